@@ -1,0 +1,24 @@
+package store
+
+import "errors"
+
+// Sentinels to test with errors.Is. Engines wrap them with what and where.
+var (
+	// ErrClosed: the table was closed.
+	ErrClosed = errors.New("store: table is closed")
+	// ErrTooLarge: a limit of Limits was exceeded; nothing was changed.
+	ErrTooLarge = errors.New("store: larger than the table's limit")
+	// ErrUnknownGroup: a locality group that the table was not opened with.
+	ErrUnknownGroup = errors.New("store: unknown locality group")
+	// ErrInUse: another process holds the directory.
+	ErrInUse = errors.New("store: data directory is in use by another process")
+	// ErrForeign: the directory holds something that is not such a table, or one
+	// of another application.
+	ErrForeign = errors.New("store: directory holds something else")
+	// ErrNewerFormat: the directory was written by a newer version.
+	ErrNewerFormat = errors.New("store: directory was written by a newer version")
+	// ErrCorrupt: stored bytes that cannot be what was written.
+	ErrCorrupt = errors.New("store: corrupt data")
+	// ErrNoSpace: the disk is full.
+	ErrNoSpace = errors.New("store: no space left")
+)

@@ -1,0 +1,187 @@
+package store
+
+import "context"
+
+// Table is what an engine offers. All methods may be called from many
+// goroutines at once. Byte slices handed in are not kept after the call
+// returns; slices handed out belong to the caller.
+type Table interface {
+	Reader
+
+	// Mutate applies m to its row if every guard of m holds, and does nothing
+	// otherwise. Guards are evaluated, and mutations applied, in one atomic
+	// step. An applied mutation is visible to every Read that starts after
+	// Mutate returned, and survives a killed process.
+	//
+	// The error is nil exactly for the outcomes Applied and Refused. With
+	// Unknown the mutation may or may not have happened, now or a little later.
+	Mutate(ctx context.Context, m RowMutation) (Result, error)
+
+	// Apply writes rows without guards. It is atomic per row, not over rows.
+	// Each mutation is idempotent: after an error the caller may call again.
+	Apply(ctx context.Context, rows []RowMutation) error
+
+	// Limits says how large things may be.
+	Limits() Limits
+
+	// Groups lists the locality groups the table was opened with.
+	Groups() []GroupSpec
+
+	// Close waits for running calls and releases the table.
+	Close() error
+}
+
+// Reader reads cells.
+type Reader interface {
+	// Read returns the cells of one row that the selectors name, all seen at
+	// one instant: for each selector in turn, columns ascending, timestamps
+	// descending.
+	Read(ctx context.Context, row []byte, sel ...Selector) ([]Cell, error)
+
+	// Scan calls fn for the cells of a range of rows in one group: rows
+	// ascending, columns ascending, timestamps descending. Each row is seen at
+	// one instant; different rows may be seen at different instants unless the
+	// Reader is a Snapshot. Scan stops, always between two rows, once r.MaxCells
+	// cells were passed on, and returns the row to resume from (the Start of the
+	// next call), or nil when the range is done. When fn fails, Scan stops and
+	// returns fn's error and the row it was in.
+	Scan(ctx context.Context, r Range, fn func(Cell) error) (next []byte, err error)
+}
+
+// Cell is one version of one column of one row.
+type Cell struct {
+	Group  string
+	Row    []byte
+	Column []byte
+	TS     uint64
+	Value  []byte
+}
+
+// Selector names cells of a row.
+type Selector struct {
+	Group string
+	// Column is an exact column name, or a prefix of one if Prefix is set. A nil
+	// Column with Prefix names all columns of the group.
+	Column []byte
+	Prefix bool
+	// MinTS and MaxTS bound the timestamp, both inclusive. A MaxTS of 0 stands
+	// for MaxTS, the greatest timestamp there is.
+	MinTS, MaxTS uint64
+	// Newest keeps only the newest n matching versions of each column; 0 keeps all.
+	Newest int
+}
+
+// Range names cells of many rows of one group.
+type Range struct {
+	Group string
+	// Start is the first row, inclusive; End the last, exclusive; nil is open.
+	Start, End []byte
+	// ColumnPrefix keeps only columns that start with it.
+	ColumnPrefix []byte
+	MinTS, MaxTS uint64 // as in Selector
+	Newest       int    // as in Selector
+	// MaxCells ends the scan, between two rows, when so many cells were passed
+	// on; 0 means no bound.
+	MaxCells int
+}
+
+// Op is a kind of mutation.
+type Op uint8
+
+// The mutations. All are idempotent.
+const (
+	// Put writes a cell at a timestamp.
+	Put Op = iota
+	// Delete removes the cell with exactly this timestamp.
+	Delete
+	// DeleteUpTo removes all versions of a column with this timestamp or an
+	// older one; newer ones survive.
+	DeleteUpTo
+)
+
+// Mutation changes one column of a row.
+type Mutation struct {
+	Op     Op
+	Group  string
+	Column []byte
+	// TS is the timestamp of the cell. In a Batch it may be AtCommit.
+	TS    uint64
+	Value []byte // Put only
+}
+
+// RowMutation changes one row if its guards hold.
+type RowMutation struct {
+	Row []byte
+	// Absent refuses the mutation if any cell exists that one of the selectors
+	// names (their Newest is ignored).
+	Absent []Selector
+	// Require refuses the mutation unless the cell exists with exactly this
+	// group, column and timestamp. nil requires nothing.
+	Require *CellRef
+	Mutations []Mutation
+}
+
+// CellRef names one cell of a row.
+type CellRef struct {
+	Group  string
+	Column []byte
+	TS     uint64
+}
+
+// Outcome is what became of a guarded mutation.
+type Outcome uint8
+
+// The outcomes.
+const (
+	// Unknown means that nobody can say (a connection broke, the context ended
+	// while the mutation was on its way). It comes with an error.
+	Unknown Outcome = iota
+	// Applied means it happened and is visible.
+	Applied
+	// Refused means a guard did not hold and nothing happened.
+	Refused
+)
+
+// String names the outcome.
+func (o Outcome) String() string {
+	return [...]string{"unknown", "applied", "refused"}[o]
+}
+
+// Result is an Outcome with, for a refusal, the reason.
+type Result struct {
+	Outcome Outcome
+	// Row and Found name a cell that an Absent guard met, when that was the
+	// reason. Its value may be left out. Found is nil when a Require failed.
+	Row   []byte
+	Found *Cell
+}
+
+// GroupSpec declares a locality group: columns that are stored, and scanned,
+// together (Bigtable, OSDI 2006, section 6).
+type GroupSpec struct {
+	Name string
+	// Latest keeps one version of each column, the one with the greatest
+	// timestamp. A Put below the kept timestamp changes nothing.
+	Latest bool
+	// Resident promises that the group is nearly always nearly empty (locks):
+	// an engine may keep its keys in memory and answer "nothing there" from it.
+	Resident bool
+}
+
+// Limits are the bounds an engine declares. Exceeding one is an error that
+// matches ErrTooLarge, and changes nothing.
+type Limits struct {
+	MaxRowBytes    int // of a row key
+	MaxColumnBytes int // of a column name
+	MaxValueBytes  int
+	// MaxBatchBytes bounds keys plus values of one Mutate, one row of Apply, or
+	// one Commit.
+	MaxBatchBytes int
+}
+
+// MaxTS is the greatest timestamp a cell can have.
+const MaxTS = AtCommit - 1
+
+// AtCommit stands, in the mutations of a Batch, for the commit timestamp that
+// the engine takes inside the atomic step.
+const AtCommit = ^uint64(0)
