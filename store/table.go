@@ -117,7 +117,7 @@ type RowMutation struct {
 	Absent []Selector
 	// Require refuses the mutation unless the cell exists with exactly this
 	// group, column and timestamp. nil requires nothing.
-	Require *CellRef
+	Require   *CellRef
 	Mutations []Mutation
 }
 

@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"fmt"
+
+	"indexer/store"
+)
+
+// Checker checks mutations before an engine touches anything.
+type Checker struct {
+	Schema *Schema
+	Limits store.Limits
+	// Overhead is added to the size of every mutation, in bytes: what an engine
+	// spends on a cell besides its row, column and value.
+	Overhead int
+}
+
+// Row checks one row of a Mutate or an Apply. AtCommit is an error there.
+func (c *Checker) Row(m *store.RowMutation) error {
+	size, err := c.check(m, false)
+	if err != nil {
+		return err
+	}
+	return c.batch(size)
+}
+
+// Commit checks the rows of one Commit, which share one MaxBatchBytes.
+func (c *Checker) Commit(rows []store.RowMutation) error {
+	total := 0
+	for i := range rows {
+		size, err := c.check(&rows[i], true)
+		if err != nil {
+			return err
+		}
+		total += size
+	}
+	return c.batch(total)
+}
+
+// Size is what the mutations of a row count towards MaxBatchBytes.
+func (c *Checker) Size(m *store.RowMutation) int {
+	size := 0
+	for i := range m.Mutations {
+		mut := &m.Mutations[i]
+		size += c.Overhead + len(m.Row) + len(mut.Column) + len(mut.Value)
+	}
+	return size
+}
+
+func (c *Checker) batch(size int) error {
+	if size > c.Limits.MaxBatchBytes {
+		return fmt.Errorf("%w: batch of %d bytes, at most %d: split it", store.ErrTooLarge, size, c.Limits.MaxBatchBytes)
+	}
+	return nil
+}
+
+func (c *Checker) check(m *store.RowMutation, commit bool) (size int, err error) {
+	if len(m.Row) > c.Limits.MaxRowBytes {
+		return 0, fmt.Errorf("%w: row key of %d bytes, at most %d: %.40q…", store.ErrTooLarge, len(m.Row), c.Limits.MaxRowBytes, m.Row)
+	}
+	if err := c.Schema.Selectors(m.Absent); err != nil {
+		return 0, rowError(m.Row, err)
+	}
+	if m.Require != nil {
+		if _, err := c.Schema.Group(m.Require.Group); err != nil {
+			return 0, rowError(m.Row, err)
+		}
+	}
+	for i := range m.Mutations {
+		if err := c.mutation(&m.Mutations[i], commit); err != nil {
+			return 0, rowError(m.Row, err)
+		}
+	}
+	return c.Size(m), nil
+}
+
+func (c *Checker) mutation(m *store.Mutation, commit bool) error {
+	if _, err := c.Schema.Group(m.Group); err != nil {
+		return err
+	}
+	if len(m.Column) > c.Limits.MaxColumnBytes {
+		return fmt.Errorf("%w: column name of %d bytes, at most %d: %.40q…", store.ErrTooLarge, len(m.Column), c.Limits.MaxColumnBytes, m.Column)
+	}
+	if len(m.Value) > c.Limits.MaxValueBytes {
+		return fmt.Errorf("%w: value of %d bytes in column %q, at most %d", store.ErrTooLarge, len(m.Value), m.Column, c.Limits.MaxValueBytes)
+	}
+	if m.Op > store.DeleteUpTo {
+		return fmt.Errorf("store: unknown operation %d on column %q", m.Op, m.Column)
+	}
+	if m.TS == store.AtCommit && !commit {
+		return fmt.Errorf("store: column %q: AtCommit has a meaning only in Commit", m.Column)
+	}
+	return nil
+}
+
+func rowError(row []byte, err error) error {
+	const show = 80
+	if len(row) > show {
+		return fmt.Errorf("row %q…: %w", row[:show], err)
+	}
+	return fmt.Errorf("row %q: %w", row, err)
+}

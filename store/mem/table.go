@@ -1,0 +1,164 @@
+// Package mem is the plainest table that keeps the promises of package store:
+// everything in memory, lost when the process ends. It is for tests, and for
+// reading: what an engine must do can be seen here without an engine's tricks.
+//
+// The whole table is one immutable value. A writer, one at a time, builds the
+// next value and publishes it with one atomic store; a reader takes the current
+// value and reads it without locks. Rows are therefore never seen half written,
+// and a snapshot is a pointer.
+package mem
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"indexer/store"
+	"indexer/store/internal/engine"
+)
+
+// Options of New.
+type Options struct {
+	// TwoPhaseOnly hides the capabilities: the table is then neither a
+	// store.Snapshotter nor a store.Committer, like one on many machines.
+	TwoPhaseOnly bool
+	// Limits replaces DefaultLimits where a field is not zero.
+	Limits store.Limits
+}
+
+// DefaultLimits are the bounds of a table, in bytes; those of store/badgerdb.
+var DefaultLimits = store.Limits{
+	MaxRowBytes:    16 << 10,
+	MaxColumnBytes: 8 << 10,
+	MaxValueBytes:  8 << 20,
+	MaxBatchBytes:  8<<20 + 64<<10,
+}
+
+// New returns an empty table with these locality groups.
+func New(groups []store.GroupSpec, opts Options) (store.Table, error) {
+	schema, err := engine.NewSchema(groups)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{checker: engine.Checker{Schema: schema, Limits: withDefaults(opts.Limits)}}
+	t.current.Store(&state{schema: schema, roots: make([]*node, schema.Len())})
+	if opts.TwoPhaseOnly {
+		return t, nil
+	}
+	return &capable{table: t}, nil
+}
+
+func withDefaults(l store.Limits) store.Limits {
+	pick := func(v, d int) int {
+		if v == 0 {
+			return d
+		}
+		return v
+	}
+	d := DefaultLimits
+	return store.Limits{
+		MaxRowBytes:    pick(l.MaxRowBytes, d.MaxRowBytes),
+		MaxColumnBytes: pick(l.MaxColumnBytes, d.MaxColumnBytes),
+		MaxValueBytes:  pick(l.MaxValueBytes, d.MaxValueBytes),
+		MaxBatchBytes:  pick(l.MaxBatchBytes, d.MaxBatchBytes),
+	}
+}
+
+// table implements store.Table.
+type table struct {
+	gate    engine.Gate
+	checker engine.Checker
+	writing sync.Mutex // one writer at a time
+	current atomic.Pointer[state]
+}
+
+func (t *table) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
+	return t.readAt(ctx, nil, row, sel)
+}
+
+func (t *table) Scan(ctx context.Context, r store.Range, fn func(store.Cell) error) ([]byte, error) {
+	return t.scanAt(ctx, nil, r, fn)
+}
+
+// readAt reads a given state, or the current one for nil.
+func (t *table) readAt(ctx context.Context, s *state, row []byte, sel []store.Selector) ([]store.Cell, error) {
+	if err := t.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer t.gate.Leave()
+	if s == nil {
+		s = t.current.Load()
+	}
+	return s.read(row, sel)
+}
+
+func (t *table) scanAt(ctx context.Context, s *state, r store.Range, fn func(store.Cell) error) ([]byte, error) {
+	if err := t.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer t.gate.Leave()
+	if s == nil {
+		s = t.current.Load()
+	}
+	return s.scan(ctx, r, fn)
+}
+
+func (t *table) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
+	if err := t.enter(ctx); err != nil {
+		return store.Result{}, err
+	}
+	defer t.gate.Leave()
+	if err := t.checker.Row(&m); err != nil {
+		return store.Result{}, err
+	}
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	s := t.current.Load()
+	if res, no := s.refused(&m); no {
+		return res, nil
+	}
+	s = s.clone()
+	s.apply(&m, 0)
+	t.current.Store(s)
+	return store.Result{Outcome: store.Applied}, nil
+}
+
+func (t *table) Apply(ctx context.Context, rows []store.RowMutation) error {
+	if err := t.enter(ctx); err != nil {
+		return err
+	}
+	defer t.gate.Leave()
+	for i := range rows {
+		if len(rows[i].Absent) > 0 || rows[i].Require != nil {
+			return errors.New("store: Apply takes no guards: use Mutate")
+		}
+		if err := t.checker.Row(&rows[i]); err != nil {
+			return err
+		}
+	}
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	s := t.current.Load().clone()
+	for i := range rows {
+		s.apply(&rows[i], 0)
+	}
+	t.current.Store(s)
+	return nil
+}
+
+func (t *table) Limits() store.Limits { return t.checker.Limits }
+
+func (t *table) Groups() []store.GroupSpec { return t.checker.Schema.Specs() }
+
+func (t *table) Close() error {
+	t.gate.Close()
+	return nil
+}
+
+func (t *table) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return t.gate.Enter()
+}
