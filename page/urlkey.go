@@ -1,0 +1,118 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Key is the row key of u. It orders the pages of a site together, its
+// subdomains next to it:
+//
+//	https://www.example.com/a?b       com.example.www/https/a?b
+//	http://u:p@example.com:8080/      com.example/http:8080@u:p/
+//	http://192.0.2.1/                 192.0.2.1/http/
+//	https://[2001:db8::1]/x           [2001:db8::1]/https/x
+//
+// The separator after the host is a slash since it sorts directly after the dot
+// and cannot stand in a host: all keys of example.com and its subdomains, and no
+// others, begin with "com.example." or "com.example/", two ranges that touch.
+//
+// Numbered invariants, held by FuzzURLKey:
+//  1. URLFromKey(u.Key()) == u for every URL made by ParseURL.
+//  2. Keys of different URLs differ (follows from 1).
+//  3. Keys hold no byte below 0x21.
+func (u URL) Key() string {
+	scheme, authority, tail := u.split()
+	user, hostPort := "", authority
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		user, hostPort = authority[:i+1], authority[i+1:]
+	}
+	host, port := splitPort(hostPort)
+	var b strings.Builder
+	b.Grow(len(u) + 1)
+	writeReversed(&b, host)
+	b.WriteByte('/')
+	b.WriteString(scheme)
+	if port != "" {
+		b.WriteByte(':')
+		b.WriteString(port)
+	}
+	if user != "" {
+		b.WriteByte('@')
+		b.WriteString(user[:len(user)-1])
+	}
+	b.WriteString(tail)
+	return b.String()
+}
+
+// SiteKey is the common prefix of the keys of u's host: a scan over it meets
+// both schemes and all ports.
+func (u URL) SiteKey() string {
+	var b strings.Builder
+	writeReversed(&b, u.Host())
+	b.WriteByte('/')
+	return b.String()
+}
+
+// URLFromKey is the inverse of Key. It fails for what Key does not make.
+func URLFromKey(key string) (URL, error) {
+	host, rest, ok := strings.Cut(key, "/")
+	i := strings.IndexByte(rest, '/')
+	if !ok || i < 0 {
+		return "", fmt.Errorf("row key %q is not of the form host/scheme/path", abbreviate(key))
+	}
+	site, tail := rest[:i], rest[i:]
+	site, user, hasUser := strings.Cut(site, "@")
+	scheme, port, hasPort := strings.Cut(site, ":")
+	var b strings.Builder
+	b.Grow(len(key) + 2)
+	b.WriteString(scheme)
+	b.WriteString("://")
+	if hasUser {
+		b.WriteString(user)
+		b.WriteByte('@')
+	}
+	writeReversed(&b, host)
+	if hasPort {
+		b.WriteByte(':')
+		b.WriteString(port)
+	}
+	b.WriteString(tail)
+	u, err := ParseURL(b.String())
+	if err != nil {
+		return "", fmt.Errorf("row key %q: %w", abbreviate(key), err)
+	}
+	if string(u) != b.String() {
+		return "", fmt.Errorf("row key %q does not stand for a canonical URL", abbreviate(key))
+	}
+	return u, nil
+}
+
+// writeReversed writes the labels of a domain in reverse order and an IP literal
+// as it is. It is its own inverse: a domain never ends in a number (the standard
+// reads such hosts as IPv4), so its reverse never begins with one.
+func writeReversed(b *strings.Builder, host string) {
+	if strings.HasPrefix(host, "[") || isIPv4(host) {
+		b.WriteString(host)
+		return
+	}
+	for end := len(host); ; {
+		i := strings.LastIndexByte(host[:end], '.')
+		b.WriteString(host[i+1 : end])
+		if i < 0 {
+			return
+		}
+		b.WriteByte('.')
+		end = i
+	}
+}
+
+// isIPv4 tells the only hosts of digits and dots there are in canonical form.
+func isIPv4(host string) bool {
+	for i := 0; i < len(host); i++ {
+		if (host[i] < '0' || host[i] > '9') && host[i] != '.' {
+			return false
+		}
+	}
+	return host != ""
+}
