@@ -1,0 +1,251 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"indexer/store"
+)
+
+// committing is a transaction in its two-phase commit.
+type committing struct {
+	t       *Txn
+	primary *write
+	others  []*write
+	locked  []*write // prewritten, or perhaps prewritten
+	beat    time.Time
+}
+
+// commitTwoPhase is the paper's Commit (Figure 6, lines 41 to 66). The order of
+// writes is what makes it safe:
+//
+//  1. Lock the primary, then the others (prewrite.go). Any conflict: undo.
+//  2. Take the commit timestamp. All locks are in the table by now, so every
+//     reader with a later start timestamp meets a lock or a write.
+//  3. Put the notifications of other rows, at the commit timestamp. Before the
+//     commit point: after it, a crash would lose them (fluo#456). If the commit
+//     fails they are ghosts, and wake observers that find nothing to do.
+//  4. Replace the primary's lock by a write record, together with the
+//     notifications of its row and the acknowledgement: the commit point.
+//  5. Do the same for the other cells. From here on anybody may do it for us.
+//  6. Remove the answered notifications, up to the start timestamp. Last: before
+//     step 5 is done, the run is not over (fluo#642).
+//
+// steps.go lists what a crash before each step leaves behind.
+//
+// The primary is the trigger of an observer's run, so that run and
+// acknowledgement become visible at once; else the first cell written.
+func (t *Txn) commitTwoPhase(ctx context.Context) (uint64, error) {
+	c := t.plan()
+	if c.primary == nil {
+		return t.commitNotes(ctx)
+	}
+	for _, w := range append([]*write{c.primary}, c.others...) {
+		if err := c.prewrite(ctx, w); err != nil {
+			return 0, c.giveUp(ctx, err)
+		}
+	}
+	if err := t.db.step(stepCommitTS, Cell{}); err != nil {
+		return 0, c.giveUp(ctx, err)
+	}
+	commit, err := t.db.oracle.Next(ctx)
+	if err != nil {
+		return 0, c.giveUp(ctx, fmt.Errorf("txn: commit timestamp: %w", err))
+	}
+	if err := t.sendNotes(ctx, commit, c.primary.cell.Row); err != nil {
+		return 0, c.giveUp(ctx, err)
+	}
+	if err := c.commitPrimary(ctx, commit); err != nil {
+		return 0, err
+	}
+	if err := c.finish(ctx, commit); err != nil {
+		return 0, err
+	}
+	return commit, nil
+}
+
+// errCrash in an error of Options.Step keeps the protocol from cleaning up
+// after itself.
+var errCrash = errors.New("txn: crash")
+
+// giveUp undoes the first phase and returns why.
+func (c *committing) giveUp(ctx context.Context, why error) error {
+	if errors.Is(why, errCrash) {
+		return why
+	}
+	return errors.Join(why, c.undo(ctx))
+}
+
+// plan decides what is locked, and what is primary.
+func (t *Txn) plan() *committing {
+	c := &committing{t: t, beat: time.Now()}
+	cells := t.order
+	for _, tr := range t.triggers {
+		if !tr.Strong {
+			continue
+		}
+		w, written := t.writes[tr.Cell]
+		if !written {
+			w = &write{cell: tr.Cell, op: opLock}
+			if t.writes == nil {
+				t.writes = make(map[Cell]*write)
+			}
+			t.writes[tr.Cell] = w
+			cells = append(cells, w)
+		}
+		if c.primary == nil {
+			c.primary = w
+		}
+	}
+	if c.primary == nil && len(cells) > 0 {
+		c.primary = cells[0]
+	}
+	for _, w := range cells {
+		if w != c.primary {
+			c.others = append(c.others, w)
+		}
+	}
+	return c
+}
+
+// commitNotes commits a transaction that writes nothing but weak notifications.
+func (t *Txn) commitNotes(ctx context.Context) (uint64, error) {
+	commit, err := t.db.oracle.Next(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("txn: commit timestamp: %w", err)
+	}
+	rows := newRowSet()
+	for n := range t.notes {
+		m := rows.at(n.cell.Row)
+		m.Mutations = append(m.Mutations, notify(n.cell, n.observer, commit))
+	}
+	if err := t.apply(ctx, rows); err != nil {
+		return 0, fmt.Errorf("txn: send notifications: %w", err)
+	}
+	return commit, t.removeAnswered(ctx)
+}
+
+// sendNotes puts the notifications of all rows but the primary's.
+func (t *Txn) sendNotes(ctx context.Context, commit uint64, primaryRow string) error {
+	if err := t.db.step(stepNotify, Cell{}); err != nil {
+		return err
+	}
+	rows := newRowSet()
+	for n := range t.notes {
+		if n.cell.Row != primaryRow {
+			m := rows.at(n.cell.Row)
+			m.Mutations = append(m.Mutations, notify(n.cell, n.observer, commit))
+		}
+	}
+	if err := t.apply(ctx, rows); err != nil {
+		return fmt.Errorf("txn: send notifications: %w", err)
+	}
+	return nil
+}
+
+func (t *Txn) apply(ctx context.Context, rows *rowSet) error {
+	if len(rows.list) == 0 {
+		return nil
+	}
+	return t.db.table.Apply(ctx, rows.list)
+}
+
+// commitPrimary is the commit point. With an unknown outcome it looks at the
+// primary, and tries again while our lock is still there.
+func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {
+	p := c.primary
+	if err := c.t.db.step(stepCommitPrimary, p.cell); err != nil {
+		return c.giveUp(ctx, err)
+	}
+	m := store.RowMutation{
+		Row:       []byte(p.cell.Row),
+		Require:   &store.CellRef{Group: lockGroup, Column: sideColumn(p.cell.Column), TS: c.t.start},
+		Mutations: settle(p.cell.Column, c.record(p), commit, true),
+	}
+	for n := range c.t.notes {
+		if n.cell.Row == p.cell.Row {
+			m.Mutations = append(m.Mutations, notify(n.cell, n.observer, commit))
+		}
+	}
+	for wait := (backoff{}); ; {
+		res, err := c.t.db.table.Mutate(ctx, m)
+		if err == nil && res.Outcome == store.Applied {
+			return nil
+		}
+		fate, ferr := c.t.db.fateOf(ctx, p.cell, c.t.start)
+		switch {
+		case ferr != nil:
+			return fmt.Errorf("%w: commit of %s: %w", ErrUnknown, p.cell, errors.Join(err, ferr))
+		case fate.state == stateCommitted:
+			return nil
+		case fate.state == stateRolledBack || fate.state == stateNothing:
+			return c.giveUp(ctx, &ConflictError{Cell: p.cell, Reason: "rolled back", By: c.t.start})
+		}
+		if err := wait.sleep(ctx); err != nil {
+			return fmt.Errorf("%w: commit of %s: %w", ErrUnknown, p.cell, err)
+		}
+	}
+}
+
+// record is what w's lock says about the write, without the lock.
+func (c *committing) record(w *write) lockRecord {
+	l := lockRecord{start: c.t.start, op: w.op, acks: c.t.strongAt(w.cell)}
+	if w.op == opPut && len(w.value) <= inlineLimit {
+		l.inline, l.value = true, w.value
+	}
+	return l
+}
+
+// settle turns a lock into what it promised: the write record, and the
+// acknowledgement. Only of a primary does somebody ask later what became of it,
+// so only there does a cell that was merely locked get a record.
+func settle(c Column, l lockRecord, commit uint64, primary bool) []store.Mutation {
+	ms := []store.Mutation{{Op: store.Delete, Group: lockGroup, Column: sideColumn(c), TS: l.start}}
+	rec := writeRecord{op: l.op, start: l.start, inline: l.inline, value: l.value}
+	switch {
+	case l.op != opLock:
+		ms = append(ms, store.Mutation{Op: store.Put, Group: c.Group, Column: recordColumn(kindWrite, c.Name), TS: commit, Value: rec.encode()})
+	case primary:
+		ms = append(ms, store.Mutation{Op: store.Put, Group: c.Group, Column: recordColumn(kindLockOnly, c.Name), TS: commit, Value: rec.encode()})
+	}
+	for _, o := range l.acks {
+		ms = append(ms, store.Mutation{Op: store.Put, Group: ackGroup, Column: observerColumn(c, o), TS: l.start})
+	}
+	return ms
+}
+
+// finish is everything after the commit point. What fails here is not the
+// transaction: it has committed, and whoever meets a lock rolls it forward.
+func (c *committing) finish(ctx context.Context, commit uint64) error {
+	for _, w := range c.others {
+		if err := c.t.db.step(stepCommitSecondary, w.cell); err != nil {
+			return err
+		}
+		err := c.t.db.table.Apply(ctx, []store.RowMutation{{Row: []byte(w.cell.Row), Mutations: settle(w.cell.Column, c.record(w), commit, false)}})
+		if err != nil {
+			return nil // committed; the locks left are rolled forward by their readers, the trigger stays until then
+		}
+	}
+	return c.t.removeAnswered(ctx)
+}
+
+// removeAnswered removes the notifications that this transaction answered.
+func (t *Txn) removeAnswered(ctx context.Context) error {
+	if len(t.triggers) == 0 {
+		return nil
+	}
+	if err := t.db.step(stepUnnotify, Cell{}); err != nil {
+		return err
+	}
+	rows := newRowSet()
+	for _, tr := range t.triggers {
+		m := rows.at(tr.Cell.Row)
+		m.Mutations = append(m.Mutations, unnotify(tr.Cell, tr.Observer, t.start))
+	}
+	if err := t.apply(ctx, rows); err != nil {
+		return nil // committed; the notification is answered once more, for nothing
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"indexer/store"
+)
+
+// Mode chooses a commit path.
+type Mode int
+
+// The commit paths.
+const (
+	// Auto takes OnePhase where the table can, TwoPhase otherwise.
+	Auto Mode = iota
+	// OnePhase applies a whole transaction as one atomic batch (onephase.go).
+	OnePhase
+	// TwoPhase is the paper's protocol (prewrite.go, commit.go).
+	TwoPhase
+)
+
+// Options of a DB. The zero value is ready to use.
+type Options struct {
+	Mode Mode
+	// Observers names the observers that a write to a column wakes: each gets a
+	// strong notification, in the transaction that writes. nil: none.
+	Observers func(Column) []string
+	// Handover hears of the notifications of a transaction right after its
+	// commit, from the goroutine that committed. It must not block. The notify
+	// column is the truth; this only saves looking for it.
+	Handover func([]Notification)
+	// LockTTL is the age at which a lock counts as abandoned although its
+	// owner's token is alive. 0 means 10 s.
+	LockTTL time.Duration
+	// Step is called between the steps of the two-phase protocol, with the name
+	// of the step about to be taken (steps.go). An error stops the transaction
+	// right there, like a crash. For tests.
+	Step func(step string, cell Cell) error
+}
+
+// DB runs transactions on a table.
+type DB struct {
+	table     store.Table
+	committer store.Committer // nil without the capability
+	snapshots store.Snapshotter
+	oracle    *Oracle
+	liveness  *liveness
+	opts      Options
+	mode      Mode
+	counters  Counters
+}
+
+// Open prepares a table for transactions. The table must have been opened with
+// the groups of Groups; closing it stays the caller's task, after Close.
+func Open(ctx context.Context, table store.Table, opts Options) (*DB, error) {
+	if opts.LockTTL == 0 {
+		opts.LockTTL = 10 * time.Second
+	}
+	db := &DB{table: table, opts: opts, mode: opts.Mode}
+	db.committer, _ = table.(store.Committer)
+	db.snapshots, _ = table.(store.Snapshotter)
+	if err := db.chooseMode(); err != nil {
+		return nil, err
+	}
+	if err := checkGroups(table); err != nil {
+		return nil, err
+	}
+	var err error
+	if db.liveness, err = openLiveness(ctx, table); err != nil {
+		return nil, err
+	}
+	if db.oracle, err = openOracle(ctx, table); err != nil {
+		return nil, err
+	}
+	if db.committer != nil {
+		db.committer.UseClock(db.oracle)
+	}
+	return db, nil
+}
+
+func (db *DB) chooseMode() error {
+	switch {
+	case db.mode == Auto && db.committer != nil:
+		db.mode = OnePhase
+	case db.mode == Auto:
+		db.mode = TwoPhase
+	case db.mode == OnePhase && db.committer == nil:
+		return fmt.Errorf("txn: this store cannot commit a transaction in one phase; leave the commit mode on auto")
+	}
+	return nil
+}
+
+func checkGroups(table store.Table) error {
+	have := make(map[string]bool)
+	for _, g := range table.Groups() {
+		have[g.Name] = true
+		if strings.HasPrefix(g.Name, "~") && g.Name != metaGroup && g.Name != lockGroup && g.Name != notifyGroup && g.Name != ackGroup {
+			return fmt.Errorf("txn: locality group %q: names that start with ~ are reserved", g.Name)
+		}
+	}
+	for _, g := range Groups() {
+		if !have[g.Name] {
+			return fmt.Errorf("txn: the table was opened without the group %q; open it with txn.Groups(…)", g.Name)
+		}
+	}
+	return nil
+}
+
+// Close releases the DB; the table stays open. No transaction may be running.
+func (db *DB) Close() error {
+	db.oracle.close()
+	return nil
+}
+
+// Mode tells which commit path is used.
+func (db *DB) Mode() Mode { return db.mode }
+
+// LastTimestamp is a timestamp that no transaction so far exceeds. Two equal
+// answers mean that none began or committed in between.
+func (db *DB) LastTimestamp() uint64 { return db.oracle.Last() }
+
+// Counters counts what transactions did since Open.
+type Counters struct {
+	Begun, Committed, Conflicts    atomic.Int64
+	RolledForward, RolledBack      atomic.Int64
+	LockWaits, TooLargeForOnePhase atomic.Int64
+}
+
+// Counters of this DB.
+func (db *DB) Counters() *Counters { return &db.counters }
+
+// step is a test's chance to stop the protocol.
+func (db *DB) step(name string, c Cell) error {
+	if db.opts.Step == nil {
+		return nil
+	}
+	return db.opts.Step(name, c)
+}

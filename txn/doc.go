@@ -1,0 +1,46 @@
+// Package txn is Percolator's transactions (Peng & Dabek, OSDI 2010, sections
+// 2.2 and 2.3): snapshot isolation over many rows of a store.Table.
+//
+// The files follow the paper's pseudo-code (its Figure 6):
+//
+//	oracle.go    GetTimestamp: strictly increasing, persisted in ranges
+//	txn.go       Transaction, Set, Delete: writes are buffered
+//	snapshot.go  Get: look for a lock, then the newest write below the start timestamp
+//	scan.go      the same for a range of rows
+//	prewrite.go  first phase: lock every cell, primary first
+//	commit.go    second phase: the primary is the commit point, then the others
+//	onephase.go  the shortcut of an engine that holds all rows
+//	resolve.go   a stranger's lock: wait, roll forward or roll back
+//	liveness.go  is the owner of a lock alive?
+//	trigger.go   acknowledgements and the removal of notifications (section 2.4)
+//
+// # Columns
+//
+// A Percolator column c is these columns of the store (Figure 5 of the paper),
+// all in the row of the cell; column.go encodes them:
+//
+//	group of c   w c @commit   committed: start timestamp, and the value if it is short
+//	             d c @start    the value, if it is not in the write record
+//	             r c @start    the transaction with this start timestamp was rolled back here
+//	             k c @commit   committed, locked only (an observer's trigger that it did not write)
+//	~lock        c   @start    an uncommitted transaction; names its primary
+//	~notify      c/o @commit   observer o may have to run
+//	~ack         c/o @start    observer o has run; start timestamp of its last run
+//
+// Rollback and lock-only records have columns of their own, so that the newest
+// version of w at or below a timestamp always is what a reader wants.
+//
+// # Invariants
+//
+//  1. A transaction's start timestamp is its snapshot: it sees exactly the
+//     transactions whose commit timestamp is below it.
+//  2. Of two transactions that write one cell, and of which neither saw the
+//     other, at most one commits.
+//  3. What a transaction's primary says is what the transaction is: a w or k
+//     record with its start timestamp, committed; an r record, rolled back; a
+//     lock, undecided. Nothing at all is turned into an r record, atomically,
+//     before anybody acts on it.
+//  4. A notification is in the table no later than the write that caused it can
+//     be read, and leaves it only after an observer run that started after that
+//     write has committed.
+package txn

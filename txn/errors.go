@@ -1,0 +1,37 @@
+package txn
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels to test with errors.Is.
+var (
+	// ErrConflict: another transaction wrote or locked a cell of this one, or
+	// acknowledged its trigger. Nothing was written. Start again from Begin.
+	ErrConflict = errors.New("txn: conflict")
+	// ErrUnknown: nobody can say whether the transaction committed. Reading its
+	// cells in a new transaction tells.
+	ErrUnknown = errors.New("txn: outcome unknown")
+	// ErrDone: the transaction was committed or rolled back before.
+	ErrDone = errors.New("txn: transaction has ended")
+	// ErrClosed: the DB was closed.
+	ErrClosed = errors.New("txn: closed")
+)
+
+// ConflictError tells what a transaction ran into. It matches ErrConflict.
+type ConflictError struct {
+	Cell Cell
+	// Reason: "written", "locked", "acknowledged" or "rolled back".
+	Reason string
+	// By is the timestamp of the record that was in the way.
+	By uint64
+}
+
+// Error names cell, reason and timestamp.
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("txn: conflict: %s was %s at %d", e.Cell, e.Reason, e.By)
+}
+
+// Is makes it match ErrConflict.
+func (e *ConflictError) Is(target error) bool { return target == ErrConflict }

@@ -1,0 +1,75 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+
+	"indexer/store"
+)
+
+// Notification says that an observer may have to run on a cell.
+type Notification struct {
+	Cell     Cell
+	Observer string
+	// TS is the commit timestamp of the newest transaction that sent it.
+	TS uint64
+}
+
+// The notify column is kept once per observer and cell, not once per cell as in
+// the paper: each observer then removes its own without asking whether the
+// others are done, and several observers of a column never touch one cell.
+
+// Notifications lists notifications in the table, by row, beginning at row from:
+// at least one row, and further ones until there are limit of them. next is
+// where to go on, "" at the end.
+func (db *DB) Notifications(ctx context.Context, from string, limit int) (notes []Notification, next string, err error) {
+	r := store.Range{Group: notifyGroup, Start: []byte(from), MaxCells: limit}
+	resume, err := db.table.Scan(ctx, r, func(c store.Cell) error {
+		col, observer, ok := parseObserverColumn(c.Column)
+		if !ok {
+			return fmt.Errorf("notification in row %q has the column %q: %w", c.Row, c.Column, store.ErrCorrupt)
+		}
+		notes = append(notes, Notification{Cell: Cell{string(c.Row), col}, Observer: observer, TS: c.TS})
+		return nil
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("txn: scan for notifications: %w", err)
+	}
+	return notes, string(resume), nil
+}
+
+// Forget removes a notification up to a timestamp without running anything: of
+// an observer that does not exist any more, or one that was acknowledged.
+func (db *DB) Forget(ctx context.Context, n Notification) error {
+	err := db.table.Apply(ctx, []store.RowMutation{{Row: []byte(n.Cell.Row), Mutations: []store.Mutation{unnotify(n.Cell, n.Observer, n.TS)}}})
+	if err != nil {
+		return fmt.Errorf("txn: remove notification of %s at %s: %w", n.Observer, n.Cell, err)
+	}
+	return nil
+}
+
+// Acknowledged returns the start timestamp of the last committed run of an
+// observer on a cell, as of this transaction's snapshot; 0 if it never ran.
+func (t *Txn) Acknowledged(ctx context.Context, c Cell, observer string) (uint64, error) {
+	cells, err := t.reader().Read(ctx, []byte(c.Row), store.Selector{Group: ackGroup, Column: observerColumn(c.Column, observer)})
+	if err != nil {
+		return 0, fmt.Errorf("txn: read acknowledgement of %s at %s: %w", observer, c, err)
+	}
+	if len(cells) == 0 {
+		return 0, nil
+	}
+	return cells[0].TS, nil
+}
+
+func notify(c Cell, observer string, ts uint64) store.Mutation {
+	return store.Mutation{Op: store.Put, Group: notifyGroup, Column: observerColumn(c.Column, observer), TS: ts}
+}
+
+// unnotify removes a notification, unless it was sent again after ts.
+func unnotify(c Cell, observer string, ts uint64) store.Mutation {
+	return store.Mutation{Op: store.DeleteUpTo, Group: notifyGroup, Column: observerColumn(c.Column, observer), TS: ts}
+}
+
+func acknowledge(c Cell, observer string, start uint64) store.Mutation {
+	return store.Mutation{Op: store.Put, Group: ackGroup, Column: observerColumn(c.Column, observer), TS: start}
+}

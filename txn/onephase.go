@@ -1,0 +1,144 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"indexer/store"
+)
+
+// The one-phase path: an engine that holds all rows applies the transaction as
+// one atomic batch. No lock is ever on disk, nothing is left behind by a crash:
+// the batch is there or it is not.
+//
+//  1. Guards: no write to our cells above the start timestamp, no lock on them
+//     (of a two-phase transaction, perhaps of an earlier process), no
+//     acknowledgement of our triggers since their notification.
+//  2. The engine takes the commit timestamp, from beyond the window of start
+//     timestamps (oracle.go says why), once the guards hold.
+//  3. In the batch, at the commit timestamp: values inside their write records,
+//     and notifications; at the start timestamp: acknowledgements; and the
+//     removal of the answered notifications, up to the start timestamp. The
+//     removal stands before the notifications sent: an observer may wake itself.
+func (t *Txn) commitOnePhase(ctx context.Context) (uint64, error) {
+	if err := t.db.step(stepCommitBatch, Cell{}); err != nil {
+		return 0, err
+	}
+	commit, res, err := t.db.committer.Commit(ctx, t.batch())
+	switch {
+	case err != nil && t.tooLarge(err):
+		return 0, err
+	case errors.Is(err, errOracleRange):
+		return 0, fmt.Errorf("%w: %w", ErrConflict, err) // nothing happened; the next attempt finds the range
+	case err != nil && res.Outcome == store.Unknown && mayHaveHappened(err):
+		return 0, fmt.Errorf("%w: %w", ErrUnknown, err)
+	case err != nil:
+		return 0, fmt.Errorf("txn: commit: %w", err)
+	case res.Outcome == store.Refused:
+		return 0, t.refused(ctx, res)
+	}
+	return commit, nil
+}
+
+// mayHaveHappened tells errors of a batch that was on its way from those of
+// one that was turned away.
+func mayHaveHappened(err error) bool {
+	return !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrUnknownGroup)
+}
+
+// tooLarge reports whether err means that the transaction does not fit into one
+// batch. It then takes the two-phase path, row by row.
+func (t *Txn) tooLarge(err error) bool {
+	if errors.Is(err, store.ErrTooLarge) {
+		t.db.counters.TooLargeForOnePhase.Add(1)
+		return true
+	}
+	return false
+}
+
+// batch collects guards and mutations, by row.
+func (t *Txn) batch() []store.RowMutation {
+	rows := newRowSet()
+	for _, tr := range t.triggers {
+		m := rows.at(tr.Cell.Row)
+		m.Mutations = append(m.Mutations, unnotify(tr.Cell, tr.Observer, t.start))
+		if tr.Strong {
+			m.Absent = append(m.Absent, unlocked(tr.Cell.Column))
+			m.Absent = append(m.Absent, t.ackGuards(tr.Cell)...)
+			m.Mutations = append(m.Mutations, acknowledge(tr.Cell, tr.Observer, t.start))
+		}
+	}
+	for _, w := range t.order {
+		m := rows.at(w.cell.Row)
+		m.Absent = append(m.Absent, t.unwritten(w.cell.Column), unlocked(w.cell.Column))
+		rec := writeRecord{op: w.op, start: t.start, inline: w.op == opPut, value: w.value}
+		m.Mutations = append(m.Mutations, store.Mutation{
+			Op: store.Put, Group: w.cell.Group, Column: recordColumn(kindWrite, w.cell.Name), TS: store.AtCommit, Value: rec.encode(),
+		})
+	}
+	for n := range t.notes {
+		m := rows.at(n.cell.Row)
+		m.Mutations = append(m.Mutations, notify(n.cell, n.observer, store.AtCommit))
+	}
+	return rows.list
+}
+
+// unwritten holds if nobody committed a write to the column after our start.
+func (t *Txn) unwritten(c Column) store.Selector {
+	return store.Selector{Group: c.Group, Column: recordColumn(kindWrite, c.Name), MinTS: t.start}
+}
+
+// unlocked holds if nobody holds a lock on the column.
+func unlocked(c Column) store.Selector {
+	return store.Selector{Group: lockGroup, Column: sideColumn(c)}
+}
+
+// rowSet builds row mutations, one for each row, in the order of first use.
+type rowSet struct {
+	list  []store.RowMutation
+	index map[string]int
+}
+
+func newRowSet() *rowSet { return &rowSet{index: make(map[string]int)} }
+
+// at returns the row's mutation; the pointer is good until the next call.
+func (s *rowSet) at(row string) *store.RowMutation {
+	i, ok := s.index[row]
+	if !ok {
+		i = len(s.list)
+		s.index[row] = i
+		s.list = append(s.list, store.RowMutation{Row: []byte(row)})
+	}
+	return &s.list[i]
+}
+
+// refused turns a refusal into a ConflictError. A lock in the way is resolved
+// if its owner is dead: a transaction that only ever writes a cell would
+// otherwise run into it for ever.
+func (t *Txn) refused(ctx context.Context, res store.Result) error {
+	t.db.counters.Conflicts.Add(1)
+	if res.Found == nil {
+		return &ConflictError{Reason: "rolled back"}
+	}
+	f := *res.Found
+	conflict := &ConflictError{Cell: Cell{Row: string(res.Row)}, By: f.TS}
+	switch f.Group {
+	case lockGroup:
+		conflict.Reason = "locked"
+		conflict.Cell.Column, _ = parseSideColumn(f.Column)
+		if err := t.db.clearLock(ctx, string(res.Row), conflict.Cell.Column); err != nil {
+			return fmt.Errorf("txn: commit: %w", err)
+		}
+	case ackGroup:
+		conflict.Reason = "acknowledged"
+		conflict.Cell.Column, _, _ = parseObserverColumn(f.Column)
+	default:
+		conflict.Reason = "written"
+		if f.Column[0] == kindRollback {
+			conflict.Reason = "rolled back"
+		}
+		conflict.Cell.Column = Column{f.Group, string(f.Column[1:])}
+	}
+	return conflict
+}

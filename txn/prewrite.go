@@ -1,0 +1,116 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"indexer/store"
+)
+
+// prewrite locks one cell and writes its value, unless there is
+//
+//   - a write after our start: somebody we did not see (paper, line 32);
+//   - a lock at any timestamp (line 34);
+//   - a rollback of this very transaction: somebody thought us dead. Rollbacks
+//     of others are not in the way.
+//
+// The guards and the writes are one atomic mutation of the row.
+func (c *committing) prewrite(ctx context.Context, w *write) error {
+	if err := c.t.db.step(stepPrewrite, w.cell); err != nil {
+		return err
+	}
+	if err := c.heartbeat(ctx); err != nil {
+		return err
+	}
+	m := store.RowMutation{
+		Row: []byte(w.cell.Row),
+		Absent: append([]store.Selector{
+			c.t.unwritten(w.cell.Column),
+			unlocked(w.cell.Column),
+			{Group: w.cell.Group, Column: recordColumn(kindRollback, w.cell.Name), MinTS: c.t.start, MaxTS: c.t.start},
+		}, c.t.ackGuards(w.cell)...),
+		Mutations: []store.Mutation{c.lock(w)},
+	}
+	if w.op == opPut && len(w.value) > inlineLimit {
+		m.Mutations = append(m.Mutations, store.Mutation{
+			Op: store.Put, Group: w.cell.Group, Column: recordColumn(kindData, w.cell.Name), TS: c.t.start, Value: w.value,
+		})
+	}
+	c.locked = append(c.locked, w) // before we know: with an unknown outcome it may be
+	res, err := c.t.db.table.Mutate(ctx, m)
+	if err != nil {
+		return fmt.Errorf("txn: prewrite %s: %w", w.cell, err)
+	}
+	if res.Outcome == store.Refused {
+		c.locked = c.locked[:len(c.locked)-1]
+		return c.t.refused(ctx, res)
+	}
+	return nil
+}
+
+// lock is the mutation that writes w's lock, with the wall time of now.
+func (c *committing) lock(w *write) store.Mutation {
+	rec := lockRecord{
+		op: w.op, primary: c.primary.cell, token: c.t.db.liveness.token, wall: time.Now(), acks: c.t.strongAt(w.cell),
+	}
+	if w.op == opPut && len(w.value) <= inlineLimit {
+		rec.inline, rec.value = true, w.value
+	}
+	return store.Mutation{Op: store.Put, Group: lockGroup, Column: sideColumn(w.cell.Column), TS: c.t.start, Value: rec.encode()}
+}
+
+// heartbeat renews the wall time in the primary lock when a third of its time
+// to live has passed, so that a long commit is not taken for a dead one.
+func (c *committing) heartbeat(ctx context.Context) error {
+	if len(c.locked) == 0 || time.Since(c.beat) < c.t.db.opts.LockTTL/3 {
+		return nil
+	}
+	c.beat = time.Now()
+	p := c.primary
+	res, err := c.t.db.table.Mutate(ctx, store.RowMutation{
+		Row:       []byte(p.cell.Row),
+		Require:   &store.CellRef{Group: lockGroup, Column: sideColumn(p.cell.Column), TS: c.t.start},
+		Mutations: []store.Mutation{c.lock(p)},
+	})
+	if err != nil {
+		return fmt.Errorf("txn: heartbeat at %s: %w", p.cell, err)
+	}
+	if res.Outcome == store.Refused {
+		return &ConflictError{Cell: p.cell, Reason: "rolled back", By: c.t.start}
+	}
+	return nil
+}
+
+// undo rolls back what was locked. The owner may do so without looking: as long
+// as the primary has not committed, nobody else can have committed anything.
+// The primary comes last, so that a crash in between leaves a lock whose
+// primary still answers.
+func (c *committing) undo(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
+	defer cancel()
+	var errs []error
+	for i := len(c.locked) - 1; i >= 0; i-- {
+		cell := c.locked[i].cell
+		err := c.t.db.table.Apply(ctx, []store.RowMutation{{Row: []byte(cell.Row), Mutations: rollback(cell.Column, c.t.start)}})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("roll back %s: %w", cell, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// undoTimeout bounds the clean-up of a failed commit; what it leaves behind is
+// resolved by whoever meets it.
+const undoTimeout = 5 * time.Second
+
+// rollback removes a transaction's traces at a column and leaves the record that
+// keeps a late prewrite out (tikv#7364 is what happens without).
+func rollback(c Column, start uint64) []store.Mutation {
+	return []store.Mutation{
+		{Op: store.Delete, Group: lockGroup, Column: sideColumn(c), TS: start},
+		{Op: store.Delete, Group: c.Group, Column: recordColumn(kindData, c.Name), TS: start},
+		{Op: store.Put, Group: c.Group, Column: recordColumn(kindRollback, c.Name), TS: start},
+	}
+}

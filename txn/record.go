@@ -1,0 +1,170 @@
+package txn
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"indexer/store"
+)
+
+// op is what a transaction does to a cell.
+type op byte
+
+const (
+	opPut op = iota
+	opDelete
+	// opLock takes part in the transaction without changing the cell: an
+	// observer's trigger, so that two runs for one change conflict.
+	opLock
+)
+
+// inlineLimit is the size in bytes up to which a value travels in the lock and
+// write records of the two-phase protocol instead of a data cell, which saves
+// its readers a look-up. (TiKV settled on 255.)
+const inlineLimit = 255
+
+// writeRecord is the value of a w cell, stored at the commit timestamp.
+//
+//	[op][start timestamp, 8 bytes big-endian][1 if inline][value if inline]
+type writeRecord struct {
+	op     op
+	start  uint64
+	inline bool
+	value  []byte
+}
+
+func (w writeRecord) encode() []byte {
+	b := make([]byte, 0, 10+len(w.value))
+	b = append(b, byte(w.op))
+	b = binary.BigEndian.AppendUint64(b, w.start)
+	if !w.inline {
+		return append(b, 0)
+	}
+	return append(append(b, 1), w.value...)
+}
+
+func decodeWrite(b []byte) (writeRecord, error) {
+	if len(b) < 10 {
+		return writeRecord{}, fmt.Errorf("write record of %d bytes: %w", len(b), store.ErrCorrupt)
+	}
+	w := writeRecord{op: op(b[0]), start: binary.BigEndian.Uint64(b[1:9]), inline: b[9] == 1}
+	if w.inline {
+		w.value = b[10:]
+	}
+	return w, nil
+}
+
+// lockRecord is the value of a lock cell, stored at the start timestamp. It
+// holds all that a stranger needs to finish or undo the transaction at this
+// cell without its owner.
+type lockRecord struct {
+	start   uint64 // the timestamp of the lock cell; not encoded
+	op      op
+	primary Cell
+	// token and wall tell whether the owner lives (liveness.go).
+	token string
+	wall  time.Time
+	// inline holds a short value to be.
+	inline bool
+	value  []byte
+	// acks are the observers whose run this transaction is, if this cell is
+	// their trigger: a stranger that rolls it forward must acknowledge too
+	// (fluo#660 is what happens otherwise).
+	acks []string
+}
+
+func (l lockRecord) encode() []byte {
+	b := []byte{byte(l.op)}
+	b = appendString(b, l.primary.Row)
+	b = appendString(b, l.primary.Group)
+	b = appendString(b, l.primary.Name)
+	b = appendString(b, l.token)
+	b = binary.AppendVarint(b, l.wall.UnixNano())
+	b = binary.AppendUvarint(b, uint64(len(l.acks)))
+	for _, o := range l.acks {
+		b = appendString(b, o)
+	}
+	if !l.inline {
+		return append(b, 0)
+	}
+	return append(append(b, 1), l.value...)
+}
+
+func decodeLock(c store.Cell) (lockRecord, error) {
+	d := decoder{b: c.Value}
+	l := lockRecord{start: c.TS, op: op(d.byte())}
+	l.primary.Row = d.string()
+	l.primary.Group = d.string()
+	l.primary.Name = d.string()
+	l.token = d.string()
+	l.wall = time.Unix(0, d.varint())
+	for n := d.uvarint(); n > 0 && d.err == nil; n-- {
+		l.acks = append(l.acks, d.string())
+	}
+	if d.byte() == 1 {
+		l.inline, l.value = true, d.b
+	}
+	if d.err != nil {
+		return l, fmt.Errorf("lock record in row %q at %d: %w", c.Row, c.TS, store.ErrCorrupt)
+	}
+	return l, nil
+}
+
+func appendString(b []byte, s string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s)))
+	return append(b, s...)
+}
+
+var errShort = errors.New("short record")
+
+// decoder reads fields off the front of b; after the first short field every
+// further one is zero and err is set.
+type decoder struct {
+	b   []byte
+	err error
+}
+
+func (d *decoder) fail() { d.b, d.err = nil, errShort }
+
+func (d *decoder) byte() byte {
+	if len(d.b) == 0 {
+		d.fail()
+		return 0
+	}
+	v := d.b[0]
+	d.b = d.b[1:]
+	return v
+}
+
+func (d *decoder) uvarint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.fail()
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) varint() int64 {
+	v, n := binary.Varint(d.b)
+	if n <= 0 {
+		d.fail()
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) string() string {
+	n := d.uvarint()
+	if uint64(len(d.b)) < n {
+		d.fail()
+		return ""
+	}
+	s := string(d.b[:n])
+	d.b = d.b[n:]
+	return s
+}

@@ -1,0 +1,168 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+
+	"indexer/store"
+)
+
+// state is what a transaction's primary says of it.
+type state int
+
+const (
+	stateCommitted  state = iota
+	stateRolledBack       // there is a rollback record
+	stateLocked           // undecided
+	stateNothing          // neither lock nor record: the primary was never locked, or not yet
+)
+
+// fate is the state of a transaction with what is needed to act on it.
+type fate struct {
+	state  state
+	commit uint64     // if committed
+	lock   lockRecord // if locked
+	newest uint64     // newest record looked at, for the guard that nothing was added since
+}
+
+// fateOf reads, at one instant, what the primary cell says of the transaction
+// with this start timestamp.
+func (db *DB) fateOf(ctx context.Context, primary Cell, start uint64) (fate, error) {
+	cells, err := db.table.Read(ctx, []byte(primary.Row),
+		store.Selector{Group: lockGroup, Column: sideColumn(primary.Column), MinTS: start, MaxTS: start},
+		store.Selector{Group: primary.Group, Column: recordColumn(kindRollback, primary.Name), MinTS: start, MaxTS: start},
+		store.Selector{Group: primary.Group, Column: recordColumn(kindWrite, primary.Name), MinTS: start},
+		store.Selector{Group: primary.Group, Column: recordColumn(kindLockOnly, primary.Name), MinTS: start},
+	)
+	if err != nil {
+		return fate{}, fmt.Errorf("txn: read the primary %s: %w", primary, err)
+	}
+	f := fate{state: stateNothing, newest: start}
+	for _, c := range cells {
+		switch {
+		case c.Group == lockGroup:
+			f.state = stateLocked
+			if f.lock, err = decodeLock(c); err != nil {
+				return fate{}, err
+			}
+		case c.Column[0] == kindRollback:
+			f.state = stateRolledBack
+		default:
+			rec, err := decodeWrite(c.Value)
+			if err != nil {
+				return fate{}, fmt.Errorf("%s at %d: %w", primary, c.TS, err)
+			}
+			f.newest = max(f.newest, c.TS)
+			if rec.start == start {
+				f.state, f.commit = stateCommitted, c.TS
+			}
+		}
+	}
+	return f, nil
+}
+
+// resolveLock deals with a lock that a transaction met (paper, section 2.2):
+// its primary decides. Committed: roll this cell forward. Rolled back: roll it
+// back. Undecided: if the owner is dead or stuck, roll the primary back first;
+// that is the one step that owner and stranger race for, and both do it under a
+// guard. It reports false if the owner is alive and the caller has to wait.
+func (db *DB) resolveLock(ctx context.Context, c store.Cell) (resolved bool, err error) {
+	col, ok := parseSideColumn(c.Column)
+	if !ok {
+		return false, fmt.Errorf("txn: lock in row %q has the column %q: %w", c.Row, c.Column, store.ErrCorrupt)
+	}
+	cell := Cell{string(c.Row), col}
+	lock, err := decodeLock(c)
+	if err != nil {
+		return false, err
+	}
+	f, err := db.decide(ctx, lock)
+	if err != nil {
+		return false, err
+	}
+	switch f.state {
+	case stateCommitted:
+		return true, db.rollForward(ctx, cell, lock, f.commit)
+	case stateRolledBack:
+		return true, db.rollBack(ctx, cell, lock.start)
+	}
+	return false, nil
+}
+
+// decide returns the fate of the lock's transaction, rolling it back if it is
+// undecided and abandoned, or if its primary holds nothing at all: a missing
+// primary would otherwise be undecidable for ever (fluo#660).
+func (db *DB) decide(ctx context.Context, lock lockRecord) (fate, error) {
+	for {
+		f, err := db.fateOf(ctx, lock.primary, lock.start)
+		if err != nil {
+			return fate{}, err
+		}
+		m := store.RowMutation{Row: []byte(lock.primary.Row), Mutations: rollback(lock.primary.Column, lock.start)}
+		switch {
+		case f.state == stateLocked && db.liveness.abandoned(f.lock, db.opts.LockTTL):
+			m.Require = &store.CellRef{Group: lockGroup, Column: sideColumn(lock.primary.Column), TS: lock.start}
+		case f.state == stateNothing:
+			m.Absent = nothingSince(lock, f.newest)
+		default:
+			return f, nil
+		}
+		res, err := db.table.Mutate(ctx, m)
+		if err != nil {
+			return fate{}, fmt.Errorf("txn: roll back the primary %s: %w", lock.primary, err)
+		}
+		if res.Outcome == store.Applied {
+			db.counters.RolledBack.Add(1)
+			return fate{state: stateRolledBack}, nil
+		}
+	}
+}
+
+// nothingSince holds if the primary still has neither lock nor record of the
+// transaction, given that nothing up to newest was one.
+func nothingSince(lock lockRecord, newest uint64) []store.Selector {
+	p := lock.primary
+	return []store.Selector{
+		{Group: lockGroup, Column: sideColumn(p.Column), MinTS: lock.start, MaxTS: lock.start},
+		{Group: p.Group, Column: recordColumn(kindWrite, p.Name), MinTS: newest + 1},
+		{Group: p.Group, Column: recordColumn(kindLockOnly, p.Name), MinTS: newest + 1},
+	}
+}
+
+// rollForward does for a committed transaction at one cell what its owner would
+// have done, acknowledgement included. If the lock is gone, somebody has.
+func (db *DB) rollForward(ctx context.Context, cell Cell, lock lockRecord, commit uint64) error {
+	_, err := db.table.Mutate(ctx, store.RowMutation{
+		Row:       []byte(cell.Row),
+		Require:   &store.CellRef{Group: lockGroup, Column: sideColumn(cell.Column), TS: lock.start},
+		Mutations: settle(cell.Column, lock, commit, false),
+	})
+	if err != nil {
+		return fmt.Errorf("txn: roll forward %s: %w", cell, err)
+	}
+	db.counters.RolledForward.Add(1)
+	return nil
+}
+
+// rollBack removes the lock and data of a rolled-back transaction at one cell.
+func (db *DB) rollBack(ctx context.Context, cell Cell, start uint64) error {
+	_, err := db.table.Mutate(ctx, store.RowMutation{
+		Row:       []byte(cell.Row),
+		Require:   &store.CellRef{Group: lockGroup, Column: sideColumn(cell.Column), TS: start},
+		Mutations: rollback(cell.Column, start),
+	})
+	if err != nil {
+		return fmt.Errorf("txn: roll back %s: %w", cell, err)
+	}
+	return nil
+}
+
+// clearLock resolves the lock at a cell, if there is one and it can be.
+func (db *DB) clearLock(ctx context.Context, row string, c Column) error {
+	cells, err := db.table.Read(ctx, []byte(row), store.Selector{Group: lockGroup, Column: sideColumn(c)})
+	if err != nil || len(cells) == 0 {
+		return err
+	}
+	_, err = db.resolveLock(ctx, cells[0])
+	return err
+}

@@ -1,0 +1,70 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// backoff waits longer each time: 1 ms doubling up to 1 s, each wait drawn at
+// random from its upper half, so that transactions that met once do not meet
+// again.
+type backoff struct {
+	next time.Duration
+}
+
+const (
+	backoffFirst = time.Millisecond
+	backoffMax   = time.Second
+)
+
+func (b *backoff) sleep(ctx context.Context) error {
+	if b.next == 0 {
+		b.next = backoffFirst
+	}
+	d := b.next/2 + rand.N(b.next/2)
+	b.next = min(2*b.next, backoffMax)
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// maxAttempts bounds Run: with the waits in between, about half a minute.
+const maxAttempts = 40
+
+// Run begins a transaction, calls fn, and commits; if it meets a conflict it
+// waits and starts over, with a new transaction. fn must leave nothing behind
+// outside the transaction, and must not commit. An unknown outcome is returned
+// as it is: only the caller knows whether doing it twice does harm.
+func (db *DB) Run(ctx context.Context, fn func(*Txn) error) (commit uint64, err error) {
+	wait := backoff{}
+	for range maxAttempts {
+		commit, err = db.attempt(ctx, fn)
+		if !errors.Is(err, ErrConflict) {
+			return commit, err
+		}
+		if err := wait.sleep(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return 0, fmt.Errorf("txn: gave up after %d attempts: %w", maxAttempts, err)
+}
+
+func (db *DB) attempt(ctx context.Context, fn func(*Txn) error) (uint64, error) {
+	t, err := db.Begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer t.Rollback()
+	if err := fn(t); err != nil {
+		return 0, err
+	}
+	return t.Commit(ctx)
+}

@@ -1,0 +1,174 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"indexer/store"
+)
+
+// Stop returned by the function given to Scan ends the scan without an error.
+var Stop = errors.New("txn: stop the scan")
+
+// scanPage is how many cells are fetched at a time.
+const scanPage = 512
+
+// Scan calls fn for each row in [start, end) that has columns in group, rows
+// ascending, columns ascending, as of the start timestamp and with the
+// transaction's own writes. An empty end is the end of the group.
+func (t *Txn) Scan(ctx context.Context, group, start, end string, fn func(row string, cols []Version) error) error {
+	err := t.scan(ctx, group, start, end, fn)
+	if errors.Is(err, Stop) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("txn: scan %s from %q: %w", group, start, err)
+	}
+	return nil
+}
+
+// ScanPrefix scans the rows that start with prefix.
+func (t *Txn) ScanPrefix(ctx context.Context, group, prefix string, fn func(row string, cols []Version) error) error {
+	return t.Scan(ctx, group, prefix, PrefixEnd(prefix), fn)
+}
+
+// PrefixEnd is the first row after all rows that start with prefix; "" if there
+// is none.
+func PrefixEnd(prefix string) string {
+	b := []byte(prefix)
+	for i := len(b) - 1; i >= 0; i-- {
+		if b[i] != 0xff {
+			b[i]++
+			return string(b[:i+1])
+		}
+	}
+	return ""
+}
+
+func (t *Txn) scan(ctx context.Context, group, start, end string, fn func(string, []Version) error) error {
+	if err := t.clearLocks(ctx, group, start, end); err != nil {
+		return err
+	}
+	own := ownRows{t: t, group: group, rows: t.ownRows(group, start, end)}
+	for from := []byte(start); ; {
+		rows, next, err := t.scanPage(ctx, group, from, bound(end))
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if err := own.before(r.row, fn); err != nil {
+				return err
+			}
+			if err := own.merge(r, fn); err != nil {
+				return err
+			}
+		}
+		if next == nil {
+			return own.before("", fn)
+		}
+		from = next
+	}
+}
+
+// clearLocks resolves or awaits the locks from below the start timestamp in a
+// range. It comes before the writes are read, once: a transaction that commits
+// below our start timestamp has had its locks there before we got it, so one
+// that is not met here has either gone, and its write is there to be read, or
+// commits above us.
+func (t *Txn) clearLocks(ctx context.Context, group, start, end string) error {
+	prefix := append([]byte(group), 0)
+	for wait := (backoff{}); ; {
+		var locks []store.Cell
+		r := store.Range{Group: lockGroup, Start: []byte(start), End: bound(end), ColumnPrefix: prefix, MaxTS: t.start, MaxCells: scanPage}
+		_, err := t.reader().Scan(ctx, r, func(c store.Cell) error {
+			locks = append(locks, c)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if len(locks) == 0 {
+			return nil
+		}
+		if err := t.meetLocks(ctx, locks, &wait); err != nil {
+			return err
+		}
+	}
+}
+
+func bound(end string) []byte {
+	if end == "" {
+		return nil
+	}
+	return []byte(end)
+}
+
+// scannedRow is a row as stored, without the transaction's own writes.
+type scannedRow struct {
+	row  string
+	cols []Version
+}
+
+// scanPage reads some rows, and where to go on.
+func (t *Txn) scanPage(ctx context.Context, group string, from, end []byte) ([]scannedRow, []byte, error) {
+	var cells []store.Cell
+	next, err := t.reader().Scan(ctx, store.Range{
+		Group: group, Start: from, End: end, ColumnPrefix: []byte{kindWrite}, MaxTS: t.start, Newest: 1, MaxCells: scanPage,
+	}, func(c store.Cell) error {
+		cells = append(cells, c)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var rows []scannedRow
+	for _, c := range cells {
+		v, err := t.decodeValue(ctx, string(c.Row), c)
+		if err != nil {
+			return nil, nil, err
+		}
+		if n := len(rows); n == 0 || rows[n-1].row != string(c.Row) {
+			rows = append(rows, scannedRow{row: string(c.Row)})
+		}
+		if v.Exists {
+			last := &rows[len(rows)-1]
+			last.cols = append(last.cols, v)
+		}
+	}
+	return rows, next, nil
+}
+
+// ownRows walks the rows that the transaction itself wrote along with a scan.
+type ownRows struct {
+	t     *Txn
+	group string
+	rows  []string
+}
+
+// before passes on the written rows below row ("" stands for the end) that are
+// not stored.
+func (o *ownRows) before(row string, fn func(string, []Version) error) error {
+	for len(o.rows) > 0 && (row == "" || o.rows[0] < row) {
+		r := o.rows[0]
+		o.rows = o.rows[1:]
+		if cols := o.t.overlayRow(r, o.group, nil); len(cols) > 0 {
+			if err := fn(r, cols); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// merge passes on a stored row with the own writes to it.
+func (o *ownRows) merge(r scannedRow, fn func(string, []Version) error) error {
+	if len(o.rows) > 0 && o.rows[0] == r.row {
+		o.rows = o.rows[1:]
+		r.cols = o.t.overlayRow(r.row, o.group, r.cols)
+	}
+	if len(r.cols) == 0 {
+		return nil
+	}
+	return fn(r.row, r.cols)
+}

@@ -1,0 +1,45 @@
+package txn
+
+import "indexer/store"
+
+// Trigger makes a transaction an observer's run: the notification it answers is
+// removed by its commit, and for a strong one the run is acknowledged, so that
+// at most one run commits for each change (paper, section 2.4).
+type Trigger struct {
+	Cell     Cell
+	Observer string
+	// TS is the notification's timestamp as it was found, before the
+	// transaction began.
+	TS uint64
+	// Strong asks for the acknowledgement. A weak notification needs none: its
+	// observer may run several times.
+	Strong bool
+}
+
+// Answer adds a trigger. It must have been seen before the transaction began:
+// the removal takes away notifications up to the start timestamp, and whoever
+// sent one up to there is in the transaction's snapshot.
+func (t *Txn) Answer(tr Trigger) { t.triggers = append(t.triggers, tr) }
+
+// strongAt lists the observers that this transaction acknowledges at a cell.
+func (t *Txn) strongAt(c Cell) []string {
+	var names []string
+	for _, tr := range t.triggers {
+		if tr.Strong && tr.Cell == c {
+			names = append(names, tr.Observer)
+		}
+	}
+	return names
+}
+
+// ackGuards refuse the transaction if somebody has acknowledged one of its
+// triggers at this cell since the notification was sent.
+func (t *Txn) ackGuards(c Cell) []store.Selector {
+	var guards []store.Selector
+	for _, tr := range t.triggers {
+		if tr.Strong && tr.Cell == c {
+			guards = append(guards, store.Selector{Group: ackGroup, Column: observerColumn(c.Column, tr.Observer), MinTS: tr.TS})
+		}
+	}
+	return guards
+}

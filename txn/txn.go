@@ -1,0 +1,178 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+
+	"indexer/store"
+)
+
+// Txn is one transaction. It is used by one goroutine at a time. Reads see the
+// state at its start timestamp and its own writes; writes are buffered until
+// Commit. A Txn that is not committed must be ended with Rollback.
+type Txn struct {
+	db    *DB
+	start uint64
+	snap  store.Snapshot // of the whole table, opened at the first read; nil without the capability
+
+	writes   map[Cell]*write
+	order    []*write // in the order they were first written
+	notes    map[note]bool
+	triggers []Trigger
+
+	cells map[Cell]Value         // read cache
+	rows  map[rowGroup][]Version // read cache of whole rows
+	done  bool
+}
+
+// write is a buffered write.
+type write struct {
+	cell  Cell
+	op    op
+	value []byte
+}
+
+// note is a notification to be sent.
+type note struct {
+	cell     Cell
+	observer string
+}
+
+// rowGroup names the columns of a row in one locality group.
+type rowGroup struct {
+	row, group string
+}
+
+// Begin starts a transaction with the snapshot of this moment: everything whose
+// commit was acknowledged before is seen.
+func (db *DB) Begin(ctx context.Context) (*Txn, error) {
+	start, err := db.oracle.Next(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("txn: begin: %w", err)
+	}
+	db.counters.Begun.Add(1)
+	return &Txn{db: db, start: start}, nil
+}
+
+// At starts a transaction for reading at an earlier timestamp: the start or
+// commit timestamp of a transaction that has ended. It cannot commit.
+func (db *DB) At(start uint64) *Txn {
+	return &Txn{db: db, start: start, done: true}
+}
+
+// Start is the start timestamp: the transaction sees what committed below it.
+func (t *Txn) Start() uint64 { return t.start }
+
+// Set buffers a write. The value is not copied: do not change it afterwards.
+func (t *Txn) Set(row string, c Column, value []byte) {
+	t.put(Cell{row, c}, opPut, value)
+}
+
+// Delete buffers the removal of a cell.
+func (t *Txn) Delete(row string, c Column) {
+	t.put(Cell{row, c}, opDelete, nil)
+}
+
+func (t *Txn) put(cell Cell, o op, value []byte) {
+	if w, ok := t.writes[cell]; ok {
+		w.op, w.value = o, value
+		return
+	}
+	if t.writes == nil {
+		t.writes = make(map[Cell]*write)
+	}
+	w := &write{cell: cell, op: o, value: value}
+	t.writes[cell] = w
+	t.order = append(t.order, w)
+}
+
+// Notify sends a weak notification: it wakes the observers of the column, at
+// this row, without writing the column, so that two transactions that do it
+// never conflict (paper, section 2.4).
+func (t *Txn) Notify(row string, c Column) {
+	for _, o := range t.db.observers(c) {
+		t.wake(Cell{row, c}, o)
+	}
+}
+
+func (t *Txn) wake(c Cell, observer string) {
+	if t.notes == nil {
+		t.notes = make(map[note]bool)
+	}
+	t.notes[note{c, observer}] = true
+}
+
+func (db *DB) observers(c Column) []string {
+	if db.opts.Observers == nil {
+		return nil
+	}
+	return db.opts.Observers(c)
+}
+
+// Rollback ends the transaction without writing anything. It may follow a
+// Commit, and then does nothing.
+func (t *Txn) Rollback() {
+	t.done = true
+	t.closeSnapshot()
+}
+
+func (t *Txn) closeSnapshot() {
+	if t.snap != nil {
+		t.snap.Close()
+		t.snap = nil
+	}
+}
+
+// Commit writes everything at one commit timestamp, above those of all
+// transactions that were acknowledged so far, and returns it. A transaction
+// that wrote nothing commits at its start timestamp. Errors: ErrConflict
+// (nothing happened), ErrUnknown, or what the store says (nothing happened).
+// The transaction has ended in any case.
+func (t *Txn) Commit(ctx context.Context) (uint64, error) {
+	if t.done {
+		return 0, ErrDone
+	}
+	t.done = true
+	defer t.closeSnapshot()
+	for _, w := range t.order {
+		for _, o := range t.db.observers(w.cell.Column) {
+			t.wake(w.cell, o)
+		}
+	}
+	if len(t.order) == 0 && len(t.notes) == 0 && len(t.triggers) == 0 {
+		return t.start, nil
+	}
+	commit, err := t.commit(ctx)
+	if err != nil {
+		return 0, err
+	}
+	t.db.counters.Committed.Add(1)
+	return commit, t.handover(commit)
+}
+
+func (t *Txn) commit(ctx context.Context) (uint64, error) {
+	if t.db.mode == OnePhase {
+		commit, err := t.commitOnePhase(ctx)
+		if !t.tooLarge(err) {
+			return commit, err
+		}
+	}
+	return t.commitTwoPhase(ctx)
+}
+
+// handover tells the observers' workers in memory. The notifications are in
+// the table by now: losing this costs time, not work.
+func (t *Txn) handover(commit uint64) error {
+	if t.db.opts.Handover == nil || len(t.notes) == 0 {
+		return nil
+	}
+	if err := t.db.step(stepHandover, Cell{}); err != nil {
+		return err
+	}
+	notes := make([]Notification, 0, len(t.notes))
+	for n := range t.notes {
+		notes = append(notes, Notification{Cell: n.cell, Observer: n.observer, TS: commit})
+	}
+	t.db.opts.Handover(notes)
+	return nil
+}
