@@ -8,8 +8,8 @@ import (
 	"indexer/store"
 )
 
-// Stop returned by the function given to Scan ends the scan without an error.
-var Stop = errors.New("txn: stop the scan")
+// ErrStop, returned by the function given to Scan ends the scan without an error.
+var ErrStop = errors.New("txn: stop the scan")
 
 // scanPage is how many cells are fetched at a time.
 const scanPage = 512
@@ -19,7 +19,7 @@ const scanPage = 512
 // transaction's own writes. An empty end is the end of the group.
 func (t *Txn) Scan(ctx context.Context, group, start, end string, fn func(row string, cols []Version) error) error {
 	err := t.scan(ctx, group, start, end, fn)
-	if errors.Is(err, Stop) {
+	if errors.Is(err, ErrStop) {
 		return nil
 	}
 	if err != nil {
