@@ -1,0 +1,72 @@
+package notify
+
+import (
+	"container/heap"
+	"time"
+)
+
+// key names what is run: one observer on one row.
+type key struct {
+	observer int // index in the registry
+	row      string
+}
+
+// place is where an entry is.
+type place uint8
+
+const (
+	ready   place = iota // in its observer's ready heap
+	held                 // in the queue's held heap, until its time
+	running              // in a worker's hands
+)
+
+// entry is a row that an observer has to run on.
+type entry struct {
+	key
+	place place
+	// oldest and newest are the timestamps of the first and last notification
+	// since the last run began. Entries are taken by oldest.
+	oldest, newest uint64
+	since          time.Time // when oldest was heard of
+	until          time.Time // held entries: when they become ready
+	hold           bool      // held for collapsing, not as a punishment: idleness frees it
+	alone          bool      // run it in no batch
+	attempts       int // runs that did not commit, since the last that did
+	failures       int // of them, those that were not conflicts
+	// again collects notifications that arrive during a run.
+	again      uint64
+	againFirst uint64
+	againSince time.Time
+	pos        int // in its heap
+}
+
+// readyHeap orders by age.
+type readyHeap []*entry
+
+func (h readyHeap) Len() int           { return len(h) }
+func (h readyHeap) Less(i, j int) bool { return h[i].oldest < h[j].oldest }
+func (h readyHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i]; h[i].pos, h[j].pos = i, j }
+func (h *readyHeap) Push(x any)        { e := x.(*entry); e.pos = len(*h); *h = append(*h, e) }
+func (h *readyHeap) Pop() any          { return popLast((*[]*entry)(h)) }
+
+// heldHeap orders by the time at which entries become ready.
+type heldHeap []*entry
+
+func (h heldHeap) Len() int           { return len(h) }
+func (h heldHeap) Less(i, j int) bool { return h[i].until.Before(h[j].until) }
+func (h heldHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i]; h[i].pos, h[j].pos = i, j }
+func (h *heldHeap) Push(x any)        { e := x.(*entry); e.pos = len(*h); *h = append(*h, e) }
+func (h *heldHeap) Pop() any          { return popLast((*[]*entry)(h)) }
+
+func popLast(h *[]*entry) *entry {
+	n := len(*h) - 1
+	e := (*h)[n]
+	(*h)[n] = nil
+	*h = (*h)[:n]
+	return e
+}
+
+var (
+	_ heap.Interface = (*readyHeap)(nil)
+	_ heap.Interface = (*heldHeap)(nil)
+)

@@ -1,0 +1,72 @@
+package notify
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// meter counts what one observer did since the pipeline was made.
+type meter struct {
+	runs, rows, conflicts, failures, dead atomic.Int64
+	busy                                  atomic.Int64 // ns in committed runs
+	waited                                atomic.Int64 // ns between notification and run, of the first row of each batch
+}
+
+func (m *meter) ran(rows int, took, waited time.Duration) {
+	m.runs.Add(1)
+	m.rows.Add(int64(rows))
+	m.busy.Add(int64(took))
+	m.waited.Add(int64(waited))
+}
+
+// Stats is what one observer has done and has to do.
+type Stats struct {
+	Observer                              string
+	Runs, Rows, Conflicts, Failures, Dead int64
+	Busy                                  time.Duration // in committed runs, summed over workers
+	MeanWait                              time.Duration // from hearing of a notification to running on it
+	Backlog                               int           // rows waiting or running
+	OldestWait                            time.Duration // of the rows waiting
+}
+
+// Stats lists the observers in the order of registration.
+func (p *Pipeline) Stats() []Stats {
+	oldest := p.queue.oldestWaits(time.Now())
+	list := make([]Stats, len(p.meters))
+	p.queue.mu.Lock()
+	defer p.queue.mu.Unlock()
+	for i := range p.meters {
+		m := &p.meters[i]
+		s := Stats{
+			Observer: p.registry.list[i].Name,
+			Runs:     m.runs.Load(), Rows: m.rows.Load(), Conflicts: m.conflicts.Load(), Failures: m.failures.Load(), Dead: m.dead.Load(),
+			Busy:    time.Duration(m.busy.Load()),
+			Backlog: p.queue.waiting[i] + p.queue.busy[i], OldestWait: oldest[i],
+		}
+		if s.Runs > 0 {
+			s.MeanWait = time.Duration(m.waited.Load() / s.Runs)
+		}
+		list[i] = s
+	}
+	return list
+}
+
+// Backlog is the number of rows waiting or running, over all observers.
+func (p *Pipeline) Backlog() int {
+	p.queue.mu.Lock()
+	defer p.queue.mu.Unlock()
+	return len(p.queue.entries)
+}
+
+// oldestWaits tells for each observer how long its oldest row has been waiting.
+func (q *queue) oldestWaits(now time.Time) []time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waits := make([]time.Duration, len(q.ready))
+	for _, e := range q.entries {
+		if e.place != running {
+			waits[e.observer] = max(waits[e.observer], now.Sub(e.since))
+		}
+	}
+	return waits
+}

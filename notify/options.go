@@ -1,0 +1,48 @@
+package notify
+
+import "time"
+
+// Options of a Pipeline. Zero fields take the default named with them.
+type Options struct {
+	// Workers run observers; 4.
+	Workers int
+	// Attempts at one row before it goes to the dead letters; 12. Conflicts do
+	// not count: they are nobody's fault and end.
+	Attempts int
+	// Backlog is the number of waiting rows above which Admit lets nobody in;
+	// 2,000. It bounds how far the loader runs ahead of the observers.
+	Backlog int
+	// Capacity is the number of rows kept in memory; 200,000. Notifications above
+	// it stay in the table only, and are scanned for when there is room.
+	Capacity int
+	// Rescan is how often an idle pipeline looks for notifications it was not
+	// told of; 5 min.
+	Rescan time.Duration
+	// Events hears what happens; nil functions are not called. They must not
+	// block.
+	Events Events
+}
+
+// Events are callbacks with facts, for logs, metrics and tests.
+type Events struct {
+	Ran      func(observer string, rows int, took time.Duration)
+	Conflict func(observer string, rows []string, err error)
+	Failed   func(observer string, rows []string, attempt int, err error)
+	Dead     func(observer, row string, err error)
+}
+
+func (o Options) withDefaults() Options {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&o.Workers, 4)
+	def(&o.Attempts, 12)
+	def(&o.Backlog, 2000)
+	def(&o.Capacity, 200_000)
+	if o.Rescan == 0 {
+		o.Rescan = 5 * time.Minute
+	}
+	return o
+}

@@ -1,0 +1,72 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"indexer/txn"
+)
+
+// Observer is code that watches a column.
+type Observer struct {
+	// Name identifies the observer in the table, in messages and in metrics.
+	// Renaming one orphans its notifications and acknowledgements.
+	Name string
+	// Watches is the observed column. Several observers may watch one column.
+	Watches txn.Column
+	// Weak observers acknowledge nothing: they may run several times for one
+	// change. It is for columns that get weak notifications, or whose observer
+	// only looks at the present state.
+	Weak bool
+	// Batch is how many rows one run, and so one transaction, may take. With more
+	// than one a conflict or a failure splits the batch into single rows.
+	Batch int
+	// Hold lets notifications of a row gather while the observers registered
+	// before this one are busy: the row is run at the earliest Hold after it was
+	// last run (or, for the first time, a fifth of Hold after it was notified),
+	// and at once when they are idle. For work that is worth collapsing.
+	Hold time.Duration
+	// Run does the work for some rows, at least one and at most Batch, in a
+	// transaction that it must neither commit nor roll back.
+	Run func(ctx context.Context, tx *txn.Txn, rows []string) error
+}
+
+// Registry holds the observers of an application, in pipeline order.
+type Registry struct {
+	list     []Observer
+	byName   map[string]int
+	byColumn map[txn.Column][]string
+}
+
+// NewRegistry checks and registers observers.
+func NewRegistry(list ...Observer) (*Registry, error) {
+	r := &Registry{byName: make(map[string]int), byColumn: make(map[txn.Column][]string)}
+	for i, o := range list {
+		if o.Name == "" || strings.ContainsRune(o.Name, 0) {
+			return nil, fmt.Errorf("notify: observer %d: the name %q is empty or holds a zero byte", i, o.Name)
+		}
+		if _, dup := r.byName[o.Name]; dup {
+			return nil, fmt.Errorf("notify: two observers are called %q", o.Name)
+		}
+		if o.Run == nil {
+			return nil, fmt.Errorf("notify: observer %q has no Run", o.Name)
+		}
+		if o.Watches.Name == "" {
+			return nil, fmt.Errorf("notify: observer %q watches no column", o.Name)
+		}
+		o.Batch = max(o.Batch, 1)
+		r.list = append(r.list, o)
+		r.byName[o.Name] = i
+		r.byColumn[o.Watches] = append(r.byColumn[o.Watches], o.Name)
+	}
+	return r, nil
+}
+
+// Observers names the observers of a column; it is what txn.Options.Observers
+// wants.
+func (r *Registry) Observers(c txn.Column) []string { return r.byColumn[c] }
+
+// List returns the observers in the order of registration.
+func (r *Registry) List() []Observer { return r.list }

@@ -1,0 +1,71 @@
+package notify
+
+import (
+	"container/heap"
+	"context"
+
+	"indexer/txn"
+)
+
+// Stepper runs a pipeline in the caller's goroutine, one run at a time, in an
+// order the caller chooses: for tests that want the same interleaving each time,
+// or a different one for each seed.
+type Stepper struct {
+	p *Pipeline
+}
+
+// NewStepper attaches a pipeline that was not started to a DB.
+func NewStepper(ctx context.Context, p *Pipeline, db *txn.DB) (*Stepper, error) {
+	p.queue.eager = true
+	return &Stepper{p}, p.attach(ctx, db)
+}
+
+// Step makes one run. pick chooses among n ready rows, which are in no
+// particular order; nil takes the oldest, with its batch. Step reports false if
+// there was nothing to do.
+func (s *Stepper) Step(ctx context.Context, pick func(n int) int) (bool, error) {
+	batch := s.p.queue.pick(pick)
+	if batch == nil {
+		return false, s.p.Err()
+	}
+	s.p.run(ctx, batch)
+	return true, s.p.Err()
+}
+
+// Drain steps until nothing is left to do.
+func (s *Stepper) Drain(ctx context.Context, pick func(n int) int) error {
+	for {
+		more, err := s.Step(ctx, pick)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+func (q *queue) pick(pick func(int) int) []*entry {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if pick == nil {
+		return q.take()
+	}
+	n := 0
+	for _, h := range q.ready {
+		n += len(h)
+	}
+	if n == 0 {
+		return nil
+	}
+	i := pick(n)
+	for o := range q.ready {
+		if i >= len(q.ready[o]) {
+			i -= len(q.ready[o])
+			continue
+		}
+		e := heap.Remove(&q.ready[o], i).(*entry)
+		e.place = running
+		q.waiting[o]--
+		q.busy[o]++
+		return []*entry{e}
+	}
+	return nil
+}
