@@ -1,0 +1,203 @@
+package page
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// The character set of a body is told, in this order, by its byte order mark,
+// the Content-Type field, a <meta> element, and detection (semantics.md section
+// 3; labels as in the Encoding standard). Two things differ from x/net's charset
+// package: a <meta> counts wherever it stands, not in the first 1024 bytes only,
+// and UTF-8 is detected from the whole body, for the first KB of many pages is
+// all ASCII.
+
+var byteOrderMarks = []struct {
+	mark  string
+	label string
+}{
+	{"\xef\xbb\xbf", "utf-8"},
+	{"\xfe\xff", "utf-16be"},
+	{"\xff\xfe", "utf-16le"},
+}
+
+// decode gives the body as valid UTF-8 without byte order mark. What cannot be
+// decoded becomes U+FFFD.
+func decode(body []byte, contentType string, k kind) string {
+	label, body := charsetOf(body, contentType, k)
+	if label == "utf-8" && utf8.Valid(body) {
+		return string(body)
+	}
+	text, err := encodingFor(label).NewDecoder().Bytes(body)
+	if err != nil {
+		// The decoders replace what they cannot read; this is for one that does not.
+		return strings.ToValidUTF8(string(body), "\uFFFD")
+	}
+	return string(text)
+}
+
+// charsetOf gives the canonical label of the body's encoding, and the body
+// without its byte order mark.
+func charsetOf(body []byte, contentType string, k kind) (label string, rest []byte) {
+	for _, b := range byteOrderMarks {
+		if rest, ok := bytes.CutPrefix(body, []byte(b.mark)); ok {
+			return b.label, rest
+		}
+	}
+	if label = canonicalLabel(charsetParameter(contentType)); label != "" {
+		return label, body
+	}
+	if k == kindHTML {
+		if label = metaCharset(body); label != "" {
+			return label, body
+		}
+	}
+	return detectCharset(body), body
+}
+
+// canonicalLabel gives "" for a label that is not in the Encoding standard.
+func canonicalLabel(label string) string {
+	e, err := htmlindex.Get(label)
+	if label == "" || err != nil {
+		return ""
+	}
+	name, err := htmlindex.Name(e)
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+func encodingFor(label string) encoding.Encoding {
+	if label != "utf-8" {
+		if e, err := htmlindex.Get(label); err == nil {
+			return e
+		}
+	}
+	return unicode.UTF8
+}
+
+// charsetParameter finds charset=... in a Content-Type field or a <meta> content
+// attribute ("algorithm for extracting a character encoding from a meta
+// element"), which is more lenient than RFC 9110 and reads what servers send.
+func charsetParameter(s string) string {
+	s = strings.ToLower(s)
+	for {
+		_, rest, found := strings.Cut(s, "charset")
+		if !found {
+			return ""
+		}
+		s = rest
+		value, ok := strings.CutPrefix(strings.TrimLeft(s, htmlSpace), "=")
+		if !ok {
+			continue
+		}
+		value = strings.TrimLeft(value, htmlSpace)
+		if value == "" {
+			return ""
+		}
+		if value[0] == '"' || value[0] == '\'' {
+			quoted, _, closed := strings.Cut(value[1:], value[:1])
+			if !closed {
+				return ""
+			}
+			return quoted
+		}
+		if end := strings.IndexAny(value, ";"+htmlSpace); end >= 0 {
+			value = value[:end]
+		}
+		return value
+	}
+}
+
+// metaCharset finds the first <meta> that declares an encoding ("prescan a byte
+// stream to determine its encoding"), "" if none does.
+func metaCharset(body []byte) string {
+	if !mentionsCharset(body) {
+		return ""
+	}
+	z := html.NewTokenizer(bytes.NewReader(body))
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return ""
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, hasAttr := z.TagName()
+			if string(name) != "meta" || !hasAttr {
+				continue
+			}
+			label := declaredCharset(z)
+			if strings.HasPrefix(label, "utf-16") {
+				return "utf-8" // it was just read as ASCII
+			}
+			if label != "" {
+				return label
+			}
+		}
+	}
+}
+
+// declaredCharset reads the attributes of the <meta> that z stands on.
+func declaredCharset(z *html.Tokenizer) string {
+	var direct, content, equiv string
+	seen := make(map[string]bool, 4)
+	for more := true; more; {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		name := string(key)
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		switch name {
+		case "charset":
+			direct = string(value)
+		case "content":
+			content = string(value)
+		case "http-equiv":
+			equiv = string(value)
+		}
+	}
+	if seen["charset"] {
+		return canonicalLabel(strings.ToLower(strings.Trim(direct, htmlSpace)))
+	}
+	if strings.EqualFold(equiv, "content-type") {
+		return canonicalLabel(charsetParameter(content))
+	}
+	return ""
+}
+
+// mentionsCharset saves most undeclared pages the second tokenizing.
+func mentionsCharset(body []byte) bool {
+	for i := 0; ; {
+		j := bytes.IndexAny(body[i:], "cC")
+		if j < 0 || i+j+len("charset") > len(body) {
+			return false
+		}
+		i += j
+		if bytes.EqualFold(body[i:i+len("charset")], []byte("charset")) {
+			return true
+		}
+		i++
+	}
+}
+
+// detectCharset tells the encoding of a body that declares none: UTF-8 if all of
+// it is valid UTF-8, ISO-2022-JP if it switches to a Japanese set by an escape
+// sequence, and otherwise windows-1252, which the HTML standard suggests for
+// most locales.
+func detectCharset(body []byte) string {
+	if bytes.Contains(body, []byte("\x1b$B")) || bytes.Contains(body, []byte("\x1b$@")) {
+		return "iso-2022-jp"
+	}
+	if utf8.Valid(body) {
+		return "utf-8"
+	}
+	return "windows-1252"
+}

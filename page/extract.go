@@ -1,0 +1,249 @@
+package page
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// extractor gathers, in one pass over the tree of an HTML page, all that a
+// Document needs. References are kept as written and resolved afterwards.
+type extractor struct {
+	title, text, template collapser
+
+	titleOf    *html.Node // the <title> that counts: the first
+	hiddenBy   *html.Node // outermost element with the hidden attribute around here
+	templateOf *html.Node // outermost <template> around here
+
+	open   []openLink // <a href> elements around here, nested ones by broken markup
+	anchor collapser  // text of the open links
+	links  []rawLink
+
+	baseRef    string // first <base href>
+	hasBase    bool
+	canonicals []string
+	refresh    string // target of the first <meta http-equiv=refresh> if its delay is 0
+	hasRefresh bool
+	robots     robots
+	lang       string
+}
+
+// openLink is an <a href> whose end has not been reached. Its anchor begins at
+// start in extractor.anchor.
+type openLink struct {
+	node  *html.Node
+	start int
+}
+
+// html walks the tree of a page. The walk is a loop, not a recursion: hostile
+// pages nest as deep as they like.
+func (x *extractor) html(body string) {
+	root := parseTree(body)
+	for n := root; n != nil; {
+		if x.enter(n) && n.FirstChild != nil {
+			n = n.FirstChild
+			continue
+		}
+		for ; n != nil; n = n.Parent {
+			x.leave(n)
+			if n.NextSibling != nil {
+				n = n.NextSibling
+				break
+			}
+		}
+	}
+}
+
+// enter handles n before its children and reports whether they matter.
+func (x *extractor) enter(n *html.Node) bool {
+	switch n.Type {
+	case html.TextNode:
+		x.addText(n.Data)
+		return false
+	case html.ElementNode:
+		return x.enterElement(n)
+	case html.DocumentNode:
+		return true
+	}
+	return false
+}
+
+func (x *extractor) addText(s string) {
+	switch {
+	case x.templateOf != nil:
+		x.template.write(s)
+	case x.hiddenBy != nil:
+	default:
+		x.text.write(s)
+		if len(x.open) > 0 {
+			x.anchor.write(s)
+		}
+	}
+}
+
+// separate ends the word that is being gathered.
+func (x *extractor) separate() {
+	switch {
+	case x.templateOf != nil:
+		x.template.separate()
+	case x.hiddenBy != nil:
+	default:
+		x.text.separate()
+		x.anchor.separate()
+	}
+}
+
+func (x *extractor) enterElement(n *html.Node) bool {
+	if separates(n.DataAtom) {
+		x.separate()
+	}
+	switch n.DataAtom {
+	case atom.Script:
+		x.enterScript(n)
+		return false
+	case atom.Style, atom.Noscript, atom.Iframe, atom.Noembed, atom.Noframes:
+		return false
+	case atom.Title:
+		x.enterTitle(n)
+		return false
+	case atom.Template:
+		if x.templateOf == nil {
+			x.templateOf = n
+			x.template.separate()
+		}
+		return true
+	}
+	if x.templateOf != nil {
+		return true // its elements are not part of the document
+	}
+	if _, hidden := attribute(n, "hidden"); hidden && x.hiddenBy == nil {
+		x.hiddenBy = n
+	}
+	x.enterMeaningful(n)
+	return true
+}
+
+// enterMeaningful takes from n what is more than text.
+func (x *extractor) enterMeaningful(n *html.Node) {
+	switch n.DataAtom {
+	case atom.Html:
+		if lang, ok := attribute(n, "lang"); ok {
+			x.lang = lang
+		}
+	case atom.Base:
+		if ref, ok := attribute(n, "href"); ok && !x.hasBase {
+			x.baseRef, x.hasBase = ref, true
+		}
+	case atom.Meta:
+		x.enterMeta(n)
+	case atom.Link:
+		rel, _ := attribute(n, "rel")
+		if ref, ok := attribute(n, "href"); ok && hasToken(rel, "canonical") {
+			x.canonicals = append(x.canonicals, ref)
+		}
+	case atom.A:
+		if _, ok := attribute(n, "href"); ok {
+			x.open = append(x.open, openLink{n, len(x.anchor.buf)})
+			x.anchor.separate()
+		}
+	case atom.Area:
+		if ref, ok := attribute(n, "href"); ok && follows(n) {
+			alt, _ := attribute(n, "alt")
+			x.links = append(x.links, rawLink{ref, cut(collapse(alt), MaxAnchorLength)})
+		}
+	case atom.Img:
+		if alt, ok := attribute(n, "alt"); ok && len(x.open) > 0 && x.hiddenBy == nil {
+			x.anchor.write(alt)
+		}
+	}
+}
+
+func (x *extractor) enterMeta(n *html.Node) {
+	content, ok := attribute(n, "content")
+	if !ok {
+		return
+	}
+	if name, _ := attribute(n, "name"); strings.EqualFold(strings.Trim(name, htmlSpace), "robots") {
+		x.robots.add(content)
+	}
+	if equiv, _ := attribute(n, "http-equiv"); !x.hasRefresh && strings.EqualFold(equiv, "refresh") {
+		zero, ref, ok := parseRefresh(content)
+		x.hasRefresh = ok
+		if ok && zero {
+			x.refresh = ref
+		}
+	}
+}
+
+// enterTitle takes the first <title> of the document. Those inside SVG pictures
+// are tooltips.
+func (x *extractor) enterTitle(n *html.Node) {
+	if n.Namespace != "" || x.titleOf != nil || x.templateOf != nil {
+		return
+	}
+	x.titleOf = n
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.TextNode {
+			x.title.write(c.Data)
+		}
+	}
+}
+
+// enterScript takes the text of scripts that are templates.
+func (x *extractor) enterScript(n *html.Node) {
+	mediaType, _ := attribute(n, "type")
+	if !isTemplateType(essence(mediaType)) {
+		return
+	}
+	x.template.separate()
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		x.template.write(c.Data)
+	}
+	x.template.separate()
+}
+
+// leave handles n after its children.
+func (x *extractor) leave(n *html.Node) {
+	if n.Type != html.ElementNode {
+		return
+	}
+	if separates(n.DataAtom) {
+		x.separate()
+	}
+	switch {
+	case n == x.templateOf:
+		x.template.separate()
+		x.templateOf = nil
+	case n == x.hiddenBy:
+		x.hiddenBy = nil
+	}
+	if last := len(x.open) - 1; last >= 0 && x.open[last].node == n {
+		x.leaveLink(x.open[last])
+		x.open = x.open[:last]
+		if last == 0 {
+			x.anchor = collapser{buf: x.anchor.buf[:0]}
+		}
+	}
+}
+
+func (x *extractor) leaveLink(l openLink) {
+	if !follows(l.node) {
+		return
+	}
+	ref, _ := attribute(l.node, "href")
+	anchor := strings.TrimPrefix(string(x.anchor.buf[l.start:]), " ")
+	x.links = append(x.links, rawLink{ref, cut(anchor, MaxAnchorLength)})
+}
+
+// resolver resolves the page's references: against its <base href>, itself
+// relative to the page, or against the page.
+func (x *extractor) resolver(self URL) *Resolver {
+	own := NewResolver(self)
+	if x.hasBase {
+		if base, err := own.Resolve(x.baseRef); err == nil && base != self {
+			return NewResolver(base)
+		}
+	}
+	return own
+}

@@ -1,0 +1,64 @@
+package page
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/abadojack/whatlanggo"
+)
+
+const (
+	// minDetectLength is how many code points of text it takes to try: two or
+	// three words fit too many languages.
+	minDetectLength = 100
+	// maxDetectBytes bounds the cost, which grows with the text; more of it does
+	// not change the answer.
+	maxDetectBytes = 4096
+)
+
+// languageOf is the declared language as a lower-case BCP 47 tag, or else the
+// one detected from the text, or "" where neither can be told.
+func languageOf(declared, text string) string {
+	if tag := normaliseLanguage(declared); tag != "" {
+		return tag
+	}
+	return detectLanguage(text)
+}
+
+// normaliseLanguage gives "" for what does not have the form of a tag, such as
+// a template's placeholder.
+func normaliseLanguage(s string) string {
+	s = strings.ReplaceAll(strings.ToLower(strings.Trim(s, htmlSpace)), "_", "-")
+	for i, subtag := range strings.Split(s, "-") {
+		if len(subtag) == 0 || len(subtag) > 8 || i == 0 && len(subtag) == 1 {
+			return ""
+		}
+		for j := 0; j < len(subtag); j++ {
+			if !isAlnum(subtag[j]) || i == 0 && subtag[j] <= '9' {
+				return ""
+			}
+		}
+	}
+	return s
+}
+
+func detectLanguage(text string) string {
+	if len(text) > maxDetectBytes {
+		end := maxDetectBytes
+		for !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end]
+	}
+	if len(text) < minDetectLength || utf8.RuneCountInString(text) < minDetectLength {
+		return ""
+	}
+	info := whatlanggo.Detect(text)
+	if !info.IsReliable() {
+		return ""
+	}
+	if tag := info.Lang.Iso6391(); tag != "" {
+		return tag
+	}
+	return info.Lang.Iso6393()
+}

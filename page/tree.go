@@ -1,0 +1,73 @@
+package page
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// parseTree parses HTML as a browser does. It never fails: x/net/html gives up
+// on pages nested more than 512 elements deep, as broken generators make them
+// with unclosed tags; those get a flatTree.
+func parseTree(body string) *html.Node {
+	if root, err := html.Parse(strings.NewReader(body)); err == nil {
+		return root
+	}
+	return flatTree(body)
+}
+
+// flatDepth bounds the depth of a flatTree.
+const flatDepth = 256
+
+// flatTree is the tree of tags as written, without the standard's repairs, and
+// cut off in depth: what would stand deeper becomes a child of the deepest
+// element. Titles, links, directives and text keep their order in it.
+func flatTree(body string) *html.Node {
+	root := &html.Node{Type: html.DocumentNode}
+	open := []*html.Node{root}
+	z := html.NewTokenizer(strings.NewReader(body))
+	for {
+		parent := open[len(open)-1]
+		switch z.Next() {
+		case html.ErrorToken:
+			return root
+		case html.TextToken:
+			parent.AppendChild(&html.Node{Type: html.TextNode, Data: z.Token().Data})
+		case html.StartTagToken:
+			n := elementOf(z.Token())
+			parent.AppendChild(n)
+			if !isVoid(n.DataAtom) && len(open) < flatDepth {
+				open = append(open, n)
+			}
+		case html.SelfClosingTagToken:
+			parent.AppendChild(elementOf(z.Token()))
+		case html.EndTagToken:
+			open = closeElement(open, z.Token().Data)
+		}
+	}
+}
+
+func elementOf(t html.Token) *html.Node {
+	return &html.Node{Type: html.ElementNode, Data: t.Data, DataAtom: t.DataAtom, Attr: t.Attr}
+}
+
+// closeElement closes the innermost open element of that name and what is open
+// inside it; an end tag without a start tag is passed over.
+func closeElement(open []*html.Node, name string) []*html.Node {
+	for i := len(open) - 1; i > 0; i-- {
+		if open[i].Data == name {
+			return open[:i]
+		}
+	}
+	return open
+}
+
+func isVoid(a atom.Atom) bool {
+	switch a {
+	case atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input,
+		atom.Link, atom.Meta, atom.Param, atom.Source, atom.Track, atom.Wbr:
+		return true
+	}
+	return false
+}
