@@ -1,0 +1,166 @@
+package index
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+
+	"indexer/page"
+)
+
+// AnalyzerVersion names what the analysis produces. An index made by another
+// version still opens; [Writer.NeedsRebuild] says so and [Writer.Rebuild] mends it.
+const AnalyzerVersion = 1
+
+// MaxIndexedText is how much of a document's text is searchable, in bytes. All
+// of it is stored.
+const MaxIndexedText = 2 << 20
+
+// columns is what FTS5 gets of a document: tokens joined by spaces, one string
+// for each column of the table fts.
+type columns struct {
+	title, body, anchors, url, tags string
+}
+
+type analyzer struct {
+	tokens tokenizer
+	out    []byte
+}
+
+var analyzers = sync.Pool{New: func() any { return new(analyzer) }}
+
+// analyze makes the columns of a document. Safe for concurrent use.
+func analyze(d *Document) columns {
+	a := analyzers.Get().(*analyzer)
+	defer analyzers.Put(a)
+	st := stemmerFor(d.Language)
+	c := columns{
+		title: a.column(d.Title, st),
+		body:  a.column(cutString(d.Text, MaxIndexedText), st),
+		url:   a.column(readableURL(d.URL), st),
+		tags:  tags(d.URL, d.Language),
+	}
+	a.out = a.out[:0]
+	for i, anchor := range d.Anchors {
+		if i > 0 {
+			a.out = append(a.out, anchorBreak...)
+		}
+		a.add(anchor.Text, st)
+	}
+	c.anchors = string(a.out)
+	return c
+}
+
+// anchorBreak is a token that no text has. It stands between two anchors, so
+// that no phrase matches across them.
+const anchorBreak = "\uE000 "
+
+func (a *analyzer) column(text string, st *stemmer) string {
+	a.out = a.out[:0]
+	a.add(text, st)
+	return string(a.out)
+}
+
+// add appends the stemmed tokens of text, each with a space after it.
+func (a *analyzer) add(text string, st *stemmer) {
+	a.tokens.reset(normalize(text))
+	for a.tokens.next() {
+		tok := &a.tokens.tok
+		if st != nil && tok.letters {
+			a.out = append(a.out, st.stem(tok.text)...)
+		} else {
+			a.out = append(a.out, tok.text...)
+		}
+		a.out = append(a.out, ' ')
+	}
+}
+
+// readableURL is a URL as people read and type it: no scheme, escapes and
+// punycode undone where they can be.
+func readableURL(u page.URL) string {
+	parsed, err := url.Parse(string(u))
+	if err != nil || parsed.Host == "" {
+		return string(u)
+	}
+	host := parsed.Hostname()
+	if strings.Contains(host, "xn--") {
+		if h, err := idna.ToUnicode(host); err == nil {
+			host = h
+		}
+	}
+	text := host + " " + parsed.Path
+	if parsed.RawQuery != "" {
+		q, err := url.QueryUnescape(parsed.RawQuery)
+		if err != nil {
+			q = parsed.RawQuery
+		}
+		text += " " + q
+	}
+	return text
+}
+
+// tags are the terms that site: and lang: look for: every parent domain of the
+// host, the host with its port, and the language with and without subtags.
+func tags(u page.URL, language string) string {
+	var b strings.Builder
+	add := func(kind rune, value string) {
+		b.WriteString(tagToken(kind, value))
+		b.WriteByte(' ')
+	}
+	if parsed, err := url.Parse(string(u)); err == nil && parsed.Host != "" {
+		host := strings.ToLower(parsed.Hostname())
+		if parsed.Port() != "" {
+			add(tagSite, strings.ToLower(parsed.Host))
+		}
+		add(tagSite, host)
+		if _, err := netip.ParseAddr(host); err != nil {
+			for i := strings.IndexByte(host, '.'); i >= 0; i = strings.IndexByte(host, '.') {
+				host = host[i+1:]
+				add(tagSite, host)
+			}
+		}
+	}
+	if language != "" {
+		language = strings.ToLower(language)
+		add(tagLang, language)
+		if p := primary(language); p != language {
+			add(tagLang, p)
+		}
+	}
+	return b.String()
+}
+
+const (
+	tagSite = 's'
+	tagLang = 'l'
+)
+
+// tagToken writes a value as one FTS5 token that no text can produce: bytes that
+// would end a token, and the kind, as private-use characters.
+func tagToken(kind rune, value string) string {
+	b := utf8.AppendRune(nil, 0xE000+kind)
+	for i := 0; i < len(value) && i < 255; i++ {
+		c := value[i]
+		if c < utf8.RuneSelf && asciiFold[c] == c {
+			b = append(b, c)
+		} else {
+			b = utf8.AppendRune(b, 0xE000+rune(c))
+		}
+	}
+	return string(b)
+}
+
+// cutString is the longest prefix of at most n bytes that ends between runes.
+func cutString(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,152 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"indexer/page"
+)
+
+// What the index holds after any sequence of changes
+//
+// The pipeline delivers at least once and in any order: twice, late, from several
+// workers. Rules, each applied within one SQLite transaction:
+//
+//  1. Per cluster the highest Seq holds. A change whose Seq is not above that of
+//     the cluster's row in docs or tombstones does nothing.
+//  2. A delete leaves (cluster, Seq) in tombstones, so that a late, older upsert
+//     finds it (rule 1) and cannot bring the document back.
+//  3. A URL has one document. When the document of cluster c at Seq s comes for a
+//     URL that cluster d holds at Seq t, the higher of (s, c) and (t, d) keeps it. The
+//     other document is dropped and its cluster gets a tombstone at its Seq.
+//
+// Claim: once every change has been delivered, the index is the last state of the
+// pipeline, whatever the order. It needs one property of the pipeline, (P): at
+// every snapshot a URL is canonical for at most one cluster, and whenever the
+// document of a cluster changes (other URL and none included), a change
+// with a Seq at or after that snapshot is delivered.
+//
+// Argument. Let D be the document of cluster c at Seq s, newest change of c. When
+// D arrives, rule 1 lets it in, nothing of c being newer. Suppose rule 3 keeps
+// D out, or drops it later: then a document of another cluster d was delivered for
+// the same URL u at Seq t ≥ s. At snapshot t, u belongs to d, so by (P) not to c:
+// between s and t c's document changed, and a change of c newer than s is
+// delivered. So D was not the newest. (t = s would be one URL with two clusters at
+// one snapshot; should that happen, the cluster key decides, in any order alike.)
+// Conversely, nothing else stays: a row of c that is not its newest change is
+// replaced when the newest arrives, and one that was dropped does not come back,
+// because of its tombstone. Hence docs is exactly the newest upserts.
+//
+// Rejected: keeping a dropped document hidden and promoting it when the URL
+// becomes free. It would need nothing of (P), but would show documents that are known to be
+// out of date, and store texts that nobody can see.
+//
+// Ranks and times are joined by the same rules: a rank holds by its Seq, a time by
+// being later. One that arrives before its document is dropped, not kept:
+// the pipeline reads both when it computes a document, and whoever sends them
+// separately sends them again on its next round.
+
+// Apply makes changes durable, in one transaction, and returns when they are. It
+// analyses the documents in the calling goroutine; call it from several.
+// On an error nothing of this call is in the index, except that after a
+// cancelled context it may be.
+func (w *Writer) Apply(ctx context.Context, changes []Change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	prepared := make([]*prepared, len(changes))
+	for i := range changes {
+		p, err := w.prepare(ctx, &changes[i])
+		if err != nil {
+			return fmt.Errorf("index %s: %w", w.dir, err)
+		}
+		prepared[i] = p
+	}
+	return w.submit(ctx, len(changes), func(t *tables) error {
+		for _, p := range prepared {
+			if err := t.change(p); err != nil {
+				return fmt.Errorf("cluster %x: %w", p.Cluster[:8], err)
+			}
+		}
+		return nil
+	})
+}
+
+// stored is what the index knows of a cluster or a URL.
+type stored struct {
+	id      int64
+	cluster []byte
+	seq     int64
+	url     string
+	hash    []byte
+}
+
+func (t *tables) change(p *prepared) error {
+	own, found, err := t.byCluster(p.Cluster)
+	if err != nil {
+		return err
+	}
+	seq := int64(p.Seq)
+	if !found {
+		var dead int64
+		buried, err := t.row("SELECT seq FROM tombstones WHERE cluster=?", []any{p.Cluster[:]}, &dead)
+		if err != nil {
+			return err
+		}
+		if buried && seq <= dead {
+			return nil // rule 1
+		}
+	} else if seq <= own.seq {
+		return nil // rule 1
+	}
+	if p.Doc == nil {
+		return t.bury(own.id, p.Cluster[:], seq) // rule 2
+	}
+	wins, err := t.claimURL(p)
+	if err != nil {
+		return err
+	}
+	if !wins {
+		return t.bury(own.id, p.Cluster[:], seq) // rule 3, the newcomer loses
+	}
+	if found {
+		return t.replace(p, own)
+	}
+	return t.insert(p)
+}
+
+// claimURL is rule 3. It drops the document that holds p's URL for another
+// cluster, or reports that p may not have it.
+func (t *tables) claimURL(p *prepared) (bool, error) {
+	var h stored
+	found, err := t.row("SELECT id, cluster, seq FROM docs WHERE url=?", []any{string(p.Doc.URL)}, &h.id, &h.cluster, &h.seq)
+	if err != nil || !found || bytes.Equal(h.cluster, p.Cluster[:]) {
+		return true, err
+	}
+	if h.seq > int64(p.Seq) || h.seq == int64(p.Seq) && bytes.Compare(h.cluster, p.Cluster[:]) > 0 {
+		return false, nil
+	}
+	return true, t.bury(h.id, h.cluster, h.seq)
+}
+
+func (t *tables) byCluster(c page.ContentKey) (stored, bool, error) {
+	var s stored
+	found, err := t.row("SELECT id, seq, url, hash FROM docs WHERE cluster=?", []any{c[:]}, &s.id, &s.seq, &s.url, &s.hash)
+	return s, found, err
+}
+
+// bury removes a cluster's document, if it has one (id is not 0), and leaves a tombstone.
+func (t *tables) bury(id int64, cluster []byte, seq int64) error {
+	if id != 0 {
+		for _, q := range []string{
+			"DELETE FROM docs WHERE id=?", "DELETE FROM fts WHERE rowid=?",
+			"DELETE FROM ranks WHERE id=?", "DELETE FROM times WHERE id=?",
+		} {
+			if err := t.exec(q, id); err != nil {
+				return err
+			}
+		}
+	}
+	return t.exec("INSERT INTO tombstones(cluster, seq) VALUES(?,?) ON CONFLICT(cluster) DO UPDATE SET seq=excluded.seq", cluster, seq)
+}

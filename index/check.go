@@ -1,0 +1,69 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// agreements are queries that give 0 in a sound index, and what is wrong otherwise.
+var agreements = []struct{ wrong, query string }{
+	{"documents without full-text entry", "SELECT count(*) FROM docs WHERE id NOT IN (SELECT id FROM fts_docsize)"},
+	{"full-text entries without document", "SELECT count(*) FROM fts_docsize WHERE id NOT IN (SELECT id FROM docs)"},
+	{"documents without rank", "SELECT count(*) FROM docs WHERE id NOT IN (SELECT id FROM ranks)"},
+	{"ranks without document", "SELECT count(*) FROM ranks WHERE id NOT IN (SELECT id FROM docs)"},
+	{"documents without time", "SELECT count(*) FROM docs WHERE id NOT IN (SELECT id FROM times)"},
+	{"times without document", "SELECT count(*) FROM times WHERE id NOT IN (SELECT id FROM docs)"},
+	{"clusters both deleted and present", "SELECT count(*) FROM docs WHERE cluster IN (SELECT cluster FROM tombstones)"},
+}
+
+// Check looks for damage: SQLite's integrity check, which includes that of the
+// full-text index, agreement between the tables, and every stored text can be
+// read. It reads the whole index. The error wraps [ErrCorrupt] and says what was found.
+func (v *View) Check(ctx context.Context) error {
+	var found []error
+	damage, err := v.integrity(ctx)
+	if err != nil {
+		return fmt.Errorf("index %s: check: %w", v.dir, err)
+	}
+	found = append(found, damage...)
+	for _, a := range agreements {
+		var n int
+		if err := v.tx.QueryRowContext(ctx, a.query).Scan(&n); err != nil {
+			found = append(found, err)
+		} else if n > 0 {
+			found = append(found, fmt.Errorf("%d %s", n, a.wrong))
+		}
+	}
+	if err := v.Documents(ctx, func(Document) error { return nil }); err != nil {
+		found = append(found, err)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("index %s: check: %w", v.dir, ctx.Err())
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return fmt.Errorf("index %s: %w: delete it and export again, the store has everything: %w", v.dir, ErrCorrupt, errors.Join(found...))
+}
+
+func (v *View) integrity(ctx context.Context) (damage []error, err error) {
+	rows, err := v.tx.QueryContext(ctx, "PRAGMA integrity_check(20)")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return nil, err
+		}
+		if line != "ok" {
+			damage = append(damage, errors.New(line))
+		}
+	}
+	if err := rows.Err(); err != nil && ctx.Err() == nil {
+		damage = append(damage, err)
+	}
+	return damage, nil
+}

@@ -1,0 +1,62 @@
+package index
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// headSize is how much of a text is stored apart, in bytes before compression:
+// what a snippet is cut from, so that a query never reads the rest of a long text.
+const headSize = 32 << 10
+
+type codec struct {
+	enc *zstd.Encoder
+	dec *zstd.Decoder
+}
+
+// codecs are shared by all goroutines: EncodeAll and DecodeAll are safe for that
+// and start none of their own.
+var codecs = sync.OnceValues(func() (codec, error) {
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)),
+		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(true), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(256<<10))
+	if err != nil {
+		return codec{}, err
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(runtime.GOMAXPROCS(0)), zstd.WithDecoderMaxMemory(2*MaxText))
+	return codec{enc, dec}, err
+})
+
+// pack compresses a text into its head and its rest; rest is nil for most.
+func pack(text string) (head, rest []byte, err error) {
+	c, err := codecs()
+	if err != nil {
+		return nil, nil, fmt.Errorf("zstd: %w", err)
+	}
+	h := cutString(text, headSize)
+	head = c.enc.EncodeAll([]byte(h), []byte{}) // never nil, which would be NULL
+	if len(h) < len(text) {
+		rest = c.enc.EncodeAll([]byte(text[len(h):]), nil)
+	}
+	return head, rest, nil
+}
+
+// unpack is the text of the given parts, one after the other.
+func unpack(parts ...[]byte) (string, error) {
+	c, err := codecs()
+	if err != nil {
+		return "", fmt.Errorf("zstd: %w", err)
+	}
+	var text []byte
+	for _, p := range parts {
+		if len(p) == 0 {
+			continue
+		}
+		if text, err = c.dec.DecodeAll(p, text); err != nil {
+			return "", fmt.Errorf("%w: stored text: %w", ErrCorrupt, err)
+		}
+	}
+	return string(text), nil
+}

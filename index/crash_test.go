@@ -1,0 +1,5 @@
+package index
+
+const crashDirEnv = "INDEX_CRASH_TEST_DIR"
+
+func crashChild(string) int { return 0 }

@@ -1,0 +1,115 @@
+package index
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"indexer/page"
+)
+
+// Document is one document of the index: a cluster under its canonical URL.
+type Document struct {
+	// Cluster identifies the document; there is one document per cluster.
+	Cluster page.ContentKey
+	// Seq is the snapshot timestamp the document was computed at, below 1<<63.
+	// Of two changes of one cluster the one with the higher Seq holds.
+	Seq uint64
+
+	URL                   page.URL
+	Title, Text, Language string // Language: lower-case BCP 47 tag, or ""
+	// FetchedAt has nanoseconds and no zone (it is given back in UTC). Zero if
+	// unknown. Years 1678 to 2261.
+	FetchedAt time.Time
+	Rank      float64 // finite, not negative
+
+	// Members are the URLs of the cluster, URL among them, possibly capped by
+	// the caller; MembersTotal is their true number.
+	Members      []page.URL
+	MembersTotal int
+	// Anchors are the best distinct anchor texts, capped by the caller, best
+	// first; Inlinks is the true number of inlinks.
+	Anchors []Anchor
+	Inlinks int
+}
+
+// Anchor is one distinct text by which other pages link to a cluster.
+type Anchor struct {
+	Text  string `json:"text"`
+	Count int    `json:"count"` // inlinks with this text
+}
+
+// Change is one step of the pipeline for one cluster. Use [Upsert] or [Delete].
+type Change struct {
+	Doc     *Document // nil: the cluster has no document (any more)
+	Cluster page.ContentKey
+	Seq     uint64
+}
+
+// Upsert is the change that gives a cluster this document.
+func Upsert(d *Document) Change { return Change{Doc: d, Cluster: d.Cluster, Seq: d.Seq} }
+
+// Delete is the change that leaves a cluster without a document.
+func Delete(cluster page.ContentKey, seq uint64) Change {
+	return Change{Cluster: cluster, Seq: seq}
+}
+
+// Touch renews the time shown for the document with this canonical URL.
+type Touch struct {
+	URL       page.URL
+	FetchedAt time.Time
+}
+
+// RankUpdate gives a cluster's document the rank computed at a snapshot.
+type RankUpdate struct {
+	Cluster page.ContentKey
+	Seq     uint64
+	Rank    float64
+}
+
+// MaxText is the longest title plus text of a document, in bytes.
+const MaxText = 64 << 20
+
+func (c *Change) validate() error {
+	if c.Seq > math.MaxInt64 {
+		return fmt.Errorf("%w: cluster %x: seq %d is not below 1<<63", ErrInvalid, c.Cluster[:4], c.Seq)
+	}
+	if c.Doc == nil {
+		return nil
+	}
+	d := c.Doc
+	switch {
+	case d.Cluster != c.Cluster || d.Seq != c.Seq:
+		return fmt.Errorf("%w: %s: the change and its document differ in cluster or seq", ErrInvalid, d.URL)
+	case d.URL == "":
+		return fmt.Errorf("%w: cluster %x: document without a URL", ErrInvalid, c.Cluster[:4])
+	case !validRank(d.Rank):
+		return fmt.Errorf("%w: %s: rank %v", ErrInvalid, d.URL, d.Rank)
+	case !validTime(d.FetchedAt):
+		return fmt.Errorf("%w: %s: fetch time %v", ErrInvalid, d.URL, d.FetchedAt)
+	case len(d.Title)+len(d.Text) > MaxText:
+		return fmt.Errorf("%w: %s: title and text of %d bytes, at most %d", ErrInvalid, d.URL, len(d.Title)+len(d.Text), MaxText)
+	}
+	return nil
+}
+
+func validRank(r float64) bool { return r >= 0 && !math.IsInf(r, 1) }
+
+func validTime(t time.Time) bool {
+	return t.IsZero() || (t.Year() >= 1678 && t.Year() <= 2261)
+}
+
+// packTime is nanoseconds since 1970, 0 for an unknown time.
+func packTime(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+func unpackTime(ns int64) time.Time {
+	if ns == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, ns).UTC()
+}

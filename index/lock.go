@@ -1,0 +1,57 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// writerLock is held for the life of a writer: an exclusive SQLite transaction
+// on an empty database of its own. That is SQLite's file locking, so it works
+// wherever the index does, within one process too, and ends with the process.
+type writerLock struct {
+	db   *sql.DB
+	conn *sql.Conn
+}
+
+const lockFile = "writer.lock"
+
+func lockWriter(ctx context.Context, dir string) (*writerLock, error) {
+	path := filepath.Join(dir, lockFile)
+	db, err := sql.Open("sqlite", dsn(path, nil, "busy_timeout(0)"))
+	if err != nil {
+		return nil, fmt.Errorf("index: lock %s: %w", path, err)
+	}
+	conn, err := db.Conn(ctx)
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "BEGIN EXCLUSIVE")
+		if err == nil {
+			return &writerLock{db, conn}, nil
+		}
+		err = errors.Join(err, conn.Close())
+	}
+	if isBusy(err) {
+		return nil, errors.Join(fmt.Errorf("index %s: %w: stop it first, or ask it to do this", dir, ErrLocked), db.Close())
+	}
+	return nil, errors.Join(fmt.Errorf("index: lock %s: %w", path, err), db.Close())
+}
+
+func (l *writerLock) release() error {
+	return errors.Join(l.conn.Close(), l.db.Close()) // closing rolls back and unlocks
+}
+
+// sqliteCode is the primary result code of an SQLite error, 0 for others.
+func sqliteCode(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xFF
+	}
+	return 0
+}
+
+func isBusy(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_BUSY }

@@ -1,0 +1,61 @@
+package index
+
+import (
+	"context"
+	"crypto/sha256"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"indexer/page"
+)
+
+// TestMain also is the child process of the crash tests.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashDirEnv); dir != "" {
+		os.Exit(crashChild(dir))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func key(name string) page.ContentKey { return sha256.Sum256([]byte(name)) }
+
+func openTestWriter(t testing.TB, dir string) *Writer {
+	t.Helper()
+	w, err := OpenWriter(t.Context(), dir, WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+func openTestReader(t testing.TB, dir string) *Reader {
+	t.Helper()
+	r, err := OpenReader(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		// Every test that reads ends with a check of what it read.
+		if err := r.Check(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func apply(t testing.TB, w *Writer, changes ...Change) {
+	t.Helper()
+	if err := w.Apply(t.Context(), changes); err != nil {
+		t.Fatal(err)
+	}
+}

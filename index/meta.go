@@ -1,0 +1,92 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// querier is what *sql.DB, *sql.Conn and *sql.Tx have in common.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// Keys of the table meta.
+const (
+	metaID       = "id"       // 128 random bits in hex, made at creation
+	metaAnalyzer = "analyzer" // AnalyzerVersion that all documents were analysed by
+	metaShards   = "shards"   // number of files; 1 so far
+)
+
+// meta is what an index says of itself.
+type meta struct {
+	id       string
+	analyzer int
+}
+
+// checkFile says whether the file at path can be opened as an index, without
+// changing it or anything beside it: it opens the file as immutable and looks at the header
+// only, which never changes after creation (create.go).
+//
+// It goes through SQLite, not os.Open: closing a descriptor of ours would drop the POSIX
+// locks that other connections of this process hold on the file.
+func checkFile(ctx context.Context, path string) (err error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return ErrNoIndex
+	}
+	if err != nil {
+		return err
+	}
+	foreign := func(why string) error {
+		return fmt.Errorf("%s: %w (%s): move it away or use another directory", path, ErrForeign, why)
+	}
+	if !info.Mode().IsRegular() || info.Size() == 0 {
+		return foreign("empty, or not a regular file")
+	}
+	db, err := sql.Open("sqlite", readerDSN(path, true))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var app, format int
+	if err := db.QueryRowContext(ctx, "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version").Scan(&app, &format); err != nil {
+		if c := sqliteCode(err); c == sqlite3.SQLITE_NOTADB || c == sqlite3.SQLITE_CORRUPT {
+			return foreign("not an SQLite database")
+		}
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if app != applicationID {
+		return foreign("an SQLite database of another program")
+	}
+	if format > FormatVersion {
+		return fmt.Errorf("%s: %w: format %d, this program knows %d: use the newer program, or move the index away and export again", path, ErrNewerFormat, format, FormatVersion)
+	}
+	if format < 1 {
+		return foreign("format version " + strconv.Itoa(format))
+	}
+	return nil
+}
+
+func readMeta(ctx context.Context, q querier) (meta, error) {
+	var m meta
+	var analyzer, shards string
+	err := q.QueryRowContext(ctx, `SELECT (SELECT value FROM meta WHERE key=?), (SELECT value FROM meta WHERE key=?), (SELECT value FROM meta WHERE key=?)`,
+		metaID, metaAnalyzer, metaShards).Scan(&m.id, &analyzer, &shards)
+	if err != nil {
+		return meta{}, fmt.Errorf("%w: table meta: %w", ErrCorrupt, err)
+	}
+	if m.analyzer, err = strconv.Atoi(analyzer); err != nil {
+		return meta{}, fmt.Errorf("%w: analyzer version: %w", ErrCorrupt, err)
+	}
+	if shards != "1" {
+		return meta{}, fmt.Errorf("%w: %s shards, this program reads 1", ErrNewerFormat, shards)
+	}
+	return m, nil
+}

@@ -1,0 +1,83 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// prepared is a change with all that the caller's goroutine can do for it done.
+type prepared struct {
+	Change
+	hash             textHash
+	members, anchors string // JSON
+	// body is the costly part: compressed text and columns. It is nil while the
+	// stored document seems to have the same text.
+	body *body
+}
+
+type body struct {
+	head, rest []byte
+	columns    columns
+}
+
+func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	p := &prepared{Change: *c}
+	if c.Doc == nil {
+		return p, nil
+	}
+	d := *c.Doc // the caller's may change after a cancelled context
+	p.Doc = &d
+	p.hash = hashText(&d)
+	var err error
+	if p.members, err = jsonList(d.Members); err != nil {
+		return nil, fmt.Errorf("%w: %s: members: %w", ErrInvalid, d.URL, err)
+	}
+	if p.anchors, err = jsonList(d.Anchors); err != nil {
+		return nil, fmt.Errorf("%w: %s: anchors: %w", ErrInvalid, d.URL, err)
+	}
+	same, err := w.sameText(ctx, p)
+	if err != nil || same {
+		return p, err
+	}
+	return p, p.makeBody()
+}
+
+// makeBody analyses and compresses, unless that has been done.
+func (p *prepared) makeBody() error {
+	if p.body != nil {
+		return nil
+	}
+	head, rest, err := pack(p.Doc.Text)
+	if err != nil {
+		return err
+	}
+	p.body = &body{head: head, rest: rest, columns: analyze(p.Doc)}
+	return nil
+}
+
+// sameText reports whether the stored document has the same text hash now. That
+// is a guess that saves analysis; the writer goroutine looks again.
+func (w *Writer) sameText(ctx context.Context, p *prepared) (bool, error) {
+	var hash []byte
+	ctx = context.WithoutCancel(ctx) // short; see tables
+	err := w.peek.QueryRowContext(ctx, "SELECT hash FROM docs WHERE cluster=?", p.Cluster[:]).Scan(&hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return bytes.Equal(hash, p.hash[:]), err
+}
+
+func jsonList[T any](list []T) (string, error) {
+	if len(list) == 0 {
+		return "[]", nil
+	}
+	b, err := json.Marshal(list)
+	return string(b), err
+}

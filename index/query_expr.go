@@ -1,0 +1,189 @@
+package index
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A query in terms of the index. The query's language is unknown, so a word stands
+// for several token sequences: as typed, for documents of languages without a
+// stemmer, and as each stemmer in use makes it of it. Most words have one
+// to three different ones.
+
+// term is a word or phrase that documents may have.
+type term struct {
+	sequences [][]string // any of them; the tokens of one follow each other
+	prefix    bool       // the last token is the beginning of one (a single CJK character)
+	stop      bool       // a stop word
+	required  bool       // a phrase: stays when words become optional
+}
+
+// compiled is a query ready to run.
+type compiled struct {
+	terms    []term
+	filter   string // FTS5 expression of site: and lang:, or ""
+	excluded string // FTS5 expression of what must not match, or ""
+	ignored  int
+}
+
+// maxPhrase bounds the tokens of one word or phrase; the rest is ignored.
+const maxPhrase = 64
+
+func compileQuery(q string, inUse []*stemmer) (*compiled, error) {
+	s, err := parseQuery(q)
+	if err != nil {
+		return nil, err
+	}
+	if s.lang != "" {
+		inUse = []*stemmer{stemmerFor(s.lang)}
+	}
+	c := &compiled{ignored: s.ignored}
+	var sites, langs, excluded []string
+	for _, cl := range s.clauses {
+		switch {
+		case cl.kind == clauseSite || cl.kind == clauseLang:
+			kind, list := rune(tagSite), &sites
+			if cl.kind == clauseLang {
+				kind, list = tagLang, &langs
+			}
+			if cl.exclude {
+				list = &excluded
+			}
+			*list = append(*list, quote(tagToken(kind, cl.text)))
+		default:
+			t, ok := newTerm(cl, s.lang, inUse)
+			if ok && cl.exclude {
+				excluded = append(excluded, t.expr())
+			} else if ok {
+				c.terms = append(c.terms, t)
+			}
+		}
+	}
+	c.filter = join(" AND ", join(" OR ", sites...), join(" OR ", langs...))
+	c.excluded = join(" OR ", excluded...)
+	if len(c.terms) == 0 && c.filter == "" {
+		if c.excluded != "" {
+			return nil, &UsageError{"the query only excludes; give at least one word, \"phrase\", site: or lang: to look for"}
+		}
+		return nil, &UsageError{"the query has no words to look for"}
+	}
+	return c, nil
+}
+
+// newTerm analyses a word or phrase. It reports false when nothing is left of it.
+func newTerm(c clause, lang string, inUse []*stemmer) (term, bool) {
+	t := term{required: c.kind == clausePhrase}
+	var words []string
+	var stemmable []bool
+	tok := new(tokenizer)
+	tok.reset(c.text)
+	for len(words) < maxPhrase && tok.next() {
+		if tok.tok.tail && strings.TrimSpace(c.text[tok.tok.end:]) == "" {
+			break // the run's bigrams say it all; its tail would end the run in documents, too
+		}
+		words = append(words, string(tok.tok.text))
+		stemmable = append(stemmable, tok.tok.letters)
+		t.prefix = tok.tok.bigram && !tok.tok.tail && utf8.RuneCountInString(c.text[tok.tok.start:tok.tok.end]) == 1
+	}
+	if len(words) == 0 {
+		return t, false
+	}
+	t.stop = len(words) == 1 && !t.required && isStopWord(words[0], lang)
+	t.sequences = [][]string{words}
+	for _, st := range inUse {
+		if st == nil {
+			continue
+		}
+		stems := make([]string, len(words))
+		for i, w := range words {
+			stems[i] = w
+			if stemmable[i] {
+				stems[i] = st.stem([]byte(w))
+			}
+		}
+		if !slices.ContainsFunc(t.sequences, func(s []string) bool { return slices.Equal(s, stems) }) {
+			t.sequences = append(t.sequences, stems)
+		}
+	}
+	return t, true
+}
+
+// expr is the FTS5 expression of documents that have the term.
+func (t *term) expr() string {
+	alternatives := make([]string, len(t.sequences))
+	for i, s := range t.sequences {
+		alternatives[i] = quote(strings.Join(s, " "))
+		if t.prefix {
+			alternatives[i] += " *"
+		}
+	}
+	return join(" OR ", alternatives...)
+}
+
+// relaxed is the FTS5 expression of documents that have some of the term: any
+// token of a compound or of a CJK run.
+func (t *term) relaxed() string {
+	var tokens []string
+	for _, s := range t.sequences {
+		for _, w := range s {
+			if e := quote(w); !slices.Contains(tokens, e) && (len(s) == 1 || !isStopWord(w, "")) {
+				tokens = append(tokens, e)
+			}
+		}
+	}
+	if len(tokens) == 0 || t.prefix {
+		return t.expr()
+	}
+	return join(" OR ", tokens...)
+}
+
+// all is the FTS5 expression of documents with all the terms.
+func (c *compiled) all() string {
+	var groups []string
+	for i := range c.terms {
+		groups = append(groups, c.terms[i].expr())
+	}
+	return c.restrict(groups)
+}
+
+// any is the FTS5 expression of documents with any of the words and all the
+// phrases; stop words are left out, unless there is nothing else.
+func (c *compiled) any() string {
+	var words, stops, required []string
+	for i := range c.terms {
+		switch t := &c.terms[i]; {
+		case t.required:
+			required = append(required, t.expr())
+		case t.stop:
+			stops = append(stops, t.expr())
+		default:
+			words = append(words, t.relaxed())
+		}
+	}
+	if len(words) == 0 && len(required) == 0 {
+		words = stops
+	}
+	return c.restrict(append(required, join(" OR ", words...)))
+}
+
+func (c *compiled) restrict(groups []string) string {
+	e := join(" AND ", append(groups, c.filter)...)
+	if c.excluded != "" {
+		e = "(" + e + ") NOT (" + c.excluded + ")"
+	}
+	return e
+}
+
+// join puts an operator between the expressions that are not empty, in
+// parentheses where there are several.
+func join(op string, exprs ...string) string {
+	exprs = slices.DeleteFunc(slices.Clone(exprs), func(e string) bool { return e == "" })
+	if len(exprs) < 2 {
+		return strings.Join(exprs, "")
+	}
+	return "(" + strings.Join(exprs, op) + ")"
+}
+
+// quote makes an FTS5 string. Tokens never hold quotes.
+func quote(tokens string) string { return `"` + tokens + `"` }

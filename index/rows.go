@@ -1,0 +1,75 @@
+package index
+
+import "bytes"
+
+// insert adds a cluster's document where there was none.
+func (t *tables) insert(p *prepared) error {
+	if err := p.makeBody(); err != nil {
+		return err
+	}
+	d := p.Doc
+	var id int64
+	_, err := t.row(`INSERT INTO docs(cluster, seq, url, hash, language, title, inlinks, members_total, members, anchors, head, rest)
+		VALUES(?,?,?,?,?,?,?,?,?,?,?,?) RETURNING id`,
+		[]any{p.Cluster[:], int64(p.Seq), string(d.URL), p.hash[:], d.Language, d.Title, d.Inlinks, d.MembersTotal, p.members, p.anchors, p.body.head, p.body.rest}, &id)
+	if err != nil {
+		return err
+	}
+	if err := t.exec("DELETE FROM tombstones WHERE cluster=?", p.Cluster[:]); err != nil {
+		return err
+	}
+	if err := t.exec("INSERT INTO ranks(id, rank, seq) VALUES(?,?,?)", id, d.Rank, int64(p.Seq)); err != nil {
+		return err
+	}
+	if err := t.exec("INSERT INTO times(id, fetched) VALUES(?,?)", id, packTime(d.FetchedAt)); err != nil {
+		return err
+	}
+	return t.indexText(id, p)
+}
+
+// replace renews a cluster's document. The text and its index entries are left
+// alone when they would be the same.
+func (t *tables) replace(p *prepared, own stored) error {
+	d := p.Doc
+	seq := int64(p.Seq)
+	err := t.exec("UPDATE docs SET seq=?, inlinks=?, members_total=?, members=?, anchors=? WHERE id=?",
+		seq, d.Inlinks, d.MembersTotal, p.members, p.anchors, own.id)
+	if err != nil {
+		return err
+	}
+	if err := t.exec("UPDATE ranks SET rank=?, seq=? WHERE id=? AND seq<?", d.Rank, seq, own.id, seq); err != nil {
+		return err
+	}
+	fetched := "UPDATE times SET fetched=max(fetched, ?) WHERE id=?"
+	if own.url != string(d.URL) {
+		fetched = "UPDATE times SET fetched=? WHERE id=?" // the time of another page
+	}
+	if err := t.exec(fetched, packTime(d.FetchedAt), own.id); err != nil {
+		return err
+	}
+	if bytes.Equal(own.hash, p.hash[:]) {
+		return nil
+	}
+	if err := p.makeBody(); err != nil {
+		return err
+	}
+	err = t.exec("UPDATE docs SET url=?, hash=?, language=?, title=?, head=?, rest=? WHERE id=?",
+		string(d.URL), p.hash[:], d.Language, d.Title, p.body.head, p.body.rest, own.id)
+	if err != nil {
+		return err
+	}
+	return t.indexText(own.id, p)
+}
+
+// indexText puts a document into the full-text table, in place of what is there.
+func (t *tables) indexText(id int64, p *prepared) error {
+	if err := t.addStemmer(stemmerFor(p.Doc.Language)); err != nil {
+		return err
+	}
+	return t.putColumns(id, &p.body.columns)
+}
+
+func (t *tables) putColumns(id int64, c *columns) error {
+	return t.exec("INSERT OR REPLACE INTO fts(rowid, title, body, anchors, url, tags) VALUES(?,?,?,?,?,?)",
+		id, c.title, c.body, c.anchors, c.url, c.tags)
+}

@@ -1,0 +1,87 @@
+package index
+
+import (
+	"net/url"
+	"path/filepath"
+	"strconv"
+)
+
+// FormatVersion is the version of the tables below, in the user_version of the
+// file. A program refuses files of a newer one.
+const FormatVersion = 1
+
+// applicationID marks our files among SQLite databases ("Idx1").
+const applicationID = 0x49647831
+
+// shardFile is the one file of today's index. An index that outgrows one file
+// (around 200,000 documents) is to be split by URL hash into shard-001 and so
+// on; the number of shards is in meta.
+const shardFile = "shard-000.sqlite"
+
+// schemaSQL makes an empty index. docs/format-index.md says why each table is as it is.
+//
+// The rows of docs, fts, ranks and times with one id belong together and are
+// written in one transaction. A cluster is in docs or in tombstones, never in both.
+const schemaSQL = `
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE docs(
+  id            INTEGER PRIMARY KEY,
+  cluster       BLOB NOT NULL UNIQUE,   -- content key, 32 bytes
+  seq           INTEGER NOT NULL,       -- snapshot timestamp
+  url           TEXT NOT NULL UNIQUE,   -- canonical URL
+  hash          BLOB NOT NULL,          -- of what fts and the stored text are made of
+  language      TEXT NOT NULL,
+  title         TEXT NOT NULL,
+  inlinks       INTEGER NOT NULL,
+  members_total INTEGER NOT NULL,
+  members       TEXT NOT NULL,          -- JSON ["url",…]
+  anchors       TEXT NOT NULL,          -- JSON [{"text":…,"count":…},…]
+  head          BLOB NOT NULL,          -- zstd, the first 32 KiB of the text
+  rest          BLOB                    -- zstd, what follows
+);
+CREATE TABLE ranks(id INTEGER PRIMARY KEY, rank REAL NOT NULL, seq INTEGER NOT NULL);
+CREATE TABLE times(id INTEGER PRIMARY KEY, fetched INTEGER NOT NULL); -- ns since 1970, 0 unknown
+CREATE TABLE tombstones(cluster BLOB PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE stemmers(name TEXT PRIMARY KEY) WITHOUT ROWID; -- languages that documents were stemmed by
+
+CREATE VIRTUAL TABLE fts USING fts5(title, body, anchors, url, tags,
+  content='', contentless_delete=1, tokenize='ascii');
+INSERT INTO fts(fts, rank) VALUES('hashsize', 8388608);
+`
+
+func shardPath(dir string) string { return filepath.Join(dir, shardFile) }
+
+// dsn is the data source name of a database file: path with URI parameters, then
+// pragmas in order.
+func dsn(path string, params map[string]string, pragmas ...string) string {
+	q := url.Values{"_pragma": pragmas}
+	for k, v := range params {
+		q.Set(k, v)
+	}
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: q.Encode()}).String()
+}
+
+func writerDSN(path string, fullSync bool) string {
+	sync := "NORMAL"
+	if fullSync {
+		sync = "FULL"
+	}
+	return dsn(path, map[string]string{"mode": "rw"},
+		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous("+sync+")",
+		"cache_size("+strconv.Itoa(-writerCacheKiB)+")", "journal_size_limit(67108864)", "wal_autocheckpoint(4000)")
+}
+
+func readerDSN(path string, immutable bool) string {
+	p := map[string]string{"mode": "ro"}
+	if immutable {
+		p["immutable"] = "1"
+	}
+	return dsn(path, p, "busy_timeout(10000)", "query_only(1)", "cache_size("+strconv.Itoa(-readerCacheKiB)+")")
+}
+
+// Page caches, per connection.
+const (
+	writerCacheKiB = 32 << 10
+	readerCacheKiB = 16 << 10
+)

@@ -1,0 +1,280 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"indexer/page"
+)
+
+// TestSpec runs testdata/spec. The commands work on one index per file:
+//
+//	apply                    a block per change: "doc CLUSTER seq=N url=URL [lang=] [rank=] [fetched=] [inlinks=]",
+//	                         then "title: …", "text: …", "anchor: …", "member: …"; or "delete CLUSTER seq=N"
+//	touch URL TIME, ranks    the light updates
+//	query [limit=] [offset=] each line of the input is a query; "**" marks words in snippets
+//	docs                     all documents
+//	tombstones               clusters that were deleted
+//	analyze lang=XX          the tokens of the input
+//	parse [langs=en,de]      the FTS5 expressions of each query
+func TestSpec(t *testing.T) {
+	datadriven.Walk(t, "testdata/spec", func(t *testing.T, path string) {
+		s := &specIndex{t: t, names: map[page.ContentKey]string{}}
+		s.dir = t.TempDir()
+		s.w = openTestWriter(t, s.dir)
+		s.r = openTestReader(t, s.dir)
+		datadriven.RunTest(t, path, s.run)
+	})
+}
+
+type specIndex struct {
+	t     *testing.T
+	dir   string
+	w     *Writer
+	r     *Reader
+	names map[page.ContentKey]string
+}
+
+func (s *specIndex) run(t *testing.T, d *datadriven.TestData) string {
+	out, err := s.command(d)
+	if usage := (*UsageError)(nil); errors.As(err, &usage) {
+		return "usage: " + usage.Reason + "\n"
+	}
+	if err != nil {
+		return "error: " + strings.ReplaceAll(err.Error(), s.dir, "DIR") + "\n"
+	}
+	return out
+}
+
+func (s *specIndex) command(d *datadriven.TestData) (string, error) {
+	switch d.Cmd {
+	case "apply":
+		return "", s.w.Apply(s.t.Context(), s.changes(d))
+	case "touch":
+		at, err := time.Parse(time.RFC3339, d.CmdArgs[1].Key)
+		if err != nil {
+			d.Fatalf(s.t, "%v", err)
+		}
+		return "", s.w.Touch(s.t.Context(), []Touch{{page.URL(d.CmdArgs[0].Key), at}})
+	case "ranks":
+		var list []RankUpdate
+		for _, l := range lines(d.Input) {
+			var name string
+			var u RankUpdate
+			if _, err := fmt.Sscanf(l, "%s seq=%d rank=%g", &name, &u.Seq, &u.Rank); err != nil {
+				d.Fatalf(s.t, "%q: %v", l, err)
+			}
+			u.Cluster = key(name)
+			list = append(list, u)
+		}
+		return "", s.w.SetRanks(s.t.Context(), list)
+	case "prune":
+		below, err := strconv.ParseUint(d.CmdArgs[0].Key, 10, 64)
+		if err != nil {
+			d.Fatalf(s.t, "%v", err)
+		}
+		return "", s.w.PruneTombstones(s.t.Context(), below)
+	case "query":
+		return s.query(d)
+	case "docs":
+		return s.docs()
+	case "tombstones":
+		return s.tombstones()
+	case "analyze":
+		return specAnalyze(d), nil
+	case "parse":
+		return specParse(d)
+	}
+	d.Fatalf(s.t, "unknown command %q", d.Cmd)
+	return "", nil
+}
+
+func (s *specIndex) changes(d *datadriven.TestData) (list []Change) {
+	for _, l := range lines(d.Input) {
+		fields := strings.Fields(l)
+		switch fields[0] {
+		case "doc", "delete":
+			c := Change{Cluster: key(fields[1])}
+			s.names[c.Cluster] = fields[1]
+			if fields[0] == "doc" {
+				c.Doc = &Document{Cluster: c.Cluster}
+			}
+			for _, f := range fields[2:] {
+				s.attribute(d, &c, f)
+			}
+			list = append(list, c)
+		default:
+			name, value, _ := strings.Cut(l, ": ")
+			doc := list[len(list)-1].Doc
+			switch name {
+			case "title":
+				doc.Title = value
+			case "text":
+				doc.Text = value
+			case "anchor":
+				doc.Anchors = append(doc.Anchors, Anchor{Text: value, Count: 1})
+			case "member":
+				doc.Members = append(doc.Members, page.URL(value))
+			default:
+				d.Fatalf(s.t, "unknown line %q", l)
+			}
+		}
+	}
+	return list
+}
+
+func (s *specIndex) attribute(d *datadriven.TestData, c *Change, f string) {
+	name, value, _ := strings.Cut(f, "=")
+	var err error
+	switch name {
+	case "seq":
+		c.Seq, err = strconv.ParseUint(value, 10, 64)
+		if c.Doc != nil {
+			c.Doc.Seq = c.Seq
+		}
+	case "url":
+		c.Doc.URL = page.URL(value)
+	case "lang":
+		c.Doc.Language = value
+	case "rank":
+		c.Doc.Rank, err = strconv.ParseFloat(value, 64)
+	case "inlinks":
+		c.Doc.Inlinks, err = strconv.Atoi(value)
+	case "fetched":
+		c.Doc.FetchedAt, err = time.Parse(time.RFC3339, value)
+	default:
+		err = errors.New("unknown attribute")
+	}
+	if err != nil {
+		d.Fatalf(s.t, "%s: %v", f, err)
+	}
+}
+
+func (s *specIndex) query(d *datadriven.TestData) (string, error) {
+	var o Options
+	d.MaybeScanArgs(s.t, "limit", &o.Limit)
+	d.MaybeScanArgs(s.t, "offset", &o.Offset)
+	var b strings.Builder
+	for _, q := range strings.Split(d.Input, "\n") {
+		res, err := s.r.Search(s.t.Context(), q, o)
+		if err != nil {
+			if usage := (*UsageError)(nil); errors.As(err, &usage) {
+				fmt.Fprintf(&b, "[%s] usage: %s\n", q, usage.Reason)
+				continue
+			}
+			return "", err
+		}
+		fmt.Fprintf(&b, "[%s] total %d, with all words %d\n", q, res.Total, res.AllWords)
+		for _, h := range res.Hits {
+			fmt.Fprintf(&b, "%d. %s  %s\n", h.Position, h.URL, h.Title)
+			if text := h.Snippet.Render("**", "**", nil); text != "" {
+				fmt.Fprintf(&b, "   %s\n", text)
+			}
+			if len(h.Duplicates) > 0 {
+				fmt.Fprintf(&b, "   also: %v\n", h.Duplicates)
+			}
+		}
+	}
+	return b.String(), nil
+}
+
+func (s *specIndex) docs() (string, error) {
+	var b strings.Builder
+	err := s.r.Documents(s.t.Context(), func(d Document) error {
+		fmt.Fprintf(&b, "%s %s seq=%d rank=%g title=%q text=%q", s.names[d.Cluster], d.URL, d.Seq, d.Rank, d.Title, d.Text)
+		if !d.FetchedAt.IsZero() {
+			fmt.Fprintf(&b, " fetched=%s", d.FetchedAt.Format(time.RFC3339))
+		}
+		b.WriteByte('\n')
+		return nil
+	})
+	return b.String(), err
+}
+
+func (s *specIndex) tombstones() (string, error) {
+	rows, err := s.r.db.QueryContext(s.t.Context(), "SELECT cluster, seq FROM tombstones ORDER BY seq, cluster")
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	var b strings.Builder
+	for rows.Next() {
+		var c []byte
+		var seq int
+		if err := rows.Scan(&c, &seq); err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "%s seq=%d\n", s.names[page.ContentKey(c)], seq)
+	}
+	return b.String(), rows.Err()
+}
+
+func specAnalyze(d *datadriven.TestData) string {
+	var lang string
+	for _, a := range d.CmdArgs {
+		if a.Key == "lang" {
+			lang = a.Vals[0]
+		}
+	}
+	var b strings.Builder
+	for _, l := range lines(d.Input) {
+		b.WriteString(strings.TrimSpace(new(analyzer).column(l, stemmerFor(lang))) + "\n")
+	}
+	return visible(b.String())
+}
+
+func specParse(d *datadriven.TestData) (string, error) {
+	var inUse []*stemmer
+	for _, a := range d.CmdArgs {
+		for _, l := range a.Vals {
+			inUse = append(inUse, stemmerFor(l))
+		}
+	}
+	var b strings.Builder
+	for _, q := range strings.Split(d.Input, "\n") {
+		c, err := compileQuery(q, inUse)
+		if err != nil {
+			fmt.Fprintf(&b, "[%s] usage: %v\n", q, err)
+			continue
+		}
+		fmt.Fprintf(&b, "[%s]\n  all %s\n", q, c.all())
+		if c.any() != c.all() {
+			fmt.Fprintf(&b, "  any %s\n", c.any())
+		}
+		if c.ignored > 0 {
+			fmt.Fprintf(&b, "  %d ignored\n", c.ignored)
+		}
+	}
+	return visible(b.String()), nil
+}
+
+// visible writes the private-use characters of tags as <c>.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == 0xE000:
+			b.WriteString("<>")
+		case r > 0xE000 && r < 0xE100:
+			b.WriteString("<" + string(r-0xE000) + ">")
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func lines(s string) (list []string) {
+	for _, l := range strings.Split(s, "\n") {
+		if strings.TrimSpace(l) != "" {
+			list = append(list, l)
+		}
+	}
+	return list
+}

@@ -1,0 +1,95 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// tables is the writer's connection with its prepared statements. Only the
+// writer goroutine uses it. Its statements run without a deadline: they are
+// short, and a context that can be cancelled costs the driver a goroutine each.
+type tables struct {
+	conn *sql.Conn
+	stmt map[string]*sql.Stmt
+
+	known map[string]bool // names in the table stemmers, committed or in this transaction
+}
+
+func openTables(ctx context.Context, db *sql.DB) (*tables, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &tables{conn: conn, stmt: make(map[string]*sql.Stmt), known: make(map[string]bool)}, nil
+}
+
+func (t *tables) close() error {
+	var errs []error
+	for _, s := range t.stmt {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(append(errs, t.conn.Close())...)
+}
+
+// begin takes the write lock at once, so that no statement meets it later.
+func (t *tables) begin() error  { return t.exec("BEGIN IMMEDIATE") }
+func (t *tables) commit() error { return t.exec("COMMIT") }
+
+func (t *tables) rollback() error {
+	clear(t.known)
+	if err := t.exec("ROLLBACK"); err != nil {
+		// Some failures (disk full) have rolled back already, which is as well.
+		if perr := t.conn.PingContext(context.Background()); perr != nil {
+			return fmt.Errorf("rollback: %w", errors.Join(err, perr))
+		}
+	}
+	return nil
+}
+
+func (t *tables) prepare(query string) (*sql.Stmt, error) {
+	if s := t.stmt[query]; s != nil {
+		return s, nil
+	}
+	s, err := t.conn.PrepareContext(context.Background(), query)
+	if err != nil {
+		return nil, fmt.Errorf("prepare %q: %w", query, err)
+	}
+	t.stmt[query] = s
+	return s, nil
+}
+
+func (t *tables) exec(query string, args ...any) error {
+	s, err := t.prepare(query)
+	if err != nil {
+		return err
+	}
+	_, err = s.ExecContext(context.Background(), args...)
+	return err
+}
+
+// row scans the one row of a query into dest and reports whether there was one.
+func (t *tables) row(query string, args []any, dest ...any) (bool, error) {
+	s, err := t.prepare(query)
+	if err != nil {
+		return false, err
+	}
+	err = s.QueryRowContext(context.Background(), args...).Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// addStemmer records that documents of this stemmer's language are in the index.
+func (t *tables) addStemmer(st *stemmer) error {
+	if st == nil || t.known[st.name] {
+		return nil
+	}
+	if err := t.exec("INSERT OR IGNORE INTO stemmers(name) VALUES(?)", st.name); err != nil {
+		return err
+	}
+	t.known[st.name] = true
+	return nil
+}

@@ -1,0 +1,173 @@
+package index
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxToken is the longest token, in bytes. Longer words (encoded data, mostly)
+// are cut, in documents and queries alike.
+const maxToken = 64
+
+// token is one term of a text, folded but not stemmed.
+type token struct {
+	start, end int    // byte range in the text it came from
+	text       []byte // valid until the next call of next
+	bigram     bool   // of a script without spaces: never stemmed
+	tail       bool   // the last character of a run, given once more by itself
+	letters    bool   // no digits: a word that may be stemmed
+}
+
+// tokenizer splits NFC text into tokens without allocating. A word is a run of
+// letters, digits and marks; everything else separates, the underscore and the
+// apostrophe too. The English possessive 's is dropped.
+type tokenizer struct {
+	src   string
+	pos   int
+	inRun bool // the rune at pos continues a run of a bigram script
+	buf   [maxToken + 2*utf8.UTFMax*8]byte
+	tok   token
+}
+
+func (t *tokenizer) reset(src string) {
+	t.src, t.pos, t.inRun = src, 0, false
+}
+
+// next moves to the next token, in t.tok, and reports whether there is one.
+func (t *tokenizer) next() bool {
+	for t.pos < len(t.src) {
+		c := t.src[t.pos]
+		if c < utf8.RuneSelf {
+			if asciiFold[c] != 0 {
+				if t.word() {
+					return true
+				}
+				continue
+			}
+			t.pos++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(t.src[t.pos:])
+		switch {
+		case isBigramScript(r):
+			if t.bigram(r, n) {
+				return true
+			}
+		case unicode.IsLetter(r) || isDigit(r):
+			if t.word() {
+				return true
+			}
+		default:
+			t.pos += n
+		}
+	}
+	return false
+}
+
+// bigram gives the pair of runes at pos, or the last rune of a run by itself.
+// It reports false for a rune that folds to nothing.
+func (t *tokenizer) bigram(r rune, n int) bool {
+	b := appendFolded(t.buf[:0], r)
+	tok := token{start: t.pos, bigram: true}
+	t.pos += n
+	tok.end = t.pos
+	next, m := utf8.DecodeRuneInString(t.src[t.pos:])
+	if m > 0 && isBigramScript(next) {
+		b = appendFolded(b, next)
+		tok.end += m
+		t.inRun = true
+	} else {
+		tok.tail = t.inRun
+		t.inRun = false
+	}
+	tok.text = b
+	t.tok = tok
+	return len(b) > 0
+}
+
+// word gives the word at pos. It reports false for one that folds to nothing.
+func (t *tokenizer) word() bool {
+	b := t.buf[:0]
+	tok := token{start: t.pos, letters: true}
+	for t.pos < len(t.src) {
+		c := t.src[t.pos]
+		if c < utf8.RuneSelf {
+			f := asciiFold[c]
+			if f == 0 {
+				break
+			}
+			if f <= '9' {
+				tok.letters = false
+			}
+			if len(b) < maxToken {
+				b = append(b, f)
+			}
+			t.pos++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(t.src[t.pos:])
+		if !inWord(r) {
+			break
+		}
+		if isDigit(r) {
+			tok.letters = false
+		}
+		if len(b) < maxToken && !joiner(r) {
+			b = appendFolded(b, r)
+		}
+		t.pos += n
+	}
+	tok.end = t.pos
+	t.skipPossessive()
+	if len(b) > maxToken {
+		b = cutRunes(b, maxToken)
+	}
+	tok.text = b
+	t.tok = tok
+	return len(b) > 0
+}
+
+func (t *tokenizer) skipPossessive() {
+	rest := t.src[t.pos:]
+	n := 0
+	switch {
+	case strings.HasPrefix(rest, "'s"), strings.HasPrefix(rest, "'S"):
+		n = 2
+	case strings.HasPrefix(rest, "’s"), strings.HasPrefix(rest, "’S"):
+		n = len("’s")
+	default:
+		return
+	}
+	if after, _ := utf8.DecodeRuneInString(rest[n:]); n == len(rest) || !inWord(after) {
+		t.pos += n
+	}
+}
+
+// inWord reports whether a rune continues a word that has begun.
+func inWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return asciiFold[r] != 0
+	}
+	return (unicode.IsLetter(r) || unicode.IsMark(r) || isDigit(r) || joiner(r)) && !isBigramScript(r)
+}
+
+// isDigit takes decimal digits of any script and the raised and lowered ones
+// (H₂O), but not fractions and Roman or circled numbers.
+func isDigit(r rune) bool {
+	return unicode.IsDigit(r) || r == '²' || r == '³' || r == '¹' || (r >= 0x2070 && r <= 0x2089 && unicode.IsNumber(r))
+}
+
+// joiner reports the invisible characters that do not end a word: soft hyphen,
+// the zero-width (non-)joiner and the word joiner.
+func joiner(r rune) bool {
+	return r == 0xAD || r == 0x200C || r == 0x200D || r == 0x2060
+}
+
+// cutRunes is the longest prefix of at most n bytes that ends between runes.
+func cutRunes(b []byte, n int) []byte {
+	for n > 0 && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return b[:n]
+}

@@ -1,0 +1,67 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// View is one state of the index, pinned by an SQLite read transaction: what is
+// written after it was taken does not show. Close it soon; while it is open, the writer
+// cannot reuse its log, which grows. Not safe for concurrent use.
+type View struct {
+	dir string
+	tx  *sql.Tx
+}
+
+// Snapshot pins the newest state. It takes one of the reader's few connections
+// until it is closed. The context covers taking the snapshot and its life.
+func (r *Reader) Snapshot(ctx context.Context) (*View, error) {
+	tx, err := r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, fmt.Errorf("index %s: begin: %w", r.dir, err)
+	}
+	// BEGIN alone takes no snapshot; the first read does.
+	var version int
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM meta").Scan(&version); err != nil {
+		return nil, errors.Join(fmt.Errorf("index %s: begin: %w", r.dir, err), tx.Rollback())
+	}
+	return &View{dir: r.dir, tx: tx}, nil
+}
+
+// Close ends the read transaction.
+func (v *View) Close() error {
+	if err := v.tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
+		return fmt.Errorf("index %s: end of read: %w", v.dir, err)
+	}
+	return nil
+}
+
+// Count is the number of documents.
+func (v *View) Count(ctx context.Context) (int, error) {
+	var n int
+	if err := v.tx.QueryRowContext(ctx, "SELECT count(*) FROM docs").Scan(&n); err != nil {
+		return 0, fmt.Errorf("index %s: count: %w", v.dir, err)
+	}
+	return n, nil
+}
+
+// stemmers are those of the languages that the index has, or had, documents of.
+func (v *View) stemmers(ctx context.Context) (list []*stemmer, err error) {
+	rows, err := v.tx.QueryContext(ctx, "SELECT name FROM stemmers ORDER BY name")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		if st := stemmers[name]; st != nil {
+			list = append(list, st)
+		}
+	}
+	return list, rows.Err()
+}
