@@ -1,0 +1,166 @@
+package badgerdb
+
+import (
+	"bytes"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"indexer/store"
+)
+
+// batch turns planned requests into one Badger transaction, and remembers what
+// has to be done in memory once it is written.
+type batch struct {
+	c   *committer
+	rd  *reader // the store before the group
+	txn *badger.Txn
+	// latest is what this group has made of the columns of Latest groups.
+	latest  map[string]latestCell
+	effects []effect
+	bounds  bounds
+	values  []byte // shared buffer
+	entries int
+	bytes   int
+}
+
+type latestCell struct {
+	ts    uint64
+	found bool
+}
+
+// effect is a change of the set of a resident group.
+type effect struct {
+	set *resident
+	key []byte
+	ts  uint64
+	put bool
+}
+
+// request adds all mutations of a request.
+func (b *batch) request(r *request) error {
+	for i := range r.plan.ops {
+		o := &r.plan.ops[i]
+		ts := o.TS
+		if ts == store.AtCommit {
+			ts = r.commitTS
+		}
+		var err error
+		if o.group.Latest {
+			err = b.latestOp(o, ts)
+		} else {
+			err = b.versionedOp(r.plan.ops[:i], o, ts, r.commitTS)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *batch) versionedOp(before []op, o *op, ts, commitTS uint64) error {
+	switch o.Op {
+	case store.Put:
+		return b.put(o, appendTS(o.head[:len(o.head):len(o.head)], ts), ts)
+	case store.Delete:
+		return b.remove(o, appendTS(o.head[:len(o.head):len(o.head)], ts))
+	}
+	for _, v := range o.versions {
+		if v <= ts {
+			if err := b.remove(o, appendTS(o.head[:len(o.head):len(o.head)], v)); err != nil {
+				return err
+			}
+		}
+	}
+	for i, left := 0, o.undo; left > 0 && i < len(before); i++ { // puts of the same request
+		e := &before[i]
+		if e.column != o.column || e.Op != store.Put {
+			continue
+		}
+		left--
+		v := e.TS
+		if v == store.AtCommit {
+			v = commitTS
+		}
+		if v <= ts && bytes.Equal(e.head, o.head) {
+			if err := b.remove(o, appendTS(o.head[:len(o.head):len(o.head)], v)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *batch) latestOp(o *op, ts uint64) error {
+	kept, err := b.keptBy(o, ts)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.Op == store.Put && kept.found && kept.ts > ts:
+		return nil
+	case o.Op == store.Put:
+		b.latest[string(o.head)] = latestCell{ts: ts, found: true}
+		return b.put(o, o.head, ts)
+	case !kept.found, o.Op == store.Delete && kept.ts != ts, kept.ts > ts:
+		return nil
+	}
+	b.latest[string(o.head)] = latestCell{}
+	return b.remove(o, o.head)
+}
+
+// keptBy returns the cell that a Latest group keeps, as far as it matters for a
+// mutation at ts.
+func (b *batch) keptBy(o *op, ts uint64) (latestCell, error) {
+	if l, ok := b.latest[string(o.head)]; ok {
+		return l, nil
+	}
+	if set := b.c.residents[o.group.number]; set != nil && !set.lost {
+		kept, found := set.cells[string(o.head)]
+		return latestCell{kept, found}, nil
+	}
+	if o.Op == store.Put && b.c.newest.of(o.group.number, o.column) <= ts {
+		return latestCell{}, nil // nothing newer there: the put wins
+	}
+	kept, found, err := b.rd.latestTS(o.head)
+	return latestCell{kept, found}, err
+}
+
+func (b *batch) put(o *op, key []byte, ts uint64) error {
+	start := len(b.values)
+	b.values = appendValue(b.values, o.group.Latest, ts, o.Value)
+	value := b.values[start:len(b.values):len(b.values)]
+	b.note(o, key, ts, true)
+	b.c.newest.note(o.group.number, o.column, ts)
+	b.bounds[o.group.number] = max(b.bounds[o.group.number], ts)
+	b.count(len(key) + len(value))
+	return b.txn.Set(key, value)
+}
+
+func (b *batch) remove(o *op, key []byte) error {
+	b.note(o, key, 0, false)
+	b.count(len(key))
+	return b.txn.Delete(key)
+}
+
+func (b *batch) count(n int) {
+	b.entries++
+	b.bytes += n
+}
+
+func (b *batch) note(o *op, key []byte, ts uint64, put bool) {
+	if set := b.c.residents[o.group.number]; set != nil {
+		b.effects = append(b.effects, effect{set: set, key: key, ts: ts, put: put})
+	}
+}
+
+// done brings the resident sets up to date after the transaction was written.
+func (b *batch) done() {
+	for i := range b.effects {
+		e := &b.effects[i]
+		if e.put {
+			e.set.put(e.key, e.ts)
+		} else {
+			e.set.remove(e.key)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package badgerdb
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"indexer/store"
+)
+
+// committer is the one writer of a table. Its goroutine is started by Open and
+// ends when Close closes the queue.
+//
+// It takes what has queued up, up to the bounds of a group, and
+//
+//  1. plans each request, and evaluates its guards against the store as it is;
+//  2. reserves commit timestamps for the Commits whose guards hold;
+//  3. writes all mutations of the group as one Badger transaction at the next
+//     sequence number;
+//  4. brings the resident sets up to date and publishes the sequence number, so
+//     that readers see the group (views.go);
+//  5. tells the clock that the timestamps are visible;
+//  6. answers the callers.
+//
+// Why a batch is atomic and its guards are exact: no other goroutine writes, and a
+// group never contains a request that looks at what an earlier request of the same
+// group changes. When one turns up, the group ends before it (touched), and it is
+// planned anew, against the result, as the first of the next group. So guards are
+// only ever compared with a published state, and of two batches that guard what
+// the other writes, the second meets the cell of the first.
+//
+// What a crash leaves: Badger replays a transaction from its log as a whole or not
+// at all. A group is thus there or not; if its callers were answered, it is there
+// (with SyncWrites even if the machine is lost).
+//
+// After a failed write nobody can say what is in Badger's log: the callers get
+// Unknown, the sequence number is not published, so no reader of this process sees
+// the group, and all later writes fail with the first error until the table is
+// opened again. The clock is told Visible all the same, or readers would wait for
+// it for ever; that is safe, since nothing that they conclude can be written.
+type committer struct {
+	db        *DB
+	planner   planner
+	newest    *newest
+	residents []*resident // by group number, nil for groups that are not resident
+	bounds    bounds      // as stored
+	space     *spaceGuard
+	stats     *counters
+	seq       uint64   // of the last group
+	carry     *request // ended the last group, comes first in the next
+	clock     atomic.Pointer[store.Clock]
+	failed    error
+}
+
+// run is the goroutine.
+func (c *committer) run() {
+	for {
+		first := c.carry
+		c.carry = nil
+		if first == nil {
+			r, open := <-c.db.queue
+			if !open {
+				return
+			}
+			if !r.take() {
+				continue
+			}
+			first = r
+		}
+		c.group(first)
+	}
+}
+
+// group forms, writes and answers one group.
+func (c *committer) group(first *request) {
+	rd := c.db.readerAt(c.seq, groupSet{})
+	defer rd.close()
+	accepted, size := c.accept(first, rd)
+	if len(accepted) == 0 {
+		return
+	}
+	if err := c.space.admit(size); err != nil {
+		answerAll(accepted, store.Result{}, err)
+		return
+	}
+	accepted, reserved := c.stamp(accepted)
+	err := c.write(accepted, rd)
+	if reserved {
+		(*c.clock.Load()).Visible()
+	}
+	if err != nil {
+		c.failed = fmt.Errorf("%w: open the table again", err)
+		answerAll(accepted, store.Result{Outcome: store.Unknown}, c.failed)
+		return
+	}
+	answerAll(accepted, store.Result{Outcome: store.Applied}, nil)
+}
+
+func answerAll(rs []*request, res store.Result, err error) {
+	for _, r := range rs {
+		r.answer(res, err)
+	}
+}
+
+// accept takes requests from the queue until the group is full, the queue empty, or
+// a request does not fit. It answers those that are refused or cannot be done.
+func (c *committer) accept(first *request, rd *reader) (accepted []*request, size int) {
+	c.planner.reset()
+	changed := touched{}
+	for r := first; r != nil; r = c.nextQueued() {
+		if c.failed != nil {
+			r.answer(store.Result{}, c.failed)
+			continue
+		}
+		if err := c.planner.plan(r, rd); err != nil {
+			r.answer(store.Result{}, err)
+			continue
+		}
+		if len(accepted) > 0 && (changed.concerns(&r.plan) || size+r.plan.bytes > softGroupBytes) {
+			c.carry = r
+			break
+		}
+		refusal, err := c.refusal(r, rd)
+		switch {
+		case err != nil:
+			r.answer(store.Result{}, err)
+			continue
+		case refusal != nil:
+			c.stats.refused.Add(1)
+			r.answer(*refusal, nil)
+			continue
+		}
+		changed.add(&r.plan)
+		accepted = append(accepted, r)
+		size += r.plan.bytes
+		if len(accepted) >= softGroupRequests {
+			break
+		}
+	}
+	return accepted, size
+}
+
+// nextQueued returns a request that waits, nil if there is none.
+func (c *committer) nextQueued() *request {
+	for {
+		select {
+		case r, open := <-c.db.queue:
+			if !open {
+				return nil
+			}
+			if r.take() {
+				return r
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+// stamp gives the Commits of a group their timestamps. If the clock has none, they
+// fail and the rest goes on.
+func (c *committer) stamp(group []*request) (rest []*request, reserved bool) {
+	n := 0
+	for _, r := range group {
+		if r.commit {
+			n++
+		}
+	}
+	if n == 0 {
+		return group, false
+	}
+	first, err := c.reserve(n)
+	if err != nil {
+		rest = group[:0:0]
+		for _, r := range group {
+			if r.commit {
+				r.answer(store.Result{}, err)
+			} else {
+				rest = append(rest, r)
+			}
+		}
+		return rest, false
+	}
+	for _, r := range group {
+		if r.commit {
+			r.commitTS = first
+			first++
+		}
+	}
+	return group, true
+}
+
+func (c *committer) reserve(n int) (uint64, error) {
+	clock := c.clock.Load()
+	if clock == nil {
+		return 0, errors.New("store: Commit before UseClock")
+	}
+	first, err := (*clock).Reserve(n)
+	if err != nil {
+		return 0, fmt.Errorf("store: no commit timestamp, nothing was changed: %w", err)
+	}
+	return first, nil
+}
+
+// write makes a group durable and visible.
+func (c *committer) write(group []*request, rd *reader) error {
+	b := &batch{c: c, rd: rd, txn: c.db.badger.NewTransactionAt(c.seq, true), latest: map[string]latestCell{}, bounds: c.bounds}
+	defer b.txn.Discard()
+	for _, r := range group {
+		if err := b.request(r); err != nil {
+			return runError("preparing a write", err)
+		}
+	}
+	c.stats.requests.Add(uint64(len(group)))
+	if b.entries == 0 {
+		return nil
+	}
+	if b.bounds != c.bounds {
+		if err := b.txn.Set(boundsKey, b.bounds.encode(c.db.groups)); err != nil {
+			return runError("preparing a write", err)
+		}
+	}
+	if err := b.txn.CommitAt(c.seq+1, nil); err != nil {
+		return runError("writing", err)
+	}
+	c.seq++
+	c.bounds = b.bounds
+	b.done()
+	c.db.badger.SetDiscardTs(c.db.views.publish(c.seq, emptyGroups(c.residents)))
+	c.stats.wrote(b)
+	return nil
+}

@@ -1,0 +1,143 @@
+package badgerdb
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"indexer/store"
+)
+
+// errStop ends a visit without an error.
+var errStop = errors.New("stop")
+
+// cursor walks over the cells of one group that lie in a range of timestamps,
+// the newest n of each column.
+type cursor struct {
+	it     *badger.Iterator
+	group  *group
+	lo, hi uint64
+	newest int // 0 for all
+
+	head    []byte // of the column the cursor is in
+	kept    int    // versions of it that were passed on
+	passed  int    // versions passed over since the last seek
+	scratch []byte
+}
+
+// seekAfter is how many unwanted versions are stepped over before a seek, which
+// costs several steps.
+const seekAfter = 8
+
+// visit calls fn for the wanted cells from start on whose keys have the prefix.
+// key is the stored key, head the key without timestamp; both are valid until fn
+// returns. For a Latest group stored is the stored value. fn ends the visit with
+// an error; errStop is turned into nil.
+func (c *cursor) visit(start, prefix []byte, fn func(head []byte, ts uint64, item *badger.Item) error) error {
+	step := c.versioned
+	if c.group.Latest {
+		step = c.latest
+	}
+	for c.it.Seek(start); c.it.ValidForPrefix(prefix); {
+		if err := step(fn); err != nil {
+			if errors.Is(err, errStop) {
+				return nil
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *cursor) latest(fn func([]byte, uint64, *badger.Item) error) error {
+	item := c.it.Item()
+	key := item.Key()
+	var ts uint64
+	err := item.Value(func(stored []byte) (err error) {
+		ts, _, err = splitLatest(stored, key)
+		return err
+	})
+	if err != nil {
+		return valueError(key, err)
+	}
+	if ts >= c.lo && ts <= c.hi {
+		if err := fn(key, ts, item); err != nil {
+			return err
+		}
+	}
+	c.it.Next()
+	return nil
+}
+
+func (c *cursor) versioned(fn func([]byte, uint64, *badger.Item) error) error {
+	item := c.it.Item()
+	head, ts, err := splitTS(item.Key())
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(head, c.head) {
+		c.head = append(c.head[:0], head...)
+		c.kept, c.passed = 0, 0
+	}
+	switch {
+	case ts > c.hi:
+		c.skip(c.hi)
+	case ts < c.lo, c.newest > 0 && c.kept >= c.newest:
+		c.skipColumn()
+	default:
+		c.kept++
+		if err := fn(head, ts, item); err != nil {
+			return err
+		}
+		c.it.Next()
+	}
+	return nil
+}
+
+// skip goes on towards the version of this column at ts.
+func (c *cursor) skip(ts uint64) {
+	if c.passed++; c.passed < seekAfter {
+		c.it.Next()
+		return
+	}
+	c.passed = 0
+	c.scratch = appendTS(append(c.scratch[:0], c.head...), ts)
+	c.it.Seek(c.scratch)
+}
+
+// skipColumn goes on towards the next column.
+func (c *cursor) skipColumn() {
+	if c.passed++; c.passed < seekAfter {
+		c.it.Next()
+		return
+	}
+	c.passed = 0
+	c.scratch = append(appendTS(append(c.scratch[:0], c.head...), 0), 0) // just behind the oldest possible
+	c.it.Seek(c.scratch)
+}
+
+// cellValue returns the value of a cell behind spare bytes for a column name, so
+// that a cell costs one allocation for both.
+func cellValue(g *group, item *badger.Item, head []byte) (value []byte, err error) {
+	err = item.Value(func(stored []byte) (err error) {
+		if g.Latest {
+			_, value, err = splitLatest(stored, head)
+		} else {
+			value, err = splitPlain(stored, head)
+		}
+		value = append([]byte(nil), value...)
+		return err
+	})
+	if err != nil {
+		return nil, valueError(head, err)
+	}
+	return value, nil
+}
+
+func valueError(key []byte, err error) error {
+	if errors.Is(err, store.ErrCorrupt) {
+		return err
+	}
+	return runError("reading a value", err)
+}

@@ -1,0 +1,14 @@
+// Package badgerdb is the store.Table that users run: one directory, one process,
+// on Badger v4 (github.com/dgraph-io/badger). It offers both capabilities,
+// store.Snapshotter and store.Committer.
+//
+// All writes go through one goroutine, which writes what has queued up as one
+// Badger transaction (committer.go says why that is atomic, and what a crash
+// leaves). Reads go to Badger directly, at the sequence number of the last whole
+// group (views.go says why they see no halves and wait for nobody). Most guards
+// are answered from memory (newest.go, resident.go).
+//
+// Timestamps of cells are part of the keys (key.go, docs/format-store.md) and never
+// Badger versions: Badger keeps, below its discard version, only the newest entry
+// of a key, and which one that is must not depend on Percolator's timestamps.
+package badgerdb

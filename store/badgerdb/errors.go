@@ -1,0 +1,77 @@
+package badgerdb
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"indexer/store"
+)
+
+// Badger wraps most of its errors with their text alone, so the text is what
+// there is to tell them apart.
+var corruptionTexts = []string{
+	"checksum", "CHECKSUM", "bad magic", "corrupt", "does not exist for table",
+	"unsupported version", "failed to decompress", "failed to decode", "Invalid checksum",
+	"manifest", "MANIFEST", "Unable to parse", "unexpected EOF",
+}
+
+// openError says what is wrong with a directory that Badger cannot open.
+func openError(dir string, err error) error {
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "Another process is using this Badger database"):
+		return fmt.Errorf("%w: %s%s; stop it, or use another directory", store.ErrInUse, dir, holder(dir))
+	case noSpace(err):
+		return fmt.Errorf("%w: opening %s: %w", store.ErrNoSpace, dir, err)
+	case strings.Contains(text, "permission denied"):
+		return fmt.Errorf("store: opening %s: %w; check who owns its files", dir, err)
+	case containsAny(text, corruptionTexts):
+		return fmt.Errorf("%w: opening %s: %w; restore it from a backup, or rebuild it", store.ErrCorrupt, dir, err)
+	}
+	return fmt.Errorf("store: opening %s: %w", dir, err)
+}
+
+// holder names the process that holds a directory, as far as it told.
+func holder(dir string) string {
+	pid, err := os.ReadFile(filepath.Join(dir, badgerDir, "LOCK"))
+	id := strings.TrimSpace(string(pid))
+	if err != nil || id == "" {
+		return ""
+	}
+	if id == fmt.Sprint(os.Getpid()) {
+		return " (opened twice in this process)"
+	}
+	return " (process " + id + ")"
+}
+
+// runError translates an error of a running Badger.
+func runError(doing string, err error) error {
+	switch {
+	case errors.Is(err, badger.ErrDBClosed), errors.Is(err, badger.ErrBlockedWrites):
+		return fmt.Errorf("%w: %s", store.ErrClosed, doing)
+	case noSpace(err):
+		return fmt.Errorf("%w: %s: %w", store.ErrNoSpace, doing, err)
+	case containsAny(err.Error(), corruptionTexts[:4]):
+		return fmt.Errorf("%w: %s: %w", store.ErrCorrupt, doing, err)
+	}
+	return fmt.Errorf("store: %s: %w", doing, err)
+}
+
+func noSpace(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "no space left on device")
+}
+
+func containsAny(text string, parts []string) bool {
+	for _, p := range parts {
+		if strings.Contains(text, p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package badgerdb
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// Logger is the part of zap.SugaredLogger that the engine uses.
+type Logger interface {
+	Errorf(format string, args ...any)
+	Warnf(format string, args ...any)
+	Infof(format string, args ...any)
+	Debugf(format string, args ...any)
+}
+
+// badgerLog passes Badger's messages on, and listens for the one that matters:
+// opening goes on without a table file whose checksum is wrong, which would lose
+// its cells silently. Badger only logs "Ignoring table …"; Open fails on it.
+type badgerLog struct {
+	to Logger // may be nil
+
+	mu      sync.Mutex
+	ignored []string // names of ignored table files
+}
+
+const ignoringTable = "Ignoring table "
+
+func (l *badgerLog) Errorf(format string, args ...any) {
+	if strings.HasPrefix(format, ignoringTable) {
+		l.mu.Lock()
+		l.ignored = append(l.ignored, strings.TrimPrefix(fmt.Sprintf(format, args...), ignoringTable))
+		l.mu.Unlock()
+	}
+	if l.to != nil {
+		l.to.Errorf("badger: "+trimmed(format), args...)
+	}
+}
+
+func (l *badgerLog) Warningf(format string, args ...any) {
+	if l.to != nil {
+		l.to.Warnf("badger: "+trimmed(format), args...)
+	}
+}
+
+// Infof demotes: what Badger finds worth telling is detail to its user.
+func (l *badgerLog) Infof(format string, args ...any) {
+	if l.to != nil {
+		l.to.Debugf("badger: "+trimmed(format), args...)
+	}
+}
+
+func (l *badgerLog) Debugf(string, ...any) {}
+
+func trimmed(format string) string { return strings.TrimRight(format, "\n") }
+
+// ignoredTables lists the table files that opening left out.
+func (l *badgerLog) ignoredTables() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ignored
+}

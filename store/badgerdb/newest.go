@@ -1,0 +1,73 @@
+package badgerdb
+
+// newest is an upper bound of the newest timestamp of every column: a bounded map
+// from the hash of a column (group, row, column) to a bound, and a floor per
+// group for the columns that are not in the map.
+//
+// Invariants, for every column of every row, at any time:
+//
+//  1. In the map: its bound is at least every timestamp ever put into it.
+//  2. Not in the map: the floor of its group is at least every timestamp ever put
+//     into it.
+//
+// So a guard that asks for cells from MinTS on finds nothing if the bound is below
+// MinTS, and the engine need not look. Too high a bound (after a delete, after
+// two hashes met, after an eviction) costs a look and nothing else. Whence:
+//
+//   - note on a column that is not in the map starts from the floor (2 → 1);
+//   - the older half of the map is dropped at once, after raising the floors to
+//     the greatest bound that was in it (1 → 2);
+//   - the floors start from what the last group that was written says of all
+//     timestamps ever put (meta.go).
+//
+// It belongs to the committer's goroutine.
+type newest struct {
+	half       int // size at which a generation is full
+	young, old generation
+	floor      [maxGroups]uint64
+}
+
+type generation struct {
+	bound map[uint64]uint64
+	max   [maxGroups]uint64
+}
+
+const defaultNewestCells = 1 << 19
+
+func newNewest(cells int) *newest {
+	if cells <= 0 {
+		cells = defaultNewestCells
+	}
+	n := &newest{half: max(cells/2, 1)}
+	n.young.bound = make(map[uint64]uint64)
+	return n
+}
+
+// of returns the bound of a column in group number g.
+func (n *newest) of(g int, column uint64) uint64 {
+	if ts, ok := n.young.bound[column]; ok {
+		return ts
+	}
+	if ts, ok := n.old.bound[column]; ok {
+		return ts
+	}
+	return n.floor[g]
+}
+
+// note records a put.
+func (n *newest) note(g int, column, ts uint64) {
+	ts = max(ts, n.of(g, column))
+	if len(n.young.bound) >= n.half {
+		n.evict()
+	}
+	n.young.bound[column] = ts
+	n.young.max[g] = max(n.young.max[g], ts)
+}
+
+func (n *newest) evict() {
+	for g, ts := range n.old.max {
+		n.floor[g] = max(n.floor[g], ts)
+	}
+	n.old = n.young
+	n.young = generation{bound: make(map[uint64]uint64, n.half)}
+}

@@ -1,0 +1,168 @@
+package badgerdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"indexer/store"
+	"indexer/store/internal/engine"
+)
+
+// Open opens the table in a directory, or makes one in a missing or empty one.
+//
+// Groups that the table does not have yet are added. It is an error to leave out
+// one that it has, or to change its Latest; Resident may change.
+//
+// The error matches store.ErrInUse if another process, or this one, has the
+// directory open; store.ErrForeign if it holds something else, which is not
+// touched; store.ErrNewerFormat; store.ErrCorrupt; store.ErrNoSpace.
+func Open(dir string, groups []store.GroupSpec, opts Options) (*DB, error) {
+	schema, err := engine.NewSchema(groups)
+	if err != nil {
+		return nil, err
+	}
+	fresh, err := checkStamp(dir)
+	if err != nil {
+		return nil, err
+	}
+	if fresh {
+		if err := newSpaceGuard(existingParent(dir), opts.MinFreeBytes).admit(0); err != nil {
+			return nil, err
+		}
+		if err := writeStamp(dir); err != nil {
+			return nil, err
+		}
+	}
+	b, err := openBadger(dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{dir: dir, badger: b, schema: schema, queue: make(chan *request, queueLength)}
+	db.checker = engine.Checker{Schema: schema, Limits: limits, Overhead: opOverhead}
+	if err := db.start(opts); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return db, nil
+}
+
+func openBadger(dir string, opts Options) (*badger.DB, error) {
+	log := &badgerLog{to: opts.Logger}
+	b, err := badger.OpenManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, log))
+	if err != nil {
+		return nil, openError(dir, err)
+	}
+	if bad := log.ignoredTables(); len(bad) > 0 {
+		err := fmt.Errorf("%w: wrong checksum in %s; restore it from a backup, or rebuild the table", store.ErrCorrupt, strings.Join(bad, ", "))
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// start reads what is kept in memory and starts the committer.
+func (db *DB) start(opts Options) error {
+	db.seqAtOpen = db.badger.MaxVersion()
+	stored, err := db.describe()
+	if err != nil {
+		return err
+	}
+	sets, err := db.loadResidents(context.Background())
+	if err != nil {
+		return err
+	}
+	n := newNewest(opts.NewestCells)
+	n.floor = stored
+	db.views = newViews(db.seqAtOpen, emptyGroups(sets))
+	db.badger.SetDiscardTs(db.seqAtOpen)
+	db.committer = &committer{
+		db:        db,
+		planner:   planner{db: db, seed: maphash.MakeSeed()},
+		newest:    n,
+		residents: sets,
+		bounds:    stored,
+		space:     newSpaceGuard(db.dir, opts.MinFreeBytes),
+		stats:     &db.stats,
+		seq:       db.seqAtOpen,
+	}
+	db.running.Go(db.committer.run)
+	return nil
+}
+
+// describe reads the table of groups and the bounds, and stores new groups.
+func (db *DB) describe() (stored bounds, err error) {
+	txn := db.badger.NewTransactionAt(db.seqAtOpen, true)
+	defer txn.Discard()
+	text, err := getMeta(txn, groupsKey)
+	if err != nil {
+		return stored, err
+	}
+	groups, table, changed, err := numberGroups(db.schema, string(text))
+	if err != nil {
+		return stored, err
+	}
+	db.groups = groups
+	text, err = getMeta(txn, boundsKey)
+	if err != nil {
+		return stored, err
+	}
+	if err := stored.decode(groups, text); err != nil {
+		return stored, err
+	}
+	if !changed {
+		return stored, nil
+	}
+	if err := txn.Set(groupsKey, []byte(table)); err != nil {
+		return stored, runError("storing the table of groups", err)
+	}
+	if err := txn.CommitAt(db.seqAtOpen+1, nil); err != nil {
+		return stored, runError("storing the table of groups", err)
+	}
+	db.seqAtOpen++
+	return stored, nil
+}
+
+// DB is a table on Badger. It implements store.Table, store.Snapshotter and
+// store.Committer.
+type DB struct {
+	dir       string
+	badger    *badger.DB
+	schema    *engine.Schema
+	checker   engine.Checker
+	groups    []group // by number
+	seqAtOpen uint64
+	views     *views
+	queue     chan *request
+	committer *committer
+	running   sync.WaitGroup // the committer's goroutine
+	gate      engine.Gate
+	stats     counters
+}
+
+// group returns a group that is known to exist.
+func (db *DB) group(name string) *group {
+	i, err := db.schema.Group(name)
+	if err != nil {
+		return nil // callers have checked the name
+	}
+	return &db.groups[i]
+}
+
+// Close waits for running calls and releases the directory. Open snapshots stop
+// working. It must not be called from within a Scan.
+func (db *DB) Close() error {
+	if !db.gate.Close() {
+		return nil
+	}
+	close(db.queue) // all senders have left the gate
+	db.running.Wait()
+	if err := db.badger.Close(); err != nil {
+		return runError("closing "+db.dir, err)
+	}
+	return nil
+}

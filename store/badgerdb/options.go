@@ -1,0 +1,87 @@
+package badgerdb
+
+import (
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+
+	"indexer/store"
+)
+
+// Options of Open. The zero value is what most programs want.
+type Options struct {
+	// SyncWrites syncs the log once per group of writes, before any of them is
+	// acknowledged. Without it an acknowledged write survives a killed process;
+	// with it, also a lost machine.
+	SyncWrites bool
+	// Logger gets what the engine has to say; nil for nothing.
+	Logger Logger
+	// MinFreeBytes is how much of the disk is left alone: with less free space
+	// writes fail with store.ErrNoSpace, and nothing happens. 0 stands for
+	// DefaultMinFreeBytes, a negative number switches the check off. It is not
+	// only courtesy: see space.go.
+	MinFreeBytes int64
+	// BlockCacheBytes bounds the cache of table blocks; 0 stands for 64 MiB.
+	BlockCacheBytes int64
+	// NewestCells bounds the map of newest timestamps that answers most guards
+	// (see newest.go), in cells; 0 stands for 1<<19, about 20 MiB.
+	NewestCells int
+	// VerifyOnOpen reads all table files when opening and compares checksums.
+	// It costs one pass over the data. Verify does the same at any time.
+	VerifyOnOpen bool
+}
+
+// DefaultMinFreeBytes leaves room for what is in memory to be written out.
+const DefaultMinFreeBytes = 256 << 20
+
+const (
+	memTableBytes = 64 << 20
+	// Badger keeps a transaction below 15 % of the memtable (checkAndSetOptions).
+	badgerTxnBytes = memTableBytes * 15 / 100
+	// hardGroupBytes bounds one transaction by our count of it, which is above
+	// Badger's: opOverhead is more than Badger adds to an entry, and more than
+	// the 96 bytes by which it bounds their number.
+	hardGroupBytes = badgerTxnBytes * 97 / 100
+	opOverhead     = 100
+	// A group is closed once it has so many bytes or requests. Larger groups
+	// gain nothing and delay their first member.
+	softGroupBytes    = 4 << 20
+	softGroupRequests = 1024
+	// queueLength bounds the requests that wait for the committer; a caller
+	// beyond it waits with its context.
+	queueLength = 1024
+)
+
+// limits: a key doubles at worst by escaping and must stay below Badger's 65,000
+// bytes: 2·(16 + 8) KiB + 13.
+var limits = store.Limits{
+	MaxRowBytes:    16 << 10,
+	MaxColumnBytes: 8 << 10,
+	MaxValueBytes:  8 << 20,
+	MaxBatchBytes:  8<<20 + 64<<10,
+}
+
+func badgerOptions(dir string, o Options, log *badgerLog) badger.Options {
+	cache := o.BlockCacheBytes
+	if cache <= 0 {
+		cache = 64 << 20
+	}
+	check := options.OnBlockRead
+	if o.VerifyOnOpen {
+		check = options.OnTableAndBlockRead
+	}
+	return badger.DefaultOptions(dir).
+		WithLogger(log).
+		WithSyncWrites(o.SyncWrites).
+		WithDetectConflicts(false). // the committer holds the only pen
+		WithMetricsEnabled(false).  // Badger's metrics are global to the process
+		WithMemTableSize(memTableBytes).
+		WithNumMemtables(2). // with the active one: three of about 84 MiB at worst
+		WithValueThreshold(1 << 20).
+		WithValueLogFileSize(128 << 20).
+		WithVerifyValueChecksum(true).
+		WithChecksumVerificationMode(check).
+		WithBlockCacheSize(cache).
+		WithCompression(options.Snappy).
+		WithNumCompactors(2).
+		WithCompactL0OnClose(false)
+}

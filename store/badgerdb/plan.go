@@ -1,0 +1,169 @@
+package badgerdb
+
+import (
+	"fmt"
+	"hash/maphash"
+
+	"indexer/store"
+)
+
+// plan is what a request will do, worked out before anything is done: which keys
+// it touches, what it adds to the transaction at most, and which cells its guards
+// look at.
+type plan struct {
+	ops    []op
+	guards []guard
+	bytes  int // upper bound of what the ops add to the transaction
+	// puts counts the puts by hash of column; made for the first DeleteUpTo in a
+	// versioned group, which may have to undo some of them.
+	puts map[uint64]int
+}
+
+func (p *plan) add(o op) {
+	if p.puts != nil && o.Op == store.Put {
+		p.puts[o.column]++
+	}
+	p.ops = append(p.ops, o)
+}
+
+// putsInto counts the puts into a column so far.
+func (p *plan) putsInto(column uint64) int {
+	if p.puts == nil {
+		p.puts = map[uint64]int{}
+		for i := range p.ops {
+			if p.ops[i].Op == store.Put {
+				p.puts[p.ops[i].column]++
+			}
+		}
+	}
+	return p.puts[column]
+}
+
+// op is one mutation.
+type op struct {
+	*store.Mutation
+	group  *group
+	head   []byte // key without timestamp
+	column uint64 // hash of head
+	row    uint64 // hash of the row's head in the group
+	// versions, for DeleteUpTo in a versioned group: those stored, newest first.
+	versions []uint64
+	undo     int // number of earlier puts of the request into the same column
+}
+
+// guard is one Absent selector or one Require.
+type guard struct {
+	row     []byte
+	sel     *store.Selector // nil for a Require
+	require *store.CellRef
+	group   *group
+	head    []byte
+	hash    uint64 // of the column, or of the row's head for a prefix
+}
+
+// planner makes plans. All keys of a group of requests share one buffer.
+type planner struct {
+	db   *DB
+	seed maphash.Seed
+	buf  []byte
+}
+
+func (p *planner) reset() { p.buf = make([]byte, 0, cap(p.buf)) }
+
+// plan fills r.plan. It reads the store only to list the versions that a
+// DeleteUpTo will remove.
+func (p *planner) plan(r *request, rd *reader) error {
+	r.plan = plan{}
+	for i := range r.rows {
+		m := &r.rows[i]
+		p.guards(r, m)
+		for j := range m.Mutations {
+			if err := p.mutation(r, m.Row, &m.Mutations[j], rd); err != nil {
+				return err
+			}
+		}
+	}
+	if r.plan.bytes > hardGroupBytes {
+		return fmt.Errorf("%w: batch of %d bytes as stored, at most %d: split it", store.ErrTooLarge, r.plan.bytes, hardGroupBytes)
+	}
+	return nil
+}
+
+func (p *planner) guards(r *request, m *store.RowMutation) {
+	for i := range m.Absent {
+		sel := &m.Absent[i]
+		g := p.db.group(sel.Group)
+		head, rowEnd := p.head(g, m.Row, sel.Column)
+		hashed := head
+		if sel.Prefix {
+			hashed = head[:rowEnd]
+		}
+		r.plan.guards = append(r.plan.guards, guard{row: m.Row, sel: sel, group: g, head: head, hash: maphash.Bytes(p.seed, hashed)})
+	}
+	if ref := m.Require; ref != nil {
+		g := p.db.group(ref.Group)
+		head, _ := p.head(g, m.Row, ref.Column)
+		r.plan.guards = append(r.plan.guards, guard{row: m.Row, require: ref, group: g, head: head, hash: maphash.Bytes(p.seed, head)})
+	}
+}
+
+func (p *planner) mutation(r *request, row []byte, m *store.Mutation, rd *reader) error {
+	g := p.db.group(m.Group)
+	head, rowEnd := p.head(g, row, m.Column)
+	o := op{Mutation: m, group: g, head: head, column: maphash.Bytes(p.seed, head), row: maphash.Bytes(p.seed, head[:rowEnd])}
+	keys := 1
+	if m.Op == store.DeleteUpTo && !g.Latest {
+		var err error
+		o.versions, err = rd.versions(g, head, min(m.TS, store.MaxTS), hardGroupBytes/(len(head)+opOverhead))
+		if err != nil {
+			return err
+		}
+		o.undo = r.plan.putsInto(o.column)
+		keys = len(o.versions) + o.undo
+	}
+	r.plan.bytes += keys*(len(head)+tsBytes+opOverhead) + tsBytes + len(m.Value)
+	r.plan.add(o)
+	return nil
+}
+
+// head appends a column's head to the buffer. Growing the buffer leaves earlier
+// heads in the old array, where they stay valid.
+func (p *planner) head(g *group, row, column []byte) (head []byte, rowEnd int) {
+	start := len(p.buf)
+	p.buf = appendRow(p.buf, g.id, row)
+	rowEnd = len(p.buf) - start
+	p.buf = appendName(p.buf, column)
+	return p.buf[start:len(p.buf):len(p.buf)], rowEnd
+}
+
+// touched is the set of columns and rows that the requests of a group change so
+// far, by hash. Two hashes that meet cost a split of the group, nothing else.
+type touched map[uint64]struct{}
+
+func (t touched) add(p *plan) {
+	for i := range p.ops {
+		t[p.ops[i].column] = struct{}{}
+		t[p.ops[i].row] = struct{}{}
+	}
+}
+
+// concerns says that a plan looks at something that is changed.
+func (t touched) concerns(p *plan) bool {
+	if len(t) == 0 {
+		return false
+	}
+	for i := range p.guards {
+		if _, hit := t[p.guards[i].hash]; hit {
+			return true
+		}
+	}
+	for i := range p.ops {
+		o := &p.ops[i]
+		if o.Op == store.DeleteUpTo && !o.group.Latest {
+			if _, hit := t[o.column]; hit {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,227 @@
+package badgerdb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"indexer/store"
+	"indexer/store/internal/engine"
+)
+
+// reader reads at one sequence number.
+//
+// It makes an iterator per call and group, with the row (or the column) as
+// Badger's prefix, rather than keep one iterator for many rows: one bounded so
+// stops at the end of the row, whereas a free one would first search for the next
+// two live keys, which in a queue-like group may lie behind a million deleted
+// ones. It also holds no memtable longer than the call. A new iterator with one
+// seek costs about as much as one or two Gets.
+type reader struct {
+	db    *DB
+	txn   *badger.Txn
+	empty groupSet
+}
+
+func (db *DB) readerAt(seq uint64, empty groupSet) *reader {
+	return &reader{db: db, txn: db.badger.NewTransactionAt(seq, false), empty: empty}
+}
+
+func (r *reader) close() { r.txn.Discard() }
+
+// read returns what the selectors name, for each selector in turn.
+func (r *reader) read(ctx context.Context, row []byte, sel []store.Selector) ([]store.Cell, error) {
+	if err := r.db.schema.Selectors(sel); err != nil {
+		return nil, err
+	}
+	its := iterators{r: r, row: row, sel: sel}
+	defer its.close()
+	var (
+		cells []store.Cell
+		own   = append(make([]byte, 0, len(row)), row...)
+	)
+	for i := range sel {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		g := r.db.group(sel[i].Group)
+		err := r.selectCells(&its, g, &sel[i], func(head []byte, ts uint64, item *badger.Item) error {
+			c, err := makeCell(g, own, its.columnOf(head), ts, item)
+			cells = append(cells, c)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return cells, nil
+}
+
+// first returns one cell that the selector names, without its value, or nil.
+func (r *reader) first(row []byte, sel store.Selector) (found *store.Cell, err error) {
+	sel.Newest = 1
+	one := [1]store.Selector{sel}
+	its := iterators{r: r, row: row, sel: one[:]}
+	defer its.close()
+	g := r.db.group(sel.Group)
+	err = r.selectCells(&its, g, &one[0], func(head []byte, ts uint64, item *badger.Item) error {
+		found = &store.Cell{Group: g.Name, Row: bytes.Clone(row), Column: unescape(its.columnOf(head), 0), TS: ts}
+		return errStop
+	})
+	return found, err
+}
+
+// selectCells calls fn for what one selector names.
+func (r *reader) selectCells(its *iterators, g *group, sel *store.Selector, fn func([]byte, uint64, *badger.Item) error) error {
+	lo, hi := engine.TSRange(sel.MinTS, sel.MaxTS)
+	if lo > hi || r.empty.has(g.number) {
+		return nil
+	}
+	its.key = appendRow(its.key[:0], g.id, its.row)
+	its.rowEnd = len(its.key)
+	if sel.Prefix {
+		its.key = appendEscaped(its.key, sel.Column)
+	} else {
+		its.key = appendName(its.key, sel.Column)
+	}
+	if g.Latest && !sel.Prefix {
+		return r.getLatest(its.key, lo, hi, fn)
+	}
+	prefix := its.key
+	start := prefix
+	if !sel.Prefix {
+		start = appendTS(prefix, hi)
+		prefix = start[:len(prefix)]
+	}
+	c := cursor{it: its.of(g, prefix), group: g, lo: lo, hi: hi, newest: sel.Newest}
+	return c.visit(start, prefix, fn)
+}
+
+// getLatest reads one column of a Latest group, by a Get, which Badger's Bloom
+// filters make cheap for the usual answer "not there".
+func (r *reader) getLatest(key []byte, lo, hi uint64, fn func([]byte, uint64, *badger.Item) error) error {
+	item, err := r.txn.Get(key)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil
+	}
+	if err != nil {
+		return runError("reading a cell", err)
+	}
+	var ts uint64
+	err = item.Value(func(stored []byte) (err error) {
+		ts, _, err = splitLatest(stored, key)
+		return err
+	})
+	if err != nil {
+		return valueError(key, err)
+	}
+	if ts < lo || ts > hi {
+		return nil
+	}
+	if err := fn(key, ts, item); err != nil && !errors.Is(err, errStop) {
+		return err
+	}
+	return nil
+}
+
+// has reports whether the cell exists whose key has this head.
+func (r *reader) has(g *group, head []byte, ts uint64) (found bool, err error) {
+	if g.Latest {
+		err = r.getLatest(head, ts, ts, func([]byte, uint64, *badger.Item) error {
+			found = true
+			return nil
+		})
+		return found, err
+	}
+	_, err = r.txn.Get(appendTS(bytes.Clone(head), ts))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, runError("reading a cell", err)
+	}
+	return true, nil
+}
+
+// latestTS returns the timestamp of the cell that a Latest group keeps under key.
+func (r *reader) latestTS(key []byte) (ts uint64, found bool, err error) {
+	err = r.getLatest(key, 0, store.MaxTS, func(_ []byte, t uint64, _ *badger.Item) error {
+		ts, found = t, true
+		return nil
+	})
+	return ts, found, err
+}
+
+// versions returns the timestamps of a column of a versioned group up to ts, and
+// fails if there are more than limit.
+func (r *reader) versions(g *group, head []byte, ts uint64, limit int) (found []uint64, err error) {
+	it := r.txn.NewIterator(badger.IteratorOptions{Prefix: bytes.Clone(head)})
+	defer it.Close()
+	c := cursor{it: it, group: g, hi: ts}
+	err = c.visit(appendTS(bytes.Clone(head), ts), head, func(_ []byte, ts uint64, _ *badger.Item) error {
+		if len(found) >= limit {
+			return fmt.Errorf("%w: DeleteUpTo on a column with more than %d versions: delete the oldest ones first, by a smaller timestamp", store.ErrTooLarge, limit)
+		}
+		found = append(found, ts)
+		return nil
+	})
+	return found, err
+}
+
+func makeCell(g *group, row, escapedColumn []byte, ts uint64, item *badger.Item) (store.Cell, error) {
+	value, err := cellValue(g, item, item.Key())
+	return store.Cell{Group: g.Name, Row: row, Column: unescape(escapedColumn, 0), TS: ts, Value: value}, err
+}
+
+// iterators are those of one call: one per group.
+type iterators struct {
+	r      *reader
+	row    []byte
+	sel    []store.Selector
+	key    []byte // scratch: the key the current selector starts from
+	rowEnd int    // where the column starts in it, and in all keys of the row and group
+	open   []openIterator
+}
+
+type openIterator struct {
+	group *group
+	it    *badger.Iterator
+}
+
+// of returns the iterator of a group. It is bounded to the row, or to prefix if
+// no other selector is in the group.
+func (its *iterators) of(g *group, prefix []byte) *badger.Iterator {
+	for i := range its.open {
+		if its.open[i].group == g {
+			return its.open[i].it
+		}
+	}
+	bound := prefix
+	if its.selectors(g.Name) > 1 {
+		bound = prefix[:its.rowEnd]
+	}
+	it := its.r.txn.NewIterator(badger.IteratorOptions{Prefix: bytes.Clone(bound)})
+	its.open = append(its.open, openIterator{g, it})
+	return it
+}
+
+func (its *iterators) selectors(group string) (n int) {
+	for i := range its.sel {
+		if its.sel[i].Group == group {
+			n++
+		}
+	}
+	return n
+}
+
+// columnOf returns the escaped column, with its end mark, of a head of this row.
+func (its *iterators) columnOf(head []byte) []byte { return head[its.rowEnd:] }
+
+func (its *iterators) close() {
+	for i := range its.open {
+		its.open[i].it.Close()
+	}
+}

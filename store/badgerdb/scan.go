@@ -1,0 +1,136 @@
+package badgerdb
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"indexer/store"
+	"indexer/store/internal/engine"
+)
+
+// ctxEvery is how many cells are visited between two looks at the context.
+const ctxEvery = 256
+
+// scan visits a range; keysOnly leaves the values out.
+func (r *reader) scan(ctx context.Context, rg store.Range, keysOnly bool, fn func(store.Cell) error) (next []byte, err error) {
+	if _, err := r.db.schema.Group(rg.Group); err != nil {
+		return nil, err
+	}
+	s := newScan(r, &rg)
+	if s.nothing() {
+		return nil, ctx.Err()
+	}
+	it := r.txn.NewIterator(badger.IteratorOptions{Prefix: s.tables()})
+	defer it.Close()
+	c := cursor{it: it, group: s.g, lo: s.lo, hi: s.hi, newest: rg.Newest}
+	visited := 0
+	err = c.visit(s.start, []byte{s.g.id}, func(head []byte, ts uint64, item *badger.Item) error {
+		if bytes.Compare(head, s.end) >= 0 {
+			return errStop
+		}
+		if err := s.enterRow(head); err != nil {
+			return err
+		}
+		if s.full() {
+			next = s.row
+			return errStop
+		}
+		if visited++; visited%ctxEvery == 0 && ctx.Err() != nil {
+			next = s.row
+			return ctx.Err()
+		}
+		column := head[s.rowEnd:]
+		if !bytes.HasPrefix(column, s.columnPrefix) {
+			return nil
+		}
+		cell := store.Cell{Group: s.g.Name, Row: s.row, Column: unescape(column, 0), TS: ts}
+		if !keysOnly {
+			if cell.Value, err = cellValue(s.g, item, head); err != nil {
+				next = s.row
+				return err
+			}
+		}
+		s.passed++
+		s.passedRow = s.rowNumber
+		if err := fn(cell); err != nil {
+			next = s.row
+			return err
+		}
+		return nil
+	})
+	return next, err
+}
+
+// scan is the state of one walk over a range.
+type scan struct {
+	g            *group
+	lo, hi       uint64
+	start, end   []byte // keys; end is exclusive
+	columnPrefix []byte // escaped
+	maxCells     int
+	empty        bool
+
+	encodedRow []byte // of the row the walk is in
+	rowEnd     int
+	row        []byte // a fresh slice for each row: it is handed out
+	rowNumber  int
+	passed     int
+	passedRow  int // number of the row of the last cell passed on
+}
+
+func newScan(r *reader, rg *store.Range) *scan {
+	g := r.db.group(rg.Group)
+	s := &scan{g: g, maxCells: rg.MaxCells, empty: r.empty.has(g.number)}
+	s.lo, s.hi = engine.TSRange(rg.MinTS, rg.MaxTS)
+	s.start = []byte{g.id}
+	if len(rg.Start) > 0 {
+		s.start = appendRow(nil, g.id, rg.Start)
+	}
+	s.end = []byte{g.id + 1} // ids end at 0xfe, so this does not wrap
+	if rg.End != nil {
+		s.end = appendRow(nil, g.id, rg.End)
+	}
+	s.columnPrefix = appendEscaped(nil, rg.ColumnPrefix)
+	return s
+}
+
+func (s *scan) nothing() bool {
+	return s.empty || s.lo > s.hi || bytes.Compare(s.start, s.end) >= 0
+}
+
+// enterRow notices when a cell is in another row than the last one.
+func (s *scan) enterRow(head []byte) error {
+	if s.encodedRow != nil && bytes.HasPrefix(head, s.encodedRow) {
+		return nil
+	}
+	end, err := nameEnd(head, 1)
+	if err != nil {
+		return err
+	}
+	s.encodedRow = append(s.encodedRow[:0], head[:end]...)
+	s.rowEnd = end
+	s.row = unescape(head[1:end], 0)
+	s.rowNumber++
+	return nil
+}
+
+// full says that enough cells were passed on, and that the walk is in a new row.
+func (s *scan) full() bool {
+	return s.maxCells > 0 && s.passed >= s.maxCells && s.passedRow != s.rowNumber
+}
+
+// tables is a prefix of all keys in the range, by which Badger leaves out tables
+// that lie outside it, and stops.
+func (s *scan) tables() []byte {
+	a, b := s.start, s.end
+	if b[0] != s.g.id {
+		return a[:1:1]
+	}
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return a[:n:n]
+}

@@ -1,0 +1,46 @@
+package badgerdb
+
+import (
+	"context"
+	"sync"
+
+	"indexer/store"
+)
+
+// Snapshot implements store.Snapshotter. It never waits for writers. A snapshot
+// may be used by several goroutines; until it is closed, Badger keeps every
+// version that it can see.
+func (db *DB) Snapshot() store.Snapshot {
+	return &snapshot{db: db, view: db.views.acquire()}
+}
+
+type snapshot struct {
+	db     *DB
+	view   *view
+	closed sync.Once
+}
+
+func (s *snapshot) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
+	if err := s.db.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.db.gate.Leave()
+	r := s.db.readerAt(s.view.seq, s.view.empty)
+	defer r.close()
+	return r.read(ctx, row, sel)
+}
+
+func (s *snapshot) Scan(ctx context.Context, rg store.Range, fn func(store.Cell) error) ([]byte, error) {
+	if err := s.db.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.db.gate.Leave()
+	r := s.db.readerAt(s.view.seq, s.view.empty)
+	defer r.close()
+	return r.scan(ctx, rg, false, fn)
+}
+
+// Close releases the snapshot; more than once does no harm.
+func (s *snapshot) Close() {
+	s.closed.Do(func() { s.db.views.release(s.view) })
+}

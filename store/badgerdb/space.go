@@ -1,0 +1,65 @@
+package badgerdb
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"indexer/store"
+)
+
+// Badger writes its logs through memory maps of files that are longer than what
+// the disk has given them. When the disk is full, such a write is not an error
+// but a SIGBUS, which ends the process. Nothing acknowledged is lost by that, but
+// a user should read "no space left" and not a crash. So the committer asks the
+// file system before it writes, and keeps a distance.
+
+// spaceCheckBytes is how much may be written between two looks.
+const spaceCheckBytes = 1 << 20
+
+type spaceGuard struct {
+	dir       string
+	minFree   int64
+	sinceLook int
+}
+
+func newSpaceGuard(dir string, minFree int64) *spaceGuard {
+	if minFree == 0 {
+		minFree = DefaultMinFreeBytes
+	}
+	return &spaceGuard{dir: dir, minFree: minFree, sinceLook: spaceCheckBytes}
+}
+
+// admit is asked before n bytes are written.
+func (g *spaceGuard) admit(n int) error {
+	if g.minFree < 0 {
+		return nil
+	}
+	g.sinceLook += n
+	if g.sinceLook < spaceCheckBytes {
+		return nil
+	}
+	free, err := freeBytes(g.dir)
+	if err != nil {
+		return fmt.Errorf("store: asking for the free space of %s: %w", g.dir, err)
+	}
+	if free < g.minFree+int64(n) {
+		return fmt.Errorf("%w: %d MiB free at %s, and %d MiB are kept free: make room and go on", store.ErrNoSpace, free>>20, g.dir, g.minFree>>20)
+	}
+	g.sinceLook = 0
+	return nil
+}
+
+// existingParent returns dir, or the nearest directory above it that exists.
+func existingParent(dir string) string {
+	for {
+		if _, err := os.Stat(dir); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return dir
+		}
+		dir = up
+	}
+}

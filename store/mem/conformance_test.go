@@ -1,0 +1,26 @@
+package mem_test
+
+import (
+	"testing"
+
+	"indexer/store"
+	"indexer/store/mem"
+	"indexer/store/storetest"
+)
+
+func opener(opts mem.Options) storetest.Opener {
+	return func(t testing.TB, groups []store.GroupSpec) store.Table {
+		t.Helper()
+		table, err := mem.New(groups, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+}
+
+func TestConformance(t *testing.T) { storetest.Run(t, opener(mem.Options{})) }
+
+func TestConformanceTwoPhaseOnly(t *testing.T) {
+	storetest.Run(t, opener(mem.Options{TwoPhaseOnly: true}))
+}
