@@ -1,0 +1,9 @@
+// Package loader writes fetches into the repository: one transaction for each.
+// What the transaction writes wakes the observers; the loader itself interprets
+// nothing.
+//
+// It holds to semantics.md section 2: of the fetches of a URL that brought a
+// payload and did not fail, the newest by fetch time decides, whatever the order
+// in which they arrive. A fetch that says the same as the one in force renews
+// its time, in a column that nobody observes.
+package loader

@@ -1,0 +1,133 @@
+package observers
+
+import (
+	"bytes"
+	"context"
+
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// document interprets a fetched page.
+//
+//	watches  fetch:content
+//	reads    fetch:content, body:body of the URL; its own results of the last run
+//	writes   doc:text, doc:links, url:state; lead rows of the URL's target
+//	wakes    links (doc:links), cluster (url:state), and index (weak) when the page
+//	         shows something else under the same content key
+//
+// It writes only what has changed: a page whose template alone moved wakes
+// nobody.
+func document(ctx context.Context, tx *txn.Txn, rows []string) error {
+	return each(rows, func(row string) error {
+		u, err := schema.ParseURLRow(row)
+		if err != nil {
+			return err
+		}
+		f, err := storedFetch(ctx, tx, row)
+		if err != nil || f == nil {
+			return err
+		}
+		f.URL = u
+		doc := page.Interpret(f)
+		return writeDocument(ctx, tx, u, &doc)
+	})
+}
+
+// storedFetch is the fetch in force, without its URL and time; nil if there is
+// none.
+func storedFetch(ctx context.Context, tx *txn.Txn, row string) (*page.Fetch, error) {
+	content, err := tx.Get(ctx, row, schema.FetchContent)
+	if err != nil || !content.Exists {
+		return nil, err
+	}
+	f, _, err := schema.DecodeContent(content.Data)
+	if err != nil {
+		return nil, err
+	}
+	body, err := tx.Get(ctx, row, schema.Body)
+	if err != nil || !body.Exists {
+		return &f, err
+	}
+	f.Body, err = schema.DecodeBody(body.Data)
+	return &f, err
+}
+
+func writeDocument(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Document) error {
+	row := schema.URLRow(u)
+	old, existed, err := readState(ctx, tx, row)
+	if err != nil {
+		return err
+	}
+	now := schema.NewState(doc)
+	if err := writeLinks(ctx, tx, row, doc); err != nil {
+		return err
+	}
+	if existed && old == now {
+		return nil
+	}
+	tx.Set(row, schema.State, now.Encode())
+	writeLead(tx, u, old.Target, now.Target)
+	isPage, wasPage := now.Outcome == page.Page, old.Outcome == page.Page
+	switch {
+	case isPage && (!wasPage || old.Sum != now.Sum):
+		tx.Set(row, schema.Text, schema.StoredText{Title: doc.Title, Text: doc.Text, Language: doc.Language}.Encode())
+	case wasPage && !isPage:
+		tx.Delete(row, schema.Text)
+	}
+	if isPage && wasPage && old.Key == now.Key && old.Sum != now.Sum {
+		tx.Notify(schema.ClusterRow(now.Key), schema.Dirty)
+	}
+	return nil
+}
+
+// readState reads what document said of a URL; false if it never did.
+func readState(ctx context.Context, tx *txn.Txn, row string) (schema.State, bool, error) {
+	v, err := tx.Get(ctx, row, schema.State)
+	if err != nil || !v.Exists {
+		return schema.State{}, false, err
+	}
+	s, err := schema.DecodeState(v.Data)
+	return s, true, err
+}
+
+func writeLinks(ctx context.Context, tx *txn.Txn, row string, doc *page.Document) error {
+	old, err := tx.Get(ctx, row, schema.Links)
+	if err != nil {
+		return err
+	}
+	if len(doc.Links) == 0 {
+		if old.Exists {
+			tx.Delete(row, schema.Links)
+		}
+		return nil
+	}
+	if links := schema.EncodeLinks(schema.GroupLinks(doc.Links)); !old.Exists || !bytes.Equal(links, old.Data) {
+		tx.Set(row, schema.Links, links)
+	}
+	return nil
+}
+
+// writeLead keeps the lead row in step with the target, for spread to find.
+func writeLead(tx *txn.Txn, u, old, now page.URL) {
+	if old == now {
+		return
+	}
+	if old != "" {
+		tx.Delete(schema.PairRow(old, u), schema.Lead)
+	}
+	if now != "" {
+		tx.Set(schema.PairRow(now, u), schema.Lead, nil)
+	}
+}
+
+// each runs fn for every row.
+func each(rows []string, fn func(row string) error) error {
+	for _, row := range rows {
+		if err := fn(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}

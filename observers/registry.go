@@ -1,0 +1,25 @@
+package observers
+
+import (
+	"time"
+
+	"indexer/notify"
+	"indexer/schema"
+)
+
+// exportHold is how long changes of one cluster may gather while pages are
+// still streaming in; see notify.Observer.Hold. Idle, they are exported at once.
+const exportHold = 4 * time.Second
+
+// Registry registers the observers: here and nowhere else.
+func Registry(sink Sink, tracker *Tracker) (*notify.Registry, error) {
+	x := &indexer{sink: sink, tracker: tracker}
+	return notify.NewRegistry(
+		notify.Observer{Name: "document", Watches: schema.FetchContent, Batch: 4, Run: document},
+		notify.Observer{Name: "cluster", Watches: schema.State, Batch: 32, Run: cluster},
+		notify.Observer{Name: "spread", Watches: schema.Walk, Batch: 32, Run: spread},
+		notify.Observer{Name: "links", Watches: schema.Links, Batch: 8, Run: links},
+		notify.Observer{Name: "forward", Watches: schema.Forward, Weak: true, Batch: 16, Run: forward},
+		notify.Observer{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 64, Hold: exportHold, Run: x.run},
+	)
+}

@@ -1,0 +1,84 @@
+package schema
+
+import (
+	"indexer/notify"
+	"indexer/txn"
+)
+
+// The locality groups. What is read together is stored together; what is large
+// and rarely read (bodies, texts) is not in the way of what is small.
+const (
+	GroupApp    = "app"    // one row for each fact about the repository as a whole
+	GroupFetch  = "fetch"  // URL rows: what was fetched
+	GroupBody   = "body"   // URL rows: the body
+	GroupDoc    = "doc"    // URL rows: what the body says
+	GroupURL    = "url"    // URL rows: small facts that clustering reads
+	GroupLead   = "lead"   // pair rows: source leads, or would lead, to target
+	GroupLink   = "link"   // pair rows: source links to target
+	GroupMember = "member" // cluster rows with URL: members of the cluster
+	GroupIndex  = "index"  // cluster rows: the index document
+)
+
+// Groups lists the locality groups of the application.
+func Groups() []string {
+	return []string{
+		GroupApp, GroupFetch, GroupBody, GroupDoc, GroupURL, GroupLead, GroupLink, GroupMember, GroupIndex,
+		notify.DeadGroup,
+	}
+}
+
+// The columns. (w: written by, o: observed by)
+var (
+	// FetchTime is the time and body digest of the fetch in force. Unobserved: an
+	// unchanged page renews it and wakes nobody. w: loader
+	FetchTime = txn.Column{Group: GroupFetch, Name: "time"}
+	// FetchContent is everything else the fetch in force said, but for the body.
+	// w: loader; o: document
+	FetchContent = txn.Column{Group: GroupFetch, Name: "content"}
+	// FetchSeen is the time of the newest revisit. w: loader
+	FetchSeen = txn.Column{Group: GroupFetch, Name: "seen"}
+	// FetchFailure is the newest failed fetch. w: loader
+	FetchFailure = txn.Column{Group: GroupFetch, Name: "failure"}
+	// Body is the body of the fetch in force, if it can be a page. w: loader
+	Body = txn.Column{Group: GroupBody, Name: "body"}
+
+	// Text is title, text and language of a page. w: document
+	Text = txn.Column{Group: GroupDoc, Name: "text"}
+	// Links are the counting links of a page. w: document; o: links
+	Links = txn.Column{Group: GroupDoc, Name: "links"}
+	// Inverted are the links of a page as they stand in the link rows. w: links
+	Inverted = txn.Column{Group: GroupDoc, Name: "inverted"}
+
+	// State is outcome, directives, target and content key. w: document; o: cluster
+	State = txn.Column{Group: GroupURL, Name: "state"}
+	// Walk is the way from a page or redirect to its terminal. w: cluster; o: spread
+	Walk = txn.Column{Group: GroupURL, Name: "walk"}
+	// Spread is how far a change of Walk was passed on to what leads here. w: spread
+	Spread = txn.Column{Group: GroupURL, Name: "spread"}
+	// Pending are targets of changed links whose clusters are not told yet.
+	// w: links, forward
+	Pending = txn.Column{Group: GroupURL, Name: "pending"}
+	// Forward is never written; a weak notification says that Pending was.
+	// o: forward
+	Forward = txn.Column{Group: GroupURL, Name: "forward"}
+
+	// Lead marks a pair row. w: document
+	Lead = txn.Column{Group: GroupLead, Name: "x"}
+	// Anchors of a pair row are the anchors of the links from source to target.
+	// w: links
+	Anchors = txn.Column{Group: GroupLink, Name: "a"}
+	// Member marks a member's row. w: cluster
+	Member = txn.Column{Group: GroupMember, Name: "x"}
+
+	// Indexed is the index document of a cluster as it was last exported. w: index
+	Indexed = txn.Column{Group: GroupIndex, Name: "doc"}
+	// Dirty is never written; a weak notification says that something the index
+	// document is made of has changed. o: index
+	Dirty = txn.Column{Group: GroupIndex, Name: "dirty"}
+
+	// IndexID is the identity of the index files that Indexed describes. w: pipeline
+	IndexID = txn.Column{Group: GroupApp, Name: "index-id"}
+)
+
+// AppRow is the row of facts about the whole repository.
+const AppRow = "repository"

@@ -1,0 +1,174 @@
+package schema
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"slices"
+
+	"indexer/page"
+)
+
+// StoredText is what Text holds of a page.
+type StoredText struct {
+	Title, Text, Language string
+}
+
+// Encode for Text.
+func (t StoredText) Encode() []byte {
+	return pack(enc(nil).string(t.Title).string(t.Language).string(t.Text))
+}
+
+// DecodeText undoes Encode.
+func DecodeText(b []byte) (StoredText, error) {
+	u, err := unpack(b, "text")
+	if err != nil {
+		return StoredText{}, err
+	}
+	d := dec{b: u}
+	t := StoredText{Title: d.string(), Language: d.string(), Text: d.string()}
+	return t, d.done("text")
+}
+
+// State is what a URL's fetch in force says that clustering has to know.
+type State struct {
+	Outcome  page.Outcome
+	NoIndex  bool
+	NoFollow bool
+	// Target is where the URL says it leads, whether or not that counts.
+	Target page.URL
+	Key    page.ContentKey // of a page
+	// Sum is a digest of title, text and language: what an index document
+	// shows of the page.
+	Sum [8]byte
+}
+
+// NewState takes from a document what clustering has to know.
+func NewState(d *page.Document) State {
+	s := State{Outcome: d.Outcome, NoIndex: d.NoIndex, NoFollow: d.NoFollow, Target: d.Target, Key: d.Key}
+	if d.Outcome == page.Page {
+		sum := sha256.Sum256(enc(nil).string(d.Title).string(d.Language).string(d.Text))
+		copy(s.Sum[:], sum[:])
+	}
+	return s
+}
+
+// Encode for State.
+func (s State) Encode() []byte {
+	e := enc(nil).byte(byte(s.Outcome)).byte(flags(s.NoIndex, s.NoFollow)).string(string(s.Target))
+	if s.Outcome == page.Page {
+		e = append(append(e, s.Key[:]...), s.Sum[:]...)
+	}
+	return e
+}
+
+// DecodeState undoes Encode.
+func DecodeState(b []byte) (State, error) {
+	d := dec{b: b}
+	s := State{Outcome: page.Outcome(d.byte())}
+	f := d.byte()
+	s.NoIndex, s.NoFollow = f&1 != 0, f&2 != 0
+	s.Target = page.URL(d.string())
+	if s.Outcome == page.Page {
+		s.Key = d.array32()
+		for i := range s.Sum {
+			s.Sum[i] = d.byte()
+		}
+	}
+	return s, d.done("state")
+}
+
+func flags(list ...bool) (b byte) {
+	for i, f := range list {
+		if f {
+			b |= 1 << i
+		}
+	}
+	return b
+}
+
+// TargetLinks are the links of a page to one target.
+type TargetLinks struct {
+	Target  page.URL
+	Anchors []string // ascending
+}
+
+// GroupLinks brings links in the order in which they are stored: by target,
+// each with its anchors.
+func GroupLinks(links []page.Link) []TargetLinks {
+	byTarget := make(map[page.URL]int, len(links))
+	var groups []TargetLinks
+	for _, l := range links {
+		i, ok := byTarget[l.Target]
+		if !ok {
+			i = len(groups)
+			byTarget[l.Target] = i
+			groups = append(groups, TargetLinks{Target: l.Target})
+		}
+		groups[i].Anchors = append(groups[i].Anchors, l.Anchor)
+	}
+	for i := range groups {
+		slices.Sort(groups[i].Anchors)
+	}
+	slices.SortFunc(groups, func(a, b TargetLinks) int { return cmp.Compare(a.Target, b.Target) })
+	return groups
+}
+
+// EncodeLinks for Links and Inverted.
+func EncodeLinks(groups []TargetLinks) []byte {
+	e := enc(nil).uint(uint64(len(groups)))
+	for _, g := range groups {
+		e = e.string(string(g.Target)).strings(g.Anchors)
+	}
+	return pack(e)
+}
+
+// DecodeLinks undoes EncodeLinks; nil bytes are no links.
+func DecodeLinks(b []byte) ([]TargetLinks, error) {
+	if b == nil {
+		return nil, nil
+	}
+	u, err := unpack(b, "links")
+	if err != nil {
+		return nil, err
+	}
+	d := dec{b: u}
+	n := d.uint()
+	var groups []TargetLinks
+	for i := uint64(0); i < n && !d.bad; i++ {
+		groups = append(groups, TargetLinks{Target: page.URL(d.string()), Anchors: d.strings()})
+	}
+	return groups, d.done("links")
+}
+
+// EncodeAnchors for Anchors.
+func EncodeAnchors(anchors []string) []byte { return enc(nil).strings(anchors) }
+
+// DecodeAnchors undoes EncodeAnchors.
+func DecodeAnchors(b []byte) ([]string, error) {
+	d := dec{b: b}
+	a := d.strings()
+	return a, d.done("anchors")
+}
+
+// EncodeURLs for Pending.
+func EncodeURLs(urls []page.URL) []byte {
+	e := enc(nil).uint(uint64(len(urls)))
+	for _, u := range urls {
+		e = e.string(string(u))
+	}
+	return e
+}
+
+// DecodeURLs undoes EncodeURLs; nil bytes are no URLs.
+func DecodeURLs(b []byte) ([]page.URL, error) {
+	if b == nil {
+		return nil, nil
+	}
+	d := dec{b: b}
+	list := d.strings()
+	urls := make([]page.URL, len(list))
+	for i, s := range list {
+		urls[i] = page.URL(s)
+	}
+	return urls, d.done("URLs")
+}

@@ -1,0 +1,101 @@
+package schema
+
+import (
+	"bytes"
+	"net/http"
+	"time"
+
+	"indexer/page"
+)
+
+// FetchStamp is what decides between two fetches of one URL (semantics.md
+// section 2): the later one, and of two at the same time the one whose body has
+// the greater SHA-256.
+type FetchStamp struct {
+	Time time.Time
+	Sum  [32]byte // SHA-256 of the decoded body
+}
+
+// Newer reports whether a fetch with stamp s decides over one with stamp o.
+func (s FetchStamp) Newer(o FetchStamp) bool {
+	if !s.Time.Equal(o.Time) {
+		return s.Time.After(o.Time)
+	}
+	return bytes.Compare(s.Sum[:], o.Sum[:]) > 0
+}
+
+// Encode for FetchTime.
+func (s FetchStamp) Encode() []byte {
+	return append(enc(nil).time(s.Time), s.Sum[:]...)
+}
+
+// DecodeFetchStamp undoes Encode.
+func DecodeFetchStamp(b []byte) (FetchStamp, error) {
+	d := dec{b: b}
+	s := FetchStamp{Time: d.time(), Sum: d.array32()}
+	return s, d.done("fetch time")
+}
+
+// keptHeaders are the response headers that what we make of a fetch can depend
+// on. All others come and go without the page having changed.
+var keptHeaders = []string{"Content-Type", "Location", "Link", "X-Robots-Tag", "Content-Language", "Refresh"}
+
+// EncodeContent is what a fetch said, for FetchContent: equal bytes mean that
+// nothing about the page has changed.
+func EncodeContent(f *page.Fetch, sum [32]byte) []byte {
+	e := enc(nil).uint(uint64(f.Status))
+	e = append(e, sum[:]...)
+	for _, name := range keptHeaders {
+		e = e.strings(f.Header.Values(name))
+	}
+	return e
+}
+
+// DecodeContent makes a fetch of FetchContent, without URL, time and body.
+func DecodeContent(b []byte) (f page.Fetch, sum [32]byte, err error) {
+	d := dec{b: b}
+	f.Status = int(d.uint())
+	sum = d.array32()
+	f.Header = make(http.Header)
+	for _, name := range keptHeaders {
+		for _, v := range d.strings() {
+			f.Header.Add(name, v)
+		}
+	}
+	return f, sum, d.done("fetch content")
+}
+
+// EncodeTime for FetchSeen.
+func EncodeTime(t time.Time) []byte { return enc(nil).time(t) }
+
+// DecodeTime undoes EncodeTime.
+func DecodeTime(b []byte) (time.Time, error) {
+	d := dec{b: b}
+	t := d.time()
+	return t, d.done("time")
+}
+
+// Failure is the newest failed fetch of a URL.
+type Failure struct {
+	Time   time.Time
+	Status int    // 0 without a response
+	Reason string // why it counts as failed
+}
+
+// Encode for FetchFailure.
+func (f Failure) Encode() []byte {
+	return enc(nil).time(f.Time).uint(uint64(f.Status)).string(f.Reason)
+}
+
+// DecodeFailure undoes Encode.
+func DecodeFailure(b []byte) (Failure, error) {
+	d := dec{b: b}
+	f := Failure{Time: d.time(), Status: int(d.uint()), Reason: d.string()}
+	return f, d.done("failure")
+}
+
+// EncodeBody for Body.
+func EncodeBody(b []byte) []byte { return pack(b) }
+
+// DecodeBody undoes EncodeBody.
+func DecodeBody(b []byte) ([]byte, error) { return unpack(b, "body") }

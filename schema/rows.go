@@ -1,0 +1,102 @@
+package schema
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"indexer/page"
+	"indexer/store"
+)
+
+// URLRow is the row of a URL.
+func URLRow(u page.URL) string { return u.Key() }
+
+// ParseURLRow undoes URLRow.
+func ParseURLRow(row string) (page.URL, error) {
+	u, err := page.URLFromKey(row)
+	if err != nil {
+		return "", fmt.Errorf("schema: row %q: %w: %w", row, store.ErrCorrupt, err)
+	}
+	return u, nil
+}
+
+// PairRow is the row of the edge from source to target, in GroupLead and
+// GroupLink. Keys of URLs hold no zero byte.
+func PairRow(target, source page.URL) string { return target.Key() + "\x00" + source.Key() }
+
+// PairPrefix starts the rows of all edges to target.
+func PairPrefix(target page.URL) string { return target.Key() + "\x00" }
+
+// ParsePairRow undoes PairRow.
+func ParsePairRow(row string) (target, source page.URL, err error) {
+	t, s, ok := strings.Cut(row, "\x00")
+	if !ok {
+		return "", "", fmt.Errorf("schema: row %q is no pair of URLs: %w", row, store.ErrCorrupt)
+	}
+	if target, err = ParseURLRow(t); err != nil {
+		return "", "", err
+	}
+	source, err = ParseURLRow(s)
+	return target, source, err
+}
+
+// PairSource is the row of the source in a pair row.
+func PairSource(row string) string {
+	_, source, _ := strings.Cut(row, "\x00")
+	return source
+}
+
+// ClusterRow is the row of a cluster in GroupIndex.
+func ClusterRow(k page.ContentKey) string { return string(k[:]) }
+
+// ParseClusterRow undoes ClusterRow.
+func ParseClusterRow(row string) (k page.ContentKey, err error) {
+	if len(row) != len(k) {
+		return k, fmt.Errorf("schema: cluster row of %d bytes, not %d: %w", len(row), len(k), store.ErrCorrupt)
+	}
+	copy(k[:], row)
+	return k, nil
+}
+
+// MemberInfo is a member of a cluster as its row tells it.
+type MemberInfo struct {
+	URL page.URL
+	// Eligible members can be the canonical URL: they are their own terminal and
+	// not noindex.
+	Eligible bool
+}
+
+// MemberRow is the row of a member. After the content key comes what canonical
+// URLs of equal rank are chosen by (semantics.md section 4), so that the first
+// row of a cluster is the choice:
+//
+//	[content key, 32][class, 1][length of URL, 2 bytes big-endian][URL]
+//
+// class 0: eligible and https; 1: eligible; 2: the others.
+func MemberRow(k page.ContentKey, m MemberInfo) string {
+	b := make([]byte, 0, 35+len(m.URL))
+	b = append(b, k[:]...)
+	b = append(b, memberClass(m))
+	b = binary.BigEndian.AppendUint16(b, uint16(len(m.URL)))
+	return string(append(b, m.URL...))
+}
+
+func memberClass(m MemberInfo) byte {
+	switch {
+	case !m.Eligible:
+		return 2
+	case strings.HasPrefix(string(m.URL), "https:"):
+		return 0
+	}
+	return 1
+}
+
+// ParseMemberRow undoes MemberRow.
+func ParseMemberRow(row string) (k page.ContentKey, m MemberInfo, err error) {
+	if len(row) < 36 || row[32] > 2 {
+		return k, m, fmt.Errorf("schema: member row %q: %w", row, store.ErrCorrupt)
+	}
+	copy(k[:], row)
+	return k, MemberInfo{URL: page.URL(row[35:]), Eligible: row[32] < 2}, nil
+}
