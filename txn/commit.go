@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"indexer/store"
@@ -54,25 +55,18 @@ func (t *Txn) commitTwoPhase(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, c.giveUp(ctx, fmt.Errorf("txn: commit timestamp: %w", err))
 	}
-	if err := t.sendNotes(ctx, commit, c.primary.cell.Row); err != nil {
+	if err := t.sendNotes(ctx, commit, c.notesElsewhere()); err != nil {
 		return 0, c.giveUp(ctx, err)
 	}
 	if err := c.commitPrimary(ctx, commit); err != nil {
 		return 0, err
 	}
-	if err := c.finish(ctx, commit); err != nil {
-		return 0, err
-	}
-	return commit, nil
+	return commit, c.finish(ctx, commit)
 }
-
-// errCrash in an error of Options.Step keeps the protocol from cleaning up
-// after itself.
-var errCrash = errors.New("txn: crash")
 
 // giveUp undoes the first phase and returns why.
 func (c *committing) giveUp(ctx context.Context, why error) error {
-	if errors.Is(why, errCrash) {
+	if errors.Is(why, ErrCrash) {
 		return why
 	}
 	return errors.Join(why, c.undo(ctx))
@@ -81,7 +75,7 @@ func (c *committing) giveUp(ctx context.Context, why error) error {
 // plan decides what is locked, and what is primary.
 func (t *Txn) plan() *committing {
 	c := &committing{t: t, beat: time.Now()}
-	cells := t.order
+	cells := slices.Clip(t.order)
 	for _, tr := range t.triggers {
 		if !tr.Strong {
 			continue
@@ -116,28 +110,25 @@ func (t *Txn) commitNotes(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("txn: commit timestamp: %w", err)
 	}
-	rows := newRowSet()
-	for n := range t.notes {
-		m := rows.at(n.cell.Row)
-		m.Mutations = append(m.Mutations, notify(n.cell, n.observer, commit))
-	}
-	if err := t.apply(ctx, rows); err != nil {
-		return 0, fmt.Errorf("txn: send notifications: %w", err)
+	if err := t.sendNotes(ctx, commit, t.notes); err != nil {
+		return 0, err
 	}
 	return commit, t.removeAnswered(ctx)
 }
 
-// sendNotes puts the notifications of all rows but the primary's.
-func (t *Txn) sendNotes(ctx context.Context, commit uint64, primaryRow string) error {
+// notesElsewhere are the notifications of all rows but the primary's.
+func (c *committing) notesElsewhere() []note {
+	return slices.DeleteFunc(slices.Clone(c.t.notes), func(n note) bool { return n.cell.Row == c.primary.cell.Row })
+}
+
+func (t *Txn) sendNotes(ctx context.Context, commit uint64, notes []note) error {
 	if err := t.db.step(stepNotify, Cell{}); err != nil {
 		return err
 	}
 	rows := newRowSet()
-	for n := range t.notes {
-		if n.cell.Row != primaryRow {
-			m := rows.at(n.cell.Row)
-			m.Mutations = append(m.Mutations, notify(n.cell, n.observer, commit))
-		}
+	for _, n := range notes {
+		m := rows.at(n.cell.Row)
+		m.Mutations = append(m.Mutations, notify(n.cell, n.observer, commit))
 	}
 	if err := t.apply(ctx, rows); err != nil {
 		return fmt.Errorf("txn: send notifications: %w", err)
@@ -150,43 +141,6 @@ func (t *Txn) apply(ctx context.Context, rows *rowSet) error {
 		return nil
 	}
 	return t.db.table.Apply(ctx, rows.list)
-}
-
-// commitPrimary is the commit point. With an unknown outcome it looks at the
-// primary, and tries again while our lock is still there.
-func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {
-	p := c.primary
-	if err := c.t.db.step(stepCommitPrimary, p.cell); err != nil {
-		return c.giveUp(ctx, err)
-	}
-	m := store.RowMutation{
-		Row:       []byte(p.cell.Row),
-		Require:   &store.CellRef{Group: lockGroup, Column: sideColumn(p.cell.Column), TS: c.t.start},
-		Mutations: settle(p.cell.Column, c.record(p), commit, true),
-	}
-	for n := range c.t.notes {
-		if n.cell.Row == p.cell.Row {
-			m.Mutations = append(m.Mutations, notify(n.cell, n.observer, commit))
-		}
-	}
-	for wait := (backoff{}); ; {
-		res, err := c.t.db.table.Mutate(ctx, m)
-		if err == nil && res.Outcome == store.Applied {
-			return nil
-		}
-		fate, ferr := c.t.db.fateOf(ctx, p.cell, c.t.start)
-		switch {
-		case ferr != nil:
-			return fmt.Errorf("%w: commit of %s: %w", ErrUnknown, p.cell, errors.Join(err, ferr))
-		case fate.state == stateCommitted:
-			return nil
-		case fate.state == stateRolledBack || fate.state == stateNothing:
-			return c.giveUp(ctx, &ConflictError{Cell: p.cell, Reason: "rolled back", By: c.t.start})
-		}
-		if err := wait.sleep(ctx); err != nil {
-			return fmt.Errorf("%w: commit of %s: %w", ErrUnknown, p.cell, err)
-		}
-	}
 }
 
 // record is what w's lock says about the write, without the lock.
@@ -217,8 +171,11 @@ func settle(c Column, l lockRecord, commit uint64, primary bool) []store.Mutatio
 }
 
 // finish is everything after the commit point. What fails here is not the
-// transaction: it has committed, and whoever meets a lock rolls it forward.
+// transaction: it has committed, and whoever meets a lock rolls it forward. Only
+// an error of Options.Step is passed on.
 func (c *committing) finish(ctx context.Context, commit uint64) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.t.db.opts.LockTTL)
+	defer cancel()
 	for _, w := range c.others {
 		if err := c.t.db.step(stepCommitSecondary, w.cell); err != nil {
 			return err

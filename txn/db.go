@@ -36,10 +36,13 @@ type Options struct {
 	// LockTTL is the age at which a lock counts as abandoned although its
 	// owner's token is alive. 0 means 10 s.
 	LockTTL time.Duration
-	// Step is called between the steps of the two-phase protocol, with the name
-	// of the step about to be taken (steps.go). An error stops the transaction
-	// right there, like a crash. For tests.
+	// Step is called between the steps of a commit, with the name of the step
+	// about to be taken (steps.go). An error fails the transaction there, and it
+	// cleans up what it can, as after any failure; an error that matches ErrCrash
+	// leaves everything as it is, as if the process had died. For tests.
 	Step func(step string, cell Cell) error
+
+	sizes oracleSizes // of the oracle; usualSizes but in tests
 }
 
 // DB runs transactions on a table.
@@ -52,6 +55,7 @@ type DB struct {
 	opts      Options
 	mode      Mode
 	counters  Counters
+	running   atomic.Int64
 }
 
 // Open prepares a table for transactions. The table must have been opened with
@@ -59,6 +63,9 @@ type DB struct {
 func Open(ctx context.Context, table store.Table, opts Options) (*DB, error) {
 	if opts.LockTTL == 0 {
 		opts.LockTTL = 10 * time.Second
+	}
+	if opts.sizes == (oracleSizes{}) {
+		opts.sizes = usualSizes
 	}
 	db := &DB{table: table, opts: opts, mode: opts.Mode}
 	db.committer, _ = table.(store.Committer)
@@ -73,7 +80,7 @@ func Open(ctx context.Context, table store.Table, opts Options) (*DB, error) {
 	if db.liveness, err = openLiveness(ctx, table); err != nil {
 		return nil, err
 	}
-	if db.oracle, err = openOracle(ctx, table); err != nil {
+	if db.oracle, err = openOracle(ctx, table, opts.sizes); err != nil {
 		return nil, err
 	}
 	if db.committer != nil {
@@ -98,6 +105,9 @@ func checkGroups(table store.Table) error {
 	have := make(map[string]bool)
 	for _, g := range table.Groups() {
 		have[g.Name] = true
+		if strings.Contains(g.Name, "\x00") {
+			return fmt.Errorf("txn: locality group %q: names must not hold a zero byte", g.Name)
+		}
 		if strings.HasPrefix(g.Name, "~") && g.Name != metaGroup && g.Name != lockGroup && g.Name != notifyGroup && g.Name != ackGroup {
 			return fmt.Errorf("txn: locality group %q: names that start with ~ are reserved", g.Name)
 		}
@@ -119,9 +129,15 @@ func (db *DB) Close() error {
 // Mode tells which commit path is used.
 func (db *DB) Mode() Mode { return db.mode }
 
-// LastTimestamp is a timestamp that no transaction so far exceeds. Two equal
-// answers mean that none began or committed in between.
+// LastTimestamp is the greatest timestamp taken so far: of a begin, or of a
+// commit that can be read. Two equal answers mean that in between no transaction
+// began and none took a commit timestamp. One that took its own before the first
+// may still have been writing: see Running.
 func (db *DB) LastTimestamp() uint64 { return db.oracle.Last() }
+
+// Running is how many transactions were begun and have neither committed nor
+// been rolled back.
+func (db *DB) Running() int64 { return db.running.Load() }
 
 // Counters counts what transactions did since Open.
 type Counters struct {

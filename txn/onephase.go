@@ -27,8 +27,8 @@ func (t *Txn) commitOnePhase(ctx context.Context) (uint64, error) {
 	}
 	commit, res, err := t.db.committer.Commit(ctx, t.batch())
 	switch {
-	case err != nil && t.tooLarge(err):
-		return 0, err
+	case errors.Is(err, store.ErrTooLarge):
+		return 0, err // nothing happened; the transaction takes the two-phase path, cell by cell
 	case errors.Is(err, errOracleRange):
 		return 0, fmt.Errorf("%w: %w", ErrConflict, err) // nothing happened; the next attempt finds the range
 	case err != nil && res.Outcome == store.Unknown && mayHaveHappened(err):
@@ -45,16 +45,6 @@ func (t *Txn) commitOnePhase(ctx context.Context) (uint64, error) {
 // one that was turned away.
 func mayHaveHappened(err error) bool {
 	return !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrUnknownGroup)
-}
-
-// tooLarge reports whether err means that the transaction does not fit into one
-// batch. It then takes the two-phase path, row by row.
-func (t *Txn) tooLarge(err error) bool {
-	if errors.Is(err, store.ErrTooLarge) {
-		t.db.counters.TooLargeForOnePhase.Add(1)
-		return true
-	}
-	return false
 }
 
 // batch collects guards and mutations, by row.
@@ -77,7 +67,7 @@ func (t *Txn) batch() []store.RowMutation {
 			Op: store.Put, Group: w.cell.Group, Column: recordColumn(kindWrite, w.cell.Name), TS: store.AtCommit, Value: rec.encode(),
 		})
 	}
-	for n := range t.notes {
+	for _, n := range t.notes {
 		m := rows.at(n.cell.Row)
 		m.Mutations = append(m.Mutations, notify(n.cell, n.observer, store.AtCommit))
 	}

@@ -44,7 +44,7 @@ import (
 // commits still follow the order of their timestamps: both paths check, in the
 // store's one atomic step, that the cell has neither a lock nor a newer write.
 //
-// If the window is used up (1,024 transactions begun during one flush) Next
+// If the window is used up (usualSizes: 1,024 timestamps during one flush), Next
 // waits for the flush. Rejected: registering keys in an in-memory lock table
 // that readers consult (every read pays), and a snapshot timestamp that lags
 // behind the start timestamp (two timestamps for one transaction in every rule
@@ -53,6 +53,7 @@ type Oracle struct {
 	persist func(ctx context.Context, ceiling uint64) error
 
 	mu      sync.Mutex
+	sizes   oracleSizes
 	free    *sync.Cond // signalled when the window closes or the ceiling rises
 	next    uint64     // the next timestamp to hand out
 	ceiling uint64     // persisted; everything handed out is below
@@ -65,12 +66,15 @@ type Oracle struct {
 	work      sync.WaitGroup
 }
 
-const (
-	// oracleRange timestamps are allocated with one write to the table.
-	oracleRange = 1 << 26
-	// commitWindow start timestamps can be handed out during one flush.
-	commitWindow = 1 << 10
-)
+// oracleSizes are the bounds of an oracle, in timestamps.
+type oracleSizes struct {
+	// allocated with one write to the table.
+	allocated uint64
+	// window of start timestamps that can be handed out during one flush.
+	window uint64
+}
+
+var usualSizes = oracleSizes{allocated: 1 << 26, window: 1 << 10}
 
 var (
 	oracleRow    = []byte("oracle")
@@ -78,7 +82,7 @@ var (
 )
 
 // openOracle reads the persisted ceiling and allocates a first range above it.
-func openOracle(ctx context.Context, table store.Table) (*Oracle, error) {
+func openOracle(ctx context.Context, table store.Table, sizes oracleSizes) (*Oracle, error) {
 	cells, err := table.Read(ctx, oracleRow, store.Selector{Group: metaGroup, Column: oracleColumn})
 	if err != nil {
 		return nil, fmt.Errorf("txn: read the timestamp oracle's ceiling: %w", err)
@@ -90,7 +94,7 @@ func openOracle(ctx context.Context, table store.Table) (*Oracle, error) {
 		}
 		ceiling = binary.BigEndian.Uint64(cells[0].Value)
 	}
-	return newOracle(ctx, ceiling, func(ctx context.Context, c uint64) error {
+	return newOracle(ctx, ceiling, sizes, func(ctx context.Context, c uint64) error {
 		return table.Apply(ctx, []store.RowMutation{{Row: oracleRow, Mutations: []store.Mutation{{
 			Op: store.Put, Group: metaGroup, Column: oracleColumn, TS: c,
 			Value: binary.BigEndian.AppendUint64(nil, c),
@@ -99,13 +103,12 @@ func openOracle(ctx context.Context, table store.Table) (*Oracle, error) {
 }
 
 // newOracle starts at a persisted ceiling; persist writes a new one durably.
-func newOracle(ctx context.Context, ceiling uint64, persist func(context.Context, uint64) error) (*Oracle, error) {
-	o := &Oracle{persist: persist, next: ceiling, ceiling: ceiling}
+func newOracle(ctx context.Context, ceiling uint64, sizes oracleSizes, persist func(context.Context, uint64) error) (*Oracle, error) {
+	o := &Oracle{persist: persist, sizes: sizes, next: ceiling, ceiling: ceiling + sizes.allocated}
 	o.free = sync.NewCond(&o.mu)
-	if err := persist(ctx, ceiling+oracleRange); err != nil {
+	if err := persist(ctx, o.ceiling); err != nil {
 		return nil, fmt.Errorf("txn: persist the timestamp oracle's ceiling: %w", err)
 	}
-	o.ceiling = ceiling + oracleRange
 	return o, nil
 }
 
@@ -114,18 +117,18 @@ func newOracle(ctx context.Context, ceiling uint64, persist func(context.Context
 func (o *Oracle) Next(ctx context.Context) (uint64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for {
+	for waited := false; ; waited = true {
 		if o.closed {
 			return 0, ErrClosed
+		}
+		if waited && o.next >= o.ceiling && !o.extending && o.failed != nil {
+			return 0, fmt.Errorf("txn: out of timestamps: %w", o.failed)
 		}
 		o.extendIfLow()
 		if o.next < o.ceiling && (o.first == 0 || o.next < o.first) {
 			ts := o.next
 			o.next++
 			return ts, nil
-		}
-		if o.next >= o.ceiling && !o.extending {
-			return 0, fmt.Errorf("txn: out of timestamps: %w", o.failed)
 		}
 		if err := o.wait(ctx); err != nil {
 			return 0, err
@@ -145,12 +148,14 @@ func (o *Oracle) wait(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// Last is a timestamp that no timestamp handed out so far exceeds. It takes
-// none itself.
+// Last is the greatest start timestamp, or commit timestamp of a visible
+// transaction, so far. Every Next and every Visible raises it: reserved
+// timestamps count once they are visible, or two answers around the end of a
+// flush would be equal although something was committed in between.
 func (o *Oracle) Last() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return max(o.next, o.after) - 1
+	return o.next - 1
 }
 
 var errOracleRange = errors.New("txn: timestamp range used up; the next one is being allocated")
@@ -160,7 +165,7 @@ func (o *Oracle) Reserve(n int) (uint64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.extendIfLow()
-	first := o.next + commitWindow
+	first := o.next + o.sizes.window
 	if first+uint64(n) > o.ceiling {
 		// This runs in the store's committer, through which the new ceiling has
 		// to pass: waiting here would wait for ourselves.
@@ -181,11 +186,11 @@ func (o *Oracle) Visible() {
 // extendIfLow starts raising the ceiling when half of the range is used. It is
 // called with mu held.
 func (o *Oracle) extendIfLow() {
-	if o.extending || o.closed || o.ceiling-o.next > oracleRange/2 {
+	if o.extending || o.closed || o.ceiling-o.next > o.sizes.allocated/2 {
 		return
 	}
 	o.extending = true
-	target := o.ceiling + oracleRange
+	target := o.ceiling + o.sizes.allocated
 	o.work.Go(func() {
 		err := o.persist(context.Background(), target)
 		o.mu.Lock()

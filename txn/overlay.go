@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -10,7 +11,7 @@ func (t *Txn) overlayRow(row, group string, cols []Version) []Version {
 	var own []Version
 	for _, w := range t.order {
 		if w.cell.Row == row && w.cell.Group == group {
-			own = append(own, Version{Name: w.cell.Name, Value: Value{Data: w.value, Exists: w.op == opPut}})
+			own = append(own, w.version())
 		}
 	}
 	if len(own) == 0 {
@@ -18,6 +19,11 @@ func (t *Txn) overlayRow(row, group string, cols []Version) []Version {
 	}
 	slices.SortFunc(own, func(a, b Version) int { return strings.Compare(a.Name, b.Name) })
 	return mergeColumns(cols, own)
+}
+
+// version is what the transaction itself reads of its write.
+func (w *write) version() Version {
+	return Version{Name: w.cell.Name, Value: Value{Data: w.value, Exists: w.op == opPut}}
 }
 
 // mergeColumns merges two lists sorted by name; over wins, and hides what it
@@ -40,16 +46,68 @@ func mergeColumns(under, over []Version) []Version {
 	return merged
 }
 
-// ownRows lists the rows in [start, end) that the transaction wrote in group,
-// ascending.
-func (t *Txn) ownRows(group, start, end string) []string {
-	var rows []string
+// ownRows walks the rows that the transaction itself wrote along with a scan. It
+// is made when the scan begins: what the scan's function writes is not in it.
+type ownRows struct {
+	rows []scannedRow // ascending; columns ascending, with those deleted
+}
+
+func (t *Txn) ownRows(group, start, end string) *ownRows {
+	var own []*write
 	for _, w := range t.order {
 		r := w.cell.Row
 		if w.cell.Group == group && r >= start && (end == "" || r < end) {
-			rows = append(rows, r)
+			own = append(own, w)
 		}
 	}
-	slices.Sort(rows)
-	return slices.Compact(rows)
+	slices.SortFunc(own, func(a, b *write) int {
+		return cmp.Or(strings.Compare(a.cell.Row, b.cell.Row), strings.Compare(a.cell.Name, b.cell.Name))
+	})
+	o := &ownRows{}
+	for _, w := range own {
+		if n := len(o.rows); n == 0 || o.rows[n-1].row != w.cell.Row {
+			o.rows = append(o.rows, scannedRow{row: w.cell.Row})
+		}
+		last := &o.rows[len(o.rows)-1]
+		last.cols = append(last.cols, w.version())
+	}
+	return o
+}
+
+// merge passes on the written rows that come before a stored row, and then that
+// row with the own writes to it.
+func (o *ownRows) merge(r scannedRow, fn func(string, []Version) error) error {
+	for len(o.rows) > 0 && o.rows[0].row < r.row {
+		if err := o.pass(nil, fn); err != nil {
+			return err
+		}
+	}
+	if len(o.rows) > 0 && o.rows[0].row == r.row {
+		return o.pass(r.cols, fn)
+	}
+	if len(r.cols) == 0 {
+		return nil
+	}
+	return fn(r.row, r.cols)
+}
+
+// rest passes on the written rows that are left.
+func (o *ownRows) rest(fn func(string, []Version) error) error {
+	for len(o.rows) > 0 {
+		if err := o.pass(nil, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass passes on the first written row, merged with the columns stored.
+func (o *ownRows) pass(stored []Version, fn func(string, []Version) error) error {
+	own := o.rows[0]
+	o.rows = o.rows[1:]
+	cols := mergeColumns(stored, own.cols)
+	if len(cols) == 0 {
+		return nil
+	}
+	return fn(own.row, cols)
 }

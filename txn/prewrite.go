@@ -11,7 +11,9 @@ import (
 
 // prewrite locks one cell and writes its value, unless there is
 //
-//   - a write after our start: somebody we did not see (paper, line 32);
+//   - a write after our start: somebody we did not see (paper, line 32). A cell
+//     that is only locked may have been written: the run that it triggered
+//     answers for what it saw, and the notification of the newer write stays;
 //   - a lock at any timestamp (line 34);
 //   - a rollback of this very transaction: somebody thought us dead. Rollbacks
 //     of others are not in the way.
@@ -25,12 +27,8 @@ func (c *committing) prewrite(ctx context.Context, w *write) error {
 		return err
 	}
 	m := store.RowMutation{
-		Row: []byte(w.cell.Row),
-		Absent: append([]store.Selector{
-			c.t.unwritten(w.cell.Column),
-			unlocked(w.cell.Column),
-			{Group: w.cell.Group, Column: recordColumn(kindRollback, w.cell.Name), MinTS: c.t.start, MaxTS: c.t.start},
-		}, c.t.ackGuards(w.cell)...),
+		Row:       []byte(w.cell.Row),
+		Absent:    c.prewriteGuards(w),
 		Mutations: []store.Mutation{c.lock(w)},
 	}
 	if w.op == opPut && len(w.value) > inlineLimit {
@@ -40,14 +38,27 @@ func (c *committing) prewrite(ctx context.Context, w *write) error {
 	}
 	c.locked = append(c.locked, w) // before we know: with an unknown outcome it may be
 	res, err := c.t.db.table.Mutate(ctx, m)
+	if res.Outcome == store.Refused || errors.Is(err, store.ErrTooLarge) {
+		c.locked = c.locked[:len(c.locked)-1] // certainly not
+	}
 	if err != nil {
 		return fmt.Errorf("txn: prewrite %s: %w", w.cell, err)
 	}
 	if res.Outcome == store.Refused {
-		c.locked = c.locked[:len(c.locked)-1]
 		return c.t.refused(ctx, res)
 	}
 	return nil
+}
+
+func (c *committing) prewriteGuards(w *write) []store.Selector {
+	guards := []store.Selector{
+		unlocked(w.cell.Column),
+		{Group: w.cell.Group, Column: recordColumn(kindRollback, w.cell.Name), MinTS: c.t.start, MaxTS: c.t.start},
+	}
+	if w.op != opLock {
+		guards = append(guards, c.t.unwritten(w.cell.Column))
+	}
+	return append(guards, c.t.ackGuards(w.cell)...)
 }
 
 // lock is the mutation that writes w's lock, with the wall time of now.
@@ -71,14 +82,14 @@ func (c *committing) heartbeat(ctx context.Context) error {
 	p := c.primary
 	res, err := c.t.db.table.Mutate(ctx, store.RowMutation{
 		Row:       []byte(p.cell.Row),
-		Require:   &store.CellRef{Group: lockGroup, Column: sideColumn(p.cell.Column), TS: c.t.start},
+		Require:   c.primaryLock(),
 		Mutations: []store.Mutation{c.lock(p)},
 	})
 	if err != nil {
 		return fmt.Errorf("txn: heartbeat at %s: %w", p.cell, err)
 	}
 	if res.Outcome == store.Refused {
-		return &ConflictError{Cell: p.cell, Reason: "rolled back", By: c.t.start}
+		return c.rolledBack()
 	}
 	return nil
 }

@@ -49,6 +49,9 @@ func decodeWrite(b []byte) (writeRecord, error) {
 	if len(b) < 10 {
 		return writeRecord{}, fmt.Errorf("write record of %d bytes: %w", len(b), store.ErrCorrupt)
 	}
+	if b[0] > byte(opLock) || b[9] > 1 {
+		return writeRecord{}, fmt.Errorf("write record with operation %d and flag %d: %w", b[0], b[9], store.ErrCorrupt)
+	}
 	w := writeRecord{op: op(b[0]), start: binary.BigEndian.Uint64(b[1:9]), inline: b[9] == 1}
 	if w.inline {
 		w.value = b[10:]
@@ -103,10 +106,11 @@ func decodeLock(c store.Cell) (lockRecord, error) {
 	for n := d.uvarint(); n > 0 && d.err == nil; n-- {
 		l.acks = append(l.acks, d.string())
 	}
-	if d.byte() == 1 {
+	inline := d.byte()
+	if inline == 1 {
 		l.inline, l.value = true, d.b
 	}
-	if d.err != nil {
+	if d.err != nil || l.op > opLock || inline > 1 || (inline == 0 && len(d.b) > 0) {
 		return l, fmt.Errorf("lock record in row %q at %d: %w", c.Row, c.TS, store.ErrCorrupt)
 	}
 	return l, nil

@@ -132,7 +132,7 @@ func nothingSince(lock lockRecord, newest uint64) []store.Selector {
 // rollForward does for a committed transaction at one cell what its owner would
 // have done, acknowledgement included. If the lock is gone, somebody has.
 func (db *DB) rollForward(ctx context.Context, cell Cell, lock lockRecord, commit uint64) error {
-	_, err := db.table.Mutate(ctx, store.RowMutation{
+	res, err := db.table.Mutate(ctx, store.RowMutation{
 		Row:       []byte(cell.Row),
 		Require:   &store.CellRef{Group: lockGroup, Column: sideColumn(cell.Column), TS: lock.start},
 		Mutations: settle(cell.Column, lock, commit, false),
@@ -140,7 +140,9 @@ func (db *DB) rollForward(ctx context.Context, cell Cell, lock lockRecord, commi
 	if err != nil {
 		return fmt.Errorf("txn: roll forward %s: %w", cell, err)
 	}
-	db.counters.RolledForward.Add(1)
+	if res.Outcome == store.Applied {
+		db.counters.RolledForward.Add(1)
+	}
 	return nil
 }
 

@@ -16,8 +16,12 @@ const scanPage = 512
 
 // Scan calls fn for each row in [start, end) that has columns in group, rows
 // ascending, columns ascending, as of the start timestamp and with the
-// transaction's own writes. An empty end is the end of the group.
+// transaction's own writes of before the scan. An empty end is the end of the
+// group.
 func (t *Txn) Scan(ctx context.Context, group, start, end string, fn func(row string, cols []Version) error) error {
+	if t.done {
+		return ErrDone
+	}
 	err := t.scan(ctx, group, start, end, fn)
 	if errors.Is(err, ErrStop) {
 		return nil
@@ -50,22 +54,19 @@ func (t *Txn) scan(ctx context.Context, group, start, end string, fn func(string
 	if err := t.clearLocks(ctx, group, start, end); err != nil {
 		return err
 	}
-	own := ownRows{t: t, group: group, rows: t.ownRows(group, start, end)}
+	own := t.ownRows(group, start, end)
 	for from := []byte(start); ; {
 		rows, next, err := t.scanPage(ctx, group, from, bound(end))
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
-			if err := own.before(r.row, fn); err != nil {
-				return err
-			}
 			if err := own.merge(r, fn); err != nil {
 				return err
 			}
 		}
 		if next == nil {
-			return own.before("", fn)
+			return own.rest(fn)
 		}
 		from = next
 	}
@@ -137,38 +138,4 @@ func (t *Txn) scanPage(ctx context.Context, group string, from, end []byte) ([]s
 		}
 	}
 	return rows, next, nil
-}
-
-// ownRows walks the rows that the transaction itself wrote along with a scan.
-type ownRows struct {
-	t     *Txn
-	group string
-	rows  []string
-}
-
-// before passes on the written rows below row ("" stands for the end) that are
-// not stored.
-func (o *ownRows) before(row string, fn func(string, []Version) error) error {
-	for len(o.rows) > 0 && (row == "" || o.rows[0] < row) {
-		r := o.rows[0]
-		o.rows = o.rows[1:]
-		if cols := o.t.overlayRow(r, o.group, nil); len(cols) > 0 {
-			if err := fn(r, cols); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// merge passes on a stored row with the own writes to it.
-func (o *ownRows) merge(r scannedRow, fn func(string, []Version) error) error {
-	if len(o.rows) > 0 && o.rows[0] == r.row {
-		o.rows = o.rows[1:]
-		r.cols = o.t.overlayRow(r.row, o.group, r.cols)
-	}
-	if len(r.cols) == 0 {
-		return nil
-	}
-	return fn(r.row, r.cols)
 }

@@ -26,6 +26,9 @@ type Version struct {
 // committed below it too; Get resolves or awaits the lock first (paper, Figure
 // 6, lines 8 to 25). The value must not be changed.
 func (t *Txn) Get(ctx context.Context, row string, c Column) (Value, error) {
+	if t.done {
+		return Value{}, ErrDone
+	}
 	cell := Cell{row, c}
 	if w, ok := t.writes[cell]; ok {
 		return Value{Data: w.value, Exists: w.op == opPut}, nil
@@ -51,6 +54,9 @@ func (t *Txn) Get(ctx context.Context, row string, c Column) (Value, error) {
 // GetRow reads all columns a row has in one group, in one look-up, by name.
 // Later Gets of that row and group are answered from memory.
 func (t *Txn) GetRow(ctx context.Context, row, group string) ([]Version, error) {
+	if t.done {
+		return nil, ErrDone
+	}
 	key := rowGroup{row, group}
 	cols, ok := t.rows[key]
 	if !ok {
@@ -115,7 +121,7 @@ func (t *Txn) readRow(ctx context.Context, row, group, name string, all bool) ([
 // it the caller reads again, from a snapshot that is taken anew: the old one
 // would show the locks for ever.
 func (t *Txn) meetLocks(ctx context.Context, locks []store.Cell, wait *backoff) error {
-	defer t.closeSnapshot()
+	t.closeSnapshot()
 	for _, c := range locks {
 		resolved, err := t.db.resolveLock(ctx, c)
 		if err != nil {
@@ -152,6 +158,8 @@ func (t *Txn) decodeValue(ctx context.Context, row string, c store.Cell) (Versio
 	v := Version{Name: string(c.Column[1:]), Value: Value{TS: c.TS}}
 	switch {
 	case w.op == opDelete:
+	case w.op != opPut:
+		return Version{}, fmt.Errorf("row %q column %s at %d: operation %d: %w", row, c.Group, c.TS, w.op, store.ErrCorrupt)
 	case w.inline:
 		v.Data, v.Exists = w.value, true
 	default:

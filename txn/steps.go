@@ -1,5 +1,11 @@
 package txn
 
+import "errors"
+
+// ErrCrash in an error of Options.Step keeps the protocol from cleaning up after
+// itself. For tests.
+var ErrCrash = errors.New("txn: crash")
+
 // The steps of the two-phase protocol at which Options.Step is called, with the
 // cell concerned. What a crash just before each leaves behind, and who mends it:
 //

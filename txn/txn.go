@@ -2,7 +2,9 @@ package txn
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"indexer/store"
 )
@@ -17,12 +19,15 @@ type Txn struct {
 
 	writes   map[Cell]*write
 	order    []*write // in the order they were first written
-	notes    map[note]bool
+	notes    []note   // without repetition
+	noted    map[note]bool
 	triggers []Trigger
 
 	cells map[Cell]Value         // read cache
 	rows  map[rowGroup][]Version // read cache of whole rows
-	done  bool
+
+	readOnly bool // made by At
+	done     bool
 }
 
 // write is a buffered write.
@@ -51,13 +56,17 @@ func (db *DB) Begin(ctx context.Context) (*Txn, error) {
 		return nil, fmt.Errorf("txn: begin: %w", err)
 	}
 	db.counters.Begun.Add(1)
+	db.running.Add(1)
 	return &Txn{db: db, start: start}, nil
 }
 
 // At starts a transaction for reading at an earlier timestamp: the start or
-// commit timestamp of a transaction that has ended. It cannot commit.
+// commit timestamp of a transaction that has ended, or LastTimestamp. A
+// transaction that committed at this very timestamp is seen. It cannot commit,
+// and must be ended with Rollback.
 func (db *DB) At(start uint64) *Txn {
-	return &Txn{db: db, start: start, done: true}
+	// 0 would mean "no bound" to the store; no timestamp is 0 or 1.
+	return &Txn{db: db, start: max(start, 1), readOnly: true}
 }
 
 // Start is the start timestamp: the transaction sees what committed below it.
@@ -96,10 +105,15 @@ func (t *Txn) Notify(row string, c Column) {
 }
 
 func (t *Txn) wake(c Cell, observer string) {
-	if t.notes == nil {
-		t.notes = make(map[note]bool)
+	n := note{c, observer}
+	if t.noted[n] {
+		return
 	}
-	t.notes[note{c, observer}] = true
+	if t.noted == nil {
+		t.noted = make(map[note]bool)
+	}
+	t.noted[n] = true
+	t.notes = append(t.notes, n)
 }
 
 func (db *DB) observers(c Column) []string {
@@ -111,7 +125,12 @@ func (db *DB) observers(c Column) []string {
 
 // Rollback ends the transaction without writing anything. It may follow a
 // Commit, and then does nothing.
-func (t *Txn) Rollback() {
+func (t *Txn) Rollback() { t.end() }
+
+func (t *Txn) end() {
+	if !t.done && !t.readOnly {
+		t.db.running.Add(-1)
+	}
 	t.done = true
 	t.closeSnapshot()
 }
@@ -127,13 +146,16 @@ func (t *Txn) closeSnapshot() {
 // transactions that were acknowledged so far, and returns it. A transaction
 // that wrote nothing commits at its start timestamp. Errors: ErrConflict
 // (nothing happened), ErrUnknown, or what the store says (nothing happened).
-// The transaction has ended in any case.
+// With an error the timestamp is 0, but for one case: Options.Step stopped a
+// transaction that had committed already. The transaction has ended in any case.
+//
+// Once the commit point is near, the end of ctx does not stop it any more: it
+// would only leave an outcome that nobody knows, and locks for others to clear.
 func (t *Txn) Commit(ctx context.Context) (uint64, error) {
-	if t.done {
+	if t.done || t.readOnly {
 		return 0, ErrDone
 	}
-	t.done = true
-	defer t.closeSnapshot()
+	defer t.end()
 	for _, w := range t.order {
 		for _, o := range t.db.observers(w.cell.Column) {
 			t.wake(w.cell, o)
@@ -142,20 +164,41 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 	if len(t.order) == 0 && len(t.notes) == 0 && len(t.triggers) == 0 {
 		return t.start, nil
 	}
-	commit, err := t.commit(ctx)
-	if err != nil {
+	if err := t.check(ctx); err != nil {
 		return 0, err
 	}
-	t.db.counters.Committed.Add(1)
+	commit, err := t.commit(ctx)
+	if commit != 0 {
+		t.db.counters.Committed.Add(1)
+	}
+	if err != nil {
+		return commit, err
+	}
 	return commit, t.handover(commit)
+}
+
+// check refuses what could not be stored so that it can be read again.
+func (t *Txn) check(ctx context.Context) error {
+	for _, w := range t.order {
+		if strings.HasPrefix(w.cell.Group, "~") {
+			return fmt.Errorf("txn: commit: %s: locality groups that start with ~ are reserved", w.cell)
+		}
+	}
+	for _, n := range t.notes {
+		if strings.Contains(n.observer, "\x00") {
+			return fmt.Errorf("txn: commit: observer %q of %s: its name must not hold a zero byte", n.observer, n.cell)
+		}
+	}
+	return context.Cause(ctx)
 }
 
 func (t *Txn) commit(ctx context.Context) (uint64, error) {
 	if t.db.mode == OnePhase {
 		commit, err := t.commitOnePhase(ctx)
-		if !t.tooLarge(err) {
+		if !errors.Is(err, store.ErrTooLarge) {
 			return commit, err
 		}
+		t.db.counters.TooLargeForOnePhase.Add(1)
 	}
 	return t.commitTwoPhase(ctx)
 }
@@ -170,7 +213,7 @@ func (t *Txn) handover(commit uint64) error {
 		return err
 	}
 	notes := make([]Notification, 0, len(t.notes))
-	for n := range t.notes {
+	for _, n := range t.notes {
 		notes = append(notes, Notification{Cell: n.cell, Observer: n.observer, TS: commit})
 	}
 	t.db.opts.Handover(notes)

@@ -1,0 +1,98 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"indexer/store"
+)
+
+// commitPrimary is the commit point: the primary's lock becomes a write record,
+// if it is still there. What the store does not say, the primary does:
+//
+//	primary      the mutation was                        then
+//	committed    applied, now or by an earlier attempt   go on
+//	rolled back  refused, and always will be             undo the other cells
+//	locked       not applied so far                      try again; for long in vain, give up
+//
+// Giving up is a race with our own late mutation: it must not undo a commit. So
+// the primary is rolled back under the same guard that the mutation has, the lock
+// still there: of the two only one can be applied.
+//
+// From here on the end of ctx counts no more; LockTTL bounds the attempts.
+func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {
+	p := c.primary
+	if err := c.t.db.step(stepCommitPrimary, p.cell); err != nil {
+		return c.giveUp(ctx, err)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return c.giveUp(ctx, err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*c.t.db.opts.LockTTL)
+	defer cancel()
+	var (
+		wait     backoff
+		began    = time.Now()
+		mutation = c.commitMutation(commit)
+		undoing  error // why we are giving up
+	)
+	for {
+		m := mutation
+		if undoing != nil {
+			m.Mutations = rollback(p.cell.Column, c.t.start)
+		}
+		res, err := c.t.db.table.Mutate(ctx, m)
+		if err == nil && res.Outcome == store.Applied {
+			if undoing != nil {
+				return c.giveUp(ctx, undoing)
+			}
+			return nil
+		}
+		fate, ferr := c.t.db.fateOf(ctx, p.cell, c.t.start)
+		switch {
+		case ferr != nil:
+			return fmt.Errorf("%w: commit of %s: %w", ErrUnknown, p.cell, errors.Join(err, ferr))
+		case fate.state == stateCommitted:
+			return nil
+		case fate.state != stateLocked && undoing != nil:
+			return c.giveUp(ctx, undoing)
+		case fate.state != stateLocked:
+			return c.giveUp(ctx, c.rolledBack())
+		case undoing == nil && (errors.Is(err, store.ErrTooLarge) || time.Since(began) > c.t.db.opts.LockTTL):
+			undoing = fmt.Errorf("txn: commit of %s: %w", p.cell, err)
+			continue
+		}
+		if err := wait.sleep(ctx); err != nil {
+			return fmt.Errorf("%w: commit of %s: %w", ErrUnknown, p.cell, err)
+		}
+	}
+}
+
+// commitMutation commits the primary, together with its row's notifications.
+func (c *committing) commitMutation(commit uint64) store.RowMutation {
+	p := c.primary.cell
+	m := store.RowMutation{
+		Row:       []byte(p.Row),
+		Require:   c.primaryLock(),
+		Mutations: settle(p.Column, c.record(c.primary), commit, true),
+	}
+	for _, n := range c.t.notes {
+		if n.cell.Row == p.Row {
+			m.Mutations = append(m.Mutations, notify(n.cell, n.observer, commit))
+		}
+	}
+	return m
+}
+
+// primaryLock names the primary's lock, as something to require.
+func (c *committing) primaryLock() *store.CellRef {
+	return &store.CellRef{Group: lockGroup, Column: sideColumn(c.primary.cell.Column), TS: c.t.start}
+}
+
+// rolledBack is the conflict with a stranger who thought us dead.
+func (c *committing) rolledBack() error {
+	c.t.db.counters.Conflicts.Add(1)
+	return &ConflictError{Cell: c.primary.cell, Reason: "rolled back", By: c.t.start}
+}
