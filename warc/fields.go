@@ -1,0 +1,69 @@
+package warc
+
+import "strings"
+
+// Field is one named field of a record header, in the order and spelling of the
+// file. Folded lines are joined by a space.
+type Field struct{ Name, Value string }
+
+// Fields is a header: names may repeat and their order is kept.
+type Fields []Field
+
+// Get returns the value of the first field of that name, in any letter case, and
+// "" if there is none.
+func (fs Fields) Get(name string) string {
+	for _, f := range fs {
+		if strings.EqualFold(f.Name, name) {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// parseFields appends the fields of text, the lines between the first line of a
+// header and the empty one, to fs. Lines may end in LF alone and may be folded
+// (RFC 9112 section 5.2, WARC 1.1 section 4); white space round names and values
+// goes, and a line without a colon is passed over.
+func parseFields(fs Fields, text string) Fields {
+	mayFold := false
+	for text != "" {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		line = strings.TrimSuffix(line, "\r")
+		if line == "" {
+			continue
+		}
+		if line[0] == ' ' || line[0] == '\t' {
+			if mayFold {
+				last := &fs[len(fs)-1]
+				last.Value = strings.TrimSpace(last.Value + " " + strings.Trim(line, " \t"))
+			}
+			continue
+		}
+		name, value, ok := strings.Cut(line, ":")
+		name = strings.TrimRight(name, " \t")
+		mayFold = ok && name != ""
+		if mayFold {
+			fs = append(fs, Field{name, strings.Trim(value, " \t")})
+		}
+	}
+	return fs
+}
+
+// headerEnd returns the length of the header that b begins with, its empty line
+// included, or -1 if there is no empty line at or after from. from may be any
+// position that was searched before.
+func headerEnd(b []byte, from int) int {
+	for i := max(from-3, 0); i < len(b); i++ {
+		if b[i] != '\n' {
+			continue
+		}
+		switch rest := b[i+1:]; {
+		case len(rest) > 0 && rest[0] == '\n':
+			return i + 2
+		case len(rest) > 1 && rest[0] == '\r' && rest[1] == '\n':
+			return i + 3
+		}
+	}
+	return -1
+}

@@ -1,0 +1,103 @@
+package warc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// findRecord moves the window to the next version line. Empty lines on the way are
+// nothing; anything else is reported, once for the whole stretch. Where it is not
+// certain that a record begins here, the header must bear it out.
+func (r *Reader) findRecord() error {
+	junk := int64(-1) // where junk began
+	for {
+		if !r.win.fill(5) && len(r.win.ahead()) == 0 {
+			err := r.win.err
+			if errors.Is(err, errDamaged) || errors.Is(err, errGap) {
+				r.win.resume()
+				continue
+			}
+			r.reportJunk(junk)
+			return err
+		}
+		b := r.win.ahead()
+		if b[0] == '\n' || b[0] == '\r' {
+			r.win.advance(1)
+			continue
+		}
+		unsure := r.lost || junk >= 0
+		if bytes.HasPrefix(b, []byte("WARC/")) && (!unsure || r.plausible()) {
+			r.reportJunk(junk)
+			r.lost = false
+			return nil
+		}
+		if junk < 0 {
+			junk = r.win.pos()
+			r.isARC = junk == 0 && bytes.HasPrefix(b, []byte("filed"))
+		}
+		r.scan()
+	}
+}
+
+// plausible says whether a whole record header is ahead.
+func (r *Reader) plausible() bool {
+	r.win.fill(16)
+	if !isVersionLine(r.win.ahead()) {
+		return false
+	}
+	_, err := r.readHeader()
+	return err == nil && r.rec.Type != "" && r.rec.ID != "" && r.rec.Fields.Get("Content-Length") != ""
+}
+
+// scan moves the window on to the next version line that begins a line or a
+// member, or to the next break, or to the end of what can be had.
+func (r *Reader) scan() {
+	r.win.advance(1)
+	for {
+		b := r.win.ahead()
+		for i := 0; ; {
+			k := bytes.Index(b[i:], []byte("WARC/"))
+			if k < 0 {
+				break
+			}
+			i += k
+			// The byte before is still in the window: scan has just passed it.
+			if r.beginsLine(i) && isVersionLine(b[i:]) {
+				r.win.advance(i)
+				return
+			}
+			i++
+		}
+		const keep = 16 // may be the beginning of a version line
+		r.win.advance(max(len(b)-keep, 0))
+		if !r.win.fill(len(r.win.ahead()) + 1) {
+			r.win.advance(len(r.win.ahead()))
+			return
+		}
+	}
+}
+
+// beginsLine says whether byte i ahead is the first of a line or of a member.
+func (r *Reader) beginsLine(i int) bool {
+	at := r.win.r + i
+	if at > 0 && r.win.buf[at-1] == '\n' {
+		return true
+	}
+	return r.stream.nextMark(r.win.pos()+int64(i)-1) == r.win.pos()+int64(i)
+}
+
+// reportJunk reports what was skipped from an offset up to here, unless the problem
+// that led to it has been reported.
+func (r *Reader) reportJunk(from int64) {
+	if from < 0 || r.lost {
+		return
+	}
+	n := r.win.pos() - from
+	offset, inner := r.stream.at(from)
+	reason := fmt.Sprintf("%d bytes where a record should begin: skipped", n)
+	if r.isARC {
+		reason = "this is an ARC file, the predecessor of WARC, which is not read: convert it to WARC"
+	}
+	r.problems.add(Problem{Offset: offset, Inner: inner, Reason: reason})
+}

@@ -1,0 +1,151 @@
+package warc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+)
+
+// response is a recorded HTTP response, its codings not removed.
+type response struct {
+	status int
+	header http.Header
+	body   []byte // part of the block
+}
+
+var errNoStatus = errors.New("no HTTP status line")
+
+// parseResponse parses the block of a response record. It takes what servers send
+// and crawlers write: any protocol version, ICY, no reason, lines ending in LF,
+// folded fields, interim 1xx responses before the final one.
+func parseResponse(block []byte) (response, error) {
+	for {
+		var resp response
+		n := headerEnd(block, 0)
+		if n < 0 {
+			if len(bytes.TrimSpace(block)) == 0 {
+				return resp, errors.New("the HTTP response is empty")
+			}
+			if _, err := parseStatus(block); err != nil {
+				return resp, err
+			}
+			return resp, errors.New("the HTTP header does not end")
+		}
+		if n > maxHeader {
+			return resp, fmt.Errorf("HTTP header of %d bytes is over the limit of %d", n, maxHeader)
+		}
+		status, err := parseStatus(block)
+		if err != nil {
+			return resp, err
+		}
+		if rest := block[n:]; status < 200 && status != http.StatusSwitchingProtocols && bytes.HasPrefix(rest, []byte("HTTP/")) {
+			block = rest
+			continue
+		}
+		_, text, _ := bytes.Cut(block[:n], []byte("\n"))
+		return response{status, parseHTTPHeader(text), block[n:]}, nil
+	}
+}
+
+// parseStatus reads the status of the first line: a word, spaces, three digits.
+func parseStatus(block []byte) (int, error) {
+	line, _, _ := bytes.Cut(block, []byte("\n"))
+	line = bytes.TrimRight(line, "\r")
+	proto, rest, _ := bytes.Cut(line, []byte(" "))
+	if !bytes.HasPrefix(proto, []byte("HTTP/")) && !bytes.Equal(proto, []byte("HTTP")) && !bytes.Equal(proto, []byte("ICY")) {
+		return 0, errNoStatus
+	}
+	rest = bytes.TrimLeft(rest, " ")
+	code, _, _ := bytes.Cut(rest, []byte(" "))
+	if len(code) != 3 {
+		return 0, fmt.Errorf("bad HTTP status line %q", abbreviate(string(line)))
+	}
+	status := 0
+	for _, c := range code {
+		if c < '0' || c > '9' {
+			return 0, fmt.Errorf("bad HTTP status line %q", abbreviate(string(line)))
+		}
+		status = status*10 + int(c-'0')
+	}
+	if status < 100 {
+		return 0, fmt.Errorf("bad HTTP status line %q", abbreviate(string(line)))
+	}
+	return status, nil
+}
+
+// parseHTTPHeader returns the fields, their values in valid UTF-8: those that are
+// not are read as Latin-1, which they were until RFC 7230.
+func parseHTTPHeader(text []byte) http.Header {
+	var buf [32]Field
+	fields := parseFields(buf[:0], string(text))
+	h := make(http.Header, len(fields))
+	values := make([]string, 0, len(fields)) // one array for all that occur once
+	for _, f := range fields {
+		key := http.CanonicalHeaderKey(toUTF8(f.Name))
+		value := toUTF8(f.Value)
+		if old, ok := h[key]; ok {
+			h[key] = append(old, value)
+			continue
+		}
+		values = append(values, value)
+		h[key] = values[len(values)-1 : len(values) : len(values)]
+	}
+	return h
+}
+
+func toUTF8(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	runes := make([]rune, len(s))
+	for i := range len(s) {
+		runes[i] = rune(s[i])
+	}
+	return string(runes)
+}
+
+// payload removes the transfer and content codings, and from the header the
+// fields that told of them. What it returns shares no memory with the block.
+func (resp *response) payload(limit int64) ([]byte, error) {
+	transfer := codings(resp.header["Transfer-Encoding"])
+	content := codings(resp.header["Content-Encoding"])
+	body := resp.body
+	if n := len(transfer); n > 0 && transfer[n-1] == "chunked" {
+		transfer = transfer[:n-1]
+		var err error
+		if body, _, err = dechunk(body); err != nil {
+			return nil, err
+		}
+	}
+	body, err := decodeBody(body, append(content, transfer...), limit)
+	if err != nil {
+		return nil, err
+	}
+	if len(resp.header["Transfer-Encoding"])+len(resp.header["Content-Encoding"]) > 0 {
+		resp.header.Del("Transfer-Encoding")
+		resp.header.Del("Content-Encoding")
+		resp.header.Del("Content-Length")
+	}
+	return bytes.Clone(body), nil
+}
+
+// codings splits a header's values at commas, in order, and drops those that
+// change nothing.
+func codings(values []string) []string {
+	var list []string
+	for _, v := range values {
+		for c := range strings.SplitSeq(v, ",") {
+			switch c = strings.ToLower(strings.TrimSpace(c)); c {
+			case "", "identity", "none":
+			case "x-gzip":
+				list = append(list, "gzip")
+			default:
+				list = append(list, c)
+			}
+		}
+	}
+	return list
+}

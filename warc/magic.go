@@ -1,0 +1,92 @@
+package warc
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// memberKind is how a stretch of the file is stored.
+type memberKind uint8
+
+const (
+	kindNone memberKind = iota
+	kindGzip
+	kindZstd
+	kindSkippable // a zstd skippable frame
+	kindPlain
+)
+
+// sniff says what begins with b. Anything unknown is kindNone.
+func sniff(b []byte) memberKind {
+	switch {
+	case isGzip(b):
+		return kindGzip
+	case bytes.HasPrefix(b, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return kindZstd
+	case len(b) >= 4 && b[0]&0xf0 == 0x50 && b[1] == 0x2a && b[2] == 0x4d && b[3] == 0x18:
+		return kindSkippable
+	case bytes.HasPrefix(b, []byte("WARC/")):
+		return kindPlain
+	}
+	return kindNone
+}
+
+// isGzip wants magic, the one method there is, and no reserved flags (RFC 1952
+// section 2.3.1): 27 bits of 32, against compressed data that looks like it.
+func isGzip(b []byte) bool {
+	return len(b) >= 4 && b[0] == 0x1f && b[1] == 0x8b && b[2] == 8 && b[3]&0xe0 == 0
+}
+
+// beginsRecord says whether b, the beginning of a gzip member, inflates to a
+// record. It is asked only when looking for a place to go on after damage.
+func beginsRecord(b []byte) bool {
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return false
+	}
+	z.Multistream(false)
+	var first [5]byte
+	n, _ := io.ReadFull(z, first[:])
+	return n == len(first) && string(first[:]) == "WARC/"
+}
+
+// nextMember finds in b the first place at or after from where a member begins
+// that can be told from chance: a gzip member that holds a record, a zstd frame,
+// or a plain version line.
+func nextMember(b []byte, from int) (int, memberKind) {
+	for i := from; i < len(b); i++ {
+		var kind memberKind
+		switch b[i] {
+		case 0x1f, 0x28:
+			kind = sniff(b[i:])
+		case 'W':
+			if isVersionLine(b[i:]) && (i == 0 || b[i-1] == '\n' || b[i-1] == 0) {
+				return i, kindPlain
+			}
+		}
+		if kind == kindZstd || kind == kindGzip && beginsRecord(b[i:]) {
+			return i, kind
+		}
+	}
+	return -1, kindNone
+}
+
+// isVersionLine says whether b begins with "WARC/", digits and dots, and the end
+// of the line.
+func isVersionLine(b []byte) bool {
+	rest, ok := bytes.CutPrefix(b, []byte("WARC/"))
+	if !ok {
+		return false
+	}
+	for i, c := range rest {
+		switch {
+		case c == '\n' || c == '\r':
+			return i >= 3
+		case i > 8 || c != '.' && (c < '0' || c > '9'):
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,258 @@
+package warc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+var (
+	errHeaderTooLong = fmt.Errorf("record header is over the limit of %d bytes", maxHeader)
+	errHeaderCut     = errors.New("record header is cut off")
+)
+
+// tailLook is how many bytes of line ends after a block are looked at.
+const tailLook = 64
+
+// readRecord reads the record that begins at the window's position. It returns no
+// record where there is nothing worth returning, which it has reported.
+//
+// Afterwards either r.used bytes are the record's, or the window stands after the
+// header and r.lost is set: then the length cannot be true, or the block is cut,
+// and further records are looked for within what was taken for the block.
+func (r *Reader) readRecord() bool {
+	n, err := r.readHeader()
+	rec := &r.rec
+	if err != nil {
+		rec.problem(err.Error() + ": skipped to the next record")
+		r.win.advance(len("WARC/"))
+		r.lost = true
+		return false
+	}
+	r.checkHeader()
+	rec.Length, err = contentLength(rec.Fields)
+	if err == nil && rec.Inner < 0 && r.src.size >= 0 && rec.Length > r.src.size-rec.Offset {
+		err = fmt.Errorf("Content-Length %d runs past the end of the file", rec.Length)
+	}
+	if err != nil {
+		rec.damaged(err.Error(), "skipped to the next record")
+		r.giveUp(n)
+		return true
+	}
+	if rec.Length > r.opts.MaxBody+maxHeader {
+		r.skipLong(n)
+		return true
+	}
+	r.readBlock(n, int(rec.Length))
+	return true
+}
+
+// readHeader parses the header at the window's position into r.rec without
+// consuming it, and returns its length in bytes.
+func (r *Reader) readHeader() (int, error) {
+	r.rec = Record{reader: r, Length: -1}
+	r.rec.Offset, r.rec.Inner = r.stream.at(r.win.pos())
+	n, from := -1, 0
+	for n < 0 {
+		b := r.win.ahead()
+		n = headerEnd(b[:min(len(b), maxHeader)], from)
+		from = len(b)
+		switch {
+		case n >= 0:
+		case len(b) >= maxHeader:
+			return 0, errHeaderTooLong
+		case !r.win.fill(len(b) + 1):
+			return 0, errHeaderCut
+		}
+	}
+	r.parseHeader(string(r.win.ahead()[:n]))
+	return n, nil
+}
+
+func (r *Reader) parseHeader(text string) {
+	rec := &r.rec
+	line, rest, _ := strings.Cut(text, "\n")
+	rec.Version = strings.TrimSpace(strings.TrimPrefix(line, "WARC/"))
+	r.fields = parseFields(r.fields[:0], rest)
+	rec.Fields = r.fields
+	rec.Type = strings.ToLower(rec.Fields.Get("WARC-Type"))
+	rec.ID = trimURI(rec.Fields.Get("WARC-Record-ID"))
+	rec.TargetURI = trimURI(rec.Fields.Get("WARC-Target-URI"))
+}
+
+// checkHeader reports what is odd in a header but does not keep the record from
+// being read.
+func (r *Reader) checkHeader() {
+	rec := &r.rec
+	switch rec.Version {
+	case "1.1", "1.0", "0.18", "0.17":
+	default:
+		rec.problem(fmt.Sprintf("unknown version %q: read as WARC/1.1", "WARC/"+abbreviate(rec.Version)))
+	}
+	if rec.Type == "" {
+		rec.problem("no WARC-Type: the record is passed over")
+	}
+}
+
+// contentLength is the block's length, which must be given once, or several times
+// alike.
+func contentLength(fs Fields) (int64, error) {
+	raw, found := "", false
+	for _, f := range fs {
+		if !strings.EqualFold(f.Name, "Content-Length") {
+			continue
+		}
+		if found && f.Value != raw {
+			return -1, fmt.Errorf("two Content-Lengths, %q and %q", abbreviate(raw), abbreviate(f.Value))
+		}
+		raw, found = f.Value, true
+	}
+	if !found {
+		return -1, errors.New("no Content-Length")
+	}
+	n, err := strconv.ParseUint(raw, 10, 63)
+	if err != nil {
+		return -1, fmt.Errorf("bad Content-Length %q", abbreviate(raw))
+	}
+	return int64(n), nil
+}
+
+// giveUp consumes the header of n bytes alone and has records looked for from
+// there on.
+func (r *Reader) giveUp(n int) {
+	r.win.advance(n)
+	r.lost = true
+}
+
+// readBlock takes the block of length bytes that follows a header of n bytes, and
+// makes sure that it is one.
+func (r *Reader) readBlock(n, length int) {
+	rec := &r.rec
+	end := n + length
+	whole := r.win.fill(end)
+	if r.recordWithin(end) {
+		rec.damaged(fmt.Sprintf("Content-Length %d is too long: a record begins within", length), "went on there")
+		r.retry(n, end)
+		return
+	}
+	if !whole {
+		reason := "the block is cut off by damage"
+		if errors.Is(r.win.err, io.EOF) {
+			reason = "the block is cut off by the end of the file"
+		}
+		rec.damaged(reason, "looked for records in what is there")
+		r.retry(n, len(r.win.ahead()))
+		return
+	}
+	newlines, after := r.tail(end)
+	rec.Block = r.win.ahead()[n:end:end]
+	proved := r.checkDigests()
+	switch {
+	case after == tailDamaged && !proved:
+		rec.damaged("the block is part of damaged data", "not used")
+	case after == tailJunk && newlines < 2 && !proved:
+		rec.damaged(fmt.Sprintf("Content-Length %d does not lead to the end of a record", length), "skipped to the next record")
+		r.retry(n, end)
+		return
+	case newlines < 2:
+		rec.problem("the two empty lines after the block are missing: the block is used")
+	}
+	r.used = end
+}
+
+// retry has the bytes of a block of the wrong length searched for records, unless
+// too much was searched already: else a file of small records that each claim a
+// large block would take quadratic time.
+func (r *Reader) retry(n, end int) {
+	r.credit -= int64(end - n)
+	if r.credit < 0 {
+		n = end
+	}
+	r.giveUp(n)
+}
+
+// recordWithin says whether a member that begins before end bytes ahead begins
+// with a version line. A record may run on across members, but what begins a
+// member with a version line is a record.
+func (r *Reader) recordWithin(end int) bool {
+	from := r.win.pos()
+	for _, m := range r.stream.marks {
+		i := m.out - from
+		if i <= 0 {
+			continue
+		}
+		if i >= int64(end) {
+			break
+		}
+		b := r.win.ahead()
+		if i < int64(len(b)) && isVersionLine(b[i:min(i+16, int64(len(b)))]) {
+			return true
+		}
+	}
+	return false
+}
+
+// What follows a block and its line ends.
+type tailKind uint8
+
+const (
+	tailRecord  tailKind = iota // a record, or the end of the file, or a gap after a good member
+	tailJunk                    // something else
+	tailDamaged                 // the member of the block fails before its end
+)
+
+// tail counts the line ends that follow the block, which ends end bytes ahead, and
+// says what comes after them. It reads on into the next member, and so has the
+// checksum verified of a member that ends with the record.
+func (r *Reader) tail(end int) (newlines int, after tailKind) {
+	for i := end; i < end+tailLook; i++ {
+		if !r.win.fill(i + 1) {
+			if errors.Is(r.win.err, errDamaged) {
+				return newlines, tailDamaged
+			}
+			return newlines, tailRecord
+		}
+		switch r.win.ahead()[i] {
+		case '\n':
+			newlines++
+			continue
+		case '\r':
+			continue
+		}
+		r.win.fill(i + 5)
+		if bytes.HasPrefix(r.win.ahead()[i:], []byte("WARC/")) {
+			return newlines, tailRecord
+		}
+		return newlines, tailJunk
+	}
+	return newlines, tailRecord
+}
+
+// skipLong passes over a block that is over the limit, up to its end or to a
+// member that begins with a record.
+func (r *Reader) skipLong(n int) {
+	rec := &r.rec
+	rec.damaged(fmt.Sprintf("block of %d bytes is over the limit of %d", rec.Length, r.opts.MaxBody), "passed over")
+	r.win.advance(n)
+	for left := rec.Length; left > 0; {
+		if len(r.win.ahead()) == 0 && !r.win.fill(1) {
+			rec.problem(fmt.Sprintf("the block ends %d bytes early", left))
+			return
+		}
+		step := min(left, int64(len(r.win.ahead())))
+		mark := r.stream.nextMark(r.win.pos()) - r.win.pos()
+		if mark > 0 && mark < step {
+			step = mark
+		}
+		r.win.advance(int(step))
+		left -= step
+		r.win.fill(16)
+		if left > 0 && step == mark && isVersionLine(r.win.ahead()[:min(16, len(r.win.ahead()))]) {
+			rec.problem(fmt.Sprintf("a record begins %d bytes before the end of the block: went on there", left))
+			return
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package warc
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// lookahead is how much of a supposed member is wanted before judging it.
+const lookahead = 8 << 10
+
+// resync moves to the next place where reading can go on after the current member
+// failed. A corrupt deflate stream may have swallowed members that follow it
+// before its end was noticed, so the search begins within the failed member
+// where the file can be read again, and where the failure was noticed otherwise.
+func (s *stream) resync(kind memberKind, reason error) {
+	failedAt := s.src.pos()
+	what := map[memberKind]string{kindGzip: "gzip member", kindZstd: "zstd frame"}[kind]
+	if what == "" {
+		what = "member"
+	}
+	why := reason.Error()
+	if errors.Is(reason, io.ErrUnexpectedEOF) {
+		why = "cut off by the end of the file"
+	}
+	s.src.rewind(s.member + 1)
+	_, found := s.scan()
+	next := fmt.Sprintf("went on at offset %d", s.src.pos())
+	if !found {
+		next = "nothing readable follows"
+	}
+	s.report(Problem{Offset: s.member, Inner: s.out,
+		Reason: fmt.Sprintf("damaged %s (%s, noticed at offset %d): %s", what, why, failedAt, next)})
+}
+
+// skipJunk passes over bytes between members that are none. Zeros up to the end of
+// the file are padding and nobody's problem.
+func (s *stream) skipJunk() error {
+	from := s.src.pos()
+	for {
+		c, err := s.src.br.ReadByte()
+		if err != nil {
+			return s.endOfSource()
+		}
+		if c != 0 {
+			break
+		}
+	}
+	if err := s.src.br.UnreadByte(); err != nil {
+		return fmt.Errorf("reading: %w", err)
+	}
+	s.mixed = true
+	_, found := s.scan()
+	if s.src.err != nil {
+		return s.endOfSource()
+	}
+	skipped := s.src.pos() - from
+	what := "skipped to the next member"
+	if !found {
+		what = "skipped to the end of the file"
+	}
+	s.report(Problem{Offset: from, Inner: -1,
+		Reason: fmt.Sprintf("%d bytes that are no gzip member, zstd frame or record: %s", skipped, what)})
+	return errGap
+}
+
+func (s *stream) endOfSource() error {
+	if s.src.err != nil {
+		return fmt.Errorf("reading: %w", s.src.err)
+	}
+	return io.EOF
+}
+
+// scan discards up to the next member, or to the end of the file.
+func (s *stream) scan() (kind memberKind, found bool) {
+	for {
+		b, err := s.src.br.Peek(sourceBuffer)
+		sure := len(b)
+		if err == nil {
+			sure -= lookahead // of what begins later, too little can be seen yet
+		}
+		i, kind := nextMember(b, 0)
+		if i >= 0 && i < sure {
+			s.discard(i)
+			return kind, true
+		}
+		s.discard(sure)
+		if err != nil {
+			return kindNone, false
+		}
+	}
+}
+
+// discard drops n buffered bytes, which cannot fail.
+func (s *stream) discard(n int) {
+	if _, err := s.src.br.Discard(n); err != nil {
+		s.src.err = err
+	}
+}
+
+// untilGzip is a plain stretch in a file that also has gzip members and damage: it
+// ends where a gzip member begins.
+type untilGzip struct{ br *bufio.Reader }
+
+func (u untilGzip) Read(p []byte) (int, error) {
+	b, err := u.br.Peek(sourceBuffer)
+	if len(b) == 0 {
+		return 0, err
+	}
+	end := len(b)
+	if err == nil {
+		end -= lookahead
+	}
+	for i := 0; i < end; i++ {
+		if b[i] == 0x1f && isGzip(b[i:]) && beginsRecord(b[i:]) {
+			end = i
+		}
+	}
+	if end == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, b[:end])
+	_, err = u.br.Discard(n)
+	return n, err
+}

@@ -1,0 +1,176 @@
+package warc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// A stream's Read gives one of these once at each break, and then goes on with
+// what follows it.
+var (
+	// errDamaged: the member that the latest bytes came from is corrupt or cut.
+	errDamaged = errors.New("the compressed data is damaged here")
+	// errGap: the latest bytes are good, but what follows them in the file is
+	// not a member; it was skipped.
+	errGap = errors.New("there is junk here")
+)
+
+// stream is the file uncompressed: the contents of its members one after the
+// other, with breaks where something is wrong.
+type stream struct {
+	src    *source
+	report func(Problem)
+
+	kind    memberKind // of the current member, kindNone between members
+	cur     io.Reader
+	member  int64 // offset of the current member in the file
+	out     int64 // bytes given so far
+	mixed   bool  // damage was seen: a plain stretch may end at a gzip member
+	gz      *gzip.Reader
+	zstd    zstdFrames
+	marks   []mark
+	pending error
+}
+
+// mark says that the member at offset in of the file begins at out in the stream.
+type mark struct {
+	out, in int64
+	plain   bool
+}
+
+// maxMarks bounds the marks kept ahead of the Reader; without them offsets in
+// problems are those of an earlier member.
+const maxMarks = 1 << 16
+
+// Read gives data of one member, or io.EOF, errDamaged, errGap, or an error of
+// the file.
+func (s *stream) Read(p []byte) (int, error) {
+	for s.pending == nil {
+		if s.kind == kindNone {
+			s.pending = s.open()
+			continue
+		}
+		n, err := s.cur.Read(p)
+		s.out += int64(n)
+		if err != nil {
+			s.pending = s.close(err)
+		}
+		if n > 0 {
+			return n, nil
+		}
+	}
+	err := s.pending
+	s.pending = nil
+	return 0, err
+}
+
+// open begins the member at the current position. Damage is nil, errGap or an
+// error that ends the reading.
+func (s *stream) open() error {
+	b, _ := s.src.br.Peek(5)
+	if s.src.err != nil {
+		return fmt.Errorf("reading: %w", s.src.err)
+	}
+	if len(b) == 0 {
+		return io.EOF
+	}
+	s.member = s.src.pos()
+	s.kind = sniff(b)
+	if s.member == 0 && s.kind == kindNone {
+		s.kind = kindPlain // whatever it is, the record layer will say
+	}
+	var err error
+	switch s.kind {
+	case kindGzip:
+		err = s.openGzip()
+	case kindZstd:
+		s.cur, err = s.zstd.open(s.src.br)
+	case kindSkippable:
+		err = s.zstd.skip(s.src.br, s.member == 0)
+		s.kind = kindNone
+	case kindPlain:
+		s.cur = s.src.br
+		if s.member > 0 && !s.mixed {
+			s.report(Problem{Offset: s.member, Inner: -1, Reason: "uncompressed records follow compressed ones: read all the same"})
+			s.mixed = true
+		}
+		if s.mixed {
+			s.cur = untilGzip{s.src.br}
+		}
+	default:
+		return s.skipJunk()
+	}
+	if err != nil {
+		return s.close(err)
+	}
+	s.addMark()
+	return nil
+}
+
+func (s *stream) openGzip() error {
+	if s.gz == nil {
+		s.gz = new(gzip.Reader)
+	}
+	if err := s.gz.Reset(s.src.br); err != nil {
+		return err
+	}
+	s.gz.Multistream(false)
+	s.cur = s.gz
+	return nil
+}
+
+// close ends the current member for the reason given; io.EOF is its proper end.
+func (s *stream) close(reason error) error {
+	kind := s.kind
+	s.kind = kindNone
+	if s.src.err != nil {
+		return fmt.Errorf("reading: %w", s.src.err)
+	}
+	if errors.Is(reason, io.EOF) {
+		return nil
+	}
+	s.mixed = true
+	s.resync(kind, reason)
+	return errDamaged
+}
+
+// addMark notes where the current member begins. Empty members leave no mark.
+func (s *stream) addMark() {
+	m := mark{out: s.out, in: s.member, plain: s.kind == kindPlain}
+	if n := len(s.marks); n > 0 && s.marks[n-1].out == m.out {
+		s.marks[n-1] = m
+	} else if n < maxMarks {
+		s.marks = append(s.marks, m)
+	}
+}
+
+// at says where in the file the byte at offset out in the stream is: its member
+// or, in a plain stretch (inner is -1 then), the byte itself. Marks before it are
+// forgotten.
+func (s *stream) at(out int64) (offset, inner int64) {
+	for len(s.marks) > 1 && s.marks[1].out <= out {
+		s.marks = s.marks[1:]
+	}
+	if len(s.marks) == 0 {
+		return 0, out
+	}
+	if m := s.marks[0]; !m.plain {
+		return m.in, out
+	} else {
+		return m.in + out - m.out, -1
+	}
+}
+
+// nextMark is where in the stream the first member begins after offset out, -1
+// if none is known.
+func (s *stream) nextMark(out int64) int64 {
+	for _, m := range s.marks {
+		if m.out > out {
+			return m.out
+		}
+	}
+	return -1
+}
