@@ -140,13 +140,13 @@ func (t *tables) byCluster(c page.ContentKey) (stored, bool, error) {
 func (t *tables) bury(id int64, cluster []byte, seq int64) error {
 	if id != 0 {
 		for _, q := range []string{
-			"DELETE FROM docs WHERE id=?", "DELETE FROM fts WHERE rowid=?",
-			"DELETE FROM ranks WHERE id=?", "DELETE FROM times WHERE id=?",
+			"DELETE FROM docs WHERE id=?", "DELETE FROM ranks WHERE id=?", "DELETE FROM times WHERE id=?",
 		} {
 			if err := t.exec(q, id); err != nil {
 				return err
 			}
 		}
+		t.fullText[id] = nil
 	}
 	return t.exec("INSERT INTO tombstones(cluster, seq) VALUES(?,?) ON CONFLICT(cluster) DO UPDATE SET seq=excluded.seq", cluster, seq)
 }

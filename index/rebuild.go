@@ -56,9 +56,7 @@ func (t *tables) rebuildSome(last int64) (next int64, done bool, err error) {
 			return last, false, err
 		}
 		c := analyze(&d)
-		if err := t.putColumns(last, &c); err != nil {
-			return last, false, fmt.Errorf("%s: %w", d.URL, err)
-		}
+		t.fullText[last] = &c
 	}
 	return last, false, nil
 }

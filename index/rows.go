@@ -8,10 +8,13 @@ func (t *tables) insert(p *prepared) error {
 		return err
 	}
 	d := p.Doc
-	var id int64
-	_, err := t.row(`INSERT INTO docs(cluster, seq, url, hash, language, title, inlinks, members_total, members, anchors, head, rest)
-		VALUES(?,?,?,?,?,?,?,?,?,?,?,?) RETURNING id`,
-		[]any{p.Cluster[:], int64(p.Seq), string(d.URL), p.hash[:], d.Language, d.Title, d.Inlinks, d.MembersTotal, p.members, p.anchors, p.body.head, p.body.rest}, &id)
+	id, err := t.newID()
+	if err != nil {
+		return err
+	}
+	err = t.exec(`INSERT INTO docs(id, cluster, seq, url, hash, language, title, inlinks, members_total, members, anchors, head, rest)
+		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		id, p.Cluster[:], int64(p.Seq), string(d.URL), p.hash[:], d.Language, d.Title, d.Inlinks, d.MembersTotal, p.members, p.anchors, p.body.head, p.body.rest)
 	if err != nil {
 		return err
 	}
@@ -66,10 +69,6 @@ func (t *tables) indexText(id int64, p *prepared) error {
 	if err := t.addStemmer(stemmerFor(p.Doc.Language)); err != nil {
 		return err
 	}
-	return t.putColumns(id, &p.body.columns)
-}
-
-func (t *tables) putColumns(id int64, c *columns) error {
-	return t.exec("INSERT OR REPLACE INTO fts(rowid, title, body, anchors, url, tags) VALUES(?,?,?,?,?,?)",
-		id, c.title, c.body, c.anchors, c.url, c.tags)
+	t.fullText[id] = &p.body.columns
+	return nil
 }

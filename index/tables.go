@@ -14,7 +14,11 @@ type tables struct {
 	conn *sql.Conn
 	stmt map[string]*sql.Stmt
 
-	known map[string]bool // names in the table stemmers, committed or in this transaction
+	known  map[string]bool // names in the table stemmers, committed or in this transaction
+	lastID int64           // highest id given out; 0: ask the table
+
+	// fullText is what the transaction is to do to the table fts (fulltext.go).
+	fullText map[int64]*columns
 }
 
 func openTables(ctx context.Context, db *sql.DB) (*tables, error) {
@@ -22,7 +26,7 @@ func openTables(ctx context.Context, db *sql.DB) (*tables, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tables{conn: conn, stmt: make(map[string]*sql.Stmt), known: make(map[string]bool)}, nil
+	return &tables{conn: conn, stmt: make(map[string]*sql.Stmt), known: make(map[string]bool), fullText: make(map[int64]*columns)}, nil
 }
 
 func (t *tables) close() error {
@@ -34,11 +38,19 @@ func (t *tables) close() error {
 }
 
 // begin takes the write lock at once, so that no statement meets it later.
-func (t *tables) begin() error  { return t.exec("BEGIN IMMEDIATE") }
-func (t *tables) commit() error { return t.exec("COMMIT") }
+func (t *tables) begin() error { return t.exec("BEGIN IMMEDIATE") }
+
+func (t *tables) commit() error {
+	if err := t.flushFullText(); err != nil {
+		return err
+	}
+	return t.exec("COMMIT")
+}
 
 func (t *tables) rollback() error {
 	clear(t.known)
+	clear(t.fullText)
+	t.lastID = 0
 	if err := t.exec("ROLLBACK"); err != nil {
 		// Some failures (disk full) have rolled back already, which is as well.
 		if perr := t.conn.PingContext(context.Background()); perr != nil {
@@ -92,4 +104,16 @@ func (t *tables) addStemmer(st *stemmer) error {
 	}
 	t.known[st.name] = true
 	return nil
+}
+
+// newID is an id that no document has. Ids grow, so that new documents are
+// appended to every table.
+func (t *tables) newID() (int64, error) {
+	if t.lastID == 0 {
+		if _, err := t.row("SELECT coalesce(max(id), 0) FROM docs", nil, &t.lastID); err != nil {
+			return 0, err
+		}
+	}
+	t.lastID++
+	return t.lastID, nil
 }
