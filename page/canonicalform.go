@@ -26,7 +26,7 @@ var plain = func() (table [256]uint8) {
 			table[c] = plainHost | plainPath | plainQuery
 		case strings.IndexByte("_~!$&()*+,;=:@/", b) >= 0:
 			table[c] = plainPath | plainQuery
-		case b == '?' || b == '%':
+		case b == '?':
 			table[c] = plainQuery
 		case b == '\'':
 			table[c] = plainPath

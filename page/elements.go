@@ -7,23 +7,27 @@ import (
 )
 
 // separates reports that an element ends the word before it and begins a new
-// one: block-level elements (display: block, list-item, table and its parts in
-// the HTML standard's style sheet) and <br>.
-func separates(a atom.Atom) bool { return separators[a] }
+// one. All do but the inline ones: block-level elements, <br>, and elements that
+// nobody knows, which on real pages are mostly less-than signs that were not
+// escaped, as in "Collection<Item>)".
+func separates(a atom.Atom) bool { return !inline[a] }
 
-var separators = func() map[atom.Atom]bool {
+// inline holds the phrasing content of the HTML standard but <br>, and the
+// obsolete elements of that kind.
+var inline = func() map[atom.Atom]bool {
 	set := make(map[atom.Atom]bool)
 	for _, a := range []atom.Atom{
-		atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Br,
-		atom.Caption, atom.Center, atom.Col, atom.Colgroup, atom.Dd, atom.Details,
-		atom.Dialog, atom.Dir, atom.Div, atom.Dl, atom.Dt, atom.Fieldset,
-		atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.Frame,
-		atom.Frameset, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,
-		atom.Head, atom.Header, atom.Hgroup, atom.Hr, atom.Html, atom.Legend,
-		atom.Li, atom.Listing, atom.Main, atom.Menu, atom.Nav, atom.Noframes,
-		atom.Ol, atom.Optgroup, atom.Option, atom.P, atom.Plaintext, atom.Pre,
-		atom.Section, atom.Summary, atom.Table, atom.Tbody, atom.Td, atom.Tfoot,
-		atom.Th, atom.Thead, atom.Tr, atom.Ul, atom.Xmp,
+		atom.A, atom.Abbr, atom.Acronym, atom.Area, atom.Audio, atom.B, atom.Basefont,
+		atom.Bdi, atom.Bdo, atom.Big, atom.Blink, atom.Button, atom.Canvas, atom.Cite,
+		atom.Code, atom.Data, atom.Datalist, atom.Del, atom.Dfn, atom.Em, atom.Embed,
+		atom.Font, atom.I, atom.Iframe, atom.Img, atom.Input, atom.Ins, atom.Kbd,
+		atom.Label, atom.Link, atom.Map, atom.Mark, atom.Math, atom.Meta, atom.Meter,
+		atom.Nobr, atom.Noembed, atom.Noscript, atom.Object, atom.Output, atom.Param,
+		atom.Picture, atom.Progress, atom.Q, atom.Rb, atom.Rp, atom.Rt, atom.Rtc,
+		atom.Ruby, atom.S, atom.Samp, atom.Script, atom.Select, atom.Slot, atom.Small,
+		atom.Source, atom.Span, atom.Strike, atom.Strong, atom.Style, atom.Sub,
+		atom.Sup, atom.Svg, atom.Template, atom.Textarea, atom.Time, atom.Track,
+		atom.Tt, atom.U, atom.Var, atom.Video, atom.Wbr,
 	} {
 		set[a] = true
 	}

@@ -106,7 +106,7 @@ func (x *extractor) enterElement(n *html.Node) bool {
 		return false
 	case atom.Title:
 		x.enterTitle(n)
-		return false
+		return n.Parent.DataAtom != atom.Head // misplaced ones are shown
 	case atom.Template:
 		if x.templateOf == nil {
 			x.templateOf = n

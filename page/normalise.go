@@ -62,14 +62,15 @@ func normaliseOnce(u *whatwg.Url) (s string, settled bool, err error) {
 		path = "/"
 	}
 	b.WriteString(path)
-	if query := u.Query(); query != "" {
+	query := normaliseEscapes(u.Query())
+	if query != "" {
 		b.WriteByte('?')
 		b.WriteString(query)
 	}
 	if b.Len() > MaxURLLength {
 		return "", false, fmt.Errorf("URL %q: %w (limit %d bytes)", abbreviate(b.String()), ErrURLTooLong, MaxURLLength)
 	}
-	settled = len(host) == len(u.Hostname()) && len(path) == len(u.Pathname())
+	settled = len(host) == len(u.Hostname()) && len(path) == len(u.Pathname()) && len(query) == len(u.Query())
 	return b.String(), settled, nil
 }
 

@@ -11,8 +11,9 @@ import (
 // URL is an absolute http or https URL in the canonical form of semantics.md
 // section 1: parsed as the WHATWG URL standard says, host in lower case and
 // punycode without trailing dot, no default port, no fragment, no empty query,
-// path never empty, its dot segments resolved, percent-escapes (outside the
-// query) in upper-case hex with unreserved characters unescaped.
+// path never empty, its dot segments resolved, percent-escapes (in the query, too,
+// which is otherwise kept as written) in upper-case hex, unreserved characters
+// unescaped.
 //
 // Values come from ParseURL, Resolve or URLFromKey and are equal exactly when
 // the URLs are. The zero value "" stands for no URL.

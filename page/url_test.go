@@ -24,7 +24,7 @@ func TestParseURL(t *testing.T) {
 		{"https://example.com/a/%2e%2E/c", "https://example.com/c"},
 		{"https://example.com/%7euser/%2fa%e2%82%ac", "https://example.com/~user/%2Fa%E2%82%AC"},
 		{"https://example.com/%41%62%30%2d", "https://example.com/Ab0-"},
-		{"https://example.com/?q=%7e%2f", "https://example.com/?q=%7e%2f"}, // query as written
+		{"https://example.com/?q=%7e%2f", "https://example.com/?q=~%2F"}, // else the query stays as written
 		{"https://example.com/é ü?é ü", "https://example.com/%C3%A9%20%C3%BC?%C3%A9%20%C3%BC"},
 		{"https://example.com/%", "https://example.com/%"},
 		{"https://example.com/%zz%4", "https://example.com/%zz%4"},

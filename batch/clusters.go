@@ -1,0 +1,122 @@
+package batch
+
+import (
+	"slices"
+	"strings"
+
+	"indexer/page"
+)
+
+// maxHops is how many URLs the way to a terminal may pass through.
+const maxHops = 10
+
+// lead is where u leads (semantics.md section 4): the target of a redirect,
+// whatever that is; of a page its canonical target if that was itself fetched as
+// a page or redirect and does not say noindex.
+func (r *Repository) lead(u *URL) page.URL {
+	target := u.Document.Target
+	switch u.Document.Outcome {
+	case page.Redirect:
+		return target
+	case page.Page:
+		if t := r.urls[target]; t != nil && t.walkable() && !t.Document.NoIndex {
+			return target
+		}
+	}
+	return ""
+}
+
+// walkable URLs can be part of the way to a terminal.
+func (u *URL) walkable() bool {
+	return u.Document.Outcome == page.Page || u.Document.Outcome == page.Redirect
+}
+
+// terminal follows u to the page it stands for, "" if there is none:
+//
+//	way: u = w0, w1, ... wn, each leading to the next, all different
+//	wn is a page that leads nowhere          -> wn
+//	wn leads to what is no page or redirect  -> the last page of the way, or none
+//	wn leads to wi, no page in wi..wn        -> the last page of the way, or none
+//	wn leads to wi                           -> the first page in wi..wn
+//	n is over 10                             -> u if it is a page, or none
+//
+// How a way ends is seen from its last URL, so a way of exactly 10 hops whose
+// last URL is a dead end, or leads back into the way, is not too long.
+func (r *Repository) terminal(u *URL) page.URL {
+	if !u.walkable() {
+		return ""
+	}
+	way := []*URL{u}
+	for len(way)-1 <= maxHops {
+		last := way[len(way)-1]
+		if last.Document.Outcome == page.Page && last.Lead == "" {
+			return last.URL
+		}
+		next := r.urls[last.Lead]
+		if next == nil || !next.walkable() {
+			return lastPage(way)
+		}
+		if i := slices.Index(way, next); i >= 0 {
+			if first := firstPage(way[i:]); first != "" {
+				return first
+			}
+			return lastPage(way)
+		}
+		way = append(way, next)
+	}
+	return firstPage(way[:1])
+}
+
+func firstPage(way []*URL) page.URL {
+	for _, u := range way {
+		if u.Document.Outcome == page.Page {
+			return u.URL
+		}
+	}
+	return ""
+}
+
+func lastPage(way []*URL) page.URL {
+	for _, u := range slices.Backward(way) {
+		if u.Document.Outcome == page.Page {
+			return u.URL
+		}
+	}
+	return ""
+}
+
+// rankTolerance is how far below the highest rank a candidate may lie. It keeps
+// the choice from hanging on the last digits of an approximation.
+const rankTolerance = 0.99
+
+// canonical chooses the URL that the index shows for c: among the members that
+// are their own terminal and not noindex, those of about the highest rank; of
+// these https before http, then the shortest, then the first in byte order.
+func (r *Repository) canonical(c *Cluster) page.URL {
+	var candidates []*URL
+	highest := 0.0
+	for _, m := range c.Members {
+		if u := r.urls[m]; u.Terminal == m && !u.Document.NoIndex {
+			candidates = append(candidates, u)
+			highest = max(highest, u.Rank)
+		}
+	}
+	var best page.URL
+	for _, u := range candidates {
+		if u.Rank >= rankTolerance*highest && (best == "" || preferred(u.URL, best)) {
+			best = u.URL
+		}
+	}
+	return best
+}
+
+// preferred reports that a comes before b in the order of canonical URLs.
+func preferred(a, b page.URL) bool {
+	if a.Scheme() != b.Scheme() {
+		return a.Scheme() == "https"
+	}
+	if len(a) != len(b) {
+		return len(a) < len(b)
+	}
+	return strings.Compare(string(a), string(b)) < 0
+}
