@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/flate"
@@ -23,29 +24,30 @@ const (
 	maxContentWindow = 8 << 20
 )
 
-// decodeBody removes content codings, given in the order they were applied. It
-// returns body itself where there is nothing to remove.
-func decodeBody(body []byte, codings []string, limit int64) ([]byte, error) {
+// decodeBody removes content codings, given in the order they were applied. Where
+// there is nothing to remove, decoded is false and out is body itself.
+func decodeBody(body []byte, codings []string, limit int64) (out []byte, decoded bool, err error) {
 	if len(codings) > maxCodings {
-		return nil, fmt.Errorf("%d content codings, more than %d", len(codings), maxCodings)
+		return nil, false, fmt.Errorf("%d content codings, more than %d", len(codings), maxCodings)
 	}
 	for i := len(codings) - 1; i >= 0; i-- {
-		decoded, err := decodeOne(body, codings[i], limit)
+		part, err := decodeOne(body, codings[i], limit)
 		var tooLong *bodyTooLongError
 		switch {
 		case err == nil:
-			body = decoded
+			decoded = decoded || len(body) > 0
+			body = part
 		case errors.As(err, &tooLong) || !isText(body):
-			return nil, fmt.Errorf("content coding %q: %w", abbreviate(codings[i]), err)
+			return nil, false, fmt.Errorf("content coding %q: %w", abbreviate(codings[i]), err)
 		default:
 			// Declared, but the body is plain text: crawlers store bodies decoded
 			// and keep the header.
 		}
 	}
 	if int64(len(body)) > limit {
-		return nil, &bodyTooLongError{limit}
+		return nil, false, &bodyTooLongError{limit}
 	}
-	return body, nil
+	return body, decoded, nil
 }
 
 // isText says whether a body that fails to decode is readable as it is.
@@ -85,12 +87,16 @@ func decodeOne(body []byte, coding string, limit int64) ([]byte, error) {
 	return readLimited(r, limit)
 }
 
+// gunzippers saves the 40 KB of state that each of thousands of small bodies needs.
+var gunzippers = sync.Pool{New: func() any { return new(gzip.Reader) }}
+
 // gunzip reads all gzip members of a body; what follows them is ignored, as
 // browsers do.
 func gunzip(body []byte, limit int64) ([]byte, error) {
 	src := bufio.NewReader(bytes.NewReader(body))
-	z, err := gzip.NewReader(src)
-	if err != nil {
+	z := gunzippers.Get().(*gzip.Reader)
+	defer gunzippers.Put(z)
+	if err := z.Reset(src); err != nil {
 		return nil, err
 	}
 	var out []byte
@@ -100,7 +106,11 @@ func gunzip(body []byte, limit int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, part...)
+		if out == nil {
+			out = part
+		} else {
+			out = append(out, part...)
+		}
 		if head, _ := src.Peek(4); !isGzip(head) {
 			return out, nil
 		}

@@ -13,39 +13,38 @@ import (
 	"strings"
 )
 
-// checkDigests compares the block with the digests in the header. It returns
-// true only if a digest proves the block whole. A wrong digest is reported and
-// the block used all the same: writers that computed digests of something else
-// (wget, old Heritrix) are many times more common than blocks that rotted.
-func (r *Reader) checkDigests() (proved bool) {
+// checkDigests compares the block with the digests in the header: wrong says which
+// one differs, and proved is true if one shows the block to be whole. A block with
+// a wrong digest is used all the same: writers that computed digests of something
+// else (wget, old Heritrix) are many times more common than blocks that rotted.
+func (r *Reader) checkDigests() (wrong string, proved bool) {
 	if r.opts.NoDigests {
-		return false
+		return "", false
 	}
 	rec := &r.rec
 	if want := rec.Fields.Get("WARC-Block-Digest"); want != "" {
 		match, known := digestMatches(want, rec.Block)
 		if known && !match {
-			rec.problem("the block does not have its WARC-Block-Digest " + abbreviate(want) + ": used all the same")
-			return false
+			return "the block does not have its WARC-Block-Digest " + abbreviate(want), false
 		}
 		if known {
-			return true // it covers the payload too
+			return "", true // it covers the payload too
 		}
 	}
 	if want := rec.Fields.Get("WARC-Payload-Digest"); want != "" && rec.Type == "response" {
-		return r.checkPayload(want)
+		return checkPayload(rec.Block, want)
 	}
-	return false
+	return "", false
 }
 
 // checkPayload accepts the payload with and without its transfer coding: the
 // standard means the latter, many writers the former.
-func (r *Reader) checkPayload(want string) (proved bool) {
-	n := headerEnd(r.rec.Block, 0)
+func checkPayload(block []byte, want string) (wrong string, proved bool) {
+	n := headerEnd(block, 0)
 	if n < 0 {
-		return false
+		return "", false
 	}
-	payload := r.rec.Block[n:]
+	payload := block[n:]
 	match, known := digestMatches(want, payload)
 	if !match && known {
 		if plain, chunked, err := dechunk(payload); chunked && err == nil {
@@ -53,9 +52,9 @@ func (r *Reader) checkPayload(want string) (proved bool) {
 		}
 	}
 	if known && !match {
-		r.rec.problem("the payload does not have its WARC-Payload-Digest " + abbreviate(want) + ": used all the same")
+		return "the payload does not have its WARC-Payload-Digest " + abbreviate(want), false
 	}
-	return known && match
+	return "", known
 }
 
 // digestMatches compares data with a labelled digest, "sha1:…", in base32, hex or

@@ -27,7 +27,7 @@ func (r *Reader) findRecord() error {
 			continue
 		}
 		unsure := r.lost || junk >= 0
-		if bytes.HasPrefix(b, []byte("WARC/")) && (!unsure || r.plausible()) {
+		if hasVersion(b) && (!unsure || r.plausible()) {
 			r.reportJunk(junk)
 			r.lost = false
 			return nil
@@ -57,17 +57,16 @@ func (r *Reader) scan() {
 	for {
 		b := r.win.ahead()
 		for i := 0; ; {
-			k := bytes.Index(b[i:], []byte("WARC/"))
+			k := bytes.IndexByte(b[i:], '/')
 			if k < 0 {
 				break
 			}
-			i += k
+			i += k + 1
 			// The byte before is still in the window: scan has just passed it.
-			if r.beginsLine(i) && isVersionLine(b[i:]) {
-				r.win.advance(i)
+			if line := i - len(version); line >= 0 && isVersionLine(b[line:]) && r.beginsLine(line) {
+				r.win.advance(line)
 				return
 			}
-			i++
 		}
 		const keep = 16 // may be the beginning of a version line
 		r.win.advance(max(len(b)-keep, 0))

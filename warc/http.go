@@ -112,15 +112,15 @@ func toUTF8(s string) string {
 func (resp *response) payload(limit int64) ([]byte, error) {
 	transfer := codings(resp.header["Transfer-Encoding"])
 	content := codings(resp.header["Content-Encoding"])
-	body := resp.body
+	body, own := resp.body, false // own: shares nothing with the block
 	if n := len(transfer); n > 0 && transfer[n-1] == "chunked" {
 		transfer = transfer[:n-1]
 		var err error
-		if body, _, err = dechunk(body); err != nil {
+		if body, own, err = dechunk(body); err != nil {
 			return nil, err
 		}
 	}
-	body, err := decodeBody(body, append(content, transfer...), limit)
+	body, decoded, err := decodeBody(body, append(content, transfer...), limit)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +128,9 @@ func (resp *response) payload(limit int64) ([]byte, error) {
 		resp.header.Del("Transfer-Encoding")
 		resp.header.Del("Content-Encoding")
 		resp.header.Del("Content-Length")
+	}
+	if own || decoded {
+		return body, nil
 	}
 	return bytes.Clone(body), nil
 }

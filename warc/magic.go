@@ -3,6 +3,7 @@ package warc
 import (
 	"bytes"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 )
@@ -27,7 +28,7 @@ func sniff(b []byte) memberKind {
 		return kindZstd
 	case len(b) >= 4 && b[0]&0xf0 == 0x50 && b[1] == 0x2a && b[2] == 0x4d && b[3] == 0x18:
 		return kindSkippable
-	case bytes.HasPrefix(b, []byte("WARC/")):
+	case hasVersion(b):
 		return kindPlain
 	}
 	return kindNone
@@ -49,7 +50,7 @@ func beginsRecord(b []byte) bool {
 	z.Multistream(false)
 	var first [5]byte
 	n, _ := io.ReadFull(z, first[:])
-	return n == len(first) && string(first[:]) == "WARC/"
+	return hasVersion(first[:n])
 }
 
 // nextMember finds in b the first place at or after from where a member begins
@@ -61,7 +62,7 @@ func nextMember(b []byte, from int) (int, memberKind) {
 		switch b[i] {
 		case 0x1f, 0x28:
 			kind = sniff(b[i:])
-		case 'W':
+		case 'W', 'w':
 			if isVersionLine(b[i:]) && (i == 0 || b[i-1] == '\n' || b[i-1] == 0) {
 				return i, kindPlain
 			}
@@ -73,14 +74,21 @@ func nextMember(b []byte, from int) (int, memberKind) {
 	return -1, kindNone
 }
 
+const version = "WARC/"
+
+// hasVersion says whether b begins with "WARC/", in any letter case (as the JHOVE
+// corpus has it).
+func hasVersion(b []byte) bool {
+	return len(b) >= len(version) && b[4] == '/' && strings.EqualFold(string(b[:4]), version[:4])
+}
+
 // isVersionLine says whether b begins with "WARC/", digits and dots, and the end
 // of the line.
 func isVersionLine(b []byte) bool {
-	rest, ok := bytes.CutPrefix(b, []byte("WARC/"))
-	if !ok {
+	if !hasVersion(b) {
 		return false
 	}
-	for i, c := range rest {
+	for i, c := range b[len(version):] {
 		switch {
 		case c == '\n' || c == '\r':
 			return i >= 3

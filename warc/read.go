@@ -1,7 +1,6 @@
 package warc
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -75,7 +74,7 @@ func (r *Reader) readHeader() (int, error) {
 func (r *Reader) parseHeader(text string) {
 	rec := &r.rec
 	line, rest, _ := strings.Cut(text, "\n")
-	rec.Version = strings.TrimSpace(strings.TrimPrefix(line, "WARC/"))
+	rec.Version = strings.TrimSpace(line[len(version):])
 	r.fields = parseFields(r.fields[:0], rest)
 	rec.Fields = r.fields
 	rec.Type = strings.ToLower(rec.Fields.Get("WARC-Type"))
@@ -149,7 +148,7 @@ func (r *Reader) readBlock(n, length int) {
 	}
 	newlines, after := r.tail(end)
 	rec.Block = r.win.ahead()[n:end:end]
-	proved := r.checkDigests()
+	wrong, proved := r.checkDigests()
 	switch {
 	case after == tailDamaged && !proved:
 		rec.damaged("the block is part of damaged data", "not used")
@@ -157,6 +156,8 @@ func (r *Reader) readBlock(n, length int) {
 		rec.damaged(fmt.Sprintf("Content-Length %d does not lead to the end of a record", length), "skipped to the next record")
 		r.retry(n, end)
 		return
+	case wrong != "":
+		rec.problem(wrong + ": used all the same")
 	case newlines < 2:
 		rec.problem("the two empty lines after the block are missing: the block is used")
 	}
@@ -223,7 +224,7 @@ func (r *Reader) tail(end int) (newlines int, after tailKind) {
 			continue
 		}
 		r.win.fill(i + 5)
-		if bytes.HasPrefix(r.win.ahead()[i:], []byte("WARC/")) {
+		if hasVersion(r.win.ahead()[i:]) {
 			return newlines, tailRecord
 		}
 		return newlines, tailJunk

@@ -1,0 +1,54 @@
+package warc
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// openSuffix marks a file that is still being written, as is the custom.
+const openSuffix = ".open"
+
+// File is a Writer to a file that has its name only when it is complete: until
+// Close it is called NAME.open.
+type File struct {
+	*Writer
+	path string
+	f    *os.File
+	buf  *bufio.Writer
+}
+
+// Create begins a file of that name. It replaces a NAME.open that an earlier run
+// left, and fails if NAME itself exists.
+func Create(path string) (*File, error) {
+	if _, err := os.Lstat(path); err == nil {
+		return nil, fmt.Errorf("create WARC file %s: %w", path, os.ErrExist)
+	}
+	f, err := os.Create(path + openSuffix)
+	if err != nil {
+		return nil, fmt.Errorf("create WARC file: %w", err)
+	}
+	buf := bufio.NewWriterSize(f, 64<<10)
+	return &File{Writer: NewWriter(buf), path: path, f: f, buf: buf}, nil
+}
+
+// Close makes the file durable, then gives it its name. If anything failed, now or
+// in an earlier Write, the file stays NAME.open and Close says why.
+func (w *File) Close() error {
+	err := w.err
+	if err == nil {
+		err = w.buf.Flush()
+	}
+	if err == nil {
+		err = w.f.Sync()
+	}
+	err = errors.Join(err, w.f.Close())
+	if err == nil {
+		err = os.Rename(w.path+openSuffix, w.path)
+	}
+	if err != nil {
+		return fmt.Errorf("close WARC file %s: %w", w.path, err)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package warc
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"indexer/page"
+)
+
+// WriteInfo writes a warcinfo record, by custom the first of a file: fields such as
+// software, format, isPartOf, description.
+func (w *Writer) WriteInfo(date time.Time, fields Fields) error {
+	var block bytes.Buffer
+	for _, f := range fields {
+		fmt.Fprintf(&block, "%s: %s\r\n", f.Name, f.Value)
+	}
+	_, err := w.Write(Fields{
+		{"WARC-Type", "warcinfo"},
+		{"WARC-Date", formatDate(date)},
+		{"Content-Type", "application/warc-fields"},
+	}, block.Bytes())
+	return err
+}
+
+// WriteRequest writes the request that a response answers, in HTTP/1.1 form.
+func (w *Writer) WriteRequest(u page.URL, date time.Time, block []byte) error {
+	_, err := w.Write(Fields{
+		{"WARC-Type", "request"},
+		{"WARC-Date", formatDate(date)},
+		{"WARC-Target-URI", string(u)},
+		{"Content-Type", "application/http; msgtype=request"},
+	}, block)
+	return err
+}
+
+// WriteFetch writes a response or, if the fetch is a revisit, a revisit record.
+// The fetch's body is written as it is: where codings are to be recorded, Header
+// declares them and Body has them applied. A fetch without a response (Status 0,
+// Err) has no form in WARC; it is an error to write one.
+func (w *Writer) WriteFetch(f *page.Fetch) error {
+	if f.Status == 0 && !f.Revisit {
+		return fmt.Errorf("write WARC record of %s: there is no response to write (%s)", f.URL, f.Err)
+	}
+	fields := Fields{
+		{"WARC-Type", "response"},
+		{"WARC-Date", formatDate(f.Time)},
+		{"WARC-Target-URI", string(f.URL)},
+		{"WARC-Payload-Digest", labelledSHA1(f.Body)},
+		{"Content-Type", "application/http; msgtype=response"},
+	}
+	status := f.Status
+	if f.Revisit {
+		status = http.StatusNotModified
+		fields[0].Value = "revisit"
+		fields[3] = Field{"WARC-Profile", "http://netpreserve.org/warc/1.1/revisit/server-not-modified"}
+	}
+	_, err := w.Write(fields, responseBlock(status, f.Header, f.Body))
+	return err
+}
+
+// responseBlock is a response as sent over HTTP/1.1, fields in order of their names.
+// Without a Content-Length of its own it gets the right one.
+func responseBlock(status int, header http.Header, body []byte) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "HTTP/1.1 %03d %s\r\n", status, http.StatusText(status))
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		for _, value := range header[name] {
+			b.WriteString(name + ": " + oneLine.Replace(value) + "\r\n")
+		}
+	}
+	if header.Get("Content-Length") == "" && header.Get("Transfer-Encoding") == "" && status != http.StatusNotModified {
+		b.WriteString("Content-Length: " + strconv.Itoa(len(body)) + "\r\n")
+	}
+	b.WriteString("\r\n")
+	b.Write(body)
+	return b.Bytes()
+}
+
+var oneLine = strings.NewReplacer("\r", " ", "\n", " ")

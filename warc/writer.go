@@ -1,0 +1,104 @@
+package warc
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/klauspost/compress/gzip"
+)
+
+// Writer writes WARC/1.1, each record a gzip member of its own. The same calls
+// give the same bytes: no clock and no randomness is involved. It is for one
+// goroutine at a time.
+type Writer struct {
+	dst    io.Writer
+	z      *gzip.Writer
+	count  int
+	offset int64
+	err    error // first failure; the file is of no use after it
+}
+
+// NewWriter returns a Writer to dst, which it does not close.
+func NewWriter(dst io.Writer) *Writer {
+	return &Writer{dst: dst, z: gzip.NewWriter(nil)}
+}
+
+// Write writes one record. fields are its header without Content-Length,
+// WARC-Record-ID and WARC-Block-Digest, which are added: the id is derived from
+// all the rest and from the number of the record in the file (UUID version 5,
+// RFC 9562 section 5.5). It returns the id.
+//
+// After an error, which names the record, all later calls fail too: what is
+// written so far ends in a cut record.
+func (w *Writer) Write(fields Fields, block []byte) (id string, err error) {
+	if w.err != nil {
+		return "", w.err
+	}
+	for _, f := range fields {
+		if bytes.ContainsAny([]byte(f.Name+f.Value), "\r\n") {
+			return "", fmt.Errorf("write WARC record: field %q has a line end in it: %q", f.Name, f.Value)
+		}
+	}
+	digest := labelledSHA1(block)
+	id = w.recordID(fields, digest)
+	var head bytes.Buffer
+	head.WriteString("WARC/1.1\r\n")
+	for _, f := range append(fields[:len(fields):len(fields)],
+		Field{"WARC-Record-ID", id},
+		Field{"WARC-Block-Digest", digest},
+		Field{"Content-Length", strconv.Itoa(len(block))}) {
+		head.WriteString(f.Name + ": " + f.Value + "\r\n")
+	}
+	head.WriteString("\r\n")
+	if err := w.member(head.Bytes(), block, []byte("\r\n\r\n")); err != nil {
+		w.err = fmt.Errorf("write WARC record %d (%s): %w", w.count, abbreviate(fields.Get("WARC-Target-URI")), err)
+		return "", w.err
+	}
+	w.count++
+	return id, nil
+}
+
+// namespace of the ids of records; any fixed UUID would do.
+var namespace = uuid.NewSHA1(uuid.NameSpaceURL, []byte("http://iipc.github.io/warc-specifications/"))
+
+func (w *Writer) recordID(fields Fields, digest string) string {
+	var name bytes.Buffer
+	fmt.Fprintf(&name, "%d\n%s\n", w.count, digest)
+	for _, f := range fields {
+		fmt.Fprintf(&name, "%s: %s\n", f.Name, f.Value)
+	}
+	return "<urn:uuid:" + uuid.NewSHA1(namespace, name.Bytes()).String() + ">"
+}
+
+func (w *Writer) member(parts ...[]byte) error {
+	counted := countingWriter{w.dst, &w.offset}
+	w.z.Reset(counted)
+	for _, part := range parts {
+		if _, err := w.z.Write(part); err != nil {
+			return err
+		}
+	}
+	return w.z.Close()
+}
+
+// Offset is the length of what was written so far, in bytes as stored: where the
+// next record will begin.
+func (w *Writer) Offset() int64 { return w.offset }
+
+type countingWriter struct {
+	io.Writer
+	n *int64
+}
+
+func (c countingWriter) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	*c.n += int64(n)
+	return n, err
+}
+
+// formatDate is a time as WARC-Date has it: UTC, fractions as far as there are any.
+func formatDate(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
