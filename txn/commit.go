@@ -146,7 +146,7 @@ func (t *Txn) apply(ctx context.Context, rows *rowSet) error {
 // record is what w's lock says about the write, without the lock.
 func (c *committing) record(w *write) lockRecord {
 	l := lockRecord{start: c.t.start, op: w.op, acks: c.t.strongAt(w.cell)}
-	if w.op == opPut && len(w.value) <= inlineLimit {
+	if w.op == opPut && len(w.value) <= c.t.db.opts.inline {
 		l.inline, l.value = true, w.value
 	}
 	return l

@@ -42,7 +42,10 @@ type Options struct {
 	// leaves everything as it is, as if the process had died. For tests.
 	Step func(step string, cell Cell) error
 
-	sizes oracleSizes // of the oracle; usualSizes but in tests
+	// Only tests set these: sizes of the oracle, 0 for usualSizes, and what to put
+	// in place of inlineLimit.
+	sizes  oracleSizes
+	inline int
 }
 
 // DB runs transactions on a table.
@@ -63,6 +66,9 @@ type DB struct {
 func Open(ctx context.Context, table store.Table, opts Options) (*DB, error) {
 	if opts.LockTTL == 0 {
 		opts.LockTTL = 10 * time.Second
+	}
+	if opts.inline == 0 {
+		opts.inline = inlineLimit
 	}
 	if opts.sizes == (oracleSizes{}) {
 		opts.sizes = usualSizes

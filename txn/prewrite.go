@@ -31,7 +31,7 @@ func (c *committing) prewrite(ctx context.Context, w *write) error {
 		Absent:    c.prewriteGuards(w),
 		Mutations: []store.Mutation{c.lock(w)},
 	}
-	if w.op == opPut && len(w.value) > inlineLimit {
+	if w.op == opPut && len(w.value) > c.t.db.opts.inline {
 		m.Mutations = append(m.Mutations, store.Mutation{
 			Op: store.Put, Group: w.cell.Group, Column: recordColumn(kindData, w.cell.Name), TS: c.t.start, Value: w.value,
 		})
@@ -66,7 +66,7 @@ func (c *committing) lock(w *write) store.Mutation {
 	rec := lockRecord{
 		op: w.op, primary: c.primary.cell, token: c.t.db.liveness.token, wall: time.Now(), acks: c.t.strongAt(w.cell),
 	}
-	if w.op == opPut && len(w.value) <= inlineLimit {
+	if w.op == opPut && len(w.value) <= c.t.db.opts.inline {
 		rec.inline, rec.value = true, w.value
 	}
 	return store.Mutation{Op: store.Put, Group: lockGroup, Column: sideColumn(w.cell.Column), TS: c.t.start, Value: rec.encode()}
