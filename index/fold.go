@@ -9,13 +9,13 @@ import (
 )
 
 // Folding makes a reader's spelling and a writer's the same: lower case,
-// compatibility forms (full-width letters, ligatures) and, for Latin and Greek,
-// no diacritics. Elsewhere marks carry meaning (Devanagari vowels, й against и,
+// compatibility forms (full-width letters, ligatures) and, for Latin, Greek,
+// Hebrew and Arabic, no diacritics. Elsewhere marks carry meaning (Devanagari vowels, й against и,
 // が against か) and stay; only ё becomes е, as Russian readers type it.
 //
 // Folding comes before stemming, so that "création" and "creation" reach the
-// stemmer alike; the stemmers lose a little by it, the reader without accents on
-// the keyboard gains more.
+// stemmer alike; some stemmers lose by it (Portuguese -ção and -ções no longer meet), the
+// reader without accents on the keyboard gains more.
 
 // normalize brings text to NFC, which the tokenizer expects. Text that is NFC
 // already, as nearly all is, comes back as it is.
@@ -75,7 +75,7 @@ func foldSlow(r rune) string {
 		return s
 	}
 	form := norm.NFKC
-	strip := unicode.In(r, unicode.Latin, unicode.Greek) || unicode.Is(unicode.Inherited, r)
+	strip := unicode.In(r, unicode.Latin, unicode.Greek, unicode.Hebrew) || unicode.Is(unicode.Inherited, r)
 	if strip {
 		form = norm.NFKD
 	}

@@ -68,8 +68,11 @@ func (w *Writer) sameText(ctx context.Context, p *prepared) (bool, error) {
 	var hash []byte
 	ctx = context.WithoutCancel(ctx) // short; see tables
 	err := w.peek.QueryRowContext(ctx, "SELECT hash FROM docs WHERE cluster=?", p.Cluster[:]).Scan(&hash)
-	if errors.Is(err, sql.ErrNoRows) {
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
 		return false, nil
+	case err != nil && w.isClosing():
+		return false, ErrClosed
 	}
 	return bytes.Equal(hash, p.hash[:]), err
 }

@@ -133,7 +133,7 @@ func parseSite(value string) (string, error) {
 		return "", &UsageError{fmt.Sprintf("site:%s has a path; site: takes a host, as in site:%s", value, u.Host)}
 	}
 	name, port := strings.TrimSuffix(u.Hostname(), "."), u.Port()
-	if port != "" {
+	if port != "" && port != "80" && port != "443" { // canonical URLs have no default port
 		return u.Host, nil
 	}
 	if _, err := netip.ParseAddr(name); err == nil {

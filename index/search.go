@@ -102,11 +102,13 @@ func (v *View) total(ctx context.Context, expr string, got, asked int) (int, err
 	return n, err
 }
 
+// byText orders equal scores by row id, as FTS5 does, so that a longer list begins
+// with the shorter one.
 func (v *View) byText(ctx context.Context, expr string, w Weights, n int) ([]candidate, error) {
 	return v.scanCandidates(ctx, `SELECT x.rowid, -x.rank, r.rank, d.url, d.language, d.title
 		FROM (SELECT rowid, rank FROM fts WHERE fts MATCH ? AND rank MATCH ? ORDER BY rank LIMIT ?) x
 		CROSS JOIN docs d ON d.id=x.rowid CROSS JOIN ranks r ON r.id=x.rowid
-		ORDER BY x.rank, d.url`, expr, w.rankFunction(), n)
+		ORDER BY x.rank, x.rowid`, expr, w.rankFunction(), n)
 }
 
 func (v *View) byRank(ctx context.Context, expr string, n int) ([]candidate, error) {

@@ -83,13 +83,13 @@ func bestWindow(text string, m *matcher) (matches []match, best window) {
 	t := new(tokenizer)
 	t.reset(text)
 	for t.next() && t.tok.start < stop {
-		term, ok := m.match(&t.tok)
+		found, ok := m.match(text, &t.tok)
 		if !ok {
 			continue
 		}
-		matches = append(matches, match{t.tok.start, t.tok.end, term})
+		matches = append(matches, found)
 		cur.to = len(matches)
-		if count[term]++; count[term] == 1 {
+		if count[found.term]++; count[found.term] == 1 {
 			cur.distinct++
 		}
 		for matches[cur.from].start+snippetBytes < t.tok.end && cur.from < cur.to-1 {

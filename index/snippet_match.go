@@ -1,6 +1,9 @@
 package index
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // matcher finds the terms of a query among the tokens of a document's text.
 type matcher struct {
@@ -39,24 +42,20 @@ func newMatcher(terms []term, language string) *matcher {
 	return m
 }
 
-// match is the number of the term that a token belongs to.
-func (m *matcher) match(t *token) (int, bool) {
-	if t.tail {
-		return 0, false // part of the bigram before it
-	}
+// match is the term that a token of text belongs to, and where it stands.
+func (m *matcher) match(text string, t *token) (match, bool) {
 	if m.stemmer != nil && t.letters {
-		if i, ok := m.tokens[m.stemmer.stem(t.text)]; ok {
-			return i, true
-		}
-		return 0, false
+		i, ok := m.tokens[m.stemmer.stem(t.text)]
+		return match{t.start, t.end, i}, ok
 	}
 	if i, ok := m.tokens[string(t.text)]; ok {
-		return i, true
+		return match{t.start, t.end, i}, true
 	}
 	for _, p := range m.prefixes {
-		if strings.HasPrefix(string(t.text), p.prefix) {
-			return p.term, true
+		if t.bigram && strings.HasPrefix(string(t.text), p.prefix) {
+			_, first := utf8.DecodeRuneInString(text[t.start:])
+			return match{t.start, t.start + first, p.term}, true
 		}
 	}
-	return 0, false
+	return match{}, false
 }

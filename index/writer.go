@@ -109,6 +109,15 @@ func (w *Writer) Close() error {
 	return w.closeErr
 }
 
+func (w *Writer) isClosing() bool {
+	select {
+	case <-w.closing:
+		return true
+	default:
+		return false
+	}
+}
+
 func (w *Writer) closeFiles() error {
 	var errs []error
 	if w.peek != nil {

@@ -1,0 +1,113 @@
+package index
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+var oddTexts = []string{
+	"", " ", "\x00", "\xff\xfe", "a\u0301", "東京タワー", "ｱｲｳ", "é", "ß", "İstanbul", "don’t", "x'S", "H₂O ½ Ⅷ", "🏳️‍🌈🇩🇪🇫🇷", "นี่คือ", "한국어 한국어",
+	"ﷺ", "ﬁle", "soft\u00adhyphen", "C++ C#", "_a_b_", strings.Repeat("ab", 100), strings.Repeat("漢", 300), strings.Repeat("e\u0301", 100), "か\u3099", "ǅ", "ſ",
+	`"`, `""`, `-"a`, "site:", "site:[::1]:80", "site:bücher.de", "lang:x lang:y", "NEAR(a b, 2)", "a AND (b OR", "{title}:x", "^a*", "\uE000site", "-\uE073example", "a\uE000b",
+}
+
+// FuzzTokenize: tokens lie in the text in order, are short, and FTS5's ascii tokenizer
+// would not take them apart.
+func FuzzTokenize(f *testing.F) {
+	for _, s := range oddTexts {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		text = normalize(text)
+		tok := new(tokenizer)
+		tok.reset(text)
+		last := 0
+		for tok.next() {
+			k := tok.tok
+			if k.start < last || k.end <= k.start || k.end > len(text) {
+				t.Fatalf("range %d-%d after %d in %q", k.start, k.end, last, text)
+			}
+			last = k.start
+			if len(k.text) == 0 || len(k.text) > maxToken && !k.bigram || !utf8.Valid(k.text) {
+				t.Fatalf("token %q of %q", k.text, text)
+			}
+			for _, r := range string(k.text) {
+				if r < utf8.RuneSelf && (asciiFold[r] == 0 || asciiFold[r] != byte(r)) || r >= 0xE000 && r < 0xE100 {
+					t.Fatalf("token %q of %q has %q", k.text, text, r)
+				}
+			}
+		}
+		for _, st := range stemmers {
+			new(analyzer).column(text, st)
+		}
+	})
+}
+
+// FuzzQuery: no query is an error of SQLite, and results keep their bounds.
+func FuzzQuery(f *testing.F) {
+	for _, s := range oddTexts {
+		f.Add(s)
+		f.Add("page -" + s + ` "` + s + `" site:` + s)
+	}
+	dir := f.TempDir()
+	w := openTestWriter(f, dir)
+	docs := generate(30, 1)
+	for i, s := range oddTexts {
+		if i < len(docs) {
+			docs[i].Doc.Text = "page " + s
+		}
+	}
+	if err := w.Apply(f.Context(), docs); err != nil {
+		f.Fatal(err)
+	}
+	r := openTestReader(f, dir)
+	f.Fuzz(func(t *testing.T, q string) {
+		res, err := r.Search(t.Context(), q, Options{})
+		if usage := (*UsageError)(nil); errors.As(err, &usage) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%q: %v", q, err)
+		}
+		if len(res.Hits) > 10 || len(res.Hits) > res.Total || res.AllWords > res.Total || len(res.Hits) < min(10, res.Total) {
+			t.Fatalf("%q: %d hits of %d, with all words %d", q, len(res.Hits), res.Total, res.AllWords)
+		}
+	})
+}
+
+// FuzzSnippet: snippets are bounded, valid, and cut between characters; marks are in order.
+func FuzzSnippet(f *testing.F) {
+	for _, s := range oddTexts {
+		f.Add(strings.Repeat(s+" text ", 60), "text")
+		f.Add(strings.Repeat(s, 200), s)
+	}
+	f.Fuzz(func(t *testing.T, text, q string) {
+		var terms []term
+		if c, err := compileQuery(q, []*stemmer{stemmers["en"]}); err == nil {
+			terms = c.terms
+		}
+		s := makeSnippet(text, false, newMatcher(terms, "en"))
+		if !utf8.ValidString(s.Text) {
+			t.Fatalf("snippet %q", s.Text)
+		}
+		pos := 0
+		for i, m := range s.Marks {
+			if m.Start < pos || m.End <= m.Start || m.End > len(s.Text) || i > 0 && m.Start == pos {
+				t.Fatalf("marks %v of %q", s.Marks, s.Text)
+			}
+			if !utf8.ValidString(s.Text[m.Start:m.End]) {
+				t.Fatalf("mark %v splits a character of %q", m, s.Text)
+			}
+			pos = m.End
+		}
+		whole := "…" + normalize(strings.ToValidUTF8(text, "\uFFFD")) + "…"
+		if !strings.Contains(whole, strings.Trim(s.Text, "…")) {
+			t.Fatalf("%q is not of the text", s.Text)
+		}
+		if plain := s.Render("", "", nil); plain != s.Text {
+			t.Fatalf("rendered without marks %q", plain)
+		}
+	})
+}
