@@ -24,3 +24,5 @@ func TestConformance(t *testing.T) { storetest.Run(t, opener(mem.Options{})) }
 func TestConformanceTwoPhaseOnly(t *testing.T) {
 	storetest.Run(t, opener(mem.Options{TwoPhaseOnly: true}))
 }
+
+func Benchmark(b *testing.B) { storetest.Bench(b, opener(mem.Options{})) }

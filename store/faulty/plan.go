@@ -1,0 +1,72 @@
+// Package faulty wraps a store.Table so that one chosen operation goes wrong, in
+// one of the ways in which a table on other machines can: it fails without effect,
+// it takes effect and the answer is lost, it takes effect later than anybody
+// thinks, or it is slow.
+//
+// A test walks n = 1, 2, 3 … and runs its scenario once for each n with the n-th
+// operation going wrong, until Probe.Met says that no operation had that number:
+// every place where the scenario touches the table has then been tried.
+package faulty
+
+import (
+	"errors"
+	"time"
+)
+
+// ErrInjected is what injected errors match.
+var ErrInjected = errors.New("faulty: injected error")
+
+// Fault is a way to go wrong.
+type Fault uint8
+
+// The faults.
+const (
+	// None lets the operation be; a Plan with it only counts.
+	None Fault = iota
+	// Fail returns an error, and nothing happens.
+	Fail
+	// Lost lets the operation happen and returns an error: Unknown to the caller,
+	// who must not conclude that nothing happened. A read just fails.
+	Lost
+	// Late returns an error at once and lets the operation happen later: right
+	// before the operation that comes Plan.After operations later, or at Close.
+	// A read just fails.
+	Late
+	// Delay waits for Plan.Wait before the operation, or until its context ends.
+	Delay
+)
+
+// String names the fault.
+func (f Fault) String() string {
+	return [...]string{"none", "fail", "lost", "late", "delay"}[f]
+}
+
+// Kind is a set of kinds of operations.
+type Kind uint8
+
+// The kinds.
+const (
+	Read Kind = 1 << iota // Read, of the table or of a snapshot
+	Scan                  // Scan, of the table or of a snapshot
+	Mutate
+	Apply
+	Commit
+
+	Reads  = Read | Scan
+	Writes = Mutate | Apply | Commit
+	All    = Reads | Writes
+)
+
+// Plan says what goes wrong.
+type Plan struct {
+	// N is the number of the operation that goes wrong, from 1. 0 stands for none.
+	N int
+	// Kinds are the operations that are counted; 0 stands for All.
+	Kinds Kind
+	Fault Fault
+	// After is for Late: how many operations pass before it takes effect; 0
+	// stands for 1, the next one.
+	After int
+	// Wait is for Delay.
+	Wait time.Duration
+}

@@ -1,0 +1,123 @@
+package faulty
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Probe is told of every operation, and decides what becomes of it.
+type Probe struct {
+	plan Plan
+
+	mu    sync.Mutex
+	count int
+	met   bool
+	late  func() // waits for operation number due
+	due   int
+}
+
+// Operations is how many operations were counted so far.
+func (p *Probe) Operations() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.count
+}
+
+// Met says that the fault was met.
+func (p *Probe) Met() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.met
+}
+
+// next counts an operation and returns its fault. What was held back until this
+// operation happens first.
+func (p *Probe) next(k Kind) (Fault, error) {
+	kinds := p.plan.Kinds
+	if kinds == 0 {
+		kinds = All
+	}
+	if kinds&k == 0 {
+		return None, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.count++
+	if p.late != nil && p.count >= p.due {
+		p.late()
+		p.late = nil
+	}
+	if p.count != p.plan.N || p.plan.Fault == None {
+		return None, nil
+	}
+	p.met = true
+	return p.plan.Fault, fmt.Errorf("%w: operation %d: %s", ErrInjected, p.count, p.plan.Fault)
+}
+
+// hold keeps an operation for later.
+func (p *Probe) hold(op func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.late = op
+	p.due = p.count + max(p.plan.After, 1)
+}
+
+// flush lets what was held back happen.
+func (p *Probe) flush() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.late != nil {
+		p.late()
+		p.late = nil
+	}
+}
+
+// read runs a reading operation with what is planned for it.
+func (p *Probe) read(ctx context.Context, k Kind, op func() error) error {
+	fault, injected := p.next(k)
+	switch fault {
+	case None:
+		return op()
+	case Delay:
+		if err := p.wait(ctx); err != nil {
+			return err
+		}
+		return op()
+	}
+	return injected
+}
+
+// write runs a writing operation with what is planned for it. later must not use
+// anything that belongs to the caller; whether it succeeds concerns nobody.
+func (p *Probe) write(ctx context.Context, k Kind, op func() error, later func()) error {
+	fault, injected := p.next(k)
+	switch fault {
+	case None:
+		return op()
+	case Delay:
+		if err := p.wait(ctx); err != nil {
+			return err
+		}
+		return op()
+	case Lost:
+		if err := op(); err != nil {
+			return err
+		}
+	case Late:
+		p.hold(later)
+	}
+	return injected
+}
+
+func (p *Probe) wait(ctx context.Context) error {
+	timer := time.NewTimer(p.plan.Wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
