@@ -62,6 +62,12 @@ func openBadger(dir string, opts Options) (*badger.DB, error) {
 		err := fmt.Errorf("%w: wrong checksum in %s; restore it from a backup, or rebuild the table", store.ErrCorrupt, strings.Join(bad, ", "))
 		return nil, errors.Join(err, b.Close())
 	}
+	if !opts.VerifyOnOpen {
+		return b, nil
+	}
+	if err := verify(dir, b); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
 	return b, nil
 }
 

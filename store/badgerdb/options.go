@@ -65,10 +65,6 @@ func badgerOptions(dir string, o Options, log *badgerLog) badger.Options {
 	if cache <= 0 {
 		cache = 64 << 20
 	}
-	check := options.OnBlockRead
-	if o.VerifyOnOpen {
-		check = options.OnTableAndBlockRead
-	}
 	return badger.DefaultOptions(dir).
 		WithLogger(log).
 		WithSyncWrites(o.SyncWrites).
@@ -79,7 +75,7 @@ func badgerOptions(dir string, o Options, log *badgerLog) badger.Options {
 		WithValueThreshold(1 << 20).
 		WithValueLogFileSize(128 << 20).
 		WithVerifyValueChecksum(true).
-		WithChecksumVerificationMode(check).
+		WithChecksumVerificationMode(options.OnBlockRead).
 		WithBlockCacheSize(cache).
 		WithCompression(options.Snappy).
 		WithNumCompactors(2).

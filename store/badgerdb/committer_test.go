@@ -1,0 +1,150 @@
+package badgerdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"indexer/store"
+)
+
+// gateClock lets a test hold the committer inside Reserve.
+type gateClock struct {
+	countingClock
+	reached chan int // n of each Reserve
+	release chan struct{}
+	visible int
+}
+
+func newGateClock() *gateClock {
+	return &gateClock{reached: make(chan int), release: make(chan struct{})}
+}
+
+func (c *gateClock) Reserve(n int) (uint64, error) {
+	c.reached <- n
+	<-c.release
+	return c.countingClock.Reserve(n)
+}
+
+func (c *gateClock) Visible() { c.visible++ }
+
+func commitRow(name string) []store.RowMutation {
+	return []store.RowMutation{{Row: []byte(name), Mutations: []store.Mutation{mutation("data", "c", store.AtCommit, "v")}}}
+}
+
+// hold starts a Commit and returns once the committer is inside Reserve for it.
+func hold(t *testing.T, db *DB, clock *gateClock, wg *sync.WaitGroup) {
+	t.Helper()
+	wg.Go(func() {
+		if _, res, err := db.Commit(context.Background(), commitRow("held")); err != nil || res.Outcome != store.Applied {
+			t.Errorf("held Commit: %v, %v", res.Outcome, err)
+		}
+	})
+	<-clock.reached
+}
+
+// TestWithdraw: a context that ends while the request is queued withdraws it; one
+// that ends while its group is being written changes nothing.
+func TestWithdraw(t *testing.T) {
+	db := openTest(t, t.TempDir(), Options{})
+	defer closeTest(t, db)
+	clock := newGateClock()
+	db.UseClock(clock)
+	var wg sync.WaitGroup
+	hold(t, db, clock, &wg)
+
+	queuedCtx, cancel := context.WithCancel(context.Background())
+	answered := make(chan error)
+	go func() {
+		_, _, err := db.Commit(queuedCtx, commitRow("withdrawn"))
+		answered <- err
+	}()
+	cancel() // queued or not yet: in neither case can the committer take it
+	if err := <-answered; !errors.Is(err, context.Canceled) {
+		t.Errorf("Commit with an ended context: %v", err)
+	}
+	clock.release <- struct{}{}
+	wg.Wait()
+
+	takenCtx, cancel := context.WithCancel(context.Background())
+	wg.Go(func() {
+		if _, res, err := db.Commit(takenCtx, commitRow("taken")); err != nil || res.Outcome != store.Applied {
+			t.Errorf("Commit whose context ends while it is written: %v, %v", res.Outcome, err)
+		}
+	})
+	<-clock.reached
+	cancel()
+	clock.release <- struct{}{}
+	wg.Wait()
+	for row, want := range map[string]string{"held": "data:c@1=v", "withdrawn": "", "taken": "data:c@2=v"} {
+		if got := readRow(t, db, row); got != want {
+			t.Errorf("row %s: %s, want %s", row, got, want)
+		}
+	}
+}
+
+// TestGroups: what queues up behind a group becomes one group.
+func TestGroups(t *testing.T) {
+	db := openTest(t, t.TempDir(), Options{})
+	defer closeTest(t, db)
+	clock := newGateClock()
+	db.UseClock(clock)
+	var wg sync.WaitGroup
+	hold(t, db, clock, &wg)
+	const n = 20
+	for i := range n {
+		wg.Go(func() {
+			if _, res, err := db.Commit(context.Background(), commitRow(fmt.Sprint(i))); err != nil || res.Outcome != store.Applied {
+				t.Errorf("Commit: %v, %v", res.Outcome, err)
+			}
+		})
+	}
+	for len(db.queue) < n { // they only have to arrive
+		if t.Context().Err() != nil {
+			t.Fatal("the requests do not arrive")
+		}
+	}
+	clock.release <- struct{}{}
+	if got := <-clock.reached; got != n {
+		t.Errorf("Reserve(%d), want all %d in one group", got, n)
+	}
+	clock.release <- struct{}{}
+	wg.Wait()
+	if s := db.Stats(); s.Groups != 2 || s.Requests != n+1 || clock.visible != 2 {
+		t.Errorf("%+v, %d times visible", s, clock.visible)
+	}
+}
+
+// TestFailedWrite: after a failed write nobody knows, and nothing is written any more.
+func TestFailedWrite(t *testing.T) {
+	db := openTest(t, t.TempDir(), Options{})
+	clock := newGateClock()
+	db.UseClock(clock)
+	mustMutate(t, db, "before", mutation("data", "c", 1, "v"))
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, res, err := db.Commit(context.Background(), commitRow("r"))
+		if err == nil || res.Outcome != store.Unknown {
+			t.Errorf("Commit: %v, %v; want unknown", res.Outcome, err)
+		}
+	})
+	<-clock.reached
+	if err := db.badger.Close(); err != nil { // the floor gives way
+		t.Error(err)
+	}
+	clock.release <- struct{}{}
+	wg.Wait()
+	if clock.visible != 1 {
+		t.Errorf("Visible was called %d times, want once, or readers hang", clock.visible)
+	}
+	for range 2 {
+		if _, err := db.Mutate(context.Background(), store.RowMutation{Row: []byte("r"), Mutations: []store.Mutation{mutation("data", "c", 1, "v")}}); err == nil {
+			t.Error("a write after a failed one succeeded")
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}
