@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -102,6 +103,7 @@ func TestGroups(t *testing.T) {
 		})
 	}
 	for len(db.queue) < n { // they only have to arrive
+		runtime.Gosched()
 		if t.Context().Err() != nil {
 			t.Fatal("the requests do not arrive")
 		}

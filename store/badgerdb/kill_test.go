@@ -1,0 +1,199 @@
+package badgerdb_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"indexer/store"
+	"indexer/store/badgerdb"
+)
+
+var killGroups = []store.GroupSpec{{Name: "data"}, {Name: "last", Latest: true}, {Name: "lock", Latest: true, Resident: true}}
+
+const (
+	killDir   = "BADGERDB_TEST_CHILD_DIR"
+	killFirst = "BADGERDB_TEST_CHILD_FIRST"
+	killSync  = "BADGERDB_TEST_CHILD_SYNC"
+	killRows  = 6
+)
+
+// TestKilled kills a process that writes batches, several times over, and looks
+// at what is left: every batch that it said was acknowledged, and no part of a
+// batch. A batch n puts a cell at timestamp n into killRows rows.
+func TestKilled(t *testing.T) {
+	kills := 12
+	if testing.Short() {
+		kills = 5
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 2))
+	dir := filepath.Join(t.TempDir(), "table")
+	acked := map[uint64]bool{}
+	next := uint64(1)
+	for kill := range kills {
+		for _, n := range runAndKill(t, dir, next, kill%2 == 1, 1+r.IntN(400)) {
+			acked[n] = true
+		}
+		next = checkSurvivors(t, dir, acked) + 1
+	}
+	t.Logf("%d kills, %d batches acknowledged, none lost, none halved", kills, len(acked))
+}
+
+// runAndKill starts a child, kills it after some acknowledgements, and returns all
+// that it printed.
+func runAndKill(t *testing.T, dir string, first uint64, sync bool, after int) (acked []uint64) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledChild$")
+	cmd.Env = append(os.Environ(), killDir+"="+dir, killFirst+"="+strconv.FormatUint(first, 10), killSync+"="+strconv.FormatBool(sync))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil { // a line without an end was cut by the kill
+			if !errors.Is(err, io.EOF) {
+				t.Error(err)
+			}
+			break
+		}
+		n, err := strconv.ParseUint(strings.TrimSpace(line), 10, 64)
+		if err != nil {
+			t.Fatalf("the child says %q", line)
+		}
+		acked = append(acked, n)
+		if len(acked) == 1 {
+			wantInUse(t, dir)
+		}
+		if len(acked) == after {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
+		t.Errorf("the child ended by itself: %v", err)
+	}
+	return acked
+}
+
+func wantInUse(t *testing.T, dir string) {
+	t.Helper()
+	if _, err := badgerdb.Open(dir, killGroups, badgerdb.Options{}); !errors.Is(err, store.ErrInUse) || !strings.Contains(err.Error(), "process") {
+		t.Errorf("Open while the child has it: %v, want ErrInUse", err)
+	}
+}
+
+// checkSurvivors returns the greatest batch there is.
+func checkSurvivors(t *testing.T, dir string, acked map[uint64]bool) (last uint64) {
+	t.Helper()
+	db := open(t, dir, killGroups, badgerdb.Options{})
+	defer func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	rows := map[uint64]int{}
+	_, err := db.Scan(context.Background(), store.Range{Group: "data"}, func(c store.Cell) error {
+		rows[c.TS]++
+		last = max(last, c.TS)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, found := range rows {
+		if found != killRows {
+			t.Errorf("batch %d has %d of %d rows", n, found, killRows)
+		}
+	}
+	for n := range acked {
+		if rows[n] == 0 {
+			t.Errorf("batch %d was acknowledged and is lost", n)
+		}
+	}
+	// The Latest group followed, and the locks that the batches took were released.
+	_, err = db.Scan(context.Background(), store.Range{Group: "last"}, func(c store.Cell) error {
+		if c.TS != last {
+			return fmt.Errorf("row %q of the Latest group is at %d, the last batch was %d", c.Row, c.TS, last)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	_, err = db.Scan(context.Background(), store.Range{Group: "lock"}, func(c store.Cell) error {
+		return fmt.Errorf("lock of batch %d left in row %q", c.TS, c.Row)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return last
+}
+
+// TestKilledChild is the process that is killed.
+func TestKilledChild(t *testing.T) {
+	dir := os.Getenv(killDir)
+	if dir == "" {
+		t.Skip("only run by TestKilled")
+	}
+	first, _ := strconv.ParseUint(os.Getenv(killFirst), 10, 64)
+	db := open(t, dir, killGroups, badgerdb.Options{SyncWrites: os.Getenv(killSync) == "true"})
+	var next atomic.Uint64
+	next.Store(first - 1)
+	db.UseClock(childClock{&next})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for {
+				ts, res, err := db.Commit(context.Background(), killBatch())
+				if err != nil || res.Outcome != store.Applied {
+					fmt.Println("Commit:", res.Outcome, err)
+					return
+				}
+				fmt.Println(ts)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func killBatch() (rows []store.RowMutation) {
+	for i := range killRows {
+		rows = append(rows, store.RowMutation{Row: fmt.Append(nil, "row", i), Mutations: []store.Mutation{
+			{Group: "data", Column: []byte("c"), TS: store.AtCommit, Value: []byte("v")},
+			{Group: "last", Column: []byte("c"), TS: store.AtCommit, Value: []byte("v")},
+			{Group: "lock", Column: []byte("c"), TS: store.AtCommit, Value: []byte("v")},
+			{Op: store.DeleteUpTo, Group: "lock", Column: []byte("c"), TS: store.AtCommit},
+		}})
+	}
+	return rows
+}
+
+// childClock is called from one goroutine only.
+type childClock struct{ last *atomic.Uint64 }
+
+func (c childClock) Reserve(n int) (uint64, error) {
+	return c.last.Add(uint64(n)) - uint64(n) + 1, nil
+}
+
+func (c childClock) Visible() {}
