@@ -1,0 +1,52 @@
+// Package config is what the program can be told: every setting with its default,
+// read from a file, the environment and flags, and checked strictly. A setting
+// that does not exist or has a value that is not allowed is an error that names
+// the place, never a silent default.
+package config
+
+// Config holds all settings. The keys of the file are in settings.go, a sentence
+// on each is in config.yaml at the project's root.
+type Config struct {
+	// Data is the directory under which the program writes everything.
+	Data string
+	// LogLevel is debug, info, warn or error.
+	LogLevel string
+	// Format is text or json: the form of results on standard output.
+	Format string
+	// Workers is how many observers, and how many loaders, run at a time.
+	Workers int
+	// Backlog is how many rows may wait for observers before loading waits.
+	Backlog int
+	// Commit is auto, one-phase or two-phase.
+	Commit string
+	// Sync makes what was acknowledged survive a lost machine too.
+	Sync  bool
+	WARC  WARC
+	Query Query
+}
+
+// WARC holds the settings of reading WARC files.
+type WARC struct {
+	// MaxBody is the largest body that is read, in bytes.
+	MaxBody int
+}
+
+// Query holds the settings of searching.
+type Query struct {
+	// Limit is how many hits are shown.
+	Limit int
+}
+
+// Default is what holds where nothing else is said.
+func Default() Config {
+	return Config{
+		Data:     "./data",
+		LogLevel: "warn",
+		Format:   "text",
+		Workers:  4,
+		Backlog:  2000,
+		Commit:   "auto",
+		WARC:     WARC{MaxBody: 32 << 20},
+		Query:    Query{Limit: 10},
+	}
+}

@@ -1,0 +1,190 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var wantLine = regexp.MustCompile(`(?m)^# want: ?(.*)$`)
+
+// want is what a file of testdata says of itself.
+func want(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := wantLine.FindStringSubmatch(string(data))
+	if m == nil {
+		t.Fatalf("%s has no line \"# want: …\"", path)
+	}
+	return strings.ReplaceAll(m[1], "FILE", path)
+}
+
+func files(t *testing.T, pattern string) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join("testdata", pattern))
+	if err != nil || len(list) == 0 {
+		t.Fatalf("no files %s: %v", pattern, err)
+	}
+	return list
+}
+
+// differences lists what is not as by default: key=value, with spaces between.
+func differences(c Config) string {
+	var list []string
+	d := Default()
+	for _, s := range settings {
+		if v := s.get(&c); v != s.get(&d) {
+			list = append(list, s.key+"="+v)
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+func TestGoodFiles(t *testing.T) {
+	for _, path := range files(t, "*.good.yaml") {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			c, err := Load(path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := differences(c); got != want(t, path) {
+				t.Errorf("got  %s\nwant %s", got, want(t, path))
+			}
+		})
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	for _, path := range files(t, "*.bad.yaml") {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			_, err := Load(path, nil)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if err.Error() != want(t, path) {
+				t.Errorf("got  %s\nwant %s", err, want(t, path))
+			}
+		})
+	}
+}
+
+// The shipped file shows every key and its default, and says something on each.
+func TestShippedFileIsDefault(t *testing.T) {
+	const path = "../config.yaml"
+	c, err := Load(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c != Default() {
+		t.Errorf("config.yaml differs from the defaults: %s", differences(c))
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := parse(path, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range Keys() {
+		if _, ok := entries[key]; !ok {
+			t.Errorf("config.yaml does not have %s", key)
+		}
+		_, name, ok := strings.Cut(key, ".")
+		if !ok {
+			name = key
+		}
+		if !regexp.MustCompile(`(?m)^ *#.*\n *` + name + `:`).Match(data) {
+			t.Errorf("config.yaml has no sentence above %s", key)
+		}
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	const file = "testdata/everything.good.yaml" // workers: 8
+	get := func(flags map[string]Flag) Config {
+		t.Helper()
+		c, err := Load(file, flags)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	if c := get(nil); c.Workers != 8 || c.WARC.MaxBody != 1<<20 {
+		t.Errorf("file: %+v", c)
+	}
+	t.Setenv("INDEXER_WORKERS", "16")
+	t.Setenv("INDEXER_WARC_MAX_BODY", "2048")
+	if c := get(nil); c.Workers != 16 || c.WARC.MaxBody != 2048 {
+		t.Errorf("environment above file: %+v", c)
+	}
+	if c := get(map[string]Flag{"workers": {"workers", "32"}}); c.Workers != 32 || c.WARC.MaxBody != 2048 {
+		t.Errorf("flag above environment: %+v", c)
+	}
+}
+
+func TestErrorsNameTheSource(t *testing.T) {
+	check := func(flags map[string]Flag, wantErr string) {
+		t.Helper()
+		_, err := Load("testdata/empty.good.yaml", flags)
+		if err == nil || err.Error() != wantErr {
+			t.Errorf("got  %v\nwant %s", err, wantErr)
+		}
+	}
+	check(map[string]Flag{"log_level": {"log-level", "loud"}}, `flag --log-level: log_level: "loud" is not allowed; want debug, info, warn or error`)
+	check(map[string]Flag{"data": {"data", ""}}, `flag --data: data: "" is not allowed; want a path`)
+	t.Setenv("INDEXER_QUERY_LIMIT", "0")
+	check(nil, `environment variable INDEXER_QUERY_LIMIT: query.limit: "0" is not allowed; want a whole number from 1 to 1000`)
+}
+
+func TestNamedFileMustExist(t *testing.T) {
+	_, err := Load("testdata/none.yaml", nil)
+	const wantErr = "testdata/none.yaml: cannot read the configuration: no such file or directory"
+	if err == nil || err.Error() != wantErr {
+		t.Errorf("got  %v\nwant %s", err, wantErr)
+	}
+}
+
+// Without a name the file of the working directory is read, where there is one.
+func TestDefaultFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if c, err := Load("", nil); err != nil || c != Default() {
+		t.Fatalf("no file: %+v, %v", c, err)
+	}
+	if err := os.WriteFile(DefaultFile, []byte("workers: 7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Load("", nil); err != nil || c.Workers != 7 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+}
+
+// Whatever a file holds, parse ends, and what it accepts are known keys.
+func FuzzParse(f *testing.F) {
+	for _, pattern := range []string{"testdata/*.yaml", "../config.yaml"} {
+		list, _ := filepath.Glob(pattern)
+		for _, path := range list {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		entries, err := parse("f.yaml", data)
+		if err != nil && !strings.HasPrefix(err.Error(), "f.yaml") {
+			t.Errorf("the error does not begin with the file: %v", err)
+		}
+		for key := range entries {
+			if _, ok := lookup(key); !ok {
+				t.Errorf("accepted key %q", key)
+			}
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// entry is a key of the file: its value as written, and where it stands.
+type entry struct {
+	value string
+	where string // file:line
+}
+
+// maxFile bounds the size of a configuration file, in bytes.
+const maxFile = 1 << 20
+
+// parse reads a file strictly: a key that does not exist, one that is there
+// twice, a list where a word is wanted are errors at their line.
+func parse(path string, data []byte) (map[string]entry, error) {
+	if len(data) > maxFile {
+		return nil, &Error{Where: path, Reason: fmt.Sprintf("%d bytes are too many for a configuration; at most %d", len(data), maxFile)}
+	}
+	var doc yaml.Node
+	dec := yaml.NewDecoder(strings.NewReader(string(data)))
+	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
+		return nil, nil
+	} else if err != nil {
+		return nil, syntaxError(path, err)
+	}
+	var second yaml.Node
+	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, &Error{Where: path, Reason: "more than one YAML document; want one"}
+	}
+	f := file{path: path, entries: make(map[string]entry)}
+	return f.entries, f.walk("", doc.Content[0])
+}
+
+type file struct {
+	path    string
+	entries map[string]entry
+}
+
+// walk collects the keys of a mapping, with their section before them.
+func (f *file) walk(section string, n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		return nil // an empty file or section
+	}
+	if n.Kind != yaml.MappingNode {
+		return &Error{Where: f.at(n), Key: strings.TrimSuffix(section, "."), Reason: "want lines of the form key: value"}
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		if err := f.add(section, n.Content[i], n.Content[i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *file) add(section string, name, value *yaml.Node) error {
+	key := section + name.Value
+	if isSection(key) {
+		return f.walk(key+".", value)
+	}
+	if _, ok := lookup(key); !ok {
+		return &Error{Where: f.at(name), Key: key, Reason: "there is no such key; there are " + strings.Join(Keys(), ", ")}
+	}
+	if earlier, ok := f.entries[key]; ok {
+		return &Error{Where: f.at(name), Key: key, Reason: "stands at " + earlier.where + " already"}
+	}
+	if value.Kind != yaml.ScalarNode {
+		s, _ := lookup(key)
+		return &Error{Where: f.at(value), Key: key, Reason: "want " + s.allowed + ", not a list or a section"}
+	}
+	f.entries[key] = entry{value: value.Value, where: f.at(value)}
+	return nil
+}
+
+func isSection(key string) bool {
+	for _, s := range settings {
+		if strings.HasPrefix(s.key, key+".") {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *file) at(n *yaml.Node) string { return fmt.Sprintf("%s:%d", f.path, n.Line) }
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+
+// syntaxError brings the decoder's message into the form of the others.
+func syntaxError(path string, err error) error {
+	m := yamlLine.FindStringSubmatch(err.Error())
+	switch {
+	case m == nil:
+		return &Error{Where: path, Reason: "not YAML: " + err.Error()}
+	case m[1] == "":
+		return &Error{Where: path, Reason: "not YAML: " + m[2]}
+	}
+	return &Error{Where: path + ":" + m[1], Reason: "not YAML: " + m[2]}
+}

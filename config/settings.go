@@ -1,0 +1,84 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// setting is one key: where its value goes and what it may be.
+type setting struct {
+	key     string
+	allowed string // "want …"
+	// set puts a value into its field, and reports false where it is not allowed.
+	set func(c *Config, value string) bool
+	get func(c *Config) string
+}
+
+// settings lists all keys, in the order of config.yaml.
+var settings = []setting{
+	text("data", func(c *Config) *string { return &c.Data }),
+	oneOf("log_level", func(c *Config) *string { return &c.LogLevel }, "debug", "info", "warn", "error"),
+	oneOf("format", func(c *Config) *string { return &c.Format }, "text", "json"),
+	number("workers", func(c *Config) *int { return &c.Workers }, 1, 256),
+	number("backlog", func(c *Config) *int { return &c.Backlog }, 10, 1_000_000),
+	oneOf("commit", func(c *Config) *string { return &c.Commit }, "auto", "one-phase", "two-phase"),
+	boolean("sync", func(c *Config) *bool { return &c.Sync }),
+	number("warc.max_body", func(c *Config) *int { return &c.WARC.MaxBody }, 1<<10, 1<<30),
+	number("query.limit", func(c *Config) *int { return &c.Query.Limit }, 1, 1000),
+}
+
+// Keys lists the names of all settings, as they stand in the file.
+func Keys() []string {
+	keys := make([]string, len(settings))
+	for i, s := range settings {
+		keys[i] = s.key
+	}
+	return keys
+}
+
+func lookup(key string) (setting, bool) {
+	i := slices.IndexFunc(settings, func(s setting) bool { return s.key == key })
+	if i < 0 {
+		return setting{}, false
+	}
+	return settings[i], true
+}
+
+func text(key string, field func(*Config) *string) setting {
+	return setting{
+		key: key, allowed: "a path",
+		set: func(c *Config, v string) bool { *field(c) = v; return v != "" && !strings.ContainsRune(v, 0) },
+		get: func(c *Config) string { return *field(c) },
+	}
+}
+
+func oneOf(key string, field func(*Config) *string, values ...string) setting {
+	last := len(values) - 1
+	return setting{
+		key: key, allowed: strings.Join(values[:last], ", ") + " or " + values[last],
+		set: func(c *Config, v string) bool { *field(c) = v; return slices.Contains(values, v) },
+		get: func(c *Config) string { return *field(c) },
+	}
+}
+
+func number(key string, field func(*Config) *int, least, most int) setting {
+	return setting{
+		key: key, allowed: fmt.Sprintf("a whole number from %d to %d", least, most),
+		set: func(c *Config, v string) bool {
+			n, err := strconv.Atoi(v)
+			*field(c) = n
+			return err == nil && n >= least && n <= most
+		},
+		get: func(c *Config) string { return strconv.Itoa(*field(c)) },
+	}
+}
+
+func boolean(key string, field func(*Config) *bool) setting {
+	return setting{
+		key: key, allowed: "true or false",
+		set: func(c *Config, v string) bool { *field(c) = v == "true"; return v == "true" || v == "false" },
+		get: func(c *Config) string { return strconv.FormatBool(*field(c)) },
+	}
+}
