@@ -17,3 +17,20 @@ func Benchmark(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkReopened reads from table files rather than from memory.
+func BenchmarkReopened(b *testing.B) {
+	dir := b.TempDir()
+	db := open(b, dir, storetest.Groups, badgerdb.Options{})
+	storetest.Fill(b, db)
+	if err := db.Close(); err != nil {
+		b.Fatal(err)
+	}
+	db = open(b, dir, storetest.Groups, badgerdb.Options{})
+	b.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	storetest.BenchReads(b, db)
+}

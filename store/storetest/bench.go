@@ -101,8 +101,21 @@ func benchRow(i int) string { return fmt.Sprintf("com.example.%07d/", i) }
 
 func benchRead(b *testing.B, open Opener) {
 	f := start(b, open)
-	const rows = 20_000
-	f.fill(rows)
+	f.fill(benchRows)
+	BenchReads(b, f.table)
+}
+
+const benchRows = 20_000
+
+// Fill writes what BenchReads reads. A durable engine can close and open the
+// table in between, to measure what comes from its files.
+func Fill(t testing.TB, table store.Table) {
+	(&fixture{TB: t, table: table}).fill(benchRows)
+}
+
+// BenchReads measures reads of random rows of a filled table.
+func BenchReads(b *testing.B, table store.Table) {
+	const rows = benchRows
 	newestWrite := store.Selector{Group: versioned, Column: []byte("write:a"), MaxTS: 4, Newest: 1}
 	for _, bc := range []struct {
 		name string
@@ -118,7 +131,7 @@ func benchRead(b *testing.B, open Opener) {
 		b.Run(bc.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for range b.N {
-				cells, err := f.table.Read(ctx, []byte(benchRow(rand.IntN(rows))), bc.sel...)
+				cells, err := table.Read(ctx, []byte(benchRow(rand.IntN(rows))), bc.sel...)
 				if err != nil || len(cells) != bc.want {
 					b.Fatalf("%s, %v", show(cells), err)
 				}
@@ -130,7 +143,7 @@ func benchRead(b *testing.B, open Opener) {
 // benchScan reports cells/s.
 func benchScan(b *testing.B, open Opener) {
 	f := start(b, open)
-	f.fill(20_000)
+	f.fill(benchRows)
 	for _, newest := range []int{0, 1} {
 		b.Run(fmt.Sprint("Newest", newest), func(b *testing.B) {
 			cells := 0

@@ -27,7 +27,7 @@ func testModel(t *testing.T, open Opener) {
 	if testing.Short() {
 		steps = 1500
 	}
-	RandomOps(start(t, open), NewModel(Groups), seed, steps)
+	randomOps(start(t, open), NewModel(Groups), seed, steps)
 }
 
 // random runs operations against a table and a model.
@@ -44,9 +44,9 @@ type modelSnapshot struct {
 	model *Model
 }
 
-// RandomOps runs random operations on the table of f and on a model, and compares
+// randomOps runs random operations on the table of f and on a model, and compares
 // what they say.
-func RandomOps(f *fixture, model *Model, seed uint64, steps int) {
+func randomOps(f *fixture, model *Model, seed uint64, steps int) {
 	r := &random{fixture: f, Rand: rand.New(rand.NewPCG(seed, 0)), model: model}
 	if c, ok := f.table.(store.Committer); ok {
 		r.clock = newClock()
