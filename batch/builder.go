@@ -2,6 +2,7 @@ package batch
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"time"
 
@@ -47,20 +48,24 @@ func (b *Builder) Add(f *page.Fetch) {
 	}
 	doc := page.Interpret(f)
 	body := sha256.Sum256(f.Body)
-	if !d.decided || d.yieldsTo(doc.Outcome, f.Time, body) {
+	if !d.decided || d.yieldsTo(&doc, f.Time, body) {
 		d.doc, d.decided, d.time, d.body = doc, true, f.Time, body
 	}
 }
 
-// yieldsTo reports that another fetch decides rather than d's.
-func (d *decision) yieldsTo(outcome page.Outcome, at time.Time, body [sha256.Size]byte) bool {
-	if failed := d.doc.Outcome == page.Failed; failed != (outcome == page.Failed) {
+// yieldsTo reports that another fetch decides rather than d's. The contract ends
+// at the body's hash; outcome and target are for responses that differ in their
+// header alone, so that the order of arrival never matters.
+func (d *decision) yieldsTo(doc *page.Document, at time.Time, body [sha256.Size]byte) bool {
+	if failed := d.doc.Outcome == page.Failed; failed != (doc.Outcome == page.Failed) {
 		return failed
 	}
-	if !at.Equal(d.time) {
-		return at.After(d.time)
-	}
-	return bytes.Compare(body[:], d.body[:]) > 0
+	return cmp.Or(
+		at.Compare(d.time),
+		bytes.Compare(body[:], d.body[:]),
+		cmp.Compare(doc.Outcome, d.doc.Outcome),
+		cmp.Compare(doc.Target, d.doc.Target),
+	) > 0
 }
 
 // AddDecided takes the document of the fetch that decides for u, and the time to
@@ -78,9 +83,10 @@ func (b *Builder) at(u page.URL) *decision {
 	return d
 }
 
-// fetchedAt is the time to show: of the deciding fetch, or of a later revisit.
+// fetchedAt is the time to show: of the deciding fetch, or of a later revisit. A
+// revisit of what was never fetched says nothing.
 func (d *decision) fetchedAt() time.Time {
-	if d.renewed.After(d.time) {
+	if d.decided && d.renewed.After(d.time) {
 		return d.renewed
 	}
 	return d.time

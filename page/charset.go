@@ -116,18 +116,26 @@ func charsetParameter(s string) string {
 	}
 }
 
+// prescanLength is how far browsers look for a <meta> before they parse. Their
+// prescan does not know that scripts and styles hold no elements.
+const prescanLength = 1024
+
 // metaCharset finds the first <meta> that declares an encoding ("prescan a byte
-// stream to determine its encoding"), "" if none does.
+// stream to determine its encoding", and after it "change the encoding while
+// parsing"), "" if none does.
 func metaCharset(body []byte) string {
 	if !mentionsCharset(body) {
 		return ""
 	}
 	z := html.NewTokenizer(bytes.NewReader(body))
-	for {
+	for offset := 0; ; offset += len(z.Raw()) {
 		switch z.Next() {
 		case html.ErrorToken:
 			return ""
 		case html.StartTagToken, html.SelfClosingTagToken:
+			if offset < prescanLength {
+				z.NextIsNotRawText()
+			}
 			name, hasAttr := z.TagName()
 			if string(name) != "meta" || !hasAttr {
 				continue

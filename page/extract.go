@@ -2,6 +2,7 @@ package page
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -106,7 +107,7 @@ func (x *extractor) enterElement(n *html.Node) bool {
 		return false
 	case atom.Title:
 		x.enterTitle(n)
-		return n.Parent.DataAtom != atom.Head // misplaced ones are shown
+		return isInBody(n) // misplaced ones are shown
 	case atom.Template:
 		if x.templateOf == nil {
 			x.templateOf = n
@@ -190,6 +191,13 @@ func (x *extractor) enterTitle(n *html.Node) {
 	}
 }
 
+// isInBody tells a misplaced <title>: in a tree as written, too, where <head> may
+// be left out.
+func isInBody(title *html.Node) bool {
+	parent := title.Parent
+	return parent.Type != html.DocumentNode && parent.DataAtom != atom.Head && parent.DataAtom != atom.Html
+}
+
 // enterScript takes the text of scripts that are templates.
 func (x *extractor) enterScript(n *html.Node) {
 	mediaType, _ := attribute(n, "type")
@@ -232,7 +240,9 @@ func (x *extractor) leaveLink(l openLink) {
 		return
 	}
 	ref, _ := attribute(l.node, "href")
-	anchor := strings.TrimPrefix(string(x.anchor.buf[l.start:]), " ")
+	// Nested links share the text, so copy no more of it than can be kept.
+	text := x.anchor.buf[l.start:]
+	anchor := strings.TrimPrefix(string(text[:min(len(text), 1+utf8.UTFMax*MaxAnchorLength)]), " ")
 	x.links = append(x.links, rawLink{ref, cut(anchor, MaxAnchorLength)})
 }
 

@@ -13,7 +13,7 @@ const (
 	minDetectLength = 100
 	// maxDetectBytes bounds the cost, which grows with the text; more of it does
 	// not change the answer.
-	maxDetectBytes = 4096
+	maxDetectBytes = 1024
 )
 
 // languageOf is the declared language as a lower-case BCP 47 tag, or else the

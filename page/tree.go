@@ -17,8 +17,12 @@ func parseTree(body string) *html.Node {
 	return flatTree(body)
 }
 
-// flatDepth bounds the depth of a flatTree.
-const flatDepth = 256
+// flatDepth is the depth from which on a flatTree opens links and elements
+// without visible text only, flatLimit that from which on it opens nothing.
+const (
+	flatDepth = 256
+	flatLimit = 320
+)
 
 // flatTree is the tree of tags as written, without the standard's repairs, and
 // cut off in depth: what would stand deeper becomes a child of the deepest
@@ -37,7 +41,7 @@ func flatTree(body string) *html.Node {
 		case html.StartTagToken:
 			n := elementOf(z.Token())
 			parent.AppendChild(n)
-			if !isVoid(n.DataAtom) && len(open) < flatDepth {
+			if !isVoid(n.DataAtom) && (len(open) < flatDepth || len(open) < flatLimit && mustOpen(n.DataAtom)) {
 				open = append(open, n)
 			}
 		case html.SelfClosingTagToken:
@@ -50,6 +54,14 @@ func flatTree(body string) *html.Node {
 
 func elementOf(t html.Token) *html.Node {
 	return &html.Node{Type: html.ElementNode, Data: t.Data, DataAtom: t.DataAtom, Attr: t.Attr}
+}
+
+func mustOpen(a atom.Atom) bool {
+	switch a {
+	case atom.A, atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Title:
+		return true
+	}
+	return false
 }
 
 // closeElement closes the innermost open element of that name and what is open
