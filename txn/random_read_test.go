@@ -1,0 +1,115 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// The reads of a random program: each must give what the model says, or meet a
+// lock that it has to wait for.
+
+func (r *random) get(x *randomTxn, c Cell) {
+	ctx, cancel := context.WithTimeout(context.Background(), randomWait)
+	defer cancel()
+	v, err := x.tx.Get(ctx, c.Row, c.Column)
+	want := r.model.get(&x.modelTxn, c)
+	r.logf("%d reads %s: %.8s at %d, %v", x.start, c, v.Data, v.TS, err)
+	switch {
+	case err != nil:
+		r.excuse(x, err, func(d Cell) bool { return d == c })
+	case string(v.Data) != string(want.Data) || v.Exists != want.Exists || v.TS != want.TS:
+		r.t.Errorf("%d read %q at %d from %s, want %q at %d", x.start, v.Data, v.TS, c, want.Data, want.TS)
+	}
+}
+
+func (r *random) getRow(x *randomTxn, row string) {
+	ctx, cancel := context.WithTimeout(context.Background(), randomWait)
+	defer cancel()
+	cols, err := x.tx.GetRow(ctx, row, "app")
+	var got []string
+	for _, v := range cols {
+		got = append(got, describeVersion(row, v))
+	}
+	r.compare(x, row, got, err)
+}
+
+func (r *random) scan(x *randomTxn) {
+	ctx, cancel := context.WithTimeout(context.Background(), randomWait)
+	defer cancel()
+	got, err := scanAll(ctx, x.tx)
+	r.compare(x, "", got, err)
+}
+
+func scanAll(ctx context.Context, tx *Txn) (got []string, err error) {
+	err = tx.Scan(ctx, "app", "", "", func(row string, cols []Version) error {
+		for _, v := range cols {
+			got = append(got, describeVersion(row, v))
+		}
+		return nil
+	})
+	return got, err
+}
+
+func (r *random) compare(x *randomTxn, row string, got []string, err error) {
+	want := r.model.row(&x.modelTxn, row)
+	r.logf("%d reads row %q: %d columns, %v", x.start, row, len(got), err)
+	switch {
+	case err != nil:
+		r.excuse(x, err, func(d Cell) bool { return row == "" || d.Row == row })
+	case !slices.Equal(got, want):
+		r.t.Errorf("%d read in row %q\n%q, want\n%q", x.start, row, got, want)
+	}
+}
+
+// excuse accepts that a read timed out if a stopped commit may hold a lock on
+// what it read.
+func (r *random) excuse(x *randomTxn, err error, concerns func(Cell) bool) {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		r.t.Errorf("%d: %v", x.start, err)
+		return
+	}
+	for _, y := range r.live {
+		if y.stopped && y.start < x.start && slices.ContainsFunc(y.cells(), concerns) {
+			return
+		}
+	}
+	r.t.Errorf("%d waited for nobody", x.start)
+}
+
+func (x *randomTxn) cells() (cells []Cell) {
+	for c := range x.writes {
+		cells = append(cells, c)
+	}
+	for c := range x.triggers {
+		cells = append(cells, c)
+	}
+	return cells
+}
+
+// compareAll compares the whole table with the model, in a new process.
+func (r *random) compareAll() {
+	r.begin()
+	x := r.live[len(r.live)-1]
+	got, err := scanAll(context.Background(), x.tx)
+	r.compare(x, "", got, err)
+}
+
+// compareNotifications checks that none was lost: every write to the observed
+// column that no run has answered has a notification at least as new.
+func (r *random) compareNotifications() {
+	notes, _, err := r.db.Notifications(context.Background(), "", 0)
+	if err != nil {
+		r.t.Error(err)
+		return
+	}
+	at := make(map[Cell]uint64)
+	for _, n := range notes {
+		at[n.Cell] = n.TS
+	}
+	for c, vs := range r.model.versions {
+		if last := vs[len(vs)-1].commit; c.Name == observed && last > r.model.answered[c] && at[c] < last {
+			r.t.Errorf("%s was written at %d, answered up to %d, and its notification is at %d", c, last, r.model.answered[c], at[c])
+		}
+	}
+}
