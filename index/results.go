@@ -18,8 +18,8 @@ type Options struct {
 // Weights of the columns in BM25; the zero value means [DefaultWeights].
 type Weights struct{ Title, Body, Anchors, URL float64 }
 
-// DefaultWeights are those that found the most known items in the corpus
-// (docs/format-index.md).
+// DefaultWeights find known items in the corpus as well as any others tried; the
+// exact values matter little (docs/format-index.md).
 var DefaultWeights = Weights{Title: 20, Body: 1, Anchors: 4, URL: 2}
 
 // MaxResults is how deep into a result one can look.

@@ -38,13 +38,13 @@ type stemmer struct {
 
 type stemmed struct{ word, stem string }
 
-// stemCache is the number of slots of a stemmer's direct-mapped cache. Running
-// text repeats its words: with the cache, stemming is a tenth of analysis; without, most of it.
+// stemCache is the number of slots of a stemmer's direct-mapped cache, about 2 MB
+// when full. Running text repeats its words, and a Snowball run allocates.
 const stemCache = 1 << 14
 
 var stemSeed = maphash.MakeSeed()
 
-// stem is the stem of a folded word. A nil stemmer gives the word itself.
+// stem is the stem of a folded word.
 func (s *stemmer) stem(word []byte) string {
 	slot := &s.cache[maphash.Bytes(stemSeed, word)%stemCache]
 	if e := slot.Load(); e != nil && e.word == string(word) {
