@@ -31,9 +31,8 @@ type cursor struct {
 const seekAfter = 8
 
 // visit calls fn for the wanted cells from start on whose keys have the prefix.
-// key is the stored key, head the key without timestamp; both are valid until fn
-// returns. For a Latest group stored is the stored value. fn ends the visit with
-// an error; errStop is turned into nil.
+// head is the key without timestamp; it and item are valid until fn returns. fn
+// ends the visit with an error; errStop is turned into nil.
 func (c *cursor) visit(start, prefix []byte, fn func(head []byte, ts uint64, item *badger.Item) error) error {
 	step := c.versioned
 	if c.group.Latest {
@@ -117,8 +116,7 @@ func (c *cursor) skipColumn() {
 	c.it.Seek(c.scratch)
 }
 
-// cellValue returns the value of a cell behind spare bytes for a column name, so
-// that a cell costs one allocation for both.
+// cellValue returns a copy of the value of a cell.
 func cellValue(g *group, item *badger.Item, head []byte) (value []byte, err error) {
 	err = item.Value(func(stored []byte) (err error) {
 		if g.Latest {
@@ -126,7 +124,7 @@ func cellValue(g *group, item *badger.Item, head []byte) (value []byte, err erro
 		} else {
 			value, err = splitPlain(stored, head)
 		}
-		value = append([]byte(nil), value...)
+		value = bytes.Clone(value)
 		return err
 	})
 	if err != nil {

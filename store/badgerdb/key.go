@@ -89,11 +89,10 @@ func nameEnd(key []byte, from int) (int, error) {
 	}
 }
 
-// unescape returns a name from its escaped form with end mark, as a fresh slice
-// with room for spare more bytes.
-func unescape(escaped []byte, spare int) []byte {
+// unescape returns a name from its escaped form with end mark, as a fresh slice.
+func unescape(escaped []byte) []byte {
 	escaped = escaped[:len(escaped)-2]
-	name := make([]byte, 0, len(escaped)+spare)
+	name := make([]byte, 0, len(escaped))
 	for {
 		i := bytes.IndexByte(escaped, escape)
 		if i < 0 {

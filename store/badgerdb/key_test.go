@@ -27,7 +27,7 @@ func FuzzKey(f *testing.F) {
 		if err != nil {
 			t.Fatalf("nameEnd(%x): %v", head, err)
 		}
-		if row, col := unescape(head[1:end], 0), unescape(head[end:], 0); !bytes.Equal(row, row1) || !bytes.Equal(col, col1) {
+		if row, col := unescape(head[1:end]), unescape(head[end:]); !bytes.Equal(row, row1) || !bytes.Equal(col, col1) {
 			t.Errorf("%x gives row %q, column %q; want %q, %q", k1, row, col, row1, col1)
 		}
 		if !bytes.HasPrefix(appendName(nil, append(bytes.Clone(col1), col2...)), appendEscaped(nil, col1)) {
@@ -45,7 +45,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key []byte, table string) {
 		if head, _, err := splitTS(key); err == nil {
 			if end, err := nameEnd(head, 1); err == nil {
-				_ = unescape(head[1:end], 0)
+				_ = unescape(head[1:end])
 			}
 		}
 		_, _, _ = splitLatest(key, key)

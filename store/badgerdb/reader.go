@@ -68,7 +68,7 @@ func (r *reader) first(row []byte, sel store.Selector) (found *store.Cell, err e
 	defer its.close()
 	g := r.db.group(sel.Group)
 	err = r.selectCells(&its, g, &one[0], func(head []byte, ts uint64, item *badger.Item) error {
-		found = &store.Cell{Group: g.Name, Row: bytes.Clone(row), Column: unescape(its.columnOf(head), 0), TS: ts}
+		found = &store.Cell{Group: g.Name, Row: bytes.Clone(row), Column: unescape(its.columnOf(head)), TS: ts}
 		return errStop
 	})
 	return found, err
@@ -173,7 +173,7 @@ func (r *reader) versions(g *group, head []byte, ts uint64, limit int) (found []
 
 func makeCell(g *group, row, escapedColumn []byte, ts uint64, item *badger.Item) (store.Cell, error) {
 	value, err := cellValue(g, item, item.Key())
-	return store.Cell{Group: g.Name, Row: row, Column: unescape(escapedColumn, 0), TS: ts, Value: value}, err
+	return store.Cell{Group: g.Name, Row: row, Column: unescape(escapedColumn), TS: ts, Value: value}, err
 }
 
 // iterators are those of one call: one per group.

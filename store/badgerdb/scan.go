@@ -45,7 +45,7 @@ func (r *reader) scan(ctx context.Context, rg store.Range, keysOnly bool, fn fun
 		if !bytes.HasPrefix(column, s.columnPrefix) {
 			return nil
 		}
-		cell := store.Cell{Group: s.g.Name, Row: s.row, Column: unescape(column, 0), TS: ts}
+		cell := store.Cell{Group: s.g.Name, Row: s.row, Column: unescape(column), TS: ts}
 		if !keysOnly {
 			if cell.Value, err = cellValue(s.g, item, head); err != nil {
 				next = s.row
@@ -111,7 +111,7 @@ func (s *scan) enterRow(head []byte) error {
 	}
 	s.encodedRow = append(s.encodedRow[:0], head[:end]...)
 	s.rowEnd = end
-	s.row = unescape(head[1:end], 0)
+	s.row = unescape(head[1:end])
 	s.rowNumber++
 	return nil
 }
