@@ -40,13 +40,16 @@ type Admitter interface {
 
 // Loader writes fetches.
 type Loader struct {
-	db    *txn.DB
-	admit Admitter
+	db      *txn.DB
+	admit   Admitter
+	changed func(row string)
 }
 
-// New makes a loader that waits for admit before each fetch.
-func New(db *txn.DB, admit Admitter) *Loader {
-	return &Loader{db: db, admit: admit}
+// New makes a loader that waits for admit before each fetch, and calls changed
+// with the row of each URL about which a fetch says something new, just before
+// the fetch is committed.
+func New(db *txn.DB, admit Admitter, changed func(row string)) *Loader {
+	return &Loader{db: db, admit: admit, changed: changed}
 }
 
 // Load writes one fetch, and says what came of it. It may be called from many
@@ -61,6 +64,9 @@ func (l *Loader) Load(ctx context.Context, f *page.Fetch) (Effect, error) {
 	var effect Effect
 	_, err := l.db.Run(ctx, func(tx *txn.Txn) (err error) {
 		effect, err = p.write(ctx, tx)
+		if err == nil && effect == Changed {
+			l.changed(p.row)
+		}
 		return err
 	})
 	if err != nil {
@@ -107,18 +113,18 @@ func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error
 	if err != nil {
 		return Late, err
 	}
+	said, err := tx.Get(ctx, p.row, schema.FetchContent)
+	if err != nil {
+		return Late, err
+	}
 	if inForce.Exists {
 		stamp, err := schema.DecodeFetchStamp(inForce.Data)
 		if err != nil {
 			return Late, err
 		}
-		if !p.stamp.Newer(stamp) {
+		if !p.decidesOver(stamp, said.Data) {
 			return Late, nil
 		}
-	}
-	said, err := tx.Get(ctx, p.row, schema.FetchContent)
-	if err != nil {
-		return Late, err
 	}
 	tx.Set(p.row, schema.FetchTime, p.stamp.Encode())
 	if said.Exists && bytes.Equal(said.Data, p.content) {
@@ -126,6 +132,16 @@ func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error
 	}
 	tx.Set(p.row, schema.FetchContent, p.content)
 	return Changed, p.writeBody(ctx, tx)
+}
+
+// decidesOver is semantics.md section 2. Two fetches with the same time and body
+// can still differ in status or headers (two redirects within a second); then
+// the greater content decides, so that it is not the order of arrival.
+func (p *prepared) decidesOver(inForce schema.FetchStamp, said []byte) bool {
+	if p.stamp.Time.Equal(inForce.Time) && p.stamp.Sum == inForce.Sum {
+		return bytes.Compare(p.content, said) > 0
+	}
+	return p.stamp.Newer(inForce)
 }
 
 // writeBody keeps the body if it can be a page, and drops an earlier one if not.

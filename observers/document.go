@@ -60,7 +60,7 @@ func writeDocument(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Docum
 	if err != nil {
 		return err
 	}
-	now := schema.NewState(doc)
+	now := schema.NewURLState(doc)
 	if err := writeLinks(ctx, tx, row, doc); err != nil {
 		return err
 	}
@@ -83,12 +83,12 @@ func writeDocument(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Docum
 }
 
 // readState reads what document said of a URL; false if it never did.
-func readState(ctx context.Context, tx *txn.Txn, row string) (schema.State, bool, error) {
+func readState(ctx context.Context, tx *txn.Txn, row string) (schema.URLState, bool, error) {
 	v, err := tx.Get(ctx, row, schema.State)
 	if err != nil || !v.Exists {
-		return schema.State{}, false, err
+		return schema.URLState{}, false, err
 	}
-	s, err := schema.DecodeState(v.Data)
+	s, err := schema.DecodeURLState(v.Data)
 	return s, true, err
 }
 

@@ -13,7 +13,7 @@ import (
 // the incremental result unique: the hop at place i of u's walk is the hop at
 // place i-1 of the next one's, so by induction on i all places are right once
 // every URL has looked at the present walk of its next, also in a loop.
-func extend(u page.URL, s schema.State, ahead schema.StoredWalk) schema.StoredWalk {
+func extend(u page.URL, s schema.URLState, ahead schema.StoredWalk) schema.StoredWalk {
 	if s.Outcome != page.Page && s.Outcome != page.Redirect {
 		return nil
 	}

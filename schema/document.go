@@ -29,8 +29,8 @@ func DecodeText(b []byte) (StoredText, error) {
 	return t, d.done("text")
 }
 
-// State is what a URL's fetch in force says that clustering has to know.
-type State struct {
+// URLState is what a URL's fetch in force says that clustering has to know.
+type URLState struct {
 	Outcome  page.Outcome
 	NoIndex  bool
 	NoFollow bool
@@ -42,9 +42,9 @@ type State struct {
 	Sum [8]byte
 }
 
-// NewState takes from a document what clustering has to know.
-func NewState(d *page.Document) State {
-	s := State{Outcome: d.Outcome, NoIndex: d.NoIndex, NoFollow: d.NoFollow, Target: d.Target, Key: d.Key}
+// NewURLState takes from a document what clustering has to know.
+func NewURLState(d *page.Document) URLState {
+	s := URLState{Outcome: d.Outcome, NoIndex: d.NoIndex, NoFollow: d.NoFollow, Target: d.Target, Key: d.Key}
 	if d.Outcome == page.Page {
 		sum := sha256.Sum256(enc(nil).string(d.Title).string(d.Language).string(d.Text))
 		copy(s.Sum[:], sum[:])
@@ -53,7 +53,7 @@ func NewState(d *page.Document) State {
 }
 
 // Encode for State.
-func (s State) Encode() []byte {
+func (s URLState) Encode() []byte {
 	e := enc(nil).byte(byte(s.Outcome)).byte(flags(s.NoIndex, s.NoFollow)).string(string(s.Target))
 	if s.Outcome == page.Page {
 		e = append(append(e, s.Key[:]...), s.Sum[:]...)
@@ -61,10 +61,10 @@ func (s State) Encode() []byte {
 	return e
 }
 
-// DecodeState undoes Encode.
-func DecodeState(b []byte) (State, error) {
+// DecodeURLState undoes Encode.
+func DecodeURLState(b []byte) (URLState, error) {
 	d := dec{b: b}
-	s := State{Outcome: page.Outcome(d.byte())}
+	s := URLState{Outcome: page.Outcome(d.byte())}
 	f := d.byte()
 	s.NoIndex, s.NoFollow = f&1 != 0, f&2 != 0
 	s.Target = page.URL(d.string())

@@ -100,3 +100,9 @@ func ParseMemberRow(row string) (k page.ContentKey, m MemberInfo, err error) {
 	copy(k[:], row)
 	return k, MemberInfo{URL: page.URL(row[35:]), Eligible: row[32] < 2}, nil
 }
+
+// PairTarget is the row of the target in a pair row.
+func PairTarget(row string) string {
+	target, _, _ := strings.Cut(row, "\x00")
+	return target
+}

@@ -1,0 +1,80 @@
+package observers
+
+import (
+	"context"
+
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// These read what the observers left, for inspect, stats and verify.
+
+// OutcomeOf is the outcome of a URL, with its state if it has one.
+func OutcomeOf(ctx context.Context, tx *txn.Txn, u page.URL) (schema.URLState, page.Outcome, error) {
+	s, known, err := readState(ctx, tx, schema.URLRow(u))
+	if err != nil || known {
+		return s, s.Outcome, err
+	}
+	failure, err := LastFailure(ctx, tx, u)
+	if err != nil || failure == nil {
+		return s, page.Unfetched, err
+	}
+	return s, page.Failed, nil
+}
+
+// LastFailure is the newest failed fetch of a URL, nil if there was none.
+func LastFailure(ctx context.Context, tx *txn.Txn, u page.URL) (*schema.Failure, error) {
+	v, err := tx.Get(ctx, schema.URLRow(u), schema.FetchFailure)
+	if err != nil || !v.Exists {
+		return nil, err
+	}
+	f, err := schema.DecodeFailure(v.Data)
+	return &f, err
+}
+
+// RankOf is the rank of a URL; see initialRank.
+func RankOf(context.Context, *txn.Txn, page.URL) float64 { return initialRank }
+
+// TextOf is title, text and language of a page; empty for what is no page.
+func TextOf(ctx context.Context, tx *txn.Txn, u page.URL) (schema.StoredText, error) {
+	return readText(ctx, tx, u)
+}
+
+// LinksOf are the counting links of a page, by target.
+func LinksOf(ctx context.Context, tx *txn.Txn, u page.URL) ([]schema.TargetLinks, error) {
+	v, err := tx.Get(ctx, schema.URLRow(u), schema.Links)
+	if err != nil {
+		return nil, err
+	}
+	return schema.DecodeLinks(v.Data)
+}
+
+// Way is where a URL leads.
+type Way struct {
+	LeadsTo     page.URL // the next URL; "" if it leads nowhere
+	HasTerminal bool
+	Terminal    page.URL
+	Cluster     page.ContentKey
+}
+
+// WayOf is where a URL leads, as clustering has it.
+func WayOf(ctx context.Context, tx *txn.Txn, u page.URL) (Way, error) {
+	walk, err := readWalk(ctx, tx, schema.URLRow(u))
+	if err != nil {
+		return Way{}, err
+	}
+	return WayOfWalk(walk), nil
+}
+
+// WayOfWalk is the Way that a stored walk means.
+func WayOfWalk(walk schema.StoredWalk) Way {
+	var w Way
+	if len(walk) > 1 {
+		w.LeadsTo = walk[1].URL
+	}
+	if t, ok := terminal(walk); ok {
+		w.HasTerminal, w.Terminal, w.Cluster = true, t.URL, t.Key
+	}
+	return w
+}

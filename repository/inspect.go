@@ -1,0 +1,176 @@
+package repository
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"indexer/observers"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// Inspection is everything the repository knows of one URL.
+type Inspection struct {
+	URL        page.URL           `json:"url"`
+	Outcome    string             `json:"outcome"`
+	Status     int                `json:"status"`
+	FetchedAt  *time.Time         `json:"fetched_at"`
+	Title      string             `json:"title"`
+	Language   string             `json:"language"`
+	ContentKey string             `json:"content_key"`
+	LeadsTo    page.URL           `json:"leads_to"`
+	Terminal   page.URL           `json:"terminal"`
+	Cluster    string             `json:"cluster"`
+	Canonical  page.URL           `json:"canonical"`
+	Members    []page.URL         `json:"members"`
+	Rank       float64            `json:"rank"`
+	Outlinks   []Outlink          `json:"outlinks"`
+	Inlinks    []observers.Inlink `json:"inlinks"`
+	Indexed    bool               `json:"indexed"`
+	Reason     string             `json:"reason"`
+	// Failure is the newest failed fetch, if there was one.
+	Failure string `json:"failure,omitempty"`
+	// Pending is how much the observers still have to do, over all URLs: what is
+	// told here may be about to change.
+	Pending int `json:"pending"`
+}
+
+// Outlink is a counting link of a page.
+type Outlink struct {
+	URL    page.URL `json:"url"`
+	Anchor string   `json:"anchor"`
+}
+
+// Inspect tells everything about a URL as of now.
+func (r *Repository) Inspect(ctx context.Context, u page.URL) (*Inspection, error) {
+	tx, err := r.db.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	i := &Inspection{
+		URL: u, Pending: r.pipeline.Backlog(), Members: []page.URL{}, Outlinks: []Outlink{}, Inlinks: []observers.Inlink{},
+	}
+	steps := []func(context.Context, *txn.Txn) error{i.readFetch, i.readDocument, i.readCluster, i.readInlinks}
+	for _, step := range steps {
+		if err := step(ctx, tx); err != nil {
+			return nil, fmt.Errorf("inspect %s: %w", u, err)
+		}
+	}
+	return i, nil
+}
+
+func (i *Inspection) readFetch(ctx context.Context, tx *txn.Txn) error {
+	row := schema.URLRow(i.URL)
+	content, err := tx.Get(ctx, row, schema.FetchContent)
+	if err != nil {
+		return err
+	}
+	if content.Exists {
+		f, _, err := schema.DecodeContent(content.Data)
+		if err != nil {
+			return err
+		}
+		i.Status = f.Status
+	}
+	at, err := observers.FetchedAt(ctx, tx, i.URL)
+	if err != nil {
+		return err
+	}
+	if content.Exists {
+		i.FetchedAt = &at
+	}
+	last, err := observers.LastFailure(ctx, tx, i.URL)
+	if err != nil || last == nil {
+		return err
+	}
+	i.Failure = fmt.Sprintf("%s at %s", last.Reason, last.Time.Format(time.RFC3339))
+	if !content.Exists {
+		i.Status = last.Status
+	}
+	return nil
+}
+
+func (i *Inspection) readDocument(ctx context.Context, tx *txn.Txn) error {
+	state, outcome, err := observers.OutcomeOf(ctx, tx, i.URL)
+	if err != nil {
+		return err
+	}
+	i.Outcome = outcome.String()
+	i.Rank = observers.RankOf(ctx, tx, i.URL)
+	if outcome != page.Page {
+		return nil
+	}
+	i.ContentKey = hex.EncodeToString(state.Key[:])
+	text, err := observers.TextOf(ctx, tx, i.URL)
+	if err != nil {
+		return err
+	}
+	i.Title, i.Language = text.Title, text.Language
+	links, err := observers.LinksOf(ctx, tx, i.URL)
+	for _, l := range links {
+		for _, a := range l.Anchors {
+			i.Outlinks = append(i.Outlinks, Outlink{l.Target, a})
+		}
+	}
+	return err
+}
+
+func (i *Inspection) readCluster(ctx context.Context, tx *txn.Txn) error {
+	way, err := observers.WayOf(ctx, tx, i.URL)
+	if err != nil {
+		return err
+	}
+	i.LeadsTo = way.LeadsTo
+	if !way.HasTerminal {
+		i.Reason = i.whyNoTerminal()
+		return nil
+	}
+	i.Terminal, i.Cluster = way.Terminal, hex.EncodeToString(way.Cluster[:])
+	d, err := observers.Assemble(ctx, tx, way.Cluster)
+	if err != nil {
+		return err
+	}
+	i.Members, i.Canonical = d.Members, d.Canonical
+	i.Indexed = d.Canonical != "" && d.Canonical == i.URL
+	i.Reason = i.whyIndexed()
+	return nil
+}
+
+func (i *Inspection) whyNoTerminal() string {
+	switch i.Outcome {
+	case page.Unfetched.String():
+		return "it was never fetched"
+	case page.Redirect.String():
+		return "it redirects, and the redirects lead to no page"
+	case page.Gone.String():
+		return fmt.Sprintf("it is gone (HTTP status %d)", i.Status)
+	case page.Failed.String():
+		return "every fetch of it failed"
+	}
+	return "what was fetched is neither HTML nor plain text"
+}
+
+func (i *Inspection) whyIndexed() string {
+	switch {
+	case i.Indexed:
+		return "it is the canonical URL of its cluster"
+	case i.Canonical != "":
+		return "its cluster is in the index as " + string(i.Canonical)
+	}
+	return "no member of its cluster can be shown: each leads elsewhere or says noindex"
+}
+
+func (i *Inspection) readInlinks(ctx context.Context, tx *txn.Txn) error {
+	to := i.Members
+	if len(to) == 0 {
+		to = []page.URL{i.URL}
+	}
+	return observers.VisitInlinks(ctx, tx, to, func(l observers.Inlink) error {
+		i.Inlinks = append(i.Inlinks, l)
+		return nil
+	})
+}

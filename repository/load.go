@@ -1,0 +1,71 @@
+package repository
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"indexer/index"
+	"indexer/loader"
+	"indexer/page"
+)
+
+// Load writes one fetch, waiting first while the observers are far behind. It
+// may be called from many goroutines.
+func (r *Repository) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) {
+	r.gate.RLock()
+	defer r.gate.RUnlock()
+	effect, err := r.load.Load(ctx, f)
+	if err == nil && effect == loader.Renewed {
+		err = r.touches.add(ctx, r.files, index.Touch{URL: f.URL, FetchedAt: f.Time})
+	}
+	return effect, err
+}
+
+// Quiesce waits until nothing is left to do, so that everything loaded before is
+// searchable.
+func (r *Repository) Quiesce(ctx context.Context) error {
+	if err := r.touches.flush(ctx, r.files); err != nil {
+		return err
+	}
+	_, err := r.pipeline.Quiesce(ctx)
+	return err
+}
+
+// toucher gathers renewed fetch times for the index files. A page that was
+// fetched again and has not changed wakes no observer; so its time goes to the
+// index files from here, and not through a transaction. After a crash the index
+// files may show the time of an earlier fetch until the page is next fetched or
+// exported; the repository has the right one.
+type toucher struct {
+	mu      sync.Mutex
+	waiting []index.Touch
+}
+
+// touchBatch is how many times are written at once.
+const touchBatch = 256
+
+func (t *toucher) add(ctx context.Context, w *index.Writer, touch index.Touch) error {
+	t.mu.Lock()
+	t.waiting = append(t.waiting, touch)
+	full := len(t.waiting) >= touchBatch
+	t.mu.Unlock()
+	if full {
+		return t.flush(ctx, w)
+	}
+	return nil
+}
+
+func (t *toucher) flush(ctx context.Context, w *index.Writer) error {
+	t.mu.Lock()
+	batch := t.waiting
+	t.waiting = nil
+	t.mu.Unlock()
+	if len(batch) == 0 || w == nil {
+		return nil
+	}
+	if err := w.Touch(ctx, batch); err != nil {
+		return fmt.Errorf("renew fetch times in the index files: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package repository
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"go.uber.org/zap"
+
+	"indexer/index"
+	"indexer/loader"
+	"indexer/notify"
+	"indexer/observers"
+	"indexer/schema"
+	"indexer/store/badgerdb"
+	"indexer/txn"
+)
+
+// Options of Open. Zero fields take defaults.
+type Options struct {
+	// Workers run observers; notify.Options has the default.
+	Workers int
+	// Backlog bounds how many rows may wait before Load waits; see notify.Options.
+	Backlog int
+	// Commit chooses the commit path of transactions.
+	Commit txn.Mode
+	// Sync makes everything acknowledged survive a lost machine, not only a
+	// killed process.
+	Sync bool
+	// Log hears of conflicts, failures and dead letters; nil for nothing.
+	Log *zap.Logger
+}
+
+// Repository is an open data directory with its pipeline running.
+type Repository struct {
+	dir      string
+	table    *badgerdb.DB
+	db       *txn.DB
+	pipeline *notify.Pipeline
+	load     *loader.Loader
+	files    *index.Writer
+	tracker  *observers.Tracker
+	touches  toucher
+
+	// gate is held shared by every Load and exclusively while a quiescent
+	// snapshot is taken.
+	gate sync.RWMutex
+}
+
+// StoreDir and IndexDir are where the parts of a data directory are.
+func StoreDir(dir string) string { return filepath.Join(dir, "store") }
+
+// IndexDir is the directory of the index files.
+func IndexDir(dir string) string { return filepath.Join(dir, "index") }
+
+// Open opens or creates a data directory and starts its observers, which go on
+// with whatever was left to do. Errors: store.ErrInUse, store.ErrForeign,
+// store.ErrNewerFormat and the like of package index; nothing is touched then.
+func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err error) {
+	if opts.Log == nil {
+		opts.Log = zap.NewNop()
+	}
+	r := &Repository{dir: dir, tracker: observers.NewTracker()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.closeParts())
+		}
+	}()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make the data directory: %w", err)
+	}
+	r.table, err = badgerdb.Open(StoreDir(dir), txn.Groups(schema.Groups()...), badgerdb.Options{
+		SyncWrites: opts.Sync, Logger: opts.Log.Named("badger").Sugar(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the repository: %w", err)
+	}
+	r.files, err = index.OpenWriter(ctx, IndexDir(dir), index.WriterOptions{Sync: opts.Sync})
+	if err != nil {
+		return nil, fmt.Errorf("open the index files: %w", err)
+	}
+	return r, r.start(ctx, opts)
+}
+
+// start begins transactions, and then observers.
+func (r *Repository) start(ctx context.Context, opts Options) error {
+	registry, err := observers.Registry(r.files, r.tracker)
+	if err != nil {
+		return err
+	}
+	r.pipeline = notify.New(registry, notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Events: logEvents(opts.Log)})
+	r.db, err = txn.Open(ctx, r.table, txn.Options{
+		Mode: opts.Commit, Observers: registry.Observers, Handover: r.pipeline.Handover,
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.matchIndex(ctx); err != nil {
+		return err
+	}
+	r.load = loader.New(r.db, r.pipeline, r.tracker.Loaded)
+	return r.pipeline.Start(ctx, r.db)
+}
+
+// Close lets the runs that are under way end and closes everything. What is
+// left to do is done after the next Open. No other call may be running.
+func (r *Repository) Close() error {
+	err := r.touches.flush(context.Background(), r.files)
+	return errors.Join(err, r.closeParts())
+}
+
+// closeParts closes what was opened, in the order that lets each part still use
+// the ones below: observers write to index files and table.
+func (r *Repository) closeParts() error {
+	var errs []error
+	if r.pipeline != nil {
+		errs = append(errs, r.pipeline.Stop())
+	}
+	if r.db != nil {
+		errs = append(errs, r.db.Close())
+	}
+	if r.files != nil {
+		errs = append(errs, r.files.Close())
+	}
+	if r.table != nil {
+		errs = append(errs, r.table.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// logEvents writes what goes wrong in observers to the log.
+func logEvents(log *zap.Logger) notify.Events {
+	return notify.Events{
+		Conflict: func(observer string, rows []string, err error) {
+			log.Debug("observer met a conflict", zap.String("observer", observer), zap.Int("rows", len(rows)), zap.Error(err))
+		},
+		Failed: func(observer string, rows []string, attempt int, err error) {
+			log.Warn("observer failed, will try again", zap.String("observer", observer), zap.Strings("rows", rows), zap.Int("attempt", attempt), zap.Error(err))
+		},
+		Dead: func(observer, row string, err error) {
+			log.Error("observer gave up on a row; see `indexer dead list`", zap.String("observer", observer), zap.String("row", row), zap.Error(err))
+		},
+	}
+}

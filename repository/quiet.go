@@ -1,0 +1,58 @@
+package repository
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"indexer/index"
+	"indexer/txn"
+)
+
+// Quiet is a moment at which nothing was left to do: everything loaded before
+// is in the index, and nothing loaded after it is seen. It stays readable while
+// the pipeline goes on.
+type Quiet struct {
+	Tx    *txn.Txn    // reads the repository
+	Index *index.View // reads the index files
+
+	reader *index.Reader
+}
+
+// Quiet finds such a moment: it lets no fetch in, waits until nothing is left
+// to do, takes a snapshot of the repository and one of the index files, and
+// lets fetches in again. The caller closes it.
+func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
+	reader, err := index.OpenReader(IndexDir(r.dir))
+	if err != nil {
+		return nil, fmt.Errorf("read the index files: %w", err)
+	}
+	q := &Quiet{reader: reader}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, q.Close())
+		}
+	}()
+	r.gate.Lock()
+	defer r.gate.Unlock()
+	if err := r.Quiesce(ctx); err != nil {
+		return nil, fmt.Errorf("wait until nothing is left to do: %w", err)
+	}
+	if q.Tx, err = r.db.Begin(ctx); err != nil {
+		return nil, err
+	}
+	q.Index, err = reader.Snapshot(ctx)
+	return q, err
+}
+
+// Close releases the snapshots.
+func (q *Quiet) Close() error {
+	var errs []error
+	if q.Index != nil {
+		errs = append(errs, q.Index.Close())
+	}
+	if q.Tx != nil {
+		q.Tx.Rollback()
+	}
+	return errors.Join(append(errs, q.reader.Close())...)
+}

@@ -1,0 +1,121 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+
+	"indexer/batch"
+	"indexer/index"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+func keys(m map[string]string) iter.Seq[string] { return maps.Keys(m) }
+
+// compareIndexed compares which clusters are in the index and under which URL
+// (invariant 4).
+func (v *verifier) compareIndexed(ctx context.Context) error {
+	seen := make(map[page.ContentKey]bool)
+	err := v.tx.Scan(ctx, schema.GroupIndex, "", "", func(row string, cols []txn.Version) error {
+		v.rep.Checked["index_documents"]++
+		key, err := schema.ParseClusterRow(row)
+		if err != nil {
+			return err
+		}
+		seen[key] = true
+		stored, err := schema.DecodeIndexed(cols[0].Data)
+		if err != nil {
+			return fmt.Errorf("cluster %s: %w", short(key), err)
+		}
+		want := v.cluster(key)
+		v.rep.same(schema.GroupIndex, short(key), "canonical", string(stored.URL), string(want.Canonical))
+		v.rep.same(schema.GroupIndex, short(key), "members", fmt.Sprint(stored.Members), fmt.Sprint(len(want.Members)))
+		v.rep.same(schema.GroupIndex, short(key), "inlinks", fmt.Sprint(stored.Inlinks), fmt.Sprint(len(want.Inlinks)))
+		return nil
+	})
+	for c := range v.batch.Index() {
+		if !seen[c.Key] {
+			v.rep.add(schema.GroupIndex, short(c.Key), "canonical", "", string(c.Canonical))
+		}
+	}
+	return err
+}
+
+// cluster is a computed cluster, an empty one if there is none.
+func (v *verifier) cluster(key page.ContentKey) *batch.Cluster {
+	if c := v.batch.Cluster(key); c != nil {
+		return c
+	}
+	return &batch.Cluster{}
+}
+
+const indexFiles = "index files"
+
+// compareFiles compares the index files with the computed documents. Times are
+// not compared: those of pages that were fetched again unchanged go there by a
+// way that a crash may cut short (repository/load.go).
+func (v *verifier) compareFiles(ctx context.Context, files *index.View) error {
+	seen := make(map[page.ContentKey]bool)
+	err := files.Documents(ctx, func(d index.Document) error {
+		v.rep.Checked["index_files"]++
+		seen[d.Cluster] = true
+		v.compareFile(&d)
+		return nil
+	})
+	for c := range v.batch.Index() {
+		if !seen[c.Key] {
+			v.rep.add(indexFiles, string(c.Canonical), "document", "", "cluster "+short(c.Key))
+		}
+	}
+	return err
+}
+
+func (v *verifier) compareFile(d *index.Document) {
+	want := v.cluster(d.Cluster)
+	if want.Canonical == "" {
+		v.rep.add(indexFiles, string(d.URL), "document", "cluster "+short(d.Cluster), "")
+		return
+	}
+	doc := v.batch.URL(want.Canonical).Document
+	row := string(want.Canonical)
+	v.rep.same(indexFiles, row, "url", string(d.URL), string(want.Canonical))
+	v.rep.same(indexFiles, row, "title", d.Title, doc.Title)
+	v.rep.same(indexFiles, row, "text", d.Text, doc.Text)
+	v.rep.same(indexFiles, row, "language", d.Language, doc.Language)
+	v.rep.same(indexFiles, row, "members", fmt.Sprint(d.MembersTotal), fmt.Sprint(len(want.Members)))
+	v.rep.same(indexFiles, row, "inlinks", fmt.Sprint(d.Inlinks), fmt.Sprint(len(want.Inlinks)))
+	v.rep.same(indexFiles, row, "anchors", fmt.Sprint(d.Anchors), fmt.Sprint(bestAnchors(want.Inlinks, len(d.Anchors))))
+	for i, m := range d.Members {
+		if i >= len(want.Members) || m != want.Members[i] {
+			v.rep.add(indexFiles, row, "members", fmt.Sprint(d.Members), fmt.Sprint(want.Members))
+			break
+		}
+	}
+	if math.Abs(d.Rank-want.Rank) > 1e-9*math.Max(1, want.Rank) {
+		v.rep.add(indexFiles, row, "rank", fmt.Sprint(d.Rank), fmt.Sprint(want.Rank))
+	}
+}
+
+// bestAnchors lists the n most frequent anchors: what the index shows of them.
+func bestAnchors(links []batch.Inlink, n int) []index.Anchor {
+	count := make(map[string]int)
+	for _, l := range links {
+		if l.Anchor != "" {
+			count[l.Anchor]++
+		}
+	}
+	list := make([]index.Anchor, 0, len(count))
+	for text, c := range count {
+		list = append(list, index.Anchor{Text: text, Count: c})
+	}
+	slices.SortFunc(list, func(a, b index.Anchor) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
+	})
+	return list[:min(n, len(list))]
+}

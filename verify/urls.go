@@ -1,0 +1,130 @@
+package verify
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+
+	"indexer/batch"
+	"indexer/observers"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// compareURLs compares state and walk of every URL, and that no work is left
+// half done.
+func (v *verifier) compareURLs(ctx context.Context) error {
+	seen := make(map[page.URL]bool)
+	err := v.tx.Scan(ctx, schema.GroupURL, "", "", func(row string, cols []txn.Version) error {
+		u, err := schema.ParseURLRow(row)
+		if err != nil {
+			return err
+		}
+		seen[u] = true
+		return v.compareURL(u, cols)
+	})
+	for u := range v.batch.URLs() {
+		if !seen[u.URL] && hasState(u) {
+			v.rep.add(schema.GroupURL, string(u.URL), schema.State.Name, "", u.Document.Outcome.String())
+		}
+	}
+	return err
+}
+
+// hasState reports whether the document observer leaves a state for u: a fetch
+// is in force.
+func hasState(u *batch.URL) bool {
+	return u.Document.Outcome != page.Unfetched && u.Document.Outcome != page.Failed
+}
+
+func (v *verifier) compareURL(u page.URL, cols []txn.Version) error {
+	v.rep.Checked["urls"]++
+	var state schema.URLState
+	var walk schema.StoredWalk
+	var err error
+	for _, c := range cols {
+		switch c.Name {
+		case schema.State.Name:
+			state, err = schema.DecodeURLState(c.Data)
+		case schema.Walk.Name:
+			walk, err = schema.DecodeWalk(c.Data)
+		case schema.Pending.Name, schema.Spread.Name:
+			v.rep.add(schema.GroupURL, string(u), c.Name, "work left over", "")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", u, err)
+		}
+	}
+	want := v.batch.URL(u)
+	if want == nil {
+		want = &batch.URL{URL: u}
+	}
+	if computed := schema.NewURLState(&want.Document); state != computed {
+		v.rep.add(schema.GroupURL, string(u), schema.State.Name, describeState(state), describeState(computed))
+	}
+	v.compareWay(u, observers.WayOfWalk(walk), want)
+	return nil
+}
+
+func describeState(s schema.URLState) string {
+	return fmt.Sprintf("%s noindex=%t nofollow=%t target=%q key=%s sum=%x", s.Outcome, s.NoIndex, s.NoFollow, s.Target, short(s.Key), s.Sum)
+}
+
+func short(k page.ContentKey) string { return hex.EncodeToString(k[:6]) }
+
+func (v *verifier) compareWay(u page.URL, stored observers.Way, want *batch.URL) {
+	var cluster string
+	if want.Cluster != nil {
+		cluster = hex.EncodeToString(want.Cluster.Key[:])
+	}
+	var storedCluster string
+	if stored.HasTerminal {
+		storedCluster = hex.EncodeToString(stored.Cluster[:])
+	}
+	column := schema.Walk.Name
+	v.rep.same(schema.GroupURL, string(u), column+" (leads to)", string(stored.LeadsTo), string(want.Lead))
+	v.rep.same(schema.GroupURL, string(u), column+" (terminal)", string(stored.Terminal), string(want.Terminal))
+	v.rep.same(schema.GroupURL, string(u), column+" (cluster)", storedCluster, cluster)
+}
+
+// compareTexts compares title, text and language of every page.
+func (v *verifier) compareTexts(ctx context.Context) error {
+	seen := make(map[page.URL]bool)
+	err := v.tx.Scan(ctx, schema.GroupDoc, "", "", func(row string, cols []txn.Version) error {
+		u, err := schema.ParseURLRow(row)
+		if err != nil {
+			return err
+		}
+		for _, c := range cols {
+			if c.Name != schema.Text.Name {
+				continue
+			}
+			seen[u] = true
+			v.rep.Checked["texts"]++
+			text, err := schema.DecodeText(c.Data)
+			if err != nil {
+				return fmt.Errorf("%s: %w", u, err)
+			}
+			v.compareText(u, text)
+		}
+		return nil
+	})
+	for u := range v.batch.URLs() {
+		if u.Document.Outcome == page.Page && !seen[u.URL] {
+			v.rep.add(schema.GroupDoc, string(u.URL), schema.Text.Name, "", u.Document.Title)
+		}
+	}
+	return err
+}
+
+func (v *verifier) compareText(u page.URL, stored schema.StoredText) {
+	var want page.Document
+	if b := v.batch.URL(u); b != nil {
+		want = b.Document
+	}
+	column := schema.Text.Name
+	v.rep.same(schema.GroupDoc, string(u), column+" (title)", stored.Title, want.Title)
+	v.rep.same(schema.GroupDoc, string(u), column+" (text)", stored.Text, want.Text)
+	v.rep.same(schema.GroupDoc, string(u), column+" (language)", stored.Language, want.Language)
+}
