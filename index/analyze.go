@@ -77,6 +77,7 @@ func (a *analyzer) add(text string, st *stemmer) {
 		}
 		a.out = append(a.out, ' ')
 	}
+	a.tokens.reset("") // the pool shall not keep the text
 }
 
 // readableURL is a URL as people read and type it: no scheme, escapes and
