@@ -1,0 +1,51 @@
+// Package sites reads small webs with a history from a text form that people can
+// read and write, and packs them into WARC files. They are the project's test
+// data and its demonstration (testdata/sites).
+//
+// One file is one web: a comment, which says what the web is for, and then its
+// fetches in the order in which they arrive, which need not be that of their
+// times. It is the idea of txtar, with a fetch where txtar has a file:
+//
+//	A museum moves to https. The http page must join the https page's cluster.
+//
+//	-- 2024-03-01 http://museum.example/ --
+//	<title>Museum</title>
+//	<p>The lamp was lit in 1871 and has not been out since, but for two nights.
+//
+//	-- 2024-03-02T08:30:00Z http://museum.example/ 301 https://museum.example/ --
+//
+//	-- 2024-03-02T08:30:01Z https://museum.example/ --
+//	X-Robots-Tag: nofollow
+//	@like: http://museum.example/
+//
+// A fetch begins with a line
+//
+//	-- TIME URL --
+//	-- TIME URL STATUS --
+//	-- TIME URL STATUS LOCATION --
+//	-- TIME URL revisit --
+//	-- TIME URL failed --
+//
+// TIME is 2006-01-02, 2006-01-02T15:04:05Z or one with a fraction of up to nine
+// digits; STATUS is 200 where none is given; LOCATION goes into the Location
+// field as it stands. A revisit brought no payload because nothing had changed; failed
+// is a connection without an answer.
+//
+// Header fields follow up to the first line that is empty, which is dropped, or
+// begins with "<", which is the first of the body. Among them, a line that begins
+// with # is a comment, and one that begins with @ says how the body is made:
+//
+//	@charset: koi8-r        written here in UTF-8, sent in this character set
+//	@bom: yes               with a byte order mark before it
+//	@coding: gzip           sent with this content coding (gzip, deflate, br, zstd)
+//	@cut: 40                only so many bytes of what would be sent
+//	@base64: yes            written here in base64
+//	@like: URL              body and header of the latest fetch of URL above; fields
+//	                        given here are added or replace those
+//
+// A response with a body and no Content-Type field gets text/html with its
+// character set; "Content-Type: -" leaves it without.
+//
+// The body is what follows up to the next fetch. Empty lines at its end do not
+// belong to it; it ends with one line end, or is empty.
+package sites

@@ -1,0 +1,80 @@
+package sites
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"indexer/warc"
+)
+
+// PackOptions says what is packed. The zero value packs everything.
+type PackOptions struct {
+	// From and Until select the fetches with From ≤ time < Until, so that one
+	// history can be packed as several crawls; a zero time is no bound.
+	From, Until time.Time
+}
+
+func (o PackOptions) selects(t time.Time) bool {
+	return !t.Before(o.From) && (o.Until.IsZero() || t.Before(o.Until))
+}
+
+// Pack writes the site as a WARC/1.1 file, a gzip member per record, in the order
+// of the text. The same site and options give the same bytes. A failed fetch
+// becomes a response record with an empty block: an answer without a status line,
+// which readers of WARC take for a failure as well.
+func Pack(dst io.Writer, s *Site, opts PackOptions) error {
+	w := warc.NewWriter(dst)
+	first, n := s.span(opts)
+	if n == 0 {
+		return fmt.Errorf("pack site %s: none of its %d fetches is within the times asked for", s.Name, len(s.entries))
+	}
+	err := w.WriteInfo(first, warc.Fields{
+		{Name: "software", Value: "indexer"},
+		{Name: "format", Value: "WARC File Format 1.1"},
+		{Name: "isPartOf", Value: s.Name},
+	})
+	if err != nil {
+		return fmt.Errorf("pack site %s: %w", s.Name, err)
+	}
+	for i := range s.entries {
+		e := &s.entries[i]
+		if !opts.selects(e.fetch.Time) {
+			continue
+		}
+		if err := e.pack(w); err != nil {
+			return fmt.Errorf("pack site %s, line %d: %w", s.Name, e.line, err)
+		}
+	}
+	return nil
+}
+
+// span is the earliest time and the number of the selected fetches.
+func (s *Site) span(opts PackOptions) (first time.Time, n int) {
+	for i := range s.entries {
+		t := s.entries[i].fetch.Time
+		if !opts.selects(t) {
+			continue
+		}
+		if n == 0 || t.Before(first) {
+			first = t
+		}
+		n++
+	}
+	return first, n
+}
+
+func (e *entry) pack(w *warc.Writer) error {
+	f := e.fetch
+	f.Header, f.Body = e.wireHeader, e.wireBody
+	if f.Status != 0 {
+		return w.WriteFetch(&f)
+	}
+	_, err := w.Write(warc.Fields{
+		{Name: "WARC-Type", Value: "response"},
+		{Name: "WARC-Date", Value: f.Time.Format(time.RFC3339Nano)},
+		{Name: "WARC-Target-URI", Value: string(f.URL)},
+		{Name: "Content-Type", Value: "application/http; msgtype=response"},
+	}, nil)
+	return err
+}
