@@ -1,0 +1,96 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// socketName is the name of the socket in a data directory.
+const socketName = "control.sock"
+
+// maxAddress is the longest path that is used as an address as it is. Linux
+// takes 107 bytes, macOS 103.
+const maxAddress = 100
+
+// atShortPath calls use with a path to dir/name that fits into an address: the
+// path itself or, where that is too long, one through a link that lasts as long
+// as the call.
+func atShortPath(dir, name string, use func(path string) error) error {
+	if path := filepath.Join(dir, name); len(path) <= maxAddress {
+		return use(path)
+	}
+	target, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp("", "indexer-")
+	if err != nil {
+		return fmt.Errorf("make a short path to %s: %w", dir, err)
+	}
+	link := filepath.Join(temp, "d")
+	defer func() { _ = os.RemoveAll(temp) }() // a link and its directory: what is left of them harms nobody
+	if err := os.Symlink(target, link); err != nil {
+		return fmt.Errorf("make a short path to %s: %w", dir, err)
+	}
+	return use(filepath.Join(link, name))
+}
+
+// dial connects to the server of a data directory.
+func dial(ctx context.Context, dir string) (conn net.Conn, err error) {
+	err = atShortPath(dir, socketName, func(path string) error {
+		conn, err = new(net.Dialer).DialContext(ctx, "unix", path)
+		return err
+	})
+	return conn, err
+}
+
+// listen makes the socket of a data directory, with invariant 2 of the package.
+func listen(dir string) (*net.UnixListener, error) {
+	if err := removeLeftovers(dir); err != nil {
+		return nil, err
+	}
+	private, err := os.MkdirTemp(dir, privatePrefix)
+	if err != nil {
+		return nil, err
+	}
+	l, err := listenIn(private, filepath.Join(dir, socketName))
+	return l, errors.Join(err, os.RemoveAll(private))
+}
+
+func listenIn(private, final string) (l *net.UnixListener, err error) {
+	err = atShortPath(private, "s", func(path string) error {
+		l, err = net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+		if err == nil {
+			l.SetUnlinkOnClose(false) // it would remove by the name it was made under
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	made := filepath.Join(private, "s")
+	if err := errors.Join(os.Chmod(made, 0o600), os.Rename(made, final)); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// privatePrefix begins the name of the directory in which a socket is made.
+const privatePrefix = ".control-"
+
+// removeLeftovers removes what a process left that was killed while it made its
+// socket.
+func removeLeftovers(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), privatePrefix) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
+}
