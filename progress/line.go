@@ -1,0 +1,83 @@
+package progress
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// line is the state on one line, the most wanted first: a narrow terminal cuts
+// the end.
+func (s State) line(elapsed time.Duration) string {
+	parts := []string{s.Phase}
+	if s.Phase == "" {
+		parts = []string{s.reading()}
+		if left, ok := s.remaining(elapsed); ok {
+			parts = append(parts, Duration(left)+" left")
+		}
+		if s.Of > 1 {
+			parts = append(parts, fmt.Sprintf("file %d/%d", min(s.FilesDone+1, s.Of), s.Of))
+		}
+	}
+	parts = append(parts, fmt.Sprintf("%d records", s.Records), fmt.Sprintf("%d loaded", s.Pages),
+		fmt.Sprintf("%.0f/s", rate(s.Pages, elapsed)), fmt.Sprintf("backlog %d", s.Backlog))
+	if s.Latency > 0 {
+		parts = append(parts, "searchable in "+Duration(s.Latency))
+	}
+	return strings.Join(parts, "  ")
+}
+
+// reading is a bar where the size is known, the number of bytes where not.
+func (s State) reading() string {
+	if s.Size <= 0 {
+		return Bytes(s.Bytes)
+	}
+	const cells = 10
+	share := min(1, float64(s.Bytes)/float64(s.Size))
+	full := int(share * cells)
+	return fmt.Sprintf("[%s%s] %3.0f%%", strings.Repeat("#", full), strings.Repeat(".", cells-full), share*100)
+}
+
+// remaining estimates from the bytes, once there is something to go by.
+func (s State) remaining(elapsed time.Duration) (time.Duration, bool) {
+	if s.Size <= 0 || s.Bytes <= 0 || s.Bytes >= s.Size || elapsed < time.Second {
+		return 0, false
+	}
+	return time.Duration(float64(elapsed) * float64(s.Size-s.Bytes) / float64(s.Bytes)), true
+}
+
+func rate(n int64, elapsed time.Duration) float64 {
+	if elapsed <= 0 {
+		return 0
+	}
+	return float64(n) / elapsed.Seconds()
+}
+
+// Duration is a duration as people say it: 85ms, 1.2s, 4m10s, 2h5m.
+func Duration(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(100 * time.Millisecond).String()
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}
+
+// Bytes is a number of bytes as people say it, in powers of 1024.
+func Bytes(n int64) string {
+	const units = "KMGTPE"
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, unit := float64(n)/1024, 0
+	for value >= 1024 && unit < len(units)-1 {
+		value /= 1024
+		unit++
+	}
+	return fmt.Sprintf("%.1f %ciB", value, units[unit])
+}

@@ -1,0 +1,85 @@
+package progress
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestSpec shows what is printed, in exact fake time. testdata/spec has the
+// commands: each block runs for a time over work that does a part each second.
+func TestSpec(t *testing.T) {
+	datadriven.RunTest(t, "testdata/spec", func(t *testing.T, d *datadriven.TestData) string {
+		var out bytes.Buffer
+		synctest.Test(t, func(t *testing.T) { show(t, d, &out) })
+		return strings.NewReplacer("\r", "<cr>", "\x1b[K", "<clear>", "<clear>\n", "<clear>\n").Replace(out.String())
+	})
+}
+
+func show(t *testing.T, d *datadriven.TestData, out *bytes.Buffer) {
+	var seconds, width, size int
+	d.ScanArgs(t, "seconds", &seconds)
+	d.MaybeScanArgs(t, "width", &width)
+	d.MaybeScanArgs(t, "size", &size)
+	if size == 0 {
+		size = -1
+	}
+	begun := time.Now()
+	state := func() State {
+		done := int64(time.Since(begun).Seconds())
+		return State{
+			Records: 30 * done, Pages: 10 * done, Bytes: 1000 * done, Size: int64(size), Backlog: 17,
+			Latency: 85 * time.Millisecond, FilesDone: int(done) / 6, Of: 2,
+		}
+	}
+	r := Start(out, state, Options{Terminal: d.Cmd == "terminal", Width: width})
+	time.Sleep(time.Duration(seconds)*time.Second + time.Millisecond)
+	if d.HasArg("message") {
+		fmt.Fprintln(r, "something happened")
+	}
+	r.Stop()
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 850 * time.Nanosecond: "1µs", 1234 * time.Microsecond: "1ms", 1249 * time.Millisecond: "1.2s",
+		250*time.Second + 400*time.Millisecond: "4m10s", 125 * time.Minute: "2h5m",
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("Duration(%d) = %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 5 << 20: "5.0 MiB", 3 << 40: "3.0 TiB", 1 << 62: "4.0 EiB"} {
+		if got := Bytes(n); got != want {
+			t.Errorf("Bytes(%d) = %s, want %s", n, got, want)
+		}
+	}
+}
+
+// Somebody who closes the place where progress is shown does not stop the work.
+func TestWriterFails(t *testing.T) {
+	closed, err := os.Create(t.TempDir() + "/closed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(*testing.T) {
+		r := Start(closed, func() State { return State{} }, Options{})
+		time.Sleep(time.Minute)
+		r.Stop()
+	})
+}
