@@ -15,7 +15,9 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the expected results anew")
+// rewriting says whether expected results are to be written anew; the flag is
+// datadriven's.
+func rewriting() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
 const (
 	siteDir     = "../testdata/sites"
@@ -70,7 +72,7 @@ func TestGolden(t *testing.T) {
 				t.Errorf("the order of arrival matters:\n%s", diff(got, backwards))
 			}
 			file := filepath.Join(expectedDir, s.Name+".jsonl")
-			if *rewrite {
+			if rewriting() {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
