@@ -114,7 +114,7 @@ func runRandom(t *testing.T, table store.Table, mode Mode, seed uint64, bubble b
 		}
 	}()
 	r.reopen()
-	for step := 0; step < 150 && !t.Failed(); step++ {
+	for step := 0; step < 200 && !t.Failed(); step++ {
 		r.step()
 	}
 	r.reopen()
@@ -137,7 +137,7 @@ func (r *random) step() {
 	x := r.live[r.rng.IntN(len(r.live))]
 	if x.stopped {
 		switch n := r.rng.IntN(20); {
-		case n < 4:
+		case n < 2:
 			r.resume(x, r.rng.IntN(3)-1, nil)
 		case n == 4:
 			r.resume(x, -1, errStepFailed)

@@ -49,8 +49,8 @@ func decodeWrite(b []byte) (writeRecord, error) {
 	if len(b) < 10 {
 		return writeRecord{}, fmt.Errorf("write record of %d bytes: %w", len(b), store.ErrCorrupt)
 	}
-	if b[0] > byte(opLock) || b[9] > 1 {
-		return writeRecord{}, fmt.Errorf("write record with operation %d and flag %d: %w", b[0], b[9], store.ErrCorrupt)
+	if b[0] > byte(opLock) || b[9] > 1 || (b[9] == 0 && len(b) > 10) {
+		return writeRecord{}, fmt.Errorf("write record %x: %w", b[:10], store.ErrCorrupt)
 	}
 	w := writeRecord{op: op(b[0]), start: binary.BigEndian.Uint64(b[1:9]), inline: b[9] == 1}
 	if w.inline {
