@@ -8,8 +8,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// extractor gathers, in one pass over the tree of an HTML page, all that a
-// Document needs. References are kept as written and resolved afterwards.
+// extractor gathers all that a Document needs: the directives of the page, and in
+// one pass over its tree title, text and links. References are kept as written
+// and resolved afterwards.
 type extractor struct {
 	title, text, template collapser
 
@@ -21,13 +22,7 @@ type extractor struct {
 	anchor collapser  // text of the open links
 	links  []rawLink
 
-	baseRef    string // first <base href>
-	hasBase    bool
-	canonicals []string
-	refresh    string // target of the first <meta http-equiv=refresh> if its delay is 0
-	hasRefresh bool
-	robots     robots
-	lang       string
+	directives
 }
 
 // openLink is an <a href> whose end has not been reached. Its anchor begins at
@@ -41,6 +36,7 @@ type openLink struct {
 // pages nest as deep as they like.
 func (x *extractor) html(body string) {
 	root := parseTree(body)
+	x.directives.read(root)
 	for n := root; n != nil; {
 		if x.enter(n) && n.FirstChild != nil {
 			n = n.FirstChild
@@ -128,21 +124,6 @@ func (x *extractor) enterElement(n *html.Node) bool {
 // enterMeaningful takes from n what is more than text.
 func (x *extractor) enterMeaningful(n *html.Node) {
 	switch n.DataAtom {
-	case atom.Html:
-		if lang, ok := attribute(n, "lang"); ok {
-			x.lang = lang
-		}
-	case atom.Base:
-		if ref, ok := attribute(n, "href"); ok && !x.hasBase {
-			x.baseRef, x.hasBase = ref, true
-		}
-	case atom.Meta:
-		x.enterMeta(n)
-	case atom.Link:
-		rel, _ := attribute(n, "rel")
-		if ref, ok := attribute(n, "href"); ok && hasToken(rel, "canonical") {
-			x.canonicals = append(x.canonicals, ref)
-		}
 	case atom.A:
 		if _, ok := attribute(n, "href"); ok {
 			x.open = append(x.open, openLink{n, len(x.anchor.buf)})
@@ -156,23 +137,6 @@ func (x *extractor) enterMeaningful(n *html.Node) {
 	case atom.Img:
 		if alt, ok := attribute(n, "alt"); ok && len(x.open) > 0 && x.hiddenBy == nil {
 			x.anchor.write(alt)
-		}
-	}
-}
-
-func (x *extractor) enterMeta(n *html.Node) {
-	content, ok := attribute(n, "content")
-	if !ok {
-		return
-	}
-	if name, _ := attribute(n, "name"); strings.EqualFold(strings.Trim(name, htmlSpace), "robots") {
-		x.robots.add(content)
-	}
-	if equiv, _ := attribute(n, "http-equiv"); !x.hasRefresh && strings.EqualFold(equiv, "refresh") {
-		zero, ref, ok := parseRefresh(content)
-		x.hasRefresh = ok
-		if ok && zero {
-			x.refresh = ref
 		}
 	}
 }

@@ -1,0 +1,185 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"indexer/loader"
+	"indexer/page"
+	"indexer/warc"
+)
+
+// Sink takes fetches; package repository has one.
+type Sink interface {
+	Load(ctx context.Context, f *page.Fetch) (loader.Effect, error)
+}
+
+// Input is a WARC file.
+type Input struct {
+	Name string
+	// Open gives the records. A reader that holds something to release has a Close
+	// method.
+	Open func(warc.Options) (*warc.Reader, error)
+}
+
+// File is the Input of a file by its path.
+func File(path string) Input {
+	return Input{Name: path, Open: func(o warc.Options) (*warc.Reader, error) { return warc.Open(path, o) }}
+}
+
+// Stream is the Input of a stream that is read once, such as standard input.
+func Stream(name string, r io.Reader) Input {
+	return Input{Name: name, Open: func(o warc.Options) (*warc.Reader, error) { return warc.NewReader(r, name, o), nil }}
+}
+
+// Options of Run. Zero fields take defaults.
+type Options struct {
+	Loaders int // fetches loaded at the same time; 4
+	WARC    warc.Options
+}
+
+// Progress counts while Run is running; its fields may be read at any time.
+type Progress struct {
+	Records, Fetches, Bytes        atomic.Int64 // of all inputs so far; Bytes as stored
+	Changed, Renewed, Late, Failed atomic.Int64 // fetches by effect
+	Problems                       atomic.Int64
+	current                        atomic.Pointer[string]
+}
+
+// Current names the input that is being read.
+func (p *Progress) Current() string {
+	if name := p.current.Load(); name != nil {
+		return *name
+	}
+	return ""
+}
+
+// buffer is how many fetches wait between reader and loaders: enough to keep
+// them busy, little enough to bound memory when bodies are large.
+const buffer = 16
+
+// Run reads the inputs one after the other and loads every fetch. It returns
+// when all were loaded, or ctx ended, or the sink failed; it does not wait for
+// observers. An input that cannot be read is noted in the error, and the others
+// are read all the same.
+func Run(ctx context.Context, sink Sink, inputs []Input, opts Options, p *Progress) error {
+	if opts.Loaders == 0 {
+		opts.Loaders = 4
+	}
+	fetches := make(chan *page.Fetch, buffer)
+	g, ctx := errgroup.WithContext(ctx)
+	for range opts.Loaders {
+		g.Go(func() error { return load(ctx, sink, fetches, p) })
+	}
+	var unread unreadable
+	g.Go(func() error {
+		defer close(fetches)
+		return read(ctx, inputs, opts.WARC, fetches, p, &unread)
+	})
+	err := g.Wait()
+	return errors.Join(err, unread.err())
+}
+
+func load(ctx context.Context, sink Sink, fetches <-chan *page.Fetch, p *Progress) error {
+	for f := range fetches {
+		effect, err := sink.Load(ctx, f)
+		if err != nil {
+			return err
+		}
+		p.count(effect)
+	}
+	return nil
+}
+
+func (p *Progress) count(e loader.Effect) {
+	switch e {
+	case loader.Changed:
+		p.Changed.Add(1)
+	case loader.Renewed:
+		p.Renewed.Add(1)
+	case loader.Late:
+		p.Late.Add(1)
+	case loader.Noted:
+		p.Failed.Add(1)
+	}
+}
+
+// read passes on the fetches of all inputs.
+func read(ctx context.Context, inputs []Input, opts warc.Options, fetches chan<- *page.Fetch, p *Progress, unread *unreadable) error {
+	for _, in := range inputs {
+		p.current.Store(&in.Name)
+		if err := readInput(ctx, in, opts, fetches, p); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			unread.add(in.Name, err)
+		}
+	}
+	return nil
+}
+
+func readInput(ctx context.Context, in Input, opts warc.Options, fetches chan<- *page.Fetch, p *Progress) (err error) {
+	r, err := in.Open(opts)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	before := p.Bytes.Load()
+	for {
+		rec, err := r.Next()
+		p.Bytes.Store(before + r.Stats().Bytes)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p.Records.Add(1)
+		f, ok := rec.Fetch()
+		if !ok {
+			continue
+		}
+		p.Fetches.Add(1)
+		select {
+		case fetches <- &f:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// unreadable gathers the inputs that could not be read.
+type unreadable struct {
+	mu   sync.Mutex
+	errs []error
+}
+
+func (u *unreadable) add(name string, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.errs = append(u.errs, &InputError{Name: name, Err: err})
+}
+
+func (u *unreadable) err() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return errors.Join(u.errs...)
+}
+
+// InputError is an input that could not be read.
+type InputError struct {
+	Name string
+	Err  error
+}
+
+// Error names the input.
+func (e *InputError) Error() string { return fmt.Sprintf("read %s: %v", e.Name, e.Err) }
+
+// Unwrap gives the cause.
+func (e *InputError) Unwrap() error { return e.Err }
