@@ -211,7 +211,8 @@ const (
 func (r *Reader) tail(end int) (newlines int, after tailKind) {
 	for i := end; i < end+tailLook; i++ {
 		if !r.win.fill(i + 1) {
-			if errors.Is(r.win.err, errDamaged) {
+			// It may be a later member that fails, which is none of this record's.
+			if errors.Is(r.win.err, errDamaged) && r.stream.failed < r.win.pos()+int64(end) {
 				return newlines, tailDamaged
 			}
 			return newlines, tailRecord
@@ -239,21 +240,22 @@ func (r *Reader) skipLong(n int) {
 	rec.damaged(fmt.Sprintf("block of %d bytes is over the limit of %d", rec.Length, r.opts.MaxBody), "passed over")
 	r.win.advance(n)
 	for left := rec.Length; left > 0; {
-		if len(r.win.ahead()) == 0 && !r.win.fill(1) {
+		r.win.fill(16)
+		b := r.win.ahead()
+		if len(b) == 0 {
 			rec.problem(fmt.Sprintf("the block ends %d bytes early", left))
 			return
 		}
-		step := min(left, int64(len(r.win.ahead())))
-		mark := r.stream.nextMark(r.win.pos()) - r.win.pos()
-		if mark > 0 && mark < step {
-			step = mark
-		}
-		r.win.advance(int(step))
-		left -= step
-		r.win.fill(16)
-		if left > 0 && step == mark && isVersionLine(r.win.ahead()[:min(16, len(r.win.ahead()))]) {
+		pos := r.win.pos()
+		if left < rec.Length && r.stream.nextMark(pos-1) == pos && isVersionLine(b) {
 			rec.problem(fmt.Sprintf("a record begins %d bytes before the end of the block: went on there", left))
 			return
 		}
+		step := min(left, int64(len(b)))
+		if mark := r.stream.nextMark(pos) - pos; mark > 0 {
+			step = min(step, mark)
+		}
+		r.win.advance(int(step))
+		left -= step
 	}
 }

@@ -36,7 +36,7 @@ var dateLayouts = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T1
 
 // Date is WARC-Date in UTC.
 func (rec *Record) Date() (time.Time, error) {
-	raw := rec.Fields.Get("WARC-Date")
+	raw := strings.ToUpper(rec.Fields.Get("WARC-Date"))
 	var first error
 	for _, layout := range dateLayouts {
 		t, err := time.Parse(layout, raw)

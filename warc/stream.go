@@ -28,6 +28,8 @@ type stream struct {
 	cur     io.Reader
 	member  int64 // offset of the current member in the file
 	out     int64 // bytes given so far
+	began   int64 // of them, those before the current member
+	failed  int64 // began of the member that failed last
 	mixed   bool  // damage was seen: a plain stretch may end at a gzip member
 	gz      *gzip.Reader
 	zstd    zstdFrames
@@ -77,10 +79,10 @@ func (s *stream) open() error {
 	if len(b) == 0 {
 		return io.EOF
 	}
-	s.member = s.src.pos()
+	s.member, s.began = s.src.pos(), s.out
 	s.kind = sniff(b)
 	if s.member == 0 && s.kind == kindNone {
-		s.kind = kindPlain // whatever it is, the record layer will say
+		s.kind = s.guess()
 	}
 	var err error
 	switch s.kind {
@@ -110,6 +112,17 @@ func (s *stream) open() error {
 	return nil
 }
 
+// guess says what a file is that begins with nothing known: junk if a compressed
+// member comes before any plain record, and otherwise a plain file, whatever it
+// holds.
+func (s *stream) guess() memberKind {
+	b, _ := s.src.br.Peek(sourceBuffer)
+	if _, kind := nextMember(b, 0); kind == kindGzip || kind == kindZstd {
+		return kindNone
+	}
+	return kindPlain
+}
+
 func (s *stream) openGzip() error {
 	if s.gz == nil {
 		s.gz = new(gzip.Reader)
@@ -132,7 +145,7 @@ func (s *stream) close(reason error) error {
 	if errors.Is(reason, io.EOF) {
 		return nil
 	}
-	s.mixed = true
+	s.mixed, s.failed = true, s.began
 	s.resync(kind, reason)
 	return errDamaged
 }

@@ -1,0 +1,173 @@
+package warc
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+var (
+	one   = record("1", html("one"))
+	two   = record("2", html("two"))
+	three = record("3", html("three"))
+)
+
+func flip(s string, at int) string {
+	b := []byte(s)
+	b[at] ^= 0xff
+	return string(b)
+}
+
+// TestDamage reads files with something wrong, or odd, in the middle. Whatever it
+// is, what stands before and after it is read.
+func TestDamage(t *testing.T) {
+	quoted := "About WARC:\r\n\r\n" + strings.ReplaceAll(three, "/3", "/quoted")
+	lf := strings.ReplaceAll(two, "\r\n", "\n")
+	lf = strings.Replace(lf, "Content-Length: 50", "Content-Length: 47", 1)
+	long := html(strings.Repeat("long ", 300))
+	tests := []struct{ name, file, want string }{
+		{"good", one + two + three, "1 2 3 problems=0"},
+		{"good, member per record", gz(one, two, three), "1 2 3 problems=0"},
+		{"records share a member", gz(one+two, three), "1 2 3 problems=0"},
+		{"one member for all", gz(one + two + three), "1 2 3 problems=0"},
+		{"record across members", gz(one, two[:200], two[200:], three), "1 2 3 problems=0"},
+		{"empty members", gz("", one, "", "", two, three, ""), "1 2 3 problems=0"},
+		{"LF only", one + lf + three, "1 2 3 problems=0"},
+		{"lower case", one + strings.Replace(strings.ToLower(two), "http/", "HTTP/", 1) + three, "1 2 3 problems=0"},
+		{"a page about WARC", one + record("2", html(quoted)) + three, "1 2 3 problems=0"},
+		{"a page about WARC, compressed", gz(one, record("2", html(quoted)), three), "1 2 3 problems=0"},
+		{"junk between", one + "some\njunk\n" + two, "1 2 problems=1"},
+		{"junk between members", gz(one) + "some junk" + gz(two), "1 2 problems=1"},
+		{"junk at the end", gz(one, two) + "some junk", "1 2 problems=1"},
+		{"zeros at the end", gz(one, two) + strings.Repeat("\x00", 1000), "1 2 problems=0"},
+		{"gzip after plain after gzip", gz(one) + two + gz(three), "1 2 3 problems=1"},
+		{"corrupt data", gz(one) + flip(gz(two), 60) + gz(three), "1 3 problems=1"},
+		{"wrong checksum", gz(one) + flip(gz(two), len(gz(two))-6) + gz(three), "1 [2] 3 problems=2"},
+		{"wrong magic", gz(one) + flip(gz(two), 0) + gz(three), "1 3 problems=1"},
+		{"cut header", one + two[:100], "1 problems=1"},
+		{"cut block", one + two[:len(two)-10], "1 [2] problems=1"},
+		{"cut member", gz(one) + gz(two)[:120], "1 problems=2"},
+		{"no end lines", one + strings.TrimRight(two, "\r\n") + three, "1 2 3 problems=1"},
+		{"too short", one + recordWith("2", 47, html("two"), "") + three, "1 [2] 3 problems=1"},
+		{"too long", one + recordWith("2", 100, html("two"), "") + three, "1 [2] 3 problems=1"},
+		{"too long, member per record", gz(one, recordWith("2", 100, html("two"), ""), three), "1 [2] 3 problems=1"},
+		{"too long by far", one + recordWith("2", 1<<50, html("two"), "") + three, "1 [2] 3 problems=1"},
+		{"too long by far, one member", gz(one + recordWith("2", 1<<20, html("two"), "") + three), "1 [2] 3 problems=1"},
+		{"too long for the limit, member per record", gz(one, recordWith("2", 1<<40, html("two"), ""), three), "1 [2] 3 problems=2"},
+		{"over the limit", gz(one, record("2", long), three), "1 [2] 3 problems=1"},
+		{"no date", one + strings.Replace(two, "2024", "year", 1) + three, "1 3 problems=1"},
+		{"segment", one + recordWith("2", 50, html("two"), "WARC-Segment-Number: 1\r\n") + three, "1 [2] 3 problems=1"},
+		{"wrong digest", one + recordWith("2", 50, html("two"), "WARC-Block-Digest: sha1:"+strings.Repeat("A", 32)+"\r\n") + three, "1 2 3 problems=1"},
+		{"ARC", "filedesc://x.arc 0.0.0.0 20240101000000 text/plain 3\nabc\n", "problems=1"},
+		{"not a WARC file", "<!doctype html>\n<p>hello\n", "problems=1"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, r := read(t, test.file, Options{MaxBody: 1 << 10})
+			if got != test.want {
+				t.Errorf("got  %s\nwant %s\n%v", got, test.want, r.Problems())
+			}
+			if s := r.Stats(); s.Bytes != int64(len(test.file)) {
+				t.Errorf("stopped at byte %d of %d", s.Bytes, len(test.file))
+			}
+			for _, p := range r.Problems() {
+				if p.File != "test" || p.Offset < 0 || p.Offset > int64(len(test.file)) || p.Reason == "" {
+					t.Errorf("problem is not well formed: %+v", p)
+				}
+			}
+		})
+	}
+}
+
+// TestProblemPlaces checks one problem of each kind of file to the byte.
+func TestProblemPlaces(t *testing.T) {
+	bad := strings.Replace(two, "2024", "year", 1)
+	_, r := read(t, one+bad, Options{})
+	if got, want := r.Problems()[0].String(), `test:257: response http://a.example/2: bad WARC-Date "year-01-01T00:00:00Z": passed over`; got != want || len(one) != 257 {
+		t.Errorf("got  %s\nwant %s (%d)", got, want, len(one))
+	}
+	_, r = read(t, gz(one, bad), Options{})
+	if p := r.Problems()[0]; p.Offset != int64(len(gz(one))) || p.Inner != int64(len(one)) {
+		t.Errorf("got %+v, want offsets %d and %d", p, len(gz(one)), len(one))
+	}
+}
+
+// TestNoSeek reads damaged files from a reader that cannot go back.
+func TestNoSeek(t *testing.T) {
+	file := gz(one) + flip(gz(two), 60) + "junk" + gz(three)
+	got, r := drain(t, NewReader(onlyReader{strings.NewReader(file)}, "test", Options{}))
+	if got != "1 3 problems=1" {
+		t.Errorf("%s %v", got, r.Problems())
+	}
+}
+
+// TestSourceError fails the source at every byte: that is an error of Next, and
+// stays one; it is never taken for the end or for damage.
+func TestSourceError(t *testing.T) {
+	broken := errors.New("the disk is broken")
+	for _, file := range []string{one + two, gz(one, two), gz(one) + "junk" + gz(two)} {
+		for n := range file {
+			src := io.MultiReader(strings.NewReader(file[:n]), iotest.ErrReader(broken))
+			r := NewReader(src, "test", Options{})
+			var err error
+			for err == nil {
+				_, err = r.Next()
+			}
+			if _, again := r.Next(); !errors.Is(err, broken) || !errors.Is(again, broken) {
+				t.Fatalf("source fails at byte %d: %v, then %v", n, err, again)
+			}
+		}
+	}
+}
+
+// TestEveryCut cuts files at every byte: good records before the cut are read,
+// and a cut anywhere but between records is reported.
+func TestEveryCut(t *testing.T) {
+	for _, file := range []string{one + two, gz(one, two), gz(one + two)} {
+		for n := range len(file) {
+			got, r := read(t, file[:n], Options{})
+			if n >= len(file)/2+100 && !strings.HasPrefix(got, "1") && file != gz(one+two) {
+				t.Errorf("cut at %d of %d: %s", n, len(file), got)
+			}
+			atEnd := n == 0 || n == len(one) || n == len(gz(one)) && file == gz(one, two) || strings.TrimRight(file[n:], "\r\n") == ""
+			if r.Stats().Problems == 0 && !atEnd && !(n < 8 && file[:1] == "W") {
+				t.Errorf("cut at %d of %d is not reported: %s", n, len(file), got)
+			}
+		}
+	}
+}
+
+// TestEveryFlip turns every byte of a compressed file over: records of the members
+// that are whole are read all the same.
+func TestEveryFlip(t *testing.T) {
+	file := gz(one, two, three)
+	first, second := len(gz(one)), len(gz(one, two))
+	for i := range file {
+		got, _ := read(t, flip(file, i), Options{})
+		fields := " " + got + " "
+		for k, whole := range []bool{i >= first, i < first || i >= second, i < second} {
+			if whole && !strings.Contains(fields, " "+string(rune('1'+k))+" ") {
+				t.Errorf("byte %d: %s", i, got)
+			}
+		}
+	}
+}
+
+// TestRescanIsBounded reads a file of many small records that each claim nearly
+// the limit: the time must not be quadratic, which the budgets see to.
+func TestRescanIsBounded(t *testing.T) {
+	bad := recordWith("1", 8<<20, html("x"), "")
+	file := gz(strings.Repeat(bad, 64<<20/len(bad)))
+	r := NewReader(strings.NewReader(file), "test", Options{})
+	defer r.Close()
+	for {
+		if _, err := r.Next(); err != nil {
+			break
+		}
+	}
+	if r.Stats().Problems == 0 {
+		t.Error("nothing is reported")
+	}
+}
