@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"indexer/config"
+)
+
+// app is what the commands share.
+type app struct {
+	stdin  io.Reader
+	stdout io.Writer
+	stderr *console
+	flags  globalFlags
+
+	// Set once the settings are loaded.
+	cfg config.Config
+	log *zap.Logger
+}
+
+func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
+	return &app{stdin: stdin, stdout: stdout, stderr: &console{w: stderr}, cfg: config.Default(), log: zap.NewNop()}
+}
+
+// globalFlags are the flags of all commands.
+type globalFlags struct{ config string }
+
+// settingFlags are the flags that stand for settings, by name. A command may
+// have some of them.
+var settingFlags = map[string]string{
+	"data": "data", "log-level": "log_level", "format": "format",
+	"workers": "workers", "commit": "commit", "sync": "sync", "limit": "query.limit",
+}
+
+// configure loads the settings for a command.
+func (a *app) configure(cmd *cobra.Command, _ []string) error {
+	given := make(map[string]config.Flag)
+	for name, key := range settingFlags {
+		flag := cmd.Flags().Lookup(name)
+		if flag == nil || !flag.Changed || cmd.LocalNonPersistentFlags().Lookup("format") == flag {
+			continue // export has a --format of its own
+		}
+		given[key] = config.Flag{Name: name, Value: flag.Value.String()}
+	}
+	var err error
+	if a.cfg, err = config.Load(a.flags.config, given); err != nil {
+		return err
+	}
+	level, err := zapcore.ParseLevel(a.cfg.LogLevel)
+	if err != nil {
+		return fmt.Errorf("log level: %w", err)
+	}
+	a.log = newLogger(a.stderr, level)
+	return nil
+}
+
+func newLogger(w io.Writer, level zapcore.Level) *zap.Logger {
+	enc := zap.NewDevelopmentEncoderConfig()
+	enc.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05.000")
+	enc.EncodeCaller = nil
+	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(enc), zapcore.AddSync(w), level))
+}
+
+// printJSON prints v as one object on one line.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// isJSON reports whether results are wanted as JSON.
+func (a *app) isJSON() bool { return a.cfg.Format == "json" }

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"indexer/control"
+	"indexer/repository"
+	"indexer/store"
+)
+
+// question is a command that any process with the repository open can run, for
+// itself or for another process.
+type question func(ctx context.Context, r *repository.Repository, req control.Request, stdout, stderr io.Writer) error
+
+// questions are the commands that can be asked.
+var questions = map[string]question{
+	"inspect": inspect,
+	"stats":   stats,
+	"export":  export,
+	"verify":  verifyRepository,
+}
+
+// askFor bounds how long is tried to open the data directory or to ask whoever
+// holds it: a process that begins or ends does not answer for a moment.
+const askFor = 5 * time.Second
+
+// ask runs a question here if the data directory is free, and otherwise has the
+// process run it that holds the directory.
+func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) error {
+	tries := time.NewTimer(askFor)
+	defer tries.Stop()
+	for wait := 10 * time.Millisecond; ; wait *= 2 {
+		done, err := a.tryToAsk(ctx, req, stdout)
+		if done {
+			return err
+		}
+		select {
+		case <-time.After(wait):
+		case <-tries.C:
+			return fmt.Errorf("%w: %w", errNotAsked, err)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// tryToAsk reports false if the directory is held by a process that does not
+// answer just now.
+func (a *app) tryToAsk(ctx context.Context, req control.Request, stdout io.Writer) (done bool, err error) {
+	s, inUse := a.open(ctx, false)
+	if inUse == nil {
+		return true, errors.Join(questions[req.Command](ctx, s.repo, req, stdout, a.stderr), s.close(ctx))
+	}
+	if !errors.Is(inUse, store.ErrInUse) {
+		return true, inUse
+	}
+	status, err := control.Ask(ctx, a.cfg.Data, req, stdout, a.stderr)
+	switch {
+	case errors.Is(err, control.ErrNobody):
+		return false, inUse
+	case err != nil:
+		return true, err
+	case status != statusDone:
+		return true, statusError(status)
+	}
+	return true, nil
+}
+
+// request is a question in the form that was asked for.
+func (a *app) request(command string, args ...string) control.Request {
+	return control.Request{Command: command, Args: args, Format: a.cfg.Format}
+}

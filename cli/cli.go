@@ -1,0 +1,56 @@
+// Package cli is the command line: it wires the parts of the program together.
+// One file holds each command; errors.go decides on exit statuses.
+//
+// Results go to standard output; logs, progress and messages to standard error.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// errInterrupted is why a context ended: somebody wants the program to stop.
+var errInterrupted = errors.New("interrupted")
+
+// Main runs the program with its arguments, without its name, and returns the
+// exit status.
+//
+// The first SIGINT or SIGTERM ends the context of the command, which finishes
+// and saves what is under way. With the second Main returns without waiting: it
+// is for its caller to end the process. All that was acknowledged survives that
+// (a write to the store counts once it is in the log).
+func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	// Writing to a closed pipe is an error like others then, and no sudden death:
+	// `indexer export | head` closes its data directory in good order.
+	signal.Ignore(syscall.SIGPIPE)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+
+	done := make(chan int, 1)
+	go func() { done <- run(ctx, args, stdin, stdout, stderr) }()
+	for interrupts := 0; ; {
+		select {
+		case status := <-done:
+			return status
+		case <-signals:
+			if interrupts++; interrupts > 1 {
+				return statusInterrupted
+			}
+			cancel(errInterrupted)
+		}
+	}
+}
+
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := newApp(stdin, stdout, stderr)
+	root := a.rootCommand()
+	root.SetArgs(args)
+	return report(root.ExecuteContext(ctx), stderr)
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"unicode"
+
+	"golang.org/x/term"
+)
+
+// console is standard error. While progress is shown there, what is written goes
+// through it, so that the two do not mix.
+type console struct {
+	w    io.Writer
+	mu   sync.Mutex
+	over io.Writer
+}
+
+// Write writes p, between two redrawings of the progress if there is one.
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over != nil {
+		return c.over.Write(p)
+	}
+	return c.w.Write(p)
+}
+
+// through lets what is written go through w; nil ends that.
+func (c *console) through(w io.Writer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = w
+}
+
+// terminal reports whether w is a terminal, and its width in columns.
+func terminal(w io.Writer) (width int, ok bool) {
+	f, isFile := w.(*os.File)
+	if !isFile || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return 0, false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	return width, err == nil
+}
+
+// plain makes text from the web safe for a terminal: what could move the cursor,
+// change colours or turn the direction of writing becomes a space.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// style marks text on a terminal, and does nothing elsewhere.
+type style struct{ on bool }
+
+func styleFor(w io.Writer) style {
+	_, tty := terminal(w)
+	return style{on: tty && os.Getenv("NO_COLOR") == ""}
+}
+
+func (s style) code(c string) string {
+	if !s.on {
+		return ""
+	}
+	return "\x1b[" + c + "m"
+}
+
+func (s style) bold() string  { return s.code("1") }
+func (s style) faint() string { return s.code("2") }
+func (s style) reset() string { return s.code("0") }

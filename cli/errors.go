@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"indexer/config"
+	"indexer/control"
+	"indexer/index"
+	"indexer/sites"
+	"indexer/store"
+)
+
+// The exit statuses; they are part of the contract with whoever calls.
+const (
+	statusDone        = 0
+	statusFailed      = 1
+	statusUsage       = 2
+	statusNoSpace     = 3
+	statusInUse       = 4
+	statusDifferences = 5
+	statusInterrupted = 130
+)
+
+// statusMeaning is what help says of a status.
+var statusMeaning = map[int]string{
+	statusDone:        "done",
+	statusFailed:      "failed, or interrupted before the result was complete",
+	statusUsage:       "bad usage, configuration or input",
+	statusNoSpace:     "no space left on the disk",
+	statusInUse:       "the data directory is in use by another process, which could not be asked",
+	statusDifferences: "differences were found",
+	statusInterrupted: "stopped by a second interrupt",
+}
+
+// usageError is a command line that cannot be meant.
+type usageError struct {
+	reason string
+	help   string // the command whose help says more
+}
+
+func (e *usageError) Error() string { return e.reason }
+
+// inputError is a file, or a URL, that cannot be used.
+type inputError struct {
+	what   string
+	reason string
+}
+
+func (e *inputError) Error() string { return e.what + ": " + e.reason }
+
+// statusError is the exit status of a command that another process ran; it said
+// all there was to say.
+type statusError int
+
+func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+var (
+	errNoData      = errors.New("there is nothing in this data directory yet")
+	errForeign     = errors.New("this directory holds something else")
+	errDifferences = errors.New("what the observers left is not what the fetches mean")
+	errNotAsked    = errors.New("the data directory is in use by another process, and it could not be asked")
+)
+
+// outcome is what an error means to whoever called, and what to do about it.
+type outcome struct {
+	matches func(error) bool
+	status  int
+	hint    string
+}
+
+// outcomes is the one place where errors become exit statuses. The first that
+// matches decides.
+var outcomes = []outcome{
+	{is(syscall.EPIPE), statusDone, ""}, // whoever read has seen enough
+	{is(errDifferences), statusDifferences, "the index can be made anew: replay the same files into an empty data directory, and please report it"},
+	{as[*usageError](), statusUsage, ""}, // says it itself
+	{as[*config.Error](), statusUsage, "config.yaml in the program's source shows every key with its default"},
+	{as[*index.UsageError](), statusUsage, "see `indexer query --help` for what a query may hold"},
+	{as[*inputError](), statusUsage, ""},
+	{as[*sites.Error](), statusUsage, "the form of a site's text is described in package sites"},
+	{is(errNoData, index.ErrNoIndex), statusUsage, "fill it with `indexer replay FILE.warc.gz`, or name another directory with --data"},
+	{is(errForeign, store.ErrForeign, index.ErrForeign), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
+	{is(store.ErrNewerFormat, index.ErrNewerFormat), statusUsage, "use the version of the program that wrote it, or a later one; nothing was changed"},
+	{is(store.ErrNoSpace, syscall.ENOSPC), statusNoSpace, "make room on the disk and run the same command again: nothing that was loaded is lost"},
+	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "wait until that process is done, stop it, or name another directory with --data"},
+	{is(control.ErrCutOff), statusFailed, "run the same command again"},
+	{is(store.ErrCorrupt, index.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
+	{is(errInterrupted, context.Canceled), statusFailed, ""},
+}
+
+func is(targets ...error) func(error) bool {
+	return func(err error) bool {
+		for _, t := range targets {
+			if errors.Is(err, t) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func as[T error]() func(error) bool {
+	return func(err error) bool {
+		var target T
+		return errors.As(err, &target)
+	}
+}
+
+// report tells err to people, with what to do next, and returns its status.
+func report(err error, stderr io.Writer) int {
+	if err == nil {
+		return statusDone
+	}
+	var elsewhere statusError
+	if errors.As(err, &elsewhere) {
+		return int(elsewhere)
+	}
+	o := outcome{status: statusFailed}
+	for _, candidate := range outcomes {
+		if candidate.matches(err) {
+			o = candidate
+			break
+		}
+	}
+	if o.status == statusDone {
+		return o.status
+	}
+	var u *usageError
+	if errors.As(err, &u) && u.help != "" {
+		o.hint = "see `" + u.help + " --help`"
+	}
+	say(stderr, err, o.hint)
+	return o.status
+}
+
+// say writes an error, a line for each of its parts, and the hint.
+func say(w io.Writer, err error, hint string) {
+	text := "indexer: " + strings.ReplaceAll(plainLines(err.Error()), "\n", "\nindexer: ") + "\n"
+	if hint != "" {
+		text += "  " + hint + "\n"
+	}
+	_, _ = io.WriteString(w, text) // there is nobody else to tell
+}
+
+func plainLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = plain(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// long is the help of a command: what it does and why, and its exit statuses.
+func long(what string, statuses ...int) string {
+	var b strings.Builder
+	b.WriteString(strings.TrimSpace(what))
+	b.WriteString("\n\nExit status:\n")
+	for _, s := range statuses {
+		fmt.Fprintf(&b, "  %-4d %s\n", s, statusMeaning[s])
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// examples indents the lines of an example.
+func examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }
+
+// atLeast and exactly check the number of arguments, in words.
+func atLeast(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
+			return &usageError{reason: cmd.CommandPath() + " needs " + what, help: cmd.CommandPath()}
+		}
+		return nil
+	}
+}
+
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == n {
+			return nil
+		}
+		return &usageError{reason: fmt.Sprintf("%s needs %s, and got %d arguments", cmd.CommandPath(), what, len(args)), help: cmd.CommandPath()}
+	}
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"indexer/control"
+	"indexer/observers"
+	"indexer/page"
+	"indexer/repository"
+)
+
+const inspectHelp = `
+Tell everything the repository knows of one URL: what was fetched, where it leads,
+which URLs have the same content, which of them stands in the index, its links in
+both directions, and in plain words why it is, or is not, in the index.
+
+A URL that was never seen is no error: the answer says so. While another process
+has the data directory, that process is asked.`
+
+func (a *app) inspectCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "inspect URL",
+		Short: "Everything known of one URL, and why it is, or is not, in the index",
+		Long:  long(inspectHelp, statusDone, statusFailed, statusUsage, statusInUse),
+		Example: examples(
+			"indexer inspect https://lighthouse.example/",
+			"indexer inspect --format json https://lighthouse.example/ | jq .reason",
+		),
+		Args: exactly(1, "one URL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := parseURL(args[0]); err != nil {
+				return err
+			}
+			return a.ask(cmd.Context(), a.request("inspect", args[0]), a.stdout)
+		},
+	}
+}
+
+func parseURL(raw string) (page.URL, error) {
+	u, err := page.ParseURL(raw)
+	if err != nil {
+		return "", &inputError{what: raw, reason: err.Error() + "; want a whole URL like https://example.com/"}
+	}
+	return u, nil
+}
+
+func inspect(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
+	if len(req.Args) != 1 {
+		return &usageError{reason: "inspect needs one URL"}
+	}
+	u, err := parseURL(req.Args[0])
+	if err != nil {
+		return err
+	}
+	i, err := r.Inspect(ctx, u)
+	if err != nil {
+		return err
+	}
+	if req.Format == "json" {
+		return printJSON(stdout, i)
+	}
+	_, err = io.WriteString(stdout, inspectionText(i))
+	return err
+}
+
+// maxListed bounds the lists in texts for people; JSON has them whole.
+const maxListed = 20
+
+func inspectionText(i *repository.Inspection) string {
+	t := new(table)
+	t.row("url", string(i.URL))
+	if i.Indexed {
+		t.row("in the index", "yes: "+i.Reason)
+	} else {
+		t.row("in the index", "no: "+i.Reason)
+	}
+	t.row("outcome", strings.TrimSpace(fmt.Sprintf("%s %s", i.Outcome, unlessZero(i.Status))))
+	if i.FetchedAt != nil {
+		t.row("fetched at", i.FetchedAt.UTC().Format(time.RFC3339))
+	}
+	t.optional("last failure", i.Failure)
+	t.optional("title", i.Title)
+	t.optional("language", i.Language)
+	t.optional("leads to", string(i.LeadsTo))
+	t.optional("terminal", string(i.Terminal))
+	t.optional("canonical", string(i.Canonical))
+	t.optional("content key", i.ContentKey)
+	t.optional("cluster", i.Cluster)
+	t.row("rank", fmt.Sprintf("%.4f", i.Rank))
+	list(t, "members", i.Members, func(u page.URL) string { return string(u) })
+	list(t, "links to", i.Outlinks, func(l repository.Outlink) string { return linkText(string(l.URL), l.Anchor) })
+	list(t, "linked from", i.Inlinks, func(l observers.Inlink) string { return linkText(string(l.Source), l.Anchor) })
+	if i.Pending > 0 {
+		t.row("note", fmt.Sprintf("%d rows wait for observers: this may be about to change", i.Pending))
+	}
+	return t.String()
+}
+
+func linkText(url, anchor string) string {
+	if anchor == "" {
+		return url
+	}
+	return fmt.Sprintf("%s %q", url, anchor)
+}
+
+func unlessZero(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"indexer/warc"
+)
+
+// input is a file to replay, and how far its reading is.
+type input struct {
+	name    string
+	size    int64     // -1 if it is not known
+	regular bool      // reading it does not wait for anybody
+	stdin   io.Reader // instead of a file
+
+	bytes, records atomic.Int64
+}
+
+// findInputs looks at all files before anything else is done: with a mistyped
+// name nothing is begun.
+func findInputs(args []string, stdin io.Reader) ([]*input, error) {
+	var inputs []*input
+	seen := make(map[string]bool)
+	for _, arg := range args {
+		if seen[arg] {
+			return nil, &usageError{reason: arg + " is named twice", help: "indexer replay"}
+		}
+		seen[arg] = true
+		if arg == "-" {
+			inputs = append(inputs, &input{name: "standard input", size: -1, stdin: stdin})
+			continue
+		}
+		in, err := findFile(arg)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, in)
+	}
+	return inputs, nil
+}
+
+func findFile(path string) (*input, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, &inputError{what: path, reason: systemReason(err)}
+	case info.IsDir():
+		return nil, &inputError{what: path, reason: "is a directory; name the files in it"}
+	case !info.Mode().IsRegular():
+		return &input{name: path, size: -1}, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &inputError{what: path, reason: systemReason(err)}
+	}
+	return &input{name: path, size: info.Size(), regular: true}, f.Close()
+}
+
+// systemReason is what the operating system says, without the path.
+func systemReason(err error) string {
+	if pe, ok := err.(*os.PathError); ok {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// open opens the input. When ctx ends, reading from anything but a regular file
+// ends too.
+func (in *input) open(ctx context.Context, opts warc.Options) (*warc.Reader, error) {
+	if in.regular {
+		return warc.Open(in.name, opts)
+	}
+	return warc.NewReader(interruptible(ctx, in.source), in.name, opts), nil
+}
+
+func (in *input) source() (io.Reader, error) {
+	if in.stdin != nil {
+		return in.stdin, nil
+	}
+	return os.Open(in.name)
+}
+
+// progress notes how far the reader is.
+func (in *input) progress(st warc.Stats) {
+	n := 0
+	for _, k := range st.Records {
+		n += k
+	}
+	in.records.Store(int64(n))
+	in.bytes.Store(st.Bytes)
+}
+
+// interruptible reads from what open returns, until ctx ends. Nothing ends a
+// read(2) that waits for a terminal or for the other end of a pipe; so that one
+// goroutine is the program's only one that nobody waits for. It is left in its
+// read, holds nothing but its buffer, and ends with the process.
+func interruptible(ctx context.Context, open func() (io.Reader, error)) io.Reader {
+	r, w := io.Pipe()
+	context.AfterFunc(ctx, func() { w.CloseWithError(context.Cause(ctx)) })
+	go func() {
+		src, err := open()
+		if err == nil {
+			_, err = io.Copy(w, src)
+		}
+		if c, ok := src.(*os.File); ok && c != os.Stdin {
+			_ = c.Close() // it was read only
+		}
+		if err != nil {
+			err = fmt.Errorf("read: %w", err)
+		}
+		w.CloseWithError(err) // nil is io.EOF
+	}()
+	return r
+}

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"indexer/config"
+	"indexer/index"
+	"indexer/progress"
+	"indexer/repository"
+	"indexer/warc"
+)
+
+// summary says what a replay did; it is the JSON of `replay --format json`.
+type summary struct {
+	Files       int     `json:"files"`
+	Records     int     `json:"records"` // of files that were read to their end
+	Fetches     int     `json:"fetches"` // loaded; the sum of the next four
+	Changed     int     `json:"changed"`
+	Renewed     int     `json:"renewed"`
+	Late        int     `json:"late"`
+	Failed      int     `json:"failed"`
+	Problems    int     `json:"problems"`
+	Interrupted bool    `json:"interrupted"`
+	Backlog     int     `json:"backlog"` // rows left to do
+	Documents   int     `json:"documents"`
+	Seconds     float64 `json:"seconds"`
+	Data        string  `json:"data"`
+}
+
+func (r *replay) noteProblem(p warc.Problem) { r.note(p.String()) }
+
+// note keeps the first problems, and counts all.
+func (r *replay) note(problem string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.sum.Problems++; len(r.problems) < maxListed {
+		r.problems = append(r.problems, problem)
+	}
+}
+
+func (r *replay) noteUnusable(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unusable = append(r.unusable, err)
+}
+
+func (r *replay) noteRead(st warc.Stats) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, n := range st.Records {
+		r.sum.Records += n
+	}
+}
+
+// printSummary tells what was done: problems on standard error, the result on
+// standard output. The error is about files that could not be read.
+func (r *replay) printSummary(a *app) error {
+	if err := r.finishSummary(a); err != nil {
+		return err
+	}
+	if text := problemsText(r.problems, r.sum.Problems); text != "" {
+		_, _ = io.WriteString(a.stderr, text)
+	}
+	var err error
+	if a.isJSON() {
+		err = printJSON(a.stdout, &r.sum)
+	} else {
+		_, err = io.WriteString(a.stdout, r.summaryText(a))
+	}
+	return errors.Join(append(r.unusable, err)...)
+}
+
+// finishSummary adds what is known at the end.
+func (r *replay) finishSummary(a *app) error {
+	r.sum.Fetches = r.sum.Changed + r.sum.Renewed + r.sum.Late + r.sum.Failed
+	for _, n := range r.session.repo.Live().Backlog {
+		r.sum.Backlog += n
+	}
+	reader, err := index.OpenReader(repository.IndexDir(a.cfg.Data))
+	if err != nil {
+		return fmt.Errorf("count the documents: %w", err)
+	}
+	// The count is wanted after an interrupt, too.
+	r.sum.Documents, err = reader.Count(context.Background())
+	return errors.Join(err, reader.Close())
+}
+
+func problemsText(problems []string, total int) string {
+	if total == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s in the files; what could be read was loaded:\n", count(total, "problem"))
+	for _, p := range problems {
+		fmt.Fprintf(&b, "  %s\n", plain(p))
+	}
+	if more := total - len(problems); more > 0 {
+		fmt.Fprintf(&b, "  and %d more\n", more)
+	}
+	return b.String()
+}
+
+func (r *replay) summaryText(a *app) string {
+	s := r.sum
+	var b strings.Builder
+	took := time.Duration(s.Seconds * float64(time.Second))
+	fmt.Fprintf(&b, "Loaded %s from %s in %s (%.0f a second).\n",
+		fetchCount(s.Fetches), count(s.Files, "file"), progress.Duration(took), float64(s.Fetches)/max(s.Seconds, 1e-3))
+	fmt.Fprintf(&b, "  %d changed something, %d renewed, %d late or known, %d failed, %s.\n",
+		s.Changed, s.Renewed, s.Late, s.Failed, count(s.Problems, "problem"))
+	if s.Interrupted {
+		fmt.Fprintf(&b, "Interrupted: what was loaded is saved. The same command again goes on.\n")
+	}
+	if s.Backlog > 0 {
+		fmt.Fprintf(&b, "%s left to do for observers; they go on when the directory is next open.\n", count(s.Backlog, "row"))
+	}
+	fmt.Fprintf(&b, "The index in %s has %s.", repository.IndexDir(s.Data), count(s.Documents, "document"))
+	if l := r.session.repo.Live().FetchToSearchableMS; l.N > 0 {
+		fmt.Fprintf(&b, " Pages were searchable %s after loading (median; 95 %%: %s).",
+			progress.Duration(fromMS(l.P50)), progress.Duration(fromMS(l.P95)))
+	}
+	b.WriteByte('\n')
+	if s.Documents > 0 {
+		fmt.Fprintf(&b, "Try: indexer %squery WORDS\n", a.dataFlag())
+	}
+	return b.String()
+}
+
+func fetchCount(n int) string {
+	if n == 1 {
+		return "1 fetch"
+	}
+	return fmt.Sprintf("%d fetches", n)
+}
+
+// dataFlag is what a suggested command needs to find the same directory.
+func (a *app) dataFlag() string {
+	if a.cfg.Data == config.Default().Data {
+		return ""
+	}
+	return "--data " + a.cfg.Data + " "
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"go.uber.org/zap"
+
+	"indexer/control"
+	"indexer/repository"
+	"indexer/txn"
+)
+
+// session is an open data directory, which answers other processes meanwhile.
+type session struct {
+	app    *app
+	repo   *repository.Repository
+	server *control.Server // nil where the directory cannot hold a socket
+}
+
+var commitModes = map[string]txn.Mode{"auto": txn.Auto, "one-phase": txn.OnePhase, "two-phase": txn.TwoPhase}
+
+// open opens the data directory, and makes it if create says so.
+func (a *app) open(ctx context.Context, create bool) (*session, error) {
+	if err := checkDataDir(a.cfg.Data, create); err != nil {
+		return nil, err
+	}
+	repo, err := repository.Open(ctx, a.cfg.Data, repository.Options{
+		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, Log: a.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &session{app: a, repo: repo}
+	if s.server, err = control.Serve(a.cfg.Data, s.answer); err != nil {
+		a.log.Warn("other processes cannot ask this one", zap.Error(err))
+	}
+	return s, nil
+}
+
+// close lets requests under way end, unless ctx has, and then closes the
+// directory. What is left to do is done after the next open.
+func (s *session) close(ctx context.Context) error {
+	var err error
+	if s.server != nil {
+		if n := s.server.Requests(); n > 0 {
+			_, _ = fmt.Fprintf(s.app.stderr, "answering %d other processes before closing\n", n)
+		}
+		err = s.server.Close(ctx)
+	}
+	return errors.Join(err, s.repo.Close())
+}
+
+// answer runs a command for another process.
+func (s *session) answer(ctx context.Context, req control.Request, stdout, stderr io.Writer) int {
+	run, ok := questions[req.Command]
+	if !ok {
+		return report(&usageError{reason: fmt.Sprintf("the process that holds the data directory cannot be asked %q", req.Command)}, stderr)
+	}
+	return report(run(ctx, s.repo, req, stdout, stderr), stderr)
+}

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+)
+
+// table is text in two columns: names and values.
+type table struct{ b strings.Builder }
+
+const nameColumn = 16
+
+func (t *table) row(name, value string) {
+	fmt.Fprintf(&t.b, "%-*s %s\n", nameColumn, name, plain(value))
+}
+
+// optional is a row unless there is no value.
+func (t *table) optional(name, value string) {
+	if value != "" {
+		t.row(name, value)
+	}
+}
+
+// String is the whole table.
+func (t *table) String() string { return t.b.String() }
+
+// list adds the first of some items under a name, and how many more there are.
+func list[T any](t *table, name string, items []T, text func(T) string) {
+	if len(items) == 0 {
+		return
+	}
+	t.row(name, fmt.Sprint(len(items)))
+	for i, item := range items {
+		if i == maxListed {
+			t.row("", fmt.Sprintf("and %d more (--format json has all)", len(items)-i))
+			return
+		}
+		t.row("", text(item))
+	}
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+type versionInfo struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision"`
+	Modified bool   `json:"modified"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Which program this is",
+		Long:    long("Print the version, the revision it was built from, and the Go version and platform.", statusDone),
+		Example: examples("indexer version"),
+		Args:    exactly(0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			v := version()
+			if a.isJSON() {
+				return printJSON(a.stdout, v)
+			}
+			_, err := fmt.Fprintf(a.stdout, "indexer %s\nrevision %s\n%s %s\n", v.Version, v.Revision, v.Go, v.Platform)
+			return err
+		},
+	}
+}
+
+func version() versionInfo {
+	v := versionInfo{Version: "unknown", Revision: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	v.Version = build.Main.Version
+	for _, s := range build.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
