@@ -155,19 +155,34 @@ func TestEveryFlip(t *testing.T) {
 	}
 }
 
-// TestRescanIsBounded reads a file of many small records that each claim nearly
-// the limit: the time must not be quadratic, which the budgets see to.
-func TestRescanIsBounded(t *testing.T) {
-	bad := recordWith("1", 8<<20, html("x"), "")
-	file := gz(strings.Repeat(bad, 64<<20/len(bad)))
-	r := NewReader(strings.NewReader(file), "test", Options{})
-	defer r.Close()
-	for {
-		if _, err := r.Next(); err != nil {
-			break
-		}
-	}
-	if r.Stats().Problems == 0 {
-		t.Error("nothing is reported")
+// TestTimeIsBounded reads files that were made to be read again and again: blocks
+// that each claim nearly the limit, headers that do not end, headers that end all
+// at the same place, members of one byte. With quadratic time it would not end
+// before the test's time is over.
+func TestTimeIsBounded(t *testing.T) {
+	long := recordWith("1", 8<<20, html("x"), "")
+	versions := strings.Repeat("WARC/1.0\n", 200_000) + "\n"
+	var bytes1 strings.Builder
+	bytes1.WriteString(gz(recordWith("1", 1<<40, "", "")))
+	bytes1.WriteString(strings.Repeat(gz("x"), 200_000))
+	for name, file := range map[string]string{
+		"long blocks":         gz(strings.Repeat(long, 48<<20/len(long))),
+		"long blocks, plain":  strings.Repeat(long, 48<<20/len(long)),
+		"no end of header":    strings.Repeat("WARC/1.0\n", 1<<20),
+		"same end of headers": strings.Repeat(versions, 4),
+		"members of one byte": bytes1.String(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := NewReader(strings.NewReader(file), "test", Options{})
+			defer r.Close()
+			for _, err := range r.Fetches() {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if s := r.Stats(); s.Problems == 0 || s.Bytes != int64(len(file)) {
+				t.Errorf("%d problems, byte %d of %d", s.Problems, s.Bytes, len(file))
+			}
+		})
 	}
 }

@@ -40,14 +40,26 @@ func (r *Reader) findRecord() error {
 	}
 }
 
-// plausible says whether a whole record header is ahead.
+// plausible says whether a whole record header is ahead. Once many were not, only
+// short ones are believed.
 func (r *Reader) plausible() bool {
 	r.win.fill(16)
 	if !isVersionLine(r.win.ahead()) {
 		return false
 	}
-	_, err := r.readHeader()
-	return err == nil && r.rec.Type != "" && r.rec.ID != "" && r.rec.Fields.Get("Content-Length") != ""
+	limit := maxHeader
+	if r.credit < 0 {
+		limit = 4 << 10
+	}
+	n, err := r.readHeader(limit)
+	if err != nil {
+		return false
+	}
+	if r.rec.Type != "" && r.rec.ID != "" && r.rec.Fields.Get("Content-Length") != "" {
+		return true
+	}
+	r.credit -= int64(n)
+	return false
 }
 
 // scan moves the window on to the next version line that begins a line or a

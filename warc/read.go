@@ -23,7 +23,7 @@ const tailLook = 64
 // header and r.lost is set: then the length cannot be true, or the block is cut,
 // and further records are looked for within what was taken for the block.
 func (r *Reader) readRecord() bool {
-	n, err := r.readHeader()
+	n, err := r.readHeader(maxHeader)
 	rec := &r.rec
 	if err != nil {
 		rec.problem(err.Error() + ": skipped to the next record")
@@ -50,18 +50,23 @@ func (r *Reader) readRecord() bool {
 }
 
 // readHeader parses the header at the window's position into r.rec without
-// consuming it, and returns its length in bytes.
-func (r *Reader) readHeader() (int, error) {
+// consuming it, and returns its length in bytes. It never searches the same bytes
+// for the end of a header twice, however many begin before them.
+func (r *Reader) readHeader(limit int) (int, error) {
+	pos := r.win.pos()
 	r.rec = Record{reader: r, Length: -1}
-	r.rec.Offset, r.rec.Inner = r.stream.at(r.win.pos())
-	n, from := -1, 0
+	r.rec.Offset, r.rec.Inner = r.stream.at(pos)
+	n := -1
 	for n < 0 {
 		b := r.win.ahead()
-		n = headerEnd(b[:min(len(b), maxHeader)], from)
-		from = len(b)
+		b = b[:min(len(b), limit)]
+		n = headerEnd(b, int(min(max(r.noEnd-pos, 0), int64(len(b)))))
+		if n < 0 {
+			r.noEnd = max(r.noEnd, pos+int64(len(b)))
+		}
 		switch {
 		case n >= 0:
-		case len(b) >= maxHeader:
+		case len(b) >= limit:
 			return 0, errHeaderTooLong
 		case !r.win.fill(len(b) + 1):
 			return 0, errHeaderCut
@@ -247,6 +252,7 @@ func (r *Reader) skipLong(n int) {
 			return
 		}
 		pos := r.win.pos()
+		r.stream.at(pos - 1) // forgets the marks before
 		if left < rec.Length && r.stream.nextMark(pos-1) == pos && isVersionLine(b) {
 			rec.problem(fmt.Sprintf("a record begins %d bytes before the end of the block: went on there", left))
 			return

@@ -29,7 +29,10 @@ type Reader struct {
 	isARC bool
 	done  error // what ended the reading
 
-	// credit is how many bytes of blocks may still be searched for records.
+	// What keeps the time from becoming quadratic: no header ends between where
+	// one was looked for and noEnd, and credit is how many bytes may still be
+	// looked at again for records in what was taken for something else.
+	noEnd  int64
 	credit int64
 }
 
