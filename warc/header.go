@@ -1,0 +1,88 @@
+package warc
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+var (
+	errHeaderTooLong = fmt.Errorf("record header is over the limit of %d bytes", maxHeader)
+	errHeaderCut     = errors.New("record header is cut off")
+)
+
+// readHeader parses the header at the window's position into r.rec without
+// consuming it, and returns its length in bytes. It never searches the same bytes
+// for the end of a header twice, however many begin before them.
+func (r *Reader) readHeader(limit int) (int, error) {
+	pos := r.win.pos()
+	r.rec = Record{reader: r, Length: -1}
+	r.rec.Offset, r.rec.Inner = r.stream.at(pos)
+	n := -1
+	for n < 0 {
+		b := r.win.ahead()
+		b = b[:min(len(b), limit)]
+		n = headerEnd(b, int(min(max(r.noEnd-pos, 0), int64(len(b)))))
+		if n < 0 {
+			r.noEnd = max(r.noEnd, pos+int64(len(b)))
+		}
+		switch {
+		case n >= 0:
+		case len(b) >= limit:
+			return 0, errHeaderTooLong
+		case !r.win.fill(len(b) + 1):
+			return 0, errHeaderCut
+		}
+	}
+	r.parseHeader(string(r.win.ahead()[:n]))
+	return n, nil
+}
+
+func (r *Reader) parseHeader(text string) {
+	rec := &r.rec
+	line, rest, _ := strings.Cut(text, "\n")
+	rec.Version = strings.TrimSpace(line[len(version):])
+	r.fields = parseFields(r.fields[:0], rest)
+	rec.Fields = r.fields
+	rec.Type = strings.ToLower(rec.Fields.Get("WARC-Type"))
+	rec.ID = trimURI(rec.Fields.Get("WARC-Record-ID"))
+	rec.TargetURI = trimURI(rec.Fields.Get("WARC-Target-URI"))
+}
+
+// checkHeader reports what is odd in a header but does not keep the record from
+// being read.
+func (r *Reader) checkHeader() {
+	rec := &r.rec
+	switch rec.Version {
+	case "1.1", "1.0", "0.18", "0.17":
+	default:
+		rec.problem(fmt.Sprintf("unknown version %q: read as WARC/1.1", "WARC/"+abbreviate(rec.Version)))
+	}
+	if rec.Type == "" {
+		rec.problem("no WARC-Type: the record is passed over")
+	}
+}
+
+// contentLength is the block's length, which must be given once, or several times
+// alike.
+func contentLength(fs Fields) (int64, error) {
+	raw, found := "", false
+	for _, f := range fs {
+		if !strings.EqualFold(f.Name, "Content-Length") {
+			continue
+		}
+		if found && f.Value != raw {
+			return -1, fmt.Errorf("two Content-Lengths, %q and %q", abbreviate(raw), abbreviate(f.Value))
+		}
+		raw, found = f.Value, true
+	}
+	if !found {
+		return -1, errors.New("no Content-Length")
+	}
+	n, err := strconv.ParseUint(raw, 10, 63)
+	if err != nil {
+		return -1, fmt.Errorf("bad Content-Length %q", abbreviate(raw))
+	}
+	return int64(n), nil
+}
