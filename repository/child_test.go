@@ -1,0 +1,144 @@
+package repository_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"indexer/repository"
+	"indexer/txn"
+)
+
+// The child process: opens a directory, loads a web, waits until nothing is left
+// to do, exports, and closes. It says on its output how far it is, a line per
+// step, so that the parent can act at a moment of its work and not of a clock.
+
+// What the parent tells it, in the environment.
+const (
+	childDir  = "REPOSITORY_TEST_CHILD_DIR"
+	childWeb  = "REPOSITORY_TEST_CHILD_WEB" // "" loads nothing
+	childMode = "REPOSITORY_TEST_CHILD_MODE"
+)
+
+// What it says. A line is the event, and for some a space and a value.
+const (
+	saysOpening = "opening"
+	saysOpened  = "opened"
+	saysLoad    = "load"   // each fetch
+	saysRuns    = "runs"   // observers have run, after the last fetch
+	saysQuiet   = "quiet"  // nothing is left to do
+	saysDigest  = "digest" // with the digest
+	saysClosing = "closing"
+	saysClosed  = "closed"
+	saysFailed  = "failed" // with the error
+)
+
+// childBacklog keeps the observers close behind the loader: whenever the child is
+// killed, there are fetches and runs of all observers under way.
+const childBacklog = 40
+
+func runChild() int {
+	say := newSayer()
+	if err := childWork(say); err != nil {
+		say(saysFailed, strconv.Quote(err.Error()))
+		return 1
+	}
+	return 0
+}
+
+// newSayer makes a function that writes whole lines from any goroutine. If the
+// parent is gone there is nobody to tell.
+func newSayer() func(event string, value ...string) {
+	var mu sync.Mutex
+	return func(event string, value ...string) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, v := range value {
+			event += " " + v
+		}
+		fmt.Println(event)
+	}
+}
+
+func childWork(say func(string, ...string)) (err error) {
+	ctx := context.Background()
+	mode, err := strconv.Atoi(os.Getenv(childMode))
+	if err != nil {
+		return err
+	}
+	say(saysOpening)
+	r, err := repository.Open(ctx, os.Getenv(childDir), repository.Options{Commit: txn.Mode(mode), Backlog: childBacklog})
+	if err != nil {
+		return err
+	}
+	say(saysOpened)
+	if err := childLoad(ctx, r, say); err != nil {
+		return fmt.Errorf("%w; closing: %w", err, r.Close())
+	}
+	say(saysClosing)
+	if err := r.Close(); err != nil {
+		return err
+	}
+	say(saysClosed)
+	return nil
+}
+
+func childLoad(ctx context.Context, r *repository.Repository, say func(string, ...string)) error {
+	if web := os.Getenv(childWeb); web != "" {
+		fetches, err := readWeb(web)
+		if err != nil {
+			return err
+		}
+		if _, err := loadAll(ctx, r, 4, fetches, func() { say(saysLoad) }); err != nil {
+			return err
+		}
+	}
+	stop := sayRuns(r, say)
+	err := r.Quiesce(ctx)
+	stop()
+	if err != nil {
+		return err
+	}
+	say(saysQuiet)
+	res, err := r.Export(ctx, io.Discard)
+	if err == nil {
+		say(saysDigest, res.Digest)
+	}
+	return err
+}
+
+// sayRuns says something whenever observers have run, until stopped. It looks
+// once a millisecond: what it says is about the work, how often it looks is not.
+func sayRuns(r *repository.Repository, say func(string, ...string)) (stop func()) {
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		look := time.NewTicker(time.Millisecond)
+		defer look.Stop()
+		var last int64
+		for {
+			select {
+			case <-done:
+				return
+			case <-look.C:
+			}
+			if n := runs(r); n != last {
+				last = n
+				say(saysRuns)
+			}
+		}
+	})
+	return func() { close(done); wg.Wait() }
+}
+
+// runs counts the runs of all observers since the repository was opened.
+func runs(r *repository.Repository) (n int64) {
+	for _, o := range r.Live().Observers {
+		n += o.Runs
+	}
+	return n
+}

@@ -1,0 +1,16 @@
+package repository_test
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain also is the child process that the tests kill, confine and measure.
+func TestMain(m *testing.M) {
+	if os.Getenv(childDir) != "" {
+		os.Exit(runChild())
+	}
+	goleak.VerifyTestMain(m)
+}

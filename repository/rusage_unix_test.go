@@ -1,0 +1,21 @@
+//go:build unix
+
+package repository_test
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// maxRSS is the most memory a process that has ended ever had resident, in KiB.
+func maxRSS(state *os.ProcessState) int64 {
+	usage, ok := state.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	if runtime.GOOS == "darwin" {
+		return usage.Maxrss >> 10 // bytes there
+	}
+	return int64(usage.Maxrss)
+}

@@ -1,0 +1,132 @@
+package repository_test
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"indexer/loader"
+	"indexer/page"
+	"indexer/repository"
+	"indexer/verify"
+)
+
+// The steps that most tests are made of.
+
+func open(t testing.TB, dir string, opts repository.Options) *repository.Repository {
+	t.Helper()
+	r, err := repository.Open(context.Background(), dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func closeNow(t testing.TB, r *repository.Repository) {
+	t.Helper()
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// loadAll loads fetches with some loaders at once, which take them in order, and
+// counts what came of them. after, if not nil, is called after each fetch.
+func loadAll(ctx context.Context, r *repository.Repository, loaders int, fetches []page.Fetch, after func()) (map[loader.Effect]int, error) {
+	queue := make(chan *page.Fetch)
+	effects := make(chan loader.Effect, len(fetches))
+	g, ctx := errgroup.WithContext(ctx)
+	for range loaders {
+		g.Go(func() error {
+			for f := range queue {
+				e, err := r.Load(ctx, f)
+				if err != nil {
+					return err
+				}
+				effects <- e
+				if after != nil {
+					after()
+				}
+			}
+			return nil
+		})
+	}
+	g.Go(func() error {
+		defer close(queue)
+		for i := range fetches {
+			select {
+			case queue <- &fetches[i]:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	err := g.Wait()
+	close(effects)
+	count := make(map[loader.Effect]int)
+	for e := range effects {
+		count[e]++
+	}
+	return count, err
+}
+
+// load loads fetches and waits until nothing is left to do.
+func load(t testing.TB, r *repository.Repository, loaders int, fetches []page.Fetch) map[loader.Effect]int {
+	t.Helper()
+	effects, err := loadAll(context.Background(), r, loaders, fetches, nil)
+	if err == nil {
+		err = r.Quiesce(context.Background())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return effects
+}
+
+func digestOf(t testing.TB, r *repository.Repository) string {
+	t.Helper()
+	res, err := r.Export(context.Background(), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Digest
+}
+
+// wantSound verifies the repository, and compares its digest.
+func wantSound(t testing.TB, r *repository.Repository, digest string) {
+	t.Helper()
+	rep, err := verify.Run(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep.Checked["index_files"] == 0 {
+		t.Error("verify found no document to check")
+	}
+	for i, d := range rep.Differences {
+		if i == 10 {
+			t.Errorf("and %d more", rep.Total-i)
+			break
+		}
+		t.Error(d)
+	}
+	if got := digestOf(t, r); got != digest {
+		t.Errorf("digest %s, want %s", got, digest)
+	}
+	if dead := r.Live().Dead; dead != 0 {
+		t.Errorf("%d rows were given up on", dead)
+	}
+}
+
+// undisturbed is the digest of a web loaded one fetch after the other, by one
+// worker, in one process.
+func undisturbed(t testing.TB, fetches []page.Fetch) string {
+	t.Helper()
+	r := open(t, t.TempDir(), repository.Options{Workers: 1})
+	defer closeNow(t, r)
+	load(t, r, 1, fetches)
+	digest := digestOf(t, r)
+	wantSound(t, r, digest)
+	return digest
+}

@@ -1,0 +1,118 @@
+package repository_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"indexer/page"
+	"indexer/sites"
+	"indexer/warc"
+)
+
+// What the tests of this package load. A web is named by a string, so that a
+// child process can be told which: ownWebs, or WARC files between commas.
+
+const (
+	// ownWebs are the project's own small webs, all of them.
+	ownWebs  = "sites"
+	siteGlob = "../testdata/sites/*.txt"
+)
+
+// readWeb reads the fetches of a web in the order of its files.
+func readWeb(name string) (fetches []page.Fetch, err error) {
+	if name == ownWebs {
+		return readSites()
+	}
+	for _, file := range strings.Split(name, ",") {
+		if fetches, err = appendWARC(fetches, file); err != nil {
+			return nil, err
+		}
+	}
+	return fetches, nil
+}
+
+func readSites() (fetches []page.Fetch, err error) {
+	files, err := filepath.Glob(siteGlob)
+	if err != nil || len(files) == 0 {
+		return nil, fmt.Errorf("no webs in %s: %w", siteGlob, err)
+	}
+	for _, file := range files {
+		s, err := sites.Load(file)
+		if err != nil {
+			return nil, err
+		}
+		fetches = append(fetches, s.Fetches()...)
+	}
+	return fetches, nil
+}
+
+func appendWARC(fetches []page.Fetch, name string) ([]page.Fetch, error) {
+	in, err := warc.Open(name, warc.Options{})
+	if err != nil {
+		return nil, err
+	}
+	for f, err := range in.Fetches() {
+		if err != nil {
+			return nil, err
+		}
+		f.Body = slices.Clone(f.Body)
+		fetches = append(fetches, f)
+	}
+	return fetches, in.Close()
+}
+
+func mustReadWeb(t testing.TB, name string) []page.Fetch {
+	t.Helper()
+	fetches, err := readWeb(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fetches
+}
+
+// corpusPart names some sites of some snapshots of the recorded crawls as a web,
+// or skips.
+func corpusPart(t testing.TB, snapshots []string, hosts ...string) string {
+	t.Helper()
+	var files []string
+	for _, s := range snapshots {
+		for _, h := range hosts {
+			file := filepath.Join(corpusDir, s, h+".apache.org.warc.gz")
+			if _, err := os.Stat(file); err != nil {
+				t.Skip("the recorded crawls of shared/corpus are not there")
+			}
+			files = append(files, file)
+		}
+	}
+	return strings.Join(files, ",")
+}
+
+// long tells whether the tests that take minutes are asked for.
+func long() bool { return os.Getenv("INDEXER_LONG") == "1" }
+
+// seeded is a generator whose seed is in the log; INDEXER_SEED repeats a run.
+func seeded(t testing.TB) *rand.Rand {
+	t.Helper()
+	seed := rand.Uint64()
+	if s := os.Getenv("INDEXER_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("INDEXER_SEED: %v", err)
+		}
+	}
+	t.Logf("INDEXER_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// shuffled is a copy in another order.
+func shuffled(r *rand.Rand, fetches []page.Fetch) []page.Fetch {
+	fetches = slices.Clone(fetches)
+	r.Shuffle(len(fetches), func(i, j int) { fetches[i], fetches[j] = fetches[j], fetches[i] })
+	return fetches
+}
