@@ -2,119 +2,161 @@ package notify
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"strings"
+	"hash/maphash"
 	"sync"
 	"time"
 
 	"indexer/txn"
 )
 
-// DeadGroup is the locality group of the dead letters; an application that uses
-// this package opens its table with it.
-const DeadGroup = "dead"
-
-// deadColumn holds a letter; its row is the observer's name, a zero byte, and
-// the row that could not be run.
-var deadColumn = txn.Column{Group: DeadGroup, Name: "letter"}
-
-// Letter is a row that an observer gave up on.
-type Letter struct {
-	Observer string    `json:"observer"`
-	Row      string    `json:"row"`
-	Error    string    `json:"error"`
-	Attempts int       `json:"attempts"`
-	Time     time.Time `json:"time"`
-}
-
-func deadRow(observer, row string) string { return observer + "\x00" + row }
-
-// deadSet remembers which rows have a letter, so that a run that succeeds later
-// removes it without every run having to look.
-type deadSet struct {
-	mu   sync.Mutex
-	rows map[string]bool
-}
-
-func (s *deadSet) has(row string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.rows[row]
-}
-
-func (s *deadSet) add(row string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.rows == nil {
-		s.rows = make(map[string]bool)
-	}
-	s.rows[row] = true
-}
-
-// loadDead reads which rows have letters.
-func (p *Pipeline) loadDead(ctx context.Context) error {
-	letters, err := DeadLetters(ctx, p.db)
+// bury writes the letter, and then removes the notification, up to the newest
+// that the row failed for: a later change renews it, and is run. A crash in
+// between leaves both, and the row is tried and buried again. The change is not
+// acknowledged: a retry may run for it.
+func (p *Pipeline) bury(ctx context.Context, o *Observer, e *entry, cause error) error {
+	key := deadRow(o.Name, e.row)
+	value, err := encodeLetter(Letter{Observer: o.Name, Row: e.row, Error: cause.Error(), Attempts: e.failures, Time: time.Now().UTC()})
 	if err != nil {
 		return err
 	}
-	for _, l := range letters {
-		p.dead.add(deadRow(l.Observer, l.Row))
-	}
-	return nil
-}
-
-// bury writes the letter and removes the notification, in one transaction. The
-// change is not acknowledged: a retry may run for it.
-func (p *Pipeline) bury(ctx context.Context, o *Observer, e *entry, cause error) (start uint64, err error) {
-	letter := Letter{Observer: o.Name, Row: e.row, Error: cause.Error(), Attempts: e.failures, Time: time.Now().UTC()}
-	value, err := json.Marshal(letter)
+	p.dead.add(key) // first: the outcome of the commit may be unknown
+	_, err = p.db.Run(ctx, func(tx *txn.Txn) error {
+		tx.Set(key, deadColumn, value)
+		return nil
+	})
 	if err != nil {
-		return 0, fmt.Errorf("notify: encode dead letter: %w", err)
+		return fmt.Errorf("notify: write the dead letter of %q of %s: %w", e.row, o.Name, err)
 	}
-	tx, err := p.db.Begin(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer tx.Rollback()
-	tx.Answer(txn.Trigger{Cell: txn.Cell{Row: e.row, Column: o.Watches}, Observer: o.Name, TS: e.newest})
-	tx.Set(deadRow(o.Name, e.row), deadColumn, value)
-	if _, err := tx.Commit(ctx); err != nil {
-		return 0, fmt.Errorf("notify: bury %q of %s: %w", e.row, o.Name, err)
-	}
-	p.meters[e.observer].dead.Add(1)
-	p.dead.add(deadRow(o.Name, e.row))
-	return tx.Start(), nil
+	e.covered = e.newest
+	return p.db.Forget(ctx, txn.Notification{Cell: txn.Cell{Row: e.row, Column: o.Watches}, Observer: o.Name, TS: e.newest})
 }
 
 // revive removes the letters of rows that are about to be run again, in the
 // transaction of the run: if it commits, they are answered.
-func (p *Pipeline) revive(tx *txn.Txn, observer string, batch []*entry) {
-	for _, e := range batch {
-		if row := deadRow(observer, e.row); p.dead.has(row) {
-			tx.Delete(row, deadColumn)
+func (p *Pipeline) revive(ctx context.Context, tx *txn.Txn, observer string, rows []string) error {
+	for _, row := range rows {
+		key := deadRow(observer, row)
+		if !p.dead.has(key) {
+			continue
+		}
+		letter, err := tx.Get(ctx, key, deadColumn)
+		if err != nil {
+			return err
+		}
+		if letter.Exists {
+			tx.Delete(key, deadColumn)
 		}
 	}
+	return nil
 }
 
-// DeadLetters lists all letters, by observer and row.
-func DeadLetters(ctx context.Context, db *txn.DB) ([]Letter, error) {
-	tx, err := db.Begin(ctx)
+// Retry runs an observer again on a row that it gave up on, with as many attempts
+// as a new row has. The letter goes when the run commits, and not before: nothing
+// is lost if the process ends first. Retry returns at once; Quiesce waits for the
+// run. Errors: ErrNoLetter; ErrStopped; of a queue that is full.
+func (p *Pipeline) Retry(ctx context.Context, observer, row string) error {
+	i, ok := p.registry.byName[observer]
+	if !ok {
+		return fmt.Errorf("notify: retry %q: there is no observer %q", row, observer)
+	}
+	if p.db == nil || p.queue.isClosed() {
+		return p.whyStopped()
+	}
+	tx, err := p.db.Begin(ctx)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("notify: retry %q of %s: %w", row, observer, err)
 	}
 	defer tx.Rollback()
-	var letters []Letter
-	err = tx.Scan(ctx, DeadGroup, "", "", func(row string, cols []txn.Version) error {
-		var l Letter
-		if err := json.Unmarshal(cols[0].Data, &l); err != nil {
-			return fmt.Errorf("dead letter %q: %w", strings.ReplaceAll(row, "\x00", " "), err)
+	if err := wantLetter(ctx, tx, observer, row); err != nil {
+		return err
+	}
+	// A timestamp of now is newer than what the observer acknowledged: it runs.
+	cell := txn.Cell{Row: row, Column: p.registry.list[i].Watches}
+	_, full := p.queue.add([]txn.Notification{{Cell: cell, Observer: observer, TS: tx.Start()}}, true)
+	if full {
+		return fmt.Errorf("notify: retry %q of %s: too many rows are waiting, try again later", row, observer)
+	}
+	return nil
+}
+
+// Drop removes a dead letter without running anything. The row is run again when
+// it changes. It returns ErrNoLetter if there is none.
+func (p *Pipeline) Drop(ctx context.Context, observer, row string) error {
+	if p.db == nil {
+		return ErrStopped
+	}
+	_, err := p.db.Run(ctx, func(tx *txn.Txn) error {
+		if err := wantLetter(ctx, tx, observer, row); err != nil {
+			return err
 		}
-		letters = append(letters, l)
+		tx.Delete(deadRow(observer, row), deadColumn)
+		return nil
+	})
+	if err != nil && !errors.Is(err, ErrNoLetter) {
+		return fmt.Errorf("notify: drop the dead letter of %q of %s: %w", row, observer, err)
+	}
+	return err
+}
+
+func wantLetter(ctx context.Context, tx *txn.Txn, observer, row string) error {
+	v, err := tx.Get(ctx, deadRow(observer, row), deadColumn)
+	if err == nil && !v.Exists {
+		err = fmt.Errorf("%w: %q of %s", ErrNoLetter, row, observer)
+	}
+	return err
+}
+
+// deadSet remembers which rows may have a letter, so that a run that succeeds
+// later removes it without every run having to look. It errs on the side of
+// "may": it holds hashes, forgets nothing, and beyond its bound says yes to all.
+type deadSet struct {
+	mu   sync.Mutex
+	seed maphash.Seed
+	rows map[uint64]struct{}
+	all  bool
+}
+
+// deadSetBound is about 10 MB of hashes.
+const deadSetBound = 250_000
+
+func (s *deadSet) has(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all || len(s.rows) == 0 {
+		return s.all
+	}
+	_, ok := s.rows[maphash.String(s.seed, key)]
+	return ok
+}
+
+func (s *deadSet) add(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rows == nil {
+		s.seed, s.rows = maphash.MakeSeed(), make(map[uint64]struct{})
+	}
+	s.rows[maphash.String(s.seed, key)] = struct{}{}
+	s.all = s.all || len(s.rows) > deadSetBound
+}
+
+// loadDead reads which rows have letters.
+func (p *Pipeline) loadDead(ctx context.Context) error {
+	tx, err := p.db.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	err = tx.Scan(ctx, DeadGroup, "", "", func(key string, _ []txn.Version) error {
+		p.dead.add(key)
+		if p.dead.all {
+			return txn.ErrStop
+		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("notify: list dead letters: %w", err)
+		return fmt.Errorf("look for dead letters: %w", err)
 	}
-	return letters, nil
+	return nil
 }

@@ -25,19 +25,25 @@ type entry struct {
 	key
 	place place
 	// oldest and newest are the timestamps of the first and last notification
-	// since the last run began. Entries are taken by oldest.
+	// that the next run, or the one under way, is for. Entries are taken by
+	// oldest.
 	oldest, newest uint64
 	since          time.Time // when oldest was heard of
 	until          time.Time // held entries: when they become ready
 	hold           bool      // held for collapsing, not as a punishment: idleness frees it
 	alone          bool      // run it in no batch
-	attempts       int // runs that did not commit, since the last that did
-	failures       int // of them, those that were not conflicts
+	// doubtful entries may have been answered already: they were found in the
+	// table, or a run of theirs has an unknown outcome or met a conflict. The
+	// acknowledgement is looked up before they are run.
+	doubtful bool
+	attempts int // runs that did not commit, since the last that did
+	failures int // of them, those that count towards the dead letters
+	// covered is set by the worker: the run answered everything up to here.
+	covered uint64
 	// again collects notifications that arrive during a run.
-	again      uint64
-	againFirst uint64
-	againSince time.Time
-	pos        int // in its heap
+	again, againFirst uint64
+	againSince        time.Time
+	pos               int // in its heap
 }
 
 // readyHeap orders by age.

@@ -31,10 +31,10 @@ type Stats struct {
 
 // Stats lists the observers in the order of registration.
 func (p *Pipeline) Stats() []Stats {
-	oldest := p.queue.oldestWaits(time.Now())
 	list := make([]Stats, len(p.meters))
 	p.queue.mu.Lock()
 	defer p.queue.mu.Unlock()
+	oldest := p.queue.oldestWaits(time.Now())
 	for i := range p.meters {
 		m := &p.meters[i]
 		s := Stats{
@@ -51,7 +51,8 @@ func (p *Pipeline) Stats() []Stats {
 	return list
 }
 
-// Backlog is the number of rows waiting or running, over all observers.
+// Backlog is the number of rows waiting or running, over all observers. What is
+// in the table only, after an overflow, is not counted.
 func (p *Pipeline) Backlog() int {
 	p.queue.mu.Lock()
 	defer p.queue.mu.Unlock()
@@ -59,14 +60,17 @@ func (p *Pipeline) Backlog() int {
 }
 
 // oldestWaits tells for each observer how long its oldest row has been waiting.
+// Of the ready ones the first is the oldest; the held ones are looked through.
 func (q *queue) oldestWaits(now time.Time) []time.Duration {
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	waits := make([]time.Duration, len(q.ready))
-	for _, e := range q.entries {
-		if e.place != running {
-			waits[e.observer] = max(waits[e.observer], now.Sub(e.since))
+	longer := func(e *entry) { waits[e.observer] = max(waits[e.observer], now.Sub(e.since)) }
+	for _, h := range q.ready {
+		if len(h) > 0 {
+			longer(h[0])
 		}
+	}
+	for _, e := range q.held {
+		longer(e)
 	}
 	return waits
 }

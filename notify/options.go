@@ -2,7 +2,8 @@ package notify
 
 import "time"
 
-// Options of a Pipeline. Zero fields take the default named with them.
+// Options of a Pipeline. Fields that are zero or less take the default named
+// with them.
 type Options struct {
 	// Workers run observers; 4.
 	Workers int
@@ -10,30 +11,41 @@ type Options struct {
 	// not count: they are nobody's fault and end.
 	Attempts int
 	// Backlog is the number of waiting rows above which Admit lets nobody in;
-	// 2,000. It bounds how far the loader runs ahead of the observers.
+	// 2,000, and at most Capacity. It bounds how far the loader runs ahead of the
+	// observers.
 	Backlog int
 	// Capacity is the number of rows kept in memory; 200,000. Notifications above
-	// it stay in the table only, and are scanned for when there is room.
+	// it stay in the table only, and are scanned for when there is room. A row
+	// takes about 300 bytes, and its key.
 	Capacity int
-	// Rescan is how often an idle pipeline looks for notifications it was not
-	// told of; 5 min.
+	// Rescan is how often the pipeline looks for notifications it was not told
+	// of; 5 min.
 	Rescan time.Duration
 	// Events hears what happens; nil functions are not called. They must not
 	// block.
 	Events Events
 }
 
-// Events are callbacks with facts, for logs, metrics and tests.
+// Events are callbacks with facts, for logs, metrics and tests. They are called
+// by the workers, several at a time.
 type Events struct {
-	Ran      func(observer string, rows int, took time.Duration)
+	// Ran: a run has committed; rows is how many it was for.
+	Ran func(observer string, rows int, took time.Duration)
+	// Conflict: a run met a conflict, or its outcome is unknown; it will be
+	// repeated.
 	Conflict func(observer string, rows []string, err error)
-	Failed   func(observer string, rows []string, attempt int, err error)
-	Dead     func(observer, row string, err error)
+	// Failed: a run failed. attempt counts from 1 for a single row; a batch that
+	// fails is split first.
+	Failed func(observer string, rows []string, attempt int, err error)
+	// Dead: the row is in the dead letters.
+	Dead func(observer, row string, err error)
+	// Orphaned: a notification of an observer that does not exist was removed.
+	Orphaned func(observer, row string)
 }
 
 func (o Options) withDefaults() Options {
 	def := func(v *int, d int) {
-		if *v == 0 {
+		if *v <= 0 {
 			*v = d
 		}
 	}
@@ -41,7 +53,8 @@ func (o Options) withDefaults() Options {
 	def(&o.Attempts, 12)
 	def(&o.Backlog, 2000)
 	def(&o.Capacity, 200_000)
-	if o.Rescan == 0 {
+	o.Backlog = min(o.Backlog, o.Capacity) // the queue never holds more
+	if o.Rescan <= 0 {
 		o.Rescan = 5 * time.Minute
 	}
 	return o

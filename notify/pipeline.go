@@ -5,25 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
-	"indexer/store"
 	"indexer/txn"
 )
 
-// Pipeline runs the observers of a registry.
+// Pipeline runs the observers of a registry. It is started and stopped once.
 type Pipeline struct {
 	registry *Registry
 	opts     Options
 	queue    *queue
-	db       *txn.DB
+	db       *txn.DB // set by attach
+	cursor   string  // the row at which the next scan goes on
 	meters   []meter
 	dead     deadSet
 
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	failMu sync.Mutex
+	mu     sync.Mutex
 	failed error // why the pipeline stopped by itself
 }
 
@@ -37,11 +36,12 @@ func New(r *Registry, opts Options) *Pipeline {
 // Handover is told of notifications right after the commit that sent them. It
 // is what txn.Options.Handover wants.
 func (p *Pipeline) Handover(notes []txn.Notification) {
-	p.queue.add(notes) // all observers are registered: the same registry named them
+	p.queue.add(notes, false) // all observers are registered: the same registry named them
 }
 
 // Start finds the notifications that are waiting in the table, and starts the
-// workers. They run until Stop, or until the store fails.
+// workers. They run until Stop, or until the store fails; the end of ctx does
+// not stop them. After an error nothing runs, and Stop may be called or not.
 func (p *Pipeline) Start(ctx context.Context, db *txn.DB) error {
 	if err := p.attach(ctx, db); err != nil {
 		return err
@@ -51,21 +51,29 @@ func (p *Pipeline) Start(ctx context.Context, db *txn.DB) error {
 		p.work.Go(func() { p.worker(ctx) })
 	}
 	p.work.Go(func() { p.rescan(ctx) })
+	p.work.Go(p.queue.keepTime)
 	return nil
 }
 
 // attach connects the pipeline to the table.
 func (p *Pipeline) attach(ctx context.Context, db *txn.DB) error {
+	if p.db != nil || p.queue.isClosed() {
+		return errors.New("notify: start: a pipeline runs once; make a new one")
+	}
 	p.db = db
 	if err := p.loadDead(ctx); err != nil {
-		return err
+		return fmt.Errorf("notify: start: %w", err)
 	}
-	return p.scan(ctx)
+	if err := p.scan(ctx); err != nil {
+		return fmt.Errorf("notify: start: %w", err)
+	}
+	return nil
 }
 
-// Stop lets the runs that are under way end, starts no others, and waits. What
-// is left to do stays in the table. It returns why the pipeline had stopped by
-// itself, if it had.
+// Stop lets the runs that are under way end, starts no others, and waits for
+// them. What is left to do stays in the table. Callers that wait in Admit and
+// Quiesce get ErrStopped. It returns why the pipeline had stopped by itself, if
+// it had, and may be called again.
 func (p *Pipeline) Stop() error {
 	p.queue.close()
 	p.work.Wait()
@@ -75,20 +83,20 @@ func (p *Pipeline) Stop() error {
 	return p.Err()
 }
 
-// Err is the failure of the store that stopped the pipeline, or nil.
+// Err is the failure that stopped the pipeline, or nil.
 func (p *Pipeline) Err() error {
-	p.failMu.Lock()
-	defer p.failMu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return p.failed
 }
 
-// fail stops the pipeline: the store cannot be worked with.
+// fail stops the pipeline: it cannot work.
 func (p *Pipeline) fail(err error) {
-	p.failMu.Lock()
+	p.mu.Lock()
 	if p.failed == nil {
 		p.failed = err
 	}
-	p.failMu.Unlock()
+	p.mu.Unlock()
 	p.queue.close()
 }
 
@@ -100,45 +108,4 @@ func (p *Pipeline) worker(ctx context.Context) {
 		}
 		p.run(ctx, batch)
 	}
-}
-
-// fatal tells errors that no other row and no retry would escape.
-func fatal(err error) bool {
-	return errors.Is(err, store.ErrClosed) || errors.Is(err, txn.ErrClosed) ||
-		errors.Is(err, store.ErrNoSpace) || errors.Is(err, store.ErrCorrupt)
-}
-
-// rescan looks through the table now and then: after the queue overflowed, as
-// soon as there is room; otherwise as a slow net under everything else.
-func (p *Pipeline) rescan(ctx context.Context) {
-	stop := context.AfterFunc(ctx, p.queue.changed.Broadcast)
-	defer stop()
-	for {
-		if !p.queue.waitRoom(p.opts.Rescan) {
-			return
-		}
-		if err := p.scan(ctx); err != nil {
-			p.fail(fmt.Errorf("notify: look for notifications: %w", err))
-			return
-		}
-	}
-}
-
-// waitRoom waits until an overflowed queue is half empty, or for the time
-// given. It returns false once the queue is closed.
-func (q *queue) waitRoom(d time.Duration) bool {
-	expired := false
-	timer := time.AfterFunc(d, func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		expired = true
-		q.changed.Broadcast()
-	})
-	defer timer.Stop()
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for !q.closed && !expired && (!q.overflow || len(q.entries) > q.capacity/2) {
-		q.changed.Wait()
-	}
-	return !q.closed
 }

@@ -9,181 +9,114 @@ import (
 )
 
 // queue is what the workers take rows from. It is a cache of the notify column:
-// bounded, and filled again from the table after it overflowed.
+// bounded, and filled again from the table after it overflowed. Nothing here is
+// ever written down; a crash loses all of it, and the scan at the next start
+// finds it again.
 //
-// A row moves between three places: held (waiting for its time), ready, and
-// running. A notification for a row that is held or ready is absorbed (message
-// collapsing): the run to come begins later than the notification's commit, so
-// it sees what the notification is about. One that arrives during a run brings
-// the row back afterwards, unless the run's start timestamp already covers it.
+// # Invariants
+//
+//  1. Whoever adds a notification n for an observer and a row finds afterwards,
+//     until a run that began above n has committed (or the row went to the dead
+//     letters): an entry that will be run and begins later than now; or a run
+//     under way whose entry has again >= n; or overflow set.
+//  2. An entry is in exactly one place: in its ready heap, in the held heap, or in
+//     the hands of one worker, which gives it back by exactly one of finished and
+//     requeue, whatever happens (fluo#839: tracked for ever).
+//  3. newest does not change during a run; again does. So a worker reads newest
+//     without the lock, and what it answered is what it saw when it took the row.
+//  4. finished drops an entry only if again <= covered: covered is the start
+//     timestamp of a committed run, and a run sees every commit below it.
+//  5. Of each observer, waiting counts the entries ready or held, busy those
+//     running. Together they are all entries, and these are at most capacity.
+//  6. An entry that becomes ready wakes a worker; the end of a run, and whatever
+//     else can make a watcher's condition true, calls settled.
+//
+// # Why a notification for a waiting row is absorbed
+//
+// (Message collapsing.) The run to come takes its start timestamp later than now,
+// and now is later than the notification's commit: so it sees what the
+// notification is about. That does not hold for a row in a worker's hands: the
+// run may have begun already, or not. Only its start timestamp tells, so the
+// notification is kept in again until the run ends.
 type queue struct {
 	registry *Registry
 	capacity int
+	eager    bool // holds and delays are ignored: deterministic mode
 
 	mu       sync.Mutex
-	changed  *sync.Cond // an entry became ready, the queue emptied, or closed
+	work     *sync.Cond // an entry became ready, or the queue was closed
 	entries  map[key]*entry
 	ready    []readyHeap // for each observer
 	held     heldHeap
-	waiting  []int // ready or held entries of each observer
-	busy     []int // running entries of each observer
-	lastRun  []map[string]time.Time
-	overflow bool
+	waiting  []int        // ready or held entries of each observer
+	busy     []int        // running entries of each observer
+	lastRuns []recentRuns // of each observer
+	overflow bool         // there may be notifications that are in the table only
 	closed   bool
-	eager    bool // holds are ignored: deterministic mode
-	timer    *time.Timer
+	stopped  chan struct{} // closed with the queue
+	alarm    chan struct{} // holds a token when keepTime has to look again
+	watchers map[*watcher]struct{}
 }
 
 func newQueue(r *Registry, capacity int) *queue {
 	n := len(r.list)
 	q := &queue{
 		registry: r, capacity: capacity, entries: make(map[key]*entry),
-		ready: make([]readyHeap, n), waiting: make([]int, n), busy: make([]int, n), lastRun: make([]map[string]time.Time, n),
+		ready: make([]readyHeap, n), waiting: make([]int, n), busy: make([]int, n), lastRuns: make([]recentRuns, n),
+		stopped: make(chan struct{}), alarm: make(chan struct{}, 1), watchers: make(map[*watcher]struct{}),
 	}
-	q.changed = sync.NewCond(&q.mu)
-	for i, o := range r.list {
-		if o.Hold > 0 {
-			q.lastRun[i] = make(map[string]time.Time)
-		}
-	}
+	q.work = sync.NewCond(&q.mu)
 	return q
 }
 
-// add hears of notifications. Those of observers that are not registered are
-// returned.
-func (q *queue) add(notes []txn.Notification) (unknown []txn.Notification) {
+// add hears of notifications; found says that they come from the table and not
+// from the commit that sent them. Those of observers that are not registered are
+// returned, and whether some did not fit.
+func (q *queue) add(notes []txn.Notification, found bool) (unknown []txn.Notification, full bool) {
+	now := time.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	now := time.Now()
 	for _, n := range notes {
 		i, ok := q.registry.byName[n.Observer]
 		if !ok || q.registry.list[i].Watches != n.Cell.Column {
 			unknown = append(unknown, n)
 			continue
 		}
-		q.addOne(key{i, n.Cell.Row}, n.TS, now)
+		if !q.addOne(key{i, n.Cell.Row}, n.TS, now, found) {
+			q.overflow, full = true, true
+		}
 	}
-	q.changed.Broadcast()
-	return unknown
+	return unknown, full
 }
 
-func (q *queue) addOne(k key, ts uint64, now time.Time) {
+// addOne reports whether there was room.
+func (q *queue) addOne(k key, ts uint64, now time.Time, found bool) bool {
 	e, ok := q.entries[k]
-	switch {
-	case ok && e.place == running:
-		if e.again == 0 {
-			e.againFirst, e.againSince = ts, now
+	if !ok {
+		if len(q.entries) >= q.capacity {
+			return false
 		}
-		e.again = max(e.again, ts)
-	case ok:
-		e.newest = max(e.newest, ts)
-	case len(q.entries) >= q.capacity:
-		q.overflow = true
-	default:
-		e := &entry{key: k, oldest: ts, newest: ts, since: now}
+		e = &entry{key: k, oldest: ts, newest: ts, since: now, doubtful: found}
 		q.entries[k] = e
 		q.waiting[k.observer]++
 		q.enqueue(e, now)
+		return true
 	}
-}
-
-// enqueue makes an entry ready, or holds it for collapsing.
-func (q *queue) enqueue(e *entry, now time.Time) {
-	hold := q.registry.list[e.observer].Hold
-	if hold == 0 || q.eager {
-		q.makeReady(e)
-		return
+	if e.place != running {
+		e.newest = max(e.newest, ts)
+		return true
 	}
-	until := now.Add(hold / 5)
-	if last, ok := q.lastRun[e.observer][e.row]; ok {
-		until = last.Add(hold)
+	if e.again == 0 {
+		e.againFirst, e.againSince = ts, now
 	}
-	if !until.After(now) || q.upstreamIdle(e.observer) {
-		q.makeReady(e)
-		return
-	}
-	e.hold = true
-	q.holdUntil(e, until)
+	e.again = max(e.again, ts)
+	return true
 }
 
 func (q *queue) makeReady(e *entry) {
 	e.place, e.hold = ready, false
 	heap.Push(&q.ready[e.observer], e)
-}
-
-func (q *queue) holdUntil(e *entry, until time.Time) {
-	e.place, e.until = held, until
-	heap.Push(&q.held, e)
-	if q.held[0] == e {
-		q.setTimer()
-	}
-}
-
-// setTimer arranges for release to be called when the first held entry is due.
-func (q *queue) setTimer() {
-	if len(q.held) == 0 || q.closed {
-		return
-	}
-	d := max(time.Until(q.held[0].until), 0)
-	if q.timer == nil {
-		q.timer = time.AfterFunc(d, q.release)
-		return
-	}
-	q.timer.Reset(d)
-}
-
-// release moves the entries that are due to the ready heaps.
-func (q *queue) release() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return
-	}
-	now := time.Now()
-	for len(q.held) > 0 && !q.held[0].until.After(now) {
-		q.makeReady(heap.Pop(&q.held).(*entry))
-	}
-	q.setTimer()
-	q.changed.Broadcast()
-}
-
-// upstreamIdle reports whether no observer before i has anything to do.
-func (q *queue) upstreamIdle(i int) bool {
-	for j := range i {
-		if q.waiting[j] > 0 || q.busy[j] > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// releaseHeld frees the entries that were only held for collapsing, of
-// observers whose upstream has become idle.
-func (q *queue) releaseHeld() {
-	idle := make([]bool, len(q.ready))
-	any := false
-	for i := range idle {
-		idle[i] = q.lastRun[i] != nil && q.waiting[i] > 0 && q.upstreamIdle(i)
-		any = any || idle[i]
-	}
-	if !any || len(q.held) == 0 {
-		return
-	}
-	keep := q.held[:0]
-	for _, e := range q.held {
-		if e.hold && idle[e.observer] {
-			q.makeReady(e)
-			continue
-		}
-		keep = append(keep, e)
-	}
-	clear(q.held[len(keep):])
-	q.held = keep
-	for i, e := range q.held {
-		e.pos = i
-	}
-	heap.Init(&q.held)
-	q.setTimer()
+	q.work.Signal()
 }
 
 // take removes the oldest ready entry, with further ones of the same observer
@@ -198,21 +131,27 @@ func (q *queue) take() []*entry {
 	if best < 0 {
 		return nil
 	}
-	var batch []*entry
-	for len(batch) < q.registry.list[best].Batch && len(q.ready[best]) > 0 {
-		if next := q.ready[best][0]; next.alone && len(batch) > 0 {
+	batch := make([]*entry, 0, min(q.registry.list[best].Batch, len(q.ready[best])))
+	for len(batch) < cap(batch) {
+		if q.ready[best][0].alone && len(batch) > 0 {
 			break
 		}
-		e := heap.Pop(&q.ready[best]).(*entry)
-		e.place = running
-		q.waiting[best]--
-		q.busy[best]++
+		e := q.hand(best, 0)
 		batch = append(batch, e)
 		if e.alone {
 			break
 		}
 	}
 	return batch
+}
+
+// hand takes the entry at a position of a ready heap into a worker's hands.
+func (q *queue) hand(observer, pos int) *entry {
+	e := heap.Remove(&q.ready[observer], pos).(*entry)
+	e.place = running
+	q.waiting[observer]--
+	q.busy[observer]++
+	return e
 }
 
 // next waits for work. It returns nil once the queue is closed.
@@ -226,78 +165,64 @@ func (q *queue) next() []*entry {
 		if batch := q.take(); batch != nil {
 			return batch
 		}
-		q.changed.Wait()
+		q.work.Wait()
 	}
 }
 
-// finished ends the committed run of an entry that began at start.
-func (q *queue) finished(e *entry, start uint64) {
+// finished ends the run of entries that were answered up to their covered.
+func (q *queue) finished(batch []*entry) {
+	now := time.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	now := time.Now()
-	q.busy[e.observer]--
-	q.noteRun(e, now)
-	if e.again > start {
+	for _, e := range batch {
+		q.busy[e.observer]--
+		q.noteRun(e, now)
+		if e.again <= e.covered {
+			delete(q.entries, e.key)
+			continue
+		}
 		e.oldest, e.newest, e.since = e.againFirst, e.again, e.againSince
 		e.again, e.attempts, e.failures, e.alone = 0, 0, 0, false
 		q.waiting[e.observer]++
 		q.enqueue(e, now)
-	} else {
-		delete(q.entries, e.key)
 	}
 	q.settled()
 }
 
-// noteRun remembers when rows of a holding observer were run. Times that hold
-// nothing back any more are dropped when there are many.
-func (q *queue) noteRun(e *entry, now time.Time) {
-	runs := q.lastRun[e.observer]
-	if runs == nil {
-		return
-	}
-	runs[e.row] = now
-	if len(runs) < 10_000 {
-		return
-	}
-	hold := q.registry.list[e.observer].Hold
-	for row, t := range runs {
-		if now.Sub(t) > hold {
-			delete(runs, row)
-		}
-	}
-}
-
-// requeue gives an entry back for another run, not before the delay is over.
-func (q *queue) requeue(e *entry, delay time.Duration) {
+// requeue gives entries back for another run, none before its delay is over.
+func (q *queue) requeue(batch []*entry, delay func(*entry) time.Duration) {
+	now := time.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.busy[e.observer]--
-	q.waiting[e.observer]++
-	if e.again > e.newest {
-		e.newest = e.again
-	}
-	e.again = 0
-	if delay <= 0 || q.eager {
-		q.makeReady(e)
-	} else {
-		q.holdUntil(e, time.Now().Add(delay))
+	for _, e := range batch {
+		q.busy[e.observer]--
+		q.waiting[e.observer]++
+		e.newest = max(e.newest, e.again)
+		e.again, e.doubtful = 0, true
+		if d := delay(e); d > 0 && !q.eager {
+			q.holdUntil(e, now.Add(d))
+		} else {
+			q.makeReady(e)
+		}
 	}
 	q.settled()
 }
 
-// settled is called with mu held whenever a run has ended.
+// settled is called with mu held whenever runs have ended.
 func (q *queue) settled() {
 	q.releaseHeld()
-	q.changed.Broadcast()
+	q.tellWatchers()
 }
 
-// close makes next return nil.
+// close makes next return nil, and ends all waiting.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.closed = true
-	if q.timer != nil {
-		q.timer.Stop()
+	if q.closed {
+		return
 	}
-	q.changed.Broadcast()
+	q.closed = true
+	close(q.stopped)
+	q.work.Broadcast()
+	q.tellWatchers()
 }

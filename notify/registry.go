@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,9 @@ type Observer struct {
 	// and at once when they are idle. For work that is worth collapsing.
 	Hold time.Duration
 	// Run does the work for some rows, at least one and at most Batch, in a
-	// transaction that it must neither commit nor roll back.
+	// transaction that it must neither commit nor roll back. It may find nothing to
+	// do: then it writes nothing. An error or a panic is retried; see ErrFatal for
+	// the other kind.
 	Run func(ctx context.Context, tx *txn.Txn, rows []string) error
 }
 
@@ -39,6 +42,9 @@ type Registry struct {
 	byName   map[string]int
 	byColumn map[txn.Column][]string
 }
+
+// maxName bounds the names of observers: they are part of keys.
+const maxName = 256
 
 // NewRegistry checks and registers observers.
 func NewRegistry(list ...Observer) (*Registry, error) {
@@ -53,7 +59,10 @@ func NewRegistry(list ...Observer) (*Registry, error) {
 		if o.Run == nil {
 			return nil, fmt.Errorf("notify: observer %q has no Run", o.Name)
 		}
-		if o.Watches.Name == "" {
+		if len(o.Name) > maxName {
+			return nil, fmt.Errorf("notify: observer %q: the name is longer than %d bytes", o.Name, maxName)
+		}
+		if o.Watches.Group == "" || o.Watches.Name == "" {
 			return nil, fmt.Errorf("notify: observer %q watches no column", o.Name)
 		}
 		o.Batch = max(o.Batch, 1)
@@ -69,4 +78,4 @@ func NewRegistry(list ...Observer) (*Registry, error) {
 func (r *Registry) Observers(c txn.Column) []string { return r.byColumn[c] }
 
 // List returns the observers in the order of registration.
-func (r *Registry) List() []Observer { return r.list }
+func (r *Registry) List() []Observer { return slices.Clone(r.list) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime/debug"
 	"time"
 
@@ -12,35 +11,38 @@ import (
 )
 
 // run takes a batch through one transaction, and decides what becomes of its
-// rows.
+// rows. Whatever happens, each of them goes back to the queue.
 func (p *Pipeline) run(ctx context.Context, batch []*entry) {
-	o := &p.registry.list[batch[0].observer]
-	m := &p.meters[batch[0].observer]
+	o, m := &p.registry.list[batch[0].observer], &p.meters[batch[0].observer]
 	began := time.Now()
-	start, err := p.attempt(ctx, o, batch)
+	ran, err := p.attempt(ctx, o, batch)
 	switch {
 	case err == nil:
-		took := time.Since(began)
-		m.ran(len(batch), took, began.Sub(batch[0].since))
-		if p.opts.Events.Ran != nil {
-			p.opts.Events.Ran(o.Name, len(batch), took)
+		if ran > 0 {
+			took := time.Since(began)
+			m.ran(ran, took, began.Sub(batch[0].since))
+			if p.opts.Events.Ran != nil {
+				p.opts.Events.Ran(o.Name, ran, took)
+			}
 		}
-		for _, e := range batch {
-			p.queue.finished(e, start)
-		}
+		p.queue.finished(batch)
+	case errors.Is(err, errEarly):
+		p.queue.requeue(batch, func(*entry) time.Duration { return time.Millisecond })
+	case ctx.Err() != nil:
+		p.queue.requeue(batch, func(*entry) time.Duration { return 0 })
 	case errors.Is(err, txn.ErrConflict) || errors.Is(err, txn.ErrUnknown):
 		m.conflicts.Add(1)
 		if p.opts.Events.Conflict != nil {
 			p.opts.Events.Conflict(o.Name, rowsOf(batch), err)
 		}
-		p.again(batch, false)
-	case fatal(err) || ctx.Err() != nil:
+		p.conflicted(batch, err)
+	case fatal(err):
 		p.fail(fmt.Errorf("notify: observer %s: %w", o.Name, err))
-		p.again(batch, false)
+		p.queue.requeue(batch, func(*entry) time.Duration { return 0 })
 	default:
 		m.failures.Add(1)
 		if p.opts.Events.Failed != nil {
-			p.opts.Events.Failed(o.Name, rowsOf(batch), batch[0].attempts+1, err)
+			p.opts.Events.Failed(o.Name, rowsOf(batch), batch[0].failures+1, err)
 		}
 		p.failedRun(ctx, o, batch, err)
 	}
@@ -54,59 +56,61 @@ func rowsOf(batch []*entry) []string {
 	return rows
 }
 
-// attempt runs the observer on a batch in one transaction and commits it.
-func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry) (start uint64, err error) {
+// attempt runs the observer on a batch in one transaction and commits it. It
+// returns how many rows the observer was run on; the others had been answered
+// before.
+func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry) (ran int, err error) {
 	tx, err := p.db.Begin(ctx)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("%w: %w", errBegin, err)
 	}
 	defer tx.Rollback()
-	rows, err := p.unanswered(ctx, tx, o, batch)
-	if err != nil {
-		return 0, err
-	}
+	rows := make([]string, 0, len(batch))
 	for _, e := range batch {
-		tx.Answer(txn.Trigger{
-			Cell: txn.Cell{Row: e.row, Column: o.Watches}, Observer: o.Name, TS: e.newest,
-			Strong: !o.Weak && rows[e.row],
-		})
-	}
-	p.revive(tx, o.Name, batch)
-	if work := keep(batch, rows); len(work) > 0 {
-		if err := protect(ctx, o, tx, work); err != nil {
+		open, err := p.unanswered(ctx, tx, o, e)
+		if err != nil {
 			return 0, err
 		}
+		if open {
+			rows = append(rows, e.row)
+			tx.Answer(txn.Trigger{Cell: txn.Cell{Row: e.row, Column: o.Watches}, Observer: o.Name, TS: e.newest, Strong: !o.Weak})
+		}
+	}
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	if err := p.revive(ctx, tx, o.Name, rows); err != nil {
+		return 0, err
+	}
+	if err := protect(ctx, o, tx, rows); err != nil {
+		return 0, err
 	}
 	_, err = tx.Commit(ctx)
-	return tx.Start(), err
+	return len(rows), err
 }
 
-// unanswered tells which rows have a notification that no run has acknowledged
-// yet; only found ones of an earlier process or worker ever have.
-func (p *Pipeline) unanswered(ctx context.Context, tx *txn.Txn, o *Observer, batch []*entry) (map[string]bool, error) {
-	rows := make(map[string]bool, len(batch))
-	for _, e := range batch {
-		if o.Weak {
-			rows[e.row] = true
-			continue
-		}
-		ack, err := tx.Acknowledged(ctx, txn.Cell{Row: e.row, Column: o.Watches}, o.Name)
-		if err != nil {
-			return nil, err
-		}
-		rows[e.row] = ack < e.newest
+// unanswered tells whether a row has to be run in tx, and sets up to where it is
+// answered then.
+//
+// If an earlier run has acknowledged all that is known of, the notification is
+// only removed, and only up to the acknowledgement: a change made since, of which
+// nobody has told us yet, may have renewed it. (The removal of a run goes up to
+// its start timestamp, because the run sees that change.)
+func (p *Pipeline) unanswered(ctx context.Context, tx *txn.Txn, o *Observer, e *entry) (bool, error) {
+	if tx.Start() < e.newest {
+		return false, errEarly
 	}
-	return rows, nil
-}
-
-func keep(batch []*entry, wanted map[string]bool) []string {
-	var rows []string
-	for _, e := range batch {
-		if wanted[e.row] {
-			rows = append(rows, e.row)
-		}
+	e.covered = tx.Start()
+	if o.Weak || !e.doubtful {
+		return true, nil
 	}
-	return rows
+	cell := txn.Cell{Row: e.row, Column: o.Watches}
+	ack, err := tx.Acknowledged(ctx, cell, o.Name)
+	if err != nil || ack < e.newest {
+		return true, err
+	}
+	e.covered = ack
+	return false, p.db.Forget(ctx, txn.Notification{Cell: cell, Observer: o.Name, TS: ack})
 }
 
 // protect runs the observer and turns a panic in it into an error: one page
@@ -118,48 +122,4 @@ func protect(ctx context.Context, o *Observer, tx *txn.Txn, rows []string) (err 
 		}
 	}()
 	return o.Run(ctx, tx, rows)
-}
-
-// again gives rows back after a moment. A batch is split: whichever of its rows
-// was the cause, the others are not held up by it.
-func (p *Pipeline) again(batch []*entry, failure bool) {
-	for _, e := range batch {
-		e.alone = true
-		e.attempts++
-		delay := 2 * time.Millisecond << min(e.attempts, 9)
-		if failure {
-			delay *= 10
-		}
-		delay = delay/2 + rand.N(delay/2)
-		p.queue.requeue(e, delay)
-	}
-}
-
-// failedRun retries a failed row some times and then sets it aside.
-func (p *Pipeline) failedRun(ctx context.Context, o *Observer, batch []*entry, cause error) {
-	if len(batch) > 1 {
-		for _, e := range batch {
-			e.alone = true
-			p.queue.requeue(e, 0)
-		}
-		return
-	}
-	e := batch[0]
-	e.failures++
-	if e.failures < p.opts.Attempts {
-		p.again(batch, true)
-		return
-	}
-	start, err := p.bury(ctx, o, e, cause)
-	if err != nil {
-		if fatal(err) {
-			p.fail(fmt.Errorf("notify: observer %s: %w", o.Name, err))
-		}
-		p.again(batch, true)
-		return
-	}
-	if p.opts.Events.Dead != nil {
-		p.opts.Events.Dead(o.Name, e.row, cause)
-	}
-	p.queue.finished(e, start)
 }

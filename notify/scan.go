@@ -2,6 +2,8 @@ package notify
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"indexer/txn"
 )
@@ -9,26 +11,57 @@ import (
 // scanChunk is how many notifications are read from the table at a time.
 const scanChunk = 1000
 
-// scan hands all notifications in the table to the queue. What does not fit
-// stays in the table; the queue remembers that it overflowed. Notifications of
-// observers that no longer exist are removed.
+// scan hands the notifications in the table to the queue: all, or until the
+// queue is full. It goes on where the last scan had to stop, and around: rows at
+// the end of the table would otherwise wait for ever behind those at its
+// beginning. It is called from one goroutine at a time.
+//
+// The overflow mark is taken away first. Whatever the queue has no room for sets
+// it again, in this scan or beside it, and brings the next scan.
 func (p *Pipeline) scan(ctx context.Context) error {
 	p.queue.clearOverflow()
-	for from := ""; ; {
+	first := p.cursor
+	around := first == ""
+	for from := first; !p.queue.isClosed(); {
 		notes, next, err := p.db.Notifications(ctx, from, scanChunk)
 		if err != nil {
 			return err
 		}
-		for _, n := range p.queue.add(notes) {
-			if err := p.db.Forget(ctx, n); err != nil {
-				return err
-			}
+		full, err := p.found(ctx, notes)
+		if err != nil {
+			return err
 		}
-		if next == "" {
+		if full {
+			p.cursor = from
 			return nil
 		}
 		from = next
+		if from == "" {
+			if around {
+				break
+			}
+			around = true
+		} else if around && first != "" && from >= first {
+			break
+		}
 	}
+	p.cursor = ""
+	return nil
+}
+
+// found hands over notifications that were read from the table, and removes
+// those of observers that do not exist any more.
+func (p *Pipeline) found(ctx context.Context, notes []txn.Notification) (full bool, err error) {
+	unknown, full := p.queue.add(notes, true)
+	for _, n := range unknown {
+		if err := p.db.Forget(ctx, n); err != nil {
+			return full, err
+		}
+		if p.opts.Events.Orphaned != nil {
+			p.opts.Events.Orphaned(n.Observer, n.Cell.Row)
+		}
+	}
+	return full, nil
 }
 
 func (q *queue) clearOverflow() {
@@ -37,78 +70,40 @@ func (q *queue) clearOverflow() {
 	q.overflow = false
 }
 
-// Quiesce waits until nothing is left to do: no row waiting or running, none
-// being handed over, no notification in the table. It is for callers that
-// themselves have no transaction under way. It returns the timestamp up to
-// which everything is done, or the error that stopped the pipeline.
-//
-// An empty queue is not enough: a transaction may have committed and not handed
-// over yet. So the table is scanned too, and if any timestamp was taken
-// meanwhile, by a transaction that began or committed, it is scanned again.
-func (p *Pipeline) Quiesce(ctx context.Context) (ts uint64, err error) {
-	for {
-		if err := p.waitEmpty(ctx); err != nil {
-			return 0, err
-		}
-		before := p.db.LastTimestamp()
-		notes, _, err := p.db.Notifications(ctx, "", scanChunk)
-		if err != nil {
-			return 0, err
-		}
-		if len(notes) == 0 && p.db.LastTimestamp() == before {
-			return before, nil
-		}
-		for _, n := range p.queue.add(notes) {
-			if err := p.db.Forget(ctx, n); err != nil {
-				return 0, err
-			}
-		}
-	}
-}
-
-// waitEmpty waits until the queue is empty.
-func (p *Pipeline) waitEmpty(ctx context.Context) error {
-	return p.queue.wait(ctx, p, func(q *queue) bool { return len(q.entries) == 0 })
-}
-
-// Admit waits until the backlog is below its bound: a loader calls it before
-// each transaction, so that it does not run away from the observers. With a
-// full backlog it lets callers in again when a tenth of it is done.
-func (p *Pipeline) Admit(ctx context.Context) error {
-	full := false
-	return p.queue.wait(ctx, p, func(q *queue) bool {
-		bound := p.opts.Backlog
-		if full {
-			bound -= bound / 10
-		}
-		full = len(q.entries) >= bound
-		return !full
-	})
-}
-
-// wait waits for a condition on the queue, or the end of ctx or pipeline.
-func (q *queue) wait(ctx context.Context, p *Pipeline, done func(*queue) bool) error {
-	stop := context.AfterFunc(ctx, func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.changed.Broadcast()
-	})
-	defer stop()
+// lookAgain asks for a scan soon: there may be a notification that nobody handed
+// over.
+func (q *queue) lookAgain() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.overflow = true
+	q.tellWatchers()
+}
+
+// rescan scans the table now and then: after the queue overflowed, as soon as
+// there is room; otherwise as a slow net under everything else. It rests at least
+// as long as the last scan took.
+func (p *Pipeline) rescan(ctx context.Context) {
+	var took time.Duration
 	for {
-		if err := context.Cause(ctx); err != nil {
-			return err
+		if !p.queue.rest(took) || !p.queue.waitRoom(p.opts.Rescan) {
+			return
 		}
-		if err := p.Err(); err != nil {
-			return err
+		began := time.Now()
+		if err := p.scan(ctx); err != nil {
+			p.fail(fmt.Errorf("notify: look for notifications: %w", err))
+			return
 		}
-		if done(q) {
-			return nil
-		}
-		if q.closed {
-			return txn.ErrClosed
-		}
-		q.changed.Wait()
+		took = time.Since(began)
 	}
+}
+
+// rest waits; it returns false once the queue is closed.
+func (q *queue) rest(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-q.stopped:
+	}
+	return !q.isClosed()
 }

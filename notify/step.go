@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"container/heap"
 	"context"
 
 	"indexer/txn"
@@ -9,7 +8,7 @@ import (
 
 // Stepper runs a pipeline in the caller's goroutine, one run at a time, in an
 // order the caller chooses: for tests that want the same interleaving each time,
-// or a different one for each seed.
+// or a different one for each seed. Hold and the delays of retries do not count.
 type Stepper struct {
 	p *Pipeline
 }
@@ -22,13 +21,24 @@ func NewStepper(ctx context.Context, p *Pipeline, db *txn.DB) (*Stepper, error) 
 
 // Step makes one run. pick chooses among n ready rows, which are in no
 // particular order; nil takes the oldest, with its batch. Step reports false if
-// there was nothing to do.
+// there was nothing to do, neither in memory nor in the table.
 func (s *Stepper) Step(ctx context.Context, pick func(n int) int) (bool, error) {
+	if err := s.p.Err(); err != nil {
+		return false, err
+	}
 	batch := s.p.queue.pick(pick)
 	if batch == nil {
-		return false, s.p.Err()
+		if err := s.p.scan(ctx); err != nil {
+			return false, err
+		}
+		if batch = s.p.queue.pick(pick); batch == nil {
+			return false, nil
+		}
 	}
 	s.p.run(ctx, batch)
+	if err := context.Cause(ctx); err != nil {
+		return true, err
+	}
 	return true, s.p.Err()
 }
 
@@ -57,15 +67,10 @@ func (q *queue) pick(pick func(int) int) []*entry {
 	}
 	i := pick(n)
 	for o := range q.ready {
-		if i >= len(q.ready[o]) {
-			i -= len(q.ready[o])
-			continue
+		if i < len(q.ready[o]) {
+			return []*entry{q.hand(o, i)}
 		}
-		e := heap.Remove(&q.ready[o], i).(*entry)
-		e.place = running
-		q.waiting[o]--
-		q.busy[o]++
-		return []*entry{e}
+		i -= len(q.ready[o])
 	}
 	return nil
 }

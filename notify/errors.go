@@ -1,0 +1,38 @@
+package notify
+
+import (
+	"errors"
+
+	"indexer/store"
+	"indexer/txn"
+)
+
+// Sentinels to test with errors.Is.
+var (
+	// ErrStopped: the pipeline was stopped, or not started yet.
+	ErrStopped = errors.New("notify: the pipeline is not running")
+	// ErrFatal, wrapped in the error of an observer's run, stops the pipeline
+	// instead of counting against the row: for what no other row and no retry
+	// would escape, as a disk that is full.
+	ErrFatal = errors.New("notify: observer cannot work at all")
+	// ErrNoLetter: the observer has not given up on this row.
+	ErrNoLetter = errors.New("notify: no such dead letter")
+)
+
+var (
+	// errEarly: a notification was found in the table before the commit that sent
+	// it is below the start timestamps that are handed out. It will be at once.
+	errEarly = errors.New("notify: notification from ahead")
+	// errBegin: the run could not even begin. That is no row's fault.
+	errBegin = errors.New("notify: begin")
+)
+
+// fatal tells errors that no other row and no retry would escape.
+func fatal(err error) bool {
+	for _, e := range []error{ErrFatal, store.ErrClosed, txn.ErrClosed, store.ErrNoSpace, store.ErrCorrupt} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}

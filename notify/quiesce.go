@@ -1,0 +1,115 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Admit waits until the backlog is below its bound: a loader calls it before
+// each transaction, so that it does not run away from the observers. With a
+// full backlog it lets callers in again when a tenth of it is done. The bound is
+// soft: every caller that was let in adds to the backlog.
+//
+// Errors: the cause of ctx's end, ErrStopped, or what stopped the pipeline.
+func (p *Pipeline) Admit(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	bound := p.opts.Backlog
+	if open, err := p.below(bound); open || err != nil {
+		return err
+	}
+	bound -= bound / 10
+	return p.wait(ctx, func(q *queue) bool { return len(q.entries) < bound })
+}
+
+func (p *Pipeline) below(bound int) (bool, error) {
+	q := p.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false, p.whyStopped()
+	}
+	return len(q.entries) < bound, nil
+}
+
+// wait is the queue's, with the reason if the pipeline stopped by itself.
+func (p *Pipeline) wait(ctx context.Context, done func(*queue) bool) error {
+	err := p.queue.wait(ctx, done)
+	if errors.Is(err, ErrStopped) {
+		return p.whyStopped()
+	}
+	return err
+}
+
+func (p *Pipeline) whyStopped() error {
+	if err := p.Err(); err != nil {
+		return err
+	}
+	return ErrStopped
+}
+
+// Quiesce waits until nothing is left to do: no row waiting or running, none
+// being handed over, no notification in the table, no transaction under way. It
+// returns the timestamp up to which everything is done: every transaction that
+// committed at or below it has been answered, and so have the observers' own.
+// Errors: the cause of ctx's end, ErrStopped, or what stopped the pipeline.
+//
+// Whoever calls it must have no transaction of its own open, and readers that
+// stay open for long should be made with txn.DB.At, which takes no timestamp:
+// Quiesce waits for those of Begin.
+//
+// An empty queue is not enough: a transaction may have committed and not handed
+// over yet. So the table is scanned too. Nor is an empty table: a two-phase
+// transaction takes its commit timestamp before it puts its notifications. So no
+// transaction may be running, and if any timestamp was taken meanwhile everything
+// is looked at again (fluo's FluoWait does it so). In this order:
+//
+//	before := the last timestamp
+//	nobody running     every transaction with a timestamp up to before has
+//	                   ended, or has only just begun and commits above it
+//	no notification    so none of theirs will come any more
+//	last == before     and nobody began or committed in between
+func (p *Pipeline) Quiesce(ctx context.Context) (ts uint64, err error) {
+	if p.db == nil {
+		return 0, ErrStopped
+	}
+	for pause := time.Millisecond; ; {
+		if err := p.wait(ctx, func(q *queue) bool { return len(q.entries) == 0 }); err != nil {
+			return 0, err
+		}
+		before := p.db.LastTimestamp()
+		ended := p.db.Running() == 0
+		notes, _, err := p.db.Notifications(ctx, "", scanChunk)
+		if err != nil {
+			return 0, fmt.Errorf("notify: wait for quiescence: %w", err)
+		}
+		switch {
+		case len(notes) > 0:
+			if _, err := p.found(ctx, notes); err != nil {
+				return 0, err
+			}
+			pause = time.Millisecond
+		case ended && p.db.LastTimestamp() == before:
+			return before, nil
+		default:
+			if err := sleep(ctx, pause); err != nil {
+				return 0, err
+			}
+			pause = min(2*pause, 100*time.Millisecond)
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

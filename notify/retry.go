@@ -1,0 +1,85 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"indexer/txn"
+)
+
+// The delays before a row is run again: doubling with each run that did not
+// commit, up to a bound, and each drawn at random from its upper half, so that
+// rows that met once do not meet again. Failures wait ten times as long as
+// conflicts: those end by themselves. Twelve attempts take about half a minute.
+const (
+	conflictDelay = 4 * time.Millisecond
+	failureDelay  = 40 * time.Millisecond
+	mostDoublings = 8
+)
+
+func backoff(first time.Duration) func(*entry) time.Duration {
+	return func(e *entry) time.Duration {
+		d := first << min(e.attempts-1, mostDoublings)
+		return d/2 + rand.N(d/2)
+	}
+}
+
+// conflicted gives rows back after a moment. A batch is split: whichever of its
+// rows was the cause, the others are not held up by it.
+func (p *Pipeline) conflicted(batch []*entry, cause error) {
+	if errors.Is(cause, txn.ErrUnknown) {
+		// If it has committed, nobody was told of what it woke.
+		p.queue.lookAgain()
+	}
+	for _, e := range batch {
+		e.alone = true
+		e.attempts++
+	}
+	p.queue.requeue(batch, backoff(conflictDelay))
+}
+
+// failedRun retries a failed row some times and then sets it aside. A batch is
+// split, and nobody is blamed yet.
+func (p *Pipeline) failedRun(ctx context.Context, o *Observer, batch []*entry, cause error) {
+	begun := !errors.Is(cause, errBegin)
+	if begun && len(batch) > 1 {
+		for _, e := range batch {
+			e.alone = true
+		}
+		p.queue.requeue(batch, func(*entry) time.Duration { return 0 })
+		return
+	}
+	for _, e := range batch {
+		e.attempts++
+		if begun {
+			e.failures++
+		}
+	}
+	if !begun || batch[0].failures < p.opts.Attempts {
+		p.queue.requeue(batch, backoff(failureDelay))
+		return
+	}
+	p.giveUp(ctx, o, batch, cause)
+}
+
+// giveUp sends the only row of a batch to the dead letters.
+func (p *Pipeline) giveUp(ctx context.Context, o *Observer, batch []*entry, cause error) {
+	e := batch[0]
+	if err := p.bury(ctx, o, e, cause); err != nil {
+		if fatal(err) {
+			p.fail(fmt.Errorf("notify: observer %s: %w", o.Name, err))
+		} else if p.opts.Events.Failed != nil {
+			p.opts.Events.Failed(o.Name, rowsOf(batch), e.failures, err)
+		}
+		p.queue.requeue(batch, backoff(failureDelay))
+		return
+	}
+	p.meters[e.observer].dead.Add(1)
+	if p.opts.Events.Dead != nil {
+		p.opts.Events.Dead(o.Name, e.row, cause)
+	}
+	p.queue.finished(batch)
+}
