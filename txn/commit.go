@@ -174,18 +174,24 @@ func settle(c Column, l lockRecord, commit uint64, primary bool) []store.Mutatio
 // transaction: it has committed, and whoever meets a lock rolls it forward. Only
 // an error of Options.Step is passed on.
 func (c *committing) finish(ctx context.Context, commit uint64) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.t.db.opts.LockTTL)
-	defer cancel()
+	ctx = context.WithoutCancel(ctx)
 	for _, w := range c.others {
 		if err := c.t.db.step(stepCommitSecondary, w.cell); err != nil {
 			return err
 		}
-		err := c.t.db.table.Apply(ctx, []store.RowMutation{{Row: []byte(w.cell.Row), Mutations: settle(w.cell.Column, c.record(w), commit, false)}})
-		if err != nil {
+		if err := c.applyTo(ctx, w.cell, settle(w.cell.Column, c.record(w), commit, false)); err != nil {
 			return nil // committed; the locks left are rolled forward by their readers, the trigger stays until then
 		}
 	}
 	return c.t.removeAnswered(ctx)
+}
+
+// applyTo changes the row of a cell, with a time limit: it runs where the end of
+// the caller's context does not count any more.
+func (c *committing) applyTo(ctx context.Context, cell Cell, ms []store.Mutation) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return c.t.db.table.Apply(ctx, []store.RowMutation{{Row: []byte(cell.Row), Mutations: ms}})
 }
 
 // removeAnswered removes the notifications that this transaction answered.
@@ -196,6 +202,8 @@ func (t *Txn) removeAnswered(ctx context.Context) error {
 	if err := t.db.step(stepUnnotify, Cell{}); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	rows := newRowSet()
 	for _, tr := range t.triggers {
 		m := rows.at(tr.Cell.Row)

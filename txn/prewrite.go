@@ -99,22 +99,19 @@ func (c *committing) heartbeat(ctx context.Context) error {
 // The primary comes last, so that a crash in between leaves a lock whose
 // primary still answers.
 func (c *committing) undo(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
-	defer cancel()
+	ctx = context.WithoutCancel(ctx)
 	var errs []error
 	for i := len(c.locked) - 1; i >= 0; i-- {
 		cell := c.locked[i].cell
-		err := c.t.db.table.Apply(ctx, []store.RowMutation{{Row: []byte(cell.Row), Mutations: rollback(cell.Column, c.t.start)}})
-		if err != nil {
+		if err := c.applyTo(ctx, cell, rollback(cell.Column, c.t.start)); err != nil {
 			errs = append(errs, fmt.Errorf("roll back %s: %w", cell, err))
+			if errors.Is(err, context.DeadlineExceeded) {
+				break // the table hangs; whoever meets the other locks resolves them
+			}
 		}
 	}
 	return errors.Join(errs...)
 }
-
-// undoTimeout bounds the clean-up of a failed commit; what it leaves behind is
-// resolved by whoever meets it.
-const undoTimeout = 5 * time.Second
 
 // rollback removes a transaction's traces at a column and leaves the record that
 // keeps a late prewrite out (tikv#7364 is what happens without).

@@ -21,7 +21,7 @@ import (
 // the primary is rolled back under the same guard that the mutation has, the lock
 // still there: of the two only one can be applied.
 //
-// From here on the end of ctx counts no more; LockTTL bounds the attempts.
+// From here on the end of ctx counts no more; patience bounds the attempts.
 func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {
 	p := c.primary
 	if err := c.t.db.step(stepCommitPrimary, p.cell); err != nil {
@@ -30,7 +30,7 @@ func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {
 	if err := context.Cause(ctx); err != nil {
 		return c.giveUp(ctx, err)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*c.t.db.opts.LockTTL)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*patience)
 	defer cancel()
 	var (
 		wait     backoff
@@ -60,7 +60,7 @@ func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {
 			return c.giveUp(ctx, undoing)
 		case fate.state != stateLocked:
 			return c.giveUp(ctx, c.rolledBack())
-		case undoing == nil && (errors.Is(err, store.ErrTooLarge) || time.Since(began) > c.t.db.opts.LockTTL):
+		case undoing == nil && (errors.Is(err, store.ErrTooLarge) || time.Since(began) > patience):
 			undoing = fmt.Errorf("txn: commit of %s: %w", p.cell, err)
 			continue
 		}
@@ -69,6 +69,10 @@ func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {
 		}
 	}
 }
+
+// patience bounds what a commit does when the end of its context does not stop it
+// any more: each single write, and the attempts at the commit point.
+const patience = 10 * time.Second
 
 // commitMutation commits the primary, together with its row's notifications.
 func (c *committing) commitMutation(commit uint64) store.RowMutation {
