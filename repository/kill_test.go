@@ -28,8 +28,8 @@ func TestKilled(t *testing.T) {
 	}
 	fetches := mustReadWeb(t, web)
 	want := undisturbed(t, fetches)
-	for name, mode := range map[string]txn.Mode{"one-phase": txn.OnePhase, "two-phase": txn.TwoPhase} {
-		t.Run(name, func(t *testing.T) {
+	for _, mode := range []txn.Mode{txn.OnePhase, txn.TwoPhase} {
+		t.Run(modeName(mode), func(t *testing.T) {
 			k := killing{web: web, fetches: fetches, want: want, mode: mode, left: kills, rnd: seeded(t)}
 			k.measure(t)
 			for rounds := 1; k.left > 0; rounds++ {
@@ -41,6 +41,10 @@ func TestKilled(t *testing.T) {
 			t.Logf("killed at %v", k.killed)
 		})
 	}
+}
+
+func modeName(m txn.Mode) string {
+	return map[txn.Mode]string{txn.OnePhase: "one-phase", txn.TwoPhase: "two-phase"}[m]
 }
 
 type killing struct {

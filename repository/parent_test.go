@@ -2,9 +2,12 @@ package repository_test
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -70,7 +73,7 @@ func (c *child) listen(t testing.TB, kill moment) story {
 			break
 		}
 		c.hear(line)
-		if !c.story.killed && kill.n > 0 && c.story.said[kill.event] == kill.n {
+		if kill.n > 0 && c.story.said[kill.event] == kill.n {
 			c.kill(t)
 		}
 	}
@@ -91,24 +94,40 @@ func (c *child) hear(line string) {
 
 func (c *child) kill(t testing.TB) {
 	t.Helper()
-	if err := c.cmd.Process.Kill(); err != nil {
+	if err := c.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Error(err)
 	}
-	c.story.killed = true
 }
 
-// end waits for the process. A child that was killed when it had ended already
-// counts as not killed.
+// killWhen kills the child as soon as the path matches a file. It looks all the
+// time: what it waits for lasts less than any pause would.
+func (c *child) killWhen(t testing.TB, pattern string) story {
+	t.Helper()
+	ended := make(chan story)
+	go func() { ended <- c.listen(t, moment{}) }()
+	for {
+		select {
+		case s := <-ended:
+			return s
+		default:
+		}
+		if found, _ := filepath.Glob(pattern); len(found) > 0 {
+			c.kill(t)
+			return <-ended
+		}
+		runtime.Gosched()
+	}
+}
+
+// end waits for the process, and finds out whether the kill came in time.
 func (c *child) end(t testing.TB) {
 	t.Helper()
 	err := c.cmd.Wait()
 	state := c.cmd.ProcessState
 	c.story.rssKiB = maxRSS(state)
-	if state.Exited() {
-		c.story.killed = false
-		if (err == nil) == (c.story.failed != "") {
-			t.Errorf("the child ended with %v, and said that it failed with %q", err, c.story.failed)
-		}
+	c.story.killed = !state.Exited()
+	if state.Exited() && (err == nil) == (c.story.failed != "") {
+		t.Errorf("the child ended with %v, and said that it failed with %q", err, c.story.failed)
 	}
 }
 
