@@ -21,6 +21,27 @@ import (
 //     and notifications; at the start timestamp: acknowledgements; and the
 //     removal of the answered notifications, up to the start timestamp. The
 //     removal stands before the notifications sent: an observer may wake itself.
+//
+// # Both paths on one table
+//
+// A transaction too large for a batch takes the two-phase path, and an earlier
+// process may have used it. The two get along in every interleaving:
+//
+//   - A one-phase writer meets a two-phase one at a cell. Guards and writes of
+//     either are one atomic step of the store, so one comes first. The lock was
+//     first: the batch is refused, whether or not its owner has committed. The
+//     batch was first, at C: the prewrite of a transaction with start S is refused
+//     if C > S; and if C < S, it saw the batch.
+//   - A reader at S meets a two-phase commit at C < S. C was taken after all locks
+//     were in the table, and before S, and the reader looks after it has S: it
+//     finds lock or record. That C may have come from the window during a flush
+//     changes nothing, since S > C was then handed out later.
+//   - A reader at S meets a one-phase commit at C < S: the proof in oracle.go.
+//   - Two runs of an observer: a trigger is guarded on both paths against a lock
+//     and against an acknowledgement since its notification, and both leave an
+//     acknowledgement. The second is refused.
+//   - The transaction itself: only store.ErrTooLarge sends it from one path to the
+//     other, and that promises that nothing happened, then or later.
 func (t *Txn) commitOnePhase(ctx context.Context) (uint64, error) {
 	if err := t.db.step(stepCommitBatch, Cell{}); err != nil {
 		return 0, err

@@ -1,0 +1,75 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"indexer/store"
+)
+
+// stubborn is a table that refuses to put write records, with an error.
+type stubborn struct {
+	store.Table
+	err    error
+	happen bool // the refused mutation happens all the same, when the lock is asked for next
+	late   func()
+}
+
+func (s *stubborn) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
+	if slices.ContainsFunc(m.Mutations, func(m store.Mutation) bool { return m.Column[0] == kindWrite }) {
+		s.late = func() { _, _ = s.Table.Mutate(context.Background(), m) }
+		return store.Result{}, s.err
+	}
+	if s.late != nil && s.happen {
+		s.late()
+		s.late = nil
+	}
+	return s.Table.Mutate(ctx, m)
+}
+
+// A commit point that cannot be written is given up, and leaves no lock: at once
+// if it never will be, after a while if it may.
+func TestCommitPointGivesUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		err     error
+		happen  bool
+		atLeast time.Duration
+	}{
+		"too large":                   {err: store.ErrTooLarge},
+		"no space":                    {err: store.ErrNoSpace, atLeast: patience},
+		"happened before the undoing": {err: store.ErrNoSpace, happen: true, atLeast: patience},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				table := openMem(t, Groups("app"))
+				defer closeTable(t, table)
+				db := open(t, &stubborn{Table: table, err: c.err, happen: c.happen}, Options{Mode: TwoPhase})
+				defer db.Close()
+				tx := mustBegin(t, db)
+				tx.Set("row1", app("c"), nil)
+				tx.Set("row2", app("c"), nil)
+				began := time.Now()
+				_, err := tx.Commit(context.Background())
+				if c.happen != (err == nil) || err != nil && !errors.Is(err, c.err) || errors.Is(err, ErrUnknown) {
+					t.Errorf("commit said %v", err)
+				}
+				if took := time.Since(began); took < c.atLeast || took > 3*patience {
+					t.Errorf("it took %v", took)
+				}
+				lines, err := readShown(table)
+				if err != nil || len(lines) != 2 {
+					t.Fatalf("%d cells, %v", len(lines), err)
+				}
+				for _, l := range lines {
+					if l.text[showLock] != "" || c.happen == (l.text[showWrite] == "rolled back") {
+						t.Errorf("%s at %d: %q", l.cell, l.ts, l.text)
+					}
+				}
+			})
+		})
+	}
+}
