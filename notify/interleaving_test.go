@@ -56,7 +56,7 @@ func TestInterleaving(t *testing.T) {
 				if s.p != nil {
 					s.p.queue.mustHold(t)
 				}
-				return s.said(d.Cmd == "table" || d.HasArg("sorted"))
+				return s.said(d.Cmd == "table" || d.Cmd == "stop" || d.HasArg("sorted"))
 			})
 		})
 	})
