@@ -14,11 +14,29 @@ import (
 //	watches  fetch:content
 //	reads    fetch:content, body:body of the URL; its own results of the last run
 //	writes   doc:text, doc:links, url:state; lead rows of the URL's target
-//	wakes    links (doc:links), cluster (url:state), and index (weak) when the page
-//	         shows something else under the same content key
+//	wakes    links (doc:links), cluster (url:state), and index (weak) of the page's
+//	         own cluster when the URL was known before
 //
-// It writes only what has changed: a page whose template alone moved wakes
-// nobody.
+// It writes only what has changed: a page of which only bytes without a meaning
+// moved wakes nobody but index, for the time that is shown.
+//
+// # Why index is woken whatever has changed
+//
+// An index document shows text and fetch time of a member that is its own
+// terminal, so the member rows say whose. They change later than the text, by
+// cluster, which wakes index for every change of them, but not for a change that
+// was taken back before cluster came to see it: content A, then B, then A again
+// is no change to cluster, while index, woken for another reason at the right
+// moment, has shown the text of B under the key of A. Nor does it help to ask
+// here whether the URL is a member: a run of cluster that saw the first A may
+// commit between our reading and our commit.
+//
+// So let D be the last commit of this observer for a page with the content key k,
+// and M the commit that made the URL a member of k for the last time. If D < M,
+// cluster wakes index at M, and its run sees the text of D. If M < D, M's run saw
+// an earlier state of the URL (it began before M), so the URL was known at D, and
+// index is woken at D. The cost is an export of an unchanged text, of which the
+// index files rewrite only the small row.
 func document(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return each(rows, func(row string) error {
 		u, err := schema.ParseURLRow(row)
@@ -64,6 +82,9 @@ func writeDocument(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Docum
 	if err := writeLinks(ctx, tx, row, doc); err != nil {
 		return err
 	}
+	if existed && now.Outcome == page.Page {
+		tx.Notify(schema.ClusterRow(now.Key), schema.Dirty)
+	}
 	if existed && old == now {
 		return nil
 	}
@@ -75,9 +96,6 @@ func writeDocument(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Docum
 		tx.Set(row, schema.Text, schema.StoredText{Title: doc.Title, Text: doc.Text, Language: doc.Language}.Encode())
 	case wasPage && !isPage:
 		tx.Delete(row, schema.Text)
-	}
-	if isPage && wasPage && old.Key == now.Key && old.Sum != now.Sum {
-		tx.Notify(schema.ClusterRow(now.Key), schema.Dirty)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package observers
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"indexer/index"
 	"indexer/page"
@@ -49,6 +50,8 @@ func (x *indexer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 		}
 		if d.Canonical == "" {
 			changes = append(changes, index.Delete(key, tx.Start()))
+			// Also if there is none: a run whose outcome nobody knew, and that set it,
+			// must not commit after us.
 			tx.Delete(row, schema.Indexed)
 			continue
 		}
@@ -63,21 +66,34 @@ func (x *indexer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return nil
 }
 
-// shownMembers and shownAnchors bound what an index document carries of a giant
+// ShownMembers and ShownAnchors bound what an index document carries of a giant
 // cluster or a hub page; the true numbers stand beside them, and export and
 // inspect read all of them from the repository.
 const (
-	shownMembers = 1000
-	shownAnchors = 200
+	ShownMembers = 1000
+	ShownAnchors = 200
 )
+
+// shownMembers are the first ShownMembers members, but the canonical URL is always
+// among them: in place of the last if need be.
+func (d *Assembled) shownMembers() []page.URL {
+	if len(d.Members) <= ShownMembers {
+		return d.Members
+	}
+	shown := slices.Clone(d.Members[:ShownMembers])
+	if !slices.Contains(shown, d.Canonical) {
+		shown[ShownMembers-1] = d.Canonical
+	}
+	return shown
+}
 
 func (d *Assembled) indexDocument(key page.ContentKey, seq uint64) *index.Document {
 	return &index.Document{
 		Cluster: key, Seq: seq,
 		URL: d.Canonical, Title: d.Text.Title, Text: d.Text.Text, Language: d.Text.Language,
 		FetchedAt: d.FetchedAt, Rank: d.Rank,
-		Members: d.Members[:min(len(d.Members), shownMembers)], MembersTotal: len(d.Members),
-		Anchors: d.anchors.best(shownAnchors), Inlinks: d.Inlinks,
+		Members: d.shownMembers(), MembersTotal: len(d.Members),
+		Anchors: d.anchors.best(ShownAnchors), Inlinks: d.Inlinks,
 	}
 }
 

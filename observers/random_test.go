@@ -1,0 +1,238 @@
+package observers_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sync/errgroup"
+
+	"indexer/observers/webtest"
+	"indexer/page"
+	"indexer/txn"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	firstSeed = flag.Uint64("first", 0, "the first seed of the random webs")
+	factor    = flag.Int("factor", 1, "how many times as many random webs as usual")
+)
+
+// schedule says how the fetches of a web are loaded, beside its seed.
+type schedule struct {
+	mode    txn.Mode
+	workers int // 0: one step at a time
+	// nested lets other runs and loads happen between what a transaction reads
+	// and its commit. One-phase only: a two-phase transaction has locks out then,
+	// for which the others would wait in the same goroutine.
+	nested bool
+}
+
+// TestRandomWebs loads random webs in random order beside the observers, and
+// compares all that they leave with the batch over the same fetches.
+func TestRandomWebs(t *testing.T) {
+	for _, s := range []struct {
+		name        string
+		schedule    schedule
+		urls        int
+		short, long int // seeds
+	}{
+		{"steps, small", schedule{mode: txn.OnePhase, nested: true}, 6, 1000, 5000},
+		{"steps", schedule{mode: txn.OnePhase, nested: true}, 40, 60, 500},
+		{"steps, large", schedule{mode: txn.OnePhase, nested: true}, 200, 3, 20},
+		{"steps, two-phase", schedule{mode: txn.TwoPhase}, 12, 60, 500},
+		{"1 worker", schedule{mode: txn.OnePhase, workers: 1}, 30, 15, 100},
+		{"4 workers", schedule{mode: txn.OnePhase, workers: 4}, 30, 25, 200},
+		{"16 workers", schedule{mode: txn.OnePhase, workers: 16}, 30, 15, 100},
+		{"4 workers, two-phase", schedule{mode: txn.TwoPhase, workers: 4}, 12, 10, 60},
+		{"16 workers, two-phase", schedule{mode: txn.TwoPhase, workers: 16}, 12, 6, 40},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			seeds := s.long
+			if testing.Short() {
+				seeds = s.short
+			}
+			for i := range uint64(seeds * *factor) {
+				runSeed(t, *firstSeed+i, s.urls, s.schedule)
+			}
+		})
+	}
+}
+
+func runSeed(t *testing.T, seed uint64, urls int, s schedule) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 0))
+	fetches := webtest.RandomWeb(random, urls).Make(random)
+	run := func(fetches []*page.Fetch, order uint64) []string {
+		diff, err := s.run(t.Context(), order, fetches)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		return diff
+	}
+	diff := run(fetches, seed)
+	if len(diff) == 0 {
+		return
+	}
+	// Fewer fetches are run in another order of steps: some are tried.
+	fetches = webtest.Shrink(fetches, func(few []*page.Fetch) bool {
+		for order := range uint64(50) {
+			if again := run(few, order); len(again) > 0 {
+				diff = again
+				return true
+			}
+		}
+		return false
+	})
+	t.Fatalf("seed %d: differs from the batch:\n%s\nafter these fetches in this order:\n%s",
+		seed, strings.Join(diff, "\n"), webtest.Describe(fetches))
+}
+
+// run loads the fetches in the order given (which is random in time), returning
+// what differs in the end.
+func (s schedule) run(ctx context.Context, seed uint64, fetches []*page.Fetch) ([]string, error) {
+	p := &player{schedule: s, random: rand.New(rand.NewPCG(seed, 1)), left: fetches}
+	p.eager = p.random.IntN(100)
+	if err := p.open(ctx, webtest.Options{}); err != nil {
+		return nil, err
+	}
+	play := p.step
+	if s.workers > 0 {
+		play = p.loadAtOnce
+	}
+	if err := play(ctx); err != nil {
+		return nil, fmt.Errorf("%w\nfetches\n%s", err, webtest.Describe(fetches))
+	}
+	// A time that is renewed at the very moment of an export may be lost, package
+	// index says.
+	exact := s.workers == 0
+	diff, err := webtest.Differences(ctx, p.rig.DB, p.rig.Sink.(*webtest.Sink).Documents(), fetches, exact)
+	if err != nil {
+		return nil, err
+	}
+	return diff, p.rig.Close()
+}
+
+// player is a run of a schedule.
+type player struct {
+	schedule
+	random *rand.Rand
+	rig    *webtest.Rig
+	left   []*page.Fetch
+	eager  int // part of 100 of the actions that load
+	depth  int // of nested actions
+}
+
+func (p *player) open(ctx context.Context, opts webtest.Options) (err error) {
+	opts.Mode, opts.Workers = p.mode, p.workers
+	if p.nested {
+		opts.Step = func(step string, _ txn.Cell) error {
+			if step != "commit-batch" || p.depth >= 3 || p.random.IntN(6) > 0 {
+				return nil
+			}
+			p.depth++
+			defer func() { p.depth-- }()
+			for range 1 + p.random.IntN(4) {
+				if _, err := p.act(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	p.rig, err = webtest.Open(ctx, opts)
+	return err
+}
+
+// act loads a fetch or runs an observer; it reports false when both are done.
+func (p *player) act(ctx context.Context) (bool, error) {
+	if len(p.left) > 0 && p.random.IntN(100) < p.eager {
+		return true, p.load(ctx)
+	}
+	more, err := p.rig.Step(ctx, p.random.IntN)
+	if more || err != nil || len(p.left) == 0 {
+		return more, err
+	}
+	return true, p.load(ctx)
+}
+
+func (p *player) load(ctx context.Context) error {
+	f := p.left[0]
+	p.left = p.left[1:]
+	_, err := p.rig.Load(ctx, f)
+	return err
+}
+
+// step acts until all is done, with restarts on the way.
+func (p *player) step(ctx context.Context) error {
+	for {
+		more, err := p.act(ctx)
+		if err != nil || !more {
+			return err
+		}
+		if p.random.IntN(100) == 0 {
+			if err := p.restart(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (p *player) restart(ctx context.Context) error {
+	if err := p.rig.Close(); err != nil {
+		return err
+	}
+	return p.open(ctx, webtest.Options{Table: p.rig.Table(), Sink: p.rig.Sink})
+}
+
+// loadAtOnce loads from several goroutines, in parts, with a restart of the
+// pipeline in the middle of its work after each but the last.
+func (p *player) loadAtOnce(ctx context.Context) error {
+	for parts := 1 + p.random.IntN(3); parts > 0; parts-- {
+		n := len(p.left) / parts
+		if err := p.loadPart(ctx, p.left[:n]); err != nil {
+			return err
+		}
+		p.left = p.left[n:]
+		if parts > 1 {
+			if err := p.restart(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return p.rig.Settle(ctx, nil)
+}
+
+func (p *player) loadPart(ctx context.Context, part []*page.Fetch) error {
+	var mu sync.Mutex
+	take := func() *page.Fetch {
+		mu.Lock()
+		defer mu.Unlock()
+		if len(part) == 0 {
+			return nil
+		}
+		f := part[0]
+		part = part[1:]
+		return f
+	}
+	part = slices.Clone(part)
+	var g errgroup.Group
+	for range 4 {
+		g.Go(func() error {
+			for f := take(); f != nil; f = take() {
+				if _, err := p.rig.Load(ctx, f); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}

@@ -1,0 +1,263 @@
+package webtest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"indexer/batch"
+	"indexer/index"
+	"indexer/observers"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// Differences compares what the pipeline left, in its table and in docs, with the
+// batch over fetches. Each line begins with "+" (is there and must not) or "-"
+// (is not there and must). withTimes compares the times of documents, too.
+func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetches []*page.Fetch, withTimes bool) ([]string, error) {
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	stored := make(lines)
+	for _, read := range []func(context.Context, *txn.Txn) error{
+		stored.readURLs, stored.readDocs, stored.readMembers, stored.readPairs, stored.readIndexed,
+	} {
+		if err := read(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range docs {
+		stored.addDocument(d, withTimes)
+	}
+	return stored.diff(computed(fetches, withTimes)), nil
+}
+
+// lines is a set of statements.
+type lines map[string]bool
+
+func (l lines) add(format string, args ...any) { l[fmt.Sprintf(format, args...)] = true }
+
+func (l lines) diff(want lines) []string {
+	var out []string
+	for s := range l {
+		if !want[s] {
+			out = append(out, "+ "+s)
+		}
+	}
+	for s := range want {
+		if !l[s] {
+			out = append(out, "- "+s)
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return cmp.Or(cmp.Compare(a[2:], b[2:]), cmp.Compare(a, b)) })
+	return out
+}
+
+func (l lines) addState(u page.URL, s schema.URLState) {
+	l.add("state %s: %s noindex=%t nofollow=%t target=%q key=%.8s sum=%x", u, s.Outcome, s.NoIndex, s.NoFollow, s.Target, s.Key, s.Sum[:3])
+}
+
+func (l lines) addWay(u page.URL, leadsTo, terminal page.URL, cluster string) {
+	if leadsTo != "" || terminal != "" {
+		l.add("way %s: leads to %q, terminal %q, cluster %s", u, leadsTo, terminal, cluster)
+	}
+}
+
+func (l lines) addText(u page.URL, t schema.StoredText) {
+	l.add("text %s: %q %q %q", u, t.Title, t.Language, t.Text)
+}
+
+func (l lines) addLinks(what string, u page.URL, groups []schema.TargetLinks) {
+	if len(groups) > 0 {
+		l.add("%s %s: %q", what, u, groups)
+	}
+}
+
+func (l lines) addDocument(d *index.Document, withTimes bool) {
+	at := ""
+	if withTimes {
+		at = d.FetchedAt.String()
+	}
+	l.add("document %.8s: %s %q %q %q, %d members %q, rank %.3f, %d inlinks %v %s",
+		d.Cluster, d.URL, d.Title, d.Language, d.Text, d.MembersTotal, d.Members, d.Rank, d.Inlinks, d.Anchors, at)
+}
+
+func (l lines) readURLs(ctx context.Context, tx *txn.Txn) error {
+	return tx.Scan(ctx, schema.GroupURL, "", "", func(row string, cols []txn.Version) error {
+		u, err := schema.ParseURLRow(row)
+		if err != nil {
+			return err
+		}
+		for _, c := range cols {
+			switch c.Name {
+			case schema.State.Name:
+				s, err := schema.DecodeURLState(c.Data)
+				if err != nil {
+					return err
+				}
+				l.addState(u, s)
+			case schema.Walk.Name:
+				walk, err := schema.DecodeWalk(c.Data)
+				if err != nil {
+					return err
+				}
+				way := observers.WayOfWalk(walk)
+				l.addWay(u, way.LeadsTo, way.Terminal, fmt.Sprintf("%.8s", way.Cluster))
+			default:
+				l.add("left over %s: %s", u, c.Name)
+			}
+		}
+		return nil
+	})
+}
+
+func (l lines) readDocs(ctx context.Context, tx *txn.Txn) error {
+	return tx.Scan(ctx, schema.GroupDoc, "", "", func(row string, cols []txn.Version) error {
+		u, err := schema.ParseURLRow(row)
+		if err != nil {
+			return err
+		}
+		for _, c := range cols {
+			if c.Name == schema.Text.Name {
+				t, err := schema.DecodeText(c.Data)
+				if err != nil {
+					return err
+				}
+				l.addText(u, t)
+				continue
+			}
+			groups, err := schema.DecodeLinks(c.Data)
+			if err != nil {
+				return err
+			}
+			l.addLinks(c.Name, u, groups)
+		}
+		return nil
+	})
+}
+
+func (l lines) readMembers(ctx context.Context, tx *txn.Txn) error {
+	return tx.Scan(ctx, schema.GroupMember, "", "", func(row string, _ []txn.Version) error {
+		k, m, err := schema.ParseMemberRow(row)
+		l.add("member %.8s: %s eligible=%t", k, m.URL, m.Eligible)
+		return err
+	})
+}
+
+func (l lines) readPairs(ctx context.Context, tx *txn.Txn) error {
+	for _, group := range []string{schema.GroupLead, schema.GroupLink} {
+		err := tx.Scan(ctx, group, "", "", func(row string, cols []txn.Version) error {
+			target, source, err := schema.ParsePairRow(row)
+			if err != nil {
+				return err
+			}
+			var anchors []string
+			if group == schema.GroupLink {
+				anchors, err = schema.DecodeAnchors(cols[0].Data)
+			}
+			l.add("%s %s -> %s: %q", group, source, target, anchors)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l lines) readIndexed(ctx context.Context, tx *txn.Txn) error {
+	return tx.Scan(ctx, schema.GroupIndex, "", "", func(row string, cols []txn.Version) error {
+		k, err := schema.ParseClusterRow(row)
+		if err != nil {
+			return err
+		}
+		d, err := schema.DecodeIndexed(cols[0].Data)
+		l.add("indexed %.8s: %s, %d members, %d inlinks", k, d.URL, d.Members, d.Inlinks)
+		return err
+	})
+}
+
+// computed is what must be there.
+func computed(fetches []*page.Fetch, withTimes bool) lines {
+	b := batch.New()
+	for _, f := range fetches {
+		b.Add(f)
+	}
+	r := b.Finish(nil)
+	want := make(lines)
+	clusters := make(map[page.ContentKey]*batch.Cluster)
+	for u := range r.URLs() {
+		want.addURL(u)
+		if u.Cluster != nil {
+			clusters[u.Cluster.Key] = u.Cluster
+		}
+	}
+	for c := range maps.Values(clusters) {
+		want.addCluster(r, c, withTimes)
+	}
+	return want
+}
+
+func (l lines) addURL(u *batch.URL) {
+	d := &u.Document
+	if d.Outcome == page.Unfetched || d.Outcome == page.Failed {
+		return
+	}
+	cluster := strings.Repeat("0", 8)
+	if u.Cluster != nil {
+		cluster = fmt.Sprintf("%.8s", u.Cluster.Key)
+		l.add("member %.8s: %s eligible=%t", u.Cluster.Key, u.URL, u.Terminal == u.URL && !d.NoIndex)
+	}
+	l.addState(u.URL, schema.NewURLState(d))
+	l.addWay(u.URL, u.Lead, u.Terminal, cluster)
+	if d.Target != "" {
+		l.add("%s %s -> %s: %q", schema.GroupLead, u.URL, d.Target, []string(nil))
+	}
+	if d.Outcome != page.Page {
+		return
+	}
+	l.addText(u.URL, schema.StoredText{Title: d.Title, Text: d.Text, Language: d.Language})
+	groups := schema.GroupLinks(d.Links)
+	l.addLinks(schema.Links.Name, u.URL, groups)
+	l.addLinks(schema.Inverted.Name, u.URL, groups)
+	for _, g := range groups {
+		l.add("%s %s -> %s: %q", schema.GroupLink, u.URL, g.Target, g.Anchors)
+	}
+}
+
+func (l lines) addCluster(r *batch.Repository, c *batch.Cluster, withTimes bool) {
+	if c.Canonical == "" {
+		return
+	}
+	l.add("indexed %.8s: %s, %d members, %d inlinks", c.Key, c.Canonical, len(c.Members), len(c.Inlinks))
+	u := r.URL(c.Canonical)
+	l.addDocument(&index.Document{
+		Cluster: c.Key, URL: c.Canonical, Title: u.Document.Title, Text: u.Document.Text, Language: u.Document.Language,
+		FetchedAt: u.FetchedAt, Rank: c.Rank, Members: c.Members, MembersTotal: len(c.Members),
+		Anchors: anchors(c.Inlinks), Inlinks: len(c.Inlinks),
+	}, withTimes)
+}
+
+func anchors(links []batch.Inlink) []index.Anchor {
+	count := make(map[string]int)
+	for _, l := range links {
+		if l.Anchor != "" {
+			count[l.Anchor]++
+		}
+	}
+	list := make([]index.Anchor, 0, len(count))
+	for text, n := range count {
+		list = append(list, index.Anchor{Text: text, Count: n})
+	}
+	slices.SortFunc(list, func(a, b index.Anchor) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
+	})
+	return list
+}

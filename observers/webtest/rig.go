@@ -1,0 +1,130 @@
+package webtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"indexer/loader"
+	"indexer/notify"
+	"indexer/observers"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/store"
+	"indexer/store/mem"
+	"indexer/txn"
+)
+
+// Options of Open. The zero value is a pipeline that is stepped by hand, on a
+// table of its own, with a Sink of its own.
+type Options struct {
+	Mode    txn.Mode
+	Workers int            // 0: stepped by hand
+	Table   store.Table    // nil: a new one in memory
+	Sink    observers.Sink // nil: a new Sink
+	Events  notify.Events
+	// Step is txn.Options.Step.
+	Step func(step string, cell txn.Cell) error
+}
+
+// Rig is a pipeline with its loader.
+type Rig struct {
+	DB   *txn.DB
+	Sink observers.Sink
+
+	opts     Options
+	registry *notify.Registry
+	pipeline *notify.Pipeline
+	stepper  *notify.Stepper
+	loader   *loader.Loader
+	mute     bool
+}
+
+// Open starts a pipeline. Opening a rig on the Table of one that was closed is a
+// restart: the new one goes on with what is left to do.
+func Open(ctx context.Context, opts Options) (*Rig, error) {
+	if opts.Table == nil {
+		var err error
+		if opts.Table, err = mem.New(txn.Groups(schema.Groups()...), mem.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	if opts.Sink == nil {
+		opts.Sink = NewSink()
+	}
+	r := &Rig{Sink: opts.Sink, opts: opts}
+	tracker := observers.NewTracker()
+	var err error
+	if r.registry, err = observers.Registry(opts.Sink, tracker); err != nil {
+		return nil, err
+	}
+	r.pipeline = notify.New(r.registry, notify.Options{Workers: opts.Workers, Events: opts.Events})
+	r.DB, err = txn.Open(ctx, opts.Table, txn.Options{
+		Mode: opts.Mode, Observers: r.observersOf, Handover: r.pipeline.Handover, Step: opts.Step,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.loader = loader.New(r.DB, r.pipeline, tracker.Loaded)
+	if opts.Workers > 0 {
+		err = r.pipeline.Start(ctx, r.DB)
+	} else {
+		r.stepper, err = notify.NewStepper(ctx, r.pipeline, r.DB)
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+func (r *Rig) observersOf(c txn.Column) []string {
+	if r.mute {
+		return nil
+	}
+	return r.registry.Observers(c)
+}
+
+// Table is the table, for the next Open.
+func (r *Rig) Table() store.Table { return r.opts.Table }
+
+// Close stops the pipeline where it is. The table stays open.
+func (r *Rig) Close() error {
+	err := r.pipeline.Stop()
+	return errors.Join(err, r.DB.Close())
+}
+
+// Load loads a fetch. As package repository does, it passes renewed times on.
+func (r *Rig) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) {
+	effect, err := r.loader.Load(ctx, f)
+	if s, ok := r.Sink.(*Sink); ok && err == nil && effect == loader.Renewed {
+		s.Touch(f.URL, f.Time)
+	}
+	return effect, err
+}
+
+// Step makes one run of an observer, of n ready ones that which pick names. It
+// reports false if there was nothing to do.
+func (r *Rig) Step(ctx context.Context, pick func(n int) int) (bool, error) {
+	return r.stepper.Step(ctx, pick)
+}
+
+// Settle waits, or steps, until nothing is left to do.
+func (r *Rig) Settle(ctx context.Context, pick func(n int) int) error {
+	if r.stepper == nil {
+		_, err := r.pipeline.Quiesce(ctx)
+		return err
+	}
+	return r.stepper.Drain(ctx, pick)
+}
+
+// Tamper makes a transaction of which no observer hears. Nothing may be going
+// on: it is for damaging a table that has settled. Each changed cell counts as
+// seen by its observers.
+func (r *Rig) Tamper(ctx context.Context, fn func(*txn.Txn) error) error {
+	r.mute = true
+	defer func() { r.mute = false }()
+	if _, err := r.DB.Run(ctx, fn); err != nil {
+		return fmt.Errorf("tamper: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package webtest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"indexer/index"
+	"indexer/page"
+)
+
+// Sink holds index documents in memory, and obeys the rules of package index:
+// of a cluster the change with the highest Seq holds, a document's time never
+// goes back while it stays.
+type Sink struct {
+	mu      sync.Mutex
+	newest  map[page.ContentKey]index.Change
+	applied int
+}
+
+// NewSink makes an empty one.
+func NewSink() *Sink { return &Sink{newest: make(map[page.ContentKey]index.Change)} }
+
+// Apply implements observers.Sink.
+func (s *Sink) Apply(ctx context.Context, changes []index.Change) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range changes {
+		s.applied++
+		if c.Seq >= s.newest[c.Cluster].Seq {
+			s.newest[c.Cluster] = c
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// Touch does what index.Writer.Touch does.
+func (s *Sink) Touch(u page.URL, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, c := range s.newest {
+		if c.Doc != nil && c.Doc.URL == u && at.After(c.Doc.FetchedAt) {
+			d := *c.Doc
+			d.FetchedAt = at
+			c.Doc = &d
+			s.newest[k] = c
+		}
+	}
+}
+
+// Applied is how many changes have come.
+func (s *Sink) Applied() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.applied
+}
+
+// Documents lists what is in the index.
+func (s *Sink) Documents() []*index.Document {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var docs []*index.Document
+	for _, c := range s.newest {
+		if c.Doc != nil {
+			docs = append(docs, c.Doc)
+		}
+	}
+	return docs
+}
