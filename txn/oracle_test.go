@@ -102,6 +102,7 @@ func TestOracleIncreasesAcrossGoroutinesAndRanges(t *testing.T) {
 		})
 	}
 	work.Wait()
+	o.close() // and wait for the last extension
 	slices.Sort(all)
 	if n := len(slices.Compact(slices.Clone(all))); n != goroutines*each {
 		t.Errorf("%d different timestamps, want %d", n, goroutines*each)

@@ -185,11 +185,24 @@ func (t *Txn) check(ctx context.Context) error {
 		}
 	}
 	for _, n := range t.notes {
-		if strings.Contains(n.observer, "\x00") {
-			return fmt.Errorf("txn: commit: observer %q of %s: its name must not hold a zero byte", n.observer, n.cell)
+		if err := checkObserver(n.observer, n.cell); err != nil {
+			return err
+		}
+	}
+	for _, tr := range t.triggers {
+		if err := checkObserver(tr.Observer, tr.Cell); err != nil {
+			return err
 		}
 	}
 	return context.Cause(ctx)
+}
+
+// checkObserver: the name ends at a zero byte in the columns that bear it.
+func checkObserver(name string, c Cell) error {
+	if strings.Contains(name, "\x00") {
+		return fmt.Errorf("txn: commit: observer %q of %s: its name must not hold a zero byte", name, c)
+	}
+	return nil
 }
 
 func (t *Txn) commit(ctx context.Context) (uint64, error) {
