@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -29,13 +30,24 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 }
 
 // globalFlags are the flags of all commands.
-type globalFlags struct{ config string }
+type globalFlags struct {
+	config    string
+	dataGiven bool
+}
 
 // settingFlags are the flags that stand for settings, by name. A command may
 // have some of them.
 var settingFlags = map[string]string{
 	"data": "data", "log-level": "log_level", "format": "format",
 	"workers": "workers", "commit": "commit", "sync": "sync", "limit": "query.limit",
+}
+
+// pipelineFlags are those of the commands that load. Their values are checked
+// with the other settings, so they are words here.
+func (a *app) pipelineFlags(cmd *cobra.Command) {
+	cmd.Flags().String("workers", strconv.Itoa(a.cfg.Workers), "`number` of observers, and of loaders, that run at a time")
+	cmd.Flags().String("commit", a.cfg.Commit, "commit `path`: auto, one-phase or two-phase")
+	cmd.Flags().Bool("sync", a.cfg.Sync, "what is loaded also survives a lost machine (slower)")
 }
 
 // configure loads the settings for a command.
@@ -48,6 +60,7 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 		}
 		given[key] = config.Flag{Name: name, Value: flag.Value.String()}
 	}
+	_, a.flags.dataGiven = given["data"]
 	var err error
 	if a.cfg, err = config.Load(a.flags.config, given); err != nil {
 		return err

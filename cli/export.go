@@ -42,8 +42,8 @@ func (a *app) exportCommand() *cobra.Command {
 			return replaceFile(output, write)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "jsonl", "form of the documents: jsonl")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write; it appears when it is complete (default: standard output)")
+	cmd.Flags().StringVar(&format, "format", "jsonl", "`form` of the documents: jsonl")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; it appears when it is complete (default: standard output)")
 	return cmd
 }
 

@@ -36,6 +36,6 @@ func exactly(n int, what string) cobra.PositionalArgs {
 		if len(args) == n {
 			return nil
 		}
-		return &usageError{reason: fmt.Sprintf("%s needs %s, and got %d arguments", cmd.CommandPath(), what, len(args)), help: cmd.CommandPath()}
+		return &usageError{reason: fmt.Sprintf("%s needs %s, and got %s", cmd.CommandPath(), what, count(len(args), "argument")), help: cmd.CommandPath()}
 	}
 }

@@ -44,10 +44,13 @@ func (a *app) inspectCommand() *cobra.Command {
 
 func parseURL(raw string) (page.URL, error) {
 	u, err := page.ParseURL(raw)
-	if err != nil {
-		return "", &inputError{what: raw, reason: err.Error() + "; want a whole URL like https://example.com/"}
+	switch {
+	case err == nil:
+		return u, nil
+	case !strings.Contains(raw, "://"):
+		return "", &inputError{what: raw, reason: "is no whole http or https URL; want one like https://example.com/"}
 	}
-	return u, nil
+	return "", &inputError{what: raw, reason: err.Error()}
 }
 
 func inspect(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {

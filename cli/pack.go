@@ -41,9 +41,9 @@ func (a *app) packCommand() *cobra.Command {
 			return a.pack(args, output, opts)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write; it appears when it is complete")
-	cmd.Flags().StringVar(&from, "from", "", "first time, 2006-01-02 or 2006-01-02T15:04:05Z")
-	cmd.Flags().StringVar(&until, "until", "", "time from which on nothing is packed")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; it appears when it is complete")
+	cmd.Flags().StringVar(&from, "from", "", "first `time`, 2006-01-02 or 2006-01-02T15:04:05Z")
+	cmd.Flags().StringVar(&until, "until", "", "`time` from which on nothing is packed")
 	return cmd
 }
 
@@ -65,7 +65,7 @@ func (a *app) pack(paths []string, output string, opts sites.PackOptions) error 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stderr, "packed %d sites, %d fetches, into %s\n", len(paths), fetches, output)
+	_, err = fmt.Fprintf(a.stderr, "packed %s, %s, into %s\n", count(len(paths), "site"), fetchCount(int64(fetches)), output)
 	return err
 }
 

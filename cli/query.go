@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,7 +44,7 @@ func (a *app) queryCommand() *cobra.Command {
 			return a.query(cmd, strings.Join(args, " "), offset)
 		},
 	}
-	cmd.Flags().Int("limit", a.cfg.Query.Limit, "hits to show, at most 1000")
+	cmd.Flags().String("limit", strconv.Itoa(a.cfg.Query.Limit), "`number` of hits to show, at most 1000")
 	cmd.Flags().IntVar(&offset, "offset", 0, "hits to skip")
 	return cmd
 }

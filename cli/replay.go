@@ -44,9 +44,7 @@ func (a *app) replayCommand() *cobra.Command {
 		Args: atLeast(1, "at least one WARC file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.replay(cmd.Context(), args) },
 	}
-	cmd.Flags().Int("workers", a.cfg.Workers, "observers, and loaders, that run at a time")
-	cmd.Flags().String("commit", a.cfg.Commit, "commit path: auto, one-phase or two-phase")
-	cmd.Flags().Bool("sync", a.cfg.Sync, "what is loaded also survives a lost machine (slower)")
+	a.pipelineFlags(cmd)
 	return cmd
 }
 
@@ -69,7 +67,7 @@ func (a *app) replay(ctx context.Context, args []string) error {
 
 // watch runs a replay and shows how far it is. An interrupt is no error here:
 // what is left is told in the summary.
-func (a *app) watch(ctx context.Context, r *replay) error {
+func (a *app) watch(ctx context.Context, r *replayRun) error {
 	width, tty := terminal(a.stderr.w)
 	p := progress.Start(a.stderr.w, r.state, progress.Options{Terminal: tty, Width: width})
 	a.stderr.through(p)

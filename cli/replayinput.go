@@ -5,19 +5,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync/atomic"
 
 	"indexer/warc"
 )
 
-// input is a file to replay, and how far its reading is.
+// input is a file to replay.
 type input struct {
 	name    string
 	size    int64     // -1 if it is not known
 	regular bool      // reading it does not wait for anybody
 	stdin   io.Reader // instead of a file
 
-	bytes, records atomic.Int64
+	reader *warc.Reader // once it was opened
 }
 
 // findInputs looks at all files before anything else is done: with a mistyped
@@ -70,11 +69,18 @@ func systemReason(err error) string {
 
 // open opens the input. When ctx ends, reading from anything but a regular file
 // ends too.
-func (in *input) open(ctx context.Context, opts warc.Options) (*warc.Reader, error) {
+func (in *input) open(ctx context.Context, opts warc.Options) (_ *warc.Reader, err error) {
 	if in.regular {
-		return warc.Open(in.name, opts)
+		in.reader, err = warc.Open(in.name, opts)
+		return in.reader, err
 	}
-	return warc.NewReader(interruptible(ctx, in.source), in.name, opts), nil
+	in.reader = warc.NewReader(interruptible(ctx, in.source), in.name, opts)
+	return in.reader, nil
+}
+
+// isEmpty reports, after the reading, that there was no record.
+func (in *input) isEmpty() bool {
+	return in.reader != nil && len(in.reader.Stats().Records) == 0
 }
 
 func (in *input) source() (io.Reader, error) {
@@ -82,16 +88,6 @@ func (in *input) source() (io.Reader, error) {
 		return in.stdin, nil
 	}
 	return os.Open(in.name)
-}
-
-// progress notes how far the reader is.
-func (in *input) progress(st warc.Stats) {
-	n := 0
-	for _, k := range st.Records {
-		n += k
-	}
-	in.records.Store(int64(n))
-	in.bytes.Store(st.Bytes)
 }
 
 // interruptible reads from what open returns, until ctx ends. Nothing ends a

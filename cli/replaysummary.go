@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"indexer/config"
 	"indexer/index"
 	"indexer/progress"
 	"indexer/repository"
@@ -18,12 +17,12 @@ import (
 // summary says what a replay did; it is the JSON of `replay --format json`.
 type summary struct {
 	Files       int     `json:"files"`
-	Records     int     `json:"records"` // of files that were read to their end
-	Fetches     int     `json:"fetches"` // loaded; the sum of the next four
-	Changed     int     `json:"changed"`
-	Renewed     int     `json:"renewed"`
-	Late        int     `json:"late"`
-	Failed      int     `json:"failed"`
+	Records     int64   `json:"records"`
+	Fetches     int64   `json:"fetches"` // loaded; the sum of the next four
+	Changed     int64   `json:"changed"`
+	Renewed     int64   `json:"renewed"`
+	Late        int64   `json:"late"`
+	Failed      int64   `json:"failed"`
 	Problems    int     `json:"problems"`
 	Interrupted bool    `json:"interrupted"`
 	Backlog     int     `json:"backlog"` // rows left to do
@@ -32,10 +31,10 @@ type summary struct {
 	Data        string  `json:"data"`
 }
 
-func (r *replay) noteProblem(p warc.Problem) { r.note(p.String()) }
+func (r *replayRun) noteProblem(p warc.Problem) { r.note(p.String()) }
 
 // note keeps the first problems, and counts all.
-func (r *replay) note(problem string) {
+func (r *replayRun) note(problem string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.sum.Problems++; len(r.problems) < maxListed {
@@ -43,23 +42,9 @@ func (r *replay) note(problem string) {
 	}
 }
 
-func (r *replay) noteUnusable(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.unusable = append(r.unusable, err)
-}
-
-func (r *replay) noteRead(st warc.Stats) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, n := range st.Records {
-		r.sum.Records += n
-	}
-}
-
 // printSummary tells what was done: problems on standard error, the result on
 // standard output. The error is about files that could not be read.
-func (r *replay) printSummary(a *app) error {
+func (r *replayRun) printSummary(a *app) error {
 	if err := r.finishSummary(a); err != nil {
 		return err
 	}
@@ -76,8 +61,10 @@ func (r *replay) printSummary(a *app) error {
 }
 
 // finishSummary adds what is known at the end.
-func (r *replay) finishSummary(a *app) error {
-	r.sum.Fetches = r.sum.Changed + r.sum.Renewed + r.sum.Late + r.sum.Failed
+func (r *replayRun) finishSummary(a *app) error {
+	s, c := &r.sum, &r.counts
+	s.Records, s.Fetches = c.Records.Load(), r.loaded()
+	s.Changed, s.Renewed, s.Late, s.Failed = c.Changed.Load(), c.Renewed.Load(), c.Late.Load(), c.Failed.Load()
 	for _, n := range r.session.repo.Live().Backlog {
 		r.sum.Backlog += n
 	}
@@ -105,7 +92,7 @@ func problemsText(problems []string, total int) string {
 	return b.String()
 }
 
-func (r *replay) summaryText(a *app) string {
+func (r *replayRun) summaryText(a *app) string {
 	s := r.sum
 	var b strings.Builder
 	took := time.Duration(s.Seconds * float64(time.Second))
@@ -131,7 +118,7 @@ func (r *replay) summaryText(a *app) string {
 	return b.String()
 }
 
-func fetchCount(n int) string {
+func fetchCount(n int64) string {
 	if n == 1 {
 		return "1 fetch"
 	}
@@ -140,8 +127,8 @@ func fetchCount(n int) string {
 
 // dataFlag is what a suggested command needs to find the same directory.
 func (a *app) dataFlag() string {
-	if a.cfg.Data == config.Default().Data {
-		return ""
+	if !a.flags.dataGiven {
+		return "" // the settings say it again
 	}
 	return "--data " + a.cfg.Data + " "
 }

@@ -36,6 +36,8 @@ func (a *app) rootCommand() *cobra.Command {
 		PersistentPreRunE: a.configure,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
+
+		SuggestionsMinimumDistance: 2,
 	}
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
@@ -44,14 +46,14 @@ func (a *app) rootCommand() *cobra.Command {
 		return &usageError{reason: err.Error(), help: cmd.CommandPath()}
 	})
 	flags := root.PersistentFlags()
-	flags.String("data", a.cfg.Data, "directory under which everything is kept")
-	flags.StringVar(&a.flags.config, "config", "", "settings file (default: config.yaml where present)")
-	flags.String("log-level", a.cfg.LogLevel, "debug, info, warn or error")
-	flags.String("format", a.cfg.Format, "form of results: text or json")
+	flags.String("data", a.cfg.Data, "`directory` under which everything is kept")
+	flags.StringVar(&a.flags.config, "config", "", "settings `file` (default: config.yaml where present)")
+	flags.String("log-level", a.cfg.LogLevel, "`level` of what is logged: debug, info, warn or error")
+	flags.String("format", a.cfg.Format, "`form` of results: text or json")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		a.replayCommand(), a.queryCommand(), a.inspectCommand(), a.statsCommand(),
-		a.exportCommand(), a.verifyCommand(), a.packCommand(), a.versionCommand(),
+		a.exportCommand(), a.verifyCommand(), a.packCommand(), a.benchCommand(), a.versionCommand(),
 	)
 	return root
 }

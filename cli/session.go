@@ -22,14 +22,18 @@ type session struct {
 
 var commitModes = map[string]txn.Mode{"auto": txn.Auto, "one-phase": txn.OnePhase, "two-phase": txn.TwoPhase}
 
+func (a *app) repositoryOptions() repository.Options {
+	return repository.Options{
+		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, Log: a.log,
+	}
+}
+
 // open opens the data directory, and makes it if create says so.
 func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	if err := checkDataDir(a.cfg.Data, create); err != nil {
 		return nil, err
 	}
-	repo, err := repository.Open(ctx, a.cfg.Data, repository.Options{
-		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, Log: a.log,
-	})
+	repo, err := repository.Open(ctx, a.cfg.Data, a.repositoryOptions())
 	if err != nil {
 		return nil, err
 	}

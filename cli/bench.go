@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"indexer/bench"
+)
+
+const benchHelp = `
+Measure the program beside a baseline that runs in the same minute on the same
+machine: machines differ and are noisy, so the ratio is what counts. Nothing is
+written to the data directory.`
+
+func (a *app) benchCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "bench NAME",
+		Short:   "Benchmarks beside their baselines",
+		Long:    long(benchHelp, statusDone, statusFailed, statusUsage, statusNoSpace),
+		Example: examples("indexer bench pipeline crawl.warc.gz"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{reason: fmt.Sprintf("there is no benchmark %q; there is pipeline", args[0]), help: "indexer bench"}
+			}
+			return cmd.Help()
+		},
+	}
+	cmd.AddCommand(a.benchPipelineCommand())
+	return cmd
+}
+
+const benchPipelineHelp = `
+Replay WARC files into an empty directory, and compare the pages per second with
+a floor: one pass that only reads the same files, interprets each page and puts
+its text into the same index, without a repository. The ratio is what the index's
+being incremental costs. Both run in turn, --rounds times; medians count.`
+
+func (a *app) benchPipelineCommand() *cobra.Command {
+	var rounds int
+	cmd := &cobra.Command{
+		Use:     "pipeline FILE.warc[.gz]…",
+		Short:   "Pages per second of a replay, beside one pass that only indexes",
+		Long:    long(benchPipelineHelp, statusDone, statusFailed, statusUsage, statusNoSpace),
+		Example: examples("indexer bench pipeline crawl.warc.gz", "indexer bench pipeline --rounds 5 --workers 2 --format json crawl.warc.gz"),
+		Args:    atLeast(1, "at least one WARC file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if rounds < 1 || rounds > 100 {
+				return &usageError{reason: "--rounds is from 1 to 100", help: "indexer bench pipeline"}
+			}
+			return a.benchPipeline(cmd.Context(), args, rounds)
+		},
+	}
+	cmd.Flags().IntVar(&rounds, "rounds", 3, "how often both are run")
+	a.pipelineFlags(cmd)
+	return cmd
+}
+
+func (a *app) benchPipeline(ctx context.Context, files []string, rounds int) error {
+	for _, path := range files {
+		if _, err := findFile(path); err != nil {
+			return err
+		}
+	}
+	res, err := bench.Pipeline(ctx, bench.PipelineOptions{
+		Files: files, Workers: a.cfg.Workers, Rounds: rounds, Log: a.stderr,
+		Repo: a.repositoryOptions(),
+	})
+	if err != nil {
+		return err
+	}
+	if a.isJSON() {
+		return printJSON(a.stdout, res)
+	}
+	_, err = io.WriteString(a.stdout, benchText(res))
+	return err
+}
+
+func benchText(res *bench.PipelineResult) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d pages, %d rounds\n", res.Pages, len(res.Pipeline))
+	fmt.Fprintf(&b, "floor     %8.0f pages/s\n", res.FloorRate)
+	fmt.Fprintf(&b, "pipeline  %8.0f pages/s, %.2f of the floor\n", res.PipelineRate, res.Ratio)
+	for _, part := range []struct {
+		name   string
+		stages []bench.Stage
+	}{{"floor", res.FloorStages}, {"pipeline", res.Stages}} {
+		fmt.Fprintf(&b, "\nwhere the %s's last round went:\n", part.name)
+		for _, s := range part.stages {
+			fmt.Fprintf(&b, "  %-16s %7.2f s %5.1f %%  %d runs, %d rows\n", s.Name, s.Seconds, 100*s.Share, s.Runs, s.Rows)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"indexer": func() {
+			os.Exit(Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		},
+	})
+}
+
+// TestScripts runs every command as a story. The scripts use, beside what
+// testscript has:
+//
+//	exits N command…     the command ends with exit status N
+//	start NAME command…  runs a command beside the script
+//	signal NAME SIGNAL   sends it INT, TERM or KILL
+//	ends NAME N          waits for it; its output is in NAME.out and NAME.err then
+//	fifo NAME            makes a named pipe
+//	attach NAME          waits until somebody reads from the pipe
+//	feed NAME FILE       writes the file into it
+//	detach NAME          ends what is written into it
+//	json FILE PATH WANT  the value at a.0.b in a JSON object; a.length is how many it has
+//	fields FILE PATH NAMES…  the object there has these fields, and no others
+//
+// $SITES is testdata/sites.
+func TestScripts(t *testing.T) {
+	sites, err := filepath.Abs("../testdata/sites")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("SITES", sites)
+			s := newStage(e.WorkDir, e.Vars)
+			e.Values[stageKey{}] = s
+			e.Defer(s.clear)
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits":  exits,
+			"json":   jsonValue,
+			"fields": jsonFields,
+			"start":  onStage((*stage).start),
+			"signal": onStage((*stage).signal),
+			"ends":   onStage((*stage).ends),
+			"fifo":   onStage((*stage).fifo),
+			"attach": onStage((*stage).attach),
+			"feed":   onStage((*stage).feed),
+			"detach": onStage((*stage).detach),
+		},
+	})
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits N command…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	ts.Check(sameStatus(ts.Exec(args[1], args[2:]...), want))
+}
+
+// sameStatus compares how a command ended with what was expected.
+func sameStatus(err error, want int) error {
+	got := 0
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		return err
+	}
+	if got != want {
+		return fmt.Errorf("exit status %d, want %d", got, want)
+	}
+	return nil
+}
