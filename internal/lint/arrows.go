@@ -1,0 +1,98 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Arrow says what a package may import of the project, in code that is not a
+// test. What is under a package counts as the package unless it has an arrow of
+// its own.
+type Arrow struct {
+	Package string
+	May     []string
+	Why     string // completes "…, because"
+}
+
+// Arrows is the order of the house, from the bottom to the top.
+var Arrows = []Arrow{
+	{"store", []string{"store"}, "a table knows neither transactions nor the web: other engines and other programs can use it"},
+	{"txn", []string{"store"}, "transactions work on any store and know nothing of the web"},
+	{"notify", []string{"txn", "store"}, "observers as a framework know nothing of what is observed"},
+	{"page", nil, "page is the leaf that observers and the verifying batch share; what it imported, both would depend on"},
+	{"warc", []string{"page"}, "a reader of files hands over fetches and knows nothing of where they go"},
+	{"crawler", []string{"page"}, "a crawler hands over fetches and knows nothing of where they go"},
+	{"index", []string{"page"}, "the index files are read without the store, by processes that have no repository"},
+	{"batch", []string{"page"}, "the second opinion must share nothing with the observers but what a page is"},
+	{"sites", []string{"page", "warc"}, "small webs are packed into WARC files, and nothing else"},
+	{"schema", []string{"page", "notify", "txn", "store"}, "rows and columns are spelled in one place, by which all others read and write"},
+	{"loader", []string{"page", "schema", "txn"}, "the loader writes fetches and interprets nothing"},
+	{"observers", []string{"page", "schema", "index", "notify", "txn"}, "observers work in transactions only, on any engine"},
+	{"repository", []string{"page", "schema", "index", "loader", "observers", "notify", "txn", "store"}, "it puts the parts of a data directory together, and is below whatever uses it"},
+	{"verify", []string{"page", "schema", "index", "batch", "observers", "repository", "txn"}, "it compares a repository with a batch"},
+	{"replay", []string{"page", "warc", "loader"}, "it hands recorded fetches to whatever loads them"},
+	{"bench", []string{"page", "schema", "index", "loader", "observers", "notify", "txn", "store", "repository", "verify", "batch", "warc", "sites", "replay"}, "benchmarks measure the parts, and the command line runs them"},
+	{"config", nil, "settings are plain values; who uses them turns them into options"},
+	{"control", nil, "it carries requests and outputs; what they mean is its users' affair"},
+	{"progress", nil, "it shows numbers; where they come from is its users' affair"},
+	{"internal", nil, "rules and tools stand beside the program"},
+	{"cli", []string{
+		"page", "warc", "sites", "index", "loader", "observers", "notify", "txn", "store",
+		"repository", "verify", "replay", "bench", "config", "control", "progress",
+	}, "the command line wires the parts"},
+	{"", []string{"cli"}, "main only calls the command line"},
+}
+
+// CheckArrows lists the imports that no arrow allows.
+func CheckArrows(files []*File, arrows []Arrow) []string {
+	var wrong []string
+	for _, f := range files {
+		if f.IsTest() || isTestSupport(f.Package()) {
+			continue
+		}
+		a, ok := arrowOf(f.Package(), arrows)
+		if !ok {
+			wrong = append(wrong, fmt.Sprintf("%s: package %q has no line in internal/lint/arrows.go; add one that says what it may import, and why", f.Path, f.Package()))
+			continue
+		}
+		for _, imported := range f.Imports() {
+			if within(a.Package, imported) && a.Package != "" || slices.ContainsFunc(a.May, func(may string) bool { return within(may, imported) }) {
+				continue
+			}
+			wrong = append(wrong, fmt.Sprintf("%s imports %s; %s may import %s, because %s", f.Path, imported, nameOf(a.Package), mayText(a.May), a.Why))
+		}
+	}
+	return wrong
+}
+
+// isTestSupport: suites that tests share import what they test.
+func isTestSupport(pkg string) bool { return strings.HasSuffix(pkg, "test") }
+
+// arrowOf finds the most special arrow for a package.
+func arrowOf(pkg string, arrows []Arrow) (best Arrow, ok bool) {
+	for _, a := range arrows {
+		if (pkg == a.Package || a.Package != "" && within(a.Package, pkg)) && (!ok || len(a.Package) > len(best.Package)) {
+			best, ok = a, true
+		}
+	}
+	return best, ok
+}
+
+func within(parent, pkg string) bool {
+	return pkg == parent || strings.HasPrefix(pkg, parent+"/")
+}
+
+func nameOf(pkg string) string {
+	if pkg == "" {
+		return "main"
+	}
+	return pkg
+}
+
+func mayText(may []string) string {
+	if len(may) == 0 {
+		return "no package of the project"
+	}
+	return strings.Join(may, ", ")
+}
