@@ -8,7 +8,8 @@
 //	snapshot.go  Get: look for a lock, then the newest write below the start timestamp
 //	scan.go      the same for a range of rows
 //	prewrite.go  first phase: lock every cell, primary first
-//	commit.go    second phase: the primary is the commit point, then the others
+//	commit.go    the two phases, and what follows the commit point
+//	primary.go   the commit point
 //	onephase.go  the shortcut of an engine that holds all rows
 //	resolve.go   a stranger's lock: wait, roll forward or roll back
 //	liveness.go  is the owner of a lock alive?
