@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"indexer/page"
 	"indexer/schema"
+	"indexer/store"
 	"indexer/txn"
 )
 
@@ -60,36 +61,52 @@ func (l *Loader) Load(ctx context.Context, f *page.Fetch) (Effect, error) {
 	if err := l.admit.Admit(ctx); err != nil {
 		return Late, fmt.Errorf("load %s: %w", f.URL, err)
 	}
-	p := prepare(f)
-	var effect Effect
-	_, err := l.db.Run(ctx, func(tx *txn.Txn) (err error) {
-		effect, err = p.write(ctx, tx)
-		if err == nil && effect == Changed {
-			l.changed(p.row)
-		}
-		return err
-	})
+	effect, err := l.write(ctx, prepare(f))
+	if errors.Is(err, store.ErrTooLarge) {
+		effect, err = l.write(ctx, prepare(unreadable(f)))
+	}
 	if err != nil {
 		return Late, fmt.Errorf("load %s fetched at %s: %w", f.URL, f.Time.Format(time.RFC3339), err)
 	}
 	return effect, nil
 }
 
+func (l *Loader) write(ctx context.Context, p *prepared) (effect Effect, err error) {
+	_, err = l.db.Run(ctx, func(tx *txn.Txn) (err error) {
+		effect, err = p.write(ctx, tx)
+		if err == nil && effect == Changed {
+			l.changed(p.row)
+		}
+		return err
+	})
+	return effect, err
+}
+
+// unreadable is a fetch that the store cannot hold: it counts as failed, as one
+// whose body cannot be read. An error would end the load of everything else.
+func unreadable(f *page.Fetch) *page.Fetch {
+	return &page.Fetch{
+		URL: f.URL, Time: f.Time, Status: f.Status,
+		Err: fmt.Sprintf("body of %d bytes is too large to be stored", len(f.Body)),
+	}
+}
+
 // prepared is a fetch with everything computed that needs no transaction.
 type prepared struct {
 	fetch   *page.Fetch
 	row     string
+	time    time.Time
 	stamp   schema.FetchStamp
 	content []byte
 	body    []byte // packed; nil if it is not kept
 }
 
 func prepare(f *page.Fetch) *prepared {
-	p := &prepared{fetch: f, row: schema.URLRow(f.URL)}
+	p := &prepared{fetch: f, row: schema.URLRow(f.URL), time: schema.StorableTime(f.Time)}
 	if f.IsRevisit() || f.HasFailed() {
 		return p
 	}
-	p.stamp = schema.FetchStamp{Time: f.Time, Sum: sha256.Sum256(f.Body)}
+	p.stamp = schema.FetchStamp{Time: p.time, Sum: sha256.Sum256(f.Body)}
 	p.content = schema.EncodeContent(f, p.stamp.Sum)
 	return p
 }
@@ -122,8 +139,9 @@ func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error
 		if err != nil {
 			return Late, err
 		}
-		if !p.decidesOver(stamp, said.Data) {
-			return Late, nil
+		decides, err := p.decidesOver(stamp, said.Data)
+		if err != nil || !decides {
+			return Late, err
 		}
 	}
 	tx.Set(p.row, schema.FetchTime, p.stamp.Encode())
@@ -132,16 +150,6 @@ func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error
 	}
 	tx.Set(p.row, schema.FetchContent, p.content)
 	return Changed, p.writeBody(ctx, tx)
-}
-
-// decidesOver is semantics.md section 2. Two fetches with the same time and body
-// can still differ in status or headers (two redirects within a second); then
-// the greater content decides, so that it is not the order of arrival.
-func (p *prepared) decidesOver(inForce schema.FetchStamp, said []byte) bool {
-	if p.stamp.Time.Equal(inForce.Time) && p.stamp.Sum == inForce.Sum {
-		return bytes.Compare(p.content, said) > 0
-	}
-	return p.stamp.Newer(inForce)
 }
 
 // writeBody keeps the body if it can be a page, and drops an earlier one if not.
@@ -161,47 +169,4 @@ func (p *prepared) writeBody(ctx context.Context, tx *txn.Txn) error {
 		tx.Delete(p.row, schema.Body)
 	}
 	return nil
-}
-
-// writeRevisit renews the time that is shown, and nothing else: a payload that
-// was fetched between the one in force and the revisit still counts when it
-// arrives late.
-func (p *prepared) writeRevisit(ctx context.Context, tx *txn.Txn) (Effect, error) {
-	seen, err := tx.Get(ctx, p.row, schema.FetchSeen)
-	if err != nil {
-		return Late, err
-	}
-	if seen.Exists {
-		t, err := schema.DecodeTime(seen.Data)
-		if err != nil {
-			return Late, err
-		}
-		if !p.fetch.Time.After(t) {
-			return Late, nil
-		}
-	}
-	tx.Set(p.row, schema.FetchSeen, schema.EncodeTime(p.fetch.Time))
-	return Renewed, nil
-}
-
-func (p *prepared) writeFailure(ctx context.Context, tx *txn.Txn) (Effect, error) {
-	last, err := tx.Get(ctx, p.row, schema.FetchFailure)
-	if err != nil {
-		return Late, err
-	}
-	if last.Exists {
-		l, err := schema.DecodeFailure(last.Data)
-		if err != nil {
-			return Late, err
-		}
-		if !p.fetch.Time.After(l.Time) {
-			return Late, nil
-		}
-	}
-	f := schema.Failure{Time: p.fetch.Time, Status: p.fetch.Status, Reason: p.fetch.Err}
-	if f.Reason == "" {
-		f.Reason = "HTTP status " + strconv.Itoa(f.Status)
-	}
-	tx.Set(p.row, schema.FetchFailure, f.Encode())
-	return Noted, nil
 }

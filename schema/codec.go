@@ -11,11 +11,14 @@ import (
 // enc builds a stored value: varints, and strings with their length in front.
 type enc []byte
 
-func (e enc) byte(b byte) enc      { return append(e, b) }
-func (e enc) uint(v uint64) enc    { return binary.AppendUvarint(e, v) }
-func (e enc) bytes(b []byte) enc   { return append(e.uint(uint64(len(b))), b...) }
-func (e enc) string(s string) enc  { return append(e.uint(uint64(len(s))), s...) }
-func (e enc) time(t time.Time) enc { return binary.AppendVarint(e, t.UnixNano()) }
+func (e enc) byte(b byte) enc     { return append(e, b) }
+func (e enc) uint(v uint64) enc   { return binary.AppendUvarint(e, v) }
+func (e enc) bytes(b []byte) enc  { return append(e.uint(uint64(len(b))), b...) }
+func (e enc) string(s string) enc { return append(e.uint(uint64(len(s))), s...) }
+
+func (e enc) time(t time.Time) enc {
+	return binary.AppendVarint(e, StorableTime(t).UnixNano())
+}
 
 func (e enc) strings(list []string) enc {
 	e = e.uint(uint64(len(list)))

@@ -8,6 +8,24 @@ import (
 	"indexer/page"
 )
 
+// The times that can be stored: whole years of what fits 64 bits of nanoseconds.
+var (
+	earliest = time.Date(1678, 1, 1, 0, 0, 0, 0, time.UTC)
+	latest   = time.Date(2261, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
+)
+
+// StorableTime is t, or the nearest time that can be stored (years 1678 to 2261):
+// a clock that is off by centuries must not wrap around.
+func StorableTime(t time.Time) time.Time {
+	switch {
+	case t.Before(earliest):
+		return earliest
+	case t.After(latest):
+		return latest
+	}
+	return t.UTC()
+}
+
 // FetchStamp is what decides between two fetches of one URL (semantics.md
 // section 2): the later one, and of two at the same time the one whose body has
 // the greater SHA-256.

@@ -41,6 +41,12 @@ func ParsePairRow(row string) (target, source page.URL, err error) {
 	return target, source, err
 }
 
+// PairTarget is the row of the target in a pair row.
+func PairTarget(row string) string {
+	target, _, _ := strings.Cut(row, "\x00")
+	return target
+}
+
 // PairSource is the row of the source in a pair row.
 func PairSource(row string) string {
 	_, source, _ := strings.Cut(row, "\x00")
@@ -94,15 +100,13 @@ func memberClass(m MemberInfo) byte {
 
 // ParseMemberRow undoes MemberRow.
 func ParseMemberRow(row string) (k page.ContentKey, m MemberInfo, err error) {
-	if len(row) < 36 || row[32] > 2 {
-		return k, m, fmt.Errorf("schema: member row %q: %w", row, store.ErrCorrupt)
+	if len(row) < 36 {
+		return k, m, fmt.Errorf("schema: member row of %d bytes: %w", len(row), store.ErrCorrupt)
 	}
 	copy(k[:], row)
-	return k, MemberInfo{URL: page.URL(row[35:]), Eligible: row[32] < 2}, nil
-}
-
-// PairTarget is the row of the target in a pair row.
-func PairTarget(row string) string {
-	target, _, _ := strings.Cut(row, "\x00")
-	return target
+	m = MemberInfo{URL: page.URL(row[35:]), Eligible: row[32] < 2}
+	if MemberRow(k, m) != row {
+		return k, m, fmt.Errorf("schema: member row %q contradicts itself: %w", row, store.ErrCorrupt)
+	}
+	return k, m, nil
 }

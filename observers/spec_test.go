@@ -1,0 +1,67 @@
+package observers_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"indexer/observers/webtest"
+)
+
+// TestSpec runs the specifications of testdata: one directory an observer, each
+// case on an empty repository. Commands, and what they print:
+//
+//	given    fetches, one a line (webtest.ParseFetch): loads them and runs all
+//	         observers until nothing is left; prints everything there is
+//	load     the same without running anything; prints what has changed
+//	run NAME runs one observer on all rows it is woken at; prints what has changed
+//	settle   runs all observers until nothing is left; prints what has changed
+//
+// with "-" in front of rows that have gone and "+" of those that have come. Content
+// keys are cut to six digits.
+func TestSpec(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		var stage *webtest.Stage
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "given" || stage == nil {
+				var err error
+				if stage, err = webtest.NewStage(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out, err := obey(t, stage, d)
+			if err != nil {
+				d.Fatalf(t, "%v", err)
+			}
+			return out
+		})
+	})
+}
+
+func obey(t *testing.T, s *webtest.Stage, d *datadriven.TestData) (string, error) {
+	for line := range strings.Lines(d.Input) {
+		f, err := webtest.ParseFetch(line)
+		if err != nil {
+			return "", err
+		}
+		if _, err := s.Load(t.Context(), f); err != nil {
+			return "", err
+		}
+	}
+	switch d.Cmd {
+	case "load":
+	case "given", "settle":
+		if err := s.Run(t.Context(), ""); err != nil {
+			return "", err
+		}
+	case "run":
+		if err := s.Run(t.Context(), d.CmdArgs[0].Key); err != nil {
+			return "", err
+		}
+	default:
+		return "", fmt.Errorf("unknown command %q", d.Cmd)
+	}
+	return s.Changes(t.Context())
+}

@@ -1,0 +1,194 @@
+package webtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// Dump spells every cell of the application that tx sees for people, one a line,
+// by group and row.
+func Dump(ctx context.Context, tx *txn.Txn) ([]string, error) {
+	var out []string
+	for _, group := range schema.Groups() {
+		err := tx.Scan(ctx, group, "", "", func(row string, cols []txn.Version) error {
+			for _, c := range cols {
+				line, err := spell(group, row, c)
+				if err != nil {
+					return fmt.Errorf("%s %q %s: %w", group, row, c.Name, err)
+				}
+				out = append(out, line)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// DumpNotifications spells the notifications that are waiting.
+func DumpNotifications(ctx context.Context, db *txn.DB) ([]string, error) {
+	var out []string
+	for from := ""; ; {
+		notes, next, err := db.Notifications(ctx, from, 1000)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range notes {
+			out = append(out, fmt.Sprintf("wake %s at %s", n.Observer, spellRow(n.Cell.Group, n.Cell.Row)))
+		}
+		if next == "" {
+			slices.Sort(out)
+			return out, nil
+		}
+		from = next
+	}
+}
+
+func spell(group, row string, c txn.Version) (string, error) {
+	value, err := spellValue(txn.Column{Group: group, Name: c.Name}, c.Data)
+	line := fmt.Sprintf("%s:%s %s", group, c.Name, spellRow(group, row))
+	if value != "" {
+		line += ": " + value
+	}
+	return line, err
+}
+
+func spellRow(group, row string) string {
+	switch group {
+	case schema.GroupIndex:
+		if k, err := schema.ParseClusterRow(row); err == nil {
+			return spellKey(k)
+		}
+	case schema.GroupMember:
+		if k, m, err := schema.ParseMemberRow(row); err == nil {
+			class := [...]string{"eligible, https", "eligible", "no"}[row[32]]
+			return fmt.Sprintf("%s %s (%s)", spellKey(k), Short(m.URL), class)
+		}
+	case schema.GroupLead, schema.GroupLink:
+		if target, source, err := schema.ParsePairRow(row); err == nil {
+			return Short(source) + " -> " + Short(target)
+		}
+	default:
+		if u, err := schema.ParseURLRow(row); err == nil {
+			return Short(u)
+		}
+	}
+	return fmt.Sprintf("%q", row)
+}
+
+func spellKey(k page.ContentKey) string { return "#" + k.String()[:6] }
+
+func spellTime(t time.Time) string { return t.Sub(epoch).String() }
+
+// spellers spell the values of columns.
+var spellers = map[txn.Column]func([]byte) (string, error){
+	schema.FetchTime: func(b []byte) (string, error) {
+		s, err := schema.DecodeFetchStamp(b)
+		return fmt.Sprintf("%s body %x", spellTime(s.Time), s.Sum[:3]), err
+	},
+	schema.FetchContent: func(b []byte) (string, error) {
+		f, sum, err := schema.DecodeContent(b)
+		return fmt.Sprintf("status %d body %x %v", f.Status, sum[:3], f.Header), err
+	},
+	schema.FetchSeen: func(b []byte) (string, error) {
+		t, err := schema.DecodeTime(b)
+		return spellTime(t), err
+	},
+	schema.FetchFailure: func(b []byte) (string, error) {
+		f, err := schema.DecodeFailure(b)
+		return fmt.Sprintf("%s status %d, %s", spellTime(f.Time), f.Status, f.Reason), err
+	},
+	schema.Body: func(b []byte) (string, error) {
+		body, err := schema.DecodeBody(b)
+		return fmt.Sprintf("%d bytes", len(body)), err
+	},
+	schema.Text: func(b []byte) (string, error) {
+		t, err := schema.DecodeText(b)
+		return fmt.Sprintf("%q %q %.12q", t.Title, t.Language, t.Text), err
+	},
+	schema.Links:    spellLinks,
+	schema.Inverted: spellLinks,
+	schema.State: func(b []byte) (string, error) {
+		s, err := schema.DecodeURLState(b)
+		return spellState(s), err
+	},
+	schema.Walk: func(b []byte) (string, error) {
+		walk, err := schema.DecodeWalk(b)
+		return spellWalk(walk), err
+	},
+	schema.Spread: func(b []byte) (string, error) {
+		s, err := schema.DecodeSpread(b)
+		return "go on at " + spellRow(schema.GroupLead, s.Next), err
+	},
+	schema.Pending: func(b []byte) (string, error) {
+		urls, err := schema.DecodeURLs(b)
+		list := make([]string, len(urls))
+		for i, u := range urls {
+			list[i] = Short(u)
+		}
+		return strings.Join(list, " "), err
+	},
+	schema.Anchors: func(b []byte) (string, error) {
+		anchors, err := schema.DecodeAnchors(b)
+		return fmt.Sprintf("%q", anchors), err
+	},
+	schema.Indexed: func(b []byte) (string, error) {
+		d, err := schema.DecodeIndexed(b)
+		return fmt.Sprintf("%s, %d members, %d inlinks", Short(d.URL), d.Members, d.Inlinks), err
+	},
+	schema.Lead:   func([]byte) (string, error) { return "", nil },
+	schema.Member: func([]byte) (string, error) { return "", nil },
+}
+
+func spellValue(c txn.Column, b []byte) (string, error) {
+	if spell, ok := spellers[c]; ok {
+		return spell(b)
+	}
+	return fmt.Sprintf("%q", b), nil
+}
+
+func spellLinks(b []byte) (string, error) {
+	groups, err := schema.DecodeLinks(b)
+	list := make([]string, len(groups))
+	for i, g := range groups {
+		list[i] = fmt.Sprintf("%s %q", Short(g.Target), g.Anchors)
+	}
+	return strings.Join(list, ", "), err
+}
+
+func spellState(s schema.URLState) string {
+	out := s.Outcome.String()
+	if s.Outcome == page.Page {
+		out += " " + spellKey(s.Key)
+	}
+	if s.NoIndex {
+		out += " noindex"
+	}
+	if s.NoFollow {
+		out += " nofollow"
+	}
+	if s.Target != "" {
+		out += " to " + Short(s.Target)
+	}
+	return out
+}
+
+func spellWalk(walk schema.StoredWalk) string {
+	hops := make([]string, len(walk))
+	for i, h := range walk {
+		hops[i] = fmt.Sprintf("%s (%s)", Short(h.URL), spellState(schema.URLState{Outcome: h.Outcome, NoIndex: h.NoIndex, Key: h.Key}))
+	}
+	if len(hops) == 0 {
+		return "nowhere"
+	}
+	return strings.Join(hops, " > ")
+}

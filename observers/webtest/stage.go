@@ -1,0 +1,149 @@
+package webtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"indexer/index"
+	"indexer/loader"
+	"indexer/notify"
+	"indexer/observers"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/store/mem"
+	"indexer/txn"
+)
+
+// Stage has the same parts as a Rig but no pipeline: a test says which observer
+// runs when, and sees what each step changes.
+type Stage struct {
+	DB       *txn.DB
+	Sink     *Sink
+	registry *notify.Registry
+	loader   *loader.Loader
+	last     []string // what Changes saw
+}
+
+// NewStage makes one on an empty table. It has nothing that needs closing.
+func NewStage(ctx context.Context) (*Stage, error) {
+	table, err := mem.New(txn.Groups(schema.Groups()...), mem.Options{})
+	if err != nil {
+		return nil, err
+	}
+	s := &Stage{Sink: NewSink()}
+	if s.registry, err = observers.Registry(s.Sink, observers.NewTracker()); err != nil {
+		return nil, err
+	}
+	if s.DB, err = txn.Open(ctx, table, txn.Options{Observers: s.registry.Observers}); err != nil {
+		return nil, err
+	}
+	s.loader = loader.New(s.DB, open{}, func(string) {})
+	return s, nil
+}
+
+// open lets every load in.
+type open struct{}
+
+func (open) Admit(ctx context.Context) error { return context.Cause(ctx) }
+
+// Load loads a fetch.
+func (s *Stage) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) {
+	return s.loader.Load(ctx, f)
+}
+
+// Run runs an observer once, on all rows for which it is woken, in as many
+// transactions as its batches take; "" runs all observers until nothing is left.
+func (s *Stage) Run(ctx context.Context, observer string) error {
+	for {
+		notes, _, err := s.DB.Notifications(ctx, "", 1<<20)
+		if err != nil {
+			return err
+		}
+		if len(notes) == 0 {
+			return nil
+		}
+		for _, o := range s.registry.List() {
+			if observer == "" || o.Name == observer {
+				if err := s.runOn(ctx, &o, notes); err != nil {
+					return err
+				}
+			}
+		}
+		if observer != "" {
+			return nil
+		}
+	}
+}
+
+func (s *Stage) runOn(ctx context.Context, o *notify.Observer, notes []txn.Notification) error {
+	notes = slices.DeleteFunc(slices.Clone(notes), func(n txn.Notification) bool { return n.Observer != o.Name })
+	for batch := range slices.Chunk(notes, o.Batch) {
+		_, err := s.DB.Run(ctx, func(tx *txn.Txn) error {
+			var rows []string
+			for _, n := range batch {
+				rows = append(rows, n.Cell.Row)
+				tx.Answer(txn.Trigger{Cell: n.Cell, Observer: o.Name, TS: n.TS, Strong: !o.Weak})
+			}
+			return o.Run(ctx, tx, rows)
+		})
+		if err != nil {
+			return fmt.Errorf("run %s: %w", o.Name, err)
+		}
+	}
+	return nil
+}
+
+// All spells everything there is.
+func (s *Stage) All(ctx context.Context) ([]string, error) {
+	tx, err := s.DB.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	out, err := Dump(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	var shown []string
+	for _, d := range s.Sink.Documents() {
+		shown = append(shown, spellDocument(d))
+	}
+	slices.Sort(shown)
+	woken, err := DumpNotifications(ctx, s.DB)
+	return slices.Concat(out, shown, woken), err
+}
+
+func spellDocument(d *index.Document) string {
+	members := make([]string, len(d.Members))
+	for i, m := range d.Members {
+		members[i] = Short(m)
+	}
+	return fmt.Sprintf("index files %s: %s, %q %q %.12q at %s, members %v, %d inlinks %v",
+		spellKey(d.Cluster), Short(d.URL), d.Title, d.Language, d.Text, spellTime(d.FetchedAt), members, d.Inlinks, d.Anchors)
+}
+
+// Changes spells what differs from the time of the last call: "-" in front of what
+// has gone, "+" of what has come.
+func (s *Stage) Changes(ctx context.Context) (string, error) {
+	now, err := s.All(ctx)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	write := func(mark string, list, other []string) {
+		for _, l := range list {
+			if !slices.Contains(other, l) {
+				fmt.Fprintf(&b, "%s %s\n", mark, l)
+			}
+		}
+	}
+	write("-", s.last, now)
+	write("+", now, s.last)
+	s.last = now
+	if b.Len() == 0 {
+		return "nothing\n", nil
+	}
+	return b.String(), nil
+}
