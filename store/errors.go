@@ -19,6 +19,13 @@ var (
 	ErrNewerFormat = errors.New("store: directory was written by a newer version")
 	// ErrCorrupt: stored bytes that cannot be what was written.
 	ErrCorrupt = errors.New("store: corrupt data")
+	// ErrNotDone comes with an Unknown outcome that is not: certainly nothing
+	// happened, and nothing will. The write was turned away before it began (no
+	// space, the context ended while it was queued, no commit timestamp).
+	ErrNotDone = errors.New("store: nothing was changed")
+	// ErrBroken: a write failed half-way; the table takes no more of them until it
+	// is opened again.
+	ErrBroken = errors.New("store: a write has failed, open the table again")
 	// ErrNoSpace: the disk is full.
 	ErrNoSpace = errors.New("store: no space left")
 )

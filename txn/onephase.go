@@ -65,7 +65,7 @@ func (t *Txn) commitOnePhase(ctx context.Context) (uint64, error) {
 // mayHaveHappened tells errors of a batch that was on its way from those of
 // one that was turned away.
 func mayHaveHappened(err error) bool {
-	return !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrUnknownGroup)
+	return !errors.Is(err, store.ErrNotDone) && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrUnknownGroup)
 }
 
 // batch collects guards and mutations, by row.

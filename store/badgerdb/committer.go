@@ -80,7 +80,7 @@ func (c *committer) group(first *request) {
 		return
 	}
 	if err := c.space.admit(size); err != nil {
-		answerAll(accepted, store.Result{}, err)
+		answerAll(accepted, store.Result{}, fmt.Errorf("%w: %w", store.ErrNotDone, err))
 		return
 	}
 	accepted, reserved := c.stamp(accepted)
@@ -89,7 +89,7 @@ func (c *committer) group(first *request) {
 		(*c.clock.Load()).Visible()
 	}
 	if err != nil {
-		c.failed = fmt.Errorf("%w: open the table again", err)
+		c.failed = fmt.Errorf("%w: %w", store.ErrBroken, err)
 		answerAll(accepted, store.Result{Outcome: store.Unknown}, c.failed)
 		return
 	}
@@ -197,7 +197,7 @@ func (c *committer) reserve(n int) (uint64, error) {
 	}
 	first, err := (*clock).Reserve(n)
 	if err != nil {
-		return 0, fmt.Errorf("store: no commit timestamp, nothing was changed: %w", err)
+		return 0, fmt.Errorf("%w: no commit timestamp: %w", store.ErrNotDone, err)
 	}
 	return first, nil
 }

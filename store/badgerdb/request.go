@@ -71,5 +71,5 @@ func (db *DB) submit(ctx context.Context, r *request) error {
 }
 
 func notQueued(ctx context.Context) error {
-	return fmt.Errorf("store: gave up before the write began, nothing was changed: %w", ctx.Err())
+	return fmt.Errorf("%w: gave up while the write was queued: %w", store.ErrNotDone, ctx.Err())
 }
