@@ -74,7 +74,7 @@ func (p *Pipeline) Retry(ctx context.Context, observer, row string) error {
 	}
 	// A timestamp of now is newer than what the observer acknowledged: it runs.
 	cell := txn.Cell{Row: row, Column: p.registry.list[i].Watches}
-	_, full := p.queue.add([]txn.Notification{{Cell: cell, Observer: observer, TS: tx.Start()}}, true)
+	_, full, _ := p.queue.add([]txn.Notification{{Cell: cell, Observer: observer, TS: tx.Start()}}, true)
 	if full {
 		return fmt.Errorf("notify: retry %q of %s: too many rows are waiting, try again later", row, observer)
 	}

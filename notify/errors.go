@@ -29,7 +29,7 @@ var (
 
 // fatal tells errors that no other row and no retry would escape.
 func fatal(err error) bool {
-	for _, e := range []error{ErrFatal, store.ErrClosed, txn.ErrClosed, store.ErrNoSpace, store.ErrCorrupt} {
+	for _, e := range []error{ErrFatal, store.ErrClosed, txn.ErrClosed, store.ErrNoSpace, store.ErrCorrupt, store.ErrBroken} {
 		if errors.Is(err, e) {
 			return true
 		}

@@ -123,8 +123,10 @@ func (s *story) step(name string, _ txn.Cell) error {
 
 func (s *story) events() Events {
 	return Events{
-		Ran:      func(o string, rows int, _ time.Duration) { s.say("%s: committed, %d rows", o, rows) },
-		Conflict: func(o string, rows []string, err error) { s.say("%s: %v met a conflict: %v", o, rows, conflictText(err)) },
+		Ran: func(o string, rows int, _ time.Duration) { s.say("%s: committed, %d rows", o, rows) },
+		Conflict: func(o string, rows []string, err error) {
+			s.say("%s: %v met a conflict: %v", o, rows, conflictText(err))
+		},
 		Failed: func(o string, rows []string, n int, err error) {
 			s.say("%s: %v failed, attempt %d: %s", o, rows, n, firstLine(err.Error()))
 		},

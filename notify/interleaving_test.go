@@ -90,6 +90,12 @@ type fault struct {
 	err error
 }
 
+func (s *story) locked(fn func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fn()
+}
+
 func (s *story) say(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +128,7 @@ func (s *story) command(d *datadriven.TestData) error {
 		return ""
 	}
 	ctx := context.Background()
-	s.later = d.HasArg("later")
+	s.locked(func() { s.later = d.HasArg("later") })
 	switch d.Cmd {
 	case "open":
 		return s.open(d)
@@ -135,10 +141,11 @@ func (s *story) command(d *datadriven.TestData) error {
 		_, err := s.db.Run(ctx, func(tx *txn.Txn) error { tx.Notify(arg(0), col(arg(1))); return nil })
 		return err
 	case "tell":
-		s.p.Handover(s.withheld)
-		s.withheld = nil
+		var notes []txn.Notification
+		s.locked(func() { notes, s.withheld = s.withheld, nil })
+		s.p.Handover(notes)
 	case "block":
-		s.gates[arg(0)] = make(chan string)
+		s.locked(func() { s.gates[arg(0)] = make(chan string) })
 	case "end":
 		select {
 		case s.gates[arg(0)] <- strings.TrimPrefix(arg(1), "sorted"):
@@ -146,16 +153,13 @@ func (s *story) command(d *datadriven.TestData) error {
 			return errors.New("no run is blocked")
 		}
 	case "unblock":
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		close(s.gates[arg(0)])
-		delete(s.gates, arg(0))
+		s.locked(func() { close(s.gates[arg(0)]); delete(s.gates, arg(0)) })
 	case "fail", "conflict":
 		n, err := strconv.Atoi(arg(2))
-		s.faults[arg(0)+" "+arg(1)] = &fault{n, verdict(d.Cmd)}
+		s.locked(func() { s.faults[arg(0)+" "+arg(1)] = &fault{n, verdict(d.Cmd)} })
 		return err
 	case "crash-at":
-		s.crashAt = arg(0)
+		s.locked(func() { s.crashAt = arg(0) })
 	case "advance":
 		dur, err := time.ParseDuration(arg(0))
 		time.Sleep(dur)
@@ -180,7 +184,7 @@ func (s *story) transaction(d *datadriven.TestData, arg func(int) string) (err e
 		s.txns[name].Notify(arg(1), col(arg(2)))
 	case "commit":
 		if d.HasArg("until") {
-			d.ScanArgs(s.t, "until", &s.stopAt)
+			s.locked(func() { d.ScanArgs(s.t, "until", &s.stopAt) })
 		}
 		s.work.Go(func() {
 			if _, err := s.txns[name].Commit(ctx); err != nil {

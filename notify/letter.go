@@ -57,8 +57,9 @@ func deadRow(observer, row string) string {
 }
 
 func encodeLetter(l Letter) ([]byte, error) {
+	l.Error = strings.ToValidUTF8(l.Error, "?")
 	if len(l.Error) > maxLetterError {
-		l.Error = l.Error[:maxLetterError]
+		l.Error = strings.ToValidUTF8(l.Error[:maxLetterError], "")
 	}
 	b, err := json.Marshal(storedLetter{l.Observer, []byte(l.Row), l.Error, l.Attempts, l.Time})
 	if err != nil {

@@ -24,8 +24,9 @@ import (
 //     requeue, whatever happens (fluo#839: tracked for ever).
 //  3. newest does not change during a run; again does. So a worker reads newest
 //     without the lock, and what it answered is what it saw when it took the row.
-//  4. finished drops an entry only if again <= covered: covered is the start
-//     timestamp of a committed run, and a run sees every commit below it.
+//  4. finished drops an entry only if again <= covered, or overflow is set. covered
+//     is the start timestamp of a committed run, and a run sees every commit below
+//     it; or what an earlier run had acknowledged; or what went to the dead letters.
 //  5. Of each observer, waiting counts the entries ready or held, busy those
 //     running. Together they are all entries, and these are at most capacity.
 //  6. An entry that becomes ready wakes a worker; the end of a run, and whatever
@@ -71,8 +72,8 @@ func newQueue(r *Registry, capacity int) *queue {
 
 // add hears of notifications; found says that they come from the table and not
 // from the commit that sent them. Those of observers that are not registered are
-// returned, and whether some did not fit.
-func (q *queue) add(notes []txn.Notification, found bool) (unknown []txn.Notification, full bool) {
+// returned, and whether some did not fit, with the row of the first of these.
+func (q *queue) add(notes []txn.Notification, found bool) (unknown []txn.Notification, full bool, row string) {
 	now := time.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -82,11 +83,11 @@ func (q *queue) add(notes []txn.Notification, found bool) (unknown []txn.Notific
 			unknown = append(unknown, n)
 			continue
 		}
-		if !q.addOne(key{i, n.Cell.Row}, n.TS, now, found) {
-			q.overflow, full = true, true
+		if !q.addOne(key{i, n.Cell.Row}, n.TS, now, found) && !full {
+			q.overflow, full, row = true, true, n.Cell.Row
 		}
 	}
-	return unknown, full
+	return unknown, full, row
 }
 
 // addOne reports whether there was room.
@@ -169,7 +170,10 @@ func (q *queue) next() []*entry {
 	}
 }
 
-// finished ends the run of entries that were answered up to their covered.
+// finished ends the run of entries that were answered up to their covered. After
+// an overflow, those that were notified again meanwhile stay in the table like
+// others that are there already: rows that are notified without end would
+// otherwise keep them out for ever.
 func (q *queue) finished(batch []*entry) {
 	now := time.Now()
 	q.mu.Lock()
@@ -177,7 +181,7 @@ func (q *queue) finished(batch []*entry) {
 	for _, e := range batch {
 		q.busy[e.observer]--
 		q.noteRun(e, now)
-		if e.again <= e.covered {
+		if e.again <= e.covered || q.overflow {
 			delete(q.entries, e.key)
 			continue
 		}

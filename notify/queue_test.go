@@ -17,6 +17,15 @@ type model struct {
 	pending map[key]uint64 // newest notification that no committed run has covered
 }
 
+// scan tells the queue what is in the table.
+func (m *model) scan(q *queue) {
+	q.clearOverflow()
+	for k, ts := range m.pending {
+		o := q.registry.list[k.observer]
+		q.add([]txn.Notification{{Cell: txn.Cell{Row: k.row, Column: o.Watches}, Observer: o.Name, TS: ts}}, true)
+	}
+}
+
 // TestQueueLosesNothing drives a queue through random histories of everything that
 // can happen to it, next to a map that says what is left to do, and then works it
 // off: at the end nothing may be left in the map, without any scan unless the queue
@@ -111,6 +120,9 @@ func driveQueue(t *testing.T, rng *rand.Rand) error {
 		case 7:
 			time.Sleep(time.Duration(rng.IntN(500)) * time.Millisecond)
 			q.release(time.Now())
+			if q.overflow && rng.IntN(3) == 0 {
+				m.scan(q)
+			}
 		}
 		q.mustHold(t)
 	}
@@ -143,11 +155,7 @@ func workOff(t *testing.T, q *queue, m *model, begin func([]*entry), endOne func
 		case left > 0: // all held: their time comes
 			time.Sleep(100 * time.Millisecond)
 		case overflow:
-			q.clearOverflow()
-			for k, ts := range m.pending {
-				o := q.registry.list[k.observer]
-				q.add([]txn.Notification{{Cell: txn.Cell{Row: k.row, Column: o.Watches}, Observer: o.Name, TS: ts}}, true)
-			}
+			m.scan(q)
 		case len(m.pending) > 0:
 			return fmt.Errorf("lost: %v", m.pending)
 		default:

@@ -88,7 +88,7 @@ func (p *Pipeline) Quiesce(ctx context.Context) (ts uint64, err error) {
 		}
 		switch {
 		case len(notes) > 0:
-			if _, err := p.found(ctx, notes); err != nil {
+			if _, _, err := p.found(ctx, notes); err != nil {
 				return 0, err
 			}
 			pause = time.Millisecond

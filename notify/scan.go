@@ -27,12 +27,12 @@ func (p *Pipeline) scan(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		full, err := p.found(ctx, notes)
+		full, row, err := p.found(ctx, notes)
 		if err != nil {
 			return err
 		}
 		if full {
-			p.cursor = from
+			p.cursor = row
 			return nil
 		}
 		from = next
@@ -50,18 +50,19 @@ func (p *Pipeline) scan(ctx context.Context) error {
 }
 
 // found hands over notifications that were read from the table, and removes
-// those of observers that do not exist any more.
-func (p *Pipeline) found(ctx context.Context, notes []txn.Notification) (full bool, err error) {
-	unknown, full := p.queue.add(notes, true)
+// those of observers that do not exist any more. It reports the first row for
+// which there was no room.
+func (p *Pipeline) found(ctx context.Context, notes []txn.Notification) (full bool, row string, err error) {
+	unknown, full, row := p.queue.add(notes, true)
 	for _, n := range unknown {
 		if err := p.db.Forget(ctx, n); err != nil {
-			return full, err
+			return full, row, err
 		}
 		if p.opts.Events.Orphaned != nil {
 			p.opts.Events.Orphaned(n.Observer, n.Cell.Row)
 		}
 	}
-	return full, nil
+	return full, row, nil
 }
 
 func (q *queue) clearOverflow() {
