@@ -75,23 +75,23 @@ type outcome struct {
 }
 
 // outcomes is the one place where errors become exit statuses. The first that
-// matches decides.
+// matches decides, so the graver ones come first.
 var outcomes = []outcome{
-	{is(syscall.EPIPE), statusDone, ""}, // whoever read has seen enough
+	{is(store.ErrNoSpace, syscall.ENOSPC), statusNoSpace, "make room on the disk and run the same command again: nothing that was loaded is lost"},
 	{is(errDifferences), statusDifferences, "the index can be made anew: replay the same files into an empty data directory, and please report it"},
-	{as[*usageError](), statusUsage, ""}, // says it itself
-	{as[*config.Error](), statusUsage, "config.yaml in the program's source shows every key with its default"},
-	{as[*index.UsageError](), statusUsage, "see `indexer query --help` for what a query may hold"},
-	{as[*inputError](), statusUsage, ""},
-	{as[*replay.InputError](), statusUsage, ""},
-	{as[*sites.Error](), statusUsage, "the form of a site's text is described in package sites"},
+	{is(store.ErrCorrupt, index.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
+	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "until that process is done, query, inspect, stats, export and verify can be used all the same"},
+	{is(control.ErrCutOff), statusFailed, "run the same command again"},
 	{is(errNoData, index.ErrNoIndex), statusUsage, "fill it with `indexer replay FILE.warc.gz`, or name another directory with --data"},
 	{is(errForeign, store.ErrForeign, index.ErrForeign), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
 	{is(store.ErrNewerFormat, index.ErrNewerFormat), statusUsage, "use the version of the program that wrote it, or a later one; nothing was changed"},
-	{is(store.ErrNoSpace, syscall.ENOSPC), statusNoSpace, "make room on the disk and run the same command again: nothing that was loaded is lost"},
-	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "until that process is done, query, inspect, stats, export and verify can be used all the same"},
-	{is(control.ErrCutOff), statusFailed, "run the same command again"},
-	{is(store.ErrCorrupt, index.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
+	{as[*usageError](), statusUsage, ""}, // says it itself
+	{as[*config.Error](), statusUsage, "config.yaml in the program's source shows every key with its default"},
+	{as[*index.UsageError](), statusUsage, "see `indexer query --help` for what a query may hold"},
+	{as[*sites.Error](), statusUsage, "the form of a site's text is described in package sites"},
+	{as[*inputError](), statusUsage, ""},
+	{as[*replay.InputError](), statusUsage, ""},
+	{is(syscall.EPIPE), statusDone, ""}, // whoever read the output has seen enough
 	{is(errInterrupted, context.Canceled), statusFailed, ""},
 }
 

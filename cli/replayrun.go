@@ -1,9 +1,8 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"indexer/page"
 	"indexer/progress"
 	"indexer/replay"
-	"indexer/store"
 	"indexer/warc"
 )
 
@@ -68,20 +66,14 @@ func (r *replayRun) finish(ctx context.Context) error {
 	return err
 }
 
-// Load loads a fetch. One that the store cannot hold is a problem of the file it
-// comes from, and ends nothing.
+// Load loads a fetch, and remembers what the repository failed with: package
+// replay joins it with what was wrong with files.
 func (r *replayRun) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) {
 	effect, err := r.session.repo.Load(ctx, f)
-	switch {
-	case errors.Is(err, store.ErrTooLarge):
-		r.note(fmt.Sprintf("%s: not loaded: %v", f.URL, err))
-		return loader.Late, nil
-	case err != nil && ctx.Err() == nil:
+	if err != nil && ctx.Err() == nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.fatal == nil {
-			r.fatal = err
-		}
+		r.fatal = cmp.Or(r.fatal, err)
 	}
 	return effect, err
 }

@@ -31,14 +31,12 @@ type summary struct {
 	Data        string  `json:"data"`
 }
 
-func (r *replayRun) noteProblem(p warc.Problem) { r.note(p.String()) }
-
-// note keeps the first problems, and counts all.
-func (r *replayRun) note(problem string) {
+// noteProblem keeps the first problems, and counts all.
+func (r *replayRun) noteProblem(p warc.Problem) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.sum.Problems++; len(r.problems) < maxListed {
-		r.problems = append(r.problems, problem)
+		r.problems = append(r.problems, p.String())
 	}
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -42,13 +43,11 @@ func verifyRepository(ctx context.Context, r *repository.Repository, req control
 	if err != nil {
 		return err
 	}
-	if err := printReport(stdout, rep, req.Format); err != nil {
-		return err
+	err = printReport(stdout, rep, req.Format)
+	if rep.Total > 0 { // says so also to whoever does not read the report
+		err = errors.Join(fmt.Errorf("%s: %w", count(rep.Total, "difference"), errDifferences), err)
 	}
-	if rep.Total > 0 {
-		return fmt.Errorf("%d differences: %w", rep.Total, errDifferences)
-	}
-	return nil
+	return err
 }
 
 func printReport(w io.Writer, rep *verify.Report, format string) error {

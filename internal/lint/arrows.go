@@ -27,7 +27,7 @@ var Arrows = []Arrow{
 	{"batch", []string{"page"}, "the second opinion must share nothing with the observers but what a page is"},
 	{"sites", []string{"page", "warc"}, "small webs are packed into WARC files, and nothing else"},
 	{"schema", []string{"page", "notify", "txn", "store"}, "rows and columns are spelled in one place, by which all others read and write"},
-	{"loader", []string{"page", "schema", "txn"}, "the loader writes fetches and interprets nothing"},
+	{"loader", []string{"page", "schema", "txn", "store"}, "the loader writes fetches and interprets nothing"},
 	{"observers", []string{"page", "schema", "index", "notify", "txn"}, "observers work in transactions only, on any engine"},
 	{"repository", []string{"page", "schema", "index", "loader", "observers", "notify", "txn", "store"}, "it puts the parts of a data directory together, and is below whatever uses it"},
 	{"verify", []string{"page", "schema", "index", "batch", "observers", "repository", "txn"}, "it compares a repository with a batch"},

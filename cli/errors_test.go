@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+
+	"indexer/config"
+	"indexer/control"
+	"indexer/index"
+	"indexer/replay"
+	"indexer/sites"
+	"indexer/store"
+)
+
+// Which error gives which exit status is a contract.
+func TestExitStatus(t *testing.T) {
+	for _, tt := range []struct {
+		err    error
+		status int
+		hint   string
+	}{
+		{nil, 0, ""},
+		{errors.New("anything"), 1, ""},
+		{errInterrupted, 1, ""},
+		{&usageError{reason: "what?", help: "indexer query"}, 2, "see `indexer query --help`"},
+		{&config.Error{Where: "config.yaml:3", Key: "workers", Reason: "no"}, 2, "config.yaml"},
+		{&index.UsageError{Reason: "no"}, 2, "indexer query --help"},
+		{&inputError{what: "a.warc", reason: "no"}, 2, ""},
+		{&replay.InputError{Name: "a.warc", Err: syscall.EIO}, 2, ""},
+		{&sites.Error{File: "a.txt", Line: 3, Err: errors.New("no")}, 2, ""},
+		{errNoData, 2, "indexer replay FILE.warc.gz"},
+		{index.ErrNoIndex, 2, "indexer replay FILE.warc.gz"},
+		{store.ErrForeign, 2, "nothing was changed"},
+		{store.ErrNewerFormat, 2, "later one"},
+		{index.ErrNewerFormat, 2, "later one"},
+		{store.ErrNoSpace, 3, "make room"},
+		{&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, 3, "make room"},
+		{store.ErrInUse, 4, "can be used all the same"},
+		{index.ErrLocked, 4, ""},
+		{control.ErrRefused, 4, ""},
+		{errNotAsked, 4, ""},
+		{fmt.Errorf("%w: %w", errNotAsked, store.ErrInUse), 4, ""},
+		{control.ErrCutOff, 1, "again"},
+		{errDifferences, 5, "report"},
+		{statusError(5), 5, ""},
+		{syscall.EPIPE, 0, ""},
+		// of several errors the one that says most decides
+		{errors.Join(syscall.EPIPE, errDifferences), 5, ""},
+		{errors.Join(&inputError{what: "a"}, store.ErrNoSpace), 3, "make room"},
+	} {
+		for _, err := range []error{tt.err, fmt.Errorf("doing something: %w", tt.err)} {
+			if tt.err == nil {
+				err = nil
+			}
+			var stderr bytes.Buffer
+			if got := report(err, &stderr); got != tt.status {
+				t.Errorf("%v: exit status %d, want %d", err, got, tt.status)
+			}
+			if !strings.Contains(stderr.String(), tt.hint) {
+				t.Errorf("%v: no hint %q in %q", err, tt.hint, stderr.String())
+			}
+			if n := strings.Count(stderr.String(), "indexer: "); tt.status != 0 && n == 0 && !errors.As(err, new(statusError)) {
+				t.Errorf("%v: nothing was said", err)
+			}
+		}
+	}
+}
+
+// What comes from files or the web and is part of a message cannot move the
+// cursor.
+func TestMessagesArePlain(t *testing.T) {
+	var stderr bytes.Buffer
+	report(errors.Join(errors.New("one\x1b[2J"), errors.New("two\u202e")), &stderr)
+	if got, want := stderr.String(), "indexer: one [2J\nindexer: two \n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
