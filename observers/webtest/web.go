@@ -74,11 +74,14 @@ type generator struct {
 	taken  map[tie]bool
 }
 
-// tie is what semantics.md section 2 can tell fetches by.
+// tie is what fetches are told apart by: what semantics.md section 2 says, and
+// then outcome and target.
 type tie struct {
-	url  page.URL
-	time int64
-	sum  [32]byte
+	url     page.URL
+	time    int64
+	sum     [32]byte
+	outcome page.Outcome
+	target  page.URL
 }
 
 func (g *generator) in100(n int) bool { return g.random.IntN(100) < n }
@@ -104,14 +107,15 @@ func (g *generator) fetch() *page.Fetch {
 	return f
 }
 
-// untie moves a fetch that the contract cannot tell from another one, being of
-// the same URL, time and body, by a nanosecond.
+// untie moves a fetch that can be told from another one by nothing by a
+// nanosecond.
 func (g *generator) untie(f *page.Fetch) {
 	if f.IsRevisit() || f.HasFailed() {
 		return
 	}
+	doc := page.Interpret(f)
 	for {
-		t := tie{f.URL, f.Time.UnixNano(), sha256.Sum256(f.Body)}
+		t := tie{f.URL, f.Time.UnixNano(), sha256.Sum256(f.Body), doc.Outcome, doc.Target}
 		if !g.taken[t] {
 			g.taken[t] = true
 			return

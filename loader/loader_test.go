@@ -1,0 +1,203 @@
+package loader_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	mathrand "math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sync/errgroup"
+
+	"indexer/loader"
+	"indexer/notify"
+	"indexer/observers/webtest"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/store"
+	"indexer/store/mem"
+	"indexer/txn"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func openRig(t *testing.T, opts webtest.Options) *webtest.Rig {
+	t.Helper()
+	r, err := webtest.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func settle(t *testing.T, r *webtest.Rig) {
+	t.Helper()
+	if err := r.Settle(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustLoad(t *testing.T, r *webtest.Rig, f *page.Fetch) loader.Effect {
+	t.Helper()
+	e, err := r.Load(t.Context(), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func somePage(text string, at time.Time) *page.Fetch {
+	return &page.Fetch{
+		URL: "https://a.example/x", Time: at, Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}},
+		Body: []byte("<p>" + strings.Repeat(text+" ", 64) + "<a href=/y>why</a>"),
+	}
+}
+
+var noon = time.Date(2024, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// TestUnchangedPageWakesNobody: fetched again, late, by revisit or in vain, a page
+// leads to no notification and no run of any observer.
+func TestUnchangedPageWakesNobody(t *testing.T) {
+	var runs []string
+	r := openRig(t, webtest.Options{Events: notify.Events{Ran: func(observer string, _ int, _ time.Duration) { runs = append(runs, observer) }}})
+	mustLoad(t, r, somePage("alpha", noon))
+	settle(t, r)
+	if len(runs) == 0 {
+		t.Fatal("no observer ran on a new page")
+	}
+	runs = nil
+	exported := r.Sink.(*webtest.Sink).Applied()
+	revisit, failure := somePage("", noon.Add(2)), somePage("", noon.Add(3))
+	revisit.Revisit, failure.Status = true, http.StatusBadGateway
+	cookies := somePage("alpha", noon.Add(5))
+	cookies.Header.Set("Set-Cookie", "id=1")
+	for _, f := range []*page.Fetch{somePage("alpha", noon.Add(1)), revisit, failure, somePage("beta", noon.Add(-1)), cookies} {
+		mustLoad(t, r, f)
+		notes, _, err := r.DB.Notifications(t.Context(), "", 10)
+		if err != nil || len(notes) > 0 {
+			t.Errorf("%v: notifications %v, %v", f.Time, notes, err)
+		}
+	}
+	if more, err := r.Step(t.Context(), nil); more || err != nil || len(runs) > 0 {
+		t.Errorf("runs %v, step %t, %v", runs, more, err)
+	}
+	if n := r.Sink.(*webtest.Sink).Applied(); n != exported {
+		t.Errorf("%d exports", n-exported)
+	}
+}
+
+// TestLoadAtOnce loads all fetches of a few URLs from many goroutines, several
+// times over: the same decides as when they come one by one.
+func TestLoadAtOnce(t *testing.T) {
+	for seed := range uint64(20) {
+		random := mathrand.New(mathrand.NewPCG(seed, 0))
+		w := webtest.RandomWeb(random, 4)
+		w.Fetches = 60
+		fetches := w.Make(random)
+		r := openRig(t, webtest.Options{})
+		var g errgroup.Group
+		for range 8 {
+			order := random.Perm(len(fetches))
+			g.Go(func() error {
+				for _, i := range order {
+					if _, err := r.Load(context.Background(), fetches[i]); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		if err := g.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		settle(t, r)
+		diff, err := webtest.Differences(t.Context(), r.DB, r.Sink.(*webtest.Sink).Documents(), fetches, true)
+		if err != nil || len(diff) > 0 {
+			t.Fatalf("seed %d: %v\n%s", seed, err, strings.Join(diff, "\n"))
+		}
+	}
+}
+
+// TestBodyTooLarge: what the store cannot hold is a failed fetch, not the end of
+// the load; what was there stays in force.
+func TestBodyTooLarge(t *testing.T) {
+	table, err := mem.New(txn.Groups(schema.Groups()...), mem.Options{Limits: store.Limits{MaxValueBytes: 4 << 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := openRig(t, webtest.Options{Table: table})
+	if e := mustLoad(t, r, somePage("alpha", noon)); e != loader.Changed {
+		t.Fatal(e)
+	}
+	large := somePage("", noon.Add(1))
+	large.Body = make([]byte, 20_000)
+	if _, err := rand.Read(large.Body); err != nil {
+		t.Fatal(err)
+	}
+	if e := mustLoad(t, r, large); e != loader.Noted {
+		t.Errorf("effect %s", e)
+	}
+	tx, err := r.DB.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	lines, err := webtest.Dump(t.Context(), tx)
+	all := strings.Join(lines, "\n")
+	if err != nil || !strings.Contains(all, "body of 20000 bytes is too large to be stored") || !strings.Contains(all, "fetch:time a.example/x: 12h0m0s body") {
+		t.Errorf("%v\n%s", err, all)
+	}
+}
+
+// shut is a pipeline that was stopped.
+type shut struct{}
+
+func (shut) Admit(context.Context) error { return notify.ErrStopped }
+
+// TestErrors name the URL, and pass the cause on.
+func TestErrors(t *testing.T) {
+	r := openRig(t, webtest.Options{})
+	_, err := loader.New(r.DB, shut{}, nil).Load(t.Context(), somePage("alpha", noon))
+	if !errors.Is(err, notify.ErrStopped) || !strings.Contains(err.Error(), "https://a.example/x") {
+		t.Errorf("stopped: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Load(ctx, somePage("alpha", noon)); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestAbsurdTimes: clocks that are off by centuries still say what is newer.
+func TestAbsurdTimes(t *testing.T) {
+	r := openRig(t, webtest.Options{})
+	for _, c := range []struct {
+		text string
+		at   time.Time
+		want loader.Effect
+	}{
+		{"zero", time.Time{}, loader.Changed},
+		{"now", noon, loader.Changed},
+		{"far", time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), loader.Changed},
+		{"now again", noon.Add(1), loader.Late},
+		{"zero", time.Time{}, loader.Late},
+	} {
+		if e := mustLoad(t, r, somePage(c.text, c.at)); e != c.want {
+			t.Errorf("%s: %s, want %s", c.text, e, c.want)
+		}
+	}
+	settle(t, r)
+	docs := r.Sink.(*webtest.Sink).Documents()
+	if len(docs) != 1 || docs[0].FetchedAt.Year() != 2261 {
+		t.Errorf("documents %+v", docs)
+	}
+}

@@ -1,0 +1,176 @@
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"indexer/page"
+	"indexer/store"
+)
+
+// codec is a stored value: what it encodes to decodes to it again.
+type codec struct {
+	name   string
+	value  any
+	encode func() []byte
+	decode func([]byte) (any, error)
+}
+
+func codecOf[T any](name string, value T, encode func(T) []byte, decode func([]byte) (T, error)) codec {
+	return codec{
+		name: name, value: value,
+		encode: func() []byte { return encode(value) },
+		decode: func(b []byte) (any, error) { v, err := decode(b); return v, err },
+	}
+}
+
+// storedFetch is what EncodeContent keeps of a fetch.
+type storedFetch struct {
+	fetch page.Fetch
+	sum   [32]byte
+}
+
+func encodeStoredFetch(f storedFetch) []byte { return EncodeContent(&f.fetch, f.sum) }
+
+func decodeStoredFetch(b []byte) (storedFetch, error) {
+	f, sum, err := DecodeContent(b)
+	return storedFetch{f, sum}, err
+}
+
+const someURL, otherURL = page.URL("https://a.example/x"), page.URL("http://b.example/?y=%C3%A4")
+
+var someTime = time.Date(2024, 2, 29, 23, 59, 59, 123456789, time.UTC)
+
+func codecs() []codec {
+	someKey := page.ContentKey{1, 2, 31: 3}
+	long := strings.Repeat("Wörter 世界 ", 10_000)
+	headers := http.Header{"Content-Type": {"text/html"}, "Link": {"<x>; rel=canonical", "<y>"}, "X-Robots-Tag": {""}}
+	var list []codec
+	add := func(c codec) { list = append(list, c) }
+	for _, t := range []StoredText{{}, {Title: "T", Text: "t", Language: "en"}, {Text: long}} {
+		add(codecOf("text", t, StoredText.Encode, DecodeText))
+	}
+	for _, s := range []URLState{
+		{Outcome: page.Gone}, {Outcome: page.Redirect, Target: someURL, NoIndex: true}, {Outcome: page.Redirect},
+		{Outcome: page.Page, Key: someKey, Sum: [8]byte{7: 9}, NoFollow: true}, {Outcome: page.Page, Target: otherURL},
+	} {
+		add(codecOf("state", s, URLState.Encode, DecodeURLState))
+	}
+	for _, w := range []StoredWalk{
+		nil, {{URL: someURL, Outcome: page.Page, Key: someKey}},
+		{{URL: someURL, Outcome: page.Redirect, NoIndex: true}, {URL: otherURL}}, slices.Repeat(StoredWalk{{URL: otherURL, Outcome: page.Page}}, MaxWalk),
+	} {
+		add(codecOf("walk", w, StoredWalk.Encode, DecodeWalk))
+	}
+	for _, g := range [][]TargetLinks{nil, {{Target: someURL, Anchors: []string{""}}, {Target: otherURL, Anchors: []string{"a", long}}}} {
+		add(codecOf("links", g, EncodeLinks, DecodeLinks))
+	}
+	for _, a := range [][]string{{}, {""}, {"a", "ä"}} {
+		add(codecOf("anchors", a, EncodeAnchors, DecodeAnchors))
+	}
+	for _, u := range [][]page.URL{{}, {someURL, otherURL}} {
+		add(codecOf("URLs", u, EncodeURLs, DecodeURLs))
+	}
+	for _, t := range []time.Time{earliest, latest, time.Unix(0, 0).UTC(), someTime} {
+		add(codecOf("time", t, EncodeTime, DecodeTime))
+		add(codecOf("fetch time", FetchStamp{Time: t, Sum: [32]byte{0: 255}}, FetchStamp.Encode, DecodeFetchStamp))
+	}
+	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Status: 200, Header: headers}, sum: [32]byte{5}}, encodeStoredFetch, decodeStoredFetch))
+	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Header: http.Header{}}}, encodeStoredFetch, decodeStoredFetch))
+	add(codecOf("failure", Failure{Time: someTime, Status: 503, Reason: "HTTP status 503"}, Failure.Encode, DecodeFailure))
+	add(codecOf("spread", StoredSpread{Walk: 1 << 60, Next: PairRow(someURL, otherURL)}, StoredSpread.Encode, DecodeSpread))
+	add(codecOf("index document", StoredIndexed{URL: someURL, Members: 3000, Inlinks: 20_000, Sum: [8]byte{1}}, StoredIndexed.Encode, DecodeIndexed))
+	for _, b := range [][]byte{{}, []byte(long)} {
+		add(codecOf("body", b, EncodeBody, DecodeBody))
+	}
+	return list
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, c := range codecs() {
+		b := c.encode()
+		got, err := c.decode(b)
+		if err != nil {
+			t.Errorf("%s %.80v: %v", c.name, c.value, err)
+			continue
+		}
+		if !reflect.DeepEqual(got, c.value) && !bothEmpty(got, c.value) {
+			t.Errorf("%s: got %.200v, want %.200v", c.name, got, c.value)
+		}
+	}
+}
+
+// bothEmpty: a slice comes back empty where it was nil, or the other way round.
+func bothEmpty(a, b any) bool {
+	v, w := reflect.ValueOf(a), reflect.ValueOf(b)
+	return v.Kind() == reflect.Slice && v.Len() == 0 && w.Len() == 0
+}
+
+// TestDamagedValues: values that were cut short or that go on behind their end
+// are refused, with the sentinel for a damaged store, and name what they were.
+func TestDamagedValues(t *testing.T) {
+	for _, c := range codecs() {
+		b := c.encode()
+		for _, damaged := range [][]byte{b[:len(b)-1], append(slices.Clone(b), 0), b[:len(b)/2]} {
+			if len(damaged) == 0 {
+				continue
+			}
+			_, err := c.decode(damaged)
+			if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "stored") {
+				t.Errorf("%s: %d of %d bytes: %v", c.name, len(damaged), len(b), err)
+			}
+		}
+	}
+}
+
+// TestNothingStored: columns that may be absent decode to nothing.
+func TestNothingStored(t *testing.T) {
+	walk, err1 := DecodeWalk(nil)
+	links, err2 := DecodeLinks(nil)
+	urls, err3 := DecodeURLs(nil)
+	spread, err4 := DecodeSpread(nil)
+	if err := errors.Join(err1, err2, err3, err4); err != nil || walk != nil || links != nil || urls != nil || spread != (StoredSpread{}) {
+		t.Errorf("%v %v %v %v, %v", walk, links, urls, spread, err)
+	}
+}
+
+// TestContentEquality: headers that do not matter change nothing, those that do
+// change the content; so do status and body.
+func TestContentEquality(t *testing.T) {
+	base := page.Fetch{Status: 200, Header: http.Header{"Content-Type": {"text/html"}, "Date": {"today"}, "Set-Cookie": {"a"}}}
+	content := EncodeContent(&base, [32]byte{1})
+	same := page.Fetch{Status: 200, Header: http.Header{"Content-Type": {"text/html"}, "Date": {"tomorrow"}}, Body: []byte("x"), Time: someTime}
+	if !bytes.Equal(content, EncodeContent(&same, [32]byte{1})) {
+		t.Error("a header that does not matter changed the content")
+	}
+	if bytes.Equal(content, EncodeContent(&base, [32]byte{2})) {
+		t.Error("another body is the same content")
+	}
+	for _, name := range keptHeaders {
+		other := page.Fetch{Status: 200, Header: base.Header.Clone()}
+		other.Header.Add(name, "y")
+		if bytes.Equal(content, EncodeContent(&other, [32]byte{1})) {
+			t.Errorf("another %s is the same content", name)
+		}
+	}
+}
+
+// TestStorableTime: times beyond what can be stored keep their order, instead of
+// wrapping around.
+func TestStorableTime(t *testing.T) {
+	far, near := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), someTime
+	for _, c := range []struct{ in, want time.Time }{
+		{time.Time{}, earliest}, {far, latest}, {near, near}, {earliest, earliest}, {latest, latest}, {latest.Add(1), latest},
+	} {
+		got, err := DecodeTime(EncodeTime(c.in))
+		if err != nil || !got.Equal(c.want) {
+			t.Errorf("%v is stored as %v (%v), want %v", c.in, got, err, c.want)
+		}
+	}
+}
