@@ -17,14 +17,10 @@ import (
 // observers end up with what a direct computation has; and if the loader was not
 // concerned, without waiting for the slow net.
 func TestFaults(t *testing.T) {
-	step := 1
-	if testing.Short() {
-		step = 3
-	}
 	for _, mode := range []txn.Mode{txn.OnePhase, txn.TwoPhase} {
 		for _, fault := range []faulty.Fault{faulty.Fail, faulty.Lost, faulty.Late} {
 			met := true
-			for n := 1; met; n += step {
+			for n := 1; met; n++ {
 				synctest.Test(t, func(t *testing.T) {
 					met = oneFault(t, mode, faulty.Plan{N: n, Kinds: faulty.Writes, Fault: fault, After: 2})
 				})
