@@ -36,6 +36,9 @@ type entry struct {
 	// table, or a run of theirs has an unknown outcome or met a conflict. The
 	// acknowledgement is looked up before they are run.
 	doubtful bool
+	// unknown: a run had an unknown outcome. If it did commit, nobody was told of
+	// what it woke.
+	unknown  bool
 	attempts int // runs that did not commit, since the last that did
 	failures int // of them, those that count towards the dead letters
 	// covered is set by the worker: the run answered everything up to here.

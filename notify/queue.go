@@ -173,23 +173,27 @@ func (q *queue) next() []*entry {
 // finished ends the run of entries that were answered up to their covered. After
 // an overflow, those that were notified again meanwhile stay in the table like
 // others that are there already: rows that are notified without end would
-// otherwise keep them out for ever.
+// otherwise keep them out for ever. After a run of unknown outcome the table is
+// scanned again, and not before the row is through: only by then has it become
+// known whether the run committed.
 func (q *queue) finished(batch []*entry) {
-	now := time.Now()
+	now, unknown := time.Now(), false
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, e := range batch {
 		q.busy[e.observer]--
 		q.noteRun(e, now)
+		unknown = unknown || e.unknown
 		if e.again <= e.covered || q.overflow {
 			delete(q.entries, e.key)
 			continue
 		}
 		e.oldest, e.newest, e.since = e.againFirst, e.again, e.againSince
-		e.again, e.attempts, e.failures, e.alone = 0, 0, 0, false
+		e.again, e.attempts, e.failures, e.alone, e.unknown = 0, 0, 0, false, false
 		q.waiting[e.observer]++
 		q.enqueue(e, now)
 	}
+	q.overflow = q.overflow || unknown
 	q.settled()
 }
 

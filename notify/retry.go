@@ -30,13 +30,11 @@ func backoff(first time.Duration) func(*entry) time.Duration {
 // conflicted gives rows back after a moment. A batch is split: whichever of its
 // rows was the cause, the others are not held up by it.
 func (p *Pipeline) conflicted(batch []*entry, cause error) {
-	if errors.Is(cause, txn.ErrUnknown) {
-		// If it has committed, nobody was told of what it woke.
-		p.queue.lookAgain()
-	}
+	unknown := errors.Is(cause, txn.ErrUnknown)
 	for _, e := range batch {
 		e.alone = true
 		e.attempts++
+		e.unknown = e.unknown || unknown
 	}
 	p.queue.requeue(batch, backoff(conflictDelay))
 }

@@ -71,15 +71,6 @@ func (q *queue) clearOverflow() {
 	q.overflow = false
 }
 
-// lookAgain asks for a scan soon: there may be a notification that nobody handed
-// over.
-func (q *queue) lookAgain() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.overflow = true
-	q.tellWatchers()
-}
-
 // rescan scans the table now and then: after the queue overflowed, as soon as
 // there is room; otherwise as a slow net under everything else. It rests at least
 // as long as the last scan took.
