@@ -91,7 +91,7 @@ func resultsText(res *index.Results, offset int, s style) string {
 		fmt.Fprintf(&b, "%s (%s)\n", count(res.Total, "document"), took)
 	}
 	if res.Ignored > 0 {
-		fmt.Fprintf(&b, "The last %s of the query were ignored.\n", count(res.Ignored, "word"))
+		fmt.Fprintf(&b, "The query is too long; its last %s did not count.\n", count(res.Ignored, "word"))
 	}
 	for i := range res.Hits {
 		b.WriteByte('\n')

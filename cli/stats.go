@@ -63,7 +63,7 @@ func statsText(s *repository.Stats) string {
 	for _, n := range s.Backlog {
 		waiting += n
 	}
-	t.row("waiting", fmt.Sprintf("%d rows", waiting))
+	t.row("waiting", count(waiting, "row"))
 	for _, observer := range slices.Sorted(maps.Keys(s.Backlog)) {
 		if n := s.Backlog[observer]; n > 0 {
 			t.row("  "+observer, fmt.Sprint(n))
@@ -73,7 +73,7 @@ func statsText(s *repository.Stats) string {
 		t.row("oldest waits", progress.Duration(fromMS(s.OldestNotificationMS)))
 	}
 	if s.Dead > 0 {
-		t.row("given up on", fmt.Sprintf("%d rows", s.Dead))
+		t.row("given up on", count(int(s.Dead), "row"))
 	}
 	if l := s.FetchToSearchableMS; l.N > 0 {
 		t.row("searchable in", fmt.Sprintf("%s (median; 95 %%: %s, 99 %%: %s; %d pages)",

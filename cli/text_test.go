@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"indexer/index"
+	"indexer/repository"
+	"indexer/verify"
+)
+
+// The texts that people read, where the scripts cannot bring them about.
+func TestTexts(t *testing.T) {
+	hit := index.Hit{
+		Position: 3, URL: "https://a.example/", Title: "A\x1b title", Rank: 1.5, Language: "en",
+		Snippet:   index.Snippet{Text: "the lamp \x1band its lens", Marks: []index.Range{{Start: 4, End: 8}}},
+		FetchedAt: time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC), Inlinks: 1,
+		Duplicates: nil,
+	}
+	var report bytes.Buffer
+	rep := &verify.Report{SnapshotTS: 7, Checked: map[string]int{"urls": 2}, Total: 21}
+	for range 21 {
+		rep.Differences = append(rep.Differences, verify.Difference{Table: "member", Row: "r", Column: "c", Computed: "x"})
+	}
+	if err := printReport(&report, rep, "text"); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct{ got, want string }{
+		"marks are bold on a terminal": {
+			resultsText(&index.Results{Total: 5, AllWords: 2, TookMS: 1.26, Hits: []index.Hit{hit}}, 2, style{on: true}),
+			"5 documents, 2 of them with all the words (1.3 ms)\n\n" +
+				" 3. \x1b[1mA  title\x1b[0m\n    https://a.example/\n    the \x1b[1mlamp\x1b[0m  and its lens\n" +
+				"    \x1b[2mrank 1.50 · en · fetched 2024-03-01 · 1 link to it\x1b[0m\n",
+		},
+		"and nothing elsewhere": {
+			resultsText(&index.Results{Total: 1, AllWords: 1, Ignored: 1, Hits: []index.Hit{hit}}, 0, style{}),
+			"1 document (0.0 ms)\nThe query is too long; its last 1 word did not count.\n\n" +
+				" 3. A  title\n    https://a.example/\n    the lamp  and its lens\n" +
+				"    rank 1.50 · en · fetched 2024-03-01 · 1 link to it\n",
+		},
+		"stats with work left": {
+			statsText(&repository.Stats{
+				URLs: 3, Backlog: map[string]int{"links": 2, "cluster": 0, "document": 5}, Dead: 1, OldestNotificationMS: 2100,
+				FetchToSearchableMS: repository.LatencyMS{P50: 85, P95: 120.4, P99: 1500, N: 9},
+			}),
+			"urls             3\npages            0\nredirects        0\ngone             0\nfailed           0\nother            0\n" +
+				"clusters         0\nindexed          0\nlinks            0\nwaiting          7 rows\n  document       5\n  links          2\n" +
+				"oldest waits     2.1s\ngiven up on      1 row\nsearchable in    85ms (median; 95 %: 120ms, 99 %: 1.5s; 9 pages)\n",
+		},
+		"problems": {problemsText([]string{"a.warc:0: cut"}, 2), "2 problems in the files; what could be read was loaded:\n  a.warc:0: cut\n  and 1 more\n"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s:\ngot  %q\nwant %q", name, tt.got, tt.want)
+		}
+	}
+	head := "snapshot         7\nurls             2 checked\ndifferences      21\n                 member r c: stored nothing, computed x\n"
+	if !bytes.HasPrefix(report.Bytes(), []byte(head)) {
+		t.Errorf("the report begins %q", report.String()[:len(head)])
+	}
+	if want := "                 and 1 more (--format json has all)\n"; !bytes.HasSuffix(report.Bytes(), []byte(want)) {
+		t.Errorf("the report ends %q", report.String()[report.Len()-80:])
+	}
+}
