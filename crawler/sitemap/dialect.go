@@ -1,0 +1,64 @@
+package sitemap
+
+import "encoding/xml"
+
+// role is what a child element says of the entry it stands in.
+type role uint8
+
+const (
+	noRole       role = iota
+	urlRole           // its text is the URL
+	hrefRole          // its href attribute is, if its rel is alternate or not given
+	fallbackRole      // its text is the URL if no other is found and this is absolute
+	dateRole
+	freqRole
+	priorityRole
+)
+
+// dialect is one XML form: which element is an entry, and what its children say.
+// Element names are local names in lower case. Files are sloppy about namespaces,
+// so they are never looked up; but an element that gives a URL must have the same
+// prefix as its entry, which keeps image:loc and atom:link apart from loc and link.
+type dialect struct {
+	kind     Kind
+	entry    string
+	children map[string]role
+	// about is the entry's attribute that gives the URL if no child does.
+	about string
+	// bareText takes the entry's own text if no child gives the URL.
+	bareText bool
+	// relative allows URLs relative to the file or its xml:base. Sitemaps must not
+	// have them; there "www.example.com/a" is a mistake that means another host.
+	relative bool
+}
+
+var sitemapChildren = map[string]role{
+	"loc": urlRole, "lastmod": dateRole, "changefreq": freqRole, "priority": priorityRole,
+}
+
+var rssChildren = map[string]role{
+	"link": urlRole, "guid": fallbackRole, "pubdate": dateRole, "date": dateRole,
+}
+
+// dialects are told apart by the root element.
+var dialects = map[string]*dialect{
+	"urlset":       {kind: URLSet, entry: "url", children: sitemapChildren, bareText: true},
+	"sitemapindex": {kind: Index, entry: "sitemap", children: sitemapChildren, bareText: true},
+	"rss":          {kind: RSS, entry: "item", children: rssChildren, relative: true},
+	"rdf":          {kind: RSS, entry: "item", children: rssChildren, relative: true, about: "about"},
+	"feed": {kind: Atom, entry: "entry", relative: true, children: map[string]role{
+		"link": hrefRole, "id": fallbackRole, "updated": dateRole, "published": dateRole, "modified": dateRole,
+	}},
+}
+
+// roleOf is the role of an element that stands right in an entry.
+func (d *dialect) roleOf(name, entry xml.Name) role {
+	r := d.children[local(name)]
+	switch r {
+	case urlRole, hrefRole, fallbackRole:
+		if name.Space != entry.Space {
+			return noRole
+		}
+	}
+	return r
+}

@@ -1,0 +1,118 @@
+package sitemap
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/andybalholm/cascadia"
+	"golang.org/x/net/html"
+
+	"indexer/page"
+)
+
+// MaxReferences is the number of references taken from one page; sites in every
+// language of the world stay below.
+const MaxReferences = 500
+
+// Relation is what a reference is to the page it stands on.
+type Relation uint8
+
+// The relations that Discover looks for.
+const (
+	// FeedOf is a feed of the page or its site: rel=alternate with the type of RSS
+	// or Atom.
+	FeedOf Relation = iota
+	// NextOf is the next page of a series: rel=next.
+	NextOf
+	// TranslationOf is the page in another language: rel=alternate with hreflang.
+	TranslationOf
+)
+
+// String is "feed", "next" or "translation".
+func (r Relation) String() string {
+	names := [...]string{"feed", "next", "translation"}
+	if int(r) < len(names) {
+		return names[r]
+	}
+	return "unknown"
+}
+
+// Reference is a URL that a page names by a <link>, for programs. It is a
+// discovery, not a link of semantics.md section 3: it has no anchor and counts
+// for nothing.
+type Reference struct {
+	URL      page.URL
+	Relation Relation
+	// Lang is hreflang as written, of translations only; "x-default" is a page for
+	// all other languages.
+	Lang string
+	// Title is what the page calls a feed.
+	Title string
+}
+
+var (
+	linkElements = cascadia.MustCompile(`link[rel][href]`)
+	baseElement  = cascadia.MustCompile(`base[href]`)
+	inTemplate   = cascadia.MustCompile(`template *`)
+)
+
+// Discover gives the feeds, next pages and translations that the page at self
+// names, in order, each once, and never the page itself. References that cannot be resolved, and
+// those with rel=nofollow, are passed over.
+func Discover(self page.URL, root *html.Node) []Reference {
+	doc := goquery.NewDocumentFromNode(root)
+	base := resolverFor(self, doc)
+	var found []Reference
+	seen := make(map[Reference]bool)
+	doc.FindMatcher(linkElements).NotMatcher(inTemplate).EachWithBreak(func(_ int, s *goquery.Selection) bool {
+		r, ok := reference(s)
+		if !ok {
+			return true
+		}
+		u, err := base.Resolve(s.AttrOr("href", ""))
+		if r.URL = u; err != nil || u == self || seen[r] {
+			return true
+		}
+		seen[r] = true
+		found = append(found, r)
+		return len(found) < MaxReferences
+	})
+	return found
+}
+
+// resolverFor heeds the first <base href>, as browsers do.
+func resolverFor(self page.URL, doc *goquery.Document) *page.Resolver {
+	base := doc.FindMatcher(baseElement).NotMatcher(inTemplate).First()
+	if u, err := self.Resolve(base.AttrOr("href", "")); err == nil {
+		return page.NewResolver(u)
+	}
+	return page.NewResolver(self)
+}
+
+// reference tells what a <link> names, all but the URL.
+func reference(s *goquery.Selection) (r Reference, ok bool) {
+	rel := strings.Fields(strings.ToLower(s.AttrOr("rel", "")))
+	has := func(token string) bool { return slices.Contains(rel, token) }
+	lang := trim(s.AttrOr("hreflang", ""))
+	switch {
+	case has("nofollow") || has("stylesheet"):
+		return r, false
+	case has("alternate") && isFeedType(s.AttrOr("type", "")):
+		return Reference{Relation: FeedOf, Title: strings.Join(strings.Fields(s.AttrOr("title", "")), " ")}, true
+	case has("next"):
+		return Reference{Relation: NextOf}, true
+	case has("alternate") && lang != "":
+		return Reference{Relation: TranslationOf, Lang: lang}, true
+	}
+	return r, false
+}
+
+func isFeedType(mediaType string) bool {
+	mediaType, _, _ = strings.Cut(mediaType, ";")
+	switch strings.ToLower(trim(mediaType)) {
+	case "application/rss+xml", "application/atom+xml", "application/rdf+xml":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,152 @@
+package sitemap
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"indexer/page"
+)
+
+// The limits of the protocol, by which files larger than that are cut off.
+const (
+	// MaxEntries is the number of entries read from one file.
+	MaxEntries = 50_000
+	// MaxSize is the size in bytes of one file, decompressed.
+	MaxSize = 50 << 20
+	// MaxDepth is the number of indexes that may lead to a file. The protocol
+	// allows one; indexes of indexes exist.
+	MaxDepth = 2
+)
+
+// Kind is the form a file is written in.
+type Kind uint8
+
+// The forms that are known. A file of UnknownKind has no entries.
+const (
+	UnknownKind Kind = iota
+	URLSet           // <urlset> of the sitemap protocol
+	Index            // <sitemapindex>: a list of sitemaps
+	Text             // a URL a line
+	RSS              // RSS 0.9x, 1.0 (RDF) and 2.0
+	Atom             // RFC 4287
+)
+
+// String is the name of the kind in lower case.
+func (k Kind) String() string {
+	names := [...]string{"unknown", "urlset", "index", "text", "rss", "atom"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return names[UnknownKind]
+}
+
+// EntryKind tells what an entry's URL names.
+type EntryKind uint8
+
+// What entries name.
+const (
+	PageEntry    EntryKind = iota // a page to crawl
+	SitemapEntry                  // another sitemap, to be parsed at Depth+1
+)
+
+// Entry is one URL of a file.
+type Entry struct {
+	URL  page.URL
+	Kind EntryKind
+	// LastMod is when the page last changed, as its site says, in UTC; zero if
+	// it does not say, or not in a way that can be read.
+	LastMod time.Time
+	// ChangeFreq is one of the protocol's seven words, or "". Like Priority it
+	// is kept for those who ask; sites write what they wish, and nothing here
+	// depends on it.
+	ChangeFreq string
+	// Priority is from 0 to 1; 0.5 where none is given.
+	Priority float64
+}
+
+// Sitemap is what was read of one file.
+type Sitemap struct {
+	Kind    Kind
+	Entries []Entry // in the order of the file; duplicates are kept
+	// Outside counts the pages dropped for being out of reach.
+	Outside int
+}
+
+// Options say how a file is to be read. The zero value is right for a sitemap
+// that robots.txt named and that speaks for its own host only.
+type Options struct {
+	// Depth is the number of indexes that led to this file.
+	Depth int
+	// Reach is how far the file's word goes.
+	Reach Reach
+	// Announced reports whether the robots.txt of a site (as page.URL.Site writes
+	// it) announced this file or the index that led to it; then its pages there are
+	// kept. Nil announces nothing. It is called in Parse's goroutine, for pages out of
+	// reach only, and should answer from what is already known.
+	Announced func(site string) bool
+}
+
+// Parse reads the file that was fetched from base, compressed with gzip or not.
+// It never fails as a whole: it gives what could be read, and the problems met,
+// in order, the last of which tells why reading stopped early, if it did. An
+// error of r is such a problem, and wrapped by it.
+//
+// An index's entries are held to no Reach: the sitemap that such an entry names
+// speaks for its own host when its turn comes.
+func Parse(r io.Reader, base page.URL, opts Options) (*Sitemap, []Problem) {
+	p := &parser{
+		opts:  opts,
+		reach: newReach(base, opts),
+		base:  page.NewResolver(base),
+		out:   &Sitemap{},
+	}
+	p.read(r)
+	return p.out, p.problems.all()
+}
+
+// parser collects what a reading comes to.
+type parser struct {
+	opts     Options
+	reach    *reach
+	base     *page.Resolver
+	out      *Sitemap
+	problems problems
+}
+
+func (p *parser) read(r io.Reader) {
+	in, err := newInput(r)
+	if err != nil {
+		p.problems.add(1, 1, err)
+		return
+	}
+	first, err := in.firstByte()
+	switch {
+	case errors.Is(err, io.EOF):
+		p.problems.add(1, 1, errEmpty)
+	case err != nil:
+		p.problems.add(1, 1, err)
+	case first == '<':
+		p.readXML(in)
+	default:
+		p.readText(in)
+	}
+}
+
+// add appends an entry that is within reach, and reports whether there is room
+// for more.
+func (p *parser) add(e Entry, line, column int) bool {
+	if e.Kind == PageEntry && !p.reach.holds(e.URL) {
+		if p.out.Outside == 0 {
+			p.problems.add(line, column, &outsideError{e.URL, p.reach})
+		}
+		p.out.Outside++
+		return true
+	}
+	if len(p.out.Entries) == MaxEntries {
+		p.problems.add(line, column, errTooMany)
+		return false
+	}
+	p.out.Entries = append(p.out.Entries, e)
+	return true
+}

@@ -1,0 +1,111 @@
+package sitemap
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"indexer/page"
+)
+
+const suite = "../../../shared/suites/sitemaps"
+
+type suiteCase struct {
+	Test       string
+	File, Body string
+	URL        string
+	URLs       *int
+	Sitemaps   *int
+	Mentions   []string
+	StrictHost *bool `json:"strict_host"`
+}
+
+// dialectDifferences says where the parser that the suite was taken from
+// (crawler-commons) and this one differ without a difference in the cases' results.
+// A case whose result differs would have to stand here; there is none.
+//
+//	theirs                                    ours
+//	namespaces checked, unknown refused       never looked up: a prefix must be that of the entry
+//	pages outside host and directory dropped  outside the host; SameDirectory gives theirs
+//	scheme must be equal                      http and https alike
+//	image, video, news, alternate links kept  passed over
+//	a URL cut short by the file's end: kept   left out
+var dialectDifferences = map[string]string{}
+
+func TestSuite(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(suite, "cases.json"))
+	if err != nil {
+		t.Skip("the suites are not beside the project: ", err)
+	}
+	var all struct{ Cases []suiteCase }
+	if err := json.Unmarshal(content, &all); err != nil {
+		t.Fatal(err)
+	}
+	if len(all.Cases) < 15 {
+		t.Errorf("only %d cases", len(all.Cases))
+	}
+	for _, c := range all.Cases {
+		t.Run(c.Test, func(t *testing.T) {
+			if why := dialectDifferences[c.Test]; why != "" {
+				t.Skip(why)
+			}
+			runSuiteCase(t, c)
+		})
+	}
+}
+
+func runSuiteCase(t *testing.T, c suiteCase) {
+	body := c.Body
+	if c.File != "" {
+		content, err := os.ReadFile(filepath.Join(suite, c.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body = string(content)
+	}
+	var opts Options
+	if c.StrictHost != nil && !*c.StrictHost {
+		opts.Reach = AnyHost
+	}
+	s, problems := Parse(strings.NewReader(body), page.MustParseURL(c.URL), opts)
+	wantKind, want := PageEntry, c.URLs
+	if c.Sitemaps != nil {
+		wantKind, want = SitemapEntry, c.Sitemaps
+	}
+	if len(s.Entries) != *want {
+		t.Errorf("%d entries, want %d; problems %v", len(s.Entries), *want, problems)
+	}
+	for _, e := range s.Entries {
+		if e.Kind != wantKind {
+			t.Errorf("%s is of kind %v", e.URL, e.Kind)
+		}
+	}
+	for _, m := range c.Mentions {
+		if !slices.ContainsFunc(s.Entries, func(e Entry) bool { return e.URL == page.MustParseURL(m) }) {
+			t.Errorf("%s is missing from %v", m, s.Entries)
+		}
+	}
+}
+
+// TestSuiteFiles reads what the suite has no numbers for: the real files with
+// extensions. All their entries must come, and none of images and videos.
+func TestSuiteFiles(t *testing.T) {
+	files, _ := filepath.Glob(filepath.Join(suite, "sitemaps/extension/*.xml"))
+	if len(files) == 0 {
+		t.Skip("the suites are not beside the project")
+	}
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Count(string(content), "<url>") + strings.Count(string(content), "<url ")
+		s, problems := Parse(strings.NewReader(string(content)), "https://www.example.com/sitemap.xml", Options{Reach: AnyHost})
+		if len(s.Entries) != want || want == 0 {
+			t.Errorf("%s: %d entries of %d; problems %v", filepath.Base(name), len(s.Entries), want, problems)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package sitemap
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"indexer/page"
+)
+
+// maxBadLines is the number of lines without a URL after which a file in which no
+// URL has been found is taken for something else.
+const maxBadLines = 20
+
+// readText reads a list of URLs, one a line. They must be absolute: any other
+// rule would make URLs of prose.
+func (p *parser) readText(in *input) {
+	bad := 0
+	for number := 1; ; number++ {
+		line, err := in.line()
+		if line = trim(line); line != "" {
+			ok, more := p.textLine(line, number)
+			if !more {
+				return
+			}
+			if !ok {
+				bad++
+			}
+		}
+		if bad == maxBadLines && p.out.Kind == UnknownKind {
+			p.problems.add(number, 1, errors.New("this is no list of URLs; reading stops here"))
+			return
+		}
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			p.problems.add(number, 1, err)
+			return
+		}
+	}
+}
+
+// textLine takes one line that is not empty.
+func (p *parser) textLine(line string, number int) (ok, more bool) {
+	err := errNotAbsolute
+	var u page.URL
+	if isAbsolute(line) {
+		u, err = page.ParseURL(line)
+	}
+	if err != nil {
+		p.problems.add(number, 1, fmt.Errorf("%q: %w", abbreviate(line), err))
+		return false, true
+	}
+	p.out.Kind = Text
+	return true, p.add(Entry{URL: u, Priority: 0.5}, number, 1)
+}
+
+// line reads up to a line end. Of a line too long to be a URL it keeps the
+// beginning, which is then too long to be accepted. With an error of the input,
+// which may have cut a URL short, it gives "".
+func (in *input) line() (string, error) {
+	var text strings.Builder
+	for {
+		part, err := in.r.ReadSlice('\n')
+		if text.Len() <= page.MaxURLLength {
+			text.Write(bytes.TrimRight(part, "\r\n"))
+		}
+		switch {
+		case err == nil, errors.Is(err, io.EOF):
+			return text.String(), err
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return "", err
+		}
+	}
+}
