@@ -72,7 +72,7 @@ func (a *app) watch(ctx context.Context, r *replayRun) error {
 	p := progress.Start(a.stderr.w, r.state, progress.Options{Terminal: tty, Width: width})
 	a.stderr.through(p)
 	stop := context.AfterFunc(ctx, func() {
-		_, _ = fmt.Fprintln(a.stderr, "stopping: what is under way is finished and saved; interrupt again to stop at once")
+		_, _ = fmt.Fprintln(a.stderr, "stopping: what was loaded is saved; interrupt again to stop at once")
 	})
 	defer func() {
 		stop()
