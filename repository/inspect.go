@@ -46,7 +46,7 @@ type Outlink struct {
 
 // Inspect tells everything about a URL as of now.
 func (r *Repository) Inspect(ctx context.Context, u page.URL) (*Inspection, error) {
-	tx, err := r.db.Begin(ctx)
+	tx, err := r.snapshot(ctx, r.db.LastTimestamp())
 	if err != nil {
 		return nil, err
 	}

@@ -25,11 +25,16 @@ func (r *Repository) Load(ctx context.Context, f *page.Fetch) (loader.Effect, er
 // Quiesce waits until nothing is left to do, so that everything loaded before is
 // searchable.
 func (r *Repository) Quiesce(ctx context.Context) error {
-	if err := r.touches.flush(ctx, r.files); err != nil {
-		return err
-	}
-	_, err := r.pipeline.Quiesce(ctx)
+	_, err := r.quiesce(ctx)
 	return err
+}
+
+// quiesce returns the timestamp up to which everything is done.
+func (r *Repository) quiesce(ctx context.Context) (uint64, error) {
+	if err := r.touches.flush(ctx, r.files); err != nil {
+		return 0, err
+	}
+	return r.pipeline.Quiesce(ctx)
 }
 
 // toucher gathers renewed fetch times for the index files. A page that was

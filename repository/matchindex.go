@@ -2,16 +2,26 @@ package repository
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"indexer/index"
 	"indexer/schema"
 	"indexer/txn"
 )
 
 // matchIndex makes sure that the index files are the ones this repository wrote.
-// If they were deleted or replaced, every cluster is exported again; if this
-// program analyses text in another way than the one that wrote them, they are
+// New ones (the old ones were deleted) are taken for ours, and every cluster is
+// exported to them. Others that hold documents are left alone: ErrOtherIndex. If
+// this program analyses text in another way than the one that wrote them, they are
 // rebuilt from the texts they hold.
+//
+// Files become ours (IndexID) before the first document is written to them, since
+// the observers start later; so documents in files that are not ours are never
+// what a crash left.
+//
+// Rejected: emptying other files and exporting again. Somebody put them there, or
+// deleted the store beside them, and they may be the only copy.
 func (r *Repository) matchIndex(ctx context.Context) error {
 	tx, err := r.db.Begin(ctx)
 	if err != nil {
@@ -23,12 +33,34 @@ func (r *Repository) matchIndex(ctx context.Context) error {
 		return err
 	}
 	if string(known.Data) != r.files.ID() {
-		return r.exportAll(ctx)
+		return r.adoptIndex(ctx)
 	}
 	if r.files.NeedsRebuild() {
 		return r.files.Rebuild(ctx)
 	}
 	return nil
+}
+
+// adoptIndex takes index files that hold nothing for ours.
+func (r *Repository) adoptIndex(ctx context.Context) error {
+	n, err := r.countIndexed(ctx)
+	if err != nil {
+		return fmt.Errorf("look into the index files: %w", err)
+	}
+	if n > 0 {
+		return fmt.Errorf("%w: %s holds %d documents that %s did not write: put back the files that belong together, or delete %s, and all documents are exported to it anew",
+			ErrOtherIndex, IndexDir(r.dir), n, StoreDir(r.dir), IndexDir(r.dir))
+	}
+	return r.exportAll(ctx)
+}
+
+func (r *Repository) countIndexed(ctx context.Context) (n int, err error) {
+	reader, err := index.OpenReader(IndexDir(r.dir))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	return reader.Count(ctx)
 }
 
 // exportAll wakes the index observer at every cluster, some at a time, and then

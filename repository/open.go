@@ -58,7 +58,8 @@ func IndexDir(dir string) string { return filepath.Join(dir, "index") }
 
 // Open opens or creates a data directory and starts its observers, which go on
 // with whatever was left to do. Errors: store.ErrInUse, store.ErrForeign,
-// store.ErrNewerFormat and the like of package index; nothing is touched then.
+// store.ErrNewerFormat and the like of package index, ErrOtherIndex; nothing that
+// is stored is changed then.
 func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err error) {
 	if opts.Log == nil {
 		opts.Log = zap.NewNop()

@@ -53,7 +53,7 @@ type ObserverRuns struct {
 func (r *Repository) Stats(ctx context.Context) (*Stats, error) {
 	s := &Stats{Backlog: make(map[string]int)}
 	r.addLive(s)
-	tx, err := r.db.Begin(ctx)
+	tx, err := r.snapshot(ctx, r.db.LastTimestamp())
 	if err != nil {
 		return nil, err
 	}
