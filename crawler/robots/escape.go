@@ -1,0 +1,134 @@
+package robots
+
+import "strings"
+
+// canonical brings the octets of a URL's path and query, or of the literal parts
+// of a rule, into the form in which they are compared (RFC 9309 section 2.2.2).
+// An escape and the octet it stands for compare equal unless the difference means
+// something:
+//
+//	unreserved (letters, digits, - . _ ~)    unescaped
+//	! ' ( ) , : @ [ ] $ *                    unescaped: reserved, but without a
+//	                                         meaning of their own in http URLs.
+//	                                         (%24 and %2A in a rule are how it
+//	                                         names $ and * literally, section 2.2.3)
+//	/ ? # & = + ;                            as they are: "/" separates, "%2F" does
+//	                                         not
+//	all others (controls, blanks, non-ASCII) escaped
+//
+// Escapes are in upper-case hex. A percent sign without two hex digits stays.
+// The RFC speaks of encoding the reserved characters, here some are decoded: the
+// comparison comes out the same. In the query, "/" and "?" do not separate, see
+// foldQuery.
+func canonical(s string) string {
+	if isCanonical(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 8)
+	for i := 0; i < len(s); i++ {
+		c, escaped := s[i], false
+		if c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
+			c, escaped = unhex(s[i+1])<<4|unhex(s[i+2]), true
+			i += 2
+		}
+		switch class := classes[c]; {
+		case class == plain, class == distinct && !escaped:
+			b.WriteByte(c)
+		default:
+			writeEscape(&b, c)
+		}
+	}
+	return b.String()
+}
+
+// isCanonical tells strings in which there is nothing to do, nearly all of them.
+func isCanonical(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' || classes[s[i]] == encoded {
+			return false
+		}
+	}
+	return true
+}
+
+// foldQuery unescapes "/" and "?" in the query of a canonical string. There they
+// are data (RFC 3986 section 3.4), and the third example of RFC 9309 section 2.2.2
+// has "?baz=https://foo.bar" and "?baz=https%3A%2F%2Ffoo.bar" match.
+//
+// It cannot be a part of canonical: a rule like "/*%2F" does not say whether it
+// means path or query. So a URL is compared in both forms, and so is a rule.
+func foldQuery(s string) string {
+	i := strings.IndexByte(s, '?')
+	if i < 0 || strings.IndexByte(s[i:], '%') < 0 {
+		return s
+	}
+	return s[:i] + queryFolder.Replace(s[i:])
+}
+
+var queryFolder = strings.NewReplacer("%2F", "/", "%3F", "?")
+
+// escapeVerbatim does for rules what Options.Verbatim says.
+func escapeVerbatim(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
+			writeEscape(&b, unhex(s[i+1])<<4|unhex(s[i+2]))
+			i += 2
+		case c >= 0x80:
+			writeEscape(&b, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+type class uint8
+
+const (
+	encoded  class = iota // always escaped
+	plain                 // never escaped
+	distinct              // escaped or not as it came, and that matters
+)
+
+// classes sorts the octets into the classes of canonical. The percent sign is
+// distinct: alone it stays alone, "%25" stays escaped.
+var classes = func() (t [256]class) {
+	for c := range 256 {
+		if isLetter(byte(c)) || isDigit(byte(c)) {
+			t[c] = plain
+		}
+	}
+	for _, c := range []byte("-._~!'(),:@[]$*") {
+		t[c] = plain
+	}
+	for _, c := range []byte("/?#&=+;%") {
+		t[c] = distinct
+	}
+	return t
+}()
+
+func writeEscape(b *strings.Builder, c byte) {
+	const upper = "0123456789ABCDEF"
+	b.WriteByte('%')
+	b.WriteByte(upper[c>>4])
+	b.WriteByte(upper[c&15])
+}
+
+func isHex(c byte) bool {
+	return isDigit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+func unhex(c byte) byte {
+	switch {
+	case c <= '9':
+		return c - '0'
+	case c <= 'F':
+		return c - 'A' + 10
+	default:
+		return c - 'a' + 10
+	}
+}

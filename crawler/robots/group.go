@@ -1,0 +1,114 @@
+package robots
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"indexer/page"
+)
+
+// Group is what a robots.txt says to one crawler: all groups that name it, merged
+// (RFC 9309 section 2.2.1), or else those for "*". It does not change and may be
+// used by many goroutines. It does not hold on to its File.
+type Group struct {
+	opts     Options
+	rules    []Rule // in the order of their precedence
+	index    index
+	fallback Rule // decides where no rule matches
+	delay    delay
+	wildcard bool
+}
+
+// Group is what the file says to the crawler whose product token is agent. There
+// always is one; without rules it allows everything. Several names, which the RFC
+// does not foresee, merge the groups of all.
+//
+// Rules are compiled here: keep the Group for as long as the robots.txt is valid.
+func (f *File) Group(agent ...string) *Group {
+	g := f.collect(func(value string) bool {
+		return slices.ContainsFunc(agent, func(name string) bool { return f.opts.Agents.matches(value, name) })
+	})
+	if g == nil {
+		if g = f.collect(isWildcard); g != nil {
+			g.wildcard = true
+		}
+	}
+	if g == nil {
+		return &Group{opts: f.opts, fallback: Rule{Allow: true, Text: "no group of robots.txt applies"}}
+	}
+	if limit := f.opts.DisallowAboveDelay; limit > 0 && g.delay.value > limit {
+		return &Group{opts: f.opts, delay: g.delay, wildcard: g.wildcard, fallback: Rule{
+			Text: fmt.Sprintf("robots.txt asks for a Crawl-delay of %v, more than %v", g.delay.value, limit),
+		}}
+	}
+	return g
+}
+
+// collect merges the blocks that have an agent line with a matching value; nil if
+// there is none.
+func (f *File) collect(match func(value string) bool) *Group {
+	chosen := make([]bool, len(f.blocks))
+	g := &Group{opts: f.opts, fallback: Rule{Allow: true, Text: "no rule of robots.txt matches"}}
+	found := false
+	for _, a := range f.agents {
+		if !match(a.value) {
+			continue
+		}
+		found = true
+		chosen[a.block] = true
+		if d := f.delays[a.run]; d.set {
+			g.delay = delay{value: max(g.delay.value, d.value), set: true}
+		}
+	}
+	if !found {
+		return nil
+	}
+	var lines []ruleLine
+	for i, b := range f.blocks {
+		if chosen[i] {
+			lines = append(lines, f.rules[b.from:b.to]...)
+		}
+	}
+	g.rules, g.index = f.opts.compile(lines)
+	return g
+}
+
+// robotsPath is always allowed (RFC 9309 section 2.2.2).
+const robotsPath = "/robots.txt"
+
+var robotsRule = Rule{Allow: true, Text: "/robots.txt itself is always allowed"}
+
+// Allowed tells whether the crawler may fetch url, and by which rule. Scheme and
+// host are not looked at. The longest matching rule decides, an allow rule among
+// equals; without any, the URL is allowed.
+func (g *Group) Allowed(url page.URL) (allowed bool, rule Rule) {
+	path := pathQuery(string(url))
+	if path == robotsPath {
+		return true, robotsRule
+	}
+	if !g.opts.Verbatim {
+		path = canonical(path)
+	}
+	best := g.index.find(path, len(g.rules))
+	if !g.opts.Verbatim {
+		if folded := foldQuery(path); folded != path {
+			best = g.index.find(folded, best)
+		}
+	}
+	if best == len(g.rules) {
+		return g.fallback.Allow, g.fallback
+	}
+	return g.rules[best].Allow, g.rules[best]
+}
+
+// CrawlDelay is the pause the file asks for between two fetches, and whether it
+// does. The value is as written, if need be hours: the caller has to cap it.
+// Crawl-delay is not in RFC 9309; see File for which agents a line concerns.
+func (g *Group) CrawlDelay() (time.Duration, bool) { return g.delay.value, g.delay.set }
+
+// Wildcard tells that the file has no group for the crawler but one for "*".
+func (g *Group) Wildcard() bool { return g.wildcard }
+
+// Rules is how many rules there are for the crawler.
+func (g *Group) Rules() int { return len(g.rules) }
