@@ -58,12 +58,19 @@ func New(db *txn.DB, admit Admitter, changed func(row string)) *Loader {
 // changes nothing, so after an error, or a crash, the same fetches can be loaded
 // from the start.
 func (l *Loader) Load(ctx context.Context, f *page.Fetch) (Effect, error) {
+	return l.LoadAnd(ctx, f, func(context.Context, *txn.Txn, Effect) error { return nil })
+}
+
+// LoadAnd loads a fetch and does something else in the same transaction: a crash
+// leaves both or neither. The function may be called several times, each time in
+// a new transaction.
+func (l *Loader) LoadAnd(ctx context.Context, f *page.Fetch, also func(context.Context, *txn.Txn, Effect) error) (Effect, error) {
 	if err := l.admit.Admit(ctx); err != nil {
 		return Late, fmt.Errorf("load %s: %w", f.URL, err)
 	}
-	effect, err := l.write(ctx, prepare(f))
+	effect, err := l.write(ctx, prepare(f), also)
 	if errors.Is(err, store.ErrTooLarge) {
-		effect, err = l.write(ctx, prepare(unreadable(f)))
+		effect, err = l.write(ctx, prepare(unreadable(f)), also)
 	}
 	if err != nil {
 		return Late, fmt.Errorf("load %s fetched at %s: %w", f.URL, f.Time.Format(time.RFC3339), err)
@@ -71,13 +78,16 @@ func (l *Loader) Load(ctx context.Context, f *page.Fetch) (Effect, error) {
 	return effect, nil
 }
 
-func (l *Loader) write(ctx context.Context, p *prepared) (effect Effect, err error) {
+func (l *Loader) write(ctx context.Context, p *prepared, also func(context.Context, *txn.Txn, Effect) error) (effect Effect, err error) {
 	_, err = l.db.Run(ctx, func(tx *txn.Txn) (err error) {
 		effect, err = p.write(ctx, tx)
-		if err == nil && effect == Changed {
+		if err != nil {
+			return err
+		}
+		if effect == Changed {
 			l.changed(p.row)
 		}
-		return err
+		return also(ctx, tx, effect)
 	})
 	return effect, err
 }

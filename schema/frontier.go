@@ -1,0 +1,163 @@
+package schema
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"time"
+
+	"indexer/page"
+	"indexer/store"
+	"indexer/txn"
+)
+
+// The locality groups of crawling.
+const (
+	GroupFrontier = "frontier" // URL rows: what is known of a URL's visits
+	GroupQueue    = "queue"    // host rows with what is to be fetched, in order
+	GroupHost     = "host"     // host rows: what the crawler keeps of a host
+)
+
+// The columns of crawling.
+var (
+	// Entry is a URL's place in the frontier. w: discover, frontier
+	Entry = txn.Column{Group: GroupFrontier, Name: "entry"}
+	// Queued marks a queue row. w: discover, frontier
+	Queued = txn.Column{Group: GroupQueue, Name: "x"}
+	// HostState is what the crawler keeps of a host. w: frontier
+	HostState = txn.Column{Group: GroupHost, Name: "state"}
+	// HostReady is never written; a weak notification says that a host has got new
+	// entries. o: ready
+	HostReady = txn.Column{Group: GroupHost, Name: "ready"}
+	// Discover is never written; a weak notification says that links or target of a
+	// URL have changed. o: discover
+	Discover = txn.Column{Group: GroupFrontier, Name: "discover"}
+	// CrawlConfig says what is crawled: seeds and scope. w: frontier
+	CrawlConfig = txn.Column{Group: GroupApp, Name: "crawl"}
+)
+
+// EntryState is whether a URL is waiting.
+type EntryState uint8
+
+// The states. The numbers are stored.
+const (
+	EntryWaiting EntryState = 0 // in the queue
+	EntryRefused EntryState = 1 // by robots.txt or for good after too many failures
+	EntryDone    EntryState = 2 // visited, and not to be visited again
+)
+
+// String names the state.
+func (s EntryState) String() string {
+	if int(s) < 3 {
+		return [...]string{"waiting", "refused", "done"}[s]
+	}
+	return "invalid"
+}
+
+// FrontierEntry is a URL's place in the frontier.
+type FrontierEntry struct {
+	State EntryState
+	// Revisit is whether it stands among the revisits of its host, by Due; new URLs
+	// are due at once and stand by depth.
+	Revisit      bool
+	Due          time.Time // of revisits
+	Depth, Hops  int
+	ETag         string
+	LastModified string
+	Interval     time.Duration
+	Strikes      int
+	Visits       int
+	Last         time.Time // of the last visit
+	Source       string    // where it was found: a URL, "seeds", "sitemap …"
+	Note         string    // why it is due when it is, or why it was refused
+}
+
+// Encode for Entry.
+func (e FrontierEntry) Encode() []byte {
+	b := enc(nil).byte(byte(e.State)).byte(flags(e.Revisit)).uint(uint64(e.Depth)).uint(uint64(e.Hops))
+	b = b.string(e.ETag).string(e.LastModified).uint(uint64(e.Interval / time.Second)).uint(uint64(e.Strikes)).uint(uint64(e.Visits))
+	return b.uint(unixMilli(e.Due)).uint(unixMilli(e.Last)).string(e.Source).string(e.Note)
+}
+
+// DecodeEntry undoes Encode.
+func DecodeEntry(b []byte) (FrontierEntry, error) {
+	d := dec{b: b}
+	e := FrontierEntry{State: EntryState(d.byte())}
+	e.Revisit = d.byte()&1 != 0
+	e.Depth, e.Hops = int(d.uint()), int(d.uint())
+	e.ETag, e.LastModified = d.string(), d.string()
+	e.Interval = time.Duration(d.uint()) * time.Second
+	e.Strikes, e.Visits = int(d.uint()), int(d.uint())
+	e.Due, e.Last = fromUnixMilli(d.uint()), fromUnixMilli(d.uint())
+	e.Source, e.Note = d.string(), d.string()
+	return e, d.done("frontier entry")
+}
+
+// unixMilli is 0 for the zero time.
+func unixMilli(t time.Time) uint64 {
+	if t.IsZero() {
+		return 0
+	}
+	return uint64(max(t.UnixMilli(), 1))
+}
+
+func fromUnixMilli(ms uint64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(ms)).UTC()
+}
+
+// The queue of a host has two parts: new URLs, by depth, and revisits, by the
+// time they are due. Both are ranges of rows:
+//
+//	[host][0]['n'][depth, 1][URL key]
+//	[host][0]['r'][due, ms since 1970, 8 bytes big-endian][URL key]
+const (
+	queueNew     = 'n'
+	queueRevisit = 'r'
+)
+
+// QueueRow is where an entry that is waiting stands.
+func QueueRow(host string, u page.URL, e FrontierEntry) string {
+	b := append([]byte(host), 0)
+	if e.Revisit {
+		b = append(b, queueRevisit)
+		b = binary.BigEndian.AppendUint64(b, unixMilli(e.Due))
+	} else {
+		b = append(b, queueNew, byte(min(e.Depth, 255)))
+	}
+	return string(append(b, u.Key()...))
+}
+
+// QueueNew and QueueRevisits start the rows of the two parts of a host's queue.
+func QueueNew(host string) string { return host + "\x00" + string(rune(queueNew)) }
+
+// QueueRevisits starts the rows of a host's revisits.
+func QueueRevisits(host string) string { return host + "\x00" + string(rune(queueRevisit)) }
+
+// ParseQueueRow undoes QueueRow; due is zero for a new URL.
+func ParseQueueRow(row string) (host string, u page.URL, due time.Time, err error) {
+	host, rest, ok := strings.Cut(row, "\x00")
+	key := ""
+	switch {
+	case ok && len(rest) > 2 && rest[0] == queueNew:
+		key = rest[2:]
+	case ok && len(rest) > 9 && rest[0] == queueRevisit:
+		due, key = fromUnixMilli(binary.BigEndian.Uint64([]byte(rest[1:9]))), rest[9:]
+	default:
+		return "", "", due, fmt.Errorf("schema: queue row %q: %w", row, store.ErrCorrupt)
+	}
+	u, err = ParseURLRow(key)
+	return host, u, due, err
+}
+
+// QueueHost is the host of a queue row.
+func QueueHost(row string) string {
+	host, _, _ := strings.Cut(row, "\x00")
+	return host
+}
+
+// NextQueueHost is a row after all rows of a host, at or before those of the
+// next one.
+func NextQueueHost(host string) string { return host + "\x01" }
