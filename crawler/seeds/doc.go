@@ -1,0 +1,18 @@
+// Package seeds reads the URLs a crawl starts from.
+//
+// A seeds file is text, in UTF-8 or, with a byte order mark, UTF-16:
+//
+//	# one URL a line; blank lines and comments are passed over
+//	https://example.com/
+//	https://example.com/docs/#intro   # a comment after white space; #intro is none
+//	example.org                       # a bare host: https first, then http
+//	example.org/path
+//	bücher.example
+//	192.0.2.7:8080
+//	[2001:db8::1]
+//
+// People write these files, so a line that is no seed is reported with its number,
+// what is wrong with it and, where that can be told, what to write instead; the
+// other lines count all the same. A guess is never made in silence: a line is
+// rejected rather than read as a URL that its author may not have meant.
+package seeds

@@ -1,0 +1,73 @@
+package seeds
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/encoding"
+	utf "golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+// lines goes through a text line by line, without holding more than MaxLine of it.
+type lines struct {
+	r       *bufio.Reader
+	text    string // without white space at both ends
+	number  int
+	tooLong bool  // text is the beginning of a line longer than MaxLine
+	err     error // of the reader, other than its end
+}
+
+// newLines heeds a byte order mark (Windows editors write UTF-16 with one);
+// without it the bytes are left as they are, so that what is not UTF-8 is seen.
+func newLines(r io.Reader) *lines {
+	decoder := utf.BOMOverride(encoding.Nop.NewDecoder())
+	return &lines{r: bufio.NewReaderSize(transform.NewReader(r, decoder), MaxLine+2)}
+}
+
+// next reads a line and reports whether there was one. A last line without line
+// end counts, unless the reader failed: then it may have been cut short.
+func (l *lines) next() bool {
+	line, err := l.r.ReadSlice('\n')
+	l.tooLong = errors.Is(err, bufio.ErrBufferFull)
+	l.text = strings.TrimSpace(string(line))
+	if l.tooLong {
+		err = l.skip()
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		l.err = err
+		return false
+	}
+	if err != nil && len(line) == 0 {
+		return false
+	}
+	l.number++
+	return true
+}
+
+// skip reads off the rest of a line.
+func (l *lines) skip() error {
+	for {
+		_, err := l.r.ReadSlice('\n')
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+}
+
+// withoutComment cuts off a comment: a # at the beginning or after white space. Any
+// other # begins a fragment.
+func withoutComment(line string) string {
+	space := true
+	for i, c := range line {
+		if c == '#' && space {
+			line = line[:i]
+			break
+		}
+		space = unicode.IsSpace(c)
+	}
+	return strings.TrimSpace(line)
+}

@@ -1,0 +1,149 @@
+package seeds
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"indexer/page"
+)
+
+const (
+	// MaxLine is the length in bytes beyond which a line is rejected: that of the
+	// longest URL, and as much again for white space and a comment.
+	MaxLine = 2 * page.MaxURLLength
+	// MaxSeeds is the number of seeds beyond which a file is not read on. As many
+	// take some 200 MB while they are read.
+	MaxSeeds = 1_000_000
+	// MaxErrors is the number of rejected lines reported one by one; others are
+	// counted. A file that begins with as many, and no seed, is not read on.
+	MaxErrors = 1000
+)
+
+// Seed is a URL to start from.
+type Seed struct {
+	URL page.URL
+	// Bare says that only a host was given, perhaps with port and path, and https
+	// was supposed. Where that cannot be reached, HTTP is to be tried.
+	Bare bool
+	// Line is where the seed stands first, from 1; 0 if it comes from no file.
+	Line int
+}
+
+// HTTP is the URL of a bare seed with the scheme http.
+func (s Seed) HTTP() page.URL {
+	const scheme = "https"
+	if !s.Bare || s.URL.Scheme() != scheme {
+		return s.URL
+	}
+	u, err := page.ParseURL("http" + string(s.URL[len(scheme):]))
+	if err != nil {
+		return s.URL // it differs in nothing that parsing could refuse
+	}
+	return u
+}
+
+// Seeds are the seeds of a file, in its order, each URL once.
+type Seeds []Seed
+
+// URLs are the seeds without the rest.
+func (s Seeds) URLs() []page.URL {
+	urls := make([]page.URL, len(s))
+	for i := range s {
+		urls[i] = s[i].URL
+	}
+	return urls
+}
+
+var (
+	// ErrTooMany is wrapped by the error for a file of more than MaxSeeds seeds.
+	ErrTooMany = fmt.Errorf("more than %d seeds; split the file and crawl the parts one after the other", MaxSeeds)
+	// ErrNoList is wrapped by the error for a file that begins with MaxErrors lines
+	// that are none.
+	ErrNoList = errors.New("this is not a list of URLs, one a line")
+)
+
+// Parse reads a seeds file; name is its name in errors. The error joins a *LineError
+// for each rejected line, up to MaxErrors, and whatever ended the reading early
+// (ErrTooMany, ErrNoList, an error of r). The seeds of all other lines come with
+// it; it is up to the caller to go on with them.
+func Parse(name string, r io.Reader) (Seeds, error) {
+	p := &parser{name: name, index: make(map[page.URL]int)}
+	in := newLines(r)
+	for in.next() {
+		if !p.take(in.text, in.number, in.tooLong) {
+			break
+		}
+	}
+	if in.err != nil {
+		p.errs = append(p.errs, fmt.Errorf("read %s after line %d: %w", name, in.number, in.err))
+	}
+	return slices.Clip(p.seeds), p.err()
+}
+
+// ParseSeed reads one seed, as from the command line. The error is a *LineError
+// without file and line.
+func ParseSeed(text string) (Seed, error) {
+	s, rejected := parseSeed(text)
+	if rejected != nil {
+		return Seed{}, rejected
+	}
+	return s, nil
+}
+
+type parser struct {
+	name  string
+	seeds Seeds
+	index map[page.URL]int // where in seeds
+	errs  []error
+	more  int // rejected lines beyond MaxErrors
+}
+
+// take handles one line and reports whether to read on.
+func (p *parser) take(text string, line int, tooLong bool) bool {
+	if tooLong {
+		return p.reject(&LineError{Text: text, Reason: fmt.Sprintf("is longer than %d bytes", MaxLine)}, line)
+	}
+	text = withoutComment(text)
+	if text == "" {
+		return true
+	}
+	seed, rejected := parseSeed(text)
+	if rejected != nil {
+		return p.reject(rejected, line)
+	}
+	seed.Line = line
+	if i, dup := p.index[seed.URL]; dup {
+		p.seeds[i].Bare = p.seeds[i].Bare && seed.Bare // once with https is with https
+		return true
+	}
+	if len(p.seeds) == MaxSeeds {
+		p.errs = append(p.errs, fmt.Errorf("%s:%d: %w", p.name, line, ErrTooMany))
+		return false
+	}
+	p.index[seed.URL] = len(p.seeds)
+	p.seeds = append(p.seeds, seed)
+	return true
+}
+
+func (p *parser) reject(e *LineError, line int) bool {
+	e.File, e.Line = p.name, line
+	if len(p.errs) < MaxErrors {
+		p.errs = append(p.errs, e)
+	} else {
+		p.more++
+	}
+	if len(p.errs) == MaxErrors && len(p.seeds) == 0 {
+		p.errs = append(p.errs, fmt.Errorf("%s: %w; reading stopped at line %d", p.name, ErrNoList, line))
+		return false
+	}
+	return true
+}
+
+func (p *parser) err() error {
+	if p.more > 0 {
+		p.errs = append(p.errs, fmt.Errorf("%s: %d more lines rejected", p.name, p.more))
+	}
+	return errors.Join(p.errs...)
+}
