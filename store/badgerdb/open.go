@@ -54,7 +54,7 @@ func Open(dir string, groups []store.GroupSpec, opts Options) (*DB, error) {
 
 func openBadger(dir string, opts Options) (*badger.DB, error) {
 	log := &badgerLog{to: opts.Logger}
-	b, err := badger.OpenManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, log))
+	b, err := openManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, log))
 	if err != nil {
 		return nil, openError(dir, err)
 	}
