@@ -1,0 +1,74 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// readBody reads the payload. What was read before a failure is returned with it.
+// cancel ends the exchange when the body is too slow.
+func (f *Fetcher) readBody(ctx context.Context, cancel context.CancelCauseFunc, resp *http.Response) ([]byte, error) {
+	limit := f.opts.MaxPayload
+	tooLarge := &failure{class: TooLarge, text: fmt.Sprintf("the payload is over %d bytes", limit)}
+	if resp.ContentLength > limit {
+		return nil, tooLarge // nothing of it need be read
+	}
+	p := startPace(f.opts.StallTime, f.opts.MinRate, cancel)
+	defer p.stop()
+	payload, err := io.ReadAll(io.LimitReader(paced{resp.Body, p}, limit+1))
+	switch {
+	case int64(len(payload)) > limit:
+		return payload[:limit], tooLarge
+	case err == nil:
+		return payload, nil
+	case ctx.Err() == nil && !isReset(err) && !isTLS(err):
+		err = &failure{BadResponse, "the body is not valid HTTP", err}
+	}
+	return payload, err
+}
+
+// pace ends an exchange whose body stalls or drips. There is one deadline at a
+// time: StallTime after the last bytes, and not later than the time up to which
+// what has come suffices for the minimum rate.
+type pace struct {
+	stall time.Duration
+	rate  int64 // bytes per second
+	start time.Time
+	timer *time.Timer
+	total int64
+}
+
+func startPace(stall time.Duration, rate int64, cancel context.CancelCauseFunc) *pace {
+	p := &pace{stall: stall, rate: rate, start: time.Now()}
+	p.timer = time.AfterFunc(stall, func() {
+		cancel(&failure{class: Timeout, text: fmt.Sprintf("the body stalls or comes at less than %d bytes per second", rate)})
+	})
+	return p
+}
+
+// got moves the deadline on for n bytes.
+func (p *pace) got(n int) {
+	p.total += int64(n)
+	enough := time.Duration(float64(p.total) / float64(p.rate) * float64(time.Second))
+	p.timer.Reset(min(p.stall, p.stall+enough-time.Since(p.start)))
+}
+
+func (p *pace) stop() { p.timer.Stop() }
+
+// paced is a reader whose reader's pace is watched.
+type paced struct {
+	r io.Reader
+	p *pace
+}
+
+func (r paced) Read(b []byte) (int, error) {
+	n, err := r.r.Read(b)
+	if err == nil || errors.Is(err, io.EOF) {
+		r.p.got(n)
+	}
+	return n, err
+}

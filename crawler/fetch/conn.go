@@ -1,0 +1,154 @@
+package fetch
+
+import (
+	"bytes"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// conn is a connection of a Fetcher. It knows where it leads and what making it
+// took, is on the Fetcher's list until it is closed, and can keep a copy of what it
+// reads.
+type conn struct {
+	net.Conn
+	made made
+	list *connList
+	tape tape
+}
+
+// made is what is known of a connection from its making.
+type made struct {
+	remote                netip.AddrPort // zero: a proxy
+	resolve, connect, tls time.Duration
+}
+
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.tape.add(p[:n])
+	return n, err
+}
+
+func (c *conn) Close() error {
+	c.list.remove(c)
+	return c.Conn.Close()
+}
+
+// tape keeps the beginning of what a connection reads from when it is started until
+// it is cut. The transport reads in a goroutine of its own, hence the lock.
+type tape struct {
+	mu    sync.Mutex
+	room  int64 // how much more is kept
+	bytes []byte
+}
+
+func (t *tape) start(limit int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.room, t.bytes = limit, nil
+}
+
+func (t *tape) add(p []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p = p[:min(int64(len(p)), t.room)]
+	t.room -= int64(len(p))
+	t.bytes = append(t.bytes, p...)
+}
+
+// header stops the tape and returns the header of the final response on it, interim
+// ones before it left out, or nil if that is not on it whole.
+func (t *tape) header() []byte {
+	t.mu.Lock()
+	b := t.bytes
+	t.room, t.bytes = 0, nil
+	t.mu.Unlock()
+	for {
+		n := headerLength(b)
+		if n < 0 {
+			return nil
+		}
+		if !isInterim(b) {
+			return bytes.Clone(b[:n])
+		}
+		b = b[n:]
+	}
+}
+
+// headerLength is the length in bytes of the header that b begins with, its empty
+// line included, or -1 if it does not end. Lines end in LF, with or without CR.
+func headerLength(b []byte) int {
+	for at := 0; ; {
+		i := bytes.IndexByte(b[at:], '\n')
+		if i < 0 {
+			return -1
+		}
+		if line := bytes.TrimSuffix(b[at:at+i], []byte("\r")); len(line) == 0 {
+			return at + i + 1
+		}
+		at += i + 1
+	}
+}
+
+// isInterim reports whether b begins with a 1xx status line, 101 apart, which ends
+// HTTP.
+func isInterim(b []byte) bool {
+	_, rest, _ := bytes.Cut(b, []byte(" "))
+	rest = bytes.TrimLeft(rest, " ")
+	return bytes.HasPrefix(rest, []byte("1")) && !bytes.HasPrefix(rest, []byte("101"))
+}
+
+// connList is the list of a Fetcher's open connections and counts those that are
+// being made. Once it is closed there are no more of either.
+type connList struct {
+	mu     sync.Mutex
+	closed bool
+	open   map[*conn]struct{}
+	dials  sync.WaitGroup // Add only under mu, and not once it is closed
+}
+
+// begin announces a dial, whose end is dials.Done.
+func (l *connList) begin() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return errClosed
+	}
+	l.dials.Add(1)
+	return nil
+}
+
+// add takes c onto the list, or closes it if the list is closed.
+func (l *connList) add(c *conn) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		_ = c.Conn.Close() // nothing was sent on it
+		return errClosed
+	}
+	if l.open == nil {
+		l.open = make(map[*conn]struct{})
+	}
+	l.open[c] = struct{}{}
+	return nil
+}
+
+func (l *connList) remove(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.open, c)
+}
+
+// close closes the list and all connections on it, and waits for the dials.
+func (l *connList) close() {
+	l.mu.Lock()
+	l.closed = true
+	open := l.open
+	l.open = nil
+	l.mu.Unlock()
+	for c := range open {
+		_ = c.Conn.Close() // no exchange is under way on it
+	}
+	l.dials.Wait()
+}

@@ -1,0 +1,137 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptrace"
+	"sync"
+	"time"
+
+	"indexer/page"
+)
+
+var errClosed = errors.New("the fetcher is closed")
+
+// Fetcher makes exchanges. It may be used by many goroutines at a time; how many,
+// and how often one host is asked, is up to them.
+type Fetcher struct {
+	opts      Options
+	dialer    *dialer
+	transport *http.Transport
+
+	mu      sync.Mutex // guards closed, and fetches.Add against Close's Wait
+	closed  bool
+	fetches sync.WaitGroup
+}
+
+// New returns a Fetcher; Close it when it is no longer needed.
+func New(o Options) *Fetcher {
+	f := &Fetcher{opts: o.withDefaults()}
+	f.dialer = newDialer(&f.opts)
+	f.transport = &http.Transport{
+		DialContext:            f.dialer.dial,
+		DisableCompression:     true, // codings are removed here, and recorded
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           f.opts.MaxIdle,
+		MaxIdleConnsPerHost:    2,
+		IdleConnTimeout:        f.opts.IdleTime,
+		ResponseHeaderTimeout:  f.opts.HeaderTime,
+		TLSHandshakeTimeout:    f.opts.TLSTime,
+		MaxResponseHeaderBytes: f.opts.MaxHeader,
+		OnProxyConnectResponse: onProxyConnect,
+		// An HTTP/2 connection that died is found out before the next fetches hang on it.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: f.opts.HeaderTime / 2, PingTimeout: f.opts.HeaderTime / 2},
+	}
+	if f.opts.Proxy == nil {
+		f.transport.DialTLSContext = f.dialer.dialTLS
+	} else {
+		f.transport.Proxy = http.ProxyURL(f.opts.Proxy)
+		f.transport.TLSClientConfig = f.dialer.tls.Clone()
+	}
+	return f
+}
+
+// Fetch makes one exchange and always returns a result; a failure is in its Class.
+// It blocks until the exchange is over, for at most Options.TotalTime, and leaves
+// nothing behind but perhaps an idle connection.
+func (f *Fetcher) Fetch(ctx context.Context, r Request) Result {
+	start := time.Now()
+	res := Result{Fetch: page.Fetch{URL: r.URL, Time: start.Round(0).UTC()}}
+	if !f.begin() {
+		res.fail(&failure{Canceled, "the crawler is closing", errClosed})
+		return res
+	}
+	defer f.fetches.Done()
+	ctx, cancel := context.WithTimeoutCause(ctx, f.opts.TotalTime,
+		&failure{class: Timeout, text: fmt.Sprintf("not done within %v", f.opts.TotalTime)})
+	defer cancel()
+	if err := f.exchange(ctx, r, &res); err != nil {
+		res.fail(f.classify(ctx, err))
+	}
+	res.Timings.Total = time.Since(start)
+	return res
+}
+
+func (f *Fetcher) begin() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.closed {
+		f.fetches.Add(1)
+	}
+	return !f.closed
+}
+
+// Close waits until the fetches under way have ended (end their contexts to make
+// them) and closes all connections. Later fetches fail with the class Canceled.
+func (f *Fetcher) Close() {
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
+	f.fetches.Wait()
+	f.transport.CloseIdleConnections()
+	f.dialer.conns.close()
+}
+
+// exchange fills res. What it has filled when it fails is valid.
+func (f *Fetcher) exchange(ctx context.Context, r Request, res *Result) error {
+	if reason := refuseHost(r.URL.Host()); reason != "" && !f.opts.AllowPrivate {
+		return &failure{class: RefusedAddress, text: reason}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	t := newTrace(f.opts.MaxHeader)
+	ctx = context.WithValue(httptrace.WithClientTrace(ctx, t.hooks()), fetchKey{}, ctx)
+	req := f.newRequest(ctx, r)
+	var err error
+	if res.RequestBlock, err = requestBlock(req); err != nil {
+		return &failure{BadRequest, "the URL makes no valid request", err}
+	}
+	resp, err := f.transport.RoundTrip(req)
+	header := t.finish(res)
+	if err != nil {
+		return ended(ctx, err)
+	}
+	defer resp.Body.Close()
+	res.describe(resp, header)
+	if err := checkStatus(req, resp); err != nil {
+		return err
+	}
+	res.Payload, err = f.readBody(ctx, cancel, resp)
+	if err != nil {
+		res.Truncated = true
+		return ended(ctx, err)
+	}
+	res.Fetch.Revisit = resp.StatusCode == http.StatusNotModified
+	res.Fetch.Body, err = decode(res.Payload, codings(resp.Header["Content-Encoding"]), f.opts.MaxBody)
+	return err
+}
+
+// ended adds to an error why the exchange was ended, if it was from our side.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return errors.Join(context.Cause(ctx), err)
+}

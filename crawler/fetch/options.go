@@ -1,0 +1,108 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/url"
+	"time"
+)
+
+// DefaultContact is where the user agent points without Options.Contact: a page
+// that nobody serves. Whoever crawls hosts of others should name a page or an
+// address under which the operator is found.
+const DefaultContact = "https://indexer.example/bot"
+
+// Options are the settings of a Fetcher. The zero value of each is its default.
+type Options struct {
+	// UserAgent is the whole User-Agent field. Default: UserAgent("", Contact).
+	UserAgent string
+	// Contact is a URL or mail address under which the crawl's operator is found.
+	Contact string
+	// From is the operator's mail address for the From field (RFC 9110 section
+	// 10.1.2). Default: no such field.
+	From string
+
+	// The times that an exchange's phases may take.
+	ResolveTime time.Duration // the name's resolution; default 10 s
+	ConnectTime time.Duration // the TCP connection, all addresses together; default 10 s
+	TLSTime     time.Duration // the TLS handshake; default 10 s
+	HeaderTime  time.Duration // from the request sent to the whole header read; default 30 s
+	TotalTime   time.Duration // all of it; default 2 min
+	// StallTime is how long a body may bring nothing; default 20 s.
+	StallTime time.Duration
+	// MinRate is the mean rate in bytes per second below which a body is given up,
+	// once StallTime is over; default 256.
+	MinRate int64
+
+	// MaxHeader is the largest response header in bytes (HTTP/2: of its fields as
+	// RFC 9113 section 6.5.2 counts them); default 256 KiB.
+	MaxHeader int64
+	// MaxPayload is the largest payload in bytes as sent, its content codings on it;
+	// default 16 MiB.
+	MaxPayload int64
+	// MaxBody is the largest body in bytes, decoded; default 32 MiB.
+	MaxBody int64
+
+	// MaxIdle and IdleTime bound the connections kept for later fetches: their number
+	// over all hosts (default 128; at most 2 per host) and how long each is kept
+	// (default 60 s, so that a polite delay does not cost a connection per fetch).
+	MaxIdle  int
+	IdleTime time.Duration
+
+	// AllowPrivate lets addresses through that RefuseAddress refuses.
+	AllowPrivate bool
+	// Proxy is where all requests go, as ParseProxy returns it; nil: to the hosts.
+	// See the package's comment for what it means for the address check.
+	Proxy *url.URL
+	// Resolver finds the addresses of names. Default: the system's, behind a
+	// CachingResolver.
+	Resolver Resolver
+	// TLS is the base of the TLS configuration (roots, say); it is copied. Default:
+	// certificates are verified with the system's roots.
+	TLS *tls.Config
+
+	// DialContext connects to an address ("192.0.2.1:80") that was resolved and
+	// checked. It is for tests, which map public addresses to loopback; it stands in
+	// for the dialer whose control hook checks the socket's address. Default: TCP.
+	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// UserAgent is the User-Agent of a crawler: "indexer/VERSION (+CONTACT)". The
+// version may be empty, the contact too (then it is DefaultContact).
+func UserAgent(version, contact string) string {
+	if contact == "" {
+		contact = DefaultContact
+	}
+	if version != "" {
+		version = "/" + version
+	}
+	return "indexer" + version + " (+" + contact + ")"
+}
+
+func (o Options) withDefaults() Options {
+	setDefault(&o.UserAgent, UserAgent("", o.Contact))
+	setDefault(&o.ResolveTime, 10*time.Second)
+	setDefault(&o.ConnectTime, 10*time.Second)
+	setDefault(&o.TLSTime, 10*time.Second)
+	setDefault(&o.HeaderTime, 30*time.Second)
+	setDefault(&o.TotalTime, 2*time.Minute)
+	setDefault(&o.StallTime, 20*time.Second)
+	setDefault(&o.MinRate, 256)
+	setDefault(&o.MaxHeader, 256<<10)
+	setDefault(&o.MaxPayload, 16<<20)
+	setDefault(&o.MaxBody, 32<<20)
+	setDefault(&o.MaxIdle, 128)
+	setDefault(&o.IdleTime, time.Minute)
+	if o.Resolver == nil {
+		o.Resolver = NewCachingResolver(net.DefaultResolver, CacheOptions{})
+	}
+	return o
+}
+
+func setDefault[T comparable](v *T, value T) {
+	var zero T
+	if *v == zero {
+		*v = value
+	}
+}

@@ -1,0 +1,78 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"indexer/page"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+const (
+	accept         = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+	acceptEncoding = "gzip, br, zstd, deflate" // what decodeOne knows
+)
+
+func (f *Fetcher) newRequest(ctx context.Context, r Request) *http.Request {
+	h := http.Header{
+		"User-Agent":      {f.opts.UserAgent},
+		"Accept":          {accept},
+		"Accept-Encoding": {acceptEncoding},
+	}
+	setValid(h, "From", f.opts.From)
+	setValid(h, "If-None-Match", r.ETag)
+	setValid(h, "If-Modified-Since", r.LastModified)
+	u := requestURL(r.URL, f.opts.Proxy != nil)
+	req := &http.Request{
+		Method: http.MethodGet, URL: u, Host: u.Host, Header: h,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	return req.WithContext(ctx)
+}
+
+// isConditional reports whether the server may answer 304.
+func isConditional(r *http.Request) bool {
+	return r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""
+}
+
+// setValid leaves out what cannot be sent: validators come from earlier responses,
+// and those from files, in which there can be anything.
+func setValid(h http.Header, name, value string) {
+	if value != "" && httpguts.ValidHeaderFieldValue(value) {
+		h.Set(name, value)
+	}
+}
+
+// requestURL is u for net/http, so that the request target is byte for byte what u
+// has. net/url escapes some characters that the URL standard leaves alone ("|", a
+// lone "%"); only an opaque URL keeps it from doing so. With a proxy, and where the
+// path could be taken for a host, the opaque form is the absolute one (RFC 9112
+// section 3.2.2).
+//
+// User information is left out: it is not sent.
+func requestURL(u page.URL, proxied bool) *url.URL {
+	site := u.Site()
+	_, host, _ := strings.Cut(site, "://")
+	path, query := u.Path(), u.Query()
+	out := &url.URL{Scheme: u.Scheme(), Host: host, RawPath: path, RawQuery: query}
+	var err error
+	if out.Path, err = url.PathUnescape(path); err == nil && out.EscapedPath() == path {
+		return out
+	}
+	out.Path, out.RawPath, out.Opaque = "", "", path
+	if proxied || strings.HasPrefix(path, "//") {
+		out.Opaque = "//" + host + path
+	}
+	return out
+}
+
+// requestBlock is the request as HTTP/1.1.
+func requestBlock(r *http.Request) ([]byte, error) {
+	var b bytes.Buffer
+	err := r.Write(&b)
+	return b.Bytes(), err
+}

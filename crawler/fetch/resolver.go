@@ -1,0 +1,145 @@
+package fetch
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Resolver finds the addresses of a host name; *net.Resolver is one. The network is
+// "ip": addresses of both families are wanted.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// CacheOptions are the settings of a CachingResolver. The zero value of each is its
+// default.
+type CacheOptions struct {
+	// TTL is how long addresses are kept; default 5 min. It is one for all names, at
+	// once floor and ceiling of what their owners ask for: Go's resolver does not
+	// tell the records' own.
+	TTL time.Duration
+	// NegativeTTL is how long a failure is kept; default 30 s.
+	NegativeTTL time.Duration
+	// MaxNames bounds the cache; beyond it the name unused for longest goes. Default
+	// 10,000.
+	MaxNames int
+	// MaxLookups bounds the lookups under way; the others wait. Default 16.
+	MaxLookups int
+}
+
+// CachingResolver keeps the answers of another resolver for a while and asks it for
+// each name once at a time and for few at a time. It starts no goroutines.
+type CachingResolver struct {
+	upstream Resolver
+	opts     CacheOptions
+	slots    chan struct{} // one for each lookup under way
+
+	mu    sync.Mutex
+	names map[string]*list.Element // of *answer
+	order list.List                // the most recently used first
+}
+
+// answer is what is known of a name. Until done is closed only the goroutine that
+// made it touches it; from then on it does not change.
+type answer struct {
+	name    string
+	done    chan struct{}
+	addrs   []netip.Addr
+	err     error
+	dropped bool // the goroutine gave up: ask anew
+	until   time.Time
+}
+
+// NewCachingResolver returns a CachingResolver before upstream.
+func NewCachingResolver(upstream Resolver, o CacheOptions) *CachingResolver {
+	setDefault(&o.TTL, 5*time.Minute)
+	setDefault(&o.NegativeTTL, 30*time.Second)
+	setDefault(&o.MaxNames, 10_000)
+	setDefault(&o.MaxLookups, 16)
+	return &CachingResolver{
+		upstream: upstream, opts: o,
+		slots: make(chan struct{}, o.MaxLookups),
+		names: make(map[string]*list.Element),
+	}
+}
+
+// LookupNetIP returns the addresses of host, which the caller must not change. An
+// error is the upstream's, perhaps an earlier one, or ctx's.
+func (r *CachingResolver) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
+	for {
+		a, mine := r.answer(network + " " + host)
+		if mine {
+			r.ask(ctx, a, network, host)
+			return a.addrs, a.err
+		}
+		select {
+		case <-a.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if !a.dropped {
+			return a.addrs, a.err
+		}
+	}
+}
+
+// answer returns what is known of a name; mine means that nothing is, and that the
+// caller must fill it.
+func (r *CachingResolver) answer(name string) (a *answer, mine bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e, ok := r.names[name]; ok {
+		a := e.Value.(*answer)
+		if !a.isOver(time.Now()) {
+			r.order.MoveToFront(e)
+			return a, false
+		}
+		r.remove(e)
+	}
+	a = &answer{name: name, done: make(chan struct{})}
+	r.names[name] = r.order.PushFront(a)
+	if r.order.Len() > r.opts.MaxNames {
+		r.remove(r.order.Back()) // whoever waits for it still has it
+	}
+	return a, true
+}
+
+// isOver reports whether a is of no more use.
+func (a *answer) isOver(now time.Time) bool {
+	select {
+	case <-a.done:
+		return a.dropped || !now.Before(a.until)
+	default:
+		return false
+	}
+}
+
+func (r *CachingResolver) remove(e *list.Element) {
+	r.order.Remove(e)
+	delete(r.names, e.Value.(*answer).name)
+}
+
+// ask fills a. If the caller gave up, or its time was over before the name's turn
+// came, nothing was learnt of the name: the answer is dropped rather than kept, and
+// those who wait for it ask again, each with its own context.
+func (r *CachingResolver) ask(ctx context.Context, a *answer, network, host string) {
+	defer close(a.done)
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+		a.addrs, a.err = r.upstream.LookupNetIP(ctx, network, host)
+	case <-ctx.Done():
+		a.err, a.dropped = ctx.Err(), true
+		return
+	}
+	ttl := r.opts.TTL
+	if a.err != nil {
+		ttl = r.opts.NegativeTTL
+		a.dropped = errors.Is(ctx.Err(), context.Canceled)
+	}
+	a.until = time.Now().Add(ttl)
+}

@@ -1,0 +1,75 @@
+package fetch
+
+import (
+	"crypto/tls"
+	"net/http/httptrace"
+	"sync"
+	"time"
+)
+
+// trace follows one exchange through the transport. Its hooks are called from the
+// transport's goroutines, some of them perhaps after RoundTrip has returned.
+type trace struct {
+	maxHeader int64
+
+	mu        sync.Mutex
+	conn      *conn // speaks HTTP/1.x; nil with HTTP/2
+	made      made
+	reused    bool
+	sent      time.Time
+	firstByte time.Time
+}
+
+func newTrace(maxHeader int64) *trace { return &trace{maxHeader: maxHeader} }
+
+func (t *trace) hooks() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GotConn: t.gotConn,
+		WroteRequest: func(httptrace.WroteRequestInfo) {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.sent = time.Now()
+		},
+		GotFirstResponseByte: func() {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.firstByte = time.Now()
+		},
+	}
+}
+
+// gotConn starts the tape before the request is written; whatever is read from then
+// on is the response. Called again when the transport takes another connection.
+func (t *trace) gotConn(info httptrace.GotConnInfo) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.conn, t.made, t.reused = nil, made{}, info.Reused
+	switch c := info.Conn.(type) {
+	case *conn:
+		t.conn, t.made = c, c.made
+		// Interim responses may take as much again.
+		c.tape.start(2 * t.maxHeader)
+	case *tls.Conn:
+		if raw, ok := c.NetConn().(*conn); ok {
+			t.made = raw.made
+		}
+	}
+}
+
+// finish notes in res what is known of the connection, and returns the header as
+// received, if it was read along.
+func (t *trace) finish(res *Result) []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	res.RemoteAddr, res.Reused = t.made.remote, t.reused
+	if !t.reused {
+		res.Timings.Resolve, res.Timings.Connect, res.Timings.TLS = t.made.resolve, t.made.connect, t.made.tls
+	}
+	if t.firstByte.After(t.sent) && !t.sent.IsZero() {
+		res.Timings.FirstByte = t.firstByte.Sub(t.sent)
+	}
+	if t.conn == nil {
+		return nil
+	}
+	return t.conn.tape.header()
+}
