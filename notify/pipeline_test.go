@@ -248,6 +248,9 @@ func TestOverflowIsFair(t *testing.T) {
 	for _, row := range []string{"a", "b", "c", "d", "e", "f", "g", "z"} {
 		r.set(row, "x", "1")
 	}
+	if err := r.p.Admit(ctx); err != nil { // with a full queue
+		t.Error(err)
+	}
 	for range 80 {
 		if _, err := s.Step(ctx, nil); err != nil {
 			t.Fatal(err)

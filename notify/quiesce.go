@@ -10,7 +10,8 @@ import (
 // Admit waits until the backlog is below its bound: a loader calls it before
 // each transaction, so that it does not run away from the observers. With a
 // full backlog it lets callers in again when a tenth of it is done. The bound is
-// soft: every caller that was let in adds to the backlog.
+// soft: every caller that was let in adds to the backlog. With a Stepper it lets
+// everybody in: nobody works while it waits.
 //
 // Errors: the cause of ctx's end, ErrStopped, or what stopped the pipeline.
 func (p *Pipeline) Admit(ctx context.Context) error {
@@ -32,7 +33,7 @@ func (p *Pipeline) below(bound int) (bool, error) {
 	if q.closed {
 		return false, p.whyStopped()
 	}
-	return len(q.entries) < bound, nil
+	return q.eager || len(q.entries) < bound, nil
 }
 
 // wait is the queue's, with the reason if the pipeline stopped by itself.
