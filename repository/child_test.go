@@ -6,9 +6,11 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"indexer/page"
 	"indexer/repository"
 	"indexer/txn"
 )
@@ -88,14 +90,8 @@ func childWork(say func(string, ...string)) (err error) {
 }
 
 func childLoad(ctx context.Context, r *repository.Repository, say func(string, ...string)) error {
-	if web := os.Getenv(childWeb); web != "" {
-		fetches, err := readWeb(web)
-		if err != nil {
-			return err
-		}
-		if _, err := loadAll(ctx, r, 4, fetches, func() { say(saysLoad) }); err != nil {
-			return err
-		}
+	if err := childLoadWeb(ctx, r, os.Getenv(childWeb), func() { say(saysLoad) }); err != nil {
+		return err
 	}
 	stop := sayRuns(r, say)
 	err := r.Quiesce(ctx)
@@ -108,6 +104,24 @@ func childLoad(ctx context.Context, r *repository.Repository, say func(string, .
 	if err == nil {
 		say(saysDigest, res.Digest)
 	}
+	return err
+}
+
+func childLoadWeb(ctx context.Context, r *repository.Repository, web string, after func()) error {
+	if files, ok := strings.CutPrefix(web, streamed); ok {
+		_, err := loadFrom(ctx, r, 4, after, func(ctx context.Context, queue chan<- *page.Fetch) error {
+			return readAll(ctx, strings.Split(files, ","), queue)
+		})
+		return err
+	}
+	if web == "" {
+		return nil
+	}
+	fetches, err := readWeb(web)
+	if err != nil {
+		return err
+	}
+	_, err = loadAll(ctx, r, 4, fetches, after)
 	return err
 }
 

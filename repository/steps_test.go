@@ -3,6 +3,7 @@ package repository_test
 import (
 	"context"
 	"io"
+	"sync"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -34,26 +35,7 @@ func closeNow(t testing.TB, r *repository.Repository) {
 // loadAll loads fetches with some loaders at once, which take them in order, and
 // counts what came of them. after, if not nil, is called after each fetch.
 func loadAll(ctx context.Context, r *repository.Repository, loaders int, fetches []page.Fetch, after func()) (map[loader.Effect]int, error) {
-	queue := make(chan *page.Fetch)
-	effects := make(chan loader.Effect, len(fetches))
-	g, ctx := errgroup.WithContext(ctx)
-	for range loaders {
-		g.Go(func() error {
-			for f := range queue {
-				e, err := r.Load(ctx, f)
-				if err != nil {
-					return err
-				}
-				effects <- e
-				if after != nil {
-					after()
-				}
-			}
-			return nil
-		})
-	}
-	g.Go(func() error {
-		defer close(queue)
+	return loadFrom(ctx, r, loaders, after, func(ctx context.Context, queue chan<- *page.Fetch) error {
 		for i := range fetches {
 			select {
 			case queue <- &fetches[i]:
@@ -63,12 +45,36 @@ func loadAll(ctx context.Context, r *repository.Repository, loaders int, fetches
 		}
 		return nil
 	})
-	err := g.Wait()
-	close(effects)
+}
+
+// loadFrom is loadAll with fetches that are read meanwhile.
+func loadFrom(ctx context.Context, r *repository.Repository, loaders int, after func(), read func(context.Context, chan<- *page.Fetch) error) (map[loader.Effect]int, error) {
+	queue := make(chan *page.Fetch)
+	var mu sync.Mutex
 	count := make(map[loader.Effect]int)
-	for e := range effects {
-		count[e]++
+	g, ctx := errgroup.WithContext(ctx)
+	for range loaders {
+		g.Go(func() error {
+			for f := range queue {
+				e, err := r.Load(ctx, f)
+				if err != nil {
+					return err
+				}
+				mu.Lock()
+				count[e]++
+				mu.Unlock()
+				if after != nil {
+					after()
+				}
+			}
+			return nil
+		})
 	}
+	g.Go(func() error {
+		defer close(queue)
+		return read(ctx, queue)
+	})
+	err := g.Wait()
 	return count, err
 }
 

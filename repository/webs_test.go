@@ -20,7 +20,10 @@ import (
 
 const (
 	// ownWebs are the project's own small webs, all of them.
-	ownWebs  = "sites"
+	ownWebs = "sites"
+	// streamed before a list of files says that the child is to load fetches as it
+	// reads them, with few in memory.
+	streamed = "streamed:"
 	siteGlob = "../testdata/sites/*.txt"
 )
 

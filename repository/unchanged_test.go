@@ -1,0 +1,142 @@
+package repository_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"indexer/loader"
+	"indexer/page"
+	"indexer/repository"
+	"indexer/schema"
+)
+
+// rowsRun is how many rows each observer was run on since the repository was opened.
+func rowsRun(r *repository.Repository) map[string]int64 {
+	rows := make(map[string]int64)
+	for _, o := range r.Live().Observers {
+		rows[o.Observer] = o.Rows
+	}
+	return rows
+}
+
+// TestUnchangedReplay loads the same fetches again: none of them is written, and
+// no observer wakes.
+func TestUnchangedReplay(t *testing.T) {
+	fetches := mustReadWeb(t, ownWebs)
+	r := open(t, t.TempDir(), repository.Options{})
+	defer closeNow(t, r)
+	load(t, r, 4, fetches)
+	want, before := digestOf(t, r), rowsRun(r)
+	effects := load(t, r, 4, fetches)
+	if !maps.Equal(effects, map[loader.Effect]int{loader.Late: len(fetches)}) {
+		t.Errorf("the same fetches again were %v, want %d late ones", effects, len(fetches))
+	}
+	if after := rowsRun(r); !maps.Equal(before, after) {
+		t.Errorf("rows run before: %v, after the same fetches again: %v", before, after)
+	}
+	wantSound(t, r, want)
+}
+
+// TestUnchangedPages fetches every page again a year later, and finds it as it
+// was: only times move, and no observer wakes.
+func TestUnchangedPages(t *testing.T) {
+	fetches := newest(mustReadWeb(t, ownWebs))
+	r := open(t, t.TempDir(), repository.Options{})
+	defer closeNow(t, r)
+	load(t, r, 4, fetches)
+	want, before := digestOf(t, r), rowsRun(r)
+	for i := range fetches {
+		fetches[i].Time = fetches[i].Time.AddDate(1, 0, 0)
+	}
+	effects := load(t, r, 4, fetches)
+	if !maps.Equal(effects, map[loader.Effect]int{loader.Renewed: len(fetches)}) {
+		t.Errorf("unchanged pages were %v, want %d renewed ones", effects, len(fetches))
+	}
+	if after := rowsRun(r); !maps.Equal(before, after) {
+		t.Errorf("rows run before: %v, after all was found unchanged: %v", before, after)
+	}
+	wantSound(t, r, want)
+	wantTimes(t, r, fetches)
+}
+
+// wantTimes looks for the fetch times in the index files, which they reach by a
+// way of their own.
+func wantTimes(t *testing.T, r *repository.Repository, fetches []page.Fetch) {
+	t.Helper()
+	q, err := r.Quiet(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	shown := 0
+	for _, f := range fetches {
+		d, found, err := q.Index.Document(t.Context(), string(f.URL))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !found {
+			continue
+		}
+		shown++
+		if !d.FetchedAt.Equal(f.Time) {
+			t.Errorf("%s is shown as fetched at %s, want %s", f.URL, d.FetchedAt.Format(time.RFC3339Nano), f.Time.Format(time.RFC3339Nano))
+		}
+	}
+	if shown == 0 {
+		t.Error("no page is in the index")
+	}
+}
+
+// newest keeps the fetch in force of each URL, of those that brought a payload.
+func newest(fetches []page.Fetch) []page.Fetch {
+	stamp := func(f *page.Fetch) schema.FetchStamp {
+		return schema.FetchStamp{Time: f.Time, Sum: sha256.Sum256(f.Body)}
+	}
+	inForce := make(map[page.URL]page.Fetch)
+	for _, f := range fetches {
+		if f.IsRevisit() || f.HasFailed() {
+			continue
+		}
+		if old, ok := inForce[f.URL]; !ok || stamp(&f).Newer(stamp(&old)) {
+			inForce[f.URL] = f
+		}
+	}
+	return slices.Collect(maps.Values(inForce))
+}
+
+// TestSecondCrawl loads a later crawl of the same site: the document observer runs
+// once for each page that has changed since, and for no other.
+func TestSecondCrawl(t *testing.T) {
+	first := newest(mustReadWeb(t, corpusPart(t, []string{"t0"}, "community", "lucene")))
+	second := mustReadWeb(t, corpusPart(t, []string{"t1"}, "community", "lucene"))
+	said := make(map[page.URL][]byte)
+	for i := range first {
+		said[first[i].URL] = content(&first[i])
+	}
+	changed := int64(0)
+	for _, f := range newest(second) {
+		if !bytes.Equal(said[f.URL], content(&f)) {
+			changed++
+		}
+	}
+	r := open(t, t.TempDir(), repository.Options{})
+	defer closeNow(t, r)
+	load(t, r, 4, first)
+	before := rowsRun(r)
+	if n := before["document"]; n != int64(len(first)) {
+		t.Errorf("the document observer ran for %d URLs of the first crawl, want each of the %d once", n, len(first))
+	}
+	effects := load(t, r, 4, second)
+	after := rowsRun(r)
+	t.Logf("%d URLs, then %d fetches, of which %d were news: %v; rows run %v, then %v", len(first), len(second), changed, effects, before, after)
+	if n := after["document"] - before["document"]; n != changed || changed == 0 || changed >= int64(len(second)) {
+		t.Errorf("the document observer ran for %d URLs, want the %d of %d that were news", n, changed, len(second))
+	}
+}
+
+// content is what of a fetch decides whether anything is new.
+func content(f *page.Fetch) []byte { return schema.EncodeContent(f, sha256.Sum256(f.Body)) }
