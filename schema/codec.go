@@ -13,7 +13,6 @@ type enc []byte
 
 func (e enc) byte(b byte) enc     { return append(e, b) }
 func (e enc) uint(v uint64) enc   { return binary.AppendUvarint(e, v) }
-func (e enc) bytes(b []byte) enc  { return append(e.uint(uint64(len(b))), b...) }
 func (e enc) string(s string) enc { return append(e.uint(uint64(len(s))), s...) }
 
 func (e enc) time(t time.Time) enc {
@@ -99,7 +98,7 @@ func (d *dec) time() time.Time {
 	if d.bad {
 		return time.Time{}
 	}
-	return time.Unix(0, ns).UTC()
+	return StorableTime(time.Unix(0, ns))
 }
 
 func (d *dec) array32() (a [32]byte) {

@@ -18,6 +18,9 @@ func ParseURLRow(row string) (page.URL, error) {
 	if err != nil {
 		return "", fmt.Errorf("schema: row %q: %w: %w", row, store.ErrCorrupt, err)
 	}
+	if URLRow(u) != row {
+		return "", fmt.Errorf("schema: row %q is not the row of %s: %w", row, u, store.ErrCorrupt)
+	}
 	return u, nil
 }
 

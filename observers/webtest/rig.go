@@ -58,7 +58,11 @@ func Open(ctx context.Context, opts Options) (*Rig, error) {
 	if r.registry, err = observers.Registry(opts.Sink, tracker); err != nil {
 		return nil, err
 	}
-	r.pipeline = notify.New(r.registry, notify.Options{Workers: opts.Workers, Events: opts.Events})
+	backlog := 0 // the default
+	if opts.Workers == 0 {
+		backlog = 1 << 30 // the loader would wait for a step that nobody makes
+	}
+	r.pipeline = notify.New(r.registry, notify.Options{Workers: opts.Workers, Backlog: backlog, Events: opts.Events})
 	r.DB, err = txn.Open(ctx, opts.Table, txn.Options{
 		Mode: opts.Mode, Observers: r.observersOf, Handover: r.pipeline.Handover, Step: opts.Step,
 	})

@@ -1,0 +1,238 @@
+package observers_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"indexer/index"
+	"indexer/observers"
+	"indexer/observers/webtest"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/store"
+	"indexer/store/mem"
+	"indexer/txn"
+)
+
+// meteredTable notes the size of the largest transaction, in mutations.
+type meteredTable struct {
+	store.Table
+	store.Committer
+	store.Snapshotter
+	largest atomic.Int64
+}
+
+func newMeteredTable(t *testing.T) *meteredTable {
+	t.Helper()
+	table, err := mem.New(txn.Groups(schema.Groups()...), mem.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &meteredTable{Table: table, Committer: table.(store.Committer), Snapshotter: table.(store.Snapshotter)}
+}
+
+func (m *meteredTable) Commit(ctx context.Context, rows []store.RowMutation) (uint64, store.Result, error) {
+	n := int64(0)
+	for _, r := range rows {
+		n += int64(len(r.Mutations))
+	}
+	m.largest.Store(max(m.largest.Load(), n)) // one goroutine commits
+	return m.Committer.Commit(ctx, rows)
+}
+
+// size is n, or less of it for -short.
+func size(n int) int {
+	if testing.Short() {
+		return n / 8
+	}
+	return n
+}
+
+func pageAt(u page.URL, second int, text, rest string) *page.Fetch {
+	return &page.Fetch{
+		URL: u, Time: time.Unix(int64(second), 0), Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}},
+		Body: []byte("<html lang=en><p>" + strings.Repeat(text+" ", 32) + rest),
+	}
+}
+
+func redirectAt(u, target page.URL, second int) *page.Fetch {
+	return &page.Fetch{URL: u, Time: time.Unix(int64(second), 0), Status: http.StatusFound, Header: http.Header{"Location": {string(target)}}}
+}
+
+func numbered(i int) page.URL { return page.MustParseURL(fmt.Sprintf("https://n.example/%d", i)) }
+
+// stepRig loads and settles, and compares with the batch at the end.
+type stepRig struct {
+	*webtest.Rig
+	t       *testing.T
+	fetches []*page.Fetch
+	steps   int
+}
+
+func openStepRig(t *testing.T, table store.Table) *stepRig {
+	t.Helper()
+	r, err := webtest.Open(t.Context(), webtest.Options{Table: table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &stepRig{Rig: r, t: t}
+}
+
+func (r *stepRig) load(fetches ...*page.Fetch) {
+	r.t.Helper()
+	for _, f := range fetches {
+		if _, err := r.Load(r.t.Context(), f); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	r.fetches = append(r.fetches, fetches...)
+}
+
+// settle returns how many transactions it took.
+func (r *stepRig) settle() int {
+	r.t.Helper()
+	for n := 0; ; n++ {
+		more, err := r.Step(r.t.Context(), nil)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if !more {
+			return n
+		}
+	}
+}
+
+func (r *stepRig) documents() []*index.Document { return r.Sink.(*webtest.Sink).Documents() }
+
+func (r *stepRig) check() {
+	r.t.Helper()
+	diff, err := webtest.Differences(r.t.Context(), r.DB, nil, r.fetches, true)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, d := range diff {
+		if !strings.HasPrefix(d, "- document") { // their members may be cut; compared by the caller
+			r.t.Error(d)
+		}
+	}
+}
+
+// TestManyPredecessors: a change of a page to which many redirects lead is passed
+// on in bounded transactions; when it changes again in the middle, that begins
+// anew and still nobody is forgotten.
+func TestManyPredecessors(t *testing.T) {
+	n := size(6000) + 1
+	table := newMeteredTable(t)
+	r := openStepRig(t, table)
+	target := page.URL("https://t.example/")
+	for i := range n {
+		r.load(redirectAt(numbered(i), target, 1))
+	}
+	r.settle()
+	table.largest.Store(0)
+	r.load(pageAt(target, 2, "first", ""))
+	for range 6 { // document, cluster, some of spread
+		if _, err := r.Step(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.load(pageAt(target, 3, "second", ""))
+	steps := r.settle()
+	// Twice through, by 500 in spread and by 32 in cluster, and the redirects' own
+	// runs of spread.
+	if most := 2*(n/500+1) + 4*(n/32+1) + 20; steps > most {
+		t.Errorf("%d transactions for %d redirects, want at most %d", steps, n, most)
+	}
+	if got := table.largest.Load(); got > 600 {
+		t.Errorf("a transaction of %d mutations", got)
+	}
+	r.check()
+	docs := r.documents()
+	if len(docs) != 1 || docs[0].MembersTotal != n+1 || len(docs[0].Members) != min(n+1, observers.ShownMembers) {
+		t.Errorf("%d documents, the first with %d members, %d of them shown", len(docs), docs[0].MembersTotal, len(docs[0].Members))
+	}
+}
+
+// TestGiantCluster: however many members a cluster has, one that comes or goes
+// costs a few small transactions, and the canonical URL is always shown.
+func TestGiantCluster(t *testing.T) {
+	n := 3000
+	if testing.Short() {
+		n = observers.ShownMembers + 50
+	}
+	table := newMeteredTable(t)
+	r := openStepRig(t, table)
+	for i := range n {
+		r.load(pageAt(numbered(i), 1, "alike", ""))
+	}
+	r.settle()
+	table.largest.Store(0)
+	short := page.URL("https://z.ex/") // the last in byte order, and the shortest
+	r.load(pageAt(short, 2, "alike", ""))
+	if steps := r.settle(); steps > 6 {
+		t.Errorf("%d transactions for one more member", steps)
+	}
+	docs := r.documents()
+	if len(docs) != 1 || docs[0].URL != short || docs[0].MembersTotal != n+1 || docs[0].Members[observers.ShownMembers-1] != short {
+		t.Errorf("%d documents, shown as %s with %d members", len(docs), docs[0].URL, docs[0].MembersTotal)
+	}
+	r.load(&page.Fetch{URL: short, Time: time.Unix(3, 0), Status: http.StatusGone})
+	if steps := r.settle(); steps > 6 {
+		t.Errorf("%d transactions for one member less", steps)
+	}
+	if docs := r.documents(); docs[0].URL != numbered(0) || docs[0].MembersTotal != n {
+		t.Errorf("shown as %s with %d members", docs[0].URL, docs[0].MembersTotal)
+	}
+	if got := table.largest.Load(); got > 20 {
+		t.Errorf("a transaction of %d mutations", got)
+	}
+	r.check()
+}
+
+// TestPopularTarget: one more link to a page with many inlinks is a few small
+// transactions, and so is the move of all of them to another canonical URL.
+func TestPopularTarget(t *testing.T) {
+	n := size(20_000)
+	table := newMeteredTable(t)
+	r := openStepRig(t, table)
+	hub := page.URL("https://hub.example/long-name")
+	r.load(pageAt(hub, 1, "hub", ""))
+	for i := range n {
+		r.load(pageAt(numbered(i), 1, fmt.Sprint("source ", i), fmt.Sprintf("<area href=%q alt='anchor %d'>", hub, i%300)))
+	}
+	r.settle()
+	table.largest.Store(0)
+	r.load(pageAt(numbered(n), 2, "one more", fmt.Sprintf("<area href=%q alt='anchor 7'>", hub)))
+	if steps := r.settle(); steps > 10 {
+		t.Errorf("%d transactions for one more link", steps)
+	}
+	short := page.URL("https://hub.example/")
+	r.load(pageAt(short, 3, "hub", ""))
+	if steps := r.settle(); steps > 6 {
+		t.Errorf("%d transactions for another canonical URL", steps)
+	}
+	if got := table.largest.Load(); got > 30 {
+		t.Errorf("a transaction of %d mutations", got)
+	}
+	for _, d := range r.documents() {
+		if d.URL != short {
+			continue
+		}
+		if d.Inlinks != n+1 || len(d.Anchors) != observers.ShownAnchors || d.Anchors[0].Text == "" || d.Anchors[0].Count < n/300 {
+			t.Errorf("%d inlinks, %d anchors, the first %v", d.Inlinks, len(d.Anchors), d.Anchors[0])
+		}
+		r.check()
+		return
+	}
+	t.Error("the hub is not in the index under its new canonical URL")
+}
