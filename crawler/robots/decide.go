@@ -19,9 +19,10 @@ const (
 	UnreachableLimit = 30 * 24 * time.Hour
 )
 
-// Decide says what follows from f, a fetch of a robots.txt (with GET, after hops
-// redirects; see Follow), when prev held before. It is a pure function; the time
-// is f.Time.
+// Decide says what follows from f, a fetch of a robots.txt, when prev held before.
+// It is a pure function; the time is f.Time. If the verdict is Follow, Policy.Next
+// has to be fetched and Decide called with that fetch; fetching the site's own
+// robots.txt instead starts anew.
 //
 //	2xx                    obey it
 //	304                    obey the copy
@@ -39,14 +40,14 @@ const (
 // The copy is kept as long as the file is unreachable, however old it is (section
 // 2.4), even beyond UnreachableLimit (section 2.3.1.4 permits both). It is
 // forgotten when the file turns out to be unavailable: its owner has removed it.
-func Decide(prev Policy, f page.Fetch, hops int) Policy {
+func Decide(prev Policy, f page.Fetch) Policy {
 	switch status := f.Status; {
-	case f.Revisit || status == http.StatusNotModified:
+	case status == http.StatusNotModified, isSuccess(status) && f.Revisit && f.Err == "":
 		return revalidated(prev, f)
-	case 200 <= status && status < 300 && f.Err == "":
+	case isSuccess(status) && f.Err == "":
 		return obey(f, newCopy(f), fmt.Sprintf("robots.txt fetched, status %d", status))
 	case 300 <= status && status < 400:
-		return redirected(prev, f, hops)
+		return redirected(prev, f)
 	case status == http.StatusTooManyRequests:
 		return unreachable(prev, f)
 	case 400 <= status && status < 500:
@@ -55,6 +56,8 @@ func Decide(prev Policy, f page.Fetch, hops int) Policy {
 		return unreachable(prev, f)
 	}
 }
+
+func isSuccess(status int) bool { return 200 <= status && status < 300 }
 
 func obey(f page.Fetch, c *Copy, why string) Policy {
 	if len(c.Body) > DefaultMaxBytes {
@@ -84,8 +87,12 @@ func revalidated(prev Policy, f page.Fetch) Policy {
 	return obey(f, &c, "robots.txt is unchanged")
 }
 
-func redirected(prev Policy, f page.Fetch, hops int) Policy {
-	if hops >= MaxRedirects {
+func redirected(prev Policy, f page.Fetch) Policy {
+	hops := 1
+	if prev.Verdict == Follow && prev.Next == f.URL {
+		hops = prev.Hops + 1
+	}
+	if hops > MaxRedirects {
 		return unavailable(f, fmt.Sprintf("robots.txt redirects more than %d times", MaxRedirects))
 	}
 	location := f.Header.Get("Location")
@@ -96,7 +103,7 @@ func redirected(prev Policy, f page.Fetch, hops int) Policy {
 	if err != nil {
 		return unavailable(f, fmt.Sprintf("robots.txt redirects to what cannot be fetched: %v", err))
 	}
-	prev.Verdict, prev.Next = Follow, next
+	prev.Verdict, prev.Next, prev.Hops = Follow, next, hops
 	prev.Why = fmt.Sprintf("robots.txt redirects to %s", next)
 	return prev
 }

@@ -2,9 +2,8 @@ package robots
 
 import (
 	"bytes"
-	"unicode/utf8"
-
-	"golang.org/x/text/encoding/unicode"
+	"encoding/binary"
+	"unicode/utf16"
 )
 
 // decode gives the text of a robots.txt file without its byte order mark, and how
@@ -19,9 +18,9 @@ func decode(body []byte, limit int) (text string, ignored int) {
 	}
 	switch {
 	case bytes.HasPrefix(kept, []byte{0xFF, 0xFE}):
-		text = decodeUTF16(kept, unicode.LittleEndian)
+		text = decodeUTF16(kept[2:], binary.LittleEndian)
 	case bytes.HasPrefix(kept, []byte{0xFE, 0xFF}):
-		text = decodeUTF16(kept, unicode.BigEndian)
+		text = decodeUTF16(kept[2:], binary.BigEndian)
 	default:
 		text = string(skipMark(kept))
 	}
@@ -44,12 +43,14 @@ func skipMark(b []byte) []byte {
 	return b
 }
 
-func decodeUTF16(b []byte, order unicode.Endianness) string {
-	text, err := unicode.UTF16(order, unicode.UseBOM).NewDecoder().Bytes(b)
-	if err != nil || !utf8.Valid(text) {
-		return "" // not reached: the decoder replaces what it cannot decode
+// decodeUTF16 never fails: unpaired surrogates become U+FFFD, an odd byte at the end
+// is dropped.
+func decodeUTF16(b []byte, order binary.ByteOrder) string {
+	units := make([]uint16, len(b)/2)
+	for i := range units {
+		units[i] = order.Uint16(b[2*i:])
 	}
-	return string(text)
+	return string(utf16.Decode(units))
 }
 
 func dropLastLine(s string) string {

@@ -131,11 +131,14 @@ func (p *parser) endBlock() {
 //
 // The rule is for a and b, the delay for a only. Of several the longest counts.
 func (p *parser) crawlDelay(value string) {
-	d, ok := parseDelay(value)
-	if !p.open || !ok {
+	if !p.open {
 		return
 	}
 	p.delayed = true
+	d, ok := parseDelay(value)
+	if !ok {
+		return
+	}
 	last := &p.file.delays[len(p.file.delays)-1]
 	*last = delay{value: max(last.value, d), set: true}
 }

@@ -58,8 +58,10 @@ type Policy struct {
 	Why string
 	// Until is when robots.txt has to be fetched again.
 	Until time.Time
-	// Next is the URL to fetch, with the verdict Follow.
+	// Next is the URL to fetch, with the verdict Follow, and Hops how many
+	// redirects in a row led to it.
 	Next page.URL
+	Hops int
 	// Copy is the last good copy, nil if there is none.
 	Copy *Copy
 	// Failures counts the fetches in a row that found robots.txt unreachable,

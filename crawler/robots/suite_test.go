@@ -111,6 +111,7 @@ func dialectOf(c suiteMatch, dialects []dialectCase) int {
 func checkCounts(t *testing.T, dialects []dialectCase, found []int) {
 	t.Helper()
 	for i, d := range dialects {
+		t.Logf("%s: %d cases with %+v: %s", d.test, found[i], d.opts, d.why)
 		if found[i] != d.want {
 			t.Errorf("%s %s %s: %d cases need the dialect, the table says %d", d.test, d.url, d.agent, found[i], d.want)
 		}

@@ -1,0 +1,75 @@
+package robots
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"indexer/page"
+)
+
+// TestSizeLimit: exactly the first 500 KiB are read, and of the line that the
+// limit cuts nothing is.
+func TestSizeLimit(t *testing.T) {
+	const last = "Disallow: /last\n"
+	fill := func(n int) string {
+		return "User-agent: *\n" + strings.Repeat("#", n-len("User-agent: *\n")-1) + "\n"
+	}
+	for _, c := range []struct {
+		name    string
+		body    string
+		allowed bool
+		ignored int
+	}{
+		{"all fits", fill(DefaultMaxBytes-len(last)) + last, false, 0},
+		{"a comment too many", fill(DefaultMaxBytes-len(last)) + last + "# more\n", false, 7},
+		{"cut in the line end", fill(DefaultMaxBytes-len(last)+1) + last, true, 1},
+		{"cut to a shorter rule", fill(DefaultMaxBytes-len(last)+5) + last, true, 5},
+		{"one endless line", strings.Repeat("Disallow: /", DefaultMaxBytes), true, 10 * DefaultMaxBytes},
+	} {
+		file := Parse([]byte(c.body))
+		if allowed, rule := file.Group("indexer").Allowed("https://example.com/last"); allowed != c.allowed {
+			t.Errorf("%s: allowed %v by %v", c.name, allowed, rule)
+		}
+		if got := file.Stats().Ignored; got != c.ignored {
+			t.Errorf("%s: %d bytes ignored, want %d", c.name, got, c.ignored)
+		}
+	}
+	if o := (Options{MaxBytes: 10}); o.Parse([]byte(fill(100))).Stats().Ignored != 0 {
+		t.Error("a limit below that of the RFC was obeyed")
+	}
+	if o := (Options{MaxBytes: DefaultMaxBytes + 20}); o.Parse([]byte(fill(DefaultMaxBytes+10))).Stats().Ignored != 0 {
+		t.Error("a higher limit was not obeyed")
+	}
+}
+
+// TestPolicyLimit: no more is kept than is read, and the user is told.
+func TestPolicyLimit(t *testing.T) {
+	body := bytes.Repeat([]byte("Disallow: /\n"), DefaultMaxBytes)
+	p := Decide(Policy{}, page.Fetch{Status: 200, Body: body})
+	if len(p.Copy.Body) != DefaultMaxBytes+1 || p.File().Stats().Ignored != 1 {
+		t.Errorf("%d bytes are kept, %d ignored", len(p.Copy.Body), p.File().Stats().Ignored)
+	}
+	if !strings.Contains(p.Why, "only the first 512000 bytes are read") {
+		t.Error(p.Why)
+	}
+	body[0] = 'x'
+	if p.Copy.Body[0] != 'D' {
+		t.Error("the copy shares memory with the fetch")
+	}
+}
+
+// TestUnfetched: nothing may be fetched before the robots.txt is known.
+func TestUnfetched(t *testing.T) {
+	var p Policy
+	if allowed, rule := p.Group("indexer").Allowed("https://example.com/"); allowed {
+		t.Error(rule)
+	}
+	if !p.Due(specStart) {
+		t.Error("not due")
+	}
+	p = Decide(p, page.Fetch{Status: 200, Time: specStart})
+	if p.Due(p.Until.Add(-1)) || !p.Due(p.Until) {
+		t.Error("due at the wrong time")
+	}
+}
