@@ -12,6 +12,7 @@ import (
 	"indexer/control"
 	"indexer/index"
 	"indexer/replay"
+	"indexer/repository"
 	"indexer/sites"
 	"indexer/store"
 )
@@ -83,7 +84,7 @@ var outcomes = []outcome{
 	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "until that process is done, query, inspect, stats, export and verify can be used all the same"},
 	{is(control.ErrCutOff), statusFailed, "run the same command again"},
 	{is(errNoData, index.ErrNoIndex), statusUsage, "fill it with `indexer replay FILE.warc.gz`, or name another directory with --data"},
-	{is(errForeign, store.ErrForeign, index.ErrForeign), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
+	{is(errForeign, store.ErrForeign, index.ErrForeign, repository.ErrOtherIndex), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
 	{is(store.ErrNewerFormat, index.ErrNewerFormat), statusUsage, "use the version of the program that wrote it, or a later one; nothing was changed"},
 	{as[*usageError](), statusUsage, ""}, // says it itself
 	{as[*config.Error](), statusUsage, "config.yaml in the program's source shows every key with its default"},

@@ -33,6 +33,7 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	if err := checkDataDir(a.cfg.Data, create); err != nil {
 		return nil, err
 	}
+	limitMemory(a.cfg.Memory)
 	repo, err := repository.Open(ctx, a.cfg.Data, a.repositoryOptions())
 	if err != nil {
 		return nil, err

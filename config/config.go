@@ -17,6 +17,8 @@ type Config struct {
 	Workers int
 	// Backlog is how many rows may wait for observers before loading waits.
 	Backlog int
+	// Memory is how many MiB of heap the program tries to stay within.
+	Memory int
 	// Commit is auto, one-phase or two-phase.
 	Commit string
 	// Sync makes what was acknowledged survive a lost machine too.
@@ -45,6 +47,7 @@ func Default() Config {
 		Format:   "text",
 		Workers:  4,
 		Backlog:  2000,
+		Memory:   600,
 		Commit:   "auto",
 		WARC:     WARC{MaxBody: 32 << 20},
 		Query:    Query{Limit: 10},

@@ -23,6 +23,7 @@ var settings = []setting{
 	oneOf("format", func(c *Config) *string { return &c.Format }, "text", "json"),
 	number("workers", func(c *Config) *int { return &c.Workers }, 1, 256),
 	number("backlog", func(c *Config) *int { return &c.Backlog }, 10, 1_000_000),
+	number("memory", func(c *Config) *int { return &c.Memory }, 64, 1<<20),
 	oneOf("commit", func(c *Config) *string { return &c.Commit }, "auto", "one-phase", "two-phase"),
 	boolean("sync", func(c *Config) *bool { return &c.Sync }),
 	number("warc.max_body", func(c *Config) *int { return &c.WARC.MaxBody }, 1<<10, 1<<30),

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"indexer/loader"
 	"indexer/page"
@@ -60,9 +61,13 @@ func (p *Progress) Current() string {
 	return ""
 }
 
-// buffer is how many fetches wait between reader and loaders: enough to keep
-// them busy, little enough to bound memory when bodies are large.
-const buffer = 16
+// buffer is how many fetches wait between reader and loaders, and bufferBytes how
+// large their bodies are together: enough to keep the loaders busy, little enough
+// to bound memory when bodies are large. One body of any size always passes.
+const (
+	buffer      = 16
+	bufferBytes = 64 << 20
+)
 
 // Run reads the inputs one after the other and loads every fetch. It returns
 // when all were loaded, or ctx ended, or the sink failed; it does not wait for
@@ -73,22 +78,24 @@ func Run(ctx context.Context, sink Sink, inputs []Input, opts Options, p *Progre
 		opts.Loaders = 4
 	}
 	fetches := make(chan *page.Fetch, buffer)
+	room := semaphore.NewWeighted(bufferBytes)
 	g, ctx := errgroup.WithContext(ctx)
 	for range opts.Loaders {
-		g.Go(func() error { return load(ctx, sink, fetches, p) })
+		g.Go(func() error { return load(ctx, sink, fetches, room, p) })
 	}
 	var unread unreadable
 	g.Go(func() error {
 		defer close(fetches)
-		return read(ctx, inputs, opts.WARC, fetches, p, &unread)
+		return (&source{opts.WARC, fetches, room, p}).read(ctx, inputs, &unread)
 	})
 	err := g.Wait()
 	return errors.Join(err, unread.err())
 }
 
-func load(ctx context.Context, sink Sink, fetches <-chan *page.Fetch, p *Progress) error {
+func load(ctx context.Context, sink Sink, fetches <-chan *page.Fetch, room *semaphore.Weighted, p *Progress) error {
 	for f := range fetches {
 		effect, err := sink.Load(ctx, f)
+		room.Release(weight(f))
 		if err != nil {
 			return err
 		}
@@ -110,11 +117,21 @@ func (p *Progress) count(e loader.Effect) {
 	}
 }
 
-// read passes on the fetches of all inputs.
-func read(ctx context.Context, inputs []Input, opts warc.Options, fetches chan<- *page.Fetch, p *Progress, unread *unreadable) error {
+// weight is what a fetch takes of bufferBytes.
+func weight(f *page.Fetch) int64 { return min(int64(len(f.Body)), bufferBytes) }
+
+// source reads inputs and passes on their fetches.
+type source struct {
+	opts    warc.Options
+	fetches chan<- *page.Fetch
+	room    *semaphore.Weighted
+	p       *Progress
+}
+
+func (s *source) read(ctx context.Context, inputs []Input, unread *unreadable) error {
 	for _, in := range inputs {
-		p.current.Store(&in.Name)
-		if err := readInput(ctx, in, opts, fetches, p); err != nil {
+		s.p.current.Store(&in.Name)
+		if err := s.readInput(ctx, in); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -124,33 +141,43 @@ func read(ctx context.Context, inputs []Input, opts warc.Options, fetches chan<-
 	return nil
 }
 
-func readInput(ctx context.Context, in Input, opts warc.Options, fetches chan<- *page.Fetch, p *Progress) (err error) {
-	r, err := in.Open(opts)
+func (s *source) readInput(ctx context.Context, in Input) (err error) {
+	r, err := in.Open(s.opts)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	before := p.Bytes.Load()
+	before := s.p.Bytes.Load()
 	for {
 		rec, err := r.Next()
-		p.Bytes.Store(before + r.Stats().Bytes)
+		s.p.Bytes.Store(before + r.Stats().Bytes)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		p.Records.Add(1)
+		s.p.Records.Add(1)
 		f, ok := rec.Fetch()
 		if !ok {
 			continue
 		}
-		p.Fetches.Add(1)
-		select {
-		case fetches <- &f:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		s.p.Fetches.Add(1)
+		if err := s.pass(ctx, &f); err != nil {
+			return err
 		}
+	}
+}
+
+func (s *source) pass(ctx context.Context, f *page.Fetch) error {
+	if err := s.room.Acquire(ctx, weight(f)); err != nil {
+		return context.Cause(ctx)
+	}
+	select {
+	case s.fetches <- f:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

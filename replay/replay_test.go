@@ -1,0 +1,117 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"indexer/loader"
+	"indexer/page"
+	"indexer/replay"
+	"indexer/warc"
+)
+
+// sink notes what it is given.
+type sink struct {
+	mu   sync.Mutex
+	urls map[page.URL]int
+	fail error
+}
+
+func (s *sink) Load(_ context.Context, f *page.Fetch) (loader.Effect, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail != nil {
+		return loader.Late, s.fail
+	}
+	if s.urls == nil {
+		s.urls = make(map[page.URL]int)
+	}
+	s.urls[f.URL]++
+	return loader.Effect(s.urls[f.URL] % 4), nil
+}
+
+// record packs pages of the given sizes into a WARC file.
+func record(t *testing.T, sizes ...int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := warc.NewWriter(&out)
+	for i, n := range sizes {
+		f := page.Fetch{
+			URL: page.MustParseURL("https://example.org/" + strings.Repeat("x", i)), Time: time.Unix(int64(i), 0).UTC(),
+			Status: 200, Header: map[string][]string{"Content-Type": {"text/plain"}}, Body: bytes.Repeat([]byte("a"), n),
+		}
+		if err := w.WriteFetch(&f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.Bytes()
+}
+
+// TestRun: every fetch of every input is loaded once, bodies larger than the
+// buffer among them, and the counts add up.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.warc.gz")
+	if err := os.WriteFile(file, record(t, 10, 20<<20, 20<<20, 30<<20, 0), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var s sink
+	var p replay.Progress
+	inputs := []replay.Input{replay.File(file), replay.Stream("a stream", bytes.NewReader(record(t, 1, 2)))}
+	if err := replay.Run(context.Background(), &s, inputs, replay.Options{Loaders: 3}, &p); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.urls) != 5 || p.Fetches.Load() != 7 || p.Records.Load() != 7 {
+		t.Errorf("loaded %v; %d fetches, %d records", s.urls, p.Fetches.Load(), p.Records.Load())
+	}
+	if sum := p.Changed.Load() + p.Renewed.Load() + p.Late.Load() + p.Failed.Load(); sum != 7 {
+		t.Errorf("effects add up to %d, not 7", sum)
+	}
+	if p.Current() != "a stream" {
+		t.Errorf("the last input was %q", p.Current())
+	}
+}
+
+// TestUnreadable: an input that cannot be opened is told, and the others are read.
+func TestUnreadable(t *testing.T) {
+	var s sink
+	missing := filepath.Join(t.TempDir(), "none.warc")
+	inputs := []replay.Input{replay.File(missing), replay.Stream("good", bytes.NewReader(record(t, 1)))}
+	err := replay.Run(context.Background(), &s, inputs, replay.Options{}, &replay.Progress{})
+	var unread *replay.InputError
+	if !errors.As(err, &unread) || unread.Name != missing || !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("error %v, want one that names %s", err, missing)
+	}
+	if len(s.urls) != 1 {
+		t.Errorf("loaded %v, want the page of the other input", s.urls)
+	}
+}
+
+// TestSinkFails: what the sink says ends the run, also when all buffers are full.
+func TestSinkFails(t *testing.T) {
+	broken := errors.New("broken")
+	s := sink{fail: broken}
+	inputs := []replay.Input{replay.Stream("many", bytes.NewReader(record(t, make([]int, 200)...)))}
+	if err := replay.Run(context.Background(), &s, inputs, replay.Options{Loaders: 2}, &replay.Progress{}); !errors.Is(err, broken) {
+		t.Fatalf("error %v, want the sink's", err)
+	}
+}
+
+// TestInterrupted: the end of the context is the error.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	why := errors.New("enough")
+	cancel(why)
+	var s sink
+	inputs := []replay.Input{replay.Stream("many", bytes.NewReader(record(t, make([]int, 200)...)))}
+	if err := replay.Run(ctx, &s, inputs, replay.Options{}, &replay.Progress{}); !errors.Is(err, why) {
+		t.Fatalf("error %v, want the cause", err)
+	}
+}
