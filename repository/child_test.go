@@ -13,6 +13,7 @@ import (
 	"indexer/page"
 	"indexer/repository"
 	"indexer/txn"
+	"indexer/verify"
 )
 
 // The child process: opens a directory, loads a web, waits until nothing is left
@@ -24,6 +25,8 @@ const (
 	childDir  = "REPOSITORY_TEST_CHILD_DIR"
 	childWeb  = "REPOSITORY_TEST_CHILD_WEB" // "" loads nothing
 	childMode = "REPOSITORY_TEST_CHILD_MODE"
+	// childVerify set makes it verify before it closes; differences are a failure.
+	childVerify = "REPOSITORY_TEST_CHILD_VERIFY"
 )
 
 // What it says. A line is the event, and for some a space and a value.
@@ -101,8 +104,16 @@ func childLoad(ctx context.Context, r *repository.Repository, say func(string, .
 	}
 	say(saysQuiet)
 	res, err := r.Export(ctx, io.Discard)
-	if err == nil {
-		say(saysDigest, res.Digest)
+	if err != nil {
+		return err
+	}
+	say(saysDigest, res.Digest)
+	if os.Getenv(childVerify) == "" {
+		return nil
+	}
+	rep, err := verify.Run(ctx, r)
+	if err == nil && rep.Total > 0 {
+		err = fmt.Errorf("verify found %d differences, the first: %v", rep.Total, rep.Differences[0])
 	}
 	return err
 }

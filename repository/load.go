@@ -70,7 +70,7 @@ func (t *toucher) flush(ctx context.Context, w *index.Writer) error {
 		return nil
 	}
 	if err := w.Touch(ctx, batch); err != nil {
-		return fmt.Errorf("renew fetch times in the index files: %w", err)
+		return fmt.Errorf("renew fetch times in the index files: %w", fileError(err))
 	}
 	return nil
 }

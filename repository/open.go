@@ -88,7 +88,7 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 
 // start begins transactions, and then observers.
 func (r *Repository) start(ctx context.Context, opts Options) error {
-	registry, err := observers.Registry(r.files, r.tracker)
+	registry, err := observers.Registry(sink{r.files}, r.tracker)
 	if err != nil {
 		return err
 	}
