@@ -25,7 +25,8 @@ func plainRule(i int) string {
 	return fmt.Sprintf("Disallow: /shop/category-%d/items\n", i*7919%100_000)
 }
 
-func starRule(i int) string { return fmt.Sprintf("Disallow: /*a*b%d\n", i) }
+// starRule almost matches everywhere in a path of many a.
+func starRule(i int) string { return fmt.Sprintf("Disallow: /*aaaaaaab%d\n", i) }
 
 // rules are n lines of a file.
 func rules(n int, rule func(i int) string) []byte {

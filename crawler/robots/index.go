@@ -7,8 +7,10 @@ import "slices"
 // one map look-up for each length that occurs. A file of the greatest size has
 // under a thousand such lengths, ordinary ones a dozen.
 //
-// Patterns that begin with a wildcard share a prefix and are tried one after the
-// other, each in linear time.
+// Patterns with a wildcard after the same prefix are tried one after the other, each
+// in linear time. The worst that the limits on files and URLs permit, 20,000 such
+// rules which nearly match a URL of 8 KiB everywhere, takes some 50 ms
+// (BenchmarkAllowed); plain rules do not add to the time of a decision.
 type index struct {
 	patterns []indexed
 	byPrefix map[string][]int32 // numbers of patterns, those of higher precedence first
