@@ -59,8 +59,10 @@ func visitAnchors(sourceRow string, target page.URL, cols []txn.Version, fn func
 	return nil
 }
 
-// distinctAnchors bounds the memory of anchorCount.
-const distinctAnchors = 20_000
+// CountedAnchors is how many different anchors of a cluster are counted, to bound
+// memory. Where there are more, those that come later in the order of VisitInlinks
+// are left out, so the most frequent ones shown may not be the right ones.
+const CountedAnchors = 20_000
 
 // anchorCount counts anchor texts.
 type anchorCount map[string]int
@@ -69,7 +71,7 @@ func (c *anchorCount) add(text string) {
 	if *c == nil {
 		*c = make(anchorCount)
 	}
-	if _, known := (*c)[text]; text != "" && (known || len(*c) < distinctAnchors) {
+	if _, known := (*c)[text]; text != "" && (known || len(*c) < CountedAnchors) {
 		(*c)[text]++
 	}
 }

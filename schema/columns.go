@@ -23,7 +23,7 @@ const (
 func Groups() []string {
 	return []string{
 		GroupApp, GroupFetch, GroupBody, GroupDoc, GroupURL, GroupLead, GroupLink, GroupMember, GroupIndex,
-		GroupFrontier, GroupQueue, GroupHost,
+		GroupFrontier, GroupQueue, GroupHost, GroupSeed,
 		notify.DeadGroup,
 	}
 }

@@ -16,6 +16,7 @@ const (
 	GroupFrontier = "frontier" // URL rows: what is known of a URL's visits
 	GroupQueue    = "queue"    // host rows with what is to be fetched, in order
 	GroupHost     = "host"     // host rows: what the crawler keeps of a host
+	GroupSeed     = "seed"     // URL rows: what the crawl was told to begin with
 )
 
 // The columns of crawling.
@@ -32,7 +33,9 @@ var (
 	// Discover is never written; a weak notification says that links or target of a
 	// URL have changed. o: discover
 	Discover = txn.Column{Group: GroupFrontier, Name: "discover"}
-	// CrawlConfig says what is crawled: seeds and scope. w: frontier
+	// Seed marks a seed. w: frontier
+	Seed = txn.Column{Group: GroupSeed, Name: "x"}
+	// CrawlConfig says how far the crawl goes from its seeds. w: frontier
 	CrawlConfig = txn.Column{Group: GroupApp, Name: "crawl"}
 )
 

@@ -3,7 +3,19 @@
 // mean (package batch: no observers, no incremental state), and compares that
 // with everything the observers left, in the repository and in the index files.
 //
-// With the observers it shares how a body is read (page) and how rows are spelled
-// (schema), nothing else. It runs while the pipeline is running: the snapshot is
+// Checked are the invariants of that section:
+//
+//  1. stored state, text and links against the stored body, and the body against
+//     its digests                                     fetches.go, urls.go, docs.go
+//  2. links said against links inverted                         docs.go, pairs.go
+//  3. members against clusters                                           pairs.go
+//  4. index documents against clusters, in the table and the files       index.go
+//  5. that every observer has seen what it watches                     answers.go
+//
+// Locks are not looked for: a reader that meets one resolves it.
+//
+// With the observers it shares how a body is read (page), how rows are spelled
+// (schema), what a stored walk means and what time is shown (observers), nothing
+// else. It runs while the pipeline is running: the snapshot is
 // taken at a moment when nothing was left to do, and stays readable.
 package verify

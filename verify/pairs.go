@@ -3,10 +3,10 @@ package verify
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
-	"indexer/batch"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
@@ -34,7 +34,7 @@ func (v *verifier) compareMembers(ctx context.Context) error {
 		delete(want, row)
 		return nil
 	})
-	for row := range want {
+	for _, row := range slices.Sorted(maps.Keys(want)) {
 		if k, m, err := schema.ParseMemberRow(row); err == nil {
 			v.rep.add(schema.GroupMember, short(k), string(m.URL), "", describeMember(m))
 		}
@@ -57,7 +57,7 @@ func (v *verifier) compareLinks(ctx context.Context) error {
 			want[schema.PairRow(g.Target, u.URL)] = describeAnchors(g.Anchors)
 		}
 	}
-	return v.comparePairs(ctx, schema.GroupLink, "links", want, func(c txn.Version) (string, error) {
+	return v.comparePairs(ctx, schema.Anchors, "links", want, func(c txn.Version) (string, error) {
 		anchors, err := schema.DecodeAnchors(c.Data)
 		return describeAnchors(anchors), err
 	})
@@ -71,28 +71,27 @@ func describeAnchors(anchors []string) string {
 func (v *verifier) compareLeads(ctx context.Context) error {
 	want := make(map[string]string)
 	for u := range v.batch.URLs() {
-		if target := targetOf(u); target != "" {
+		if target := u.Document.Target; target != "" {
 			want[schema.PairRow(target, u.URL)] = "lead"
 		}
 	}
-	return v.comparePairs(ctx, schema.GroupLead, "leads", want, func(txn.Version) (string, error) { return "lead", nil })
+	return v.comparePairs(ctx, schema.Lead, "leads", want, func(txn.Version) (string, error) { return "lead", nil })
 }
 
-func targetOf(u *batch.URL) page.URL { return u.Document.Target }
-
-func (v *verifier) comparePairs(ctx context.Context, group, kind string, want map[string]string, describe func(txn.Version) (string, error)) error {
-	err := v.tx.Scan(ctx, group, "", "", func(row string, cols []txn.Version) error {
+// comparePairs compares the rows of edges that have a column.
+func (v *verifier) comparePairs(ctx context.Context, c txn.Column, kind string, want map[string]string, describe func(txn.Version) (string, error)) error {
+	err := v.tx.Scan(ctx, c.Group, "", "", func(row string, cols []txn.Version) error {
 		v.rep.Checked[kind]++
 		stored, err := describe(cols[0])
 		if err != nil {
 			return fmt.Errorf("%s: %w", readable(row), err)
 		}
-		v.rep.same(group, readable(row), cols[0].Name, stored, want[row])
+		v.rep.same(c.Group, readable(row), c.Name, stored, want[row])
 		delete(want, row)
 		return nil
 	})
-	for _, row := range slices.Sorted(keys(want)) {
-		v.rep.add(group, readable(row), "", "", want[row])
+	for _, row := range slices.Sorted(maps.Keys(want)) {
+		v.rep.add(c.Group, readable(row), c.Name, "", want[row])
 	}
 	return err
 }

@@ -1,6 +1,9 @@
 package verify
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Report says what was compared and what was found to differ.
 type Report struct {
@@ -54,10 +57,10 @@ func cut(s string) string {
 	if len(s) <= maxShown {
 		return s
 	}
-	return s[:maxShown] + "…"
+	return strings.ToValidUTF8(s[:maxShown], "") + "…"
 }
 
-// same counts a comparison and notes a difference.
+// same notes a difference, if there is one.
 func (r *Report) same(table, row, column, stored, computed string) {
 	if stored != computed {
 		r.add(table, row, column, stored, computed)

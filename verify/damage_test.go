@@ -1,0 +1,314 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"indexer/index"
+	"indexer/observers/webtest"
+	"indexer/page"
+	"indexer/repository"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fixture is a small settled web, in a table in memory and real index files.
+type fixture struct {
+	t     *testing.T
+	rig   *webtest.Rig
+	files *index.Writer
+	dir   string
+}
+
+const fixtureWeb = `
+a.example/x at=1 page text=alpha title=X lang=en link=a.example/y,why link=a.example/r,are
+a.example/y at=1 page text=beta title=Y lang=en
+a.example/twin at=1 page text=beta title=Y lang=en canonical=a.example/y
+a.example/r at=1 redirect=a.example/y
+a.example/z at=1 page text=gamma title=Z noindex
+a.example/f at=1 failed
+`
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{t: t, dir: t.TempDir()}
+	var err error
+	if f.files, err = index.OpenWriter(t.Context(), f.dir, index.WriterOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.must(f.files.Close()) })
+	f.rig, err = webtest.Open(t.Context(), webtest.Options{Sink: f.files})
+	f.must(err)
+	t.Cleanup(func() { f.must(f.rig.Close()) })
+	for line := range strings.Lines(strings.TrimSpace(fixtureWeb)) {
+		fetch, err := webtest.ParseFetch(line)
+		f.must(err)
+		_, err = f.rig.Load(t.Context(), fetch)
+		f.must(err)
+	}
+	f.must(f.rig.Settle(t.Context(), nil))
+	return f
+}
+
+func (f *fixture) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// verify returns the differences, one a line.
+func (f *fixture) verify() ([]string, error) {
+	ctx := context.Background()
+	reader, err := index.OpenReader(f.dir)
+	f.must(err)
+	defer reader.Close()
+	view, err := reader.Snapshot(ctx)
+	f.must(err)
+	defer view.Close()
+	tx, err := f.rig.DB.Begin(ctx)
+	f.must(err)
+	defer tx.Rollback()
+	rep, err := compare(ctx, &repository.Quiet{Tx: tx, Index: view})
+	if err != nil {
+		return nil, err
+	}
+	if rep.Total != len(rep.Differences) || rep.SnapshotTS != tx.Start() {
+		f.t.Errorf("%d of %d differences at %d", len(rep.Differences), rep.Total, rep.SnapshotTS)
+	}
+	var lines []string
+	for _, d := range rep.Differences {
+		lines = append(lines, d.String())
+	}
+	return lines, nil
+}
+
+// set writes a cell; nil deletes it. All observers have seen it.
+func (f *fixture) set(row string, c txn.Column, value []byte) {
+	f.t.Helper()
+	f.must(f.rig.Tamper(f.t.Context(), func(tx *txn.Txn) error {
+		if value == nil {
+			tx.Delete(row, c)
+		} else {
+			tx.Set(row, c, value)
+		}
+		return nil
+	}))
+	f.must(f.rig.Acknowledge(f.t.Context(), txn.Cell{Row: row, Column: c}))
+}
+
+func (f *fixture) get(row string, c txn.Column) []byte {
+	f.t.Helper()
+	tx, err := f.rig.DB.Begin(f.t.Context())
+	f.must(err)
+	defer tx.Rollback()
+	v, err := tx.Get(f.t.Context(), row, c)
+	f.must(err)
+	return slices.Clone(v.Data)
+}
+
+// edit decodes a cell, changes the value and writes it back.
+func edit[T any](f *fixture, row string, c txn.Column, decode func([]byte) (T, error), encode func(T) []byte, change func(*T)) {
+	f.t.Helper()
+	v, err := decode(f.get(row, c))
+	f.must(err)
+	change(&v)
+	f.set(row, c, encode(v))
+}
+
+// editFile changes the document of y in the index files.
+func (f *fixture) editFile(change func(*index.Document)) {
+	f.t.Helper()
+	reader, err := index.OpenReader(f.dir)
+	f.must(err)
+	defer reader.Close()
+	d, found, err := reader.Document(f.t.Context(), string(urlY))
+	if err != nil || !found {
+		f.t.Fatal(found, err)
+	}
+	d.Seq += 1 << 40
+	change(&d)
+	f.must(f.files.Apply(f.t.Context(), []index.Change{index.Upsert(&d)}))
+}
+
+const (
+	urlX    page.URL = "https://a.example/x"
+	urlY    page.URL = "https://a.example/y"
+	urlTwin page.URL = "https://a.example/twin"
+	urlR    page.URL = "https://a.example/r"
+	urlZ    page.URL = "https://a.example/z"
+	urlNew  page.URL = "https://a.example/new"
+)
+
+var rowX, rowY, rowZ, rowNew = schema.URLRow(urlX), schema.URLRow(urlY), schema.URLRow(urlZ), schema.URLRow(urlNew)
+
+func (f *fixture) keyOf(row string) page.ContentKey {
+	s, err := schema.DecodeURLState(f.get(row, schema.State))
+	f.must(err)
+	return s.Key
+}
+
+func (f *fixture) member(u page.URL, eligible bool) string {
+	return schema.MemberRow(f.keyOf(rowY), schema.MemberInfo{URL: u, Eligible: eligible})
+}
+
+// damages are what is done to the fixture, and what verify must say then: each
+// difference as "table row column", nothing more and nothing less. KEY stands for
+// the cluster of y, NONE for that of z, which is not in the index.
+var damages = []struct {
+	name string
+	do   func(*fixture)
+	want []string
+}{
+	{"nothing", func(*fixture) {}, nil},
+	{"outcome", func(f *fixture) {
+		edit(f, rowY, schema.State, schema.DecodeURLState, schema.URLState.Encode, func(s *schema.URLState) { s.NoFollow = true })
+	}, []string{"url https://a.example/y state"}},
+	{"state gone", func(f *fixture) { f.set(rowY, schema.State, nil) }, []string{"url https://a.example/y state"}},
+	{"state of nothing", func(f *fixture) {
+		f.set(rowNew, schema.State, schema.URLState{Outcome: page.Gone}.Encode())
+	}, []string{"url https://a.example/new state"}},
+	{"walk gone", func(f *fixture) { f.set(rowY, schema.Walk, nil) },
+		[]string{"url https://a.example/y walk (terminal)", "url https://a.example/y walk (cluster)"}},
+	{"walk elsewhere", func(f *fixture) {
+		edit(f, rowX, schema.Walk, schema.DecodeWalk, schema.StoredWalk.Encode, func(w *schema.StoredWalk) { (*w)[0].Key[0]++ })
+	}, []string{"url https://a.example/x walk (cluster)"}},
+	{"walk longer", func(f *fixture) {
+		edit(f, rowX, schema.Walk, schema.DecodeWalk, schema.StoredWalk.Encode, func(w *schema.StoredWalk) { *w = append(*w, (*w)[0]) })
+	}, []string{"url https://a.example/x walk (leads to)"}},
+	{"pending", func(f *fixture) { f.set(rowX, schema.Pending, schema.EncodeURLs([]page.URL{urlY})) },
+		[]string{"url https://a.example/x pending"}},
+	{"spread", func(f *fixture) { f.set(rowX, schema.Spread, schema.StoredSpread{Walk: 1}.Encode()) },
+		[]string{"url https://a.example/x spread"}},
+	{"title", func(f *fixture) {
+		edit(f, rowX, schema.Text, schema.DecodeText, schema.StoredText.Encode, func(s *schema.StoredText) { s.Title = "W" })
+	}, []string{"doc https://a.example/x text (title)"}},
+	{"text", func(f *fixture) {
+		edit(f, rowX, schema.Text, schema.DecodeText, schema.StoredText.Encode, func(s *schema.StoredText) { s.Text += "." })
+	}, []string{"doc https://a.example/x text (text)"}},
+	{"language", func(f *fixture) {
+		edit(f, rowX, schema.Text, schema.DecodeText, schema.StoredText.Encode, func(s *schema.StoredText) { s.Language = "de" })
+	}, []string{"doc https://a.example/x text (language)"}},
+	{"text gone", func(f *fixture) { f.set(rowX, schema.Text, nil) }, []string{"doc https://a.example/x text"}},
+	{"text of nothing", func(f *fixture) { f.set(rowNew, schema.Text, schema.StoredText{Title: "N"}.Encode()) },
+		[]string{"doc https://a.example/new text"}},
+	{"links said", func(f *fixture) {
+		edit(f, rowX, schema.Links, schema.DecodeLinks, schema.EncodeLinks, func(g *[]schema.TargetLinks) { *g = (*g)[:1] })
+	}, []string{"doc https://a.example/x links"}},
+	{"links said gone", func(f *fixture) { f.set(rowX, schema.Links, nil) }, []string{"doc https://a.example/x links"}},
+	{"links inverted", func(f *fixture) {
+		edit(f, rowX, schema.Inverted, schema.DecodeLinks, schema.EncodeLinks, func(g *[]schema.TargetLinks) { (*g)[0].Anchors[0] = "?" })
+	}, []string{"doc https://a.example/x inverted"}},
+	{"links inverted of nothing", func(f *fixture) {
+		f.set(rowY, schema.Inverted, schema.EncodeLinks([]schema.TargetLinks{{Target: urlX, Anchors: []string{"a"}}}))
+	}, []string{"doc https://a.example/y inverted"}},
+	{"link row", func(f *fixture) {
+		f.set(schema.PairRow(urlY, urlX), schema.Anchors, schema.EncodeAnchors([]string{"no"}))
+	},
+		[]string{"link https://a.example/x -> https://a.example/y a"}},
+	{"link row gone", func(f *fixture) { f.set(schema.PairRow(urlY, urlX), schema.Anchors, nil) },
+		[]string{"link https://a.example/x -> https://a.example/y a"}},
+	{"link row of nothing", func(f *fixture) {
+		f.set(schema.PairRow(urlX, urlZ), schema.Anchors, schema.EncodeAnchors([]string{"no"}))
+	}, []string{"link https://a.example/z -> https://a.example/x a"}},
+	{"lead row gone", func(f *fixture) { f.set(schema.PairRow(urlY, urlR), schema.Lead, nil) },
+		[]string{"lead https://a.example/r -> https://a.example/y x"}},
+	{"lead row of nothing", func(f *fixture) { f.set(schema.PairRow(urlY, urlZ), schema.Lead, []byte{}) },
+		[]string{"lead https://a.example/z -> https://a.example/y x"}},
+	{"member gone", func(f *fixture) { f.set(f.member(urlTwin, false), schema.Member, nil) }, []string{"member KEY https://a.example/twin"}},
+	{"member of nothing", func(f *fixture) { f.set(f.member(urlNew, true), schema.Member, []byte{}) },
+		[]string{"member KEY https://a.example/new"}},
+	{"member's class", func(f *fixture) {
+		f.set(f.member(urlTwin, false), schema.Member, nil)
+		f.set(f.member(urlTwin, true), schema.Member, []byte{})
+	}, []string{"member KEY https://a.example/twin", "member KEY https://a.example/twin"}},
+	{"indexed URL", func(f *fixture) {
+		edit(f, schema.ClusterRow(f.keyOf(rowY)), schema.Indexed, schema.DecodeIndexed, schema.StoredIndexed.Encode,
+			func(d *schema.StoredIndexed) { d.URL = urlTwin })
+	}, []string{"index KEY canonical"}},
+	{"indexed numbers", func(f *fixture) {
+		edit(f, schema.ClusterRow(f.keyOf(rowY)), schema.Indexed, schema.DecodeIndexed, schema.StoredIndexed.Encode,
+			func(d *schema.StoredIndexed) { d.Members++; d.Inlinks++ })
+	}, []string{"index KEY members", "index KEY inlinks"}},
+	{"indexed gone", func(f *fixture) { f.set(schema.ClusterRow(f.keyOf(rowY)), schema.Indexed, nil) }, []string{"index KEY canonical"}},
+	{"indexed of nothing", func(f *fixture) {
+		f.set(schema.ClusterRow(f.keyOf(rowZ)), schema.Indexed, schema.StoredIndexed{URL: urlZ, Members: 1}.Encode())
+	}, []string{"index NONE canonical"}},
+	{"bytes of a body", func(f *fixture) {
+		edit(f, rowX, schema.Body, schema.DecodeBody, schema.EncodeBody, func(b *[]byte) { *b = append(*b, "<!-- -->"...) })
+	}, []string{"body https://a.example/x body (digest)"}},
+	{"digest of a fetch", func(f *fixture) {
+		edit(f, rowX, schema.FetchTime, schema.DecodeFetchStamp, schema.FetchStamp.Encode, func(s *schema.FetchStamp) { s.Sum[0]++ })
+	}, []string{"fetch https://a.example/x time (body digest)"}},
+	{"file: title, language", func(f *fixture) { f.editFile(func(d *index.Document) { d.Title, d.Language = "W", "de" }) },
+		[]string{"index files https://a.example/y title", "index files https://a.example/y language"}},
+	{"file: text", func(f *fixture) { f.editFile(func(d *index.Document) { d.Text += " more" }) }, []string{"index files https://a.example/y text"}},
+	{"file: members", func(f *fixture) { f.editFile(func(d *index.Document) { d.Members = d.Members[:1] }) },
+		[]string{"index files https://a.example/y members"}},
+	{"file: numbers", func(f *fixture) { f.editFile(func(d *index.Document) { d.MembersTotal++; d.Inlinks-- }) },
+		[]string{"index files https://a.example/y members_total", "index files https://a.example/y inlinks"}},
+	{"file: anchors", func(f *fixture) { f.editFile(func(d *index.Document) { d.Anchors = nil }) }, []string{"index files https://a.example/y anchors"}},
+	{"file: rank", func(f *fixture) { f.editFile(func(d *index.Document) { d.Rank = 1 }) }, []string{"index files https://a.example/y rank"}},
+	{"file: URL", func(f *fixture) { f.editFile(func(d *index.Document) { d.URL = urlTwin }) }, []string{"index files https://a.example/y url"}},
+	{"file gone", func(f *fixture) {
+		f.must(f.files.Apply(f.t.Context(), []index.Change{index.Delete(f.keyOf(rowY), 1<<41)}))
+	}, []string{"index files https://a.example/y document"}},
+	{"file of nothing", func(f *fixture) {
+		f.must(f.files.Apply(f.t.Context(), []index.Change{index.Upsert(&index.Document{URL: urlNew, Cluster: page.ContentKey{1}, Seq: 1 << 41})}))
+	}, []string{"index files https://a.example/new document"}},
+	{"written unseen", func(f *fixture) {
+		state := f.get(rowX, schema.State)
+		f.must(f.rig.Tamper(f.t.Context(), func(tx *txn.Txn) error { tx.Set(rowX, schema.State, state); return nil }))
+	}, []string{"url https://a.example/x state (seen by cluster)"}},
+}
+
+// TestDamage: each kind of damage is found, named by table, row and column, and
+// nothing else is.
+func TestDamage(t *testing.T) {
+	for _, d := range damages {
+		t.Run(d.name, func(t *testing.T) {
+			f := newFixture(t)
+			keys := strings.NewReplacer("KEY", short(f.keyOf(rowY)), "NONE", short(f.keyOf(rowZ)))
+			d.do(f)
+			got, err := f.verify()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) != len(d.want) {
+				t.Errorf("%d differences, want %d", len(got), len(d.want))
+			}
+			for i, line := range got {
+				if i >= len(d.want) || !strings.HasPrefix(line, keys.Replace(d.want[i])+": stored ") {
+					t.Errorf("difference %q", line)
+				}
+			}
+		})
+	}
+}
+
+// TestUnreadable: what cannot be decoded is an error that names the row, not a
+// difference.
+func TestUnreadable(t *testing.T) {
+	for _, c := range []struct {
+		row    string
+		column txn.Column
+	}{
+		{rowX, schema.State}, {rowX, schema.Walk}, {rowX, schema.Text}, {rowX, schema.Links}, {rowX, schema.Inverted}, {rowX, schema.Body},
+		{rowX, schema.FetchContent}, {rowX, schema.FetchTime}, {schema.PairRow(urlY, urlX), schema.Anchors},
+	} {
+		t.Run(fmt.Sprint(c.column), func(t *testing.T) {
+			f := newFixture(t)
+			f.set(c.row, c.column, []byte{0xff})
+			if diff, err := f.verify(); err == nil || !strings.Contains(err.Error(), string(urlX)) {
+				t.Errorf("%v, %v", diff, err)
+			}
+		})
+	}
+}
