@@ -14,7 +14,8 @@ import (
 //	watches  fetch:content
 //	reads    fetch:content, body:body of the URL; its own results of the last run
 //	writes   doc:text, doc:links, url:state; lead rows of the URL's target
-//	wakes    links (doc:links), cluster (url:state), and index (weak) of the page's
+//	wakes    links (doc:links), cluster (url:state), in a crawl discover (weak) when
+//	         the URL leads elsewhere than before, and index (weak) of the page's
 //	         own cluster when the URL was known before
 //
 // It writes only what has changed: a page of which only bytes without a meaning
@@ -90,6 +91,9 @@ func writeDocument(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Docum
 	}
 	tx.Set(row, schema.State, now.Encode())
 	writeLead(tx, u, old.Target, now.Target)
+	if now.Target != "" && now.Target != old.Target {
+		tx.Notify(row, schema.Discover)
+	}
 	isPage, wasPage := now.Outcome == page.Page, old.Outcome == page.Page
 	switch {
 	case isPage && (!wasPage || old.Sum != now.Sum):

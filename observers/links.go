@@ -15,7 +15,7 @@ import (
 //	watches  doc:links
 //	reads    doc:links, doc:inverted, url:pending of the page
 //	writes   the link rows that differ, doc:inverted, url:pending
-//	wakes    forward (weak) of the page
+//	wakes    forward and, in a crawl, discover (weak) of the page
 //
 // One row for each pair of pages: a popular target is a range of rows that
 // nobody reads in order to write. Which clusters the targets belong to is not
@@ -101,5 +101,6 @@ func addPending(ctx context.Context, tx *txn.Txn, row string, targets []page.URL
 	slices.Sort(targets)
 	tx.Set(row, schema.Pending, schema.EncodeURLs(slices.Compact(targets)))
 	tx.Notify(row, schema.Forward)
+	tx.Notify(row, schema.Discover)
 	return nil
 }

@@ -2,6 +2,7 @@ package observers_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -33,6 +34,10 @@ type schedule struct {
 	// and its commit. One-phase only: a two-phase transaction has locks out then,
 	// for which the others would wait in the same goroutine.
 	nested bool
+	// crashes end the process now and then, between any two steps of a commit.
+	crashes bool
+	// files exports to real index files, instead of documents in memory.
+	files bool
 }
 
 // TestRandomWebs loads random webs in random order beside the observers, and
@@ -48,11 +53,14 @@ func TestRandomWebs(t *testing.T) {
 		{"steps", schedule{mode: txn.OnePhase, nested: true}, 40, 60, 500},
 		{"steps, large", schedule{mode: txn.OnePhase, nested: true}, 200, 3, 20},
 		{"steps, two-phase", schedule{mode: txn.TwoPhase}, 12, 60, 500},
+		{"crashes", schedule{mode: txn.OnePhase, crashes: true}, 12, 60, 500},
+		{"crashes, two-phase", schedule{mode: txn.TwoPhase, crashes: true}, 8, 60, 500},
 		{"1 worker", schedule{mode: txn.OnePhase, workers: 1}, 30, 15, 100},
 		{"4 workers", schedule{mode: txn.OnePhase, workers: 4}, 30, 25, 200},
 		{"16 workers", schedule{mode: txn.OnePhase, workers: 16}, 30, 15, 100},
 		{"4 workers, two-phase", schedule{mode: txn.TwoPhase, workers: 4}, 12, 10, 60},
 		{"16 workers, two-phase", schedule{mode: txn.TwoPhase, workers: 16}, 12, 6, 40},
+		{"4 workers, index files", schedule{mode: txn.OnePhase, workers: 4, files: true}, 20, 3, 20},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			seeds := s.long
@@ -100,7 +108,12 @@ func runSeed(t *testing.T, seed uint64, urls int, s schedule) {
 func (s schedule) run(ctx context.Context, seed uint64, fetches []*page.Fetch) ([]string, error) {
 	p := &player{schedule: s, random: rand.New(rand.NewPCG(seed, 1)), left: fetches}
 	p.eager = p.random.IntN(100)
-	if err := p.open(ctx, webtest.Options{}); err != nil {
+	out, err := s.openOutput(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer out.close()
+	if err := p.open(ctx, webtest.Options{Sink: out.sink}); err != nil {
 		return nil, err
 	}
 	play := p.step
@@ -110,10 +123,14 @@ func (s schedule) run(ctx context.Context, seed uint64, fetches []*page.Fetch) (
 	if err := play(ctx); err != nil {
 		return nil, fmt.Errorf("%w\nfetches\n%s", err, webtest.Describe(fetches))
 	}
-	// A time that is renewed at the very moment of an export may be lost, package
-	// index says.
-	exact := s.workers == 0
-	diff, err := webtest.Differences(ctx, p.rig.DB, p.rig.Sink.(*webtest.Sink).Documents(), fetches, exact)
+	// A time that is renewed at the very moment of an export, or of a crash, may be
+	// lost (package index, repository/load.go).
+	exact := s.workers == 0 && !s.crashes
+	docs, err := out.documents()
+	if err != nil {
+		return nil, err
+	}
+	diff, err := webtest.Differences(ctx, p.rig.DB, docs, fetches, exact)
 	if err != nil {
 		return nil, err
 	}
@@ -128,27 +145,36 @@ type player struct {
 	left   []*page.Fetch
 	eager  int // part of 100 of the actions that load
 	depth  int // of nested actions
+	// crashed: nothing may go on before a restart.
+	crashed bool
 }
 
 func (p *player) open(ctx context.Context, opts webtest.Options) (err error) {
 	opts.Mode, opts.Workers = p.mode, p.workers
-	if p.nested {
-		opts.Step = func(step string, _ txn.Cell) error {
-			if step != "commit-batch" || p.depth >= 3 || p.random.IntN(6) > 0 {
-				return nil
-			}
-			p.depth++
-			defer func() { p.depth-- }()
-			for range 1 + p.random.IntN(4) {
-				if _, err := p.act(ctx); err != nil {
-					return err
-				}
-			}
-			return nil
+	opts.Step = func(step string, _ txn.Cell) error {
+		if p.crashes && p.random.IntN(150) == 0 {
+			p.crashed = true
+			return txn.ErrCrash
 		}
+		if p.nested && step == "commit-batch" && p.depth < 3 && p.random.IntN(6) == 0 {
+			return p.nest(ctx)
+		}
+		return nil
 	}
 	p.rig, err = webtest.Open(ctx, opts)
 	return err
+}
+
+// nest does something else in the middle of a commit.
+func (p *player) nest(ctx context.Context) error {
+	p.depth++
+	defer func() { p.depth-- }()
+	for range 1 + p.random.IntN(4) {
+		if _, err := p.act(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // act loads a fetch or runs an observer; it reports false when both are done.
@@ -167,6 +193,10 @@ func (p *player) load(ctx context.Context) error {
 	f := p.left[0]
 	p.left = p.left[1:]
 	_, err := p.rig.Load(ctx, f)
+	if errors.Is(err, txn.ErrCrash) {
+		p.left = append([]*page.Fetch{f}, p.left...) // whoever loaded it does so again
+		return nil
+	}
 	return err
 }
 
@@ -177,7 +207,8 @@ func (p *player) step(ctx context.Context) error {
 		if err != nil || !more {
 			return err
 		}
-		if p.random.IntN(100) == 0 {
+		if p.crashed || p.random.IntN(100) == 0 {
+			p.crashed = false
 			if err := p.restart(ctx); err != nil {
 				return err
 			}

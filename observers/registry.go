@@ -11,15 +11,17 @@ import (
 // still streaming in; see notify.Observer.Hold. Idle, they are exported at once.
 const exportHold = 4 * time.Second
 
-// Registry registers the observers: here and nowhere else.
-func Registry(sink Sink, tracker *Tracker) (*notify.Registry, error) {
+// Registry registers the observers: here and nowhere else. Those of a crawl, which
+// find new URLs, come from package frontier.
+func Registry(sink Sink, tracker *Tracker, crawl ...notify.Observer) (*notify.Registry, error) {
 	x := &indexer{sink: sink, tracker: tracker}
-	return notify.NewRegistry(
+	list := []notify.Observer{
 		notify.Observer{Name: "document", Watches: schema.FetchContent, Batch: 4, Run: document},
 		notify.Observer{Name: "cluster", Watches: schema.State, Batch: 32, Run: cluster},
 		notify.Observer{Name: "spread", Watches: schema.Walk, Batch: 32, Run: spread},
 		notify.Observer{Name: "links", Watches: schema.Links, Batch: 8, Run: links},
 		notify.Observer{Name: "forward", Watches: schema.Forward, Weak: true, Batch: 16, Run: forward},
 		notify.Observer{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 64, Hold: exportHold, Run: x.run},
-	)
+	}
+	return notify.NewRegistry(append(list, crawl...)...)
 }

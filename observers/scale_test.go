@@ -71,7 +71,6 @@ type stepRig struct {
 	*webtest.Rig
 	t       *testing.T
 	fetches []*page.Fetch
-	steps   int
 }
 
 func openStepRig(t *testing.T, table store.Table) *stepRig {
