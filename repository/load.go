@@ -8,14 +8,21 @@ import (
 	"indexer/index"
 	"indexer/loader"
 	"indexer/page"
+	"indexer/txn"
 )
 
 // Load writes one fetch, waiting first while the observers are far behind. It
 // may be called from many goroutines.
 func (r *Repository) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) {
+	return r.LoadAnd(ctx, f, func(context.Context, *txn.Txn, loader.Effect) error { return nil })
+}
+
+// LoadAnd loads a fetch and does something else in the same transaction; see
+// loader.Loader.LoadAnd.
+func (r *Repository) LoadAnd(ctx context.Context, f *page.Fetch, also func(context.Context, *txn.Txn, loader.Effect) error) (loader.Effect, error) {
 	r.gate.RLock()
 	defer r.gate.RUnlock()
-	effect, err := r.load.Load(ctx, f)
+	effect, err := r.load.LoadAnd(ctx, f, also)
 	if err == nil && effect == loader.Renewed {
 		err = r.touches.add(ctx, r.files, index.Touch{URL: f.URL, FetchedAt: f.Time})
 	}

@@ -30,6 +30,9 @@ type Options struct {
 	// Sync makes everything acknowledged survive a lost machine, not only a
 	// killed process.
 	Sync bool
+	// Crawl makes the observers of a crawl, if there is one; it is called once the
+	// store can be read. nil: none.
+	Crawl func(ctx context.Context, db *txn.DB) ([]notify.Observer, error)
 	// Log hears of conflicts, failures and dead letters; nil for nothing.
 	Log *zap.Logger
 }
@@ -88,23 +91,42 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 
 // start begins transactions, and then observers.
 func (r *Repository) start(ctx context.Context, opts Options) error {
-	registry, err := observers.Registry(sink{r.files}, r.tracker)
-	if err != nil {
-		return err
-	}
-	r.pipeline = notify.New(registry, notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Events: logEvents(opts.Log)})
-	r.db, err = txn.Open(ctx, r.table, txn.Options{
-		Mode: opts.Commit, Observers: registry.Observers, Handover: r.pipeline.Handover,
+	// Which observers there are depends on what the store says. Nothing is written
+	// before they are known.
+	var registry *notify.Registry
+	db, err := txn.Open(ctx, r.table, txn.Options{
+		Mode: opts.Commit,
+		Observers: func(c txn.Column) []string {
+			if registry == nil {
+				return nil
+			}
+			return registry.Observers(c)
+		},
+		Handover: func(notes []txn.Notification) { r.pipeline.Handover(notes) },
 	})
 	if err != nil {
 		return err
 	}
+	r.db = db
+	var crawl []notify.Observer
+	if opts.Crawl != nil {
+		if crawl, err = opts.Crawl(ctx, db); err != nil {
+			return err
+		}
+	}
+	if registry, err = observers.Registry(sink{r.files}, r.tracker, crawl...); err != nil {
+		return err
+	}
+	r.pipeline = notify.New(registry, notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Events: logEvents(opts.Log)})
 	if err := r.matchIndex(ctx); err != nil {
 		return err
 	}
 	r.load = loader.New(r.db, r.pipeline, r.tracker.Loaded)
 	return r.pipeline.Start(ctx, r.db)
 }
+
+// DB runs transactions on the repository, for what is built beside it.
+func (r *Repository) DB() *txn.DB { return r.db }
 
 // Close lets the runs that are under way end and closes everything. What is
 // left to do is done after the next Open. No other call may be running.

@@ -1,0 +1,137 @@
+package frontier
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"indexer/crawler"
+	"indexer/crawler/scope"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// Config says how far a crawl goes. It is kept in the repository, so that
+// whatever finds new URLs later decides alike, with or without a crawler running.
+type Config struct {
+	Scope    string   `json:"scope"`     // page, host, domain or any
+	MaxDepth int      `json:"max_depth"` // links from a seed; negative: no limit
+	Include  []string `json:"include,omitempty"`
+	Exclude  []string `json:"exclude,omitempty"`
+}
+
+func (c Config) scope() scope.Config {
+	kind, err := scope.ParseKind(c.Scope)
+	if err != nil {
+		kind = scope.Host // Validate has said so before
+	}
+	return scope.Config{Kind: kind, MaxDepth: max(c.MaxDepth, scope.NoMaxDepth), Include: c.Include, Exclude: c.Exclude}
+}
+
+// Validate checks the settings.
+func (c Config) Validate() error {
+	if _, err := scope.ParseKind(c.Scope); err != nil {
+		return err
+	}
+	_, err := scope.New(c.scope(), []page.URL{"https://example.com/"})
+	return err
+}
+
+// ReadConfig reads the kept settings and seeds; false if there was never a crawl.
+func ReadConfig(ctx context.Context, db *txn.DB) (c Config, seeds []page.URL, ok bool, err error) {
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return c, nil, false, err
+	}
+	defer tx.Rollback()
+	v, err := tx.Get(ctx, schema.AppRow, schema.CrawlConfig)
+	if err != nil || !v.Exists {
+		return c, nil, false, err
+	}
+	if err := json.Unmarshal(v.Data, &c); err != nil {
+		return c, nil, false, fmt.Errorf("frontier: kept settings of the crawl: %w", err)
+	}
+	seeds, err = readSeeds(ctx, db)
+	return c, seeds, true, err
+}
+
+func readSeeds(ctx context.Context, db *txn.DB) (seeds []page.URL, err error) {
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	err = tx.Scan(ctx, schema.GroupSeed, "", "", func(row string, _ []txn.Version) error {
+		u, err := schema.ParseURLRow(row)
+		seeds = append(seeds, u)
+		return err
+	})
+	return seeds, err
+}
+
+// keepSeeds keeps seeds and queues those that are new.
+func keepSeeds(ctx context.Context, db *txn.DB, seeds []page.URL) error {
+	for chunk := range slices.Chunk(seeds, addChunk) {
+		_, err := db.Run(ctx, func(tx *txn.Txn) error {
+			for _, u := range chunk {
+				if err := keepSeed(ctx, tx, u); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("frontier: keep seeds: %w", err)
+		}
+	}
+	return nil
+}
+
+func keepSeed(ctx context.Context, tx *txn.Txn, u page.URL) error {
+	row := schema.URLRow(u)
+	kept, err := tx.Get(ctx, row, schema.Seed)
+	if err != nil || kept.Exists {
+		return err
+	}
+	tx.Set(row, schema.Seed, nil)
+	old, known, err := ReadEntry(ctx, tx, u)
+	if err != nil {
+		return err
+	}
+	if known {
+		return approach(tx, u, old, 0)
+	}
+	put(tx, u, nil, schema.FrontierEntry{Source: "seeds", Note: "seed"})
+	tx.Notify(crawler.HostOf(u), schema.HostReady)
+	return nil
+}
+
+// lookAgain wakes discover at every page and redirect, some at a time.
+func lookAgain(ctx context.Context, db *txn.DB) error {
+	const chunk = 500
+	for from := ""; ; {
+		next := ""
+		_, err := db.Run(ctx, func(tx *txn.Txn) error {
+			n := 0
+			next = ""
+			return tx.Scan(ctx, schema.GroupURL, from, "", func(row string, _ []txn.Version) error {
+				if n == chunk {
+					next = row
+					return txn.ErrStop
+				}
+				n++
+				tx.Notify(row, schema.Discover)
+				return nil
+			})
+		})
+		if err != nil {
+			return fmt.Errorf("frontier: look at known pages again: %w", err)
+		}
+		if next == "" {
+			return nil
+		}
+		from = next
+	}
+}

@@ -1,0 +1,101 @@
+package frontier
+
+import (
+	"context"
+
+	"indexer/crawler"
+	"indexer/notify"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// Observers are the two by which a crawl finds new URLs.
+//
+//	discover  watches  frontier:discover (weak), at URL rows
+//	          reads    doc:links, url:state, frontier:entry of the page; entries of its targets
+//	          writes   entries and queue rows of targets that are new
+//	          wakes    ready (weak) of their hosts
+//	ready     watches  host:ready (weak)
+//	          tells    the crawler, which looks into the host's queue
+//
+// That a host has got work is told by a notification of its own, and not by
+// discover, because discover's transaction has not committed yet when it could.
+func Observers(scope Decider, wake func(host string)) []notify.Observer {
+	d := discoverer{scope: scope}
+	return []notify.Observer{
+		{Name: "discover", Watches: schema.Discover, Weak: true, Batch: 8, Run: d.run},
+		{Name: "ready", Watches: schema.HostReady, Weak: true, Batch: 64, Run: func(_ context.Context, _ *txn.Txn, hosts []string) error {
+			for _, h := range hosts {
+				wake(h)
+			}
+			return nil
+		}},
+	}
+}
+
+type discoverer struct {
+	scope Decider
+}
+
+func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
+	for _, row := range rows {
+		u, err := schema.ParseURLRow(row)
+		if err != nil {
+			return err
+		}
+		if err := d.page(ctx, tx, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// page offers everything that a page or redirect points at.
+func (d discoverer) page(ctx context.Context, tx *txn.Txn, u page.URL) error {
+	from, _, err := ReadEntry(ctx, tx, u)
+	if err != nil {
+		return err
+	}
+	row := schema.URLRow(u)
+	state, err := tx.Get(ctx, row, schema.State)
+	if err != nil || !state.Exists {
+		return err
+	}
+	s, err := schema.DecodeURLState(state.Data)
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.Target == "":
+	case s.Outcome == page.Redirect:
+		err = d.offer(ctx, tx, s.Target, from.Depth, from.Hops+1, u)
+	default:
+		err = d.offer(ctx, tx, s.Target, from.Depth+1, 0, u)
+	}
+	if err != nil {
+		return err
+	}
+	links, err := tx.Get(ctx, row, schema.Links)
+	if err != nil {
+		return err
+	}
+	groups, err := schema.DecodeLinks(links.Data)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		if err := d.offer(ctx, tx, g.Target, from.Depth+1, 0, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d discoverer) offer(ctx context.Context, tx *txn.Txn, target page.URL, depth, hops int, source page.URL) error {
+	fresh, err := offer(ctx, tx, d.scope, target, depth, hops, string(source))
+	if fresh {
+		tx.Notify(crawler.HostOf(target), schema.HostReady)
+	}
+	return err
+}

@@ -1,0 +1,157 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"indexer/crawler"
+	"indexer/loader"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// Loader loads a fetch and does something else in the same transaction.
+type Loader interface {
+	LoadAnd(ctx context.Context, f *page.Fetch, also func(context.Context, *txn.Txn, loader.Effect) error) (loader.Effect, error)
+}
+
+// Decider says whether a URL that was found is to be crawled.
+type Decider interface {
+	Decide(ctx context.Context, u page.URL, depth int) (bool, error)
+}
+
+// Frontier is the crawler's view of the store; it implements crawler.Frontier.
+type Frontier struct {
+	db    *txn.DB
+	load  Loader
+	scope Decider
+	wake  func(host string)
+	now   func() time.Time
+}
+
+// New makes a frontier. wake is called after a host has got new entries.
+func New(db *txn.DB, load Loader, scope Decider, wake func(host string)) *Frontier {
+	return &Frontier{db: db, load: load, scope: scope, wake: wake, now: time.Now}
+}
+
+// ref finds the entry of a job again.
+type ref struct {
+	entry schema.FrontierEntry
+}
+
+// Hosts implements crawler.Frontier: it jumps from host to host in the queue.
+func (f *Frontier) Hosts(ctx context.Context, after string, n int) ([]string, error) {
+	tx, err := f.db.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	start := ""
+	if after != "" {
+		start = schema.NextQueueHost(after)
+	}
+	var hosts []string
+	for len(hosts) < n {
+		host := ""
+		err := tx.Scan(ctx, schema.GroupQueue, start, "", func(row string, _ []txn.Version) error {
+			host = schema.QueueHost(row)
+			return txn.ErrStop
+		})
+		if err != nil {
+			return nil, fmt.Errorf("frontier: list hosts: %w", err)
+		}
+		if host == "" {
+			break
+		}
+		hosts = append(hosts, host)
+		start = schema.NextQueueHost(host)
+	}
+	return hosts, nil
+}
+
+// Due implements crawler.Frontier. Revisits that are due and new URLs take
+// turns, so that a site that never ends to have new URLs does not keep its known
+// pages from being looked at again.
+func (f *Frontier) Due(ctx context.Context, host string, now time.Time, n int) ([]crawler.Job, time.Time, error) {
+	tx, err := f.db.Begin(ctx)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	defer tx.Rollback()
+	fresh, _, err := f.part(ctx, tx, schema.QueueNew(host), now, n)
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("frontier: queue of %s: %w", host, err)
+	}
+	again, next, err := f.part(ctx, tx, schema.QueueRevisits(host), now, n)
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("frontier: queue of %s: %w", host, err)
+	}
+	return interleave(fresh, again, n), next, nil
+}
+
+// part reads up to n due jobs of one part of a host's queue, and when the one
+// after them is due.
+func (f *Frontier) part(ctx context.Context, tx *txn.Txn, prefix string, now time.Time, n int) (jobs []crawler.Job, next time.Time, err error) {
+	err = tx.ScanPrefix(ctx, schema.GroupQueue, prefix, func(row string, _ []txn.Version) error {
+		_, u, due, err := schema.ParseQueueRow(row)
+		if err != nil {
+			return err
+		}
+		if len(jobs) == n || due.After(now) {
+			next = due
+			return txn.ErrStop
+		}
+		e, known, err := ReadEntry(ctx, tx, u)
+		if err != nil || !known {
+			return err
+		}
+		jobs = append(jobs, jobOf(u, e))
+		return nil
+	})
+	return jobs, next, err
+}
+
+func jobOf(u page.URL, e schema.FrontierEntry) crawler.Job {
+	return crawler.Job{
+		URL: u, Due: e.Due, Depth: e.Depth, Hops: e.Hops, ETag: e.ETag, LastModified: e.LastModified,
+		Interval: e.Interval, Strikes: e.Strikes, Visits: e.Visits, Last: e.Last, Ref: ref{e},
+	}
+}
+
+// interleave takes from both lists in turn.
+func interleave(a, b []crawler.Job, n int) []crawler.Job {
+	var jobs []crawler.Job
+	for len(jobs) < n && len(a)+len(b) > 0 {
+		if len(a) > 0 {
+			jobs, a = append(jobs, a[0]), a[1:]
+		}
+		if len(b) > 0 && len(jobs) < n {
+			jobs, b = append(jobs, b[0]), b[1:]
+		}
+	}
+	return jobs
+}
+
+// ReadEntry reads the entry of a URL; false if the frontier does not know it.
+func ReadEntry(ctx context.Context, tx *txn.Txn, u page.URL) (schema.FrontierEntry, bool, error) {
+	v, err := tx.Get(ctx, schema.URLRow(u), schema.Entry)
+	if err != nil || !v.Exists {
+		return schema.FrontierEntry{}, false, err
+	}
+	e, err := schema.DecodeEntry(v.Data)
+	return e, true, err
+}
+
+// put writes an entry, and moves it in the queue from where old had it.
+func put(tx *txn.Txn, u page.URL, old *schema.FrontierEntry, e schema.FrontierEntry) {
+	host := crawler.HostOf(u)
+	if old != nil && old.State == schema.EntryWaiting {
+		tx.Delete(schema.QueueRow(host, u, *old), schema.Queued)
+	}
+	if e.State == schema.EntryWaiting {
+		tx.Set(schema.QueueRow(host, u, e), schema.Queued, nil)
+	}
+	tx.Set(schema.URLRow(u), schema.Entry, e.Encode())
+}

@@ -1,0 +1,98 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"indexer/crawler/scope"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// Rules decide by scope and trap rules; they implement Decider.
+type Rules struct {
+	Scope *scope.Scope
+	Traps *scope.Traps
+}
+
+// NewRules makes the rules of a crawl. What the trap rules count is read from the
+// frontier when it is first needed.
+func NewRules(db *txn.DB, c Config, seeds []page.URL) (*Rules, error) {
+	s, err := scope.New(c.scope(), seeds)
+	if err != nil {
+		return nil, err
+	}
+	t, err := scope.NewTraps(scope.DefaultTrapConfig(), taken(db))
+	if err != nil {
+		return nil, err
+	}
+	return &Rules{Scope: s, Traps: t}, nil
+}
+
+// Decide implements Decider. Seeds are exempt from trap rules: somebody asked for
+// them by name.
+func (r *Rules) Decide(ctx context.Context, u page.URL, depth int) (bool, error) {
+	d := r.Scope.Decide(u, depth)
+	if !d.OK || d.Rule == "scope.seed" {
+		return d.OK, nil
+	}
+	d, err := r.Traps.Check(ctx, u)
+	return d.OK, err
+}
+
+// Explain tells the rule that decides on a URL.
+func (r *Rules) Explain(ctx context.Context, u page.URL, depth int) (scope.Decision, error) {
+	d := r.Scope.Explain(u, depth)
+	if !d.OK || d.Rule == "scope.seed" {
+		return d, nil
+	}
+	trap, err := r.Traps.Explain(ctx, u)
+	if err != nil || !trap.OK {
+		return trap, err
+	}
+	return d, nil
+}
+
+// Counts are the refusals by rule.
+func (r *Rules) Counts() map[string]int64 {
+	counts := r.Scope.Counts()
+	for rule, n := range r.Traps.Counts() {
+		counts[rule] = n
+	}
+	return counts
+}
+
+// taken lists the URLs of a site that the frontier holds.
+func taken(db *txn.DB) scope.Taken {
+	return func(ctx context.Context, site string) iter.Seq2[page.URL, error] {
+		return func(yield func(page.URL, error) bool) {
+			if err := eachOfSite(ctx, db, site, yield); err != nil {
+				yield("", err)
+			}
+		}
+	}
+}
+
+func eachOfSite(ctx context.Context, db *txn.DB, site string, yield func(page.URL, error) bool) error {
+	root, err := page.ParseURL(site + "/")
+	if err != nil {
+		return fmt.Errorf("frontier: site %q: %w", site, err)
+	}
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	return tx.ScanPrefix(ctx, schema.GroupFrontier, root.SiteKey(), func(row string, _ []txn.Version) error {
+		u, err := schema.ParseURLRow(row)
+		if err != nil {
+			return err
+		}
+		if !yield(u, nil) {
+			return txn.ErrStop
+		}
+		return nil
+	})
+}

@@ -1,0 +1,135 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"indexer/crawler"
+	"indexer/loader"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// Visited implements crawler.Frontier: the fetch and the entry's move are one
+// transaction. A visit that has nothing to load moves the entry alone.
+func (f *Frontier) Visited(ctx context.Context, v crawler.Visit) error {
+	move := func(ctx context.Context, tx *txn.Txn, effect loader.Effect) error {
+		return f.update(ctx, tx, v.Job, func(e *schema.FrontierEntry) { f.afterVisit(e, v, effect == loader.Changed) })
+	}
+	var err error
+	if v.Fetch.URL == "" {
+		_, err = f.db.Run(ctx, func(tx *txn.Txn) error { return move(ctx, tx, loader.Late) })
+	} else {
+		_, err = f.load.LoadAnd(ctx, &v.Fetch, move)
+	}
+	if err != nil {
+		return fmt.Errorf("frontier: visit of %s: %w", v.Job.URL, err)
+	}
+	return nil
+}
+
+func (f *Frontier) afterVisit(e *schema.FrontierEntry, v crawler.Visit, changed bool) {
+	e.Visits++
+	e.Last = v.Fetch.Time
+	if e.Last.IsZero() {
+		e.Last = f.now()
+	}
+	e.Strikes, e.Note = v.Strikes, v.Note
+	if h := v.Fetch.Header; v.Fetch.Status >= 200 && v.Fetch.Status < 300 && h != nil {
+		e.ETag, e.LastModified = h.Get("ETag"), h.Get("Last-Modified")
+	}
+	due, interval := v.Next(changed)
+	e.Interval, e.Due, e.Revisit = interval, due, true
+	e.State = schema.EntryWaiting
+	if due.IsZero() {
+		e.State = schema.EntryDone
+	}
+}
+
+// update rewrites the entry of a job, as it is now.
+func (f *Frontier) update(ctx context.Context, tx *txn.Txn, j crawler.Job, change func(*schema.FrontierEntry)) error {
+	old, known, err := ReadEntry(ctx, tx, j.URL)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return fmt.Errorf("%s is not in the frontier", j.URL)
+	}
+	now := old
+	change(&now)
+	put(tx, j.URL, &old, now)
+	return nil
+}
+
+// Postpone implements crawler.Frontier.
+func (f *Frontier) Postpone(ctx context.Context, j crawler.Job, due time.Time, why string) error {
+	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
+		return f.update(ctx, tx, j, func(e *schema.FrontierEntry) {
+			e.State, e.Revisit, e.Due, e.Note = schema.EntryWaiting, true, due, why
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("frontier: postpone %s: %w", j.URL, err)
+	}
+	return nil
+}
+
+// Refuse implements crawler.Frontier. A page that may no longer be fetched is
+// taken out of the index by a fetch that says so: status 410, with the rule in a
+// header of our own. As it is a fetch like any other, the index stays a function
+// of the fetches.
+func (f *Frontier) Refuse(ctx context.Context, j crawler.Job, rule, why string, gone bool) error {
+	refuse := func(ctx context.Context, tx *txn.Txn, _ loader.Effect) error {
+		return f.update(ctx, tx, j, func(e *schema.FrontierEntry) {
+			e.State, e.Note, e.Last = schema.EntryRefused, rule+": "+why, f.now()
+		})
+	}
+	var err error
+	if gone {
+		_, err = f.load.LoadAnd(ctx, Withdrawal(j.URL, f.now(), rule), refuse)
+	} else {
+		_, err = f.db.Run(ctx, func(tx *txn.Txn) error { return refuse(ctx, tx, loader.Late) })
+	}
+	if err != nil {
+		return fmt.Errorf("frontier: refuse %s: %w", j.URL, err)
+	}
+	return nil
+}
+
+// Withdrawal is the fetch that takes a page out of the index because it may not
+// be fetched any more.
+func Withdrawal(u page.URL, at time.Time, rule string) *page.Fetch {
+	return &page.Fetch{
+		URL: u, Time: at, Status: http.StatusGone,
+		Header: http.Header{"X-Indexer-Withdrawn": {rule}},
+	}
+}
+
+// LoadHost implements crawler.Frontier.
+func (f *Frontier) LoadHost(ctx context.Context, host string) ([]byte, error) {
+	tx, err := f.db.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	v, err := tx.Get(ctx, host, schema.HostState)
+	if err != nil {
+		return nil, fmt.Errorf("frontier: state of %s: %w", host, err)
+	}
+	return v.Data, nil
+}
+
+// SaveHost implements crawler.Frontier.
+func (f *Frontier) SaveHost(ctx context.Context, host string, state []byte) error {
+	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
+		tx.Set(host, schema.HostState, state)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("frontier: state of %s: %w", host, err)
+	}
+	return nil
+}
