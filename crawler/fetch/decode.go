@@ -132,8 +132,9 @@ func inflate(b []byte, limit int64) ([]byte, error) {
 			return out, err
 		}
 	}
-	if out, rawErr := readLimited(flate.NewReader(bytes.NewReader(b)), limit); rawErr == nil {
-		return out, nil
+	out, rawErr := readLimited(flate.NewReader(bytes.NewReader(b)), limit)
+	if rawErr == nil || errors.Is(rawErr, errTooLarge) {
+		return out, rawErr
 	}
 	return nil, err
 }
