@@ -2,6 +2,7 @@ package repository_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -82,7 +83,7 @@ func childWork(say func(string, ...string)) (err error) {
 	}
 	say(saysOpened)
 	if err := childLoad(ctx, r, say); err != nil {
-		return fmt.Errorf("%w; closing: %w", err, r.Close())
+		return errors.Join(err, r.Close())
 	}
 	say(saysClosing)
 	if err := r.Close(); err != nil {
