@@ -1,0 +1,115 @@
+package scope
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"indexer/page"
+)
+
+// Calendars have a link to the next month on every page.
+
+// pathDate is a year and a month, perhaps a day, as segments or parts of one.
+var pathDate = regexp.MustCompile(`(?:^|[/_-])(\d{4})[/_-](\d{1,2})(?:[/_-](\d{1,2}))?(?:$|[/._-])`)
+
+// queryDate is how a value that is a date begins: 2031-05-06, 2031-05, 20310506,
+// 203105, 2031.
+var queryDate = regexp.MustCompile(`^(\d{4})(?:-?(\d{1,2})(?:-?(\d{1,2}))?)?(?:$|[^0-9])`)
+
+// calendarWords are words of paths that have calendars behind them.
+var calendarWords = map[string]bool{
+	"calendar": true, "calendars": true, "cal": true, "kalender": true, "calendario": true, "calendrier": true,
+	"agenda": true, "event": true, "events": true, "termine": true, "veranstaltungen": true, "eventos": true,
+	"schedule": true, "diary": true, "month": true, "week": true, "day": true, "year": true,
+}
+
+// dateWords are in the names of parameters that hold dates.
+var dateWords = []string{"date", "day", "week", "month", "year", "calendar"}
+
+func (t *Traps) calendar(_ page.URL, path, query string) (Decision, bool) {
+	if t.config.PastYears == 0 && t.config.FutureYears == 0 {
+		return Decision{}, false
+	}
+	if year, date, ok := dateInQuery(query); ok {
+		return t.farYear(year, date, true)
+	}
+	if year, date, full, ok := dateInPath(path); ok {
+		word := hasCalendarWord(path)
+		if word || full {
+			return t.farYear(year, date, word)
+		}
+	}
+	return Decision{}, false
+}
+
+// farYear refuses years too far off; the past only for what is a calendar for sure.
+func (t *Traps) farYear(year int, date string, calendar bool) (Decision, bool) {
+	now := t.config.Now().UTC().Year()
+	if limit := t.config.FutureYears; limit > 0 && year > now+limit {
+		return refuse("trap.calendar", fmt.Sprintf("is of %s, more than %d years ahead", date, limit)), true
+	}
+	if limit := t.config.PastYears; limit > 0 && calendar && year < now-limit {
+		return refuse("trap.calendar", fmt.Sprintf("is a calendar page of %s, more than %d years ago", date, limit)), true
+	}
+	return Decision{}, false
+}
+
+// dateInPath gives the first date in a path; full, if it has a day and every part
+// its leading zero: three numbers of other kinds seldom have.
+func dateInPath(path string) (year int, date string, full, ok bool) {
+	m := pathDate.FindStringSubmatch(path)
+	if m == nil || !inRange(m[2], 12) || m[3] != "" && !inRange(m[3], 31) {
+		return 0, "", false, false
+	}
+	year, err := strconv.Atoi(m[1])
+	full = len(m[2]) == 2 && len(m[3]) == 2
+	return year, strings.Trim(m[1]+"-"+m[2]+"-"+m[3], "-"), full, err == nil
+}
+
+// dateInQuery gives the first date that a parameter of such a name holds.
+func dateInQuery(query string) (year int, date string, ok bool) {
+	if query == "" {
+		return 0, "", false
+	}
+	for part := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(part, "=")
+		if !namesDate(name) {
+			continue
+		}
+		m := queryDate.FindStringSubmatch(value)
+		if m == nil || m[2] != "" && !inRange(m[2], 12) || m[3] != "" && !inRange(m[3], 31) {
+			continue
+		}
+		if year, err := strconv.Atoi(m[1]); err == nil {
+			return year, strings.Trim(m[1]+"-"+m[2]+"-"+m[3], "-"), true
+		}
+	}
+	return 0, "", false
+}
+
+func namesDate(name string) bool {
+	name = strings.ToLower(name)
+	for _, word := range dateWords {
+		if strings.Contains(name, word) {
+			return !strings.Contains(name, "update") && !strings.Contains(name, "birth")
+		}
+	}
+	return false
+}
+
+// hasCalendarWord looks at whole words of the path.
+func hasCalendarWord(path string) bool {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(path), func(c rune) bool { return strings.ContainsRune("/-_.", c) }) {
+		if calendarWords[word] {
+			return true
+		}
+	}
+	return false
+}
+
+func inRange(number string, most int) bool {
+	n, err := strconv.Atoi(number)
+	return err == nil && 1 <= n && n <= most
+}

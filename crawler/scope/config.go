@@ -1,0 +1,78 @@
+package scope
+
+import "fmt"
+
+// Kind is how far a crawl goes beyond its seeds.
+type Kind uint8
+
+const (
+	// Host takes all pages of the seeds' hosts, port included (those of http and
+	// https are alike), and of the same hosts with or without "www.": one of the two
+	// usually redirects to the other. It is the default.
+	Host Kind = iota
+	// Page takes the seeds alone, with either scheme and with or without "www.".
+	Page
+	// Domain takes all hosts and ports of the seeds' registrable domains, as the
+	// public suffix list (https://publicsuffix.org) has them: of example.co.uk, but of one
+	// user's site only at a host like github.io. An address, or a host outside
+	// every domain, stands for itself.
+	Domain
+	// Any takes every page there is.
+	Any
+)
+
+var kindNames = [...]string{Host: "host", Page: "page", Domain: "domain", Any: "any"}
+
+// String is the kind as ParseKind reads it.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// ParseKind reads "page", "host", "domain" or "any".
+func ParseKind(s string) (Kind, error) {
+	for k, name := range kindNames {
+		if s == name {
+			return Kind(k), nil
+		}
+	}
+	return 0, fmt.Errorf("scope %q is not known: choose page, host, domain or any", s)
+}
+
+// NoMaxDepth is the MaxDepth without a limit.
+const NoMaxDepth = -1
+
+// MaxPatterns is the number of patterns a Config may have, of each sort; every URL
+// is held against them all.
+const MaxPatterns = 1000
+
+// Config is what the user asks for. DefaultConfig gives one to start from: the zero
+// value takes the seeds only, for its MaxDepth is 0.
+type Config struct {
+	Kind Kind
+	// MaxDepth is the number of links from a seed that are followed. At 0 there are
+	// only seeds.
+	MaxDepth int
+	// Include and Exclude are RE2 patterns (https://github.com/google/re2/wiki/Syntax),
+	// held against the whole URL in its canonical form, scheme and query included:
+	// "https://example.com/docs/a?p=1". They match anywhere in it; ^ and $ bind them to
+	// its ends, (?i) makes them blind to case. A URL must match one of Include, if
+	// there are any, and none of Exclude. Include narrows the Kind and never widens it.
+	Include []string
+	Exclude []string
+}
+
+// DefaultConfig takes the seeds' hosts to any depth.
+func DefaultConfig() Config { return Config{Kind: Host, MaxDepth: NoMaxDepth} }
+
+func (c *Config) validate() error {
+	if int(c.Kind) >= len(kindNames) {
+		return fmt.Errorf("scope: %v is not known", c.Kind)
+	}
+	if c.MaxDepth < NoMaxDepth {
+		return fmt.Errorf("scope: depth %d is not possible: give 0 or more, or %d for no limit", c.MaxDepth, NoMaxDepth)
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package scope
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+
+	"indexer/page"
+)
+
+// member is what k compares: two URLs with the same are both in scope or both out.
+func (k Kind) member(u page.URL) string {
+	switch k {
+	case Page:
+		return hostPort(u) + u.Path() + "?" + u.Query()
+	case Host:
+		return hostPort(u)
+	case Domain:
+		return registrable(u.Host())
+	}
+	return ""
+}
+
+// hostPort is the host without "www." and the port; the default port of either
+// scheme is "".
+func hostPort(u page.URL) string {
+	return withoutWWW(u.Host()) + ":" + u.Port()
+}
+
+// withoutWWW leaves "www.example", which is a domain of its own, alone.
+func withoutWWW(host string) string {
+	if rest, found := strings.CutPrefix(host, "www."); found && strings.Contains(rest, ".") {
+		return rest
+	}
+	return host
+}
+
+// registrable is the domain one can register: the public suffix and one label.
+func registrable(host string) string {
+	if strings.HasPrefix(host, "[") {
+		return host
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return host
+	}
+	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
+		return domain
+	}
+	return host // a public suffix itself, or a name like localhost
+}
+
+func (k Kind) inside(u page.URL) string {
+	switch k {
+	case Page:
+		return "is a seed but for scheme or www"
+	case Host:
+		return fmt.Sprintf("is on a seed's host, %s", hostName(u))
+	case Domain:
+		return fmt.Sprintf("is in a seed's domain, %s", registrable(u.Host()))
+	}
+	return "is in scope as every URL is"
+}
+
+func (k Kind) outside(u page.URL) string {
+	switch k {
+	case Page:
+		return "is no seed, and the scope is the seeds' pages"
+	case Host:
+		return fmt.Sprintf("is on %s, which is no seed's host", hostName(u))
+	default:
+		return fmt.Sprintf("is in the domain %s, which is no seed's", registrable(u.Host()))
+	}
+}
+
+func hostName(u page.URL) string {
+	if u.Port() == "" {
+		return u.Host()
+	}
+	return u.Host() + ":" + u.Port()
+}

@@ -1,0 +1,85 @@
+package scope
+
+import (
+	"errors"
+	"fmt"
+
+	"indexer/page"
+)
+
+// Scope holds a Config against URLs. It does not change but for its counts, and is
+// safe for concurrent use.
+type Scope struct {
+	config  Config
+	include patterns
+	exclude patterns
+	seeds   map[page.URL]struct{}
+	members map[string]struct{} // what of the seeds Kind compares
+	refused tally
+}
+
+// New makes a Scope. The seeds of a crawl should include what its seeds redirect
+// to: a site that has moved is out of scope otherwise.
+func New(config Config, seeds []page.URL) (*Scope, error) {
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	if len(seeds) == 0 && config.Kind != Any {
+		return nil, errors.New("scope: without seeds nothing is in scope: give seeds, or scope any")
+	}
+	include, err := compile("include", config.Include)
+	if err != nil {
+		return nil, err
+	}
+	exclude, err := compile("exclude", config.Exclude)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scope{
+		config:  config,
+		include: include,
+		exclude: exclude,
+		seeds:   make(map[page.URL]struct{}, len(seeds)),
+		members: make(map[string]struct{}),
+		refused: newTally("scope.exclude", "scope.depth", "scope.page", "scope.host", "scope.domain", "scope.include"),
+	}
+	for _, u := range seeds {
+		s.seeds[u] = struct{}{}
+		s.members[config.Kind.member(u)] = struct{}{}
+	}
+	return s, nil
+}
+
+// Decide decides upon u, found depth links from a seed (a redirect is no link),
+// and counts a refusal.
+func (s *Scope) Decide(u page.URL, depth int) Decision {
+	return s.refused.count(s.Explain(u, depth))
+}
+
+// Explain is Decide without counting.
+func (s *Scope) Explain(u page.URL, depth int) Decision {
+	if pattern, ok := s.exclude.match(string(u)); ok {
+		return refuse("scope.exclude", fmt.Sprintf("matches the exclude pattern %q", pattern))
+	}
+	if _, ok := s.seeds[u]; ok {
+		return take("scope.seed", "is a seed")
+	}
+	if limit := s.config.MaxDepth; limit != NoMaxDepth && depth > limit {
+		return refuse("scope.depth", fmt.Sprintf("is at depth %d, and the crawl goes to %d", depth, limit))
+	}
+	kind := s.config.Kind
+	if kind != Any {
+		if _, ok := s.members[kind.member(u)]; !ok {
+			return refuse("scope."+kind.String(), kind.outside(u))
+		}
+	}
+	if len(s.include) > 0 {
+		if _, ok := s.include.match(string(u)); !ok {
+			return refuse("scope.include", "matches no include pattern")
+		}
+	}
+	return take("scope."+kind.String(), kind.inside(u))
+}
+
+// Counts are the refusals of Decide by rule, rules without any included.
+func (s *Scope) Counts() map[string]int64 { return s.refused.counts() }

@@ -1,0 +1,159 @@
+package scope
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"indexer/page"
+)
+
+// Session ids give every visit its own URLs for the same pages.
+
+// sessionNames are names of parameters that only ever hold session ids.
+var sessionNames = map[string]bool{
+	"jsessionid": true, "phpsessid": true, "phpsession": true, "asp.net_sessionid": true, "cftoken": true,
+	"oscsid": true, "xtcsid": true, "zenid": true, "mscssid": true, "sessid": true,
+}
+
+// maybeNames are names that hold other things, too (the id of a section, a talk's
+// session): the value decides. A bare "s" is a search more often, and not among them.
+var maybeNames = map[string]bool{
+	"sid": true, "session": true, "sessionid": true, "session_id": true, "session-id": true, "sess": true,
+}
+
+// minToken is the length from which a value of letters and digits is taken for a
+// random one. Session ids have 26 and more; numbers of things are shorter.
+const minToken = 16
+
+// aspSession is a session id in the path, as ASP.NET writes it: /(S(abc...))/.
+var aspSession = regexp.MustCompile(`^\((?:[A-Z]\([A-Za-z0-9]*\))*S\([A-Za-z0-9]{8,}\)(?:[A-Z]\([A-Za-z0-9]*\))*\)$`)
+
+func (t *Traps) session(u page.URL, path, query string) (Decision, bool) {
+	if !t.config.Sessions {
+		return Decision{}, false
+	}
+	cleanPath, inPath := pathWithoutSession(path)
+	cleanQuery, inQuery := queryWithoutSession(query)
+	name := inPath
+	if name == "" {
+		name = inQuery
+	}
+	if name == "" {
+		return Decision{}, false
+	}
+	d := refuse("trap.session", fmt.Sprintf("has a session id in it (%s)", name))
+	clean := strings.TrimSuffix(strings.TrimSuffix(string(u), "?"+query), path) + cleanPath
+	if cleanQuery != "" {
+		clean += "?" + cleanQuery
+	}
+	if without, err := page.ParseURL(clean); err == nil && without != u {
+		d.Instead = without
+	}
+	return d, true
+}
+
+// pathWithoutSession cuts parameters (";jsessionid=1") and segments that are
+// session ids, and gives the name of the first.
+func pathWithoutSession(path string) (clean, name string) {
+	if !strings.ContainsAny(path, ";(") {
+		return path, ""
+	}
+	segments := strings.Split(path, "/")
+	kept := segments[:0]
+	for _, segment := range segments {
+		if aspSession.MatchString(segment) {
+			name = first(name, "(S(...))")
+			continue
+		}
+		head, parameters, found := strings.Cut(segment, ";")
+		if found {
+			rest, session := withoutSession(parameters, ";")
+			name = first(name, session)
+			segment = head
+			if rest != "" || session == "" {
+				segment += ";" + rest
+			}
+		}
+		kept = append(kept, segment)
+	}
+	clean = strings.Join(kept, "/")
+	if !strings.HasPrefix(clean, "/") {
+		clean = "/" + clean
+	}
+	return clean, name
+}
+
+func queryWithoutSession(query string) (clean, name string) {
+	if query == "" {
+		return "", ""
+	}
+	return withoutSession(query, "&")
+}
+
+// withoutSession cuts session ids from a list of name=value, and gives the name of
+// the first. An empty list stays as it is. CFID goes with CFTOKEN, of which it is a half.
+func withoutSession(list, separator string) (clean, name string) {
+	parts := strings.Split(list, separator)
+	kept := parts[:0:0]
+	for _, part := range parts {
+		if key, ok := sessionKey(part); ok {
+			name = first(name, key)
+			continue
+		}
+		kept = append(kept, part)
+	}
+	if strings.EqualFold(name, "cftoken") {
+		kept = without(kept, "cfid")
+	}
+	return strings.Join(kept, separator), name
+}
+
+func without(parts []string, key string) []string {
+	kept := parts[:0:0]
+	for _, part := range parts {
+		if k, _, _ := strings.Cut(part, "="); !strings.EqualFold(k, key) {
+			kept = append(kept, part)
+		}
+	}
+	return kept
+}
+
+// sessionKey reports whether name=value is a session id, and its name.
+func sessionKey(part string) (name string, ok bool) {
+	name, value, hasValue := strings.Cut(part, "=")
+	lower := strings.ToLower(name)
+	switch {
+	case !hasValue:
+		return "", false
+	case sessionNames[lower], strings.HasPrefix(lower, "aspsessionid"):
+		return name, true
+	}
+	return name, maybeNames[lower] && isToken(value)
+}
+
+// isToken reports that a value looks random: long, of letters and digits, both.
+func isToken(s string) bool {
+	if len(s) < minToken {
+		return false
+	}
+	digits, letters := 0, 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case '0' <= c && c <= '9':
+			digits++
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+			letters++
+		case c != '-' && c != '_':
+			return false
+		}
+	}
+	return digits >= 2 && letters >= 2
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
