@@ -1,0 +1,356 @@
+package frontier_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"indexer/crawler"
+	"indexer/crawler/fetch"
+	"indexer/frontier"
+	"indexer/index"
+	"indexer/loader"
+	"indexer/notify"
+	"indexer/observers"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/store/mem"
+	"indexer/txn"
+)
+
+// rig is a repository on an in-memory table, whose observers are stepped by hand.
+type rig struct {
+	t       *testing.T
+	db      *txn.DB
+	crawl   *frontier.Crawl
+	front   *frontier.Frontier
+	stepper *notify.Stepper
+	woken   map[string]int
+	clock   time.Time
+}
+
+type anyone struct{}
+
+func (anyone) Admit(context.Context) error { return nil }
+
+type nowhere struct{}
+
+func (nowhere) Apply(context.Context, []index.Change) error { return nil }
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	ctx := context.Background()
+	table, err := mem.New(txn.Groups(schema.Groups()...), mem.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, crawl: &frontier.Crawl{}, woken: make(map[string]int), clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	var pipeline *notify.Pipeline
+	var registry *notify.Registry
+	r.db, err = txn.Open(ctx, table, txn.Options{
+		Observers: func(c txn.Column) []string { return registry.Observers(c) },
+		Handover:  func(n []txn.Notification) { pipeline.Handover(n) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	extra, err := r.crawl.Resume(ctx, r.db, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if registry, err = observers.Registry(nowhere{}, observers.NewTracker(), extra...); err != nil {
+		t.Fatal(err)
+	}
+	pipeline = notify.New(registry, notify.Options{})
+	if r.stepper, err = notify.NewStepper(ctx, pipeline, r.db); err != nil {
+		t.Fatal(err)
+	}
+	wake := func(host string) { r.woken[host]++ }
+	r.crawl.Wake(wake)
+	r.front = frontier.New(r.db, loader.New(r.db, anyone{}, func(string) {}), r.crawl, wake)
+	t.Cleanup(func() { _ = r.db.Close() })
+	return r
+}
+
+func (r *rig) begin(c frontier.Config, seeds ...page.URL) {
+	r.t.Helper()
+	if err := r.crawl.Begin(context.Background(), r.db, c, seeds); err != nil {
+		r.t.Fatal(err)
+	}
+	r.drain()
+}
+
+func (r *rig) drain() {
+	r.t.Helper()
+	if err := r.stepper.Drain(context.Background(), nil); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// due lists the URLs of the jobs that a host has now.
+func (r *rig) due(host string) []crawler.Job {
+	r.t.Helper()
+	jobs, _, err := r.front.Due(context.Background(), host, r.clock, 100)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return jobs
+}
+
+func urls(jobs []crawler.Job) string {
+	var list []string
+	for _, j := range jobs {
+		list = append(list, fmt.Sprintf("%s@%d", strings.TrimPrefix(string(j.URL), "https://"), j.Depth))
+	}
+	return strings.Join(list, " ")
+}
+
+// visit lets a job bring this HTML, and come back after an hour.
+func (r *rig) visit(j crawler.Job, html string) {
+	r.t.Helper()
+	r.clock = r.clock.Add(time.Second)
+	f := page.Fetch{URL: j.URL, Time: r.clock, Status: 200, Header: http.Header{"Content-Type": {"text/html"}, "Etag": {`"1"`}}, Body: []byte(html)}
+	r.visited(j, f)
+}
+
+func (r *rig) visited(j crawler.Job, f page.Fetch) {
+	r.t.Helper()
+	due := r.clock.Add(time.Hour)
+	err := r.front.Visited(context.Background(), crawler.Visit{
+		Job: j, Result: fetch.Result{Fetch: f}, Fetch: f, Note: "an hour after the last visit",
+		Next: func(bool) (time.Time, time.Duration) { return due, time.Hour },
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.drain()
+}
+
+func links(hrefs ...string) string {
+	var b strings.Builder
+	b.WriteString("<title>t</title>")
+	for _, h := range hrefs {
+		fmt.Fprintf(&b, "<a href=%q>x</a> ", h)
+	}
+	return b.String()
+}
+
+const host = "https://a.example"
+
+var perHost = frontier.Config{Scope: "host", MaxDepth: 2}
+
+// TestDiscovery: what a page links to is queued once, in scope, by depth.
+func TestDiscovery(t *testing.T) {
+	r := newRig(t)
+	r.begin(perHost, "https://a.example/")
+	if got := urls(r.due(host)); got != "a.example/@0" {
+		t.Fatalf("seeded: %s", got)
+	}
+	r.visit(r.due(host)[0], links("/b", "/c", "/b#again", "https://other.example/", "mailto:x@a.example"))
+	if got := urls(r.due(host)); got != "a.example/b@1 a.example/c@1" {
+		t.Fatalf("after the seed: %s", got)
+	}
+	r.visit(r.due(host)[0], links("/", "/c", "/d"))
+	r.visit(r.due(host)[0], links("/d"))
+	if got := urls(r.due(host)); got != "a.example/d@2" {
+		t.Fatalf("after both: %s", got)
+	}
+	r.visit(r.due(host)[0], links("/too-deep"))
+	if got := urls(r.due(host)); got != "" {
+		t.Fatalf("beyond the depth: %s", got)
+	}
+	if r.woken[host] == 0 || r.woken["https://other.example"] != 0 {
+		t.Errorf("woken: %v", r.woken)
+	}
+}
+
+// TestCloser: a page that turns out to be nearer brings what it links to into
+// reach.
+func TestCloser(t *testing.T) {
+	r := newRig(t)
+	r.begin(perHost, "https://a.example/")
+	r.visit(r.due(host)[0], links("/1"))
+	r.visit(r.due(host)[0], links("/2"))
+	r.visit(r.due(host)[0], links("/3")) // at depth 2: /3 is out of reach
+	if got := urls(r.due(host)); got != "" {
+		t.Fatalf("not in reach yet: %s", got)
+	}
+	r.clock = r.clock.Add(2 * time.Hour)
+	for _, j := range r.due(host) {
+		if j.URL == "https://a.example/" {
+			r.visit(j, links("/1", "/2"))
+		}
+	}
+	var fresh []crawler.Job
+	for _, j := range r.due(host) {
+		if j.Visits == 0 {
+			fresh = append(fresh, j)
+		}
+	}
+	if got := urls(fresh); got != "a.example/3@2" {
+		t.Fatalf("in reach now: %s", got)
+	}
+}
+
+// TestRedirects: the target of a redirect stands at the redirect's depth, and a
+// chain ends after ten.
+func TestRedirects(t *testing.T) {
+	r := newRig(t)
+	r.begin(perHost, "https://a.example/0")
+	for i := 0; ; i++ {
+		jobs := r.due(host)
+		if len(jobs) == 0 {
+			if i != 11 {
+				t.Fatalf("the chain ended after %d redirects", i)
+			}
+			return
+		}
+		if jobs[0].Depth != 0 || jobs[0].Hops != i {
+			t.Fatalf("redirect %d: %+v", i, jobs[0])
+		}
+		r.clock = r.clock.Add(time.Second)
+		r.visited(jobs[0], page.Fetch{
+			URL: jobs[0].URL, Time: r.clock, Status: 301, Header: http.Header{"Location": {fmt.Sprintf("/%d", i+1)}},
+		})
+	}
+}
+
+// TestRevisits: a visited URL comes back when it is due, with its validators.
+func TestRevisits(t *testing.T) {
+	r := newRig(t)
+	r.begin(perHost, "https://a.example/")
+	r.visit(r.due(host)[0], links())
+	_, next, err := r.front.Due(context.Background(), host, r.clock, 10)
+	if err != nil || !next.Equal(r.clock.Add(time.Hour)) {
+		t.Fatalf("next at %v, %v", next, err)
+	}
+	r.clock = next
+	jobs := r.due(host)
+	if len(jobs) != 1 || jobs[0].ETag != `"1"` || jobs[0].Visits != 1 || jobs[0].Interval != time.Hour {
+		t.Fatalf("due again: %+v", jobs)
+	}
+}
+
+// TestRefuse: a refused URL is in no queue, and a page that was there leaves.
+func TestRefuse(t *testing.T) {
+	r := newRig(t)
+	ctx := context.Background()
+	r.begin(perHost, "https://a.example/")
+	r.visit(r.due(host)[0], links())
+	r.clock = r.clock.Add(2 * time.Hour)
+	if err := r.front.Refuse(ctx, r.due(host)[0], "robots", "Disallow: /", true); err != nil {
+		t.Fatal(err)
+	}
+	r.drain()
+	if hosts, err := r.front.Hosts(ctx, "", 10); err != nil || len(hosts) != 0 {
+		t.Fatalf("hosts with work: %v, %v", hosts, err)
+	}
+	tx := r.db.At(r.db.LastTimestamp())
+	defer tx.Rollback()
+	if _, outcome, err := observers.OutcomeOf(ctx, tx, "https://a.example/"); err != nil || outcome != page.Gone {
+		t.Fatalf("outcome %v, %v", outcome, err)
+	}
+	e, _, err := frontier.ReadEntry(ctx, tx, "https://a.example/")
+	if err != nil || e.State != schema.EntryRefused || !strings.Contains(e.Note, "Disallow: /") {
+		t.Fatalf("entry %+v, %v", e, err)
+	}
+}
+
+// TestBeginAgain: other settings bring links into scope that were seen before;
+// the same settings do nothing.
+func TestBeginAgain(t *testing.T) {
+	r := newRig(t)
+	r.begin(perHost, "https://a.example/")
+	r.visit(r.due(host)[0], links("https://www.a.example/x", "https://sub.a.example/y"))
+	if hosts, _ := r.front.Hosts(context.Background(), "", 10); !slices.Equal(hosts, []string{host, "https://www.a.example"}) && !slices.Equal(hosts, []string{host}) {
+		t.Fatalf("per host: %v", hosts)
+	}
+	before := r.db.LastTimestamp()
+	r.begin(perHost, "https://a.example/")
+	if after := r.db.LastTimestamp(); after > before+4 {
+		t.Errorf("the same settings took %d timestamps", after-before)
+	}
+	r.begin(frontier.Config{Scope: "domain", MaxDepth: 2}, "https://a.example/")
+	if got := urls(r.due("https://sub.a.example")); got != "sub.a.example/y@1" {
+		t.Fatalf("per domain: %s", got)
+	}
+}
+
+// TestQueueAgreesWithEntries drives random visits, refusals and postponements
+// and checks that an entry waits exactly if the queue of its host has it once.
+func TestQueueAgreesWithEntries(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	r := newRig(t)
+	ctx := context.Background()
+	r.begin(frontier.Config{Scope: "any", MaxDepth: -1}, "https://a.example/", "https://b.example/")
+	for range 150 {
+		hosts, err := r.front.Hosts(ctx, "", 10)
+		if err != nil || len(hosts) == 0 {
+			t.Fatalf("hosts %v, %v", hosts, err)
+		}
+		jobs := r.due(hosts[rnd.IntN(len(hosts))])
+		if len(jobs) == 0 {
+			r.clock = r.clock.Add(time.Hour)
+			continue
+		}
+		j := jobs[rnd.IntN(len(jobs))]
+		switch rnd.IntN(10) {
+		case 0:
+			err = r.front.Refuse(ctx, j, "rule", "why", rnd.IntN(2) == 0)
+		case 1:
+			err = r.front.Postpone(ctx, j, r.clock.Add(time.Minute), "busy")
+		default:
+			var hrefs []string
+			for range rnd.IntN(4) {
+				hrefs = append(hrefs, fmt.Sprintf("https://%c.example/%d", 'a'+rnd.IntN(4), rnd.IntN(40)))
+			}
+			r.visit(j, links(hrefs...))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.drain()
+	}
+	checkQueue(t, r)
+}
+
+func checkQueue(t *testing.T, r *rig) {
+	t.Helper()
+	ctx := context.Background()
+	tx, err := r.db.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	queued := make(map[string]int)
+	err = tx.Scan(ctx, schema.GroupQueue, "", "", func(row string, _ []txn.Version) error { queued[row]++; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = tx.Scan(ctx, schema.GroupFrontier, "", "", func(row string, _ []txn.Version) error {
+		u, err := schema.ParseURLRow(row)
+		if err != nil {
+			return err
+		}
+		e, _, err := frontier.ReadEntry(ctx, tx, u)
+		at := schema.QueueRow(crawler.HostOf(u), u, e)
+		if waits := e.State == schema.EntryWaiting; waits != (queued[at] == 1) {
+			t.Errorf("%s is %s, and the queue has it %d times", u, e.State, queued[at])
+		}
+		delete(queued, at)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range queued {
+		t.Errorf("the queue has %q, which no entry knows", row)
+	}
+}
