@@ -26,13 +26,13 @@ func (f *Frontier) Add(ctx context.Context, urls []page.URL, depth int, source s
 			clear(hosts)
 			n = 0
 			for _, u := range chunk {
-				fresh, err := offer(ctx, tx, f.scope, u, depth, 0, source)
+				fresh, err := offer(ctx, tx, f.rules, u, depth, 0, source)
 				if err != nil {
 					return err
 				}
-				if fresh {
+				if fresh != "" {
 					n++
-					hosts[crawler.HostOf(u)] = true
+					hosts[crawler.HostOf(fresh)] = true
 				}
 			}
 			return nil
@@ -48,24 +48,34 @@ func (f *Frontier) Add(ctx context.Context, urls []page.URL, depth int, source s
 	return added, nil
 }
 
-// offer adds a URL if it is in scope and new, or brings it closer if it is known
-// at a greater depth. It reports whether its host's queue has got an entry.
-func offer(ctx context.Context, tx *txn.Txn, scope Decider, u page.URL, depth, hops int, source string) (bool, error) {
+// offer adds a URL if it is taken and new, or brings it closer if it is known at
+// a greater depth. It returns the URL that was added: u, or the one that the rules
+// want in its stead (without a session id); "" if there is nothing new.
+func offer(ctx context.Context, tx *txn.Txn, rules Decider, u page.URL, depth, hops int, source string) (page.URL, error) {
 	old, known, err := ReadEntry(ctx, tx, u)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	if known {
-		return false, approach(tx, u, old, depth)
+		return "", approach(tx, u, old, depth)
 	}
 	if hops > maxHops {
-		return false, nil
+		return "", nil
 	}
-	if ok, err := scope.Decide(ctx, u, depth); err != nil || !ok {
-		return false, err
+	d, err := rules.Decide(ctx, u, depth)
+	if err != nil {
+		return "", err
+	}
+	if !d.OK {
+		if d.Instead == "" || d.Instead == u {
+			return "", nil
+		}
+		// A redirect to the very URL that another was taken for counts as a hop, so
+		// that the two cannot send us round in circles.
+		return offer(ctx, tx, rules, d.Instead, depth, hops+1, source)
 	}
 	put(tx, u, nil, schema.FrontierEntry{Depth: depth, Hops: hops, Source: source, Note: "new"})
-	return true, nil
+	return u, nil
 }
 
 // approach lowers the depth of a known URL; what it links to is then looked at

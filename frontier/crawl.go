@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"indexer/crawler/scope"
 	"indexer/notify"
 	"indexer/page"
 	"indexer/schema"
@@ -40,11 +41,11 @@ func (c *Crawl) Resume(ctx context.Context, db *txn.DB, begin bool) ([]notify.Ob
 
 // Decide implements Decider. Before the rules are known nothing is taken; Begin
 // looks at everything again once they are.
-func (c *Crawl) Decide(ctx context.Context, u page.URL, depth int) (bool, error) {
+func (c *Crawl) Decide(ctx context.Context, u page.URL, depth int) (scope.Decision, error) {
 	if r := c.rules.Load(); r != nil {
 		return r.Decide(ctx, u, depth)
 	}
-	return false, nil
+	return scope.Decision{Rule: "crawl.none", Why: "there is no crawl in this repository"}, nil
 }
 
 // Rules are the rules in force, nil if there is no crawl.

@@ -21,8 +21,8 @@ import (
 //
 // That a host has got work is told by a notification of its own, and not by
 // discover, because discover's transaction has not committed yet when it could.
-func Observers(scope Decider, wake func(host string)) []notify.Observer {
-	d := discoverer{scope: scope}
+func Observers(rules Decider, wake func(host string)) []notify.Observer {
+	d := discoverer{rules: rules}
 	return []notify.Observer{
 		{Name: "discover", Watches: schema.Discover, Weak: true, Batch: 8, Run: d.run},
 		{Name: "ready", Watches: schema.HostReady, Weak: true, Batch: 64, Run: func(_ context.Context, _ *txn.Txn, hosts []string) error {
@@ -35,7 +35,7 @@ func Observers(scope Decider, wake func(host string)) []notify.Observer {
 }
 
 type discoverer struct {
-	scope Decider
+	rules Decider
 }
 
 func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
@@ -93,9 +93,9 @@ func (d discoverer) page(ctx context.Context, tx *txn.Txn, u page.URL) error {
 }
 
 func (d discoverer) offer(ctx context.Context, tx *txn.Txn, target page.URL, depth, hops int, source page.URL) error {
-	fresh, err := offer(ctx, tx, d.scope, target, depth, hops, string(source))
-	if fresh {
-		tx.Notify(crawler.HostOf(target), schema.HostReady)
+	fresh, err := offer(ctx, tx, d.rules, target, depth, hops, string(source))
+	if fresh != "" {
+		tx.Notify(crawler.HostOf(fresh), schema.HostReady)
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"indexer/crawler"
+	"indexer/crawler/scope"
 	"indexer/loader"
 	"indexer/page"
 	"indexer/schema"
@@ -19,21 +20,21 @@ type Loader interface {
 
 // Decider says whether a URL that was found is to be crawled.
 type Decider interface {
-	Decide(ctx context.Context, u page.URL, depth int) (bool, error)
+	Decide(ctx context.Context, u page.URL, depth int) (scope.Decision, error)
 }
 
 // Frontier is the crawler's view of the store; it implements crawler.Frontier.
 type Frontier struct {
 	db    *txn.DB
 	load  Loader
-	scope Decider
+	rules Decider
 	wake  func(host string)
 	now   func() time.Time
 }
 
 // New makes a frontier. wake is called after a host has got new entries.
-func New(db *txn.DB, load Loader, scope Decider, wake func(host string)) *Frontier {
-	return &Frontier{db: db, load: load, scope: scope, wake: wake, now: time.Now}
+func New(db *txn.DB, load Loader, rules Decider, wake func(host string)) *Frontier {
+	return &Frontier{db: db, load: load, rules: rules, wake: wake, now: time.Now}
 }
 
 // ref finds the entry of a job again.

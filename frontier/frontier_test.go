@@ -220,6 +220,16 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
+// TestSessionIDs: of a URL with a session id the one without it is queued.
+func TestSessionIDs(t *testing.T) {
+	r := newRig(t)
+	r.begin(perHost, "https://a.example/")
+	r.visit(r.due(host)[0], links("/shop;jsessionid=0123456789ABCDEF0123456789ABCDEF", "/shop;jsessionid=FEDCBA98765432100123456789ABCDEF"))
+	if got := urls(r.due(host)); got != "a.example/shop@1" {
+		t.Fatalf("queued: %s", got)
+	}
+}
+
 // TestRevisits: a visited URL comes back when it is due, with its validators.
 func TestRevisits(t *testing.T) {
 	r := newRig(t)

@@ -33,13 +33,12 @@ func NewRules(db *txn.DB, c Config, seeds []page.URL) (*Rules, error) {
 
 // Decide implements Decider. Seeds are exempt from trap rules: somebody asked for
 // them by name.
-func (r *Rules) Decide(ctx context.Context, u page.URL, depth int) (bool, error) {
+func (r *Rules) Decide(ctx context.Context, u page.URL, depth int) (scope.Decision, error) {
 	d := r.Scope.Decide(u, depth)
 	if !d.OK || d.Rule == "scope.seed" {
-		return d.OK, nil
+		return d, nil
 	}
-	d, err := r.Traps.Check(ctx, u)
-	return d.OK, err
+	return r.Traps.Check(ctx, u)
 }
 
 // Explain tells the rule that decides on a URL.
