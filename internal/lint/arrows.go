@@ -31,7 +31,7 @@ var Arrows = []Arrow{
 	{"frontier", []string{"page", "crawler", "schema", "loader", "notify", "txn", "store"}, "it keeps in the store what the crawler asks for, and knows nothing of how pages are fetched"},
 	{"observers", []string{"page", "schema", "index", "notify", "txn"}, "observers work in transactions only, on any engine"},
 	{"repository", []string{"page", "schema", "index", "loader", "observers", "notify", "txn", "store"}, "it puts the parts of a data directory together, and is below whatever uses it"},
-	{"verify", []string{"page", "schema", "index", "batch", "observers", "repository", "txn"}, "it compares a repository with a batch"},
+	{"verify", []string{"page", "schema", "index", "batch", "observers", "repository", "notify", "txn"}, "it compares a repository with a batch"},
 	{"replay", []string{"page", "warc", "loader"}, "it hands recorded fetches to whatever loads them"},
 	{"bench", []string{"page", "schema", "index", "loader", "observers", "notify", "txn", "store", "repository", "verify", "batch", "warc", "sites", "replay"}, "benchmarks measure the parts, and the command line runs them"},
 	{"config", nil, "settings are plain values; who uses them turns them into options"},
