@@ -235,3 +235,42 @@ func TestPopularTarget(t *testing.T) {
 	}
 	t.Error("the hub is not in the index under its new canonical URL")
 }
+
+// TestSpreadBeginsAnew: a walk that changes while the one before is being passed
+// on is passed on from the beginning.
+func TestSpreadBeginsAnew(t *testing.T) {
+	s, err := webtest.NewStage(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fetches []*page.Fetch
+	load := func(f *page.Fetch) {
+		t.Helper()
+		fetches = append(fetches, f)
+		if _, err := s.Load(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(observers ...string) {
+		t.Helper()
+		for _, o := range observers {
+			if err := s.Run(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	target := page.URL("https://t.example/")
+	for i := range 600 { // more than one run of spread wakes
+		load(redirectAt(numbered(i), target, 1))
+	}
+	run("")
+	load(pageAt(target, 2, "first", ""))
+	run("document", "cluster", "spread") // 500 are woken
+	load(pageAt(target, 3, "second", ""))
+	run("cluster") // they follow to the first
+	run("document", "cluster", "")
+	diff, err := webtest.Differences(t.Context(), s.DB, s.Sink.Documents(), fetches, true)
+	if err != nil || len(diff) > 0 {
+		t.Errorf("%v, %d differences: %.300q", err, len(diff), diff)
+	}
+}
