@@ -1,9 +1,11 @@
 package fetch
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"net/http"
+	"net/textproto"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,14 +20,13 @@ import (
 func (r *Result) describe(resp *http.Response, raw []byte) {
 	r.Proto = resp.Proto
 	r.Fetch.Status = resp.StatusCode
-	chunked := slices.Contains(resp.TransferEncoding, "chunked")
-	r.Fetch.Header = indexHeader(resp.Header, chunked)
 	r.RetryAfter = retryAfter(resp.Header, time.Now())
 	if hasStatus(raw, resp.StatusCode) {
-		r.HeaderBlock, r.Chunked = raw, chunked
+		r.HeaderBlock, r.Chunked = raw, slices.Contains(resp.TransferEncoding, "chunked")
 	} else {
 		r.HeaderBlock = headerBlock(resp)
 	}
+	r.Fetch.Header = indexHeader(r.HeaderBlock)
 }
 
 // hasStatus guards against a tape that was started in the middle of something.
@@ -44,21 +45,25 @@ func headerBlock(resp *http.Response) []byte {
 	return b.Bytes()
 }
 
-// indexHeader is the header for page.Fetch: its values in valid UTF-8, read as
-// Latin-1 where they are not (RFC 9110 section 5.5), and without the fields that
-// tell of codings, which the body no longer has.
-func indexHeader(h http.Header, chunked bool) http.Header {
-	out := h.Clone()
-	for _, values := range out {
+// indexHeader is the header for page.Fetch, from the block that is recorded, as
+// net/http drops some fields: values in valid UTF-8, read as Latin-1 where they are
+// not (RFC 9110 section 5.5), and without the fields that tell of codings, which
+// the body no longer has. What cannot be read is left out.
+func indexHeader(block []byte) http.Header {
+	_, fields, _ := bytes.Cut(block, []byte("\n"))
+	parsed, _ := textproto.NewReader(bufio.NewReader(bytes.NewReader(fields))).ReadMIMEHeader()
+	h := http.Header(parsed)
+	for _, values := range h {
 		for i, v := range values {
 			values[i] = toUTF8(v)
 		}
 	}
-	if chunked || len(out["Content-Encoding"]) > 0 {
-		out.Del("Content-Encoding")
-		out.Del("Content-Length")
+	if len(h["Transfer-Encoding"])+len(h["Content-Encoding"]) > 0 {
+		h.Del("Transfer-Encoding")
+		h.Del("Content-Encoding")
+		h.Del("Content-Length")
 	}
-	return out
+	return h
 }
 
 func toUTF8(s string) string {
