@@ -120,7 +120,6 @@ func readers(r *repository.Repository, fetches []page.Fetch) map[string]func(con
 		},
 		"export": func(ctx context.Context) error { _, err := r.Export(ctx, io.Discard); return err },
 		"stats":  func(ctx context.Context) error { _, err := r.Stats(ctx); return err },
-		"live":   func(context.Context) error { r.Live(); return nil },
 		"inspect": func(ctx context.Context) error {
 			next = (next + 1) % len(urls)
 			_, err := r.Inspect(ctx, urls[next])
