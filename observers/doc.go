@@ -26,6 +26,9 @@
 //
 // It is used three times: url:walk along the lead edges (document, cluster,
 // spread), clusters of targets along the links (links, forward, cluster), and
-// the index document, which reads members and links at one snapshot and is woken
-// by everybody who changes any of them.
+// the index document, which reads members, links, text and time at one snapshot
+// and is woken by everybody who changes any of them. (Text and time: document.go
+// says why it does not ask first whether the page is shown.)
+//
+// docs/observers.md has the same with what a crash leaves at each point.
 package observers
