@@ -36,7 +36,7 @@ type meta struct {
 //
 // It goes through SQLite, not os.Open: closing a descriptor of ours would drop the POSIX
 // locks that other connections of this process hold on the file.
-func checkFile(ctx context.Context, path string) (err error) {
+func checkFile(ctx context.Context, path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return ErrNoIndex
@@ -50,13 +50,14 @@ func checkFile(ctx context.Context, path string) (err error) {
 	if !info.Mode().IsRegular() || info.Size() == 0 {
 		return foreign("empty, or not a regular file")
 	}
-	db, err := sql.Open("sqlite", readerDSN(path, true))
-	if err != nil {
-		return err
+	app, format, err := header(ctx, readerDSN(path, true))
+	if sqliteCode(err) == sqlite3.SQLITE_CORRUPT && exists(path+"-wal") {
+		// A process killed while it moved its log into the database leaves a header
+		// that tells of pages that are in the log only. Opened with the log, the
+		// database is whole.
+		app, format, err = header(ctx, readerDSN(path, false))
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	var app, format int
-	if err := db.QueryRowContext(ctx, "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version").Scan(&app, &format); err != nil {
+	if err != nil {
 		if c := sqliteCode(err); c == sqlite3.SQLITE_NOTADB || c == sqlite3.SQLITE_CORRUPT {
 			return foreign("not an SQLite database")
 		}
@@ -72,6 +73,17 @@ func checkFile(ctx context.Context, path string) (err error) {
 		return foreign("format version " + strconv.Itoa(format))
 	}
 	return nil
+}
+
+// header reads what the header of a database says it is.
+func header(ctx context.Context, dsn string) (app, format int, err error) {
+	db, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	err = db.QueryRowContext(ctx, "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version").Scan(&app, &format)
+	return app, format, err
 }
 
 func readMeta(ctx context.Context, q querier) (meta, error) {

@@ -8,6 +8,7 @@ import (
 	"indexer/index"
 	"indexer/loader"
 	"indexer/page"
+	"indexer/schema"
 	"indexer/txn"
 )
 
@@ -24,7 +25,7 @@ func (r *Repository) LoadAnd(ctx context.Context, f *page.Fetch, also func(conte
 	defer r.gate.RUnlock()
 	effect, err := r.load.LoadAnd(ctx, f, also)
 	if err == nil && effect == loader.Renewed {
-		err = r.touches.add(ctx, r.files, index.Touch{URL: f.URL, FetchedAt: f.Time})
+		err = r.touches.add(ctx, r.files, index.Touch{URL: f.URL, FetchedAt: schema.StorableTime(f.Time)})
 	}
 	return effect, err
 }
