@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,10 @@ func (f *Fetcher) readBody(ctx context.Context, cancel context.CancelCauseFunc, 
 	}
 	p := startPace(f.opts.StallTime, f.opts.MinRate, cancel)
 	defer p.stop()
-	payload, err := io.ReadAll(io.LimitReader(paced{resp.Body, p}, limit+1))
+	// A length is believed up to a megabyte; beyond it memory grows with what comes.
+	buf := bytes.NewBuffer(make([]byte, 0, min(max(resp.ContentLength, 0), 1<<20)+bytes.MinRead))
+	_, err := buf.ReadFrom(io.LimitReader(paced{resp.Body, p}, limit+1))
+	payload := buf.Bytes()
 	switch {
 	case int64(len(payload)) > limit:
 		return payload[:limit], tooLarge

@@ -48,8 +48,9 @@ func (c Class) CountsAgainstHost() bool {
 // failure is why a fetch failed.
 type failure struct {
 	class Class
-	// text is the same whenever the same happens: it holds no ports, no times and
-	// nothing that the server chose, as it becomes part of what is stored.
+	// text is the same whenever the same happens, as it becomes part of what is
+	// stored: it holds no ports, no times and none of the server's words. A refused
+	// address is named.
 	text string
 	err  error // what it was found out from, or nil
 }

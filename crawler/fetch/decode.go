@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/flate"
@@ -86,23 +87,47 @@ func decodeOne(b []byte, coding string, limit int64) ([]byte, error) {
 	case "deflate":
 		return inflate(b, limit)
 	case "zstd":
-		z, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1),
+		return unzstd(b, limit)
+	}
+	return nil, errors.New("it is not known")
+}
+
+// The state of decoders, 40 kB of gzip's and up to twice maxWindow of zstd's, is
+// kept for the next body. A zstd decoder of concurrency 1 has no goroutines, so one
+// that the pool drops need not be closed.
+var (
+	gunzippers = sync.Pool{New: func() any { return new(gzip.Reader) }}
+	unzstders  sync.Pool // of *zstd.Decoder
+)
+
+func unzstd(b []byte, limit int64) ([]byte, error) {
+	z, ok := unzstders.Get().(*zstd.Decoder)
+	if !ok {
+		var err error
+		z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
 			zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, err
 		}
-		defer z.Close()
-		return readLimited(z, limit)
 	}
-	return nil, errors.New("it is not known")
+	defer func() {
+		if z.Reset(nil) == nil { // lets go of b
+			unzstders.Put(z)
+		}
+	}()
+	if err := z.Reset(bytes.NewReader(b)); err != nil {
+		return nil, err
+	}
+	return readLimited(z, limit)
 }
 
 // gunzip reads the gzip members that b begins with and ignores what follows them,
 // as browsers do.
 func gunzip(b []byte, limit int64) ([]byte, error) {
 	src := bufio.NewReader(bytes.NewReader(b)) // keeps gzip from reading past a member
-	z, err := gzip.NewReader(src)
-	if err != nil {
+	z := gunzippers.Get().(*gzip.Reader)
+	defer gunzippers.Put(z)
+	if err := z.Reset(src); err != nil {
 		return nil, err
 	}
 	var out []byte
@@ -112,7 +137,11 @@ func gunzip(b []byte, limit int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, part...)
+		if out == nil {
+			out = part
+		} else {
+			out = append(out, part...)
+		}
 		if head, _ := src.Peek(4); !bytes.HasPrefix(head, []byte{0x1f, 0x8b, 8}) || head[3]&0xe0 != 0 {
 			return out, nil
 		}

@@ -114,7 +114,10 @@ func (f *Fetcher) exchange(ctx context.Context, r Request, res *Result) error {
 		return ended(ctx, err)
 	}
 	defer resp.Body.Close()
-	res.describe(resp, header)
+	codings, err := res.describe(resp, header)
+	if err != nil {
+		return err
+	}
 	if err := checkStatus(req, resp); err != nil {
 		return err
 	}
@@ -124,7 +127,7 @@ func (f *Fetcher) exchange(ctx context.Context, r Request, res *Result) error {
 		return ended(ctx, err)
 	}
 	res.Fetch.Revisit = resp.StatusCode == http.StatusNotModified
-	res.Fetch.Body, err = decode(res.Payload, codings(resp.Header["Content-Encoding"]), f.opts.MaxBody)
+	res.Fetch.Body, err = decode(res.Payload, codings, f.opts.MaxBody)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/textproto"
 	"slices"
@@ -15,18 +16,34 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// describe notes the status line and the header. raw is the header as received, or
-// nil if it was not read along.
-func (r *Result) describe(resp *http.Response, raw []byte) {
+// describe notes the status line and the header, and returns the content codings.
+// raw is the header as received, or nil if it was not read along.
+//
+// What the index sees comes from the block that is recorded, not from net/http's
+// header, which lacks some fields and keeps names with a space before the colon
+// apart: whoever reads the record must see the same.
+func (r *Result) describe(resp *http.Response, raw []byte) ([]string, error) {
 	r.Proto = resp.Proto
 	r.Fetch.Status = resp.StatusCode
-	r.RetryAfter = retryAfter(resp.Header, time.Now())
+	chunked := slices.Contains(resp.TransferEncoding, "chunked")
 	if hasStatus(raw, resp.StatusCode) {
-		r.HeaderBlock, r.Chunked = raw, slices.Contains(resp.TransferEncoding, "chunked")
+		r.HeaderBlock, r.Chunked = raw, chunked
 	} else {
 		r.HeaderBlock = headerBlock(resp)
 	}
-	r.Fetch.Header = indexHeader(r.HeaderBlock)
+	h := parseHeader(r.HeaderBlock)
+	r.RetryAfter = retryAfter(h, time.Now())
+	list := codings(h["Content-Encoding"])
+	if slices.Contains(codings(h["Transfer-Encoding"]), "chunked") != r.Chunked {
+		return nil, &failure{class: BadResponse, text: "the transfer coding is ambiguous"}
+	}
+	if len(h["Transfer-Encoding"])+len(h["Content-Encoding"]) > 0 {
+		h.Del("Transfer-Encoding")
+		h.Del("Content-Encoding")
+		h.Del("Content-Length")
+	}
+	r.Fetch.Header = h
+	return list, nil
 }
 
 // hasStatus guards against a tape that was started in the middle of something.
@@ -45,23 +62,18 @@ func headerBlock(resp *http.Response) []byte {
 	return b.Bytes()
 }
 
-// indexHeader is the header for page.Fetch, from the block that is recorded, as
-// net/http drops some fields: values in valid UTF-8, read as Latin-1 where they are
-// not (RFC 9110 section 5.5), and without the fields that tell of codings, which
-// the body no longer has. What cannot be read is left out.
-func indexHeader(block []byte) http.Header {
+// parseHeader reads the fields of a header block. Values that are not UTF-8 are
+// read as Latin-1 (RFC 9110 section 5.5), space round names is dropped (RFC 9112
+// section 5.1). What cannot be read is left out.
+func parseHeader(block []byte) http.Header {
 	_, fields, _ := bytes.Cut(block, []byte("\n"))
 	parsed, _ := textproto.NewReader(bufio.NewReader(bytes.NewReader(fields))).ReadMIMEHeader()
-	h := http.Header(parsed)
-	for _, values := range h {
-		for i, v := range values {
-			values[i] = toUTF8(v)
+	h := make(http.Header, len(parsed))
+	for _, name := range slices.Sorted(maps.Keys(parsed)) {
+		key := http.CanonicalHeaderKey(strings.TrimSpace(name))
+		for _, v := range parsed[name] {
+			h[key] = append(h[key], toUTF8(v))
 		}
-	}
-	if len(h["Transfer-Encoding"])+len(h["Content-Encoding"]) > 0 {
-		h.Del("Transfer-Encoding")
-		h.Del("Content-Encoding")
-		h.Del("Content-Length")
 	}
 	return h
 }

@@ -49,7 +49,8 @@ type Result struct {
 	// Payload is the response's content as received, content codings on it, transfer
 	// coding removed; at most Options.MaxPayload bytes.
 	Payload []byte
-	// Chunked says that HeaderBlock declares the chunked transfer coding.
+	// Chunked says that HeaderBlock declares the chunked transfer coding, which
+	// Payload no longer has.
 	Chunked bool
 	// Truncated says that Payload lacks what the server would still have sent. There
 	// is an Err then.
