@@ -52,3 +52,15 @@ func (w *File) Close() error {
 	}
 	return nil
 }
+
+// Flush hands what was written so far to the operating system: it survives a
+// killed process, in NAME.open.
+func (w *File) Flush() error {
+	if w.err != nil {
+		return w.err
+	}
+	if err := w.buf.Flush(); err != nil {
+		w.err = fmt.Errorf("write WARC file %s: %w", w.path, err)
+	}
+	return w.err
+}

@@ -28,6 +28,7 @@ var Arrows = []Arrow{
 	{"sites", []string{"page", "warc"}, "small webs are packed into WARC files, and nothing else"},
 	{"schema", []string{"page", "notify", "txn", "store"}, "rows and columns are spelled in one place, by which all others read and write"},
 	{"loader", []string{"page", "schema", "txn", "store"}, "the loader writes fetches and interprets nothing"},
+	{"archive", []string{"page", "warc", "crawler"}, "it writes down what a crawler fetched, whatever becomes of it"},
 	{"frontier", []string{"page", "crawler", "schema", "loader", "notify", "txn", "store"}, "it keeps in the store what the crawler asks for, and knows nothing of how pages are fetched"},
 	{"observers", []string{"page", "schema", "index", "notify", "txn"}, "observers work in transactions only, on any engine"},
 	{"repository", []string{"page", "schema", "index", "loader", "observers", "notify", "txn", "store"}, "it puts the parts of a data directory together, and is below whatever uses it"},
@@ -40,7 +41,7 @@ var Arrows = []Arrow{
 	{"internal", nil, "rules and tools stand beside the program"},
 	{"cli", []string{
 		"page", "warc", "sites", "index", "loader", "observers", "notify", "txn", "store",
-		"repository", "verify", "replay", "bench", "config", "control", "progress", "crawler", "frontier",
+		"repository", "verify", "replay", "bench", "config", "control", "progress", "crawler", "frontier", "archive",
 	}, "the command line wires the parts"},
 	{"", []string{"cli"}, "main only calls the command line"},
 }

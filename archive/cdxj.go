@@ -1,0 +1,100 @@
+package archive
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"indexer/page"
+	"indexer/warc"
+)
+
+// entry is a line of a CDXJ index.
+type entry struct {
+	key  string // SURT: the host reversed, so that a site lies together
+	time time.Time
+	url  page.URL
+	mime string
+	// status is 304 for a revisit.
+	status   int
+	digest   string
+	from, to int64
+}
+
+func newEntry(u page.URL, f *page.Fetch, payload []byte, from, to int64) entry {
+	e := entry{key: surt(u), time: f.Time, url: u, status: f.Status, from: from, to: to}
+	if mediaType, _, err := mime.ParseMediaType(f.Header.Get("Content-Type")); err == nil {
+		e.mime = mediaType
+	}
+	if f.IsRevisit() {
+		e.mime = "warc/revisit"
+	}
+	e.digest = strings.TrimPrefix(warc.PayloadDigest(payload), "sha1:")
+	return e
+}
+
+// surt is the Sort-friendly URI Reordering Transform as pywb's CDXJ files have it:
+// no scheme, no www., host labels reversed with commas, all in lower case.
+func surt(u page.URL) string {
+	labels := strings.Split(strings.TrimPrefix(u.Host(), "www."), ".")
+	slices.Reverse(labels)
+	key := strings.Join(labels, ",")
+	if p := u.Port(); p != "" {
+		key += ":" + p
+	}
+	key += ")" + u.Path()
+	if q := u.Query(); q != "" {
+		key += "?" + q
+	}
+	return strings.ToLower(key)
+}
+
+// writeIndex writes the index of a complete file, sorted, under its name at once.
+func writeIndex(path, file string, entries []entry) (err error) {
+	slices.SortStableFunc(entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), a.time.Compare(b.time))
+	})
+	f, err := os.Create(path + ".open")
+	if err != nil {
+		return fmt.Errorf("archive: %w", err)
+	}
+	out := bufio.NewWriter(f)
+	for _, e := range entries {
+		if err = e.write(out, file); err != nil {
+			break
+		}
+	}
+	err = errors.Join(err, out.Flush(), f.Close())
+	if err == nil {
+		err = os.Rename(path+".open", path)
+	}
+	if err != nil {
+		return fmt.Errorf("archive: write index %s: %w", path, err)
+	}
+	return nil
+}
+
+func (e entry) write(out *bufio.Writer, file string) error {
+	fields, err := json.Marshal(struct {
+		URL      page.URL `json:"url"`
+		MIME     string   `json:"mime,omitempty"`
+		Status   string   `json:"status"`
+		Digest   string   `json:"digest"`
+		Length   string   `json:"length"`
+		Offset   string   `json:"offset"`
+		Filename string   `json:"filename"`
+	}{e.url, e.mime, strconv.Itoa(e.status), e.digest, strconv.FormatInt(e.to-e.from, 10), strconv.FormatInt(e.from, 10), file})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s %s %s\n", e.key, e.time.UTC().Format("20060102150405"), fields)
+	return err
+}

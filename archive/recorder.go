@@ -1,0 +1,161 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"indexer/crawler/fetch"
+	"indexer/page"
+	"indexer/warc"
+)
+
+// maxFile is the size in bytes at which a new file is begun.
+const maxFile = 1 << 30
+
+// Recorder writes exchanges to the files of a directory. It implements
+// crawler.Recorder and is safe for concurrent use.
+type Recorder struct {
+	dir   string
+	agent string
+	now   func() time.Time
+	limit int64
+
+	mu     sync.Mutex
+	serial int
+	file   *warc.File // nil until the first exchange
+	name   string
+	index  []entry
+}
+
+// Open makes the directory if it is not there, and gives their names to the files
+// that a killed run left open.
+func Open(dir, userAgent string) (*Recorder, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("archive: %w", err)
+	}
+	left, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*.warc.gz.open"))
+	if err != nil {
+		return nil, fmt.Errorf("archive: look for files left open in %s: %w", dir, err)
+	}
+	for _, path := range left {
+		if err := os.Rename(path, strings.TrimSuffix(path, ".open")); err != nil {
+			return nil, fmt.Errorf("archive: name a file left open: %w", err)
+		}
+	}
+	return &Recorder{dir: dir, agent: userAgent, now: time.Now, limit: maxFile}, nil
+}
+
+// escapeGlob keeps a directory's own name from being a pattern.
+func escapeGlob(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+}
+
+// Record writes an exchange and returns once the operating system has it. A
+// result that failed is left out: what came was no whole response, and there is
+// nothing true to write.
+func (r *Recorder) Record(_ context.Context, u page.URL, res *fetch.Result) error {
+	if res.Class != fetch.OK {
+		return nil
+	}
+	remote := ""
+	if res.RemoteAddr.IsValid() {
+		remote = res.RemoteAddr.Addr().Unmap().String()
+	}
+	return r.write(u, res.Fetch.Time, func(f *warc.File) (entry, error) {
+		if len(res.RequestBlock) > 0 {
+			if err := f.WriteRequest(u, res.Fetch.Time, res.RequestBlock); err != nil {
+				return entry{}, err
+			}
+		}
+		from, to, err := f.WriteResponse(u, res.Fetch.Time, remote, res.Fetch.Status, res.ResponseBlock(), res.Payload)
+		return newEntry(u, &res.Fetch, res.Payload, from, to), err
+	})
+}
+
+// Withdraw records that a page was taken out of the index although nobody said
+// that it is gone: as the response that stands for it in the repository.
+func (r *Recorder) Withdraw(f *page.Fetch) error {
+	return r.write(f.URL, f.Time, func(w *warc.File) (entry, error) {
+		from := w.Offset()
+		err := w.WriteFetch(f)
+		return newEntry(f.URL, f, f.Body, from, w.Offset()), err
+	})
+}
+
+func (r *Recorder) write(u page.URL, at time.Time, fn func(*warc.File) (entry, error)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file != nil && r.file.Offset() >= r.limit {
+		if err := r.finish(); err != nil {
+			return err
+		}
+	}
+	if r.file == nil {
+		if err := r.begin(); err != nil {
+			return err
+		}
+	}
+	e, err := fn(r.file)
+	if err == nil {
+		err = r.file.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("archive: record %s fetched at %s: %w", u, at.Format(time.RFC3339), err)
+	}
+	r.index = append(r.index, e)
+	return nil
+}
+
+// begin creates the next file: PREFIX-time-serial, as crawlers name them.
+func (r *Recorder) begin() error {
+	for {
+		r.serial++
+		r.name = fmt.Sprintf("INDEXER-%s-%05d.warc.gz", r.now().UTC().Format("20060102150405"), r.serial)
+		file, err := warc.Create(filepath.Join(r.dir, r.name))
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("archive: %w", err)
+		}
+		r.file, r.index = file, nil
+		break
+	}
+	err := r.file.WriteInfo(r.now(), warc.Fields{
+		{Name: "software", Value: "indexer"},
+		{Name: "format", Value: "WARC File Format 1.1"},
+		{Name: "conformsTo", Value: "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
+		{Name: "robots", Value: "obeyed, RFC 9309"},
+		{Name: "http-header-user-agent", Value: r.agent},
+	})
+	if err != nil {
+		return fmt.Errorf("archive: begin %s: %w", r.name, err)
+	}
+	return nil
+}
+
+// finish completes the file and writes its index.
+func (r *Recorder) finish() error {
+	if r.file == nil {
+		return nil
+	}
+	err := r.file.Close()
+	r.file = nil
+	if err != nil {
+		return fmt.Errorf("archive: %w", err)
+	}
+	return writeIndex(filepath.Join(r.dir, strings.TrimSuffix(r.name, ".warc.gz")+".cdxj"), r.name, r.index)
+}
+
+// Close completes the last file.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.finish()
+}
