@@ -20,6 +20,8 @@ type app struct {
 	stderr *console
 	flags  globalFlags
 
+	beginsCrawl bool // this command crawls
+
 	// Set once the settings are loaded.
 	cfg config.Config
 	log *zap.Logger

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"indexer/bench"
+	"indexer/frontier"
 )
 
 const benchHelp = `
@@ -67,7 +68,7 @@ func (a *app) benchPipeline(ctx context.Context, files []string, rounds int) err
 	}
 	res, err := bench.Pipeline(ctx, bench.PipelineOptions{
 		Files: files, Workers: a.cfg.Workers, Rounds: rounds, Log: a.stderr,
-		Repo: a.repositoryOptions(),
+		Repo: a.repositoryOptions(&frontier.Crawl{}),
 	})
 	if err != nil {
 		return err

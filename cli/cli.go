@@ -51,6 +51,6 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := newApp(stdin, stdout, stderr)
 	root := a.rootCommand()
-	root.SetArgs(args)
+	root.SetArgs(withCrawl(root, args))
 	return report(root.ExecuteContext(ctx), stderr)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const rootHelp = `
@@ -16,8 +17,9 @@ duplicates, links and anchors, rank, and the page's place in the index. It can b
 searched moments later. There is no batch run, and nothing to do again after a
 crash: the same command goes on where it was.
 
-In this version pages come from recorded crawls (WARC files). Begin with
+Pages come from the web, or from recorded crawls (WARC files). Begin with
 
+  indexer seeds.txt                crawl from a list of URLs and index as it goes
   indexer replay crawl.warc.gz     load a recorded crawl and index it
   indexer query lighthouse         search what was indexed
 
@@ -52,7 +54,7 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.String("format", a.cfg.Format, "`form` of results: text or json")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		a.replayCommand(), a.queryCommand(), a.inspectCommand(), a.statsCommand(),
+		a.crawlCommand(), a.replayCommand(), a.queryCommand(), a.inspectCommand(), a.statsCommand(),
 		a.exportCommand(), a.verifyCommand(), a.packCommand(), a.benchCommand(), a.versionCommand(),
 	)
 	return root
@@ -65,8 +67,6 @@ func (a *app) runRoot(cmd *cobra.Command, args []string) error {
 	}
 	word := args[0]
 	switch {
-	case word == "crawl" || looksLikeSeeds(word):
-		return &usageError{reason: "crawling is not in this version yet; `indexer replay FILE.warc.gz` indexes a crawl that another program recorded", help: "indexer replay"}
 	case strings.Contains(filepath.Base(word), ".warc"):
 		return &usageError{reason: fmt.Sprintf("to load a WARC file, say `indexer replay %s`", word), help: "indexer replay"}
 	}
@@ -75,6 +75,33 @@ func (a *app) runRoot(cmd *cobra.Command, args []string) error {
 		reason += "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return &usageError{reason: reason, help: "indexer"}
+}
+
+// withCrawl puts the word crawl before arguments that name seeds and no command:
+// `indexer seeds.txt` is `indexer crawl seeds.txt`.
+func withCrawl(root *cobra.Command, args []string) []string {
+	crawl, _, err := root.Find([]string{"crawl"})
+	if err != nil || !looksLikeSeeds(firstWord(args, root.PersistentFlags(), crawl.Flags())) {
+		return args
+	}
+	return append([]string{"crawl"}, args...)
+}
+
+// firstWord is the first argument that is neither a flag nor the value of one.
+func firstWord(args []string, known ...*pflag.FlagSet) string {
+	for i := 0; i < len(args); i++ {
+		name, isFlag := strings.CutPrefix(args[i], "--")
+		if !isFlag {
+			return args[i]
+		}
+		for _, set := range known {
+			if f := set.Lookup(name); f != nil && f.NoOptDefVal == "" {
+				i++ // its value
+				break
+			}
+		}
+	}
+	return ""
 }
 
 // looksLikeSeeds: a URL, or a text file, is what one would crawl from.

@@ -9,6 +9,8 @@ import (
 	"go.uber.org/zap"
 
 	"indexer/control"
+	"indexer/frontier"
+	"indexer/notify"
 	"indexer/repository"
 	"indexer/txn"
 )
@@ -18,12 +20,18 @@ type session struct {
 	app    *app
 	repo   *repository.Repository
 	server *control.Server // nil where the directory cannot hold a socket
+	crawl  *frontier.Crawl
 }
 
 var commitModes = map[string]txn.Mode{"auto": txn.Auto, "one-phase": txn.OnePhase, "two-phase": txn.TwoPhase}
 
-func (a *app) repositoryOptions() repository.Options {
+// repositoryOptions are those of a session. A directory with a crawl finds new URLs
+// in whatever is loaded, whichever command has it open.
+func (a *app) repositoryOptions(crawl *frontier.Crawl) repository.Options {
 	return repository.Options{
+		Crawl: func(ctx context.Context, db *txn.DB) ([]notify.Observer, error) {
+			return crawl.Resume(ctx, db, a.beginsCrawl)
+		},
 		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, Log: a.log,
 	}
 }
@@ -34,11 +42,12 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 		return nil, err
 	}
 	limitMemory(a.cfg.Memory)
-	repo, err := repository.Open(ctx, a.cfg.Data, a.repositoryOptions())
+	crawl := &frontier.Crawl{}
+	repo, err := repository.Open(ctx, a.cfg.Data, a.repositoryOptions(crawl))
 	if err != nil {
 		return nil, err
 	}
-	s := &session{app: a, repo: repo}
+	s := &session{app: a, repo: repo, crawl: crawl}
 	if s.server, err = control.Serve(a.cfg.Data, s.answer); err != nil {
 		a.log.Warn("other processes cannot ask this one", zap.Error(err))
 	}

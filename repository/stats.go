@@ -8,6 +8,7 @@ import (
 
 	"indexer/page"
 	"indexer/schema"
+	"indexer/store/badgerdb"
 	"indexer/txn"
 )
 
@@ -241,3 +242,6 @@ func leastOf(heads []*head) (least string, ok bool) {
 	}
 	return least, ok
 }
+
+// FreeBytes is what may still be written to the disk that holds the repository.
+func (r *Repository) FreeBytes() (int64, error) { return badgerdb.FreeBytes(StoreDir(r.dir)) }

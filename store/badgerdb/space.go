@@ -63,3 +63,6 @@ func existingParent(dir string) string {
 		dir = up
 	}
 }
+
+// FreeBytes is what may still be written to the disk that holds a directory.
+func FreeBytes(dir string) (int64, error) { return freeBytes(dir) }

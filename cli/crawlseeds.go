@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"indexer/crawler/seeds"
+	"indexer/page"
+)
+
+// foundSeeds are the seeds of a command line.
+type foundSeeds struct {
+	urls []page.URL
+	bare []page.URL // of them, those that were given without a scheme
+}
+
+// findSeeds reads all arguments: files, URLs and host names, - for standard input.
+// Lines that are no seeds are told, and the others count; it is an error if there
+// are none.
+func (a *app) findSeeds(args []string) (foundSeeds, error) {
+	var found foundSeeds
+	for _, arg := range args {
+		list, err := a.seedsOf(arg)
+		for _, s := range list {
+			found.urls = append(found.urls, s.URL)
+			if s.Bare {
+				found.bare = append(found.bare, s.URL)
+			}
+		}
+		if err == nil {
+			continue
+		}
+		if len(list) == 0 {
+			return found, err
+		}
+		_, _ = fmt.Fprintf(a.stderr, "%v\n%d other seeds are crawled\n", err, len(list))
+	}
+	return found, nil
+}
+
+func (a *app) seedsOf(arg string) (seeds.Seeds, error) {
+	switch {
+	case arg == "-":
+		return parseSeeds("standard input", a.stdin)
+	case isFile(arg):
+		f, err := os.Open(arg)
+		if err != nil {
+			return nil, &inputError{what: arg, reason: systemReason(err)}
+		}
+		list, err := parseSeeds(arg, f)
+		return list, errors.Join(err, f.Close())
+	case strings.HasSuffix(arg, ".txt"):
+		return nil, &inputError{what: arg, reason: "no such file"}
+	}
+	s, err := seeds.ParseSeed(arg)
+	if err != nil {
+		return nil, &inputError{what: arg, reason: err.Error()}
+	}
+	return seeds.Seeds{s}, nil
+}
+
+func parseSeeds(name string, r io.Reader) (seeds.Seeds, error) {
+	list, err := seeds.Parse(name, r)
+	switch {
+	case err != nil:
+		return list, &inputError{what: name, reason: err.Error()}
+	case len(list) == 0:
+		return nil, &inputError{what: name, reason: "there is no URL in it"}
+	}
+	return list, nil
+}

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"indexer/crawler"
+	"indexer/index"
+	"indexer/repository"
+)
+
+// crawlSummary says what a crawl did; it is the JSON of `crawl --format json`.
+type crawlSummary struct {
+	crawler.Status
+	// OutOfScope counts URLs that were found and not taken, by rule; each finding of
+	// one counts.
+	OutOfScope map[string]int64 `json:"out_of_scope,omitempty"`
+	Documents  int              `json:"documents"`
+	Backlog    int              `json:"backlog"` // rows left for observers
+	Seconds    float64          `json:"seconds"`
+	Data       string           `json:"data"`
+}
+
+// watchCrawl runs a crawler, shows how it is doing, and tells at the end what it
+// did. What was under way when it was interrupted is completed; the observers'
+// work goes on with the next command.
+func (s *session) watchCrawl(ctx context.Context, c *crawler.Crawler) error {
+	shown, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var shows sync.WaitGroup
+	shows.Go(func() { s.show(shown, c) })
+	told := context.AfterFunc(ctx, func() {
+		_, _ = fmt.Fprintln(s.app.stderr, "stopping: requests under way are completed and saved; interrupt again to stop at once")
+	})
+	begun := time.Now()
+	err := c.Run(ctx)
+	if err == nil && ctx.Err() == nil {
+		err = s.repo.Quiesce(ctx)
+	}
+	told()
+	stop()
+	shows.Wait()
+	if err != nil {
+		return err
+	}
+	return s.printCrawl(c, time.Since(begun))
+}
+
+// show prints a status line now and then: often on a terminal, where each takes
+// the place of the one before.
+func (s *session) show(ctx context.Context, c *crawler.Crawler) {
+	every, form := 5*time.Second, "%s\n"
+	_, tty := terminal(s.app.stderr.w)
+	if tty {
+		every, form = 500*time.Millisecond, "\r\x1b[K%s"
+	}
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			_, _ = fmt.Fprintf(s.app.stderr, form, s.crawlLine(c.Status(1)))
+		case <-ctx.Done():
+			if tty {
+				_, _ = io.WriteString(s.app.stderr, "\r\x1b[K")
+			}
+			return
+		}
+	}
+}
+
+// crawlLine tells on one line how a crawl is doing and, where it is slow, why.
+func (s *session) crawlLine(st crawler.Status) string {
+	live := s.repo.Live()
+	backlog := 0
+	for _, n := range live.Backlog {
+		backlog += n
+	}
+	parts := []string{fmt.Sprintf("%d pages  %.1f/s  %s", st.Pages, st.PerSecond, megabytes(st.Bytes))}
+	for _, p := range []struct {
+		n    int
+		what string
+	}{
+		{st.Hosts.Active, "active"}, {st.Hosts.Politeness, "waiting politely"}, {st.Hosts.Robots, "waiting for robots.txt"},
+		{st.Hosts.Backoff, "backing off"}, {st.Hosts.Waiting, "waiting for a place"}, {st.Hosts.Sleeping, "asleep"}, {backlog, "to index"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	if p50 := live.FetchToSearchableMS.P50; p50 > 0 {
+		parts = append(parts, fmt.Sprintf("searchable in %v", fromMS(p50).Round(100*time.Millisecond)))
+	}
+	switch {
+	case st.Paused != "":
+		parts = append(parts, "paused: "+st.Paused)
+	case len(st.Busiest) > 0 && st.Busiest[0].Why != "":
+		parts = append(parts, strings.TrimPrefix(st.Busiest[0].Host, "https://")+": "+st.Busiest[0].Why)
+	}
+	return strings.Join(parts, "  ")
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+
+func (s *session) printCrawl(c *crawler.Crawler, took time.Duration) error {
+	sum := crawlSummary{Status: c.Status(0), Seconds: took.Seconds(), Data: s.app.cfg.Data}
+	for _, n := range s.repo.Live().Backlog {
+		sum.Backlog += n
+	}
+	if rules := s.crawl.Rules(); rules != nil {
+		sum.OutOfScope = rules.Counts()
+		maps.DeleteFunc(sum.OutOfScope, func(_ string, n int64) bool { return n == 0 })
+	}
+	reader, err := index.OpenReader(repository.IndexDir(s.app.cfg.Data))
+	if err != nil {
+		return fmt.Errorf("count the documents: %w", err)
+	}
+	sum.Documents, err = reader.Count(context.Background())
+	if cerr := reader.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	if s.app.isJSON() {
+		return printJSON(s.app.stdout, &sum)
+	}
+	_, err = io.WriteString(s.app.stdout, sum.text())
+	return err
+}
+
+func (s *crawlSummary) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Fetched %d pages (%d requests, %s) in %.1fs. It ended because %s.\n", s.Pages, s.Requests, megabytes(s.Bytes), s.Seconds, s.Ended)
+	statuses := make(map[string]int64, len(s.Statuses))
+	for code, n := range s.Statuses {
+		statuses["HTTP "+strconv.Itoa(code)] = n
+	}
+	counts(&b, "responses", statuses)
+	counts(&b, "failed", s.Failures)
+	counts(&b, "refused", s.Refused)
+	counts(&b, "not taken", s.OutOfScope)
+	if s.Backlog > 0 {
+		fmt.Fprintf(&b, "  %d rows are left for observers; they are done when the directory is next opened.\n", s.Backlog)
+	}
+	fmt.Fprintf(&b, "The index in %s has %d documents.\n", repository.IndexDir(s.Data), s.Documents)
+	fmt.Fprintf(&b, "Try: indexer --data %s query WORDS\n", s.Data)
+	return b.String()
+}
+
+func counts(b *strings.Builder, what string, m map[string]int64) {
+	if len(m) == 0 {
+		return
+	}
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		parts = append(parts, fmt.Sprintf("%d × %s", m[k], k))
+	}
+	fmt.Fprintf(b, "  %s: %s\n", what, strings.Join(parts, ", "))
+}

@@ -1,0 +1,216 @@
+package crawler
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Which hosts are in memory. There are Memory.Hosts places. They are given, in this
+// order, to hosts that
+//
+//  1. were woken, or had to make room while they had work left (waitingList);
+//  2. have a job that has become due (sleepers);
+//  3. are found by listing the frontier's hosts (sweep): at the start, and whenever
+//     one of the two lists above was full and something had to be left out.
+//
+// So each host with due jobs gets its turn, though no list holds them all. A host
+// leaves when it has nothing to do, or after Memory.Turn requests if another one
+// waits for its place.
+
+// sweep is a walk over the hosts of the frontier.
+type sweep struct {
+	wanted bool // start one when the one under way, if any, is over
+	active bool
+	busy   bool   // a part of the list is being read
+	after  string // how far it has come
+}
+
+// sweepSize is how many hosts are listed at a time.
+const sweepSize = 256
+
+func (s *sweep) unfinished() bool { return s.wanted || s.active }
+
+// enlist fills the free places.
+func (c *Crawler) enlist(now time.Time) {
+	for _, key := range slices.Sorted(maps.Keys(c.woken)) {
+		delete(c.woken, key)
+		if h := c.hosts[key]; h != nil {
+			h.jobs.wake()
+			c.push(h, now)
+			continue
+		}
+		c.sleeping.remove(key)
+		c.await(key)
+	}
+	for c.room() > 0 && c.waiting.len() > 0 {
+		c.activate(c.waiting.take(), now)
+	}
+	for c.room() > 0 && c.sleeping.due(now) {
+		c.activate(c.sleeping.take(), now)
+	}
+	if c.room() > 0 && c.sweep.unfinished() && !c.sweep.busy && c.paused == "" {
+		c.list(min(c.room(), sweepSize))
+	}
+	c.makeRoom(now)
+}
+
+func (c *Crawler) room() int { return c.opts.Memory.Hosts - len(c.hosts) }
+
+// await puts a host on the list of those that wait for a place.
+func (c *Crawler) await(key string) {
+	if !c.waiting.add(key) {
+		c.sweep.wanted = true
+	}
+}
+
+// makeRoom has the hosts that are kept without need looked at again if others want
+// their places.
+func (c *Crawler) makeRoom(now time.Time) {
+	was := c.crowded
+	c.crowded = c.room() <= 0 && (c.waiting.len() > 0 || c.sleeping.due(now) || c.sweep.unfinished())
+	if !c.crowded || was {
+		return
+	}
+	for _, h := range c.hosts {
+		switch h.state {
+		case stateIdle, stateBackoff, stateRobots:
+			c.push(h, now)
+		}
+	}
+}
+
+// activate gives a host a place in memory.
+func (c *Crawler) activate(key string, now time.Time) *host {
+	h := c.hosts[key]
+	if h == nil {
+		h = newHost(key)
+		c.hosts[key] = h
+	}
+	c.sleeping.remove(key)
+	c.push(h, now)
+	return h
+}
+
+// list reads a part of the frontier's list of hosts.
+func (c *Crawler) list(n int) {
+	s := &c.sweep
+	if !s.active {
+		*s = sweep{active: true}
+	}
+	s.busy = true
+	after := s.after
+	c.start(func(ctx context.Context) func() error {
+		keys, err := c.frontier.Hosts(ctx, after, n)
+		return func() error {
+			s.busy = false
+			if err != nil {
+				return fmt.Errorf("crawler: list the hosts of the frontier: %w", err)
+			}
+			s.active = len(keys) == n
+			now := time.Now()
+			for _, key := range keys {
+				s.after = key
+				if c.hosts[key] == nil && !c.sleeping.has(key) && !c.waiting.has(key) {
+					c.enter(key, now)
+				}
+			}
+			return nil
+		}
+	})
+}
+
+// enter gives a host a place, now or later.
+func (c *Crawler) enter(key string, now time.Time) {
+	if c.room() > 0 {
+		c.activate(key, now)
+	} else {
+		c.await(key)
+	}
+}
+
+// rotate tells whether a host has had its turn, and another one waits.
+func (c *Crawler) rotate(h *host) bool {
+	return c.crowded && h.turn >= c.opts.Memory.Turn && !h.busy() && !h.hasWork()
+}
+
+// idle keeps a host that has nothing to do, or lets go of it.
+func (c *Crawler) idle(h *host, now time.Time) {
+	if h.state != stateIdle {
+		h.state, h.why, h.idleSince = stateIdle, "", now
+	}
+	leave := h.idleSince.Add(c.opts.Memory.IdleTime)
+	switch next := h.jobs.next; {
+	case c.crowded || !now.Before(leave):
+		c.evict(h)
+	case !next.IsZero() && next.Before(leave):
+		c.push(h, next)
+	default:
+		c.push(h, leave)
+	}
+}
+
+// evict forgets a host, once what is known of it is stored.
+func (c *Crawler) evict(h *host) {
+	if h.dirty {
+		c.save(h)
+		return
+	}
+	delete(c.hosts, h.key)
+	switch {
+	case !h.jobs.exhausted:
+		c.await(h.key)
+	case !h.jobs.next.IsZero():
+		if !c.sleeping.add(h.key, h.jobs.next) {
+			c.sweep.wanted = true
+		}
+	}
+}
+
+// pending tells whether anything is due, or will be so soon that it is waited for.
+func (c *Crawler) pending(now time.Time) bool {
+	if len(c.woken) > 0 || c.waiting.len() > 0 || c.sweep.unfinished() || c.sleeping.due(c.horizon(now)) {
+		return true
+	}
+	for _, h := range c.hosts {
+		if c.waitedFor(h, now) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Crawler) horizon(now time.Time) time.Time { return now.Add(max(c.opts.Patience, 0)) }
+
+func (c *Crawler) waitedFor(h *host, now time.Time) bool {
+	switch h.state {
+	case stateIdle:
+		next := h.jobs.next
+		return h.busy() || h.hasWork() || h.dueForRefill() || !next.IsZero() && !next.After(c.horizon(now))
+	case stateRobots, stateBackoff:
+		return h.index < 0 || !h.at.After(c.horizon(now))
+	}
+	return true
+}
+
+func (h *host) dueForRefill() bool { return !h.jobs.exhausted }
+
+// untilNext is how long nothing will start by itself.
+func (c *Crawler) untilNext(now time.Time) time.Duration {
+	wait := forever
+	at := func(t time.Time) { wait = min(wait, max(t.Sub(now), 0)) }
+	if c.paused != "" {
+		at(c.polledAt.Add(pollInterval))
+	} else if c.running < c.opts.Concurrency && len(c.heap) > 0 {
+		at(c.heap[0].at)
+	}
+	if t, ok := c.sleeping.first(); ok && c.room() > 0 {
+		at(t)
+	}
+	if limit := c.opts.Limits.Time; limit > 0 {
+		at(c.started.Add(limit))
+	}
+	return wait
+}

@@ -1,0 +1,107 @@
+package crawler
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"indexer/crawler/robots"
+	"indexer/page"
+)
+
+// hostStateVersion is that of the encoding. A state of another version is not read:
+// it is all found out again.
+const hostStateVersion = 1
+
+// HostState is what is known of a host across runs, as SaveHost is given it.
+type HostState struct {
+	Version int `json:"version"`
+	// Saved is when this was written.
+	Saved time.Time `json:"saved"`
+	// Robots is what robots.txt comes to, the file included.
+	Robots robots.Policy `json:"robots"`
+	// Response is the smoothed response time, CrawlDelay what robots.txt asks for.
+	Response   time.Duration `json:"response_ns,omitempty"`
+	CrawlDelay time.Duration `json:"crawl_delay_ns,omitempty"`
+	// Failures in a row, until when the host is left alone, why, and until when it asked
+	// to be.
+	Failures   int       `json:"failures,omitempty"`
+	Until      time.Time `json:"until,omitzero"`
+	Why        string    `json:"why,omitempty"`
+	AskedUntil time.Time `json:"asked_until,omitzero"`
+	// Address is of the server last connected to.
+	Address netip.Addr `json:"address,omitzero"`
+	// SidesRead is when sitemaps and feeds were last read; Feeds are those known.
+	SidesRead time.Time  `json:"sitemaps_read,omitzero"`
+	Feeds     []page.URL `json:"feeds,omitempty"`
+	// Soft is what is known of how the host answers for what does not exist.
+	Soft SoftNotFound `json:"soft_not_found,omitzero"`
+}
+
+// RobotsRule is the rule of which Frontier.Refuse is told when robots.txt disallows a
+// URL; what it is told as the reason names the line.
+const RobotsRule = "robots.disallow"
+
+// Allowed tells whether the robots.txt as it is known lets agent fetch u, and by which
+// rule.
+func (s *HostState) Allowed(agent string, u page.URL) (bool, robots.Rule) {
+	return s.Robots.Group(agent).Allowed(u)
+}
+
+// DecodeHost reads what SaveHost was given. Nothing (nil) is the state of a host that
+// was never asked.
+func DecodeHost(raw []byte) (HostState, error) {
+	var s HostState
+	if len(raw) == 0 {
+		return s, nil
+	}
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return HostState{}, fmt.Errorf("decode host state: %w", err)
+	}
+	if s.Version != hostStateVersion {
+		return HostState{}, fmt.Errorf("decode host state: version %d, not %d", s.Version, hostStateVersion)
+	}
+	return s, nil
+}
+
+// encode gives the state of a host to store.
+func (h *host) encode() []byte {
+	raw, err := json.Marshal(HostState{
+		Version: hostStateVersion, Saved: time.Now(), Robots: h.policy,
+		Response: h.pace.response, CrawlDelay: h.pace.crawlDelay,
+		Failures: h.pace.failures, Until: h.pace.until, Why: h.pace.why, AskedUntil: h.pace.asked,
+		Address: h.addr, SidesRead: h.side.read, Feeds: h.side.feeds, Soft: h.soft.SoftNotFound,
+	})
+	if err != nil {
+		return nil // times beyond the year 9999 only: the host is asked anew
+	}
+	return raw
+}
+
+// restore takes what was stored. What comes from an earlier run (started is when this
+// one began) is not held against the host: whoever starts the crawler again may have
+// mended what was wrong, and is told at once if not. What the host itself asked for
+// stays in force.
+func (h *host) restore(s HostState, group *robots.Group, started time.Time) {
+	h.loaded = true
+	h.policy, h.group = s.Robots, group
+	h.pace = pace{
+		response: s.Response, crawlDelay: s.CrawlDelay, failures: s.Failures,
+		until: s.Until, asked: s.AskedUntil, why: s.Why,
+	}
+	if h.stored = !s.Saved.IsZero() && s.Saved.Before(started); h.stored {
+		h.pace.until = s.AskedUntil
+		if h.policy.Failures > 0 {
+			h.policy.Until = time.Time{}
+		}
+	}
+	h.addr = s.Address
+	h.side.read, h.side.feeds = s.SidesRead, s.Feeds
+	h.soft.SoftNotFound = s.Soft
+}
+
+// obeysRules tells whether there are rules to go by.
+func (h *host) obeysRules() bool {
+	return h.policy.Verdict == robots.Obey || h.policy.Verdict == robots.AllowAll
+}

@@ -1,0 +1,80 @@
+package crawler
+
+import (
+	"slices"
+	"time"
+
+	"indexer/page"
+)
+
+// jobBuffer holds the few jobs of a host that were read of the frontier.
+//
+// The frontier goes on listing a job as due until its visit is committed. So what is
+// read is held against the jobs that are in memory already, and against those that
+// were finished while it was being read (their end may or may not have been seen): a
+// job must not be done twice.
+type jobBuffer struct {
+	ready    []Job
+	refused  []Job // by robots.txt, not yet told the frontier
+	inFlight map[page.URL]bool
+
+	reading   bool
+	finished  []page.URL // since reading began
+	exhausted bool       // the frontier had no more when it was asked last
+	again     bool       // a Wake came while reading
+	next      time.Time  // when the frontier has something again; zero: not known that it will
+	sifted    bool       // ready was held against robots.txt as it is now
+}
+
+func newJobBuffer() jobBuffer { return jobBuffer{inFlight: make(map[page.URL]bool)} }
+
+// wake notes that the frontier has got entries.
+func (b *jobBuffer) wake() {
+	b.exhausted = false
+	b.again = b.reading
+}
+
+// fill adds what was read, of which up to asked were asked for.
+func (b *jobBuffer) fill(read []Job, asked int, next, now time.Time) {
+	known := make(map[page.URL]bool, len(b.ready)+len(b.inFlight)+len(b.finished))
+	for _, list := range [][]Job{b.ready, b.refused} {
+		for i := range list {
+			known[list[i].URL] = true
+		}
+	}
+	for _, u := range b.finished {
+		known[u] = true
+	}
+	for _, j := range read {
+		if !known[j.URL] && !b.inFlight[j.URL] {
+			known[j.URL] = true
+			b.ready = append(b.ready, j)
+			b.sifted = false
+		}
+	}
+	b.exhausted = len(read) < asked && !b.again
+	if len(read) == 0 && !next.IsZero() && !next.After(now) {
+		next = now.Add(time.Second) // due, but not given: not to be asked for in a loop
+	}
+	b.next = next
+	b.reading, b.again, b.finished = false, false, nil
+}
+
+// take removes the first job.
+func (b *jobBuffer) take() Job {
+	j := b.ready[0]
+	b.ready = slices.Delete(b.ready, 0, 1)
+	b.inFlight[j.URL] = true
+	return j
+}
+
+// done notes that a job was visited and is due again at the time next, or never.
+func (b *jobBuffer) done(u page.URL, next time.Time) {
+	delete(b.inFlight, u)
+	if b.reading {
+		b.finished = append(b.finished, u)
+	}
+	if !next.IsZero() && (b.next.IsZero() || next.Before(b.next)) {
+		b.next = next
+	}
+}

@@ -1,0 +1,70 @@
+package crawler
+
+import (
+	"time"
+
+	"indexer/crawler/fetch"
+)
+
+// rateSeconds is the time over which pages per second are counted.
+const rateSeconds = 10
+
+// meter counts. It is guarded by Crawler.mu.
+type meter struct {
+	begun, pages, bytes, requests int64
+	sides                         int64
+	soft                          int64
+	robotsUnreachable             int64
+	interrupted                   int64
+	failures                      map[string]int64 // by class
+	statuses                      map[int]int64
+	refused                       map[string]int64 // by rule
+
+	seconds [rateSeconds]struct{ second, pages int64 }
+
+	ended   string
+	endedAt time.Time
+}
+
+func newMeter() meter {
+	return meter{failures: make(map[string]int64), statuses: make(map[int]int64), refused: make(map[string]int64)}
+}
+
+func (m *meter) exchange(x exchange) {
+	m.requests++
+	m.bytes += x.bytes
+	if x.class != fetch.OK {
+		m.failures[x.class.String()]++
+	}
+	if x.status > 0 && x.status < 1000 {
+		m.statuses[x.status]++
+	}
+}
+
+func (m *meter) visited(_ *Visit, soft bool) {
+	m.pages++
+	if soft {
+		m.soft++
+	}
+	now := time.Now().Unix()
+	s := &m.seconds[now%rateSeconds]
+	if s.second != now {
+		s.second, s.pages = now, 0
+	}
+	s.pages++
+}
+
+// rate is the pages per second over the last full seconds.
+func (m *meter) rate(now, started time.Time) float64 {
+	var n int64
+	for _, s := range m.seconds {
+		if age := now.Unix() - s.second; age >= 1 && age < rateSeconds {
+			n += s.pages
+		}
+	}
+	span := min(float64(rateSeconds-1), now.Sub(started).Seconds())
+	if span < 1 {
+		return float64(m.pages)
+	}
+	return float64(n) / span
+}

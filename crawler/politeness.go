@@ -1,0 +1,97 @@
+package crawler
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"indexer/crawler/fetch"
+)
+
+// pace is how fast a host may be asked. It has two parts that add up:
+//
+//   - the delay, which parts every two requests and follows how fast the host
+//     answers;
+//   - the time until which the host is left alone, as it asked to (Retry-After) or as
+//     it failed: Backoff, doubled with every failure in a row up to MaxBackoff, and
+//     forgotten at the first answer that is none.
+type pace struct {
+	response   time.Duration // smoothed; 0: not known yet
+	crawlDelay time.Duration // as the host wants it; 0: it does not say
+	failures   int           // in a row
+
+	until time.Time // left alone until then
+	asked time.Time // until when the host asked to be left alone, if it did
+	why   string
+}
+
+// delay is the time from the end of a request to the start of the next.
+func (p *pace) delay(o *Politeness) time.Duration {
+	d := o.MinDelay
+	if o.CrawlDelayCap > 0 {
+		d = max(d, min(p.crawlDelay, o.CrawlDelayCap))
+	}
+	if o.DelayFactor > 0 {
+		d = max(d, min(time.Duration(o.DelayFactor*float64(p.response)), o.MaxDelay))
+	}
+	return min(d, o.MaxDelay)
+}
+
+// observe learns from an exchange that took so long and ended at end.
+func (p *pace) observe(o *Politeness, x exchange, rng *rand.Rand) {
+	if x.status != 0 {
+		p.smooth(x.end.Sub(x.start))
+	}
+	if x.retryAfter > 0 && x.status >= 300 {
+		p.leaveAlone(x.end.Add(min(x.retryAfter, o.MaxRetryAfter)), fmt.Sprintf("status %d with Retry-After", x.status))
+		p.asked = p.until
+	}
+	switch {
+	case x.againstHost:
+		p.failures++
+		p.leaveAlone(x.end.Add(jitter(o.backoff(p.failures), rng)), x.trouble())
+	case x.status != 0:
+		p.failures = 0
+	}
+}
+
+// smooth is an exponentially weighted moving average, in which the newest value
+// weighs a quarter.
+func (p *pace) smooth(d time.Duration) {
+	if p.response == 0 {
+		p.response = d
+		return
+	}
+	p.response += (d - p.response) / 4
+}
+
+func (p *pace) leaveAlone(until time.Time, why string) {
+	if until.After(p.until) {
+		p.until, p.why = until, why
+	}
+}
+
+// backoff is how long to wait after so many failures in a row.
+func (o *Politeness) backoff(failures int) time.Duration {
+	d := o.Backoff
+	for range failures - 1 {
+		if d *= 2; d >= o.MaxBackoff {
+			return o.MaxBackoff
+		}
+	}
+	return min(d, o.MaxBackoff)
+}
+
+// jitter spreads d over a quarter on either side, so that hosts that failed
+// together (a network that was away) do not come back together.
+func jitter(d time.Duration, rng *rand.Rand) time.Duration {
+	return d*3/4 + time.Duration(rng.Int64N(int64(d)/2+1))
+}
+
+// trouble says in a few words what counted against the host.
+func (x *exchange) trouble() string {
+	if x.class != fetch.OK {
+		return x.class.String()
+	}
+	return fmt.Sprintf("status %d", x.status)
+}

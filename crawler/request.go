@@ -1,0 +1,156 @@
+package crawler
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"indexer/crawler/fetch"
+	"indexer/crawler/robots"
+	"indexer/page"
+)
+
+// requestKind is what a request is for.
+type requestKind uint8
+
+const (
+	robotsRequest requestKind = iota
+	sideRequest               // a sitemap, a feed, a probe
+	jobRequest
+)
+
+func (k requestKind) String() string { return [...]string{"robots.txt", "sitemap, feed or probe", "page"}[k] }
+
+// request is what a host is to be asked for next.
+type request struct {
+	kind requestKind
+	url  page.URL // usually of the host; a robots.txt may redirect to another
+	job  Job
+	side side
+}
+
+// exchange is what politeness and statistics have to know of a request that was
+// made.
+type exchange struct {
+	url         page.URL
+	start, end  time.Time
+	status      int
+	class       fetch.Class
+	againstHost bool
+	retryAfter  time.Duration
+	addr        netip.Addr
+	bytes       int64
+}
+
+func exchangeOf(u page.URL, start, end time.Time, r *fetch.Result) exchange {
+	return exchange{
+		url: u, start: start, end: end, status: r.Fetch.Status, class: r.Class,
+		againstHost: r.CountsAgainstHost(), retryAfter: r.RetryAfter,
+		addr: r.RemoteAddr.Addr(), bytes: int64(len(r.HeaderBlock) + len(r.Payload)),
+	}
+}
+
+// nextRequest looks for what the host is to be asked next. Nil, and until when it is
+// not to be asked, or the zero time if there is nothing.
+func (c *Crawler) nextRequest(h *host, now time.Time) (r *request, until time.Time) {
+	if h.policy.Due(now) {
+		u, err := h.robotsURL()
+		if h.policy.Verdict == robots.Follow {
+			u = h.policy.Next
+		} else if err != nil { // the key comes from a URL; see HostOf
+			h.jobs.ready, h.side.queue = nil, nil
+			c.opts.Log.Error("the frontier lists a host that is none: " + err.Error())
+			return nil, time.Time{}
+		}
+		return &request{kind: robotsRequest, url: u}, time.Time{}
+	}
+	if !h.obeysRules() {
+		return nil, h.policy.Until
+	}
+	h.side.drop(h.allowed)
+	switch {
+	case len(h.side.queue) > 0 && (h.side.turn || len(h.jobs.ready) == 0):
+		s := h.side.queue[0]
+		return &request{kind: sideRequest, url: s.url, side: s}, time.Time{}
+	case len(h.jobs.ready) > 0:
+		j := h.jobs.ready[0]
+		return &request{kind: jobRequest, url: j.URL, job: j}, time.Time{}
+	}
+	return nil, time.Time{}
+}
+
+// send starts the request, for which the slots have been taken.
+func (c *Crawler) send(h *host, r *request, slots []*slot) {
+	var do func(ctx context.Context) (exchange, func(now time.Time), error)
+	switch r.kind {
+	case robotsRequest:
+		h.robotsBusy = true
+		do = c.fetchRobots(h, r.url)
+	case sideRequest:
+		h.side.take()
+		do = c.fetchSide(h, r.side)
+	default:
+		h.jobs.take()
+		h.side.turn = true
+		c.meter.begun++
+		do = c.visit(h, r.job)
+	}
+	c.start(func(ctx context.Context) func() error {
+		x, then, err := do(ctx)
+		return func() error {
+			now := time.Now()
+			c.finish(h, x, slots, now)
+			if then != nil {
+				then(now)
+			}
+			c.push(h, now)
+			if err != nil {
+				return fmt.Errorf("crawler: %s: %w", r.url, err)
+			}
+			return nil
+		}
+	})
+}
+
+// finish gives the slots back, not to be taken before the delay is over, and learns
+// from the exchange.
+func (c *Crawler) finish(h *host, x exchange, slots []*slot, now time.Time) {
+	defer c.release(slots, now)
+	if x.class == fetch.Canceled {
+		return
+	}
+	c.meter.exchange(x)
+	o := &c.opts.Politeness
+	p := &pace{} // of a host that is not in memory: the usual delay
+	if of := c.hosts[HostOf(x.url)]; of != nil {
+		p = &of.pace
+		asked := p.asked
+		p.observe(o, x, c.rng)
+		of.dirty = true
+		of.urgent = of.urgent || !p.asked.Equal(asked)
+		if x.addr.IsValid() {
+			of.addr = x.addr
+		}
+	}
+	ready := x.end.Add(p.delay(o))
+	for _, s := range slots {
+		if s.spacing == 0 {
+			s.delayUntil(ready)
+		}
+	}
+	if x.addr.IsValid() && o.PerIP > 0 {
+		c.addressSlot(x.addr).delayUntil(ready) // perhaps not known until now
+	}
+}
+
+// record tells the recorder of an exchange.
+func (c *Crawler) record(ctx context.Context, u page.URL, r *fetch.Result) error {
+	if c.recorder == nil {
+		return nil
+	}
+	if err := c.recorder.Record(ctx, u, r); err != nil {
+		return fmt.Errorf("record the exchange: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package crawler
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"indexer/crawler/fetch"
+	"indexer/page"
+)
+
+// judge says what came of a job and when the URL is due again.
+//
+//	a page, a redirect, another type     loaded; after the interval, which is half as
+//	                                     long again if nothing changed, half as long if it did
+//	304                                  loaded as a revisit; nothing changed
+//	404 or soft 404 of a known page,     nothing is loaded, nothing recorded: the page
+//	first time                           stays in the index; after GoneRetry
+//	the same, twice; or never a page     gone; after MaxInterval
+//	410                                  gone, at once; after MaxInterval
+//	429                                  noted; after Retry-After or Retry, no strike, for
+//	                                     it says nothing of the URL
+//	5xx, 408, 425, no usable response    noted; after Retry, times 4 with every strike,
+//	                                     and after MaxStrikes after MaxInterval
+//	other 4xx, too large, no valid URL   noted; after the interval, as if unchanged:
+//	                                     asking sooner will not help
+//
+// A strike is a 404 or a failure. That a 404 after a failure is the second strike is
+// meant so: the two visits, some minutes apart, both found no page. A URL with as many
+// visits as strikes has never been a page: there is nothing to lose, and the first
+// 404 decides.
+//
+// A soft 404 that is never a page is not loaded at all: to the index it is a URL that
+// was not fetched.
+func (o *Revisits) judge(j Job, res fetch.Result, soft bool) Visit {
+	f := &res.Fetch
+	v := Visit{Job: j, Result: res, Fetch: res.Fetch, Strikes: j.Strikes + 1}
+	switch {
+	case f.Err == "" && (f.Status == http.StatusNotFound || soft):
+		o.notFound(&v, soft)
+	case f.Err == "" && f.Status == http.StatusGone:
+		o.after(&v, o.MaxInterval, "gone (410)")
+	case f.Status == http.StatusTooManyRequests:
+		v.Strikes = j.Strikes
+		o.after(&v, max(o.Retry, min(res.RetryAfter, o.MaxInterval)), "the host has had too many requests (429)")
+	case !f.HasFailed():
+		v.Strikes = 0
+		v.Next = o.adaptive(j, f.Time)
+		v.Note = "visited"
+	case lasting(&res):
+		v.Next = o.adaptive(j, f.Time)
+		v.Note = fmt.Sprintf("failed: %s; not likely to change soon", reason(f))
+	default:
+		o.after(&v, max(o.retry(v.Strikes), min(res.RetryAfter, o.MaxInterval)),
+			fmt.Sprintf("failed %s in a row, last: %s", times(v.Strikes), reason(f)))
+	}
+	return v
+}
+
+// SoftNotFoundRule is the rule by which a page is withdrawn that says "not found" with
+// status 200.
+const SoftNotFoundRule = "soft-404"
+
+func (o *Revisits) notFound(v *Visit, soft bool) {
+	what := "not found (404)"
+	if soft {
+		what = "not found (soft 404: it answers like a path that cannot exist)"
+	}
+	known := v.Job.Visits > v.Job.Strikes
+	switch {
+	case known && v.Strikes < 2:
+		v.Fetch = page.Fetch{}
+		o.after(v, o.GoneRetry, what+" for the first time; a second time takes it out of the index")
+		return
+	case soft && known:
+		v.Fetch = withdrawal(v.Job.URL, v.Result.Fetch.Time, SoftNotFoundRule).Fetch
+	case soft:
+		v.Fetch = page.Fetch{}
+	}
+	o.after(v, o.MaxInterval, what)
+}
+
+// after has the URL visited after a fixed time; the interval is kept for when it is
+// back.
+func (o *Revisits) after(v *Visit, wait time.Duration, note string) {
+	due, interval := v.Result.Fetch.Time.Add(wait), v.Job.Interval
+	v.Next = func(bool) (time.Time, time.Duration) { return due, interval }
+	v.Note = note
+}
+
+// adaptive finds the interval between two changes by halving and growing.
+func (o *Revisits) adaptive(j Job, at time.Time) func(bool) (time.Time, time.Duration) {
+	return func(changed bool) (time.Time, time.Duration) {
+		d := j.Interval
+		switch {
+		case d == 0:
+			d = o.FirstInterval
+		case changed:
+			d /= 2
+		default:
+			d += d / 2
+		}
+		d = min(max(d, o.MinInterval), o.MaxInterval)
+		return at.Add(d), d
+	}
+}
+
+// retry is how long to wait after so many strikes in a row.
+func (o *Revisits) retry(strikes int) time.Duration {
+	if strikes >= o.MaxStrikes {
+		return o.MaxInterval
+	}
+	d := o.Retry
+	for range strikes - 1 {
+		if d *= 4; d >= o.MaxInterval {
+			return o.MaxInterval
+		}
+	}
+	return d
+}
+
+// lasting tells whether a failure is of the kind that does not pass by itself.
+func lasting(r *fetch.Result) bool {
+	switch r.Class {
+	case fetch.TooLarge, fetch.BadRequest, fetch.RefusedAddress:
+		return true
+	case fetch.OK:
+	default:
+		return false
+	}
+	switch s := r.Fetch.Status; s {
+	case http.StatusRequestTimeout, http.StatusTooEarly:
+		return false
+	default:
+		return s < 500
+	}
+}
+
+func reason(f *page.Fetch) string {
+	if f.Err != "" {
+		return f.Err
+	}
+	return fmt.Sprintf("status %d", f.Status)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

@@ -1,0 +1,127 @@
+package crawler
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"indexer/crawler/fetch"
+	"indexer/crawler/robots"
+	"indexer/page"
+)
+
+// refusedRetry is when the robots.txt of a host is asked for again that is at an
+// address that must not be contacted.
+const refusedRetry = time.Hour
+
+// fetchRobots requests u, which is the host's robots.txt or what that redirects to.
+// What comes from the host's own URL is recorded and loaded; a redirect's target is
+// not, as it may be any page, whose own robots.txt was not asked.
+func (c *Crawler) fetchRobots(h *host, u page.URL) func(context.Context) (exchange, func(time.Time), error) {
+	prev, agent := h.policy, c.opts.Agent
+	own := HostOf(u) == h.key && u.Path() == "/robots.txt"
+	req := fetch.Request{URL: u}
+	if prev.Verdict != robots.Follow && prev.Copy != nil {
+		req.ETag, req.LastModified = prev.Copy.ETag, prev.Copy.LastModified
+	}
+	return func(ctx context.Context) (exchange, func(time.Time), error) {
+		res, x := c.exchange(ctx, req)
+		if x.class == fetch.Canceled {
+			return x, func(time.Time) { h.robotsBusy = false }, nil
+		}
+		policy := robots.Decide(prev, res.Fetch)
+		if x.class == fetch.RefusedAddress {
+			policy.Until = x.end.Add(refusedRetry)
+		}
+		group := policy.Group(agent)
+		sitemaps := sitemapsOf(policy, h.key, c.opts.Sources.MaxSitemaps)
+		then := func(now time.Time) {
+			h.robotsBusy, h.side.announced = false, sitemaps
+			c.learnRobots(h, policy, group, x, now)
+		}
+		if own {
+			if err := c.loadOther(ctx, u, &res); err != nil {
+				return x, func(time.Time) { h.robotsBusy = false }, err
+			}
+		}
+		return x, then, nil
+	}
+}
+
+// exchange makes one request.
+func (c *Crawler) exchange(ctx context.Context, req fetch.Request) (fetch.Result, exchange) {
+	start := time.Now()
+	res := c.fetcher.Fetch(ctx, req)
+	return res, exchangeOf(req.URL, start, time.Now(), &res)
+}
+
+// loadOther records and loads a fetch that belongs to no job.
+func (c *Crawler) loadOther(ctx context.Context, u page.URL, res *fetch.Result) error {
+	if c.opts.Loaded == nil {
+		return nil
+	}
+	if err := c.record(ctx, u, res); err != nil {
+		return err
+	}
+	if err := c.opts.Loaded(ctx, res.Fetch); err != nil {
+		return fmt.Errorf("load robots.txt: %w", err)
+	}
+	return nil
+}
+
+// learnRobots puts in force what was fetched, and has it stored.
+func (c *Crawler) learnRobots(h *host, policy robots.Policy, group *robots.Group, x exchange, now time.Time) {
+	h.policy, h.group = policy, group
+	if policy.Verdict == robots.Follow {
+		return
+	}
+	h.dirty, h.urgent = true, true
+	h.jobs.sifted = false
+	if policy.Failures == 0 {
+		h.pace.crawlDelay, _ = group.CrawlDelay()
+		c.queueSides(h, now)
+	} else {
+		c.meter.robotsUnreachable++
+	}
+	if x.status == 0 {
+		c.tryHTTP(h, x)
+	}
+}
+
+// tryHTTP adds the host's bare seeds with http, as https cannot be reached. It is
+// found out at robots.txt, which comes before anything else.
+func (c *Crawler) tryHTTP(h *host, x exchange) {
+	switch x.class {
+	case fetch.Connect, fetch.TLS, fetch.Timeout, fetch.Reset, fetch.BadResponse:
+	default:
+		return
+	}
+	bare := c.bare[h.key]
+	if len(bare) == 0 {
+		return
+	}
+	delete(c.bare, h.key)
+	var urls []page.URL
+	for _, u := range bare {
+		if plain, err := page.ParseURL("http:" + strings.TrimPrefix(string(u), "https:")); err == nil {
+			urls = append(urls, plain)
+		}
+	}
+	source := fmt.Sprintf("seed; https cannot be reached (%s)", x.class)
+	c.add(slices.Clip(urls), 0, source)
+}
+
+// add queues URLs in the frontier, which will wake their hosts.
+func (c *Crawler) add(urls []page.URL, depth int, source string) {
+	c.start(func(ctx context.Context) func() error {
+		_, err := c.frontier.Add(ctx, urls, depth, source)
+		return func() error {
+			if err != nil {
+				return fmt.Errorf("crawler: add URLs of %s: %w", source, err)
+			}
+			return nil
+		}
+	})
+}

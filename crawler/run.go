@@ -1,0 +1,186 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Run crawls until nothing is due any more, a limit is reached, or ctx ends; with
+// Options.Follow only the latter two. It may be called once.
+//
+// When ctx ends no new request is made; those under way are completed and loaded,
+// what is known of hosts is stored, and Run returns nil. Abort makes that end at
+// once. A store operation that fails ends the crawl in the same orderly way, and
+// Run returns its error. Status().Ended tells why Run returned.
+func (c *Crawler) Run(ctx context.Context) error {
+	c.begin(ctx)
+	defer c.abort()
+	stop := ctx.Done()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		c.poll()
+		wait, over := c.step(time.Now())
+		if over {
+			break
+		}
+		timer.Reset(wait)
+		select {
+		case apply := <-c.results:
+			c.apply(apply)
+		case <-c.news:
+		case <-timer.C:
+		case <-stop:
+			stop = nil
+			c.mu.Lock()
+			c.stop("stopped")
+			c.mu.Unlock()
+		}
+	}
+	c.workers.Wait()
+	return c.end()
+}
+
+func (c *Crawler) begin(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.work, c.abort = context.WithCancel(context.WithoutCancel(ctx))
+	if errors.Is(c.err, ErrAborted) {
+		c.abort()
+	}
+	c.started = time.Now()
+}
+
+// poll asks, once a second, whether the crawl is to pause.
+func (c *Crawler) poll() {
+	now := time.Now()
+	if c.opts.Paused == nil || now.Sub(c.polledAt) < pollInterval {
+		return
+	}
+	why := c.opts.Paused() // not ours: mu must not be held
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.paused, c.polledAt = why, now
+}
+
+const pollInterval = time.Second
+
+// step starts all that can start, and tells how long nothing more will, or that the
+// crawl is over.
+func (c *Crawler) step(now time.Time) (wait time.Duration, over bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.checkLimits(now)
+	if c.stopping != "" {
+		return forever, c.running == 0
+	}
+	c.enlist(now)
+	c.dispatch(now)
+	c.pruneSlots(now)
+	if c.stopping == "" && c.running == 0 && c.paused == "" && !c.opts.Follow && !c.pending(now) {
+		c.settle()
+	}
+	if c.stopping != "" {
+		return forever, c.running == 0
+	}
+	return c.untilNext(now), false
+}
+
+// forever is longer than any crawl takes.
+const forever = 365 * 24 * time.Hour
+
+// settle ends the crawl, or finds out first whether it may end.
+func (c *Crawler) settle() {
+	if c.opts.Settle == nil || c.settled {
+		c.stop("nothing is due")
+		return
+	}
+	c.settled = true // until anything happens
+	c.settling = true
+	c.start(func(ctx context.Context) func() error {
+		err := c.opts.Settle(ctx)
+		return func() error {
+			c.settling = false
+			if err != nil {
+				return fmt.Errorf("crawler: wait until new URLs are found: %w", err)
+			}
+			return nil
+		}
+	})
+}
+
+// start runs do in a goroutine of its own, and what it returns in the scheduler's.
+func (c *Crawler) start(do func(ctx context.Context) func() error) {
+	c.running++
+	ctx := c.work
+	c.workers.Go(func() { c.results <- do(ctx) })
+}
+
+// apply takes the result of what ended, and of all that has ended meanwhile.
+func (c *Crawler) apply(result func() error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		c.running--
+		if err := result(); err != nil {
+			c.failed(err)
+		}
+		select {
+		case result = <-c.results:
+		default:
+			return
+		}
+	}
+}
+
+// failed decides what to do about an operation that failed. Where the crawl is to
+// pause, the failure is most likely of the same cause; nothing is lost, as what was
+// not committed stays due.
+func (c *Crawler) failed(err error) {
+	if c.opts.Paused == nil || c.work.Err() != nil {
+		c.fail(err)
+		return
+	}
+	c.mu.Unlock()
+	why := c.opts.Paused()
+	c.mu.Lock()
+	if why == "" {
+		c.fail(err)
+		return
+	}
+	c.paused, c.polledAt = why, time.Now()
+	c.meter.interrupted++
+	c.opts.Log.Warn("a store operation failed and the crawl pauses; what it was for stays due: " + why + ": " + err.Error())
+}
+
+// end stores what is known of the hosts in memory.
+func (c *Crawler) end() error {
+	c.mu.Lock()
+	c.meter.ended = c.stopping
+	c.meter.endedAt = time.Now()
+	if c.err != nil {
+		defer c.mu.Unlock()
+		return c.err
+	}
+	states := make(map[string][]byte)
+	for key, h := range c.hosts {
+		if h.loaded && h.dirty {
+			states[key] = h.encode()
+		}
+	}
+	ctx := c.work
+	c.mu.Unlock()
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(c.opts.Concurrency)
+	for key, state := range states {
+		g.Go(func() error { return c.frontier.SaveHost(ctx, key, state) })
+	}
+	if err := g.Wait(); err != nil {
+		return fmt.Errorf("crawler: store what is known of hosts: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package crawler
+
+import (
+	"container/heap"
+	"time"
+)
+
+// The scheduler looks at hosts in the order of the times at which there may be
+// something to do for them. What it does for a host is the first of these that
+// applies (advance):
+//
+//	its state is not loaded           load it
+//	the frontier may have jobs        read some
+//	jobs that robots.txt disallows    refuse them
+//	robots.txt is not known or old    request it (nothing else before that)
+//	sitemaps, feeds, a probe, jobs    request one; files and jobs take turns
+//	nothing                           keep it for a while, then forget it
+//
+// A request starts only when the host need not be left alone (pace) and all its slots
+// are to be had (slot). The order of the first three does not matter for politeness:
+// they do not reach the host.
+
+// hostState is what a host is waiting for.
+type hostState uint8
+
+const (
+	stateStore      hostState = iota // the store: its state, its jobs
+	stateActive                      // a request is under way
+	statePoliteness                  // the delay, or others that share its address or domain
+	stateRobots                      // a robots.txt that cannot be reached
+	stateBackoff                     // it failed or asked to be left alone
+	stateIdle                        // no job is due
+)
+
+var stateNames = [...]string{"store", "active", "politeness", "robots", "backoff", "idle"}
+
+func (s hostState) String() string { return stateNames[s] }
+
+// dispatch starts all that can be started now.
+func (c *Crawler) dispatch(now time.Time) {
+	for c.stopping == "" && c.paused == "" && c.running < c.opts.Concurrency && len(c.heap) > 0 && !c.heap[0].at.After(now) {
+		c.advance(heap.Pop(&c.heap).(*host), now)
+	}
+}
+
+// advance does the next thing for a host. Whoever calls it has taken the host out
+// of the heap; it is pushed again here, or by what is started here.
+func (c *Crawler) advance(h *host, now time.Time) {
+	if s := h.granted; s != nil {
+		h.granted, s.granted = nil, nil
+		defer func() { c.grant(s, now) }()
+	}
+	if !h.loaded {
+		if h.op == "" {
+			c.loadHost(h)
+		}
+		return
+	}
+	c.housekeep(h, now)
+	if c.running >= c.opts.Concurrency {
+		c.push(h, now)
+		return
+	}
+	switch {
+	case h.requests() >= c.opts.Politeness.PerHost || h.robotsBusy:
+		h.state = stateActive
+	case h.hasWork():
+		c.request(h, now)
+	case h.busy():
+		h.state = stateStore
+	default:
+		c.idle(h, now)
+	}
+}
+
+// housekeep starts at most one store operation for the host.
+func (c *Crawler) housekeep(h *host, now time.Time) {
+	h.sift()
+	switch {
+	case h.op != "":
+	case h.urgent:
+		c.save(h)
+	case len(h.jobs.refused) > 0:
+		c.refuse(h)
+	case h.needsRefill(now, c.lowWater()) && !c.rotate(h):
+		c.refill(h)
+	}
+}
+
+// lowWater is how few jobs are left when more are read. With one request at a time
+// the next jobs are read when the last is done, so that the best are taken; with more
+// there must always be some.
+func (c *Crawler) lowWater() int {
+	if c.opts.Politeness.PerHost > 1 {
+		return 2 * c.opts.Politeness.PerHost
+	}
+	return 0
+}
+
+// request starts a request, or has the host wait for what keeps it from one.
+func (c *Crawler) request(h *host, now time.Time) {
+	if h.pace.until.After(now) {
+		c.leaveAlone(h, stateBackoff, h.pace.why, h.pace.until, now)
+		return
+	}
+	r, until := c.nextRequest(h, now)
+	switch {
+	case r == nil && until.IsZero():
+		c.push(h, now) // what there was has been dropped; look again
+		return
+	case r == nil:
+		c.leaveAlone(h, stateRobots, h.policy.Why, until, now)
+		return
+	}
+	slots := c.slotsOf(r.url)
+	if !c.acquire(h, slots, now) {
+		h.state, h.why = statePoliteness, h.blockedBy().key
+		return
+	}
+	h.state, h.why = stateActive, r.kind.String()
+	h.turn++
+	c.send(h, r, slots)
+	if h.requests() < c.opts.Politeness.PerHost {
+		c.push(h, now)
+	}
+}
+
+// leaveAlone has the host wait, in memory if there is room for it.
+func (c *Crawler) leaveAlone(h *host, state hostState, why string, until, now time.Time) {
+	h.state, h.why = state, why
+	if c.crowded && !h.busy() && until.Sub(now) > c.opts.Memory.IdleTime {
+		h.jobs = newJobBuffer()
+		h.jobs.exhausted, h.jobs.next = true, until
+		h.side.queue = nil // they are found again
+		c.evict(h)
+		return
+	}
+	c.push(h, until)
+}
+
+// blockedBy is the slot that a host waits for.
+func (h *host) blockedBy() *slot {
+	if h.parked != nil {
+		return h.parked
+	}
+	return h.granted
+}
+
+// push puts a host into the heap, or moves it forward there. One that waits for a
+// slot is left there: it will be woken.
+func (c *Crawler) push(h *host, at time.Time) {
+	if h.parked != nil || c.hosts[h.key] != h {
+		return
+	}
+	if h.index >= 0 {
+		if at.Before(h.at) {
+			h.at = at
+			heap.Fix(&c.heap, h.index)
+		}
+		return
+	}
+	c.pushes++
+	h.at, h.seq = at, c.pushes
+	heap.Push(&c.heap, h)
+}
+
+// hostHeap orders hosts by time.
+type hostHeap []*host
+
+func (q hostHeap) Len() int { return len(q) }
+func (q hostHeap) Less(i, j int) bool {
+	if !q[i].at.Equal(q[j].at) {
+		return q[i].at.Before(q[j].at)
+	}
+	return q[i].seq < q[j].seq
+}
+func (q hostHeap) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].index, q[j].index = i, j
+}
+func (q *hostHeap) Push(x any) {
+	h := x.(*host)
+	h.index = len(*q)
+	*q = append(*q, h)
+}
+func (q *hostHeap) Pop() any {
+	last := len(*q) - 1
+	h := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	h.index = -1
+	return h
+}

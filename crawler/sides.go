@@ -1,0 +1,234 @@
+package crawler
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"indexer/crawler/fetch"
+	"indexer/crawler/robots"
+	"indexer/crawler/sitemap"
+	"indexer/page"
+)
+
+// Sitemaps and feeds are requested of the host they are on, under its robots.txt and
+// its politeness, in turns with its pages. What they list is added to the frontier,
+// which holds it against the scope. They are neither loaded nor recorded: the index
+// says nothing of them.
+//
+// They are read in passes, at most one per host in passInterval. A pass that is cut
+// off (a crash, the end of Run) is not noted as done and made again.
+
+const (
+	passInterval = 24 * time.Hour
+	// sideHops is how many redirects lead to a sitemap or feed.
+	sideHops = 5
+	// sideDepth is the depth of what is found in them: the seeds' hosts published it.
+	sideDepth = 1
+	// addChunk is how many URLs are added at a time.
+	addChunk = 1000
+)
+
+type sideKind uint8
+
+const (
+	sitemapSide sideKind = iota
+	feedSide
+	probeSide
+)
+
+// side is a request that is for no job.
+type side struct {
+	kind sideKind
+	url  page.URL
+	// announcer is the site (scheme, host and port) that named the file: its pages may be
+	// listed there, besides those of the file's own host.
+	announcer   string
+	depth, hops int
+}
+
+// sideQueue holds what of them is to be requested of a host.
+type sideQueue struct {
+	queue []side
+	turn  bool // a file comes next, if there is one
+	busy  int  // requests under way
+	seen  map[page.URL]bool
+
+	passing   bool       // there is a pass under way
+	read      time.Time  // when the last ended
+	announced []page.URL // sitemaps of robots.txt
+	feeds     []page.URL // known feeds
+}
+
+func (q *sideQueue) take() side {
+	s := q.queue[0]
+	q.queue = slices.Delete(q.queue, 0, 1)
+	q.turn = false
+	q.busy++
+	return s
+}
+
+// drop removes from the head what is not allowed.
+func (q *sideQueue) drop(allowed func(page.URL) bool) {
+	for len(q.queue) > 0 && !allowed(q.queue[0].url) {
+		q.queue = q.queue[1:]
+	}
+}
+
+// push appends a file, unless it was seen in this pass or the pass has too many.
+func (q *sideQueue) push(s side, most int) {
+	if q.seen == nil {
+		q.seen = make(map[page.URL]bool)
+	}
+	if q.seen[s.url] || len(q.seen) >= most {
+		return
+	}
+	q.seen[s.url] = true
+	q.queue = append(q.queue, s)
+}
+
+// sitemapsOf are the sitemaps that a robots.txt names.
+func sitemapsOf(p robots.Policy, host string, most int) []page.URL {
+	own, err := page.ParseURL(host + "/robots.txt")
+	if err != nil {
+		return nil
+	}
+	var urls []page.URL
+	for _, ref := range p.File().Sitemaps() {
+		if u, err := own.Resolve(ref); err == nil && !slices.Contains(urls, u) && len(urls) < most {
+			urls = append(urls, u)
+		}
+	}
+	return urls
+}
+
+// queueSides begins a pass if it is time.
+func (c *Crawler) queueSides(h *host, now time.Time) {
+	q, o := &h.side, &c.opts.Sources
+	if q.passing || !q.read.IsZero() && now.Sub(q.read) < passInterval {
+		return
+	}
+	q.passing, q.seen = true, nil
+	if !o.NoSitemaps {
+		for _, u := range q.announced {
+			c.queueSide(side{kind: sitemapSide, url: u, announcer: h.key}, now)
+		}
+		if len(q.announced) == 0 && o.GuessSitemap {
+			if u, err := page.ParseURL(h.key + "/sitemap.xml"); err == nil {
+				c.queueSide(side{kind: sitemapSide, url: u, announcer: h.key}, now)
+			}
+		}
+	}
+	if !o.NoFeeds {
+		for _, u := range q.feeds {
+			c.queueSide(side{kind: feedSide, url: u, announcer: h.key}, now)
+		}
+	}
+	c.endPass(h, now)
+}
+
+// queueSide gives a file to the host it is on. If that has no place in memory and
+// there is none to give, the file is left to the next pass.
+func (c *Crawler) queueSide(s side, now time.Time) {
+	key := HostOf(s.url)
+	h := c.hosts[key]
+	if h == nil {
+		if c.room() <= 0 {
+			return
+		}
+		h = c.activate(key, now)
+	}
+	h.side.push(s, c.opts.Sources.MaxSitemaps)
+	c.push(h, now)
+}
+
+// queueFeeds takes feeds that a page of the host names.
+func (c *Crawler) queueFeeds(h *host, feeds []page.URL) {
+	for _, u := range feeds {
+		q := &h.side
+		if len(q.feeds) >= c.opts.Sources.MaxFeeds || slices.Contains(q.feeds, u) {
+			continue
+		}
+		q.feeds = append(q.feeds, u)
+		c.queueSide(side{kind: feedSide, url: u, announcer: h.key}, time.Now())
+	}
+}
+
+func (c *Crawler) endPass(h *host, now time.Time) {
+	q := &h.side
+	if q.passing && len(q.queue) == 0 && q.busy == 0 {
+		q.passing, q.read, h.dirty = false, now, true
+	}
+}
+
+// fetchSide requests a file and adds what it lists.
+func (c *Crawler) fetchSide(h *host, s side) func(context.Context) (exchange, func(time.Time), error) {
+	return func(ctx context.Context) (exchange, func(time.Time), error) {
+		res, x := c.exchange(ctx, fetch.Request{URL: s.url})
+		if s.kind == probeSide {
+			signature := signatureOf(&res.Fetch)
+			return x, func(now time.Time) {
+				h.side.busy--
+				if x.class != fetch.Canceled {
+					h.soft.probed(signature)
+				}
+				c.endPass(h, now)
+			}, nil
+		}
+		more, err := c.read(ctx, s, &res)
+		return x, func(now time.Time) {
+			h.side.busy--
+			for _, child := range more {
+				c.queueSide(child, now)
+			}
+			c.meter.sides++
+			if x.class != fetch.Canceled {
+				c.endPass(h, now)
+			}
+		}, err
+	}
+}
+
+// read takes a file apart: pages into the frontier, other files to be read.
+func (c *Crawler) read(ctx context.Context, s side, res *fetch.Result) (more []side, err error) {
+	f := &res.Fetch
+	if location := strings.TrimSpace(f.Header.Get("Location")); f.Status >= 300 && f.Status < 400 && location != "" {
+		u, err := f.URL.Resolve(location)
+		if s.hops++; err != nil || s.hops > sideHops {
+			return nil, nil
+		}
+		s.url = u
+		return []side{s}, nil
+	}
+	if f.HasFailed() || f.Status < 200 || f.Status > 299 {
+		return nil, nil
+	}
+	m, problems := sitemap.Parse(bytes.NewReader(f.Body), s.url, sitemap.Options{
+		Depth: s.depth, Announced: func(site string) bool { return site == s.announcer },
+	})
+	if len(problems) > 0 {
+		c.opts.Log.Info(fmt.Sprintf("%s: %d problems, the first: %v", s.url, len(problems), problems[0]))
+	}
+	return c.addListed(ctx, s, m)
+}
+
+func (c *Crawler) addListed(ctx context.Context, s side, m *sitemap.Sitemap) (more []side, err error) {
+	var pages []page.URL
+	for _, e := range m.Entries {
+		switch {
+		case e.Kind == sitemap.PageEntry:
+			pages = append(pages, e.URL)
+		case s.depth < sitemap.MaxDepth:
+			more = append(more, side{kind: s.kind, url: e.URL, announcer: s.announcer, depth: s.depth + 1})
+		}
+	}
+	for chunk := range slices.Chunk(pages, addChunk) {
+		if _, err := c.frontier.Add(ctx, chunk, sideDepth, string(s.url)); err != nil {
+			return nil, fmt.Errorf("add the URLs it lists: %w", err)
+		}
+	}
+	return more, nil
+}

@@ -1,0 +1,115 @@
+package crawler
+
+import (
+	"container/heap"
+	"time"
+)
+
+// waitingList is a queue of names, each once, of bounded length.
+type waitingList struct {
+	max    int
+	queue  []string
+	member map[string]bool
+}
+
+func (w *waitingList) init(most int) { w.max, w.member = most, make(map[string]bool) }
+
+func (w *waitingList) len() int { return len(w.queue) }
+
+func (w *waitingList) has(key string) bool { return w.member[key] }
+
+// add reports whether there was room.
+func (w *waitingList) add(key string) bool {
+	if w.member[key] {
+		return true
+	}
+	if len(w.queue) >= w.max {
+		return false
+	}
+	w.member[key] = true
+	w.queue = append(w.queue, key)
+	return true
+}
+
+func (w *waitingList) take() string {
+	key := w.queue[0]
+	w.queue = w.queue[1:]
+	delete(w.member, key)
+	return key
+}
+
+// sleepers are the hosts that are not in memory, and when each has a job again. Of
+// more than there is room for, the earliest are kept.
+type sleepers struct {
+	max  int
+	heap sleeperHeap
+	by   map[string]*sleeper
+}
+
+type sleeper struct {
+	key   string
+	at    time.Time
+	index int
+}
+
+func (s *sleepers) init(most int) { s.max, s.by = most, make(map[string]*sleeper) }
+
+func (s *sleepers) has(key string) bool { return s.by[key] != nil }
+
+// add reports whether there was room.
+func (s *sleepers) add(key string, at time.Time) bool {
+	s.remove(key)
+	if len(s.heap) >= s.max {
+		return false
+	}
+	e := &sleeper{key: key, at: at}
+	s.by[key] = e
+	heap.Push(&s.heap, e)
+	return true
+}
+
+func (s *sleepers) remove(key string) {
+	if e := s.by[key]; e != nil {
+		heap.Remove(&s.heap, e.index)
+		delete(s.by, key)
+	}
+}
+
+func (s *sleepers) first() (at time.Time, ok bool) {
+	if len(s.heap) == 0 {
+		return at, false
+	}
+	return s.heap[0].at, true
+}
+
+func (s *sleepers) due(now time.Time) bool {
+	at, ok := s.first()
+	return ok && !at.After(now)
+}
+
+func (s *sleepers) take() string {
+	key := s.heap[0].key
+	s.remove(key)
+	return key
+}
+
+type sleeperHeap []*sleeper
+
+func (q sleeperHeap) Len() int           { return len(q) }
+func (q sleeperHeap) Less(i, j int) bool { return q[i].at.Before(q[j].at) }
+func (q sleeperHeap) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].index, q[j].index = i, j
+}
+func (q *sleeperHeap) Push(x any) {
+	e := x.(*sleeper)
+	e.index = len(*q)
+	*q = append(*q, e)
+}
+func (q *sleeperHeap) Pop() any {
+	last := len(*q) - 1
+	e := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	return e
+}

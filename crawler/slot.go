@@ -1,0 +1,186 @@
+package crawler
+
+import (
+	"container/heap"
+	"net/netip"
+	"time"
+
+	"golang.org/x/net/publicsuffix"
+
+	"indexer/page"
+)
+
+// slot is the right to make requests of one host, at one address, or in one
+// registrable domain. A request takes all slots of its URL, or none.
+//
+// Hosts that share a slot take turns in the order of their tickets. A host gets
+// its ticket when it first asks for slots and keeps it until its request starts,
+// wherever it has to wait meanwhile. So the host with the lowest ticket of all waits
+// for requests under way and for time only, and nobody starves.
+//
+// Of the hosts that wait for a slot, one at a time is woken (granted), when the slot
+// is free and at the time when it is ready: waking all of them would cost the
+// square of their number. Whoever is woken tries for its slots and, taken or not,
+// passes the turn on (see Crawler.grant); a turn that is not passed on would stop all
+// others for good.
+type slot struct {
+	key     string
+	limit   int           // of requests at a time; 0: none
+	spacing time.Duration // between the starts of two requests
+
+	inUse   int
+	granted *host
+	ready   time.Time // the next request starts no sooner
+	waiters waiterHeap
+}
+
+// open tells whether h may take the slot.
+func (s *slot) open(h *host, now time.Time) bool {
+	if s.limit > 0 && s.inUse >= s.limit || now.Before(s.ready) {
+		return false
+	}
+	if s.granted != nil && s.granted != h && s.granted.ticket < h.ticket {
+		return false
+	}
+	return len(s.waiters) == 0 || s.waiters[0].ticket > h.ticket
+}
+
+func (s *slot) delayUntil(t time.Time) {
+	if t.After(s.ready) {
+		s.ready = t
+	}
+}
+
+func (s *slot) unused(now time.Time) bool {
+	return s.inUse == 0 && s.granted == nil && len(s.waiters) == 0 && !s.ready.After(now)
+}
+
+// slotsOf are the slots that a request for u takes.
+func (c *Crawler) slotsOf(u page.URL) []*slot {
+	p := &c.opts.Politeness
+	key := HostOf(u)
+	slots := []*slot{c.slot("host "+key, p.PerHost, 0)}
+	if h := c.hosts[key]; h != nil && h.addr.IsValid() && p.PerIP > 0 {
+		slots = append(slots, c.addressSlot(h.addr))
+	}
+	if p.PerDomain > 0 || p.DomainDelay > 0 {
+		slots = append(slots, c.slot("domain "+domainOf(u), max(p.PerDomain, 0), p.DomainDelay))
+	}
+	return slots
+}
+
+func (c *Crawler) addressSlot(a netip.Addr) *slot {
+	return c.slot("address "+network(a), c.opts.Politeness.PerIP, 0)
+}
+
+func (c *Crawler) slot(key string, limit int, spacing time.Duration) *slot {
+	s := c.slots[key]
+	if s == nil {
+		s = &slot{key: key, limit: limit, spacing: spacing}
+		c.slots[key] = s
+	}
+	return s
+}
+
+// network is what counts as one address: one user of IPv6 has a /64 network.
+func network(a netip.Addr) string {
+	if a = a.Unmap(); a.Is4() {
+		return a.String()
+	}
+	p, err := a.Prefix(64)
+	if err != nil {
+		return a.String()
+	}
+	return p.String()
+}
+
+// domainOf is the registrable domain of a URL's host; an address, or a host
+// outside every domain, stands for itself.
+func domainOf(u page.URL) string {
+	host := u.Host()
+	if _, err := netip.ParseAddr(host); err == nil {
+		return host
+	}
+	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
+		return domain
+	}
+	return host
+}
+
+// acquire takes all the slots for h; if one is not to be had, h waits for that.
+func (c *Crawler) acquire(h *host, slots []*slot, now time.Time) bool {
+	if h.ticket == 0 {
+		c.tickets++
+		h.ticket = c.tickets
+	}
+	for _, s := range slots {
+		if !s.open(h, now) {
+			heap.Push(&s.waiters, h)
+			h.parked = s
+			c.grant(s, now)
+			return false
+		}
+	}
+	h.ticket = 0
+	for _, s := range slots {
+		s.inUse++
+		if s.spacing > 0 {
+			s.delayUntil(now.Add(s.spacing))
+		}
+		c.grant(s, now)
+	}
+	return true
+}
+
+// release gives the slots of a request back that has ended.
+func (c *Crawler) release(slots []*slot, now time.Time) {
+	for _, s := range slots {
+		s.inUse--
+		c.grant(s, now)
+		if s.unused(now) {
+			delete(c.slots, s.key)
+		}
+	}
+}
+
+// grant wakes the next of those who wait for s.
+func (c *Crawler) grant(s *slot, now time.Time) {
+	if len(s.waiters) == 0 || s.granted != nil || s.limit > 0 && s.inUse >= s.limit {
+		return
+	}
+	h := heap.Pop(&s.waiters).(*host)
+	h.parked, h.granted, s.granted = nil, s, h
+	at := now
+	if s.ready.After(now) {
+		at = s.ready
+	}
+	c.push(h, at)
+}
+
+// pruneSlots forgets the slots that bind nobody.
+func (c *Crawler) pruneSlots(now time.Time) {
+	if now.Before(c.pruneAt) {
+		return
+	}
+	c.pruneAt = now.Add(time.Minute)
+	for key, s := range c.slots {
+		if s.unused(now) {
+			delete(c.slots, key)
+		}
+	}
+}
+
+// waiterHeap orders hosts by ticket.
+type waiterHeap []*host
+
+func (w waiterHeap) Len() int           { return len(w) }
+func (w waiterHeap) Less(i, j int) bool { return w[i].ticket < w[j].ticket }
+func (w waiterHeap) Swap(i, j int)      { w[i], w[j] = w[j], w[i] }
+func (w *waiterHeap) Push(x any)        { *w = append(*w, x.(*host)) }
+func (w *waiterHeap) Pop() any {
+	last := len(*w) - 1
+	h := (*w)[last]
+	(*w)[last] = nil
+	*w = (*w)[:last]
+	return h
+}

@@ -1,0 +1,121 @@
+package crawler
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Status is what the crawler is doing, and why it is not doing more.
+type Status struct {
+	Started time.Time `json:"started"`
+	// Paused says why no requests are made for the moment; Ended why Run has ended, or is
+	// about to.
+	Paused   string `json:"paused,omitempty"`
+	Ended    string `json:"ended,omitempty"`
+	Settling bool   `json:"settling,omitempty"`
+
+	// Pages counts jobs done, Requests also robots.txt files, sitemaps and probes.
+	Pages      int64   `json:"pages"`
+	Requests   int64   `json:"requests"`
+	Bytes      int64   `json:"bytes"`
+	PerSecond  float64 `json:"pages_per_second"` // of the last 9 s
+	Sitemaps   int64   `json:"sitemaps"`         // and feeds
+	SoftGone   int64   `json:"soft_not_found"`
+	InProgress int     `json:"in_progress"` // requests and store operations
+
+	// Failures counts exchanges without a usable response by fetch.Class, Statuses
+	// those with one by status, Refused jobs by rule.
+	Failures map[string]int64 `json:"failures,omitempty"`
+	Statuses map[int]int64    `json:"statuses,omitempty"`
+	Refused  map[string]int64 `json:"refused,omitempty"`
+
+	Hosts HostCounts `json:"hosts"`
+	// Next is when the next request may start, if all wait; zero: not known.
+	Next time.Time `json:"next,omitzero"`
+	// Busiest are the hosts that most explain the state: those that are waited for
+	// longest first.
+	Busiest []HostStatus `json:"busiest,omitempty"`
+}
+
+// HostCounts are numbers of hosts by what they wait for. All but Sleeping and
+// Waiting are in memory.
+type HostCounts struct {
+	Active     int `json:"active"`     // a request is under way
+	Politeness int `json:"politeness"` // wait for the delay, or for others at their address or domain
+	Robots     int `json:"robots"`     // have a robots.txt that cannot be reached
+	Backoff    int `json:"backoff"`    // are left alone as they failed, or asked to be
+	Store      int `json:"store"`      // wait for the store
+	Idle       int `json:"idle"`       // have nothing due
+	Waiting    int `json:"waiting"`    // wait for a place in memory
+	Sleeping   int `json:"sleeping"`   // have something due later
+}
+
+// HostStatus is one host in memory.
+type HostStatus struct {
+	Host     string        `json:"host"`
+	State    string        `json:"state"`
+	Why      string        `json:"why,omitempty"`
+	Until    time.Time     `json:"until,omitzero"`
+	Delay    time.Duration `json:"delay_ns"`
+	Response time.Duration `json:"response_ns"`
+	Buffered int           `json:"buffered"`
+	Requests int           `json:"requests"` // since it came into memory
+	Failures int           `json:"failures"` // in a row
+}
+
+// Status may be called at any time, from any goroutine; n is how many hosts it
+// lists.
+func (c *Crawler) Status(n int) Status {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	m := &c.meter
+	s := Status{
+		Started: c.started, Paused: c.paused, Ended: c.stopping, Settling: c.settling,
+		Pages: m.pages, Requests: m.requests, Bytes: m.bytes, PerSecond: m.rate(now, c.started),
+		Sitemaps: m.sides, SoftGone: m.soft, InProgress: c.running,
+		Failures: maps.Clone(m.failures), Statuses: maps.Clone(m.statuses), Refused: maps.Clone(m.refused),
+		Hosts: HostCounts{Waiting: c.waiting.len(), Sleeping: len(c.sleeping.heap)},
+	}
+	all := make([]*host, 0, len(c.hosts))
+	for _, h := range c.hosts {
+		s.Hosts.count(h.state)
+		if h.state != stateIdle {
+			all = append(all, h)
+		}
+		if h.index >= 0 && h.at.After(now) && (s.Next.IsZero() || h.at.Before(s.Next)) {
+			s.Next = h.at
+		}
+	}
+	slices.SortFunc(all, func(a, b *host) int {
+		return cmp.Or(cmp.Compare(b.state, a.state), b.at.Compare(a.at), cmp.Compare(a.key, b.key))
+	})
+	for _, h := range all[:min(n, len(all))] {
+		s.Busiest = append(s.Busiest, c.statusOf(h))
+	}
+	return s
+}
+
+func (n *HostCounts) count(s hostState) {
+	*[...]*int{
+		stateStore: &n.Store, stateActive: &n.Active, statePoliteness: &n.Politeness,
+		stateRobots: &n.Robots, stateBackoff: &n.Backoff, stateIdle: &n.Idle,
+	}[s]++
+}
+
+func (c *Crawler) statusOf(h *host) HostStatus {
+	s := HostStatus{
+		Host: h.key, State: h.state.String(), Why: h.why,
+		Delay: h.pace.delay(&c.opts.Politeness), Response: h.pace.response,
+		Buffered: len(h.jobs.ready), Requests: h.turn, Failures: h.pace.failures,
+	}
+	switch h.state {
+	case statePoliteness, stateRobots, stateBackoff:
+		if h.index >= 0 {
+			s.Until = h.at
+		}
+	}
+	return s
+}

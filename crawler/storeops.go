@@ -1,0 +1,162 @@
+package crawler
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"indexer/page"
+)
+
+// Store operations of a host: at most one at a time, named in host.op. Each ends by
+// pushing the host, so that the scheduler looks at what has become possible.
+
+func (c *Crawler) operate(h *host, op string, do func(ctx context.Context) (done func(now time.Time), err error)) {
+	h.op = op
+	if h.requests() == 0 && h.state != stateIdle {
+		h.state, h.why = stateStore, op
+	}
+	c.start(func(ctx context.Context) func() error {
+		done, err := do(ctx)
+		return func() error {
+			h.op = ""
+			now := time.Now()
+			if err != nil {
+				c.pushAfterFailure(h, now)
+				return fmt.Errorf("crawler: host %s: %s: %w", h.key, op, err)
+			}
+			done(now)
+			c.push(h, now)
+			return nil
+		}
+	})
+}
+
+// pushAfterFailure matters only if the crawl pauses rather than ends.
+func (c *Crawler) pushAfterFailure(h *host, now time.Time) {
+	h.jobs.reading = false
+	c.push(h, now.Add(pollInterval))
+}
+
+// loadHost reads what was known of the host in an earlier run, or an earlier stay in
+// memory.
+func (c *Crawler) loadHost(h *host) {
+	c.operate(h, "load state", func(ctx context.Context) (func(time.Time), error) {
+		raw, err := c.frontier.LoadHost(ctx, h.key)
+		if err != nil {
+			return nil, err
+		}
+		state, problem := DecodeHost(raw)
+		group := state.Robots.Group(c.opts.Agent)
+		sitemaps := sitemapsOf(state.Robots, h.key, c.opts.Sources.MaxSitemaps)
+		return func(now time.Time) {
+			if problem != nil {
+				c.opts.Log.Warn("what was stored of " + h.key + " cannot be read and is fetched again: " + problem.Error())
+			}
+			h.restore(state, group, c.started)
+			h.side.announced = sitemaps
+			c.resume(h, now)
+			if h.obeysRules() && !h.policy.Due(now) {
+				c.queueSides(h, now)
+			}
+		}, nil
+	})
+}
+
+// resume makes the first request of this run to a host keep its distance from the
+// last of a run before, which may have been killed a moment ago.
+func (c *Crawler) resume(h *host, now time.Time) {
+	u, err := h.robotsURL()
+	if err != nil || !h.stored {
+		return
+	}
+	start := c.started.Add(h.pace.delay(&c.opts.Politeness))
+	if start.After(now) {
+		for _, s := range c.slotsOf(u) {
+			if s.spacing == 0 {
+				s.delayUntil(start)
+			}
+		}
+	}
+}
+
+func (c *Crawler) save(h *host) {
+	raw := h.encode()
+	h.dirty, h.urgent = false, false
+	c.operate(h, "store state", func(ctx context.Context) (func(time.Time), error) {
+		return func(time.Time) {}, c.frontier.SaveHost(ctx, h.key, raw)
+	})
+}
+
+// refill reads jobs.
+func (c *Crawler) refill(h *host) {
+	n := max(c.opts.Memory.Buffer, 4*c.lowWater())
+	ask := n + len(h.jobs.ready) + len(h.jobs.inFlight)
+	h.jobs.reading, h.jobs.again, h.jobs.finished = true, false, nil
+	if h.state == stateIdle {
+		h.state = stateStore
+	}
+	c.operate(h, "read jobs", func(ctx context.Context) (func(time.Time), error) {
+		jobs, next, err := c.frontier.Due(ctx, h.key, time.Now(), ask)
+		return func(now time.Time) { h.jobs.fill(jobs, ask, next, now) }, err
+	})
+}
+
+// refuse tells the frontier of the jobs that robots.txt disallows. A page that was
+// fetched before leaves the index, by a withdrawal that the recorder is told of
+// first.
+func (c *Crawler) refuse(h *host) {
+	jobs, group := h.jobs.refused, h.group
+	c.operate(h, "refuse jobs", func(ctx context.Context) (func(time.Time), error) {
+		for i := range jobs {
+			_, rule := group.Allowed(jobs[i].URL)
+			if err := c.refuseJob(ctx, jobs[i], RobotsRule, rule.String()); err != nil {
+				return nil, err
+			}
+		}
+		return func(time.Time) {
+			h.jobs.refused = nil
+			c.meter.refused[RobotsRule] += int64(len(jobs))
+		}, nil
+	})
+}
+
+func (c *Crawler) refuseJob(ctx context.Context, j Job, rule, why string) error {
+	gone := j.Visits > 0
+	if gone {
+		if err := c.record(ctx, j.URL, withdrawal(j.URL, time.Now(), rule)); err != nil {
+			return err
+		}
+	}
+	return c.frontier.Refuse(ctx, j, rule, why, gone)
+}
+
+// sift sets the jobs apart that robots.txt disallows. A robots.txt that cannot be
+// reached disallows everything for now, and refuses nothing.
+func (h *host) sift() {
+	b := &h.jobs
+	if b.sifted || h.group == nil || !h.obeysRules() {
+		return
+	}
+	b.sifted = true
+	kept := b.ready[:0]
+	for _, j := range b.ready {
+		if h.allowed(j.URL) {
+			kept = append(kept, j)
+		} else {
+			b.refused = append(b.refused, j)
+		}
+	}
+	clear(b.ready[len(kept):])
+	b.ready = kept
+}
+
+// allowed holds a URL against the host's rules. robots.txt itself is always allowed
+// (RFC 9309 section 2.2.2).
+func (h *host) allowed(u page.URL) bool {
+	if u.Path() == "/robots.txt" {
+		return true
+	}
+	ok, _ := h.group.Allowed(u)
+	return ok
+}

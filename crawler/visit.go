@@ -1,0 +1,93 @@
+package crawler
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"indexer/crawler/fetch"
+	"indexer/page"
+)
+
+// visit does a job: request, judgement, record, load.
+//
+// The exchange is recorded before it is loaded, and nothing is recorded that is not
+// loaded: replaying the records must give the same index. A crash between the two
+// leaves a record of a fetch that is not loaded and that will be made again: the
+// newer fetch is the one that counts, in the index and in the replay. The other order
+// could leave a page in the index that no record tells of.
+func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(time.Time), error) {
+	soft := h.soft.ask(j, &c.opts.Sources)
+	return func(ctx context.Context) (exchange, func(time.Time), error) {
+		res, x := c.exchange(ctx, conditional(j))
+		if x.class == fetch.Canceled {
+			return x, func(time.Time) { h.jobs.done(j.URL, time.Time{}); h.jobs.exhausted = false }, nil
+		}
+		sign := soft.look(&res)
+		v := c.opts.Revisits.judge(j, res, sign.notFound)
+		next := v.remember()
+		if err := c.loadVisit(ctx, v); err != nil {
+			return x, func(time.Time) { h.jobs.done(j.URL, time.Time{}) }, err
+		}
+		named, err := c.discover(ctx, j, &res, sign.notFound)
+		return x, func(now time.Time) {
+			h.jobs.done(j.URL, *next)
+			c.meter.visited(&v, sign.notFound)
+			h.soft.learn(j, sign)
+			c.queueFeeds(h, named)
+			c.queueProbe(h, now)
+		}, err
+	}
+}
+
+// conditional asks for what has changed. After a strike it asks for all: the ETag is
+// of a page that may be out of the index, and "not modified" would not bring it back.
+func conditional(j Job) fetch.Request {
+	if j.Strikes > 0 {
+		return fetch.Request{URL: j.URL}
+	}
+	return fetch.Request{URL: j.URL, ETag: j.ETag, LastModified: j.LastModified}
+}
+
+// remember has v.Next note what it decided.
+func (v *Visit) remember() *time.Time {
+	decided := new(time.Time)
+	next := v.Next
+	v.Next = func(changed bool) (time.Time, time.Duration) {
+		due, interval := next(changed)
+		*decided = due
+		return due, interval
+	}
+	return decided
+}
+
+func (c *Crawler) loadVisit(ctx context.Context, v Visit) error {
+	if v.Fetch.URL != "" {
+		res := v.Result
+		res.Fetch = v.Fetch
+		if v.Fetch.Header.Get(WithdrawnHeader) != "" {
+			res = *withdrawal(v.Job.URL, v.Fetch.Time, v.Fetch.Header.Get(WithdrawnHeader))
+		}
+		if err := c.record(ctx, v.Job.URL, &res); err != nil {
+			return err
+		}
+	}
+	if err := c.frontier.Visited(ctx, v); err != nil {
+		return fmt.Errorf("load what was fetched: %w", err)
+	}
+	return nil
+}
+
+// WithdrawnHeader marks a fetch that the crawler itself made up, to take a page out
+// of the index. Its value is the rule that decided.
+const WithdrawnHeader = "X-Indexer-Withdrawn"
+
+// withdrawal is an exchange that never was: 410, with the rule in a header field. It
+// has no request.
+func withdrawal(u page.URL, at time.Time, rule string) *fetch.Result {
+	f := page.Fetch{URL: u, Time: at.Round(0).UTC(), Status: 410, Header: map[string][]string{WithdrawnHeader: {rule}}}
+	return &fetch.Result{
+		Fetch:       f,
+		HeaderBlock: []byte("HTTP/1.1 410 Gone\r\n" + WithdrawnHeader + ": " + rule + "\r\n\r\n"),
+	}
+}
