@@ -26,7 +26,7 @@ type Crawler struct {
 	recorder Recorder
 	bare     map[string][]page.URL // seeds without a scheme, by host; gone when http was tried
 
-	news    chan struct{}    // holds one if Wake was called
+	news    chan struct{}     // holds one if Wake was called
 	results chan func() error // what ended; to be called with mu held
 	workers sync.WaitGroup
 
@@ -38,7 +38,7 @@ type Crawler struct {
 	rng      *rand.Rand
 	running  int // goroutines
 	settling bool
-	settled  bool // nothing has happened since Settle returned
+	settled  bool   // nothing has happened since Settle returned
 	stopping string // why no new requests are made; "" while they are
 	err      error  // the first that ended the crawl
 	paused   string

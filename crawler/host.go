@@ -65,7 +65,9 @@ func (h *host) needsRefill(now time.Time, low int) bool {
 func (h *host) hasWork() bool { return len(h.jobs.ready) > 0 || len(h.side.queue) > 0 }
 
 // busy tells whether something of the host is under way.
-func (h *host) busy() bool { return h.op != "" || h.robotsBusy || len(h.jobs.inFlight) > 0 || h.side.busy > 0 }
+func (h *host) busy() bool {
+	return h.op != "" || h.robotsBusy || len(h.jobs.inFlight) > 0 || h.side.busy > 0
+}
 
 // requests counts those under way.
 func (h *host) requests() int {

@@ -78,3 +78,9 @@ func (b *jobBuffer) done(u page.URL, next time.Time) {
 		b.next = next
 	}
 }
+
+// giveUp notes that a job was not visited: it is still due.
+func (b *jobBuffer) giveUp(u page.URL) {
+	b.done(u, time.Time{})
+	b.exhausted = false
+}

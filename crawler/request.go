@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -20,7 +21,9 @@ const (
 	jobRequest
 )
 
-func (k requestKind) String() string { return [...]string{"robots.txt", "sitemap, feed or probe", "page"}[k] }
+func (k requestKind) String() string {
+	return [...]string{"robots.txt", "sitemap, feed or probe", "page"}[k]
+}
 
 // request is what a host is to be asked for next.
 type request struct {
@@ -98,6 +101,9 @@ func (c *Crawler) send(h *host, r *request, slots []*slot) {
 	}
 	c.start(func(ctx context.Context) func() error {
 		x, then, err := do(ctx)
+		if err == nil && x.class == fetch.Canceled && ctx.Err() == nil {
+			err = errFetcherClosed
+		}
 		return func() error {
 			now := time.Now()
 			c.finish(h, x, slots, now)
@@ -113,10 +119,13 @@ func (c *Crawler) send(h *host, r *request, slots []*slot) {
 	})
 }
 
+var errFetcherClosed = errors.New("the fetcher gave the request up without being asked to; is it closed?")
+
 // finish gives the slots back, not to be taken before the delay is over, and learns
 // from the exchange.
 func (c *Crawler) finish(h *host, x exchange, slots []*slot, now time.Time) {
 	defer c.release(slots, now)
+	c.settled = false
 	if x.class == fetch.Canceled {
 		return
 	}

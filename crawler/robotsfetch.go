@@ -118,6 +118,7 @@ func (c *Crawler) add(urls []page.URL, depth int, source string) {
 	c.start(func(ctx context.Context) func() error {
 		_, err := c.frontier.Add(ctx, urls, depth, source)
 		return func() error {
+			c.settled = false
 			if err != nil {
 				return fmt.Errorf("crawler: add URLs of %s: %w", source, err)
 			}

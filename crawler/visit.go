@@ -21,13 +21,13 @@ func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(ti
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
 		res, x := c.exchange(ctx, conditional(j))
 		if x.class == fetch.Canceled {
-			return x, func(time.Time) { h.jobs.done(j.URL, time.Time{}); h.jobs.exhausted = false }, nil
+			return x, func(time.Time) { h.jobs.giveUp(j.URL) }, nil
 		}
 		sign := soft.look(&res)
 		v := c.opts.Revisits.judge(j, res, sign.notFound)
 		next := v.remember()
 		if err := c.loadVisit(ctx, v); err != nil {
-			return x, func(time.Time) { h.jobs.done(j.URL, time.Time{}) }, err
+			return x, func(time.Time) { h.jobs.giveUp(j.URL) }, err
 		}
 		named, err := c.discover(ctx, j, &res, sign.notFound)
 		return x, func(now time.Time) {

@@ -1,0 +1,223 @@
+package crawler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"indexer/page"
+)
+
+// entry is a URL in a memFrontier.
+type entry struct {
+	job     Job
+	state   string // waiting, refused, done
+	note    string
+	index   string // what the index would say of it: "", page, gone, redirect, other
+	content string
+	visits  []time.Time
+}
+
+// memFrontier is a Frontier in memory. It finds links in what is loaded, like the
+// observers, and checks that the crawler keeps to the contract.
+type memFrontier struct {
+	inScope func(page.URL) bool
+	wake    func(host string)
+	fault   func(op string) error
+
+	mu      sync.Mutex
+	entries map[page.URL]*entry
+	states  map[string][]byte
+	wrong   []string
+	due     int // calls of Due
+}
+
+func newFrontier(seeds ...string) *memFrontier {
+	f := &memFrontier{
+		inScope: func(page.URL) bool { return true },
+		wake:    func(string) {},
+		entries: make(map[page.URL]*entry),
+		states:  make(map[string][]byte),
+	}
+	for _, s := range seeds {
+		f.offer(page.MustParseURL(s), 0, 0, "seed")
+	}
+	return f
+}
+
+func (f *memFrontier) offer(u page.URL, depth, hops int, note string) bool {
+	if f.entries[u] != nil || !f.inScope(u) || hops > 10 {
+		return false
+	}
+	f.entries[u] = &entry{job: Job{URL: u, Depth: depth, Hops: hops}, state: "waiting", note: note}
+	return true
+}
+
+func (f *memFrontier) fail(op string) error {
+	if f.fault == nil {
+		return nil
+	}
+	return f.fault(op)
+}
+
+func (f *memFrontier) Hosts(_ context.Context, after string, n int) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	set := make(map[string]bool)
+	for u, e := range f.entries {
+		if e.state == "waiting" && HostOf(u) > after {
+			set[HostOf(u)] = true
+		}
+	}
+	hosts := make([]string, 0, len(set))
+	for h := range set {
+		hosts = append(hosts, h)
+	}
+	slices.Sort(hosts)
+	return hosts[:min(n, len(hosts))], f.fail("hosts")
+}
+
+func (f *memFrontier) Due(_ context.Context, host string, now time.Time, n int) ([]Job, time.Time, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.due++
+	var jobs []Job
+	for u, e := range f.entries {
+		if e.state == "waiting" && HostOf(u) == host {
+			jobs = append(jobs, e.job)
+		}
+	}
+	slices.SortFunc(jobs, func(a, b Job) int {
+		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Depth, b.Depth), cmp.Compare(a.URL, b.URL))
+	})
+	for i, j := range jobs {
+		if i == n || j.Due.After(now) {
+			return jobs[:i], j.Due, f.fail("due")
+		}
+	}
+	return jobs, time.Time{}, f.fail("due")
+}
+
+func (f *memFrontier) Visited(_ context.Context, v Visit) error {
+	if err := f.fail("visited"); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	e := f.entries[v.Job.URL]
+	if e == nil || e.state != "waiting" || e.job.Visits != v.Job.Visits {
+		f.wrong = append(f.wrong, fmt.Sprintf("visit of %s, which was not due as the job said", v.Job.URL))
+		f.mu.Unlock()
+		return nil
+	}
+	woken := f.load(e, v)
+	f.mu.Unlock()
+	for h := range woken {
+		f.wake(h)
+	}
+	return nil
+}
+
+// load puts a visit in force and finds links.
+func (f *memFrontier) load(e *entry, v Visit) (woken map[string]bool) {
+	woken = make(map[string]bool)
+	changed := false
+	if v.Fetch.URL != "" && !v.Fetch.IsRevisit() && !v.Fetch.HasFailed() {
+		doc := page.Interpret(&v.Fetch)
+		content := doc.Outcome.String() + doc.Key.String() + string(doc.Target)
+		changed = content != e.content
+		e.content, e.index = content, doc.Outcome.String()
+		targets := doc.Links
+		if doc.Outcome == page.Redirect && doc.Target != "" && f.offer(doc.Target, e.job.Depth, e.job.Hops+1, string(v.Job.URL)) {
+			woken[HostOf(doc.Target)] = true
+		}
+		for _, l := range targets {
+			if f.offer(l.Target, e.job.Depth+1, 0, string(v.Job.URL)) {
+				woken[HostOf(l.Target)] = true
+			}
+		}
+		if v.Fetch.Status < 300 {
+			e.job.ETag, e.job.LastModified = v.Fetch.Header.Get("ETag"), v.Fetch.Header.Get("Last-Modified")
+		}
+	}
+	e.visits = append(e.visits, v.Result.Fetch.Time)
+	e.job.Visits++
+	e.job.Last = v.Result.Fetch.Time
+	e.job.Strikes, e.note = v.Strikes, v.Note
+	e.job.Due, e.job.Interval = v.Next(changed)
+	if e.job.Due.IsZero() {
+		e.state = "done"
+	}
+	return woken
+}
+
+func (f *memFrontier) Refuse(_ context.Context, j Job, rule, why string, gone bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	e := f.entries[j.URL]
+	if e == nil || e.state != "waiting" {
+		f.wrong = append(f.wrong, fmt.Sprintf("%s is refused and was not due", j.URL))
+		return nil
+	}
+	e.state, e.note = "refused", rule+": "+why
+	if gone {
+		e.index = "gone"
+	}
+	return f.fail("refuse")
+}
+
+func (f *memFrontier) Postpone(_ context.Context, j Job, due time.Time, why string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	e := f.entries[j.URL]
+	if e == nil {
+		return errors.New("postponed what is not known")
+	}
+	e.job.Due, e.note = due, why
+	return nil
+}
+
+func (f *memFrontier) Add(_ context.Context, urls []page.URL, depth int, source string) (int, error) {
+	f.mu.Lock()
+	woken := make(map[string]bool)
+	n := 0
+	for _, u := range urls {
+		if f.offer(u, depth, 0, source) {
+			woken[HostOf(u)] = true
+			n++
+		}
+	}
+	f.mu.Unlock()
+	for h := range woken {
+		f.wake(h)
+	}
+	return n, f.fail("add")
+}
+
+func (f *memFrontier) LoadHost(_ context.Context, host string) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.states[host], f.fail("load")
+}
+
+func (f *memFrontier) SaveHost(_ context.Context, host string, state []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.states[host] = state
+	return f.fail("save")
+}
+
+// list is the entries in order of URL.
+func (f *memFrontier) list() []*entry {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []*entry
+	for _, e := range f.entries {
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b *entry) int { return cmp.Compare(a.job.URL, b.job.URL) })
+	return all
+}

@@ -1,0 +1,72 @@
+package crawler
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"indexer/page"
+)
+
+// checkPoliteness holds what the web saw against the rules that do not depend on what
+// the crawler knows: never more than PerHost requests of a host, and PerIP of an
+// address that is known, at a time; and MinDelay between the end of one and the start
+// of the next, where one at a time is allowed.
+func checkPoliteness(t testing.TB, w *web, o Options) {
+	t.Helper()
+	p := &o.Politeness
+	groups := make(map[string][]*call)
+	known := make(map[string]time.Time) // when the address of a host became known
+	for _, x := range w.byStart() {
+		groups["host "+HostOf(x.url)] = append(groups["host "+HostOf(x.url)], x)
+		if at, ok := known[HostOf(x.url)]; (!ok || at.After(x.end)) && x.class == 0 {
+			known[HostOf(x.url)] = x.end
+		}
+		if p.PerDomain > 0 {
+			groups["domain "+domainOf(x.url)] = append(groups["domain "+domainOf(x.url)], x)
+		}
+	}
+	for _, x := range w.byStart() {
+		a, ok := w.addrs[x.url.Host()]
+		if at, is := known[HostOf(x.url)]; ok && is && !at.After(x.start) && p.PerIP > 0 {
+			groups["address "+network(a)] = append(groups["address "+network(a)], x)
+		}
+	}
+	for key, calls := range groups {
+		limit, delay := p.PerHost, p.MinDelay
+		switch key[0] {
+		case 'a':
+			limit = p.PerIP
+		case 'd':
+			limit, delay = p.PerDomain, 0
+		}
+		for _, problem := range tooMany(calls, limit, delay) {
+			t.Errorf("%s: %s", key, problem)
+		}
+		if key[0] == 'd' {
+			for i := 1; i < len(calls); i++ {
+				if gap := calls[i].start.Sub(calls[i-1].start); gap < p.DomainDelay {
+					t.Errorf("%s: %s starts %v after %s, not %v", key, calls[i].url, gap, calls[i-1].url, p.DomainDelay)
+				}
+			}
+		}
+	}
+}
+
+func tooMany(calls []*call, limit int, delay time.Duration) (problems []string) {
+	for i, x := range calls {
+		at := []page.URL{x.url}
+		for _, y := range calls[:i] {
+			if y.end.IsZero() || y.end.After(x.start) {
+				at = append(at, y.url)
+			}
+			if gap := x.start.Sub(y.end); limit == 1 && gap < delay {
+				problems = append(problems, fmt.Sprintf("%s starts %v after the end of %s, not %v", x.url, gap, y.url, delay))
+			}
+		}
+		if len(at) > limit {
+			problems = append(problems, fmt.Sprintf("more than %d at a time: %v", limit, at))
+		}
+	}
+	return problems
+}
