@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,15 +21,15 @@ func (a *app) benchCommand() *cobra.Command {
 		Use:     "bench NAME",
 		Short:   "Benchmarks beside their baselines",
 		Long:    long(benchHelp, statusDone, statusFailed, statusUsage, statusNoSpace),
-		Example: examples("indexer bench pipeline crawl.warc.gz"),
+		Example: examples("indexer bench crawl", "indexer bench pipeline crawl.warc.gz"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{reason: fmt.Sprintf("there is no benchmark %q; there is pipeline", args[0]), help: "indexer bench"}
+				return &usageError{reason: fmt.Sprintf("there is no benchmark %q; there are crawl and pipeline", args[0]), help: "indexer bench"}
 			}
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(a.benchPipelineCommand())
+	cmd.AddCommand(a.benchCrawlCommand(), a.benchPipelineCommand())
 	return cmd
 }
 
@@ -70,14 +69,7 @@ func (a *app) benchPipeline(ctx context.Context, files []string, rounds int) err
 		Files: files, Workers: a.cfg.Workers, Rounds: rounds, Log: a.stderr,
 		Repo: a.repositoryOptions(&frontier.Crawl{}),
 	})
-	if err != nil {
-		return err
-	}
-	if a.isJSON() {
-		return printJSON(a.stdout, res)
-	}
-	_, err = io.WriteString(a.stdout, benchText(res))
-	return err
+	return a.printBench(res, err, func() string { return benchText(res) })
 }
 
 func benchText(res *bench.PipelineResult) string {
@@ -90,9 +82,7 @@ func benchText(res *bench.PipelineResult) string {
 		stages []bench.Stage
 	}{{"floor", res.FloorStages}, {"pipeline", res.Stages}} {
 		fmt.Fprintf(&b, "\nwhere the %s's last round went:\n", part.name)
-		for _, s := range part.stages {
-			fmt.Fprintf(&b, "  %-16s %7.2f s %5.1f %%  %d runs, %d rows\n", s.Name, s.Seconds, 100*s.Share, s.Runs, s.Rows)
-		}
+		stagesText(&b, part.stages)
 	}
 	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"indexer/control"
+	"indexer/frontier"
 	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"
@@ -65,11 +66,41 @@ func inspect(ctx context.Context, r *repository.Repository, req control.Request,
 	if err != nil {
 		return err
 	}
-	if req.Format == "json" {
-		return printJSON(stdout, i)
+	visits, err := frontier.Inspect(ctx, r.DB(), u)
+	if err != nil {
+		return err
 	}
-	_, err = io.WriteString(stdout, inspectionText(i))
+	if req.Format == "json" {
+		return printJSON(stdout, struct {
+			*repository.Inspection
+			Crawl *frontier.Inspection `json:"crawl,omitempty"`
+		}{i, visits})
+	}
+	_, err = io.WriteString(stdout, inspectionText(i)+visitsText(visits))
 	return err
+}
+
+// visitsText tells what the crawl does with a URL, and why.
+func visitsText(c *frontier.Inspection) string {
+	if c == nil {
+		return ""
+	}
+	t := new(table)
+	t.row("crawl", c.State+": "+c.Rule+", it "+c.Why)
+	allowed := "allowed"
+	if !c.RobotsAllowed {
+		allowed = "disallowed"
+	}
+	t.row("robots.txt", allowed+": "+c.Robots)
+	t.optional("found in", c.Source)
+	if c.Visits > 0 && c.Last != nil {
+		t.row("visited", fmt.Sprintf("%d times, last %s", c.Visits, c.Last.Format(time.RFC3339)))
+	}
+	if c.Next != nil {
+		t.row("next visit", c.Next.Format(time.RFC3339))
+	}
+	t.optional("because", c.Note)
+	return t.String()
 }
 
 // maxListed bounds the lists in texts for people; JSON has them whole.

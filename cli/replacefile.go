@@ -12,6 +12,9 @@ import (
 // replaceFile writes a file that has its name only when it is complete. When
 // write fails, what was there before stays as it is.
 func replaceFile(path string, write func(io.Writer) error) (err error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return &inputError{what: path, reason: "is a directory; name a file"}
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return &inputError{what: path, reason: fmt.Sprintf("cannot be written: %v", err)}

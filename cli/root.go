@@ -81,10 +81,22 @@ func (a *app) runRoot(cmd *cobra.Command, args []string) error {
 // `indexer seeds.txt` is `indexer crawl seeds.txt`.
 func withCrawl(root *cobra.Command, args []string) []string {
 	crawl, _, err := root.Find([]string{"crawl"})
-	if err != nil || !looksLikeSeeds(firstWord(args, root.PersistentFlags(), crawl.Flags())) {
+	if err != nil {
+		return args
+	}
+	word := firstWord(args, root.PersistentFlags(), crawl.Flags())
+	if isCommand(root, word) || !looksLikeSeeds(word) {
 		return args
 	}
 	return append([]string{"crawl"}, args...)
+}
+
+// isCommand goes before what the disk says: `indexer export > export` has the
+// shell make a file of that name before we look.
+func isCommand(root *cobra.Command, word string) bool {
+	root.InitDefaultHelpCmd()
+	cmd, _, err := root.Find([]string{word})
+	return err == nil && cmd != root
 }
 
 // firstWord is the first argument that is neither a flag nor the value of one.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +36,8 @@ func TestMain(m *testing.M) {
 //	detach NAME          ends what is written into it
 //	json FILE PATH WANT  the value at a.0.b in a JSON object; a.length is how many it has
 //	fields FILE PATH NAMES…  the object there has these fields, and no others
+//	web DIR              serves the files of a directory on loopback, as $WEB; makes
+//	                     seeds.txt with it, and partly.txt with a line that is no seed
 //
 // $SITES is testdata/sites.
 func TestScripts(t *testing.T) {
@@ -63,8 +67,21 @@ func TestScripts(t *testing.T) {
 			"attach": onStage((*stage).attach),
 			"feed":   onStage((*stage).feed),
 			"detach": onStage((*stage).detach),
+			"web":    web,
 		},
 	})
+}
+
+// web serves a directory until the script ends.
+func web(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: web DIR")
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(ts.MkAbs(args[0]))))
+	ts.Defer(server.Close)
+	ts.Setenv("WEB", server.URL)
+	ts.Check(os.WriteFile(ts.MkAbs("seeds.txt"), []byte("# the lighthouse\n"+server.URL+"/\n"), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("partly.txt"), []byte(server.URL+"/\nno URL at all\n"), 0o600))
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

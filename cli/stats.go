@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"indexer/control"
+	"indexer/frontier"
 	"indexer/progress"
 	"indexer/repository"
 )
@@ -24,19 +25,28 @@ that holds the data directory took until they could be found.
 While another process has the data directory, that process is asked.`
 
 func (a *app) statsCommand() *cobra.Command {
-	return &cobra.Command{
+	var hosts bool
+	cmd := &cobra.Command{
 		Use:     "stats",
 		Short:   "Counts, what is left to do, and how fresh the index is",
 		Long:    long(statsHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer stats", "indexer stats --format json | jq .backlog"),
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if hosts {
+				return a.ask(cmd.Context(), a.request("stats", "hosts"), a.stdout)
+			}
 			return a.ask(cmd.Context(), a.request("stats"), a.stdout)
 		},
 	}
+	cmd.Flags().BoolVar(&hosts, "hosts", false, "what the crawl has waiting, by host")
+	return cmd
 }
 
 func stats(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
+	if len(req.Args) == 1 && req.Args[0] == "hosts" {
+		return statsOfHosts(ctx, r, req, stdout)
+	}
 	s, err := r.Stats(ctx)
 	if err != nil {
 		return err
@@ -45,6 +55,36 @@ func stats(ctx context.Context, r *repository.Repository, req control.Request, s
 		return printJSON(stdout, s)
 	}
 	_, err = io.WriteString(stdout, statsText(s))
+	return err
+}
+
+// statsOfHosts lists the hosts that a crawl has work at, an object a line in JSON.
+func statsOfHosts(ctx context.Context, r *repository.Repository, req control.Request, stdout io.Writer) error {
+	list, err := frontier.HostQueues(ctx, r.DB())
+	if err != nil {
+		return err
+	}
+	t := new(table)
+	for _, h := range list {
+		if req.Format == "json" {
+			if err := printJSON(stdout, h); err != nil {
+				return err
+			}
+			continue
+		}
+		line := fmt.Sprintf("%d new, %d to visit again", h.New, h.Revisits)
+		if h.Next != nil {
+			line += ", the first at " + h.Next.Format(time.RFC3339)
+		}
+		if h.BackingOff != nil {
+			line += fmt.Sprintf("; left alone until %s: %s", h.BackingOff.Format(time.RFC3339), h.Why)
+		}
+		t.row(h.Host, line)
+	}
+	if req.Format == "json" {
+		return nil
+	}
+	_, err = io.WriteString(stdout, t.String())
 	return err
 }
 

@@ -1,0 +1,161 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"indexer/crawler"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// Inspection is what the crawl knows of a URL, and why it does with it what it
+// does.
+type Inspection struct {
+	// State is waiting, refused or done; "unknown" for a URL that was never queued.
+	State string `json:"state"`
+	// Rule decided, by scope or trap rules as they are now, and Why says so in words.
+	Rule string `json:"rule"`
+	Why  string `json:"why"`
+	// Robots is the robots.txt rule that decides, as far as the file is known.
+	Robots        string        `json:"robots,omitempty"`
+	RobotsAllowed bool          `json:"robots_allowed"`
+	Depth         int           `json:"depth"`
+	Source        string        `json:"source,omitempty"` // where it was found
+	Visits        int           `json:"visits"`
+	Last          *time.Time    `json:"last_visit,omitempty"`
+	Next          *time.Time    `json:"next_visit,omitempty"` // due at once if it is past
+	Interval      time.Duration `json:"interval_ns,omitempty"`
+	Strikes       int           `json:"strikes,omitempty"`
+	Note          string        `json:"note,omitempty"` // why it is due when it is, or was refused
+}
+
+// Inspect tells what the crawl knows of a URL; nil if there is no crawl.
+func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
+	config, seeds, ok, err := ReadConfig(ctx, db)
+	if err != nil || !ok {
+		return nil, err
+	}
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	e, known, err := ReadEntry(ctx, tx, u)
+	if err != nil {
+		return nil, err
+	}
+	i := &Inspection{State: "unknown"}
+	if known {
+		i.fill(e)
+	}
+	rules, err := NewRules(db, config, seeds)
+	if err != nil {
+		return nil, err
+	}
+	d, err := rules.Explain(ctx, u, e.Depth)
+	if err != nil {
+		return nil, fmt.Errorf("frontier: rules for %s: %w", u, err)
+	}
+	i.Rule, i.Why = d.Rule, d.Why
+	return i, i.readRobots(ctx, tx, u)
+}
+
+func (i *Inspection) fill(e schema.FrontierEntry) {
+	i.State, i.Depth, i.Source, i.Visits = e.State.String(), e.Depth, e.Source, e.Visits
+	i.Interval, i.Strikes, i.Note = e.Interval, e.Strikes, e.Note
+	if !e.Last.IsZero() {
+		i.Last = &e.Last
+	}
+	if e.State == schema.EntryWaiting && !e.Due.IsZero() {
+		i.Next = &e.Due
+	}
+}
+
+func (i *Inspection) readRobots(ctx context.Context, tx *txn.Txn, u page.URL) error {
+	v, err := tx.Get(ctx, crawler.HostOf(u), schema.HostState)
+	if err != nil {
+		return err
+	}
+	if !v.Exists {
+		i.Robots, i.RobotsAllowed = "the host's robots.txt was not asked for yet", true
+		return nil
+	}
+	host, err := crawler.DecodeHost(v.Data)
+	if err != nil {
+		return fmt.Errorf("frontier: %s: %w", crawler.HostOf(u), err)
+	}
+	allowed, rule := host.Allowed(page.RobotName, u)
+	i.Robots, i.RobotsAllowed = rule.String(), allowed
+	return nil
+}
+
+// HostQueue is what waits at one host.
+type HostQueue struct {
+	Host     string     `json:"host"`
+	New      int        `json:"new"`      // URLs never fetched
+	Revisits int        `json:"revisits"` // URLs to be visited again
+	Next     *time.Time `json:"next_revisit,omitempty"`
+	// BackingOff is until when the host is left alone, and Why.
+	BackingOff *time.Time `json:"backing_off_until,omitempty"`
+	Why        string     `json:"why,omitempty"`
+}
+
+// HostQueues lists the hosts that have something waiting, in order. It reads the
+// whole queue.
+func HostQueues(ctx context.Context, db *txn.DB) ([]HostQueue, error) {
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	var list []HostQueue
+	err = tx.Scan(ctx, schema.GroupQueue, "", "", func(row string, _ []txn.Version) error {
+		host, _, due, err := schema.ParseQueueRow(row)
+		if err != nil {
+			return err
+		}
+		if n := len(list); n == 0 || list[n-1].Host != host {
+			list = append(list, HostQueue{Host: host})
+		}
+		list[len(list)-1].count(due)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("frontier: read the queues: %w", err)
+	}
+	for i := range list {
+		if err := list[i].readState(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// count takes a row; revisits come in the order in which they are due.
+func (h *HostQueue) count(due time.Time) {
+	if due.IsZero() {
+		h.New++
+		return
+	}
+	if h.Revisits++; h.Next == nil {
+		h.Next = &due
+	}
+}
+
+func (h *HostQueue) readState(ctx context.Context, tx *txn.Txn) error {
+	v, err := tx.Get(ctx, h.Host, schema.HostState)
+	if err != nil || !v.Exists {
+		return err
+	}
+	state, err := crawler.DecodeHost(v.Data)
+	if err != nil {
+		return fmt.Errorf("frontier: %s: %w", h.Host, err)
+	}
+	if state.Until.After(time.Now()) {
+		h.BackingOff, h.Why = &state.Until, state.Why
+	}
+	return nil
+}
