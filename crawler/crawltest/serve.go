@@ -1,0 +1,116 @@
+package crawltest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"indexer/page"
+)
+
+// ServeHTTP logs the request and answers as the web's text says.
+func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := h.web.begin(h, r)
+	f := h.find(r.URL.RequestURI())
+	if f == nil {
+		h.web.end(x, http.StatusNotFound)
+		http.NotFound(w, r)
+		return
+	}
+	how, arg, _ := strings.Cut(f.Header.Get("X-Serve"), " ")
+	switch {
+	case how == "hang":
+		// When the client gave up is not seen at once: the request counts as over when it
+		// began, so that what is said of the next one holds.
+		h.web.end(x, 0)
+		<-r.Context().Done()
+		return
+	case how == "drop":
+		h.web.end(x, 0)
+		panic(http.ErrAbortHandler)
+	case f.Err != "":
+		h.raw(w, x, 0, "HTTP/1.1 2")
+		return
+	case how == "slow":
+		d, err := time.ParseDuration(arg)
+		if err != nil {
+			panic(err)
+		}
+		select {
+		case <-time.After(d):
+		case <-r.Context().Done():
+		}
+	}
+	h.send(w, r, x, f, how, arg)
+}
+
+func (h *host) send(w http.ResponseWriter, r *http.Request, x *Request, f *page.Fetch, how, arg string) {
+	header := w.Header()
+	for name, values := range f.Header {
+		if name != "X-Serve" && name != "X-Expect" && name != "X-Index" {
+			header[name] = values
+		}
+	}
+	if tag := header.Get("Etag"); tag != "" && r.Header.Get("If-None-Match") == tag {
+		h.web.end(x, http.StatusNotModified)
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	body := f.Body
+	promised := len(body)
+	switch how {
+	case "gzip":
+		body = zip(body)
+		promised = len(body)
+		header.Set("Content-Encoding", "gzip")
+	case "bomb":
+		body = zip(append(bytes.Clone(body), bytes.Repeat([]byte(" "), 16<<20)...))
+		promised = len(body)
+		header.Set("Content-Encoding", "gzip")
+	case "short", "long":
+		n, err := strconv.Atoi(arg)
+		if err != nil {
+			panic(err)
+		}
+		if how == "long" {
+			n = -n
+		}
+		h.lie(w, x, f, len(body)+n)
+		return
+	}
+	header.Set("Content-Length", strconv.Itoa(promised))
+	// What is sent from here on the client may have read before this goroutine goes on.
+	h.web.end(x, f.Status)
+	w.WriteHeader(f.Status)
+	_, _ = w.Write(body) // the client may have gone: nothing to do about it
+}
+
+// lie sends a response whose length is not that of its body.
+func (h *host) lie(w http.ResponseWriter, x *Request, f *page.Fetch, promised int) {
+	h.raw(w, x, f.Status, fmt.Sprintf("HTTP/1.1 %d Lie\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
+		f.Status, f.Header.Get("Content-Type"), promised, f.Body))
+}
+
+// raw sends just these bytes and closes the connection.
+func (h *host) raw(w http.ResponseWriter, x *Request, status int, response string) {
+	conn, out, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	h.web.end(x, status)
+	_, _ = out.WriteString(response) // what the client makes of it is the test's question
+	_ = out.Flush()
+	_ = conn.Close()
+}
+
+func zip(body []byte) []byte {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, _ = z.Write(body) // to memory
+	_ = z.Close()
+	return out.Bytes()
+}

@@ -1,0 +1,222 @@
+package crawltest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"indexer/archive"
+	"indexer/crawler"
+	"indexer/crawler/fetch"
+	"indexer/frontier"
+	"indexer/notify"
+	"indexer/page"
+	"indexer/replay"
+	"indexer/repository"
+	"indexer/txn"
+	"indexer/verify"
+)
+
+// Setting is what a crawl is begun with.
+type Setting struct {
+	Dir, WARC string // WARC may be ""
+	Config    frontier.Config
+	Seeds     []page.URL
+	Options   crawler.Options
+	Fetch     fetch.Options
+	// Say is told of each step of the crawl, if set: begin, fetched, visited.
+	Say func(event, what string)
+}
+
+// NewSetting is a crawl of the seeds' hosts, quick where a crawl of others' hosts is
+// slow, and polite all the same: a delay, one request at a time, three attempts.
+func NewSetting(dir string, delay time.Duration, seeds ...page.URL) Setting {
+	return Setting{
+		Dir: filepath.Join(dir, "data"), WARC: filepath.Join(dir, "warc"), Seeds: seeds,
+		Config: frontier.Config{Scope: "host", MaxDepth: -1},
+		Options: crawler.Options{
+			Politeness: crawler.Politeness{MinDelay: delay, DelayFactor: -1, Backoff: 30 * time.Millisecond, MaxBackoff: 100 * time.Millisecond},
+			Revisits:   crawler.Revisits{Retry: 10 * time.Millisecond, MaxStrikes: 3},
+			Patience:   5 * time.Second,
+			Seed:       1,
+		},
+		Fetch: fetch.Options{
+			AllowPrivate: true, HeaderTime: 250 * time.Millisecond, MaxBody: 1 << 20,
+		},
+	}
+}
+
+// Session is an open data directory with a crawl.
+type Session struct {
+	Setting
+	Repo  *repository.Repository
+	Crawl *frontier.Crawl
+	Front *frontier.Frontier // of the last Run
+	// Status is that of the crawler at the end of the last Run.
+	Status crawler.Status
+}
+
+// Open opens the data directory, as the command crawl does.
+func Open(ctx context.Context, s Setting) (*Session, error) {
+	crawl := &frontier.Crawl{}
+	repo, err := repository.Open(ctx, s.Dir, repository.Options{
+		Crawl: func(ctx context.Context, db *txn.DB) ([]notify.Observer, error) { return crawl.Resume(ctx, db, true) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Session{Setting: s, Repo: repo, Crawl: crawl}, nil
+}
+
+// Run crawls until nothing is due, and waits until all of it is in the index.
+func (s *Session) Run(ctx context.Context) (err error) {
+	if err := s.Crawl.Begin(ctx, s.Repo.DB(), s.Config, s.Seeds); err != nil {
+		return err
+	}
+	fetcher := fetch.New(s.Fetch)
+	defer fetcher.Close()
+	var recorder crawler.Recorder
+	if s.WARC != "" {
+		r, err := archive.Open(s.WARC, fetch.UserAgent("", ""))
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, r.Close()) }()
+		recorder = r
+	}
+	var c *crawler.Crawler
+	wake := func(host string) { c.Wake(host) }
+	s.Front = frontier.New(s.Repo.DB(), s.Repo, s.Crawl, wake)
+	o := s.Options
+	o.Settle = s.Repo.Quiesce
+	o.Loaded = func(ctx context.Context, f page.Fetch) error {
+		_, err := s.Repo.Load(ctx, &f)
+		return err
+	}
+	c = crawler.New(o, told{s.Front, s.say}, toldFetcher{fetcher, s.say}, recorder)
+	s.Crawl.Wake(wake)
+	err = c.Run(ctx)
+	s.Status = c.Status(0)
+	if err != nil {
+		return err
+	}
+	return s.Repo.Quiesce(context.WithoutCancel(ctx))
+}
+
+func (s *Session) say(event, what string) {
+	if s.Say != nil {
+		s.Say(event, what)
+	}
+}
+
+// told is a frontier of whose visits somebody is told.
+type told struct {
+	*frontier.Frontier
+	say func(event, what string)
+}
+
+func (f told) Visited(ctx context.Context, v crawler.Visit) error {
+	f.say("visiting", string(v.Job.URL))
+	err := f.Frontier.Visited(ctx, v)
+	if err == nil {
+		f.say("visited", string(v.Job.URL))
+	}
+	return err
+}
+
+type toldFetcher struct {
+	crawler.Fetcher
+	say func(event, what string)
+}
+
+func (f toldFetcher) Fetch(ctx context.Context, r fetch.Request) fetch.Result {
+	f.say("begin", string(r.URL))
+	res := f.Fetcher.Fetch(ctx, r)
+	f.say("fetched", string(r.URL))
+	return res
+}
+
+// MakeDue makes URLs due that were visited before.
+func (s *Session) MakeDue(t testing.TB, urls ...page.URL) {
+	t.Helper()
+	for _, u := range urls {
+		if err := s.Front.Postpone(t.Context(), crawler.Job{URL: u}, time.Now().Add(-time.Second), "the test wants it"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Export is what is in the index, and its digest.
+func Export(t testing.TB, r *repository.Repository) (docs []repository.ExportedDocument, digest string) {
+	t.Helper()
+	var out bytes.Buffer
+	res, err := r.Export(t.Context(), &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := json.NewDecoder(&out); ; {
+		var doc repository.ExportedDocument
+		if err := d.Decode(&doc); errors.Is(err, io.EOF) {
+			return docs, res.Digest
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, doc)
+	}
+}
+
+// Members are the URLs that are in the index, by name, sorted.
+func (w *Web) Members(docs []repository.ExportedDocument) (names []string) {
+	for _, d := range docs {
+		for _, u := range d.Members {
+			names = append(names, w.Named(string(u))[len("http://"):])
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Verify has the index compared with what the stored fetches mean.
+func Verify(t testing.TB, r *repository.Repository) {
+	t.Helper()
+	report, err := verify.Run(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range report.Differences {
+		t.Errorf("verify: %v", d)
+	}
+}
+
+// Replay loads an archive into a fresh repository, and returns its documents and
+// digest.
+func Replay(t testing.TB, warcDir string) (docs []repository.ExportedDocument, digest string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(warcDir, "*.warc.gz*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no WARC files in %s (%v)", warcDir, err)
+	}
+	r, err := repository.Open(t.Context(), t.TempDir(), repository.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var inputs []replay.Input
+	for _, f := range files {
+		inputs = append(inputs, replay.File(f))
+	}
+	if err := replay.Run(t.Context(), r, inputs, replay.Options{}, &replay.Progress{}); err != nil {
+		t.Fatal(err)
+	}
+	return Export(t, r)
+}

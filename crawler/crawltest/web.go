@@ -1,0 +1,182 @@
+package crawltest
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"indexer/page"
+	"indexer/sites"
+)
+
+// Web is a number of hosts with a server each.
+type Web struct {
+	hosts map[string]*host // by name
+
+	mu  sync.Mutex
+	now time.Time
+	log []*Request
+}
+
+type host struct {
+	web     *Web
+	name    string
+	address string // as URLs have it: 127.0.0.N:port
+	pages   map[string][]*page.Fetch
+	// make answers what pages do not, for sites without an end.
+	make func(path string) (body string, ok bool)
+}
+
+var hostName = regexp.MustCompile(`//([a-z0-9]+\.ip([0-9]+))`)
+
+// ServeFile serves a web of testdata.
+func ServeFile(t testing.TB, name string) *Web {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Serve(t, string(text))
+}
+
+// Serve serves a web until the test ends.
+func Serve(t testing.TB, text string) *Web {
+	t.Helper()
+	w := &Web{hosts: make(map[string]*host), now: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}
+	for _, found := range hostName.FindAllStringSubmatch(text, -1) {
+		if w.hosts[found[1]] == nil {
+			w.listen(t, found[1], found[2])
+		}
+	}
+	site, err := sites.Parse("web", []byte(w.Real(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	byAddress := make(map[string]*host)
+	for _, h := range w.hosts {
+		byAddress[h.address] = h
+	}
+	for _, f := range site.Fetches() {
+		h := byAddress[f.URL.Host()+":"+f.URL.Port()]
+		h.pages[pathOf(f.URL)] = append(h.pages[pathOf(f.URL)], &f)
+	}
+	return w
+}
+
+func (w *Web) listen(t testing.TB, name, n string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0."+n+":0")
+	if err != nil {
+		t.Skipf("this system has no address 127.0.0.%s: %v", n, err)
+	}
+	h := &host{web: w, name: name, address: l.Addr().String(), pages: make(map[string][]*page.Fetch)}
+	w.hosts[name] = h
+	server := &http.Server{Handler: h}
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = server.Serve(l) })
+	t.Cleanup(func() {
+		_ = server.Close()
+		wg.Wait()
+	})
+}
+
+// Real puts addresses in the place of names.
+func (w *Web) Real(text string) string {
+	return hostName.ReplaceAllStringFunc(text, func(name string) string { return "//" + w.hosts[name[2:]].address })
+}
+
+// Named puts names in the place of addresses.
+func (w *Web) Named(text string) string {
+	for name, h := range w.hosts {
+		text = strings.ReplaceAll(text, h.address, name)
+	}
+	return text
+}
+
+// URL is the real URL of one with a name.
+func (w *Web) URL(raw string) page.URL {
+	u, err := page.ParseURL(w.Real(raw))
+	if err != nil {
+		panic(fmt.Sprintf("the test's URL %s: %v", raw, err))
+	}
+	return u
+}
+
+// Make has a host answer by a function what its text does not name.
+func (w *Web) Make(name string, fn func(path string) (body string, ok bool)) { w.hosts[name].make = fn }
+
+// At sets the date (2006-01-02) of what is served.
+func (w *Web) At(date string) {
+	day, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		panic(err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = day
+}
+
+// pathOf is a URL's path and query, as a request line has it.
+func pathOf(u page.URL) string {
+	if q := u.Query(); q != "" {
+		return u.Path() + "?" + q
+	}
+	return u.Path()
+}
+
+// find is the response in force.
+func (h *host) find(path string) *page.Fetch {
+	h.web.mu.Lock()
+	now := h.web.now
+	h.web.mu.Unlock()
+	for _, p := range []string{path, "/*"} {
+		for _, f := range slices.Backward(h.pages[p]) {
+			if !f.Time.After(now) {
+				return f
+			}
+		}
+		if h.make == nil {
+			continue
+		}
+		if body, ok := h.make(path); ok {
+			return &page.Fetch{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(body)}
+		}
+	}
+	return nil
+}
+
+// Expected is how often each URL of the web's text is to be requested, by name.
+func (w *Web) Expected(t testing.TB) map[string]int {
+	t.Helper()
+	all := make(map[string]int)
+	w.each(func(name string, f *page.Fetch) {
+		n := 1
+		if s := f.Header.Get("X-Expect"); s != "" {
+			var err error
+			if n, err = strconv.Atoi(s); err != nil {
+				t.Fatalf("%s: X-Expect: %v", name, err)
+			}
+		}
+		all[name] = n
+	})
+	return all
+}
+
+// each visits the web's text, but for robots.txt files and what stands for others.
+func (w *Web) each(visit func(name string, f *page.Fetch)) {
+	for _, h := range w.hosts {
+		for path, versions := range h.pages {
+			if path != "/robots.txt" && path != "/*" {
+				visit(h.name+path, versions[len(versions)-1])
+			}
+		}
+	}
+}
