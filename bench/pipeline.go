@@ -79,6 +79,7 @@ func Pipeline(ctx context.Context, o PipelineOptions) (*PipelineResult, error) {
 // run is one measured round of floor or pipeline.
 type run struct {
 	took    time.Duration
+	loaded  time.Duration // until all was fetched and stored, if not yet indexed; of crawls
 	pages   int
 	stages  []Stage
 	latency repository.LatencyMS

@@ -39,7 +39,7 @@ func (a *app) benchCrawlCommand() *cobra.Command {
 		Short:   "Pages per second of a crawl, beside a crawler that keeps nothing; its memory",
 		Long:    long(benchCrawlHelp, statusDone, statusFailed, statusUsage, statusNoSpace),
 		Example: examples("indexer bench crawl", "indexer bench crawl --pages 20000 --rounds 5", "indexer bench crawl --memory --pages 200000"),
-		Args:    cobra.NoArgs,
+		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.memory && !cmd.Flags().Changed("pages") {
 				f.pages = benchMemoryPages

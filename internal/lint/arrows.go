@@ -34,7 +34,7 @@ var Arrows = []Arrow{
 	{"repository", []string{"page", "schema", "index", "loader", "observers", "notify", "txn", "store"}, "it puts the parts of a data directory together, and is below whatever uses it"},
 	{"verify", []string{"page", "schema", "index", "batch", "observers", "repository", "notify", "txn"}, "it compares a repository with a batch"},
 	{"replay", []string{"page", "warc", "loader"}, "it hands recorded fetches to whatever loads them"},
-	{"bench", []string{"page", "schema", "index", "loader", "observers", "notify", "txn", "store", "repository", "verify", "batch", "warc", "sites", "replay"}, "benchmarks measure the parts, and the command line runs them"},
+	{"bench", []string{"page", "schema", "index", "loader", "observers", "notify", "txn", "store", "repository", "verify", "batch", "warc", "sites", "replay", "crawler", "frontier", "archive"}, "benchmarks measure the parts, and the command line runs them"},
 	{"config", nil, "settings are plain values; who uses them turns them into options"},
 	{"control", nil, "it carries requests and outputs; what they mean is its users' affair"},
 	{"progress", nil, "it shows numbers; where they come from is its users' affair"},

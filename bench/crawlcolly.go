@@ -1,0 +1,72 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocolly/colly/v2"
+)
+
+// collyCrawl is the baseline: gocolly/colly fetches and parses the site from seed,
+// takes the title and the links of each page, and keeps nothing but, in memory, the
+// URLs that it has visited.
+func collyCrawl(ctx context.Context, seed string, concurrency int) (*run, error) {
+	// http.DefaultTransport keeps two idle connections a host and would connect anew
+	// for most requests here.
+	transport := &http.Transport{MaxIdleConns: concurrency, MaxIdleConnsPerHost: concurrency}
+	defer transport.CloseIdleConnections()
+	c := colly.NewCollector(colly.Async(true), colly.StdlibContext(ctx))
+	c.WithTransport(transport)
+	if err := c.Limit(&colly.LimitRule{DomainGlob: "*", Parallelism: concurrency}); err != nil {
+		return nil, fmt.Errorf("colly: %w", err)
+	}
+	var pages, titles atomic.Int64
+	var failed firstError
+	c.OnHTML("title", func(*colly.HTMLElement) { titles.Add(1) })
+	c.OnHTML("a[href]", func(e *colly.HTMLElement) {
+		var visited *colly.AlreadyVisitedError
+		if err := e.Request.Visit(e.Attr("href")); err != nil && !errors.As(err, &visited) {
+			failed.set(err)
+		}
+	})
+	c.OnScraped(func(*colly.Response) { pages.Add(1) })
+	c.OnError(func(_ *colly.Response, err error) { failed.set(err) })
+	began := time.Now()
+	if err := c.Visit(seed); err != nil {
+		return nil, fmt.Errorf("colly: %w", err)
+	}
+	c.Wait()
+	r := &run{took: time.Since(began), pages: int(pages.Load())}
+	if err := failed.get(); err != nil {
+		return nil, fmt.Errorf("colly: %w", err)
+	}
+	if titles.Load() != pages.Load() {
+		return nil, fmt.Errorf("colly found %d titles on %d pages", titles.Load(), pages.Load())
+	}
+	return r, ctx.Err()
+}
+
+// firstError keeps the first of several goroutines' errors.
+type firstError struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (f *firstError) set(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+func (f *firstError) get() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
