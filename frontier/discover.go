@@ -51,8 +51,12 @@ func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return nil
 }
 
-// page offers everything that a page or redirect points at.
+// page offers everything that a page or redirect points at. What a robots.txt
+// redirects to are rules, which the crawler has read then, and no page.
 func (d discoverer) page(ctx context.Context, tx *txn.Txn, u page.URL) error {
+	if u.Path() == "/robots.txt" {
+		return nil
+	}
 	from, _, err := ReadEntry(ctx, tx, u)
 	if err != nil {
 		return err

@@ -302,8 +302,11 @@ func TestQueueAgreesWithEntries(t *testing.T) {
 	r.begin(frontier.Config{Scope: "any", MaxDepth: -1}, "https://a.example/", "https://b.example/")
 	for range 150 {
 		hosts, err := r.front.Hosts(ctx, "", 10)
-		if err != nil || len(hosts) == 0 {
-			t.Fatalf("hosts %v, %v", hosts, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(hosts) == 0 {
+			break // both seeds were refused before they led anywhere
 		}
 		jobs := r.due(hosts[rnd.IntN(len(hosts))])
 		if len(jobs) == 0 {
