@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"indexer/crawler"
+	"indexer/crawler/fetch"
 	"indexer/index"
 	"indexer/repository"
 )
@@ -129,10 +131,26 @@ func (s *session) printCrawl(c *crawler.Crawler, took time.Duration) error {
 		return err
 	}
 	if s.app.isJSON() {
-		return printJSON(s.app.stdout, &sum)
+		err = printJSON(s.app.stdout, &sum)
+	} else {
+		_, err = io.WriteString(s.app.stdout, sum.text())
 	}
-	_, err = io.WriteString(s.app.stdout, sum.text())
-	return err
+	return errors.Join(err, sum.nothingFetched())
+}
+
+// errNothingFetched: every attempt of a crawl failed.
+var errNothingFetched = errors.New("nothing could be fetched")
+
+// nothingFetched is an error for a crawl that tried and got no response at all.
+func (s *crawlSummary) nothingFetched() error {
+	if len(s.Statuses) > 0 || len(s.Failures) == 0 {
+		return nil
+	}
+	why := slices.Sorted(maps.Keys(s.Failures))
+	if slices.Contains(why, fetch.RefusedAddress.String()) {
+		return fmt.Errorf("%w: the seeds have private or loopback addresses; with --allow-private they are crawled all the same", errNothingFetched)
+	}
+	return fmt.Errorf("%w: %s; see `indexer stats --hosts`", errNothingFetched, strings.Join(why, ", "))
 }
 
 func (s *crawlSummary) text() string {
