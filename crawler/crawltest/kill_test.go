@@ -1,0 +1,118 @@
+package crawltest
+
+import (
+	"math/rand/v2"
+	"os"
+	"testing"
+)
+
+// TestKill kills a crawl at random moments of its work, and lets it go on each
+// time. In the end the index is that of a crawl that was not disturbed, the
+// archive's replay gives it too, and nothing was requested again but what was
+// under way at a kill: the page of each host whose visit was not yet committed.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	kills := 20
+	if testing.Short() {
+		kills = 5
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+
+	text, err := os.ReadFile("testdata/kill.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := Serve(t, string(text)+plainPages("left.ip20", 60)+plainPages("right.ip21", 60))
+	s := NewSetting(t.TempDir(), childDelay, w.URL("http://left.ip20/"), w.URL("http://right.ip21/"))
+	_, want := crawlOnce(t, s)
+	w.CheckCounts(t, w.Expected(t))
+	expected := w.Expected(t)
+	w.Forget()
+
+	dir := t.TempDir()
+	tally := tally{web: w, expected: expected, committed: make(map[string]int)}
+	for tally.kills < kills {
+		// A page is four lines. Some kills come before the first.
+		killed := runChildUntil(t, dir, s.Seeds, 1+rng.IntN(4*len(expected)/kills))
+		tally.count(t, killed)
+		if killed.digest != "" {
+			break // it came to its end
+		}
+		tally.kills++
+	}
+	last := runChildUntil(t, dir, s.Seeds, 0)
+	tally.count(t, last)
+	if tally.kills < kills {
+		t.Errorf("the crawl ended after %d kills: the test's web is too small", tally.kills)
+	}
+	if last.digest != want {
+		t.Errorf("after the kills the digest is %q, undisturbed %q", last.digest, want)
+	}
+	tally.check(t)
+	killed := NewSetting(dir, childDelay)
+	if _, replayed := Replay(t, killed.WARC); replayed != want {
+		t.Errorf("the archive's replay has digest %s, undisturbed %s", replayed, want)
+	}
+	reopened, err := Open(t.Context(), killed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	Verify(t, reopened.Repo)
+	if err := reopened.Repo.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// tally is what the children said together.
+type tally struct {
+	web       *Web
+	expected  map[string]int
+	kills     int
+	underWay  int            // pages requested and not committed, at all kills
+	committed map[string]int // visits by name
+}
+
+func (y *tally) count(t *testing.T, s story) {
+	t.Helper()
+	underWay := make(map[string]bool)
+	for _, u := range s.begun {
+		if name := y.web.Named(u)[len("http://"):]; y.expected[name] > 0 {
+			underWay[name] = true
+		}
+	}
+	for _, u := range s.visited {
+		name := y.web.Named(u)[len("http://"):]
+		y.committed[name]++
+		delete(underWay, name)
+	}
+	const hosts = 2 // each asked for one page at a time
+	if len(underWay) > hosts {
+		t.Errorf("%d pages were under way at once: %v", len(underWay), underWay)
+	}
+	y.underWay += len(underWay)
+}
+
+// check compares what was requested with what was committed and under way.
+func (y *tally) check(t *testing.T) {
+	t.Helper()
+	for name, n := range y.committed {
+		if n > 1 {
+			t.Errorf("the visit of %s was committed %d times", name, n)
+		}
+	}
+	repeated, counts := 0, y.web.Counts()
+	for name, n := range y.expected {
+		switch got := counts[name]; {
+		case n == 0 && got > 0 || got < n:
+			t.Errorf("%s was requested %d times, want %d", name, got, n)
+		default:
+			repeated += got - n
+		}
+	}
+	t.Logf("%d kills, %d pages under way then, %d requested again", y.kills, y.underWay, repeated)
+	if repeated > y.underWay {
+		t.Errorf("%d pages were requested again, and only %d were under way at the kills", repeated, y.underWay)
+	}
+}
