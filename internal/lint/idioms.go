@@ -35,7 +35,7 @@ func CheckCalls(files []*File, calls []Call) []string {
 			}
 			name := nameOfCall(call)
 			for _, c := range calls {
-				if c.Tests != f.IsTest() || name == "" || !strings.HasPrefix(name, c.Name) || imports[f.Package()+" "+c.BesideImport] {
+				if c.Tests != (f.IsTest() || isTestSupport(f.Package())) || name == "" || !strings.HasPrefix(name, c.Name) || imports[f.Package()+" "+c.BesideImport] {
 					continue
 				}
 				if _, ok := c.Allowed[f.Path]; ok {
