@@ -32,6 +32,8 @@ type Setting struct {
 	Fetch     fetch.Options
 	// Say is told of each step of the crawl, if set: begin, fetched, visited.
 	Say func(event, what string)
+	// Made is given the crawler before it runs, if set.
+	Made func(*crawler.Crawler)
 }
 
 // NewSetting is a crawl of the seeds' hosts, quick where a crawl of others' hosts is
@@ -101,6 +103,9 @@ func (s *Session) Run(ctx context.Context) (err error) {
 	}
 	c = crawler.New(o, told{s.Front, s.say}, toldFetcher{fetcher, s.say}, recorder)
 	s.Crawl.Wake(wake)
+	if s.Made != nil {
+		s.Made(c)
+	}
 	err = c.Run(ctx)
 	s.Status = c.Status(0)
 	if err != nil {
