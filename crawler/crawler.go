@@ -54,7 +54,8 @@ type Crawler struct {
 	waiting  waitingList
 	sleeping sleepers
 	sweep    sweep
-	crowded  bool
+	crowded  bool // hosts wait for places, and there are none
+	freed    bool // there is one since enlist
 
 	meter meter
 }

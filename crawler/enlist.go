@@ -8,17 +8,16 @@ import (
 	"time"
 )
 
-// Which hosts are in memory. There are Memory.Hosts places. They are given, in this
-// order, to hosts that
+// Which hosts are in memory. There are Memory.Hosts places. Hosts that want one stand
+// in one line (waitingList), so that nobody starves:
 //
-//  1. were woken, or had to make room while they had work left (waitingList);
-//  2. have a job that has become due (sleepers);
-//  3. are found by listing the frontier's hosts (sweep): at the start, and whenever
-//     one of the two lists above was full and something had to be left out.
+//  1. hosts that were woken;
+//  2. hosts of which a job has become due (sleepers);
+//  3. hosts that had their turn, Memory.Turn requests, and made room for others;
+//  4. hosts found by listing the frontier's (sweep): at the start, and whenever the
+//     line, or the list of sleepers, was full and something had to be left out.
 //
-// So each host with due jobs gets its turn, though no list holds them all. A host
-// leaves when it has nothing to do, or after Memory.Turn requests if another one
-// waits for its place.
+// So each host with due jobs gets its turn, though no list holds them all.
 
 // sweep is a walk over the hosts of the frontier.
 type sweep struct {
@@ -45,14 +44,14 @@ func (c *Crawler) enlist(now time.Time) {
 		c.sleeping.remove(key)
 		c.await(key)
 	}
+	for c.sleeping.due(now) {
+		c.await(c.sleeping.take())
+	}
 	for c.room() > 0 && c.waiting.len() > 0 {
 		c.activate(c.waiting.take(), now)
 	}
-	for c.room() > 0 && c.sleeping.due(now) {
-		c.activate(c.sleeping.take(), now)
-	}
-	if c.room() > 0 && c.sweep.unfinished() && !c.sweep.busy && c.paused == "" {
-		c.list(min(c.room(), sweepSize))
+	if c.waiting.len() < sweepSize/2 && c.sweep.unfinished() && !c.sweep.busy && c.paused == "" {
+		c.list(sweepSize)
 	}
 	c.makeRoom(now)
 }
@@ -70,7 +69,7 @@ func (c *Crawler) await(key string) {
 // their places.
 func (c *Crawler) makeRoom(now time.Time) {
 	was := c.crowded
-	c.crowded = c.room() <= 0 && (c.waiting.len() > 0 || c.sleeping.due(now) || c.sweep.unfinished())
+	c.crowded = c.room() <= 0 && c.waiting.len() > 0
 	if !c.crowded || was {
 		return
 	}
@@ -110,11 +109,10 @@ func (c *Crawler) list(n int) {
 				return fmt.Errorf("crawler: list the hosts of the frontier: %w", err)
 			}
 			s.active = len(keys) == n
-			now := time.Now()
 			for _, key := range keys {
 				s.after = key
-				if c.hosts[key] == nil && !c.sleeping.has(key) && !c.waiting.has(key) {
-					c.enter(key, now)
+				if c.hosts[key] == nil && !c.sleeping.has(key) {
+					c.await(key)
 				}
 			}
 			return nil
@@ -122,18 +120,16 @@ func (c *Crawler) list(n int) {
 	})
 }
 
-// enter gives a host a place, now or later.
-func (c *Crawler) enter(key string, now time.Time) {
-	if c.room() > 0 {
-		c.activate(key, now)
-	} else {
-		c.await(key)
-	}
-}
-
-// rotate tells whether a host has had its turn, and another one waits.
+// rotate has a host leave that has had its turn, if another one waits. The jobs that
+// were read of it are forgotten: the frontier has them. A pass over sitemaps is not
+// interrupted, as it would begin again from the start.
 func (c *Crawler) rotate(h *host) bool {
-	return c.crowded && h.turn >= c.opts.Memory.Turn && !h.busy() && !h.hasWork()
+	if !c.crowded || h.turn < c.opts.Memory.Turn || h.busy() || len(h.side.queue) > 0 {
+		return false
+	}
+	h.jobs = newJobBuffer()
+	c.evict(h)
+	return true
 }
 
 // idle keeps a host that has nothing to do, or lets go of it.
@@ -159,6 +155,7 @@ func (c *Crawler) evict(h *host) {
 		return
 	}
 	delete(c.hosts, h.key)
+	c.freed = true
 	switch {
 	case !h.jobs.exhausted:
 		c.await(h.key)
@@ -206,7 +203,7 @@ func (c *Crawler) untilNext(now time.Time) time.Duration {
 	} else if c.running < c.opts.Concurrency && len(c.heap) > 0 {
 		at(c.heap[0].at)
 	}
-	if t, ok := c.sleeping.first(); ok && c.room() > 0 {
+	if t, ok := c.sleeping.first(); ok {
 		at(t)
 	}
 	if limit := c.opts.Limits.Time; limit > 0 {

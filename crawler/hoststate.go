@@ -90,7 +90,7 @@ func (h *host) restore(s HostState, group *robots.Group, started time.Time) {
 		response: s.Response, crawlDelay: s.CrawlDelay, failures: s.Failures,
 		until: s.Until, asked: s.AskedUntil, why: s.Why,
 	}
-	if h.stored = !s.Saved.IsZero() && s.Saved.Before(started); h.stored {
+	if h.stored = !s.Saved.IsZero() && !s.Saved.After(started); h.stored {
 		h.pace.until = s.AskedUntil
 		if h.policy.Failures > 0 {
 			h.policy.Until = time.Time{}

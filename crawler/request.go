@@ -106,10 +106,8 @@ func (c *Crawler) send(h *host, r *request, slots []*slot) {
 		}
 		return func() error {
 			now := time.Now()
+			then(now) // first, as the delay depends on what is learned
 			c.finish(h, x, slots, now)
-			if then != nil {
-				then(now)
-			}
 			c.push(h, now)
 			if err != nil {
 				return fmt.Errorf("crawler: %s: %w", r.url, err)

@@ -78,8 +78,11 @@ func (c *Crawler) step(now time.Time) (wait time.Duration, over bool) {
 	if c.stopping != "" {
 		return forever, c.running == 0
 	}
-	c.enlist(now)
-	c.dispatch(now)
+	for again := true; again; again = c.freed {
+		c.freed = false
+		c.enlist(now)
+		c.dispatch(now) // may free places
+	}
 	c.pruneSlots(now)
 	if c.stopping == "" && c.running == 0 && c.paused == "" && !c.opts.Follow && !c.pending(now) {
 		c.settle()

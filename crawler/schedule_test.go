@@ -63,7 +63,6 @@ func crawlAndDraw(t *testing.T, d *datadriven.TestData, w *web, frontier *memFro
 	frontier.wake = c.Wake
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w.calls = nil
 	start := time.Now()
 	if s := arg(d, "stop"); s != "" {
 		time.AfterFunc(mustDuration(t, s), cancel)
@@ -73,12 +72,13 @@ func crawlAndDraw(t *testing.T, d *datadriven.TestData, w *web, frontier *memFro
 	}
 	frontier.check(t)
 	checkPoliteness(t, w, o.withDefaults())
+	calls := slices.DeleteFunc(w.byStart(), func(x *call) bool { return x.start.Before(start) })
 	var b strings.Builder
 	if s := arg(d, "draw"); s != "" {
-		draw(&b, w.byStart(), start, mustDuration(t, s))
+		draw(&b, calls, start, mustDuration(t, s))
 	}
 	if arg(d, "list") != "no" {
-		for _, x := range w.byStart() {
+		for _, x := range calls {
 			what := strconv.Itoa(x.status)
 			if x.class != 0 {
 				what = x.class.String()
@@ -199,6 +199,8 @@ func optionsOf(t testing.TB, d *datadriven.TestData) Options {
 			o.Concurrency, _ = strconv.Atoi(v)
 		case "hosts":
 			o.Memory.Hosts, _ = strconv.Atoi(v)
+		case "buffer":
+			o.Memory.Buffer, _ = strconv.Atoi(v)
 		case "turn":
 			o.Memory.Turn, _ = strconv.Atoi(v)
 		case "pages":

@@ -10,6 +10,7 @@ import (
 // applies (advance):
 //
 //	its state is not loaded           load it
+//	it had its turn, others wait      forget it for now
 //	the frontier may have jobs        read some
 //	jobs that robots.txt disallows    refuse them
 //	robots.txt is not known or old    request it (nothing else before that)
@@ -17,7 +18,7 @@ import (
 //	nothing                           keep it for a while, then forget it
 //
 // A request starts only when the host need not be left alone (pace) and all its slots
-// are to be had (slot). The order of the first three does not matter for politeness:
+// are to be had (slot). The order of the first four does not matter for politeness:
 // they do not reach the host.
 
 // hostState is what a host is waiting for.
@@ -56,6 +57,9 @@ func (c *Crawler) advance(h *host, now time.Time) {
 		}
 		return
 	}
+	if c.rotate(h) {
+		return
+	}
 	c.housekeep(h, now)
 	if c.running >= c.opts.Concurrency {
 		c.push(h, now)
@@ -82,7 +86,7 @@ func (c *Crawler) housekeep(h *host, now time.Time) {
 		c.save(h)
 	case len(h.jobs.refused) > 0:
 		c.refuse(h)
-	case h.needsRefill(now, c.lowWater()) && !c.rotate(h):
+	case h.needsRefill(now, c.lowWater()):
 		c.refill(h)
 	}
 }
@@ -99,17 +103,16 @@ func (c *Crawler) lowWater() int {
 
 // request starts a request, or has the host wait for what keeps it from one.
 func (c *Crawler) request(h *host, now time.Time) {
-	if h.pace.until.After(now) {
-		c.leaveAlone(h, stateBackoff, h.pace.why, h.pace.until, now)
-		return
-	}
 	r, until := c.nextRequest(h, now)
-	switch {
+	switch alone := h.pace.until; {
 	case r == nil && until.IsZero():
 		c.push(h, now) // what there was has been dropped; look again
 		return
-	case r == nil:
+	case r == nil && until.After(alone):
 		c.leaveAlone(h, stateRobots, h.policy.Why, until, now)
+		return
+	case alone.After(now):
+		c.leaveAlone(h, stateBackoff, h.pace.why, alone, now)
 		return
 	}
 	slots := c.slotsOf(r.url)
