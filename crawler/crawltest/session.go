@@ -37,20 +37,18 @@ type Setting struct {
 }
 
 // NewSetting is a crawl of the seeds' hosts, quick where a crawl of others' hosts is
-// slow, and polite all the same: a delay, one request at a time, three attempts.
+// slow, and polite all the same: a delay, one request at a time, two attempts.
 func NewSetting(dir string, delay time.Duration, seeds ...page.URL) Setting {
 	return Setting{
 		Dir: filepath.Join(dir, "data"), WARC: filepath.Join(dir, "warc"), Seeds: seeds,
 		Config: frontier.Config{Scope: "host", MaxDepth: -1},
 		Options: crawler.Options{
 			Politeness: crawler.Politeness{MinDelay: delay, DelayFactor: -1, Backoff: 30 * time.Millisecond, MaxBackoff: 100 * time.Millisecond},
-			Revisits:   crawler.Revisits{Retry: 10 * time.Millisecond, MaxStrikes: 3},
+			Revisits:   crawler.Revisits{Retry: 10 * time.Millisecond, MaxStrikes: 2},
 			Patience:   5 * time.Second,
 			Seed:       1,
 		},
-		Fetch: fetch.Options{
-			AllowPrivate: true, HeaderTime: 250 * time.Millisecond, MaxBody: 1 << 20,
-		},
+		Fetch: fetch.Options{AllowPrivate: true, MaxBody: 1 << 20},
 	}
 }
 

@@ -65,7 +65,7 @@ X-Serve: hang
 `)
 	w.At("2024-01-15")
 	s := NewSetting(t.TempDir(), time.Millisecond, w.URL("http://slow.ip52/"))
-	s.Fetch.HeaderTime = time.Hour
+	s.Fetch.HeaderTime, s.Fetch.TotalTime = time.Hour, time.Hour
 	session := openCrawl(t, s)
 	begun := make(chan struct{})
 	session.Say = func(event, what string) {

@@ -23,6 +23,8 @@ func TestWholeWeb(t *testing.T) {
 	w := Serve(t, string(text)+plainPages("plain.ip2", 100))
 	s := NewSetting(t.TempDir(), delay, w.URL("http://plain.ip2/"), w.URL("http://twin.ip3/"), w.URL("http://brother.ip3/"),
 		w.URL("http://broken.ip5/"), w.URL("http://closed.ip6/"), w.URL("http://soft.ip7/"))
+	// Long enough for a busy machine to answer what it does answer.
+	s.Fetch.HeaderTime = 1500 * time.Millisecond
 	docs, digest := crawlOnce(t, s)
 
 	w.CheckCounts(t, w.Expected(t))
