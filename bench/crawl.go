@@ -84,6 +84,9 @@ func (res *CrawlResult) add(colly, ours *run, heap Heap) {
 	res.Ours = append(res.Ours, ours.took.Seconds())
 	res.Loaded = append(res.Loaded, ours.loaded.Seconds())
 	res.Stages, res.FetchToSearchableMS = withShares(ours.stages), ours.latency
+	if res.Heap.Least == 0 || heap.Least < res.Heap.Least {
+		res.Heap.Least = heap.Least
+	}
 	res.Heap.Live, res.Heap.Objects = max(res.Heap.Live, heap.Live), max(res.Heap.Objects, heap.Objects)
 }
 

@@ -105,12 +105,15 @@ func TestCrawlMemory(t *testing.T) {
 }
 
 func TestGrowth(t *testing.T) {
-	steps := []HeapStep{{Heap: Heap{Live: 5}}, {Heap: Heap{Live: 20}}, {Heap: Heap{Live: 90}}, {Heap: Heap{Live: 30}}}
-	if got := growth(steps); got != 1.5 {
-		t.Errorf("growth %v, want last over second", got)
+	var steps []HeapStep
+	for _, least := range []uint64{5, 7, 9, 20, 90, 90, 90, 90, 90, 30} {
+		steps = append(steps, HeapStep{Heap: Heap{Least: least, Live: 2 * least}})
 	}
-	if got := growth(steps[:2]); got != 0 {
-		t.Errorf("growth of two steps is %v", got)
+	if got := growth(steps); got != 1.5 {
+		t.Errorf("growth %v, want the tenth over the fourth", got)
+	}
+	if got := growth(steps[:9]); got != 0 {
+		t.Errorf("growth of nine steps is %v", got)
 	}
 }
 

@@ -15,7 +15,7 @@ type CrawlMemoryResult struct {
 	Stages  []Stage    `json:"stages"`
 }
 
-// HeapStep is the peak of the heap over a part of the crawl.
+// HeapStep is the heap over a part of the crawl.
 type HeapStep struct {
 	Pages int `json:"pages"` // at its end
 	Heap
@@ -32,9 +32,9 @@ const (
 	memoryBytes = 300
 )
 
-// CrawlMemory crawls a site of many tiny pages, and reports the peak of the heap
-// over each tenth. The bar is that it is flat: Growth is what was alive in the last
-// tenth over what was in the second (the first fills caches).
+// CrawlMemory crawls a site of many tiny pages, and reports the heap over
+// each tenth. The bar is that it is flat: Growth is the least that was alive in the
+// last tenth over the least in the fourth, when caches and memtables are full.
 func CrawlMemory(ctx context.Context, o CrawlOptions) (*CrawlMemoryResult, error) {
 	s := newSite(o.Pages, memoryLinks, memoryTree, memoryBytes)
 	res := &CrawlMemoryResult{Pages: o.Pages}
@@ -62,13 +62,13 @@ func CrawlMemory(ctx context.Context, o CrawlOptions) (*CrawlMemoryResult, error
 
 func (res *CrawlMemoryResult) step(o CrawlOptions, pages int, h Heap) {
 	res.Steps = append(res.Steps, HeapStep{Pages: pages, Heap: h})
-	fmt.Fprintf(o.Log, "%9d pages: heap %.0f MB alive, %.0f MB with garbage\n", pages, float64(h.Live)/1e6, float64(h.Objects)/1e6)
+	fmt.Fprintf(o.Log, "%9d pages: heap %.0f to %.0f MB alive, %.0f MB with garbage\n", pages, float64(h.Least)/1e6, float64(h.Live)/1e6, float64(h.Objects)/1e6)
 }
 
 // growth is 0 where there are too few steps.
 func growth(steps []HeapStep) float64 {
-	if len(steps) < 3 || steps[1].Live == 0 {
+	if len(steps) < memorySteps || steps[3].Least == 0 {
 		return 0
 	}
-	return float64(steps[len(steps)-1].Live) / float64(steps[1].Live)
+	return float64(steps[len(steps)-1].Least) / float64(steps[3].Least)
 }

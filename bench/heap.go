@@ -9,16 +9,20 @@ import (
 // heapEvery is how often the heap is looked at.
 const heapEvery = 20 * time.Millisecond
 
-// Heap is the largest that was seen of the process's heap, in bytes.
+// Heap is what was seen of the process's heap over some time, in bytes.
 type Heap struct {
-	Live    uint64 `json:"live_bytes"`    // what the collector found alive
-	Objects uint64 `json:"objects_bytes"` // with garbage not yet swept
+	// Least and Live are the least and the most that a collection found alive.
+	// Between them come and go the store's memtables, of some 84 MB each, and what its
+	// compactions need; what would grow with the data raises the least.
+	Least   uint64 `json:"least_bytes"`
+	Live    uint64 `json:"live_bytes"`
+	Objects uint64 `json:"objects_bytes"` // the most with garbage not yet swept
 }
 
 // heapWatch samples the heap until it is closed.
 type heapWatch struct {
 	mu   sync.Mutex
-	peak Heap // since the last take
+	seen Heap // since the last take
 	stop chan struct{}
 	done sync.WaitGroup
 }
@@ -45,18 +49,22 @@ func (w *heapWatch) sample() {
 	metrics.Read(s)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.peak.Live = max(w.peak.Live, s[0].Value.Uint64())
-	w.peak.Objects = max(w.peak.Objects, s[1].Value.Uint64())
+	live := s[0].Value.Uint64()
+	if w.seen.Least == 0 || live < w.seen.Least {
+		w.seen.Least = live
+	}
+	w.seen.Live = max(w.seen.Live, live)
+	w.seen.Objects = max(w.seen.Objects, s[1].Value.Uint64())
 }
 
-// take returns the peaks since the last call.
+// take returns what was seen since the last call.
 func (w *heapWatch) take() Heap {
 	w.sample()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	peak := w.peak
-	w.peak = Heap{}
-	return peak
+	seen := w.seen
+	w.seen = Heap{}
+	return seen
 }
 
 func (w *heapWatch) close() {

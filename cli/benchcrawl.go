@@ -111,12 +111,12 @@ func benchCrawlText(res *bench.CrawlResult) string {
 func benchCrawlMemoryText(res *bench.CrawlMemoryResult) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d pages in %.1f s, %.0f pages/s\n", res.Pages, res.Seconds, res.Rate)
-	b.WriteString("peak of the heap over each tenth:\n")
+	b.WriteString("the heap over each tenth, least and most:\n")
 	for _, s := range res.Steps {
-		fmt.Fprintf(&b, "  up to %9d pages  %9s alive  %9s with garbage\n", s.Pages, megabytes(int64(s.Live)), megabytes(int64(s.Objects)))
+		fmt.Fprintf(&b, "  up to %9d pages  %8s to %8s alive  %9s with garbage\n", s.Pages, megabytes(int64(s.Least)), megabytes(int64(s.Live)), megabytes(int64(s.Objects)))
 	}
 	if res.Growth > 0 {
-		fmt.Fprintf(&b, "alive in the last tenth: %.2f of the second\n", res.Growth)
+		fmt.Fprintf(&b, "least alive in the last tenth: %.2f of the fourth\n", res.Growth)
 	}
 	b.WriteString("\nwhere it went, waiting included:\n")
 	stagesText(&b, res.Stages)
