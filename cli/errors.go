@@ -75,16 +75,22 @@ type outcome struct {
 	hint    string
 }
 
+// anewHint is for index files that are of no use, beside a repository that has
+// everything.
+const anewHint = "move DIR/index of the data directory away; replay, verify or any other command but query then exports all documents to it anew"
+
 // outcomes is the one place where errors become exit statuses. The first that
 // matches decides, so the graver ones come first.
 var outcomes = []outcome{
 	{is(store.ErrNoSpace, syscall.ENOSPC), statusNoSpace, "make room on the disk and run the same command again: nothing that was loaded is lost"},
 	{is(errDifferences), statusDifferences, "the index can be made anew: replay the same files into an empty data directory, and please report it"},
-	{is(store.ErrCorrupt, index.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
+	{index.IsDamage, statusFailed, anewHint},
+	{is(store.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
 	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "until that process is done, query, inspect, stats, export and verify can be used all the same"},
 	{is(control.ErrCutOff), statusFailed, "run the same command again"},
 	{is(errNoData, index.ErrNoIndex), statusUsage, "fill it with `indexer replay FILE.warc.gz`, or name another directory with --data"},
-	{is(errForeign, store.ErrForeign, index.ErrForeign, repository.ErrOtherIndex), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
+	{is(index.ErrForeign), statusUsage, anewHint},
+	{is(errForeign, store.ErrForeign, repository.ErrOtherIndex), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
 	{is(store.ErrNewerFormat, index.ErrNewerFormat), statusUsage, "use the version of the program that wrote it, or a later one; nothing was changed"},
 	{as[*usageError](), statusUsage, ""}, // says it itself
 	{as[*config.Error](), statusUsage, "config.yaml in the program's source shows every key with its default"},

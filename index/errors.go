@@ -1,6 +1,10 @@
 package index
 
-import "errors"
+import (
+	"errors"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
 
 // Sentinels that callers tell apart, with errors.Is.
 var (
@@ -27,3 +31,10 @@ type UsageError struct{ Reason string }
 
 // Error is the reason, without a prefix.
 func (e *UsageError) Error() string { return e.Reason }
+
+// IsDamage reports whether an error means that the index files cannot be read as
+// they are: what Check found, or what SQLite ran into.
+func IsDamage(err error) bool {
+	code := sqliteCode(err)
+	return errors.Is(err, ErrCorrupt) || code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
+}
