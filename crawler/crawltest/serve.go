@@ -61,15 +61,9 @@ func (h *host) send(w http.ResponseWriter, r *http.Request, x *Request, f *page.
 		return
 	}
 	body := f.Body
-	promised := len(body)
 	switch how {
-	case "gzip":
-		body = zip(body)
-		promised = len(body)
-		header.Set("Content-Encoding", "gzip")
-	case "bomb":
-		body = zip(append(bytes.Clone(body), bytes.Repeat([]byte(" "), 16<<20)...))
-		promised = len(body)
+	case "gzip", "bomb":
+		body = h.packed[f]
 		header.Set("Content-Encoding", "gzip")
 	case "short", "long":
 		n, err := strconv.Atoi(arg)
@@ -82,7 +76,7 @@ func (h *host) send(w http.ResponseWriter, r *http.Request, x *Request, f *page.
 		h.lie(w, x, f, len(body)+n)
 		return
 	}
-	header.Set("Content-Length", strconv.Itoa(promised))
+	header.Set("Content-Length", strconv.Itoa(len(body)))
 	// What is sent from here on the client may have read before this goroutine goes on.
 	h.web.end(x, f.Status)
 	w.WriteHeader(f.Status)
@@ -105,6 +99,16 @@ func (h *host) raw(w http.ResponseWriter, x *Request, status int, response strin
 	_, _ = out.WriteString(response) // what the client makes of it is the test's question
 	_ = out.Flush()
 	_ = conn.Close()
+}
+
+// pack compresses a body before it is asked for: a bomb takes its time.
+func (h *host) pack(f *page.Fetch) {
+	switch f.Header.Get("X-Serve") {
+	case "gzip":
+		h.packed[f] = zip(f.Body)
+	case "bomb":
+		h.packed[f] = zip(append(bytes.Clone(f.Body), bytes.Repeat([]byte(" "), 16<<20)...))
+	}
 }
 
 func zip(body []byte) []byte {

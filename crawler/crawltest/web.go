@@ -31,6 +31,7 @@ type host struct {
 	name    string
 	address string // as URLs have it: 127.0.0.N:port
 	pages   map[string][]*page.Fetch
+	packed  map[*page.Fetch][]byte // bodies as sent, where they are compressed
 	// make answers what pages do not, for sites without an end.
 	make func(path string) (body string, ok bool)
 }
@@ -67,6 +68,7 @@ func Serve(t testing.TB, text string) *Web {
 	for _, f := range site.Fetches() {
 		h := byAddress[f.URL.Host()+":"+f.URL.Port()]
 		h.pages[pathOf(f.URL)] = append(h.pages[pathOf(f.URL)], &f)
+		h.pack(&f)
 	}
 	return w
 }
@@ -77,7 +79,7 @@ func (w *Web) listen(t testing.TB, name, n string) {
 	if err != nil {
 		t.Skipf("this system has no address 127.0.0.%s: %v", n, err)
 	}
-	h := &host{web: w, name: name, address: l.Addr().String(), pages: make(map[string][]*page.Fetch)}
+	h := &host{web: w, name: name, address: l.Addr().String(), pages: make(map[string][]*page.Fetch), packed: make(map[*page.Fetch][]byte)}
 	w.hosts[name] = h
 	server := &http.Server{Handler: h}
 	var wg sync.WaitGroup
