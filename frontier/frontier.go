@@ -30,6 +30,7 @@ type Frontier struct {
 	rules Decider
 	wake  func(host string)
 	now   func() time.Time
+	heads heads
 
 	withdraw func(*page.Fetch) error
 }
@@ -87,21 +88,51 @@ func (f *Frontier) Due(ctx context.Context, host string, now time.Time, n int) (
 		return nil, time.Time{}, err
 	}
 	defer tx.Rollback()
-	fresh, _, err := f.part(ctx, tx, schema.QueueNew(host), now, n)
+	fresh, err := f.fresh(ctx, tx, host, now, n)
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("frontier: queue of %s: %w", host, err)
 	}
-	again, next, err := f.part(ctx, tx, schema.QueueRevisits(host), now, n)
+	again, next, _, err := f.part(ctx, tx, schema.QueueRevisits(host), "", now, n)
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("frontier: queue of %s: %w", host, err)
 	}
 	return interleave(fresh, again, n), next, nil
 }
 
-// part reads up to n due jobs of one part of a host's queue, and when the one
-// after them is due.
-func (f *Frontier) part(ctx context.Context, tx *txn.Txn, prefix string, now time.Time, n int) (jobs []crawler.Job, next time.Time, err error) {
-	err = tx.ScanPrefix(ctx, schema.GroupQueue, prefix, func(row string, _ []txn.Version) error {
+// fresh reads up to n new URLs of a host, from where the queue was last seen to
+// begin if that gives enough of them.
+func (f *Frontier) fresh(ctx context.Context, tx *txn.Txn, host string, now time.Time, n int) ([]crawler.Job, error) {
+	prefix := schema.QueueNew(host)
+	if from := f.heads.get(host, time.Now()); from != "" {
+		jobs, _, first, err := f.part(ctx, tx, prefix, from, now, n)
+		if err != nil {
+			return nil, err
+		}
+		if len(jobs) == n {
+			f.heads.moved(host, first)
+			return jobs, nil
+		}
+	}
+	began := time.Now()
+	jobs, _, first, err := f.part(ctx, tx, prefix, "", now, n)
+	if err != nil {
+		return nil, err
+	}
+	ended := time.Now()
+	f.heads.found(host, first, ended, ended.Sub(began))
+	return jobs, nil
+}
+
+// part reads up to n due jobs of one part of a host's queue, from a row on ("":
+// from its front), when the one after them is due, and the first row that is there.
+func (f *Frontier) part(ctx context.Context, tx *txn.Txn, prefix, from string, now time.Time, n int) (jobs []crawler.Job, next time.Time, first string, err error) {
+	if from == "" {
+		from = prefix
+	}
+	err = tx.Scan(ctx, schema.GroupQueue, from, txn.PrefixEnd(prefix), func(row string, _ []txn.Version) error {
+		if first == "" {
+			first = row
+		}
 		_, u, due, err := schema.ParseQueueRow(row)
 		if err != nil {
 			return err
@@ -117,7 +148,7 @@ func (f *Frontier) part(ctx context.Context, tx *txn.Txn, prefix string, now tim
 		jobs = append(jobs, jobOf(u, e))
 		return nil
 	})
-	return jobs, next, err
+	return jobs, next, first, err
 }
 
 func jobOf(u page.URL, e schema.FrontierEntry) crawler.Job {
