@@ -51,6 +51,7 @@ type Crawler struct {
 	slots    map[string]*slot
 	pruneAt  time.Time
 	woken    map[string]bool // by Wake, since the scheduler looked
+	wokenAll bool            // woken had no room for one
 	waiting  waitingList
 	sleeping sleepers
 	sweep    sweep
@@ -92,7 +93,7 @@ func (c *Crawler) Wake(host string) {
 	if len(c.woken) < c.opts.Memory.Waiting {
 		c.woken[host] = true
 	} else {
-		c.sweep.wanted = true
+		c.wokenAll = true
 	}
 	c.settled = false
 	c.mu.Unlock()

@@ -25,7 +25,25 @@ type sweep struct {
 	active bool
 	busy   bool   // a part of the list is being read
 	after  string // how far it has come
+	// at is when one is needed, as something is due then of a host that the list of
+	// sleepers had no room for; zero: none is. ended is when the last was over.
+	at, ended time.Time
 }
+
+// sweepInterval is how soon a sweep follows another for the sake of sleepers.
+const sweepInterval = time.Minute
+
+// need has a sweep made at the time at.
+func (s *sweep) need(at time.Time) {
+	if soonest := s.ended.Add(sweepInterval); at.Before(soonest) {
+		at = soonest
+	}
+	if s.at.IsZero() || at.Before(s.at) {
+		s.at = at
+	}
+}
+
+func (s *sweep) due(now time.Time) bool { return !s.at.IsZero() && !s.at.After(now) }
 
 // sweepSize is how many hosts are listed at a time.
 const sweepSize = 256
@@ -34,6 +52,34 @@ func (s *sweep) unfinished() bool { return s.wanted || s.active }
 
 // enlist fills the free places.
 func (c *Crawler) enlist(now time.Time) {
+	c.takeWoken(now)
+	for c.sleeping.due(now) && c.waiting.room() > 0 {
+		c.await(c.sleeping.take())
+	}
+	if c.sweep.due(now) {
+		c.sweep.wanted, c.sweep.at = true, time.Time{}
+	}
+	for c.room() > 0 && c.waiting.len() > 0 {
+		c.activate(c.waiting.take(), now)
+	}
+	if c.waiting.len() < sweepSize/2 && c.waiting.room() > 0 && c.sweep.unfinished() && !c.sweep.busy && c.paused == "" {
+		c.list(min(sweepSize, c.waiting.room()))
+	}
+	c.makeRoom(now)
+}
+
+// takeWoken has the hosts looked at that were woken. If there were too many to note
+// them, it is all that are in memory, and the others are found by a sweep.
+func (c *Crawler) takeWoken(now time.Time) {
+	if c.wokenAll {
+		c.wokenAll, c.sweep.wanted = false, true
+		for key := range c.hosts {
+			c.woken[key] = true
+		}
+		for _, key := range c.sleeping.keys() {
+			c.sleeping.remove(key)
+		}
+	}
 	for _, key := range slices.Sorted(maps.Keys(c.woken)) {
 		delete(c.woken, key)
 		if h := c.hosts[key]; h != nil {
@@ -44,16 +90,6 @@ func (c *Crawler) enlist(now time.Time) {
 		c.sleeping.remove(key)
 		c.await(key)
 	}
-	for c.sleeping.due(now) {
-		c.await(c.sleeping.take())
-	}
-	for c.room() > 0 && c.waiting.len() > 0 {
-		c.activate(c.waiting.take(), now)
-	}
-	if c.waiting.len() < sweepSize/2 && c.sweep.unfinished() && !c.sweep.busy && c.paused == "" {
-		c.list(sweepSize)
-	}
-	c.makeRoom(now)
 }
 
 func (c *Crawler) room() int { return c.opts.Memory.Hosts - len(c.hosts) }
@@ -97,7 +133,7 @@ func (c *Crawler) activate(key string, now time.Time) *host {
 func (c *Crawler) list(n int) {
 	s := &c.sweep
 	if !s.active {
-		*s = sweep{active: true}
+		s.wanted, s.active, s.after = false, true, ""
 	}
 	s.busy = true
 	after := s.after
@@ -108,12 +144,14 @@ func (c *Crawler) list(n int) {
 			if err != nil {
 				return fmt.Errorf("crawler: list the hosts of the frontier: %w", err)
 			}
-			s.active = len(keys) == n
 			for _, key := range keys {
-				s.after = key
-				if c.hosts[key] == nil && !c.sleeping.has(key) {
-					c.await(key)
+				if c.hosts[key] == nil && !c.sleeping.has(key) && !c.waiting.add(key) {
+					return nil // the line has become full; the sweep goes on from here
 				}
+				s.after = key
+			}
+			if s.active = len(keys) == n; !s.active {
+				s.ended = time.Now()
 			}
 			return nil
 		}
@@ -161,14 +199,14 @@ func (c *Crawler) evict(h *host) {
 		c.await(h.key)
 	case !h.jobs.next.IsZero():
 		if !c.sleeping.add(h.key, h.jobs.next) {
-			c.sweep.wanted = true
+			c.sweep.need(h.jobs.next)
 		}
 	}
 }
 
 // pending tells whether anything is due, or will be so soon that it is waited for.
 func (c *Crawler) pending(now time.Time) bool {
-	if len(c.woken) > 0 || c.waiting.len() > 0 || c.sweep.unfinished() || c.sleeping.due(c.horizon(now)) {
+	if len(c.woken) > 0 || c.wokenAll || c.waiting.len() > 0 || c.sweep.unfinished() || c.sleeping.due(c.horizon(now)) || c.sweep.due(c.horizon(now)) {
 		return true
 	}
 	for _, h := range c.hosts {
@@ -203,8 +241,11 @@ func (c *Crawler) untilNext(now time.Time) time.Duration {
 	} else if c.running < c.opts.Concurrency && len(c.heap) > 0 {
 		at(c.heap[0].at)
 	}
-	if t, ok := c.sleeping.first(); ok {
+	if t, ok := c.sleeping.first(); ok && c.waiting.room() > 0 {
 		at(t)
+	}
+	if !c.sweep.at.IsZero() {
+		at(c.sweep.at)
 	}
 	if limit := c.opts.Limits.Time; limit > 0 {
 		at(c.started.Add(limit))

@@ -33,6 +33,7 @@ type call struct {
 	status     int
 	class      fetch.Class
 	etag       string
+	aborted    bool
 }
 
 // web is a Fetcher over a web in memory. A URL with several answers gives one after
@@ -41,6 +42,8 @@ type web struct {
 	answers map[page.URL][]answer
 	addrs   map[string]netip.Addr // by host name
 	dynamic func(u page.URL) (answer, bool)
+
+	stagger bool
 
 	mu    sync.Mutex
 	calls []*call
@@ -59,11 +62,6 @@ func (w *web) put(u string, a answer) {
 	}
 	url := page.MustParseURL(u)
 	w.answers[url] = append(w.answers[url], a)
-}
-
-// html puts a page that links to others.
-func (w *web) html(u, title string, took time.Duration, links ...string) {
-	w.put(u, answer{status: 200, took: took, body: htmlPage(title, links...)})
 }
 
 func htmlPage(title string, links ...string) string {
@@ -99,6 +97,9 @@ func (w *web) Fetch(ctx context.Context, r fetch.Request) fetch.Result {
 	w.calls = append(w.calls, x)
 	w.mu.Unlock()
 	res := fetch.Result{Fetch: page.Fetch{URL: r.URL, Time: x.start.UTC(), Status: a.status, Header: a.header}}
+	if w.stagger {
+		a.took += stagger(HostOf(r.URL))
+	}
 	t := time.NewTimer(a.took)
 	defer t.Stop()
 	select {
@@ -107,7 +108,7 @@ func (w *web) Fetch(ctx context.Context, r fetch.Request) fetch.Result {
 		res.Class, res.Fetch.Err, res.Fetch.Status = fetch.Canceled, "canceled: the caller gave up", 0
 	}
 	w.mu.Lock()
-	x.end = time.Now()
+	x.end, x.aborted = time.Now(), res.Class == fetch.Canceled
 	w.mu.Unlock()
 	if res.Class == fetch.Canceled {
 		return res

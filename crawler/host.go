@@ -27,6 +27,7 @@ type host struct {
 
 	loaded bool   // what was stored is known
 	stored bool   // it was known in an earlier run
+	marked bool   // the store knows of it
 	dirty  bool   // it is to be stored before it is forgotten
 	urgent bool   // it is to be stored now
 	op     string // the store operation under way, "" if there is none

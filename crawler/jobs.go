@@ -18,12 +18,13 @@ type jobBuffer struct {
 	refused  []Job // by robots.txt, not yet told the frontier
 	inFlight map[page.URL]bool
 
-	reading   bool
-	finished  []page.URL // since reading began
-	exhausted bool       // the frontier had no more when it was asked last
-	again     bool       // a Wake came while reading
-	next      time.Time  // when the frontier has something again; zero: not known that it will
-	sifted    bool       // ready was held against robots.txt as it is now
+	reading      bool
+	finished     []page.URL // since reading began
+	finishedNext time.Time  // when the first of them is due again
+	exhausted    bool       // the frontier had no more when it was asked last
+	again        bool       // a Wake came while reading
+	next         time.Time  // when the frontier has something again; zero: not known that it will
+	sifted       bool       // ready was held against robots.txt as it is now
 }
 
 func newJobBuffer() jobBuffer { return jobBuffer{inFlight: make(map[page.URL]bool)} }
@@ -56,8 +57,16 @@ func (b *jobBuffer) fill(read []Job, asked int, next, now time.Time) {
 	if len(read) == 0 && !next.IsZero() && !next.After(now) {
 		next = now.Add(time.Second) // due, but not given: not to be asked for in a loop
 	}
-	b.next = next
-	b.reading, b.again, b.finished = false, false, nil
+	b.next = earlier(next, b.finishedNext)
+	b.reading, b.again, b.finished, b.finishedNext = false, false, nil, time.Time{}
+}
+
+// earlier is the earlier of two times, of which the zero time means never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // take removes the first job.
@@ -73,10 +82,9 @@ func (b *jobBuffer) done(u page.URL, next time.Time) {
 	delete(b.inFlight, u)
 	if b.reading {
 		b.finished = append(b.finished, u)
+		b.finishedNext = earlier(b.finishedNext, next)
 	}
-	if !next.IsZero() && (b.next.IsZero() || next.Before(b.next)) {
-		b.next = next
-	}
+	b.next = earlier(b.next, next)
 }
 
 // giveUp notes that a job was not visited: it is still due.

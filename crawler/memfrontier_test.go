@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ type memFrontier struct {
 	inScope func(page.URL) bool
 	wake    func(host string)
 	fault   func(op string) error
+	stagger bool
 
 	mu      sync.Mutex
 	entries map[page.URL]*entry
@@ -57,6 +59,21 @@ func (f *memFrontier) offer(u page.URL, depth, hops int, note string) bool {
 	return true
 }
 
+// apart makes operations on different hosts end at different times, so that the order
+// of what follows, and with it a drawing, does not depend on the Go scheduler.
+func (f *memFrontier) apart(host string) {
+	if f.stagger {
+		time.Sleep(stagger(host))
+	}
+}
+
+// stagger is a few microseconds, different for each host.
+func stagger(host string) time.Duration {
+	h := fnv.New32a()
+	h.Write([]byte(host))
+	return time.Duration(1+h.Sum32()%199) * 100 * time.Nanosecond
+}
+
 func (f *memFrontier) fail(op string) error {
 	if f.fault == nil {
 		return nil
@@ -82,6 +99,7 @@ func (f *memFrontier) Hosts(_ context.Context, after string, n int) ([]string, e
 }
 
 func (f *memFrontier) Due(_ context.Context, host string, now time.Time, n int) ([]Job, time.Time, error) {
+	f.apart(host)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.due++
@@ -198,12 +216,14 @@ func (f *memFrontier) Add(_ context.Context, urls []page.URL, depth int, source 
 }
 
 func (f *memFrontier) LoadHost(_ context.Context, host string) ([]byte, error) {
+	f.apart(host)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.states[host], f.fail("load")
 }
 
 func (f *memFrontier) SaveHost(_ context.Context, host string, state []byte) error {
+	f.apart(host)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.states[host] = state

@@ -19,7 +19,7 @@ func checkPoliteness(t testing.TB, w *web, o Options) {
 	known := make(map[string]time.Time) // when the address of a host became known
 	for _, x := range w.byStart() {
 		groups["host "+HostOf(x.url)] = append(groups["host "+HostOf(x.url)], x)
-		if at, ok := known[HostOf(x.url)]; (!ok || at.After(x.end)) && x.class == 0 {
+		if at, ok := known[HostOf(x.url)]; (!ok || at.After(x.end)) && x.class == 0 && !x.aborted {
 			known[HostOf(x.url)] = x.end
 		}
 		if p.PerDomain > 0 {

@@ -136,8 +136,8 @@ func (c *Crawler) finish(h *host, x exchange, slots []*slot, now time.Time) {
 		p.observe(o, x, c.rng)
 		of.dirty = true
 		of.urgent = of.urgent || !p.asked.Equal(asked)
-		if x.addr.IsValid() {
-			of.addr = x.addr
+		if x.addr.IsValid() && x.addr != of.addr {
+			of.addr, of.urgent = x.addr, true
 		}
 	}
 	ready := x.end.Add(p.delay(o))

@@ -24,6 +24,7 @@ import (
 func TestSchedules(t *testing.T) {
 	datadriven.Walk(t, "testdata/schedule", func(t *testing.T, path string) {
 		w, frontier := newWeb(), newFrontier()
+		w.stagger, frontier.stagger = true, true
 		var elapsed time.Duration
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
@@ -112,7 +113,7 @@ func draw(b *strings.Builder, calls []*call, start time.Time, step time.Duration
 		if rows[key] == nil {
 			hosts = append(hosts, key)
 		}
-		from, to := int(x.start.Sub(start)/step), int((x.end.Sub(start)-1)/step)
+		from, to := int(x.start.Sub(start)/step), int((x.end.Sub(start).Round(time.Millisecond)-1)/step)
 		for len(rows[key]) <= to {
 			rows[key] = append(rows[key], '.')
 		}

@@ -91,9 +91,8 @@ func (c *Crawler) housekeep(h *host, now time.Time) {
 	}
 }
 
-// lowWater is how few jobs are left when more are read. With one request at a time
-// the next jobs are read when the last is done, so that the best are taken; with more
-// there must always be some.
+// lowWater is how few jobs are left when more are read: none, so that the best are
+// taken, or with several requests at a time enough to have some always.
 func (c *Crawler) lowWater() int {
 	if c.opts.Politeness.PerHost > 1 {
 		return 2 * c.opts.Politeness.PerHost
@@ -102,7 +101,16 @@ func (c *Crawler) lowWater() int {
 }
 
 // request starts a request, or has the host wait for what keeps it from one.
+//
+// Before the first request ever the host is stored: if this run is killed, the next
+// one must know that the host was asked a moment ago (see resume).
 func (c *Crawler) request(h *host, now time.Time) {
+	if !h.marked {
+		if h.op == "" {
+			c.save(h)
+		}
+		return
+	}
 	r, until := c.nextRequest(h, now)
 	switch alone := h.pace.until; {
 	case r == nil && until.IsZero():

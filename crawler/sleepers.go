@@ -2,6 +2,8 @@ package crawler
 
 import (
 	"container/heap"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -16,7 +18,7 @@ func (w *waitingList) init(most int) { w.max, w.member = most, make(map[string]b
 
 func (w *waitingList) len() int { return len(w.queue) }
 
-func (w *waitingList) has(key string) bool { return w.member[key] }
+func (w *waitingList) room() int { return w.max - len(w.queue) }
 
 // add reports whether there was room.
 func (w *waitingList) add(key string) bool {
@@ -38,8 +40,8 @@ func (w *waitingList) take() string {
 	return key
 }
 
-// sleepers are the hosts that are not in memory, and when each has a job again. Of
-// more than there is room for, the earliest are kept.
+// sleepers are the hosts that are not in memory, and when each has a job again. Those
+// that there is no room for have to be found by a sweep.
 type sleepers struct {
 	max  int
 	heap sleeperHeap
@@ -55,6 +57,8 @@ type sleeper struct {
 func (s *sleepers) init(most int) { s.max, s.by = most, make(map[string]*sleeper) }
 
 func (s *sleepers) has(key string) bool { return s.by[key] != nil }
+
+func (s *sleepers) keys() []string { return slices.Sorted(maps.Keys(s.by)) }
 
 // add reports whether there was room.
 func (s *sleepers) add(key string, at time.Time) bool {

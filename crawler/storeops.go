@@ -54,7 +54,7 @@ func (c *Crawler) loadHost(h *host) {
 				c.opts.Log.Warn("what was stored of " + h.key + " cannot be read and is fetched again: " + problem.Error())
 			}
 			h.restore(state, group, c.started)
-			h.side.announced = sitemaps
+			h.side.announced, h.marked = sitemaps, len(raw) > 0
 			c.resume(h, now)
 			if h.obeysRules() && !h.policy.Due(now) {
 				c.queueSides(h, now)
@@ -84,7 +84,7 @@ func (c *Crawler) save(h *host) {
 	raw := h.encode()
 	h.dirty, h.urgent = false, false
 	c.operate(h, "store state", func(ctx context.Context) (func(time.Time), error) {
-		return func(time.Time) {}, c.frontier.SaveHost(ctx, h.key, raw)
+		return func(time.Time) { h.marked = true }, c.frontier.SaveHost(ctx, h.key, raw)
 	})
 }
 
