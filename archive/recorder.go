@@ -78,16 +78,6 @@ func (r *Recorder) Record(_ context.Context, u page.URL, res *fetch.Result) erro
 	})
 }
 
-// Withdraw records that a page was taken out of the index although nobody said
-// that it is gone: as the response that stands for it in the repository.
-func (r *Recorder) Withdraw(f *page.Fetch) error {
-	return r.write(f.URL, f.Time, func(w *warc.File) (entry, error) {
-		from := w.Offset()
-		err := w.WriteFetch(f)
-		return newEntry(f.URL, f, f.Body, from, w.Offset()), err
-	})
-}
-
 func (r *Recorder) write(u page.URL, at time.Time, fn func(*warc.File) (entry, error)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -101,11 +101,6 @@ func TestReadBack(t *testing.T) {
 		}
 		want = append(want, res.Fetch)
 	}
-	gone := page.Fetch{URL: "https://withdrawn.example/", Time: time.Now().UTC(), Status: 410, Header: http.Header{"X-Indexer-Withdrawn": {"robots"}}}
-	if err := rec.Withdraw(&gone); err != nil {
-		t.Fatal(err)
-	}
-	want = append(want, gone)
 	if err := rec.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +164,8 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := page.Fetch{URL: "https://a.example/", Time: time.Unix(1, 5).UTC(), Status: 410}
-	if err := rec.Withdraw(&gone); err != nil {
+	res := fetch.Result{Fetch: gone, HeaderBlock: []byte("HTTP/1.1 410 Gone\r\n\r\n")}
+	if err := rec.Record(context.Background(), gone.URL, &res); err != nil {
 		t.Fatal(err)
 	}
 	// The process dies here: nothing is closed.

@@ -184,7 +184,6 @@ func (s *session) runCrawler(ctx context.Context, f crawlFlags, bare []page.URL,
 	var rec crawler.Recorder
 	if recorder != nil {
 		rec = recorder
-		front.OnWithdraw(recorder.Withdraw)
 		defer func() { err = errors.Join(err, recorder.Close()) }()
 	}
 	c = crawler.New(f.crawlerOptions(s, bare), front, fetcher, rec)

@@ -31,18 +31,12 @@ type Frontier struct {
 	wake  func(host string)
 	now   func() time.Time
 	heads heads
-
-	withdraw func(*page.Fetch) error
 }
 
 // New makes a frontier. wake is called after a host has got new entries.
 func New(db *txn.DB, load Loader, rules Decider, wake func(host string)) *Frontier {
 	return &Frontier{db: db, load: load, rules: rules, wake: wake, now: time.Now}
 }
-
-// OnWithdraw sets what is called with the fetch that takes a page out of the index
-// although nobody said that it is gone, before that fetch is loaded.
-func (f *Frontier) OnWithdraw(fn func(*page.Fetch) error) { f.withdraw = fn }
 
 // ref finds the entry of a job again.
 type ref struct {

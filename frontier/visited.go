@@ -89,7 +89,7 @@ func (f *Frontier) Refuse(ctx context.Context, j crawler.Job, rule, why string, 
 	}
 	var err error
 	if gone {
-		err = f.withdrawPage(ctx, Withdrawal(j.URL, f.now(), rule), refuse)
+		_, err = f.load.LoadAnd(ctx, Withdrawal(j.URL, f.now(), rule), refuse)
 	} else {
 		_, err = f.db.Run(ctx, func(tx *txn.Txn) error { return refuse(ctx, tx, loader.Late) })
 	}
@@ -97,16 +97,6 @@ func (f *Frontier) Refuse(ctx context.Context, j crawler.Job, rule, why string, 
 		return fmt.Errorf("frontier: refuse %s: %w", j.URL, err)
 	}
 	return nil
-}
-
-func (f *Frontier) withdrawPage(ctx context.Context, w *page.Fetch, refuse func(context.Context, *txn.Txn, loader.Effect) error) error {
-	if f.withdraw != nil {
-		if err := f.withdraw(w); err != nil {
-			return err
-		}
-	}
-	_, err := f.load.LoadAnd(ctx, w, refuse)
-	return err
 }
 
 // Withdrawal is the fetch that takes a page out of the index because it may not

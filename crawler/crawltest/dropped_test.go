@@ -9,7 +9,6 @@ import (
 // other, after which the host is left alone. It must not be asked again at once.
 func TestDropped(t *testing.T) {
 	t.Parallel()
-	t.Skip("known: net/http's transport repeats a request whose reused connection was closed without a byte; see crawler/fetch")
 	const delay = 10 * time.Millisecond
 	w := Serve(t, `
 -- 2024-01-01 http://drop.ip70/ --

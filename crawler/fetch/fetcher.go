@@ -102,7 +102,7 @@ func (f *Fetcher) exchange(ctx context.Context, r Request, res *Result) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t := newTrace(f.opts.MaxHeader)
-	ctx = context.WithValue(httptrace.WithClientTrace(ctx, t.hooks()), fetchKey{}, ctx)
+	ctx = context.WithValue(httptrace.WithClientTrace(ctx, t.hooks(cancel)), fetchKey{}, ctx)
 	req := f.newRequest(ctx, r)
 	var err error
 	if res.RequestBlock, err = requestBlock(req); err != nil {

@@ -70,9 +70,10 @@ func requestURL(u page.URL, proxied bool) *url.URL {
 	return out
 }
 
-// requestBlock is the request as HTTP/1.1.
+// requestBlock is the request as HTTP/1.1. Its trace must not take this for the
+// request being sent.
 func requestBlock(r *http.Request) ([]byte, error) {
 	var b bytes.Buffer
-	err := r.Write(&b)
+	err := r.WithContext(context.Background()).Write(&b)
 	return b.Bytes(), err
 }

@@ -22,13 +22,31 @@ type trace struct {
 
 func newTrace(maxHeader int64) *trace { return &trace{maxHeader: maxHeader} }
 
-func (t *trace) hooks() *httptrace.ClientTrace {
+// onlyOnce gives the exchange up before the transport sends the request a second
+// time: net/http repeats a GET at once, on a fresh connection, if a kept one was closed
+// before a byte of the response came. The server may have seen the first, and
+// whoever asked for one request must not have made two. A request that was never
+// written may be sent on another connection.
+func (t *trace) onlyOnce(giveUp func(error)) func(string) {
+	return func(string) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if !t.sent.IsZero() {
+			giveUp(&failure{class: Reset, text: "the connection was closed before a response came"})
+		}
+	}
+}
+
+func (t *trace) hooks(giveUp func(error)) *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
+		GetConn: t.onlyOnce(giveUp),
 		GotConn: t.gotConn,
-		WroteRequest: func(httptrace.WroteRequestInfo) {
+		WroteRequest: func(info httptrace.WroteRequestInfo) {
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			t.sent = time.Now()
+			if info.Err == nil {
+				t.sent = time.Now()
+			}
 		},
 		GotFirstResponseByte: func() {
 			t.mu.Lock()
