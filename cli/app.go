@@ -72,6 +72,11 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 		return fmt.Errorf("log level: %w", err)
 	}
 	a.log = newLogger(a.stderr, level)
+	// net/http complains of odd servers to the standard logger; that is for whoever
+	// asks for it.
+	if _, err := zap.RedirectStdLogAt(a.log, zapcore.DebugLevel); err != nil {
+		return fmt.Errorf("redirect the standard log: %w", err)
+	}
 	return nil
 }
 
