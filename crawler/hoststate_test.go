@@ -1,0 +1,105 @@
+package crawler
+
+import (
+	"net/netip"
+	"reflect"
+	"testing"
+	"time"
+
+	"indexer/crawler/robots"
+	"indexer/page"
+)
+
+func sampleHost() *host {
+	h := newHost("https://a.example:8443")
+	h.policy = robots.Decide(robots.Policy{}, page.Fetch{
+		URL: "https://a.example:8443/robots.txt", Time: epoch, Status: 200, Body: []byte("User-agent: *\nDisallow: /\xff\x00x\n"),
+	})
+	h.pace = pace{response: 120 * time.Millisecond, crawlDelay: 3 * time.Second, failures: 2, until: epoch.Add(time.Hour), why: "timeout"}
+	h.addr = netip.MustParseAddr("2001:db8::1")
+	h.side.read, h.side.feeds = epoch, []page.URL{"https://a.example:8443/feed"}
+	h.soft.SoftNotFound = SoftNotFound{Probed: epoch, Signature: "ab", First: "cd"}
+	return h
+}
+
+func TestHostStateRoundTrip(t *testing.T) {
+	raw := sampleHost().encode()
+	s, err := DecodeHost(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := newHost("https://a.example:8443")
+	again.restore(s, nil, s.Saved.Add(-time.Second)) // by the same run
+	second, err := DecodeHost(again.encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second.Saved = s.Saved; !reflect.DeepEqual(s, second) {
+		t.Errorf("\n%+v is not\n%+v", second, s)
+	}
+	if ok, rule := s.Allowed("indexer", "https://a.example:8443/%FF%00x"); ok || rule.Line != 2 {
+		t.Errorf("%v by %v", ok, rule)
+	}
+}
+
+// A new run does not hold against a host what may have been mended since, but for
+// what the host asked for.
+func TestRestoreInANewRun(t *testing.T) {
+	h := sampleHost()
+	h.policy = robots.Decide(h.policy, page.Fetch{URL: "https://a.example:8443/robots.txt", Time: time.Now(), Status: 503})
+	s, err := DecodeHost(h.encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := s.Saved.Add(time.Second)
+	again := newHost(h.key)
+	again.restore(s, nil, now)
+	if !again.stored || again.pace.until.After(now) || !again.policy.Due(now) || again.pace.failures != 2 {
+		t.Errorf("%+v %+v", again.pace, again.policy)
+	}
+	s.AskedUntil = now.Add(time.Hour)
+	again.restore(s, nil, now)
+	if !again.pace.until.Equal(s.AskedUntil) {
+		t.Errorf("%+v", again.pace)
+	}
+}
+
+func TestDecodeHostErrors(t *testing.T) {
+	for _, raw := range []string{"{", `{"version":2}`, `{"version":1,"address":"nowhere"}`} {
+		if _, err := DecodeHost([]byte(raw)); err == nil {
+			t.Errorf("%s is read", raw)
+		}
+	}
+	if s, err := DecodeHost(nil); err != nil || s.Version != 0 {
+		t.Errorf("nothing is %+v, %v", s, err)
+	}
+}
+
+func FuzzDecodeHost(f *testing.F) {
+	f.Add(sampleHost().encode())
+	f.Add([]byte(`{"version":1,"robots":{"Verdict":4,"Next":"x"}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		s, err := DecodeHost(raw)
+		if err != nil {
+			return
+		}
+		h := newHost("https://a.example")
+		h.restore(s, s.Robots.Group("indexer"), epoch)
+		first := h.encode()
+		if len(first) == 0 {
+			return // a time beyond the year 9999
+		}
+		again, err := DecodeHost(first)
+		if err != nil {
+			t.Fatalf("what was encoded cannot be read: %v", err)
+		}
+		h.restore(again, nil, again.Saved.Add(-1))
+		a, b := again, HostState{}
+		if b, err = DecodeHost(h.encode()); err != nil {
+			t.Fatal(err)
+		}
+		if b.Saved = a.Saved; !reflect.DeepEqual(a, b) {
+			t.Fatalf("the state changes by being stored:\n%+v\n%+v", a, b)
+		}
+	})
+}

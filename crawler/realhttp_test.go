@@ -1,0 +1,132 @@
+package crawler
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"indexer/crawler/fetch"
+	"indexer/page"
+)
+
+// server is a site on loopback that notes when it is asked for what.
+type server struct {
+	*httptest.Server
+	mu    sync.Mutex
+	calls []*call
+}
+
+func serve(t *testing.T, handler http.HandlerFunc) *server {
+	s := &server{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := &call{url: page.MustParseURL("http://" + r.Host + r.URL.RequestURI()), start: time.Now(), etag: r.Header.Get("If-None-Match")}
+		s.mu.Lock()
+		s.calls = append(s.calls, x)
+		s.mu.Unlock()
+		handler(w, r)
+		s.mu.Lock()
+		x.end = time.Now()
+		s.mu.Unlock()
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestLoopback crawls two sites that link to each other, with the real fetcher.
+func TestLoopback(t *testing.T) {
+	const pages = 12
+	var other *server
+	site := func(w http.ResponseWriter, r *http.Request) {
+		switch p := r.URL.Path; {
+		case p == "/robots.txt":
+			fmt.Fprint(w, "User-agent: *\nDisallow: /private\nSitemap: /sitemap.xml\n")
+		case p == "/sitemap.xml":
+			fmt.Fprintf(w, "<urlset><url><loc>http://%s/mapped</loc></url></urlset>", r.Host)
+		case p == "/old":
+			http.Redirect(w, r, "/mapped", http.StatusMovedPermanently)
+		case p == "/missing" || strings.HasPrefix(p, "/private"):
+			http.NotFound(w, r)
+		default:
+			var n int
+			_, _ = fmt.Sscanf(p, "/%d", &n) // 0 if it has no number
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, htmlPage("page "+p, fmt.Sprintf("/%d", (n+1)%pages), "/old", "/missing", "/private/1", other.URL+"/3"))
+		}
+	}
+	a := serve(t, site)
+	b := serve(t, site)
+	other = b
+
+	fetcher := fetch.New(fetch.Options{AllowPrivate: true})
+	defer fetcher.Close()
+	f := newFrontier(a.URL + "/0")
+	r := &recorded{}
+	const delay = 5 * time.Millisecond
+	c := New(Options{
+		Politeness: Politeness{MinDelay: delay, DelayFactor: -1, PerIP: -1, PerDomain: -1, DomainDelay: -1},
+		Sources:    Sources{NoProbe: true},
+		Patience:   -1,
+	}, f, fetcher, r)
+	f.wake = c.Wake
+	if err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.check(t)
+	for _, e := range f.list() {
+		want := "page"
+		switch e.job.URL.Path() {
+		case "/old":
+			want = "redirect"
+		case "/missing":
+			want = "gone"
+		case "/private/1":
+			want = ""
+		}
+		if e.index != want {
+			t.Errorf("%s is in the index as %q, not %q: %s", e.job.URL, e.index, want, e.note)
+		}
+	}
+	if n := len(f.list()); n != 2*(pages+4) {
+		t.Errorf("%d URLs were found", n)
+	}
+	for _, s := range []*server{a, b} {
+		seen := make(map[page.URL]bool)
+		for _, x := range s.calls {
+			if seen[x.url] {
+				t.Errorf("%s was requested twice", x.url)
+			}
+			seen[x.url] = true
+		}
+		for _, problem := range tooMany(s.calls, 1, delay) {
+			t.Error(problem)
+		}
+	}
+	if s := c.Status(0); s.Pages != int64(2*(pages+3)) || s.Refused[RobotsRule] != 2 || s.Statuses[200] == 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A host that cannot be reached, and one that may not be.
+func TestLoopbackRefused(t *testing.T) {
+	s := serve(t, http.NotFound)
+	dead := httptest.NewServer(http.NotFoundHandler())
+	dead.Close()
+	fetcher := fetch.New(fetch.Options{})
+	defer fetcher.Close()
+	f := newFrontier(s.URL+"/", dead.URL+"/")
+	c := New(Options{Patience: -1}, f, fetcher, nil)
+	if err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.calls) > 0 {
+		t.Errorf("a private address was contacted")
+	}
+	st := c.Status(10)
+	if st.Failures["refused-address"] != 2 || st.Hosts.Robots != 2 || len(st.Busiest) != 2 || !strings.Contains(st.Busiest[0].Why, "refused-address") {
+		t.Errorf("%+v", st)
+	}
+}
