@@ -37,7 +37,7 @@ func ourCrawl(ctx context.Context, dir, seed string, o CrawlOptions, during func
 	if err := crawl.Begin(ctx, r.DB(), config, []page.URL{u}); err != nil {
 		return nil, err
 	}
-	fetcher := fetch.New(fetch.Options{AllowPrivate: true})
+	fetcher := fetch.New(fetch.Options{AllowPrivate: true, MaxIdlePerHost: o.Concurrency})
 	defer fetcher.Close()
 	fetches := &timedFetcher{Fetcher: fetcher}
 	var c *crawler.Crawler

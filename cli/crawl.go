@@ -123,6 +123,9 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 
 func (f *crawlFlags) fetchOptions(maxBody int64) (fetch.Options, error) {
 	o := fetch.Options{AllowPrivate: f.allowPrivate, Contact: f.contact, MaxBody: maxBody}
+	if f.delay == 0 {
+		o.MaxIdlePerHost = f.concurrency
+	}
 	if f.proxy != "" {
 		proxy, err := fetch.ParseProxy(f.proxy)
 		if err != nil {

@@ -35,7 +35,7 @@ func New(o Options) *Fetcher {
 		DisableCompression:     true, // codings are removed here, and recorded
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           f.opts.MaxIdle,
-		MaxIdleConnsPerHost:    2,
+		MaxIdleConnsPerHost:    f.opts.MaxIdlePerHost,
 		IdleConnTimeout:        f.opts.IdleTime,
 		ResponseHeaderTimeout:  f.opts.HeaderTime,
 		TLSHandshakeTimeout:    f.opts.TLSTime,

@@ -45,10 +45,12 @@ type Options struct {
 	MaxBody int64
 
 	// MaxIdle and IdleTime bound the connections kept for later fetches: their number
-	// over all hosts (default 128; at most 2 per host) and how long each is kept
+	// over all hosts (default 128; MaxIdlePerHost of one host) and how long each is kept
 	// (default 60 s, so that a polite delay does not cost a connection per fetch).
-	MaxIdle  int
-	IdleTime time.Duration
+	MaxIdle int
+	// MaxIdlePerHost is for hosts that are asked for several pages at a time; default 2.
+	MaxIdlePerHost int
+	IdleTime       time.Duration
 
 	// AllowPrivate lets addresses through that RefuseAddress refuses.
 	AllowPrivate bool
@@ -93,6 +95,7 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.MaxPayload, 16<<20)
 	setDefault(&o.MaxBody, 32<<20)
 	setDefault(&o.MaxIdle, 128)
+	setDefault(&o.MaxIdlePerHost, 2)
 	setDefault(&o.IdleTime, time.Minute)
 	if o.Resolver == nil {
 		o.Resolver = NewCachingResolver(net.DefaultResolver, CacheOptions{})
