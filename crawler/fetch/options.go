@@ -47,10 +47,10 @@ type Options struct {
 	// MaxIdle and IdleTime bound the connections kept for later fetches: their number
 	// over all hosts (default 128; MaxIdlePerHost of one host) and how long each is kept
 	// (default 60 s, so that a polite delay does not cost a connection per fetch).
-	MaxIdle int
+	MaxIdle  int
+	IdleTime time.Duration
 	// MaxIdlePerHost is for hosts that are asked for several pages at a time; default 2.
 	MaxIdlePerHost int
-	IdleTime       time.Duration
 
 	// AllowPrivate lets addresses through that RefuseAddress refuses.
 	AllowPrivate bool
