@@ -223,14 +223,12 @@ func (c *Crawler) waitedFor(h *host, now time.Time) bool {
 	switch h.state {
 	case stateIdle:
 		next := h.jobs.next
-		return h.busy() || h.hasWork() || h.dueForRefill() || !next.IsZero() && !next.After(c.horizon(now))
+		return h.busy() || h.hasWork() || !h.jobs.exhausted || !next.IsZero() && !next.After(c.horizon(now))
 	case stateRobots, stateBackoff:
 		return h.index < 0 || !h.at.After(c.horizon(now))
 	}
 	return true
 }
-
-func (h *host) dueForRefill() bool { return !h.jobs.exhausted }
 
 // untilNext is how long nothing will start by itself.
 func (c *Crawler) untilNext(now time.Time) time.Duration {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -30,6 +31,7 @@ type memFrontier struct {
 	wake    func(host string)
 	fault   func(op string) error
 	stagger bool
+	rng     *rand.Rand // nil: operations take no time
 
 	mu      sync.Mutex
 	entries map[page.URL]*entry
@@ -67,6 +69,17 @@ func (f *memFrontier) apart(host string) {
 	}
 }
 
+// linger makes an operation take a random time.
+func (f *memFrontier) linger() {
+	if f.rng == nil {
+		return
+	}
+	f.mu.Lock()
+	d := time.Duration(f.rng.IntN(500)) * time.Millisecond
+	f.mu.Unlock()
+	time.Sleep(d)
+}
+
 // stagger is a few microseconds, different for each host.
 func stagger(host string) time.Duration {
 	h := fnv.New32a()
@@ -100,6 +113,7 @@ func (f *memFrontier) Hosts(_ context.Context, after string, n int) ([]string, e
 
 func (f *memFrontier) Due(_ context.Context, host string, now time.Time, n int) ([]Job, time.Time, error) {
 	f.apart(host)
+	defer f.linger() // what is returned is no longer new
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.due++
@@ -124,6 +138,8 @@ func (f *memFrontier) Visited(_ context.Context, v Visit) error {
 	if err := f.fail("visited"); err != nil {
 		return err
 	}
+	f.linger()
+	defer f.linger()
 	f.mu.Lock()
 	e := f.entries[v.Job.URL]
 	if e == nil || e.state != "waiting" || e.job.Visits != v.Job.Visits {

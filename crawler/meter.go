@@ -14,7 +14,6 @@ type meter struct {
 	begun, pages, bytes, requests int64
 	sides                         int64
 	soft                          int64
-	robotsUnreachable             int64
 	interrupted                   int64
 	failures                      map[string]int64 // by class
 	statuses                      map[int]int64
@@ -41,7 +40,7 @@ func (m *meter) exchange(x exchange) {
 	}
 }
 
-func (m *meter) visited(_ *Visit, soft bool) {
+func (m *meter) visited(soft bool) {
 	m.pages++
 	if soft {
 		m.soft++

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"indexer/crawler/fetch"
 	"indexer/page"
 )
 
@@ -31,6 +32,9 @@ func checkPoliteness(t testing.TB, w *web, o Options) {
 		if at, is := known[HostOf(x.url)]; ok && is && !at.After(x.start) && p.PerIP > 0 {
 			groups["address "+network(a)] = append(groups["address "+network(a)], x)
 		}
+	}
+	if p.PerIP == 1 {
+		checkAddresses(t, w, groups, p.MinDelay)
 	}
 	for key, calls := range groups {
 		limit, delay := p.PerHost, p.MinDelay
@@ -69,4 +73,21 @@ func tooMany(calls []*call, limit int, delay time.Duration) (problems []string) 
 		}
 	}
 	return problems
+}
+
+// checkAddresses holds requests to known addresses against all that ended before
+// them there, also those by which the address became known.
+func checkAddresses(t testing.TB, w *web, groups map[string][]*call, delay time.Duration) {
+	t.Helper()
+	for _, y := range w.byStart() {
+		a, ok := w.addrs[y.url.Host()]
+		if !ok || y.aborted || y.class == fetch.Connect {
+			continue
+		}
+		for _, x := range groups["address "+network(a)] {
+			if gap := x.start.Sub(y.end); gap >= 0 && gap < delay {
+				t.Errorf("%s starts %v after the end of %s at the same address", x.url, gap, y.url)
+			}
+		}
+	}
 }

@@ -49,11 +49,16 @@ func randomWeb(t *testing.T, seed uint64) {
 		w, seeds, want := buildRandomWeb(rng)
 		frontier := newFrontier(seeds...)
 		o := randomOptions(rng)
-		for kills := rng.IntN(5); ; kills-- {
+		if rng.IntN(2) == 0 {
+			frontier.rng = rng
+		}
+		kills := rng.IntN(5)
+		at := func() time.Duration { return time.Duration(rng.IntN(60000)) * time.Millisecond }
+		for ; ; kills-- {
 			c := New(o, frontier, w, nil)
 			frontier.wake = c.Wake
 			if kills > 0 {
-				time.AfterFunc(time.Duration(rng.IntN(60000))*time.Millisecond, c.Abort)
+				time.AfterFunc(at(), c.Abort)
 			}
 			err := c.Run(t.Context())
 			if t.Failed() || testing.Verbose() {

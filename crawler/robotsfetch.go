@@ -3,7 +3,6 @@ package crawler
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -82,8 +81,6 @@ func (c *Crawler) learnRobots(h *host, policy robots.Policy, group *robots.Group
 	if policy.Failures == 0 {
 		h.pace.crawlDelay, _ = group.CrawlDelay()
 		c.queueSides(h, now)
-	} else {
-		c.meter.robotsUnreachable++
 	}
 	if x.status == 0 {
 		c.tryHTTP(h, x)
@@ -110,7 +107,7 @@ func (c *Crawler) tryHTTP(h *host, x exchange) {
 		}
 	}
 	source := fmt.Sprintf("seed; https cannot be reached (%s)", x.class)
-	c.add(slices.Clip(urls), 0, source)
+	c.add(urls, 0, source)
 }
 
 // add queues URLs in the frontier, which will wake their hosts.

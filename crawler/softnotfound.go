@@ -79,7 +79,7 @@ func (c softCheck) look(res *fetch.Result) softSign {
 	return softSign{signature: sig, notFound: sig != "" && sig == c.against}
 }
 
-func (s *softNotFound) learn(_ Job, found softSign) {
+func (s *softNotFound) learn(found softSign) {
 	if s.First == "" {
 		s.First = found.signature
 	}

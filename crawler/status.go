@@ -24,6 +24,8 @@ type Status struct {
 	Sitemaps   int64   `json:"sitemaps"`         // and feeds
 	SoftGone   int64   `json:"soft_not_found"`
 	InProgress int     `json:"in_progress"` // requests and store operations
+	// Interrupted counts store operations that failed while the crawl was to pause.
+	Interrupted int64 `json:"interrupted,omitempty"`
 
 	// Failures counts exchanges without a usable response by fetch.Class, Statuses
 	// those with one by status, Refused jobs by rule.
@@ -75,7 +77,7 @@ func (c *Crawler) Status(n int) Status {
 	s := Status{
 		Started: c.started, Paused: c.paused, Ended: c.stopping, Settling: c.settling,
 		Pages: m.pages, Requests: m.requests, Bytes: m.bytes, PerSecond: m.rate(now, c.started),
-		Sitemaps: m.sides, SoftGone: m.soft, InProgress: c.running,
+		Sitemaps: m.sides, SoftGone: m.soft, InProgress: c.running, Interrupted: m.interrupted,
 		Failures: maps.Clone(m.failures), Statuses: maps.Clone(m.statuses), Refused: maps.Clone(m.refused),
 		Hosts: HostCounts{Waiting: c.waiting.len(), Sleeping: len(c.sleeping.heap)},
 	}

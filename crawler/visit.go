@@ -32,8 +32,8 @@ func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(ti
 		named, err := c.discover(ctx, j, &res, sign.notFound)
 		return x, func(now time.Time) {
 			h.jobs.done(j.URL, *next)
-			c.meter.visited(&v, sign.notFound)
-			h.soft.learn(j, sign)
+			c.meter.visited(sign.notFound)
+			h.soft.learn(sign)
 			c.queueFeeds(h, named)
 			c.queueProbe(h, now)
 		}, err

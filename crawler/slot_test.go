@@ -1,0 +1,75 @@
+package crawler
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"indexer/page"
+)
+
+// loadedHost is a host in c's memory that has nothing to do.
+func loadedHost(c *Crawler, key string) *host {
+	h := newHost(key)
+	h.loaded, h.marked, h.jobs.exhausted = true, true, true
+	c.hosts[key] = h
+	return h
+}
+
+// A host that is woken for a slot and does not want it any more (its jobs were
+// refused, say) passes the turn on; the others would wait for ever.
+func TestTurnIsPassedOn(t *testing.T) {
+	c := New(Options{}, newFrontier(), newWeb(), nil)
+	now := time.Now()
+	s := []*slot{c.slot("address x", 1, 0)}
+	first, second, third := loadedHost(c, "https://a.example"), loadedHost(c, "https://b.example"), loadedHost(c, "https://c.example")
+	if !c.acquire(first, s, now) || c.acquire(second, s, now) || c.acquire(third, s, now) {
+		t.Fatal("a slot for one was given to none, or to several")
+	}
+	c.release(s, now)
+	if second.granted != s[0] || third.granted != nil {
+		t.Fatal("the slot was not offered to the first who waits")
+	}
+	c.heap = nil
+	second.index = -1
+	c.advance(second, now)
+	if second.granted != nil || third.granted != s[0] {
+		t.Error("the turn was not passed on")
+	}
+}
+
+// Who comes later does not overtake who waits, though the slot is free.
+func TestNobodyOvertakes(t *testing.T) {
+	c := New(Options{}, newFrontier(), newWeb(), nil)
+	now := time.Now()
+	s := c.slot("address x", 1, 0)
+	early, late := loadedHost(c, "https://a.example"), loadedHost(c, "https://b.example")
+	s.ready = now.Add(time.Second)
+	c.acquire(early, []*slot{s}, now) // is woken when the slot is ready
+	if c.acquire(late, []*slot{s}, now.Add(time.Second)) {
+		t.Error("the later host took the slot")
+	}
+	early.granted, s.granted = nil, nil
+	if !c.acquire(early, []*slot{s}, now.Add(time.Second)) {
+		t.Error("the earlier host did not get the slot")
+	}
+}
+
+func TestNetworksAndDomains(t *testing.T) {
+	for addr, want := range map[string]string{
+		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1",
+		"2001:db8:1:2:3::4": "2001:db8:1:2::/64",
+	} {
+		if got := network(netip.MustParseAddr(addr)); got != want {
+			t.Errorf("network of %s: %s, not %s", addr, got, want)
+		}
+	}
+	for u, want := range map[string]string{
+		"https://www.example.co.uk/": "example.co.uk", "https://me.github.io/": "me.github.io",
+		"http://192.0.2.1:80/": "192.0.2.1", "http://localhost/": "localhost", "https://co.uk/": "co.uk",
+	} {
+		if got := domainOf(page.MustParseURL(u)); got != want {
+			t.Errorf("domain of %s: %s, not %s", u, got, want)
+		}
+	}
+}
