@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,12 +49,19 @@ func TestVisitsWhileSettling(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/")
 		parseWeb(t, w, "https://a.example/ 503\nhttps://a.example/ 200 links=/1\nhttps://a.example/1 200 page=one")
 		var late []string
-		f.wake = func(host string) { late = append(late, host) }
+		var mu sync.Mutex
+		f.wake = func(host string) {
+			mu.Lock()
+			defer mu.Unlock()
+			late = append(late, host)
+		}
 		var c *Crawler
 		o := Options{Seed: 1, Patience: -1, Sources: Sources{NoProbe: true}}
 		o.Settle = func(context.Context) error {
+			mu.Lock()
 			known := late
 			late = nil
+			mu.Unlock()
 			time.Sleep(90 * time.Second) // the retry is after 60
 			for _, h := range known {
 				c.Wake(h)

@@ -159,7 +159,7 @@ func TestSettle(t *testing.T) {
 		o := Options{Settle: func(context.Context) error {
 			settled++
 			time.Sleep(time.Second)
-			for _, h := range late {
+			for _, h := range late { // no request is under way: nobody else writes it
 				c.Wake(h)
 			}
 			late = nil
