@@ -87,13 +87,13 @@ func TestPause(t *testing.T) {
 			return ""
 		}}
 		c := newCrawler(o, f, w, nil)
-		var paused string
-		time.AfterFunc(10*time.Second, func() { paused = c.Status(0).Paused })
+		paused := make(chan string, 1)
+		time.AfterFunc(10*time.Second, func() { paused <- c.Status(0).Paused })
 		if err := c.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if paused != "the disk is full" {
-			t.Errorf("the status says %q", paused)
+		if why := <-paused; why != "the disk is full" {
+			t.Errorf("the status says %q", why)
 		}
 		for _, x := range w.byStart() {
 			if at := x.start.Sub(epoch); at > 4400*time.Millisecond && at < 20*time.Second {
