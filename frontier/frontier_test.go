@@ -246,6 +246,27 @@ func TestRevisits(t *testing.T) {
 	}
 }
 
+// TestValidators: those of a page are forgotten when something else decides.
+func TestValidators(t *testing.T) {
+	r := newRig(t)
+	r.begin(perHost, "https://a.example/")
+	r.visit(r.due(host)[0], links())
+	r.clock = r.clock.Add(2 * time.Hour)
+	j := r.due(host)[0]
+	r.visited(j, page.Fetch{URL: j.URL, Time: r.clock, Status: 500})
+	r.clock = r.clock.Add(2 * time.Hour)
+	if j = r.due(host)[0]; j.ETag != `"1"` {
+		t.Fatalf("after a failure the page is still in force, and its ETag %q with it", j.ETag)
+	}
+	r.visited(j, page.Fetch{URL: j.URL, Time: r.clock, Status: 302, Header: http.Header{"Location": {"/new"}}})
+	r.clock = r.clock.Add(2 * time.Hour)
+	for _, j := range r.due(host) {
+		if j.ETag != "" {
+			t.Errorf("%s is asked for with the ETag %s of what is no more", j.URL, j.ETag)
+		}
+	}
+}
+
 // TestRefuse: a refused URL is in no queue, and a page that was there leaves.
 func TestRefuse(t *testing.T) {
 	r := newRig(t)

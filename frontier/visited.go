@@ -38,8 +38,13 @@ func (f *Frontier) afterVisit(e *schema.FrontierEntry, v crawler.Visit, changed 
 		e.Last = f.now()
 	}
 	e.Strikes, e.Note = v.Strikes, v.Note
-	if h := v.Fetch.Header; v.Fetch.Status >= 200 && v.Fetch.Status < 300 && h != nil {
-		e.ETag, e.LastModified = h.Get("ETag"), h.Get("Last-Modified")
+	// Validators are of the fetch in force. One that decides without being a page
+	// leaves none: a 304 to those of the page before would renew the redirect.
+	if f := &v.Fetch; f.URL != "" && !f.IsRevisit() && !f.HasFailed() {
+		e.ETag, e.LastModified = "", ""
+		if f.Status >= 200 && f.Status < 300 {
+			e.ETag, e.LastModified = f.Header.Get("ETag"), f.Header.Get("Last-Modified")
+		}
 	}
 	due, interval := v.Next(changed)
 	e.Interval, e.Due, e.Revisit = interval, due, true
