@@ -110,6 +110,11 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 		return err
 	}
 	r.db = db
+	if n, err := db.ResolveAbandoned(ctx); err != nil {
+		return err
+	} else if n > 0 {
+		opts.Log.Info("resolved the locks of a process that died", zap.Int("locks", n))
+	}
 	var crawl []notify.Observer
 	if opts.Crawl != nil {
 		if crawl, err = opts.Crawl(ctx, db); err != nil {

@@ -1,0 +1,76 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"indexer/store"
+	"indexer/store/mem"
+)
+
+// TestResolveAbandoned: the locks of a process that died are gone after one call,
+// rolled forward where its primary had committed and back where it had not, and
+// those of a live transaction are left.
+func TestResolveAbandoned(t *testing.T) {
+	ctx := context.Background()
+	table, err := mem.New(Groups("g"), mem.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := ""
+	step := func(name string, _ Cell) error {
+		if name == stop {
+			return ErrCrash
+		}
+		return nil
+	}
+	col := Column{Group: "g", Name: "c"}
+	crash := func(at, value string, rows ...string) {
+		db, err := Open(ctx, table, Options{Mode: TwoPhase, Step: step})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		tx, err := db.Begin(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			tx.Set(r, col, []byte(value))
+		}
+		stop = at
+		if _, err := tx.Commit(ctx); !errors.Is(err, ErrCrash) {
+			t.Fatalf("commit: %v, want a crash", err)
+		}
+		stop = ""
+	}
+	crash(stepCommitSecondary, "forward", "a", "b", "c")
+	crash(stepCommitTS, "back", "x", "y")
+	db, err := Open(ctx, table, Options{Mode: TwoPhase})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	// a's lock went with its commit; x goes with y's being resolved or by itself.
+	if n, err := db.ResolveAbandoned(ctx); err != nil || n < 3 {
+		t.Fatalf("resolved %d locks, %v", n, err)
+	}
+	_, err = table.Scan(ctx, store.Range{Group: lockGroup}, func(c store.Cell) error {
+		t.Errorf("a lock is left in row %q", c.Row)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	for row, want := range map[string]string{"a": "forward", "b": "forward", "c": "forward", "x": "", "y": ""} {
+		if v, err := tx.Get(ctx, row, col); err != nil || string(v.Data) != want {
+			t.Errorf("%s holds %q, %v; want %q", row, v.Data, err, want)
+		}
+	}
+}
