@@ -24,8 +24,8 @@ func DecodeText(b []byte) (StoredText, error) {
 	if err != nil {
 		return StoredText{}, err
 	}
-	d := dec{b: u}
-	t := StoredText{Title: d.string(), Language: d.string(), Text: d.string()}
+	d := newDec(u)
+	t := StoredText{Title: d.Text(), Language: d.Text(), Text: d.Text()}
 	return t, d.done("text")
 }
 
@@ -63,15 +63,15 @@ func (s URLState) Encode() []byte {
 
 // DecodeURLState undoes Encode.
 func DecodeURLState(b []byte) (URLState, error) {
-	d := dec{b: b}
-	s := URLState{Outcome: page.Outcome(d.byte())}
-	f := d.byte()
+	d := newDec(b)
+	s := URLState{Outcome: page.Outcome(d.Byte())}
+	f := d.Byte()
 	s.NoIndex, s.NoFollow = f&1 != 0, f&2 != 0
-	s.Target = page.URL(d.string())
+	s.Target = page.URL(d.Text())
 	if s.Outcome == page.Page {
 		s.Key = d.array32()
 		for i := range s.Sum {
-			s.Sum[i] = d.byte()
+			s.Sum[i] = d.Byte()
 		}
 	}
 	return s, d.done("state")
@@ -131,11 +131,11 @@ func DecodeLinks(b []byte) ([]TargetLinks, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := dec{b: u}
-	n := d.uint()
+	d := newDec(u)
+	n := d.Uint()
 	var groups []TargetLinks
-	for i := uint64(0); i < n && !d.bad; i++ {
-		groups = append(groups, TargetLinks{Target: page.URL(d.string()), Anchors: d.strings()})
+	for i := uint64(0); i < n && !d.Failed(); i++ {
+		groups = append(groups, TargetLinks{Target: page.URL(d.Text()), Anchors: d.strings()})
 	}
 	return groups, d.done("links")
 }
@@ -145,7 +145,7 @@ func EncodeAnchors(anchors []string) []byte { return enc(nil).strings(anchors) }
 
 // DecodeAnchors undoes EncodeAnchors.
 func DecodeAnchors(b []byte) ([]string, error) {
-	d := dec{b: b}
+	d := newDec(b)
 	a := d.strings()
 	return a, d.done("anchors")
 }
@@ -164,7 +164,7 @@ func DecodeURLs(b []byte) ([]page.URL, error) {
 	if b == nil {
 		return nil, nil
 	}
-	d := dec{b: b}
+	d := newDec(b)
 	list := d.strings()
 	urls := make([]page.URL, len(list))
 	for i, s := range list {

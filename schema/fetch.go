@@ -49,7 +49,7 @@ func (s FetchStamp) Encode() []byte {
 
 // DecodeFetchStamp undoes Encode.
 func DecodeFetchStamp(b []byte) (FetchStamp, error) {
-	d := dec{b: b}
+	d := newDec(b)
 	s := FetchStamp{Time: d.time(), Sum: d.array32()}
 	return s, d.done("fetch time")
 }
@@ -71,8 +71,8 @@ func EncodeContent(f *page.Fetch, sum [32]byte) []byte {
 
 // DecodeContent makes a fetch of FetchContent, without URL, time and body.
 func DecodeContent(b []byte) (f page.Fetch, sum [32]byte, err error) {
-	d := dec{b: b}
-	f.Status = int(d.uint())
+	d := newDec(b)
+	f.Status = int(d.Uint())
 	sum = d.array32()
 	f.Header = make(http.Header)
 	for _, name := range keptHeaders {
@@ -88,7 +88,7 @@ func EncodeTime(t time.Time) []byte { return enc(nil).time(t) }
 
 // DecodeTime undoes EncodeTime.
 func DecodeTime(b []byte) (time.Time, error) {
-	d := dec{b: b}
+	d := newDec(b)
 	t := d.time()
 	return t, d.done("time")
 }
@@ -107,8 +107,8 @@ func (f Failure) Encode() []byte {
 
 // DecodeFailure undoes Encode.
 func DecodeFailure(b []byte) (Failure, error) {
-	d := dec{b: b}
-	f := Failure{Time: d.time(), Status: int(d.uint()), Reason: d.string()}
+	d := newDec(b)
+	f := Failure{Time: d.time(), Status: int(d.Uint()), Reason: d.Text()}
 	return f, d.done("failure")
 }
 

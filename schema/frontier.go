@@ -84,15 +84,15 @@ func (e FrontierEntry) Encode() []byte {
 
 // DecodeEntry undoes Encode.
 func DecodeEntry(b []byte) (FrontierEntry, error) {
-	d := dec{b: b}
-	e := FrontierEntry{State: EntryState(d.byte())}
-	e.Revisit = d.byte()&1 != 0
-	e.Depth, e.Hops = int(d.uint()), int(d.uint())
-	e.ETag, e.LastModified = d.string(), d.string()
-	e.Interval = time.Duration(d.uint()) * time.Second
-	e.Strikes, e.Visits = int(d.uint()), int(d.uint())
-	e.Due, e.Last = fromUnixMilli(d.uint()), fromUnixMilli(d.uint())
-	e.Source, e.Note = d.string(), d.string()
+	d := newDec(b)
+	e := FrontierEntry{State: EntryState(d.Byte())}
+	e.Revisit = d.Byte()&1 != 0
+	e.Depth, e.Hops = int(d.Uint()), int(d.Uint())
+	e.ETag, e.LastModified = d.Text(), d.Text()
+	e.Interval = time.Duration(d.Uint()) * time.Second
+	e.Strikes, e.Visits = int(d.Uint()), int(d.Uint())
+	e.Due, e.Last = fromUnixMilli(d.Uint()), fromUnixMilli(d.Uint())
+	e.Source, e.Note = d.Text(), d.Text()
 	return e, d.done("frontier entry")
 }
 

@@ -42,15 +42,15 @@ func DecodeWalk(b []byte) (StoredWalk, error) {
 	if b == nil {
 		return nil, nil
 	}
-	d := dec{b: b}
-	n := d.uint()
+	d := newDec(b)
+	n := d.Uint()
 	if n > MaxWalk {
-		d.fail()
+		d.Fail()
 	}
 	var w StoredWalk
-	for i := uint64(0); i < n && !d.bad; i++ {
-		h := Hop{URL: page.URL(d.string()), Outcome: page.Outcome(d.byte())}
-		h.NoIndex = d.byte()&1 != 0
+	for i := uint64(0); i < n && !d.Failed(); i++ {
+		h := Hop{URL: page.URL(d.Text()), Outcome: page.Outcome(d.Byte())}
+		h.NoIndex = d.Byte()&1 != 0
 		if h.Outcome == page.Page {
 			h.Key = d.array32()
 		}
@@ -73,8 +73,8 @@ func DecodeSpread(b []byte) (StoredSpread, error) {
 	if b == nil {
 		return StoredSpread{}, nil
 	}
-	d := dec{b: b}
-	s := StoredSpread{Walk: d.uint(), Next: d.string()}
+	d := newDec(b)
+	s := StoredSpread{Walk: d.Uint(), Next: d.Text()}
 	return s, d.done("spread")
 }
 
@@ -93,10 +93,10 @@ func (s StoredIndexed) Encode() []byte {
 
 // DecodeIndexed undoes Encode.
 func DecodeIndexed(b []byte) (StoredIndexed, error) {
-	d := dec{b: b}
-	s := StoredIndexed{URL: page.URL(d.string()), Members: int(d.uint()), Inlinks: int(d.uint())}
+	d := newDec(b)
+	s := StoredIndexed{URL: page.URL(d.Text()), Members: int(d.Uint()), Inlinks: int(d.Uint())}
 	for i := range s.Sum {
-		s.Sum[i] = d.byte()
+		s.Sum[i] = d.Byte()
 	}
 	return s, d.done("index document")
 }

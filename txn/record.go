@@ -2,10 +2,10 @@ package txn
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"time"
 
+	"indexer/internal/wire"
 	"indexer/store"
 )
 
@@ -96,21 +96,21 @@ func (l lockRecord) encode() []byte {
 }
 
 func decodeLock(c store.Cell) (lockRecord, error) {
-	d := decoder{b: c.Value}
-	l := lockRecord{start: c.TS, op: op(d.byte())}
-	l.primary.Row = d.string()
-	l.primary.Group = d.string()
-	l.primary.Name = d.string()
-	l.token = d.string()
-	l.wall = time.Unix(0, d.varint())
-	for n := d.uvarint(); n > 0 && d.err == nil; n-- {
-		l.acks = append(l.acks, d.string())
+	d := wire.NewDecoder(c.Value)
+	l := lockRecord{start: c.TS, op: op(d.Byte())}
+	l.primary.Row = d.Text()
+	l.primary.Group = d.Text()
+	l.primary.Name = d.Text()
+	l.token = d.Text()
+	l.wall = time.Unix(0, d.Int())
+	for n := d.Uint(); n > 0 && !d.Failed(); n-- {
+		l.acks = append(l.acks, d.Text())
 	}
-	inline := d.byte()
+	inline := d.Byte()
 	if inline == 1 {
-		l.inline, l.value = true, d.b
+		l.inline, l.value = true, d.Rest()
 	}
-	if d.err != nil || l.op > opLock || inline > 1 || (inline == 0 && len(d.b) > 0) {
+	if d.Failed() || l.op > opLock || inline > 1 || (inline == 0 && len(d.Rest()) > 0) {
 		return l, fmt.Errorf("lock record in row %q at %d: %w", c.Row, c.TS, store.ErrCorrupt)
 	}
 	return l, nil
@@ -119,56 +119,4 @@ func decodeLock(c store.Cell) (lockRecord, error) {
 func appendString(b []byte, s string) []byte {
 	b = binary.AppendUvarint(b, uint64(len(s)))
 	return append(b, s...)
-}
-
-var errShort = errors.New("short record")
-
-// decoder reads fields off the front of b; after the first short field every
-// further one is zero and err is set.
-type decoder struct {
-	b   []byte
-	err error
-}
-
-func (d *decoder) fail() { d.b, d.err = nil, errShort }
-
-func (d *decoder) byte() byte {
-	if len(d.b) == 0 {
-		d.fail()
-		return 0
-	}
-	v := d.b[0]
-	d.b = d.b[1:]
-	return v
-}
-
-func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) varint() int64 {
-	v, n := binary.Varint(d.b)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) string() string {
-	n := d.uvarint()
-	if uint64(len(d.b)) < n {
-		d.fail()
-		return ""
-	}
-	s := string(d.b[:n])
-	d.b = d.b[n:]
-	return s
 }

@@ -18,7 +18,8 @@ type Arrow struct {
 // Arrows is the order of the house, from the bottom to the top.
 var Arrows = []Arrow{
 	{"store", []string{"store"}, "a table knows neither transactions nor the web: other engines and other programs can use it"},
-	{"txn", []string{"store"}, "transactions work on any store and know nothing of the web"},
+	{"internal/wire", nil, "it reads fields of records, whatever they are of"},
+	{"txn", []string{"store", "internal/wire"}, "transactions work on any store and know nothing of the web"},
 	{"notify", []string{"txn", "store"}, "observers as a framework know nothing of what is observed"},
 	{"page", nil, "page is the leaf that observers and the verifying batch share; what it imported, both would depend on"},
 	{"warc", []string{"page"}, "a reader of files hands over fetches and knows nothing of where they go"},
@@ -26,7 +27,7 @@ var Arrows = []Arrow{
 	{"index", []string{"page"}, "the index files are read without the store, by processes that have no repository"},
 	{"batch", []string{"page"}, "the second opinion must share nothing with the observers but what a page is"},
 	{"sites", []string{"page", "warc"}, "small webs are packed into WARC files, and nothing else"},
-	{"schema", []string{"page", "notify", "txn", "store"}, "rows and columns are spelled in one place, by which all others read and write"},
+	{"schema", []string{"page", "notify", "txn", "store", "internal/wire"}, "rows and columns are spelled in one place, by which all others read and write"},
 	{"loader", []string{"page", "schema", "txn", "store"}, "the loader writes fetches and interprets nothing"},
 	{"archive", []string{"page", "warc", "crawler"}, "it writes down what a crawler fetched, whatever becomes of it"},
 	{"frontier", []string{"page", "crawler", "schema", "loader", "notify", "txn", "store"}, "it keeps in the store what the crawler asks for, and knows nothing of how pages are fetched"},
