@@ -81,3 +81,9 @@ func badgerOptions(dir string, o Options, log *badgerLog) badger.Options {
 		WithNumCompactors(2).
 		WithCompactL0OnClose(false)
 }
+
+// BadgerOptions are the options that Open gives Badger, for a Badger of the
+// caller's own: a baseline to measure the table against.
+func BadgerOptions(dir string, o Options) badger.Options {
+	return badgerOptions(dir, o, &badgerLog{to: o.Logger})
+}

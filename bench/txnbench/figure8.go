@@ -1,0 +1,232 @@
+package txnbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"time"
+
+	"indexer/store/badgerdb"
+	"indexer/txn"
+)
+
+// Figure8Options of Figure8.
+type Figure8Options struct {
+	CacheBytes int64 // of table blocks, for each holder of cells
+	Values     []int // sizes, in bytes
+	Goroutines []int
+	Slice      time.Duration // of one measurement
+	Rounds     int           // the holders in turn, this often; medians count
+	Sync       bool          // sync the log before a write is acknowledged, on both sides
+	Log        io.Writer     // a line a measurement
+}
+
+// Figure8Row compares one operation with the same on raw Badger.
+type Figure8Row struct {
+	Op         string  `json:"op"`   // read or write
+	Path       string  `json:"path"` // one-phase or two-phase
+	Value      int     `json:"value_bytes"`
+	Data       string  `json:"data"` // in cache, or 5 × cache
+	Goroutines int     `json:"goroutines"`
+	Raw        float64 `json:"raw_per_second"`
+	Ours       float64 `json:"our_per_second"`
+	Ratio      float64 `json:"ratio"` // the median over the rounds of Ours / Raw
+	Bar        float64 `json:"bar"`
+}
+
+// Figure8Result is the table, and the medians of its columns.
+type Figure8Result struct {
+	Rows    []Figure8Row     `json:"rows"`
+	Summary []Figure8Summary `json:"summary"`
+}
+
+// Figure8Summary is an operation over all settings.
+type Figure8Summary struct {
+	Op     string  `json:"op"`
+	Path   string  `json:"path"`
+	Median float64 `json:"median_ratio"`
+	Least  float64 `json:"least_ratio"`
+	Bar    float64 `json:"bar"`
+	Paper  float64 `json:"paper"`
+}
+
+// What the paper measured, and what we hold ourselves to.
+var (
+	figure8Bars  = map[string]float64{"read one-phase": 0.95, "read two-phase": 0.95, "write one-phase": 0.60, "write two-phase": 0.33}
+	figure8Paper = map[string]float64{"read one-phase": 0.94, "read two-phase": 0.94, "write one-phase": 0.23, "write two-phase": 0.23}
+)
+
+// figure8Data are how large the cells are, beside the cache of blocks.
+var figure8Data = []struct {
+	name   string
+	factor float64
+}{{"in cache", 0.5}, {"5 × cache", 5}}
+
+// Figure8 is the paper's Figure 8: reads of a random cell, and transactions that
+// write one random cell, per second, beside raw Badger that reads and writes the
+// same cells in the same minute, with the same options and the same durability.
+//
+// All directories are closed and opened again after they were filled, so that
+// what is read comes from table files, and every cell is read once before the
+// measurement begins. Reads are measured before writes.
+func Figure8(ctx context.Context, o Figure8Options) (*Figure8Result, error) {
+	res := &Figure8Result{}
+	for _, size := range o.Values {
+		for _, d := range figure8Data {
+			n := max(int(float64(o.CacheBytes)*d.factor/float64(size+60)), 16)
+			err := inTemp(func(dir string) error {
+				return figure8(ctx, dir, newCells(n, size), d.name, o, res)
+			})
+			if err != nil {
+				return nil, fmt.Errorf("bench txn: values of %d bytes, %s: %w", size, d.name, err)
+			}
+		}
+	}
+	res.summarise()
+	return res, nil
+}
+
+// trio holds the same cells three times.
+type trio struct {
+	raw, one, two holder
+}
+
+func openTrio(ctx context.Context, dir string, c *cells, o Figure8Options) (t *trio, err error) {
+	opts := badgerdb.Options{SyncWrites: o.Sync, BlockCacheBytes: o.CacheBytes}
+	t = &trio{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, t.close())
+		}
+	}()
+	r, err := openRaw(dir, c, opts)
+	if err != nil {
+		return t, err
+	}
+	t.raw = r
+	one, err := openOurs(ctx, dir, c, txn.OnePhase, opts)
+	if err != nil {
+		return t, err
+	}
+	t.one = one
+	two, err := openOurs(ctx, dir, c, txn.TwoPhase, opts)
+	if err != nil {
+		return t, err
+	}
+	t.two = two
+	return t, nil
+}
+
+func (t *trio) all() []holder { return []holder{t.raw, t.one, t.two} }
+
+func (t *trio) close() (err error) {
+	for _, h := range t.all() {
+		if h != nil {
+			err = errors.Join(err, h.close())
+		}
+	}
+	return err
+}
+
+func figure8(ctx context.Context, dir string, c *cells, data string, o Figure8Options, res *Figure8Result) (err error) {
+	t, err := openTrio(ctx, dir, c, o)
+	if err != nil {
+		return err
+	}
+	for _, h := range t.all() {
+		if err := c.fill(ctx, h); err != nil {
+			return errors.Join(err, t.close())
+		}
+	}
+	if err := t.close(); err != nil {
+		return err
+	}
+	if t, err = openTrio(ctx, dir, c, o); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	for _, h := range t.all() {
+		for i := range c.rows {
+			if err := h.read(ctx, i); err != nil {
+				return err
+			}
+		}
+	}
+	for _, op := range []string{"read", "write"} {
+		for _, g := range o.Goroutines {
+			rows, err := t.compare(ctx, c, op, g, o)
+			if err != nil {
+				return err
+			}
+			for _, r := range rows {
+				r.Op, r.Value, r.Data, r.Goroutines = op, c.size, data, g
+				r.Bar = figure8Bars[r.Op+" "+r.Path]
+				res.Rows = append(res.Rows, r)
+				fmt.Fprintln(o.Log, r.String())
+			}
+		}
+	}
+	return nil
+}
+
+// compare runs one operation on all three in turn.
+func (t *trio) compare(ctx context.Context, c *cells, op string, goroutines int, o Figure8Options) ([]Figure8Row, error) {
+	seen := make([][]float64, 3)
+	for range max(o.Rounds, 1) {
+		for i, h := range t.all() {
+			runtime.GC() // the garbage of the one before is not this one's
+			r, err := rate(ctx, goroutines, o.Slice, operation(h, c, op))
+			if err != nil {
+				return nil, err
+			}
+			seen[i] = append(seen[i], r)
+		}
+	}
+	var rows []Figure8Row
+	for i, path := range []string{"one-phase", "two-phase"} {
+		ratios := make([]float64, len(seen[0]))
+		for k := range ratios {
+			ratios[k] = seen[i+1][k] / seen[0][k]
+		}
+		rows = append(rows, Figure8Row{Path: path, Raw: median(seen[0]), Ours: median(seen[i+1]), Ratio: median(ratios)})
+	}
+	return rows, nil
+}
+
+func operation(h holder, c *cells, op string) work {
+	if op == "read" {
+		return func(ctx context.Context, rng *rand.Rand) error { return h.read(ctx, rng.IntN(len(c.rows))) }
+	}
+	return func(ctx context.Context, rng *rand.Rand) error {
+		i := rng.IntN(len(c.rows))
+		return h.write(ctx, i, c.value(i, rng))
+	}
+}
+
+// String is the row as a line.
+func (r *Figure8Row) String() string {
+	return fmt.Sprintf("%-5s  %-9s  %6d B  %-9s  %2d goroutines  raw %9.0f/s  ours %9.0f/s  ratio %.2f (bar %.2f)",
+		r.Op, r.Path, r.Value, r.Data, r.Goroutines, r.Raw, r.Ours, r.Ratio, r.Bar)
+}
+
+func (res *Figure8Result) summarise() {
+	for _, op := range []string{"read", "write"} {
+		for _, path := range []string{"one-phase", "two-phase"} {
+			var ratios []float64
+			least := 0.0
+			for _, r := range res.Rows {
+				if r.Op == op && r.Path == path {
+					ratios = append(ratios, r.Ratio)
+					if least == 0 || r.Ratio < least {
+						least = r.Ratio
+					}
+				}
+			}
+			k := op + " " + path
+			res.Summary = append(res.Summary, Figure8Summary{Op: op, Path: path, Median: median(ratios), Least: least, Bar: figure8Bars[k], Paper: figure8Paper[k]})
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package txnbench
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// work is one operation of a benchmark. It gets the goroutine's own source of
+// random numbers.
+type work func(ctx context.Context, rng *rand.Rand) error
+
+// rate runs an operation over and over from n goroutines for some time, and
+// returns how many ended per second. The first error ends it.
+//
+// The clock is not looked at between operations: at a microsecond a read, that
+// would be a part of what is measured.
+func rate(ctx context.Context, n int, d time.Duration, op work) (float64, error) {
+	var (
+		stop  atomic.Bool
+		total atomic.Int64
+		fails firstError
+		group sync.WaitGroup
+	)
+	began := time.Now()
+	timer := time.AfterFunc(d, func() { stop.Store(true) })
+	defer timer.Stop()
+	for g := range n {
+		group.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(g), uint64(began.UnixNano())))
+			done := int64(0)
+			for !stop.Load() {
+				if err := op(ctx, rng); err != nil {
+					fails.set(err)
+					stop.Store(true)
+					break
+				}
+				done++
+			}
+			total.Add(done)
+		})
+	}
+	group.Wait()
+	if err := errors.Join(fails.get(), context.Cause(ctx)); err != nil {
+		return 0, err
+	}
+	return float64(total.Load()) / time.Since(began).Seconds(), nil
+}
+
+// firstError keeps the first of several goroutines' errors.
+type firstError struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (f *firstError) set(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+func (f *firstError) get() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
+
+func median(list []float64) float64 {
+	s := slices.Sorted(slices.Values(list))
+	n := len(s)
+	switch {
+	case n == 0:
+		return 0
+	case n%2 == 0:
+		return (s[n/2-1] + s[n/2]) / 2
+	}
+	return s[n/2]
+}
+
+// quantile of a sorted list, 0 ≤ q ≤ 1.
+func quantile(sorted []time.Duration, q float64) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}
