@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"indexer/page"
 )
@@ -80,6 +81,14 @@ func TestCrawl(t *testing.T) {
 			t.Errorf("%s had %d rows, not the site's 40", stage, rows[stage])
 		}
 	}
+	if len(res.Sides) != 5 || res.SyncRatio <= 0 {
+		t.Errorf("sides: %+v", res.Sides)
+	}
+	for _, s := range res.Sides {
+		if len(s.Seconds) != 2 || s.Rate <= 0 || s.CPU <= 0 || s.Server <= 0 {
+			t.Errorf("side %+v is not complete", s)
+		}
+	}
 	if n := strings.Count(log.String(), "\n"); n != 2 {
 		t.Errorf("%d lines for 2 rounds:\n%s", n, &log)
 	}
@@ -88,7 +97,7 @@ func TestCrawl(t *testing.T) {
 // TestCrawlMisses: a site that does not lead to all of its pages ends the benchmark.
 func TestCrawlMisses(t *testing.T) {
 	s := newSite(5, 0, 0, 500)
-	_, err := s.crawled("colly", func(seed string) (*run, error) { return collyCrawl(t.Context(), seed, 2) })
+	_, err := s.crawled(t.Context(), "colly", func(seed string) (*run, error) { return collyCrawl(t.Context(), seed, 2) })
 	if err == nil || !strings.Contains(err.Error(), "fetched 1 of the site's 5 pages") {
 		t.Errorf("error %v", err)
 	}
@@ -127,6 +136,22 @@ func BenchmarkCrawl(b *testing.B) {
 	})
 }
 
+// BenchmarkParse is our fetcher and parser alone.
+func BenchmarkParse(b *testing.B) {
+	s := newSite(3000, crawlLinks, crawlTree, crawlBytes)
+	benchmarkSite(b, s, func(seed string) (*run, error) { return bareCrawl(b.Context(), seed, 32, nil) })
+}
+
+// BenchmarkFloor is fetching, parsing, and indexing in bulk.
+func BenchmarkFloor(b *testing.B) {
+	s := newSite(3000, crawlLinks, crawlTree, crawlBytes)
+	benchmarkSite(b, s, func(seed string) (*run, error) {
+		return inTemp(func(dir string) (*run, error) {
+			return floorCrawl(b.Context(), dir, seed, CrawlOptions{Concurrency: 32, Workers: 4})
+		})
+	})
+}
+
 // BenchmarkColly is the baseline alone.
 func BenchmarkColly(b *testing.B) {
 	s := newSite(3000, crawlLinks, crawlTree, crawlBytes)
@@ -134,14 +159,16 @@ func BenchmarkColly(b *testing.B) {
 }
 
 func benchmarkSite(b *testing.B, s *site, crawl func(seed string) (*run, error)) {
-	n := 0
+	n, cpu, server := 0, time.Duration(0), time.Duration(0)
 	for b.Loop() {
-		r, err := s.crawled(b.Name(), crawl)
+		r, err := s.crawled(b.Context(), b.Name(), crawl)
 		if err != nil {
 			b.Fatal(err)
 		}
-		n += r.pages
+		n, cpu, server = n+r.pages, cpu+r.cpu, server+r.server
 	}
+	b.ReportMetric(cpu.Seconds()*1000/float64(n), "cpu-ms/page")
+	b.ReportMetric(server.Seconds()*1000/float64(n), "server-ms/page")
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "pages/s")
 }
 

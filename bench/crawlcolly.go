@@ -14,15 +14,16 @@ import (
 
 // collyCrawl is the baseline: gocolly/colly fetches and parses the site from seed,
 // takes the title and the links of each page, and keeps nothing but, in memory, the
-// URLs that it has visited.
+// URLs that it has visited. With a concurrency of 0 it is as colly is by default:
+// one request at a time.
 func collyCrawl(ctx context.Context, seed string, concurrency int) (*run, error) {
 	// http.DefaultTransport keeps two idle connections a host and would connect anew
 	// for most requests here.
-	transport := &http.Transport{MaxIdleConns: concurrency, MaxIdleConnsPerHost: concurrency}
+	transport := &http.Transport{MaxIdleConns: max(concurrency, 1), MaxIdleConnsPerHost: max(concurrency, 1)}
 	defer transport.CloseIdleConnections()
-	c := colly.NewCollector(colly.Async(true), colly.StdlibContext(ctx))
+	c := colly.NewCollector(colly.Async(concurrency > 0), colly.StdlibContext(ctx))
 	c.WithTransport(transport)
-	if err := c.Limit(&colly.LimitRule{DomainGlob: "*", Parallelism: concurrency}); err != nil {
+	if err := c.Limit(&colly.LimitRule{DomainGlob: "*", Parallelism: max(concurrency, 1)}); err != nil {
 		return nil, fmt.Errorf("colly: %w", err)
 	}
 	var pages, titles atomic.Int64

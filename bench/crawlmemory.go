@@ -38,7 +38,7 @@ const (
 func CrawlMemory(ctx context.Context, o CrawlOptions) (*CrawlMemoryResult, error) {
 	s := newSite(o.Pages, memoryLinks, memoryTree, memoryBytes)
 	res := &CrawlMemoryResult{Pages: o.Pages}
-	r, err := s.crawled("our crawler", func(seed string) (*run, error) {
+	r, err := s.crawled(ctx, "our crawler", func(seed string) (*run, error) {
 		return inTemp(func(dir string) (*run, error) {
 			watch := watchHeap()
 			defer watch.close()

@@ -64,6 +64,14 @@ func (s *floorSink) Load(ctx context.Context, f *page.Fetch) (loader.Effect, err
 	if doc.Outcome != page.Page {
 		return loader.Renewed, nil
 	}
+	if err := s.put(ctx, f, &doc); err != nil {
+		return loader.Late, err
+	}
+	return loader.Changed, nil
+}
+
+// put queues a page for indexing.
+func (s *floorSink) put(ctx context.Context, f *page.Fetch, doc *page.Document) error {
 	n := s.pages.Add(1)
 	d := &index.Document{
 		Cluster: page.ContentKey(sha256.Sum256([]byte(f.URL))), Seq: uint64(n),
@@ -72,9 +80,9 @@ func (s *floorSink) Load(ctx context.Context, f *page.Fetch) (loader.Effect, err
 	}
 	select {
 	case s.docs <- d:
-		return loader.Changed, nil
+		return nil
 	case <-ctx.Done():
-		return loader.Late, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 }
 

@@ -71,3 +71,11 @@ func (w *heapWatch) close() {
 	close(w.stop)
 	w.done.Wait()
 }
+
+// widen makes h cover o, too.
+func (h *Heap) widen(o Heap) {
+	if h.Least == 0 || o.Least < h.Least {
+		h.Least = o.Least
+	}
+	h.Live, h.Objects = max(h.Live, o.Live), max(h.Objects, o.Objects)
+}

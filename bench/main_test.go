@@ -1,10 +1,24 @@
 package bench
 
 import (
+	"context"
+	"fmt"
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
 // Server, crawlers and repository of a round end with it.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+//
+// The test binary is also the process that serves the site, as the program is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 3 && os.Args[1] == "bench" {
+		if err := ServeSite(context.Background(), os.Args[3], os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}

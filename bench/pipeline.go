@@ -83,6 +83,8 @@ type run struct {
 	pages   int
 	stages  []Stage
 	latency repository.LatencyMS
+
+	cpu, server time.Duration // of processors: this process, and the server's; of crawls
 }
 
 // inTemp runs fn with a directory that is removed afterwards.

@@ -29,7 +29,7 @@ func (a *app) benchCommand() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(a.benchCrawlCommand(), a.benchPipelineCommand())
+	cmd.AddCommand(a.benchCrawlCommand(), a.benchSiteCommand(), a.benchPipelineCommand())
 	return cmd
 }
 
