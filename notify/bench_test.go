@@ -90,9 +90,7 @@ func (r *rig) startRunning() {
 	p.db = r.db
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel = cancel
-	for range p.opts.Workers {
-		p.work.Go(func() { p.worker(ctx) })
-	}
+	p.launchWorkers(ctx)
 }
 
 // BenchmarkLatency is the time from a commit to the end of the run it causes.

@@ -25,6 +25,8 @@ var (
 	errEarly = errors.New("notify: notification from ahead")
 	// errBegin: the run could not even begin. That is no row's fault.
 	errBegin = errors.New("notify: begin")
+	// errGoexit: the observer ended its goroutine, and with it the worker.
+	errGoexit = errors.New("the observer called runtime.Goexit (t.FailNow does)")
 )
 
 // fatal tells errors that no other row and no retry would escape.

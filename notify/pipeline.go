@@ -19,6 +19,7 @@ type Pipeline struct {
 	meters   []meter
 	dead     deadSet
 
+	launch func(worker int) // starts one; set by Start, under the queue's mu
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
@@ -47,9 +48,7 @@ func (p *Pipeline) Start(ctx context.Context, db *txn.DB) error {
 		return err
 	}
 	ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	for range p.opts.Workers {
-		p.work.Go(func() { p.worker(ctx) })
-	}
+	p.launchWorkers(ctx)
 	p.work.Go(func() { p.rescan(ctx) })
 	p.work.Go(p.queue.keepTime)
 	return nil
@@ -98,14 +97,4 @@ func (p *Pipeline) fail(err error) {
 	}
 	p.mu.Unlock()
 	p.queue.close()
-}
-
-func (p *Pipeline) worker(ctx context.Context) {
-	for {
-		batch := p.queue.next()
-		if batch == nil {
-			return
-		}
-		p.run(ctx, batch)
-	}
 }

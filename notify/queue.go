@@ -53,6 +53,8 @@ type queue struct {
 	busy     []int        // running entries of each observer
 	lastRuns []recentRuns // of each observer
 	overflow bool         // there may be notifications that are in the table only
+	working  []bool       // the workers there are, by number (workers.go)
+	wanted   int          // how many there should be
 	closed   bool
 	stopped  chan struct{} // closed with the queue
 	alarm    chan struct{} // holds a token when keepTime has to look again
@@ -155,12 +157,14 @@ func (q *queue) hand(observer, pos int) *entry {
 	return e
 }
 
-// next waits for work. It returns nil once the queue is closed.
-func (q *queue) next() []*entry {
+// next waits for work for a worker. It returns nil once the queue is closed or
+// there are too many workers.
+func (q *queue) next(worker int) []*entry {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
-		if q.closed {
+		if q.closed || worker >= q.wanted {
+			q.working[worker] = false
 			return nil
 		}
 		if batch := q.take(); batch != nil {

@@ -13,9 +13,16 @@ import (
 // run takes a batch through one transaction, and decides what becomes of its
 // rows. Whatever happens, each of them goes back to the queue.
 func (p *Pipeline) run(ctx context.Context, batch []*entry) {
-	o, m := &p.registry.list[batch[0].observer], &p.meters[batch[0].observer]
+	o := &p.registry.list[batch[0].observer]
 	began := time.Now()
-	ran, err := p.attempt(ctx, o, batch)
+	ran, err := 0, errGoexit
+	defer func() { p.ended(ctx, o, batch, began, ran, err) }()
+	ran, err = p.attempt(ctx, o, batch)
+}
+
+// ended gives the rows of a run back to the queue.
+func (p *Pipeline) ended(ctx context.Context, o *Observer, batch []*entry, began time.Time, ran int, err error) {
+	m := &p.meters[batch[0].observer]
 	switch {
 	case err == nil:
 		if ran > 0 {

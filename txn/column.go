@@ -48,7 +48,7 @@ func Groups(app ...string) []store.GroupSpec {
 	specs := []store.GroupSpec{
 		{Name: metaGroup, Latest: true},
 		{Name: lockGroup, Latest: true, Resident: true},
-		{Name: notifyGroup, Latest: true},
+		{Name: notifyGroup, Latest: true, Resident: true}, // empty while the observers keep up
 		{Name: ackGroup, Latest: true},
 	}
 	for _, name := range app {

@@ -1,0 +1,83 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"indexer/txn"
+)
+
+// BenchmarkTombstones is what looking for notifications costs when there are none,
+// in a table through which none, and then many, have come and gone. In a
+// log-structured store each of them leaves a tombstone, and a scan steps over all
+// of these: the rescan, and each Quiesce. The engine therefore keeps the notify
+// group in memory (store.GroupSpec.Resident) and knows when it is empty. The
+// sub-benchmarks are to be compared with each other. A million takes half a minute
+// to prepare: INDEXER_LONG=1.
+func BenchmarkTombstones(b *testing.B) {
+	for _, gone := range []int{0, 10_000, 1_000_000} {
+		if gone > 100_000 && os.Getenv("INDEXER_LONG") == "" {
+			continue
+		}
+		b.Run(fmt.Sprint("gone=", gone), func(b *testing.B) {
+			ended := make(chan struct{}, 1)
+			r := newRig(b, openBadger(b), Options{}, Observer{Name: "watch", Watches: col("x"), Weak: true, Batch: 32, Run: nothing})
+			comeAndGo(b, r, gone)
+			next := New(r.p.registry, Options{Events: Events{Ran: func(string, int, time.Duration) { ended <- struct{}{} }}})
+			tell := next.Handover
+			db, err := txn.Open(context.Background(), r.table, txn.Options{Observers: r.p.registry.Observers, Handover: tell})
+			if err != nil {
+				b.Fatal(err)
+			}
+			r = (&rig{b, db, next, r.table}).start()
+			b.Run("quiesce", func(b *testing.B) {
+				for b.Loop() {
+					r.quiesce()
+				}
+			})
+			b.Run("latency", func(b *testing.B) {
+				for b.Loop() {
+					r.set("a", "x", "v")
+					<-ended
+				}
+			})
+			r.close()
+		})
+	}
+}
+
+// comeAndGo sends weak notifications to n rows and has them answered. Then it
+// closes the rig.
+func comeAndGo(t testing.TB, r *rig, n int) {
+	t.Helper()
+	ctx := context.Background()
+	r.start()
+	for i := 0; i < n; {
+		if err := r.p.Admit(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.db.Run(ctx, func(tx *txn.Txn) error {
+			for range min(100, n-i) {
+				tx.Notify(fmt.Sprintf("row %09d", i*7919%max(n, 1)), col("x"))
+				i++
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.quiesce()
+	r.close()
+}
+
+// The benchmark shows why; nothing else would fail without it.
+func TestNotifyGroupIsResident(t *testing.T) {
+	for _, g := range groups {
+		if g.Name == "~notify" && !g.Resident {
+			t.Error("scans for notifications step over the tombstones of all that have come and gone")
+		}
+	}
+}
