@@ -36,6 +36,9 @@ type Options struct {
 	// LockTTL is the age at which a lock counts as abandoned although its
 	// owner's token is alive. 0 means 10 s.
 	LockTTL time.Duration
+	// History is how long versions are kept that no reader needs any more, so that
+	// the past can be read (DB.At). 0 keeps none: see gc.go.
+	History time.Duration
 	// Step is called between the steps of a commit, with the name of the step
 	// about to be taken (steps.go). An error fails the transaction there, and it
 	// cleans up what it can, as after any failure; an error that matches ErrCrash
@@ -59,6 +62,8 @@ type DB struct {
 	mode      Mode
 	counters  Counters
 	running   atomic.Int64
+	point     *safePoint
+	gc        garbage
 }
 
 // Open prepares a table for transactions. The table must have been opened with
@@ -84,6 +89,9 @@ func Open(ctx context.Context, table store.Table, opts Options) (*DB, error) {
 	}
 	var err error
 	if db.liveness, err = openLiveness(ctx, table); err != nil {
+		return nil, err
+	}
+	if db.point, err = openSafePoint(ctx, table, opts.History); err != nil {
 		return nil, err
 	}
 	if db.oracle, err = openOracle(ctx, table, opts.sizes); err != nil {

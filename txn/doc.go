@@ -13,6 +13,7 @@
 //	onephase.go  the shortcut of an engine that holds all rows
 //	resolve.go   a stranger's lock: wait, roll forward or roll back
 //	liveness.go  is the owner of a lock alive?
+//	gc.go        what nobody can see any more goes (not in the paper); pin.go
 //	trigger.go   acknowledgements and the removal of notifications (section 2.4)
 //
 // # Columns

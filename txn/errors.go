@@ -17,6 +17,9 @@ var (
 	ErrDone = errors.New("txn: transaction has ended")
 	// ErrClosed: the DB was closed.
 	ErrClosed = errors.New("txn: closed")
+	// ErrBelowSafePoint: versions of the time that was asked for may have been
+	// collected (gc.go).
+	ErrBelowSafePoint = errors.New("txn: below the safe point")
 )
 
 // ConflictError tells what a transaction ran into. It matches ErrConflict.

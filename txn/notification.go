@@ -51,8 +51,8 @@ func (db *DB) Forget(ctx context.Context, n Notification) error {
 // Acknowledged returns the start timestamp of the last committed run of an
 // observer on a cell, as of this transaction's snapshot; 0 if it never ran.
 func (t *Txn) Acknowledged(ctx context.Context, c Cell, observer string) (uint64, error) {
-	if t.done {
-		return 0, ErrDone
+	if err := t.readable(); err != nil {
+		return 0, err
 	}
 	cells, err := t.reader().Read(ctx, []byte(c.Row), store.Selector{Group: ackGroup, Column: observerColumn(c.Column, observer)})
 	if err != nil {

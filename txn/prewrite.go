@@ -103,6 +103,7 @@ func (c *committing) undo(ctx context.Context) error {
 	var errs []error
 	for i := len(c.locked) - 1; i >= 0; i-- {
 		cell := c.locked[i].cell
+		c.t.db.gc.queue.add(cell, c.t.start+1)
 		if err := c.applyTo(ctx, cell, rollback(cell.Column, c.t.start)); err != nil {
 			errs = append(errs, fmt.Errorf("roll back %s: %w", cell, err))
 			if errors.Is(err, context.DeadlineExceeded) {

@@ -113,6 +113,7 @@ func (db *DB) decide(ctx context.Context, lock lockRecord) (fate, error) {
 		}
 		if res.Outcome == store.Applied {
 			db.counters.RolledBack.Add(1)
+			db.gc.queue.add(lock.primary, lock.start+1)
 			return fate{state: stateRolledBack}, nil
 		}
 	}
@@ -156,6 +157,7 @@ func (db *DB) rollBack(ctx context.Context, cell Cell, start uint64) error {
 	if err != nil {
 		return fmt.Errorf("txn: roll back %s: %w", cell, err)
 	}
+	db.gc.queue.add(cell, start+1)
 	return nil
 }
 

@@ -19,8 +19,8 @@ const scanPage = 512
 // transaction's own writes of before the scan. An empty end is the end of the
 // group.
 func (t *Txn) Scan(ctx context.Context, group, start, end string, fn func(row string, cols []Version) error) error {
-	if t.done {
-		return ErrDone
+	if err := t.readable(); err != nil {
+		return err
 	}
 	err := t.scan(ctx, group, start, end, fn)
 	if errors.Is(err, ErrStop) {

@@ -26,8 +26,8 @@ type Version struct {
 // committed below it too; Get resolves or awaits the lock first (paper, Figure
 // 6, lines 8 to 25). The value must not be changed.
 func (t *Txn) Get(ctx context.Context, row string, c Column) (Value, error) {
-	if t.done {
-		return Value{}, ErrDone
+	if err := t.readable(); err != nil {
+		return Value{}, err
 	}
 	cell := Cell{row, c}
 	if w, ok := t.writes[cell]; ok {
@@ -54,8 +54,8 @@ func (t *Txn) Get(ctx context.Context, row string, c Column) (Value, error) {
 // GetRow reads all columns a row has in one group, in one look-up, by name.
 // Later Gets of that row and group are answered from memory.
 func (t *Txn) GetRow(ctx context.Context, row, group string) ([]Version, error) {
-	if t.done {
-		return nil, ErrDone
+	if err := t.readable(); err != nil {
+		return nil, err
 	}
 	key := rowGroup{row, group}
 	cols, ok := t.rows[key]

@@ -26,8 +26,11 @@ type Txn struct {
 	cells map[Cell]Value         // read cache
 	rows  map[rowGroup][]Version // read cache of whole rows
 
+	hold hold // keeps what it reads from being collected
+
 	readOnly bool // made by At
 	done     bool
+	barred   error // why At cannot read
 }
 
 // write is a buffered write.
@@ -51,22 +54,38 @@ type rowGroup struct {
 // Begin starts a transaction with the snapshot of this moment: everything whose
 // commit was acknowledged before is seen.
 func (db *DB) Begin(ctx context.Context) (*Txn, error) {
-	start, err := db.oracle.Next(ctx)
-	if err != nil {
+	t := &Txn{db: db}
+	db.point.readers.enter(&t.hold) // before the timestamp is taken
+	var err error
+	if t.start, err = db.oracle.Next(ctx); err != nil {
+		t.hold.leave()
 		return nil, fmt.Errorf("txn: begin: %w", err)
 	}
+	t.hold.bound.Store(t.start)
 	db.counters.Begun.Add(1)
 	db.running.Add(1)
-	return &Txn{db: db, start: start}, nil
+	return t, nil
 }
 
 // At starts a transaction for reading at an earlier timestamp: the start or
 // commit timestamp of a transaction that has ended, or LastTimestamp. A
 // transaction that committed at this very timestamp is seen. It cannot commit,
-// and must be ended with Rollback.
+// and must be ended with Rollback. Below the safe point its reads fail with an
+// error that matches ErrBelowSafePoint; Hold keeps that from happening while a
+// timestamp is looked for.
 func (db *DB) At(start uint64) *Txn {
 	// 0 would mean "no bound" to the store; no timestamp is 0 or 1.
-	return &Txn{db: db, start: max(start, 1), readOnly: true}
+	t := &Txn{db: db, start: max(start, 1), readOnly: true}
+	t.barred = db.point.register(&t.hold, t.start)
+	return t
+}
+
+// readable says why a transaction cannot be read in, if it cannot.
+func (t *Txn) readable() error {
+	if t.done {
+		return ErrDone
+	}
+	return t.barred
 }
 
 // Start is the start timestamp: the transaction sees what committed below it.
@@ -133,6 +152,7 @@ func (t *Txn) end() {
 	}
 	t.done = true
 	t.closeSnapshot()
+	t.hold.leave()
 }
 
 func (t *Txn) closeSnapshot() {
@@ -170,6 +190,7 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 	commit, err := t.commit(ctx)
 	if commit != 0 {
 		t.db.counters.Committed.Add(1)
+		t.leavesGarbage(commit)
 	}
 	if err != nil {
 		return commit, err

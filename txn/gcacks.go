@@ -1,0 +1,97 @@
+package txn
+
+import (
+	"context"
+	"errors"
+
+	"indexer/store"
+)
+
+// ack is an acknowledgement as it is stored.
+type ack struct {
+	cell     Cell
+	observer string
+	column   []byte
+	ts       uint64
+}
+
+// collectAcks is step 5. The acknowledgement at A of a cell and observer goes if
+//
+//   - A is below the safe point: no notification at or below A is sent, handed over
+//     or looked for any more by a transaction that is open (its sender's start is
+//     below A, and it ends after the handover);
+//   - the cell has no write and no lock: as long as it exists, the acknowledgement
+//     says that the observer has seen it, which `indexer verify` checks;
+//   - no notification of it is in the table, and none that was taken out waits in
+//     memory; Settled keeps anybody from taking one out meanwhile.
+//
+// It guards the one promise that the run for a change commits once: after these
+// conditions nobody knows of a change at or below A any more. A notification that is
+// sent later is above A, and would not have been held up by it.
+func (db *DB) collectAcks(ctx context.Context, from []byte, got *Collected, answers Answers) (next []byte, err error) {
+	if answers == nil || got.SafePoint == 0 {
+		return nil, nil
+	}
+	var acks []ack
+	r := store.Range{Group: ackGroup, Start: from, MaxTS: got.SafePoint - 1, MaxCells: scanPage}
+	next, err = db.table.Scan(ctx, r, func(c store.Cell) error {
+		col, observer, ok := parseObserverColumn(c.Column)
+		if !ok {
+			return errors.Join(errBadAck, store.ErrCorrupt)
+		}
+		acks = append(acks, ack{Cell{string(c.Row), col}, observer, c.Column, c.TS})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var gone []ack
+	for _, a := range acks {
+		bare, err := db.bare(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		if bare {
+			gone = append(gone, a)
+		}
+	}
+	if len(gone) == 0 {
+		return next, nil
+	}
+	return next, answers.Settled(func(busy func(row, observer string) bool) error {
+		return db.removeAcks(ctx, gone, busy, got)
+	})
+}
+
+var errBadAck = errors.New("txn: an acknowledgement has a column that cannot be read")
+
+// bare reports whether nothing is left of the cell and its notification.
+func (db *DB) bare(ctx context.Context, a ack) (bool, error) {
+	cells, err := db.table.Read(ctx, []byte(a.cell.Row),
+		store.Selector{Group: notifyGroup, Column: a.column},
+		store.Selector{Group: lockGroup, Column: sideColumn(a.cell.Column)},
+		store.Selector{Group: a.cell.Group, Column: recordColumn(kindWrite, a.cell.Name), Newest: 1},
+	)
+	return len(cells) == 0, err
+}
+
+// removeAcks looks once more, now that nobody takes notifications out.
+func (db *DB) removeAcks(ctx context.Context, gone []ack, busy func(row, observer string) bool, got *Collected) error {
+	var rows []store.RowMutation
+	for _, a := range gone {
+		if busy(a.cell.Row, a.observer) {
+			continue
+		}
+		bare, err := db.bare(ctx, a)
+		if err != nil {
+			return err
+		}
+		if bare {
+			rows = append(rows, store.RowMutation{Row: []byte(a.cell.Row), Mutations: []store.Mutation{
+				{Op: store.Delete, Group: ackGroup, Column: a.column, TS: a.ts}, // a newer one stays
+			}})
+		}
+	}
+	got.Acks += len(rows)
+	return db.remove(ctx, rows)
+}

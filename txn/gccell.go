@@ -1,0 +1,136 @@
+package txn
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"indexer/store"
+)
+
+// gcRecord is one record of a column, without the value.
+type gcRecord struct {
+	kind  byte
+	ts    uint64
+	start uint64 // of a write record
+	op    op     // of a write record
+}
+
+func readRecord(c store.Cell) (name string, r gcRecord, err error) {
+	if len(c.Column) == 0 {
+		return "", r, fmt.Errorf("row %q has a column without a kind in %s: %w", c.Row, c.Group, store.ErrCorrupt)
+	}
+	r = gcRecord{kind: c.Column[0], ts: c.TS}
+	name = string(c.Column[1:])
+	switch r.kind {
+	case kindData, kindRollback, kindLockOnly:
+	case kindWrite:
+		w, err := decodeWrite(c.Value)
+		if err != nil {
+			return "", r, fmt.Errorf("%s at %d: %w", Cell{string(c.Row), Column{c.Group, name}}, c.TS, err)
+		}
+		r.start, r.op = w.start, w.op
+	default:
+		return "", r, fmt.Errorf("row %q has a column of the kind %q in %s: %w", c.Row, r.kind, c.Group, store.ErrCorrupt)
+	}
+	return name, r, nil
+}
+
+// garbageOf picks, of all records of one column, those that go when the safe point
+// is p, in an order in which they may go one by one. later is how many writes
+// there are above p. Locks below p have been resolved.
+func garbageOf(records []gcRecord, p uint64) (dead []gcRecord, later int) {
+	var (
+		newest *gcRecord // write at or below p
+		writes []gcRecord
+		data   = make(map[uint64]gcRecord) // by start; those that no kept write points to, below p
+	)
+	for i, r := range records {
+		switch {
+		case r.kind == kindData && r.ts < p:
+			data[r.ts] = r
+		case r.kind == kindWrite && r.ts <= p && (newest == nil || r.ts > newest.ts):
+			newest = &records[i]
+		case r.kind == kindWrite && r.ts > p:
+			later++
+		}
+	}
+	for _, r := range records {
+		if r.kind != kindWrite {
+			continue
+		}
+		if r.ts <= p && r.ts < newest.ts {
+			writes = append(writes, r)
+		} else {
+			delete(data, r.start)
+		}
+	}
+	slices.SortFunc(writes, func(a, b gcRecord) int { return cmp.Compare(a.ts, b.ts) })
+	for _, w := range writes {
+		dead = append(dead, w)
+		if d, ok := data[w.start]; ok { // with its write, so that one atomic step takes both
+			dead = append(dead, d)
+			delete(data, w.start)
+		}
+	}
+	for _, r := range records {
+		_, orphan := data[r.ts]
+		switch {
+		case r.kind == kindData && orphan, r.kind == kindRollback && r.ts < p, r.kind == kindLockOnly && r.ts <= p:
+			dead = append(dead, r)
+		}
+	}
+	if newest != nil && newest.op == opDelete {
+		dead = append(dead, *newest) // last: it hides what is below
+	}
+	return dead, later
+}
+
+// maxDeletes bounds how many records one atomic step removes.
+const maxDeletes = 1000
+
+// removals makes mutations of garbage, in order, none too large, and counts.
+func (got *Collected) removals(cell Cell, dead []gcRecord) (rows []store.RowMutation) {
+	for i, r := range dead {
+		if i%maxDeletes == 0 {
+			rows = append(rows, store.RowMutation{Row: []byte(cell.Row)})
+		}
+		m := &rows[len(rows)-1]
+		m.Mutations = append(m.Mutations, store.Mutation{Op: store.Delete, Group: cell.Group, Column: recordColumn(r.kind, cell.Name), TS: r.ts})
+		switch {
+		case r.kind == kindWrite && r.op == opDelete:
+			got.Deletions++
+		case r.kind == kindWrite:
+			got.Versions++
+		case r.kind == kindRollback:
+			got.Rollbacks++
+		case r.kind == kindLockOnly:
+			got.LockOnly++
+		}
+	}
+	return rows
+}
+
+// collectCell adds the mutations that collect one cell.
+func (db *DB) collectCell(ctx context.Context, cell Cell, got *Collected) (rows []store.RowMutation, later int, err error) {
+	var sel []store.Selector
+	for _, kind := range []byte{kindData, kindLockOnly, kindRollback, kindWrite} {
+		sel = append(sel, store.Selector{Group: cell.Group, Column: recordColumn(kind, cell.Name)})
+	}
+	cells, err := db.table.Read(ctx, []byte(cell.Row), sel...)
+	if err != nil {
+		return nil, 0, err
+	}
+	records := make([]gcRecord, 0, len(cells))
+	for _, c := range cells {
+		_, r, err := readRecord(c)
+		if err != nil {
+			return nil, 0, err
+		}
+		records = append(records, r)
+	}
+	dead, later := garbageOf(records, got.SafePoint)
+	got.Cells++
+	return got.removals(cell, dead), later, nil
+}

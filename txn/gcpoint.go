@@ -1,0 +1,108 @@
+package txn
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"time"
+
+	"indexer/store"
+)
+
+var (
+	gcRow           = []byte("gc")
+	safePointColumn = []byte("safe-point")
+)
+
+// safePoint is the timestamp below which nothing is read any more; gc.go has the
+// order in which it is used.
+type safePoint struct {
+	mu        sync.Mutex
+	ts        uint64 // reads below it are refused
+	persisted uint64 // in the table
+	readers   readers
+	pins      pinSet
+	history   timeline
+}
+
+// openSafePoint reads what an earlier process has published.
+func openSafePoint(ctx context.Context, table store.Table, keep time.Duration) (*safePoint, error) {
+	p := &safePoint{history: timeline{keep: keep}}
+	cells, err := table.Read(ctx, gcRow, store.Selector{Group: metaGroup, Column: safePointColumn})
+	if err != nil {
+		return nil, fmt.Errorf("txn: read the safe point: %w", err)
+	}
+	if len(cells) > 0 {
+		if len(cells[0].Value) != 8 {
+			return nil, fmt.Errorf("txn: the safe point has %d bytes, not 8: %w", len(cells[0].Value), store.ErrCorrupt)
+		}
+		p.ts = binary.BigEndian.Uint64(cells[0].Value)
+		p.persisted = p.ts
+		p.readers.floor.Store(p.ts)
+	}
+	if err := p.pins.load(ctx, table); err != nil {
+		return nil, err
+	}
+	return p, p.history.load(ctx, table)
+}
+
+// SafePoint is the timestamp from which on the past can be read (DB.At).
+func (db *DB) SafePoint() uint64 {
+	db.point.mu.Lock()
+	defer db.point.mu.Unlock()
+	return db.point.ts
+}
+
+// Hold keeps everything that can be read now readable until release is called,
+// which may be more than once: for whoever finds out later at which timestamp
+// they want to read.
+func (db *DB) Hold() (release func()) {
+	h := new(hold)
+	db.point.readers.enter(h)
+	return sync.OnceFunc(h.leave)
+}
+
+// register admits a reader of the past.
+func (p *safePoint) register(h *hold, ts uint64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ts < p.ts {
+		return &SafePointError{TS: ts, SafePoint: p.ts}
+	}
+	p.readers.enterAt(h, ts)
+	return nil
+}
+
+// raise raises the safe point in memory as far as readers, pins and the history
+// allow, and returns it. From here on reads below it are refused.
+func (p *safePoint) raise(last func() uint64, now time.Time) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	least := p.readers.oldest(last())
+	least = p.pins.oldest(least, now)
+	least = p.history.oldest(least, now)
+	p.ts = max(p.ts, least)
+	return p.ts
+}
+
+// advance raises the safe point and publishes it in the table.
+func (db *DB) advance(ctx context.Context) (uint64, error) {
+	now := time.Now()
+	if err := db.noteTime(ctx, now); err != nil {
+		return 0, err
+	}
+	p := db.point
+	ts := p.raise(db.oracle.Last, now)
+	if ts == p.persisted { // only who collects reads or writes it, one at a time
+		return ts, nil
+	}
+	err := db.table.Apply(ctx, []store.RowMutation{{Row: gcRow, Mutations: []store.Mutation{{
+		Op: store.Put, Group: metaGroup, Column: safePointColumn, TS: ts, Value: binary.BigEndian.AppendUint64(nil, ts),
+	}}}})
+	if err != nil {
+		return 0, fmt.Errorf("txn: publish the safe point: %w", err)
+	}
+	p.persisted = ts
+	return ts, nil
+}

@@ -1,0 +1,266 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"indexer/store"
+)
+
+// Collector collects garbage beside transactions, in a goroutine of its own, from
+// NewCollector to Stop.
+//
+// It follows the queue of written cells. A sweep of the whole table comes only
+// where the queue does not know all: it overflowed, or an earlier process did not
+// work it off. A mark in the table says that: put when a collector starts, taken
+// away when one stops with nothing left.
+type Collector struct {
+	db     *DB
+	opts   CollectOptions
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	mu    sync.Mutex
+	total Collected
+	swept int // sweeps that came to their end
+
+	// The goroutine's.
+	unswept   bool       // a sweep is due, or under way
+	again     bool       // and another one after it: something was left out meanwhile
+	place     sweepPlace // of the sweep under way
+	begun     time.Time  // when it began
+	sweepRest time.Time  // no sweep before
+}
+
+var unsweptColumn = []byte("unswept")
+
+const (
+	// gcBatch is how many cells are collected with one write.
+	gcBatch = 256
+	// gcSteps bounds the batches between two looks at the safe point.
+	gcSteps = 64
+	// stopWithin bounds what a collector still collects when it stops.
+	stopWithin = 2 * time.Second
+)
+
+// NewCollector starts a collector. There is one for a DB at a time.
+func (db *DB) NewCollector(ctx context.Context, opts CollectOptions) (*Collector, error) {
+	if opts.Share <= 0 || opts.Share > 1 {
+		opts.Share = 0.05
+	}
+	if opts.Every <= 0 {
+		opts.Every = time.Second
+	}
+	if db.gc.queue.on.Swap(true) {
+		return nil, errors.New("txn: there is a collector already")
+	}
+	c := &Collector{db: db, opts: opts}
+	if err := c.mark(ctx); err != nil {
+		db.gc.queue.on.Store(false)
+		return nil, err
+	}
+	ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	c.work.Go(func() { c.run(ctx) })
+	return c, nil
+}
+
+// mark finds out whether the last collector left something, and puts the mark.
+func (c *Collector) mark(ctx context.Context) error {
+	cells, err := c.db.table.Read(ctx, gcRow, store.Selector{Group: metaGroup, Column: unsweptColumn})
+	if err != nil {
+		return fmt.Errorf("txn: start to collect garbage: %w", err)
+	}
+	if len(cells) > 0 {
+		c.unswept = true
+		return nil
+	}
+	return c.setMark(ctx, store.Put)
+}
+
+func (c *Collector) setMark(ctx context.Context, op store.Op) error {
+	err := c.db.table.Apply(ctx, []store.RowMutation{{Row: gcRow, Mutations: []store.Mutation{
+		{Op: op, Group: metaGroup, Column: unsweptColumn, TS: 1},
+	}}})
+	if err != nil {
+		return fmt.Errorf("txn: mark the table as not swept: %w", err)
+	}
+	return nil
+}
+
+// Total is what was collected so far, with the newest safe point.
+func (c *Collector) Total() Collected {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.total
+}
+
+// Stop ends the collector: what it is at is completed, and what is ready is
+// collected for two seconds at most. The rest is found by the next one.
+func (c *Collector) Stop(ctx context.Context) error {
+	c.cancel()
+	c.work.Wait()
+	c.db.gc.queue.on.Store(false)
+	ctx, cancel := context.WithTimeout(ctx, stopWithin)
+	defer cancel()
+	err := c.step(ctx, nil)
+	if n, _ := c.db.gc.queue.size(); err == nil && n == 0 && !c.unswept && !c.db.gc.queue.takeOverflow() {
+		return c.setMark(ctx, store.Delete)
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, errLocksHeld) {
+		return nil
+	}
+	return err
+}
+
+func (c *Collector) run(ctx context.Context) {
+	for sleepFor(ctx, c.opts.Every) == nil {
+		err := c.step(ctx, c.rest)
+		if c.db.gc.queue.takeOverflow() {
+			c.unswept, c.again = true, true
+		}
+		if err == nil && c.unswept {
+			err = c.sweepSome(ctx)
+		}
+		if err != nil && ctx.Err() == nil && !errors.Is(err, errLocksHeld) && c.opts.Failed != nil {
+			c.opts.Failed(fmt.Errorf("txn: collect garbage: %w", err))
+		}
+	}
+}
+
+// rest sleeps in proportion to work. Behind, it works four times as much.
+func (c *Collector) rest(ctx context.Context, took time.Duration) error {
+	share := c.opts.Share
+	if n, _ := c.db.gc.queue.size(); n > gcQueueCells/2 {
+		share = min(4*share, 1)
+	}
+	return sleepFor(ctx, time.Duration(float64(took)*(1-share)/share))
+}
+
+// step collects the cells of the queue that the safe point has passed. Between
+// batches others may collect: what is garbage at this safe point stays garbage.
+func (c *Collector) step(ctx context.Context, rest pause) error {
+	if n, _ := c.db.gc.queue.size(); n == 0 {
+		return nil
+	}
+	began := time.Now()
+	got, err := c.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { c.add(got) }()
+	for range gcSteps {
+		if c.opts.batch != nil {
+			c.opts.batch()
+		}
+		cells := c.db.gc.queue.take(got.SafePoint, gcBatch)
+		if len(cells) == 0 {
+			return nil
+		}
+		if err := c.collect(ctx, cells, &got); err != nil {
+			c.unswept, c.again = true, true // they are out of the queue
+			return err
+		}
+		if rest != nil {
+			if err := rest(ctx, time.Since(began)); err != nil {
+				return err
+			}
+			began = time.Now()
+		}
+	}
+	return nil
+}
+
+func (c *Collector) prepare(ctx context.Context) (Collected, error) {
+	c.db.gc.pass.Lock()
+	defer c.db.gc.pass.Unlock()
+	return c.db.prepare(ctx)
+}
+
+// collect collects some cells, and notes those anew that have later writes.
+func (c *Collector) collect(ctx context.Context, cells []Cell, got *Collected) error {
+	var (
+		rows []store.RowMutation
+		more []Cell
+	)
+	for _, cell := range cells {
+		dead, later, err := c.db.collectCell(ctx, cell, got)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, dead...)
+		if later > 0 {
+			more = append(more, cell)
+		}
+	}
+	if err := c.db.remove(ctx, rows); err != nil {
+		return err
+	}
+	for _, cell := range more {
+		c.db.gc.queue.add(cell, got.SafePoint+1)
+	}
+	return nil
+}
+
+func (c *Collector) add(got Collected) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := &c.total
+	t.SafePoint = got.SafePoint
+	t.Cells += got.Cells
+	t.Locks += got.Locks
+	t.Versions += got.Versions
+	t.Deletions += got.Deletions
+	t.Rollbacks += got.Rollbacks
+	t.LockOnly += got.LockOnly
+	t.Acks += got.Acks
+}
+
+// sweepSome sweeps a part of the table, for as long as a collector sleeps otherwise:
+// the queue must not wait for the whole of it. After a sweep comes a rest: with a
+// long history the queue is full all the time, and each sweep would find the same.
+func (c *Collector) sweepSome(ctx context.Context) error {
+	if time.Now().Before(c.sweepRest) {
+		return nil
+	}
+	began := time.Now()
+	got, err := c.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { c.add(got) }()
+	if c.place == (sweepPlace{}) {
+		c.again, c.begun = false, began
+	}
+	for next := &c.place; time.Since(began) < c.opts.Every; {
+		page := time.Now()
+		if err := c.db.sweepPage(ctx, next, &got, c.opts.Answers); err != nil {
+			return err
+		}
+		if *next == (sweepPlace{}) {
+			c.unswept = c.again
+			c.sweepRest = time.Now().Add(max(time.Since(c.begun), c.db.opts.History/4))
+			c.mu.Lock()
+			c.swept++
+			c.mu.Unlock()
+			return nil
+		}
+		if err := c.rest(ctx, time.Since(page)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sleepFor(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

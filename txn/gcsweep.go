@@ -1,0 +1,114 @@
+package txn
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"indexer/store"
+)
+
+// pause is called after a piece of work with how long it took.
+type pause func(ctx context.Context, took time.Duration) error
+
+// scanCells is how many records a sweep reads at a time.
+const scanCells = 2048
+
+// sweepPlace is where a sweep goes on: a row of one of the application's groups or,
+// after the last of them, of the acknowledgements. The zero value is the beginning,
+// and the end.
+type sweepPlace struct {
+	group string
+	row   string
+}
+
+// sweepPage collects some rows, and moves place on.
+func (db *DB) sweepPage(ctx context.Context, place *sweepPlace, got *Collected, answers Answers) error {
+	groups := db.sweptGroups()
+	if place.group == "" {
+		place.group = groups[0]
+	}
+	var (
+		next []byte
+		err  error
+	)
+	if place.group == ackGroup {
+		next, err = db.collectAcks(ctx, []byte(place.row), got, answers)
+	} else {
+		next, err = db.sweepRows(ctx, place.group, []byte(place.row), got)
+	}
+	switch i := slices.Index(groups, place.group) + 1; {
+	case err != nil:
+		return err
+	case next != nil:
+		place.row = string(next)
+	case i == len(groups):
+		*place = sweepPlace{}
+	default:
+		*place = sweepPlace{group: groups[i]}
+	}
+	return nil
+}
+
+// sweptGroups are the groups of a sweep, in order.
+func (db *DB) sweptGroups() (names []string) {
+	for _, g := range db.table.Groups() {
+		if !strings.HasPrefix(g.Name, "~") {
+			names = append(names, g.Name)
+		}
+	}
+	return append(names, ackGroup)
+}
+
+// sweep collects everything, acknowledgements last: those of cells that are gone.
+func (db *DB) sweep(ctx context.Context, got *Collected, answers Answers) error {
+	for place := (sweepPlace{}); ; {
+		if err := db.sweepPage(ctx, &place, got, answers); err != nil || place == (sweepPlace{}) {
+			return err
+		}
+	}
+}
+
+// sweepRows collects some rows and returns where to go on. Values are dropped as
+// they are read: a page of large ones takes no memory.
+func (db *DB) sweepRows(ctx context.Context, group string, from []byte, got *Collected) (next []byte, err error) {
+	var (
+		rows    []store.RowMutation
+		row     string
+		columns = make(map[string][]gcRecord)
+	)
+	end := func() {
+		for name, records := range columns {
+			dead, _ := garbageOf(records, got.SafePoint)
+			rows = append(rows, got.removals(Cell{row, Column{group, name}}, dead)...)
+			got.Cells++
+		}
+		clear(columns)
+	}
+	next, err = db.table.Scan(ctx, store.Range{Group: group, Start: from, MaxCells: scanCells}, func(c store.Cell) error {
+		name, r, err := readRecord(c)
+		if err != nil {
+			return err
+		}
+		if string(c.Row) != row {
+			end()
+			row = string(c.Row)
+		}
+		columns[name] = append(columns[name], r)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	end()
+	return next, db.remove(ctx, rows)
+}
+
+// remove applies removals, in order.
+func (db *DB) remove(ctx context.Context, rows []store.RowMutation) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return db.table.Apply(ctx, rows)
+}

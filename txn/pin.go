@@ -1,0 +1,174 @@
+package txn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"indexer/store"
+)
+
+// Pin keeps the state at a timestamp readable by name, across processes, until it
+// is dropped or expires.
+type Pin struct {
+	Name string `json:"name"`
+	// TS is the timestamp that stays readable, with everything above it.
+	TS uint64 `json:"ts"`
+	// Owner says for people who wants it, and why.
+	Owner   string    `json:"owner"`
+	Created time.Time `json:"created"`
+	// Expires is when it stops to count; the zero time is never.
+	Expires time.Time `json:"expires,omitzero"`
+}
+
+// Expired reports whether a pin does not count any more.
+func (p Pin) Expired(now time.Time) bool { return !p.Expires.IsZero() && now.After(p.Expires) }
+
+// ErrNoPin: there is no pin of that name.
+var ErrNoPin = errors.New("txn: there is no such pin")
+
+// pinSet are the pins as they are in the table.
+//
+// Memory goes first when a pin is made, and last when it is dropped: a pin that
+// might be in the table always counts.
+type pinSet struct {
+	mu   sync.Mutex
+	list map[string]Pin
+}
+
+var pinRow = []byte("pin")
+
+func (s *pinSet) load(ctx context.Context, table store.Table) error {
+	s.list = make(map[string]Pin)
+	cells, err := table.Read(ctx, pinRow, store.Selector{Group: metaGroup, Prefix: true})
+	if err != nil {
+		return fmt.Errorf("txn: read the pins: %w", err)
+	}
+	for _, c := range cells {
+		var p Pin
+		if err := json.Unmarshal(c.Value, &p); err != nil || p.Name != string(c.Column) {
+			return fmt.Errorf("txn: pin %q cannot be read: %w", c.Column, store.ErrCorrupt)
+		}
+		s.list[p.Name] = p
+	}
+	return nil
+}
+
+func (s *pinSet) oldest(least uint64, now time.Time) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.list {
+		if !p.Expired(now) {
+			least = min(least, p.TS)
+		}
+	}
+	return least
+}
+
+// Pin makes a pin, or moves the one of that name. With TS 0 it is of this moment;
+// it returns the pin as it was stored. Errors: one that matches
+// ErrBelowSafePoint, with nothing changed; those of the store.
+func (db *DB) Pin(ctx context.Context, p Pin) (Pin, error) {
+	if p.Name == "" || strings.ContainsRune(p.Name, 0) {
+		return Pin{}, fmt.Errorf("txn: pin %q: want a name without zero bytes", p.Name)
+	}
+	release := db.Hold()
+	defer release()
+	if p.TS == 0 {
+		p.TS = db.LastTimestamp()
+	}
+	p.Created = time.Now().UTC().Truncate(time.Second)
+	value, err := json.Marshal(p)
+	if err != nil {
+		return Pin{}, fmt.Errorf("txn: pin %q: %w", p.Name, err)
+	}
+	undo, err := db.point.addPin(p)
+	if err != nil {
+		return Pin{}, fmt.Errorf("txn: pin %q: %w", p.Name, err)
+	}
+	err = db.table.Apply(ctx, []store.RowMutation{{Row: pinRow, Mutations: []store.Mutation{
+		{Op: store.DeleteUpTo, Group: metaGroup, Column: []byte(p.Name), TS: store.MaxTS}, // it may move back
+		{Op: store.Put, Group: metaGroup, Column: []byte(p.Name), TS: p.TS, Value: value},
+	}}})
+	if err != nil {
+		undo()
+		return Pin{}, fmt.Errorf("txn: store the pin %q: %w", p.Name, err)
+	}
+	return p, nil
+}
+
+// addPin adds a pin in memory, unless it is below the safe point. undo puts back
+// what was there; what was stored meanwhile nobody can say, so the older of both
+// timestamps counts until the table is opened again.
+func (p *safePoint) addPin(pin Pin) (undo func(), err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if pin.TS < p.ts {
+		return nil, &SafePointError{TS: pin.TS, SafePoint: p.ts}
+	}
+	s := &p.pins
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, had := s.list[pin.Name]
+	s.list[pin.Name] = pin
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if had && before.TS < pin.TS {
+			s.list[pin.Name] = before
+		}
+	}, nil
+}
+
+// Unpin drops a pin. It returns ErrNoPin if there is none of that name.
+func (db *DB) Unpin(ctx context.Context, name string) error {
+	s := &db.point.pins
+	s.mu.Lock()
+	_, ok := s.list[name]
+	s.mu.Unlock()
+	if !ok {
+		return fmt.Errorf("%w: %q", ErrNoPin, name)
+	}
+	err := db.table.Apply(ctx, []store.RowMutation{{Row: pinRow, Mutations: []store.Mutation{
+		{Op: store.DeleteUpTo, Group: metaGroup, Column: []byte(name), TS: store.MaxTS},
+	}}})
+	if err != nil {
+		return fmt.Errorf("txn: drop the pin %q: %w", name, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.list, name)
+	return nil
+}
+
+// Pins lists the pins by name, with those that have expired and were not dropped.
+func (db *DB) Pins() []Pin {
+	s := &db.point.pins
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]Pin, 0, len(s.list))
+	for _, name := range slices.Sorted(maps.Keys(s.list)) {
+		list = append(list, s.list[name])
+	}
+	return list
+}
+
+// dropExpired removes the pins that have expired.
+func (db *DB) dropExpired(ctx context.Context) error {
+	now := time.Now()
+	for _, p := range db.Pins() {
+		if !p.Expired(now) {
+			continue
+		}
+		if err := db.Unpin(ctx, p.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
