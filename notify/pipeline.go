@@ -18,6 +18,7 @@ type Pipeline struct {
 	cursor   string  // the row at which the next scan goes on
 	meters   []meter
 	dead     deadSet
+	scans    sync.RWMutex // see look
 
 	launch func(worker int) // starts one; set by Start, under the queue's mu
 	cancel context.CancelFunc

@@ -83,15 +83,12 @@ func (p *Pipeline) Quiesce(ctx context.Context) (ts uint64, err error) {
 		}
 		before := p.db.LastTimestamp()
 		ended := p.db.Running() == 0
-		notes, _, err := p.db.Notifications(ctx, "", scanChunk)
+		found, _, _, _, err := p.look(ctx, "")
 		if err != nil {
 			return 0, fmt.Errorf("notify: wait for quiescence: %w", err)
 		}
 		switch {
-		case len(notes) > 0:
-			if _, _, err := p.found(ctx, notes); err != nil {
-				return 0, err
-			}
+		case found > 0:
 			pause = time.Millisecond
 		case ended && p.db.LastTimestamp() == before:
 			return before, nil

@@ -23,11 +23,7 @@ func (p *Pipeline) scan(ctx context.Context) error {
 	first := p.cursor
 	around := first == ""
 	for from := first; !p.queue.isClosed(); {
-		notes, next, err := p.db.Notifications(ctx, from, scanChunk)
-		if err != nil {
-			return err
-		}
-		full, row, err := p.found(ctx, notes)
+		_, next, full, row, err := p.look(ctx, from)
 		if err != nil {
 			return err
 		}
