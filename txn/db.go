@@ -94,7 +94,7 @@ func Open(ctx context.Context, table store.Table, opts Options) (*DB, error) {
 	if db.point, err = openSafePoint(ctx, table, opts.History); err != nil {
 		return nil, err
 	}
-	if db.oracle, err = openOracle(ctx, table, opts.sizes); err != nil {
+	if db.oracle, err = openOracle(ctx, table, opts.sizes, db.step); err != nil {
 		return nil, err
 	}
 	if db.committer != nil {

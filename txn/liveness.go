@@ -50,7 +50,8 @@ func openLiveness(ctx context.Context, table store.Table) (*liveness, error) {
 }
 
 // abandoned reports whether the lock's owner is dead, or has not touched the
-// lock for ttl.
+// lock for ttl. A lock from further ahead than that was written before somebody
+// set the clock back; rolling back a live owner is safe, it only costs a retry.
 func (l *liveness) abandoned(lock lockRecord, ttl time.Duration) bool {
-	return lock.token != l.token || time.Since(lock.wall) > ttl
+	return lock.token != l.token || time.Since(lock.wall).Abs() > ttl
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
+	"sync/atomic"
 
 	"indexer/store"
 )
@@ -49,13 +51,38 @@ import (
 // that readers consult (every read pays), and a snapshot timestamp that lags
 // behind the start timestamp (two timestamps for one transaction in every rule
 // that follows).
+//
+// # The fast path
+//
+// Next is one atomic add when nothing stands in the way. What may be handed out is
+// in a span, which is never changed, only replaced: by Reserve (limit F), by
+// Visible, and when the ceiling rises (limit: the ceiling). Next takes the span,
+// then a number, and looks whether the span is still the same. The number counts
+// only if it is, and if it is below the span's limit; else it is thrown away, for
+// good: numbers are not returned. That keeps the two claims of the proof:
+//
+//  1. During a flush no start timestamp of F or above is handed out. Under the
+//     span of the flush: the limit says so. Under an earlier one: the number was
+//     taken before the flush's span was put in place, and Reserve, which looks at
+//     the counter after it has put it there, would have seen it and gone higher.
+//  2. No timestamp is handed out twice. Numbers are not, since the counter only
+//     rises. A number of F … F+n-1 would be a commit timestamp: it can only be
+//     taken under the flush's span, whose limit is F, for Visible moves the
+//     counter to F+n before it puts the next span in place.
+//
+// A span at the same address as an earlier one cannot be taken for it: whoever
+// compares holds the earlier one, so its memory is not used again.
 type Oracle struct {
 	persist func(ctx context.Context, ceiling uint64) error
 
-	mu      sync.Mutex
+	span atomic.Pointer[span]
+	_    [64]byte      // next is written all the time, what is around it is read
+	next atomic.Uint64 // the next timestamp to hand out
+	_    [64]byte
+
+	mu      sync.Mutex // held by whoever replaces the span
 	sizes   oracleSizes
 	free    *sync.Cond // signalled when the window closes or the ceiling rises
-	next    uint64     // the next timestamp to hand out
 	ceiling uint64     // persisted; everything handed out is below
 	first   uint64     // F of the group on its way; 0 when there is none
 	after   uint64     // where next goes on when the group is visible
@@ -64,6 +91,12 @@ type Oracle struct {
 	failed    error // of the last attempt to raise the ceiling
 	closed    bool
 	work      sync.WaitGroup
+}
+
+// span is what Next may hand out without taking the mutex.
+type span struct {
+	limit uint64 // only timestamps below
+	low   uint64 // from here on the next range must be asked for
 }
 
 // oracleSizes are the bounds of an oracle, in timestamps.
@@ -82,7 +115,8 @@ var (
 )
 
 // openOracle reads the persisted ceiling and allocates a first range above it.
-func openOracle(ctx context.Context, table store.Table, sizes oracleSizes) (*Oracle, error) {
+// step is called before each ceiling is written, and after.
+func openOracle(ctx context.Context, table store.Table, sizes oracleSizes, step func(string, Cell) error) (*Oracle, error) {
 	cells, err := table.Read(ctx, oracleRow, store.Selector{Group: metaGroup, Column: oracleColumn})
 	if err != nil {
 		return nil, fmt.Errorf("txn: read the timestamp oracle's ceiling: %w", err)
@@ -95,45 +129,84 @@ func openOracle(ctx context.Context, table store.Table, sizes oracleSizes) (*Ora
 		ceiling = binary.BigEndian.Uint64(cells[0].Value)
 	}
 	return newOracle(ctx, ceiling, sizes, func(ctx context.Context, c uint64) error {
-		return table.Apply(ctx, []store.RowMutation{{Row: oracleRow, Mutations: []store.Mutation{{
+		if err := step(stepOracleRange, Cell{}); err != nil {
+			return err
+		}
+		err := table.Apply(ctx, []store.RowMutation{{Row: oracleRow, Mutations: []store.Mutation{{
 			Op: store.Put, Group: metaGroup, Column: oracleColumn, TS: c,
 			Value: binary.BigEndian.AppendUint64(nil, c),
 		}}}})
+		if err != nil {
+			return err
+		}
+		return step(stepOracleRangeWritten, Cell{})
 	})
 }
 
 // newOracle starts at a persisted ceiling; persist writes a new one durably.
 func newOracle(ctx context.Context, ceiling uint64, sizes oracleSizes, persist func(context.Context, uint64) error) (*Oracle, error) {
-	o := &Oracle{persist: persist, sizes: sizes, next: ceiling, ceiling: ceiling + sizes.allocated}
+	o := &Oracle{persist: persist, sizes: sizes, ceiling: ceiling + sizes.allocated}
 	o.free = sync.NewCond(&o.mu)
+	o.next.Store(ceiling)
 	if err := persist(ctx, o.ceiling); err != nil {
 		return nil, fmt.Errorf("txn: persist the timestamp oracle's ceiling: %w", err)
 	}
+	o.replaceSpan()
 	return o, nil
 }
 
 // Next returns a timestamp greater than every one it returned before, in this
 // process or an earlier one.
 func (o *Oracle) Next(ctx context.Context) (uint64, error) {
+	s := o.span.Load()
+	if o.next.Load() < s.limit { // so that those who must wait throw nothing away
+		ts := o.next.Add(1) - 1
+		if ts < s.limit && o.span.Load() == s {
+			if ts >= s.low {
+				o.extend()
+			}
+			return ts, nil
+		}
+	}
+	return o.nextLocked(ctx)
+}
+
+// nextLocked is Next while no span can be replaced, but for the time it waits.
+func (o *Oracle) nextLocked(ctx context.Context) (uint64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for waited := false; ; waited = true {
 		if o.closed {
 			return 0, ErrClosed
 		}
-		if waited && o.next >= o.ceiling && !o.extending && o.failed != nil {
+		if waited && o.next.Load() >= o.ceiling && !o.extending && o.failed != nil {
 			return 0, fmt.Errorf("txn: out of timestamps: %w", o.failed)
 		}
 		o.extendIfLow()
-		if o.next < o.ceiling && (o.first == 0 || o.next < o.first) {
-			ts := o.next
-			o.next++
-			return ts, nil
+		if limit := o.span.Load().limit; o.next.Load() < limit {
+			if ts := o.next.Add(1) - 1; ts < limit {
+				return ts, nil
+			}
 		}
 		if err := o.wait(ctx); err != nil {
 			return 0, err
 		}
 	}
+}
+
+// replaceSpan puts in place what the other fields say. It is called with mu held.
+func (o *Oracle) replaceSpan() {
+	s := &span{limit: o.ceiling, low: o.ceiling - o.sizes.allocated/2}
+	if o.first != 0 {
+		s.limit = min(s.limit, o.first)
+	}
+	if o.extending {
+		s.low = math.MaxUint64
+	}
+	if o.closed {
+		s.limit = 0
+	}
+	o.span.Store(s)
 }
 
 // wait waits for free, or for ctx to end. It is called with mu held.
@@ -155,7 +228,11 @@ func (o *Oracle) wait(ctx context.Context) error {
 func (o *Oracle) Last() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.next - 1
+	last := min(o.next.Load(), o.ceiling) // numbers above were thrown away
+	if o.first != 0 {
+		last = min(last, o.first)
+	}
+	return last - 1
 }
 
 var errOracleRange = errors.New("txn: timestamp range used up; the next one is being allocated")
@@ -165,32 +242,50 @@ func (o *Oracle) Reserve(n int) (uint64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.extendIfLow()
-	first := o.next + o.sizes.window
-	if first+uint64(n) > o.ceiling {
-		// This runs in the store's committer, through which the new ceiling has
-		// to pass: waiting here would wait for ourselves.
-		return 0, errors.Join(errOracleRange, o.failed)
+	for {
+		first := o.next.Load() + o.sizes.window
+		if first+uint64(n) > o.ceiling {
+			// This runs in the store's committer, through which the new ceiling has
+			// to pass: waiting here would wait for ourselves.
+			o.first, o.after = 0, 0
+			o.replaceSpan()
+			return 0, errors.Join(errOracleRange, o.failed)
+		}
+		o.first, o.after = first, first+uint64(n)
+		o.replaceSpan()
+		if o.next.Load() <= first { // see claim 1: nobody got this far under the span before
+			return first, nil
+		}
 	}
-	o.first, o.after = first, first+uint64(n)
-	return first, nil
 }
 
 // Visible implements store.Clock: the reserved commits can be read now.
 func (o *Oracle) Visible() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.next, o.first, o.after = o.after, 0, 0
+	for n := o.next.Load(); n < o.after && !o.next.CompareAndSwap(n, o.after); n = o.next.Load() {
+	}
+	o.first, o.after = 0, 0
+	o.replaceSpan() // after the counter: see claim 2
 	o.free.Broadcast()
+}
+
+// extend is extendIfLow for Next, which does not hold mu.
+func (o *Oracle) extend() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.extendIfLow()
 }
 
 // extendIfLow starts raising the ceiling when half of the range is used. It is
 // called with mu held.
 func (o *Oracle) extendIfLow() {
-	if o.extending || o.closed || o.ceiling-o.next > o.sizes.allocated/2 {
+	if o.extending || o.closed || o.next.Load()+o.sizes.allocated/2 < o.ceiling {
 		return
 	}
 	o.extending = true
-	target := o.ceiling + o.sizes.allocated
+	o.replaceSpan()
+	target := max(o.ceiling, o.next.Load()) + o.sizes.allocated
 	o.work.Go(func() {
 		err := o.persist(context.Background(), target)
 		o.mu.Lock()
@@ -199,6 +294,7 @@ func (o *Oracle) extendIfLow() {
 			o.ceiling = target
 		}
 		o.failed, o.extending = err, false
+		o.replaceSpan()
 		o.free.Broadcast()
 	})
 }
@@ -207,6 +303,7 @@ func (o *Oracle) extendIfLow() {
 func (o *Oracle) close() {
 	o.mu.Lock()
 	o.closed = true
+	o.replaceSpan()
 	o.free.Broadcast()
 	o.mu.Unlock()
 	o.work.Wait()

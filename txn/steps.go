@@ -31,4 +31,7 @@ const (
 	stepUnnotify        = "unnotify"
 	stepHandover        = "handover"
 	stepCommitBatch     = "commit-batch"
+
+	stepOracleRange        = "oracle-range"
+	stepOracleRangeWritten = "oracle-range-written"
 )
