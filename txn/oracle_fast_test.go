@@ -18,11 +18,11 @@ import (
 // TestOracleUnderFlushes takes timestamps from many goroutines while groups come
 // and go and ranges end, as fast as they can: the claims of oracle.go's fast path.
 func TestOracleUnderFlushes(t *testing.T) {
-	rounds := 500_000
+	rounds := 200_000
 	if testing.Short() {
-		rounds = 100_000
+		rounds = 50_000
 	}
-	for _, sizes := range []oracleSizes{{allocated: 1 << 10, window: 2}, {allocated: 1 << 20, window: 1 << 10}} {
+	for _, sizes := range []oracleSizes{{allocated: 1 << 10, window: 0}, {allocated: 1 << 10, window: 2}, {allocated: 1 << 20, window: 1 << 10}} {
 		c := &ceilings{last: 16}
 		o, err := newOracle(context.Background(), c.last, sizes, c.persist)
 		if err != nil {
