@@ -27,9 +27,10 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// A map of newest timestamps that holds next to nothing must change no answer.
+// A map of newest timestamps, and hints, that hold next to nothing must change no
+// answer.
 func TestConformanceTinyMap(t *testing.T) {
 	storetest.Run(t, func(t testing.TB, groups []store.GroupSpec) store.Table {
-		return open(t, t.TempDir(), groups, badgerdb.Options{NewestCells: 4})
+		return open(t, t.TempDir(), groups, badgerdb.Options{NewestCells: 4, HintCells: 4})
 	})
 }

@@ -130,7 +130,10 @@ func (b *batch) put(o *op, key []byte, ts uint64) error {
 	b.values = appendValue(b.values, o.group.Latest, ts, o.Value)
 	value := b.values[start:len(b.values):len(b.values)]
 	b.note(o, key, ts, true)
-	b.c.newest.note(o.group.number, o.column, ts)
+	bound := b.c.newest.note(o.group.number, o.column, ts)
+	if h := b.c.db.hints; h != nil && !o.group.Latest {
+		h.raise(h.hash(o.column, o.head), bound, b.c.seq+1)
+	}
 	b.bounds[o.group.number] = max(b.bounds[o.group.number], ts)
 	b.count(len(key) + len(value))
 	return b.txn.Set(key, value)

@@ -20,6 +20,9 @@ type cursor struct {
 	lo, hi uint64
 	newest int // 0 for all
 
+	// greatest, if set, is told the first timestamp of each column that is met.
+	greatest func(ts uint64)
+
 	head    []byte // of the column the cursor is in
 	kept    int    // versions of it that were passed on
 	passed  int    // versions passed over since the last seek
@@ -78,6 +81,9 @@ func (c *cursor) versioned(fn func([]byte, uint64, *badger.Item) error) error {
 	if !bytes.Equal(head, c.head) {
 		c.head = append(c.head[:0], head...)
 		c.kept, c.passed = 0, 0
+		if c.greatest != nil {
+			c.greatest(ts)
+		}
 	}
 	switch {
 	case ts > c.hi:

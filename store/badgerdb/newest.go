@@ -54,14 +54,15 @@ func (n *newest) of(g int, column uint64) uint64 {
 	return n.floor[g]
 }
 
-// note records a put.
-func (n *newest) note(g int, column, ts uint64) {
+// note records a put, and returns the column's bound.
+func (n *newest) note(g int, column, ts uint64) uint64 {
 	ts = max(ts, n.of(g, column))
 	if len(n.young.bound) >= n.half {
 		n.evict()
 	}
 	n.young.bound[column] = ts
 	n.young.max[g] = max(n.young.max[g], ts)
+	return ts
 }
 
 func (n *newest) evict() {

@@ -44,7 +44,10 @@ func Open(dir string, groups []store.GroupSpec, opts Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{dir: dir, badger: b, schema: schema, queue: make(chan *request, queueLength)}
+	db := &DB{
+		dir: dir, badger: b, schema: schema, queue: make(chan *request, queueLength),
+		seed: maphash.MakeSeed(), hints: newHints(opts.HintCells),
+	}
 	db.checker = engine.Checker{Schema: schema, Limits: limits, Overhead: opOverhead}
 	if err := db.start(opts); err != nil {
 		return nil, errors.Join(err, b.Close())
@@ -88,7 +91,7 @@ func (db *DB) start(opts Options) error {
 	db.badger.SetDiscardTs(db.seqAtOpen)
 	db.committer = &committer{
 		db:        db,
-		planner:   planner{db: db, seed: maphash.MakeSeed()},
+		planner:   planner{db: db, seed: db.seed},
 		newest:    n,
 		residents: sets,
 		bounds:    stored,
@@ -143,6 +146,8 @@ type DB struct {
 	groups    []group // by number
 	seqAtOpen uint64
 	views     *views
+	seed      maphash.Seed // of the hashes of columns
+	hints     *hints       // nil for none
 	queue     chan *request
 	committer *committer
 	running   sync.WaitGroup // the committer's goroutine

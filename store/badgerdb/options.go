@@ -25,6 +25,10 @@ type Options struct {
 	// NewestCells bounds the map of newest timestamps that answers most guards
 	// (see newest.go), in cells; 0 stands for 1<<19, about 20 MiB.
 	NewestCells int
+	// HintCells bounds the table of where the newest versions are, which makes the
+	// usual read one look-up (see hints.go), in cells; 0 stands for 1<<19, about 20
+	// MiB, and a negative number for none.
+	HintCells int
 	// VerifyOnOpen reads all table files when opening and compares checksums.
 	// It costs one pass over the data. Verify does the same at any time.
 	VerifyOnOpen bool

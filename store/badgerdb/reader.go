@@ -87,8 +87,15 @@ func (r *reader) selectCells(its *iterators, g *group, sel *store.Selector, fn f
 	} else {
 		its.key = appendName(its.key, sel.Column)
 	}
-	if g.Latest && !sel.Prefix {
+	switch {
+	case sel.Prefix:
+	case g.Latest:
 		return r.getLatest(its.key, lo, hi, fn)
+	case lo == hi:
+		_, err := r.getVersion(its.key, lo, fn)
+		return err
+	case sel.Newest == 1:
+		return r.newest(its, g, lo, hi, fn)
 	}
 	prefix := its.key
 	start := prefix
