@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"indexer/page"
+	"indexer/rank"
 )
 
 // maxHops is how many URLs the way to a terminal may pass through.
@@ -85,10 +86,6 @@ func lastPage(way []*URL) page.URL {
 	return ""
 }
 
-// rankTolerance is how far below the highest rank a candidate may lie. It keeps
-// the choice from hanging on the last digits of an approximation.
-const rankTolerance = 0.99
-
 // canonical chooses the URL that the index shows for c: among the members that
 // are their own terminal and not noindex, those of about the highest rank; of
 // these https before http, then the shortest, then the first in byte order.
@@ -103,7 +100,7 @@ func (r *Repository) canonical(c *Cluster) page.URL {
 	}
 	var best page.URL
 	for _, u := range candidates {
-		if u.Rank >= rankTolerance*highest && (best == "" || preferred(u.URL, best)) {
+		if rank.Stands(u.Rank, highest) && (best == "" || preferred(u.URL, best)) {
 			best = u.URL
 		}
 	}

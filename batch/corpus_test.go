@@ -112,7 +112,13 @@ func compareWithExpected(t *testing.T, b *Builder, misread misreadLengths, label
 	for _, u := range urls {
 		ranks[u.URL] = u.Rank
 	}
-	r := b.Finish(func(u page.URL) float64 { return ranks[u] })
+	r, err := b.Solve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := checkRanks(t, r, ranks); err != nil {
+		t.Error(err)
+	}
 	d := &differences{t: t, misread: misread}
 	d.compareURLs(r, urls)
 	d.compareIndex(r, readLines[expectedDocument](t, label+".jsonl.gz"))

@@ -1,29 +1,54 @@
 package batch
 
 import (
+	"context"
 	"slices"
 
 	"indexer/page"
+	"indexer/rank"
 )
 
 // LonelyRank is the rank of a URL that nothing links to (semantics.md section 6).
-const LonelyRank = 0.15
+const LonelyRank = rank.Teleport
 
-// Finish computes the repository from what was added. The rank of each URL comes
-// from rank; nil stands for LonelyRank everywhere. The Builder must not be used
-// afterwards.
-func (b *Builder) Finish(rank func(page.URL) float64) *Repository {
-	if rank == nil {
-		rank = func(page.URL) float64 { return LonelyRank }
+// Finish computes the repository from what was added, with the ranks given; nil
+// stands for LonelyRank everywhere. The Builder must not be used afterwards.
+func (b *Builder) Finish(ranks func(page.URL) float64) *Repository {
+	r := b.known()
+	for _, u := range r.urls {
+		if u.Rank = LonelyRank; ranks != nil {
+			u.Rank = ranks(u.URL)
+		}
 	}
+	r.cluster()
+	return r
+}
+
+// Solve computes the repository from what was added, with the ranks that the links
+// give. The Builder must not be used afterwards.
+func (b *Builder) Solve(ctx context.Context) (*Repository, error) {
+	r := b.known()
+	if err := r.solve(ctx); err != nil {
+		return nil, err
+	}
+	r.cluster()
+	return r, nil
+}
+
+// known makes a repository of the URLs that are known.
+func (b *Builder) known() *Repository {
 	r := &Repository{urls: make(map[page.URL]*URL, 2*len(b.urls)), clusters: make(map[page.ContentKey]*Cluster)}
 	for u, d := range b.urls {
 		r.urls[u] = &URL{URL: u, Document: d.doc, FetchedAt: d.fetchedAt()}
 	}
 	b.urls = nil
 	r.addUnfetched()
+	return r
+}
+
+// cluster finds terminals, clusters and canonical URLs, all ranks being there.
+func (r *Repository) cluster() {
 	for _, u := range r.urls {
-		u.Rank = rank(u.URL)
 		u.Lead = r.lead(u)
 	}
 	for u := range r.URLs() {
@@ -34,7 +59,6 @@ func (b *Builder) Finish(rank func(page.URL) float64) *Repository {
 		c.Canonical = r.canonical(c)
 	}
 	r.invertLinks()
-	return r
 }
 
 // addUnfetched makes nodes of URLs that are linked or redirected to only.

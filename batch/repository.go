@@ -31,7 +31,7 @@ type URL struct {
 	Terminal page.URL
 	// Cluster is the cluster the URL is a member of, nil without a terminal.
 	Cluster *Cluster
-	// Rank is what Finish was given for the URL.
+	// Rank is what Finish was given for the URL, or Solve found.
 	Rank float64
 }
 
