@@ -158,17 +158,25 @@ func newOracle(ctx context.Context, ceiling uint64, sizes oracleSizes, persist f
 // Next returns a timestamp greater than every one it returned before, in this
 // process or an earlier one.
 func (o *Oracle) Next(ctx context.Context) (uint64, error) {
-	s := o.span.Load()
-	if o.next.Load() < s.limit { // so that those who must wait throw nothing away
-		ts := o.next.Add(1) - 1
-		if ts < s.limit && o.span.Load() == s {
-			if ts >= s.low {
-				o.extend()
-			}
-			return ts, nil
-		}
+	if ts, ok := o.take(o.span.Load()); ok {
+		return ts, nil
 	}
 	return o.nextLocked(ctx)
+}
+
+// take takes a timestamp under a span, if that is still in place afterwards.
+func (o *Oracle) take(s *span) (ts uint64, ok bool) {
+	if o.next.Load() >= s.limit { // so that those who must wait throw nothing away
+		return 0, false
+	}
+	ts = o.next.Add(1) - 1
+	if ts >= s.limit || o.span.Load() != s {
+		return 0, false
+	}
+	if ts >= s.low {
+		o.extend()
+	}
+	return ts, true
 }
 
 // nextLocked is Next while no span can be replaced, but for the time it waits.

@@ -22,7 +22,7 @@ func TestOracleUnderFlushes(t *testing.T) {
 	if testing.Short() {
 		rounds = 50_000
 	}
-	for _, sizes := range []oracleSizes{{allocated: 1 << 10, window: 0}, {allocated: 1 << 10, window: 2}, {allocated: 1 << 20, window: 1 << 10}} {
+	for _, sizes := range []oracleSizes{{allocated: 1 << 40, window: 0}, {allocated: 1 << 10, window: 2}, {allocated: 1 << 20, window: 1 << 10}} {
 		c := &ceilings{last: 16}
 		o, err := newOracle(context.Background(), c.last, sizes, c.persist)
 		if err != nil {
@@ -57,7 +57,7 @@ func TestOracleUnderFlushes(t *testing.T) {
 		done.Store(true)
 		work.Wait()
 		o.close()
-		all := slices.Concat(starts[0], starts[1], starts[2], starts[3], commits)
+		all := slices.Concat(append(starts[:], commits)...)
 		slices.Sort(all)
 		if n := len(slices.Compact(slices.Clone(all))); n != len(all) {
 			t.Errorf("window %d: %d of %d timestamps were handed out twice", sizes.window, len(all)-n, len(all))
@@ -70,6 +70,34 @@ func TestOracleUnderFlushes(t *testing.T) {
 				t.Errorf("the timestamps of goroutine %d went backwards", g)
 			}
 		}
+	}
+}
+
+// TestOracleSpanReplaced: what is taken under a span that is not in place any more
+// is thrown away, whatever came between: the beginning of a flush, a whole flush, or
+// the end of one.
+func TestOracleSpanReplaced(t *testing.T) {
+	for _, between := range []struct {
+		name         string
+		before, then func(o *Oracle)
+	}{
+		{"a flush begins", func(*Oracle) {}, func(o *Oracle) { _, _ = o.Reserve(2) }},
+		{"a flush begins and ends", func(*Oracle) {}, func(o *Oracle) { _, _ = o.Reserve(2); o.Visible() }},
+		{"a flush ends", func(o *Oracle) { _, _ = o.Reserve(2) }, func(o *Oracle) { o.Visible() }},
+		{"it is closed", func(*Oracle) {}, func(o *Oracle) { o.close() }},
+	} {
+		c := &ceilings{last: 16}
+		o, err := newOracle(context.Background(), c.last, oracleSizes{allocated: 1 << 20, window: 0}, c.persist)
+		if err != nil {
+			t.Fatal(err)
+		}
+		between.before(o)
+		s := o.span.Load()
+		between.then(o)
+		if ts, ok := o.take(s); ok {
+			t.Errorf("%s: %d was taken under the span before", between.name, ts)
+		}
+		o.close()
 	}
 }
 
@@ -88,6 +116,9 @@ func flush(t *testing.T, o *Oracle, hidden *atomic.Uint64, rounds int) (commits 
 		hidden.Store(first)
 		for i := range n {
 			commits = append(commits, first+uint64(i))
+		}
+		for range rand.IntN(100) { // the group is on its way
+			_ = hidden.Load()
 		}
 		hidden.Store(0)
 		o.Visible()
