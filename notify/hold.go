@@ -24,7 +24,7 @@ func (q *queue) enqueue(e *entry, now time.Time) {
 	if last, ok := q.lastRuns[e.observer].last(e.row); ok {
 		until = last.Add(hold)
 	}
-	if !until.After(now) {
+	if until = q.together(e.observer, until); !until.After(now) {
 		q.makeReady(e)
 		return
 	}

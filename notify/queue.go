@@ -127,7 +127,7 @@ func (q *queue) makeReady(e *entry) {
 func (q *queue) take() []*entry {
 	best := -1
 	for i := range q.ready {
-		if len(q.ready[i]) > 0 && (best < 0 || q.ready[i][0].oldest < q.ready[best][0].oldest) {
+		if len(q.ready[i]) > 0 && !q.occupied(i) && (best < 0 || q.ready[i][0].oldest < q.ready[best][0].oldest) {
 			best = i
 		}
 	}
@@ -222,6 +222,7 @@ func (q *queue) requeue(batch []*entry, delay func(*entry) time.Duration) {
 
 // settled is called with mu held whenever runs have ended.
 func (q *queue) settled() {
+	q.vacated()
 	q.releaseHeld()
 	q.tellWatchers()
 }

@@ -29,6 +29,11 @@ type Observer struct {
 	// last run (or, for the first time, a fifth of Hold after it was notified),
 	// and at once when they are idle. For work that is worth collapsing.
 	Hold time.Duration
+	// Solo lets only one run of the observer be under way at a time, however many
+	// workers there are: for one whose runs write to many rows beside those they were
+	// woken for, and would meet there; see solo.go. It saves conflicts and is no promise
+	// to build on: transactions have to be right without it.
+	Solo bool
 	// Run does the work for some rows, at least one and at most Batch, in a
 	// transaction that it must neither commit nor roll back. It may find nothing to
 	// do: then it writes nothing. An error or a panic is retried; see ErrFatal for
