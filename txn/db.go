@@ -62,6 +62,7 @@ type DB struct {
 	mode      Mode
 	counters  Counters
 	running   atomic.Int64
+	turns     turns
 	point     *safePoint
 	gc        garbage
 }
@@ -142,6 +143,10 @@ func (db *DB) Close() error {
 
 // Mode tells which commit path is used.
 func (db *DB) Mode() Mode { return db.mode }
+
+// Timestamp takes a timestamp, greater than all that were taken before, in this
+// process or an earlier one.
+func (db *DB) Timestamp(ctx context.Context) (uint64, error) { return db.oracle.Next(ctx) }
 
 // LastTimestamp is the greatest timestamp taken so far: of a begin, or of a
 // commit that can be read. Two equal answers mean that in between no transaction
