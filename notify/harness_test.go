@@ -154,7 +154,15 @@ func (q *queue) mustHold(t testing.TB) {
 			t.Errorf("%v waits with again %d, oldest %d, newest %d", k, e.again, e.oldest, e.newest)
 		}
 	}
-	inHeaps := len(q.held)
+	inHeaps, gathering := len(q.held), 0
+	for _, e := range q.held {
+		if e.hold {
+			gathering++
+		}
+	}
+	if gathering != q.gathering {
+		t.Errorf("%d entries gather, counted as %d", gathering, q.gathering)
+	}
 	for i := range q.ready {
 		inHeaps += len(q.ready[i]) + q.busy[i]
 		if waiting[i] != q.waiting[i] || busy[i] != q.busy[i] {

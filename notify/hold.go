@@ -8,7 +8,7 @@ import (
 // Entries are held back for two reasons. After a run that did not commit they
 // wait out a delay; nothing shortens it. And rows of an observer with Hold wait
 // for more notifications to collapse with, until their time has come or the
-// observers before theirs are idle, when waiting would gain nothing.
+// observers before theirs are calm (calm.go), when waiting would gain nothing.
 //
 // One goroutine, keepTime, frees what is due. Rejected: a time.AfterFunc for
 // each delay, whose goroutines nobody waits for.
@@ -16,7 +16,7 @@ import (
 // enqueue makes an entry ready, or holds it for collapsing.
 func (q *queue) enqueue(e *entry, now time.Time) {
 	hold := q.registry.list[e.observer].Hold
-	if hold == 0 || q.eager || q.upstreamIdle(e.observer) {
+	if hold == 0 || q.eager || q.upstreamCalm(e.observer, now) {
 		q.makeReady(e)
 		return
 	}
@@ -29,6 +29,7 @@ func (q *queue) enqueue(e *entry, now time.Time) {
 		return
 	}
 	e.hold = true
+	q.gathering++
 	q.holdUntil(e, until)
 }
 
@@ -73,54 +74,15 @@ func (q *queue) release(now time.Time) time.Duration {
 	for len(q.held) > 0 && !q.held[0].until.After(now) {
 		q.makeReady(heap.Pop(&q.held).(*entry))
 	}
+	calm := q.releaseHeld(now)
 	if len(q.held) == 0 {
 		return 0
 	}
-	return q.held[0].until.Sub(now)
-}
-
-// upstreamIdle reports whether no observer before i has anything to do.
-func (q *queue) upstreamIdle(i int) bool {
-	for j := range i {
-		if q.waiting[j] > 0 || q.busy[j] > 0 {
-			return false
-		}
+	next := q.held[0].until.Sub(now)
+	if calm > 0 {
+		next = min(next, calm)
 	}
-	return true
-}
-
-// releaseHeld frees the entries that were only held for collapsing, of
-// observers whose upstream has become idle. Upstream becomes idle by the end of a
-// run and by nothing else: it is called there.
-func (q *queue) releaseHeld() {
-	if len(q.held) == 0 {
-		return
-	}
-	last := len(q.ready) - 1 // the last observer whose upstream is idle
-	for i := range q.ready {
-		if q.waiting[i] > 0 || q.busy[i] > 0 {
-			last = i
-			break
-		}
-	}
-	free := func(e *entry) bool { return e.hold && e.observer <= last }
-	kept := q.held[:0]
-	for _, e := range q.held {
-		if free(e) {
-			q.makeReady(e)
-			continue
-		}
-		kept = append(kept, e)
-	}
-	if len(kept) == len(q.held) {
-		return
-	}
-	clear(q.held[len(kept):])
-	q.held = kept
-	for i, e := range q.held {
-		e.pos = i
-	}
-	heap.Init(&q.held) // the timer may ring for nothing: keepTime just looks
+	return next
 }
 
 // recentRuns remembers when rows were run, for about as long as that can hold

@@ -52,9 +52,10 @@ type queue struct {
 	waiting  []int        // ready or held entries of each observer
 	busy     []int        // running entries of each observer
 	lastRuns []recentRuns // of each observer
-	overflow bool         // there may be notifications that are in the table only
-	working  []bool       // the workers there are, by number (workers.go)
-	wanted   int          // how many there should be
+	calmness
+	overflow bool   // there may be notifications that are in the table only
+	working  []bool // the workers there are, by number (workers.go)
+	wanted   int    // how many there should be
 	closed   bool
 	stopped  chan struct{} // closed with the queue
 	alarm    chan struct{} // holds a token when keepTime has to look again
@@ -66,7 +67,8 @@ func newQueue(r *Registry, capacity int) *queue {
 	q := &queue{
 		registry: r, capacity: capacity, entries: make(map[key]*entry),
 		ready: make([]readyHeap, n), waiting: make([]int, n), busy: make([]int, n), lastRuns: make([]recentRuns, n),
-		stopped: make(chan struct{}), alarm: make(chan struct{}, 1), watchers: make(map[*watcher]struct{}),
+		calmness: calmness{idleSince: make([]time.Time, n)},
+		stopped:  make(chan struct{}), alarm: make(chan struct{}, 1), watchers: make(map[*watcher]struct{}),
 	}
 	q.work = sync.NewCond(&q.mu)
 	return q
@@ -102,6 +104,7 @@ func (q *queue) addOne(k key, ts uint64, now time.Time, found bool) bool {
 		e = &entry{key: k, oldest: ts, newest: ts, since: now, doubtful: found}
 		q.entries[k] = e
 		q.waiting[k.observer]++
+		q.busyUpstream(k.observer)
 		q.enqueue(e, now)
 		return true
 	}
@@ -117,6 +120,12 @@ func (q *queue) addOne(k key, ts uint64, now time.Time, found bool) bool {
 }
 
 func (q *queue) makeReady(e *entry) {
+	if e.hold {
+		q.gathering--
+		// Its turn begins now. By its age it would come before what the observers
+		// before have to do, which would notify it again.
+		e.oldest = e.newest
+	}
 	e.place, e.hold = ready, false
 	heap.Push(&q.ready[e.observer], e)
 	q.work.Signal()
@@ -223,7 +232,9 @@ func (q *queue) requeue(batch []*entry, delay func(*entry) time.Duration) {
 // settled is called with mu held whenever runs have ended.
 func (q *queue) settled() {
 	q.vacated()
-	q.releaseHeld()
+	if q.releaseHeld(time.Now()) > 0 {
+		q.ring()
+	}
 	q.tellWatchers()
 }
 

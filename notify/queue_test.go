@@ -53,7 +53,7 @@ func driveQueue(t *testing.T, rng *rand.Rand) error {
 	registry, err := NewRegistry(
 		Observer{Name: "a", Watches: col("x"), Run: nop, Batch: 1 + rng.IntN(4)},
 		Observer{Name: "b", Watches: col("y"), Run: nop, Hold: time.Duration(rng.IntN(3)) * time.Second, Batch: 1 + rng.IntN(4)},
-		Observer{Name: "c", Watches: col("x"), Run: nop, Hold: time.Duration(rng.IntN(3)) * time.Second},
+		Observer{Name: "c", Watches: col("x"), Run: nop, Hold: time.Duration(rng.IntN(3)) * time.Second, Linger: time.Duration(rng.IntN(2)) * 100 * time.Millisecond},
 	)
 	if err != nil {
 		return err

@@ -10,7 +10,8 @@ import (
 // Admit waits until the backlog is below its bound: a loader calls it before
 // each transaction, so that it does not run away from the observers. With a
 // full backlog it lets callers in again when a tenth of it is done. The bound is
-// soft: every caller that was let in adds to the backlog. With a Stepper it lets
+// soft: every caller that was let in adds to the backlog. Rows that are held for
+// collapsing do not count. With a Stepper it lets
 // everybody in: nobody works while it waits.
 //
 // Errors: the cause of ctx's end, ErrStopped, or what stopped the pipeline.
@@ -23,7 +24,7 @@ func (p *Pipeline) Admit(ctx context.Context) error {
 		return err
 	}
 	bound -= bound / 10
-	return p.wait(ctx, func(q *queue) bool { return len(q.entries) < bound })
+	return p.wait(ctx, func(q *queue) bool { return q.backlog() < bound })
 }
 
 func (p *Pipeline) below(bound int) (bool, error) {
@@ -33,11 +34,12 @@ func (p *Pipeline) below(bound int) (bool, error) {
 	if q.closed {
 		return false, p.whyStopped()
 	}
-	return q.eager || len(q.entries) < bound, nil
+	return q.eager || q.backlog() < bound, nil
 }
 
 // wait is the queue's, with the reason if the pipeline stopped by itself.
 func (p *Pipeline) wait(ctx context.Context, done func(*queue) bool) error {
+	defer p.queue.hurry()()
 	err := p.queue.wait(ctx, done)
 	if errors.Is(err, ErrStopped) {
 		return p.whyStopped()

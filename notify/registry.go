@@ -29,6 +29,9 @@ type Observer struct {
 	// last run (or, for the first time, a fifth of Hold after it was notified),
 	// and at once when they are idle. For work that is worth collapsing.
 	Hold time.Duration
+	// Linger is how long the observers before must have been idle for it to count;
+	// zero: any moment does.
+	Linger time.Duration
 	// Solo lets only one run of the observer be under way at a time, however many
 	// workers there are: for one whose runs write to many rows beside those they were
 	// woken for, and would meet there; see solo.go. It saves conflicts and is no promise

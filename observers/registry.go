@@ -9,7 +9,8 @@ import (
 
 // exportHold is how long changes of one cluster may gather while pages are
 // still streaming in; see notify.Observer.Hold. Idle, they are exported at once.
-const exportHold = 4 * time.Second
+const exportHold = 50 * time.Second
+const exportLinger = 50 * time.Millisecond
 
 // Registry registers the observers: here and nowhere else. Those of a crawl, which
 // find new URLs, come from package frontier.
@@ -21,7 +22,7 @@ func Registry(sink Sink, tracker *Tracker, crawl ...notify.Observer) (*notify.Re
 		notify.Observer{Name: "spread", Watches: schema.Walk, Batch: 32, Run: spread},
 		notify.Observer{Name: "links", Watches: schema.Links, Batch: 8, Run: links},
 		notify.Observer{Name: "forward", Watches: schema.Forward, Weak: true, Batch: 16, Run: forward},
-		notify.Observer{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 64, Hold: exportHold, Run: x.run},
+		notify.Observer{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128, Hold: exportHold, Linger: exportLinger, Run: x.run},
 	}
 	return notify.NewRegistry(append(list, crawl...)...)
 }
