@@ -40,6 +40,8 @@ import (
 //	advance duration                  wait
 //	notifications                     list them
 //	forget row column observer ts
+//	collect                           collect garbage
+//	pin name ts, unpin name
 //
 // -rewrite writes the results anew.
 func TestHistory(t *testing.T) {
@@ -145,6 +147,13 @@ func (h *history) command(cmd string, args []datadriven.CmdArg) (string, error) 
 		return h.notifications()
 	case "forget":
 		return "", h.db.Forget(h.ctx, Notification{Cell: cell(0), Observer: arg(2), TS: ts(3)})
+	case "collect":
+		return h.collect()
+	case "pin":
+		_, err := h.db.Pin(h.ctx, Pin{Name: arg(0), TS: ts(1), Owner: "a story"})
+		return "", err
+	case "unpin":
+		return "", h.db.Unpin(h.ctx, arg(0))
 	case "at":
 		h.add(arg(0), h.db.At(ts(1)))
 		return "", nil

@@ -14,6 +14,8 @@ import (
 func (r *random) onStep(step string, _ Cell) error {
 	x := r.committing
 	switch step {
+	case stepOracleRange, stepOracleRangeWritten: // of no transaction
+		return nil
 	case stepNotify: // the commit timestamp has just been taken
 		x.commit = r.db.LastTimestamp()
 	case stepCommitSecondary, stepUnnotify, stepHandover:

@@ -120,6 +120,9 @@ func runRandom(t *testing.T, table store.Table, mode Mode, seed uint64, bubble b
 	r.reopen()
 	r.compareAll()
 	r.crashAll()
+	r.checkCollected()
+	r.compareAll()
+	r.crashAll()
 	if err := r.db.Close(); err != nil {
 		t.Error(err)
 	}
@@ -146,6 +149,8 @@ func (r *random) step() {
 			r.logf("time passes")
 		case n == 6 && r.rng.IntN(3) == 0:
 			r.reopen()
+		case n == 7:
+			r.collect()
 		}
 		return
 	}
@@ -169,6 +174,8 @@ func (r *random) step() {
 		r.commit(x)
 	case n < 27 && r.rng.IntN(10) == 0:
 		r.reopen()
+	case n >= 28:
+		r.collect()
 	}
 }
 
@@ -194,6 +201,7 @@ func (r *random) reopen() {
 			return nil
 		},
 	})
+	r.db.gc.queue.on.Store(true) // the program takes the collector's steps
 	r.compareNotifications()
 }
 

@@ -1,0 +1,128 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"indexer/store"
+)
+
+// A random program collects garbage at any moment, also while commits have stopped
+// half way and others have crashed. Every answer afterwards is compared with a
+// model that forgets nothing; so it is enough to collect.
+
+// collect takes one step of a collector, or sweeps.
+func (r *random) collect() {
+	ctx := context.Background()
+	var (
+		got Collected
+		err error
+	)
+	if r.rng.IntN(2) == 0 {
+		c := &Collector{db: r.db}
+		err = c.step(ctx, nil)
+		got = c.Total()
+	} else {
+		got, err = r.collectAll(ctx)
+	}
+	if err != nil && !errors.Is(err, errLocksHeld) {
+		r.t.Errorf("collect: %v", err)
+	}
+	r.logf("collected up to %d: %d cells, %d removed, %d locks, %v", got.SafePoint, got.Cells, got.Removed(), got.Locks, err)
+	for _, x := range r.live {
+		if got.SafePoint > x.start {
+			r.t.Errorf("the safe point %d is above %d, which is open", got.SafePoint, x.start)
+		}
+	}
+	r.readPast(got.SafePoint)
+}
+
+// collectAll is Collect without waiting for locks that are not abandoned yet.
+func (r *random) collectAll(ctx context.Context) (Collected, error) {
+	got, err := r.db.prepare(ctx)
+	if err == nil {
+		err = r.db.sweep(ctx, &got, r)
+	}
+	return got, err
+}
+
+// Settled implements Answers: rows whose notifications a transaction has in hand
+// are busy.
+func (r *random) Settled(fn func(busy func(row, observer string) bool) error) error {
+	return fn(func(row, _ string) bool {
+		return slices.ContainsFunc(r.live, func(x *randomTxn) bool {
+			_, ok := x.triggers[Cell{row, app(observed)}]
+			return ok
+		})
+	})
+}
+
+// readPast reads at the safe point, and below it.
+func (r *random) readPast(p uint64) {
+	if p < 2 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), randomWait)
+	defer cancel()
+	below := r.db.At(r.db.SafePoint() - 1)
+	defer below.Rollback()
+	if _, err := below.Get(ctx, "row0", app("a")); !errors.Is(err, ErrBelowSafePoint) {
+		r.t.Errorf("a read below the safe point: %v", err)
+	}
+	at := r.db.At(r.db.SafePoint())
+	defer at.Rollback()
+	x := &randomTxn{tx: at, modelTxn: modelTxn{start: at.Start() + 1}} // At also sees what committed at its timestamp
+	got, err := scanAll(ctx, at)
+	r.compare(x, "", got, err)
+}
+
+// checkCollected: with nobody open a full collection leaves of each cell its value
+// and nothing else.
+func (r *random) checkCollected() {
+	if _, err := r.db.Collect(context.Background(), CollectOptions{Answers: r}); err != nil {
+		r.t.Error(err)
+		return
+	}
+	want := 0
+	for c := range r.model.versions {
+		if r.model.get(&modelTxn{start: ^uint64(0)}, c).Exists {
+			want++
+		}
+	}
+	kinds := make(map[byte]int)
+	acks := 0
+	for _, g := range []string{"app", ackGroup} {
+		_, err := r.table.Scan(context.Background(), store.Range{Group: g}, func(c store.Cell) error {
+			if g == ackGroup {
+				acks++
+			} else {
+				kinds[c.Column[0]]++
+			}
+			return nil
+		})
+		if err != nil {
+			r.t.Error(err)
+		}
+	}
+	if kinds[kindWrite] != want || kinds[kindData] > want || kinds[kindRollback]+kinds[kindLockOnly] > 0 {
+		r.t.Errorf("%d cells exist; a full collection left %d w, %d d, %d r, %d k", want, kinds[kindWrite], kinds[kindData], kinds[kindRollback], kinds[kindLockOnly])
+	}
+	if acks > randomRows {
+		r.t.Errorf("%d acknowledgements of %d rows", acks, randomRows)
+	}
+}
+
+// FuzzCollect runs the random program of a seed, in both modes.
+func FuzzCollect(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		for _, m := range modes {
+			synctest.Test(t, func(t *testing.T) {
+				runRandom(t, openMem(t, Groups("app")), m.mode, seed, true)
+			})
+		}
+	})
+}
