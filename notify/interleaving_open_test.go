@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,12 +43,9 @@ func (s *story) open(d *datadriven.TestData) error {
 	}
 	s.gates, s.faults, s.txns = make(map[string]chan string), make(map[string]*fault), make(map[string]*txn.Txn)
 	s.crashAt, s.stopAt, s.withheld, s.goOn = "", "", nil, make(chan struct{})
-	opts.Events, s.many = s.events(), opts.Workers > 1
-	var list []Observer
-	for line := range strings.Lines(d.Input) {
-		list = append(list, s.observer(strings.Fields(line)))
-	}
-	registry, err := NewRegistry(list...)
+	opts.Events, s.many = s.events(""), opts.Workers > 1
+	s.lines, s.hear = slices.Collect(strings.Lines(d.Input)), "first"
+	registry, err := s.registry("")
 	if err != nil {
 		return err
 	}
@@ -75,6 +73,7 @@ func (s *story) stop() {
 	}
 	s.mu.Unlock()
 	close(s.goOn)
+	s.leave()
 	if err := s.p.Stop(); err != nil {
 		s.say("stopped: %v", err)
 	}
@@ -94,8 +93,14 @@ func (s *story) handover(p *Pipeline, notes []txn.Notification) {
 		s.withheld = append(s.withheld, notes...)
 		notes = nil
 	}
+	hear, peer := s.hear, s.peer
 	s.mu.Unlock()
-	p.Handover(notes)
+	if hear == "first" || hear == "both" {
+		p.Handover(notes)
+	}
+	if peer != nil && (hear == "second" || hear == "both") {
+		peer.Handover(notes)
+	}
 }
 
 // step stops a commit, or crashes it, before a step.
@@ -121,16 +126,16 @@ func (s *story) step(name string, _ txn.Cell) error {
 	return nil
 }
 
-func (s *story) events() Events {
+func (s *story) events(who string) Events {
 	return Events{
-		Ran: func(o string, rows int, _ time.Duration) { s.say("%s: committed, %d rows", o, rows) },
+		Ran: func(o string, rows int, _ time.Duration) { s.say("%s%s: committed, %d rows", who, o, rows) },
 		Conflict: func(o string, rows []string, err error) {
-			s.say("%s: %v met a conflict: %v", o, rows, conflictText(err))
+			s.say("%s%s: %v met a conflict: %v", who, o, rows, conflictText(err))
 		},
 		Failed: func(o string, rows []string, n int, err error) {
-			s.say("%s: %v failed, attempt %d: %s", o, rows, n, firstLine(err.Error()))
+			s.say("%s%s: %v failed, attempt %d: %s", who, o, rows, n, firstLine(err.Error()))
 		},
-		Dead:     func(o, row string, err error) { s.say("%s: gave up on %s: %s", o, row, firstLine(err.Error())) },
+		Dead:     func(o, row string, err error) { s.say("%s%s: gave up on %s: %s", who, o, row, firstLine(err.Error())) },
 		Orphaned: func(o, row string) { s.say("notification of %s at %s removed", o, row) },
 	}
 }
@@ -141,10 +146,19 @@ func conflictText(err error) string {
 	return text
 }
 
+// registry makes the observers; what they say begins with who.
+func (s *story) registry(who string) (*Registry, error) {
+	var list []Observer
+	for _, line := range s.lines {
+		list = append(list, s.observer(who, strings.Fields(line)))
+	}
+	return NewRegistry(list...)
+}
+
 // observer makes an observer from its line.
-func (s *story) observer(f []string) Observer {
+func (s *story) observer(who string, f []string) Observer {
 	o := Observer{Name: f[0], Watches: col(f[1])}
-	var sets, wakes string
+	var sets, wakes, tells string
 	for _, a := range f[2:] {
 		k, v, _ := strings.Cut(a, "=")
 		switch k {
@@ -158,6 +172,8 @@ func (s *story) observer(f []string) Observer {
 			sets = v
 		case "wakes":
 			wakes = v
+		case "tells":
+			tells = v
 		}
 	}
 	o.Run = func(ctx context.Context, tx *txn.Txn, rows []string) error {
@@ -174,9 +190,12 @@ func (s *story) observer(f []string) Observer {
 			if wakes != "" {
 				tx.Notify(row, col(wakes))
 			}
+			if other, column, ok := strings.Cut(tells, ":"); ok {
+				tx.Notify(other, col(column))
+			}
 		}
-		s.say("%s: run on %s", o.Name, strings.Join(saw, " "))
-		if err := s.atGate(o.Name); err != nil {
+		s.say("%s%s: run on %s", who, o.Name, strings.Join(saw, " "))
+		if err := s.atGate(strings.TrimSpace(who + o.Name)); err != nil {
 			return err
 		}
 		return s.faultOf(o.Name, rows)

@@ -25,39 +25,53 @@ import (
 // of the lines. Commands:
 //
 //	open [workers=1] [attempts=n] [capacity=n] [backlog=n] [rescan=d] [mode=twophase] [times]
-//	    name column [weak] [batch=n] [hold=d] [sets=column] [wakes=column]
+//	    name column [weak] [batch=n] [hold=d] [sets=column] [wakes=column] [tells=row:column]
 //	  a new process with these observers on the same table. An observer prints
 //	  what its column holds. times: print when things happen, in s since open
 //	stop                              let runs end, and stop
+//	workers n                         SetWorkers
+//	join; leave                       a second pipeline on the same table, with one worker: story_peer_test.go
+//	hear first|second|both|none       whom commits tell from now on
 //	write row column value            a transaction; with later: nobody is told
 //	wake row column                   a weak notification; with later: the same
 //	tell                              hand over what was kept back by later
 //	begin T; set T row column value; notify T row column
 //	commit T [until=step]             stops before that step; go-on T goes on
+//	read row column                   a stranger's transaction: it deals with the locks it meets
+//	answer lost|none|late             what becomes of the next write to the store: story_lossy_test.go
+//	arrive                            what was late happens now
 //	block observer                    its runs stop at their end…
 //	end observer [fail|conflict|panic|fatal]   …until one of them is ended so; unblock observer
 //	fail observer row n               runs with this row fail n times; conflict too
 //	crash-at step                     the next commit that comes to a step dies there
 //	advance d
 //	table                             notifications and acknowledgements
+//	locks; lose-lock row              locks in the table; one vanishes
 //	dead; retry observer row; drop observer row
 //	admit; quiesce                    say when they return
 //	stats
 func TestInterleaving(t *testing.T) {
-	datadriven.Walk(t, "testdata/interleaving", func(t *testing.T, path string) {
-		synctest.Test(t, func(t *testing.T) {
-			s := &story{t: t, table: openMem(t), acks: make(map[txn.Cell]bool)}
-			defer s.stop()
-			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-				if err := s.command(d); err != nil {
-					s.say("error: %v", err)
+	datadriven.Walk(t, "testdata/interleaving", tell)
+}
+
+// tell runs one story.
+func tell(t *testing.T, path string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		table := &lossy{table: openMem(t).(capable)}
+		s := &story{t: t, table: table, lossy: table, acks: make(map[txn.Cell]bool)}
+		defer s.stop()
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if err := s.command(d); err != nil {
+				s.say("error: %v", err)
+			}
+			synctest.Wait()
+			for _, p := range []*Pipeline{s.p, s.peer} {
+				if p != nil {
+					p.queue.mustHold(t)
 				}
-				synctest.Wait()
-				if s.p != nil {
-					s.p.queue.mustHold(t)
-				}
-				return s.said(d.Cmd == "table" || d.Cmd == "stop" || d.HasArg("sorted"))
-			})
+			}
+			return s.said(d.Cmd == "table" || d.Cmd == "stop" || d.HasArg("sorted"))
 		})
 	})
 }
@@ -66,8 +80,12 @@ func TestInterleaving(t *testing.T) {
 type story struct {
 	t     *testing.T
 	table store.Table
+	lossy *lossy
 	db    *txn.DB
 	p     *Pipeline
+	peer  *Pipeline // after join
+	lines []string  // the observers
+	hear  string
 	work  sync.WaitGroup
 
 	mu       sync.Mutex
@@ -166,6 +184,16 @@ func (s *story) command(d *datadriven.TestData) error {
 		return err
 	case "begin", "set", "notify", "commit", "go-on":
 		return s.transaction(d, arg)
+	case "workers":
+		n, err := strconv.Atoi(arg(0))
+		s.p.SetWorkers(n)
+		return err
+	case "join", "leave", "hear", "read", "locks", "lose-lock":
+		return s.peers(d.Cmd, arg)
+	case "answer":
+		s.lossy.next(arg(0))
+	case "arrive":
+		s.lossy.arrive()
 	default:
 		return s.look(d, arg)
 	}
