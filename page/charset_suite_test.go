@@ -53,15 +53,6 @@ func readEncodingCases(t *testing.T, file string) []encodingCase {
 	return cases
 }
 
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
-}
-
 // TestW3CCharset runs the W3C's pages on which declaration comes first.
 func TestW3CCharset(t *testing.T) {
 	const folder = "../../shared/suites/charset/w3c-meta-charset"

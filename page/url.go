@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	whatwg "github.com/nlnwa/whatwg-url/url"
 )
 
 // URL is an absolute http or https URL in the canonical form of semantics.md
@@ -32,7 +30,7 @@ var (
 )
 
 // parser follows the standard strictly; it has no state and may be shared.
-var parser = whatwg.NewParser()
+var parser = newParser()
 
 // ParseURL parses and normalises an absolute URL. Leading and trailing spaces
 // and control characters are dropped, as the standard says.

@@ -1,0 +1,140 @@
+package page
+
+import (
+	"errors"
+	"strings"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
+	"golang.org/x/net/idna"
+)
+
+// The parser's own domain to ASCII is that of an older standard: it validates
+// punycode labels of domains in ASCII, and refuses some domains beside ASCII for
+// characters that only host names of the DNS must not have. Links to such hosts
+// work in browsers. So the host is converted here before the parser sees it.
+//
+// The parser cannot be told to leave punycode labels alone. They are hidden from
+// it (hidePunycode) and brought back afterwards (showPunycode).
+
+// newParser makes a parser with our domain to ASCII.
+func newParser() whatwg.Parser {
+	return whatwg.NewParser(
+		whatwg.WithPreParseHostFunc(func(u *whatwg.Url, host string) string {
+			if !hasDomain(u) || strings.HasPrefix(host, "[") {
+				return host
+			}
+			domain, err := domainToASCII(percentDecode(host))
+			if err != nil {
+				return refusedHost
+			}
+			return mapLabels(domain, hidePunycode)
+		}),
+		whatwg.WithPostParseHostFunc(func(u *whatwg.Url, host string) string {
+			if !hasDomain(u) {
+				return host
+			}
+			return mapLabels(host, showPunycode)
+		}),
+	)
+}
+
+func hasDomain(u *whatwg.Url) bool { return u.Scheme() == "http" || u.Scheme() == "https" }
+
+// refusedHost is a host that the parser refuses: the hook cannot say no itself.
+const refusedHost = "%"
+
+var errDomain = errors.New("the host is not a domain")
+
+// domains are converted as the URL standard's domain to ASCII says, beStrict being
+// false. Its tables are those of golang.org/x/net/idna, Unicode 15.
+var domains = idna.New(
+	idna.MapForLookup(),
+	idna.BidiRule(),
+	idna.CheckJoiners(true),
+	idna.CheckHyphens(false),
+	idna.VerifyDNSLength(false),
+	idna.StrictDomainName(false),
+	idna.Transitional(false),
+)
+
+// domainToASCII is the standard's function of that name. A domain in ASCII is
+// written in lower case and no more: its punycode labels are not looked into. What
+// it returns has no forbidden character that could change how the parser reads it;
+// other forbidden characters are left for the parser to refuse.
+func domainToASCII(domain string) (string, error) {
+	if isASCII(domain) {
+		domain = strings.ToLower(domain)
+	} else {
+		var err error
+		if domain, err = domains.ToASCII(strings.ToValidUTF8(domain, "\uFFFD")); err != nil {
+			return "", err
+		}
+	}
+	if domain == "" || strings.ContainsAny(domain, "%[") {
+		return "", errDomain
+	}
+	return domain, nil
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// percentDecode decodes each percent sign that two hex digits follow, once.
+func percentDecode(s string) string {
+	if strings.IndexByte(s, '%') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
+			b.WriteByte(unhex(s[i+1])<<4 | unhex(s[i+2]))
+			i += 2
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// mapLabels changes each label of a domain.
+func mapLabels(domain string, change func(label string) string) string {
+	if !strings.Contains(domain, "xn-") {
+		return domain
+	}
+	labels := strings.Split(domain, ".")
+	for i, l := range labels {
+		labels[i] = change(l)
+	}
+	return strings.Join(labels, ".")
+}
+
+// hidePunycode makes a plain label of one in punycode. Labels that look like its
+// results move out of the way, so that showPunycode is its inverse:
+//
+//	xn--x    xn-0-x
+//	xn-0x    xn-00x
+func hidePunycode(label string) string {
+	if rest, ok := strings.CutPrefix(label, "xn--"); ok {
+		return "xn-0-" + rest
+	}
+	if rest, ok := strings.CutPrefix(label, "xn-0"); ok {
+		return "xn-00" + rest
+	}
+	return label
+}
+
+func showPunycode(label string) string {
+	if rest, ok := strings.CutPrefix(label, "xn-0-"); ok {
+		return "xn--" + rest
+	}
+	if rest, ok := strings.CutPrefix(label, "xn-00"); ok {
+		return "xn-0" + rest
+	}
+	return label
+}
