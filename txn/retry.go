@@ -49,7 +49,7 @@ func (db *DB) Run(ctx context.Context, fn func(*Txn) error) (commit uint64, err 
 	turn := turn{of: &db.turns}
 	defer turn.end()
 	for range maxAttempts {
-		commit, err = db.attempt(ctx, fn)
+		commit, err = db.attempt(ctx, fn, &turn)
 		if !errors.Is(err, ErrConflict) {
 			return commit, err
 		}
@@ -64,13 +64,16 @@ func (db *DB) Run(ctx context.Context, fn func(*Txn) error) (commit uint64, err 
 	return 0, fmt.Errorf("txn: gave up after %d attempts: %w", maxAttempts, err)
 }
 
-func (db *DB) attempt(ctx context.Context, fn func(*Txn) error) (uint64, error) {
+func (db *DB) attempt(ctx context.Context, fn func(*Txn) error, turn *turn) (uint64, error) {
 	t, err := db.Begin(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer t.Rollback()
 	if err := fn(t); err != nil {
+		return 0, err
+	}
+	if err := turn.stands(t.order); err != nil {
 		return 0, err
 	}
 	return t.Commit(ctx)

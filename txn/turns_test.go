@@ -82,6 +82,41 @@ func TestTurnAt(t *testing.T) {
 	})
 }
 
+// TestRunStandsInLine: while somebody has the turn of a cell, another transaction
+// that writes it waits for its own, and is not counted as a conflict of the store.
+func TestRunStandsInLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := openMem(t, Groups("app"))
+		db := open(t, table, Options{})
+		c := Cell{"r", app("c")}
+		db.turns.take(t.Context(), c)
+		ended := false
+		go func() {
+			_, err := db.Run(t.Context(), func(tx *Txn) error {
+				tx.Set("r", app("c"), []byte("v"))
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			ended = true
+		}()
+		synctest.Wait()
+		if ended {
+			t.Error("it went past the one whose turn it is")
+		}
+		db.turns.pass(c)
+		synctest.Wait()
+		if !ended || db.turns.held.Load() != 0 || db.counters.Conflicts.Load() != 0 {
+			t.Errorf("ended: %v, turns held: %d, conflicts: %d", ended, db.turns.held.Load(), db.counters.Conflicts.Load())
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		closeTable(t, table)
+	})
+}
+
 // TestRunTakesTurns: a function that runs another transaction on the cell it has
 // the turn of gets on, though slowly.
 func TestRunTakesTurns(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"indexer/notify"
 	"indexer/store/badgerdb"
 	"indexer/txn"
 )
@@ -126,9 +127,10 @@ func openOurs(ctx context.Context, dir string, c *cells, mode txn.Mode, o badger
 	return &ours{c, table, db}, nil
 }
 
-// openDB opens transactions on a table with the group of column.
+// openDB opens transactions on a table with the group of column, and what a
+// pipeline of observers needs.
 func openDB(ctx context.Context, dir string, opts txn.Options, o badgerdb.Options) (*badgerdb.DB, *txn.DB, error) {
-	table, err := badgerdb.Open(dir, txn.Groups(column.Group), o)
+	table, err := badgerdb.Open(dir, txn.Groups(column.Group, notify.DeadGroup), o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -137,6 +139,15 @@ func openDB(ctx context.Context, dir string, opts txn.Options, o badgerdb.Option
 		return nil, nil, errors.Join(err, table.Close())
 	}
 	return table, db, nil
+}
+
+// withDB runs fn with transactions on a table of its own.
+func withDB(ctx context.Context, dir string, opts txn.Options, o badgerdb.Options, fn func(*txn.DB) error) error {
+	table, db, err := openDB(ctx, filepath.Join(dir, "table"), opts, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(db), db.Close(), table.Close())
 }
 
 func (o *ours) read(ctx context.Context, i int) error {
