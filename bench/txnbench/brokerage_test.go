@@ -1,0 +1,71 @@
+package txnbench
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"indexer/store/badgerdb"
+	"indexer/txn"
+)
+
+// TestBrokerage: the benchmark itself fails if the books do not add up.
+func TestBrokerage(t *testing.T) {
+	o := BrokerageOptions{Customers: 250, Securities: 30, Goroutines: 8, Slice: 100 * time.Millisecond, Log: logTo()}
+	if os.Getenv("TXNBENCH_LONG") != "" {
+		o = BrokerageOptions{Customers: 1000, Securities: 700, Goroutines: 64, Slice: 3 * time.Second, Log: logTo()}
+	}
+	rows, err := Brokerage(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 6 {
+		t.Errorf("%d rows", len(rows))
+	}
+	for _, r := range rows {
+		for kind, n := range r.Kinds {
+			if n == 0 && kind != "market feed" { // one in a hundred
+				t.Errorf("%s, %s: no %s", r.Path, r.Commission, kind)
+			}
+		}
+	}
+}
+
+// TestAudit: the audit finds each kind of error in the books.
+func TestAudit(t *testing.T) {
+	for _, tc := range []struct {
+		row  string
+		list []int64
+	}{
+		{accountRow(3), []int64{1}},
+		{holdingRow(3, 1), []int64{1}},
+		{brokerRow(0), []int64{5, 1}},
+		{commissionRow(0, 7), []int64{5}},
+		{tradeRow(7), []int64{3, 1, 10, 5, 1}},
+	} {
+		h := newHouse(BrokerageOptions{Customers: 10, Securities: 5}, commissionSide)
+		err := withDB(t.Context(), t.TempDir(), txn.Options{}, badgerdb.Options{}, func(db *txn.DB) error {
+			h.db = db
+			if err := h.found(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := h.audit(t.Context()); err != nil {
+				t.Errorf("of a new house: %v", err)
+			}
+			if _, err := db.Run(t.Context(), func(tx *txn.Txn) error {
+				tx.Set(tc.row, field, numbers(tc.list...))
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			err := h.audit(t.Context())
+			if err == nil {
+				t.Errorf("%s was changed, and the audit finds nothing", tc.row)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
