@@ -30,6 +30,7 @@ const (
 	lockGroup   = "~lock"
 	notifyGroup = "~notify"
 	ackGroup    = "~ack"
+	readGroup   = "~read"
 	metaGroup   = "~meta"
 )
 
@@ -50,6 +51,7 @@ func Groups(app ...string) []store.GroupSpec {
 		{Name: lockGroup, Latest: true, Resident: true},
 		{Name: notifyGroup, Latest: true, Resident: true}, // empty while the observers keep up
 		{Name: ackGroup, Latest: true},
+		{Name: readGroup, Latest: true},
 	}
 	for _, name := range app {
 		specs = append(specs, store.GroupSpec{Name: name})

@@ -75,26 +75,26 @@ func (c *committing) giveUp(ctx context.Context, why error) error {
 // plan decides what is locked, and what is primary.
 func (t *Txn) plan() *committing {
 	c := &committing{t: t, beat: time.Now()}
-	cells := slices.Clip(t.order)
+	cells := slices.Concat(t.order, t.onlyRead())
 	for _, tr := range t.triggers {
 		if !tr.Strong {
 			continue
 		}
-		w, written := t.writes[tr.Cell]
-		if !written {
-			w = &write{cell: tr.Cell, op: opLock}
-			if t.writes == nil {
-				t.writes = make(map[Cell]*write)
-			}
-			t.writes[tr.Cell] = w
-			cells = append(cells, w)
+		i := slices.IndexFunc(cells, func(w *write) bool { return w.cell == tr.Cell })
+		if i < 0 {
+			i = len(cells)
+			cells = append(cells, &write{cell: tr.Cell, op: opLock})
 		}
+		w := cells[i]
 		if c.primary == nil {
 			c.primary = w
 		}
 	}
 	if c.primary == nil && len(cells) > 0 {
 		c.primary = cells[0]
+	}
+	if c.primary != nil && (c.primary.op == opLock || c.primary.op == opRead) {
+		t.lockOnly = c.primary
 	}
 	for _, w := range cells {
 		if w != c.primary {
@@ -154,15 +154,18 @@ func (c *committing) record(w *write) lockRecord {
 
 // settle turns a lock into what it promised: the write record, and the
 // acknowledgement. Only of a primary does somebody ask later what became of it,
-// so only there does a cell that was merely locked get a record.
+// so only there does a cell that was merely locked get a record of that.
 func settle(c Column, l lockRecord, commit uint64, primary bool) []store.Mutation {
 	ms := []store.Mutation{{Op: store.Delete, Group: lockGroup, Column: sideColumn(c), TS: l.start}}
 	rec := writeRecord{op: l.op, start: l.start, inline: l.inline, value: l.value}
 	switch {
-	case l.op != opLock:
+	case l.op == opPut || l.op == opDelete:
 		ms = append(ms, store.Mutation{Op: store.Put, Group: c.Group, Column: recordColumn(kindWrite, c.Name), TS: commit, Value: rec.encode()})
 	case primary:
 		ms = append(ms, store.Mutation{Op: store.Put, Group: c.Group, Column: recordColumn(kindLockOnly, c.Name), TS: commit, Value: rec.encode()})
+	}
+	if l.op == opRead {
+		ms = append(ms, readForUpdate(c, commit))
 	}
 	for _, o := range l.acks {
 		ms = append(ms, store.Mutation{Op: store.Put, Group: ackGroup, Column: observerColumn(c, o), TS: l.start})

@@ -123,7 +123,7 @@ func checkGroups(table store.Table) error {
 		if strings.Contains(g.Name, "\x00") {
 			return fmt.Errorf("txn: locality group %q: names must not hold a zero byte", g.Name)
 		}
-		if strings.HasPrefix(g.Name, "~") && g.Name != metaGroup && g.Name != lockGroup && g.Name != notifyGroup && g.Name != ackGroup {
+		if strings.HasPrefix(g.Name, "~") && g.Name != metaGroup && g.Name != lockGroup && g.Name != notifyGroup && g.Name != ackGroup && g.Name != readGroup {
 			return fmt.Errorf("txn: locality group %q: names that start with ~ are reserved", g.Name)
 		}
 	}

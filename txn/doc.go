@@ -6,6 +6,7 @@
 //	oracle.go    GetTimestamp: strictly increasing, persisted in ranges
 //	txn.go       Transaction, Set, Delete: writes are buffered
 //	snapshot.go  Get: look for a lock, then the newest write below the start timestamp
+//	forupdate.go a read that locks, against write skew
 //	scan.go      the same for a range of rows
 //	prewrite.go  first phase: lock every cell, primary first
 //	commit.go    the two phases, and what follows the commit point
@@ -24,10 +25,12 @@
 //	group of c   w c @commit   committed: start timestamp, and the value if it is short
 //	             d c @start    the value, if it is not in the write record
 //	             r c @start    the transaction with this start timestamp was rolled back here
-//	             k c @commit   committed, locked only (an observer's trigger that it did not write)
+//	             k c @commit   committed, locked only (a primary that was not written: an observer's
+//	                           trigger, or a cell got for update)
 //	~lock        c   @start    an uncommitted transaction; names its primary
 //	~notify      c/o @commit   observer o may have to run
 //	~ack         c/o @start    observer o has run; start timestamp of its last run
+//	~read        c   @commit   committed by a transaction that got c for update
 //
 // Rollback and lock-only records have columns of their own, so that the newest
 // version of w at or below a timestamp always is what a reader wants.
@@ -37,7 +40,7 @@
 //  1. A transaction's start timestamp is its snapshot: it sees exactly the
 //     transactions whose commit timestamp is below it.
 //  2. Of two transactions that write one cell, and of which neither saw the
-//     other, at most one commits.
+//     other, at most one commits. A cell got for update counts as written here.
 //  3. What a transaction's primary says is what the transaction is: a w or k
 //     record with its start timestamp, committed; an r record, rolled back; a
 //     lock, undecided. Nothing at all is turned into an r record, atomically,

@@ -25,8 +25,8 @@ var (
 // ConflictError tells what a transaction ran into. It matches ErrConflict.
 type ConflictError struct {
 	Cell Cell
-	// Reason: "written", "locked", "acknowledged" or "rolled back"; or "awaited",
-	// of others that met a conflict there before, which only Run meets.
+	// Reason: "written", "locked", "read for update", "acknowledged" or "rolled back";
+	// or "awaited", of others that met a conflict there before, which only Run meets.
 	Reason string
 	// By is the timestamp of the record that was in the way.
 	By uint64

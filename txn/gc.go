@@ -23,7 +23,8 @@ import (
 //  4. Collect what nobody can see at P or above (gccell.go): of each cell the
 //     writes below the newest one at or below P, with their data; that newest one
 //     too, if it is a deletion; rollback records below P; lock-only records at or
-//     below P. In each cell the oldest goes first.
+//     below P; records of cells got for update at or below P (gcreads.go). In each
+//     cell the oldest goes first.
 //  5. Collect acknowledgements of cells that are gone (gcacks.go).
 //
 // # Why nobody misses what is collected
@@ -93,17 +94,18 @@ type Collected struct {
 	// Locks were resolved: those of transactions that ended without.
 	Locks int `json:"locks"`
 	// Removed: old versions with their values, deletions with nothing below them,
-	// records of rollbacks, records of locks, and acknowledgements.
+	// records of rollbacks, records of locks, those of cells got for update, and acknowledgements.
 	Versions  int `json:"versions"`
 	Deletions int `json:"deletions"`
 	Rollbacks int `json:"rollbacks"`
 	LockOnly  int `json:"lock_records"`
+	Reads     int `json:"read_locks"`
 	Acks      int `json:"acknowledgements"`
 }
 
 // Removed is how many records went.
 func (c *Collected) Removed() int {
-	return c.Versions + c.Deletions + c.Rollbacks + c.LockOnly + c.Acks
+	return c.Versions + c.Deletions + c.Rollbacks + c.LockOnly + c.Reads + c.Acks
 }
 
 // Answers is asked before an acknowledgement is removed; notify.Pipeline is one.

@@ -114,7 +114,7 @@ func (got *Collected) removals(cell Cell, dead []gcRecord) (rows []store.RowMuta
 
 // collectCell adds the mutations that collect one cell.
 func (db *DB) collectCell(ctx context.Context, cell Cell, got *Collected) (rows []store.RowMutation, later int, err error) {
-	var sel []store.Selector
+	sel := []store.Selector{{Group: readGroup, Column: sideColumn(cell.Column), MaxTS: got.SafePoint}}
 	for _, kind := range []byte{kindData, kindLockOnly, kindRollback, kindWrite} {
 		sel = append(sel, store.Selector{Group: cell.Group, Column: recordColumn(kind, cell.Name)})
 	}
@@ -124,6 +124,11 @@ func (db *DB) collectCell(ctx context.Context, cell Cell, got *Collected) (rows 
 	}
 	records := make([]gcRecord, 0, len(cells))
 	for _, c := range cells {
+		if c.Group == readGroup {
+			got.Reads++
+			rows = append(rows, removeRead(c))
+			continue
+		}
 		_, r, err := readRecord(c)
 		if err != nil {
 			return nil, 0, err
@@ -132,5 +137,5 @@ func (db *DB) collectCell(ctx context.Context, cell Cell, got *Collected) (rows 
 	}
 	dead, later := garbageOf(records, got.SafePoint)
 	got.Cells++
-	return got.removals(cell, dead), later, nil
+	return append(rows, got.removals(cell, dead)...), later, nil
 }

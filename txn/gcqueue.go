@@ -100,10 +100,11 @@ func (t *Txn) leavesGarbage(commit uint64) {
 			q.add(w.cell, commit)
 		}
 	}
-	for _, tr := range t.triggers {
-		if w, ok := t.writes[tr.Cell]; ok && w.op == opLock {
-			q.add(tr.Cell, commit)
-		}
+	for _, w := range t.onlyRead() {
+		q.add(w.cell, commit)
+	}
+	if t.lockOnly != nil {
+		q.add(t.lockOnly.cell, commit)
 	}
 }
 

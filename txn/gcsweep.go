@@ -16,7 +16,7 @@ type pause func(ctx context.Context, took time.Duration) error
 const scanCells = 2048
 
 // sweepPlace is where a sweep goes on: a row of one of the application's groups or,
-// after the last of them, of the acknowledgements. The zero value is the beginning,
+// after the last of them, of the read locks and the acknowledgements. The zero value is the beginning,
 // and the end.
 type sweepPlace struct {
 	group string
@@ -33,9 +33,12 @@ func (db *DB) sweepPage(ctx context.Context, place *sweepPlace, got *Collected, 
 		next []byte
 		err  error
 	)
-	if place.group == ackGroup {
+	switch place.group {
+	case readGroup:
+		next, err = db.collectReads(ctx, []byte(place.row), got)
+	case ackGroup:
 		next, err = db.collectAcks(ctx, []byte(place.row), got, answers)
-	} else {
+	default:
 		next, err = db.sweepRows(ctx, place.group, []byte(place.row), got)
 	}
 	switch i := slices.Index(groups, place.group) + 1; {
@@ -58,7 +61,7 @@ func (db *DB) sweptGroups() (names []string) {
 			names = append(names, g.Name)
 		}
 	}
-	return append(names, ackGroup)
+	return append(names, readGroup, ackGroup)
 }
 
 // sweep collects everything, acknowledgements last: those of cells that are gone.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ import (
 //	open [observe=(column,observer,…)] [inline=n]   a new process on the table
 //	begin T…                          start transactions
 //	at T ts                           a transaction that reads at a timestamp
-//	get T row column                  also: getrow T row, scan T [start [end]]
+//	get T row column                  also: getforupdate T row column, getrow T row, scan T [start [end]]
 //	set T row column value            also: delete T row column, notify T row column
 //	answer T row column observer ts [weak]   T is a run of the observer
 //	acked T row column observer
@@ -173,11 +174,12 @@ func (h *history) command(cmd string, args []datadriven.CmdArg) (string, error) 
 		s.tx.Answer(Trigger{Cell: cell(1), Observer: arg(3), TS: ts(4), Strong: arg(5) != "weak"})
 	case "rollback":
 		s.tx.Rollback()
-	case "get", "getrow", "scan", "acked":
+	case "get", "getforupdate", "getrow", "scan", "acked":
 		return h.do(s, func() (string, error) { return h.read(s.tx, cmd, arg) }), nil
 	case "prewrite":
 		c := s.tx.plan()
-		return "prewritten", c.prewrite(h.ctx, s.tx.writes[cell(1)])
+		w := slices.IndexFunc(slices.Concat([]*write{c.primary}, c.others), func(w *write) bool { return w.cell == cell(1) })
+		return "prewritten", c.prewrite(h.ctx, slices.Concat([]*write{c.primary}, c.others)[w])
 	case "commit":
 		return h.commit(s, args)
 	case "crash":
@@ -244,6 +246,9 @@ func (h *history) read(tx *Txn, cmd string, arg func(int) string) (string, error
 	switch cmd {
 	case "get":
 		v, err := tx.Get(h.ctx, arg(1), app(arg(2)))
+		return showValue(v), err
+	case "getforupdate":
+		v, err := tx.GetForUpdate(h.ctx, arg(1), app(arg(2)))
 		return showValue(v), err
 	case "getrow":
 		cols, err := tx.GetRow(h.ctx, arg(1), "app")

@@ -3,6 +3,7 @@ package txn
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -12,6 +13,7 @@ type model struct {
 	versions map[Cell][]modelVersion // ascending
 	acks     map[Cell]uint64         // start timestamp of the last run
 	answered map[Cell]uint64         // notifications up to here may be gone
+	locked   map[Cell]uint64         // commit timestamp of the last that got it for update
 }
 
 type modelVersion struct {
@@ -25,10 +27,11 @@ type modelTxn struct {
 	start    uint64
 	writes   map[Cell]modelVersion
 	triggers map[Cell]uint64 // timestamp of the notification
+	locks    map[Cell]bool   // got for update
 }
 
 func newModel() *model {
-	return &model{versions: make(map[Cell][]modelVersion), acks: make(map[Cell]uint64), answered: make(map[Cell]uint64)}
+	return &model{versions: make(map[Cell][]modelVersion), acks: make(map[Cell]uint64), answered: make(map[Cell]uint64), locked: make(map[Cell]uint64)}
 }
 
 // get is what a transaction must read.
@@ -78,9 +81,12 @@ func describeVersion(row string, v Version) string {
 // refusal says why a transaction must not commit; "" if it must, as far as
 // finished transactions are concerned.
 func (m *model) refusal(t *modelTxn) string {
-	for c := range t.writes {
+	for c := range t.changes() {
 		if vs := m.versions[c]; len(vs) > 0 && vs[len(vs)-1].commit > t.start {
 			return fmt.Sprintf("%s was written at %d", c, vs[len(vs)-1].commit)
+		}
+		if m.locked[c] > t.start {
+			return fmt.Sprintf("%s was read for update at %d", c, m.locked[c])
 		}
 	}
 	for c, ts := range t.triggers {
@@ -98,6 +104,11 @@ func (m *model) commit(t *modelTxn, commit uint64) {
 		m.versions[c] = append(m.versions[c], w)
 		slices.SortFunc(m.versions[c], func(a, b modelVersion) int { return cmp.Compare(a.commit, b.commit) })
 	}
+	for c := range t.locks {
+		if _, written := t.writes[c]; !written {
+			m.locked[c] = max(m.locked[c], commit)
+		}
+	}
 	for c := range t.triggers {
 		m.acks[c] = max(m.acks[c], t.start)
 		m.answered[c] = max(m.answered[c], t.start)
@@ -108,5 +119,14 @@ func (m *model) commit(t *modelTxn, commit uint64) {
 func (t *modelTxn) touches(c Cell) bool {
 	_, written := t.writes[c]
 	_, trigger := t.triggers[c]
-	return written || trigger
+	return written || trigger || t.locks[c]
+}
+
+// changes are the cells that a transaction writes, or counts as writing.
+func (t *modelTxn) changes() map[Cell]bool {
+	cells := maps.Clone(t.locks)
+	for c := range t.writes {
+		cells[c] = true
+	}
+	return cells
 }

@@ -12,7 +12,8 @@ import (
 // one atomic batch. No lock is ever on disk, nothing is left behind by a crash:
 // the batch is there or it is not.
 //
-//  1. Guards: no write to our cells above the start timestamp, no lock on them
+//  1. Guards: no write to our cells above the start timestamp, nor a commit that
+//     got them for update, no lock on them
 //     (of a two-phase transaction, perhaps of an earlier process), no
 //     acknowledgement of our triggers since their notification.
 //  2. The engine takes the commit timestamp, from beyond the window of start
@@ -82,11 +83,16 @@ func (t *Txn) batch() []store.RowMutation {
 	}
 	for _, w := range t.order {
 		m := rows.at(w.cell.Row)
-		m.Absent = append(m.Absent, t.unwritten(w.cell.Column), unlocked(w.cell.Column))
+		m.Absent = append(m.Absent, t.unwritten(w.cell.Column), unlocked(w.cell.Column), t.unread(w.cell.Column))
 		rec := writeRecord{op: w.op, start: t.start, inline: w.op == opPut, value: w.value}
 		m.Mutations = append(m.Mutations, store.Mutation{
 			Op: store.Put, Group: w.cell.Group, Column: recordColumn(kindWrite, w.cell.Name), TS: store.AtCommit, Value: rec.encode(),
 		})
+	}
+	for _, w := range t.onlyRead() {
+		m := rows.at(w.cell.Row)
+		m.Absent = append(m.Absent, t.unwritten(w.cell.Column), unlocked(w.cell.Column), t.unread(w.cell.Column))
+		m.Mutations = append(m.Mutations, readForUpdate(w.cell.Column, store.AtCommit))
 	}
 	for _, n := range t.notes {
 		m := rows.at(n.cell.Row)
@@ -141,6 +147,9 @@ func (t *Txn) refused(ctx context.Context, res store.Result) error {
 		if err := t.db.clearLock(ctx, string(res.Row), conflict.Cell.Column); err != nil {
 			return fmt.Errorf("txn: commit: %w", err)
 		}
+	case readGroup:
+		conflict.Reason = "read for update"
+		conflict.Cell.Column, _ = parseSideColumn(f.Column)
 	case ackGroup:
 		conflict.Reason = "acknowledged"
 		conflict.Cell.Column, _, _ = parseObserverColumn(f.Column)

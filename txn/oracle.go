@@ -115,7 +115,8 @@ var (
 )
 
 // openOracle reads the persisted ceiling and allocates a first range above it.
-// step is called before each ceiling is written, and after.
+// step is called before and after each later ceiling is written; dying over the
+// first one is dying before anything.
 func openOracle(ctx context.Context, table store.Table, sizes oracleSizes, step func(string, Cell) error) (*Oracle, error) {
 	cells, err := table.Read(ctx, oracleRow, store.Selector{Group: metaGroup, Column: oracleColumn})
 	if err != nil {
@@ -128,19 +129,26 @@ func openOracle(ctx context.Context, table store.Table, sizes oracleSizes, step 
 		}
 		ceiling = binary.BigEndian.Uint64(cells[0].Value)
 	}
-	return newOracle(ctx, ceiling, sizes, func(ctx context.Context, c uint64) error {
-		if err := step(stepOracleRange, Cell{}); err != nil {
-			return err
-		}
-		err := table.Apply(ctx, []store.RowMutation{{Row: oracleRow, Mutations: []store.Mutation{{
+	write := func(ctx context.Context, c uint64) error {
+		return table.Apply(ctx, []store.RowMutation{{Row: oracleRow, Mutations: []store.Mutation{{
 			Op: store.Put, Group: metaGroup, Column: oracleColumn, TS: c,
 			Value: binary.BigEndian.AppendUint64(nil, c),
 		}}}})
-		if err != nil {
+	}
+	o, err := newOracle(ctx, ceiling, sizes, write)
+	if err != nil {
+		return nil, err
+	}
+	o.persist = func(ctx context.Context, c uint64) error {
+		if err := step(stepOracleRange, Cell{}); err != nil {
+			return err
+		}
+		if err := write(ctx, c); err != nil {
 			return err
 		}
 		return step(stepOracleRangeWritten, Cell{})
-	})
+	}
+	return o, nil
 }
 
 // newOracle starts at a persisted ceiling; persist writes a new one durably.

@@ -136,7 +136,7 @@ func TestOracleCrashInTheRangeWrite(t *testing.T) {
 			writes := 0
 			opts := Options{Mode: mode, sizes: smallSizes, Step: func(step string, _ Cell) error {
 				if step == at {
-					if writes++; writes > 1+process/2 { // the first one is in Open
+					if writes++; writes > process/2 {
 						died = true
 						return ErrCrash
 					}

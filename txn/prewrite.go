@@ -14,6 +14,7 @@ import (
 //   - a write after our start: somebody we did not see (paper, line 32). A cell
 //     that is only locked may have been written: the run that it triggered
 //     answers for what it saw, and the notification of the newer write stays;
+//   - a commit after our start that got the cell for update (forupdate.go);
 //   - a lock at any timestamp (line 34);
 //   - a rollback of this very transaction: somebody thought us dead. Rollbacks
 //     of others are not in the way.
@@ -56,7 +57,7 @@ func (c *committing) prewriteGuards(w *write) []store.Selector {
 		{Group: w.cell.Group, Column: recordColumn(kindRollback, w.cell.Name), MinTS: c.t.start, MaxTS: c.t.start},
 	}
 	if w.op != opLock {
-		guards = append(guards, c.t.unwritten(w.cell.Column))
+		guards = append(guards, c.t.unwritten(w.cell.Column), c.t.unread(w.cell.Column))
 	}
 	return append(guards, c.t.ackGuards(w.cell)...)
 }

@@ -18,7 +18,7 @@ type shown struct {
 	text [len(headings)]string
 }
 
-var headings = [...]string{"data", "lock", "write", "notify", "ack"}
+var headings = [...]string{"data", "lock", "write", "notify", "ack", "read"}
 
 const (
 	showData = iota
@@ -26,6 +26,7 @@ const (
 	showWrite
 	showNotify
 	showAck
+	showRead
 )
 
 // printer prints the whole table, with a star at what is new since the last time.
@@ -107,7 +108,7 @@ func readShown(table store.Table) ([]*shown, error) {
 		}
 		s.text[column] = text
 	}
-	for _, g := range []string{"app", lockGroup, notifyGroup, ackGroup} {
+	for _, g := range []string{"app", lockGroup, notifyGroup, ackGroup, readGroup} {
 		_, err := table.Scan(context.Background(), store.Range{Group: g}, func(c store.Cell) error {
 			cell, column, text, err := describe(c)
 			add(cell, c.TS, column, text)
@@ -142,6 +143,10 @@ func describe(c store.Cell) (cell Cell, column int, text string, err error) {
 		cell.Column, text, _ = parseObserverColumn(c.Column)
 		return cell, showAck, text, nil
 	}
+	if c.Group == readGroup {
+		cell.Column, _ = parseSideColumn(c.Column)
+		return cell, showRead, "for update", nil
+	}
 	cell.Column = Column{c.Group, string(c.Column[1:])}
 	switch c.Column[0] {
 	case kindData:
@@ -151,7 +156,7 @@ func describe(c store.Cell) (cell Cell, column int, text string, err error) {
 	}
 	w, err := decodeWrite(c.Value)
 	switch {
-	case w.op == opLock:
+	case w.op == opLock, w.op == opRead:
 		text = "locked"
 	case w.op == opDelete:
 		text = "deleted"
@@ -171,6 +176,8 @@ func describeLock(c store.Cell, at Cell) (string, error) {
 		text = "delete"
 	case l.op == opLock:
 		text = "lock"
+	case l.op == opRead:
+		text = "read"
 	case l.inline:
 		text = "put " + short(l.value)
 	}

@@ -94,7 +94,7 @@ func (r *random) await(x *randomTxn) {
 		r.dead = append(r.dead, x)
 	}
 	switch {
-	case err == nil && len(x.writes)+len(x.triggers) > 0:
+	case err == nil && len(x.writes)+len(x.triggers)+len(x.locks) > 0:
 		r.decide(x)
 	case injected, err == nil:
 	case !errors.Is(err, ErrConflict):

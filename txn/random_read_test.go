@@ -13,6 +13,21 @@ func (r *random) get(x *randomTxn, c Cell) {
 	ctx, cancel := context.WithTimeout(context.Background(), randomWait)
 	defer cancel()
 	v, err := x.tx.Get(ctx, c.Row, c.Column)
+	r.compareCell(x, c, v, err)
+}
+
+func (r *random) getForUpdate(x *randomTxn, c Cell) {
+	ctx, cancel := context.WithTimeout(context.Background(), randomWait)
+	defer cancel()
+	v, err := x.tx.GetForUpdate(ctx, c.Row, c.Column)
+	r.logf("%d locks %s", x.start, c)
+	if err == nil {
+		x.locks[c] = true
+	}
+	r.compareCell(x, c, v, err)
+}
+
+func (r *random) compareCell(x *randomTxn, c Cell, v Value, err error) {
 	want := r.model.get(&x.modelTxn, c)
 	r.logf("%d reads %s: %.8s at %d, %v", x.start, c, v.Data, v.TS, err)
 	switch {
@@ -82,6 +97,9 @@ func (x *randomTxn) cells() (cells []Cell) {
 		cells = append(cells, c)
 	}
 	for c := range x.triggers {
+		cells = append(cells, c)
+	}
+	for c := range x.locks {
 		cells = append(cells, c)
 	}
 	return cells

@@ -158,6 +158,8 @@ func (r *random) step() {
 	switch n := r.rng.IntN(30); {
 	case n < 5:
 		r.get(x, c)
+	case n < 6:
+		r.getForUpdate(x, c)
 	case n < 7:
 		r.getRow(x, c.Row)
 	case n < 9:
@@ -219,7 +221,7 @@ func (r *random) crashAll() {
 
 func (r *random) begin() {
 	x := &randomTxn{tx: mustBegin(r.t, r.db), goOn: make(chan error), said: make(chan error)}
-	x.modelTxn = modelTxn{start: x.tx.Start(), writes: make(map[Cell]modelVersion), triggers: make(map[Cell]uint64)}
+	x.modelTxn = modelTxn{start: x.tx.Start(), writes: make(map[Cell]modelVersion), triggers: make(map[Cell]uint64), locks: make(map[Cell]bool)}
 	r.logf("%d begins", x.start)
 	r.live = append(r.live, x)
 }

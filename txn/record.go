@@ -18,6 +18,8 @@ const (
 	// opLock takes part in the transaction without changing the cell: an
 	// observer's trigger, so that two runs for one change conflict.
 	opLock
+	// opRead locks the cell as if it were written: GetForUpdate.
+	opRead
 )
 
 // inlineLimit is the size in bytes up to which a value travels in the lock and
@@ -49,7 +51,7 @@ func decodeWrite(b []byte) (writeRecord, error) {
 	if len(b) < 10 {
 		return writeRecord{}, fmt.Errorf("write record of %d bytes: %w", len(b), store.ErrCorrupt)
 	}
-	if b[0] > byte(opLock) || b[9] > 1 || (b[9] == 0 && len(b) > 10) {
+	if b[0] > byte(opRead) || b[9] > 1 || (b[9] == 0 && len(b) > 10) {
 		return writeRecord{}, fmt.Errorf("write record %x: %w", b[:10], store.ErrCorrupt)
 	}
 	w := writeRecord{op: op(b[0]), start: binary.BigEndian.Uint64(b[1:9]), inline: b[9] == 1}
@@ -110,7 +112,7 @@ func decodeLock(c store.Cell) (lockRecord, error) {
 	if inline == 1 {
 		l.inline, l.value = true, d.Rest()
 	}
-	if d.Failed() || l.op > opLock || inline > 1 || (inline == 0 && len(d.Rest()) > 0) {
+	if d.Failed() || l.op > opRead || inline > 1 || (inline == 0 && len(d.Rest()) > 0) {
 		return l, fmt.Errorf("lock record in row %q at %d: %w", c.Row, c.TS, store.ErrCorrupt)
 	}
 	return l, nil

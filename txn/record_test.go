@@ -16,12 +16,14 @@ var someWrites = []writeRecord{
 	{op: opPut, start: 300, inline: true, value: []byte("value\x00")},
 	{op: opDelete, start: 7},
 	{op: opLock, start: 7},
+	{op: opRead, start: 7},
 }
 
 var someLocks = []lockRecord{
 	{start: 5, op: opPut, primary: Cell{"row", Column{"g", "c"}}, token: "1", wall: time.Unix(0, 1234567890)},
 	{start: 5, op: opPut, primary: Cell{"", Column{"", ""}}, wall: time.Unix(0, -1), inline: true, value: []byte{}},
 	{start: 5, op: opLock, primary: Cell{"r\x00\xff", Column{"g", "\x00"}}, token: "99", wall: time.Unix(0, 0), acks: []string{"", "observer"}},
+	{start: 5, op: opRead, primary: Cell{"row", Column{"g", "c"}}, token: "1", wall: time.Unix(0, 1)},
 	{start: 5, op: opDelete, wall: time.Unix(1<<33, 0), acks: []string{"a"}},
 	{start: 5, op: opPut, wall: time.Unix(0, 0), inline: true, value: bytes.Repeat([]byte("v"), inlineLimit)},
 }
@@ -62,7 +64,7 @@ func TestShortRecordsAreErrors(t *testing.T) {
 
 func TestBadRecordsAreErrors(t *testing.T) {
 	for name, b := range map[string][]byte{
-		"unknown operation": {3, 0, 0, 0, 0, 0, 0, 0, 1, 0},
+		"unknown operation": {4, 0, 0, 0, 0, 0, 0, 0, 1, 0},
 		"unknown flag":      {0, 0, 0, 0, 0, 0, 0, 0, 1, 2},
 		"trailing bytes":    {0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 7},
 	} {

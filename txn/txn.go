@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"indexer/store"
@@ -22,6 +23,10 @@ type Txn struct {
 	notes    []note   // without repetition
 	noted    map[note]bool
 	triggers []Trigger
+
+	locks     map[Cell]*write // got for update
+	lockOrder []*write
+	lockOnly  *write // the primary, in two phases, if it was not written
 
 	cells map[Cell]Value         // read cache
 	rows  map[rowGroup][]Version // read cache of whole rows
@@ -181,7 +186,7 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 			t.wake(w.cell, o)
 		}
 	}
-	if len(t.order) == 0 && len(t.notes) == 0 && len(t.triggers) == 0 {
+	if len(t.order) == 0 && len(t.notes) == 0 && len(t.triggers) == 0 && len(t.lockOrder) == 0 {
 		return t.start, nil
 	}
 	if err := t.check(ctx); err != nil {
@@ -200,7 +205,7 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 
 // check refuses what could not be stored so that it can be read again.
 func (t *Txn) check(ctx context.Context) error {
-	for _, w := range t.order {
+	for _, w := range slices.Concat(t.order, t.lockOrder) {
 		if strings.HasPrefix(w.cell.Group, "~") {
 			return fmt.Errorf("txn: commit: %s: locality groups that start with ~ are reserved", w.cell)
 		}
