@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"indexer/internal/coding"
 	"indexer/page"
 )
 
@@ -110,7 +111,7 @@ func (rec *Record) fillRevisit(f *page.Fetch) {
 // fillResource takes the block for the body of a 200 response.
 func (rec *Record) fillResource(f *page.Fetch) error {
 	if limit := rec.reader.opts.MaxBody; int64(len(rec.Block)) > limit {
-		return &bodyTooLongError{limit}
+		return fmt.Errorf("%w of %d bytes", coding.ErrTooLong, limit)
 	}
 	f.Status, f.Header, f.Body = http.StatusOK, http.Header{}, bytes.Clone(rec.Block)
 	if t := rec.Fields.Get("Content-Type"); t != "" {

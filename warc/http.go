@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"unicode/utf8"
+
+	"indexer/internal/coding"
 )
 
 // response is a recorded HTTP response, its codings not removed.
@@ -110,8 +111,8 @@ func toUTF8(s string) string {
 // payload removes the transfer and content codings, and from the header the
 // fields that told of them. What it returns shares no memory with the block.
 func (resp *response) payload(limit int64) ([]byte, error) {
-	transfer := codings(resp.header["Transfer-Encoding"])
-	content := codings(resp.header["Content-Encoding"])
+	transfer := coding.List(resp.header["Transfer-Encoding"])
+	content := coding.List(resp.header["Content-Encoding"])
 	body, own := resp.body, false // own: shares nothing with the block
 	if n := len(transfer); n > 0 && transfer[n-1] == "chunked" {
 		transfer = transfer[:n-1]
@@ -120,7 +121,7 @@ func (resp *response) payload(limit int64) ([]byte, error) {
 			return nil, err
 		}
 	}
-	body, decoded, err := decodeBody(body, append(content, transfer...), limit)
+	body, decoded, err := coding.Decode(body, append(content, transfer...), limit)
 	if err != nil {
 		return nil, err
 	}
@@ -133,22 +134,4 @@ func (resp *response) payload(limit int64) ([]byte, error) {
 		return body, nil
 	}
 	return bytes.Clone(body), nil
-}
-
-// codings splits a header's values at commas, in order, and drops those that
-// change nothing.
-func codings(values []string) []string {
-	var list []string
-	for _, v := range values {
-		for c := range strings.SplitSeq(v, ",") {
-			switch c = strings.ToLower(strings.TrimSpace(c)); c {
-			case "", "identity", "none":
-			case "x-gzip":
-				list = append(list, "gzip")
-			default:
-				list = append(list, c)
-			}
-		}
-	}
-	return list
 }

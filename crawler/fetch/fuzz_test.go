@@ -8,31 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzDecode: no payload decodes to more than the limit, none harms, and what can
-// be encoded comes back.
-func FuzzDecode(f *testing.F) {
-	for _, name := range []string{"gzip", "br", "zstd", "deflate", "raw-deflate"} {
-		f.Add(encode(f, name, []byte("hello")), name+", gzip")
-	}
-	f.Fuzz(func(t *testing.T, payload []byte, fields string) {
-		const limit = 1 << 16
-		list := codings([]string{fields})
-		body, err := decode(payload, list, limit)
-		if len(body) > limit || err != nil && body != nil {
-			t.Errorf("%d bytes, %v", len(body), err)
-		}
-		if len(payload) == 0 || len(payload) > limit/2 {
-			return
-		}
-		for _, name := range []string{"gzip", "br", "zstd", "deflate"} {
-			got, err := decode(encode(t, name, payload), []string{name}, limit)
-			if err != nil || !bytes.Equal(got, payload) {
-				t.Errorf("%s: %q, %v", name, got, err)
-			}
-		}
-	})
-}
-
 // FuzzHeader: the tape and the header's reader take anything.
 func FuzzHeader(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nbody"), 3)

@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"indexer/internal/coding"
+
 	"golang.org/x/text/encoding/charmap"
 )
 
@@ -33,8 +35,8 @@ func (r *Result) describe(resp *http.Response, raw []byte) ([]string, error) {
 	}
 	h := parseHeader(r.HeaderBlock)
 	r.RetryAfter = retryAfter(h, time.Now())
-	list := codings(h["Content-Encoding"])
-	if slices.Contains(codings(h["Transfer-Encoding"]), "chunked") != r.Chunked {
+	list := coding.List(h["Content-Encoding"])
+	if slices.Contains(coding.List(h["Transfer-Encoding"]), "chunked") != r.Chunked {
 		return nil, &failure{class: BadResponse, text: "the transfer coding is ambiguous"}
 	}
 	if len(h["Transfer-Encoding"])+len(h["Content-Encoding"]) > 0 {

@@ -1,0 +1,184 @@
+package coding
+
+import (
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+func TestList(t *testing.T) {
+	for _, c := range []struct {
+		fields []string
+		want   string
+	}{
+		{nil, ""},
+		{[]string{"gzip"}, "gzip"},
+		{[]string{"X-GZip ,\tBR", "identity, deflate,,none"}, "gzip br deflate"},
+		{[]string{"aws-chunked, gzip"}, "aws-chunked gzip"},
+	} {
+		if got := strings.Join(List(c.fields), " "); got != c.want {
+			t.Errorf("%q: %q, want %q", c.fields, got, c.want)
+		}
+	}
+}
+
+var all = []string{"gzip", "br", "zstd", "deflate", "raw-deflate"}
+
+func TestDecode(t *testing.T) {
+	const text = "hello, world"
+	plain, noise := []byte(text), []byte{0, 1, 2, 3, 255, 254}
+	for _, c := range []struct {
+		name    string
+		body    []byte
+		codings string
+		want    string
+		decoded bool
+		err     string
+	}{
+		{"no coding", plain, "", text, false, ""},
+		{"gzip", encode(t, "gzip", plain), "gzip", text, true, ""},
+		{"br", encode(t, "br", plain), "br", text, true, ""},
+		{"zstd", encode(t, "zstd", plain), "zstd", text, true, ""},
+		{"deflate", encode(t, "deflate", plain), "deflate", text, true, ""},
+		{"deflate without zlib's header", encode(t, "raw-deflate", plain), "deflate", text, true, ""},
+		{"the last applied is the first removed", encode(t, "br", encode(t, "gzip", plain)), "gzip br", text, true, ""},
+		{"two gzip members", append(encode(t, "gzip", plain), encode(t, "gzip", plain)...), "gzip", text + text, true, ""},
+		{"rubbish after gzip", append(encode(t, "gzip", plain), noise...), "gzip", text, true, ""},
+		{"gzip cut", encode(t, "gzip", noise)[:20], "gzip", "", false, "content coding \"gzip\": unexpected EOF"},
+		{"declared and text all the same", plain, "gzip", text, false, ""},
+		{"declared twice, there once", encode(t, "gzip", plain), "gzip gzip", text, true, ""},
+		{"declared and neither", noise, "br", "", false, "content coding \"br\": "},
+		{"unknown, text", plain, "rot13", text, false, ""},
+		{"unknown, no text", noise, "rot13", "", false, "content coding \"rot13\": it is not known"},
+		{"empty", nil, "gzip br", "", false, ""},
+		{"five", encode(t, "gzip", plain), "gzip gzip gzip gzip gzip", text, true, ""},
+		{"six", encode(t, "gzip", plain), "gzip gzip gzip gzip gzip gzip", "", false, "too many content codings: 6, more than 5"},
+		{"as long as allowed", bytes.Repeat(plain, 10), "", strings.Repeat(text, 10), false, ""},
+		{"longer", bytes.Repeat(plain, 11), "", "", false, "the decoded body is over the limit of 120 bytes"},
+		{"longer, decoded", encode(t, "zstd", bytes.Repeat(plain, 11)), "zstd", "", false, "the decoded body is over the limit of 120 bytes"},
+		{"longer in two members", append(encode(t, "gzip", bytes.Repeat(plain, 10)), encode(t, "gzip", plain)...), "gzip", "", false, "the decoded body is over the limit"},
+	} {
+		out, decoded, err := Decode(c.body, strings.Fields(c.codings), 120)
+		switch {
+		case c.err == "" && (err != nil || string(out) != c.want || decoded != c.decoded):
+			t.Errorf("%s: %q, %v, %v", c.name, out, decoded, err)
+		case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err) || out != nil):
+			t.Errorf("%s: %q, %v; want %s", c.name, out, err, c.err)
+		}
+	}
+}
+
+// TestBombs: what inflates to 64 MiB costs a small multiple of the limit.
+func TestBombs(t *testing.T) {
+	const limit, most = 1 << 20, 16 << 20
+	zeros := make([]byte, 64<<20)
+	for _, name := range all {
+		for _, stacked := range []bool{false, true} {
+			bomb, codings := encode(t, name, zeros), []string{strings.TrimPrefix(name, "raw-")}
+			if stacked {
+				bomb, codings = encode(t, "gzip", bomb), append(codings, "gzip")
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, _, err := Decode(bomb, codings, limit)
+			runtime.ReadMemStats(&after)
+			if !errors.Is(err, ErrTooLong) {
+				t.Errorf("%s: %v", codings, err)
+			}
+			if n := after.TotalAlloc - before.TotalAlloc; n > most {
+				t.Errorf("%s: %d bytes were allocated to find that out", codings, n)
+			}
+		}
+	}
+}
+
+// TestWindow: a frame that wants a window beyond RFC 9659's is refused before there
+// is memory for it.
+func TestWindow(t *testing.T) {
+	var b bytes.Buffer
+	w, err := zstd.NewWriter(&b, zstd.WithWindowSize(64<<20), zstd.WithSingleSegment(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = w.Write(make([]byte, 32<<20)); err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, _, err := Decode(b.Bytes(), []string{"zstd"}, 64<<20); !errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		t.Errorf("%d bytes, %v", len(out), err)
+	}
+}
+
+// FuzzDecode: no body decodes to more than the limit, none harms, and what can be
+// encoded comes back.
+func FuzzDecode(f *testing.F) {
+	for _, name := range all {
+		f.Add(encode(f, name, []byte("hello")), name+", gzip")
+	}
+	f.Fuzz(func(t *testing.T, body []byte, fields string) {
+		const limit = 1 << 16
+		list := List([]string{fields})
+		out, decoded, err := Decode(body, list, limit)
+		if len(out) > limit || err != nil && (out != nil || decoded) {
+			t.Errorf("%d bytes, decoded %v, %v", len(out), decoded, err)
+		}
+		if err == nil && !decoded && !bytes.Equal(out, body) {
+			t.Errorf("nothing was decoded, and %q became %q", body, out)
+		}
+		if len(body) == 0 || len(body) > limit/2 {
+			return
+		}
+		for _, name := range all {
+			if name == "raw-deflate" {
+				continue // which can look like zlib's
+			}
+			out, _, err := Decode(encode(t, name, body), []string{name}, limit)
+			if err != nil || !bytes.Equal(out, body) {
+				t.Errorf("%s: %q, %v", name, out, err)
+			}
+		}
+	})
+}
+
+func encode(t testing.TB, name string, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var w io.WriteCloser
+	var err error
+	switch name {
+	case "gzip":
+		w = gzip.NewWriter(&b)
+	case "br":
+		w = brotli.NewWriter(&b)
+	case "zstd":
+		w, err = zstd.NewWriter(&b)
+	case "deflate":
+		w = zlib.NewWriter(&b)
+	case "raw-deflate":
+		w, err = flate.NewWriter(&b, 6)
+	default:
+		t.Fatalf("no coding %q", name)
+	}
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Clip(b.Bytes())
+}
