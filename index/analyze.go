@@ -45,11 +45,11 @@ func analyze(d *Document) columns {
 		tags:  tags(d.URL, d.Language),
 	}
 	a.out = a.out[:0]
-	for i, anchor := range d.Anchors {
+	for i, anchor := range sortedAnchors(d) {
 		if i > 0 {
 			a.out = append(a.out, anchorBreak...)
 		}
-		a.add(anchor.Text, st)
+		a.add(anchor, st)
 	}
 	c.anchors = string(a.out)
 	return c
@@ -68,10 +68,15 @@ func (a *analyzer) column(text string, st *stemmer) string {
 // add appends the stemmed tokens of text, each with a space after it.
 func (a *analyzer) add(text string, st *stemmer) {
 	a.tokens.reset(normalize(text))
+	var stems *stemCache
+	if st != nil {
+		stems = takeStemCache(st)
+		defer stems.putBack()
+	}
 	for a.tokens.next() {
 		tok := &a.tokens.tok
-		if st != nil && tok.letters {
-			a.out = append(a.out, st.stem(tok.text)...)
+		if stems != nil && tok.letters {
+			a.out = stems.stem(a.out, tok.text)
 		} else {
 			a.out = append(a.out, tok.text...)
 		}

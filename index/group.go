@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Group commit. Requests wait in their callers until the writer goroutine takes
@@ -20,7 +21,7 @@ import (
 
 // groupSize is the number of documents at which a group takes no more requests.
 // A single request may be larger.
-const groupSize = 100
+const groupSize = 500
 
 type request struct {
 	ctx  context.Context
@@ -50,10 +51,18 @@ func (w *Writer) submit(ctx context.Context, size int, run func(*tables) error) 
 
 // run is the writer goroutine. Close waits for it.
 func (w *Writer) run() {
+	pause := time.NewTimer(quiet) // what an earlier process left unmerged
+	defer pause.Stop()
 	for {
 		select {
 		case r := <-w.requests:
 			w.commit(w.gather(r))
+			pause.Reset(quiet)
+		case <-pause.C:
+			var more bool
+			if more, w.mergeErr = w.tx.merge(); more {
+				pause.Reset(0)
+			}
 		case <-w.closing:
 			return // who has not been taken yet sees closing, too
 		}

@@ -99,7 +99,7 @@ func newTerm(c clause, lang string, inUse []*stemmer) (term, bool) {
 		for i, w := range words {
 			stems[i] = w
 			if stemmable[i] {
-				stems[i] = st.stem([]byte(w))
+				stems[i] = st.stem(w)
 			}
 		}
 		if !slices.ContainsFunc(t.sequences, func(s []string) bool { return slices.Equal(s, stems) }) {

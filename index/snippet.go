@@ -53,7 +53,9 @@ type match struct{ start, end, term int }
 // seconds on long texts.)
 func makeSnippet(text string, more bool, m *matcher) Snippet {
 	text = normalize(strings.ToValidUTF8(text, "\uFFFD"))
+	m.begin()
 	matches, best := bestWindow(text, m)
+	m.end()
 	if len(matches) == 0 {
 		end := snippetEnd(text, 0, snippetBytes)
 		return cutSnippet(text, 0, end, more, nil)

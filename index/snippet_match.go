@@ -11,6 +11,9 @@ type matcher struct {
 	tokens   map[string]int // token → number of its term
 	prefixes []prefixTerm
 	terms    int
+
+	stems *stemCache // from begin to end; nil without a stemmer
+	stem  []byte
 }
 
 type prefixTerm struct {
@@ -42,10 +45,25 @@ func newMatcher(terms []term, language string) *matcher {
 	return m
 }
 
+// begin readies the matcher for a text, until end.
+func (m *matcher) begin() {
+	if m.stemmer != nil {
+		m.stems = takeStemCache(m.stemmer)
+	}
+}
+
+func (m *matcher) end() {
+	if m.stems != nil {
+		m.stems.putBack()
+		m.stems = nil
+	}
+}
+
 // match is the term that a token of text belongs to, and where it stands.
 func (m *matcher) match(text string, t *token) (match, bool) {
-	if m.stemmer != nil && t.letters {
-		i, ok := m.tokens[m.stemmer.stem(t.text)]
+	if m.stems != nil && t.letters {
+		m.stem = m.stems.stem(m.stem[:0], t.text)
+		i, ok := m.tokens[string(m.stem)]
 		return match{t.start, t.end, i}, ok
 	}
 	if i, ok := m.tokens[string(t.text)]; ok {

@@ -1,9 +1,7 @@
 package index
 
 import (
-	"hash/maphash"
 	"strings"
-	"sync/atomic"
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/danish"
@@ -31,34 +29,18 @@ import (
 // stemmer reduces folded words to their stems by one Snowball algorithm
 // (https://snowballstem.org). Safe for concurrent use.
 type stemmer struct {
-	name  string // ISO 639-1 code, as stored in the table stemmers
-	run   func(*snowballstem.Env) bool
-	cache [stemCache]atomic.Pointer[stemmed]
+	name string // ISO 639-1 code, as stored in the table stemmers
+	run  func(*snowballstem.Env) bool
 }
 
-type stemmed struct{ word, stem string }
-
-// stemCache is the number of slots of a stemmer's direct-mapped cache, about 2 MB
-// when full. Running text repeats its words, and a Snowball run allocates.
-const stemCache = 1 << 14
-
-var stemSeed = maphash.MakeSeed()
-
 // stem is the stem of a folded word.
-func (s *stemmer) stem(word []byte) string {
-	slot := &s.cache[maphash.Bytes(stemSeed, word)%stemCache]
-	if e := slot.Load(); e != nil && e.word == string(word) {
-		return e.stem
-	}
-	e := &stemmed{word: string(word)}
-	env := snowballstem.NewEnv(e.word)
+func (s *stemmer) stem(word string) string {
+	env := snowballstem.NewEnv(word)
 	s.run(env)
-	e.stem = env.Current()
-	if e.stem == "" {
-		e.stem = e.word
+	if stem := env.Current(); stem != "" {
+		return stem
 	}
-	slot.Store(e)
-	return e.stem
+	return word
 }
 
 var stemmers = func() map[string]*stemmer {

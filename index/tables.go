@@ -26,7 +26,8 @@ func openTables(ctx context.Context, db *sql.DB) (*tables, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tables{conn: conn, stmt: make(map[string]*sql.Stmt), known: make(map[string]bool), fullText: make(map[int64]*columns)}, nil
+	t := &tables{conn: conn, stmt: make(map[string]*sql.Stmt), known: make(map[string]bool), fullText: make(map[int64]*columns)}
+	return t, t.setMerging()
 }
 
 func (t *tables) close() error {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"io"
+	"slices"
 )
 
 // textHash covers everything of a document that the full-text table or the
@@ -24,10 +25,22 @@ func hashText(d *Document) textHash {
 	field(d.Language)
 	field(d.Title)
 	field(d.Text)
-	for i := range d.Anchors {
-		field(d.Anchors[i].Text)
+	for _, a := range sortedAnchors(d) {
+		field(a)
 	}
 	var sum textHash
 	copy(sum[:], h.Sum(nil))
 	return sum
+}
+
+// sortedAnchors are the texts of the anchors in byte order: in the index the order
+// of anchors means nothing, while that of a document is by how frequent they are,
+// which one link more changes.
+func sortedAnchors(d *Document) []string {
+	texts := make([]string, len(d.Anchors))
+	for i := range d.Anchors {
+		texts[i] = d.Anchors[i].Text
+	}
+	slices.Sort(texts)
+	return texts
 }

@@ -28,6 +28,7 @@ type Writer struct {
 	id   string
 
 	needsRebuild atomic.Bool
+	mergeErr     error // of the last merge; run's, and Close's once run has ended
 
 	requests  chan *request
 	closing   chan struct{}
@@ -99,12 +100,13 @@ func (w *Writer) ID() string { return w.id }
 func (w *Writer) NeedsRebuild() bool { return w.needsRebuild.Load() }
 
 // Close finishes what has been handed over, moves the write-ahead log into the
-// database and releases the files. Calls that come later get [ErrClosed].
+// database and releases the files. It also tells of an error of merging, which no
+// change was there to be told of; the next merge makes up for it. Calls that come later get [ErrClosed].
 func (w *Writer) Close() error {
 	w.closeOnce.Do(func() {
 		close(w.closing)
 		w.done.Wait()
-		w.closeErr = w.closeFiles()
+		w.closeErr = errors.Join(w.closeFiles(), w.mergeErr)
 	})
 	return w.closeErr
 }
