@@ -158,9 +158,15 @@ func (b *batch) note(o *op, key []byte, ts uint64, put bool) {
 
 // done brings the resident sets up to date after the transaction was written.
 func (b *batch) done() {
+	for _, set := range b.c.residents {
+		if set != nil {
+			set.recover()
+		}
+	}
 	for i := range b.effects {
 		e := &b.effects[i]
 		if e.put {
+			e.set.lastPut = b.c.seq
 			e.set.put(e.key, e.ts)
 		} else {
 			e.set.remove(e.key)

@@ -67,8 +67,21 @@ func (c *committer) run() {
 			}
 			first = r
 		}
+		if first.alone != nil {
+			c.alone(first)
+			continue
+		}
 		c.group(first)
 	}
+}
+
+// alone runs a request that is no write.
+func (c *committer) alone(r *request) {
+	err := c.failed
+	if err == nil {
+		err = r.alone()
+	}
+	r.answer(store.Result{}, err)
 }
 
 // group forms, writes and answers one group.
@@ -108,6 +121,10 @@ func (c *committer) accept(first *request, rd *reader) (accepted []*request, siz
 	c.planner.reset()
 	changed := touched{}
 	for r := first; r != nil; r = c.nextQueued() {
+		if r.alone != nil {
+			c.carry = r
+			break
+		}
 		if c.failed != nil {
 			r.answer(store.Result{}, c.failed)
 			continue

@@ -2,7 +2,6 @@ package badgerdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/dgraph-io/badger/v4"
@@ -22,16 +21,7 @@ func (db *DB) RunGC(ctx context.Context) error {
 		return err
 	}
 	defer db.gate.Leave()
-	for ctx.Err() == nil {
-		err := db.badger.RunValueLogGC(gcDiscardRatio)
-		switch {
-		case errors.Is(err, badger.ErrNoRewrite), errors.Is(err, badger.ErrRejected):
-			return nil // nothing to do, or another call is at it
-		case err != nil:
-			return runError("collecting old values", err)
-		}
-	}
-	return ctx.Err()
+	return db.collectValues(ctx, gcDiscardRatio)
 }
 
 // Verify reads all table files and compares checksums; the error matches

@@ -153,6 +153,8 @@ type DB struct {
 	running   sync.WaitGroup // the committer's goroutine
 	gate      engine.Gate
 	stats     counters
+
+	reclaiming sync.Mutex
 }
 
 // group returns a group that is known to exist.

@@ -77,7 +77,7 @@ func badgerOptions(dir string, o Options, log *badgerLog) badger.Options {
 		WithMemTableSize(memTableBytes).
 		WithNumMemtables(2). // with the active one: three of about 84 MiB at worst
 		WithValueThreshold(1 << 20).
-		WithValueLogFileSize(128 << 20).
+		WithValueLogFileSize(32 << 20).
 		WithVerifyValueChecksum(true).
 		WithChecksumVerificationMode(options.OnBlockRead).
 		WithBlockCacheSize(cache).

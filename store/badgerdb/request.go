@@ -24,6 +24,9 @@ import (
 type request struct {
 	rows   []store.RowMutation
 	commit bool // has a commit timestamp
+	// alone, if not nil, is called by the committer while no group is on its way,
+	// instead of everything else.
+	alone func() error
 
 	state atomic.Int32
 	done  chan struct{} // closed when the answer is there

@@ -2,6 +2,7 @@ package badgerdb
 
 import (
 	"context"
+	"sync/atomic"
 
 	"indexer/store"
 )
@@ -11,9 +12,47 @@ import (
 // empty: then lost is set, and the engine looks into Badger as for any group.
 // It belongs to the committer's goroutine; readers only learn whether it was
 // empty, through their view.
+//
+// A set that was lost is whole again when a reader has looked through the group at
+// some sequence number and found nothing, and nothing was put since: the set is the
+// empty one then. So a group that a million cells passed through at once is scanned
+// over their tombstones once more, and then not again.
 type resident struct {
 	cells map[string]uint64
 	lost  bool
+	// lastPut is the sequence number of the last group of writes with a put.
+	lastPut uint64
+	// seenEmpty is the greatest sequence number at which a reader found nothing.
+	seenEmpty atomic.Uint64
+}
+
+// sawEmpty is called by readers.
+func (r *resident) sawEmpty(seq uint64) {
+	for {
+		seen := r.seenEmpty.Load()
+		if seq <= seen || r.seenEmpty.CompareAndSwap(seen, seq) {
+			return
+		}
+	}
+}
+
+// recover makes a lost set whole, if it can.
+func (r *resident) recover() {
+	if r.lost && r.seenEmpty.Load() >= r.lastPut {
+		r.cells, r.lost = map[string]uint64{}, false
+	}
+}
+
+// noteEmpty tells the committer that a scan of a whole resident group found nothing.
+func (db *DB) noteEmpty(rg *store.Range, seq uint64) {
+	g := db.group(rg.Group)
+	whole := len(rg.Start) == 0 && rg.End == nil && len(rg.ColumnPrefix) == 0 && rg.MinTS == 0 && (rg.MaxTS == 0 || rg.MaxTS >= store.MaxTS)
+	if g == nil || !whole {
+		return
+	}
+	if set := db.committer.residents[g.number]; set != nil {
+		set.sawEmpty(seq)
+	}
 }
 
 // maxResident bounds a set, in cells.
@@ -43,7 +82,7 @@ func (db *DB) loadResidents(ctx context.Context) ([]*resident, error) {
 		if !g.Resident {
 			continue
 		}
-		set := &resident{cells: map[string]uint64{}}
+		set := &resident{cells: map[string]uint64{}, lastPut: db.seqAtOpen}
 		sets[i] = set
 		_, err := r.scan(ctx, store.Range{Group: g.Name}, true, func(c store.Cell) error {
 			set.put(g.key(c.Row, c.Column, c.TS), c.TS)

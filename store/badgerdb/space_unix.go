@@ -2,7 +2,12 @@
 
 package badgerdb
 
-import "golang.org/x/sys/unix"
+import (
+	"io/fs"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 // freeBytes is what an ordinary user may still write to dir's file system.
 func freeBytes(dir string) (int64, error) {
@@ -11,4 +16,12 @@ func freeBytes(dir string) (int64, error) {
 		return 0, err
 	}
 	return int64(st.Bavail) * int64(st.Bsize), nil
+}
+
+// allocated is how much of a file the disk holds.
+func allocated(info fs.FileInfo) int64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Blocks * 512
+	}
+	return info.Size()
 }

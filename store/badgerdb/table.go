@@ -44,7 +44,15 @@ func (db *DB) Scan(ctx context.Context, rg store.Range, fn func(store.Cell) erro
 	defer db.views.release(v)
 	r := db.readerAt(v.seq, v.empty)
 	defer r.close()
-	return r.scan(ctx, rg, false, fn)
+	met := false
+	next, err := r.scan(ctx, rg, false, func(c store.Cell) error {
+		met = true
+		return fn(c)
+	})
+	if err == nil && !met {
+		db.noteEmpty(&rg, v.seq)
+	}
+	return next, err
 }
 
 // Mutate implements store.Table. A context that ends before the write began

@@ -1,0 +1,129 @@
+package badgerdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"indexer/store"
+)
+
+// Reclaim gives back the space of everything that was deleted, all at once, and
+// with it the time that scans lose on deleted keys. Left alone, Badger does the
+// same over time, as new writes push old ones down.
+//
+// Deleting a key writes a tombstone on top of it, and both stay until a compaction
+// brings them together at the bottom. So:
+//
+//  1. Badger's discard version is brought up to date: readers may have left since
+//     the last write.
+//  2. What is in memory is written to a table of level 0 (flush). Otherwise
+//     tombstones there would meet nothing.
+//  3. All levels are compacted into one. Nothing lies below, so neither a tombstone
+//     nor what is under it is kept.
+//  4. Files of the value log that are half waste are rewritten. Compaction has
+//     counted the waste.
+//
+// It may run beside everything else. Writers wait during step 2, and so do readers
+// for a part of it: seconds, if there is much in memory. A crash leaves a table that
+// is compacted a little or a lot; no step changes what can be read. A snapshot that
+// is open keeps what it can see.
+func (db *DB) Reclaim(ctx context.Context) error {
+	if err := db.enter(ctx); err != nil {
+		return err
+	}
+	defer db.gate.Leave()
+	db.reclaiming.Lock()
+	defer db.reclaiming.Unlock()
+	if err := db.submit(ctx, &request{alone: db.flush}); err != nil {
+		return fmt.Errorf("reclaim space: %w", err)
+	}
+	if err := db.badger.Flatten(flattenWorkers); err != nil {
+		return runError("compacting", err)
+	}
+	return db.collectValues(ctx, reclaimRatio)
+}
+
+const (
+	flattenWorkers = 2
+	// reclaimRatio is how much of a value log file must be waste for Reclaim to
+	// rewrite it.
+	reclaimRatio = 0.3
+	// flushID begins the one key that flush drops; ids of groups end below.
+	flushID = 0xff
+)
+
+// flush writes what is in memory to a table. Badger offers no way to ask for that.
+// But it does it before it drops all keys with some prefix, so one key is written
+// and dropped. It runs in the committer's goroutine: while Badger drops, it refuses
+// writes instead of letting them wait.
+//
+// If writing the key fails, the table takes no more writes, as after any failed
+// write. If dropping it fails the key stays, which is in nobody's way.
+func (db *DB) flush() error {
+	c := db.committer
+	txn := db.badger.NewTransactionAt(c.seq, true)
+	defer txn.Discard()
+	if err := txn.Set([]byte{flushID}, []byte{plainValue}); err != nil {
+		return runError("preparing a write", err)
+	}
+	if err := c.space.admit(spaceCheckBytes); err != nil {
+		return fmt.Errorf("%w: %w", store.ErrNotDone, err)
+	}
+	if err := txn.CommitAt(c.seq+1, nil); err != nil {
+		c.failed = fmt.Errorf("%w: %w", store.ErrBroken, runError("writing", err))
+		return c.failed
+	}
+	c.seq++
+	db.badger.SetDiscardTs(db.views.publish(c.seq, emptyGroups(c.residents)))
+	if err := db.badger.DropPrefix([]byte{flushID}); err != nil {
+		return runError("writing out what is in memory", err)
+	}
+	return nil
+}
+
+// collectValues rewrites files of the value log until none has so much waste.
+func (db *DB) collectValues(ctx context.Context, ratio float64) error {
+	for ctx.Err() == nil {
+		err := db.badger.RunValueLogGC(ratio)
+		switch {
+		case errors.Is(err, badger.ErrNoRewrite), errors.Is(err, badger.ErrRejected):
+			return nil // nothing to do, or another call is at it
+		case err != nil:
+			return runError("collecting old values", err)
+		}
+	}
+	return ctx.Err()
+}
+
+// DiskBytes is what the table's files take on the disk. Badger makes its logs larger
+// than what is in them; where the system tells, only what was written counts.
+func (db *DB) DiskBytes() (total int64, err error) {
+	err = filepath.WalkDir(db.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return ignoreGone(err)
+		}
+		info, err := d.Info()
+		if err != nil {
+			return ignoreGone(err)
+		}
+		total += allocated(info)
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("store: measure %s: %w", db.dir, err)
+	}
+	return total, nil
+}
+
+// ignoreGone: files come and go with compactions.
+func ignoreGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
