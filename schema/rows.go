@@ -14,6 +14,9 @@ func URLRow(u page.URL) string { return u.Key() }
 
 // ParseURLRow undoes URLRow.
 func ParseURLRow(row string) (page.URL, error) {
+	if u, ok := cachedURLOf(row); ok {
+		return u, nil
+	}
 	u, err := page.URLFromKey(row)
 	if err != nil {
 		return "", fmt.Errorf("schema: row %q: %w: %w", row, store.ErrCorrupt, err)
@@ -21,6 +24,7 @@ func ParseURLRow(row string) (page.URL, error) {
 	if URLRow(u) != row {
 		return "", fmt.Errorf("schema: row %q is not the row of %s: %w", row, u, store.ErrCorrupt)
 	}
+	cacheURL(row, u)
 	return u, nil
 }
 
