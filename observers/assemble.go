@@ -23,24 +23,16 @@ type Assembled struct {
 	Inlinks   int
 	Sum       [8]byte // digest of all but times and rank
 
-	anchors anchorCount
+	anchors   anchorCount
+	contested bool // the ranks are not known well enough to choose for certain
 }
 
 // Assemble reads the document of a cluster at the transaction's snapshot.
 func Assemble(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*Assembled, error) {
-	members, err := Members(ctx, tx, key)
-	if err != nil {
-		return nil, err
+	d, err := assembleMembers(ctx, tx, key)
+	if err != nil || d.Canonical == "" {
+		return d, err
 	}
-	d := &Assembled{Canonical: canonical(members)}
-	for _, m := range members {
-		d.Members = append(d.Members, m.URL)
-		d.Rank += m.Rank
-	}
-	if d.Canonical == "" {
-		return d, nil
-	}
-	slices.Sort(d.Members)
 	if d.Text, err = readText(ctx, tx, d.Canonical); err != nil {
 		return nil, err
 	}
@@ -59,6 +51,23 @@ func Assemble(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*Assembled
 	return d, err
 }
 
+// assembleMembers reads the part of a document that ranks decide: its canonical URL,
+// its members and its rank.
+func assembleMembers(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*Assembled, error) {
+	members, err := Members(ctx, tx, key)
+	if err != nil {
+		return nil, err
+	}
+	d := &Assembled{}
+	d.Canonical, d.contested = choose(members)
+	for _, m := range members {
+		d.Members = append(d.Members, m.URL)
+		d.Rank += m.Rank
+	}
+	slices.Sort(d.Members)
+	return d, nil
+}
+
 func (d *Assembled) hashPage(h hash.Hash) {
 	hashStrings(h, string(d.Canonical), d.Text.Title, d.Text.Language, d.Text.Text)
 	for _, m := range d.Members {
@@ -71,49 +80,6 @@ func hashStrings(h hash.Hash, list ...string) {
 		h.Write([]byte(s)) // a hash never fails
 		h.Write([]byte{0})
 	}
-}
-
-// RankedMember is a member of a cluster with its rank.
-type RankedMember struct {
-	schema.MemberInfo
-	Rank float64
-}
-
-// initialRank is the rank of every URL until ranks are computed (semantics.md
-// section 6: the part of a rank that does not come from links).
-const initialRank = 0.15
-
-// Members lists the members of a cluster in the order of preference.
-func Members(ctx context.Context, tx *txn.Txn, key page.ContentKey) ([]RankedMember, error) {
-	var members []RankedMember
-	err := tx.ScanPrefix(ctx, schema.GroupMember, schema.ClusterRow(key), func(row string, _ []txn.Version) error {
-		_, m, err := schema.ParseMemberRow(row)
-		members = append(members, RankedMember{MemberInfo: m, Rank: initialRank})
-		return err
-	})
-	return members, err
-}
-
-// rankTolerance: of the eligible members, those count whose rank is at least so
-// much of the highest (semantics.md section 4).
-const rankTolerance = 0.99
-
-// canonical is the canonical URL of a cluster with these members, "" if there
-// is none. Members come in the order of preference, so of those with a rank
-// about the highest it is the first.
-func canonical(members []RankedMember) page.URL {
-	highest := 0.0
-	for _, m := range members {
-		if m.Eligible {
-			highest = max(highest, m.Rank)
-		}
-	}
-	for _, m := range members {
-		if m.Eligible && m.Rank >= rankTolerance*highest {
-			return m.URL
-		}
-	}
-	return ""
 }
 
 func readText(ctx context.Context, tx *txn.Txn, u page.URL) (schema.StoredText, error) {

@@ -14,7 +14,8 @@ import (
 //	watches  fetch:content
 //	reads    fetch:content, body:body of the URL; its own results of the last run
 //	writes   doc:text, doc:links, url:state; lead rows of the URL's target
-//	wakes    links (doc:links), cluster (url:state), in a crawl discover (weak) when
+//	wakes    links (doc:links), cluster (url:state), rank (weak) when the URL passes
+//	         rank to others than before, in a crawl discover (weak) when
 //	         the URL leads elsewhere than before, and index (weak) of the page's
 //	         own cluster when the URL was known before
 //
@@ -90,6 +91,9 @@ func writeDocument(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Docum
 		return nil
 	}
 	tx.Set(row, schema.State, now.Encode())
+	if redirectTarget(old) != redirectTarget(now) {
+		tx.Notify(row, schema.Push)
+	}
 	writeLead(tx, u, old.Target, now.Target)
 	if now.Target != "" && now.Target != old.Target {
 		tx.Notify(row, schema.Discover)
@@ -102,6 +106,13 @@ func writeDocument(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Docum
 		tx.Delete(row, schema.Text)
 	}
 	return nil
+}
+
+func redirectTarget(s schema.URLState) page.URL {
+	if s.Outcome != page.Redirect {
+		return ""
+	}
+	return s.Target
 }
 
 // readState reads what document said of a URL; false if it never did.
@@ -122,11 +133,13 @@ func writeLinks(ctx context.Context, tx *txn.Txn, row string, doc *page.Document
 	if len(doc.Links) == 0 {
 		if old.Exists {
 			tx.Delete(row, schema.Links)
+			tx.Notify(row, schema.Push)
 		}
 		return nil
 	}
 	if links := schema.EncodeLinks(schema.GroupLinks(doc.Links)); !old.Exists || !bytes.Equal(links, old.Data) {
 		tx.Set(row, schema.Links, links)
+		tx.Notify(row, schema.Push)
 	}
 	return nil
 }

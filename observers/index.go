@@ -16,6 +16,8 @@ type Sink interface {
 	// Apply returns when the changes are durable. Of two changes of one cluster
 	// the one with the higher Seq holds, in whichever order they come.
 	Apply(ctx context.Context, changes []index.Change) error
+	// SetRanks does the same with ranks of documents that are there.
+	SetRanks(ctx context.Context, ranks []index.RankUpdate) error
 }
 
 // indexer exports clusters.
@@ -98,7 +100,7 @@ func (d *Assembled) indexDocument(key page.ContentKey, seq uint64) *index.Docume
 }
 
 func (d *Assembled) stored() schema.StoredIndexed {
-	return schema.StoredIndexed{URL: d.Canonical, Members: len(d.Members), Inlinks: d.Inlinks, Sum: d.Sum}
+	return schema.StoredIndexed{URL: d.Canonical, Members: len(d.Members), Inlinks: d.Inlinks, Rank: d.Rank, Sum: d.Sum}
 }
 
 func (d *Assembled) memberRows() []string {

@@ -161,8 +161,12 @@ func (p *player) open(ctx context.Context, opts webtest.Options) (err error) {
 		}
 		return nil
 	}
-	p.rig, err = webtest.Open(ctx, opts)
-	return err
+	for { // a start can be cut off, too
+		p.rig, err = webtest.Open(ctx, opts)
+		if !errors.Is(err, txn.ErrCrash) {
+			return err
+		}
+	}
 }
 
 // nest does something else in the middle of a commit.

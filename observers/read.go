@@ -33,8 +33,11 @@ func LastFailure(ctx context.Context, tx *txn.Txn, u page.URL) (*schema.Failure,
 	return &f, err
 }
 
-// RankOf is the rank of a URL; see initialRank.
-func RankOf(context.Context, *txn.Txn, page.URL) float64 { return initialRank }
+// RankOf is the rank of a URL, as published.
+func RankOf(ctx context.Context, tx *txn.Txn, u page.URL) (float64, error) {
+	m, err := readMass(ctx, tx, schema.URLRow(u))
+	return m.Rank, err
+}
 
 // TextOf is title, text and language of a page; empty for what is no page.
 func TextOf(ctx context.Context, tx *txn.Txn, u page.URL) (schema.StoredText, error) {

@@ -12,16 +12,23 @@ import (
 const exportHold = 50 * time.Second
 const exportLinger = 50 * time.Millisecond
 
+// rankHold is the same for ranks: what one page passes on, and then the next one, costs
+// less together.
+const rankHold = 5 * time.Second
+
 // Registry registers the observers: here and nowhere else. Those of a crawl, which
 // find new URLs, come from package frontier.
 func Registry(sink Sink, tracker *Tracker, crawl ...notify.Observer) (*notify.Registry, error) {
 	x := &indexer{sink: sink, tracker: tracker}
+	y := &reranker{sink: sink}
 	list := []notify.Observer{
 		notify.Observer{Name: "document", Watches: schema.FetchContent, Batch: 4, Run: document},
 		notify.Observer{Name: "cluster", Watches: schema.State, Batch: 32, Run: cluster},
 		notify.Observer{Name: "spread", Watches: schema.Walk, Batch: 32, Run: spread},
 		notify.Observer{Name: "links", Watches: schema.Links, Batch: 8, Run: links},
 		notify.Observer{Name: "forward", Watches: schema.Forward, Weak: true, Batch: 16, Run: forward},
+		notify.Observer{Name: "rank", Watches: schema.Push, Weak: true, Batch: rankBatch, Solo: true, Hold: rankHold, Linger: exportLinger, Run: pushRank},
+		notify.Observer{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 128, Hold: exportHold, Linger: exportLinger, Run: y.run},
 		notify.Observer{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128, Hold: exportHold, Linger: exportLinger, Run: x.run},
 	}
 	return notify.NewRegistry(append(list, crawl...)...)

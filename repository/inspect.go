@@ -100,7 +100,9 @@ func (i *Inspection) readDocument(ctx context.Context, tx *txn.Txn) error {
 		return err
 	}
 	i.Outcome = outcome.String()
-	i.Rank = observers.RankOf(ctx, tx, i.URL)
+	if i.Rank, err = observers.RankOf(ctx, tx, i.URL); err != nil {
+		return err
+	}
 	if outcome != page.Page {
 		return nil
 	}

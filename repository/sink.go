@@ -26,6 +26,10 @@ func (s sink) Apply(ctx context.Context, changes []index.Change) error {
 	return fileError(s.files.Apply(ctx, changes))
 }
 
+func (s sink) SetRanks(ctx context.Context, ranks []index.RankUpdate) error {
+	return fileError(s.files.SetRanks(ctx, ranks))
+}
+
 // fileError marks an error of the index files that concerns all documents: with
 // store.ErrNoSpace if the disk is full, with notify.ErrFatal else.
 func fileError(err error) error {

@@ -17,12 +17,13 @@ const (
 	GroupLink   = "link"   // pair rows: source links to target
 	GroupMember = "member" // cluster rows with URL: members of the cluster
 	GroupIndex  = "index"  // cluster rows: the index document
+	GroupRank   = "rank"   // URL rows: rank, and what it is made of
 )
 
 // Groups lists the locality groups of the application.
 func Groups() []string {
 	return []string{
-		GroupApp, GroupFetch, GroupBody, GroupDoc, GroupURL, GroupLead, GroupLink, GroupMember, GroupIndex,
+		GroupApp, GroupFetch, GroupBody, GroupDoc, GroupURL, GroupLead, GroupLink, GroupMember, GroupIndex, GroupRank,
 		GroupFrontier, GroupQueue, GroupHost, GroupSeed,
 		notify.DeadGroup,
 	}
@@ -77,6 +78,20 @@ var (
 	// document is made of has changed. o: index
 	Dirty = txn.Column{Group: GroupIndex, Name: "dirty"}
 
+	// Ranked is never written; a weak notification says that the rank of a member has
+	// changed. o: rerank
+	Ranked = txn.Column{Group: GroupIndex, Name: "ranked"}
+
+	// Mass is a URL's rank with what it is made of. w: rank
+	Mass = txn.Column{Group: GroupRank, Name: "mass"}
+	// Edges are where a URL passes rank to, as it last did. w: rank
+	Edges = txn.Column{Group: GroupRank, Name: "edges"}
+	// Push is never written; a weak notification says that edges of a URL have
+	// changed, or that it has more to pass on. o: rank
+	Push = txn.Column{Group: GroupRank, Name: "push"}
+
+	// RankTolerance is the relative error of ranks that the observers keep. w: repository
+	RankTolerance = txn.Column{Group: GroupApp, Name: "rank-tolerance"}
 	// IndexID is the identity of the index files that Indexed describes. w: pipeline
 	IndexID = txn.Column{Group: GroupApp, Name: "index-id"}
 )

@@ -34,6 +34,9 @@ func FuzzDecode(f *testing.F) {
 		again(t, b, StoredSpread.Encode, DecodeSpread)
 		again(t, b, StoredIndexed.Encode, DecodeIndexed)
 		again(t, b, EncodeBody, DecodeBody)
+		again(t, b, StoredMass.Encode, DecodeMass)
+		again(t, b, StoredEdges.Encode, DecodeEdges)
+		again(t, b, EncodeTolerance, DecodeTolerance)
 	})
 }
 

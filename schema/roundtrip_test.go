@@ -85,7 +85,14 @@ func codecs() []codec {
 	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Header: http.Header{}}}, encodeStoredFetch, decodeStoredFetch))
 	add(codecOf("failure", Failure{Time: someTime, Status: 503, Reason: "HTTP status 503"}, Failure.Encode, DecodeFailure))
 	add(codecOf("spread", StoredSpread{Walk: 1 << 60, Next: PairRow(someURL, otherURL)}, StoredSpread.Encode, DecodeSpread))
-	add(codecOf("index document", StoredIndexed{URL: someURL, Members: 3000, Inlinks: 20_000, Sum: [8]byte{1}}, StoredIndexed.Encode, DecodeIndexed))
+	add(codecOf("index document", StoredIndexed{URL: someURL, Members: 3000, Inlinks: 20_000, Rank: 12.5, Sum: [8]byte{1}}, StoredIndexed.Encode, DecodeIndexed))
+	for _, m := range []StoredMass{NoMass, {Inlinks: 3, In: 1.25, Out: 1 << 20, Spread: 1e-300, Rank: 1e300}} {
+		add(codecOf("mass", m, StoredMass.Encode, DecodeMass))
+	}
+	for _, e := range []StoredEdges{{}, {Links: 1 << 60, State: 7, Targets: []string{"com.example/https/a", "com.example/https/ab", "x", "x/y"}}} {
+		add(codecOf("edges", e, StoredEdges.Encode, DecodeEdges))
+	}
+	add(codecOf("rank tolerance", 0.01, EncodeTolerance, DecodeTolerance))
 	for _, b := range [][]byte{{}, []byte(long)} {
 		add(codecOf("body", b, EncodeBody, DecodeBody))
 	}

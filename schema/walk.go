@@ -83,18 +83,19 @@ type StoredIndexed struct {
 	URL     page.URL
 	Members int
 	Inlinks int
+	Rank    float64
 	Sum     [8]byte // digest of what was exported, but for times and rank
 }
 
 // Encode for Indexed.
 func (s StoredIndexed) Encode() []byte {
-	return append(enc(nil).string(string(s.URL)).uint(uint64(s.Members)).uint(uint64(s.Inlinks)), s.Sum[:]...)
+	return append(enc(nil).string(string(s.URL)).uint(uint64(s.Members)).uint(uint64(s.Inlinks)).float(s.Rank), s.Sum[:]...)
 }
 
 // DecodeIndexed undoes Encode.
 func DecodeIndexed(b []byte) (StoredIndexed, error) {
 	d := newDec(b)
-	s := StoredIndexed{URL: page.URL(d.Text()), Members: int(d.Uint()), Inlinks: int(d.Uint())}
+	s := StoredIndexed{URL: page.URL(d.Text()), Members: int(d.Uint()), Inlinks: int(d.Uint()), Rank: d.float()}
 	for i := range s.Sum {
 		s.Sum[i] = d.Byte()
 	}

@@ -33,10 +33,20 @@ func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetche
 			return nil, err
 		}
 	}
+	want, err := solved(ctx, fetches)
+	if err != nil {
+		return nil, err
+	}
 	for _, d := range docs {
 		stored.addDocument(d, withTimes)
+		if err := stored.addDocumentRank(ctx, tx, d, want); err != nil {
+			return nil, err
+		}
 	}
-	return stored.diff(computed(fetches, withTimes)), nil
+	if err := stored.addRanks(ctx, tx, want); err != nil {
+		return nil, err
+	}
+	return stored.diff(computed(want, withTimes)), nil
 }
 
 // lines is a set of statements.
@@ -85,8 +95,8 @@ func (l lines) addDocument(d *index.Document, withTimes bool) {
 	if withTimes {
 		at = d.FetchedAt.String()
 	}
-	l.add("document %.8s: %s %q %q %q, %d members %q, rank %.3f, %d inlinks %v %s",
-		d.Cluster, d.URL, d.Title, d.Language, d.Text, d.MembersTotal, d.Members, d.Rank, d.Inlinks, d.Anchors, at)
+	l.add("document %.8s: %s %q %q %q, %d members %q, %d inlinks %v %s",
+		d.Cluster, d.URL, d.Title, d.Language, d.Text, d.MembersTotal, d.Members, d.Inlinks, d.Anchors, at)
 }
 
 func (l lines) readURLs(ctx context.Context, tx *txn.Txn) error {
@@ -184,13 +194,17 @@ func (l lines) readIndexed(ctx context.Context, tx *txn.Txn) error {
 	})
 }
 
-// computed is what must be there.
-func computed(fetches []*page.Fetch, withTimes bool) lines {
+// solved is the batch over fetches.
+func solved(ctx context.Context, fetches []*page.Fetch) (*batch.Repository, error) {
 	b := batch.New()
 	for _, f := range fetches {
 		b.Add(f)
 	}
-	r := b.Finish(nil)
+	return b.Solve(ctx)
+}
+
+// computed is what must be there.
+func computed(r *batch.Repository, withTimes bool) lines {
 	want := make(lines)
 	clusters := make(map[page.ContentKey]*batch.Cluster)
 	for u := range r.URLs() {
@@ -240,7 +254,7 @@ func (l lines) addCluster(r *batch.Repository, c *batch.Cluster, withTimes bool)
 	u := r.URL(c.Canonical)
 	l.addDocument(&index.Document{
 		Cluster: c.Key, URL: c.Canonical, Title: u.Document.Title, Text: u.Document.Text, Language: u.Document.Language,
-		FetchedAt: u.FetchedAt, Rank: c.Rank, Members: c.Members, MembersTotal: len(c.Members),
+		FetchedAt: u.FetchedAt, Members: c.Members, MembersTotal: len(c.Members),
 		Anchors: anchors(c.Inlinks), Inlinks: len(c.Inlinks),
 	}, withTimes)
 }

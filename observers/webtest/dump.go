@@ -145,6 +145,18 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 		d, err := schema.DecodeIndexed(b)
 		return fmt.Sprintf("%s, %d members, %d inlinks", Short(d.URL), d.Members, d.Inlinks), err
 	},
+	schema.Mass: func(b []byte) (string, error) {
+		m, err := schema.DecodeMass(b)
+		return fmt.Sprintf("rank %.4g of %d inlinks with %.4g, %.4g to %d edges", m.Rank, m.Inlinks, m.In, m.Spread, m.Out), err
+	},
+	schema.Edges: func(b []byte) (string, error) {
+		e, err := schema.DecodeEdges(b)
+		list := make([]string, len(e.Targets))
+		for i, row := range e.Targets {
+			list[i] = spellRow(schema.GroupRank, row)
+		}
+		return strings.Join(list, " "), err
+	},
 	schema.Lead:   func([]byte) (string, error) { return "", nil },
 	schema.Member: func([]byte) (string, error) { return "", nil },
 }

@@ -15,11 +15,14 @@ import (
 type Sink struct {
 	mu      sync.Mutex
 	newest  map[page.ContentKey]index.Change
+	ranks   map[page.ContentKey]index.RankUpdate // newest of each, of documents that were there
 	applied int
 }
 
 // NewSink makes an empty one.
-func NewSink() *Sink { return &Sink{newest: make(map[page.ContentKey]index.Change)} }
+func NewSink() *Sink {
+	return &Sink{newest: make(map[page.ContentKey]index.Change), ranks: make(map[page.ContentKey]index.RankUpdate)}
+}
 
 // Apply implements observers.Sink.
 func (s *Sink) Apply(ctx context.Context, changes []index.Change) error {
@@ -29,6 +32,18 @@ func (s *Sink) Apply(ctx context.Context, changes []index.Change) error {
 		s.applied++
 		if c.Seq >= s.newest[c.Cluster].Seq {
 			s.newest[c.Cluster] = c
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// SetRanks implements observers.Sink.
+func (s *Sink) SetRanks(ctx context.Context, ranks []index.RankUpdate) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range ranks {
+		if s.newest[r.Cluster].Doc != nil && r.Seq > s.ranks[r.Cluster].Seq {
+			s.ranks[r.Cluster] = r
 		}
 	}
 	return context.Cause(ctx)
@@ -62,7 +77,11 @@ func (s *Sink) Documents() []*index.Document {
 	var docs []*index.Document
 	for _, c := range s.newest {
 		if c.Doc != nil {
-			docs = append(docs, c.Doc)
+			d := *c.Doc
+			if r := s.ranks[c.Cluster]; r.Seq > c.Seq {
+				d.Rank = r.Rank
+			}
+			docs = append(docs, &d)
 		}
 	}
 	return docs

@@ -1,0 +1,100 @@
+package observers
+
+import (
+	"context"
+
+	"indexer/page"
+	"indexer/rank"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// RankedMember is a member of a cluster with its rank, and the bounds within which
+// that is by the tolerance.
+type RankedMember struct {
+	schema.MemberInfo
+	Rank        float64
+	Least, Most float64
+}
+
+// Members lists the members of a cluster in the order of preference.
+func Members(ctx context.Context, tx *txn.Txn, key page.ContentKey) ([]RankedMember, error) {
+	tolerance, err := readTolerance(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	var members []RankedMember
+	err = tx.ScanPrefix(ctx, schema.GroupMember, schema.ClusterRow(key), func(row string, _ []txn.Version) error {
+		_, m, err := schema.ParseMemberRow(row)
+		if err != nil {
+			return err
+		}
+		mass, err := readMass(ctx, tx, schema.URLRow(m.URL))
+		members = append(members, rankMember(m, &mass, tolerance))
+		return err
+	})
+	return members, err
+}
+
+func rankMember(info schema.MemberInfo, m *schema.StoredMass, tolerance float64) RankedMember {
+	if m.Inlinks == 0 {
+		return RankedMember{info, rank.Teleport, rank.Teleport, rank.Teleport}
+	}
+	return RankedMember{info, m.Rank, m.Rank / (1 + tolerance), m.Rank / (1 - tolerance)}
+}
+
+// choose is the canonical URL of a cluster with these members, "" if there is none
+// (semantics.md section 4). Members come in the order of preference, so of those
+// with a rank about the highest it is the first.
+//
+// Ranks are known within bounds. Contested is a choice that could be another one with
+// other ranks within them; it is then by the ranks as published.
+func choose(members []RankedMember) (canonical page.URL, contested bool) {
+	var ranks, least, most topTwo
+	for i, m := range members {
+		if m.Eligible {
+			ranks.add(i, m.Rank)
+			least.add(i, m.Least)
+			most.add(i, m.Most)
+		}
+	}
+	for i, m := range members {
+		if !m.Eligible {
+			continue
+		}
+		stands := rank.Stands(m.Rank, ranks.first)
+		surely := rank.Stands(m.Least, most.without(i))
+		never := !rank.Stands(m.Most, least.without(i))
+		contested = contested || !surely && !never
+		if canonical == "" && stands {
+			canonical = m.URL
+		}
+		if surely {
+			break // whoever comes later cannot be chosen
+		}
+	}
+	return canonical, contested
+}
+
+// topTwo are the two greatest of some numbers.
+type topTwo struct {
+	at            int // where first was
+	first, second float64
+}
+
+func (t *topTwo) add(i int, v float64) {
+	switch {
+	case v > t.first:
+		t.at, t.first, t.second = i, v, t.first
+	case v > t.second:
+		t.second = v
+	}
+}
+
+// without is the greatest number at another place.
+func (t *topTwo) without(i int) float64 {
+	if i == t.at {
+		return t.second
+	}
+	return t.first
+}

@@ -1,0 +1,166 @@
+package observers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"indexer/page"
+	"indexer/rank"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// pushRank keeps the ranks of semantics.md section 6 up to date.
+//
+//	watches  rank:push (weak only)
+//	reads    doc:links, url:state of the URLs it is woken for; rank:mass, rank:edges of
+//	         these and of URLs downstream; url:walk of those whose rank it publishes;
+//	         app:rank-tolerance
+//	writes   rank:mass, rank:edges
+//	wakes    rerank (weak) of clusters with a member whose rank has changed; itself (weak)
+//
+// Of each URL it keeps what has come in (In, the sum of the shares of its sources) and
+// the rank of which it last gave shares to its targets (Spread). From the first follows
+// the estimate 0.15 + 0.85·In; estimate − Spread is the residual. A URL whose residual
+// is above the bound pushes: it hands the difference on to its targets, whose own
+// residuals grow by it, and so on until all are below the bound.
+//
+// # Invariants
+//
+// They hold in every snapshot, whatever is waiting:
+//
+//  1. In(u) = Σ Spread(v)/Out(v) and Inlinks(u) = number of v, over all v with u in
+//     rank:edges of v; Out(v) is how many are there. A transaction that changes a
+//     summand changes the sum: nothing is under way between URLs.
+//  2. A URL with Inlinks and Out zero has no row, every other one has.
+//  3. A URL whose rank:edges are not those of doc:links and url:state, or whose
+//     residual is above the bound, has a notification.
+//  4. |rank:mass Rank − estimate| ≤ tolerance/4 of Rank; the two are equal where no
+//     edge leads.
+//
+// By 1, edges come and go exactly: what a link passed on is what is taken back,
+// to the last rounding. So is what a page passed on that is gone, newly nofollow, or
+// leads elsewhere. By 2 nothing is lost and nothing counted twice.
+//
+// # Why no rank is off by more than the tolerance
+//
+// Let θ be the bound of residuals. At rest the error of an estimate is
+// E(u) = 0.85·Σ (E(v)+residual(v))/Out(v), so |E(u)| ≤ (θ/0.15)·(rank(u) − 0.15):
+// rank(u) is 0.15 times the same sum over all ways that lead to u, each way without
+// its end. With θ = 0.15·¾·tolerance that is ¾ of the tolerance, whatever the graph
+// looks like; publishing adds the fourth quarter. Ranks of URLs without inlinks are
+// exact.
+//
+// # One run at a time
+//
+// A link changes the sums of its target, which other pages link to as well. Were each
+// page's links a transaction, a popular target would be a hot spot. Common answers are
+// a row for each addend, which something adds up and deletes later, or one counter for
+// each writer. Here there is but one writer: the observer is Solo, and one run takes up
+// to rankBatch URLs, works through all that follows from them in memory, and
+// writes each sum once, however many addends it got. A target with a million inlinks
+// costs a run one read and one write. docs/decisions/0008-ranks.md compares. Should two
+// runs meet all the same (two processes), they conflict in the sums, and one is run again.
+//
+// # Why no change is missed
+//
+// document wakes us, in the transaction that changes links or target. We are the only
+// ones who write what we read again. Whose rank changes is found by the cluster in
+// url:walk: if we publish at P and have read a walk from before a change of it at C > our
+// start, then cluster, which wakes us at C, has us run again, and we wake the cluster
+// then. (That is why a URL we are woken for always wakes its cluster, and has its mass
+// written even if it is the same: another run that is about to publish it, and has read
+// the old walk, conflicts with us.)
+func pushRank(ctx context.Context, tx *txn.Txn, rows []string) error {
+	tolerance, err := readTolerance(ctx, tx)
+	if err != nil {
+		return err
+	}
+	w := newWave(tx, tolerance)
+	for i, row := range rows {
+		if w.full() {
+			w.later(rows[i:])
+			break
+		}
+		if err := w.renew(ctx, row); err != nil {
+			return fmt.Errorf("edges of %q: %w", row, err)
+		}
+	}
+	if err := w.push(ctx); err != nil {
+		return err
+	}
+	return w.write(ctx)
+}
+
+// The bounds of a run. What does not fit is left for the next one.
+const (
+	// rankBatch is how many URLs it is woken for.
+	rankBatch = 2048
+	// rankRows is how many masses it holds before it takes no further URL or edges: some
+	// 2 MiB of writes. The links of one page come on top.
+	rankRows = 12_000
+	// rankVisits is how many edges it passes mass along: some 50 ms.
+	rankVisits = 2_000_000
+)
+
+// ResidualBound is how much of its rank a URL may keep to itself at rest, so that all
+// published ranks are within a tolerance; see pushRank.
+func ResidualBound(tolerance float64) float64 { return rank.Teleport * 0.75 * tolerance }
+
+// publishStep is by how much of it a rank must move to be published.
+func publishStep(tolerance float64) float64 { return tolerance / 4 }
+
+func readTolerance(ctx context.Context, tx *txn.Txn) (float64, error) {
+	v, err := tx.Get(ctx, schema.AppRow, schema.RankTolerance)
+	if err != nil {
+		return 0, err
+	}
+	return schema.DecodeTolerance(v.Data)
+}
+
+// edgesOf are the edges that a URL has by what was fetched, and where that was read.
+func edgesOf(ctx context.Context, tx *txn.Txn, row string, known schema.StoredEdges) (schema.StoredEdges, error) {
+	state, err := tx.Get(ctx, row, schema.State)
+	if err != nil {
+		return known, err
+	}
+	links, err := tx.Get(ctx, row, schema.Links)
+	if err != nil {
+		return known, err
+	}
+	if known.State == state.TS && known.Links == links.TS && state.Exists {
+		return known, nil
+	}
+	now := schema.StoredEdges{State: state.TS, Links: links.TS}
+	now.Targets, err = targetsOf(state.Data, links.Data)
+	return now, err
+}
+
+// targetsOf are the rows that a URL with this state and these links passes rank to
+// (semantics.md section 6), ascending.
+func targetsOf(stateData, linksData []byte) ([]string, error) {
+	if stateData == nil {
+		return nil, nil
+	}
+	state, err := schema.DecodeURLState(stateData)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case state.Outcome == page.Redirect && state.Target != "":
+		return []string{schema.URLRow(state.Target)}, nil
+	case state.Outcome != page.Page:
+		return nil, nil
+	}
+	links, err := schema.DecodeLinks(linksData)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]string, len(links))
+	for i, l := range links {
+		rows[i] = schema.URLRow(l.Target)
+	}
+	slices.Sort(rows)
+	return rows, nil
+}

@@ -1,0 +1,140 @@
+package webtest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"indexer/batch"
+	"indexer/index"
+	"indexer/observers"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// tolerance is the relative error of ranks that the pipelines here keep.
+const tolerance = schema.DefaultRankTolerance
+
+// rounding is what sums of ranks may be off by, relatively, after many additions.
+const rounding = 1e-9
+
+// addRanks states what is wrong with the ranks and what they are made of, as the
+// invariants of observers/rank.go say.
+func (l lines) addRanks(ctx context.Context, tx *txn.Txn, r *batch.Repository) error {
+	masses := make(map[string]schema.StoredMass)
+	edges := make(map[string][]string)
+	err := tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) (err error) {
+		for _, c := range cols {
+			switch c.Name {
+			case schema.Mass.Name:
+				masses[row], err = schema.DecodeMass(c.Data)
+			case schema.Edges.Name:
+				var e schema.StoredEdges
+				e, err = schema.DecodeEdges(c.Data)
+				edges[row] = e.Targets
+			default:
+				l.add("rank left over %q: %s", row, c.Name)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	l.addEdges(edges, r)
+	l.addMasses(masses, edges)
+	for u := range r.URLs() {
+		m, ok := masses[schema.URLRow(u.URL)]
+		if !ok {
+			m = schema.NoMass
+		}
+		l.addRank(string(u.URL), m.Rank, u.Rank)
+	}
+	return nil
+}
+
+// addRank states that a rank is off by more than the tolerance.
+func (l lines) addRank(what string, got, want float64) {
+	if math.Abs(got-want) > (tolerance+rounding)*want {
+		l.add("rank of %s is %v, not %v", what, got, want)
+	}
+}
+
+func (l lines) addEdges(edges map[string][]string, r *batch.Repository) {
+	known := 0
+	for u := range r.URLs() {
+		var want []string
+		for _, t := range u.Edges() {
+			want = append(want, schema.URLRow(t))
+		}
+		slices.Sort(want)
+		row := schema.URLRow(u.URL)
+		if got := edges[row]; !slices.Equal(got, want) {
+			l.add("edges of %s are %q, not %q", u.URL, got, want)
+		}
+		if _, ok := edges[row]; ok {
+			known++
+		}
+	}
+	if known != len(edges) {
+		l.add("%d URLs have edges that are not known", len(edges)-known)
+	}
+}
+
+func (l lines) addMasses(masses map[string]schema.StoredMass, edges map[string][]string) {
+	in, count := make(map[string]float64), make(map[string]int)
+	for row, targets := range edges {
+		for _, t := range targets {
+			in[t] += masses[row].Spread / float64(len(targets))
+			count[t]++
+		}
+		if _, ok := masses[row]; !ok {
+			l.add("%q has edges and no mass", row)
+		}
+	}
+	for row := range in {
+		if _, ok := masses[row]; !ok {
+			l.add("%q has inlinks and no mass", row)
+		}
+	}
+	bound := observers.ResidualBound(tolerance)
+	for row, m := range masses {
+		if math.Abs(m.In-in[row]) > rounding*(1+in[row]) || m.Inlinks != count[row] || m.Out != len(edges[row]) || m.Inlinks+m.Out == 0 {
+			l.add("mass of %q is %+v, but %d inlinks with %v, and %d edges", row, m, count[row], in[row], len(edges[row]))
+		}
+		if r := m.Residual(); math.Abs(r) > bound {
+			l.add("residual of %q is %v", row, r)
+		}
+	}
+}
+
+// addDocumentRank states that a document's rank is not that of its cluster.
+func (l lines) addDocumentRank(ctx context.Context, tx *txn.Txn, d *index.Document, r *batch.Repository) error {
+	c := r.Cluster(d.Cluster)
+	if c == nil {
+		return nil // it is stated elsewhere that the document must not be
+	}
+	l.addRank(fmt.Sprintf("document %.8s", d.Cluster), d.Rank, c.Rank)
+	sum := 0.0
+	for _, m := range c.Members {
+		got, err := observers.RankOf(ctx, tx, m)
+		if err != nil {
+			return err
+		}
+		sum += got
+	}
+	if math.Abs(sum-d.Rank) > rounding*sum {
+		l.add("rank of document %.8s is %v, but its members have %v", d.Cluster, d.Rank, sum)
+	}
+	v, err := tx.Get(ctx, schema.ClusterRow(page.ContentKey(d.Cluster)), schema.Indexed)
+	if err != nil || !v.Exists {
+		return err
+	}
+	stored, err := schema.DecodeIndexed(v.Data)
+	if stored.Rank != d.Rank {
+		l.add("rank of document %.8s is %v in the index files, %v in the table", d.Cluster, d.Rank, stored.Rank)
+	}
+	return err
+}

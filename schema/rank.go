@@ -1,0 +1,150 @@
+package schema
+
+import (
+	"encoding/binary"
+	"math"
+
+	"indexer/rank"
+)
+
+// StoredMass is a URL's rank with what it is made of. A URL without one has the rank
+// that comes from nowhere, rank.Teleport: no edge leads to it, and it has none.
+type StoredMass struct {
+	Inlinks int     // edges here, of those that have been passed on
+	In      float64 // what they pass on: the sum of Spread/Out over their sources
+	Out     int     // edges from here
+	Spread  float64 // the rank of which each of them has got its part
+	Rank    float64 // the rank as published: within the tolerance
+}
+
+// NoMass is what a URL has that has no StoredMass.
+var NoMass = StoredMass{Rank: rank.Teleport}
+
+// Estimate is the rank as far as it has come here.
+func (m *StoredMass) Estimate() float64 {
+	if m.Inlinks == 0 {
+		return rank.Teleport // whatever rounding has left in In
+	}
+	return rank.Teleport + rank.Damping*m.In
+}
+
+// Residual is how much of the estimate was not passed on.
+func (m *StoredMass) Residual() float64 {
+	if m.Out == 0 {
+		return 0
+	}
+	return m.Estimate() - m.Spread
+}
+
+// Encode for Mass.
+func (m StoredMass) Encode() []byte {
+	return enc(make([]byte, 0, 32)).uint(uint64(m.Inlinks)).uint(uint64(m.Out)).float(m.In).float(m.Spread).float(m.Rank)
+}
+
+// DecodeMass undoes Encode; nil bytes are NoMass.
+func DecodeMass(b []byte) (StoredMass, error) {
+	if b == nil {
+		return NoMass, nil
+	}
+	d := newDec(b)
+	m := StoredMass{Inlinks: d.count(), Out: d.count(), In: d.float(), Spread: d.float(), Rank: d.float()}
+	return m, d.done("mass")
+}
+
+// StoredEdges are where a URL passes rank to, as it last did.
+type StoredEdges struct {
+	// Links and State are the commit timestamps of what they were read from, 0 for
+	// what was not there: while these are the same, so are the edges.
+	Links, State uint64
+	Targets      []string // URL rows, ascending
+}
+
+// Encode for Edges: of each target only what differs from the one before, since most
+// links stay within a site.
+func (s StoredEdges) Encode() []byte {
+	e := enc(nil).uint(s.Links).uint(s.State).uint(uint64(len(s.Targets)))
+	last := ""
+	for _, t := range s.Targets {
+		same := 0
+		for same < len(t) && same < len(last) && t[same] == last[same] {
+			same++
+		}
+		e = e.uint(uint64(same)).string(t[same:])
+		last = t
+	}
+	return e
+}
+
+// DecodeEdges undoes Encode; nil bytes are no edges.
+func DecodeEdges(b []byte) (StoredEdges, error) {
+	var s StoredEdges
+	if b == nil {
+		return s, nil
+	}
+	d := newDec(b)
+	s.Links, s.State = d.Uint(), d.Uint()
+	n := d.Uint()
+	if n > uint64(len(d.Rest()))/2 { // each takes two bytes at least
+		d.Fail()
+	}
+	var last []byte
+	for i := uint64(0); i < n && !d.Failed(); i++ {
+		same := d.Uint()
+		if same > uint64(len(last)) {
+			d.Fail()
+			break
+		}
+		last = append(last[:same], d.Text()...)
+		if len(last) > maxEdgeRow {
+			d.Fail()
+			break
+		}
+		s.Targets = append(s.Targets, string(last))
+	}
+	return s, d.done("edges")
+}
+
+// maxEdgeRow bounds a URL row, so that a damaged value cannot grow one from the other.
+const maxEdgeRow = 1 << 16
+
+// EncodeTolerance for RankTolerance.
+func EncodeTolerance(t float64) []byte { return enc(nil).float(t) }
+
+// DecodeTolerance undoes EncodeTolerance; nil bytes are the default.
+func DecodeTolerance(b []byte) (float64, error) {
+	if b == nil {
+		return DefaultRankTolerance, nil
+	}
+	d := newDec(b)
+	t := d.float()
+	return t, d.done("rank tolerance")
+}
+
+// DefaultRankTolerance is the relative error of ranks where nothing else is said.
+const DefaultRankTolerance = 0.001
+
+func (e enc) float(f float64) enc { return binary.LittleEndian.AppendUint64(e, math.Float64bits(f)) }
+
+// float reads a finite number.
+func (d dec) float() float64 {
+	b := d.Take(8)
+	if b == nil {
+		return 0
+	}
+	f := math.Float64frombits(binary.LittleEndian.Uint64(b))
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		d.Fail()
+		return 0
+	}
+	return f
+}
+
+// count reads a number of things.
+func (d dec) count() int {
+	n := d.Uint()
+	if n > math.MaxInt32 {
+		d.Fail()
+		return 0
+	}
+	return int(n)
+}
