@@ -21,6 +21,8 @@ type app struct {
 	flags  globalFlags
 
 	beginsCrawl bool // this command crawls
+	// freeBytes tells what may still be written to the disk; nil: the disk itself does.
+	freeBytes func() (int64, error)
 
 	// Set once the settings are loaded.
 	cfg config.Config

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -205,7 +204,7 @@ func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options
 		Limits:     crawler.Limits{Pages: f.pages, Bytes: f.bytes, Time: f.time},
 		Sources:    crawler.Sources{NoSitemaps: f.noSitemaps, NoFeeds: f.noSitemaps},
 		Settle:     s.repo.Quiesce,
-		Paused:     s.lowOnSpace,
+		Paused:     s.watchSpace().pause,
 		Loaded: func(ctx context.Context, fetched page.Fetch) error {
 			_, err := s.repo.Load(ctx, &fetched)
 			return err
@@ -217,19 +216,6 @@ func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options
 		o.Politeness.PerHost = f.concurrency
 	}
 	return o
-}
-
-// pauseBelow is the free space in bytes below which nothing is fetched: above what
-// the store keeps free, so that the crawl pauses before writes are refused.
-const pauseBelow = 512 << 20
-
-// lowOnSpace says why the crawl has to pause, "" if it has not.
-func (s *session) lowOnSpace() string {
-	free, err := s.repo.FreeBytes()
-	if err != nil || free >= pauseBelow {
-		return ""
-	}
-	return fmt.Sprintf("only %d MiB are free on the disk", free>>20)
 }
 
 // isFile reports whether an argument names a file that is there.
