@@ -1,0 +1,178 @@
+package stresso
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"indexer/store/badgerdb"
+	"indexer/txn"
+)
+
+// What the child is told.
+const (
+	childDir    = "STRESSO_CHILD_DIR"
+	childMode   = "STRESSO_CHILD_MODE"
+	childSeed   = "STRESSO_CHILD_SEED"
+	killLevels  = 4
+	killNumbers = 3000
+)
+
+// TestKilled kills a process that loads and counts, with SIGKILL and at a random
+// moment, time and again. After each kill the trie adds up, and no number that was
+// acknowledged is missing. Then observers without a loader finish what the dead left,
+// from nothing but what is in the table: the root has counted all leaves. (A loader
+// would wake again whom a lost notification lets sleep.)
+func TestKilled(t *testing.T) {
+	kills := 6
+	if long {
+		kills = 100
+	}
+	for _, path := range paths {
+		t.Run(path.name, func(t *testing.T) {
+			seed := uint64(time.Now().UnixNano())
+			t.Logf("seed %d", seed)
+			rng := rand.New(rand.NewPCG(seed, 3))
+			dir := filepath.Join(t.TempDir(), "table")
+			acked := make(map[uint64]bool)
+			for range kills {
+				loadAndKill(t, dir, path.mode, rng.Uint64(), 1+rng.IntN(killNumbers/8), acked)
+				survivors(t, dir, path.mode, acked)
+			}
+			t.Logf("%d kills, %d distinct numbers acknowledged", kills, len(acked))
+		})
+	}
+}
+
+// loadAndKill runs a process on the table, and kills it after some
+// acknowledgements.
+func loadAndKill(t *testing.T, dir string, mode txn.Mode, seed uint64, after int, acked map[uint64]bool) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledChild$")
+	cmd.Env = append(os.Environ(), childDir+"="+dir, fmt.Sprint(childMode, "=", int(mode)), fmt.Sprint(childSeed, "=", seed))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe() // open until the end: a child that is through before the kill waits for it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close() }()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	for n := 0; ; {
+		line, err := lines.ReadString('\n')
+		if err != nil { // a line without an end was cut by the kill
+			break
+		}
+		word, ok := strings.CutPrefix(line, "acked ")
+		if !ok {
+			t.Errorf("the child says %s", line)
+			continue
+		}
+		x, err := strconv.ParseUint(strings.TrimSpace(word), 10, 64)
+		if err != nil {
+			t.Errorf("the child says %q", line)
+		}
+		acked[x] = true
+		if n++; n == after {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
+		t.Fatalf("the child ended by itself: %v", err)
+	}
+}
+
+// survivors looks at what a kill has left, and lets observers finish it.
+func survivors(t *testing.T, dir string, mode txn.Mode, acked map[uint64]bool) {
+	t.Helper()
+	ctx := context.Background()
+	table, err := badgerdb.Open(dir, groups, badgerdb.Options{MinFreeBytes: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := table.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	stranger, err := txn.Open(ctx, table, txn.Options{Mode: mode}) // without observers: it only reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := stranger.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Trie{killLevels}.Check(ctx, tx)
+	tx.Rollback()
+	if err := errors.Join(err, stranger.Close()); err != nil {
+		t.Errorf("after a kill: %v", err)
+	}
+	for n := range acked {
+		if !c.Leaves[n] {
+			t.Errorf("%d was acknowledged and is lost", n)
+		}
+	}
+	a, err := start(ctx, table, Trie{killLevels}, mode, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := a.pipeline.Quiesce(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.want(t, done, c.Leaves)
+	a.stop(t)
+}
+
+// TestKilledChild is the process that is killed.
+func TestKilledChild(t *testing.T) {
+	dir := os.Getenv(childDir)
+	if dir == "" {
+		t.Skip("only run by TestKilled")
+	}
+	mode, err := strconv.Atoi(os.Getenv(childMode))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed, err := strconv.ParseUint(os.Getenv(childSeed), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	table, err := badgerdb.Open(dir, groups, badgerdb.Options{MinFreeBytes: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := start(ctx, table, Trie{killLevels}, txn.Mode(mode), 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers, _ := draw(rand.New(rand.NewPCG(seed, 2)), killNumbers, Trie{killLevels}.Limit()/8)
+	if err := a.load(ctx, 4, numbers, func(n uint64) { fmt.Println("acked", n) }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.pipeline.Quiesce(ctx); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, os.Stdin) // all is done, and the kill is on its way
+	t.Fatal("not killed")
+}
