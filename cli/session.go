@@ -32,7 +32,7 @@ func (a *app) repositoryOptions(crawl *frontier.Crawl) repository.Options {
 		Crawl: func(ctx context.Context, db *txn.DB) ([]notify.Observer, error) {
 			return crawl.Resume(ctx, db, a.beginsCrawl)
 		},
-		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, Log: a.log,
+		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, History: a.cfg.History, Log: a.log,
 	}
 }
 
@@ -43,7 +43,9 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	}
 	limitMemory(a.cfg.Memory)
 	crawl := &frontier.Crawl{}
-	repo, err := repository.Open(ctx, a.cfg.Data, a.repositoryOptions(crawl))
+	opts := a.repositoryOptions(crawl)
+	opts.Collect = create // what loads goes on for long, and leaves old versions
+	repo, err := repository.Open(ctx, a.cfg.Data, opts)
 	if err != nil {
 		return nil, err
 	}

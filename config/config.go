@@ -4,6 +4,8 @@
 // the place, never a silent default.
 package config
 
+import "time"
+
 // Config holds all settings. The keys of the file are in settings.go, a sentence
 // on each is in config.yaml at the project's root.
 type Config struct {
@@ -22,9 +24,11 @@ type Config struct {
 	// Commit is auto, one-phase or two-phase.
 	Commit string
 	// Sync makes what was acknowledged survive a lost machine too.
-	Sync  bool
-	WARC  WARC
-	Query Query
+	Sync bool
+	// History is how long the past stays readable.
+	History time.Duration
+	WARC    WARC
+	Query   Query
 }
 
 // WARC holds the settings of reading WARC files.

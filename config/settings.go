@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // setting is one key: where its value goes and what it may be.
@@ -26,6 +27,7 @@ var settings = []setting{
 	number("memory", func(c *Config) *int { return &c.Memory }, 64, 1<<20),
 	oneOf("commit", func(c *Config) *string { return &c.Commit }, "auto", "one-phase", "two-phase"),
 	boolean("sync", func(c *Config) *bool { return &c.Sync }),
+	duration("history", func(c *Config) *time.Duration { return &c.History }, 10*365*24*time.Hour),
 	number("warc.max_body", func(c *Config) *int { return &c.WARC.MaxBody }, 1<<10, 1<<30),
 	number("query.limit", func(c *Config) *int { return &c.Query.Limit }, 1, 1000),
 }
@@ -73,6 +75,19 @@ func number(key string, field func(*Config) *int, least, most int) setting {
 			return err == nil && n >= least && n <= most
 		},
 		get: func(c *Config) string { return strconv.Itoa(*field(c)) },
+	}
+}
+
+// duration is at most a number of whole days.
+func duration(key string, field func(*Config) *time.Duration, most time.Duration) setting {
+	return setting{
+		key: key, allowed: fmt.Sprintf("a duration like 0s, 90m or 24h, at most %dh", int(most.Hours())),
+		set: func(c *Config, v string) bool {
+			d, err := time.ParseDuration(v)
+			*field(c) = d
+			return err == nil && d >= 0 && d <= most
+		},
+		get: func(c *Config) string { return field(c).String() },
 	}
 }
 

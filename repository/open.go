@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -30,6 +31,10 @@ type Options struct {
 	// Sync makes everything acknowledged survive a lost machine, not only a
 	// killed process.
 	Sync bool
+	// History is how long the past stays readable; see txn.Options.
+	History time.Duration
+	// Collect collects garbage beside everything else, until Close.
+	Collect bool
 	// Crawl makes the observers of a crawl, if there is one; it is called once the
 	// store can be read. nil: none.
 	Crawl func(ctx context.Context, db *txn.DB) ([]notify.Observer, error)
@@ -47,6 +52,9 @@ type Repository struct {
 	files    *index.Writer
 	tracker  *observers.Tracker
 	touches  toucher
+
+	registry  *notify.Registry
+	collector *txn.Collector // nil unless Options.Collect
 
 	// gate is held shared by every Load and exclusively while a quiescent
 	// snapshot is taken.
@@ -97,7 +105,8 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 	// before they are known.
 	var registry *notify.Registry
 	db, err := txn.Open(ctx, r.table, txn.Options{
-		Mode: opts.Commit,
+		Mode:    opts.Commit,
+		History: opts.History,
 		Observers: func(c txn.Column) []string {
 			if registry == nil {
 				return nil
@@ -128,8 +137,12 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 	if err := r.matchIndex(ctx); err != nil {
 		return err
 	}
+	r.registry = registry
 	r.load = loader.New(r.db, r.pipeline, r.tracker.Loaded)
-	return r.pipeline.Start(ctx, r.db)
+	if err := r.pipeline.Start(ctx, r.db); err != nil {
+		return err
+	}
+	return r.startCollector(ctx, opts)
 }
 
 // DB runs transactions on the repository, for what is built beside it.
@@ -146,6 +159,9 @@ func (r *Repository) Close() error {
 // the ones below: observers write to index files and table.
 func (r *Repository) closeParts() error {
 	var errs []error
+	if r.collector != nil {
+		errs = append(errs, r.collector.Stop(context.Background()))
+	}
 	if r.pipeline != nil {
 		errs = append(errs, r.pipeline.Stop())
 	}

@@ -36,6 +36,8 @@ func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
 	}()
 	r.gate.Lock()
 	defer r.gate.Unlock()
+	release := r.db.Hold() // what is found can be read still
+	defer release()
 	at, err := r.quiesce(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("wait until nothing is left to do: %w", err)

@@ -54,6 +54,8 @@ type ObserverRuns struct {
 func (r *Repository) Stats(ctx context.Context) (*Stats, error) {
 	s := &Stats{Backlog: make(map[string]int)}
 	r.addLive(s)
+	release := r.db.Hold()
+	defer release()
 	tx, err := r.snapshot(ctx, r.db.LastTimestamp())
 	if err != nil {
 		return nil, err

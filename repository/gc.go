@@ -1,0 +1,52 @@
+package repository
+
+import (
+	"context"
+	"fmt"
+
+	"go.uber.org/zap"
+
+	"indexer/txn"
+)
+
+// Freed is what a collection of garbage did.
+type Freed struct {
+	txn.Collected
+	// BytesBefore and BytesAfter are what the store takes on the disk.
+	BytesBefore int64 `json:"bytes_before"`
+	BytesAfter  int64 `json:"bytes_after"`
+	// Pins hold the safe point back.
+	Pins []txn.Pin `json:"pins"`
+}
+
+// Collect collects the garbage of the whole repository and gives its space back to
+// the disk. It may run beside everything else; writes wait now and then.
+func (r *Repository) Collect(ctx context.Context) (*Freed, error) {
+	f := new(Freed)
+	var err error
+	if f.BytesBefore, err = r.table.DiskBytes(); err != nil {
+		return nil, err
+	}
+	if f.Collected, err = r.db.Collect(ctx, txn.CollectOptions{Answers: r.pipeline}); err != nil {
+		return nil, err
+	}
+	if err := r.table.Reclaim(ctx); err != nil {
+		return nil, fmt.Errorf("give space back to the disk: %w", err)
+	}
+	f.BytesAfter, err = r.table.DiskBytes()
+	f.Pins = r.db.Pins()
+	return f, err
+}
+
+// startCollector collects garbage from now on, if it is asked for. It takes a
+// twentieth of one processor.
+func (r *Repository) startCollector(ctx context.Context, opts Options) (err error) {
+	if !opts.Collect {
+		return nil
+	}
+	r.collector, err = r.db.NewCollector(ctx, txn.CollectOptions{
+		Answers: r.pipeline,
+		Failed:  func(err error) { opts.Log.Warn("will try again to collect garbage", zap.Error(err)) },
+	})
+	return err
+}
