@@ -21,15 +21,15 @@ func (a *app) benchCommand() *cobra.Command {
 		Use:     "bench NAME",
 		Short:   "Benchmarks beside their baselines",
 		Long:    long(benchHelp, statusDone, statusFailed, statusUsage, statusNoSpace),
-		Example: examples("indexer bench crawl", "indexer bench pipeline crawl.warc.gz"),
+		Example: examples("indexer bench crawl", "indexer bench pipeline crawl.warc.gz", "indexer bench txn --quick"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{reason: fmt.Sprintf("there is no benchmark %q; there are crawl and pipeline", args[0]), help: "indexer bench"}
+				return &usageError{reason: fmt.Sprintf("there is no benchmark %q; there are crawl, pipeline and txn", args[0]), help: "indexer bench"}
 			}
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(a.benchCrawlCommand(), a.benchSiteCommand(), a.benchPipelineCommand())
+	cmd.AddCommand(a.benchCrawlCommand(), a.benchSiteCommand(), a.benchPipelineCommand(), a.benchTxnCommand())
 	return cmd
 }
 

@@ -33,13 +33,15 @@ func rate(ctx context.Context, n int, d time.Duration, op work) (float64, error)
 		group.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(g), uint64(began.UnixNano())))
 			done := int64(0)
-			for !stop.Load() {
+			for {
 				if err := op(ctx, rng); err != nil {
 					fails.set(err)
 					stop.Store(true)
 					break
 				}
-				done++
+				if done++; stop.Load() {
+					break // after one at least, however short the time
+				}
 			}
 			total.Add(done)
 		})

@@ -68,3 +68,22 @@ func TestContention(t *testing.T) {
 		}
 	}
 }
+
+func TestCost(t *testing.T) {
+	o := CostOptions{Cells: 100, Goroutines: []int{1, 4}, Slice: time.Millisecond, Rounds: 2, Log: logTo()}
+	if os.Getenv("TXNBENCH_LONG") != "" {
+		o = CostOptions{Cells: 50_000, Goroutines: []int{1, 64}, Slice: 200 * time.Millisecond, Rounds: 3, Log: logTo()}
+	}
+	rows, err := Cost(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 2*11 {
+		t.Errorf("%d rows", len(rows))
+	}
+	for _, r := range rows {
+		if r.Micros <= 0 {
+			t.Errorf("row %+v", r)
+		}
+	}
+}
