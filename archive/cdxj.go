@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"indexer/page"
-	"indexer/warc"
 )
 
 // entry is a line of a CDXJ index.
@@ -29,7 +28,8 @@ type entry struct {
 	from, to int64
 }
 
-func newEntry(u page.URL, f *page.Fetch, payload []byte, from, to int64) entry {
+// newEntry takes the payload's digest as warc.PayloadDigest writes it.
+func newEntry(u page.URL, f *page.Fetch, digest string, from, to int64) entry {
 	e := entry{key: surt(u), time: f.Time, url: u, status: f.Status, from: from, to: to}
 	if mediaType, _, err := mime.ParseMediaType(f.Header.Get("Content-Type")); err == nil {
 		e.mime = mediaType
@@ -37,7 +37,7 @@ func newEntry(u page.URL, f *page.Fetch, payload []byte, from, to int64) entry {
 	if f.IsRevisit() {
 		e.mime = "warc/revisit"
 	}
-	e.digest = strings.TrimPrefix(warc.PayloadDigest(payload), "sha1:")
+	e.digest = strings.TrimPrefix(digest, "sha1:")
 	return e
 }
 

@@ -5,6 +5,7 @@
 // An exchange is handed to the operating system before the fetch is loaded. So
 // whatever the repository knows is in the archive too, also after a kill: replaying
 // the archive gives the same index. A file has its name once it is complete; until
-// then it is called NAME.open, and what a killed run left is named when the next
-// one begins.
+// then it is called NAME.open. What a killed run left is completed when the next one
+// begins: a record that was cut is taken off, so that other tools can read the file
+// to its end, and the index is made.
 package archive

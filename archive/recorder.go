@@ -33,20 +33,14 @@ type Recorder struct {
 	index  []entry
 }
 
-// Open makes the directory if it is not there, and gives their names to the files
-// that a killed run left open.
+// Open makes the directory if it is not there, and completes the files that a
+// killed run left open.
 func Open(dir, userAgent string) (*Recorder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("archive: %w", err)
 	}
-	left, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*.warc.gz.open"))
-	if err != nil {
-		return nil, fmt.Errorf("archive: look for files left open in %s: %w", dir, err)
-	}
-	for _, path := range left {
-		if err := os.Rename(path, strings.TrimSuffix(path, ".open")); err != nil {
-			return nil, fmt.Errorf("archive: name a file left open: %w", err)
-		}
+	if err := recoverFiles(dir); err != nil {
+		return nil, err
 	}
 	return &Recorder{dir: dir, agent: userAgent, now: time.Now, limit: maxFile}, nil
 }
@@ -68,13 +62,18 @@ func (r *Recorder) Record(_ context.Context, u page.URL, res *fetch.Result) erro
 		remote = res.RemoteAddr.Addr().Unmap().String()
 	}
 	return r.write(u, res.Fetch.Time, func(f *warc.File) (entry, error) {
+		request := ""
 		if len(res.RequestBlock) > 0 {
-			if err := f.WriteRequest(u, res.Fetch.Time, res.RequestBlock); err != nil {
+			var err error
+			if request, err = f.WriteRequest(u, res.Fetch.Time, res.RequestBlock); err != nil {
 				return entry{}, err
 			}
 		}
-		from, to, err := f.WriteResponse(u, res.Fetch.Time, remote, res.Fetch.Status, res.ResponseBlock(), res.Payload)
-		return newEntry(u, &res.Fetch, res.Payload, from, to), err
+		from, to, err := f.WriteResponse(warc.Exchange{
+			URL: u, Date: res.Fetch.Time, Remote: remote, Status: res.Fetch.Status,
+			Block: res.ResponseBlock(), Payload: res.Payload, Request: request,
+		})
+		return newEntry(u, &res.Fetch, warc.PayloadDigest(res.Payload), from, to), err
 	})
 }
 

@@ -28,15 +28,15 @@ func (w *Writer) WriteInfo(date time.Time, fields Fields) error {
 	return err
 }
 
-// WriteRequest writes the request that a response answers, in HTTP/1.1 form.
-func (w *Writer) WriteRequest(u page.URL, date time.Time, block []byte) error {
-	_, err := w.Write(Fields{
+// WriteRequest writes the request that a response answers, in HTTP/1.1 form, and
+// returns the record's id.
+func (w *Writer) WriteRequest(u page.URL, date time.Time, block []byte) (id string, err error) {
+	return w.Write(Fields{
 		{"WARC-Type", "request"},
 		{"WARC-Date", formatDate(date)},
 		{"WARC-Target-URI", string(u)},
 		{"Content-Type", "application/http; msgtype=request"},
 	}, block)
-	return err
 }
 
 // WriteFetch writes a response or, if the fetch is a revisit, a revisit record.

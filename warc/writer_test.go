@@ -30,7 +30,7 @@ func writeSample(t *testing.T, w *Writer) {
 	if err := w.WriteInfo(time.Unix(0, 0), Fields{{"software", "test"}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.WriteRequest("http://a.example/", time.Unix(1, 0), []byte("GET / HTTP/1.1\r\n\r\n")); err != nil {
+	if _, err := w.WriteRequest("http://a.example/", time.Unix(1, 0), []byte("GET / HTTP/1.1\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range sample() {

@@ -1,0 +1,137 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"indexer/page"
+	"indexer/warc"
+)
+
+// A killed run leaves NAME.open. All exchanges that were acknowledged are complete
+// in it. Behind them there may be a part of one that was not: half a gzip member, at
+// which most tools stop with an error. It is cut off, and the index, which is kept in
+// memory until a file is complete, is made from the file. The order is
+//
+//  1. the file is cut behind its last complete record,
+//  2. its index is written, under its name at once,
+//  3. the file gets its name.
+//
+// A kill in between leaves NAME.open, and all of it is done again.
+
+// recoverFiles completes the files that killed runs left in a directory.
+func recoverFiles(dir string) error {
+	left, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*.warc.gz.open"))
+	if err != nil {
+		return fmt.Errorf("archive: look for files left open in %s: %w", dir, err)
+	}
+	for _, path := range left {
+		if err := recoverFile(path); err != nil {
+			return fmt.Errorf("archive: complete %s, which a killed run left: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func recoverFile(path string) error {
+	name := strings.TrimSuffix(path, ".open")
+	entries, end, err := survey(path)
+	if err != nil {
+		return err
+	}
+	if end == 0 {
+		return os.Remove(path) // there is no record in it
+	}
+	if err := cutAt(path, end); err != nil {
+		return err
+	}
+	if err := writeIndex(strings.TrimSuffix(name, ".warc.gz")+".cdxj", filepath.Base(name), entries); err != nil {
+		return err
+	}
+	return os.Rename(path, name)
+}
+
+// survey reads a file to its end: what its index has to say, and where its last
+// complete record ends, 0 if there is none.
+func survey(path string) (entries []entry, end int64, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	// A response is as large as the fetcher let it be, which is not known here.
+	r, err := warc.Open(path, warc.Options{MaxBody: math.MaxInt32, NoDigests: true})
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	var open *entry // the last exchange, whose end is where the next record begins
+	endsAt := func(at int64) {
+		if open != nil {
+			open.to = at
+			entries, open = append(entries, *open), nil
+		}
+	}
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		endsAt(rec.Offset)
+		if rec.Damage != "" {
+			// Files of ours are damaged by a kill only, at their end.
+			return entries, rec.Offset, nil
+		}
+		if open, err = entryOf(rec); err != nil {
+			return nil, 0, err
+		}
+		end = info.Size()
+	}
+	// What is not even a record is told as a problem only.
+	for _, p := range r.Problems() {
+		if isTail := open == nil || p.Offset > open.from; isTail && p.Record == "" {
+			end = min(end, p.Offset)
+		}
+	}
+	endsAt(end)
+	return entries, end, nil
+}
+
+// entryOf is the index's line for a record, nil for a request.
+func entryOf(rec *warc.Record) (*entry, error) {
+	if rec.Type != "response" && rec.Type != "revisit" {
+		return nil, nil
+	}
+	u, err := page.ParseURL(rec.TargetURI)
+	if err != nil {
+		return nil, err
+	}
+	digest := rec.Fields.Get("WARC-Payload-Digest")
+	if digest == "" {
+		digest = warc.PayloadDigest(nil)
+	}
+	from := rec.Offset
+	f, _ := rec.Fetch() // a body that does not decode: the header is what counts here
+	e := newEntry(u, &f, digest, from, 0)
+	return &e, nil
+}
+
+// cutAt shortens a file, if it is longer, and makes that durable.
+func cutAt(path string, size int64) (err error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := f.Truncate(size); err != nil {
+		return err
+	}
+	return f.Sync()
+}
