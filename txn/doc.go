@@ -1,6 +1,21 @@
 // Package txn is Percolator's transactions (Peng & Dabek, OSDI 2010, sections
 // 2.2 and 2.3): snapshot isolation over many rows of a store.Table.
 //
+//	table, _ := badgerdb.Open(dir, txn.Groups("accounts"), badgerdb.Options{})
+//	db, _ := txn.Open(ctx, table, txn.Options{})
+//	commit, err := db.Run(ctx, func(tx *txn.Txn) error { // again after a conflict
+//		v, err := tx.Get(ctx, "bob", balance)
+//		…
+//		tx.Set("bob", balance, less)
+//		tx.Set("joe", balance, more)
+//		return nil
+//	})
+//
+// The examples have the paper's Figure 2; docs/building-on-it.md leads on to
+// observers.
+//
+// # Files
+//
 // The files follow the paper's pseudo-code (its Figure 6):
 //
 //	oracle.go    GetTimestamp: strictly increasing, persisted in ranges
