@@ -7,10 +7,18 @@ import (
 	"indexer/schema"
 )
 
-// exportHold is how long changes of one cluster may gather while pages are
-// still streaming in; see notify.Observer.Hold. Idle, they are exported at once.
-const exportHold = 50 * time.Second
-const exportLinger = 50 * time.Millisecond
+// exportHold is how long changes of one cluster may gather while pages stream in;
+// see notify.Observer.Hold. Each page found later adds to the anchors of those that
+// it links to, and full-text entries are written whole. So a document appears ten
+// seconds after its page was loaded at the latest, and is written anew every fifty.
+//
+// That is for a load without pauses. Where fifty milliseconds pass between pages
+// (exportLinger), as in a crawl that is polite to a few hosts, documents are exported
+// right then.
+const (
+	exportHold   = 50 * time.Second
+	exportLinger = 50 * time.Millisecond
+)
 
 // rankHold is the same for ranks: what one page passes on, and then the next one, costs
 // less together.
