@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ type EntryState uint8
 // The states. The numbers are stored.
 const (
 	EntryWaiting EntryState = 0 // in the queue
-	EntryRefused EntryState = 1 // by robots.txt or for good after too many failures
+	EntryRefused EntryState = 1 // by robots.txt
 	EntryDone    EntryState = 2 // visited, and not to be visited again
 )
 
@@ -61,8 +62,14 @@ func (s EntryState) String() string {
 type FrontierEntry struct {
 	State EntryState
 	// Revisit is whether it stands among the revisits of its host, by Due; new URLs
-	// are due at once and stand by depth.
-	Revisit      bool
+	// are due at once and stand by depth and Weight.
+	Revisit bool
+	// Refused is set with EntryWaiting of a URL that was refused and waits all the
+	// same, so that its host's robots.txt is asked for again.
+	Refused bool
+	// Withdrawn is whether its page was taken out of the index by a refusal, and has
+	// not been visited since.
+	Withdrawn    bool
 	Due          time.Time // of revisits
 	Depth, Hops  int
 	ETag         string
@@ -73,26 +80,72 @@ type FrontierEntry struct {
 	Last         time.Time // of the last visit
 	Source       string    // where it was found: a URL, "seeds", "sitemap …"
 	Note         string    // why it is due when it is, or why it was refused
+	// Weight is by how many links it counts as nearer to a seed than it is, because of
+	// its rank; see MaxWeight. Only for new URLs.
+	Weight int
+	// Claim is when the page changed as a sitemap says, if that has hastened the visit
+	// it waits for; else zero.
+	Claim time.Time
+	// History are the last visits, the oldest first, at most MaxHistory.
+	History []PastVisit
 }
 
 // Encode for Entry.
+//
+// What came into the format later stands at the end, and only where it says
+// something: entries of older versions are read, and those of URLs that were never
+// fetched, by far the most, stay short.
 func (e FrontierEntry) Encode() []byte {
-	b := enc(nil).byte(byte(e.State)).byte(flags(e.Revisit)).uint(uint64(e.Depth)).uint(uint64(e.Hops))
+	b := enc(nil).byte(byte(e.State)).byte(e.flags()).uint(uint64(e.Depth)).uint(uint64(e.Hops))
 	b = b.string(e.ETag).string(e.LastModified).uint(uint64(e.Interval / time.Second)).uint(uint64(e.Strikes)).uint(uint64(e.Visits))
-	return b.uint(unixMilli(e.Due)).uint(unixMilli(e.Last)).string(e.Source).string(e.Note)
+	b = b.uint(unixMilli(e.Due)).uint(unixMilli(e.Last)).string(e.Source).string(e.Note)
+	if !e.hasMore() {
+		return b
+	}
+	b = b.byte(byte(int8(e.Weight))).uint(unixMilli(e.Claim))
+	return encodeHistory(b, e.History)
+}
+
+// The flags. The numbers are stored.
+const (
+	entryRevisit   = 1
+	entryRefused   = 2
+	entryWithdrawn = 4
+	entryMore      = 8 // there is a part of later versions
+)
+
+func (e *FrontierEntry) hasMore() bool {
+	return e.Weight != 0 || !e.Claim.IsZero() || len(e.History) > 0
+}
+
+func (e *FrontierEntry) flags() (f byte) {
+	for _, flag := range []struct {
+		set bool
+		bit byte
+	}{{e.Revisit, entryRevisit}, {e.Refused, entryRefused}, {e.Withdrawn, entryWithdrawn}, {e.hasMore(), entryMore}} {
+		if flag.set {
+			f |= flag.bit
+		}
+	}
+	return f
 }
 
 // DecodeEntry undoes Encode.
 func DecodeEntry(b []byte) (FrontierEntry, error) {
 	d := newDec(b)
 	e := FrontierEntry{State: EntryState(d.Byte())}
-	e.Revisit = d.Byte()&1 != 0
+	f := d.Byte()
+	e.Revisit, e.Refused, e.Withdrawn = f&entryRevisit != 0, f&entryRefused != 0, f&entryWithdrawn != 0
 	e.Depth, e.Hops = int(d.Uint()), int(d.Uint())
 	e.ETag, e.LastModified = d.Text(), d.Text()
-	e.Interval = time.Duration(d.Uint()) * time.Second
+	e.Interval = d.duration(time.Second)
 	e.Strikes, e.Visits = int(d.Uint()), int(d.Uint())
 	e.Due, e.Last = fromUnixMilli(d.Uint()), fromUnixMilli(d.Uint())
 	e.Source, e.Note = d.Text(), d.Text()
+	if f&entryMore != 0 {
+		e.Weight, e.Claim = int(int8(d.Byte())), fromUnixMilli(d.Uint())
+		e.History = decodeHistory(d)
+	}
 	return e, d.done("frontier entry")
 }
 
@@ -101,20 +154,29 @@ func unixMilli(t time.Time) uint64 {
 	if t.IsZero() {
 		return 0
 	}
-	return uint64(max(t.UnixMilli(), 1))
+	return storableMilli(uint64(max(t.UnixMilli(), 1)))
+}
+
+// storableMilli bounds a time by the year 9999, beyond which nothing is planned and
+// JSON has no times.
+func storableMilli(ms uint64) uint64 { return min(ms, 253402300799999) }
+
+// duration reads a duration in units of unit.
+func (d dec) duration(unit time.Duration) time.Duration {
+	return time.Duration(min(d.Uint(), uint64(math.MaxInt64/unit))) * unit
 }
 
 func fromUnixMilli(ms uint64) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}
-	return time.UnixMilli(int64(ms)).UTC()
+	return time.UnixMilli(int64(storableMilli(ms))).UTC()
 }
 
-// The queue of a host has two parts: new URLs, by depth, and revisits, by the
+// The queue of a host has two parts: new URLs, by their place, and revisits, by the
 // time they are due. Both are ranges of rows:
 //
-//	[host][0]['n'][depth, 1][URL key]
+//	[host][0]['n'][place, 1][URL key]
 //	[host][0]['r'][due, ms since 1970, 8 bytes big-endian][URL key]
 const (
 	queueNew     = 'n'
@@ -128,9 +190,21 @@ func QueueRow(host string, u page.URL, e FrontierEntry) string {
 		b = append(b, queueRevisit)
 		b = binary.BigEndian.AppendUint64(b, unixMilli(e.Due))
 	} else {
-		b = append(b, queueNew, byte(min(e.Depth, 255)))
+		b = append(b, queueNew, e.place())
 	}
 	return string(append(b, u.Key()...))
+}
+
+// MaxWeight bounds FrontierEntry.Weight on both sides: no rank makes a page wait for
+// all the others, and none puts it before the seeds.
+const MaxWeight = 6
+
+// place is where a new URL stands: its depth, less what its rank is worth.
+func (e *FrontierEntry) place() byte {
+	if e.Depth <= 0 {
+		return 0
+	}
+	return byte(min(max(e.Depth-min(max(e.Weight, -MaxWeight), MaxWeight), 1), 255))
 }
 
 // QueueNew and QueueRevisits start the rows of the two parts of a host's queue.

@@ -93,6 +93,9 @@ func codecs() []codec {
 		add(codecOf("edges", e, StoredEdges.Encode, DecodeEdges))
 	}
 	add(codecOf("rank tolerance", 0.01, EncodeTolerance, DecodeTolerance))
+	for _, e := range someEntries() {
+		add(codecOf("frontier entry", e, FrontierEntry.Encode, DecodeEntry))
+	}
 	for _, b := range [][]byte{{}, []byte(long)} {
 		add(codecOf("body", b, EncodeBody, DecodeBody))
 	}
