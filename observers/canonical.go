@@ -19,7 +19,7 @@ type RankedMember struct {
 
 // Members lists the members of a cluster in the order of preference.
 func Members(ctx context.Context, tx *txn.Txn, key page.ContentKey) ([]RankedMember, error) {
-	tolerance, err := readTolerance(ctx, tx)
+	tolerance, err := RankTolerance(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

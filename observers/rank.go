@@ -73,7 +73,7 @@ import (
 // written even if it is the same: another run that is about to publish it, and has read
 // the old walk, conflicts with us.)
 func pushRank(ctx context.Context, tx *txn.Txn, rows []string) error {
-	tolerance, err := readTolerance(ctx, tx)
+	tolerance, err := RankTolerance(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,8 @@ func ResidualBound(tolerance float64) float64 { return rank.Teleport * 0.75 * to
 // publishStep is by how much of it a rank must move to be published.
 func publishStep(tolerance float64) float64 { return tolerance / 4 }
 
-func readTolerance(ctx context.Context, tx *txn.Txn) (float64, error) {
+// RankTolerance is the relative error that published ranks keep to.
+func RankTolerance(ctx context.Context, tx *txn.Txn) (float64, error) {
 	v, err := tx.Get(ctx, schema.AppRow, schema.RankTolerance)
 	if err != nil {
 		return 0, err

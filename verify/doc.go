@@ -11,6 +11,7 @@
 //  3. members against clusters                                           pairs.go
 //  4. index documents against clusters, in the table and the files       index.go
 //  5. that every observer has seen what it watches                     answers.go
+//  6. ranks against a full solve, residuals against their bound          ranks.go
 //
 // Locks are not looked for: a reader that meets one resolves it.
 //

@@ -31,7 +31,10 @@ func (v *verifier) computeBatch(ctx context.Context) error {
 		}
 		return nil
 	})
-	v.batch = b.Finish(nil)
+	if err != nil {
+		return err
+	}
+	v.batch, err = b.Solve(ctx)
 	return err
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"indexer/batch"
@@ -37,6 +36,7 @@ func (v *verifier) compareIndexed(ctx context.Context) error {
 		}
 		v.rep.same(schema.GroupIndex, short(key), "canonical", string(stored.URL), string(want.Canonical))
 		v.rep.same(schema.GroupIndex, short(key), "members", fmt.Sprint(stored.Members), fmt.Sprint(len(want.Members)))
+		v.sameRank(schema.GroupIndex, short(key), "rank", stored.Rank, want.Rank)
 		v.rep.same(schema.GroupIndex, short(key), "inlinks", fmt.Sprint(stored.Inlinks), fmt.Sprint(len(want.Inlinks)))
 		return nil
 	})
@@ -96,9 +96,7 @@ func (v *verifier) compareFile(d *index.Document) {
 	if anchors := countAnchors(want.Inlinks); len(anchors) <= observers.CountedAnchors {
 		v.rep.same(indexFiles, row, "anchors", fmt.Sprint(d.Anchors), fmt.Sprint(anchors[:min(len(anchors), observers.ShownAnchors)]))
 	}
-	if math.Abs(d.Rank-want.Rank) > 1e-9*math.Max(1, want.Rank) {
-		v.rep.add(indexFiles, row, "rank", fmt.Sprint(d.Rank), fmt.Sprint(want.Rank))
-	}
+	v.sameRank(indexFiles, row, "rank", d.Rank, want.Rank)
 }
 
 // shownMembers are the members that a document carries of a cluster: the first,

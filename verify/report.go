@@ -10,6 +10,10 @@ type Report struct {
 	SnapshotTS uint64 `json:"snapshot_ts"`
 	// Checked counts what was compared, by kind.
 	Checked map[string]int `json:"checked"`
+	// ResidualSum is how much rank all URLs together have not passed on, and
+	// ResidualBound how much they may.
+	ResidualSum   float64 `json:"residual_sum"`
+	ResidualBound float64 `json:"residual_bound"`
 	// Differences lists at most maxListed; Total is how many there are.
 	Differences []Difference `json:"differences"`
 	Total       int          `json:"differences_total"`

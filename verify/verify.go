@@ -33,7 +33,7 @@ func compare(ctx context.Context, q *repository.Quiet) (*Report, error) {
 		return nil, err
 	}
 	steps := []func(context.Context) error{
-		v.compareURLs, v.compareDocs, v.compareMembers, v.compareLinks, v.compareLeads, v.compareIndexed,
+		v.compareRanks, v.compareURLs, v.compareDocs, v.compareMembers, v.compareLinks, v.compareLeads, v.compareIndexed,
 		v.compareAnswers,
 		func(ctx context.Context) error { return v.compareFiles(ctx, q.Index) },
 	}
@@ -49,4 +49,6 @@ type verifier struct {
 	tx    *txn.Txn
 	batch *batch.Repository
 	rep   *Report
+	// tolerance is the relative error that ranks may have.
+	tolerance float64
 }

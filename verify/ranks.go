@@ -1,0 +1,135 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"indexer/observers"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// compareRanks compares the ranks with those of a full solve, and what they are made of
+// with itself (invariant 6; the invariants of observers/rank.go):
+//
+//   - the edges that mass was passed along are the links;
+//   - what has come in at each URL is what its sources passed on;
+//   - no URL keeps more to itself than the bound;
+//   - no published rank is off by more than the tolerance, nor is any that
+//     the index shows.
+func (v *verifier) compareRanks(ctx context.Context) error {
+	var err error
+	if v.tolerance, err = observers.RankTolerance(ctx, v.tx); err != nil {
+		return err
+	}
+	masses := make(map[string]schema.StoredMass)
+	edges := make(map[string][]string)
+	err = v.tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
+		if err := readRankRow(row, cols, masses, edges); err != nil {
+			return fmt.Errorf("%s: %w", readableURL(row), err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	v.compareEdges(edges)
+	v.compareMasses(masses, edges)
+	for u := range v.batch.URLs() {
+		m, ok := masses[schema.URLRow(u.URL)]
+		if !ok {
+			m = schema.NoMass
+		}
+		v.rep.Checked["ranks"]++
+		v.sameRank(schema.GroupRank, string(u.URL), schema.Mass.Name+" (rank)", m.Rank, u.Rank)
+	}
+	return nil
+}
+
+func readRankRow(row string, cols []txn.Version, masses map[string]schema.StoredMass, edges map[string][]string) (err error) {
+	for _, c := range cols {
+		switch c.Name {
+		case schema.Mass.Name:
+			masses[row], err = schema.DecodeMass(c.Data)
+		case schema.Edges.Name:
+			var e schema.StoredEdges
+			e, err = schema.DecodeEdges(c.Data)
+			edges[row] = e.Targets
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rounding is what a sum may be off by after many additions, relatively.
+const rounding = 1e-9
+
+// sameRank notes a rank that is off by more than the tolerance.
+func (v *verifier) sameRank(table, row, column string, stored, computed float64) {
+	if !(math.Abs(stored-computed) <= (v.tolerance+rounding)*computed) { // also of NaN
+		v.rep.add(table, row, column, fmt.Sprint(stored), fmt.Sprintf("%v within %g of it", computed, v.tolerance))
+	}
+}
+
+// compareEdges takes edges for right that are those of the links and redirects.
+func (v *verifier) compareEdges(edges map[string][]string) {
+	unknown := make(map[string]bool, len(edges))
+	for row := range edges {
+		unknown[row] = true
+	}
+	for u := range v.batch.URLs() {
+		row := schema.URLRow(u.URL)
+		delete(unknown, row)
+		targets := u.Edges()
+		want := make([]string, len(targets))
+		for i, t := range targets {
+			want[i] = schema.URLRow(t)
+		}
+		slices.Sort(want)
+		v.rep.Checked["rank_edges"] += len(want)
+		if got := edges[row]; !slices.Equal(got, want) {
+			v.rep.add(schema.GroupRank, string(u.URL), schema.Edges.Name, fmt.Sprintf("%q", got), fmt.Sprintf("%q", want))
+		}
+	}
+	for row := range unknown {
+		v.rep.add(schema.GroupRank, readableURL(row), schema.Edges.Name, fmt.Sprintf("%q", edges[row]), "")
+	}
+}
+
+// compareMasses adds up what every URL has passed on.
+func (v *verifier) compareMasses(masses map[string]schema.StoredMass, edges map[string][]string) {
+	in, inlinks := make(map[string]float64, len(masses)), make(map[string]int, len(masses))
+	for row, targets := range edges {
+		for _, t := range targets {
+			in[t] += masses[row].Spread / float64(len(targets))
+			inlinks[t]++
+		}
+	}
+	bound, sum := observers.ResidualBound(v.tolerance), 0.0
+	for row, m := range masses {
+		u := readableURL(row)
+		v.rep.same(schema.GroupRank, u, schema.Mass.Name+" (inlinks)", fmt.Sprint(m.Inlinks), fmt.Sprint(inlinks[row]))
+		v.rep.same(schema.GroupRank, u, schema.Mass.Name+" (edges)", fmt.Sprint(m.Out), fmt.Sprint(len(edges[row])))
+		if !(math.Abs(m.In-in[row]) <= rounding*(1+in[row])) {
+			v.rep.add(schema.GroupRank, u, schema.Mass.Name+" (in)", fmt.Sprint(m.In), fmt.Sprint(in[row]))
+		}
+		if r := math.Abs(m.Residual()); !(r <= bound) {
+			v.rep.add(schema.GroupRank, u, schema.Mass.Name+" (residual)", fmt.Sprint(r), fmt.Sprintf("at most %g", bound))
+		} else {
+			sum += r
+		}
+		if m.Inlinks == 0 && m.Out == 0 {
+			v.rep.add(schema.GroupRank, u, schema.Mass.Name, "a row without edges", "")
+		}
+	}
+	v.rep.ResidualSum, v.rep.ResidualBound = sum, bound*float64(len(masses))
+	for row := range in {
+		if _, ok := masses[row]; !ok {
+			v.rep.add(schema.GroupRank, readableURL(row), schema.Mass.Name, "", fmt.Sprintf("%d inlinks", inlinks[row]))
+		}
+	}
+}
