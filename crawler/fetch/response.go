@@ -74,7 +74,8 @@ func parseHeader(block []byte) http.Header {
 	for _, name := range slices.Sorted(maps.Keys(parsed)) {
 		key := http.CanonicalHeaderKey(strings.TrimSpace(name))
 		for _, v := range parsed[name] {
-			h[key] = append(h[key], toUTF8(v))
+			// A folded line that is empty leaves a space at the end.
+			h[key] = append(h[key], toUTF8(strings.Trim(v, " \t")))
 		}
 	}
 	return h
