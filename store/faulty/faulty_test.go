@@ -82,6 +82,7 @@ func TestFaults(t *testing.T) {
 		{faulty.Fail, true, false, false},
 		{faulty.Lost, true, true, true},
 		{faulty.Late, true, false, true},
+		{faulty.Full, true, false, false},
 		{faulty.Delay, false, true, true},
 	} {
 		t.Run(tc.fault.String(), func(t *testing.T) {
@@ -105,6 +106,24 @@ func TestFaults(t *testing.T) {
 				t.Errorf("met %v after %d operations", probe.Met(), probe.Operations())
 			}
 		})
+	}
+}
+
+func TestEvery(t *testing.T) {
+	table, probe := faulty.Wrap(newMem(t, groups, false), faulty.Plan{N: 2, Every: 3, Fault: faulty.Full})
+	for n := 1; n <= 9; n++ {
+		_, err := table.Mutate(context.Background(), put("a"))
+		if full := errors.Is(err, store.ErrNoSpace) && errors.Is(err, store.ErrNotDone); full != (n%3 == 2) || full != (err != nil) {
+			t.Errorf("operation %d: %v", n, err)
+		}
+	}
+	if !probe.Met() {
+		t.Error("the fault was not met")
+	}
+	// A full disk can be read.
+	table, _ = faulty.Wrap(newMem(t, groups, false), faulty.Plan{N: 1, Every: 1, Fault: faulty.Full})
+	if there(t, table, "a") {
+		t.Error("a is there")
 	}
 }
 

@@ -32,13 +32,16 @@ const (
 	// before the operation that comes Plan.After operations later, or at Close.
 	// A read just fails.
 	Late
+	// Full returns an error that matches store.ErrNoSpace and store.ErrNotDone, as
+	// an engine does whose disk is full, and nothing happens. A read is let be.
+	Full
 	// Delay waits for Plan.Wait before the operation, or until its context ends.
 	Delay
 )
 
 // String names the fault.
 func (f Fault) String() string {
-	return [...]string{"none", "fail", "lost", "late", "delay"}[f]
+	return [...]string{"none", "fail", "lost", "late", "full", "delay"}[f]
 }
 
 // Kind is a set of kinds of operations.
@@ -61,6 +64,9 @@ const (
 type Plan struct {
 	// N is the number of the operation that goes wrong, from 1. 0 stands for none.
 	N int
+	// Every makes it come again: at N, and then at every Every-th operation after
+	// it. 0 stands for once.
+	Every int
 	// Kinds are the operations that are counted; 0 stands for All.
 	Kinds Kind
 	Fault Fault
@@ -69,4 +75,15 @@ type Plan struct {
 	After int
 	// Wait is for Delay.
 	Wait time.Duration
+}
+
+// hits says whether operation n, from 1, goes wrong.
+func (p Plan) hits(n int) bool {
+	switch {
+	case p.Fault == None || p.N == 0 || n < p.N:
+		return false
+	case p.Every == 0:
+		return n == p.N
+	}
+	return (n-p.N)%p.Every == 0
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"indexer/store"
 )
 
 // Probe is told of every operation, and decides what becomes of it.
@@ -49,17 +51,24 @@ func (p *Probe) next(k Kind) (Fault, error) {
 		p.late()
 		p.late = nil
 	}
-	if p.count != p.plan.N || p.plan.Fault == None {
+	if !p.plan.hits(p.count) || p.plan.Fault == Full && k&Reads != 0 {
 		return None, nil
 	}
 	p.met = true
-	return p.plan.Fault, fmt.Errorf("%w: operation %d: %s", ErrInjected, p.count, p.plan.Fault)
+	err := fmt.Errorf("%w: operation %d: %s", ErrInjected, p.count, p.plan.Fault)
+	if p.plan.Fault == Full {
+		err = fmt.Errorf("%w: %w: %w", store.ErrNotDone, store.ErrNoSpace, err)
+	}
+	return p.plan.Fault, err
 }
 
-// hold keeps an operation for later.
+// hold keeps an operation for later. One that is kept already happens now.
 func (p *Probe) hold(op func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.late != nil {
+		p.late()
+	}
 	p.late = op
 	p.due = p.count + max(p.plan.After, 1)
 }

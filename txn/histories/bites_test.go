@@ -1,0 +1,72 @@
+package histories_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"indexer/store"
+	"indexer/txn"
+)
+
+// TestTheJudgeBites breaks the protocol, from below, and wants to hear of it: a
+// judge that is always content says nothing.
+func TestTheJudgeBites(t *testing.T) {
+	needJudge(t)
+	for _, tc := range []struct {
+		name  string
+		wrong func(store.Table) store.Table
+		want  []string // one of these
+	}{
+		{"reads see the latest, not the snapshot", func(t store.Table) store.Table { return latest{t} }, []string{"G-single", "G-nonadjacent", "internal"}},
+		{"writes after the start do not conflict", func(t store.Table) store.Table { return unguarded{t} }, []string{"G-single", "G0", "incompatible-order"}},
+		{"reads do not wait for locks", func(t store.Table) store.Table { return impatient{t} }, []string{"G-single", "G-nonadjacent"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			table := engines[0].open(t)
+			defer closeTable(t, table)
+			history := record(&testing.T{}, tc.wrong(table), load{mode: txn.TwoPhase, transactions: 2000, clients: 16, keys: 3})
+			valid, verdict := judge(t, history)
+			names := anomalies(verdict)
+			t.Log(names)
+			if valid || !slices.ContainsFunc(tc.want, func(n string) bool { return slices.Contains(names, n) }) {
+				t.Errorf("found %v, want one of %v", names, tc.want)
+			}
+		})
+	}
+}
+
+// latest answers reads of the application's cells with the newest version.
+type latest struct{ store.Table }
+
+func (l latest) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
+	sel = slices.Clone(sel)
+	for i := range sel {
+		if sel[i].Newest == 1 && !strings.HasPrefix(sel[i].Group, "~") {
+			sel[i].MaxTS = 0
+		}
+	}
+	return l.Table.Read(ctx, row, sel...)
+}
+
+// unguarded lets a write pass that others have written after its start.
+type unguarded struct{ store.Table }
+
+func (u unguarded) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
+	m.Absent = slices.DeleteFunc(slices.Clone(m.Absent), func(s store.Selector) bool {
+		return s.Group == column.Group && strings.HasPrefix(string(s.Column), "w")
+	})
+	return u.Table.Mutate(ctx, m)
+}
+
+// impatient does not show locks to readers.
+type impatient struct{ store.Table }
+
+func (i impatient) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
+	cells, err := i.Table.Read(ctx, row, sel...)
+	if len(sel) == 2 && sel[0].Group == "~lock" {
+		cells = slices.DeleteFunc(cells, func(c store.Cell) bool { return c.Group == "~lock" })
+	}
+	return cells, err
+}

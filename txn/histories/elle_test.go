@@ -1,0 +1,126 @@
+package histories_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"indexer/store"
+	"indexer/store/badgerdb"
+	"indexer/store/faulty"
+	"indexer/store/mem"
+	"indexer/txn"
+)
+
+var engines = []struct {
+	name string
+	open func(t *testing.T) store.Table
+}{
+	{"mem", func(t *testing.T) store.Table { return openMem(t, mem.Options{}) }},
+	{"badger", func(t *testing.T) store.Table {
+		table, err := badgerdb.Open(t.TempDir(), txn.Groups("app"), badgerdb.Options{MinFreeBytes: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}},
+}
+
+func openMem(t *testing.T, opts mem.Options) store.Table {
+	t.Helper()
+	table, err := mem.New(txn.Groups("app"), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func closeTable(t *testing.T, table store.Table) {
+	t.Helper()
+	if err := table.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// transactions is how many are judged in each of the nine settings: 10,000
+// together, and with INDEXER_LONG=1 100,000 together.
+func transactions() int {
+	switch {
+	case os.Getenv("INDEXER_LONG") == "1":
+		return 100_000/9 + 1
+	case testing.Short():
+		return 300
+	}
+	return 10_000/9 + 1
+}
+
+var modes = []struct {
+	name string
+	mode txn.Mode
+}{{"onephase", txn.OnePhase}, {"twophase", txn.TwoPhase}}
+
+// badTimes makes clients die in their commits, so that others must resolve their
+// locks, and the table fail, or do its work and say that it does not know.
+func badTimes(l load) load {
+	l.dying, l.lockTTL = 120, 3*time.Millisecond
+	l.faults = []faulty.Plan{
+		{N: 150, Every: 301, Kinds: faulty.Writes, Fault: faulty.Lost},
+		{N: 100, Every: 499, Fault: faulty.Fail},
+		{N: 170, Every: 701, Kinds: faulty.Writes, Fault: faulty.Late, After: 20},
+	}
+	return l
+}
+
+// TestElle: no G0, G1a, G1b, G1c, lost update, G-single, long fork or stale snapshot,
+// on both engines and commit paths, in good times and in bad.
+func TestElle(t *testing.T) {
+	needJudge(t)
+	for _, e := range engines {
+		for _, m := range modes {
+			good := load{mode: m.mode, transactions: transactions(), clients: 16, keys: 5}
+			for name, l := range map[string]load{"good": good, "bad": badTimes(good)} {
+				t.Run(e.name+"/"+m.name+"/"+name, func(t *testing.T) {
+					table := e.open(t)
+					defer closeTable(t, table)
+					mustHold(t, record(t, table, l))
+				})
+			}
+		}
+	}
+	// A table whose batches are small: transactions take both paths at once.
+	t.Run("mem/mixed/bad", func(t *testing.T) {
+		table := openMem(t, mem.Options{Limits: store.Limits{MaxBatchBytes: 400}})
+		defer closeTable(t, table)
+		mustHold(t, record(t, table, badTimes(load{mode: txn.OnePhase, transactions: transactions(), clients: 16, keys: 5})))
+	})
+}
+
+// TestWriteSkew: the judge finds that histories of plain reads are not
+// serializable, which snapshot isolation allows; with every read for update they
+// are, in good times and in bad.
+func TestWriteSkew(t *testing.T) {
+	needJudge(t)
+	for _, e := range engines {
+		for _, m := range modes {
+			t.Run(e.name+"/"+m.name, func(t *testing.T) {
+				l := load{mode: m.mode, transactions: max(transactions()/4, 200), clients: 16, keys: 4, skewed: true}
+				table := e.open(t)
+				history := record(t, table, l)
+				closeTable(t, table)
+				mustHold(t, history)
+				valid, verdict := judge(t, history, "-model", "serializable")
+				if names := anomalies(verdict); valid || !slices.Contains(names, "G2-item") {
+					t.Errorf("no write skew without read locks: %v", names)
+				}
+				for _, l := range []load{l, badTimes(l)} {
+					l.locking = true
+					table = e.open(t)
+					history = record(t, table, l)
+					closeTable(t, table)
+					mustHold(t, history, "-model", "serializable")
+				}
+			})
+		}
+	}
+}
