@@ -16,10 +16,10 @@ import (
 type calmness struct {
 	idleSince []time.Time // of each observer: since when those before it are idle; zero if not noted
 	hurried   int         // how many wait for the queue to empty
-	gathering int         // entries held for collapsing
+	gathering []int       // entries of each observer held for collapsing
 }
 
-// busyUpstream is called for an entry that is new.
+// busyUpstream is called for an entry that is new, or gathers no longer.
 func (q *queue) busyUpstream(observer int) {
 	for i := observer + 1; i < len(q.idleSince); i++ {
 		q.idleSince[i] = time.Time{}
@@ -34,7 +34,7 @@ func (q *queue) upstreamCalm(i int, now time.Time) bool { return q.calmIn(i, now
 // comes: 0 if they are, negative if they are not even idle.
 func (q *queue) calmIn(i int, now time.Time) time.Duration {
 	for j := range i {
-		if q.waiting[j] > 0 || q.busy[j] > 0 {
+		if q.waiting[j] > q.excused(j) || q.busy[j] > 0 {
 			return -1
 		}
 	}
@@ -50,7 +50,26 @@ func (q *queue) calmIn(i int, now time.Time) time.Duration {
 // backlog is what has to be done now: all entries but those that gather, unless
 // these fill half of the queue.
 func (q *queue) backlog() int {
-	return len(q.entries) - min(q.gathering, q.capacity/2)
+	return len(q.entries) - min(q.gathers(), q.capacity/2)
+}
+
+// excused are the rows of an observer that do not keep those after it from being
+// idle: those that gather by themselves. Else a row would wait for one hold after the
+// other. When somebody waits for the end they do count, so that each observer is done
+// before the next one begins.
+func (q *queue) excused(observer int) int {
+	if q.hurried > 0 {
+		return 0
+	}
+	return q.gathering[observer]
+}
+
+// gathers is how many entries do, of all observers.
+func (q *queue) gathers() (n int) {
+	for _, g := range q.gathering {
+		n += g
+	}
+	return n
 }
 
 // hurry makes calm of idle until the returned function is called.
@@ -71,7 +90,7 @@ func (q *queue) hurry() (end func()) {
 // else: it is called there, and by keepTime. It returns how long it is until some
 // are to be freed if nothing comes, 0 if that is not known.
 func (q *queue) releaseHeld(now time.Time) (wait time.Duration) {
-	if q.gathering == 0 {
+	if q.gathers() == 0 {
 		return 0
 	}
 	calm, some := make([]bool, len(q.ready)), false

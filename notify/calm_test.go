@@ -23,6 +23,7 @@ func inGathered(t *testing.T, capacity int, test func(g *gathered)) {
 		registry, err := NewRegistry(
 			Observer{Name: "fetch", Watches: col("f"), Run: nop},
 			Observer{Name: "index", Watches: col("i"), Run: nop, Batch: 100, Hold: 10 * time.Second, Linger: time.Second},
+			Observer{Name: "late", Watches: col("l"), Run: nop, Hold: time.Minute},
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -139,6 +140,32 @@ func TestFreedComeLast(t *testing.T) {
 			t.Errorf("%s comes first", b[0].row)
 		} else {
 			g.end(b)
+		}
+	})
+}
+
+// TestGatheringHoldsNobodyUp: late has no linger, and is free as soon as index only
+// gathers; but not before index is done when somebody waits for the end.
+func TestGatheringHoldsNobodyUp(t *testing.T) {
+	inGathered(t, 100, func(g *gathered) {
+		g.page("x")
+		g.notify("late", "l", "x")
+		if n := len(g.ready[2]); n != 1 {
+			t.Errorf("while index gathers: %d rows ready, want 1", n)
+		}
+		g.end(g.begin())
+		g.page("y")
+		end := g.hurry()
+		defer end()
+		g.notify("late", "l", "y")
+		if n := len(g.ready[2]); n != 0 {
+			t.Errorf("while index has a row ready and somebody waits: %d rows ready, want 0", n)
+		}
+		g.end(g.begin())
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if n := len(g.ready[2]); n != 1 {
+			t.Errorf("at the end: %d rows ready, want 1", n)
 		}
 	})
 }

@@ -160,8 +160,8 @@ func (q *queue) mustHold(t testing.TB) {
 			gathering++
 		}
 	}
-	if gathering != q.gathering {
-		t.Errorf("%d entries gather, counted as %d", gathering, q.gathering)
+	if gathering != q.gathers() {
+		t.Errorf("%d entries gather, counted as %d", gathering, q.gathers())
 	}
 	for i := range q.ready {
 		inHeaps += len(q.ready[i]) + q.busy[i]

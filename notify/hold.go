@@ -29,7 +29,7 @@ func (q *queue) enqueue(e *entry, now time.Time) {
 		return
 	}
 	e.hold = true
-	q.gathering++
+	q.gathering[e.observer]++
 	q.holdUntil(e, until)
 }
 

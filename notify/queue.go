@@ -67,7 +67,7 @@ func newQueue(r *Registry, capacity int) *queue {
 	q := &queue{
 		registry: r, capacity: capacity, entries: make(map[key]*entry),
 		ready: make([]readyHeap, n), waiting: make([]int, n), busy: make([]int, n), lastRuns: make([]recentRuns, n),
-		calmness: calmness{idleSince: make([]time.Time, n)},
+		calmness: calmness{idleSince: make([]time.Time, n), gathering: make([]int, n)},
 		stopped:  make(chan struct{}), alarm: make(chan struct{}, 1), watchers: make(map[*watcher]struct{}),
 	}
 	q.work = sync.NewCond(&q.mu)
@@ -121,7 +121,8 @@ func (q *queue) addOne(k key, ts uint64, now time.Time, found bool) bool {
 
 func (q *queue) makeReady(e *entry) {
 	if e.hold {
-		q.gathering--
+		q.gathering[e.observer]--
+		q.busyUpstream(e.observer)
 		// Its turn begins now. By its age it would come before what the observers
 		// before have to do, which would notify it again.
 		e.oldest = e.newest
