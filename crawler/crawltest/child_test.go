@@ -28,6 +28,7 @@ type document = repository.ExportedDocument
 const (
 	childDir   = "CRAWLTEST_CHILD_DIR"
 	childSeeds = "CRAWLTEST_CHILD_SEEDS" // separated by blanks
+	childRoots = "CRAWLTEST_CHILD_ROOTS" // certificates to trust, in PEM
 )
 
 // childDelay is its polite delay.
@@ -61,6 +62,9 @@ func childCrawl(say func(event, what string)) (err error) {
 	}
 	s := NewSetting(os.Getenv(childDir), childDelay, seeds...)
 	s.Say = say
+	if err := trust(&s.Fetch, []byte(os.Getenv(childRoots))); err != nil {
+		return err
+	}
 	session, err := Open(ctx, s)
 	if err != nil {
 		return err
@@ -88,7 +92,7 @@ type story struct {
 
 // runChildUntil starts a child and kills it upon the n-th line that it says; 0:
 // never. What it said between that line and its death is read as well.
-func runChildUntil(t testing.TB, dir string, seeds []page.URL, n int) (s story) {
+func runChildUntil(t testing.TB, w *Web, dir string, seeds []page.URL, n int) (s story) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -99,7 +103,7 @@ func runChildUntil(t testing.TB, dir string, seeds []page.URL, n int) (s story) 
 		list = append(list, string(u))
 	}
 	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), childDir+"="+dir, childSeeds+"="+strings.Join(list, " "))
+	cmd.Env = append(os.Environ(), childDir+"="+dir, childSeeds+"="+strings.Join(list, " "), childRoots+"="+string(w.Roots()))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

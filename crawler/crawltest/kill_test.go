@@ -12,6 +12,27 @@ import (
 // under way at a kill: the page of each host whose visit was not yet committed.
 func TestKill(t *testing.T) {
 	t.Parallel()
+	text, err := os.ReadFile("testdata/kill.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := Serve(t, string(text)+plainPages("left.ip20", 60)+plainPages("right.ip21", 60))
+	killed(t, w, NewSetting(t.TempDir(), childDelay, w.URL("http://left.ip20/"), w.URL("http://right.ip21/")))
+}
+
+// TestKillTLS is TestKill over HTTP/2, with hosts whose pages redirect to each other.
+func TestKillTLS(t *testing.T) {
+	t.Parallel()
+	w := Serve(t, tlsWeb("left.ip22", "right.ip23", 60))
+	s := NewSetting(t.TempDir(), childDelay, w.URL("https://left.ip22/"), w.URL("https://right.ip23/"))
+	if err := trust(&s.Fetch, w.Roots()); err != nil {
+		t.Fatal(err)
+	}
+	killed(t, w, s)
+}
+
+func killed(t *testing.T, w *Web, s Setting) {
+	t.Helper()
 	kills := 20
 	if testing.Short() {
 		kills = 5
@@ -19,13 +40,6 @@ func TestKill(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
-
-	text, err := os.ReadFile("testdata/kill.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := Serve(t, string(text)+plainPages("left.ip20", 60)+plainPages("right.ip21", 60))
-	s := NewSetting(t.TempDir(), childDelay, w.URL("http://left.ip20/"), w.URL("http://right.ip21/"))
 	_, want := crawlOnce(t, s)
 	w.CheckCounts(t, w.Expected(t))
 	expected := w.Expected(t)
@@ -35,14 +49,14 @@ func TestKill(t *testing.T) {
 	tally := tally{web: w, expected: expected, committed: make(map[string]int)}
 	for tally.kills < kills {
 		// A page is four lines. Some kills come before the first.
-		killed := runChildUntil(t, dir, s.Seeds, 1+rng.IntN(4*len(expected)/kills))
-		tally.count(t, killed)
-		if killed.digest != "" {
+		story := runChildUntil(t, w, dir, s.Seeds, 1+rng.IntN(4*len(expected)/kills))
+		tally.count(t, story)
+		if story.digest != "" {
 			break // it came to its end
 		}
 		tally.kills++
 	}
-	last := runChildUntil(t, dir, s.Seeds, 0)
+	last := runChildUntil(t, w, dir, s.Seeds, 0)
 	tally.count(t, last)
 	if tally.kills < kills {
 		t.Errorf("the crawl ended after %d kills: the test's web is too small", tally.kills)
@@ -51,11 +65,11 @@ func TestKill(t *testing.T) {
 		t.Errorf("after the kills the digest is %q, undisturbed %q", last.digest, want)
 	}
 	tally.check(t)
-	killed := NewSetting(dir, childDelay)
-	if _, replayed := Replay(t, killed.WARC); replayed != want {
+	again := NewSetting(dir, childDelay)
+	if _, replayed := Replay(t, again.WARC); replayed != want {
 		t.Errorf("the archive's replay has digest %s, undisturbed %s", replayed, want)
 	}
-	reopened, err := Open(t.Context(), killed)
+	reopened, err := Open(t.Context(), again)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,12 +92,12 @@ func (y *tally) count(t *testing.T, s story) {
 	t.Helper()
 	underWay := make(map[string]bool)
 	for _, u := range s.begun {
-		if name := y.web.Named(u)[len("http://"):]; y.expected[name] > 0 {
+		if name := y.web.nameOf(u); y.expected[name] > 0 {
 			underWay[name] = true
 		}
 	}
 	for _, u := range s.visited {
-		name := y.web.Named(u)[len("http://"):]
+		name := y.web.nameOf(u)
 		y.committed[name]++
 		delete(underWay, name)
 	}

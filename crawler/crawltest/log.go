@@ -18,10 +18,11 @@ type Request struct {
 	// crawler's side.
 	Begin, End time.Time
 	Status     int // 0: no response
+	Proto      string
 }
 
 func (w *Web) begin(h *host, r *http.Request) *Request {
-	x := &Request{Host: h.name, Path: r.URL.RequestURI(), IP: strings.Split(h.address, ":")[0], Begin: time.Now()}
+	x := &Request{Host: h.name, Path: r.URL.RequestURI(), IP: strings.Split(h.address, ":")[0], Begin: time.Now(), Proto: r.Proto}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.log = append(w.log, x)
@@ -73,7 +74,11 @@ func isProbe(path string) bool {
 // CheckCounts compares what was requested with what was to be.
 func (w *Web) CheckCounts(t testing.TB, want map[string]int) {
 	t.Helper()
-	got := w.Counts()
+	compareCounts(t, w.Counts(), want)
+}
+
+func compareCounts(t testing.TB, got, want map[string]int) {
+	t.Helper()
 	for name, n := range want {
 		if got[name] != n {
 			t.Errorf("%s was requested %d times, want %d", name, got[name], n)

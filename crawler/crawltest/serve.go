@@ -2,7 +2,7 @@ package crawltest
 
 import (
 	"bytes"
-	"compress/gzip"
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -22,6 +22,10 @@ func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	how, arg, _ := strings.Cut(f.Header.Get("X-Serve"), " ")
+	if act := hostile[how]; act != nil {
+		h.attack(w, x, f, act)
+		return
+	}
 	switch {
 	case how == "hang":
 		// When the client gave up is not seen at once: the request counts as over when it
@@ -62,9 +66,15 @@ func (h *host) send(w http.ResponseWriter, r *http.Request, x *Request, f *page.
 	}
 	body := f.Body
 	switch how {
-	case "gzip", "bomb":
+	case "gzip", "br", "zstd", "deflate":
 		body = h.packed[f]
-		header.Set("Content-Encoding", "gzip")
+		header.Set("Content-Encoding", how)
+	case "bomb":
+		body = h.packed[f]
+		header.Set("Content-Encoding", cmp.Or(arg, "gzip"))
+	case "as": // that coding is declared, and what comes is noise
+		body = bytes.Repeat([]byte{0, 1, 2, 254}, 100)
+		header.Set("Content-Encoding", arg)
 	case "short", "long":
 		n, err := strconv.Atoi(arg)
 		if err != nil {
@@ -103,18 +113,10 @@ func (h *host) raw(w http.ResponseWriter, x *Request, status int, response strin
 
 // pack compresses a body before it is asked for: a bomb takes its time.
 func (h *host) pack(f *page.Fetch) {
-	switch f.Header.Get("X-Serve") {
-	case "gzip":
-		h.packed[f] = zip(f.Body)
+	switch how, arg, _ := strings.Cut(f.Header.Get("X-Serve"), " "); how {
+	case "gzip", "br", "zstd", "deflate":
+		h.packed[f] = compress(how, f.Body)
 	case "bomb":
-		h.packed[f] = zip(append(bytes.Clone(f.Body), bytes.Repeat([]byte(" "), 16<<20)...))
+		h.packed[f] = compress(arg, append(bytes.Clone(f.Body), bytes.Repeat([]byte(" "), 16<<20)...))
 	}
-}
-
-func zip(body []byte) []byte {
-	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
-	_, _ = z.Write(body) // to memory
-	_ = z.Close()
-	return out.Bytes()
 }

@@ -178,7 +178,7 @@ func Export(t testing.TB, r *repository.Repository) (docs []repository.ExportedD
 func (w *Web) Members(docs []repository.ExportedDocument) (names []string) {
 	for _, d := range docs {
 		for _, u := range d.Members {
-			names = append(names, w.Named(string(u))[len("http://"):])
+			names = append(names, w.nameOf(string(u)))
 		}
 	}
 	slices.Sort(names)

@@ -1,7 +1,10 @@
 package crawltest
 
 import (
+	"crypto/tls"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"os"
@@ -19,7 +22,8 @@ import (
 
 // Web is a number of hosts with a server each.
 type Web struct {
-	hosts map[string]*host // by name
+	hosts     map[string]*host // by name
+	authority *authority
 
 	mu  sync.Mutex
 	now time.Time
@@ -29,14 +33,17 @@ type Web struct {
 type host struct {
 	web     *Web
 	name    string
+	secure  bool   // https, and HTTP/2 with who wants it
 	address string // as URLs have it: 127.0.0.N:port
 	pages   map[string][]*page.Fetch
 	packed  map[*page.Fetch][]byte // bodies as sent, where they are compressed
 	// make answers what pages do not, for sites without an end.
 	make func(path string) (body string, ok bool)
+	// redirect says where a path leads that the text does not name, "" if nowhere.
+	redirect func(path string) (location string)
 }
 
-var hostName = regexp.MustCompile(`//([a-z0-9]+\.ip([0-9]+))`)
+var hostName = regexp.MustCompile(`(https?:)//([a-z0-9]+\.ip([0-9]+))`)
 
 // ServeFile serves a web of testdata.
 func ServeFile(t testing.TB, name string) *Web {
@@ -51,10 +58,10 @@ func ServeFile(t testing.TB, name string) *Web {
 // Serve serves a web until the test ends.
 func Serve(t testing.TB, text string) *Web {
 	t.Helper()
-	w := &Web{hosts: make(map[string]*host), now: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}
+	w := &Web{hosts: make(map[string]*host), now: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), authority: newAuthority(t)}
 	for _, found := range hostName.FindAllStringSubmatch(text, -1) {
-		if w.hosts[found[1]] == nil {
-			w.listen(t, found[1], found[2])
+		if w.hosts[found[2]] == nil {
+			w.listen(t, found[2], found[3], found[1] == "https:")
 		}
 	}
 	site, err := sites.Parse("web", []byte(w.Real(text)))
@@ -73,17 +80,23 @@ func Serve(t testing.TB, text string) *Web {
 	return w
 }
 
-func (w *Web) listen(t testing.TB, name, n string) {
+func (w *Web) listen(t testing.TB, name, n string, secure bool) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0."+n+":0")
 	if err != nil {
 		t.Skipf("this system has no address 127.0.0.%s: %v", n, err)
 	}
-	h := &host{web: w, name: name, address: l.Addr().String(), pages: make(map[string][]*page.Fetch), packed: make(map[*page.Fetch][]byte)}
+	h := &host{web: w, name: name, secure: secure, address: l.Addr().String(), pages: make(map[string][]*page.Fetch), packed: make(map[*page.Fetch][]byte)}
 	w.hosts[name] = h
-	server := &http.Server{Handler: h}
+	// What clients do to connections is the tests' affair, and no news.
+	server := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
+	serve := server.Serve
+	if secure {
+		server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{w.authority.issue(t, net.IPv4(127, 0, 0, l.Addr().(*net.TCPAddr).IP.To4()[3]))}}
+		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+	}
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = server.Serve(l) })
+	wg.Go(func() { _ = serve(l) })
 	t.Cleanup(func() {
 		_ = server.Close()
 		wg.Wait()
@@ -92,7 +105,10 @@ func (w *Web) listen(t testing.TB, name, n string) {
 
 // Real puts addresses in the place of names.
 func (w *Web) Real(text string) string {
-	return hostName.ReplaceAllStringFunc(text, func(name string) string { return "//" + w.hosts[name[2:]].address })
+	return hostName.ReplaceAllStringFunc(text, func(name string) string {
+		scheme, host, _ := strings.Cut(name, "//")
+		return scheme + "//" + w.hosts[host].address
+	})
 }
 
 // Named puts names in the place of addresses.
@@ -101,6 +117,12 @@ func (w *Web) Named(text string) string {
 		text = strings.ReplaceAll(text, h.address, name)
 	}
 	return text
+}
+
+// nameOf is the name of a real URL: as Named has it, without the scheme.
+func (w *Web) nameOf(url string) string {
+	_, name, _ := strings.Cut(w.Named(url), "://")
+	return name
 }
 
 // URL is the real URL of one with a name.
@@ -143,6 +165,11 @@ func (h *host) find(path string) *page.Fetch {
 		for _, f := range slices.Backward(h.pages[p]) {
 			if !f.Time.After(now) {
 				return f
+			}
+		}
+		if h.redirect != nil {
+			if to := h.redirect(path); to != "" {
+				return &page.Fetch{Status: http.StatusFound, Header: http.Header{"Location": {to}}}
 			}
 		}
 		if h.make == nil {

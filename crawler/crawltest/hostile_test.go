@@ -1,0 +1,122 @@
+package crawltest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"indexer/page"
+)
+
+// TestHostile crawls hosts that attack their visitor: each page as often as its text
+// says, politely, and what is good is found. Besides, one goes on redirecting for
+// ever to URLs that nobody has seen.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	const delay = 10 * time.Millisecond
+	w := ServeFile(t, "hostile.txt")
+	var hops int
+	partner := w.hosts["partner.ip81"]
+	partner.redirect = func(path string) string {
+		var n int
+		if _, err := fmt.Sscanf(path, "/hops/%d", &n); err != nil {
+			return ""
+		}
+		return fmt.Sprintf("/hops/%d", n+1)
+	}
+	s := NewSetting(t.TempDir(), delay, w.URL("http://hostile.ip80/"), w.URL("http://partner.ip81/"))
+	s.Fetch.HeaderTime, s.Fetch.StallTime, s.Fetch.MinRate = time.Second, 300*time.Millisecond, 1000
+	s.Fetch.MaxHeader, s.Fetch.MaxPayload = 64<<10, 512<<10
+	docs, digest := crawlOnce(t, s)
+
+	counts := w.Counts()
+	for name, n := range counts {
+		if strings.HasPrefix(name, "partner.ip81/hops/") {
+			hops++
+			if n != 1 {
+				t.Errorf("%s was requested %d times", name, n)
+			}
+			delete(counts, name)
+		}
+	}
+	if hops < 5 || hops > 20 {
+		t.Errorf("%d redirects in a row were followed, want about ten", hops)
+	}
+	compareCounts(t, counts, w.Expected(t))
+	w.CheckPoliteness(t, delay)
+	checkMembers(t, w.Members(docs), w.indexed())
+	if _, replayed := Replay(t, s.WARC); replayed != digest {
+		t.Errorf("the archive's replay has digest %s, the crawl %s", replayed, digest)
+	}
+}
+
+// TestTLS crawls hosts with certificates of their own authority, over HTTP/2. A crawl
+// that trusts another authority makes no request at all.
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	const delay = 10 * time.Millisecond
+	w := Serve(t, tlsWeb("left.ip82", "right.ip83", 20))
+	s := NewSetting(t.TempDir(), delay, w.URL("https://left.ip82/"), w.URL("https://right.ip83/"))
+	if err := trust(&s.Fetch, w.Roots()); err != nil {
+		t.Fatal(err)
+	}
+	docs, digest := crawlOnce(t, s)
+	w.CheckCounts(t, w.Expected(t))
+	w.CheckPoliteness(t, delay)
+	checkMembers(t, w.Members(docs), w.indexed())
+	for _, x := range w.Log() {
+		if x.Proto != "HTTP/2.0" {
+			t.Errorf("%s%s was requested over %s", x.Host, x.Path, x.Proto)
+		}
+	}
+	if _, replayed := Replay(t, s.WARC); replayed != digest {
+		t.Errorf("the archive's replay has digest %s, the crawl %s", replayed, digest)
+	}
+
+	w.Forget()
+	untrusting := NewSetting(t.TempDir(), delay, s.Seeds...)
+	if err := trust(&untrusting.Fetch, Serve(t, "-- 2024-01-01 https://other.ip84/ --\n<p>other").Roots()); err != nil {
+		t.Fatal(err)
+	}
+	if docs, _ := crawlOnce(t, untrusting); len(docs) > 0 || len(w.Log()) > 0 {
+		t.Errorf("with certificates that are not trusted %d documents were found by %d requests", len(docs), len(w.Log()))
+	}
+}
+
+// tlsWeb is the text of two hosts that link to each other, with n pages each.
+func tlsWeb(left, right string, n int) string {
+	var b strings.Builder
+	for i, name := range []string{left, right} {
+		other := []string{right, left}[i]
+		fmt.Fprintf(&b, "-- 2024-01-01 https://%s/ --\n<title>%s</title><p>The host %s speaks no other protocol than one that nobody else can read, and leads to <a href=\"/p/1\">one</a>, <a href=\"/old\">old</a> and <a href=\"https://%s/p/2\">two</a>.\n", name, name, name, other)
+		fmt.Fprintf(&b, "-- 2024-01-01 https://%s/old 301 https://%s/new --\nX-Index: yes\n", name, other)
+		fmt.Fprintf(&b, "-- 2024-01-01 https://%s/new --\nX-Serve: br\n<title>New</title><p>This is where the old page of the other host went, and %s has it now.\n", name, name)
+	}
+	plain := plainPages(left, n) + plainPages(right, n)
+	return b.String() + strings.ReplaceAll(plain, "http://", "https://")
+}
+
+// TestRefusedAddresses: whatever a host is written as or resolves to, without
+// AllowPrivate nothing on loopback is asked for anything.
+func TestRefusedAddresses(t *testing.T) {
+	t.Parallel()
+	w := Serve(t, "-- 2024-01-01 http://secret.ip85/ --\n<title>Secret</title><p>Only this machine may read this page, and whoever crawls on it must not.\n")
+	real := string(w.URL("http://secret.ip85/"))
+	port := page.URL(real).Port()
+	s := NewSetting(t.TempDir(), time.Millisecond)
+	s.Fetch.AllowPrivate, s.WARC = false, ""
+	for _, host := range []string{
+		"127.0.0.85", "2130706517", "0x7f000055", "0177.0.0.85", "127.85", "[::ffff:127.0.0.85]", "[::ffff:7f00:55]", "localhost", "a.localhost",
+		"[64:ff9b::7f00:55]", "[2002:7f00:55::1]", "0.0.0.0", "[::]", "[::1]",
+	} {
+		u, err := page.ParseURL("http://" + host + ":" + port + "/")
+		if err != nil {
+			t.Fatalf("%s: %v", host, err)
+		}
+		s.Seeds = append(s.Seeds, u)
+	}
+	if docs, _ := crawlOnce(t, s); len(docs) > 0 || len(w.Log()) > 0 {
+		t.Errorf("%d documents, %d requests", len(docs), len(w.Log()))
+	}
+}
