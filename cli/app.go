@@ -43,7 +43,7 @@ type globalFlags struct {
 // have some of them.
 var settingFlags = map[string]string{
 	"data": "data", "log-level": "log_level", "format": "format",
-	"workers": "workers", "commit": "commit", "sync": "sync", "limit": "query.limit",
+	"workers": "workers", "commit": "commit", "sync": "sync", "rank-tolerance": "rank_tolerance", "limit": "query.limit",
 }
 
 // pipelineFlags are those of the commands that load. Their values are checked
@@ -51,6 +51,7 @@ var settingFlags = map[string]string{
 func (a *app) pipelineFlags(cmd *cobra.Command) {
 	cmd.Flags().String("workers", strconv.Itoa(a.cfg.Workers), "`number` of observers, and of loaders, that run at a time")
 	cmd.Flags().String("commit", a.cfg.Commit, "commit `path`: auto, one-phase or two-phase")
+	cmd.Flags().String("rank-tolerance", strconv.FormatFloat(a.cfg.RankTolerance, 'g', -1, 64), "by how much of itself a `rank` may be off; 0 keeps what the directory has")
 	cmd.Flags().Bool("sync", a.cfg.Sync, "what is loaded also survives a lost machine (slower)")
 }
 

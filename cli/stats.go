@@ -99,6 +99,7 @@ func statsText(s *repository.Stats) string {
 	} {
 		t.row(c.name, fmt.Sprint(c.n))
 	}
+	t.row("ranks", rankText(&s.Ranks))
 	waiting := 0
 	for _, n := range s.Backlog {
 		waiting += n

@@ -29,6 +29,9 @@ type Config struct {
 	History time.Duration
 	WARC    WARC
 	Query   Query
+	// RankTolerance is the relative error that ranks keep to; 0 keeps to what the data
+	// directory has.
+	RankTolerance float64
 }
 
 // WARC holds the settings of reading WARC files.

@@ -28,6 +28,7 @@ var settings = []setting{
 	oneOf("commit", func(c *Config) *string { return &c.Commit }, "auto", "one-phase", "two-phase"),
 	boolean("sync", func(c *Config) *bool { return &c.Sync }),
 	duration("history", func(c *Config) *time.Duration { return &c.History }, 10*365*24*time.Hour),
+	toleranceOf("rank_tolerance", func(c *Config) *float64 { return &c.RankTolerance }),
 	number("warc.max_body", func(c *Config) *int { return &c.WARC.MaxBody }, 1<<10, 1<<30),
 	number("query.limit", func(c *Config) *int { return &c.Query.Limit }, 1, 1000),
 }
@@ -96,5 +97,19 @@ func boolean(key string, field func(*Config) *bool) setting {
 		key: key, allowed: "true or false",
 		set: func(c *Config, v string) bool { *field(c) = v == "true"; return v == "true" || v == "false" },
 		get: func(c *Config) string { return strconv.FormatBool(*field(c)) },
+	}
+}
+
+// toleranceOf is a relative error, or 0.
+func toleranceOf(key string, field func(*Config) *float64) setting {
+	const least, most = 0.000001, 0.1
+	return setting{
+		key: key, allowed: fmt.Sprintf("0, or a number from %.6f to %g", least, most),
+		set: func(c *Config, v string) bool {
+			x, err := strconv.ParseFloat(v, 64)
+			*field(c) = x
+			return err == nil && (x == 0 || x >= least && x <= most)
+		},
+		get: func(c *Config) string { return strconv.FormatFloat(*field(c), 'g', -1, 64) },
 	}
 }

@@ -14,10 +14,10 @@ import (
 // pushRank keeps the ranks of semantics.md section 6 up to date.
 //
 //	watches  rank:push (weak only)
-//	reads    doc:links, url:state of the URLs it is woken for; rank:mass, rank:edges of
-//	         these and of URLs downstream; url:walk of those whose rank it publishes;
+//	reads    doc:links, url:state, rank:correction of the URLs it is woken for; rank:mass,
+//	         rank:edges of these and of URLs downstream; url:walk of those whose rank it publishes;
 //	         app:rank-tolerance
-//	writes   rank:mass, rank:edges
+//	writes   rank:mass, rank:edges; removes rank:correction
 //	wakes    rerank (weak) of clusters with a member whose rank has changed; itself (weak)
 //
 // Of each URL it keeps what has come in (In, the sum of the shares of its sources) and

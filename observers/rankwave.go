@@ -68,11 +68,17 @@ func (w *wave) node(ctx context.Context, row string) (int32, error) {
 // renew brings the edges of a URL up to date: it takes back what it passed on along
 // those that are gone, and passes on its part along those that are new.
 func (w *wave) renew(ctx context.Context, row string) error {
+	if _, err := w.tx.GetRow(ctx, row, schema.GroupRank); err != nil { // all of it in one look-up
+		return err
+	}
 	i, err := w.node(ctx, row)
 	if err != nil {
 		return err
 	}
 	w.nodes[i].woken = true
+	if err := w.correct(ctx, i); err != nil {
+		return err
+	}
 	old, err := w.readEdges(ctx, row)
 	if err != nil {
 		return err
@@ -93,6 +99,24 @@ func (w *wave) renew(ctx context.Context, row string) error {
 	} else {
 		w.tx.Set(row, schema.Edges, now.Encode())
 	}
+	return nil
+}
+
+// correct adds a correction that was left for a node (repository/ranks.go).
+func (w *wave) correct(ctx context.Context, i int32) error {
+	n := &w.nodes[i]
+	v, err := w.tx.Get(ctx, n.row, schema.Correction)
+	if err != nil || !v.Exists {
+		return err
+	}
+	c, err := schema.DecodeCorrection(v.Data)
+	if err != nil {
+		return err
+	}
+	if n.mass.Inlinks > 0 {
+		n.mass.In += c
+	}
+	w.tx.Delete(n.row, schema.Correction)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package observers
 
 import (
+	"slices"
 	"time"
 
 	"indexer/notify"
@@ -27,17 +28,28 @@ const rankHold = 5 * time.Second
 // Registry registers the observers: here and nowhere else. Those of a crawl, which
 // find new URLs, come from package frontier.
 func Registry(sink Sink, tracker *Tracker, crawl ...notify.Observer) (*notify.Registry, error) {
+	return notify.NewRegistry(append(list(sink, tracker), crawl...)...)
+}
+
+// RegistryWithoutRanks leaves out what keeps ranks, for benchmarks of what they cost.
+func RegistryWithoutRanks(sink Sink, tracker *Tracker, crawl ...notify.Observer) (*notify.Registry, error) {
+	rest := slices.DeleteFunc(list(sink, tracker), func(o notify.Observer) bool {
+		return o.Watches == schema.Push || o.Watches == schema.Ranked
+	})
+	return notify.NewRegistry(append(rest, crawl...)...)
+}
+
+func list(sink Sink, tracker *Tracker) []notify.Observer {
 	x := &indexer{sink: sink, tracker: tracker}
 	y := &reranker{sink: sink}
-	list := []notify.Observer{
-		notify.Observer{Name: "document", Watches: schema.FetchContent, Batch: 4, Run: document},
-		notify.Observer{Name: "cluster", Watches: schema.State, Batch: 32, Run: cluster},
-		notify.Observer{Name: "spread", Watches: schema.Walk, Batch: 32, Run: spread},
-		notify.Observer{Name: "links", Watches: schema.Links, Batch: 8, Run: links},
-		notify.Observer{Name: "forward", Watches: schema.Forward, Weak: true, Batch: 16, Run: forward},
-		notify.Observer{Name: "rank", Watches: schema.Push, Weak: true, Batch: rankBatch, Solo: true, Hold: rankHold, Linger: exportLinger, Run: pushRank},
-		notify.Observer{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 128, Hold: exportHold, Linger: exportLinger, Run: y.run},
-		notify.Observer{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128, Hold: exportHold, Linger: exportLinger, Run: x.run},
+	return []notify.Observer{
+		{Name: "document", Watches: schema.FetchContent, Batch: 4, Run: document},
+		{Name: "cluster", Watches: schema.State, Batch: 32, Run: cluster},
+		{Name: "spread", Watches: schema.Walk, Batch: 32, Run: spread},
+		{Name: "links", Watches: schema.Links, Batch: 8, Run: links},
+		{Name: "forward", Watches: schema.Forward, Weak: true, Batch: 16, Run: forward},
+		{Name: "rank", Watches: schema.Push, Weak: true, Batch: rankBatch, Solo: true, Hold: rankHold, Linger: exportLinger, Run: pushRank},
+		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 128, Hold: exportHold, Linger: exportLinger, Run: y.run},
+		{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128, Hold: exportHold, Linger: exportLinger, Run: x.run},
 	}
-	return notify.NewRegistry(append(list, crawl...)...)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -166,6 +167,20 @@ func TestStart(t *testing.T) {
 	early := solve(t, 500, list, Options{Enough: func(_ []float64, tolerance float64) bool { asked++; return tolerance < 0.01 }})
 	if early.Tolerance >= 0.01 || early.Iterations != asked {
 		t.Errorf("stopped at %g after %d iterations, asked %d times", early.Tolerance, early.Iterations, asked)
+	}
+}
+
+func TestInflows(t *testing.T) {
+	g, err := Build(4, pairs([][2]uint32{{0, 1}, {0, 2}, {3, 2}, {2, 2}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := g.Inflows(t.Context(), []float64{3, 5, 7, 11})
+	if want := []float64{0, 1.5, 1.5 + 11 + 7, 0}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	if _, err := g.Inflows(t.Context(), nil); err == nil {
+		t.Error("no numbers are accepted")
 	}
 }
 

@@ -145,12 +145,42 @@ func (s *solver) share(chunk int) {
 // iteration removes.
 const rounding = 1e-15
 
-// pull renews the ranks of a chunk. The varints are read by hand: a call for each edge
-// would take longer than all the rest.
-func (s *solver) pull(chunk int) float64 {
-	data, shares := s.g.chunks[chunk], s.shares
-	first, most, pos := chunk*chunkNodes, 0.0, 0
-	for u := first; u < min(first+chunkNodes, s.g.nodes); u++ {
+// pull renews the ranks of a chunk.
+func (s *solver) pull(chunk int) (most float64) {
+	s.g.sums(chunk, s.shares, func(u int, sum float64) {
+		now := Teleport + Damping*sum
+		if change := math.Abs(now - s.ranks[u]); change > rounding*now {
+			most = max(most, change)
+		}
+		s.ranks[u] = now
+	})
+	return most
+}
+
+// Inflows is what comes in at each node if every one hands what is given for it on to
+// its targets, in equal parts.
+func (g *Graph) Inflows(ctx context.Context, given []float64) ([]float64, error) {
+	if len(given) != g.nodes {
+		return nil, fmt.Errorf("rank: inflows: %d numbers for %d nodes", len(given), g.nodes)
+	}
+	s := newSolver(g, Options{Start: given}.withDefaults())
+	in := make([]float64, g.nodes)
+	if _, err := s.each(ctx, func(chunk int) float64 { s.share(chunk); return 0 }); err != nil {
+		return nil, err
+	}
+	_, err := s.each(ctx, func(chunk int) float64 {
+		g.sums(chunk, s.shares, func(u int, sum float64) { in[u] = sum })
+		return 0
+	})
+	return in, err
+}
+
+// sums calls fn with what comes in at each node of a chunk. The varints are read by
+// hand: a call for each edge would take longer than all the rest.
+func (g *Graph) sums(chunk int, shares []float64, fn func(u int, sum float64)) {
+	data := g.chunks[chunk]
+	first, pos := chunk*chunkNodes, 0
+	for u := first; u < min(first+chunkNodes, g.nodes); u++ {
 		n, sum, source := uint64(0), 0.0, uint32(0)
 		for shift := 0; ; shift += 7 {
 			b := data[pos]
@@ -172,11 +202,6 @@ func (s *solver) pull(chunk int) float64 {
 			source += delta
 			sum += shares[source]
 		}
-		now := Teleport + Damping*sum
-		if change := math.Abs(now - s.ranks[u]); change > rounding*now {
-			most = max(most, change)
-		}
-		s.ranks[u] = now
+		fn(u, sum)
 	}
-	return most
 }

@@ -35,6 +35,11 @@ type Options struct {
 	History time.Duration
 	// Collect collects garbage beside everything else, until Close.
 	Collect bool
+	// RankTolerance is the relative error that ranks keep to; 0 keeps to what the
+	// directory has, schema.DefaultRankTolerance if it is new.
+	RankTolerance float64
+	// WithoutRanks leaves ranks out, for benchmarks of what they cost.
+	WithoutRanks bool
 	// Crawl makes the observers of a crawl, if there is one; it is called once the
 	// store can be read. nil: none.
 	Crawl func(ctx context.Context, db *txn.DB) ([]notify.Observer, error)
@@ -130,11 +135,18 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 			return err
 		}
 	}
-	if registry, err = observers.Registry(sink{r.files}, r.tracker, crawl...); err != nil {
+	makeRegistry := observers.Registry
+	if opts.WithoutRanks {
+		makeRegistry = observers.RegistryWithoutRanks
+	}
+	if registry, err = makeRegistry(sink{r.files}, r.tracker, crawl...); err != nil {
 		return err
 	}
 	r.pipeline = notify.New(registry, notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Events: logEvents(opts.Log)})
 	if err := r.matchIndex(ctx); err != nil {
+		return err
+	}
+	if err := r.matchRanks(ctx, opts.RankTolerance); err != nil {
 		return err
 	}
 	r.registry = registry

@@ -24,6 +24,8 @@ type Stats struct {
 	Indexed   int `json:"indexed"`
 	Links     int `json:"links"` // pairs of page and target
 
+	Ranks RankStats `json:"ranks"`
+
 	Backlog              map[string]int `json:"backlog"` // rows each observer has to run on
 	Dead                 int64          `json:"dead"`    // rows given up on since this process began
 	OldestNotificationMS float64        `json:"oldest_notification_ms"`
@@ -61,7 +63,7 @@ func (r *Repository) Stats(ctx context.Context) (*Stats, error) {
 		return nil, err
 	}
 	defer tx.Rollback()
-	for _, count := range []func(context.Context, *txn.Txn) error{s.countURLs, s.countClusters, s.countKnown} {
+	for _, count := range []func(context.Context, *txn.Txn) error{s.countURLs, s.countClusters, s.countKnown, s.countRanks} {
 		if err := count(ctx, tx); err != nil {
 			return nil, fmt.Errorf("stats: %w", err)
 		}

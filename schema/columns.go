@@ -86,6 +86,8 @@ var (
 	Mass = txn.Column{Group: GroupRank, Name: "mass"}
 	// Edges are where a URL passes rank to, as it last did. w: rank
 	Edges = txn.Column{Group: GroupRank, Name: "edges"}
+	// Correction is what is to be added to what has come in at a URL. w: repository, rank
+	Correction = txn.Column{Group: GroupRank, Name: "correction"}
 	// Push is never written; a weak notification says that edges of a URL have
 	// changed, or that it has more to pass on. o: rank
 	Push = txn.Column{Group: GroupRank, Name: "push"}

@@ -107,6 +107,19 @@ func DecodeEdges(b []byte) (StoredEdges, error) {
 // maxEdgeRow bounds a URL row, so that a damaged value cannot grow one from the other.
 const maxEdgeRow = 1 << 16
 
+// EncodeCorrection for Correction.
+func EncodeCorrection(c float64) []byte { return enc(nil).float(c) }
+
+// DecodeCorrection undoes EncodeCorrection; nil bytes are no correction.
+func DecodeCorrection(b []byte) (float64, error) {
+	if b == nil {
+		return 0, nil
+	}
+	d := newDec(b)
+	c := d.float()
+	return c, d.done("correction")
+}
+
 // EncodeTolerance for RankTolerance.
 func EncodeTolerance(t float64) []byte { return enc(nil).float(t) }
 

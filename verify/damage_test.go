@@ -57,6 +57,12 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
+// editMass changes what a URL's rank is made of.
+func (f *fixture) editMass(row string, change func(*schema.StoredMass)) {
+	f.t.Helper()
+	edit(f, row, schema.Mass, schema.DecodeMass, schema.StoredMass.Encode, change)
+}
+
 func (f *fixture) must(err error) {
 	f.t.Helper()
 	if err != nil {
@@ -247,6 +253,41 @@ var damages = []struct {
 	{"digest of a fetch", func(f *fixture) {
 		edit(f, rowX, schema.FetchTime, schema.DecodeFetchStamp, schema.FetchStamp.Encode, func(s *schema.FetchStamp) { s.Sum[0]++ })
 	}, []string{"fetch https://a.example/x time (body digest)"}},
+	{"rank off by more than the tolerance", func(f *fixture) { f.editMass(rowY, func(m *schema.StoredMass) { m.Rank *= 1.0012 }) },
+		[]string{"rank https://a.example/y mass (rank)"}},
+	{"rank off by less", func(f *fixture) { f.editMass(rowY, func(m *schema.StoredMass) { m.Rank *= 1.0003 }) }, nil},
+	{"rank that came from nowhere", func(f *fixture) { f.editMass(rowY, func(m *schema.StoredMass) { m.In += 1e-6 }) },
+		[]string{"rank https://a.example/y mass (in)"}},
+	{"rank passed on and not received", func(f *fixture) { f.editMass(rowX, func(m *schema.StoredMass) { m.Spread += 1e-6 }) },
+		[]string{"rank https://a.example/r mass (in)", "rank https://a.example/y mass (in)"}},
+	{"rank kept", func(f *fixture) {
+		for _, row := range []string{rowX, schema.URLRow("https://a.example/r"), rowY} { // as if x had not passed on all it has
+			f.editMass(row, func(m *schema.StoredMass) {
+				if row == rowX {
+					m.Spread -= 0.0002
+				} else {
+					m.In -= 0.0001
+				}
+			})
+		}
+	}, []string{"rank https://a.example/x mass (residual)"}},
+	{"rank of nobody", func(f *fixture) { f.set(schema.URLRow(urlNew), schema.Mass, schema.StoredMass{Rank: 0.15}.Encode()) },
+		[]string{"rank https://a.example/new mass"}},
+	{"rank gone", func(f *fixture) { f.set(rowX, schema.Mass, nil) },
+		[]string{"rank https://a.example/r mass (in)", "rank https://a.example/y mass (in)"}},
+	{"rank along no link", func(f *fixture) {
+		edit(f, rowX, schema.Edges, schema.DecodeEdges, schema.StoredEdges.Encode, func(e *schema.StoredEdges) { e.Targets = e.Targets[:1] })
+	}, []string{
+		"rank https://a.example/x edges", "rank https://a.example/r mass (in)", "rank https://a.example/x mass (edges)",
+		"rank https://a.example/y mass (inlinks)", "rank https://a.example/y mass (in)",
+	}},
+	{"rank along the link of nobody", func(f *fixture) {
+		f.set(schema.URLRow(urlNew), schema.Edges, schema.StoredEdges{Targets: []string{rowY}}.Encode())
+	}, []string{"rank https://a.example/new edges", "rank https://a.example/y mass (inlinks)"}},
+	{"indexed rank", func(f *fixture) {
+		edit(f, schema.ClusterRow(f.keyOf(rowY)), schema.Indexed, schema.DecodeIndexed, schema.StoredIndexed.Encode,
+			func(d *schema.StoredIndexed) { d.Rank *= 1.01 })
+	}, []string{"index KEY rank"}},
 	{"file: title, language", func(f *fixture) { f.editFile(func(d *index.Document) { d.Title, d.Language = "W", "de" }) },
 		[]string{"index files https://a.example/y title", "index files https://a.example/y language"}},
 	{"file: text", func(f *fixture) { f.editFile(func(d *index.Document) { d.Text += " more" }) }, []string{"index files https://a.example/y text"}},

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -95,7 +96,7 @@ func (v *verifier) compareEdges(edges map[string][]string) {
 			v.rep.add(schema.GroupRank, string(u.URL), schema.Edges.Name, fmt.Sprintf("%q", got), fmt.Sprintf("%q", want))
 		}
 	}
-	for row := range unknown {
+	for _, row := range slices.Sorted(maps.Keys(unknown)) {
 		v.rep.add(schema.GroupRank, readableURL(row), schema.Edges.Name, fmt.Sprintf("%q", edges[row]), "")
 	}
 }
@@ -110,7 +111,8 @@ func (v *verifier) compareMasses(masses map[string]schema.StoredMass, edges map[
 		}
 	}
 	bound, sum := observers.ResidualBound(v.tolerance), 0.0
-	for row, m := range masses {
+	for _, row := range slices.Sorted(maps.Keys(masses)) {
+		m := masses[row]
 		u := readableURL(row)
 		v.rep.same(schema.GroupRank, u, schema.Mass.Name+" (inlinks)", fmt.Sprint(m.Inlinks), fmt.Sprint(inlinks[row]))
 		v.rep.same(schema.GroupRank, u, schema.Mass.Name+" (edges)", fmt.Sprint(m.Out), fmt.Sprint(len(edges[row])))
@@ -127,7 +129,7 @@ func (v *verifier) compareMasses(masses map[string]schema.StoredMass, edges map[
 		}
 	}
 	v.rep.ResidualSum, v.rep.ResidualBound = sum, bound*float64(len(masses))
-	for row := range in {
+	for _, row := range slices.Sorted(maps.Keys(in)) {
 		if _, ok := masses[row]; !ok {
 			v.rep.add(schema.GroupRank, readableURL(row), schema.Mass.Name, "", fmt.Sprintf("%d inlinks", inlinks[row]))
 		}

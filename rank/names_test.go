@@ -1,0 +1,32 @@
+package rank
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+func TestNames(t *testing.T) {
+	n := NewNames()
+	const many = 10_000
+	for i := range many {
+		got, err := n.Add(fmt.Sprint("name ", i))
+		if err != nil || got != uint32(i) {
+			t.Fatalf("name %d becomes %d, %v", i, got, err)
+		}
+	}
+	for i := range many {
+		if got, ok := n.Number(fmt.Sprint("name ", i)); !ok || got != uint32(i) {
+			t.Fatalf("name %d is %d, %t", i, got, ok)
+		}
+	}
+	if _, ok := n.Number("nobody"); ok {
+		t.Error("a name that was not added is known")
+	}
+	if _, err := n.Add("name 7"); !errors.Is(err, ErrSameBits) {
+		t.Errorf("a name that is there: %v", err)
+	}
+	if n.Len() != many {
+		t.Errorf("%d names", n.Len())
+	}
+}

@@ -1,0 +1,240 @@
+package repository
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"indexer/observers"
+	"indexer/rank"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// RankStats says how well the ranks are known.
+type RankStats struct {
+	// Tolerance is the relative error that every rank keeps to at rest.
+	Tolerance float64 `json:"tolerance"`
+	// URLs and Edges that ranks are passed along; a URL without either has the
+	// rank 0.15 and is not counted.
+	URLs  int `json:"urls"`
+	Edges int `json:"edges"`
+	// ResidualSum is how much rank all URLs together have not passed on, ResidualBound
+	// how much that may be at rest, ResidualGreatest the most of one URL.
+	ResidualSum      float64 `json:"residual_sum"`
+	ResidualBound    float64 `json:"residual_bound"`
+	ResidualGreatest float64 `json:"residual_greatest"`
+}
+
+// Ranks says how well the ranks are known as of now.
+func (r *Repository) Ranks(ctx context.Context) (*RankStats, error) {
+	tx, err := r.snapshot(ctx, r.db.LastTimestamp())
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	var s Stats
+	if err := s.countRanks(ctx, tx); err != nil {
+		return nil, fmt.Errorf("ranks: %w", err)
+	}
+	return &s.Ranks, nil
+}
+
+// countRanks adds up what the ranks are made of.
+func (s *Stats) countRanks(ctx context.Context, tx *txn.Txn) error {
+	r := &s.Ranks
+	var err error
+	if r.Tolerance, err = observers.RankTolerance(ctx, tx); err != nil {
+		return err
+	}
+	return tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
+		for _, c := range cols {
+			if c.Name != schema.Mass.Name {
+				continue
+			}
+			m, err := schema.DecodeMass(c.Data)
+			if err != nil {
+				return fmt.Errorf("row %q: %w", row, err)
+			}
+			r.add(&m)
+		}
+		return nil
+	})
+}
+
+func (r *RankStats) add(m *schema.StoredMass) {
+	r.URLs++
+	r.Edges += m.Out
+	if m.Out > 0 {
+		residual := math.Abs(m.Residual())
+		r.ResidualSum += residual
+		r.ResidualGreatest = max(r.ResidualGreatest, residual)
+		r.ResidualBound += observers.ResidualBound(r.Tolerance)
+	}
+}
+
+// FullSolve is the ranks held against a full solve.
+type FullSolve struct {
+	RankStats
+	SnapshotTS uint64 `json:"snapshot_ts"`
+	Iterations int    `json:"iterations"`
+	GraphBytes int    `json:"graph_bytes"`
+	// GreatestError is the greatest relative error of a rank, L1Error the sum of the
+	// absolute ones.
+	GreatestError float64 `json:"greatest_error"`
+	L1Error       float64 `json:"l1_error"`
+	// Corrected is how many sums had drifted from their summands by rounding.
+	Corrected    int     `json:"corrected"`
+	ReadSeconds  float64 `json:"read_seconds"`
+	SolveSeconds float64 `json:"solve_seconds"`
+}
+
+// SolveRanks solves all ranks from nothing, by power iteration over the graph of one
+// snapshot in memory, while the pipeline goes on, and compares. It leaves the observers
+// corrections where a sum has drifted from its summands; they apply them like any other
+// change. Ranks that are waiting to be passed on show as errors here: at rest there are
+// none above the tolerance.
+func (r *Repository) SolveRanks(ctx context.Context) (*FullSolve, error) {
+	res := &FullSolve{SnapshotTS: r.db.LastTimestamp()}
+	began := time.Now()
+	g, err := r.readRankGraph(ctx, res)
+	if err != nil {
+		return nil, fmt.Errorf("solve the ranks: %w", err)
+	}
+	res.ReadSeconds = time.Since(began).Seconds()
+	res.URLs, res.Edges, res.GraphBytes = g.Nodes(), g.Edges(), g.Bytes()
+	res.ResidualSum, res.ResidualGreatest = g.Residuals()
+	began = time.Now()
+	solved, err := rank.Solve(ctx, g.Graph, rank.Options{Tolerance: 1e-10})
+	if err != nil {
+		return nil, fmt.Errorf("solve the ranks: %w", err)
+	}
+	res.SolveSeconds, res.Iterations = time.Since(began).Seconds(), solved.Iterations
+	for i, exact := range solved.Ranks {
+		off := math.Abs(g.Ranks[i] - exact)
+		res.L1Error += off
+		res.GreatestError = max(res.GreatestError, off/exact)
+	}
+	if err := r.correctRanks(ctx, g, res); err != nil {
+		return nil, fmt.Errorf("correct the ranks: %w", err)
+	}
+	return res, nil
+}
+
+func (r *Repository) readRankGraph(ctx context.Context, res *FullSolve) (*observers.RankGraph, error) {
+	tx, err := r.snapshot(ctx, res.SnapshotTS)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	if res.Tolerance, err = observers.RankTolerance(ctx, tx); err != nil {
+		return nil, err
+	}
+	g, err := observers.ReadRankGraph(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range g.Nodes() {
+		if g.OutDegree(uint32(i)) > 0 {
+			res.ResidualBound += observers.ResidualBound(res.Tolerance)
+		}
+	}
+	return g, nil
+}
+
+// drift is how far a sum may be from its summands before it is corrected, relatively.
+const drift = 1e-13
+
+// correctRanks leaves the difference between what every URL's sources have passed on
+// and what it has added up for the observers. The sum goes on changing meanwhile, but
+// not the difference: it comes of rounding alone.
+func (r *Repository) correctRanks(ctx context.Context, g *observers.RankGraph, res *FullSolve) error {
+	in, err := g.Inflows(ctx, g.Spread)
+	if err != nil {
+		return err
+	}
+	corrected := make(map[string]bool)
+	err = r.inChunks(ctx, schema.GroupRank, res.SnapshotTS, func(tx *txn.Txn, row string) {
+		i, ok := g.Number(row)
+		if !ok || math.Abs(in[i]-g.In[i]) <= drift*in[i] {
+			return
+		}
+		tx.Set(row, schema.Correction, schema.EncodeCorrection(in[i]-g.In[i]))
+		tx.Notify(row, schema.Push)
+		corrected[row] = true
+	})
+	res.Corrected = len(corrected)
+	return err
+}
+
+// inChunks calls fn for all rows that a group had at a timestamp, in transactions of some
+// rows each. It may call it again for some.
+func (r *Repository) inChunks(ctx context.Context, group string, at uint64, fn func(tx *txn.Txn, row string)) error {
+	const chunk = 500
+	var rows []string
+	snapshot, err := r.snapshot(ctx, at)
+	if err != nil {
+		return err
+	}
+	defer snapshot.Rollback()
+	flush := func() error {
+		_, err := r.db.Run(ctx, func(tx *txn.Txn) error {
+			for _, row := range rows {
+				fn(tx, row)
+			}
+			return nil
+		})
+		rows = rows[:0]
+		return err
+	}
+	err = snapshot.Scan(ctx, group, "", "", func(row string, _ []txn.Version) error {
+		if rows = append(rows, row); len(rows) < chunk {
+			return nil
+		}
+		return flush()
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// matchRanks makes the ranks those of the tolerance asked for; 0 keeps what there is. If
+// that becomes smaller, or there were no ranks before, every URL is looked at again.
+func (r *Repository) matchRanks(ctx context.Context, tolerance float64) error {
+	tx, err := r.db.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	known, err := tx.Get(ctx, schema.AppRow, schema.RankTolerance)
+	if err != nil {
+		return err
+	}
+	now, err := schema.DecodeTolerance(known.Data)
+	if err != nil {
+		return err
+	}
+	if tolerance <= 0 {
+		tolerance = now
+	}
+	if known.Exists && tolerance == now {
+		return nil
+	}
+	at := r.db.LastTimestamp()
+	if !known.Exists || tolerance < now {
+		// A crash before the tolerance is written begins again.
+		err := r.inChunks(ctx, schema.GroupURL, at, func(tx *txn.Txn, row string) {
+			tx.Notify(row, schema.Push)
+		})
+		if err != nil {
+			return fmt.Errorf("look at all ranks again for a tolerance of %g: %w", tolerance, err)
+		}
+	}
+	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
+		tx.Set(schema.AppRow, schema.RankTolerance, schema.EncodeTolerance(tolerance))
+		return nil
+	})
+	return err
+}
