@@ -22,6 +22,7 @@ var questions = map[string]question{
 	"stats":   stats,
 	"export":  export,
 	"verify":  verifyRepository,
+	"rank":    ranks,
 }
 
 // askFor bounds how long is tried to open the data directory or to ask whoever
