@@ -23,6 +23,11 @@ var questions = map[string]question{
 	"export":  export,
 	"verify":  verifyRepository,
 	"rank":    ranks,
+	"scan":    scan,
+	"wait":    waitQuiet,
+	"check":   checkStore,
+	"gc":      gc,
+	"dead":    dead,
 }
 
 // askFor bounds how long is tried to open the data directory or to ask whoever

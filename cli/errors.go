@@ -11,10 +11,12 @@ import (
 	"indexer/config"
 	"indexer/control"
 	"indexer/index"
+	"indexer/notify"
 	"indexer/replay"
 	"indexer/repository"
 	"indexer/sites"
 	"indexer/store"
+	"indexer/txn"
 )
 
 // The exit statuses; they are part of the contract with whoever calls.
@@ -84,6 +86,11 @@ const anewHint = "move DIR/index of the data directory away; replay, verify or a
 var outcomes = []outcome{
 	{is(store.ErrNoSpace, syscall.ENOSPC), statusNoSpace, "make room on the disk and run the same command again: nothing that was loaded is lost"},
 	{is(errDifferences), statusDifferences, "the index can be made anew: replay the same files into an empty data directory, and please report it"},
+	{is(errProblems), statusDifferences, "the index can be made anew: load the same pages into an empty data directory, and please report it"},
+	{is(errStillBusy), statusFailed, "`indexer stats` tells what is left"},
+	{is(txn.ErrBelowSafePoint), statusUsage, "`indexer gc pins` lists what is kept; the setting history keeps the past for longer"},
+	{is(txn.ErrNoPin), statusUsage, "`indexer gc pins` lists the pins"},
+	{is(notify.ErrNoLetter), statusUsage, "`indexer dead list` lists what there is"},
 	{index.IsDamage, statusFailed, anewHint},
 	{is(store.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
 	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "until that process is done, query, inspect, stats, export and verify can be used all the same"},

@@ -55,7 +55,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		a.crawlCommand(), a.replayCommand(), a.queryCommand(), a.inspectCommand(), a.statsCommand(),
-		a.exportCommand(), a.verifyCommand(), a.rankCommand(), a.packCommand(), a.benchCommand(), a.versionCommand(),
+		a.exportCommand(), a.verifyCommand(), a.rankCommand(), a.scanCommand(), a.waitCommand(), a.checkCommand(), a.gcCommand(), a.deadCommand(), a.packCommand(), a.benchCommand(), a.versionCommand(),
 	)
 	return root
 }

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"indexer/control"
+	"indexer/repository"
+	"indexer/txn"
+)
+
+const checkHelp = `
+Check whether what is stored fits together: keys, records and their order, values
+that records point to, locks and their primaries, notifications and the observers
+they are for. Each problem is told with its place.
+
+It reads the store once and computes nothing anew, so it is fast; whether the index
+is what the fetches mean, ` + "`indexer verify`" + ` tells. It may run beside everything else,
+and sees one instant. While another process has the data directory, that process is
+asked.`
+
+func (a *app) checkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "check",
+		Short:   "Check whether what is stored fits together",
+		Long:    long(checkHelp, statusDone, statusFailed, statusUsage, statusInUse, statusDifferences),
+		Example: examples("indexer check", "indexer check --format json | jq .problems"),
+		Args:    exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.ask(cmd.Context(), a.request("check"), a.stdout)
+		},
+	}
+}
+
+// errProblems: check found some.
+var errProblems = errors.New("what is stored does not fit together")
+
+func checkStore(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
+	rep, err := r.Check(ctx)
+	if err != nil {
+		return err
+	}
+	if req.Format == "json" {
+		err = printJSON(stdout, rep)
+	} else {
+		_, err = io.WriteString(stdout, checkText(rep))
+	}
+	if rep.Total > 0 {
+		err = errors.Join(fmt.Errorf("%s: %w", count(rep.Total, "problem"), errProblems), err)
+	}
+	return err
+}
+
+func checkText(rep *repository.CheckReport) string {
+	t := new(table)
+	for _, c := range []struct {
+		name string
+		n    int
+	}{
+		{"rows", rep.Checked.Rows}, {"cells", rep.Checked.Cells}, {"records", rep.Checked.Records}, {"locks", rep.Checked.Locks},
+		{"notifications", rep.Checked.Notes}, {"acknowledged", rep.Checked.Acks},
+	} {
+		t.row(c.name, fmt.Sprint(c.n)+" checked")
+	}
+	if rep.Total == 0 {
+		t.row("problems", "none")
+	}
+	list(t, "problems", rep.Problems, txn.Problem.String)
+	return t.String()
+}

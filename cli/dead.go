@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"indexer/control"
+	"indexer/notify"
+	"indexer/repository"
+)
+
+const deadHelp = `
+See to the rows that observers gave up on: an observer that fails on a row over and
+over sets it aside, with the error, and goes on with the rest. A row that changes is
+run again by itself.
+
+A row is named by its URL, or as list shows it; without a row all of the observer
+are meant.`
+
+func (a *app) deadCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "dead",
+		Short:   "See to the rows that observers gave up on",
+		Long:    long(deadHelp, statusDone, statusFailed, statusUsage, statusInUse),
+		Example: examples("indexer dead list", "indexer dead retry document https://example.com/"),
+		Args:    exactly(0, "list, retry or drop"),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.deadSub("list", "List them, with the errors", "List the rows that observers gave up on, with the errors."),
+		a.deadSub("retry", "Run observers again on them", "Run observers again on rows that they gave up on, and wait until that is done. A row\nthat fails again stays in the list, and the exit status is 1."),
+		a.deadSub("drop", "Forget them", "Forget that observers gave up on rows. What the rows stand for stays as it is until\nthey change. Name at least the observer."))
+	return cmd
+}
+
+func (a *app) deadSub(do, short, what string) *cobra.Command {
+	return &cobra.Command{
+		Use:     do + " [OBSERVER [ROW]]",
+		Short:   short,
+		Long:    long("\n"+what, statusDone, statusFailed, statusUsage, statusInUse),
+		Example: examples("indexer dead " + do + " document"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 2 || do == "drop" && len(args) == 0 {
+				return &usageError{reason: "indexer dead " + do + " needs an observer, and may have one row", help: "indexer dead " + do}
+			}
+			return a.ask(cmd.Context(), a.request("dead", append([]string{do}, args...)...), a.stdout)
+		},
+	}
+}
+
+func dead(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
+	if len(req.Args) < 1 || len(req.Args) > 3 {
+		return &usageError{reason: "dead cannot be asked that"}
+	}
+	letters, err := r.DeadLetters(ctx)
+	if err != nil {
+		return err
+	}
+	letters, err = pickLetters(r, letters, req.Args[1:])
+	if err != nil {
+		return err
+	}
+	switch req.Args[0] {
+	case "list":
+		return printLetters(stdout, r, letters, req.Format)
+	case "retry":
+		return retryLetters(ctx, r, letters, stdout, req.Format)
+	case "drop":
+		return dropLetters(ctx, r, letters, stdout, req.Format)
+	}
+	return &usageError{reason: fmt.Sprintf("dead has no %q; there are list, retry and drop", req.Args[0])}
+}
+
+// pickLetters are those of an observer, and of a row.
+func pickLetters(r *repository.Repository, letters []notify.Letter, args []string) (picked []notify.Letter, err error) {
+	row := ""
+	if len(args) == 2 {
+		if row, err = repository.RowPrefix(args[1]); err != nil {
+			return nil, &inputError{what: args[1], reason: err.Error()}
+		}
+	}
+	for _, l := range letters {
+		if len(args) > 0 && l.Observer != args[0] {
+			continue
+		}
+		if len(args) == 2 && l.Row != row && r.LetterRow(l) != args[1] {
+			continue
+		}
+		picked = append(picked, l)
+	}
+	if len(args) == 2 && len(picked) == 0 {
+		return nil, fmt.Errorf("%w: %s has not given up on %s", notify.ErrNoLetter, args[0], args[1])
+	}
+	return picked, nil
+}
+
+// letterLine is a letter as JSON shows it.
+type letterLine struct {
+	Observer string    `json:"observer"`
+	Row      string    `json:"row"`
+	Error    string    `json:"error"`
+	Attempts int       `json:"attempts"`
+	Time     time.Time `json:"time"`
+}
+
+func printLetters(w io.Writer, r *repository.Repository, letters []notify.Letter, format string) error {
+	for _, l := range letters {
+		row := r.LetterRow(l)
+		if format == "json" {
+			if err := printJSON(w, letterLine{l.Observer, row, l.Error, l.Attempts, l.Time}); err != nil {
+				return err
+			}
+			continue
+		}
+		why, _, _ := strings.Cut(l.Error, "\n")
+		if _, err := fmt.Fprintf(w, "%s %s  %s, after %s: %s\n", l.Observer, plain(row), l.Time.Format(time.RFC3339), count(l.Attempts, "attempt"), plain(why)); err != nil {
+			return err
+		}
+	}
+	if len(letters) == 0 && format != "json" {
+		_, err := io.WriteString(w, "No observer has given up on a row.\n")
+		return err
+	}
+	return nil
+}
+
+// errDeadAgain: rows failed again.
+var errDeadAgain = errors.New("observers gave up again")
+
+// retried is the JSON of retry and drop.
+type retried struct {
+	Rows   int `json:"rows"`
+	Failed int `json:"failed"`
+}
+
+func retryLetters(ctx context.Context, r *repository.Repository, letters []notify.Letter, stdout io.Writer, format string) error {
+	for _, l := range letters {
+		if err := r.RetryDead(ctx, l.Observer, l.Row); err != nil {
+			return err
+		}
+	}
+	if err := r.Quiesce(ctx); err != nil {
+		return err
+	}
+	left, err := r.DeadLetters(ctx)
+	if err != nil {
+		return err
+	}
+	still := make(map[[2]string]bool)
+	for _, l := range left {
+		still[[2]string{l.Observer, l.Row}] = true
+	}
+	done := retried{Rows: len(letters)}
+	for _, l := range letters {
+		if still[[2]string{l.Observer, l.Row}] {
+			done.Failed++
+		}
+	}
+	text := fmt.Sprintf("Ran observers again on %s.\n", count(done.Rows, "row"))
+	if err := done.print(stdout, format, text); err != nil {
+		return err
+	}
+	if done.Failed > 0 {
+		return fmt.Errorf("%w on %s; see `indexer dead list`", errDeadAgain, count(done.Failed, "row"))
+	}
+	return nil
+}
+
+func (d retried) print(w io.Writer, format, text string) error {
+	if format == "json" {
+		return printJSON(w, d)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+func dropLetters(ctx context.Context, r *repository.Repository, letters []notify.Letter, stdout io.Writer, format string) error {
+	for _, l := range letters {
+		if err := r.DropDead(ctx, l.Observer, l.Row); err != nil {
+			return err
+		}
+	}
+	return retried{Rows: len(letters)}.print(stdout, format, fmt.Sprintf("Forgot %s.\n", count(len(letters), "row")))
+}

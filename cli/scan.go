@@ -1,0 +1,274 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"indexer/control"
+	"indexer/repository"
+	"indexer/txn"
+)
+
+const scanHelp = `
+Print what is in a table of the store, row by row, as values or as the records they
+are kept in. Without a table: the tables there are.
+
+PREFIX is the beginning of a row: text, a URL, or hexadecimal digits behind 0x.
+Values are shown as what they mean where that is known; with --format json there is
+an object a line. While another process has the data directory, that process is
+asked.
+
+  --raw      the records as they are stored: every version, what was rolled back,
+             data that nothing points to
+  --locks    locks on cells of the table: transactions that have not ended
+  --notify   what observers of the table have to run on, and have acknowledged
+  --at TS    the state at a timestamp that is not below the safe point`
+
+// scanRequest is what scan is asked for, as the argument of a request.
+type scanRequest struct {
+	Table  string `json:"table"`
+	Prefix string `json:"prefix"`
+	Raw    bool   `json:"raw"`
+	Locks  bool   `json:"locks"`
+	Notify bool   `json:"notify"`
+	At     uint64 `json:"at"`
+	Limit  int    `json:"limit"`
+}
+
+func (a *app) scanCommand() *cobra.Command {
+	var req scanRequest
+	cmd := &cobra.Command{
+		Use:   "scan [TABLE [PREFIX]]",
+		Short: "Look into the store",
+		Long:  long(scanHelp, statusDone, statusFailed, statusUsage, statusInUse),
+		Example: examples(
+			"indexer scan url https://lighthouse.example/",
+			"indexer scan --raw --limit 20 fetch",
+			"indexer scan --notify fetch --format json",
+		),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := req.take(args); err != nil {
+				return err
+			}
+			b, err := json.Marshal(req)
+			if err != nil {
+				return fmt.Errorf("scan: %w", err)
+			}
+			return a.ask(cmd.Context(), a.request("scan", string(b)), a.stdout)
+		},
+	}
+	cmd.Flags().BoolVar(&req.Raw, "raw", false, "the records as they are stored")
+	cmd.Flags().BoolVar(&req.Locks, "locks", false, "locks on cells of the table")
+	cmd.Flags().BoolVar(&req.Notify, "notify", false, "notifications and acknowledgements")
+	cmd.Flags().Uint64Var(&req.At, "at", 0, "the state at a `timestamp`; 0: now")
+	cmd.Flags().IntVar(&req.Limit, "limit", 0, "end after so many `lines`; 0: no limit")
+	return cmd
+}
+
+// take checks arguments before anything is opened.
+func (s *scanRequest) take(args []string) error {
+	ways := 0
+	for _, way := range []bool{s.Raw, s.Locks, s.Notify, s.At != 0} {
+		if way {
+			ways++
+		}
+	}
+	switch {
+	case len(args) > 2:
+		return &usageError{reason: "indexer scan takes a table and a prefix, no more", help: "indexer scan"}
+	case ways > 1:
+		return &usageError{reason: "--raw, --locks, --notify and --at exclude each other", help: "indexer scan"}
+	case len(args) == 0 && ways > 0:
+		return &usageError{reason: "indexer scan needs a table; `indexer scan` alone lists them", help: "indexer scan"}
+	case s.Limit < 0:
+		return &usageError{reason: "--limit is not negative", help: "indexer scan"}
+	}
+	if len(args) > 0 {
+		s.Table = args[0]
+	}
+	if len(args) == 2 {
+		prefix, err := repository.RowPrefix(args[1])
+		if err != nil {
+			return &inputError{what: args[1], reason: err.Error()}
+		}
+		s.Prefix = prefix
+	}
+	return nil
+}
+
+// scanLine is a line of a scan.
+type scanLine struct {
+	Kind   string `json:"kind"`
+	Table  string `json:"table"`
+	Row    string `json:"row"`
+	Column string `json:"column,omitempty"`
+	TS     uint64 `json:"ts,omitempty"`
+	Start  uint64 `json:"start,omitempty"`
+	Op     string `json:"op,omitempty"`
+	Value  any    `json:"value,omitempty"`
+	Bytes  int    `json:"bytes,omitempty"`
+
+	Observer string   `json:"observer,omitempty"`
+	Primary  string   `json:"primary,omitempty"`
+	Owner    string   `json:"owner,omitempty"`
+	Runs     []string `json:"runs,omitempty"`
+	Damage   string   `json:"damage,omitempty"`
+}
+
+// scanner prints lines until there are enough.
+type scanner struct {
+	scanRequest
+	w      io.Writer
+	json   bool
+	lines  int
+	values bool // whose kind goes without saying
+}
+
+func scan(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
+	s := &scanner{w: stdout, json: req.Format == "json"}
+	if len(req.Args) != 1 || json.Unmarshal([]byte(req.Args[0]), &s.scanRequest) != nil {
+		return &usageError{reason: "scan cannot be asked that"}
+	}
+	err := s.scan(ctx, r.DB())
+	if errors.Is(err, txn.ErrStop) {
+		return nil
+	}
+	return err
+}
+
+func (s *scanner) scan(ctx context.Context, db *txn.DB) error {
+	tables := db.AppGroups()
+	if s.Table == "" {
+		for _, name := range tables {
+			if err := s.print(scanLine{Kind: "table", Table: name}, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if !slices.Contains(tables, s.Table) {
+		return &usageError{reason: fmt.Sprintf("there is no table %q; there are %s", s.Table, strings.Join(tables, ", ")), help: "indexer scan"}
+	}
+	switch {
+	case s.Raw:
+		return s.records(ctx, db, s.Table)
+	case s.Locks:
+		return s.records(ctx, db, txn.LockGroup)
+	case s.Notify:
+		if err := s.records(ctx, db, txn.NotifyGroup); err != nil {
+			return err
+		}
+		return s.records(ctx, db, txn.AckGroup)
+	}
+	return s.state(ctx, db)
+}
+
+// state prints values, as of now or of a timestamp.
+func (s *scanner) state(ctx context.Context, db *txn.DB) error {
+	s.values = true
+	release := db.Hold()
+	defer release()
+	at := s.At
+	if at == 0 {
+		at = db.LastTimestamp()
+	}
+	tx := db.At(at)
+	defer tx.Rollback()
+	return tx.ScanPrefix(ctx, s.Table, s.Prefix, func(row string, cols []txn.Version) error {
+		for _, c := range cols {
+			if err := s.line(scanLine{Kind: "value", Table: s.Table, Row: row, Column: c.Name, TS: c.TS}, c.Data, true); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// records prints records of a group, as far as they are of the table.
+func (s *scanner) records(ctx context.Context, db *txn.DB, group string) error {
+	return db.Records(ctx, group, s.Prefix, txn.PrefixEnd(s.Prefix), func(r txn.Record) error {
+		if r.Damage == nil && r.Cell.Group != s.Table {
+			return nil
+		}
+		l := scanLine{Kind: r.Kind, Table: s.Table, Row: r.Cell.Row, Column: r.Cell.Name, TS: r.TS, Start: r.Start, Op: r.Op, Observer: r.Observer, Owner: r.Owner, Runs: r.Runs}
+		if r.Kind == txn.KindLock && r.Damage == nil {
+			l.Primary = repository.RowText(r.Primary.Group, r.Primary.Row) + " " + r.Primary.Column.String()
+		}
+		if r.Damage != nil {
+			l.Damage = r.Damage.Error()
+		}
+		return s.line(l, r.Value, r.Inline || r.Kind == txn.KindData)
+	})
+}
+
+// line completes a line with its value and prints it.
+func (s *scanner) line(l scanLine, value []byte, has bool) error {
+	if has {
+		l.Bytes = len(value)
+		v, err := repository.DecodeValue(txn.Column{Group: l.Table, Name: l.Column}, value)
+		if err != nil {
+			l.Damage = "the value cannot be read: " + err.Error()
+		}
+		l.Value = v
+	}
+	l.Row = repository.RowText(l.Table, l.Row)
+	return s.print(l, s.text(l))
+}
+
+func (s *scanner) print(l scanLine, text string) error {
+	if s.Limit > 0 && s.lines >= s.Limit {
+		return txn.ErrStop
+	}
+	s.lines++
+	if s.json {
+		return printJSON(s.w, l)
+	}
+	_, err := fmt.Fprintln(s.w, plain(text))
+	return err
+}
+
+// maxValueText bounds a value in texts for people; JSON has it whole.
+const maxValueText = 300
+
+func (s *scanner) text(l scanLine) string {
+	parts := []string{l.Row, l.Column, fmt.Sprint("@", l.TS)}
+	if !s.values {
+		parts = append(parts, l.Kind)
+	}
+	for _, p := range []struct{ name, value string }{
+		{"", l.Op}, {"of ", l.Observer}, {"primary ", l.Primary}, {"epoch ", l.Owner}, {"run of ", strings.Join(l.Runs, " ")}, {"DAMAGED: ", l.Damage},
+	} {
+		if p.value != "" {
+			parts = append(parts, p.name+p.value)
+		}
+	}
+	if l.Start != 0 && l.Start != l.TS {
+		parts = append(parts, fmt.Sprint("start ", l.Start))
+	}
+	if l.Value != nil {
+		parts = append(parts, valueText(l.Value))
+	}
+	return strings.Join(parts, "  ")
+}
+
+func valueText(v any) string {
+	text, ok := v.(string)
+	if !ok {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return err.Error()
+		}
+		text = string(b)
+	}
+	if len(text) > maxValueText {
+		text = strings.ToValidUTF8(text[:maxValueText], "") + "…"
+	}
+	return text
+}

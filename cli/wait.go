@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"indexer/control"
+	"indexer/progress"
+	"indexer/repository"
+)
+
+const waitHelp = `
+Wait until nothing is left to do: no row waits for an observer and no transaction is
+open, so that everything loaded before is in the index.
+
+If no process has the data directory, this one runs the observers meanwhile.
+Otherwise it waits for the one that has it; while that one crawls there is nearly
+always something left, so say --timeout.`
+
+func (a *app) waitCommand() *cobra.Command {
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:     "wait",
+		Short:   "Wait until nothing is left to do",
+		Long:    long(waitHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse),
+		Example: examples("indexer wait", "indexer wait --timeout 10m && indexer export > documents.jsonl"),
+		Args:    exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if timeout < 0 {
+				return &usageError{reason: "--timeout is not negative", help: "indexer wait"}
+			}
+			return a.ask(cmd.Context(), a.request("wait", timeout.String()), a.stdout)
+		},
+	}
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "give up after this `time`; 0: never")
+	return cmd
+}
+
+// errStillBusy: wait gave up.
+var errStillBusy = errors.New("there is still something to do")
+
+// waited is the JSON of wait.
+type waited struct {
+	Waiting int     `json:"waiting"` // rows that waited for observers in the beginning
+	Dead    int     `json:"dead"`    // rows that observers have given up on
+	Seconds float64 `json:"seconds"`
+}
+
+func waitQuiet(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
+	if len(req.Args) != 1 {
+		return &usageError{reason: "wait needs a time"}
+	}
+	timeout, err := time.ParseDuration(req.Args[0])
+	if err != nil {
+		return &usageError{reason: "wait: " + err.Error()}
+	}
+	w := waited{Waiting: rowsWaiting(r)}
+	began := time.Now()
+	limited := ctx
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	err = r.Quiesce(limited)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return fmt.Errorf("%w after %v: %s waiting", errStillBusy, timeout, count(rowsWaiting(r), "row"))
+	}
+	if err != nil {
+		return err
+	}
+	letters, err := r.DeadLetters(ctx)
+	if err != nil {
+		return err
+	}
+	w.Dead, w.Seconds = len(letters), time.Since(began).Seconds()
+	if req.Format == "json" {
+		return printJSON(stdout, w)
+	}
+	text := fmt.Sprintf("Nothing is left to do. (%s waited; it took %s.)\n", count(w.Waiting, "row"), progress.Duration(time.Since(began)))
+	if w.Dead > 0 {
+		text += fmt.Sprintf("Observers gave up on %s: see `indexer dead list`.\n", count(w.Dead, "row"))
+	}
+	_, err = io.WriteString(stdout, text)
+	return err
+}
+
+func rowsWaiting(r *repository.Repository) (n int) {
+	for _, rows := range r.Live().Backlog {
+		n += rows
+	}
+	return n
+}

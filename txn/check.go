@@ -1,0 +1,263 @@
+package txn
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"indexer/store"
+)
+
+// Problem is something in the table that cannot be as it is.
+type Problem struct {
+	Group  string `json:"table"`
+	Row    string `json:"row"`
+	Column string `json:"column,omitempty"`
+	TS     uint64 `json:"ts,omitempty"`
+	What   string `json:"problem"`
+}
+
+// String names the place, and what is wrong there.
+func (p Problem) String() string {
+	place := fmt.Sprintf("%s %q", p.Group, p.Row)
+	if p.Column != "" {
+		place += " " + p.Column
+	}
+	if p.TS != 0 {
+		place += fmt.Sprintf(" at %d", p.TS)
+	}
+	return place + ": " + p.What
+}
+
+// Checked counts what a check looked at.
+type Checked struct {
+	Rows    int `json:"rows"`
+	Cells   int `json:"cells"`
+	Records int `json:"records"`
+	Locks   int `json:"locks"`
+	Notes   int `json:"notifications"`
+	Acks    int `json:"acknowledgements"`
+}
+
+// CheckOptions say what the application knows of its table.
+type CheckOptions struct {
+	// Row says why a row's key cannot be one of its group; nil checks none.
+	Row func(group, row string) error
+	// Observes reports whether an observer is registered for a column, and whether
+	// it is a strong one; nil checks none.
+	Observes func(c Column, observer string) (watches, strong bool)
+}
+
+// Check looks whether the records of the table fit each other, at one instant, and
+// tells found what does not:
+//
+//   - every record can be read, and no timestamp is one that was never handed out;
+//   - every row is one of its group;
+//   - a write comes after its start, and starts after the write before it;
+//   - a write that points to a value has it;
+//   - no transaction is committed twice at a cell, or committed and rolled back, or
+//     committed and still holds the lock;
+//   - a lock names a primary in a group that there is, and a locked primary names
+//     itself;
+//   - notifications and acknowledgements are of observers that there are.
+//
+// It computes nothing anew; `indexer verify` does.
+func (db *DB) Check(ctx context.Context, opts CheckOptions, found func(Problem)) (Checked, error) {
+	reader, done := db.instant()
+	defer done()
+	c := &checker{ctx: ctx, reader: reader, opts: opts, found: found, groups: make(map[string]bool), ceiling: db.oracle.allocated()}
+	for _, g := range db.AppGroups() {
+		c.groups[g] = true
+	}
+	for _, g := range append(db.AppGroups(), lockGroup, notifyGroup, ackGroup) {
+		if err := c.group(g); err != nil {
+			return c.n, fmt.Errorf("txn: check %s: %w", g, err)
+		}
+	}
+	return c.n, nil
+}
+
+type checker struct {
+	ctx     context.Context
+	reader  store.Reader
+	opts    CheckOptions
+	found   func(Problem)
+	groups  map[string]bool
+	ceiling uint64 // all timestamps are below it
+	n       Checked
+
+	row     string
+	columns map[string][]Record // of the row, without values
+}
+
+func (c *checker) group(group string) error {
+	c.columns = make(map[string][]Record)
+	for from, first := []byte(nil), true; ; {
+		next, err := c.reader.Scan(c.ctx, store.Range{Group: group, Start: from, MaxCells: scanCells}, func(cell store.Cell) error {
+			if row := string(cell.Row); first || row != c.row {
+				c.endRow(group)
+				c.row, first = row, false
+				c.beginRow(group)
+			}
+			return c.record(group, describeRecord(cell))
+		})
+		if err != nil {
+			return err
+		}
+		if next == nil {
+			c.endRow(group)
+			return nil
+		}
+		from = next
+	}
+}
+
+func (c *checker) beginRow(group string) {
+	if strings.HasPrefix(group, "~") {
+		return
+	}
+	c.n.Rows++
+	if c.opts.Row == nil {
+		return
+	}
+	if err := c.opts.Row(group, c.row); err != nil {
+		c.found(Problem{Group: group, Row: c.row, What: "the row's key: " + err.Error()})
+	}
+}
+
+// record checks one record by itself, and keeps those of cells for endRow.
+func (c *checker) record(group string, r Record) error {
+	c.n.Records++
+	bad := func(format string, args ...any) {
+		c.found(Problem{Group: group, Row: r.Cell.Row, Column: r.Cell.Name, TS: r.TS, What: fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case r.Damage != nil:
+		bad("%v", r.Damage)
+		return nil
+	case r.TS >= c.ceiling:
+		bad("a timestamp that was never handed out; all are below %d", c.ceiling)
+	}
+	switch r.Kind {
+	case KindLock:
+		c.n.Locks++
+		return c.lock(r, bad)
+	case KindNotification, KindAcknowledgement:
+		c.observer(r, bad)
+	default:
+		r.Value = nil
+		c.columns[r.Cell.Name] = append(c.columns[r.Cell.Name], r)
+	}
+	return nil
+}
+
+func (c *checker) observer(r Record, bad func(string, ...any)) {
+	count := &c.n.Notes
+	if r.Kind == KindAcknowledgement {
+		count = &c.n.Acks
+	}
+	*count++
+	if c.opts.Observes == nil {
+		return
+	}
+	watches, strong := c.opts.Observes(r.Cell.Column, r.Observer)
+	switch {
+	case !watches:
+		bad("%s of %s, which does not observe %s", r.Kind, r.Observer, r.Cell.Column)
+	case r.Kind == KindAcknowledgement && !strong:
+		bad("acknowledgement of %s, which never acknowledges", r.Observer)
+	}
+}
+
+// lock looks at the cell of a lock, and at its primary.
+func (c *checker) lock(r Record, bad func(string, ...any)) error {
+	switch {
+	case !c.groups[r.Cell.Group]:
+		bad("a lock of %s, a table that there is not", r.Cell.Group)
+		return nil
+	case !c.groups[r.Primary.Group]:
+		bad("the lock's primary is in %q, a table that there is not", r.Primary.Group)
+		return nil
+	}
+	cells, err := c.reader.Read(c.ctx, []byte(r.Cell.Row), store.Selector{Group: r.Cell.Group, Column: recordColumn(kindWrite, r.Cell.Name), MinTS: r.Start})
+	if err != nil {
+		return err
+	}
+	for _, cell := range cells {
+		if w := describeRecord(cell); w.Damage == nil && w.Start == r.Start {
+			bad("a lock of the transaction %d, which has committed here at %d", r.Start, w.TS)
+		}
+	}
+	if r.Op == opPut.String() && !r.Inline {
+		data, err := c.reader.Read(c.ctx, []byte(r.Cell.Row), store.Selector{Group: r.Cell.Group, Column: recordColumn(kindData, r.Cell.Name), MinTS: r.Start, MaxTS: r.Start})
+		if err != nil {
+			return err
+		}
+		if len(data) == 0 {
+			bad("a lock that promises a value, which is not there")
+		}
+	}
+	primary, err := c.reader.Read(c.ctx, []byte(r.Primary.Row), store.Selector{Group: lockGroup, Column: sideColumn(r.Primary.Column), MinTS: r.Start, MaxTS: r.Start})
+	if err != nil || len(primary) == 0 {
+		return err // committed or rolled back there, or never locked: all can be resolved
+	}
+	if p := describeRecord(primary[0]); p.Damage == nil && p.Primary != r.Primary {
+		bad("the lock names the primary %s, which names %s as its own", r.Primary, p.Primary)
+	}
+	return nil
+}
+
+// endRow checks the columns of a row: what each record says beside the others.
+func (c *checker) endRow(group string) {
+	for name, records := range c.columns {
+		c.n.Cells++
+		bad := func(ts uint64, format string, args ...any) {
+			c.found(Problem{Group: group, Row: c.row, Column: name, TS: ts, What: fmt.Sprintf(format, args...)})
+		}
+		checkColumn(records, bad)
+	}
+	clear(c.columns)
+}
+
+func checkColumn(records []Record, bad func(uint64, string, ...any)) {
+	var writes []Record
+	data, rolledBack := make(map[uint64]bool), make(map[uint64]bool)
+	for _, r := range records {
+		switch r.Kind {
+		case KindData:
+			data[r.TS] = true
+		case KindRollback:
+			rolledBack[r.TS] = true
+		case KindWrite:
+			writes = append(writes, r)
+		}
+	}
+	slices.SortFunc(writes, func(a, b Record) int { return cmp.Compare(a.TS, b.TS) })
+	for i, w := range writes {
+		switch {
+		case w.Start >= w.TS:
+			bad(w.TS, "a write of a transaction that started at %d, not before", w.Start)
+		case rolledBack[w.Start]:
+			bad(w.TS, "a write of the transaction %d, which was rolled back here", w.Start)
+		case i > 0 && writes[i-1].Start == w.Start:
+			bad(w.TS, "the transaction %d has committed twice here, also at %d", w.Start, writes[i-1].TS)
+		case i > 0 && w.Start <= writes[i-1].TS:
+			bad(w.TS, "a write of a transaction that started at %d and cannot have seen the one at %d", w.Start, writes[i-1].TS)
+		}
+		switch {
+		case w.Op == opLock.String():
+			bad(w.TS, "a write that only locks")
+		case w.Op == opPut.String() && !w.Inline && !data[w.Start]:
+			bad(w.TS, "a write points to a value at %d, which is not there", w.Start)
+		}
+	}
+}
+
+// allocated is the bound that the table knows of: every timestamp is below it.
+func (o *Oracle) allocated() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.ceiling
+}
