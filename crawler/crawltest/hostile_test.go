@@ -2,6 +2,7 @@ package crawltest
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -18,12 +19,12 @@ func TestHostile(t *testing.T) {
 	w := ServeFile(t, "hostile.txt")
 	var hops int
 	partner := w.hosts["partner.ip81"]
-	partner.redirect = func(path string) string {
+	partner.answer = func(path string) *page.Fetch {
 		var n int
 		if _, err := fmt.Sscanf(path, "/hops/%d", &n); err != nil {
-			return ""
+			return nil
 		}
-		return fmt.Sprintf("/hops/%d", n+1)
+		return &page.Fetch{Status: http.StatusFound, Header: http.Header{"Location": {fmt.Sprintf("/hops/%d", n+1)}}}
 	}
 	s := NewSetting(t.TempDir(), delay, w.URL("http://hostile.ip80/"), w.URL("http://partner.ip81/"))
 	s.Fetch.HeaderTime, s.Fetch.StallTime, s.Fetch.MinRate = time.Second, 300*time.Millisecond, 1000

@@ -39,8 +39,8 @@ type host struct {
 	packed  map[*page.Fetch][]byte // bodies as sent, where they are compressed
 	// make answers what pages do not, for sites without an end.
 	make func(path string) (body string, ok bool)
-	// redirect says where a path leads that the text does not name, "" if nowhere.
-	redirect func(path string) (location string)
+	// answer answers before all others, nil if it has nothing to say.
+	answer func(path string) *page.Fetch
 }
 
 var hostName = regexp.MustCompile(`(https?:)//([a-z0-9]+\.ip([0-9]+))`)
@@ -161,15 +161,15 @@ func (h *host) find(path string) *page.Fetch {
 	h.web.mu.Lock()
 	now := h.web.now
 	h.web.mu.Unlock()
+	if h.answer != nil {
+		if f := h.answer(path); f != nil {
+			return f
+		}
+	}
 	for _, p := range []string{path, "/*"} {
 		for _, f := range slices.Backward(h.pages[p]) {
 			if !f.Time.After(now) {
 				return f
-			}
-		}
-		if h.redirect != nil {
-			if to := h.redirect(path); to != "" {
-				return &page.Fetch{Status: http.StatusFound, Header: http.Header{"Location": {to}}}
 			}
 		}
 		if h.make == nil {
