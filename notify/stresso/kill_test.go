@@ -35,8 +35,11 @@ const (
 // would wake again whom a lost notification lets sleep.)
 func TestKilled(t *testing.T) {
 	kills := 6
-	if long {
+	switch {
+	case long:
 		kills = 100
+	case testing.Short():
+		kills = 2
 	}
 	for _, path := range paths {
 		t.Run(path.name, func(t *testing.T) {
