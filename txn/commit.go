@@ -61,6 +61,9 @@ func (t *Txn) commitTwoPhase(ctx context.Context) (uint64, error) {
 	if err := c.commitPrimary(ctx, commit); err != nil {
 		return 0, err
 	}
+	if err := t.db.step(stepPrimaryCommitted, c.primary.cell); err != nil {
+		return commit, err
+	}
 	return commit, c.finish(ctx, commit)
 }
 
@@ -184,6 +187,9 @@ func (c *committing) finish(ctx context.Context, commit uint64) error {
 		}
 		if err := c.applyTo(ctx, w.cell, settle(w.cell.Column, c.record(w), commit, false)); err != nil {
 			return nil // committed; the locks left are rolled forward by their readers, the trigger stays until then
+		}
+		if err := c.t.db.step(stepSecondaryCommitted, w.cell); err != nil {
+			return err
 		}
 	}
 	return c.t.removeAnswered(ctx)

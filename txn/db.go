@@ -46,9 +46,10 @@ type Options struct {
 	Step func(step string, cell Cell) error
 
 	// Only tests set these: sizes of the oracle, 0 for usualSizes, and what to put
-	// in place of inlineLimit.
-	sizes  oracleSizes
-	inline int
+	// in place of inlineLimit; and stranger, the Step of those who resolve locks.
+	sizes    oracleSizes
+	inline   int
+	stranger func(step string, cell Cell) error
 }
 
 // DB runs transactions on a table.
@@ -174,4 +175,13 @@ func (db *DB) step(name string, c Cell) error {
 		return nil
 	}
 	return db.opts.Step(name, c)
+}
+
+// strangersStep is step for those who resolve the locks of others. It is not
+// Options.Step, which stops commits.
+func (db *DB) strangersStep(name string, c Cell) error {
+	if db.opts.stranger == nil {
+		return nil
+	}
+	return db.opts.stranger(name, c)
 }

@@ -60,7 +60,7 @@ func (t *Txn) commitOnePhase(ctx context.Context) (uint64, error) {
 	case res.Outcome == store.Refused:
 		return 0, t.refused(ctx, res)
 	}
-	return commit, nil
+	return commit, t.db.step(stepBatchCommitted, Cell{})
 }
 
 // mayHaveHappened tells errors of a batch that was on its way from those of

@@ -48,7 +48,7 @@ func (c *committing) prewrite(ctx context.Context, w *write) error {
 	if res.Outcome == store.Refused {
 		return c.t.refused(ctx, res)
 	}
-	return nil
+	return c.t.db.step(stepPrewritten, w.cell)
 }
 
 func (c *committing) prewriteGuards(w *write) []store.Selector {
@@ -104,6 +104,9 @@ func (c *committing) undo(ctx context.Context) error {
 	var errs []error
 	for i := len(c.locked) - 1; i >= 0; i-- {
 		cell := c.locked[i].cell
+		if err := c.t.db.step(stepUndo, cell); err != nil {
+			return errors.Join(append(errs, err)...)
+		}
 		c.t.db.gc.queue.add(cell, c.t.start+1)
 		if err := c.applyTo(ctx, cell, rollback(cell.Column, c.t.start)); err != nil {
 			errs = append(errs, fmt.Errorf("roll back %s: %w", cell, err))

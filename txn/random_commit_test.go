@@ -16,9 +16,14 @@ func (r *random) onStep(step string, _ Cell) error {
 	switch step {
 	case stepOracleRange, stepOracleRangeWritten: // of no transaction
 		return nil
+	case stepUndo: // a live process that leaves locks: steps_test.go
+		return nil
 	case stepNotify: // the commit timestamp has just been taken
 		x.commit = r.db.LastTimestamp()
-	case stepCommitSecondary, stepUnnotify, stepHandover:
+	case stepBatchCommitted:
+		x.commit = r.db.LastTimestamp()
+		r.decide(x)
+	case stepPrimaryCommitted, stepCommitSecondary, stepSecondaryCommitted, stepUnnotify, stepHandover:
 		r.decide(x)
 	}
 	if x.stopAt < 0 {

@@ -107,6 +107,9 @@ func (db *DB) decide(ctx context.Context, lock lockRecord) (fate, error) {
 		default:
 			return f, nil
 		}
+		if err := db.strangersStep(stepResolvePrimary, lock.primary); err != nil {
+			return fate{}, err
+		}
 		res, err := db.table.Mutate(ctx, m)
 		if err != nil {
 			return fate{}, fmt.Errorf("txn: roll back the primary %s: %w", lock.primary, err)
@@ -133,6 +136,9 @@ func nothingSince(lock lockRecord, newest uint64) []store.Selector {
 // rollForward does for a committed transaction at one cell what its owner would
 // have done, acknowledgement included. If the lock is gone, somebody has.
 func (db *DB) rollForward(ctx context.Context, cell Cell, lock lockRecord, commit uint64) error {
+	if err := db.strangersStep(stepResolveForward, cell); err != nil {
+		return err
+	}
 	res, err := db.table.Mutate(ctx, store.RowMutation{
 		Row:       []byte(cell.Row),
 		Require:   &store.CellRef{Group: lockGroup, Column: sideColumn(cell.Column), TS: lock.start},
@@ -149,6 +155,9 @@ func (db *DB) rollForward(ctx context.Context, cell Cell, lock lockRecord, commi
 
 // rollBack removes the lock and data of a rolled-back transaction at one cell.
 func (db *DB) rollBack(ctx context.Context, cell Cell, start uint64) error {
+	if err := db.strangersStep(stepResolveBack, cell); err != nil {
+		return err
+	}
 	_, err := db.table.Mutate(ctx, store.RowMutation{
 		Row:       []byte(cell.Row),
 		Require:   &store.CellRef{Group: lockGroup, Column: sideColumn(cell.Column), TS: start},

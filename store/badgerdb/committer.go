@@ -50,6 +50,21 @@ type committer struct {
 	carry     *request // ended the last group, comes first in the next
 	clock     atomic.Pointer[store.Clock]
 	failed    error
+	step      func(step string) error // nil but in tests
+}
+
+// The failpoints of group commit; txn.Steps says what dying there leaves behind.
+const (
+	StepGroupStamped = "group-stamped" // timestamps are reserved, nothing is written
+	StepGroupWritten = "group-written" // it is in Badger's log, and not published
+	StepGroupVisible = "group-visible" // readers see it, no caller was answered
+)
+
+func (c *committer) at(step string) error {
+	if c.step == nil {
+		return nil
+	}
+	return c.step(step)
 }
 
 // run is the goroutine.
@@ -97,9 +112,15 @@ func (c *committer) group(first *request) {
 		return
 	}
 	accepted, reserved := c.stamp(accepted)
-	err := c.write(accepted, rd)
+	err := c.at(StepGroupStamped)
+	if err == nil {
+		err = c.write(accepted, rd)
+	}
 	if reserved {
 		(*c.clock.Load()).Visible()
+	}
+	if err == nil {
+		err = c.at(StepGroupVisible)
 	}
 	if err != nil {
 		c.failed = fmt.Errorf("%w: %w", store.ErrBroken, err)
@@ -239,6 +260,9 @@ func (c *committer) write(group []*request, rd *reader) error {
 	}
 	if err := b.txn.CommitAt(c.seq+1, nil); err != nil {
 		return runError("writing", err)
+	}
+	if err := c.at(StepGroupWritten); err != nil {
+		return err
 	}
 	c.seq++
 	c.bounds = b.bounds

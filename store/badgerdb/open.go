@@ -98,6 +98,7 @@ func (db *DB) start(opts Options) error {
 		space:     newSpaceGuard(db.dir, opts.MinFreeBytes),
 		stats:     &db.stats,
 		seq:       db.seqAtOpen,
+		step:      opts.Step,
 	}
 	db.running.Go(db.committer.run)
 	return nil

@@ -32,6 +32,9 @@ type Options struct {
 	// VerifyOnOpen reads all table files when opening and compares checksums.
 	// It costs one pass over the data. Verify does the same at any time.
 	VerifyOnOpen bool
+	// Step is called at the failpoints of group commit (committer.go), from the
+	// committer's goroutine. An error there is what a failed write is. For tests.
+	Step func(step string) error
 }
 
 // DefaultMinFreeBytes leaves room for what is in memory to be written out.
