@@ -101,7 +101,9 @@ func (h *hermitage) step(step []json.RawMessage) {
 		if (want != nil) != ok || (ok && v != *want) {
 			h.t.Errorf("%s: read %v in %v", h.where, v, got)
 		}
-		h.get(tx, decode[string](h, step, 2), want)
+		h.get(tx.Get, decode[string](h, step, 2), want)
+	case "lock":
+		h.get(tx.GetForUpdate, decode[string](h, step, 2), decode[*int](h, step, 3))
 	case "scan":
 		h.equal(h.all(tx, always), decode[map[string]int](h, step, 2))
 	case "scanif":
@@ -145,8 +147,10 @@ func (h *hermitage) set(tx *Txn, key string, v int) {
 	tx.Set(key, hermitageColumn, []byte(strconv.Itoa(v)))
 }
 
-func (h *hermitage) get(tx *Txn, key string, want *int) {
-	v, err := tx.Get(context.Background(), key, hermitageColumn)
+type getter func(context.Context, string, Column) (Value, error)
+
+func (h *hermitage) get(get getter, key string, want *int) {
+	v, err := get(context.Background(), key, hermitageColumn)
 	if err != nil || v.Exists != (want != nil) || (want != nil && string(v.Data) != strconv.Itoa(*want)) {
 		h.t.Errorf("%s: Get gave %q, %v", h.where, v.Data, err)
 	}
