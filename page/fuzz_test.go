@@ -88,3 +88,21 @@ func FuzzRefresh(f *testing.F) {
 		}
 	})
 }
+
+// FuzzContentType holds that the media type's kind depends on nothing but its
+// essence: parameters, case and space round it do not matter.
+func FuzzContentType(f *testing.F) {
+	f.Add("text/html", "charset=utf-8", []byte("<p>x"))
+	f.Add("application/xhtml+xml", "a;b;", []byte("\x00"))
+	f.Add("", "text/plain", []byte("x"))
+	f.Fuzz(func(t *testing.T, mediaType, parameters string, body []byte) {
+		plain := &Fetch{Header: http.Header{"Content-Type": {mediaType}}, Body: body}
+		dressed := &Fetch{Header: http.Header{"Content-Type": {" " + mediaType + "\t;" + parameters}}, Body: body}
+		if a, b := bodyKind(plain), bodyKind(dressed); a != b {
+			t.Errorf("%q is of kind %d, %q of kind %d", mediaType, a, dressed.Header.Get("Content-Type"), b)
+		}
+		if kind := bodyKind(plain); kind == kindHTML && strings.Contains(mediaType, "/") && !strings.Contains(strings.ToLower(mediaType), "html") {
+			t.Errorf("%q is HTML", mediaType)
+		}
+	})
+}
