@@ -1,0 +1,154 @@
+package repository_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"indexer/page"
+	"indexer/repository"
+	"indexer/txn"
+)
+
+// rewritten is a web some time later: every page says something else.
+func rewritten(rng *rand.Rand, fetches []page.Fetch, round int) []page.Fetch {
+	fetches = slices.Clone(fetches)
+	for i := range fetches {
+		f := &fetches[i]
+		f.Time = f.Time.Add(time.Duration(round) * time.Hour)
+		if f.Body == nil {
+			continue
+		}
+		var words strings.Builder
+		for range 400 {
+			fmt.Fprintf(&words, " %x", rng.Uint32())
+		}
+		f.Body = append(slices.Clone(f.Body), fmt.Sprintf("<p>round %d%s</p>", round, words.String())...)
+	}
+	return fetches
+}
+
+// TestRewritten: what a repository takes on the disk follows what is in it,
+// not what was. (INDEXER_LONG=1 rewrites it fifty times.)
+func TestRewritten(t *testing.T) {
+	rounds := 12
+	if long() {
+		rounds = 50
+	}
+	web := mustReadWeb(t, ownWebs)
+	rng := seeded(t)
+	var last []page.Fetch
+	r := open(t, t.TempDir(), repository.Options{Collect: true})
+	for round := range rounds {
+		last = rewritten(rng, web, round)
+		load(t, r, 4, last)
+	}
+	freed := collect(t, r)
+	digest := digestOf(t, r)
+	wantSound(t, r, digest)
+	wantFit(t, r)
+	closeNow(t, r)
+
+	once := open(t, t.TempDir(), repository.Options{})
+	load(t, once, 4, last)
+	if got := digestOf(t, once); got != digest {
+		t.Errorf("digest %s of the last round alone, %s after all of them", got, digest)
+	}
+	live := collect(t, once)
+	closeNow(t, once)
+	ratio := float64(freed.BytesAfter) / float64(live.BytesAfter)
+	t.Logf("%d bytes before and %d after the collection of %d rounds, %d with the last alone: %.2f times", freed.BytesBefore, freed.BytesAfter, rounds, live.BytesAfter, ratio)
+	if ratio > 2 {
+		t.Errorf("%d rounds take %.2f times what the last one takes", rounds, ratio)
+	}
+}
+
+func collect(t *testing.T, r *repository.Repository) *repository.Freed {
+	t.Helper()
+	f, err := r.Collect(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// wantFit checks the store.
+func wantFit(t *testing.T, r *repository.Repository) {
+	t.Helper()
+	rep, err := r.Check(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range rep.Problems {
+		t.Error(p)
+	}
+	if rep.Checked.Records == 0 {
+		t.Error("nothing was checked")
+	}
+}
+
+// TestCollectedMeanwhile loads webs in random order, several times over, while the
+// garbage of the whole repository is collected again and again beside it, and its
+// space reclaimed. What comes out is what comes out undisturbed.
+func TestCollectedMeanwhile(t *testing.T) {
+	for _, m := range []struct {
+		name string
+		mode txn.Mode
+	}{{"onephase", txn.OnePhase}, {"twophase", txn.TwoPhase}} {
+		t.Run(m.name, func(t *testing.T) {
+			rng := seeded(t)
+			web := mustReadWeb(t, ownWebs)
+			last := rewritten(rng, web, 100)
+			digest := undisturbed(t, last)
+			dir := t.TempDir()
+			rounds := 2
+			if long() {
+				rounds = 5
+			}
+			for round := range rounds {
+				r := open(t, dir, repository.Options{Commit: m.mode, Collect: true})
+				fetches := last
+				if round < rounds-1 {
+					fetches = rewritten(rng, web, round)
+				}
+				stop := collectAllTheTime(t, r)
+				load(t, r, 4, shuffled(rng, fetches))
+				stop()
+				wantFit(t, r)
+				if round == rounds-1 {
+					wantSound(t, r, digest)
+					collect(t, r)
+					wantSound(t, r, digest)
+					wantFit(t, r)
+				}
+				closeNow(t, r)
+			}
+		})
+	}
+}
+
+func collectAllTheTime(t *testing.T, r *repository.Repository) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	n := 0
+	work.Go(func() {
+		for ctx.Err() == nil {
+			if _, err := r.Collect(ctx); err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+				return
+			}
+			n++
+		}
+	})
+	return func() {
+		cancel()
+		work.Wait()
+		t.Logf("collected %d times", n)
+	}
+}
