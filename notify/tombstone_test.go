@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
+	"indexer/store/badgerdb"
 	"indexer/txn"
 )
 
@@ -14,39 +16,46 @@ import (
 // in a table through which none, and then many, have come and gone. In a
 // log-structured store each of them leaves a tombstone, and a scan steps over all
 // of these: the rescan, and each Quiesce. The engine therefore keeps the notify
-// group in memory (store.GroupSpec.Resident) and knows when it is empty. The
-// sub-benchmarks are to be compared with each other. A million takes half a minute
-// to prepare: INDEXER_LONG=1.
+// group in memory (store.GroupSpec.Resident) and knows when it is empty; resident=false
+// is the same table without that. A million takes half a minute to prepare:
+// INDEXER_LONG=1.
 func BenchmarkTombstones(b *testing.B) {
 	for _, gone := range []int{0, 10_000, 1_000_000} {
 		if gone > 100_000 && os.Getenv("INDEXER_LONG") == "" {
 			continue
 		}
-		b.Run(fmt.Sprint("gone=", gone), func(b *testing.B) {
-			ended := make(chan struct{}, 1)
-			r := newRig(b, openBadger(b), Options{}, Observer{Name: "watch", Watches: col("x"), Weak: true, Batch: 32, Run: nothing})
-			comeAndGo(b, r, gone)
-			next := New(r.p.registry, Options{Events: Events{Ran: func(string, int, time.Duration) { ended <- struct{}{} }}})
-			tell := next.Handover
-			db, err := txn.Open(context.Background(), r.table, txn.Options{Observers: r.p.registry.Observers, Handover: tell})
-			if err != nil {
-				b.Fatal(err)
-			}
-			r = (&rig{b, db, next, r.table}).start()
-			b.Run("quiesce", func(b *testing.B) {
-				for b.Loop() {
-					r.quiesce()
-				}
-			})
-			b.Run("latency", func(b *testing.B) {
-				for b.Loop() {
-					r.set("a", "x", "v")
-					<-ended
-				}
-			})
-			r.close()
-		})
+		for _, resident := range []bool{true, false} {
+			b.Run(fmt.Sprintf("gone=%d/resident=%v", gone, resident), func(b *testing.B) { tombstones(b, gone, resident) })
+		}
 	}
+}
+
+func tombstones(b *testing.B, gone int, resident bool) {
+	specs := slices.Clone(groups)
+	for i := range specs {
+		specs[i].Resident = specs[i].Resident && (resident || specs[i].Name != "~notify")
+	}
+	table, err := badgerdb.Open(b.TempDir(), specs, badgerdb.Options{MinFreeBytes: -1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = table.Close() })
+	ended := make(chan struct{}, 1)
+	o := Observer{Name: "watch", Watches: col("x"), Weak: true, Batch: 32, Run: nothing}
+	comeAndGo(b, newRig(b, table, Options{}, o), gone)
+	r := newRig(b, table, Options{Events: Events{Ran: func(string, int, time.Duration) { ended <- struct{}{} }}}, o).start()
+	b.Run("quiesce", func(b *testing.B) {
+		for b.Loop() {
+			r.quiesce()
+		}
+	})
+	b.Run("latency", func(b *testing.B) { // from a commit to the end of the run it causes
+		for b.Loop() {
+			r.set("a", "x", "v")
+			<-ended
+		}
+	})
+	r.close()
 }
 
 // comeAndGo sends weak notifications to n rows and has them answered. Then it
