@@ -97,27 +97,3 @@ func tlsWeb(left, right string, n int) string {
 	plain := plainPages(left, n) + plainPages(right, n)
 	return b.String() + strings.ReplaceAll(plain, "http://", "https://")
 }
-
-// TestRefusedAddresses: whatever a host is written as or resolves to, without
-// AllowPrivate nothing on loopback is asked for anything.
-func TestRefusedAddresses(t *testing.T) {
-	t.Parallel()
-	w := Serve(t, "-- 2024-01-01 http://secret.ip85/ --\n<title>Secret</title><p>Only this machine may read this page, and whoever crawls on it must not.\n")
-	real := string(w.URL("http://secret.ip85/"))
-	port := page.URL(real).Port()
-	s := NewSetting(t.TempDir(), time.Millisecond)
-	s.Fetch.AllowPrivate, s.WARC = false, ""
-	for _, host := range []string{
-		"127.0.0.85", "2130706517", "0x7f000055", "0177.0.0.85", "127.85", "[::ffff:127.0.0.85]", "[::ffff:7f00:55]", "localhost", "a.localhost",
-		"[64:ff9b::7f00:55]", "[2002:7f00:55::1]", "0.0.0.0", "[::]", "[::1]",
-	} {
-		u, err := page.ParseURL("http://" + host + ":" + port + "/")
-		if err != nil {
-			t.Fatalf("%s: %v", host, err)
-		}
-		s.Seeds = append(s.Seeds, u)
-	}
-	if docs, _ := crawlOnce(t, s); len(docs) > 0 || len(w.Log()) > 0 {
-		t.Errorf("%d documents, %d requests", len(docs), len(w.Log()))
-	}
-}
