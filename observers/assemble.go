@@ -24,7 +24,7 @@ type Assembled struct {
 	Sum       [8]byte // digest of all but times and rank
 
 	anchors   anchorCount
-	contested bool // the ranks are not known well enough to choose for certain
+	unsettled *schema.StoredChoice // a choice that settle has to make, nil if none
 }
 
 // Assemble reads the document of a cluster at the transaction's snapshot.
@@ -59,13 +59,36 @@ func assembleMembers(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*As
 		return nil, err
 	}
 	d := &Assembled{}
-	d.Canonical, d.contested = choose(members)
+	if err := d.choose(ctx, tx, schema.ClusterRow(key), members); err != nil {
+		return nil, err
+	}
 	for _, m := range members {
 		d.Members = append(d.Members, m.URL)
 		d.Rank += m.Rank
 	}
 	slices.Sort(d.Members)
 	return d, nil
+}
+
+// choose finds the canonical URL: by the ranks as published, or if these do not tell, as
+// settle has chosen.
+func (d *Assembled) choose(ctx context.Context, tx *txn.Txn, row string, members []RankedMember) (err error) {
+	contested := false
+	if d.Canonical, contested = choose(members); !contested {
+		return nil
+	}
+	stored, known, err := readChoice(ctx, tx, row)
+	if err != nil {
+		return err
+	}
+	among := candidates(members)
+	switch {
+	case !known || stored.Among != among:
+		d.unsettled = &schema.StoredChoice{Among: among}
+	case stored.URL != "":
+		d.Canonical = stored.URL
+	}
+	return nil
 }
 
 func (d *Assembled) hashPage(h hash.Hash) {

@@ -2,6 +2,7 @@ package observers
 
 import (
 	"context"
+	"crypto/sha256"
 
 	"indexer/page"
 	"indexer/rank"
@@ -48,7 +49,7 @@ func rankMember(info schema.MemberInfo, m *schema.StoredMass, tolerance float64)
 // with a rank about the highest it is the first.
 //
 // Ranks are known within bounds. Contested is a choice that could be another one with
-// other ranks within them; it is then by the ranks as published.
+// other ranks within them; it is then by the ranks as published, until settle makes it.
 func choose(members []RankedMember) (canonical page.URL, contested bool) {
 	var ranks, least, most topTwo
 	for i, m := range members {
@@ -74,6 +75,28 @@ func choose(members []RankedMember) (canonical page.URL, contested bool) {
 		}
 	}
 	return canonical, contested
+}
+
+// candidates is a digest of the members that can be chosen.
+func candidates(members []RankedMember) (sum [8]byte) {
+	h := sha256.New()
+	for _, m := range members {
+		if m.Eligible {
+			hashStrings(h, string(m.URL))
+		}
+	}
+	copy(sum[:], h.Sum(nil))
+	return sum
+}
+
+// readChoice reads the choice that settle made, false if there is no row for one.
+func readChoice(ctx context.Context, tx *txn.Txn, row string) (schema.StoredChoice, bool, error) {
+	v, err := tx.Get(ctx, row, schema.Choice)
+	if err != nil || !v.Exists {
+		return schema.StoredChoice{}, false, err
+	}
+	c, err := schema.DecodeChoice(v.Data)
+	return c, true, err
 }
 
 // topTwo are the two greatest of some numbers.

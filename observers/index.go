@@ -25,7 +25,8 @@ type Sink interface {
 //	watches  index:dirty (weak only), at cluster rows
 //	reads    member rows of the cluster; doc:text and fetch times of its canonical
 //	         URL; link rows of all members
-//	writes   index:doc; the index files
+//	writes   index:doc; the index files; choice:x, with a choice that is to be made
+//	wakes    settle (weak), to make it
 //
 // Everything is read at one snapshot, and the document is a function of it
 // alone. So the snapshot's timestamp is its sequence number: a document computed
@@ -50,6 +51,7 @@ func (x *indexer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 		if err != nil {
 			return fmt.Errorf("assemble the document of cluster %x: %w", key[:6], err)
 		}
+		d.contest(tx, row)
 		if d.Canonical == "" {
 			changes = append(changes, index.Delete(key, tx.Start()))
 			// Also if there is none: a run whose outcome nobody knew, and that set it,

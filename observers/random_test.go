@@ -36,6 +36,9 @@ type schedule struct {
 	nested bool
 	// crashes end the process now and then, between any two steps of a commit.
 	crashes bool
+	// tolerance of ranks, 0 for the default: a large one leaves many choices of canonical
+	// URLs to settle.
+	tolerance float64
 	// files exports to real index files, instead of documents in memory.
 	files bool
 }
@@ -60,6 +63,9 @@ func TestRandomWebs(t *testing.T) {
 		{"16 workers", schedule{mode: txn.OnePhase, workers: 16}, 30, 15, 100},
 		{"4 workers, two-phase", schedule{mode: txn.TwoPhase, workers: 4}, 12, 10, 60},
 		{"16 workers, two-phase", schedule{mode: txn.TwoPhase, workers: 16}, 12, 6, 40},
+		{"coarse ranks, small", schedule{mode: txn.OnePhase, nested: true, tolerance: 0.1}, 10, 400, 3000},
+		{"coarse ranks", schedule{mode: txn.OnePhase, crashes: true, tolerance: 0.03}, 30, 40, 300},
+		{"coarse ranks, 16 workers", schedule{mode: txn.OnePhase, workers: 16, tolerance: 0.1}, 60, 5, 50},
 		{"4 workers, index files", schedule{mode: txn.OnePhase, workers: 4, files: true}, 20, 3, 20},
 	} {
 		t.Run(s.name, func(t *testing.T) {
@@ -150,7 +156,7 @@ type player struct {
 }
 
 func (p *player) open(ctx context.Context, opts webtest.Options) (err error) {
-	opts.Mode, opts.Workers = p.mode, p.workers
+	opts.Mode, opts.Workers, opts.Tolerance = p.mode, p.workers, p.tolerance
 	opts.Step = func(step string, _ txn.Cell) error {
 		if p.crashes && p.random.IntN(150) == 0 {
 			p.crashed = true

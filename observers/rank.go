@@ -18,7 +18,8 @@ import (
 //	         rank:edges of these and of URLs downstream; url:walk of those whose rank it publishes;
 //	         app:rank-tolerance
 //	writes   rank:mass, rank:edges; removes rank:correction
-//	wakes    rerank (weak) of clusters with a member whose rank has changed; itself (weak)
+//	wakes    rerank (weak) of clusters with a member whose rank has changed; itself
+//	         (weak); settle (weak) if edges have changed
 //
 // Of each URL it keeps what has come in (In, the sum of the shares of its sources) and
 // the rank of which it last gave shares to its targets (Spread). From the first follows

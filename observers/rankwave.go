@@ -94,6 +94,7 @@ func (w *wave) renew(ctx context.Context, row string) error {
 	if err := w.redirect(ctx, i, old.Targets, now.Targets); err != nil {
 		return err
 	}
+	w.tx.Notify(schema.AppRow, schema.Settle)
 	if len(now.Targets) == 0 {
 		w.tx.Delete(row, schema.Edges)
 	} else {

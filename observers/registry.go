@@ -25,6 +25,13 @@ const (
 // less together.
 const rankHold = 5 * time.Second
 
+// settleHold and settleLinger are the same for choices that need ranks of the whole
+// graph: they are made when the pipeline has come to rest.
+const (
+	settleHold   = time.Minute
+	settleLinger = time.Second
+)
+
 // Registry registers the observers: here and nowhere else. Those of a crawl, which
 // find new URLs, come from package frontier.
 func Registry(sink Sink, tracker *Tracker, crawl ...notify.Observer) (*notify.Registry, error) {
@@ -34,7 +41,7 @@ func Registry(sink Sink, tracker *Tracker, crawl ...notify.Observer) (*notify.Re
 // RegistryWithoutRanks leaves out what keeps ranks, for benchmarks of what they cost.
 func RegistryWithoutRanks(sink Sink, tracker *Tracker, crawl ...notify.Observer) (*notify.Registry, error) {
 	rest := slices.DeleteFunc(list(sink, tracker), func(o notify.Observer) bool {
-		return o.Watches == schema.Push || o.Watches == schema.Ranked
+		return o.Watches == schema.Push || o.Watches == schema.Ranked || o.Watches == schema.Settle
 	})
 	return notify.NewRegistry(append(rest, crawl...)...)
 }
@@ -51,5 +58,6 @@ func list(sink Sink, tracker *Tracker) []notify.Observer {
 		{Name: "rank", Watches: schema.Push, Weak: true, Batch: rankBatch, Solo: true, Hold: rankHold, Linger: exportLinger, Run: pushRank},
 		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 128, Hold: exportHold, Linger: exportLinger, Run: y.run},
 		{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128, Hold: exportHold, Linger: exportLinger, Run: x.run},
+		{Name: "settle", Watches: schema.Settle, Weak: true, Hold: settleHold, Linger: settleLinger, Run: settle},
 	}
 }

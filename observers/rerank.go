@@ -13,8 +13,8 @@ import (
 //
 //	watches  index:ranked (weak only), at cluster rows
 //	reads    member rows of the cluster, rank:mass of the members; index:doc
-//	writes   index:doc; ranks in the index files
-//	wakes    index (weak), where another member has become canonical
+//	writes   index:doc; ranks in the index files; choice:x, with a choice that is to be made
+//	wakes    index (weak), where another member has become canonical; settle (weak)
 //
 // It holds back while pages stream in, like index: ranks that move back and forth
 // until they come to rest move a document at most once in that time.
@@ -55,6 +55,7 @@ func rerank(ctx context.Context, tx *txn.Txn, row string) (*index.RankUpdate, er
 	if err != nil {
 		return nil, err
 	}
+	d.contest(tx, row)
 	v, err := tx.Get(ctx, row, schema.Indexed)
 	if err != nil {
 		return nil, err

@@ -18,12 +18,13 @@ const (
 	GroupMember = "member" // cluster rows with URL: members of the cluster
 	GroupIndex  = "index"  // cluster rows: the index document
 	GroupRank   = "rank"   // URL rows: rank, and what it is made of
+	GroupChoice = "choice" // cluster rows: contested canonical URLs
 )
 
 // Groups lists the locality groups of the application.
 func Groups() []string {
 	return []string{
-		GroupApp, GroupFetch, GroupBody, GroupDoc, GroupURL, GroupLead, GroupLink, GroupMember, GroupIndex, GroupRank,
+		GroupApp, GroupFetch, GroupBody, GroupDoc, GroupURL, GroupLead, GroupLink, GroupMember, GroupIndex, GroupRank, GroupChoice,
 		GroupFrontier, GroupQueue, GroupHost, GroupSeed,
 		notify.DeadGroup,
 	}
@@ -91,6 +92,13 @@ var (
 	// Push is never written; a weak notification says that edges of a URL have
 	// changed, or that it has more to pass on. o: rank
 	Push = txn.Column{Group: GroupRank, Name: "push"}
+
+	// Choice is the canonical URL of a cluster whose ranks are not known well enough to
+	// tell, by better ones. w: rerank, index, settle
+	Choice = txn.Column{Group: GroupChoice, Name: "x"}
+	// Settle is never written; a weak notification says that choices may have become
+	// others. o: settle
+	Settle = txn.Column{Group: GroupApp, Name: "settle"}
 
 	// RankTolerance is the relative error of ranks that the observers keep. w: repository
 	RankTolerance = txn.Column{Group: GroupApp, Name: "rank-tolerance"}

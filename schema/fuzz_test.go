@@ -37,6 +37,8 @@ func FuzzDecode(f *testing.F) {
 		again(t, b, StoredMass.Encode, DecodeMass)
 		again(t, b, StoredEdges.Encode, DecodeEdges)
 		again(t, b, EncodeTolerance, DecodeTolerance)
+		again(t, b, EncodeCorrection, DecodeCorrection)
+		again(t, b, StoredChoice.Encode, DecodeChoice)
 		again(t, b, FrontierEntry.Encode, DecodeEntry)
 	})
 }

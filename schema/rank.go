@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"indexer/page"
 	"indexer/rank"
 )
 
@@ -106,6 +107,26 @@ func DecodeEdges(b []byte) (StoredEdges, error) {
 
 // maxEdgeRow bounds a URL row, so that a damaged value cannot grow one from the other.
 const maxEdgeRow = 1 << 16
+
+// StoredChoice is the canonical URL of a cluster by ranks that are known better than
+// the published ones.
+type StoredChoice struct {
+	// Among is a digest of the members that could be chosen; with others the choice is
+	// void.
+	Among [8]byte
+	URL   page.URL // "" if it has not been made yet
+}
+
+// Encode for Choice.
+func (s StoredChoice) Encode() []byte { return append(enc(nil).string(string(s.URL)), s.Among[:]...) }
+
+// DecodeChoice undoes Encode.
+func DecodeChoice(b []byte) (StoredChoice, error) {
+	d := newDec(b)
+	s := StoredChoice{URL: page.URL(d.Text())}
+	copy(s.Among[:], d.Take(uint64(len(s.Among))))
+	return s, d.done("choice")
+}
 
 // EncodeCorrection for Correction.
 func EncodeCorrection(c float64) []byte { return enc(nil).float(c) }

@@ -92,6 +92,8 @@ func codecs() []codec {
 	for _, e := range []StoredEdges{{}, {Links: 1 << 60, State: 7, Targets: []string{"com.example/https/a", "com.example/https/ab", "x", "x/y"}}} {
 		add(codecOf("edges", e, StoredEdges.Encode, DecodeEdges))
 	}
+	add(codecOf("choice", StoredChoice{Among: [8]byte{3}, URL: someURL}, StoredChoice.Encode, DecodeChoice))
+	add(codecOf("correction", -1e-9, EncodeCorrection, DecodeCorrection))
 	add(codecOf("rank tolerance", 0.01, EncodeTolerance, DecodeTolerance))
 	for _, e := range someEntries() {
 		add(codecOf("frontier entry", e, FrontierEntry.Encode, DecodeEntry))

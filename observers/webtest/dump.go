@@ -64,7 +64,7 @@ func spell(group, row string, c txn.Version) (string, error) {
 
 func spellRow(group, row string) string {
 	switch group {
-	case schema.GroupIndex:
+	case schema.GroupIndex, schema.GroupChoice:
 		if k, err := schema.ParseClusterRow(row); err == nil {
 			return spellKey(k)
 		}
@@ -156,6 +156,14 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 			list[i] = spellRow(schema.GroupRank, row)
 		}
 		return strings.Join(list, " "), err
+	},
+	schema.Choice: func(b []byte) (string, error) {
+		c, err := schema.DecodeChoice(b)
+		return Short(c.URL), err
+	},
+	schema.RankTolerance: func(b []byte) (string, error) {
+		t, err := schema.DecodeTolerance(b)
+		return fmt.Sprint(t), err
 	},
 	schema.Lead:   func([]byte) (string, error) { return "", nil },
 	schema.Member: func([]byte) (string, error) { return "", nil },

@@ -14,9 +14,6 @@ import (
 	"indexer/txn"
 )
 
-// tolerance is the relative error of ranks that the pipelines here keep.
-const tolerance = schema.DefaultRankTolerance
-
 // rounding is what sums of ranks may be off by, relatively, after many additions.
 const rounding = 1e-9
 
@@ -43,20 +40,24 @@ func (l lines) addRanks(ctx context.Context, tx *txn.Txn, r *batch.Repository) e
 	if err != nil {
 		return err
 	}
+	tolerance, err := observers.RankTolerance(ctx, tx)
+	if err != nil {
+		return err
+	}
 	l.addEdges(edges, r)
-	l.addMasses(masses, edges)
+	l.addMasses(masses, edges, observers.ResidualBound(tolerance))
 	for u := range r.URLs() {
 		m, ok := masses[schema.URLRow(u.URL)]
 		if !ok {
 			m = schema.NoMass
 		}
-		l.addRank(string(u.URL), m.Rank, u.Rank)
+		l.addRank(string(u.URL), m.Rank, u.Rank, tolerance)
 	}
 	return nil
 }
 
 // addRank states that a rank is off by more than the tolerance.
-func (l lines) addRank(what string, got, want float64) {
+func (l lines) addRank(what string, got, want, tolerance float64) {
 	if math.Abs(got-want) > (tolerance+rounding)*want {
 		l.add("rank of %s is %v, not %v", what, got, want)
 	}
@@ -83,7 +84,7 @@ func (l lines) addEdges(edges map[string][]string, r *batch.Repository) {
 	}
 }
 
-func (l lines) addMasses(masses map[string]schema.StoredMass, edges map[string][]string) {
+func (l lines) addMasses(masses map[string]schema.StoredMass, edges map[string][]string, bound float64) {
 	in, count := make(map[string]float64), make(map[string]int)
 	for row, targets := range edges {
 		for _, t := range targets {
@@ -99,7 +100,6 @@ func (l lines) addMasses(masses map[string]schema.StoredMass, edges map[string][
 			l.add("%q has inlinks and no mass", row)
 		}
 	}
-	bound := observers.ResidualBound(tolerance)
 	for row, m := range masses {
 		if math.Abs(m.In-in[row]) > rounding*(1+in[row]) || m.Inlinks != count[row] || m.Out != len(edges[row]) || m.Inlinks+m.Out == 0 {
 			l.add("mass of %q is %+v, but %d inlinks with %v, and %d edges", row, m, count[row], in[row], len(edges[row]))
@@ -116,7 +116,11 @@ func (l lines) addDocumentRank(ctx context.Context, tx *txn.Txn, d *index.Docume
 	if c == nil {
 		return nil // it is stated elsewhere that the document must not be
 	}
-	l.addRank(fmt.Sprintf("document %.8s", d.Cluster), d.Rank, c.Rank)
+	tolerance, err := observers.RankTolerance(ctx, tx)
+	if err != nil {
+		return err
+	}
+	l.addRank(fmt.Sprintf("document %.8s", d.Cluster), d.Rank, c.Rank, tolerance)
 	sum := 0.0
 	for _, m := range c.Members {
 		got, err := observers.RankOf(ctx, tx, m)

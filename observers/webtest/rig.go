@@ -23,6 +23,9 @@ type Options struct {
 	Table   store.Table    // nil: a new one in memory
 	Sink    observers.Sink // nil: a new Sink
 	Events  notify.Events
+	// Tolerance is the relative error that ranks keep to; 0: the default. A large one
+	// leaves many canonical URLs open.
+	Tolerance float64
 	// Step is txn.Options.Step.
 	Step func(step string, cell txn.Cell) error
 }
@@ -53,6 +56,9 @@ func Open(ctx context.Context, opts Options) (*Rig, error) {
 		opts.Sink = NewSink()
 	}
 	r := &Rig{Sink: opts.Sink, opts: opts}
+	if err := r.setTolerance(ctx); err != nil {
+		return nil, err
+	}
 	tracker := observers.NewTracker()
 	var err error
 	if r.registry, err = observers.Registry(opts.Sink, tracker); err != nil {
@@ -79,6 +85,22 @@ func Open(ctx context.Context, opts Options) (*Rig, error) {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
+}
+
+// setTolerance writes the tolerance, before anything goes on in the table.
+func (r *Rig) setTolerance(ctx context.Context) error {
+	if r.opts.Tolerance == 0 {
+		return nil
+	}
+	db, err := txn.Open(ctx, r.opts.Table, txn.Options{})
+	if err != nil {
+		return err
+	}
+	_, err = db.Run(ctx, func(tx *txn.Txn) error {
+		tx.Set(schema.AppRow, schema.RankTolerance, schema.EncodeTolerance(r.opts.Tolerance))
+		return nil
+	})
+	return errors.Join(err, db.Close())
 }
 
 func (r *Rig) observersOf(c txn.Column) []string {

@@ -17,6 +17,7 @@ type Sink struct {
 	newest  map[page.ContentKey]index.Change
 	ranks   map[page.ContentKey]index.RankUpdate // newest of each, of documents that were there
 	applied int
+	moves   int
 }
 
 // NewSink makes an empty one.
@@ -30,6 +31,9 @@ func (s *Sink) Apply(ctx context.Context, changes []index.Change) error {
 	defer s.mu.Unlock()
 	for _, c := range changes {
 		s.applied++
+		if was := s.newest[c.Cluster].Doc; was != nil && c.Doc != nil && was.URL != c.Doc.URL {
+			s.moves++
+		}
 		if c.Seq >= s.newest[c.Cluster].Seq {
 			s.newest[c.Cluster] = c
 		}
@@ -68,6 +72,13 @@ func (s *Sink) Applied() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.applied
+}
+
+// Moves is how often a document has moved to another URL.
+func (s *Sink) Moves() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.moves
 }
 
 // Documents lists what is in the index.
