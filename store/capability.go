@@ -36,7 +36,7 @@ type Committer interface {
 // The engine groups commits: it calls Reserve(n) once it has n batches whose
 // guards hold, gives each batch one of the timestamps first … first+n-1, makes
 // them durable and visible, and then calls Visible. Reserve and Visible
-// alternate; they are called from one goroutine. What happens to timestamps
+// alternate; there is one call at a time. What happens to timestamps
 // handed to readers between the two calls is the Clock's affair (see
 // txn/oracle.go).
 type Clock interface {

@@ -37,6 +37,8 @@ func commitRow(name string) []store.RowMutation {
 
 // hold starts a Commit and returns once the committer is inside Reserve for it.
 func hold(t *testing.T, db *DB, clock *gateClock, wg *sync.WaitGroup) {
+	db.callers.Add(1) // as if another caller were there: the goroutine writes
+	defer db.callers.Add(-1)
 	t.Helper()
 	wg.Go(func() {
 		if _, res, err := db.Commit(context.Background(), commitRow("held")); err != nil || res.Outcome != store.Applied {
@@ -148,5 +150,50 @@ func TestFailedWrite(t *testing.T) {
 	}
 	if err := db.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestByCaller: a caller that is alone writes itself; who comes meanwhile is written
+// by the goroutine, after it, and can be withdrawn until then.
+func TestByCaller(t *testing.T) {
+	db := openTest(t, t.TempDir(), Options{})
+	defer closeTest(t, db)
+	clock := newGateClock()
+	db.UseClock(clock)
+	var wg sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	for _, row := range []string{"alone", "second", "withdrawn"} {
+		wg.Go(func() {
+			from := context.Background()
+			if row == "withdrawn" {
+				from = ctx
+			}
+			_, res, err := db.Commit(from, commitRow(row))
+			if row == "withdrawn" && !errors.Is(err, store.ErrNotDone) || row != "withdrawn" && (err != nil || res.Outcome != store.Applied) {
+				t.Errorf("%s: %v, %v", row, res.Outcome, err)
+			}
+		})
+		if row == "alone" {
+			<-clock.reached // by the caller: nobody has the goroutine's queue
+		}
+	}
+	if db.committer.pen.TryLock() {
+		t.Error("nobody has the pen")
+	}
+	for db.callers.Load() < 3 {
+		runtime.Gosched()
+	}
+	cancel()
+	for db.callers.Load() > 2 { // the one that is withdrawn has gone
+		runtime.Gosched()
+	}
+	clock.release <- struct{}{}
+	if got := <-clock.reached; got != 1 {
+		t.Errorf("Reserve(%d), want the second alone", got)
+	}
+	clock.release <- struct{}{}
+	wg.Wait()
+	if got := readRow(t, db, "withdrawn"); got != "" {
+		t.Errorf("the withdrawn row has %s", got)
 	}
 }

@@ -2,7 +2,7 @@
 // on Badger v4 (github.com/dgraph-io/badger). It offers both capabilities,
 // store.Snapshotter and store.Committer.
 //
-// All writes go through one goroutine, which writes what has queued up as one
+// All writes go through one committer, which writes what has queued up as one
 // Badger transaction (committer.go says why that is atomic, and what a crash
 // leaves). Reads go to Badger directly, at the sequence number of the last whole
 // group (views.go says why they see no halves and wait for nobody). Most guards

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -97,8 +98,9 @@ func (db *DB) start(opts Options) error {
 		bounds:    stored,
 		space:     newSpaceGuard(db.dir, opts.MinFreeBytes),
 		stats:     &db.stats,
-		seq:       db.seqAtOpen,
 		step:      opts.Step,
+		seq:       db.seqAtOpen,
+		sync:      opts.SyncWrites,
 	}
 	db.running.Go(db.committer.run)
 	return nil
@@ -150,6 +152,7 @@ type DB struct {
 	seed      maphash.Seed // of the hashes of columns
 	hints     *hints       // nil for none
 	queue     chan *request
+	callers   atomic.Int64 // in submit
 	committer *committer
 	running   sync.WaitGroup // the committer's goroutine
 	gate      engine.Gate

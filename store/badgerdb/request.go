@@ -29,7 +29,7 @@ type request struct {
 	alone func() error
 
 	state atomic.Int32
-	done  chan struct{} // closed when the answer is there
+	done  chan struct{} // closed when the answer is there; nil if the caller writes
 
 	plan plan // the committer's
 
@@ -50,11 +50,19 @@ func (r *request) take() bool { return r.state.CompareAndSwap(queued, taken) }
 // answer wakes the caller; nothing may touch the request afterwards.
 func (r *request) answer(res store.Result, err error) {
 	r.result, r.err = res, err
-	close(r.done)
+	if r.done != nil {
+		close(r.done)
+	}
 }
 
-// submit hands a request to the committer and waits for its answer.
+// submit writes a request, or hands it to the committer's goroutine and waits for
+// its answer.
 func (db *DB) submit(ctx context.Context, r *request) error {
+	others := db.callers.Add(1) > 1
+	defer db.callers.Add(-1)
+	if !others && db.committer.byCaller(r) {
+		return r.err
+	}
 	r.done = make(chan struct{})
 	select {
 	case db.queue <- r:
