@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"indexer/notify"
+	"indexer/page"
+	"indexer/repository"
+	"indexer/schema"
+	"indexer/store"
+	"indexer/store/badgerdb"
+	"indexer/txn"
+)
+
+// indexer runs a command and returns its status and what it printed.
+func indexer(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = run(context.Background(), args, strings.NewReader(""), &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// lighthouse is a data directory with a small web in it.
+func lighthouse(t *testing.T) (data string) {
+	t.Helper()
+	dir := t.TempDir()
+	data = filepath.Join(dir, "data")
+	warc := filepath.Join(dir, "l.warc.gz")
+	for _, args := range [][]string{{"pack", "../testdata/sites/lighthouse.txt", "-o", warc}, {"replay", "--data", data, warc}} {
+		if status, _, stderr := indexer(t, args...); status != 0 {
+			t.Fatal(args, status, stderr)
+		}
+	}
+	return data
+}
+
+func openStore(t *testing.T, data string) *badgerdb.DB {
+	t.Helper()
+	table, err := badgerdb.Open(repository.StoreDir(data), txn.Groups(schema.Groups()...), badgerdb.Options{MinFreeBytes: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// check ends with 5 where a row is none, and says where.
+func TestCheckFindsDamage(t *testing.T) {
+	data := lighthouse(t)
+	table := openStore(t, data)
+	err := table.Apply(t.Context(), []store.RowMutation{{Row: []byte("no row of a URL"), Mutations: []store.Mutation{
+		{Op: store.Put, Group: schema.GroupURL, Column: []byte("rstate"), TS: 20},
+	}}})
+	if err := errors.Join(err, table.Close()); err != nil {
+		t.Fatal(err)
+	}
+	status, stdout, stderr := indexer(t, "check", "--data", data)
+	if status != statusDifferences || !strings.Contains(stdout, `url "no row of a URL": the row's key`) || !strings.Contains(stderr, "1 problem: what is stored does not fit together") {
+		t.Errorf("status %d\n%s\n%s", status, stdout, stderr)
+	}
+}
+
+// A row that an observer gave up on is listed, run again, and forgotten.
+func TestDead(t *testing.T) {
+	const url = page.URL("https://skerryrock.example/lamp")
+	data := lighthouse(t)
+	dead := func(args ...string) string {
+		t.Helper()
+		status, stdout, stderr := indexer(t, append([]string{"dead", "--data", data}, args...)...)
+		if status != 0 {
+			t.Errorf("dead %v: status %d: %s", args, status, stderr)
+		}
+		return stdout
+	}
+	for range 2 {
+		giveUp(t, data, schema.URLRow(url))
+		if got := dead("list"); !strings.HasPrefix(got, "document "+string(url)) || !strings.Contains(got, "after 1 attempt: the lamp is out") {
+			t.Errorf("list: %q", got)
+		}
+		if got := dead("list", "cluster"); got != "No observer has given up on a row.\n" {
+			t.Errorf("list of another observer: %q", got)
+		}
+		if got := dead("retry", "document", string(url)); got != "Ran observers again on 1 row.\n" {
+			t.Errorf("retry: %q", got)
+		}
+		if got := dead("list"); got != "No observer has given up on a row.\n" {
+			t.Errorf("list after retry: %q", got)
+		}
+	}
+	giveUp(t, data, schema.URLRow(url))
+	if got := dead("drop", "document", "--format", "json"); got != `{"rows":1,"failed":0}`+"\n" {
+		t.Errorf("drop: %q", got)
+	}
+	if got := dead("list", "--format", "json"); got != "" {
+		t.Errorf("list after drop: %q", got)
+	}
+}
+
+// giveUp writes a row anew under an observer that fails on it.
+func giveUp(t *testing.T, data, row string) {
+	t.Helper()
+	ctx := t.Context()
+	registry, err := notify.NewRegistry(notify.Observer{Name: "document", Watches: schema.FetchContent, Run: func(context.Context, *txn.Txn, []string) error {
+		return errors.New("the lamp is out")
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := notify.New(registry, notify.Options{Attempts: 1})
+	table := openStore(t, data)
+	db, err := txn.Open(ctx, table, txn.Options{Observers: registry.Observers, Handover: p.Handover})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Run(ctx, func(tx *txn.Txn) error {
+		v, err := tx.Get(ctx, row, schema.FetchContent)
+		if err == nil && !v.Exists {
+			err = errors.New("there is no such row")
+		}
+		tx.Set(row, schema.FetchContent, v.Data)
+		return err
+	})
+	if err == nil {
+		_, err = p.Quiesce(ctx)
+	}
+	if err := errors.Join(err, p.Stop(), db.Close(), table.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
