@@ -137,5 +137,5 @@ func splitPlain(stored, key []byte) ([]byte, error) {
 }
 
 func unreadable(key []byte) error {
-	return fmt.Errorf("%w: the value under key %x cannot be read", store.ErrCorrupt, key)
+	return fmt.Errorf("%w: the value under key %x cannot be read: a value log file (badger/*.vlog) is damaged, or gone; restore it from a backup, or rebuild it", store.ErrCorrupt, key)
 }

@@ -57,6 +57,9 @@ func Open(dir string, groups []store.GroupSpec, opts Options) (*DB, error) {
 }
 
 func openBadger(dir string, opts Options) (*badger.DB, error) {
+	if err := checkFiles(dir); err != nil {
+		return nil, err
+	}
 	log := &badgerLog{to: opts.Logger}
 	b, err := openManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, log))
 	if err != nil {

@@ -1,0 +1,199 @@
+package badgerdb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"indexer/store"
+)
+
+// TestFlippedByte flips one byte of one file of a table, of every kind that there
+// is, at many places. Opening with VerifyOnOpen, or the first read, says that the
+// table is corrupt, and names the file; or all that was written is there: the byte
+// meant nothing. Never is anything else read.
+func TestFlippedByte(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	places := 12
+	if testing.Short() {
+		places = 4
+	}
+	image := imageOfTable(t)
+	kinds := map[string]string{}
+	for name := range image {
+		kind := filepath.Ext(name)
+		if kind == "" {
+			kind = filepath.Base(name)
+		}
+		if kind != "LOCK" && len(image[name].used) > 0 && (kinds[kind] == "" || len(image[name].used) > len(image[kinds[kind]].used)) {
+			kinds[kind] = name
+		}
+	}
+	for _, want := range []string{".sst", ".vlog", ".mem", "MANIFEST", "KEYREGISTRY", "FORMAT"} {
+		if kinds[want] == "" {
+			t.Errorf("the table has no %s: %v", want, kinds)
+		}
+	}
+	for kind, name := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			used := len(image[name].used)
+			found := 0
+			for range places {
+				at := rng.IntN(used)
+				damaged := bytes.Clone(image[name].used)
+				damaged[at] ^= byte(1 + rng.IntN(255))
+				err := readImage(t, image, name, damaged)
+				if err == nil {
+					continue
+				}
+				found++
+				refused := errors.Is(err, store.ErrCorrupt) || kind == "FORMAT" && (errors.Is(err, store.ErrForeign) || errors.Is(err, store.ErrNewerFormat))
+				if !refused || !named(err, name, kind) {
+					t.Errorf("byte %d of %d of %s flipped: %v; want ErrCorrupt, with the file's name", at, used, name, err)
+				}
+			}
+			t.Logf("%s: %d bytes in use, %d of %d flips found, the others did no harm", name, used, found, places)
+		})
+	}
+}
+
+// named: the error names the file, or where Badger does not say which one it is,
+// what files it is one of.
+func named(err error, name, kind string) bool {
+	text := err.Error()
+	switch {
+	case strings.Contains(text, filepath.Base(name)):
+		return true
+	case kind == ".sst":
+		return strings.Contains(text, "a table file in")
+	}
+	return kind == ".vlog" && strings.Contains(text, "*.vlog")
+}
+
+// TestTornLog: a log that ends in the middle of a record, as a crash leaves it, opens
+// with all that is before.
+func TestTornLog(t *testing.T) {
+	image := imageOfTable(t)
+	name := filepath.Join(badgerDir, "00001.mem")
+	used := image[name].used
+	for _, cut := range []int{1, 3, 7, 40, 300} {
+		dir := t.TempDir()
+		image.write(t, dir, name, used[:len(used)-cut])
+		db, err := Open(dir, testGroups, Options{})
+		if err != nil {
+			t.Fatalf("%d bytes cut off: %v", cut, err)
+		}
+		lost := 0
+		for i := range flippedRows {
+			if readRow(t, db, fmt.Sprint("row", i)) == "" {
+				lost++
+			}
+		}
+		if lost > 2 || cut == 300 && lost == 0 {
+			t.Errorf("%d bytes cut off, %d rows lost", cut, lost)
+		}
+		closeTest(t, db)
+	}
+}
+
+const flippedRows = 60
+
+func flippedValue(i int) string {
+	if i%20 == 0 {
+		return strings.Repeat(fmt.Sprint("large", i), 1<<18) // in the value log
+	}
+	return strings.Repeat(fmt.Sprint("value", i, " "), 20)
+}
+
+// imageOfTable returns the files of a table as a killed process leaves them: some
+// rows in a table file, some only in the log of the memtable.
+func imageOfTable(t *testing.T) image {
+	t.Helper()
+	dir := t.TempDir()
+	db := openTest(t, dir, Options{})
+	for i := range flippedRows {
+		if i == flippedRows/2 {
+			closeTest(t, db)
+			db = openTest(t, dir, Options{})
+		}
+		mustMutate(t, db, fmt.Sprint("row", i), mutation("data", "c", 1, flippedValue(i)))
+	}
+	files := image{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files[name] = imageFile{used: bytes.Clone(bytes.TrimRight(text, "\x00")), size: int64(len(text))}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeTest(t, db)
+	return files
+}
+
+// image is the files of a table; most of their bytes are zeros at the end.
+type image map[string]imageFile
+
+type imageFile struct {
+	used []byte
+	size int64
+}
+
+// write puts the files into a directory, with one of them changed.
+func (files image) write(t *testing.T, dir, changed string, to []byte) {
+	t.Helper()
+	for name, f := range files {
+		if name == changed {
+			f.used = to
+		}
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, f.used, 0o644), os.Truncate(path, f.size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// readImage opens a table with one file changed and reads it all. A wrong answer
+// fails the test.
+func readImage(t *testing.T, files image, changed string, to []byte) error {
+	t.Helper()
+	dir := t.TempDir()
+	files.write(t, dir, changed, to)
+	db, err := Open(dir, testGroups, Options{VerifyOnOpen: true})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var wrong []string
+	for i := range flippedRows {
+		cells, err := db.Read(context.Background(), fmt.Append(nil, "row", i), store.Selector{Group: "data", Prefix: true})
+		if err != nil {
+			return err
+		}
+		if len(cells) != 1 || string(cells[0].Value) != flippedValue(i) {
+			wrong = append(wrong, fmt.Sprint(i))
+		}
+	}
+	if len(wrong) > 0 {
+		slices.Sort(wrong)
+		t.Errorf("%s: rows that are lost or changed, without a word: %s", changed, strings.Join(wrong, " "))
+	}
+	return nil
+}
