@@ -36,16 +36,16 @@ func (c *Crawler) discover(ctx context.Context, j Job, res *fetch.Result, notFou
 	if err != nil {
 		return nil, nil //nolint:nilerr // a reader of bytes does not fail; and what cannot be parsed names nothing
 	}
-	var pages []page.URL
+	var pages []Found
 	for _, ref := range sitemap.Discover(j.URL, root) {
 		if ref.Relation == sitemap.FeedOf {
 			feeds = append(feeds, ref.URL)
 		} else {
-			pages = append(pages, ref.URL)
+			pages = append(pages, Found{URL: ref.URL})
 		}
 	}
 	if len(pages) > 0 {
-		if _, err := c.frontier.Add(ctx, pages, j.Depth+1, string(j.URL)); err != nil {
+		if _, err := c.frontier.Add(ctx, Finding{URLs: pages, Depth: j.Depth + 1, Source: string(j.URL)}); err != nil {
 			return nil, fmt.Errorf("add the pages it names by <link>: %w", err)
 		}
 	}

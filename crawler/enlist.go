@@ -176,7 +176,7 @@ func (c *Crawler) idle(h *host, now time.Time) {
 		h.state, h.why, h.idleSince = stateIdle, "", now
 	}
 	leave := h.idleSince.Add(c.opts.Memory.IdleTime)
-	switch next := h.jobs.next; {
+	switch next := h.next(); {
 	case c.crowded || !now.Before(leave):
 		c.evict(h)
 	case !next.IsZero() && next.Before(leave):
@@ -197,9 +197,9 @@ func (c *Crawler) evict(h *host) {
 	switch {
 	case !h.jobs.exhausted:
 		c.await(h.key)
-	case !h.jobs.next.IsZero():
-		if !c.sleeping.add(h.key, h.jobs.next) {
-			c.sweep.need(h.jobs.next)
+	case !h.next().IsZero():
+		if !c.sleeping.add(h.key, h.next()) {
+			c.sweep.need(h.next())
 		}
 	}
 }
@@ -222,8 +222,8 @@ func (c *Crawler) horizon(now time.Time) time.Time { return now.Add(max(c.opts.P
 func (c *Crawler) waitedFor(h *host, now time.Time) bool {
 	switch h.state {
 	case stateIdle:
-		next := h.jobs.next
-		return h.busy() || h.hasWork() || !h.jobs.exhausted || !next.IsZero() && !next.After(c.horizon(now))
+		next := h.next()
+		return h.busy() || h.hasWork(now) || !h.jobs.exhausted || !next.IsZero() && !next.After(c.horizon(now))
 	case stateRobots, stateBackoff:
 		return h.index < 0 || !h.at.After(c.horizon(now))
 	}

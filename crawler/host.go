@@ -38,8 +38,13 @@ type host struct {
 	pace       pace
 	addr       netip.Addr // of the server; zero: not known yet
 
-	jobs jobBuffer
-	side sideQueue
+	held     string   // fingerprint of the rules that its URLs are held against
+	sifting  sifting  // whether that is under way
+	sentinel page.URL // a refused URL that is due again; "" if none is
+
+	jobs   jobBuffer
+	side   sideQueue
+	claims claims
 	soft softNotFound
 
 	turn      int // requests in this stay in memory
@@ -63,7 +68,12 @@ func (h *host) needsRefill(now time.Time, low int) bool {
 }
 
 // hasWork tells whether there is something to request now, if politeness permits.
-func (h *host) hasWork() bool { return len(h.jobs.ready) > 0 || len(h.side.queue) > 0 }
+func (h *host) hasWork(now time.Time) bool {
+	return len(h.jobs.ready) > 0 || len(h.side.queue) > 0 || h.side.passDue(now)
+}
+
+// next is when there is something to request again of a host that has no work.
+func (h *host) next() time.Time { return earlier(h.jobs.next, h.side.passAt()) }
 
 // busy tells whether something of the host is under way.
 func (h *host) busy() bool {

@@ -35,6 +35,15 @@ type HostState struct {
 	// SidesRead is when sitemaps and feeds were last read; Feeds are those known.
 	SidesRead time.Time  `json:"sitemaps_read,omitzero"`
 	Feeds     []page.URL `json:"feeds,omitempty"`
+	// Held is the fingerprint of the rules that all URLs are held against, Sifting
+	// whether that is not done yet, and SiftAfter how far it has come; Sentinel is the
+	// refused URL that is due again. See rules.go.
+	Held      string   `json:"held,omitempty"`
+	Sifting   bool     `json:"sifting,omitempty"`
+	SiftAfter page.URL `json:"sift_after,omitempty"`
+	Sentinel  page.URL `json:"sentinel,omitempty"`
+	// Claims is how often the host was right, and wrong, of when its pages changed.
+	Claims claims `json:"lastmod,omitzero"`
 	// Soft is what is known of how the host answers for what does not exist.
 	Soft SoftNotFound `json:"soft_not_found,omitzero"`
 }
@@ -72,6 +81,7 @@ func (h *host) encode() []byte {
 		Response: h.pace.response, CrawlDelay: h.pace.crawlDelay,
 		Failures: h.pace.failures, Until: h.pace.until, Why: h.pace.why, AskedUntil: h.pace.asked,
 		Address: h.addr, SidesRead: h.side.read, Feeds: h.side.feeds, Soft: h.soft.SoftNotFound,
+		Held: h.held, Sifting: h.sifting.wanted, SiftAfter: h.sifting.after, Sentinel: h.sentinel, Claims: h.claims,
 	})
 	if err != nil {
 		return nil // times beyond the year 9999 only: the host is asked anew
@@ -99,6 +109,9 @@ func (h *host) restore(s HostState, group *robots.Group, started time.Time) {
 	h.addr = s.Address
 	h.side.read, h.side.feeds = s.SidesRead, s.Feeds
 	h.soft.SoftNotFound = s.Soft
+	h.held, h.sifting, h.sentinel = s.Held, sifting{s.Sifting, s.SiftAfter}, s.Sentinel
+	h.claims = s.Claims
+	h.holdRules() // of another agent, say
 }
 
 // obeysRules tells whether there are rules to go by.

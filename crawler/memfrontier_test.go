@@ -18,6 +18,7 @@ import (
 type entry struct {
 	job     Job
 	state   string // waiting, refused, done
+	refused bool   // and waits all the same
 	note    string
 	index   string // what the index would say of it: "", page, gone, redirect, other
 	content string
@@ -178,6 +179,7 @@ func (f *memFrontier) load(e *entry, v Visit) (woken map[string]bool) {
 		}
 	}
 	e.visits = append(e.visits, v.Result.Fetch.Time)
+	e.refused, e.job.Claimed, e.job.Withdrawn = false, false, false
 	e.job.Visits++
 	e.job.Last = v.Result.Fetch.Time
 	e.job.Strikes, e.note = v.Strikes, v.Note
@@ -188,19 +190,58 @@ func (f *memFrontier) load(e *entry, v Visit) (woken map[string]bool) {
 	return woken
 }
 
-func (f *memFrontier) Refuse(_ context.Context, j Job, rule, why string, gone bool) error {
+func (f *memFrontier) Refuse(ctx context.Context, r Refusal) error {
+	f.linger()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	e := f.entries[j.URL]
-	if e == nil || e.state != "waiting" {
-		f.wrong = append(f.wrong, fmt.Sprintf("%s is refused and was not due", j.URL))
+	e := f.entries[r.Job.URL]
+	if e == nil || e.state != "waiting" || r.Gone != (e.job.Visits > 0 && !e.job.Withdrawn) {
+		f.wrong = append(f.wrong, fmt.Sprintf("%s is refused and was not due", r.Job.URL))
 		return nil
 	}
-	e.state, e.note = "refused", rule+": "+why
-	if gone {
-		e.index = "gone"
+	e.state, e.note, e.refused, e.job.Claimed = "refused", r.Rule+": "+r.Why, true, false
+	if r.Gone {
+		e.index, e.content, e.job.Withdrawn = "gone", "", true
+		e.job.Last, e.job.ETag, e.job.LastModified = r.At, "", ""
+	}
+	if !r.Again.IsZero() {
+		e.state, e.job.Due = "waiting", r.Again
 	}
 	return f.fail("refuse")
+}
+
+func (f *memFrontier) Known(_ context.Context, host string, after page.URL, n int) (list []Known, last page.URL, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var urls []page.URL
+	for u, e := range f.entries {
+		if HostOf(u) == host && u > after && e.state != "done" {
+			urls = append(urls, u)
+		}
+	}
+	slices.Sort(urls)
+	for _, u := range urls[:min(n, len(urls))] {
+		list = append(list, Known{f.entries[u].job, f.entries[u].refused})
+		last = u
+	}
+	if len(urls) <= n {
+		last = ""
+	}
+	return list, last, f.fail("known")
+}
+
+func (f *memFrontier) Readmit(_ context.Context, urls []page.URL, why string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, u := range urls {
+		if e := f.entries[u]; e != nil && e.refused {
+			e.state, e.refused, e.job.Due, e.note = "waiting", false, time.Now(), why
+		}
+	}
+	return f.fail("readmit")
 }
 
 func (f *memFrontier) Postpone(_ context.Context, j Job, due time.Time, why string) error {
@@ -214,21 +255,40 @@ func (f *memFrontier) Postpone(_ context.Context, j Job, due time.Time, why stri
 	return nil
 }
 
-func (f *memFrontier) Add(_ context.Context, urls []page.URL, depth int, source string) (int, error) {
+func (f *memFrontier) Add(_ context.Context, found Finding) (added Added, err error) {
 	f.mu.Lock()
 	woken := make(map[string]bool)
-	n := 0
-	for _, u := range urls {
-		if f.offer(u, depth, 0, source) {
-			woken[HostOf(u)] = true
-			n++
+	for _, x := range found.URLs {
+		if f.offer(x.URL, found.Depth, 0, found.Source) {
+			woken[HostOf(x.URL)] = true
+			added.New++
+		}
+		if added.Hastened < found.Hasten && f.hasten(x, found.Spacing) {
+			woken[HostOf(x.URL)] = true
+			added.Hastened++
 		}
 	}
 	f.mu.Unlock()
 	for h := range woken {
 		f.wake(h)
 	}
-	return n, f.fail("add")
+	return added, f.fail("add")
+}
+
+func (f *memFrontier) hasten(x Found, spacing time.Duration) bool {
+	e := f.entries[x.URL]
+	if e == nil || e.refused || e.job.Visits == 0 || e.job.Claimed || !x.Changed.After(e.job.Last) || x.Changed.After(time.Now()) {
+		return false
+	}
+	due := e.job.Last.Add(spacing)
+	if due.Before(time.Now()) {
+		due = time.Now()
+	}
+	if e.state != "waiting" || !due.Before(e.job.Due) {
+		return false
+	}
+	e.job.Due, e.job.Claimed, e.note = due, true, "hastened"
+	return true
 }
 
 func (f *memFrontier) LoadHost(_ context.Context, host string) ([]byte, error) {

@@ -25,6 +25,9 @@ type Job struct {
 	// Visits is how often it was fetched before; Last is when.
 	Visits int
 	Last   time.Time
+	// Claimed is whether it is due because a sitemap says that the page has changed;
+	// Withdrawn whether the page was taken out of the index and not fetched since.
+	Claimed, Withdrawn bool
 	// Ref is the frontier's own, to find the entry again.
 	Ref any
 }
@@ -44,6 +47,48 @@ type Visit struct {
 	Note string
 }
 
+// Finding is what one source names: a sitemap, a feed, the head of a page.
+type Finding struct {
+	URLs   []Found
+	Depth  int    // of all of them
+	Source string // a URL, or words
+	// Hasten is how many visits of pages that are known may be made due at once, as
+	// they have changed by what the source says; none sooner than Spacing after the
+	// last visit of the page.
+	Hasten  int
+	Spacing time.Duration
+}
+
+// Found is a URL that was found.
+type Found struct {
+	URL page.URL
+	// Changed is when the page changed, as the source says; zero if it does not say, or
+	// is not to be believed.
+	Changed time.Time
+}
+
+// Added is what became of a Finding: how many URLs are new, and how many visits were
+// hastened.
+type Added struct{ New, Hastened int }
+
+// Refusal is a job that is not to be done, because of a rule.
+type Refusal struct {
+	Job       Job
+	At        time.Time // of the fetch that takes the page out of the index
+	Rule, Why string
+	// Gone is whether the page has to leave the index.
+	Gone bool
+	// Again is when the job is listed as due again, to see whether it is still refused;
+	// zero: never, but by Known.
+	Again time.Time
+}
+
+// Known is a URL of which the frontier knows: it waits, or was refused.
+type Known struct {
+	Job     Job
+	Refused bool
+}
+
 // Frontier holds the URLs that are known, in the store.
 type Frontier interface {
 	// Hosts lists hosts that have entries waiting, in order, after a given one.
@@ -55,13 +100,17 @@ type Frontier interface {
 	// leaves both or neither. A redirect's target and a page's links are found by
 	// observers later.
 	Visited(ctx context.Context, v Visit) error
-	// Refuse takes a job out of the queue, with the rule that decided and why. If
-	// gone is set the page leaves the index.
-	Refuse(ctx context.Context, j Job, rule, why string, gone bool) error
+	// Refuse takes a job out of the queue.
+	Refuse(ctx context.Context, r Refusal) error
+	// Known lists up to n URLs of a host that wait or were refused, after a given one
+	// ("": from the first on), and the one to go on after; "" if that was the last.
+	Known(ctx context.Context, host string, after page.URL, n int) (list []Known, last page.URL, err error)
+	// Readmit queues URLs again that were refused, due at once.
+	Readmit(ctx context.Context, urls []page.URL, why string) error
 	// Postpone moves a job without a fetch (the host is unreachable, say).
 	Postpone(ctx context.Context, j Job, due time.Time, why string) error
-	// Add queues URLs found in sitemaps or feeds, if they are in scope and new.
-	Add(ctx context.Context, urls []page.URL, depth int, source string) (added int, err error)
+	// Add queues URLs that were found, if they are in scope and new.
+	Add(ctx context.Context, found Finding) (Added, error)
 	// LoadHost and SaveHost keep what is known of a host across runs; what is
 	// stored is the crawler's affair. nil: nothing is known.
 	LoadHost(ctx context.Context, host string) ([]byte, error)

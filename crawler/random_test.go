@@ -75,7 +75,7 @@ func randomWeb(t *testing.T, seed uint64) {
 		frontier.check(t)
 		checkPoliteness(t, w, o.withDefaults())
 		for _, e := range frontier.list() {
-			if should := want[e.job.URL]; should == "refused" && e.state != "refused" || should != "refused" && e.index != should {
+			if should := want[e.job.URL]; should == "refused" && !e.refused || should != "refused" && e.index != should {
 				t.Errorf("%s is %s, in the index %q (%s); it should be %q", e.job.URL, e.state, e.index, e.note, should)
 			}
 			delete(want, e.job.URL)

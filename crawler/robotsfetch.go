@@ -78,6 +78,7 @@ func (c *Crawler) learnRobots(h *host, policy robots.Policy, group *robots.Group
 	}
 	h.dirty, h.urgent = true, true
 	h.jobs.sifted = false
+	h.holdRules()
 	if policy.Failures == 0 {
 		h.pace.crawlDelay, _ = group.CrawlDelay()
 		c.queueSides(h, now)
@@ -100,24 +101,24 @@ func (c *Crawler) tryHTTP(h *host, x exchange) {
 		return
 	}
 	delete(c.bare, h.key)
-	var urls []page.URL
+	var urls []Found
 	for _, u := range bare {
 		if plain, err := page.ParseURL("http:" + strings.TrimPrefix(string(u), "https:")); err == nil {
-			urls = append(urls, plain)
+			urls = append(urls, Found{URL: plain})
 		}
 	}
 	source := fmt.Sprintf("seed; https cannot be reached (%s)", x.class)
-	c.add(urls, 0, source)
+	c.add(Finding{URLs: urls, Source: source})
 }
 
 // add queues URLs in the frontier, which will wake their hosts.
-func (c *Crawler) add(urls []page.URL, depth int, source string) {
+func (c *Crawler) add(found Finding) {
 	c.start(func(ctx context.Context) func() error {
-		_, err := c.frontier.Add(ctx, urls, depth, source)
+		_, err := c.frontier.Add(ctx, found)
 		return func() error {
 			c.settled = false
 			if err != nil {
-				return fmt.Errorf("crawler: add URLs of %s: %w", source, err)
+				return fmt.Errorf("crawler: add URLs of %s: %w", found.Source, err)
 			}
 			return nil
 		}

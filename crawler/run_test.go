@@ -112,7 +112,7 @@ func TestPause(t *testing.T) {
 // Each store operation that fails ends the crawl in order: what it says names the
 // operation, and a second run finds all that the first did not.
 func TestStoreFailures(t *testing.T) {
-	for _, op := range []string{"hosts", "due", "visited", "refuse", "add", "load", "save"} {
+	for _, op := range []string{"hosts", "due", "visited", "refuse", "known", "readmit", "add", "load", "save"} {
 		t.Run(op, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, f := newWeb(), newFrontier("https://a.example/0", "https://a.example/private", "https://b.example/0")
@@ -139,7 +139,7 @@ func TestStoreFailures(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, e := range f.list() {
-					if e.index == "" && e.state != "refused" && op != "add" {
+					if e.index == "" && !e.refused && op != "add" {
 						t.Errorf("%s is %s: %s", e.job.URL, e.state, e.note)
 					}
 				}
@@ -194,7 +194,7 @@ func TestFollowWakes(t *testing.T) {
 		c := newCrawler(Options{Follow: true}, f, w, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Hour, func() {
-			if _, err := f.Add(ctx, []page.URL{"https://a.example/"}, 0, "test"); err != nil {
+			if _, err := f.Add(ctx, Finding{URLs: []Found{{URL: "https://a.example/"}}, Source: "test"}); err != nil {
 				t.Error(err)
 			}
 		})

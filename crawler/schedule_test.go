@@ -148,7 +148,10 @@ func stamp(d time.Duration) string {
 func entries(f *memFrontier) string {
 	var b strings.Builder
 	for _, e := range f.list() {
-		in := e.index
+		in, state := e.index, e.state
+		if e.refused {
+			state = "refused"
+		}
 		if in == "" {
 			in = "-"
 		}
@@ -157,7 +160,7 @@ func entries(f *memFrontier) string {
 			due = e.job.Due.Sub(epoch).Round(time.Millisecond).String()
 		}
 		fmt.Fprintf(&b, "%s  %s  in the index: %s  visits %d  strikes %d  due %s\n    %s\n",
-			e.job.URL, e.state, in, e.job.Visits, e.job.Strikes, due, e.note)
+			e.job.URL, state, in, e.job.Visits, e.job.Strikes, due, e.note)
 	}
 	return b.String()
 }

@@ -13,12 +13,13 @@ import (
 //	it had its turn, others wait      forget it for now
 //	the frontier may have jobs        read some
 //	jobs that robots.txt disallows    refuse them
+//	the rules have changed            hold what is known against them, some at a time
 //	robots.txt is not known or old    request it (nothing else before that)
 //	sitemaps, feeds, a probe, jobs    request one; files and jobs take turns
 //	nothing                           keep it for a while, then forget it
 //
 // A request starts only when the host need not be left alone (pace) and all its slots
-// are to be had (slot). The order of the first four does not matter for politeness:
+// are to be had (slot). The order of the first five does not matter for politeness:
 // they do not reach the host.
 
 // hostState is what a host is waiting for.
@@ -68,7 +69,7 @@ func (c *Crawler) advance(h *host, now time.Time) {
 	switch {
 	case h.requests() >= c.opts.Politeness.PerHost || h.robotsBusy:
 		h.state = stateActive
-	case h.hasWork():
+	case h.hasWork(now):
 		c.request(h, now)
 	case h.busy():
 		h.state = stateStore
@@ -79,7 +80,10 @@ func (c *Crawler) advance(h *host, now time.Time) {
 
 // housekeep starts at most one store operation for the host.
 func (c *Crawler) housekeep(h *host, now time.Time) {
-	h.sift()
+	h.sift(now)
+	if h.side.passDue(now) && h.obeysRules() && !h.policy.Due(now) {
+		c.queueSides(h, now)
+	}
 	switch {
 	case h.op != "":
 	case h.urgent:
@@ -88,6 +92,8 @@ func (c *Crawler) housekeep(h *host, now time.Time) {
 		c.refuse(h)
 	case h.needsRefill(now, c.lowWater()):
 		c.refill(h)
+	case h.maySift():
+		c.siftKnown(h)
 	}
 }
 

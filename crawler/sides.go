@@ -20,7 +20,8 @@ import (
 // says nothing of them.
 //
 // They are read in passes, at most one per host in passInterval. A pass that is cut
-// off (a crash, the end of Run) is not noted as done and made again.
+// off (a crash, the end of Run) is not noted as done and made again. A pass is made
+// also when nothing else of the host is due.
 
 const (
 	passInterval = 24 * time.Hour
@@ -48,6 +49,7 @@ type side struct {
 	// listed there, besides those of the file's own host.
 	announcer   string
 	depth, hops int
+	hasten      int // how many visits it may hasten; reserved of the announcer's claims
 }
 
 // sideQueue holds what of them is to be requested of a host.
@@ -105,6 +107,21 @@ func sitemapsOf(p robots.Policy, host string, most int) []page.URL {
 	return urls
 }
 
+// passAt is when sitemaps and feeds are to be read again, if some are known; zero:
+// never. It is a reason to ask a host of which nothing else is due: what is new there
+// would not be found before an old page is visited again.
+func (q *sideQueue) passAt() time.Time {
+	if q.passing || q.read.IsZero() || len(q.announced)+len(q.feeds) == 0 {
+		return time.Time{}
+	}
+	return q.read.Add(passInterval)
+}
+
+func (q *sideQueue) passDue(now time.Time) bool {
+	at := q.passAt()
+	return !at.IsZero() && !at.After(now)
+}
+
 // queueSides begins a pass if it is time.
 func (c *Crawler) queueSides(h *host, now time.Time) {
 	q, o := &h.side, &c.opts.Sources
@@ -112,6 +129,7 @@ func (c *Crawler) queueSides(h *host, now time.Time) {
 		return
 	}
 	q.passing, q.seen = true, nil
+	h.claims.begin()
 	if !o.NoSitemaps {
 		for _, u := range q.announced {
 			c.queueSide(side{kind: sitemapSide, url: u, announcer: h.key}, now)
@@ -166,6 +184,9 @@ func (c *Crawler) endPass(h *host, now time.Time) {
 
 // fetchSide requests a file and adds what it lists.
 func (c *Crawler) fetchSide(h *host, s side) func(context.Context) (exchange, func(time.Time), error) {
+	if of := c.hosts[s.announcer]; of != nil && s.kind != probeSide {
+		s.hasten = of.claims.reserve()
+	}
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
 		res, x := c.exchange(ctx, fetch.Request{URL: s.url})
 		if s.kind == probeSide {
@@ -178,9 +199,12 @@ func (c *Crawler) fetchSide(h *host, s side) func(context.Context) (exchange, fu
 				c.endPass(h, now)
 			}, nil
 		}
-		more, err := c.read(ctx, s, &res)
+		more, hastened, err := c.read(ctx, s, &res)
 		return x, func(now time.Time) {
 			h.side.busy--
+			if of := c.hosts[s.announcer]; of != nil {
+				of.claims.giveBack(s.hasten - hastened)
+			}
 			for _, child := range more {
 				c.queueSide(child, now)
 			}
@@ -193,18 +217,19 @@ func (c *Crawler) fetchSide(h *host, s side) func(context.Context) (exchange, fu
 }
 
 // read takes a file apart: pages into the frontier, other files to be read.
-func (c *Crawler) read(ctx context.Context, s side, res *fetch.Result) (more []side, err error) {
+func (c *Crawler) read(ctx context.Context, s side, res *fetch.Result) (more []side, hastened int, err error) {
 	f := &res.Fetch
 	if location := strings.TrimSpace(f.Header.Get("Location")); f.Status >= 300 && f.Status < 400 && location != "" {
 		u, err := f.URL.Resolve(location)
 		if s.hops++; err != nil || s.hops > sideHops {
-			return nil, nil
+			return nil, 0, nil
 		}
-		s.url = u
-		return []side{s}, nil
+		moved := s
+		moved.url, moved.hasten = u, 0
+		return []side{moved}, 0, nil
 	}
 	if f.HasFailed() || f.Status < 200 || f.Status > 299 {
-		return nil, nil
+		return nil, 0, nil
 	}
 	m, problems := sitemap.Parse(bytes.NewReader(f.Body), s.url, sitemap.Options{
 		Depth: s.depth, Announced: func(site string) bool { return site == s.announcer },
@@ -215,20 +240,31 @@ func (c *Crawler) read(ctx context.Context, s side, res *fetch.Result) (more []s
 	return c.addListed(ctx, s, m)
 }
 
-func (c *Crawler) addListed(ctx context.Context, s side, m *sitemap.Sitemap) (more []side, err error) {
-	var pages []page.URL
+// addListed adds pages, and gives the files that are listed. What it says of when
+// pages changed counts for the site that announced it only.
+func (c *Crawler) addListed(ctx context.Context, s side, m *sitemap.Sitemap) (more []side, hastened int, err error) {
+	var pages []Found
 	for _, e := range m.Entries {
 		switch {
 		case e.Kind == sitemap.PageEntry:
-			pages = append(pages, e.URL)
+			found := Found{URL: e.URL}
+			if HostOf(e.URL) == s.announcer {
+				found.Changed = e.LastMod
+			}
+			pages = append(pages, found)
 		case s.depth < sitemap.MaxDepth:
 			more = append(more, side{kind: s.kind, url: e.URL, announcer: s.announcer, depth: s.depth + 1})
 		}
 	}
 	for chunk := range slices.Chunk(pages, addChunk) {
-		if _, err := c.frontier.Add(ctx, chunk, sideDepth, string(s.url)); err != nil {
-			return nil, fmt.Errorf("add the URLs it lists: %w", err)
+		added, err := c.frontier.Add(ctx, Finding{
+			URLs: chunk, Depth: sideDepth, Source: string(s.url),
+			Hasten: s.hasten - hastened, Spacing: c.opts.Revisits.MinInterval,
+		})
+		if err != nil {
+			return nil, hastened, fmt.Errorf("add the URLs it lists: %w", err)
 		}
+		hastened += added.Hastened
 	}
-	return more, nil
+	return more, hastened, nil
 }

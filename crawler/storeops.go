@@ -49,6 +49,9 @@ func (c *Crawler) loadHost(h *host) {
 		state, problem := DecodeHost(raw)
 		group := state.Robots.Group(c.opts.Agent)
 		sitemaps := sitemapsOf(state.Robots, h.key, c.opts.Sources.MaxSitemaps)
+		if !state.Address.IsValid() {
+			state.Address = c.locate(ctx, h.key)
+		}
 		return func(now time.Time) {
 			if problem != nil {
 				c.opts.Log.Warn("what was stored of " + h.key + " cannot be read and is fetched again: " + problem.Error())
@@ -102,40 +105,12 @@ func (c *Crawler) refill(h *host) {
 	})
 }
 
-// refuse tells the frontier of the jobs that robots.txt disallows. A page that was
-// fetched before leaves the index, by a withdrawal that the recorder is told of
-// first.
-func (c *Crawler) refuse(h *host) {
-	jobs, group := h.jobs.refused, h.group
-	c.operate(h, "refuse jobs", func(ctx context.Context) (func(time.Time), error) {
-		for i := range jobs {
-			_, rule := group.Allowed(jobs[i].URL)
-			if err := c.refuseJob(ctx, jobs[i], RobotsRule, rule.String()); err != nil {
-				return nil, err
-			}
-		}
-		return func(time.Time) {
-			h.jobs.refused = nil
-			c.meter.refused[RobotsRule] += int64(len(jobs))
-		}, nil
-	})
-}
-
-func (c *Crawler) refuseJob(ctx context.Context, j Job, rule, why string) error {
-	gone := j.Visits > 0
-	if gone {
-		if err := c.record(ctx, j.URL, withdrawal(j.URL, time.Now(), rule)); err != nil {
-			return err
-		}
-	}
-	return c.frontier.Refuse(ctx, j, rule, why, gone)
-}
-
 // sift sets the jobs apart that robots.txt disallows. A robots.txt that cannot be
-// reached disallows everything for now, and refuses nothing.
-func (h *host) sift() {
+// reached disallows everything for now, and refuses nothing; nor does one that has to
+// be asked for again first.
+func (h *host) sift(now time.Time) {
 	b := &h.jobs
-	if b.sifted || h.group == nil || !h.obeysRules() {
+	if b.sifted || h.group == nil || !h.obeysRules() || h.policy.Due(now) {
 		return
 	}
 	b.sifted = true

@@ -25,13 +25,20 @@ func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(ti
 		}
 		sign := soft.look(&res)
 		v := c.opts.Revisits.judge(j, res, sign.notFound)
-		next := v.remember()
+		end := v.remember()
 		if err := c.loadVisit(ctx, v); err != nil {
 			return x, func(time.Time) { h.jobs.giveUp(j.URL) }, err
 		}
 		named, err := c.discover(ctx, j, &res, sign.notFound)
 		return x, func(now time.Time) {
-			h.jobs.done(j.URL, *next)
+			h.jobs.done(j.URL, end.due)
+			if j.Claimed && !res.Fetch.HasFailed() {
+				h.claims.learn(end.changed)
+				h.dirty = true
+			}
+			if h.sentinel == j.URL {
+				h.sentinel = ""
+			}
 			c.meter.visited(sign.notFound)
 			h.soft.learn(sign)
 			c.queueFeeds(h, named)
@@ -49,16 +56,22 @@ func conditional(j Job) fetch.Request {
 	return fetch.Request{URL: j.URL, ETag: j.ETag, LastModified: j.LastModified}
 }
 
+// ending is what was decided when a visit was loaded.
+type ending struct {
+	changed bool
+	due     time.Time
+}
+
 // remember has v.Next note what it decided.
-func (v *Visit) remember() *time.Time {
-	decided := new(time.Time)
+func (v *Visit) remember() *ending {
+	e := new(ending)
 	next := v.Next
 	v.Next = func(changed bool) (time.Time, time.Duration) {
 		due, interval := next(changed)
-		*decided = due
+		*e = ending{changed, due}
 		return due, interval
 	}
-	return decided
+	return e
 }
 
 func (c *Crawler) loadVisit(ctx context.Context, v Visit) error {

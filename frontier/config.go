@@ -101,10 +101,24 @@ func keepSeed(ctx context.Context, tx *txn.Txn, u page.URL) error {
 		return err
 	}
 	if known {
-		return approach(tx, u, old, 0)
+		return seeded(tx, u, old)
 	}
 	put(tx, u, nil, schema.FrontierEntry{Source: "seeds", Note: "seed"})
 	tx.Notify(crawler.HostOf(u), schema.HostReady)
+	return nil
+}
+
+// seeded brings a URL to depth 0 that was known before.
+func seeded(tx *txn.Txn, u page.URL, old schema.FrontierEntry) error {
+	if old.Depth == 0 {
+		return nil
+	}
+	now := old
+	now.Depth, now.Weight = 0, 0
+	put(tx, u, &old, now)
+	if old.Visits > 0 {
+		tx.Notify(schema.URLRow(u), schema.Discover)
+	}
 	return nil
 }
 

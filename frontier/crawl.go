@@ -17,6 +17,10 @@ import (
 // Crawl is what a process knows of the crawl in its repository: the rules by
 // which URLs are taken, and whom to tell of hosts with something to fetch.
 type Crawl struct {
+	// Ranks order the new URLs of a host, besides their depth; nil: they are all alike.
+	// To be set before Resume.
+	Ranks Ranks
+
 	rules atomic.Pointer[Rules]
 	wake  atomic.Pointer[func(host string)]
 }
@@ -46,6 +50,14 @@ func (c *Crawl) Decide(ctx context.Context, u page.URL, depth int) (scope.Decisi
 		return r.Decide(ctx, u, depth)
 	}
 	return scope.Decision{Rule: "crawl.none", Why: "there is no crawl in this repository"}, nil
+}
+
+// Rank implements Decider.
+func (c *Crawl) Rank(ctx context.Context, tx *txn.Txn, u page.URL) (float64, error) {
+	if c.Ranks == nil {
+		return schema.NoMass.Rank, nil
+	}
+	return c.Ranks(ctx, tx, u)
 }
 
 // Rules are the rules in force, nil if there is no crawl.

@@ -18,9 +18,11 @@ type Loader interface {
 	LoadAnd(ctx context.Context, f *page.Fetch, also func(context.Context, *txn.Txn, loader.Effect) error) (loader.Effect, error)
 }
 
-// Decider says whether a URL that was found is to be crawled.
+// Decider says whether a URL that was found is to be crawled, and how soon.
 type Decider interface {
 	Decide(ctx context.Context, u page.URL, depth int) (scope.Decision, error)
+	// Rank is how important the URL is, as far as it is known; see Ranks.
+	Rank(ctx context.Context, tx *txn.Txn, u page.URL) (float64, error)
 }
 
 // Frontier is the crawler's view of the store; it implements crawler.Frontier.
@@ -148,7 +150,8 @@ func (f *Frontier) part(ctx context.Context, tx *txn.Txn, prefix, from string, n
 func jobOf(u page.URL, e schema.FrontierEntry) crawler.Job {
 	return crawler.Job{
 		URL: u, Due: e.Due, Depth: e.Depth, Hops: e.Hops, ETag: e.ETag, LastModified: e.LastModified,
-		Interval: e.Interval, Strikes: e.Strikes, Visits: e.Visits, Last: e.Last, Ref: ref{e},
+		Interval: e.Interval, Strikes: e.Strikes, Visits: e.Visits, Last: e.Last,
+		Claimed: !e.Claim.IsZero(), Withdrawn: e.Withdrawn, Ref: ref{e},
 	}
 }
 

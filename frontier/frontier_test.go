@@ -42,6 +42,8 @@ type nowhere struct{}
 
 func (nowhere) Apply(context.Context, []index.Change) error { return nil }
 
+func (nowhere) SetRanks(context.Context, []index.RankUpdate) error { return nil }
+
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	ctx := context.Background()
@@ -274,7 +276,7 @@ func TestRefuse(t *testing.T) {
 	r.begin(perHost, "https://a.example/")
 	r.visit(r.due(host)[0], links())
 	r.clock = r.clock.Add(2 * time.Hour)
-	if err := r.front.Refuse(ctx, r.due(host)[0], "robots", "Disallow: /", true); err != nil {
+	if err := r.front.Refuse(ctx, crawler.Refusal{Job: r.due(host)[0], At: r.clock, Rule: "robots", Why: "Disallow: /", Gone: true}); err != nil {
 		t.Fatal(err)
 	}
 	r.drain()
@@ -337,7 +339,7 @@ func TestQueueAgreesWithEntries(t *testing.T) {
 		j := jobs[rnd.IntN(len(jobs))]
 		switch rnd.IntN(10) {
 		case 0:
-			err = r.front.Refuse(ctx, j, "rule", "why", rnd.IntN(2) == 0)
+			err = r.front.Refuse(ctx, refusal(rnd, j, r.clock))
 		case 1:
 			err = r.front.Postpone(ctx, j, r.clock.Add(time.Minute), "busy")
 		default:
@@ -387,4 +389,13 @@ func checkQueue(t *testing.T, r *rig) {
 	for row := range queued {
 		t.Errorf("the queue has %q, which no entry knows", row)
 	}
+}
+
+// refusal refuses a job in one of the ways there are.
+func refusal(rnd *rand.Rand, j crawler.Job, now time.Time) crawler.Refusal {
+	r := crawler.Refusal{Job: j, At: now, Rule: "rule", Why: "why", Gone: rnd.IntN(2) == 0}
+	if rnd.IntN(2) == 0 {
+		r.Again = now.Add(time.Hour)
+	}
+	return r
 }

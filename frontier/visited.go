@@ -17,7 +17,7 @@ import (
 // transaction. A visit that has nothing to load moves the entry alone.
 func (f *Frontier) Visited(ctx context.Context, v crawler.Visit) error {
 	move := func(ctx context.Context, tx *txn.Txn, effect loader.Effect) error {
-		return f.update(ctx, tx, v.Job, func(e *schema.FrontierEntry) { f.afterVisit(e, v, effect == loader.Changed) })
+		return f.update(ctx, tx, v.Job, func(e *schema.FrontierEntry) { f.afterVisit(e, v, effect) })
 	}
 	var err error
 	if v.Fetch.URL == "" {
@@ -31,8 +31,10 @@ func (f *Frontier) Visited(ctx context.Context, v crawler.Visit) error {
 	return nil
 }
 
-func (f *Frontier) afterVisit(e *schema.FrontierEntry, v crawler.Visit, changed bool) {
+func (f *Frontier) afterVisit(e *schema.FrontierEntry, v crawler.Visit, effect loader.Effect) {
 	e.Visits++
+	e.Claim, e.Refused, e.Withdrawn, e.Weight = time.Time{}, false, false, 0
+	e.Remember(pastVisit(v, effect))
 	e.Last = v.Fetch.Time
 	if e.Last.IsZero() {
 		e.Last = f.now()
@@ -46,7 +48,7 @@ func (f *Frontier) afterVisit(e *schema.FrontierEntry, v crawler.Visit, changed 
 			e.ETag, e.LastModified = f.Header.Get("ETag"), f.Header.Get("Last-Modified")
 		}
 	}
-	due, interval := v.Next(changed)
+	due, interval := v.Next(effect == loader.Changed)
 	e.Interval, e.Due, e.Revisit = interval, due, true
 	e.State = schema.EntryWaiting
 	if due.IsZero() {
@@ -86,22 +88,55 @@ func (f *Frontier) Postpone(ctx context.Context, j crawler.Job, due time.Time, w
 // taken out of the index by a fetch that says so: status 410, with the rule in a
 // header of our own. As it is a fetch like any other, the index stays a function
 // of the fetches.
-func (f *Frontier) Refuse(ctx context.Context, j crawler.Job, rule, why string, gone bool) error {
+func (f *Frontier) Refuse(ctx context.Context, r crawler.Refusal) error {
 	refuse := func(ctx context.Context, tx *txn.Txn, _ loader.Effect) error {
-		return f.update(ctx, tx, j, func(e *schema.FrontierEntry) {
-			e.State, e.Note, e.Last = schema.EntryRefused, rule+": "+why, f.now()
-		})
+		return f.update(ctx, tx, r.Job, func(e *schema.FrontierEntry) { f.afterRefusal(e, r) })
 	}
 	var err error
-	if gone {
-		_, err = f.load.LoadAnd(ctx, Withdrawal(j.URL, f.now(), rule), refuse)
+	if r.Gone {
+		_, err = f.load.LoadAnd(ctx, Withdrawal(r.Job.URL, r.At, r.Rule), refuse)
 	} else {
 		_, err = f.db.Run(ctx, func(tx *txn.Txn) error { return refuse(ctx, tx, loader.Late) })
 	}
 	if err != nil {
-		return fmt.Errorf("frontier: refuse %s: %w", j.URL, err)
+		return fmt.Errorf("frontier: refuse %s: %w", r.Job.URL, err)
 	}
 	return nil
+}
+
+func (f *Frontier) afterRefusal(e *schema.FrontierEntry, r crawler.Refusal) {
+	e.State, e.Note, e.Claim = schema.EntryRefused, r.Rule+": "+r.Why, time.Time{}
+	if r.Gone {
+		e.Last, e.Withdrawn = r.At, true
+		e.Remember(schema.PastVisit{Time: r.At, Effect: schema.VisitWithdrawn})
+		// What was is forgotten: a 304 to these would not bring the page back.
+		e.ETag, e.LastModified, e.Interval, e.Strikes = "", "", 0, 0
+	}
+	if !r.Again.IsZero() {
+		e.State, e.Refused, e.Revisit, e.Due = schema.EntryWaiting, true, true, r.Again
+	}
+}
+
+// pastVisit is what is remembered of a visit.
+func pastVisit(v crawler.Visit, effect loader.Effect) schema.PastVisit {
+	f := &v.Result.Fetch
+	p := schema.PastVisit{
+		Time: f.Time, Status: f.Status, Took: v.Result.Timings.Total,
+		Bytes: int64(len(v.Result.HeaderBlock) + len(v.Result.Payload)),
+	}
+	switch {
+	case v.Fetch.URL == "":
+		p.Effect = schema.VisitSetAside
+	case effect == loader.Changed:
+		p.Effect = schema.VisitChanged
+	case effect == loader.Noted:
+		p.Effect = schema.VisitFailed
+	case f.IsRevisit():
+		p.Effect = schema.VisitNotModified
+	default:
+		p.Effect = schema.VisitUnchanged
+	}
+	return p
 }
 
 // Withdrawal is the fetch that takes a page out of the index because it may not

@@ -90,6 +90,9 @@ type FrontierEntry struct {
 	History []PastVisit
 }
 
+// IsRefused reports whether a rule keeps the URL from being fetched.
+func (e *FrontierEntry) IsRefused() bool { return e.State == EntryRefused || e.Refused }
+
 // Encode for Entry.
 //
 // What came into the format later stands at the end, and only where it says
