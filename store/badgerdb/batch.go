@@ -125,6 +125,18 @@ func (b *batch) keptBy(o *op, ts uint64) (latestCell, error) {
 	return latestCell{kept, found}, err
 }
 
+// valueBytes is what the values of a group take at most.
+func valueBytes(group []*request) (n int) {
+	for _, r := range group {
+		for i := range r.plan.ops {
+			if o := &r.plan.ops[i]; o.Op == store.Put {
+				n += tsBytes + len(o.Value)
+			}
+		}
+	}
+	return n
+}
+
 func (b *batch) put(o *op, key []byte, ts uint64) error {
 	start := len(b.values)
 	b.values = appendValue(b.values, o.group.Latest, ts, o.Value)

@@ -264,6 +264,7 @@ func (c *committer) reserve(n int) (uint64, error) {
 func (c *committer) write(group []*request, rd *reader) error {
 	b := &batch{c: c, rd: rd, txn: c.db.badger.NewTransactionAt(c.seq, true), latest: map[string]latestCell{}, bounds: c.bounds}
 	defer b.txn.Discard()
+	b.values = make([]byte, 0, valueBytes(group))
 	for _, r := range group {
 		if err := b.request(r); err != nil {
 			return runError("preparing a write", err)

@@ -68,7 +68,9 @@ type planner struct {
 	buf  []byte
 }
 
-func (p *planner) reset() { p.buf = make([]byte, 0, cap(p.buf)) }
+// reset begins a group, with a buffer of the size that the last one needed. (Not of
+// its capacity: after one large group, all small ones would clear a large buffer.)
+func (p *planner) reset() { p.buf = make([]byte, 0, len(p.buf)) }
 
 // plan fills r.plan. It reads the store only to list the versions that a
 // DeleteUpTo will remove.
