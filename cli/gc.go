@@ -143,7 +143,7 @@ func freedText(f *repository.Freed, took time.Duration) string {
 		n    int
 	}{
 		{"cells", f.Cells}, {"locks resolved", f.Locks}, {"old versions", f.Versions}, {"deletions", f.Deletions},
-		{"rollbacks", f.Rollbacks}, {"lock records", f.LockOnly}, {"acknowledged", f.Acks},
+		{"rollbacks", f.Rollbacks}, {"lock records", f.LockOnly}, {"read locks", f.Reads}, {"acknowledged", f.Acks},
 	} {
 		if c.n > 0 {
 			t.row(c.name, fmt.Sprint(c.n))

@@ -215,6 +215,7 @@ func (c *Collector) add(got Collected) {
 	t.Deletions += got.Deletions
 	t.Rollbacks += got.Rollbacks
 	t.LockOnly += got.LockOnly
+	t.Reads += got.Reads
 	t.Acks += got.Acks
 }
 
