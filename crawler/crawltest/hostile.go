@@ -25,7 +25,7 @@ var hostile = map[string]func(c net.Conn, f *page.Fetch){
 	"loris": func(c net.Conn, _ *page.Fetch) {
 		_, err := io.WriteString(c, "HTTP/1.1 200 OK\r\nX-Loris: ")
 		for err == nil {
-			time.Sleep(20 * time.Millisecond)
+			<-time.After(20 * time.Millisecond)
 			_, err = io.WriteString(c, "x")
 		}
 	},
@@ -33,7 +33,7 @@ var hostile = map[string]func(c net.Conn, f *page.Fetch){
 	"drip": func(c net.Conn, _ *page.Fetch) {
 		_, err := io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100000\r\n\r\n")
 		for err == nil {
-			time.Sleep(20 * time.Millisecond)
+			<-time.After(20 * time.Millisecond)
 			_, err = io.WriteString(c, "x")
 		}
 	},

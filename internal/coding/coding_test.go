@@ -78,10 +78,10 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestBombs: what inflates to 64 MiB costs a small multiple of the limit.
+// TestBombs: what inflates to 24 MiB costs a small multiple of the limit.
 func TestBombs(t *testing.T) {
 	const limit, most = 1 << 20, 16 << 20
-	zeros := make([]byte, 64<<20)
+	zeros := make([]byte, 24<<20)
 	for _, name := range all {
 		for _, stacked := range []bool{false, true} {
 			bomb, codings := encode(t, name, zeros), []string{strings.TrimPrefix(name, "raw-")}
@@ -110,7 +110,7 @@ func TestWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = w.Write(make([]byte, 32<<20)); err == nil {
+	if _, err = w.Write(make([]byte, 9<<20)); err == nil {
 		err = w.Close()
 	}
 	if err != nil {
