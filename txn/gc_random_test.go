@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -29,12 +30,12 @@ func (r *random) collect() {
 		got, err = r.collectAll(ctx)
 	}
 	if err != nil && !errors.Is(err, errLocksHeld) {
-		r.t.Errorf("collect: %v", err)
+		r.wrongf("collect: %v", err)
 	}
 	r.logf("collected up to %d: %d cells, %d removed, %d locks, %v", got.SafePoint, got.Cells, got.Removed(), got.Locks, err)
 	for _, x := range r.live {
 		if got.SafePoint > x.start {
-			r.t.Errorf("the safe point %d is above %d, which is open", got.SafePoint, x.start)
+			r.wrongf("the safe point %d is above %d, which is open", got.SafePoint, x.start)
 		}
 	}
 	r.readPast(got.SafePoint)
@@ -70,7 +71,7 @@ func (r *random) readPast(p uint64) {
 	below := r.db.At(r.db.SafePoint() - 1)
 	defer below.Rollback()
 	if _, err := below.Get(ctx, "row0", app("a")); !errors.Is(err, ErrBelowSafePoint) {
-		r.t.Errorf("a read below the safe point: %v", err)
+		r.wrongf("a read below the safe point: %v", err)
 	}
 	at := r.db.At(r.db.SafePoint())
 	defer at.Rollback()
@@ -83,7 +84,7 @@ func (r *random) readPast(p uint64) {
 // and nothing else.
 func (r *random) checkCollected() {
 	if _, err := r.db.Collect(context.Background(), CollectOptions{Answers: r}); err != nil {
-		r.t.Error(err)
+		r.wrongf("%v", err)
 		return
 	}
 	want := 0
@@ -104,14 +105,14 @@ func (r *random) checkCollected() {
 			return nil
 		})
 		if err != nil {
-			r.t.Error(err)
+			r.wrongf("%v", err)
 		}
 	}
 	if kinds[kindWrite] != want || kinds[kindData] > want || kinds[kindRollback]+kinds[kindLockOnly] > 0 {
-		r.t.Errorf("%d cells exist; a full collection left %d w, %d d, %d r, %d k", want, kinds[kindWrite], kinds[kindData], kinds[kindRollback], kinds[kindLockOnly])
+		r.wrongf("%d cells exist; a full collection left %d w, %d d, %d r, %d k", want, kinds[kindWrite], kinds[kindData], kinds[kindRollback], kinds[kindLockOnly])
 	}
 	if acks > randomRows {
-		r.t.Errorf("%d acknowledgements of %d rows", acks, randomRows)
+		r.wrongf("%d acknowledgements of %d rows", acks, randomRows)
 	}
 }
 
@@ -121,7 +122,9 @@ func FuzzCollect(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		for _, m := range modes {
 			synctest.Test(t, func(t *testing.T) {
-				runRandom(t, openMem(t, Groups("app")), m.mode, seed, true)
+				if wrong, log := runRandom(t, openMem(t, Groups("app")), m.mode, newProgram(seed), true); len(wrong) > 0 {
+					t.Errorf("%s\n%s", strings.Join(wrong, "\n"), strings.Join(log, "\n"))
+				}
 			})
 		}
 	})

@@ -44,7 +44,7 @@ func (r *random) decide(x *randomTxn) {
 	}
 	x.decided = true
 	if why := r.model.refusal(&x.modelTxn); why != "" {
-		r.t.Errorf("%d committed at %d, although %s", x.start, x.commit, why)
+		r.wrongf("%d committed at %d, although %s", x.start, x.commit, why)
 	}
 	r.model.commit(&x.modelTxn, x.commit)
 }
@@ -103,9 +103,9 @@ func (r *random) await(x *randomTxn) {
 		r.decide(x)
 	case injected, err == nil:
 	case !errors.Is(err, ErrConflict):
-		r.t.Errorf("%d: %v", x.start, err)
+		r.wrongf("%d: %v", x.start, err)
 	case r.model.refusal(&x.modelTxn) == "" && !r.mayBeLocked(x) && !x.mayBeDead():
-		r.t.Errorf("%d was refused for nothing: %v", x.start, err)
+		r.wrongf("%d was refused for nothing: %v", x.start, err)
 	}
 }
 

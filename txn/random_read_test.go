@@ -34,7 +34,7 @@ func (r *random) compareCell(x *randomTxn, c Cell, v Value, err error) {
 	case err != nil:
 		r.excuse(x, err, func(d Cell) bool { return d == c })
 	case string(v.Data) != string(want.Data) || v.Exists != want.Exists || v.TS != want.TS:
-		r.t.Errorf("%d read %q at %d from %s, want %q at %d", x.start, v.Data, v.TS, c, want.Data, want.TS)
+		r.wrongf("%d read %q at %d from %s, want %q at %d", x.start, v.Data, v.TS, c, want.Data, want.TS)
 	}
 }
 
@@ -73,7 +73,7 @@ func (r *random) compare(x *randomTxn, row string, got []string, err error) {
 	case err != nil:
 		r.excuse(x, err, func(d Cell) bool { return row == "" || d.Row == row })
 	case !slices.Equal(got, want):
-		r.t.Errorf("%d read in row %q\n%q, want\n%q", x.start, row, got, want)
+		r.wrongf("%d read in row %q\n%q, want\n%q", x.start, row, got, want)
 	}
 }
 
@@ -81,7 +81,7 @@ func (r *random) compare(x *randomTxn, row string, got []string, err error) {
 // what it read.
 func (r *random) excuse(x *randomTxn, err error, concerns func(Cell) bool) {
 	if !errors.Is(err, context.DeadlineExceeded) {
-		r.t.Errorf("%d: %v", x.start, err)
+		r.wrongf("%d: %v", x.start, err)
 		return
 	}
 	for _, y := range r.live {
@@ -89,7 +89,7 @@ func (r *random) excuse(x *randomTxn, err error, concerns func(Cell) bool) {
 			return
 		}
 	}
-	r.t.Errorf("%d waited for nobody", x.start)
+	r.wrongf("%d waited for nobody", x.start)
 }
 
 func (x *randomTxn) cells() (cells []Cell) {
@@ -118,7 +118,7 @@ func (r *random) compareAll() {
 func (r *random) compareNotifications() {
 	notes, _, err := r.db.Notifications(context.Background(), "", 0)
 	if err != nil {
-		r.t.Error(err)
+		r.wrongf("%v", err)
 		return
 	}
 	at := make(map[Cell]uint64)
@@ -127,7 +127,7 @@ func (r *random) compareNotifications() {
 	}
 	for c, vs := range r.model.versions {
 		if last := vs[len(vs)-1].commit; c.Name == observed && last > r.model.answered[c] && at[c] < last {
-			r.t.Errorf("%s was written at %d, answered up to %d, and its notification is at %d", c, last, r.model.answered[c], at[c])
+			r.wrongf("%s was written at %d, answered up to %d, and its notification is at %d", c, last, r.model.answered[c], at[c])
 		}
 	}
 }

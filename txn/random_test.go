@@ -34,27 +34,22 @@ func TestRandom(t *testing.T) {
 		{"mixed", OnePhase, store.Limits{MaxBatchBytes: 120}}, // what does not fit takes two phases
 	} {
 		t.Run("mem/"+s.name, func(t *testing.T) {
-			for range programs {
-				seed := rand.Uint64()
+			everyProgram(t, programs, func(p program) (wrong, log []string) {
 				synctest.Test(t, func(t *testing.T) {
 					table, err := mem.New(Groups("app"), mem.Options{Limits: s.limits})
 					if err != nil {
 						t.Fatal(err)
 					}
-					runRandom(t, table, s.mode, seed, true)
+					wrong, log = runRandom(t, table, s.mode, p, true)
 				})
-				if t.Failed() {
-					return
-				}
-			}
+				return wrong, log
+			})
 		})
 		if s.name != "mixed" {
 			t.Run("badger/"+s.name, func(t *testing.T) {
-				for range programs / 100 {
-					if runRandom(t, openBadger(t, Groups("app")), s.mode, rand.Uint64(), false); t.Failed() {
-						return
-					}
-				}
+				everyProgram(t, programs/100, func(p program) (wrong, log []string) {
+					return runRandom(t, openBadger(t, Groups("app")), s.mode, p, false)
+				})
 			})
 		}
 	}
@@ -80,7 +75,7 @@ type random struct {
 	live       []*randomTxn
 	dead       []*randomTxn // crashed or failed in their commit; their locks may be there still
 	values     int
-	log        []string
+	log, wrong []string
 	committing *randomTxn // runs, while all others are stopped
 }
 
@@ -102,20 +97,17 @@ var (
 	errStepFailed = errors.New("step failed")
 )
 
-func runRandom(t *testing.T, table store.Table, mode Mode, seed uint64, bubble bool) {
-	r := &random{t: t, rng: rand.New(rand.NewPCG(seed, 0)), table: table, mode: mode, bubble: bubble, model: newModel()}
+// runRandom runs a program and returns what went wrong, with what was done.
+func runRandom(t *testing.T, table store.Table, mode Mode, p program, bubble bool) (wrong, log []string) {
+	r := &random{t: t, rng: p.rng(0), table: table, mode: mode, bubble: bubble, model: newModel()}
 	defer closeTable(t, table)
-	defer func() {
-		if t.Failed() {
-			t.Logf("seed %d", seed)
-			for _, l := range r.log {
-				t.Log(l)
-			}
-		}
-	}()
 	r.reopen()
-	for step := 0; step < 200 && !t.Failed(); step++ {
+	for _, step := range p {
+		r.rng = program{step}.rng(0)
 		r.step()
+		if len(r.wrong) > 0 {
+			break
+		}
 	}
 	r.reopen()
 	r.compareAll()
@@ -124,8 +116,13 @@ func runRandom(t *testing.T, table store.Table, mode Mode, seed uint64, bubble b
 	r.compareAll()
 	r.crashAll()
 	if err := r.db.Close(); err != nil {
-		t.Error(err)
+		r.wrongf("%v", err)
 	}
+	return r.wrong, r.log
+}
+
+func (r *random) wrongf(format string, args ...any) {
+	r.wrong = append(r.wrong, fmt.Sprintf(format, args...))
 }
 
 func (r *random) logf(format string, args ...any) {
@@ -191,7 +188,7 @@ func (r *random) reopen() {
 	r.logf("new process")
 	if r.db != nil {
 		if err := r.db.Close(); err != nil {
-			r.t.Error(err)
+			r.wrongf("%v", err)
 		}
 	}
 	r.db = open(r.t, r.table, Options{
@@ -257,7 +254,7 @@ func (r *random) answer(x *randomTxn, row string) {
 	}
 	notes, _, err := r.db.Notifications(context.Background(), row, 1)
 	if err != nil {
-		r.t.Error(err)
+		r.wrongf("%v", err)
 	}
 	if len(notes) == 0 || notes[0].Cell != c || notes[0].TS > x.start {
 		return
