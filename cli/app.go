@@ -51,7 +51,7 @@ var settingFlags = map[string]string{
 func (a *app) pipelineFlags(cmd *cobra.Command) {
 	cmd.Flags().String("workers", strconv.Itoa(a.cfg.Workers), "`number` of observers, and of loaders, that run at a time")
 	cmd.Flags().String("commit", a.cfg.Commit, "commit `path`: auto, one-phase or two-phase")
-	cmd.Flags().String("rank-tolerance", strconv.FormatFloat(a.cfg.RankTolerance, 'g', -1, 64), "by how much of itself a `rank` may be off; 0 keeps what the directory has")
+	cmd.Flags().String("rank-tolerance", strconv.FormatFloat(a.cfg.RankTolerance, 'g', -1, 64), "relative `error` that ranks may have; 0: what the directory has")
 	cmd.Flags().Bool("sync", a.cfg.Sync, "what is loaded also survives a lost machine (slower)")
 }
 

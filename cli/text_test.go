@@ -41,11 +41,12 @@ func TestTexts(t *testing.T) {
 		},
 		"stats with work left": {
 			statsText(&repository.Stats{
-				URLs: 3, Backlog: map[string]int{"links": 2, "cluster": 0, "document": 5}, Dead: 1, OldestNotificationMS: 2100,
+				Ranks: repository.RankStats{Tolerance: 0.001, ResidualSum: 0.02, ResidualBound: 1.5},
+				URLs:  3, Backlog: map[string]int{"links": 2, "cluster": 0, "document": 5}, Dead: 1, OldestNotificationMS: 2100,
 				FetchToSearchableMS: repository.LatencyMS{P50: 85, P95: 120.4, P99: 1500, N: 9},
 			}),
 			"urls             3\npages            0\nredirects        0\ngone             0\nfailed           0\nother            0\n" +
-				"clusters         0\nindexed          0\nlinks            0\nwaiting          7 rows\n  document       5\n  links          2\n" +
+				"clusters         0\nindexed          0\nlinks            0\nranks            within 0.001 of themselves; residual 0.0200 of at most 1.5000\nwaiting          7 rows\n  document       5\n  links          2\n" +
 				"oldest waits     2.1s\ngiven up on      1 row\nsearchable in    85ms (median; 95 %: 120ms, 99 %: 1.5s; 9 pages)\n",
 		},
 		"problems": {problemsText([]string{"a.warc:0: cut"}, 2), "2 problems in the files; what could be read was loaded:\n  a.warc:0: cut\n  and 1 more\n"},

@@ -21,9 +21,9 @@ const (
 	exportLinger = 50 * time.Millisecond
 )
 
-// rankHold is the same for ranks: what one page passes on, and then the next one, costs
-// less together.
-const rankHold = 5 * time.Second
+// rankHold is the same for ranks: what many pages pass on, and what follows from it,
+// costs little more than what one of them does.
+const rankHold = 50 * time.Second
 
 // settleHold and settleLinger are the same for choices that need ranks of the whole
 // graph: they are made when the pipeline has come to rest.

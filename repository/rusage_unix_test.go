@@ -6,6 +6,8 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+	"testing"
+	"time"
 )
 
 // maxRSS is the most memory a process that has ended ever had resident, in KiB.
@@ -18,4 +20,13 @@ func maxRSS(state *os.ProcessState) int64 {
 		return usage.Maxrss >> 10 // bytes there
 	}
 	return int64(usage.Maxrss)
+}
+
+// processorTime is what this process has used so far.
+func processorTime(t testing.TB) time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
