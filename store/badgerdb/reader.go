@@ -37,7 +37,7 @@ func (r *reader) read(ctx context.Context, row []byte, sel []store.Selector) ([]
 	if err := r.db.schema.Selectors(sel); err != nil {
 		return nil, err
 	}
-	its := iterators{r: r, row: row, sel: sel}
+	its := iterators{r: r, row: row, sel: sel, key: make([]byte, 0, keyBytes(row, sel))}
 	defer its.close()
 	var (
 		cells []store.Cell
@@ -58,6 +58,14 @@ func (r *reader) read(ctx context.Context, row []byte, sel []store.Selector) ([]
 		}
 	}
 	return cells, nil
+}
+
+// keyBytes is how long the longest key of the selectors is, unless names are escaped.
+func keyBytes(row []byte, sel []store.Selector) (n int) {
+	for i := range sel {
+		n = max(n, len(sel[i].Column))
+	}
+	return n + len(row) + 1 + 2 + 2 + tsBytes
 }
 
 // first returns one cell that the selector names, without its value, or nil.
