@@ -41,10 +41,12 @@ var Arrows = []Arrow{
 	{"config", nil, "settings are plain values; who uses them turns them into options"},
 	{"control", nil, "it carries requests and outputs; what they mean is its users' affair"},
 	{"progress", nil, "it shows numbers; where they come from is its users' affair"},
+	{"web/assets", nil, "pages share a style sheet and a frame, whatever they show"},
+	{"web", []string{"page", "index", "frontier", "repository", "web/assets"}, "it shows what a repository knows, and changes nothing"},
 	{"internal", nil, "rules and tools stand beside the program"},
 	{"cli", []string{
 		"page", "warc", "sites", "index", "loader", "observers", "notify", "txn", "store",
-		"repository", "verify", "replay", "bench", "config", "control", "progress", "crawler", "frontier", "archive",
+		"repository", "verify", "replay", "bench", "config", "control", "progress", "crawler", "frontier", "archive", "web",
 	}, "the command line wires the parts"},
 	{"", []string{"cli"}, "main only calls the command line"},
 }

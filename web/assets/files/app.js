@@ -1,0 +1,45 @@
+// Keys for those who like them. Without this file everything works all the same.
+//   /      the search field      j k    the next and the previous result
+//   Esc    leaves the field      d      what is known of the result
+(function () {
+  "use strict";
+  var field = document.querySelector("input[data-focus]");
+  var results = Array.prototype.slice.call(document.querySelectorAll("a[data-result]"));
+
+  function typing(e) {
+    var t = e.target;
+    return t.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(t.tagName);
+  }
+
+  function step(by) {
+    if (results.length === 0) return;
+    var at = results.indexOf(document.activeElement) + by;
+    if (by < 0 && at < -1) at = results.length - 1;
+    var to = results[Math.max(0, Math.min(results.length - 1, at))];
+    to.focus();
+    to.scrollIntoView({ block: "center" });
+  }
+
+  document.addEventListener("keydown", function (e) {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
+    if (e.key === "Escape" && e.target === field) {
+      field.blur();
+      return;
+    }
+    if (typing(e)) return;
+    if (e.key === "/" && field) {
+      field.focus();
+      field.select();
+    } else if (e.key === "j") {
+      step(1);
+    } else if (e.key === "k") {
+      step(-1);
+    } else if (e.key === "d" && document.activeElement.dataset.result) {
+      location.href = document.activeElement.dataset.result;
+      return;
+    } else {
+      return;
+    }
+    e.preventDefault();
+  });
+})();
