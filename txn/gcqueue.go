@@ -110,7 +110,7 @@ func (t *Txn) leavesGarbage(commit uint64) {
 
 // foundEmpty reports whether the transaction has read a cell, and found nothing.
 func (t *Txn) foundEmpty(c Cell) bool {
-	if v, ok := t.cells[c]; ok {
+	if v, ok := t.cells.get(c); ok {
 		return !v.Exists
 	}
 	cols, ok := t.rows[rowGroup{c.Row, c.Group}]

@@ -33,7 +33,7 @@ func (t *Txn) Get(ctx context.Context, row string, c Column) (Value, error) {
 	if w, ok := t.writes[cell]; ok {
 		return Value{Data: w.value, Exists: w.op == opPut}, nil
 	}
-	if v, ok := t.cells[cell]; ok {
+	if v, ok := t.cells.get(cell); ok {
 		return v, nil
 	}
 	if cols, ok := t.rows[rowGroup{row, c.Group}]; ok {
@@ -44,10 +44,7 @@ func (t *Txn) Get(ctx context.Context, row string, c Column) (Value, error) {
 		return Value{}, fmt.Errorf("txn: get %s: %w", cell, err)
 	}
 	v := findColumn(cols, c.Name)
-	if t.cells == nil {
-		t.cells = make(map[Cell]Value)
-	}
-	t.cells[cell] = v
+	t.cells.put(cell, v)
 	return v, nil
 }
 

@@ -28,7 +28,7 @@ type Txn struct {
 	lockOrder []*write
 	lockOnly  *write // the primary, in two phases, if it was not written
 
-	cells map[Cell]Value         // read cache
+	cells readCache
 	rows  map[rowGroup][]Version // read cache of whole rows
 
 	hold hold // keeps what it reads from being collected
