@@ -65,10 +65,14 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 		}
 		given[key] = config.Flag{Name: name, Value: flag.Value.String()}
 	}
+	crawlSettings(cmd, given)
 	_, a.flags.dataGiven = given["data"]
 	var err error
 	if a.cfg, err = config.Load(a.flags.config, given); err != nil {
 		return err
+	}
+	for _, unknown := range config.UnknownVariables() {
+		_, _ = fmt.Fprintln(a.stderr, "indexer: "+unknown)
 	}
 	level, err := zapcore.ParseLevel(a.cfg.LogLevel)
 	if err != nil {

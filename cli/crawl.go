@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +21,9 @@ host names, or - for standard input. Without seeds the crawl of the data directo
 goes on. The same command again goes on, too, after an interrupt, a crash or
 kill -9: what is to be fetched is kept in the data directory.
 
+Every setting can stand in config.yaml, section crawl, or in the environment
+(INDEXER_CRAWL_CONTACT, INDEXER_CRAWL_DELAY, …); there are also those of revisits.
+
 The crawl stays on the hosts of its seeds unless --scope says otherwise, obeys
 robots.txt (RFC 9309), asks one host for one page at a time, and leaves at least
 --delay between two requests; longer where a host is slow, says so, or fails.
@@ -35,24 +37,7 @@ The first interrupt lets requests under way end and saves; the second one stops 
 once. While it runs, inspect, stats, export and verify ask this process, and query
 reads the index files.`
 
-// crawlFlags are the settings of one crawl.
-type crawlFlags struct {
-	config       frontier.Config
-	follow       bool
-	warc         string
-	allowPrivate bool
-	proxy        string
-	contact      string
-	delay        time.Duration
-	concurrency  int
-	pages        int64
-	bytes        int64
-	time         time.Duration
-	noSitemaps   bool
-}
-
 func (a *app) crawlCommand() *cobra.Command {
-	var f crawlFlags
 	cmd := &cobra.Command{
 		Use:   "crawl [SEEDS.txt|URL|-]…",
 		Short: "Crawl from seeds and index as it goes; the same command again goes on",
@@ -62,41 +47,13 @@ func (a *app) crawlCommand() *cobra.Command {
 			"indexer crawl --contact https://example.org/bot example.org",
 			"indexer crawl --follow --warc archive/ seeds.txt",
 		),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.crawl(cmd.Context(), args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.crawl(cmd.Context(), args, flagsOf(a.cfg.Crawl))
+		},
 	}
-	f.register(cmd)
+	registerCrawl(cmd, a.cfg.Crawl)
 	a.pipelineFlags(cmd)
 	return cmd
-}
-
-func (f *crawlFlags) register(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVar(&f.config.Scope, "scope", "host", "what is crawled of what the seeds lead to: `page`, host, domain or any")
-	flags.IntVar(&f.config.MaxDepth, "depth", -1, "`links` from a seed that are followed; -1: no limit")
-	flags.StringArrayVar(&f.config.Include, "include", nil, "`pattern` (RE2) that a URL must match; several: one of them")
-	flags.StringArrayVar(&f.config.Exclude, "exclude", nil, "`pattern` (RE2) of URLs that are left out")
-	flags.BoolVar(&f.follow, "follow", false, "stay, and visit pages again when they are due")
-	flags.StringVar(&f.warc, "warc", "", "write what is fetched to WARC files in this `directory`")
-	flags.BoolVar(&f.allowPrivate, "allow-private", false, "also fetch from private, loopback and link-local addresses")
-	flags.StringVar(&f.proxy, "proxy", "", "`URL` of a proxy (http, https or socks5) for all requests")
-	flags.StringVar(&f.contact, "contact", "", "page or mail `address` of the operator, for the user agent")
-	flags.DurationVar(&f.delay, "delay", time.Second, "least `time` between two requests to a host; 0: none")
-	flags.IntVar(&f.concurrency, "concurrency", 32, "`number` of requests at a time, over all hosts")
-	flags.Int64Var(&f.pages, "max-pages", 0, "end after so many `pages`; 0: no limit")
-	flags.Int64Var(&f.bytes, "max-bytes", 0, "end after so many `bytes`; 0: no limit")
-	flags.DurationVar(&f.time, "max-time", 0, "end after this `time`; 0: no limit")
-	flags.BoolVar(&f.noSitemaps, "no-sitemaps", false, "do not read sitemaps and feeds")
-}
-
-// check refuses what cannot be meant, before anything is opened.
-func (f *crawlFlags) check() error {
-	if err := f.config.Validate(); err != nil {
-		return &usageError{reason: err.Error(), help: "indexer crawl"}
-	}
-	if f.delay < 0 || f.concurrency < 1 || f.concurrency > 10_000 || f.pages < 0 || f.bytes < 0 || f.time < 0 {
-		return &usageError{reason: "--delay, --max-pages, --max-bytes and --max-time are not negative; --concurrency is from 1 to 10000", help: "indexer crawl"}
-	}
-	return nil
 }
 
 func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
@@ -112,7 +69,7 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 		return err
 	}
 	a.beginsCrawl = true
-	s, err := a.open(ctx, true)
+	s, err := a.openToLoad(ctx)
 	if err != nil {
 		return err
 	}
@@ -121,7 +78,7 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 }
 
 func (f *crawlFlags) fetchOptions(maxBody int64) (fetch.Options, error) {
-	o := fetch.Options{AllowPrivate: f.allowPrivate, Contact: f.contact, MaxBody: maxBody}
+	o := fetch.Options{AllowPrivate: f.allowPrivate, Contact: f.contact, UserAgent: f.userAgent, MaxBody: maxBody}
 	if f.delay == 0 {
 		o.MaxIdlePerHost = f.concurrency
 	}
@@ -201,6 +158,7 @@ func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options
 	o := crawler.Options{
 		Concurrency: f.concurrency, Follow: f.follow, Bare: bare, Log: s.app.log,
 		Politeness: crawler.Politeness{MinDelay: delay},
+		Revisits:   crawler.Revisits{FirstInterval: f.first, MinInterval: f.least, MaxInterval: f.most},
 		Limits:     crawler.Limits{Pages: f.pages, Bytes: f.bytes, Time: f.time},
 		Sources:    crawler.Sources{NoSitemaps: f.noSitemaps, NoFeeds: f.noSitemaps},
 		Settle:     s.repo.Quiesce,

@@ -99,8 +99,8 @@ var outcomes = []outcome{
 	{is(index.ErrForeign), statusUsage, anewHint},
 	{is(errForeign, store.ErrForeign, repository.ErrOtherIndex), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
 	{is(store.ErrNewerFormat, index.ErrNewerFormat), statusUsage, "use the version of the program that wrote it, or a later one; nothing was changed"},
-	{as[*usageError](), statusUsage, ""}, // says it itself
-	{as[*config.Error](), statusUsage, "config.yaml in the program's source shows every key with its default"},
+	{as[*usageError](), statusUsage, ""},   // says it itself
+	{as[*config.Error](), statusUsage, ""}, // see configHint
 	{as[*index.UsageError](), statusUsage, "see `indexer query --help` for what a query may hold"},
 	{as[*sites.Error](), statusUsage, "the form of a site's text is described in package sites"},
 	{as[*inputError](), statusUsage, ""},
@@ -150,8 +150,20 @@ func report(err error, stderr io.Writer) int {
 	if errors.As(err, &u) && u.help != "" {
 		o.hint = "see `" + u.help + " --help`"
 	}
+	var c *config.Error
+	if errors.As(err, &c) {
+		o.hint = configHint(c)
+	}
 	say(stderr, err, o.hint)
 	return o.status
+}
+
+// configHint says where to mend a setting.
+func configHint(e *config.Error) string {
+	if i := strings.LastIndexByte(e.Where, ':'); i > 0 && strings.Trim(e.Where[i+1:], "0123456789") == "" && e.Where[i+1:] != "" {
+		return fmt.Sprintf("change line %s of %s, or name another file with --config; nothing was done", e.Where[i+1:], e.Where[:i])
+	}
+	return "nothing was done; `indexer --help` says where settings can stand"
 }
 
 // say writes an error, a line for each of its parts, and the hint.

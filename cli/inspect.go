@@ -19,7 +19,9 @@ import (
 const inspectHelp = `
 Tell everything the repository knows of one URL: what was fetched, where it leads,
 which URLs have the same content, which of them stands in the index, its links in
-both directions, and in plain words why it is, or is not, in the index.
+both directions, and in plain words why it is, or is not, in the index. Of a URL of a
+crawl also the rules that decided on it, its last ten visits, and when the next one is
+due, and why.
 
 A URL that was never seen is no error: the answer says so. While another process
 has the data directory, that process is asked.`
@@ -94,13 +96,35 @@ func visitsText(c *frontier.Inspection) string {
 	t.row("robots.txt", allowed+": "+c.Robots)
 	t.optional("found in", c.Source)
 	if c.Visits > 0 && c.Last != nil {
-		t.row("visited", fmt.Sprintf("%d times, last %s", c.Visits, c.Last.Format(time.RFC3339)))
+		t.row("visited", fmt.Sprintf("%s, last %s", count(c.Visits, "time"), c.Last.UTC().Format(time.RFC3339)))
 	}
+	list(t, "visits", c.History, visitText)
 	if c.Next != nil {
-		t.row("next visit", c.Next.Format(time.RFC3339))
+		t.row("next visit", nextVisit(*c.Next, time.Now()))
 	}
 	t.optional("because", c.Note)
 	return t.String()
+}
+
+// visitText is a visit on a line.
+func visitText(v frontier.PastVisit) string {
+	at := v.Time.UTC().Format(time.RFC3339)
+	switch {
+	case v.Status > 0:
+		return fmt.Sprintf("%s  %d  %s, %d bytes in %d ms", at, v.Status, v.Effect, v.Bytes, v.Milliseconds)
+	case v.Bytes == 0 && v.Milliseconds == 0:
+		return at + "  " + v.Effect
+	}
+	return fmt.Sprintf("%s  no response  %s, %d ms", at, v.Effect, v.Milliseconds)
+}
+
+// nextVisit says when, and whether that is past.
+func nextVisit(at, now time.Time) string {
+	text := at.UTC().Format(time.RFC3339)
+	if at.After(now) {
+		return text + ", in " + at.Sub(now).Round(time.Second).String()
+	}
+	return text + ", due now"
 }
 
 // maxListed bounds the lists in texts for people; JSON has them whole.

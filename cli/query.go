@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -44,9 +45,22 @@ func (a *app) queryCommand() *cobra.Command {
 			return a.query(cmd, strings.Join(args, " "), offset)
 		},
 	}
+	cmd.SetFlagErrorFunc(queryFlagError)
 	cmd.Flags().String("limit", strconv.Itoa(a.cfg.Query.Limit), "`number` of hits to show, at most 1000")
 	cmd.Flags().IntVar(&offset, "offset", 0, "hits to skip")
 	return cmd
+}
+
+// shortFlag finds the word in what is said of a flag of one letter that there is not.
+var shortFlag = regexp.MustCompile(`^unknown shorthand flag: .* in (-.+)$`)
+
+// queryFlagError: there are no flags of one letter, but words that are not wanted.
+func queryFlagError(cmd *cobra.Command, err error) error {
+	reason := err.Error()
+	if m := shortFlag.FindStringSubmatch(reason); m != nil {
+		reason = fmt.Sprintf("there is no flag %s; to leave out the pages with a word, put -- before all the words: indexer query -- WORDS %s", m[1], m[1])
+	}
+	return &usageError{reason: reason, help: cmd.CommandPath()}
 }
 
 func (a *app) query(cmd *cobra.Command, words string, offset int) (err error) {

@@ -53,7 +53,7 @@ func (a *app) replay(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.open(ctx, true)
+	s, err := a.openToLoad(ctx)
 	if err != nil {
 		return err
 	}

@@ -53,6 +53,7 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.String("log-level", a.cfg.LogLevel, "`level` of what is logged: debug, info, warn or error")
 	flags.String("format", a.cfg.Format, "`form` of results: text or json")
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
 		a.crawlCommand(), a.replayCommand(), a.queryCommand(), a.inspectCommand(), a.statsCommand(),
 		a.exportCommand(), a.verifyCommand(), a.rankCommand(), a.scanCommand(), a.waitCommand(), a.checkCommand(), a.gcCommand(), a.deadCommand(), a.packCommand(), a.benchCommand(), a.versionCommand(),
@@ -70,11 +71,7 @@ func (a *app) runRoot(cmd *cobra.Command, args []string) error {
 	case strings.Contains(filepath.Base(word), ".warc"):
 		return &usageError{reason: fmt.Sprintf("to load a WARC file, say `indexer replay %s`", word), help: "indexer replay"}
 	}
-	reason := fmt.Sprintf("there is no command %q", word)
-	if near := cmd.SuggestionsFor(word); len(near) > 0 {
-		reason += "; did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return &usageError{reason: reason, help: "indexer"}
+	return &usageError{reason: noCommand(cmd, word), help: "indexer"}
 }
 
 // withCrawl puts the word crawl before arguments that name seeds and no command:

@@ -11,6 +11,7 @@ import (
 	"indexer/control"
 	"indexer/frontier"
 	"indexer/notify"
+	"indexer/observers"
 	"indexer/repository"
 	"indexer/txn"
 )
@@ -42,7 +43,7 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 		return nil, err
 	}
 	limitMemory(a.cfg.Memory)
-	crawl := &frontier.Crawl{}
+	crawl := &frontier.Crawl{Ranks: observers.RankOf}
 	opts := a.repositoryOptions(crawl)
 	opts.Collect = create // what loads goes on for long, and leaves old versions
 	repo, err := repository.Open(ctx, a.cfg.Data, opts)

@@ -29,6 +29,7 @@ type Config struct {
 	History time.Duration
 	WARC    WARC
 	Query   Query
+	Crawl   Crawl
 	// RankTolerance is the relative error that ranks keep to; 0 keeps to what the data
 	// directory has.
 	RankTolerance float64
@@ -58,5 +59,6 @@ func Default() Config {
 		Commit:   "auto",
 		WARC:     WARC{MaxBody: 32 << 20},
 		Query:    Query{Limit: 10},
+		Crawl:    defaultCrawl(),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,7 +22,7 @@ func want(t *testing.T, path string) string {
 	if m == nil {
 		t.Fatalf("%s has no line \"# want: …\"", path)
 	}
-	return strings.ReplaceAll(m[1], "FILE", path)
+	return strings.NewReplacer("FILE", path, "KEYS", strings.Join(Keys(), ", ")).Replace(m[1])
 }
 
 func files(t *testing.T, pattern string) []string {
@@ -187,4 +188,36 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestUnknownVariables(t *testing.T) {
+	for name, want := range map[string]string{
+		"INDEXER_WROKERS": "; did you mean INDEXER_WORKERS?", "INDEXER_MAX_BODY": "; did you mean INDEXER_WARC_MAX_BODY?",
+		"INDEXER_CRAWL_DELAYS": "; did you mean INDEXER_CRAWL_DELAY?", "INDEXER_SOMETHING_ELSE": "", "INDEXER_": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("INDEXER_WORKERS", "4")
+			t.Setenv(name, "1")
+			got := UnknownVariables()
+			if want := "environment variable " + name + ": there is no such setting" + want; !slices.Contains(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			for _, g := range got {
+				if strings.Contains(g, "variable INDEXER_WORKERS:") {
+					t.Error(g)
+				}
+			}
+		})
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "ab", 2}, {"delay", "delay", 0}, {"dealy", "delay", 1}, {"worker", "workers", 1}, {"abc", "xyz", 3}} {
+		if got := distance(tt.a, tt.b); got != tt.want || distance(tt.b, tt.a) != got {
+			t.Errorf("%q, %q: %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
 }

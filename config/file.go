@@ -67,17 +67,44 @@ func (f *file) add(section string, name, value *yaml.Node) error {
 		return f.walk(key+".", value)
 	}
 	if _, ok := lookup(key); !ok {
-		return &Error{Where: f.at(name), Key: key, Reason: "there is no such key; there are " + strings.Join(Keys(), ", ")}
+		return &Error{Where: f.at(name), Key: key, Reason: "there is no such key" + f.instead(key)}
 	}
 	if earlier, ok := f.entries[key]; ok {
 		return &Error{Where: f.at(name), Key: key, Reason: "stands at " + earlier.where + " already"}
 	}
+	s, _ := lookup(key)
+	if lines, ok := itemsOf(value); ok && s.lists {
+		f.entries[key] = entry{value: lines, where: f.at(value)}
+		return nil
+	}
 	if value.Kind != yaml.ScalarNode {
-		s, _ := lookup(key)
 		return &Error{Where: f.at(value), Key: key, Reason: "want " + s.allowed + ", not a list or a section"}
 	}
 	f.entries[key] = entry{value: value.Value, where: f.at(value)}
 	return nil
+}
+
+// instead names the key that may be meant, or those that there are.
+func (f *file) instead(key string) string {
+	if near := meant(key, Keys()); near != "" {
+		return near
+	}
+	return "; there are " + strings.Join(Keys(), ", ")
+}
+
+// itemsOf are the items of a list of words, a line each.
+func itemsOf(n *yaml.Node) (lines string, ok bool) {
+	if n.Kind != yaml.SequenceNode {
+		return "", false
+	}
+	var items []string
+	for _, item := range n.Content {
+		if item.Kind != yaml.ScalarNode {
+			return "", false
+		}
+		items = append(items, item.Value)
+	}
+	return strings.Join(items, "\n"), true
 }
 
 func isSection(key string) bool {

@@ -15,10 +15,17 @@ type setting struct {
 	// set puts a value into its field, and reports false where it is not allowed.
 	set func(c *Config, value string) bool
 	get func(c *Config) string
+	// lists is whether the file may have a list; its items are lines of the value.
+	lists bool
+}
+
+func (s setting) list() setting {
+	s.lists = true
+	return s
 }
 
 // settings lists all keys, in the order of config.yaml.
-var settings = []setting{
+var settings = append([]setting{
 	text("data", func(c *Config) *string { return &c.Data }),
 	oneOf("log_level", func(c *Config) *string { return &c.LogLevel }, "debug", "info", "warn", "error"),
 	oneOf("format", func(c *Config) *string { return &c.Format }, "text", "json"),
@@ -31,7 +38,7 @@ var settings = []setting{
 	toleranceOf("rank_tolerance", func(c *Config) *float64 { return &c.RankTolerance }),
 	number("warc.max_body", func(c *Config) *int { return &c.WARC.MaxBody }, 1<<10, 1<<30),
 	number("query.limit", func(c *Config) *int { return &c.Query.Limit }, 1, 1000),
-}
+}, crawlSettings...)
 
 // Keys lists the names of all settings, as they stand in the file.
 func Keys() []string {
@@ -55,6 +62,28 @@ func text(key string, field func(*Config) *string) setting {
 		key: key, allowed: "a path",
 		set: func(c *Config, v string) bool { *field(c) = v; return v != "" && !strings.ContainsRune(v, 0) },
 		get: func(c *Config) string { return *field(c) },
+	}
+}
+
+// checked is a text that may be empty.
+func checked(key, allowed string, field func(*Config) *string, ok func(string) bool) setting {
+	return setting{
+		key: key, allowed: allowed,
+		set: func(c *Config, v string) bool { *field(c) = v; return ok(v) },
+		get: func(c *Config) string { return *field(c) },
+	}
+}
+
+// period is a time with its unit, as in 1m30s, that has a least value.
+func period(key string, field func(*Config) *time.Duration, least, most time.Duration) setting {
+	return setting{
+		key: key, allowed: fmt.Sprintf("a time like 1m30s or 36h, from %v to %v", least, most),
+		set: func(c *Config, v string) bool {
+			d, err := time.ParseDuration(v)
+			*field(c) = d
+			return err == nil && d >= least && d <= most
+		},
+		get: func(c *Config) string { return field(c).String() },
 	}
 }
 

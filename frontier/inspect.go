@@ -30,6 +30,19 @@ type Inspection struct {
 	Interval      time.Duration `json:"interval_ns,omitempty"`
 	Strikes       int           `json:"strikes,omitempty"`
 	Note          string        `json:"note,omitempty"` // why it is due when it is, or was refused
+	// History are the last visits, the oldest first, at most schema.MaxHistory of them.
+	History []PastVisit `json:"history,omitempty"`
+}
+
+// PastVisit is one visit of a URL.
+type PastVisit struct {
+	Time   time.Time `json:"time"`
+	Status int       `json:"status"` // 0: there was no response
+	// Effect is changed, unchanged, not modified (304), failed, set aside (a 404 that
+	// does not count yet), or withdrawn (no visit: robots.txt disallows it since).
+	Effect       string `json:"effect"`
+	Bytes        int64  `json:"bytes"` // received
+	Milliseconds int64  `json:"ms"`
 }
 
 // Inspect tells what the crawl knows of a URL; nil if there is no crawl.
@@ -65,6 +78,14 @@ func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
 
 func (i *Inspection) fill(e schema.FrontierEntry) {
 	i.State, i.Depth, i.Source, i.Visits = e.State.String(), e.Depth, e.Source, e.Visits
+	if e.IsRefused() {
+		i.State = schema.EntryRefused.String()
+	}
+	for _, v := range e.History {
+		i.History = append(i.History, PastVisit{
+			Time: v.Time, Status: v.Status, Effect: v.Effect.String(), Bytes: v.Bytes, Milliseconds: v.Took.Milliseconds(),
+		})
+	}
 	i.Interval, i.Strikes, i.Note = e.Interval, e.Strikes, e.Note
 	if !e.Last.IsZero() {
 		i.Last = &e.Last

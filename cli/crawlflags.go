@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"indexer/config"
+	"indexer/frontier"
+)
+
+// crawlFlags are the settings of one crawl.
+type crawlFlags struct {
+	config             frontier.Config
+	follow             bool
+	warc               string
+	allowPrivate       bool
+	proxy              string
+	contact, userAgent string
+	delay              time.Duration
+	concurrency        int
+	pages              int64
+	bytes              int64
+	time               time.Duration
+	noSitemaps         bool
+	first, least, most time.Duration // intervals of revisits
+}
+
+// crawlFlagKeys are the flags of crawl by the settings they stand for. Other commands
+// have flags of these names that mean something else.
+var crawlFlagKeys = map[string]string{
+	"scope": "crawl.scope", "depth": "crawl.depth", "include": "crawl.include", "exclude": "crawl.exclude",
+	"contact": "crawl.contact", "user-agent": "crawl.user_agent", "proxy": "crawl.proxy", "allow-private": "crawl.allow_private",
+	"warc": "crawl.warc", "follow": "crawl.follow", "delay": "crawl.delay", "concurrency": "crawl.concurrency",
+	"max-pages": "crawl.max_pages", "max-bytes": "crawl.max_bytes", "max-time": "crawl.max_time", "no-sitemaps": "crawl.no_sitemaps",
+}
+
+// registerCrawl declares the flags of crawl. Their values are checked with the other
+// settings and taken from there.
+func registerCrawl(cmd *cobra.Command, d config.Crawl) {
+	flags := cmd.Flags()
+	flags.String("scope", d.Scope, "what is crawled of what the seeds lead to: `page`, host, domain or any")
+	flags.Int("depth", d.Depth, "`links` from a seed that are followed; -1: no limit")
+	flags.StringArray("include", nil, "`pattern` (RE2) that a URL must match; several: one of them")
+	flags.StringArray("exclude", nil, "`pattern` (RE2) of URLs that are left out")
+	flags.Bool("follow", d.Follow, "stay, and visit pages again when they are due")
+	flags.String("warc", d.WARC, "write what is fetched to WARC files in this `directory`")
+	flags.Bool("allow-private", d.AllowPrivate, "also fetch from private, loopback and link-local addresses")
+	flags.String("proxy", d.Proxy, "`URL` of a proxy (http, https or socks5) for all requests")
+	flags.String("contact", d.Contact, "page or mail `address` of the operator, for the user agent")
+	flags.String("user-agent", d.UserAgent, "`name` of the crawler, with the word indexer in it (default: name, version, contact)")
+	flags.Duration("delay", d.Delay, "least `time` between two requests to a host; 0: none")
+	flags.Int("concurrency", d.Concurrency, "`number` of requests at a time, over all hosts")
+	flags.Int64("max-pages", 0, "end after so many `pages`; 0: no limit")
+	flags.Int64("max-bytes", 0, "end after so many `bytes`; 0: no limit")
+	flags.Duration("max-time", 0, "end after this `time`; 0: no limit")
+	flags.Bool("no-sitemaps", d.NoSitemaps, "do not read sitemaps and feeds")
+}
+
+// crawlSettings adds the flags of crawl that were given.
+func crawlSettings(cmd *cobra.Command, given map[string]config.Flag) {
+	if cmd.Name() != "crawl" || cmd.Parent() == nil || cmd.Parent().HasParent() {
+		return // `bench crawl` is another
+	}
+	for name, key := range crawlFlagKeys {
+		flag := cmd.Flags().Lookup(name)
+		if flag == nil || !flag.Changed {
+			continue
+		}
+		value := flag.Value.String()
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			value = strings.Join(list.GetSlice(), "\n")
+		}
+		given[key] = config.Flag{Name: name, Value: value}
+	}
+}
+
+// flagsOf are the settings of a crawl.
+func flagsOf(c config.Crawl) crawlFlags {
+	return crawlFlags{
+		config: frontier.Config{Scope: c.Scope, MaxDepth: c.Depth, Include: config.Patterns(c.Include), Exclude: config.Patterns(c.Exclude)},
+		follow: c.Follow, warc: c.WARC, allowPrivate: c.AllowPrivate, proxy: c.Proxy, contact: c.Contact, userAgent: c.UserAgent,
+		delay: c.Delay, concurrency: c.Concurrency, pages: int64(c.MaxPages), bytes: int64(c.MaxBytes), time: c.MaxTime,
+		noSitemaps: c.NoSitemaps, first: c.RevisitFirst, least: c.RevisitMin, most: c.RevisitMax,
+	}
+}
+
+// check refuses what cannot be meant together, before anything is opened.
+func (f *crawlFlags) check() error {
+	if err := f.config.Validate(); err != nil {
+		return &usageError{reason: err.Error(), help: "indexer crawl"}
+	}
+	if f.least > f.most {
+		return &config.Error{Where: "settings", Key: "crawl.revisit_min", Reason: "is longer than crawl.revisit_max"}
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// helpCommand is `indexer help COMMAND`. Cobra's own says of a command that there is
+// not that its help topic is unknown, and that all is well.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about a command",
+		Long:  "Print the help of a command, as its --help does.",
+		// A mistake in the settings must not keep anybody from reading it.
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			topic, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return &usageError{reason: noCommand(cmd.Root(), strings.Join(args, " ")), help: "indexer"}
+			}
+			topic.InitDefaultHelpFlag()
+			return topic.Help()
+		},
+	}
+}
+
+// noCommand says that there is none of that name, and which may be meant.
+func noCommand(root *cobra.Command, word string) string {
+	reason := fmt.Sprintf("there is no command %q", word)
+	if near := root.SuggestionsFor(word); len(near) > 0 {
+		reason += "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return reason
+}

@@ -1,0 +1,107 @@
+package config
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Crawl holds the settings of crawling. Each is a flag of `indexer crawl`, too, but
+// for those of revisits.
+type Crawl struct {
+	// Scope is page, host, domain or any.
+	Scope string
+	// Depth is how many links from a seed are followed; -1: no limit.
+	Depth int
+	// Include and Exclude are patterns, a line each.
+	Include, Exclude string
+	// Contact is where the operator of the crawl is found; "": nowhere. UserAgent is what
+	// the crawler calls itself; "": its name, version and contact.
+	Contact, UserAgent string
+	// Proxy makes all requests; "": none.
+	Proxy string
+	// AllowPrivate is whether private, loopback and link-local addresses are fetched from.
+	AllowPrivate bool
+	// WARC is the directory for what is fetched; "": it is not kept.
+	WARC string
+	// Follow is whether the crawl stays when nothing is due.
+	Follow bool
+	// Delay is the least time between two requests to a host; 0: none.
+	Delay time.Duration
+	// Concurrency is how many requests are under way at a time, over all hosts.
+	Concurrency int
+	// MaxPages, MaxBytes and MaxTime end a crawl; 0: they do not.
+	MaxPages, MaxBytes int
+	MaxTime            time.Duration
+	// NoSitemaps leaves sitemaps and feeds alone.
+	NoSitemaps bool
+	// RevisitFirst is the time from the first visit of a page to the second; RevisitMin
+	// and RevisitMax bound it as it adapts.
+	RevisitFirst, RevisitMin, RevisitMax time.Duration
+}
+
+// Patterns are the lines of Include or Exclude.
+func Patterns(lines string) (list []string) {
+	for line := range strings.Lines(lines) {
+		if line = strings.TrimSpace(line); line != "" {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+func defaultCrawl() Crawl {
+	return Crawl{
+		Scope: "host", Depth: -1, Delay: time.Second, Concurrency: 32,
+		RevisitFirst: 24 * time.Hour, RevisitMin: time.Hour, RevisitMax: 30 * 24 * time.Hour,
+	}
+}
+
+const year = 365 * 24 * time.Hour
+
+var crawlSettings = []setting{
+	oneOf("crawl.scope", func(c *Config) *string { return &c.Crawl.Scope }, "page", "host", "domain", "any"),
+	number("crawl.depth", func(c *Config) *int { return &c.Crawl.Depth }, -1, 1_000_000),
+	checked("crawl.include", "patterns (RE2), one a line", func(c *Config) *string { return &c.Crawl.Include }, arePatterns).list(),
+	checked("crawl.exclude", "patterns (RE2), one a line", func(c *Config) *string { return &c.Crawl.Exclude }, arePatterns).list(),
+	checked("crawl.contact", "a page or mail address", func(c *Config) *string { return &c.Crawl.Contact }, isField),
+	checked("crawl.user_agent", "a name that holds the word indexer, by which robots.txt files know this crawler", func(c *Config) *string { return &c.Crawl.UserAgent }, isAgent),
+	checked("crawl.proxy", "the URL of a proxy (http, https or socks5)", func(c *Config) *string { return &c.Crawl.Proxy }, isProxy),
+	boolean("crawl.allow_private", func(c *Config) *bool { return &c.Crawl.AllowPrivate }),
+	checked("crawl.warc", "a path", func(c *Config) *string { return &c.Crawl.WARC }, func(v string) bool { return !strings.ContainsRune(v, 0) }),
+	boolean("crawl.follow", func(c *Config) *bool { return &c.Crawl.Follow }),
+	period("crawl.delay", func(c *Config) *time.Duration { return &c.Crawl.Delay }, 0, 24*time.Hour),
+	number("crawl.concurrency", func(c *Config) *int { return &c.Crawl.Concurrency }, 1, 10_000),
+	number("crawl.max_pages", func(c *Config) *int { return &c.Crawl.MaxPages }, 0, 1<<53),
+	number("crawl.max_bytes", func(c *Config) *int { return &c.Crawl.MaxBytes }, 0, 1<<53),
+	period("crawl.max_time", func(c *Config) *time.Duration { return &c.Crawl.MaxTime }, 0, year),
+	boolean("crawl.no_sitemaps", func(c *Config) *bool { return &c.Crawl.NoSitemaps }),
+	period("crawl.revisit_first", func(c *Config) *time.Duration { return &c.Crawl.RevisitFirst }, time.Minute, year),
+	period("crawl.revisit_min", func(c *Config) *time.Duration { return &c.Crawl.RevisitMin }, time.Minute, year),
+	period("crawl.revisit_max", func(c *Config) *time.Duration { return &c.Crawl.RevisitMax }, time.Minute, year),
+}
+
+func arePatterns(v string) bool {
+	for _, p := range Patterns(v) {
+		if _, err := regexp.Compile(p); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// isField: what goes into a header field must not end it.
+func isField(v string) bool {
+	return !strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
+
+// isAgent: RFC 9309 section 2.2.1 wants the product token in the user agent.
+func isAgent(v string) bool {
+	return v == "" || isField(v) && strings.Contains(strings.ToLower(v), "indexer")
+}
+
+func isProxy(v string) bool {
+	u, err := url.Parse(v)
+	return v == "" || err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "socks5")
+}

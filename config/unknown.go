@@ -1,0 +1,71 @@
+package config
+
+import (
+	"os"
+	"slices"
+	"strings"
+)
+
+// UnknownVariables are the variables of the environment that look like settings and
+// are none, each with what may be meant: a mistyped name would be a silent default
+// otherwise. They are no errors, as others may use the prefix.
+func UnknownVariables() (list []string) {
+	names := make([]string, 0, len(settings))
+	for _, key := range Keys() {
+		names = append(names, envName(key))
+	}
+	for _, v := range os.Environ() {
+		name, value, _ := strings.Cut(v, "=")
+		if value != "" && strings.HasPrefix(name, EnvPrefix+"_") && !slices.Contains(names, name) {
+			list = append(list, "environment variable "+name+": there is no such setting"+meant(name, names))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// meant is "; did you mean …?" if one of the names is near.
+func meant(word string, names []string) string {
+	best, least := "", len(word)/3+2
+	last := strings.TrimPrefix(word, EnvPrefix+"_")
+	for _, n := range names {
+		if strings.HasSuffix(n, "."+last) || strings.HasSuffix(n, "_"+last) { // the section is missing
+			best = n
+			break
+		}
+		if d := distance(word, n); d < least {
+			best, least = n, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// distance is how many letters have to be put in, left out, replaced, or swapped with
+// the next one (optimal string alignment).
+func distance(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d = min(d, rows[i-2][j-2]+1)
+			}
+			rows[i][j] = d
+		}
+	}
+	return rows[len(a)][len(b)]
+}
