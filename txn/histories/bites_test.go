@@ -24,13 +24,18 @@ func TestTheJudgeBites(t *testing.T) {
 		{"reads do not wait for locks", func(t store.Table) store.Table { return impatient{t} }, []string{"G-single", "G-nonadjacent", "incompatible-order"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			table := engines[0].open(t)
-			defer closeTable(t, table)
-			history := record(&testing.T{}, tc.wrong(table), load{mode: txn.TwoPhase, transactions: 2000, clients: 16, keys: 3})
-			valid, verdict := judge(t, history)
-			names := anomalies(verdict)
+			var names []string
+			for round := 0; round < 20; round++ { // one may be lucky
+				table := engines[0].open(t)
+				history := record(&testing.T{}, tc.wrong(table), load{mode: txn.TwoPhase, transactions: 2000, clients: 16, keys: 3})
+				closeTable(t, table)
+				if valid, verdict := judge(t, history); !valid {
+					names = anomalies(verdict)
+					break
+				}
+			}
 			t.Log(names)
-			if valid || !slices.ContainsFunc(tc.want, func(n string) bool { return slices.Contains(names, n) }) {
+			if !slices.ContainsFunc(tc.want, func(n string) bool { return slices.Contains(names, n) }) {
 				t.Errorf("found %v, want one of %v", names, tc.want)
 			}
 		})
