@@ -41,12 +41,21 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // checkFiles looks at what Badger would misread, or would leave goroutines behind
-// over: that nothing claims to be encrypted, and the logs.
-func checkFiles(dir string) error {
+// over: that nothing claims to be encrypted, and the logs. It does so under Badger's
+// own lock: in the directory of a living process a record may be half written.
+func checkFiles(dir string) (err error) {
 	files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*"))
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
+	if len(files) == 0 {
+		return nil
+	}
+	release, locked, err := lockDir(filepath.Join(dir, badgerDir))
+	if err != nil || !locked {
+		return err // Badger says who has it
+	}
+	defer func() { err = errors.Join(err, release()) }()
 	for _, file := range files {
 		at, plain := int64(0), make([]byte, 8) // the key id
 		switch filepath.Ext(file) {
