@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -42,6 +43,7 @@ type web struct {
 	answers map[page.URL][]answer
 	addrs   map[string]netip.Addr // by host name
 	dynamic func(u page.URL) (answer, bool)
+	locates bool // it tells addresses beforehand
 
 	stagger bool
 
@@ -87,6 +89,14 @@ func (w *web) next(u page.URL) answer {
 		w.answers[u] = list[1:]
 	}
 	return list[0]
+}
+
+// Locate implements Locator.
+func (w *web) Locate(_ context.Context, u page.URL) (netip.Addr, error) {
+	if a, ok := w.addrs[u.Host()]; ok && w.locates {
+		return a, nil
+	}
+	return netip.Addr{}, errors.New("no such host")
 }
 
 // Fetch implements Fetcher.
@@ -155,6 +165,10 @@ func parseWeb(t testing.TB, w *web, text string) {
 		default:
 			flush()
 			fields := strings.Fields(line)
+			if fields[0] == "locate" {
+				w.locates = true
+				continue
+			}
 			if fields[0] == "addr" {
 				w.addrs[fields[1]] = netip.MustParseAddr(fields[2])
 				continue

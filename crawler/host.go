@@ -45,7 +45,7 @@ type host struct {
 	jobs   jobBuffer
 	side   sideQueue
 	claims claims
-	soft softNotFound
+	soft   softNotFound
 
 	turn      int // requests in this stay in memory
 	idleSince time.Time

@@ -1,0 +1,160 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"indexer/crawler/fetch"
+	"indexer/page"
+)
+
+// TestRulesChangeAndKills: a host of many pages, whose visits are not due for months,
+// changes its robots.txt again and again, while runs are killed at random. In the end
+// exactly those pages are in the index that the last rules allow, and nothing was
+// withdrawn twice but what a kill left between record and frontier.
+func TestRulesChangeAndKills(t *testing.T) {
+	for range 8 {
+		seed := rand.Uint64()
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { changeRules(t, rand.New(rand.NewPCG(seed, 1))) })
+		})
+	}
+}
+
+func changeRules(t *testing.T, rnd *rand.Rand) {
+	const pages = 700 // more than one batch
+	w, f := newWeb(), newFrontier()
+	f.rng = rand.New(rand.NewPCG(rnd.Uint64(), 2))
+	for i := range pages {
+		u := page.MustParseURL(fmt.Sprintf("https://a.example/%d/%d", i%10, i))
+		f.offer(u, 1, 0, "known")
+		e := f.entries[u]
+		e.job.Visits, e.job.Last, e.job.Interval, e.job.Due = 1, time.Now(), time.Hour, time.Now().AddDate(0, 3, 0)
+		e.index, e.content = "page", "as it was"
+	}
+	var rules string
+	w.dynamic = func(u page.URL) (answer, bool) {
+		if u.Path() == "/robots.txt" {
+			return answer{status: 200, took: 100 * time.Millisecond, header: map[string][]string{}, body: rules}, true
+		}
+		return answer{status: 200, took: 10 * time.Millisecond, header: map[string][]string{"Content-Type": {"text/html"}}, body: htmlPage(string(u))}, true
+	}
+	r := &withdrawals{last: make(map[page.URL]bool)}
+	kills := 0
+	o := Options{Politeness: Politeness{MinDelay: time.Millisecond, DelayFactor: -1}, Patience: -1}
+	for round := range 4 {
+		var disallowed [10]bool
+		rules = fmt.Sprintf("# round %d\nUser-agent: *\n", round)
+		for i := range disallowed {
+			if disallowed[i] = rnd.IntN(2) == 0; disallowed[i] {
+				rules += fmt.Sprintf("Disallow: /%d/\n", i)
+			}
+		}
+		time.Sleep(25 * time.Hour) // robots.txt has to be asked for again
+		due := page.MustParseURL(fmt.Sprintf("https://a.example/due/%d", round))
+		f.offer(due, 1, 0, "something is due")
+		for again := true; again; {
+			c := newCrawler(o, f, w, r)
+			if again = rnd.IntN(4) > 0; again {
+				kills++
+				time.AfterFunc(time.Duration(rnd.Int64N(int64(40*time.Second))), c.Abort)
+			}
+			if err := c.Run(t.Context()); err != nil && !errors.Is(err, ErrAborted) && !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		f.check(t)
+		for u, e := range f.entries {
+			var part, n int
+			if _, err := fmt.Sscanf(u.Path(), "/%d/%d", &part, &n); err != nil {
+				continue
+			}
+			if want := disallowed[part]; e.refused != want || (e.index == "gone") != want {
+				t.Fatalf("round %d: %s: refused %v, in the index %s; disallowed %v", round, u, e.refused, e.index, want)
+			}
+		}
+	}
+	if extra := r.repeated; extra > kills {
+		t.Errorf("%d withdrawals were recorded twice in a row, with %d kills", extra, kills)
+	}
+}
+
+// withdrawals is a Recorder that counts how often a page was withdrawn that was
+// withdrawn already.
+type withdrawals struct {
+	mu       sync.Mutex
+	repeated int
+	last     map[page.URL]bool
+}
+
+func (r *withdrawals) Record(_ context.Context, u page.URL, res *fetch.Result) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	gone := res.Fetch.Header.Get(WithdrawnHeader) != ""
+	if gone && r.last[u] {
+		r.repeated++
+	}
+	r.last[u] = gone
+	return nil
+}
+
+// A robots.txt that cannot be reached, or that says the same in other words, refuses
+// nothing and reads nothing.
+func TestSameRules(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/0")
+		chain(t, w, "https://a.example", 3, time.Millisecond)
+		for _, body := range []string{"User-agent: *\nDisallow: /x\n", "# new\n\nUser-agent: *\nDisallow: /x # a word\n"} {
+			w.put("https://a.example/robots.txt", answer{status: 200, body: body})
+		}
+		w.put("https://a.example/robots.txt", answer{status: 503})
+		known := 0
+		f.fault = func(op string) error {
+			if op == "known" {
+				known++
+			}
+			return nil
+		}
+		c := newCrawler(Options{Follow: true}, f, w, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(10*24*time.Hour, cancel)
+		if err := c.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(w.byStart()); known != 1 || n < 10 {
+			t.Errorf("the known URLs were read %d times, in %d requests", known, n)
+		}
+		for _, e := range f.list() {
+			if e.refused {
+				t.Errorf("%s: %s", e.job.URL, e.note)
+			}
+		}
+	})
+}
+
+// A crawl that follows sleeps when nothing is due: in a quiet year it asks the
+// frontier as often as something is due, and no more.
+func TestFollowSleeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/", "https://b.example/")
+		parseWeb(t, w, "https://a.example/ 200 page=a\nhttps://b.example/ 200 page=b")
+		c := newCrawler(Options{Follow: true, Paused: func() string { return "" }, Revisits: Revisits{MinInterval: 30 * 24 * time.Hour}}, f, w, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		var before int
+		time.AfterFunc(24*time.Hour, func() { f.mu.Lock(); before = f.due; f.mu.Unlock() })
+		time.AfterFunc(29*24*time.Hour, cancel)
+		if err := c.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if f.due != before || len(w.calls) != 4 {
+			t.Errorf("in four quiet weeks the frontier was asked %d times for jobs, and %d requests were made", f.due-before, len(w.calls)-4)
+		}
+	})
+}
