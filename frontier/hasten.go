@@ -29,7 +29,8 @@ func (f *Frontier) hasten(ctx context.Context, tx *txn.Txn, found crawler.Found,
 		return false, err
 	}
 	at := f.now()
-	if !found.Changed.After(old.Last) || found.Changed.After(at.Add(clockSlack)) || !old.Claim.IsZero() {
+	if !found.Changed.After(old.Last.Add(time.Millisecond)) || // Last is cut to whole ones
+		found.Changed.After(at.Add(clockSlack)) || !old.Claim.IsZero() {
 		return false, nil
 	}
 	due := old.Last.Add(spacing)

@@ -12,7 +12,8 @@ import (
 )
 
 // Known implements crawler.Frontier. It reads a range of entries; URLs that are done
-// with are passed over, and count as read.
+// with, or of the same name with another scheme or port, are passed over and count as
+// read.
 func (f *Frontier) Known(ctx context.Context, host string, after page.URL, n int) (list []crawler.Known, last page.URL, err error) {
 	root, err := page.ParseURL(host + "/")
 	if err != nil {
@@ -38,6 +39,9 @@ func (f *Frontier) Known(ctx context.Context, host string, after page.URL, n int
 		}
 		read++
 		last = u
+		if crawler.HostOf(u) != host {
+			return nil // the same name with another scheme or port
+		}
 		e, known, err := ReadEntry(ctx, tx, u)
 		if err != nil || !known || e.State == schema.EntryDone {
 			return err
