@@ -56,6 +56,7 @@ func (c *Crawler) loadHost(h *host) {
 			if problem != nil {
 				c.opts.Log.Warn("what was stored of " + h.key + " cannot be read and is fetched again: " + problem.Error())
 			}
+			state.mendTimes(now, c.started, &c.opts.Politeness)
 			h.restore(state, group, c.started)
 			h.side.announced, h.marked = sitemaps, len(raw) > 0
 			c.resume(h, now)
