@@ -16,7 +16,7 @@
 // Locks are not looked for: a reader that meets one resolves it.
 //
 // With the observers it shares how a body is read (page), how rows are spelled
-// (schema), what a stored walk means and what time is shown (observers), nothing
-// else. It runs while the pipeline is running: the snapshot is
-// taken at a moment when nothing was left to do, and stays readable.
+// (schema), what a stored walk means, what time is shown and the bound of residuals
+// (observers), and how a whole graph is solved (rank), nothing else. It runs while the
+// pipeline is running: the snapshot is taken at a moment when nothing was left to do, and stays readable.
 package verify
