@@ -92,6 +92,13 @@ func (f *Frontier) Due(ctx context.Context, host string, now time.Time, n int) (
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("frontier: queue of %s: %w", host, err)
 	}
+	if room := n - len(again); room > 0 && !next.IsZero() { // there are later ones
+		stray, err := f.astray(ctx, tx, host, now, room)
+		if err != nil {
+			return nil, time.Time{}, fmt.Errorf("frontier: queue of %s: %w", host, err)
+		}
+		again = append(again, stray...)
+	}
 	return interleave(fresh, again, n), next, nil
 }
 

@@ -216,6 +216,12 @@ func QueueNew(host string) string { return host + "\x00" + string(rune(queueNew)
 // QueueRevisits starts the rows of a host's revisits.
 func QueueRevisits(host string) string { return host + "\x00" + string(rune(queueRevisit)) }
 
+// QueueRevisitsFrom is where the revisits of a host begin that are due at a time or
+// later.
+func QueueRevisitsFrom(host string, due time.Time) string {
+	return string(binary.BigEndian.AppendUint64([]byte(QueueRevisits(host)), unixMilli(due)))
+}
+
 // ParseQueueRow undoes QueueRow; due is zero for a new URL.
 func ParseQueueRow(row string) (host string, u page.URL, due time.Time, err error) {
 	host, rest, ok := strings.Cut(row, "\x00")

@@ -1,0 +1,38 @@
+package frontier
+
+import (
+	"context"
+	"time"
+
+	"indexer/crawler"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// maxAhead is longer than any visit is planned ahead: intervals are a year at most.
+const maxAhead = 400 * 24 * time.Hour
+
+// astray reads revisits that are due so late that a wrong clock must have planned
+// them: they are due now, and the visit plans the next one by the clock as it is.
+func (f *Frontier) astray(ctx context.Context, tx *txn.Txn, host string, now time.Time, n int) ([]crawler.Job, error) {
+	prefix := schema.QueueRevisits(host)
+	var jobs []crawler.Job
+	err := tx.Scan(ctx, schema.GroupQueue, schema.QueueRevisitsFrom(host, now.Add(maxAhead)), txn.PrefixEnd(prefix), func(row string, _ []txn.Version) error {
+		if len(jobs) == n {
+			return txn.ErrStop
+		}
+		_, u, _, err := schema.ParseQueueRow(row)
+		if err != nil {
+			return err
+		}
+		e, known, err := ReadEntry(ctx, tx, u)
+		if err != nil || !known {
+			return err
+		}
+		j := jobOf(u, e)
+		j.Due = now
+		jobs = append(jobs, j)
+		return nil
+	})
+	return jobs, err
+}
