@@ -23,6 +23,11 @@ var errInterrupted = errors.New("interrupted")
 // and saves what is under way. With the second Main returns without waiting: it
 // is for its caller to end the process. All that was acknowledged survives that
 // (a write to the store counts once it is in the log).
+//
+// Two signals of a kind that come before this program gets to see the first are one:
+// the kernel and the Go runtime keep a bit for each kind, not a number. With every
+// processor busy that may be some ten milliseconds. A command says "interrupt again to
+// stop at once" when it has seen the first; one that comes after that line is not lost.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// Writing to a closed pipe is an error like others then, and no sudden death:
 	// `indexer export | head` closes its data directory in good order.
