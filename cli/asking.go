@@ -28,6 +28,7 @@ var questions = map[string]question{
 	"check":   checkStore,
 	"gc":      gc,
 	"dead":    dead,
+	"web":     answerWeb,
 }
 
 // askFor bounds how long is tried to open the data directory or to ask whoever

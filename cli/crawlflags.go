@@ -59,9 +59,9 @@ func registerCrawl(cmd *cobra.Command, d config.Crawl) {
 	flags.Bool("no-sitemaps", d.NoSitemaps, "do not read sitemaps and feeds")
 }
 
-// crawlSettings adds the flags of crawl that were given.
+// crawlSettings adds the flags of crawl that were given, to serve as well.
 func crawlSettings(cmd *cobra.Command, given map[string]config.Flag) {
-	if cmd.Name() != "crawl" || cmd.Parent() == nil || cmd.Parent().HasParent() {
+	if cmd.Name() != "crawl" && cmd.Name() != "serve" || cmd.Parent() == nil || cmd.Parent().HasParent() {
 		return // `bench crawl` is another
 	}
 	for name, key := range crawlFlagKeys {

@@ -17,6 +17,7 @@ import (
 	"indexer/sites"
 	"indexer/store"
 	"indexer/txn"
+	"indexer/web"
 )
 
 // The exit statuses; they are part of the contract with whoever calls.
@@ -91,6 +92,7 @@ var outcomes = []outcome{
 	{is(txn.ErrBelowSafePoint), statusUsage, "`indexer gc pins` lists what is kept; the setting history keeps the past for longer"},
 	{is(txn.ErrNoPin), statusUsage, "`indexer gc pins` lists the pins"},
 	{is(notify.ErrNoLetter), statusUsage, "`indexer dead list` lists what there is"},
+	{is(web.ErrExposed), statusUsage, "or listen on 127.0.0.1, and let a proxy with TLS in front of it be reached"},
 	{index.IsDamage, statusFailed, anewHint},
 	{is(store.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
 	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "until that process is done, query, inspect, stats, export and verify can be used all the same"},

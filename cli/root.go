@@ -22,6 +22,7 @@ Pages come from the web, or from recorded crawls (WARC files). Begin with
   indexer seeds.txt                crawl from a list of URLs and index as it goes
   indexer replay crawl.warc.gz     load a recorded crawl and index it
   indexer query lighthouse         search what was indexed
+  indexer serve                    a search page, on http://127.0.0.1:7070/
 
 Everything the program writes is under one directory, ./data unless --data says
 otherwise. Settings can also stand in config.yaml or in the environment
@@ -55,7 +56,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
-		a.crawlCommand(), a.replayCommand(), a.queryCommand(), a.inspectCommand(), a.statsCommand(),
+		a.crawlCommand(), a.replayCommand(), a.queryCommand(), a.serveCommand(), a.inspectCommand(), a.statsCommand(),
 		a.exportCommand(), a.verifyCommand(), a.rankCommand(), a.scanCommand(), a.waitCommand(), a.checkCommand(), a.gcCommand(), a.deadCommand(), a.packCommand(), a.benchCommand(), a.versionCommand(),
 	)
 	return root

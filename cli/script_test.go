@@ -67,13 +67,13 @@ func TestScripts(t *testing.T) {
 			"attach": onStage((*stage).attach),
 			"feed":   onStage((*stage).feed),
 			"detach": onStage((*stage).detach),
-			"web":    web,
+			"web":    serveFiles,
 		},
 	})
 }
 
-// web serves a directory until the script ends.
-func web(ts *testscript.TestScript, neg bool, args []string) {
+// serveFiles serves a directory until the script ends.
+func serveFiles(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: web DIR")
 	}

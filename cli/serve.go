@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"indexer/crawler/fetch"
+	"indexer/index"
+	"indexer/repository"
+	"indexer/store"
+	"indexer/web"
+)
+
+const serveHelp = `
+Serve a search page, a page for each URL with all that is known of it, stored copies,
+and a JSON API, on a loopback address. With --crawl it crawls as well, with the flags
+of indexer crawl, and what it fetches is found seconds later; the server stays when
+the crawl has ended.
+
+While another process has the data directory, searching goes on from the index files,
+and that process is asked for details.
+
+Other machines reach it only with --allow-remote, an address in --listen, and
+credentials: --user with --password-file, or --token-file. Passwords cross the
+network as they are, so put a proxy with TLS in front of it.
+
+The first interrupt lets requests under way end; the second one stops at once.`
+
+// serveFlags are the settings of a server.
+type serveFlags struct {
+	listen       string
+	remote       bool
+	hosts        []string
+	user         string
+	passwordFile string
+	tokenFile    string
+	seeds        []string
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "A search page, a page for each URL, and a JSON API",
+		Long:  long(serveHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse, statusInterrupted),
+		Example: examples(
+			"indexer serve",
+			"indexer serve --crawl seeds.txt --follow --contact https://example.org/bot",
+			"indexer serve --listen 0.0.0.0:7070 --allow-remote --user reader --password-file secret",
+		),
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:7070", "`address` to listen on, HOST:PORT; port 0 is any that is free")
+	flags.StringArrayVar(&f.seeds, "crawl", nil, "crawl from these seeds as well: a `file`, a URL or a host; may be repeated")
+	flags.BoolVar(&f.remote, "allow-remote", false, "other machines may reach it; needs credentials")
+	flags.StringVar(&f.user, "user", "", "`name` that goes with the password")
+	flags.StringVar(&f.passwordFile, "password-file", "", "`file` whose first line is the password (HTTP Basic)")
+	flags.StringVar(&f.tokenFile, "token-file", "", "`file` whose first line is a token (HTTP Bearer, or the password of any user)")
+	flags.StringArrayVar(&f.hosts, "allow-host", nil, "`name` by which a proxy calls it; may be repeated")
+	registerCrawl(cmd, a.cfg.Crawl)
+	a.pipelineFlags(cmd)
+	return cmd
+}
+
+// credentials are those that the flags name, nil if none.
+func (f *serveFlags) credentials() (*web.Credentials, error) {
+	read := func(file string, make func(string) (*web.Credentials, error)) (*web.Credentials, error) {
+		secret, err := web.ReadSecret(file)
+		if err != nil {
+			return nil, &inputError{what: file, reason: systemReason(errors.Unwrap(err))}
+		}
+		c, err := make(secret)
+		if err != nil {
+			return nil, &inputError{what: file, reason: err.Error()}
+		}
+		return c, nil
+	}
+	switch {
+	case f.tokenFile != "" && (f.user != "" || f.passwordFile != ""):
+		return nil, &usageError{reason: "--token-file excludes --user and --password-file", help: "indexer serve"}
+	case (f.user == "") != (f.passwordFile == ""):
+		return nil, &usageError{reason: "--user and --password-file go together", help: "indexer serve"}
+	case f.tokenFile != "":
+		return read(f.tokenFile, web.Token)
+	case f.user != "":
+		return read(f.passwordFile, func(password string) (*web.Credentials, error) { return web.Password(f.user, password) })
+	}
+	return nil, nil
+}
+
+func (a *app) serve(ctx context.Context, f serveFlags) error {
+	credentials, err := f.credentials()
+	if err != nil {
+		return err
+	}
+	crawl := flagsOf(a.cfg.Crawl)
+	if err := crawl.check(); err != nil {
+		return err
+	}
+	from, err := a.findSeeds(f.seeds)
+	if err != nil {
+		return err
+	}
+	// The address first: what is wrong with it is told before anything is opened.
+	l, err := web.Listen(ctx, f.listen, f.remote, credentials)
+	if err != nil {
+		return err
+	}
+	options := web.Options{Credentials: credentials, Hosts: f.hosts, AnyHost: credentials != nil, Log: a.log.Named("web")}
+	crawls := len(f.seeds) > 0
+	a.beginsCrawl = crawls
+	open := func(ctx context.Context) (*session, error) { return a.open(ctx, false) }
+	if crawls {
+		open = a.openToLoad
+	}
+	s, err := open(ctx)
+	switch {
+	case err == nil:
+		err = s.serve(ctx, l, options, from, crawl, crawls)
+		return errors.Join(err, s.close(ctx))
+	case errors.Is(err, store.ErrInUse) && !crawls:
+		return errors.Join(a.serveBeside(ctx, l, options), closeListener(l))
+	}
+	return errors.Join(err, closeListener(l))
+}
+
+// serve serves an open data directory, and crawls as well if crawls.
+func (s *session) serve(ctx context.Context, l net.Listener, o web.Options, from foundSeeds, f crawlFlags, crawls bool) error {
+	o.Inspect = localInspector{s.repo}
+	if !crawls {
+		return s.app.serveIndex(ctx, l, o)
+	}
+	fetchOptions, err := f.fetchOptions(int64(s.app.cfg.WARC.MaxBody))
+	if err != nil {
+		return errors.Join(err, closeListener(l))
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.app.serveIndex(ctx, l, o) })
+	g.Go(func() error { return s.crawlBeside(ctx, from, f, fetchOptions) })
+	return g.Wait()
+}
+
+// crawlBeside crawls while the server serves. A crawl from which nothing came is no
+// reason to take the index away from its readers.
+func (s *session) crawlBeside(ctx context.Context, from foundSeeds, f crawlFlags, o fetch.Options) error {
+	err := s.app.crawlIn(ctx, s, from, f, o)
+	if errors.Is(err, errNothingFetched) {
+		_, _ = fmt.Fprintf(s.app.stderr, "%v; the server goes on\n", err)
+		return nil
+	}
+	return err
+}
+
+// serveBeside serves the index files of a directory that another process has.
+func (a *app) serveBeside(ctx context.Context, l net.Listener, o web.Options) error {
+	const note = "Another process has the data directory: searching goes on from the index files, and that process is asked for details."
+	_, _ = fmt.Fprintln(a.stderr, note)
+	o.Inspect = remoteInspector{a}
+	o.Notes = []string{note}
+	return a.serveIndex(ctx, l, o)
+}
+
+// serveIndex serves until ctx ends. It takes the listener over.
+func (a *app) serveIndex(ctx context.Context, l net.Listener, o web.Options) (err error) {
+	dir := repository.IndexDir(a.cfg.Data)
+	if _, err := os.Stat(dir); err != nil {
+		return errors.Join(fmt.Errorf("%w: %s", errNoData, a.cfg.Data), closeListener(l))
+	}
+	reader, err := index.OpenReader(dir)
+	if err != nil {
+		return errors.Join(fmt.Errorf("search in %s: %w", a.cfg.Data, err), closeListener(l))
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	o.Search = reader
+	server, err := web.New(o)
+	if err != nil {
+		return errors.Join(err, closeListener(l))
+	}
+	_, _ = fmt.Fprintf(a.stderr, "serving on http://%s/\n", l.Addr())
+	told := context.AfterFunc(ctx, func() {
+		_, _ = fmt.Fprintln(a.stderr, "ending: requests under way are answered; interrupt again to stop at once")
+	})
+	defer told()
+	return server.Serve(ctx, l)
+}
+
+// closeListener closes a listener that may have been closed.
+func closeListener(l net.Listener) error {
+	if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("close the listener: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"indexer/control"
+	"indexer/frontier"
+	"indexer/page"
+	"indexer/repository"
+	"indexer/web"
+)
+
+// localInspector knows of URLs from the repository that this process has open.
+type localInspector struct{ repo *repository.Repository }
+
+func (l localInspector) Inspect(ctx context.Context, u page.URL, w repository.Windows) (*web.Details, error) {
+	o, err := l.repo.Overview(ctx, u, w)
+	if err != nil {
+		return nil, err
+	}
+	visits, err := frontier.Inspect(ctx, l.repo.DB(), u)
+	if err != nil {
+		return nil, err
+	}
+	return &web.Details{Overview: o, Crawl: visits}, nil
+}
+
+func (l localInspector) Copy(ctx context.Context, u page.URL, at uint64) (*page.Fetch, error) {
+	return l.repo.Copy(ctx, u, at)
+}
+
+func (l localInspector) Versions(ctx context.Context, u page.URL) ([]repository.PageVersion, error) {
+	return l.repo.Versions(ctx, u)
+}
+
+func (l localInspector) Stats(ctx context.Context) (*repository.Stats, error) {
+	return l.repo.Stats(ctx)
+}
+
+// webRequest is what a server asks the process that holds the data directory.
+type webRequest struct {
+	Ask     string             `json:"ask"` // inspect, copy, versions or stats
+	URL     page.URL           `json:"url"`
+	At      uint64             `json:"at"`
+	Windows repository.Windows `json:"windows"`
+}
+
+// webAnswer is the answer to it. One field is set.
+type webAnswer struct {
+	Details  *web.Details             `json:"details,omitempty"`
+	Copy     *page.Fetch              `json:"copy,omitempty"`
+	NoCopy   string                   `json:"no_copy,omitempty"` // why there is none
+	Versions []repository.PageVersion `json:"versions,omitempty"`
+	Stats    *repository.Stats        `json:"stats,omitempty"`
+}
+
+// answerWeb answers a server of another process.
+func answerWeb(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
+	var q webRequest
+	if len(req.Args) != 1 || json.Unmarshal([]byte(req.Args[0]), &q) != nil {
+		return &usageError{reason: "a server cannot ask that"}
+	}
+	var answer webAnswer
+	var err error
+	from := localInspector{r}
+	switch q.Ask {
+	case "inspect":
+		answer.Details, err = from.Inspect(ctx, q.URL, q.Windows)
+	case "copy":
+		if answer.Copy, err = from.Copy(ctx, q.URL, q.At); errors.Is(err, repository.ErrNoCopy) {
+			answer.NoCopy, err = err.Error(), nil
+		}
+	case "versions":
+		answer.Versions, err = from.Versions(ctx, q.URL)
+	case "stats":
+		answer.Stats, err = from.Stats(ctx)
+	default:
+		return &usageError{reason: fmt.Sprintf("a server cannot ask %q", q.Ask)}
+	}
+	if err != nil {
+		return err
+	}
+	return printJSON(stdout, &answer)
+}
+
+// remoteInspector asks the process that holds the data directory.
+type remoteInspector struct{ app *app }
+
+// maxWebAnswer bounds an answer, in bytes: the largest body with the letters that
+// JSON makes of it.
+const maxWebAnswer = 256 << 20
+
+func (r remoteInspector) ask(ctx context.Context, q webRequest) (*webAnswer, error) {
+	b, err := json.Marshal(q)
+	if err != nil {
+		return nil, fmt.Errorf("ask for details: %w", err)
+	}
+	out, said := &boundedBuffer{most: maxWebAnswer}, &boundedBuffer{most: 64 << 10}
+	status, err := control.Ask(ctx, r.app.cfg.Data, r.app.request("web", string(b)), out, said)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrRefused), errors.Is(err, control.ErrCutOff):
+		return nil, fmt.Errorf("%w: %w", web.ErrElsewhere, err)
+	case err != nil:
+		return nil, err
+	case status != statusDone:
+		return nil, fmt.Errorf("%w: it says: %s", web.ErrElsewhere, strings.TrimSpace(said.String()))
+	}
+	a := new(webAnswer)
+	if err := json.Unmarshal(out.Bytes(), a); err != nil {
+		return nil, fmt.Errorf("%w: its answer cannot be read: %w", web.ErrElsewhere, err)
+	}
+	return a, nil
+}
+
+// errNoAnswer: the process answered something else than it was asked.
+var errNoAnswer = fmt.Errorf("%w: it is of another version", web.ErrElsewhere)
+
+func (r remoteInspector) Inspect(ctx context.Context, u page.URL, w repository.Windows) (*web.Details, error) {
+	a, err := r.ask(ctx, webRequest{Ask: "inspect", URL: u, Windows: w})
+	if err == nil && (a.Details == nil || a.Details.Overview == nil || a.Details.Inspection == nil) {
+		err = errNoAnswer
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.Details, nil
+}
+
+func (r remoteInspector) Copy(ctx context.Context, u page.URL, at uint64) (*page.Fetch, error) {
+	a, err := r.ask(ctx, webRequest{Ask: "copy", URL: u, At: at})
+	switch {
+	case err != nil:
+		return nil, err
+	case a.NoCopy != "":
+		why := strings.TrimPrefix(a.NoCopy, repository.ErrNoCopy.Error())
+		return nil, fmt.Errorf("%w%s", repository.ErrNoCopy, why)
+	case a.Copy == nil:
+		return nil, errNoAnswer
+	}
+	return a.Copy, nil
+}
+
+func (r remoteInspector) Versions(ctx context.Context, u page.URL) ([]repository.PageVersion, error) {
+	a, err := r.ask(ctx, webRequest{Ask: "versions", URL: u})
+	if err != nil {
+		return nil, err
+	}
+	if a.Versions == nil {
+		a.Versions = []repository.PageVersion{}
+	}
+	return a.Versions, nil
+}
+
+func (r remoteInspector) Stats(ctx context.Context) (*repository.Stats, error) {
+	a, err := r.ask(ctx, webRequest{Ask: "stats"})
+	if err == nil && a.Stats == nil {
+		err = errNoAnswer
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.Stats, nil
+}
+
+// boundedBuffer holds no more than it may.
+type boundedBuffer struct {
+	bytes.Buffer
+	most int
+}
+
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.most {
+		return 0, fmt.Errorf("the answer has more than %d bytes", b.most)
+	}
+	return b.Buffer.Write(p)
+}

@@ -1,0 +1,126 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"indexer/index"
+	"indexer/repository"
+	"indexer/web/assets"
+)
+
+// handlerFunc answers a request, or says why it cannot.
+type handlerFunc func(w http.ResponseWriter, r *http.Request) error
+
+// requestError is a request that cannot be answered, told to whoever made it.
+type requestError struct {
+	status int
+	text   string
+}
+
+func (e *requestError) Error() string { return e.text }
+
+func badRequest(text string) error { return &requestError{http.StatusBadRequest, text} }
+
+// explain is the status of an error, and what strangers are told of it. Only errors
+// that were made for them are shown; the others may name paths of this machine.
+func explain(err error) (status int, text string) {
+	var request *requestError
+	var usage *index.UsageError
+	switch {
+	case errors.As(err, &request):
+		return request.status, request.text
+	case errors.As(err, &usage):
+		return http.StatusBadRequest, usage.Error()
+	case errors.Is(err, repository.ErrNoCopy):
+		return http.StatusNotFound, err.Error()
+	case errors.Is(err, ErrElsewhere):
+		return http.StatusServiceUnavailable, ErrElsewhere.Error() + "; searching goes on"
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return http.StatusServiceUnavailable, "this took too long, and was given up; try again in a moment"
+	}
+	return http.StatusInternalServerError, "something went wrong here; the log of the server says more"
+}
+
+// answer makes an http.Handler of a handlerFunc. What a page holds is complete before
+// any of it is sent, so that an error is a whole answer of its own.
+func (s *Server) answer(handle handlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := handle(w, r)
+		if err == nil {
+			return
+		}
+		status, text := explain(err)
+		if status == http.StatusInternalServerError {
+			s.opts.Log.Error("a request failed", zap.String("path", r.URL.Path), zap.Error(err))
+		}
+		if isAPI(r) {
+			refuse(w, r, status, text)
+			return
+		}
+		frame := s.frame("")
+		if err := s.show(w, status, "error.html", errorPage{frame, status, http.StatusText(status), text}); err != nil {
+			s.opts.Log.Error("an error could not be shown", zap.Error(err))
+			refuse(w, r, status, text)
+		}
+	})
+}
+
+type errorPage struct {
+	assets.Frame
+	Status int
+	Name   string
+	Text   string
+}
+
+func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
+
+// refuse answers with a line of text, or an object for programs.
+func refuse(w http.ResponseWriter, r *http.Request, status int, text string) {
+	if !isAPI(r) {
+		http.Error(w, text, status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	b, err := json.Marshal(apiError{Status: status, Error: text})
+	if err == nil {
+		_, err = w.Write(append(b, '\n'))
+	}
+	_ = err // whoever asked has gone
+}
+
+// frame is what every page has around it.
+func (s *Server) frame(query string) assets.Frame {
+	return assets.Frame{Query: query, Live: s.opts.Live, Notes: s.opts.Notes}
+}
+
+// show renders a page and sends it.
+func (s *Server) show(w http.ResponseWriter, status int, name string, data any) error {
+	var b bytes.Buffer
+	if err := s.pages[name].ExecuteTemplate(&b, "layout", data); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, err := w.Write(b.Bytes())
+	return ignoreGone(err)
+}
+
+// ignoreGone: who has closed the connection needs no answer, and no error.
+func ignoreGone(error) error { return nil }
+
+func (s *Server) notFound(_ http.ResponseWriter, _ *http.Request) error {
+	return &requestError{http.StatusNotFound, "there is no such page here"}
+}
+
+func (s *Server) help(w http.ResponseWriter, _ *http.Request) error {
+	frame := s.frame("")
+	return s.show(w, http.StatusOK, "help.html", struct{ assets.Frame }{frame})
+}

@@ -1,0 +1,165 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"indexer/index"
+	"indexer/page"
+	"indexer/repository"
+)
+
+// The API gives the answers of the command line: the same fields with the same
+// meaning. Fields are added, and never renamed or removed (testdata/api-fields holds
+// what is promised). Errors are objects, too, with the HTTP status.
+
+// apiError is the answer to a request that cannot be answered.
+type apiError struct {
+	Status int    `json:"status"`
+	Error  string `json:"error"`
+}
+
+// apiVersionList is the answer of /api/versions.
+type apiVersionList struct {
+	URL      page.URL                 `json:"url"`
+	Versions []repository.PageVersion `json:"versions"` // the newest first
+}
+
+// The bounds of answers.
+const (
+	maxAPIHits  = 100
+	maxAPIList  = 10_000
+	usualList   = 1_000
+	maxAPITitle = 4 << 10 // bytes of a title
+)
+
+// sendJSON sends an answer, which is complete before any of it is sent.
+func sendJSON(w http.ResponseWriter, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode the answer: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, err = w.Write(append(b, '\n'))
+	return ignoreGone(err)
+}
+
+func (s *Server) apiQuery(w http.ResponseWriter, r *http.Request) error {
+	params := r.URL.Query()
+	asked, err := readSearch(params)
+	if err != nil {
+		return err
+	}
+	if asked.query() == "" {
+		return badRequest("say what to search for: ?q=words")
+	}
+	limit, err := integer(params, "limit", perPage, 1, maxAPIHits)
+	if err != nil {
+		return err
+	}
+	offset, err := integer(params, "offset", 0, 0, index.MaxResults-limit)
+	if err != nil {
+		return err
+	}
+	res, err := s.opts.Search.Search(r.Context(), asked.query(), index.Options{Limit: limit, Offset: offset})
+	if err != nil {
+		return fmt.Errorf("search: %w", err)
+	}
+	for i := range res.Hits {
+		res.Hits[i].Title = bounded(res.Hits[i].Title, maxAPITitle)
+	}
+	return sendJSON(w, res)
+}
+
+func (s *Server) apiInspect(w http.ResponseWriter, r *http.Request) error {
+	params := r.URL.Query()
+	u, err := urlOf(params)
+	if err != nil {
+		return err
+	}
+	var part repository.Window
+	if part.Limit, err = integer(params, "limit", usualList, 0, maxAPIList); err != nil {
+		return err
+	}
+	if part.Offset, err = integer(params, "offset", 0, 0, 1<<30); err != nil {
+		return err
+	}
+	d, err := s.opts.Inspect.Inspect(r.Context(), u, repository.Windows{Members: part, Inlinks: part, Outlinks: part})
+	if err != nil {
+		return fmt.Errorf("inspect %s: %w", u, err)
+	}
+	return sendJSON(w, d)
+}
+
+func (s *Server) apiVersions(w http.ResponseWriter, r *http.Request) error {
+	u, err := urlOf(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	list, err := s.opts.Inspect.Versions(r.Context(), u)
+	if err != nil {
+		return fmt.Errorf("versions of %s: %w", u, err)
+	}
+	return sendJSON(w, apiVersionList{u, list})
+}
+
+func (s *Server) apiStats(w http.ResponseWriter, r *http.Request) error {
+	stats, err := s.stats.get(r.Context(), s.opts.Inspect.Stats)
+	if err != nil {
+		return fmt.Errorf("stats: %w", err)
+	}
+	return sendJSON(w, stats)
+}
+
+// statsAge is how old counts may be. Counting reads whole tables, so however many
+// ask, it is done once in that time and by one at a time.
+const statsAge = 2 * time.Second
+
+// recentStats are the last counts.
+type recentStats struct {
+	turn sync.Mutex // held by who counts
+	at   time.Time
+	last *repository.Stats
+}
+
+func (c *recentStats) get(ctx context.Context, count func(context.Context) (*repository.Stats, error)) (*repository.Stats, error) {
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	if c.last != nil && time.Since(c.at) < statsAge {
+		return c.last, nil
+	}
+	if err := ctx.Err(); err != nil { // it waited for its turn for too long
+		return nil, err
+	}
+	s, err := count(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.last, c.at = s, time.Now()
+	return s, nil
+}
+
+func (s *Server) apiDescription(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "application/json")
+	_, err := w.Write(s.api)
+	return ignoreGone(err)
+}
+
+// integer reads a whole number with its bounds.
+func integer(params url.Values, name string, usual, least, most int) (int, error) {
+	raw := params.Get(name)
+	if raw == "" {
+		return usual, nil
+	}
+	n, err := strconv.Atoi(raw)
+	if err != nil || n < least || n > most {
+		return 0, badRequest(fmt.Sprintf("%s is a whole number from %d to %d", name, least, most))
+	}
+	return n, nil
+}

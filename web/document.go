@@ -1,0 +1,125 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"indexer/page"
+	"indexer/repository"
+	"indexer/web/assets"
+)
+
+// listSize is how many entries of a list a page has; maxListPage how far one can turn.
+const (
+	listSize    = 25
+	maxListPage = 100_000
+)
+
+// documentPage is the page of one URL.
+type documentPage struct {
+	assets.Frame
+	*Details
+	Versions                   []repository.PageVersion
+	Members, Inlinks, Outlinks pager // of the lists of the same names
+	CopyLink                   string
+	HasCopy                    bool
+	SameHost                   string
+}
+
+func (s *Server) document(w http.ResponseWriter, r *http.Request) error {
+	params := r.URL.Query()
+	u, err := urlOf(params)
+	if err != nil {
+		return err
+	}
+	var numbers [3]int
+	for i, name := range []string{"members", "in", "out"} {
+		if numbers[i], err = pageNumber(params, name, maxListPage); err != nil {
+			return err
+		}
+	}
+	window := func(number int) repository.Window {
+		return repository.Window{Offset: (number - 1) * listSize, Limit: listSize}
+	}
+	d, err := s.opts.Inspect.Inspect(r.Context(), u, repository.Windows{
+		Members: window(numbers[0]), Inlinks: window(numbers[1]), Outlinks: window(numbers[2]),
+	})
+	if err != nil {
+		return fmt.Errorf("inspect %s: %w", u, err)
+	}
+	view := documentPage{Frame: s.frame(""), Details: d, CopyLink: viewLink(u, 0), SameHost: searchParams{Site: u.Host()}.link()}
+	if view.Versions, err = s.opts.Inspect.Versions(r.Context(), u); err != nil {
+		return fmt.Errorf("versions of %s: %w", u, err)
+	}
+	view.HasCopy = d.Outcome == page.Page.String()
+	turn := func(name string, number, total int) pager {
+		p := newPager("/doc", params, name, number, listSize, total)
+		for _, link := range []*string{&p.Previous, &p.Next} {
+			if *link != "" {
+				*link += "#" + name
+			}
+		}
+		return p
+	}
+	view.Members = turn("members", numbers[0], d.MembersTotal)
+	view.Inlinks = turn("in", numbers[1], d.InlinksTotal)
+	view.Outlinks = turn("out", numbers[2], d.OutlinksTotal)
+	return s.show(w, http.StatusOK, "document.html", &view)
+}
+
+// urlOf reads the URL that a request is about. What has no scheme is taken for https.
+func urlOf(params url.Values) (page.URL, error) {
+	raw := strings.TrimSpace(params.Get("url"))
+	if raw == "" {
+		return "", badRequest("name a page: ?url=https://example.org/")
+	}
+	u, err := page.ParseURL(raw)
+	if err != nil && !strings.Contains(raw, ":") {
+		u, err = page.ParseURL("https://" + raw)
+	}
+	if err != nil {
+		return "", badRequest("that is no whole http or https URL; want one like https://example.org/")
+	}
+	return u, nil
+}
+
+// viewLink is where a stored copy is shown; at is a commit timestamp, 0 for the newest.
+func viewLink(u page.URL, at uint64) string { return copyAddress("/view", u, at, "") }
+
+func copyAddress(path string, u page.URL, at uint64, form string) string {
+	q := url.Values{"url": {string(u)}}
+	if at != 0 {
+		q.Set("at", strconv.FormatUint(at, 10))
+	}
+	if form != "" {
+		q.Set("view", form)
+	}
+	return path + "?" + q.Encode()
+}
+
+// VersionLink is where the copy of a version is shown; "" if there is none.
+func (p *documentPage) VersionLink(v repository.PageVersion) string {
+	if !v.Readable || v.Status < 200 || v.Status > 299 {
+		return ""
+	}
+	return viewLink(p.URL, v.TS)
+}
+
+// Hops are the URLs that this one leads to, after itself.
+func (p *documentPage) Hops() []page.URL {
+	if len(p.Chain) < 2 {
+		return nil
+	}
+	return p.Chain[1:]
+}
+
+// Wait is the time between visits, in words.
+func (p *documentPage) Wait() string {
+	if p.Crawl == nil || p.Crawl.Interval <= 0 {
+		return ""
+	}
+	return p.Crawl.Interval.String()
+}

@@ -1,0 +1,47 @@
+package web
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"indexer/index"
+	"indexer/repository"
+)
+
+// openAPIBase is the description without the schemas of the answers: those are made
+// from the types that are encoded, so that they cannot say something else.
+//
+//go:embed openapi.json
+var openAPIBase []byte
+
+// answers are the types of the answers, by the names of their schemas.
+var answers = map[string]reflect.Type{
+	"Results":  reflect.TypeFor[index.Results](),
+	"Details":  reflect.TypeFor[Details](),
+	"Versions": reflect.TypeFor[apiVersionList](),
+	"Stats":    reflect.TypeFor[repository.Stats](),
+	"Error":    reflect.TypeFor[apiError](),
+}
+
+// openAPI is the description of the API, OpenAPI 3.1.
+func openAPI() ([]byte, error) {
+	var doc map[string]any
+	if err := json.Unmarshal(openAPIBase, &doc); err != nil {
+		return nil, fmt.Errorf("web: openapi.json: %w", err)
+	}
+	schemas := make(map[string]any)
+	for name, t := range answers {
+		schemas[name] = schemaOf(t)
+	}
+	doc["components"] = map[string]any{"schemas": schemas, "securitySchemes": map[string]any{
+		"basic":  map[string]any{"type": "http", "scheme": "basic"},
+		"bearer": map[string]any{"type": "http", "scheme": "bearer"},
+	}}
+	b, err := json.MarshalIndent(doc, "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("web: description of the API: %w", err)
+	}
+	return append(b, '\n'), nil
+}

@@ -1,0 +1,52 @@
+package web
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+)
+
+// openSearchDescription is what browsers add a search engine by (OpenSearch 1.1).
+type openSearchDescription struct {
+	XMLName     xml.Name        `xml:"http://a9.com/-/spec/opensearch/1.1/ OpenSearchDescription"`
+	ShortName   string          `xml:"ShortName"`
+	Description string          `xml:"Description"`
+	Encoding    string          `xml:"InputEncoding"`
+	Image       openSearchImage `xml:"Image"`
+	URLs        []openSearchURL `xml:"Url"`
+}
+
+type openSearchImage struct {
+	Width  int    `xml:"width,attr"`
+	Height int    `xml:"height,attr"`
+	Type   string `xml:"type,attr"`
+	URL    string `xml:",chardata"`
+}
+
+type openSearchURL struct {
+	Type     string `xml:"type,attr"`
+	Method   string `xml:"method,attr"`
+	Template string `xml:"template,attr"`
+}
+
+func (s *Server) openSearch(w http.ResponseWriter, r *http.Request) error {
+	base := "http://" + r.Host // as it was called; what is no name of ours was refused
+	d := openSearchDescription{
+		ShortName: "indexer", Description: "Search this index", Encoding: "UTF-8",
+		Image: openSearchImage{32, 32, "image/svg+xml", base + "/favicon.ico"},
+		URLs: []openSearchURL{
+			{"text/html", "get", base + "/?q={searchTerms}"},
+			{"application/json", "get", base + "/api/query?q={searchTerms}"},
+			{"application/opensearchdescription+xml", "get", base + "/opensearch.xml"},
+		},
+	}
+	var b bytes.Buffer
+	b.WriteString(xml.Header)
+	if err := xml.NewEncoder(&b).Encode(d); err != nil {
+		return fmt.Errorf("OpenSearch description: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/opensearchdescription+xml; charset=utf-8")
+	_, err := w.Write(b.Bytes())
+	return ignoreGone(err)
+}

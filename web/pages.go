@@ -1,0 +1,124 @@
+package web
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/url"
+	"path"
+	"strconv"
+	"time"
+
+	"indexer/page"
+	"indexer/web/assets"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// functions are what templates may call.
+var functions = template.FuncMap{
+	"title":  func(s string) string { return clean(s, maxTitle) },
+	"anchor": func(s string) string { return clean(s, maxAnchor) },
+	"shown":  func(u page.URL) string { return clean(string(u), maxShown) },
+	"text":   func(s string) string { return clean(s, 1000) },
+	"href":   href,
+	"crumbs": crumbs,
+	"doc":    func(u page.URL) string { return "/doc?" + url.Values{"url": {string(u)}}.Encode() },
+	"number": number,
+	"things": func(n int, one, many string) string {
+		if n == 1 {
+			return "1 " + one
+		}
+		return number(n) + " " + many
+	},
+	"machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"day":     func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
+	"moment":  func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") + " UTC" },
+	"rank":    func(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) },
+	"short":   func(s string) string { return bounded(s, 12) },
+	"bytes":   byteCount,
+}
+
+// parsePages parses each page together with the frame.
+func parsePages() (map[string]*template.Template, error) {
+	names, err := fs.Glob(templates, "templates/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("web: templates: %w", err)
+	}
+	pages := make(map[string]*template.Template)
+	for _, name := range names {
+		t, err := assets.Layout()
+		if err != nil {
+			return nil, err
+		}
+		if t, err = t.Funcs(functions).ParseFS(templates, name); err != nil {
+			return nil, fmt.Errorf("web: template %s: %w", name, err)
+		}
+		pages[path.Base(name)] = t
+	}
+	return pages, nil
+}
+
+// number groups digits by thousands, with thin spaces that do not break.
+func number(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "\u202f" + s[i:]
+	}
+	return s
+}
+
+func byteCount(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f kB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d B", n)
+}
+
+// pager leads through a list window by window.
+type pager struct {
+	Previous, Next string // links; "" at the ends
+	From, To       int    // what is shown, counted from 1
+	Total          int
+}
+
+// newPager makes links by setting a parameter to the number of a page, from 1.
+func newPager(path string, params url.Values, name string, number, size, total int) pager {
+	link := func(n int) string {
+		q := make(url.Values, len(params))
+		for k, v := range params {
+			q[k] = v
+		}
+		q.Del(name)
+		if n > 1 {
+			q.Set(name, strconv.Itoa(n))
+		}
+		return path + "?" + q.Encode()
+	}
+	p := pager{Total: total, From: min((number-1)*size+1, total), To: min(number*size, total)}
+	if number > 1 {
+		p.Previous = link(number - 1)
+	}
+	if number*size < total {
+		p.Next = link(number + 1)
+	}
+	return p
+}
+
+// pageNumber reads a parameter that counts pages from 1.
+func pageNumber(params url.Values, name string, most int) (int, error) {
+	raw := params.Get(name)
+	if raw == "" {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(raw)
+	if err != nil || n < 1 || n > most {
+		return 0, badRequest(fmt.Sprintf("%s is the number of a page, from 1 to %d", name, most))
+	}
+	return n, nil
+}

@@ -1,0 +1,106 @@
+package web
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// maxQuery bounds what is typed, in bytes; the index bounds the words of it.
+const maxQuery = 1000
+
+// searchParams are what a search is asked for.
+type searchParams struct {
+	Words string // as typed
+	Site  string // host to which results are limited
+	Lang  string // tag of the language to which results are limited
+}
+
+var (
+	hostForm = regexp.MustCompile(`^[\pL\pN]([\pL\pN.-]*[\pL\pN])?(:\d+)?$`)
+	langForm = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
+)
+
+func readSearch(v url.Values) (searchParams, error) {
+	p := searchParams{Words: strings.TrimSpace(v.Get("q")), Site: siteOf(v.Get("site")), Lang: strings.ToLower(strings.TrimSpace(v.Get("lang")))}
+	switch {
+	case len(p.Words) > maxQuery:
+		return p, badRequest("the query is too long; a thousand letters are enough")
+	case p.Site != "" && (len(p.Site) > 255 || !hostForm.MatchString(p.Site)):
+		return p, badRequest("site is the name of a host, such as example.org")
+	case p.Lang != "" && (len(p.Lang) > 35 || !langForm.MatchString(p.Lang)):
+		return p, badRequest("lang is the tag of a language, such as en")
+	}
+	return p, nil
+}
+
+// siteOf takes a host out of what somebody types or pastes: a URL will do.
+func siteOf(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	if _, rest, ok := strings.Cut(s, "://"); ok {
+		s = rest
+	}
+	s, _, _ = strings.Cut(s, "/")
+	return s
+}
+
+// query is what the index is asked.
+func (p searchParams) query() string {
+	q := p.Words
+	if p.Site != "" {
+		q += " site:" + p.Site
+	}
+	if p.Lang != "" {
+		q += " lang:" + p.Lang
+	}
+	return strings.TrimSpace(q)
+}
+
+// values are the parameters of the same search.
+func (p searchParams) values() url.Values {
+	v := url.Values{}
+	for name, value := range map[string]string{"q": p.Words, "site": p.Site, "lang": p.Lang} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	return v
+}
+
+// link is the address of the search.
+func (p searchParams) link() string { return "/?" + p.values().Encode() }
+
+// language is an entry of the list of languages.
+type language struct{ Tag, Name string }
+
+// languages are those that pages are most often in. Others can be asked for with lang:
+// in the query, and stand in the list when they are.
+var languages = []language{
+	{"ar", "Arabic"}, {"bg", "Bulgarian"}, {"bn", "Bengali"}, {"ca", "Catalan"}, {"cs", "Czech"}, {"da", "Danish"}, {"de", "German"},
+	{"el", "Greek"}, {"en", "English"}, {"es", "Spanish"}, {"et", "Estonian"}, {"fa", "Persian"}, {"fi", "Finnish"}, {"fr", "French"},
+	{"he", "Hebrew"}, {"hi", "Hindi"}, {"hr", "Croatian"}, {"hu", "Hungarian"}, {"id", "Indonesian"}, {"it", "Italian"}, {"ja", "Japanese"},
+	{"ko", "Korean"}, {"lt", "Lithuanian"}, {"nl", "Dutch"}, {"no", "Norwegian"}, {"pl", "Polish"}, {"pt", "Portuguese"}, {"ro", "Romanian"},
+	{"ru", "Russian"}, {"sk", "Slovak"}, {"sl", "Slovene"}, {"sr", "Serbian"}, {"sv", "Swedish"}, {"th", "Thai"}, {"tr", "Turkish"},
+	{"uk", "Ukrainian"}, {"vi", "Vietnamese"}, {"zh", "Chinese"},
+}
+
+// languageName is the name of a language, or its tag.
+func languageName(tag string) string {
+	base, _, _ := strings.Cut(tag, "-")
+	for _, l := range languages {
+		if l.Tag == base {
+			return l.Name
+		}
+	}
+	return clean(tag, 35)
+}
+
+// languageList has the language that is asked for, whichever it is.
+func languageList(asked string) []language {
+	for _, l := range languages {
+		if l.Tag == asked || asked == "" {
+			return languages
+		}
+	}
+	return append([]language{{asked, languageName(asked)}}, languages...)
+}

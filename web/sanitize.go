@@ -1,0 +1,156 @@
+package web
+
+import (
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// sanitize writes a page anew, with only what can be looked at.
+//
+// It goes by tokens, not by a tree: a page of a million nested elements costs nothing
+// but its length. What is not in a list below is left out; so a new element or
+// attribute of HTML is out until somebody puts it in. Text and attribute values are
+// escaped anew, and what could be read as markup in one context and as text in
+// another (SVG, MathML, <noscript>, <xmp>, comments) does not get through.
+func sanitize(source string) string {
+	var b strings.Builder
+	b.Grow(len(source) + 64)
+	b.WriteString("<!doctype html><meta charset=utf-8><meta name=referrer content=no-referrer>")
+	c := copier{out: &b, z: html.NewTokenizer(strings.NewReader(source))}
+	for c.next() {
+	}
+	return b.String()
+}
+
+// copier copies what is harmless from a tokenizer.
+type copier struct {
+	out *strings.Builder
+	z   *html.Tokenizer
+	// skipping is the element whose content is left out, with depth, how many of its
+	// kind are open in it.
+	skipping string
+	depth    int
+	style    bool // in <style>
+}
+
+func (c *copier) next() bool {
+	switch c.z.Next() {
+	case html.ErrorToken:
+		return false
+	case html.TextToken:
+		c.text()
+	case html.StartTagToken, html.SelfClosingTagToken:
+		c.start(c.z.Token())
+	case html.EndTagToken:
+		c.end(c.z.Token())
+	}
+	return true // comments, doctypes
+}
+
+func (c *copier) text() {
+	switch {
+	case c.skipping != "":
+	case c.style:
+		// CSS needs no "<"; without it nothing in here can become an element.
+		c.out.WriteString(strings.ReplaceAll(string(c.z.Raw()), "<", ""))
+	default:
+		c.out.WriteString(html.EscapeString(strings.ReplaceAll(c.z.Token().Data, "\x00", "")))
+	}
+}
+
+func (c *copier) start(t html.Token) {
+	void := t.Type == html.SelfClosingTagToken
+	if c.skipping != "" {
+		if t.Data == c.skipping && !void {
+			c.depth++
+		}
+		return
+	}
+	if dropped[t.DataAtom] {
+		// Only HTML's own end tags end these; <svg/> ends itself.
+		if !void || !foreign[t.DataAtom] {
+			c.skipping, c.depth = t.Data, 1
+		}
+		return
+	}
+	if t.DataAtom == atom.Noscript {
+		c.z.NextIsNotRawText() // there are no scripts, so this is what was meant to be seen
+	}
+	if !shown[t.DataAtom] {
+		return
+	}
+	c.style = t.DataAtom == atom.Style
+	c.out.WriteString("<" + t.Data)
+	for _, a := range t.Attr {
+		c.attribute(t.DataAtom, a)
+	}
+	c.out.WriteByte('>')
+}
+
+func (c *copier) attribute(of atom.Atom, a html.Attribute) {
+	switch {
+	case a.Namespace != "":
+		return
+	case of == atom.A && a.Key == "href":
+		a.Key = "title" // it says where the link led, and leads nowhere
+	case of == atom.Img && a.Key == "src":
+		if !dataImage.MatchString(a.Val) {
+			return
+		}
+	case !attributes[a.Key] && !strings.HasPrefix(a.Key, "aria-"):
+		return
+	case strings.ContainsFunc(a.Key, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }):
+		return
+	}
+	c.out.WriteString(" " + a.Key + `="` + html.EscapeString(strings.ReplaceAll(a.Val, "\x00", "")) + `"`)
+}
+
+func (c *copier) end(t html.Token) {
+	if c.skipping != "" {
+		if t.Data == c.skipping {
+			if c.depth--; c.depth == 0 {
+				c.skipping = ""
+			}
+		}
+		return
+	}
+	if shown[t.DataAtom] {
+		c.style = false
+		c.out.WriteString("</" + t.Data + ">")
+	}
+}
+
+// dataImage are images that are in the page. SVG is not: it is a document.
+var dataImage = regexp.MustCompile(`^data:image/(png|gif|jpeg|webp|avif);base64,[A-Za-z0-9+/=\s]*$`)
+
+func set[T comparable](list ...T) map[T]bool {
+	m := make(map[T]bool, len(list))
+	for _, v := range list {
+		m[v] = true
+	}
+	return m
+}
+
+// foreign elements begin content that is not HTML.
+var foreign = set(atom.Svg, atom.Math)
+
+// dropped elements go with all that is in them.
+var dropped = set(atom.Script, atom.Template, atom.Iframe, atom.Noembed, atom.Noframes, atom.Svg, atom.Math, atom.Xmp, atom.Plaintext, atom.Title)
+
+// shown elements are copied. Of others the tags go, and what is in them stays.
+var shown = set(atom.Html, atom.Head, atom.Body, atom.Style,
+	atom.Address, atom.Article, atom.Aside, atom.Footer, atom.Header, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Hgroup,
+	atom.Main, atom.Nav, atom.Section, atom.Blockquote, atom.Dd, atom.Div, atom.Dl, atom.Dt, atom.Figcaption, atom.Figure, atom.Hr,
+	atom.Li, atom.Ol, atom.P, atom.Pre, atom.Ul, atom.Menu, atom.A, atom.Abbr, atom.B, atom.Bdi, atom.Bdo, atom.Br, atom.Cite, atom.Code,
+	atom.Data, atom.Dfn, atom.Em, atom.I, atom.Kbd, atom.Mark, atom.Q, atom.Rp, atom.Rt, atom.Ruby, atom.S, atom.Samp, atom.Small,
+	atom.Span, atom.Strong, atom.Sub, atom.Sup, atom.Time, atom.U, atom.Var, atom.Wbr, atom.Del, atom.Ins, atom.Img, atom.Picture,
+	atom.Table, atom.Caption, atom.Col, atom.Colgroup, atom.Tbody, atom.Td, atom.Tfoot, atom.Th, atom.Thead, atom.Tr,
+	atom.Details, atom.Summary, atom.Fieldset, atom.Legend, atom.Label, atom.Center, atom.Font, atom.Big, atom.Tt, atom.Strike)
+
+// attributes are copied, of whichever element.
+var attributes = set("class", "id", "style", "title", "alt", "lang", "dir", "role", "colspan", "rowspan", "headers", "scope", "span",
+	"width", "height", "align", "valign", "border", "cellpadding", "cellspacing", "bgcolor", "color", "face", "size", "start", "reversed",
+	"value", "type", "datetime", "open", "hidden", "nowrap", "compact")

@@ -1,0 +1,98 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"indexer/index"
+	"indexer/page"
+	"indexer/web/assets"
+)
+
+// perPage is how many results a page has.
+const perPage = 10
+
+// searchPage is the first page, or a page of results.
+type searchPage struct {
+	assets.Frame
+	searchParams
+	Documents int // in the index
+	Filtered  bool
+	Languages []language
+	Results   *index.Results // nil where nothing was asked
+	Hits      []hitView
+	Pager     pager
+	Milli     float64
+	Without   string // the same search without filters
+}
+
+// hitView is a result as it is shown.
+type hitView struct {
+	Hit        *index.Hit
+	Snippet    []piece
+	Language   string
+	Duplicates []page.URL
+	Folded     int // duplicates beyond those listed
+	SameHost   string
+}
+
+// maxDuplicates bounds how many are listed under a result.
+const maxDuplicates = 10
+
+func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
+	params := r.URL.Query()
+	asked, err := readSearch(params)
+	if err != nil {
+		return err
+	}
+	number, err := pageNumber(params, "p", index.MaxResults/perPage)
+	if err != nil {
+		return err
+	}
+	frame := s.frame(asked.Words)
+	frame.Nav = "search"
+	view := searchPage{Frame: frame, searchParams: asked, Languages: languageList(asked.Lang), Filtered: asked.Site != "" || asked.Lang != ""}
+	if view.Documents, err = s.opts.Search.Count(r.Context()); err != nil {
+		return err
+	}
+	if asked.query() == "" {
+		view.Bare = true
+		return s.show(w, http.StatusOK, "search.html", &view)
+	}
+	begun := time.Now()
+	view.Results, err = s.opts.Search.Search(r.Context(), asked.query(), index.Options{Limit: perPage, Offset: (number - 1) * perPage})
+	if err != nil {
+		return err
+	}
+	view.Milli = float64(time.Since(begun).Microseconds()) / 1000
+	view.Without = searchParams{Words: asked.Words}.link()
+	view.Pager = newPager("/", asked.values(), "p", number, perPage, min(view.Results.Total, index.MaxResults))
+	for i := range view.Results.Hits {
+		view.Hits = append(view.Hits, newHit(&view.Results.Hits[i], asked))
+	}
+	return s.show(w, http.StatusOK, "search.html", &view)
+}
+
+func newHit(h *index.Hit, asked searchParams) hitView {
+	v := hitView{Hit: h, Snippet: pieces(h.Snippet), Duplicates: h.Duplicates}
+	if h.Language != "" {
+		v.Language = languageName(h.Language)
+	}
+	if n := len(h.Duplicates); n > maxDuplicates {
+		v.Duplicates, v.Folded = h.Duplicates[:maxDuplicates], n-maxDuplicates
+	}
+	if host := h.URL.Host(); asked.Site == "" && host != "" {
+		asked.Site = host
+		v.SameHost = asked.link()
+	}
+	return v
+}
+
+// Copy is where the stored copy of a result is shown.
+func (h hitView) Copy() string { return viewLink(h.Hit.URL, 0) }
+
+// Page is the number of the page of results.
+func (p *searchPage) Page() int { return (p.Pager.From-1)/perPage + 1 }
+
+// None: the search has results, but not that far.
+func (p *searchPage) None() bool { return p.Results != nil && len(p.Hits) == 0 }
