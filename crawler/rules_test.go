@@ -153,6 +153,8 @@ func TestFollowSleeps(t *testing.T) {
 		if err := c.Run(ctx); err != nil {
 			t.Fatal(err)
 		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
 		if f.due != before || len(w.calls) != 4 {
 			t.Errorf("in four quiet weeks the frontier was asked %d times for jobs, and %d requests were made", f.due-before, len(w.calls)-4)
 		}
