@@ -62,7 +62,7 @@ func checkText(rep *repository.CheckReport) string {
 		n    int
 	}{
 		{"rows", rep.Checked.Rows}, {"cells", rep.Checked.Cells}, {"records", rep.Checked.Records}, {"locks", rep.Checked.Locks},
-		{"notifications", rep.Checked.Notes}, {"acknowledged", rep.Checked.Acks},
+		{"notifications", rep.Checked.Notes}, {"acknowledged", rep.Checked.Acks}, {"read locks", rep.Checked.Reads},
 	} {
 		t.row(c.name, fmt.Sprint(c.n)+" checked")
 	}

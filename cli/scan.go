@@ -27,7 +27,8 @@ asked.
 
   --raw      the records as they are stored: every version, what was rolled back,
              data that nothing points to
-  --locks    locks on cells of the table: transactions that have not ended
+  --locks    locks on cells of the table: transactions that have not ended, and
+             what is left of those that got cells for update
   --notify   what observers of the table have to run on, and have acknowledged
   --at TS    the state at a timestamp that is not below the safe point`
 
@@ -160,7 +161,10 @@ func (s *scanner) scan(ctx context.Context, db *txn.DB) error {
 	case s.Raw:
 		return s.records(ctx, db, s.Table)
 	case s.Locks:
-		return s.records(ctx, db, txn.LockGroup)
+		if err := s.records(ctx, db, txn.LockGroup); err != nil {
+			return err
+		}
+		return s.records(ctx, db, txn.ReadGroup)
 	case s.Notify:
 		if err := s.records(ctx, db, txn.NotifyGroup); err != nil {
 			return err

@@ -36,10 +36,34 @@ var decoders = map[txn.Column]func([]byte) (any, error){
 	schema.Anchors:      decoder(schema.DecodeAnchors),
 	schema.Indexed:      decoder(schema.DecodeIndexed),
 	schema.Entry:        decoder(schema.DecodeEntry),
+
+	schema.Mass:          decoder(schema.DecodeMass),
+	schema.Edges:         decoder(decodeEdges),
+	schema.Correction:    decoder(schema.DecodeCorrection),
+	schema.Choice:        decoder(schema.DecodeChoice),
+	schema.RankTolerance: decoder(schema.DecodeTolerance),
 	schema.Body: decoder(func(b []byte) (string, error) {
 		body, err := schema.DecodeBody(b)
 		return fmt.Sprintf("a body of %d bytes", len(body)), err
 	}),
+}
+
+// decodeEdges has URLs where the stored edges have rows.
+func decodeEdges(b []byte) (any, error) {
+	e, err := schema.DecodeEdges(b)
+	if err != nil {
+		return nil, err
+	}
+	targets := make([]page.URL, len(e.Targets))
+	for i, row := range e.Targets {
+		if targets[i], err = schema.ParseURLRow(row); err != nil {
+			return nil, err
+		}
+	}
+	return struct {
+		Links, State uint64
+		Targets      []page.URL
+	}{e.Links, e.State, targets}, nil
 }
 
 func decoder[T any](decode func([]byte) (T, error)) func([]byte) (any, error) {
@@ -81,6 +105,10 @@ var rowForms = map[string]func(row string) (text string, err error){
 		return hex.EncodeToString(k[:]) + " " + string(m.URL), err
 	},
 	schema.GroupIndex: func(row string) (string, error) {
+		k, err := schema.ParseClusterRow(row)
+		return hex.EncodeToString(k[:]), err
+	},
+	schema.GroupChoice: func(row string) (string, error) {
 		k, err := schema.ParseClusterRow(row)
 		return hex.EncodeToString(k[:]), err
 	},

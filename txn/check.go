@@ -39,6 +39,7 @@ type Checked struct {
 	Locks   int `json:"locks"`
 	Notes   int `json:"notifications"`
 	Acks    int `json:"acknowledgements"`
+	Reads   int `json:"read_locks"`
 }
 
 // CheckOptions say what the application knows of its table.
@@ -61,7 +62,8 @@ type CheckOptions struct {
 //     committed and still holds the lock;
 //   - a lock names a primary in a group that there is, and a locked primary names
 //     itself;
-//   - notifications and acknowledgements are of observers that there are.
+//   - notifications and acknowledgements are of observers that there are;
+//   - what was got for update is of a group that there is.
 //
 // It computes nothing anew; `indexer verify` does.
 func (db *DB) Check(ctx context.Context, opts CheckOptions, found func(Problem)) (Checked, error) {
@@ -71,7 +73,7 @@ func (db *DB) Check(ctx context.Context, opts CheckOptions, found func(Problem))
 	for _, g := range db.AppGroups() {
 		c.groups[g] = true
 	}
-	for _, g := range append(db.AppGroups(), lockGroup, notifyGroup, ackGroup) {
+	for _, g := range append(db.AppGroups(), lockGroup, notifyGroup, ackGroup, readGroup) {
 		if err := c.group(g); err != nil {
 			return c.n, fmt.Errorf("txn: check %s: %w", g, err)
 		}
@@ -146,6 +148,11 @@ func (c *checker) record(group string, r Record) error {
 		return c.lock(r, bad)
 	case KindNotification, KindAcknowledgement:
 		c.observer(r, bad)
+	case KindReadLock:
+		c.n.Reads++
+		if !c.groups[r.Cell.Group] {
+			bad("a record of a read lock in %s, a table that there is not", r.Cell.Group)
+		}
 	default:
 		r.Value = nil
 		c.columns[r.Cell.Name] = append(c.columns[r.Cell.Name], r)

@@ -50,6 +50,10 @@ func TestCheck(t *testing.T) {
 			`~lock "row" c at 11: the lock names the primary row app:other, which names x app:x as its own`},
 		{"a notification", "row", []store.Mutation{put(notifyGroup, "o\x00app\x00c", 12, nil), put(ackGroup, "o\x00app\x00c", 12, nil)}, ""},
 		{"a notification for nobody", "row", []store.Mutation{put(notifyGroup, "o\x00app\x00x", 12, nil)}, `~notify "row" x at 12: notification of o, which does not observe app:x`},
+		{"a read lock", "row", []store.Mutation{put(readGroup, "app\x00c", 12, nil)}, ""},
+		{"a read lock nowhere", "row", []store.Mutation{put(readGroup, "gone\x00c", 12, nil)}, `~read "row" c at 12: a record of a read lock in gone, a table that there is not`},
+		{"a read lock of nothing", "row", []store.Mutation{put(readGroup, "app", 12, nil)}, `~read "row" at 12: column "app" names no column`},
+		{"a read lock from the future", "row", []store.Mutation{put(readGroup, "app\x00c", 1<<60, nil)}, `~read "row" c at 1152921504606846976: a timestamp that was never handed out`},
 		{"a weak one's acknowledgement", "row", []store.Mutation{put(ackGroup, "weak\x00app\x00c", 12, nil)}, `~ack "row" c at 12: acknowledgement of weak, which never acknowledges`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -102,6 +102,10 @@ func Open(ctx context.Context, table store.Table, opts Options) (*DB, error) {
 	if db.committer != nil {
 		db.committer.UseClock(db.oracle)
 	}
+	if err := db.noteTime(ctx, time.Now(), true); err != nil {
+		db.oracle.close()
+		return nil, err
+	}
 	return db, nil
 }
 
@@ -138,8 +142,8 @@ func checkGroups(table store.Table) error {
 
 // Close releases the DB; the table stays open. No transaction may be running.
 func (db *DB) Close() error {
-	db.oracle.close()
-	return nil
+	defer db.oracle.close()
+	return db.noteTime(context.Background(), time.Now(), true)
 }
 
 // Mode tells which commit path is used.

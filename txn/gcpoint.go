@@ -89,7 +89,7 @@ func (p *safePoint) raise(last func() uint64, now time.Time) uint64 {
 // advance raises the safe point and publishes it in the table.
 func (db *DB) advance(ctx context.Context) (uint64, error) {
 	now := time.Now()
-	if err := db.noteTime(ctx, now); err != nil {
+	if err := db.noteTime(ctx, now, false); err != nil {
 		return 0, err
 	}
 	p := db.point

@@ -22,6 +22,11 @@ var clockRow = []byte("clock")
 // it can be read while the safe point is at most ts. Without a sample that is old
 // enough the safe point does not move. Samples ascend in both: a clock that was
 // set back gives none until it has caught up, which keeps versions for longer.
+//
+// One is taken when the table is opened, one when it is closed, and between these as
+// garbage is collected: so what one process left and what the next one did can be
+// told apart however short they lived. A process that is killed leaves none at its
+// end, and the sample before stands for it.
 type timeline struct {
 	keep time.Duration
 
@@ -35,9 +40,11 @@ type timeSample struct {
 	ts   uint64
 }
 
-// samplesPerHistory bounds how many samples there are, and so how much longer than
-// asked for versions are kept.
-const samplesPerHistory = 128
+// samplesPerHistory bounds how many samples there are of one process that lives as
+// long as the history, and so how much later than asked for a state may be: of a day
+// that is 21 seconds. With those of processes that come and go there are at most
+// twice as many. Each takes 16 bytes of memory.
+const samplesPerHistory = 4096
 
 func (h *timeline) load(ctx context.Context, table store.Table) error {
 	if h.keep <= 0 {
@@ -79,8 +86,10 @@ func (h *timeline) firstAfter(t time.Time) int {
 }
 
 // TimestampAt returns a timestamp at which the state of a time of day can be read,
-// or somewhat later: samples are a 128th of the history apart. It is 0 where the
-// history does not reach so far back. Without a history there is none.
+// or somewhat later: samples are a 4096th of the history apart, and no less than a
+// second. It is 0 where the history does not reach so far back; without one it does
+// not reach back at all. It may be below the safe point: see Oldest. Hold keeps what
+// it returns readable until it is read.
 func (db *DB) TimestampAt(t time.Time) uint64 {
 	h := &db.point.history
 	h.mu.Lock()
@@ -95,14 +104,33 @@ func (db *DB) TimestampAt(t time.Time) uint64 {
 	return h.samples[i].ts
 }
 
+// Oldest is the earliest state that can be read now: its timestamp, and the earliest
+// time of day whose state can be read. The time is zero where no history says it.
+func (db *DB) Oldest() (ts uint64, at time.Time) {
+	ts = db.SafePoint()
+	h := &db.point.history
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i, s := range h.samples {
+		if s.ts >= ts {
+			// What was between the sample before and this one reads at this one.
+			return ts, time.Unix(0, h.samples[max(i-1, 0)].wall)
+		}
+	}
+	if n := len(h.samples); n > 0 {
+		return ts, time.Unix(0, h.samples[n-1].wall)
+	}
+	return ts, time.Time{}
+}
+
 // noteTime takes a sample if the last one is old enough, and removes those that no
-// history needs any more.
-func (db *DB) noteTime(ctx context.Context, now time.Time) error {
+// history needs any more. At an edge, of a process, it takes one that is closer.
+func (db *DB) noteTime(ctx context.Context, now time.Time, edge bool) error {
 	h := &db.point.history
 	if h.keep <= 0 {
 		return nil
 	}
-	add, remove := h.due(now, db.oracle.Last)
+	add, remove := h.due(now, edge, db.oracle.Last)
 	if add.ts == 0 && len(remove) == 0 {
 		return nil
 	}
@@ -126,13 +154,16 @@ func (db *DB) noteTime(ctx context.Context, now time.Time) error {
 }
 
 // due is the sample to add, if any, and those to remove, from the oldest on.
-func (h *timeline) due(now time.Time, last func() uint64) (add timeSample, remove []timeSample) {
+func (h *timeline) due(now time.Time, edge bool, last func() uint64) (add timeSample, remove []timeSample) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if i := h.firstAfter(now.Add(-h.keep)); i > 1 {
 		remove = slices.Clone(h.samples[:i-1]) // the last one before stays: it is what oldest finds
 	}
 	apart := max(h.keep/samplesPerHistory, time.Second)
+	if edge && len(h.samples)-len(remove) < 2*samplesPerHistory {
+		apart = time.Nanosecond
+	}
 	if n := len(h.samples); n == 0 || now.UnixNano()-h.samples[n-1].wall >= apart.Nanoseconds() {
 		add = timeSample{now.UnixNano(), last()}
 		if n > 0 {

@@ -18,6 +18,7 @@ const (
 	KindLock            = "lock"
 	KindNotification    = "notification"
 	KindAcknowledgement = "acknowledgement"
+	KindReadLock        = "read lock"
 )
 
 // Record is one record of the protocol as it is stored, for people who look inside.
@@ -47,12 +48,13 @@ type Record struct {
 	Damage error
 }
 
-// LockGroup, NotifyGroup and AckGroup are what Records calls the records that stand
+// LockGroup, NotifyGroup, AckGroup and ReadGroup are what Records calls the records that stand
 // beside those of the application's groups.
 const (
 	LockGroup   = lockGroup
 	NotifyGroup = notifyGroup
 	AckGroup    = ackGroup
+	ReadGroup   = readGroup
 )
 
 // Records calls fn for the records of a group as they are stored, of the rows from
@@ -93,6 +95,12 @@ func describeRecord(c store.Cell) Record {
 	switch c.Group {
 	case lockGroup:
 		r.describeLock(c)
+	case readGroup:
+		var ok bool
+		r.Kind = KindReadLock
+		if r.Cell.Column, ok = parseSideColumn(c.Column); !ok {
+			r.Damage = fmt.Errorf("column %q names no column: %w", c.Column, store.ErrCorrupt)
+		}
 	case notifyGroup, ackGroup:
 		var ok bool
 		r.Kind = KindNotification
