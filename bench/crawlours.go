@@ -10,6 +10,7 @@ import (
 	"indexer/crawler/fetch"
 	"indexer/frontier"
 	"indexer/notify"
+	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/txn"
@@ -20,7 +21,7 @@ import (
 // during is told, with the pages done so far, every 50 ms; it may be nil.
 func ourCrawl(ctx context.Context, dir, seed string, o CrawlOptions, during func(pages int)) (_ *run, err error) {
 	began := time.Now()
-	crawl := &frontier.Crawl{}
+	crawl := &frontier.Crawl{Ranks: observers.RankOf}
 	opts := o.Repo
 	opts.Workers = o.Workers
 	opts.Crawl = func(ctx context.Context, db *txn.DB) ([]notify.Observer, error) { return crawl.Resume(ctx, db, true) }
