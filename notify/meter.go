@@ -8,25 +8,30 @@ import (
 // meter counts what one observer did since the pipeline was made.
 type meter struct {
 	runs, rows, conflicts, failures, dead atomic.Int64
-	busy                                  atomic.Int64 // ns in committed runs
-	waited                                atomic.Int64 // ns between notification and run, of the first row of each batch
+	retries                               atomic.Int64 // rows given back for another run
+	took                                  Histogram    // committed runs
+	waited                                Histogram    // between notification and run, of the first row of each batch
 }
 
 func (m *meter) ran(rows int, took, waited time.Duration) {
 	m.runs.Add(1)
 	m.rows.Add(int64(rows))
-	m.busy.Add(int64(took))
-	m.waited.Add(int64(waited))
+	m.took.Observe(took)
+	m.waited.Observe(waited)
 }
 
 // Stats is what one observer has done and has to do.
 type Stats struct {
 	Observer                              string
 	Runs, Rows, Conflicts, Failures, Dead int64
+	Retries                               int64         // rows that were run again, or will be, after a conflict or a failure
 	Busy                                  time.Duration // in committed runs, summed over workers
 	MeanWait                              time.Duration // from hearing of a notification to running on it
 	Backlog                               int           // rows waiting or running
+	Running                               int           // of them
 	OldestWait                            time.Duration // of the rows waiting
+	Took                                  Distribution  // of committed runs, from begin to commit
+	Waited                                Distribution  // of the first row of each, from hearing of the notification to the run
 }
 
 // Stats lists the observers in the order of registration.
@@ -40,11 +45,13 @@ func (p *Pipeline) Stats() []Stats {
 		s := Stats{
 			Observer: p.registry.list[i].Name,
 			Runs:     m.runs.Load(), Rows: m.rows.Load(), Conflicts: m.conflicts.Load(), Failures: m.failures.Load(), Dead: m.dead.Load(),
-			Busy:    time.Duration(m.busy.Load()),
-			Backlog: p.queue.waiting[i] + p.queue.busy[i], OldestWait: oldest[i],
+			Retries: m.retries.Load(),
+			Backlog: p.queue.waiting[i] + p.queue.busy[i], Running: p.queue.busy[i], OldestWait: oldest[i],
+			Took: m.took.Distribution(), Waited: m.waited.Distribution(),
 		}
-		if s.Runs > 0 {
-			s.MeanWait = time.Duration(m.waited.Load() / s.Runs)
+		s.Busy = s.Took.Sum
+		if n := s.Waited.N(); n > 0 {
+			s.MeanWait = s.Waited.Sum / time.Duration(n)
 		}
 		list[i] = s
 	}

@@ -31,6 +31,8 @@ type Options struct {
 type Events struct {
 	// Ran: a run has committed; rows is how many it was for.
 	Ran func(observer string, rows int, took time.Duration)
+	// Tried: a run has ended, committed or not; it is told before the others are.
+	Tried func(Attempt)
 	// Conflict: a run met a conflict, or its outcome is unknown; it will be
 	// repeated.
 	Conflict func(observer string, rows []string, err error)

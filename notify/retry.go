@@ -36,7 +36,7 @@ func (p *Pipeline) conflicted(batch []*entry, cause error) {
 		e.attempts++
 		e.unknown = e.unknown || unknown
 	}
-	p.queue.requeue(batch, backoff(conflictDelay))
+	p.retry(batch, backoff(conflictDelay))
 }
 
 // failedRun retries a failed row some times and then sets it aside. A batch is
@@ -47,7 +47,7 @@ func (p *Pipeline) failedRun(ctx context.Context, o *Observer, batch []*entry, c
 		for _, e := range batch {
 			e.alone = true
 		}
-		p.queue.requeue(batch, func(*entry) time.Duration { return 0 })
+		p.retry(batch, func(*entry) time.Duration { return 0 })
 		return
 	}
 	for _, e := range batch {
@@ -57,10 +57,16 @@ func (p *Pipeline) failedRun(ctx context.Context, o *Observer, batch []*entry, c
 		}
 	}
 	if !begun || batch[0].failures < p.opts.Attempts {
-		p.queue.requeue(batch, backoff(failureDelay))
+		p.retry(batch, backoff(failureDelay))
 		return
 	}
 	p.giveUp(ctx, o, batch, cause)
+}
+
+// retry gives rows back for another run.
+func (p *Pipeline) retry(batch []*entry, delay func(*entry) time.Duration) {
+	p.meters[batch[0].observer].retries.Add(int64(len(batch)))
+	p.queue.requeue(batch, delay)
 }
 
 // giveUp sends the only row of a batch to the dead letters.

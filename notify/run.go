@@ -15,18 +15,21 @@ import (
 func (p *Pipeline) run(ctx context.Context, batch []*entry) {
 	o := &p.registry.list[batch[0].observer]
 	began := time.Now()
-	ran, err := 0, errGoexit
-	defer func() { p.ended(ctx, o, batch, began, ran, err) }()
-	ran, err = p.attempt(ctx, o, batch)
+	t, err := tried{}, errGoexit
+	defer func() {
+		took := time.Since(began)
+		p.tell(o, batch, began, took, t, err)
+		p.ended(ctx, o, batch, began, took, len(t.rows), err)
+	}()
+	err = p.attempt(ctx, o, batch, &t)
 }
 
 // ended gives the rows of a run back to the queue.
-func (p *Pipeline) ended(ctx context.Context, o *Observer, batch []*entry, began time.Time, ran int, err error) {
+func (p *Pipeline) ended(ctx context.Context, o *Observer, batch []*entry, began time.Time, took time.Duration, ran int, err error) {
 	m := &p.meters[batch[0].observer]
 	switch {
 	case err == nil:
 		if ran > 0 {
-			took := time.Since(began)
 			m.ran(ran, took, began.Sub(batch[0].since))
 			if p.opts.Events.Ran != nil {
 				p.opts.Events.Ran(o.Name, ran, took)
@@ -64,19 +67,19 @@ func rowsOf(batch []*entry) []string {
 }
 
 // attempt runs the observer on a batch in one transaction and commits it. It
-// returns how many rows the observer was run on; the others had been answered
-// before.
-func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry) (ran int, err error) {
+// notes which rows the observer was run on; the others had been answered before.
+func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry, t *tried) error {
 	tx, err := p.db.Begin(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", errBegin, err)
+		return fmt.Errorf("%w: %w", errBegin, err)
 	}
 	defer tx.Rollback()
+	t.start = tx.Start()
 	rows := make([]string, 0, len(batch))
 	for _, e := range batch {
 		open, err := p.unanswered(ctx, tx, o, e)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if open {
 			rows = append(rows, e.row)
@@ -84,16 +87,17 @@ func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry) (ra
 		}
 	}
 	if len(rows) == 0 {
-		return 0, nil
+		return nil
 	}
+	t.rows = rows
 	if err := p.revive(ctx, tx, o.Name, rows); err != nil {
-		return 0, err
+		return err
 	}
 	if err := protect(ctx, o, tx, rows); err != nil {
-		return 0, err
+		return err
 	}
-	_, err = tx.Commit(ctx)
-	return len(rows), err
+	t.commit, err = tx.Commit(ctx)
+	return err
 }
 
 // unanswered tells whether a row has to be run in tx, and sets up to where it is

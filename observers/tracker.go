@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"indexer/notify"
 )
 
 // Tracker measures how long it takes from the commit of a fetch until the page
@@ -11,9 +13,16 @@ import (
 type Tracker struct {
 	mu      sync.Mutex
 	loaded  map[string]time.Time // URL rows under way
-	samples []time.Duration      // a ring
+	samples []sample             // a ring
 	next    int
-	total   int64
+	all     notify.Histogram
+	watch   func(row string, loaded, searchable time.Time)
+}
+
+// sample is a page that can be found.
+type sample struct {
+	at   time.Time // since when
+	took time.Duration
 }
 
 const (
@@ -25,6 +34,10 @@ const (
 func NewTracker() *Tracker {
 	return &Tracker{loaded: make(map[string]time.Time)}
 }
+
+// Watch calls fn with the URL row of each page that can be found from now on, and
+// since when, in the goroutine that exported it. It is set before anything is loaded.
+func (t *Tracker) Watch(fn func(row string, loaded, searchable time.Time)) { t.watch = fn }
 
 // Loaded notes that a changed fetch of this URL row was committed just now.
 func (t *Tracker) Loaded(row string) {
@@ -41,41 +54,88 @@ func (t *Tracker) Loaded(row string) {
 // searchable notes that the documents these URL rows belong to can be found.
 func (t *Tracker) searchable(rows []string) {
 	now := time.Now()
+	found := t.take(rows, now)
+	if t.watch == nil {
+		return
+	}
+	for row, loaded := range found {
+		t.watch(row, loaded, now)
+	}
+}
+
+// take ends the waiting of rows, and says since when those that did were loaded.
+func (t *Tracker) take(rows []string, now time.Time) map[string]time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	var found map[string]time.Time
 	for _, row := range rows {
 		at, ok := t.loaded[row]
 		if !ok {
 			continue
 		}
 		delete(t.loaded, row)
-		t.total++
-		if len(t.samples) < trackedSamples {
-			t.samples = append(t.samples, now.Sub(at))
-			continue
+		if found == nil {
+			found = make(map[string]time.Time, len(rows))
 		}
-		t.samples[t.next] = now.Sub(at)
-		t.next = (t.next + 1) % trackedSamples
+		found[row] = at
+		t.keep(sample{now, now.Sub(at)})
 	}
+	return found
 }
 
-// Latency is the distribution over the last pages.
+// keep puts a sample into the ring. It is called with mu held.
+func (t *Tracker) keep(s sample) {
+	t.all.Observe(s.took)
+	if len(t.samples) < trackedSamples {
+		t.samples = append(t.samples, s)
+		return
+	}
+	t.samples[t.next] = s
+	t.next = (t.next + 1) % trackedSamples
+}
+
+// Latency is a distribution over pages.
 type Latency struct {
 	P50, P95, P99 time.Duration
-	N             int64 // pages since the start, not only those in the distribution
+	N             int64
 }
 
-// Latency computes the distribution.
+// Latency computes the distribution over the last pages; N counts all since the start.
 func (t *Tracker) Latency() Latency {
+	l := t.Since(time.Time{})
+	d := t.all.Distribution()
+	l.N = d.N()
+	return l
+}
+
+// All is the distribution over all pages since the start.
+func (t *Tracker) All() notify.Distribution { return t.all.Distribution() }
+
+// Waiting is how many pages were loaded and cannot be found yet. It counts up to
+// 50,000; those that will never be found are among them.
+func (t *Tracker) Waiting() int {
 	t.mu.Lock()
-	sorted := slices.Clone(t.samples)
-	l := Latency{N: t.total}
+	defer t.mu.Unlock()
+	return len(t.loaded)
+}
+
+// Since computes the distribution over the pages that can be found since a time, of
+// the last ones.
+func (t *Tracker) Since(since time.Time) Latency {
+	t.mu.Lock()
+	took := make([]time.Duration, 0, len(t.samples))
+	for _, s := range t.samples {
+		if s.at.After(since) {
+			took = append(took, s.took)
+		}
+	}
 	t.mu.Unlock()
-	if len(sorted) == 0 {
+	l := Latency{N: int64(len(took))}
+	if len(took) == 0 {
 		return l
 	}
-	slices.Sort(sorted)
-	at := func(p float64) time.Duration { return sorted[int(p*float64(len(sorted)-1))] }
+	slices.Sort(took)
+	at := func(p float64) time.Duration { return took[int(p*float64(len(took)-1))] }
 	l.P50, l.P95, l.P99 = at(0.50), at(0.95), at(0.99)
 	return l
 }
