@@ -122,6 +122,7 @@ func (c *Crawler) activate(key string, now time.Time) *host {
 	h := c.hosts[key]
 	if h == nil {
 		h = newHost(key)
+		h.side.off = c.opts.Sources.NoSitemaps && c.opts.Sources.NoFeeds
 		c.hosts[key] = h
 	}
 	c.sleeping.remove(key)

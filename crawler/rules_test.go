@@ -144,8 +144,9 @@ func TestSameRules(t *testing.T) {
 func TestFollowSleeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/", "https://b.example/")
-		parseWeb(t, w, "https://a.example/ 200 page=a\nhttps://b.example/ 200 page=b")
-		c := newCrawler(Options{Follow: true, Paused: func() string { return "" }, Revisits: Revisits{MinInterval: 30 * 24 * time.Hour}}, f, w, nil)
+		parseWeb(t, w, "https://a.example/robots.txt 200\n  Sitemap: /s.xml\nhttps://a.example/ 200 page=a\nhttps://b.example/ 200 page=b")
+		none := Sources{NoSitemaps: true, NoFeeds: true}
+		c := newCrawler(Options{Follow: true, Sources: none, Paused: func() string { return "" }, Revisits: Revisits{MinInterval: 30 * 24 * time.Hour}}, f, w, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		var before int
 		time.AfterFunc(24*time.Hour, func() { f.mu.Lock(); before = f.due; f.mu.Unlock() })

@@ -59,6 +59,7 @@ type sideQueue struct {
 	busy  int  // requests under way
 	seen  map[page.URL]bool
 
+	off       bool       // none are read
 	passing   bool       // there is a pass under way
 	read      time.Time  // when the last ended
 	announced []page.URL // sitemaps of robots.txt
@@ -111,7 +112,7 @@ func sitemapsOf(p robots.Policy, host string, most int) []page.URL {
 // never. It is a reason to ask a host of which nothing else is due: what is new there
 // would not be found before an old page is visited again.
 func (q *sideQueue) passAt() time.Time {
-	if q.passing || q.read.IsZero() || len(q.announced)+len(q.feeds) == 0 {
+	if q.off || q.passing || q.read.IsZero() || len(q.announced)+len(q.feeds) == 0 {
 		return time.Time{}
 	}
 	return q.read.Add(passInterval)
