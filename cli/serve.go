@@ -134,7 +134,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 
 // serve serves an open data directory, and crawls as well if crawls.
 func (s *session) serve(ctx context.Context, l net.Listener, o web.Options, from foundSeeds, f crawlFlags, crawls bool) error {
-	o.Inspect = localInspector{s.repo}
+	o.Inspect = web.Local{Repo: s.repo}
 	if !crawls {
 		return s.app.serveIndex(ctx, l, o)
 	}

@@ -10,38 +10,10 @@ import (
 	"strings"
 
 	"indexer/control"
-	"indexer/frontier"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/web"
 )
-
-// localInspector knows of URLs from the repository that this process has open.
-type localInspector struct{ repo *repository.Repository }
-
-func (l localInspector) Inspect(ctx context.Context, u page.URL, w repository.Windows) (*web.Details, error) {
-	o, err := l.repo.Overview(ctx, u, w)
-	if err != nil {
-		return nil, err
-	}
-	visits, err := frontier.Inspect(ctx, l.repo.DB(), u)
-	if err != nil {
-		return nil, err
-	}
-	return &web.Details{Overview: o, Crawl: visits}, nil
-}
-
-func (l localInspector) Copy(ctx context.Context, u page.URL, at uint64) (*page.Fetch, error) {
-	return l.repo.Copy(ctx, u, at)
-}
-
-func (l localInspector) Versions(ctx context.Context, u page.URL) ([]repository.PageVersion, error) {
-	return l.repo.Versions(ctx, u)
-}
-
-func (l localInspector) Stats(ctx context.Context) (*repository.Stats, error) {
-	return l.repo.Stats(ctx)
-}
 
 // webRequest is what a server asks the process that holds the data directory.
 type webRequest struct {
@@ -68,7 +40,7 @@ func answerWeb(ctx context.Context, r *repository.Repository, req control.Reques
 	}
 	var answer webAnswer
 	var err error
-	from := localInspector{r}
+	from := web.Local{Repo: r}
 	switch q.Ask {
 	case "inspect":
 		answer.Details, err = from.Inspect(ctx, q.URL, q.Windows)

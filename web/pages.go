@@ -33,6 +33,12 @@ var functions = template.FuncMap{
 		}
 		return number(n) + " " + many
 	},
+	"language": func(tag string) string {
+		if name := languageName(tag); name != clean(tag, 35) {
+			return name + " (" + clean(tag, 35) + ")"
+		}
+		return clean(tag, 35)
+	},
 	"machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"day":     func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
 	"moment":  func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") + " UTC" },

@@ -18,12 +18,19 @@ import (
 func sanitize(source string) string {
 	var b strings.Builder
 	b.Grow(len(source) + 64)
-	b.WriteString("<!doctype html><meta charset=utf-8><meta name=referrer content=no-referrer>")
+	b.WriteString(copyHead)
 	c := copier{out: &b, z: html.NewTokenizer(strings.NewReader(source))}
 	for c.next() {
 	}
 	return b.String()
 }
+
+// copyHead begins a copy. The style is for pages whose own are not in them, which most
+// are not; what a page brings comes after it and goes before it.
+const copyHead = `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta name="viewport" content="width=device-width">` +
+	`<style>body{margin:1.5rem auto;max-width:52rem;padding:0 1.25rem;font:16px/1.55 system-ui,sans-serif;color:#1d2125;background:#fff;overflow-wrap:anywhere}` +
+	`a{color:#1a4f9c;text-decoration:underline dotted}table{border-collapse:collapse}td,th{padding:.2rem .6rem;text-align:left;vertical-align:top}` +
+	`pre{white-space:pre-wrap}img{max-width:100%;height:auto}</style>`
 
 // copier copies what is harmless from a tokenizer.
 type copier struct {
@@ -82,10 +89,21 @@ func (c *copier) start(t html.Token) {
 	if !shown[t.DataAtom] {
 		return
 	}
+	if t.DataAtom == atom.Img && !dataImage.MatchString(valueOf(t, "src")) {
+		// What is not in the page is not shown; its words are.
+		if alt := strings.TrimSpace(valueOf(t, "alt")); alt != "" {
+			c.out.WriteString("[" + html.EscapeString(strings.ReplaceAll(alt, "\x00", "")) + "]")
+		}
+		return
+	}
 	c.style = t.DataAtom == atom.Style
 	c.out.WriteString("<" + t.Data)
+	seen := make(map[string]bool, len(t.Attr))
 	for _, a := range t.Attr {
-		c.attribute(t.DataAtom, a)
+		if !seen[a.Key] { // of several, the first counts
+			c.attribute(t.DataAtom, a)
+		}
+		seen[a.Key] = true
 	}
 	c.out.WriteByte('>')
 }
@@ -96,16 +114,23 @@ func (c *copier) attribute(of atom.Atom, a html.Attribute) {
 		return
 	case of == atom.A && a.Key == "href":
 		a.Key = "title" // it says where the link led, and leads nowhere
-	case of == atom.Img && a.Key == "src":
-		if !dataImage.MatchString(a.Val) {
-			return
-		}
+	case of == atom.Img && a.Key == "src": // start has looked at it
 	case !attributes[a.Key] && !strings.HasPrefix(a.Key, "aria-"):
 		return
 	case strings.ContainsFunc(a.Key, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }):
 		return
 	}
 	c.out.WriteString(" " + a.Key + `="` + html.EscapeString(strings.ReplaceAll(a.Val, "\x00", "")) + `"`)
+}
+
+// valueOf is the first attribute of a name, which is the one that counts.
+func valueOf(t html.Token, name string) string {
+	for _, a := range t.Attr {
+		if a.Namespace == "" && a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
 }
 
 func (c *copier) end(t html.Token) {

@@ -1,0 +1,270 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"indexer/page"
+)
+
+// texts finds the text of all elements that a test accepts.
+func texts(t testing.TB, source string, want func(*html.Node) bool) (list []string) {
+	t.Helper()
+	doc, err := html.Parse(strings.NewReader(source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range doc.Descendants() {
+		if n.Type == html.ElementNode && want(n) {
+			list = append(list, strings.Join(strings.Fields(textOf(n)), " "))
+		}
+	}
+	return list
+}
+
+func textOf(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return b.String()
+}
+
+func attr(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func element(name string) func(*html.Node) bool {
+	return func(n *html.Node) bool { return n.Data == name }
+}
+
+// links are the targets of the links of a page.
+func links(t testing.TB, source string) (list []string) {
+	t.Helper()
+	texts(t, source, func(n *html.Node) bool {
+		if n.Data == "a" {
+			list = append(list, attr(n, "href"))
+		}
+		return false
+	})
+	return list
+}
+
+// linkNamed is the target of the first link whose text begins with a name.
+func linkNamed(t testing.TB, source, name string) string {
+	t.Helper()
+	var target string
+	texts(t, source, func(n *html.Node) bool {
+		if n.Data == "a" && target == "" && strings.HasPrefix(strings.TrimSpace(textOf(n)), name) {
+			target = attr(n, "href")
+		}
+		return false
+	})
+	if target == "" {
+		t.Fatalf("there is no link %q in\n%s", name, source)
+	}
+	return target
+}
+
+func doc(u string) string { return "/doc?url=" + url.QueryEscape(u) }
+
+func TestSearchPage(t *testing.T) {
+	s := newStand(t, append(webs(t, "lighthouse", "bakery", "cjk"), many(60)...), nil)
+
+	t.Run("first page", func(t *testing.T) {
+		first := s.get("/")
+		if got := texts(t, first, element("h1")); len(got) != 1 || got[0] != "indexer" {
+			t.Errorf("headings %q", got)
+		}
+		if !strings.Contains(first, " documents, each found") {
+			t.Errorf("it does not tell how many documents there are:\n%s", first)
+		}
+	})
+	t.Run("results", func(t *testing.T) {
+		found := s.get("/?q=lighthouse+museum")
+		titles := texts(t, found, element("h2"))
+		if len(titles) == 0 || !strings.Contains(titles[0], "ighthouse") {
+			t.Errorf("titles %q", titles)
+		}
+		marks := texts(t, found, element("mark"))
+		if len(marks) == 0 {
+			t.Error("no word of the query is marked")
+		}
+		for _, m := range marks {
+			if low := strings.ToLower(m); !strings.HasPrefix(low, "lighthouse") && !strings.HasPrefix(low, "museum") {
+				t.Errorf("%q is marked", m)
+			}
+		}
+	})
+	t.Run("pages of results", func(t *testing.T) {
+		seen := make(map[string]bool)
+		next, pages := "/?q=leaf+oak&site=oak.example", 0
+		for next != "" && pages < 20 {
+			found := s.get(next)
+			for _, title := range texts(t, found, element("h2")) {
+				if seen[title] {
+					t.Errorf("%q is on two pages", title)
+				}
+				seen[title] = true
+			}
+			pages++
+			next = ""
+			texts(t, found, func(n *html.Node) bool {
+				if n.Data == "a" && attr(n, "rel") == "next" {
+					next = attr(n, "href")
+				}
+				return false
+			})
+		}
+		if len(seen) != 61 || pages != 7 {
+			t.Errorf("%d results on %d pages, want 61 on 7", len(seen), pages)
+		}
+	})
+	t.Run("filters", func(t *testing.T) {
+		for _, target := range []string{"/?q=the&site=oak.example", "/?q=the&site=https%3A%2F%2Foak.example%2Fp%2F1"} {
+			for _, where := range texts(t, s.get(target), func(n *html.Node) bool { return attr(n, "class") == "where" }) {
+				if !strings.HasPrefix(where, "oak.example") {
+					t.Errorf("%s shows %s", target, where)
+				}
+			}
+		}
+		for _, target := range []string{"/?q=%E7%81%AF&lang=ja", "/?q=leaf&lang=en"} {
+			if len(texts(t, s.get(target), element("h2"))) == 0 {
+				t.Errorf("%s finds nothing", target)
+			}
+		}
+		if got := texts(t, s.get("/?q=leaf&lang=fi"), element("h2")); len(got) != 1 || got[0] != "No page has these words" {
+			t.Errorf("no page is in Finnish, and there is %q", got)
+		}
+	})
+	t.Run("bad requests", func(t *testing.T) {
+		for _, target := range []string{
+			"/?q=a&p=0", "/?q=a&p=x", "/?q=a&p=101", "/?q=a&site=no+host", "/?q=a&lang=%22", "/?q=" + strings.Repeat("a", 1001),
+			"/doc", "/doc?url=javascript:alert(1)", "/doc?url=ftp://a.example/", "/doc?url=https://a.example/&in=0", "/copy?url=https://a.example/&at=-1",
+		} {
+			a := s.do(target, nil)
+			if a.status != http.StatusBadRequest || a.header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(a.body, "Back to the search") {
+				t.Errorf("%s: %d %s", target, a.status, a.header.Get("Content-Type"))
+			}
+		}
+		if a := s.do("/no/such/page", nil); a.status != http.StatusNotFound {
+			t.Errorf("status %d", a.status)
+		}
+		if a := s.do("/assets/", nil); a.status != http.StatusNotFound {
+			t.Errorf("the list of files: status %d", a.status)
+		}
+	})
+	t.Run("odd queries", func(t *testing.T) {
+		for _, q := range []string{`"`, `-`, `"a" -"b" site:`, `()*^:{}`, "\x00\xff", `NEAR(a b)`, strings.Repeat(`"a `, 300), "site:oak.example", "-leaf"} {
+			if a := s.do("/?q="+url.QueryEscape(q), nil); a.status != http.StatusOK && a.status != http.StatusBadRequest {
+				t.Errorf("%q: status %d", q, a.status)
+			}
+		}
+	})
+}
+
+func TestDocumentPage(t *testing.T) {
+	s := newStand(t, append(webs(t, "duplicates", "redirects"), many(60)...), nil)
+
+	t.Run("lists have pages", func(t *testing.T) {
+		seen := make(map[string]int)
+		for next, pages := doc("https://oak.example/"), 0; next != "" && pages < 10; pages++ {
+			body := s.get(next)
+			for _, l := range texts(t, body, func(n *html.Node) bool { return attr(n, "class") == "anchor" }) {
+				if strings.HasPrefix(l, "“leaf number") {
+					seen[l]++
+				}
+			}
+			next = ""
+			texts(t, body, func(n *html.Node) bool {
+				if n.Data == "a" && strings.HasPrefix(textOf(n), "Next") && strings.HasSuffix(attr(n, "href"), "#out") {
+					next = attr(n, "href")
+				}
+				return false
+			})
+		}
+		if len(seen) != 60 {
+			t.Errorf("%d of 60 links were listed", len(seen))
+		}
+		if body := s.get(doc("https://oak.example/")); !strings.Contains(body, `Linked from <span class="count">60</span>`) {
+			t.Error("it does not tell how many pages link to it")
+		}
+	})
+	t.Run("never seen", func(t *testing.T) {
+		body := s.get(doc("nowhere.example/page")) // https is taken for granted
+		if !strings.Contains(body, "https://nowhere.example/page") || !strings.Contains(body, "it was never fetched") {
+			t.Errorf("%s", body)
+		}
+	})
+	t.Run("redirects are followed to their end", func(t *testing.T) {
+		from := ""
+		for _, f := range webs(t, "redirects") {
+			if d := page.Interpret(&f); d.Outcome == page.Redirect && from == "" {
+				from = string(f.URL)
+			}
+		}
+		if body := s.get(doc(from)); !strings.Contains(body, "<dt>Leads to</dt>") {
+			t.Errorf("the page of %s does not tell where it leads", from)
+		}
+	})
+	t.Run("every link works", func(t *testing.T) {
+		for _, from := range []string{doc("https://oak.example/"), "/?q=leaf", "/help"} {
+			for _, l := range links(t, s.get(from)) {
+				if strings.HasPrefix(l, "/") {
+					s.get(l)
+				} else if !strings.HasPrefix(l, "https://") && !strings.HasPrefix(l, "#") {
+					t.Errorf("%s has a link to %q", from, l)
+				}
+			}
+		}
+	})
+}
+
+func TestVersionsAndCopies(t *testing.T) {
+	const u = "https://news.example/"
+	s := newStand(t, []page.Fetch{fetched(u, 1, "<title>Old</title><p>The old words of a page.")}, nil)
+	s.load(fetched(u, 2, "<title>New</title><p>The new words of a page."))
+	s.load(fetched(u, 3, "<title>New</title><p>The new words of a page.")) // nothing new
+	body := s.get(doc(u))
+	copies := []string{}
+	for _, l := range links(t, body) {
+		if strings.HasPrefix(l, "/view?at=") {
+			copies = append(copies, l)
+		}
+	}
+	if len(copies) != 2 {
+		t.Fatalf("copies %q, want two versions:\n%s", copies, body)
+	}
+	for i, want := range []struct{ words, day string }{{"The new words", "2 Jan 2026"}, {"The old words", "1 Jan 2026"}} {
+		frame := s.get(copies[i])
+		if i == 1 && !strings.Contains(frame, want.day) {
+			t.Errorf("version %d does not say that it is of %s", i, want.day)
+		}
+		var source string
+		texts(t, frame, func(n *html.Node) bool {
+			if n.Data == "iframe" {
+				source = attr(n, "src")
+			}
+			return false
+		})
+		for _, form := range []string{"", "&view=text", "&view=source"} {
+			if got := s.get(source + form); !strings.Contains(got, want.words) {
+				t.Errorf("version %d%s: %q", i, form, got)
+			}
+		}
+	}
+	if a := s.do("/copy?url=https://nowhere.example/", nil); a.status != http.StatusNotFound {
+		t.Errorf("a copy of nothing: status %d", a.status)
+	}
+}

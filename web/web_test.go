@@ -1,0 +1,155 @@
+package web_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"go.uber.org/zap/zaptest"
+
+	"indexer/index"
+	"indexer/page"
+	"indexer/repository"
+	"indexer/sites"
+	"indexer/web"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// stand is a server over a real repository.
+type stand struct {
+	t      testing.TB
+	repo   *repository.Repository
+	reader *index.Reader
+	server *web.Server
+	http   *httptest.Server
+}
+
+// newStand loads fetches and serves them on loopback.
+func newStand(t testing.TB, fetches []page.Fetch, change func(*web.Options)) *stand {
+	t.Helper()
+	s := &stand{t: t}
+	dir := t.TempDir()
+	var err error
+	if s.repo, err = repository.Open(t.Context(), dir, repository.Options{Workers: 2, History: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { check(t, s.repo.Close()) })
+	s.load(fetches...)
+	if s.reader, err = index.OpenReader(repository.IndexDir(dir)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { check(t, s.reader.Close()) })
+	o := web.Options{Search: s.reader, Inspect: web.Local{Repo: s.repo}, Log: zaptest.NewLogger(t)}
+	if change != nil {
+		change(&o)
+	}
+	if s.server, err = web.New(o); err != nil {
+		t.Fatal(err)
+	}
+	s.http = httptest.NewServer(s.server.Handler())
+	t.Cleanup(s.http.Close)
+	return s
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// load loads fetches one after the other, and waits until they can be found.
+func (s *stand) load(fetches ...page.Fetch) {
+	s.t.Helper()
+	for i := range fetches {
+		if _, err := s.repo.Load(s.t.Context(), &fetches[i]); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	if err := s.repo.Quiesce(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// answer is what came of a request.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// do sends a request; change may change it.
+func (s *stand) do(target string, change func(*http.Request)) answer {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.http.URL+target, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if change != nil {
+		change(r)
+	}
+	client := s.http.Client()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	check(s.t, res.Body.Close())
+	return answer{res.StatusCode, res.Header, string(body)}
+}
+
+// get is a request that has to succeed.
+func (s *stand) get(target string) string {
+	s.t.Helper()
+	a := s.do(target, nil)
+	if a.status != http.StatusOK {
+		s.t.Fatalf("GET %s: status %d\n%s", target, a.status, a.body)
+	}
+	return a.body
+}
+
+// webs are the project's own small webs.
+func webs(t testing.TB, names ...string) (fetches []page.Fetch) {
+	t.Helper()
+	for _, name := range names {
+		site, err := sites.Load(filepath.Join("../testdata/sites", name+".txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fetches = append(fetches, site.Fetches()...)
+	}
+	return fetches
+}
+
+// fetched is a fetch of HTML on the n-th day of 2026.
+func fetched(url string, day int, html string) page.Fetch {
+	return page.Fetch{
+		URL: page.MustParseURL(url), Time: time.Date(2026, 1, day, 12, 0, 0, 0, time.UTC), Status: http.StatusOK,
+		Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, Body: []byte(html),
+	}
+}
+
+// many is a site whose front page has links to n pages, so that lists have pages.
+func many(n int) []page.Fetch {
+	var links, fetches = new(strings.Builder), []page.Fetch{}
+	for i := range n {
+		fmt.Fprintf(links, `<a href="/p/%d">leaf number %d</a> `, i, i)
+		html := fmt.Sprintf(`<html lang="en"><title>Leaf %d of the great oak</title><p>A leaf that hangs on a branch, the %d-th one of them all. <a href="/">the trunk of the oak</a>`, i, i)
+		fetches = append(fetches, fetched(fmt.Sprintf("https://oak.example/p/%d", i), 1, html))
+	}
+	front := `<html lang="en"><title>The great oak</title><p>All the leaves of an oak tree, in the order in which they fell: ` + links.String()
+	return append(fetches, fetched("https://oak.example/", 1, front))
+}
+
+var _ web.Inspector = web.Local{}
