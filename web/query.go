@@ -22,9 +22,11 @@ var (
 )
 
 func readSearch(v url.Values) (searchParams, error) {
-	p := searchParams{Words: strings.TrimSpace(v.Get("q")), Site: siteOf(v.Get("site")), Lang: strings.ToLower(strings.TrimSpace(v.Get("lang")))}
+	raw := v.Get("q")
+	// Who follows a link to a search sees words that somebody else chose.
+	p := searchParams{Words: clean(raw, maxQuery), Site: siteOf(v.Get("site")), Lang: strings.ToLower(strings.TrimSpace(v.Get("lang")))}
 	switch {
-	case len(p.Words) > maxQuery:
+	case len(raw) > maxQuery:
 		return p, badRequest("the query is too long; a thousand letters are enough")
 	case p.Site != "" && (len(p.Site) > 255 || !hostForm.MatchString(p.Site)):
 		return p, badRequest("site is the name of a host, such as example.org")
