@@ -30,7 +30,7 @@ type entry struct {
 
 // newEntry takes the payload's digest as warc.PayloadDigest writes it.
 func newEntry(u page.URL, f *page.Fetch, digest string, from, to int64) entry {
-	e := entry{key: surt(u), time: f.Time, url: u, status: f.Status, from: from, to: to}
+	e := entry{key: page.SURT(u), time: f.Time, url: u, status: f.Status, from: from, to: to}
 	if mediaType, _, err := mime.ParseMediaType(f.Header.Get("Content-Type")); err == nil {
 		e.mime = mediaType
 	}
@@ -39,22 +39,6 @@ func newEntry(u page.URL, f *page.Fetch, digest string, from, to int64) entry {
 	}
 	e.digest = strings.TrimPrefix(digest, "sha1:")
 	return e
-}
-
-// surt is the Sort-friendly URI Reordering Transform as pywb's CDXJ files have it:
-// no scheme, no www., host labels reversed with commas, all in lower case.
-func surt(u page.URL) string {
-	labels := strings.Split(strings.TrimPrefix(u.Host(), "www."), ".")
-	slices.Reverse(labels)
-	key := strings.Join(labels, ",")
-	if p := u.Port(); p != "" {
-		key += ":" + p
-	}
-	key += ")" + u.Path()
-	if q := u.Query(); q != "" {
-		key += "?" + q
-	}
-	return strings.ToLower(key)
 }
 
 // writeIndex writes the index of a complete file, sorted, under its name at once.

@@ -185,9 +185,9 @@ func TestKilled(t *testing.T) {
 func TestSURT(t *testing.T) {
 	for u, want := range map[page.URL]string{
 		"https://www.example.com/A?B=c":  "com,example)/a?b=c",
-		"http://sub.example.org:8080/x/": "org,example,sub:8080)/x/",
+		"http://sub.example.org:8080/x/": "org,example,sub:8080)/x",
 	} {
-		if got := surt(u); got != want {
+		if got := page.SURT(u); got != want {
 			t.Errorf("surt(%s) = %s, want %s", u, got, want)
 		}
 	}

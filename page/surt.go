@@ -1,0 +1,156 @@
+package page
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// SURT is the Sort-friendly URI Reordering Transform of a URL: what web archives look
+// up, in CDX and CDXJ indexes. It follows the canonicalisation of the Internet
+// Archive, as the Python package surt has it, so that a look-up by pywb or wayback
+// finds what stands here:
+//
+//	https://www.example.com:8443/A//b/?z=1&a=2  com,example:8443)/a/b?a=2&z=1
+//
+// No scheme, no user, no www. (or www1.), no session identifiers, no slash at the end;
+// all in lower case, with queries sorted, and with no escape that is not needed.
+// Different URLs may have the same key: with it comes the URL itself.
+func SURT(u URL) string {
+	var b strings.Builder
+	b.WriteString(surtHost(u.Host()))
+	if p := u.Port(); p != "" {
+		b.WriteString(":" + p)
+	}
+	b.WriteByte(')')
+	b.WriteString(surtPath(u.Path()))
+	if q := surtQuery(u.Query()); q != "" {
+		b.WriteString("?" + q)
+	}
+	return b.String()
+}
+
+var wwwLabel = regexp.MustCompile(`^www[0-9]*\.`)
+
+func surtHost(host string) string {
+	host = strings.ToLower(host)
+	host = host[len(wwwLabel.FindString(host)):]
+	labels := strings.Split(strings.Trim(host, "."), ".")
+	slices.Reverse(labels)
+	return strings.Join(labels, ",")
+}
+
+func surtPath(path string) string {
+	path = strings.ToLower(escapeOnce(collapseSlashes(unescapeAll(path))))
+	for _, session := range pathSessions {
+		path = session.ReplaceAllString(path, "$1$2")
+	}
+	if len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
+	}
+	return path
+}
+
+// collapseSlashes leaves one slash of many, and resolves the dots that escapes hid.
+func collapseSlashes(path string) string {
+	var kept []string
+	for _, s := range strings.Split(strings.TrimPrefix(path, "/"), "/") {
+		switch {
+		case s == ".." && len(kept) > 0:
+			kept = kept[:len(kept)-1]
+		case s != ".":
+			kept = append(kept, s)
+		}
+	}
+	var b strings.Builder
+	b.WriteByte('/')
+	for i, s := range kept {
+		b.WriteString(s)
+		if s != "" && i < len(kept)-1 {
+			b.WriteByte('/')
+		}
+	}
+	return b.String()
+}
+
+func surtQuery(query string) string {
+	query = escapeOnce(unescapeAll(query))
+	for _, session := range querySessions {
+		query = session.ReplaceAllString(query, "$1$2")
+	}
+	query = strings.ToLower(query)
+	if len(query) <= 1 {
+		return query
+	}
+	args := strings.Split(query, "&")
+	slices.SortStableFunc(args, func(a, b string) int {
+		aName, aValue, aHas := strings.Cut(a, "=")
+		bName, bValue, bHas := strings.Cut(b, "=")
+		return cmp.Or(cmp.Compare(aName, bName), cmp.Compare(number(aHas), number(bHas)), cmp.Compare(aValue, bValue))
+	})
+	return strings.Join(args, "&")
+}
+
+func number(has bool) int {
+	if has {
+		return 1
+	}
+	return 0
+}
+
+// Session identifiers that web servers put in paths and queries.
+var (
+	pathSessions = []*regexp.Regexp{
+		regexp.MustCompile(`(?i)^(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)$`),
+		regexp.MustCompile(`(?i)^(.*/)\([0-9a-z]{24}\)/([^?]+\.aspx.*)$`),
+	}
+	querySessions = []*regexp.Regexp{
+		regexp.MustCompile(`(?i)^(.*)jsessionid=[0-9a-z]{32}(?:&(.*))?$`),
+		regexp.MustCompile(`(?i)^(.*)phpsessid=[0-9a-z]{32}(?:&(.*))?$`),
+		regexp.MustCompile(`(?i)^(.*)sid=[0-9a-z]{32}(?:&(.*))?$`),
+		regexp.MustCompile(`(?i)^(.*)aspsessionid[a-z]{8}=[a-z]{24}(?:&(.*))?$`),
+		regexp.MustCompile(`(?i)^(.*)cfid=[^&]+&cftoken=[^&]+(?:&(.*))?$`),
+	}
+)
+
+// unescapeAll undoes escapes until there are none: each round shortens the text.
+func unescapeAll(s string) string {
+	for {
+		next := unescape(s)
+		if next == s {
+			return s
+		}
+		s = next
+	}
+}
+
+func unescape(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
+			b = append(b, unhex(s[i+1])<<4|unhex(s[i+2]))
+			i += 2
+		} else {
+			b = append(b, s[i])
+		}
+	}
+	return string(b)
+}
+
+// escapeOnce escapes what is no visible ASCII character, # and %.
+func escapeOnce(s string) string {
+	const digits = "0123456789ABCDEF"
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c <= ' ' || c >= 0x7f || c == '#' || c == '%' {
+			b = append(b, '%', digits[c>>4], digits[c&15])
+		} else {
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}
