@@ -19,6 +19,7 @@ type question func(ctx context.Context, r *repository.Repository, req control.Re
 // questions are the commands that can be asked.
 var questions = map[string]question{
 	"inspect": inspect,
+	"trace":   traceJourney,
 	"stats":   stats,
 	"export":  export,
 	"verify":  verifyRepository,

@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"indexer/observers"
 	"indexer/schema"
 	"indexer/store/badgerdb"
+	"indexer/trace"
 	"indexer/txn"
 )
 
@@ -38,6 +40,9 @@ type Options struct {
 	// RankTolerance is the relative error that ranks keep to; 0 keeps to what the
 	// directory has, schema.DefaultRankTolerance if it is new.
 	RankTolerance float64
+	// Trace is how many rows of observers' runs are remembered for Trace; 0 is
+	// trace.DefaultRecords, and less than that is none.
+	Trace int
 	// WithoutRanks leaves ranks out, for benchmarks of what they cost.
 	WithoutRanks bool
 	// Crawl makes the observers of a crawl, if there is one; it is called once the
@@ -57,6 +62,7 @@ type Repository struct {
 	files    *index.Writer
 	tracker  *observers.Tracker
 	touches  toucher
+	tracing  tracing
 
 	registry  *notify.Registry
 	collector *txn.Collector // nil unless Options.Collect
@@ -81,6 +87,8 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 		opts.Log = zap.NewNop()
 	}
 	r := &Repository{dir: dir, tracker: observers.NewTracker()}
+	r.tracing.log = trace.NewLog(cmp.Or(opts.Trace, trace.DefaultRecords))
+	r.tracker.Watch(r.tracing.log.Found)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.closeParts())
@@ -142,7 +150,7 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 	if registry, err = makeRegistry(sink{r.files}, r.tracker, crawl...); err != nil {
 		return err
 	}
-	r.pipeline = notify.New(registry, notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Events: logEvents(opts.Log)})
+	r.pipeline = notify.New(registry, notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Events: r.events(opts.Log)})
 	if err := r.matchIndex(ctx); err != nil {
 		return err
 	}
@@ -150,7 +158,13 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 		return err
 	}
 	r.registry = registry
-	r.load = loader.New(r.db, r.pipeline, r.tracker.Loaded)
+	r.load = loader.New(r.db, r.pipeline, func(row string) {
+		r.tracker.Loaded(row)
+		r.tracing.log.Loaded(row)
+	})
+	if err := r.startTracing(ctx, opts); err != nil {
+		return err
+	}
 	if err := r.pipeline.Start(ctx, r.db); err != nil {
 		return err
 	}
@@ -177,6 +191,7 @@ func (r *Repository) closeParts() error {
 	if r.pipeline != nil {
 		errs = append(errs, r.pipeline.Stop())
 	}
+	errs = append(errs, r.tracing.stop())
 	if r.db != nil {
 		errs = append(errs, r.db.Close())
 	}
@@ -189,9 +204,11 @@ func (r *Repository) closeParts() error {
 	return errors.Join(errs...)
 }
 
-// logEvents writes what goes wrong in observers to the log.
-func logEvents(log *zap.Logger) notify.Events {
+// events writes what goes wrong in observers to the log, and all that they do to the
+// traces.
+func (r *Repository) events(log *zap.Logger) notify.Events {
 	return notify.Events{
+		Tried: r.tracing.log.Attempt,
 		Conflict: func(observer string, rows []string, err error) {
 			log.Debug("observer met a conflict", zap.String("observer", observer), zap.Int("rows", len(rows)), zap.Error(err))
 		},

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"indexer/control"
+	"indexer/frontier"
+	"indexer/repository"
+	"indexer/trace"
+)
+
+const traceHelp = `
+Tell the journey of one page through the pipeline: when it was fetched and loaded, each
+observer's run on it with its timestamps, how long it waited and took and what it
+wrote, and when the page could be found.
+
+The process that loaded the page remembers it exactly, with the attempts that did not
+commit; while it runs, it is asked. Later, or when it has forgotten (the setting trace
+says after how many runs), the journey is told from what lies in the store: runs that
+committed, with times that are about right (~), as far as old versions are kept (the
+setting history).`
+
+func (a *app) traceCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "trace URL",
+		Short: "The journey of one page through the pipeline, until it was searchable",
+		Long:  long(traceHelp, statusDone, statusFailed, statusUsage, statusInUse),
+		Example: examples(
+			"indexer trace https://lighthouse.example/",
+			"indexer trace --format json https://lighthouse.example/ | jq .loaded_to_searchable_ms",
+		),
+		Args: exactly(1, "one URL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := parseURL(args[0]); err != nil {
+				return err
+			}
+			return a.ask(cmd.Context(), a.request("trace", args[0]), a.stdout)
+		},
+	}
+}
+
+func traceJourney(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
+	if len(req.Args) != 1 {
+		return &usageError{reason: "trace needs one URL"}
+	}
+	u, err := parseURL(req.Args[0])
+	if err != nil {
+		return err
+	}
+	j, err := r.Trace(ctx, u)
+	if err != nil {
+		return err
+	}
+	visits, err := frontier.Inspect(ctx, r.DB(), u)
+	if err != nil {
+		return err
+	}
+	addVisit(j, visits)
+	if req.Format == "json" {
+		return printJSON(stdout, j)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(j.Text()) {
+		b.WriteString(plain(strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	_, err = io.WriteString(stdout, b.String())
+	return err
+}
+
+// addVisit tells what the fetch cost, from the crawl's memory of its last visits.
+func addVisit(j *trace.Journey, visits *frontier.Inspection) {
+	if visits == nil || j.Fetch == nil {
+		return
+	}
+	for _, v := range visits.History {
+		// The crawl remembers milliseconds.
+		if v.Time.Sub(j.Fetch.Time).Abs() < 2*time.Millisecond {
+			j.Fetch.MS, j.Fetch.Bytes = &v.Milliseconds, &v.Bytes
+		}
+	}
+}

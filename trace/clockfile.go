@@ -1,0 +1,127 @@
+package trace
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+)
+
+// The file is a magic and then samples, oldest first:
+//
+//	[time, 8 bytes][timestamp, 8 bytes][CRC-32C of both, 4 bytes]   big-endian
+//
+// It ends at the first that is not whole, does not ascend, or does not fit its check
+// sum: what a crash left half written is cut off, and the file goes on from there. It
+// is not synced: after a lost machine the last seconds have no times.
+const clockMagic = "ixclock\x01"
+
+const sampleBytes = 20
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+type clockFile struct {
+	path string
+	f    *os.File // nil after close
+}
+
+func openClockFile(path string) (*clockFile, []clockSample, error) {
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("read the times of timestamps: %w", err)
+	}
+	samples := decodeClock(b)
+	c := &clockFile{path: path}
+	if len(samples) == 0 {
+		return c, nil, c.replace(nil)
+	}
+	if c.f, err = os.OpenFile(path, os.O_WRONLY, 0o644); err != nil {
+		return nil, nil, fmt.Errorf("open the times of timestamps: %w", err)
+	}
+	end := int64(len(clockMagic) + len(samples)*sampleBytes)
+	if err := c.f.Truncate(end); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("cut the times of timestamps: %w", err), c.close())
+	}
+	if _, err := c.f.Seek(end, 0); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("go on with the times of timestamps: %w", err), c.close())
+	}
+	return c, samples, nil
+}
+
+// decodeClock reads samples as far as they can be read.
+func decodeClock(b []byte) (samples []clockSample) {
+	if len(b) < len(clockMagic) || string(b[:len(clockMagic)]) != clockMagic {
+		return nil
+	}
+	for b = b[len(clockMagic):]; len(b) >= sampleBytes; b = b[sampleBytes:] {
+		s := clockSample{int64(binary.BigEndian.Uint64(b)), binary.BigEndian.Uint64(b[8:])}
+		if crc32.Checksum(b[:16], castagnoli) != binary.BigEndian.Uint32(b[16:]) {
+			break
+		}
+		if n := len(samples); n > 0 && (s.wall <= samples[n-1].wall || s.ts < samples[n-1].ts) {
+			break
+		}
+		samples = append(samples, s)
+	}
+	return samples
+}
+
+func encodeClock(b []byte, samples []clockSample) []byte {
+	for _, s := range samples {
+		from := len(b)
+		b = binary.BigEndian.AppendUint64(b, uint64(s.wall))
+		b = binary.BigEndian.AppendUint64(b, s.ts)
+		b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
+	}
+	return b
+}
+
+// append writes samples behind the others. After an error nothing more is written: a
+// sample may stand there in part, and behind it none would be found.
+func (c *clockFile) append(samples []clockSample) error {
+	if c == nil || c.f == nil {
+		return nil
+	}
+	if _, err := c.f.Write(encodeClock(nil, samples)); err != nil {
+		return errors.Join(fmt.Errorf("note the time of a timestamp; no more are noted: %w", err), c.close())
+	}
+	return nil
+}
+
+// replace puts a new file in the place of the old one, whole or not at all.
+func (c *clockFile) replace(samples []clockSample) (err error) {
+	if c == nil {
+		return nil
+	}
+	fresh := c.path + ".new"
+	f, err := os.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return fmt.Errorf("begin a file of the times of timestamps: %w", err)
+	}
+	if _, err = f.Write(encodeClock([]byte(clockMagic), samples)); err == nil {
+		err = os.Rename(fresh, c.path)
+	}
+	if err != nil {
+		return fmt.Errorf("write the times of timestamps: %w", errors.Join(err, f.Close(), os.Remove(fresh)))
+	}
+	old := c.f
+	c.f = f
+	if old == nil {
+		return nil
+	}
+	return old.Close()
+}
+
+func (c *clockFile) close() error {
+	if c == nil || c.f == nil {
+		return nil
+	}
+	f := c.f
+	c.f = nil
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("close the times of timestamps: %w", err)
+	}
+	return nil
+}

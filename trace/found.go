@@ -1,0 +1,96 @@
+package trace
+
+// findSearchable finds the export after which the page could be found.
+//
+// If it is remembered, it is the run that was under way then. Else it is the first
+// export of the cluster that began after the page was a member of it and its document
+// had been read: an export sees what committed before it began, and it writes the
+// index files before it commits. Where older versions may have been collected, an
+// earlier export can have been that; so it was at the latest then.
+func (t *teller) findSearchable() {
+	j, e := t.journey, t.evidence
+	if t.found != nil {
+		t.foundRemembered()
+		return
+	}
+	ready := t.ready()
+	for i := range j.Steps {
+		s := &j.Steps[i]
+		if s.Observer != "index" || s.What != StepRun || s.Commit == 0 || ready == 0 || s.Start < ready {
+			continue
+		}
+		s.Found = true
+		t.searchable(s.Ended)
+		j.AtLatest = s.TookMS == nil && t.source.DB.SafePoint() > e.loaded
+		return
+	}
+	j.State = StateSettled
+	if len(j.Waiting) > 0 {
+		j.State = StateUnderWay
+	}
+}
+
+// foundRemembered takes the moment from the Log.
+func (t *teller) foundRemembered() {
+	at := exact(0, t.found.end)
+	for i := range t.journey.Steps {
+		s := &t.journey.Steps[i]
+		if s.Observer != "index" || s.TookMS == nil || s.Ended.At.Before(*at.At) {
+			continue
+		}
+		s.Found = true
+		at.TS = max(s.Commit, s.Start)
+		break
+	}
+	t.searchable(at)
+}
+
+// ready is the timestamp from which on an export shows the page as it was loaded: the
+// commits of the run that read its document and of what made it a member, 0 if that
+// run is still to come.
+func (t *teller) ready() (ts uint64) {
+	for _, s := range t.journey.Steps {
+		if s.Observer == "document" && s.What == StepRun {
+			ts = max(ts, s.Commit, s.Start)
+			break
+		}
+	}
+	if ts == 0 {
+		return 0
+	}
+	for _, s := range t.journey.Steps {
+		for _, w := range s.Wrote {
+			if w.Column == "member:x" && w.Op == "put" {
+				ts = max(ts, s.Commit)
+			}
+		}
+	}
+	return ts
+}
+
+func (t *teller) searchable(m Moment) {
+	j := t.journey
+	j.State, j.Searchable = StateSearchable, &m
+	if m.At != nil && j.Loaded.At != nil {
+		took := milliseconds(max(m.At.Sub(*j.Loaded.At), 0))
+		j.TookMS = &took
+	}
+}
+
+// shorten leaves out steps in the middle of what came after the page could be found,
+// and beyond maxSteps.
+func (t *teller) shorten() {
+	j := t.journey
+	first := len(j.Steps)
+	for i := range j.Steps {
+		if j.Steps[i].Found {
+			first = i + 1
+			break
+		}
+	}
+	first = min(first, maxSteps)
+	if later := len(j.Steps) - first; later > maxLater {
+		j.Omitted = later - maxLater
+		j.Steps = append(j.Steps[:first:first], j.Steps[len(j.Steps)-maxLater:]...)
+	}
+}

@@ -1,0 +1,135 @@
+package trace
+
+import (
+	"errors"
+	"hash/maphash"
+	"sync"
+	"time"
+
+	"indexer/notify"
+	"indexer/txn"
+)
+
+// Log remembers the last attempts of observers, row by row, and when pages were loaded
+// and found. It is a ring of records of a fixed size without pointers to rows, so it
+// costs what it costs when it is full: about 112 bytes a record, some 7 MB at
+// DefaultRecords. A row is a hash of 64 bits in it; that two rows of one repository
+// have the same is less likely than a broken disk.
+//
+// A nil Log remembers nothing. All methods are safe for concurrent use.
+type Log struct {
+	seed maphash.Seed
+
+	mu   sync.Mutex
+	most int
+	ring []record
+	next int // the oldest, once the ring is full
+}
+
+// DefaultRecords is how many rows of attempts a Log holds by default: those of some
+// 8,000 pages.
+const DefaultRecords = 64 << 10
+
+// kind of a record.
+type kind uint8
+
+const (
+	attempted kind = iota
+	loaded         // a changed fetch was about to be committed
+	found          // the page can be found, since end; began is when it was loaded
+)
+
+type record struct {
+	row           uint64
+	kind          kind
+	batch         int32 // rows of the attempt
+	start, commit uint64
+	began, end    int64 // nanoseconds since 1970
+	waited        time.Duration
+	observer      string
+	err           string
+	conflict      bool // err is a conflict, or nobody knows what became of the commit
+}
+
+// maxError bounds what is remembered of an error, in bytes.
+const maxError = 300
+
+// NewLog makes a Log of so many records; nil for none.
+func NewLog(records int) *Log {
+	if records <= 0 {
+		return nil
+	}
+	return &Log{seed: maphash.MakeSeed(), most: records}
+}
+
+// Attempt remembers an attempt. It is a notify.Events.Tried.
+func (l *Log) Attempt(a notify.Attempt) {
+	if l == nil {
+		return
+	}
+	r := record{
+		kind: attempted, batch: int32(len(a.Rows)), start: a.Start, commit: a.Commit,
+		began: a.Began.UnixNano(), end: a.Began.Add(a.Took).UnixNano(), waited: a.Waited, observer: a.Observer,
+	}
+	if a.Err != nil {
+		r.conflict = errors.Is(a.Err, txn.ErrConflict) || errors.Is(a.Err, txn.ErrUnknown)
+		r.err = a.Err.Error()
+		r.err = r.err[:min(len(r.err), maxError)]
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, row := range a.Rows {
+		r.row = maphash.String(l.seed, row)
+		l.put(r)
+	}
+}
+
+// Loaded remembers that a fetch of a URL row that says something new is about to be
+// committed.
+func (l *Log) Loaded(row string) {
+	if l == nil {
+		return
+	}
+	now := time.Now().UnixNano()
+	l.add(record{row: maphash.String(l.seed, row), kind: loaded, began: now, end: now})
+}
+
+// Found remembers since when a page can be found that was loaded at a time.
+func (l *Log) Found(row string, at, since time.Time) {
+	if l == nil {
+		return
+	}
+	l.add(record{row: maphash.String(l.seed, row), kind: found, began: at.UnixNano(), end: since.UnixNano()})
+}
+
+func (l *Log) add(r record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.put(r)
+}
+
+// put is called with mu held.
+func (l *Log) put(r record) {
+	if len(l.ring) < l.most {
+		l.ring = append(l.ring, r)
+		return
+	}
+	l.ring[l.next] = r
+	l.next = (l.next + 1) % l.most
+}
+
+// of is what is remembered of a row, in the order in which it was put.
+func (l *Log) of(row string) (list []record) {
+	if l == nil {
+		return nil
+	}
+	sum := maphash.String(l.seed, row)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.ring {
+		if r := &l.ring[(l.next+i)%len(l.ring)]; r.row == sum {
+			list = append(list, *r)
+		}
+	}
+	return list
+}

@@ -1,0 +1,169 @@
+package trace
+
+import (
+	"context"
+	"fmt"
+
+	"indexer/observers"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// evidence is what the store holds about a page.
+type evidence struct {
+	rows    []place
+	txns    map[uint64]*transaction // by start timestamp
+	waiting []Waiting
+	loaded  uint64 // commit of the fetch in force; 0: there is none
+	fetch   *Fetch
+	cluster string // row; "" if it leads to no page
+}
+
+// place is a row in which a page leaves traces, and the groups to look in.
+type place struct {
+	row    string
+	on     string // page, cluster, or "" for pairs and members
+	groups []string
+}
+
+// transaction is what a transaction left in these rows.
+type transaction struct {
+	start, commit uint64
+	on            string
+	observer      string // by its acknowledgement
+	wrote         []Write
+	load, fetched bool // wrote fetch:content; any column of the fetch
+}
+
+// maxTargets bounds the rows of links that are looked through for a page.
+const maxTargets = 200
+
+// gather reads everything. Records are read one row after the other, so what happens
+// meanwhile is seen in part; each record by itself is true.
+func (s *Source) gather(ctx context.Context, u page.URL) (*evidence, error) {
+	release := s.DB.Hold()
+	defer release()
+	e := &evidence{txns: make(map[uint64]*transaction)}
+	tx := s.DB.At(s.DB.LastTimestamp())
+	defer tx.Rollback()
+	if err := e.findRows(ctx, tx, u); err != nil {
+		return nil, err
+	}
+	for _, p := range e.rows {
+		for _, group := range p.groups {
+			if err := s.DB.Records(ctx, group, p.row, p.row+"\x00", func(r txn.Record) error { return e.take(s, p, r) }); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return e, e.readFetch(ctx, tx, u)
+}
+
+// findRows lists the rows: of the page, of the cluster it is in, of its membership
+// there, and of where it leads and links to.
+func (e *evidence) findRows(ctx context.Context, tx *txn.Txn, u page.URL) error {
+	e.rows = []place{{schema.URLRow(u), "page", []string{
+		schema.GroupFetch, schema.GroupBody, schema.GroupDoc, schema.GroupURL, schema.GroupRank, schema.GroupFrontier, txn.AckGroup, txn.NotifyGroup,
+	}}}
+	way, err := observers.WayOf(ctx, tx, u)
+	if err != nil {
+		return err
+	}
+	if way.HasTerminal {
+		e.cluster = schema.ClusterRow(way.Cluster)
+		e.rows = append(e.rows, place{e.cluster, "cluster", []string{schema.GroupIndex, schema.GroupChoice, txn.AckGroup, txn.NotifyGroup}})
+		for _, eligible := range []bool{true, false} {
+			e.rows = append(e.rows, place{schema.MemberRow(way.Cluster, schema.MemberInfo{URL: u, Eligible: eligible}), "", []string{schema.GroupMember}})
+		}
+	}
+	state, _, err := observers.OutcomeOf(ctx, tx, u)
+	if err != nil {
+		return err
+	}
+	if state.Target != "" {
+		e.rows = append(e.rows, place{schema.PairRow(state.Target, u), "", []string{schema.GroupLead}})
+	}
+	links, err := observers.LinksOf(ctx, tx, u)
+	for _, l := range links[:min(len(links), maxTargets)] {
+		e.rows = append(e.rows, place{schema.PairRow(l.Target, u), "", []string{schema.GroupLink}})
+	}
+	return err
+}
+
+// take sorts a record in.
+func (e *evidence) take(s *Source, p place, r txn.Record) error {
+	if r.Damage != nil {
+		return fmt.Errorf("row %q: %w", p.row, r.Damage)
+	}
+	switch r.Kind {
+	case txn.KindAcknowledgement:
+		t := e.transaction(r.Start)
+		t.observer, t.on = r.Observer, p.on
+	case txn.KindNotification:
+		e.waiting = append(e.waiting, Waiting{Observer: r.Observer, On: p.on, Since: s.moment(r.TS)})
+	case txn.KindWrite:
+		t := e.transaction(r.Start)
+		t.commit = r.TS
+		if p.on != "" && t.on != "page" {
+			t.on = p.on
+		}
+		t.fetched = t.fetched || r.Cell.Group == schema.GroupFetch
+		if r.Cell.Column == schema.FetchContent {
+			t.load = true
+			e.loaded = max(e.loaded, r.TS)
+		}
+		t.note(r)
+	case txn.KindData:
+		e.transaction(r.Start).noteData(r)
+	}
+	return nil
+}
+
+func (e *evidence) transaction(start uint64) *transaction {
+	t, ok := e.txns[start]
+	if !ok {
+		t = &transaction{start: start}
+		e.txns[start] = t
+	}
+	return t
+}
+
+// note adds a write to those of its column.
+func (t *transaction) note(r txn.Record) {
+	w := t.column(r.Cell.Group+":"+r.Cell.Name, r.Op)
+	w.Cells++
+	if r.Inline {
+		w.Bytes += len(r.Value)
+	}
+}
+
+// noteData adds the bytes of a value that stands beside its write record.
+func (t *transaction) noteData(r txn.Record) {
+	t.column(r.Cell.Group+":"+r.Cell.Name, "put").Bytes += len(r.Value)
+}
+
+func (t *transaction) column(name, op string) *Write {
+	for i := range t.wrote {
+		if w := &t.wrote[i]; w.Column == name && w.Op == op {
+			return w
+		}
+	}
+	t.wrote = append(t.wrote, Write{Column: name, Op: op})
+	return &t.wrote[len(t.wrote)-1]
+}
+
+// readFetch reads what the fetch in force said of itself.
+func (e *evidence) readFetch(ctx context.Context, tx *txn.Txn, u page.URL) error {
+	content, err := tx.Get(ctx, schema.URLRow(u), schema.FetchContent)
+	if err != nil || !content.Exists {
+		return err
+	}
+	f, _, err := schema.DecodeContent(content.Data)
+	if err != nil {
+		return err
+	}
+	e.fetch = &Fetch{Status: f.Status}
+	e.fetch.Time, err = observers.FetchedAt(ctx, tx, u)
+	return err
+}
