@@ -104,6 +104,9 @@ func (db *DB) TimestampAt(t time.Time) uint64 {
 	return h.samples[i].ts
 }
 
+// History is how long versions are kept, 0 for no longer than they are read.
+func (db *DB) History() time.Duration { return db.opts.History }
+
 // Oldest is the earliest state that can be read now: its timestamp, and the earliest
 // time of day whose state can be read. The time is zero where no history says it.
 func (db *DB) Oldest() (ts uint64, at time.Time) {

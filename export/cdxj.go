@@ -1,0 +1,54 @@
+package export
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"indexer/page"
+)
+
+// capture is the JSON part of a line. Numbers are strings, as pywb has them.
+type capture struct {
+	URL    page.URL `json:"url"`
+	MIME   string   `json:"mime,omitempty"`
+	Status string   `json:"status"`
+	Digest string   `json:"digest"`
+}
+
+// CDXJLine is the line of a capture in a CDXJ index, without its end: the URL as a
+// SURT key, the time to the second, and a JSON object. There is no filename and no
+// offset: the capture lies in no WARC file.
+//
+// Lines stand in the order of their bytes. The key comes first, so that a site lies
+// together, and look-ups are binary searches.
+func CDXJLine(c *Capture) ([]byte, error) {
+	var line bytes.Buffer
+	fmt.Fprintf(&line, "%s %s ", page.SURT(c.URL), c.Time.UTC().Format("20060102150405"))
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(capture{c.URL, c.MIME, strconv.Itoa(c.Status), "sha256:" + hex.EncodeToString(c.Sum[:])})
+	if c.Time.Year() < 0 || c.Time.After(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)) {
+		return nil, fmt.Errorf("cdxj: %s was fetched in the year %d, which has not four digits", c.URL, c.Time.Year())
+	}
+	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), err
+}
+
+// WriteCDXJ writes the lines that a Sorter holds.
+func WriteCDXJ(w io.Writer, lines *Sorter) (n int, err error) {
+	out := bufio.NewWriterSize(w, buffered)
+	err = lines.Sorted(func(line []byte) error {
+		n++
+		_, err := out.Write(append(line, '\n'))
+		return err
+	})
+	if err != nil {
+		return n, err
+	}
+	return n, out.Flush()
+}

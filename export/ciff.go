@@ -1,0 +1,208 @@
+package export
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// CIFF collects an inverted index and writes it in the Common Index File Format,
+// version 1 (Lin and others, "Supporting Interoperability Between Open-Source Search
+// Engines with the Common Index File Format", SIGIR 2020): one file of protocol
+// buffers, each with its length before it,
+//
+//	a Header, a PostingsList per term, a DocRecord per document.
+//
+// Documents are numbered from 0 as they come. Terms ascend by their bytes, documents
+// in a list ascend and are stored as the difference to the one before.
+//
+// The header counts what follows, so nothing is written before all documents have
+// been seen. Until then postings lie in a Sorter and records in a file; memory holds
+// the terms of one document, and of one list at a time its encoded form, which is
+// some three bytes for each document that has the term.
+type CIFF struct {
+	description string
+	postings    *Sorter // term, zero byte, document, frequency
+	records     *scratch
+	lists       *scratch
+	docs        int
+	terms       int64
+}
+
+// NewCIFF makes a collector; what does not fit into so much memory (0: as Sorter) lies
+// in dir. The description says to people where the index comes from. The caller
+// closes it.
+func NewCIFF(dir string, limit int, description string) (_ *CIFF, err error) {
+	c := &CIFF{description: description, postings: NewSorter(dir, limit)}
+	if c.records, err = newScratch(dir); err != nil {
+		return nil, err
+	}
+	if c.lists, err = newScratch(dir); err != nil {
+		return nil, errors.Join(err, c.records.close())
+	}
+	return c, nil
+}
+
+// Add takes a document: the name by which others know it, and how often it has each
+// term.
+func (c *CIFF) Add(name string, terms map[string]int) error {
+	if c.docs == math.MaxInt32 {
+		return fmt.Errorf("ciff: more than %d documents, which is all that the format can number", math.MaxInt32)
+	}
+	length := 0
+	var b []byte
+	for _, term := range slices.Sorted(maps.Keys(terms)) {
+		if strings.ContainsRune(term, 0) {
+			return fmt.Errorf("ciff: %s: a term with a zero byte: %q", name, term)
+		}
+		b = append(append(b[:0], term...), 0)
+		b = binary.BigEndian.AppendUint32(b, uint32(c.docs))
+		b = binary.BigEndian.AppendUint32(b, uint32(terms[term]))
+		if err := c.postings.Add(b); err != nil {
+			return err
+		}
+		length += terms[term]
+	}
+	b = appendInt(b[:0], 1, uint64(c.docs))
+	b = appendString(b, 2, name)
+	b = appendInt(b, 3, uint64(length))
+	c.docs++
+	c.terms += int64(length)
+	return c.delimited(c.records, b)
+}
+
+// WriteTo writes the file.
+func (c *CIFF) WriteTo(w io.Writer) (int64, error) {
+	lists, err := c.writeLists()
+	if err != nil {
+		return 0, fmt.Errorf("ciff: %w", err)
+	}
+	out := &counter{w: w}
+	buf := bufio.NewWriterSize(out, buffered)
+	err = c.delimited(buf, c.header(lists))
+	for _, part := range []*scratch{c.lists, c.records} {
+		if err == nil {
+			err = part.flush()
+		}
+		if err == nil {
+			_, err = io.Copy(buf, part.section(0, part.size))
+		}
+	}
+	if err == nil {
+		err = buf.Flush()
+	}
+	if err != nil {
+		err = fmt.Errorf("ciff: %w", err)
+	}
+	return out.n, err
+}
+
+func (c *CIFF) header(lists int) []byte {
+	b := appendInt(nil, 1, 1) // version
+	b = appendInt(b, 2, uint64(lists))
+	b = appendInt(b, 3, uint64(c.docs))
+	b = appendInt(b, 4, uint64(lists))
+	b = appendInt(b, 5, uint64(c.docs))
+	b = appendInt(b, 6, uint64(c.terms))
+	if c.terms > 0 {
+		b = protowire.AppendTag(b, 7, protowire.Fixed64Type)
+		b = protowire.AppendFixed64(b, math.Float64bits(float64(c.terms)/float64(c.docs)))
+	}
+	return appendString(b, 8, c.description)
+}
+
+// list is the postings list of a term, as it grows.
+type list struct {
+	term     []byte
+	df, cf   uint64
+	last     uint32 // document
+	postings []byte
+	posting  []byte
+}
+
+func (l *list) add(doc, tf uint32) {
+	l.posting = appendInt(l.posting[:0], 1, uint64(doc-l.last)) // of the first, last is 0
+	l.posting = appendInt(l.posting, 2, uint64(tf))
+	l.postings = protowire.AppendTag(l.postings, 4, protowire.BytesType)
+	l.postings = protowire.AppendBytes(l.postings, l.posting)
+	l.df, l.cf, l.last = l.df+1, l.cf+uint64(tf), doc
+}
+
+// writeLists merges the postings to lists and returns how many there are.
+func (c *CIFF) writeLists() (n int, err error) {
+	var l list
+	write := func() error {
+		if l.df == 0 {
+			return nil
+		}
+		n++
+		b := appendString(nil, 1, string(l.term))
+		b = appendInt(b, 2, l.df)
+		b = appendInt(b, 3, l.cf)
+		b = append(b, l.postings...)
+		l.df, l.cf, l.last, l.postings = 0, 0, 0, l.postings[:0]
+		return c.delimited(c.lists, b)
+	}
+	err = c.postings.Sorted(func(record []byte) error {
+		at := len(record) - 9
+		term := record[:at]
+		if !bytes.Equal(term, l.term) {
+			if err := write(); err != nil {
+				return err
+			}
+			l.term = append(l.term[:0], term...)
+		}
+		l.add(binary.BigEndian.Uint32(record[at+1:]), binary.BigEndian.Uint32(record[at+5:]))
+		return nil
+	})
+	if err != nil {
+		return n, err
+	}
+	return n, write()
+}
+
+// Close gives memory and files back.
+func (c *CIFF) Close() error {
+	return errors.Join(c.postings.Close(), c.records.close(), c.lists.close())
+}
+
+// delimited writes a message with its length before it.
+func (c *CIFF) delimited(w io.Writer, message []byte) error {
+	_, err := w.Write(protowire.AppendBytes(nil, message))
+	return err
+}
+
+// appendInt appends a field, but for 0, which is what a field has that is not there.
+func appendInt(b []byte, field protowire.Number, v uint64) []byte {
+	if v == 0 {
+		return b
+	}
+	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), v)
+}
+
+func appendString(b []byte, field protowire.Number, s string) []byte {
+	if s == "" {
+		return b
+	}
+	return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,84 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The formats, by the names that people give.
+const (
+	FormatJSONL   = "jsonl"
+	FormatParquet = "parquet"
+	FormatRanks   = "ranks-csv"
+	FormatCDXJ    = "cdxj"
+	FormatCIFF    = "ciff"
+)
+
+// The tables.
+const (
+	Documents = "documents"
+	Links     = "links"
+	Hosts     = "hosts"
+	Captures  = "captures"
+)
+
+// formats are the tables of each format, the usual one first, and how its files end.
+var formats = []struct {
+	name   string
+	tables []string
+	suffix string
+	binary bool
+}{
+	{FormatJSONL, []string{Documents, Links}, ".jsonl", false},
+	{FormatParquet, []string{Documents, Links}, ".parquet", true},
+	{FormatRanks, []string{Hosts}, ".txt", false},
+	{FormatCDXJ, []string{Captures}, ".cdxj", false},
+	{FormatCIFF, []string{Documents}, ".ciff", true},
+}
+
+// Choice is a format with one of its tables.
+type Choice struct {
+	Format string `json:"format"`
+	Table  string `json:"table"`
+}
+
+// Choose checks a format and a table; "" is the usual one. The error says what there
+// is.
+func Choose(format, table string) (Choice, error) {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.name)
+		if f.name != format {
+			continue
+		}
+		if table == "" {
+			table = f.tables[0]
+		}
+		if !slices.Contains(f.tables, table) {
+			return Choice{}, fmt.Errorf("%s has no table %q; there is %s", format, table, strings.Join(f.tables, ", "))
+		}
+		return Choice{format, table}, nil
+	}
+	return Choice{}, fmt.Errorf("export has no format %q; there is %s", format, strings.Join(names, ", "))
+}
+
+// FileName is what the file is called where only a directory was named.
+func (c Choice) FileName() string {
+	for _, f := range formats {
+		if f.name == c.Format {
+			return c.Table + f.suffix
+		}
+	}
+	return c.Table
+}
+
+// IsBinary reports whether the format is nothing to look at.
+func (c Choice) IsBinary() bool {
+	for _, f := range formats {
+		if f.name == c.Format {
+			return f.binary
+		}
+	}
+	return false
+}

@@ -1,0 +1,69 @@
+package export
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// A row group is complete at so many rows, or when its records have so many bytes
+// before compression: it is what is in memory at a time.
+const (
+	rowsInGroup  = 1 << 17
+	bytesInGroup = 64 << 20
+)
+
+type parquetSink[T any] struct {
+	out   *parquet.GenericWriter[T]
+	size  func(*T) int
+	rows  int
+	bytes int
+}
+
+// NewParquetDocuments writes documents as Parquet.
+func NewParquetDocuments(w io.Writer) Sink[Document] {
+	return newParquet(w, func(d *Document) int {
+		n := 200 + len(d.URL) + len(d.Title) + len(d.Text)
+		for _, m := range d.Members {
+			n += len(m)
+		}
+		for i := range d.Inlinks {
+			n += linkSize(&d.Inlinks[i])
+		}
+		return n
+	})
+}
+
+// NewParquetLinks writes links as Parquet.
+func NewParquetLinks(w io.Writer) Sink[Link] { return newParquet(w, linkSize) }
+
+func linkSize(l *Link) int { return 24 + len(l.Source) + len(l.Target) + len(l.Anchor) }
+
+func newParquet[T any](w io.Writer, size func(*T) int) Sink[T] {
+	out := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd), parquet.CreatedBy("indexer", "", ""))
+	return &parquetSink[T]{out: out, size: size}
+}
+
+func (p *parquetSink[T]) Write(record *T) error {
+	if _, err := p.out.Write([]T{*record}); err != nil {
+		return fmt.Errorf("parquet: %w", err)
+	}
+	p.rows++
+	p.bytes += p.size(record)
+	if p.rows < rowsInGroup && p.bytes < bytesInGroup {
+		return nil
+	}
+	p.rows, p.bytes = 0, 0
+	if err := p.out.Flush(); err != nil {
+		return fmt.Errorf("parquet: %w", err)
+	}
+	return nil
+}
+
+func (p *parquetSink[T]) Close() error {
+	if err := p.out.Close(); err != nil {
+		return fmt.Errorf("parquet: %w", err)
+	}
+	return nil
+}

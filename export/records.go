@@ -1,0 +1,50 @@
+package export
+
+import (
+	"time"
+
+	"indexer/page"
+)
+
+// Document is an index document: a cluster of pages with the same content, under its
+// canonical URL.
+type Document struct {
+	URL        page.URL   `json:"url" parquet:"url"`
+	Title      string     `json:"title" parquet:"title"`
+	Text       string     `json:"text" parquet:"text"`
+	Language   string     `json:"language" parquet:"language,dict"` // BCP 47, or ""
+	Rank       float64    `json:"rank" parquet:"rank"`
+	Members    []page.URL `json:"members" parquet:"members,list"`                         // ascending
+	ContentKey string     `json:"content_key" parquet:"content_key"`                      // hexadecimal
+	FetchedAt  time.Time  `json:"fetched_at" parquet:"fetched_at,timestamp(microsecond)"` // UTC; Parquet has microseconds
+	Inlinks    []Link     `json:"inlinks" parquet:"inlinks,list"`                         // by source, target, anchor
+}
+
+// Link is a counting link: from a page to a URL, with its anchor text.
+type Link struct {
+	Source page.URL `json:"source" parquet:"source"`
+	Target page.URL `json:"target" parquet:"target"`
+	Anchor string   `json:"anchor" parquet:"anchor"`
+}
+
+// Capture is a stored fetch.
+type Capture struct {
+	URL    page.URL
+	Time   time.Time
+	Status int
+	MIME   string   // without parameters; "" if unknown
+	Sum    [32]byte // SHA-256 of the body, content codings undone
+}
+
+// HostRank is what the pages of a host have of all rank.
+type HostRank struct {
+	Host string // reversed: com.example.www
+	Rank float64
+}
+
+// Sink takes the records of one export. Close completes the format; a sink that is
+// not closed leaves what no reader takes for complete, where the format can say so.
+type Sink[T any] interface {
+	Write(record *T) error
+	Close() error
+}
