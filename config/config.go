@@ -27,9 +27,11 @@ type Config struct {
 	Sync bool
 	// History is how long the past stays readable.
 	History time.Duration
-	WARC    WARC
-	Query   Query
-	Crawl   Crawl
+	// Trace is how many rows of observers' runs are remembered for indexer trace.
+	Trace int
+	WARC  WARC
+	Query Query
+	Crawl Crawl
 	// RankTolerance is the relative error that ranks keep to; 0 keeps to what the data
 	// directory has.
 	RankTolerance float64
@@ -39,12 +41,6 @@ type Config struct {
 type WARC struct {
 	// MaxBody is the largest body that is read, in bytes.
 	MaxBody int
-}
-
-// Query holds the settings of searching.
-type Query struct {
-	// Limit is how many hits are shown.
-	Limit int
 }
 
 // Default is what holds where nothing else is said.
@@ -57,8 +53,9 @@ func Default() Config {
 		Backlog:  2000,
 		Memory:   600,
 		Commit:   "auto",
+		Trace:    64 << 10,
 		WARC:     WARC{MaxBody: 32 << 20},
-		Query:    Query{Limit: 10},
+		Query:    defaultQuery(),
 		Crawl:    defaultCrawl(),
 	}
 }

@@ -96,10 +96,7 @@ func TestShippedFileIsDefault(t *testing.T) {
 		if _, ok := entries[key]; !ok {
 			t.Errorf("config.yaml does not have %s", key)
 		}
-		_, name, ok := strings.Cut(key, ".")
-		if !ok {
-			name = key
-		}
+		name := key[strings.LastIndexByte(key, '.')+1:]
 		if !regexp.MustCompile(`(?m)^ *#.*\n *` + name + `:`).Match(data) {
 			t.Errorf("config.yaml has no sentence above %s", key)
 		}

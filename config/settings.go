@@ -35,10 +35,10 @@ var settings = append([]setting{
 	oneOf("commit", func(c *Config) *string { return &c.Commit }, "auto", "one-phase", "two-phase"),
 	boolean("sync", func(c *Config) *bool { return &c.Sync }),
 	duration("history", func(c *Config) *time.Duration { return &c.History }, 10*365*24*time.Hour),
+	number("trace", func(c *Config) *int { return &c.Trace }, 0, 10_000_000),
 	toleranceOf("rank_tolerance", func(c *Config) *float64 { return &c.RankTolerance }),
 	number("warc.max_body", func(c *Config) *int { return &c.WARC.MaxBody }, 1<<10, 1<<30),
-	number("query.limit", func(c *Config) *int { return &c.Query.Limit }, 1, 1000),
-}, crawlSettings...)
+}, append(querySettings, crawlSettings...)...)
 
 // Keys lists the names of all settings, as they stand in the file.
 func Keys() []string {

@@ -23,7 +23,7 @@ const MaxIndexedText = 2 << 20
 // columns is what FTS5 gets of a document: tokens joined by spaces, one string
 // for each column of the table fts.
 type columns struct {
-	title, body, anchors, url, tags string
+	title, body, anchors, outside, url, tags string
 }
 
 type analyzer struct {
@@ -44,15 +44,25 @@ func analyze(d *Document) columns {
 		url:   a.column(readableURL(d.URL), st),
 		tags:  tags(d.URL, d.Language),
 	}
+	anchors := sortedAnchors(d)
+	c.anchors = a.anchors(anchors, false, st)
+	c.outside = a.anchors(anchors, true, st)
+	return c
+}
+
+// anchors is the column of the anchors that other sites have, or of those that they do not have.
+func (a *analyzer) anchors(list []Anchor, others bool, st *stemmer) string {
 	a.out = a.out[:0]
-	for i, anchor := range sortedAnchors(d) {
-		if i > 0 {
+	for i := range list {
+		if (list[i].Others > 0) != others {
+			continue
+		}
+		if len(a.out) > 0 {
 			a.out = append(a.out, anchorBreak...)
 		}
-		a.add(anchor, st)
+		a.add(list[i].Text, st)
 	}
-	c.anchors = string(a.out)
-	return c
+	return string(a.out)
 }
 
 // anchorBreak is a token that no text has. It stands between two anchors, so

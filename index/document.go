@@ -37,6 +37,15 @@ type Document struct {
 type Anchor struct {
 	Text  string `json:"text"`
 	Count int    `json:"count"` // inlinks with this text
+	// Others is how many of them come from another site ([FromOtherSite]).
+	Others int `json:"others,omitempty"`
+}
+
+// FromOtherSite reports whether a link comes from another site than it leads to. A
+// site is a host, with or without www., on whatever scheme and port: what people
+// write of the pages of others says more than the menus of one's own pages.
+func FromOtherSite(source, target page.URL) bool {
+	return hostOf(source) != hostOf(target)
 }
 
 // Change is one step of the pipeline for one cluster. Use [Upsert] or [Delete].

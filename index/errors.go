@@ -16,6 +16,9 @@ var (
 	ErrForeign = errors.New("not an index file")
 	// ErrNewerFormat: the index was written by a newer version of the program.
 	ErrNewerFormat = errors.New("index format is newer than this program")
+	// ErrOldFormat: the index was written by an older version and no writer has
+	// brought it up to date yet.
+	ErrOldFormat = errors.New("index format is older than this program")
 	// ErrClosed: the writer has been closed.
 	ErrClosed = errors.New("index writer is closed")
 	// ErrInvalid: a change that cannot be stored (no URL, a rank that is not a

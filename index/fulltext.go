@@ -33,6 +33,6 @@ func (t *tables) putColumns(id int64, c *columns) error {
 	if c == nil {
 		return t.exec("DELETE FROM fts WHERE rowid=?", id)
 	}
-	return t.exec("INSERT OR REPLACE INTO fts(rowid, title, body, anchors, url, tags) VALUES(?,?,?,?,?,?)",
-		id, c.title, c.body, c.anchors, c.url, c.tags)
+	return t.exec("INSERT OR REPLACE INTO fts(rowid, title, body, anchors, outside, url, tags) VALUES(?,?,?,?,?,?,?)",
+		id, c.title, c.body, c.anchors, c.outside, c.url, c.tags)
 }

@@ -16,7 +16,10 @@ type term struct {
 	sequences [][]string // any of them; the tokens of one follow each other
 	prefix    bool       // the last token is the beginning of one (a single CJK character)
 	stop      bool       // a stop word
+	common    bool       // a word of more than commonWord documents, where rarer ones are asked for, too
 	required  bool       // a phrase: stays when words become optional
+	column    string     // the only column that counts, of intitle: and inurl:; "" any
+	text      string     // as typed
 }
 
 // compiled is a query ready to run.
@@ -24,6 +27,8 @@ type compiled struct {
 	terms    []term
 	filter   string // FTS5 expression of site: and lang:, or ""
 	excluded string // FTS5 expression of what must not match, or ""
+	fetched  period
+	oneSite  bool // site: was given
 	ignored  int
 }
 
@@ -42,6 +47,8 @@ func compileQuery(q string, inUse []*stemmer) (*compiled, error) {
 	var sites, langs, excluded []string
 	for _, cl := range s.clauses {
 		switch {
+		case cl.kind == clauseAfter || cl.kind == clauseBefore:
+			c.fetched.narrow(cl.kind, cl.text)
 		case cl.kind == clauseSite || cl.kind == clauseLang:
 			kind, list := rune(tagSite), &sites
 			if cl.kind == clauseLang {
@@ -60,9 +67,10 @@ func compileQuery(q string, inUse []*stemmer) (*compiled, error) {
 			}
 		}
 	}
+	c.oneSite = len(sites) > 0
 	c.filter = join(" AND ", join(" OR ", sites...), join(" OR ", langs...))
 	c.excluded = join(" OR ", excluded...)
-	if len(c.terms) == 0 && c.filter == "" {
+	if len(c.terms) == 0 && c.filter == "" && (c.excluded != "" || !c.fetched.bounded()) {
 		if c.excluded != "" {
 			return nil, &UsageError{"the query only excludes; give at least one word, \"phrase\", site: or lang: to look for"}
 		}
@@ -73,7 +81,7 @@ func compileQuery(q string, inUse []*stemmer) (*compiled, error) {
 
 // newTerm analyses a word or phrase. It reports false when nothing is left of it.
 func newTerm(c clause, lang string, inUse []*stemmer) (term, bool) {
-	t := term{required: c.kind == clausePhrase}
+	t := term{required: c.kind != clauseWord, column: columnOf[c.kind], text: c.text}
 	var words []string
 	var stemmable []bool
 	tok := new(tokenizer)
@@ -109,6 +117,9 @@ func newTerm(c clause, lang string, inUse []*stemmer) (term, bool) {
 	return t, true
 }
 
+// columnOf are the columns of the full-text table that a clause looks into.
+var columnOf = map[clauseKind]string{clauseTitle: "title", clauseURL: "url"}
+
 // expr is the FTS5 expression of documents that have the term.
 func (t *term) expr() string {
 	alternatives := make([]string, len(t.sequences))
@@ -118,7 +129,11 @@ func (t *term) expr() string {
 			alternatives[i] += " *"
 		}
 	}
-	return join(" OR ", alternatives...)
+	e := join(" OR ", alternatives...)
+	if t.column != "" {
+		e = t.column + " : " + e
+	}
+	return e
 }
 
 // relaxed is the FTS5 expression of documents that have some of the term: any
@@ -138,24 +153,35 @@ func (t *term) relaxed() string {
 	return join(" OR ", tokens...)
 }
 
-// all is the FTS5 expression of documents with all the terms.
+// all is the FTS5 expression of documents with all the terms. Stop words are left out,
+// unless there is nothing else: nearly every document of the language has them, hundreds of
+// times, which made them the greater part of the cost of a query and told nothing. In quotes they count.
 func (c *compiled) all() string {
 	var groups []string
-	for i := range c.terms {
-		groups = append(groups, c.terms[i].expr())
+	for _, t := range c.telling() {
+		groups = append(groups, t.expr())
 	}
 	return c.restrict(groups)
 }
 
+// telling are the terms that are not stop words, or all if there are no others.
+func (c *compiled) telling() []term {
+	list := slices.DeleteFunc(slices.Clone(c.terms), func(t term) bool { return t.stop })
+	if len(list) == 0 {
+		return c.terms
+	}
+	return list
+}
+
 // any is the FTS5 expression of documents with any of the words and all the
-// phrases; stop words are left out, unless there is nothing else.
+// phrases; stop words and common ones are left out, unless there is nothing else.
 func (c *compiled) any() string {
 	var words, stops, required []string
 	for i := range c.terms {
 		switch t := &c.terms[i]; {
 		case t.required:
 			required = append(required, t.expr())
-		case t.stop:
+		case t.stop, t.common:
 			stops = append(stops, t.expr())
 		default:
 			words = append(words, t.relaxed())
@@ -165,6 +191,23 @@ func (c *compiled) any() string {
 		words = stops
 	}
 	return c.restrict(append(required, join(" OR ", words...)))
+}
+
+// named is the FTS5 expression of documents that have all the terms in what they are
+// called: their titles and anchors.
+func (c *compiled) named() string {
+	var named, other []string
+	for _, t := range c.telling() {
+		if e := t.expr(); t.column == "" {
+			named = append(named, e)
+		} else {
+			other = append(other, e)
+		}
+	}
+	if len(named) == 0 {
+		return c.restrict(other)
+	}
+	return c.restrict(append(other, "{title anchors outside} : ("+join(" AND ", named...)+")"))
 }
 
 func (c *compiled) restrict(groups []string) string {

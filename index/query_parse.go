@@ -18,7 +18,11 @@ import (
 //	site:HOST       only this host and its subdomains; a leading www. says nothing, since
 //	                which of www and bare is canonical is an accident of the site
 //	lang:TAG        only this language; lang:pt includes pt-br
-//	-site: -lang:   not those
+//	intitle:WORD    this word, or "these words", in the title
+//	inurl:WORD      in the URL
+//	after:DATE      fetched on that day or later; 2024 and 2024-05 are their first days
+//	before:DATE     fetched before that day (UTC)
+//	-site: -lang: -intitle: -inurl:   not those
 //
 // Typographic quotes are quotes. A quote without its partner is ignored. All
 // other characters separate words: no input is FTS5 syntax.
@@ -37,13 +41,18 @@ const (
 	clausePhrase
 	clauseSite
 	clauseLang
+	clauseTitle
+	clauseURL
+	clauseAfter
+	clauseBefore
 )
 
 // clause is one part of a query as typed.
 type clause struct {
 	kind    clauseKind
 	exclude bool
-	text    string // for site and lang the tag's value
+	quoted  bool   // in quotes
+	text    string // for site and lang the tag's value, for after and before the day
 }
 
 type syntax struct {
@@ -93,10 +102,23 @@ func nextClause(q string) (c clause, rest string, err error) {
 	}
 	if strings.HasPrefix(q, `"`) {
 		if inside, after, ok := strings.Cut(q[1:], `"`); ok {
-			c.kind, c.text = clausePhrase, strings.TrimSpace(inside)
+			c.kind, c.quoted, c.text = clausePhrase, true, strings.TrimSpace(inside)
 			return c, after, nil
 		}
 		q = q[1:]
+	}
+	if kind, value := columnOperator(q); value != "" {
+		c.kind = kind
+		if inside, after, ok := strings.Cut(value[1:], `"`); ok && value[0] == '"' {
+			c.quoted, c.text = true, strings.TrimSpace(inside)
+			return c, after, nil
+		}
+		end := strings.IndexFunc(value, func(r rune) bool { return unicode.IsSpace(r) || r == '"' })
+		if end < 0 {
+			end = len(value)
+		}
+		c.text = value[:end]
+		return c, value[end:], nil
 	}
 	end := strings.IndexFunc(q, func(r rune) bool { return unicode.IsSpace(r) || r == '"' })
 	if end < 0 {
@@ -111,10 +133,35 @@ func nextClause(q string) (c clause, rest string, err error) {
 	case ok && strings.EqualFold(name, "lang"):
 		c.kind = clauseLang
 		c.text, err = parseLang(value)
+	case ok && (strings.EqualFold(name, "intitle") || strings.EqualFold(name, "inurl")):
+		err = &UsageError{fmt.Sprintf("%s: needs a word, as in %s:guide", name, name)}
+	case ok && (strings.EqualFold(name, "after") || strings.EqualFold(name, "before")):
+		c.kind = clauseAfter
+		if strings.EqualFold(name, "before") {
+			c.kind = clauseBefore
+		}
+		if c.exclude {
+			return c, rest, &UsageError{fmt.Sprintf("-%s: says nothing; use before: and after:", name)}
+		}
+		c.text, err = parseDay(name, value)
 	default:
 		c.text = word
 	}
 	return c, rest, err
+}
+
+// columnOperator is intitle: or inurl: and all that follows it; "" if q does not
+// begin with one that is followed by something.
+func columnOperator(q string) (clauseKind, string) {
+	for _, o := range []struct {
+		name string
+		kind clauseKind
+	}{{"intitle:", clauseTitle}, {"inurl:", clauseURL}} {
+		if len(q) > len(o.name) && strings.EqualFold(q[:len(o.name)], o.name) && !unicode.IsSpace(rune(q[len(o.name)])) {
+			return o.kind, q[len(o.name):]
+		}
+	}
+	return 0, ""
 }
 
 func parseSite(value string) (string, error) {

@@ -25,7 +25,7 @@ type Reader struct {
 const readerConns = 4
 
 // OpenReader opens the index in dir. Errors: [ErrNoIndex], [ErrForeign],
-// [ErrNewerFormat].
+// [ErrNewerFormat], [ErrOldFormat].
 func OpenReader(dir string) (*Reader, error) {
 	ctx := context.Background()
 	err := checkFile(ctx, shardPath(dir))
@@ -55,6 +55,13 @@ func openReader(ctx context.Context, dir string, immutable bool) (*Reader, error
 	}
 	db.SetMaxOpenConns(readerConns)
 	db.SetMaxIdleConns(readerConns)
+	format, err := formatOf(ctx, db)
+	if err == nil && format < FormatVersion {
+		err = fmt.Errorf("%w: format %d, this program reads %d: open it once for writing, as `indexer stats` does", ErrOldFormat, format, FormatVersion)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	m, err := readMeta(ctx, db)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -2,7 +2,6 @@ package index
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"indexer/page"
@@ -13,14 +12,23 @@ type Options struct {
 	Limit   int // hits to return, 1 to MaxResults; 0 means 10
 	Offset  int // hits to skip; Limit+Offset is at most MaxResults
 	Weights Weights
+	Sort    Sort
+	// PerHost is how many of the first ten hits may be of one host while there are hits
+	// of other hosts; 0 is any number (crowd.go).
+	PerHost int
+	Explain bool // fill in [Hit].Explanation
+	// NoSuggestion leaves out [Results].Suggestion.
+	NoSuggestion bool
 }
 
-// Weights of the columns in BM25; the zero value means [DefaultWeights].
-type Weights struct{ Title, Body, Anchors, URL float64 }
+// Sort is the order of hits.
+type Sort int
 
-// DefaultWeights find known items in the corpus as well as any others tried; the
-// exact values matter little (docs/format-index.md).
-var DefaultWeights = Weights{Title: 20, Body: 1, Anchors: 4, URL: 2}
+// The orders.
+const (
+	ByRelevance Sort = iota
+	ByDate           // latest fetched first
+)
 
 // MaxResults is how deep into a result one can look.
 const MaxResults = 1000
@@ -30,11 +38,14 @@ type Results struct {
 	Query string `json:"query"`
 	// Total is the number of documents that match: those with all the words or,
 	// where they are fewer than [FillBelow], those with any of them.
-	Total    int     `json:"total"`
-	AllWords int     `json:"all_words"`               // documents with all the words
-	Ignored  int     `json:"ignored_words,omitempty"` // words beyond the bound of a query
-	TookMS   float64 `json:"took_ms"`
-	Hits     []Hit   `json:"hits"` // never nil
+	Total    int `json:"total"`
+	AllWords int `json:"all_words"`               // documents with all the words
+	Ignored  int `json:"ignored_words,omitempty"` // words beyond the bound of a query
+	// Suggestion is a query that the index has more for, where this one finds little
+	// and a word of it looks misspelled.
+	Suggestion string  `json:"did_you_mean,omitempty"`
+	TookMS     float64 `json:"took_ms"`
+	Hits       []Hit   `json:"hits"` // never nil
 }
 
 // Hit is one document found. Title and Snippet are what the page says, so whoever
@@ -53,6 +64,10 @@ type Hit struct {
 	FetchedAt  time.Time  `json:"fetched_at"`
 	Duplicates []page.URL `json:"duplicates"` // the other members of the cluster; never nil
 	Inlinks    int        `json:"inlinks"`
+	// MoreFromHost is how many documents of the host, of the best hundred, stand below the
+	// first ten hits because of [Options].PerHost. It is told of the host's last hit above.
+	MoreFromHost int          `json:"more_from_host,omitempty"`
+	Explanation  *Explanation `json:"explanation,omitempty"`
 }
 
 func (o *Options) check() error {
@@ -65,15 +80,8 @@ func (o *Options) check() error {
 	if o.Weights == (Weights{}) {
 		o.Weights = DefaultWeights
 	}
-	for _, w := range []float64{o.Weights.Title, o.Weights.Body, o.Weights.Anchors, o.Weights.URL} {
-		if !(w >= 0) || math.IsInf(w, 0) {
-			return &UsageError{fmt.Sprintf("column weight %v: weights are finite and not negative", w)}
-		}
+	if o.PerHost < 0 || o.Sort < ByRelevance || o.Sort > ByDate {
+		return &UsageError{fmt.Sprintf("%d hits a host, order %d: there are no such", o.PerHost, o.Sort)}
 	}
-	return nil
-}
-
-// rankFunction is the weights as FTS5's rank configuration; the tags weigh nothing.
-func (w Weights) rankFunction() string {
-	return fmt.Sprintf("bm25(%g,%g,%g,%g,0.0)", w.Title, w.Body, w.Anchors, w.URL)
+	return o.Weights.check()
 }

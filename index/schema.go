@@ -8,7 +8,7 @@ import (
 
 // FormatVersion is the version of the tables below, in the user_version of the
 // file. A program refuses files of a newer one.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // applicationID marks our files among SQLite databases ("Idx1").
 const applicationID = 0x49647831
@@ -36,7 +36,7 @@ CREATE TABLE docs(
   inlinks       INTEGER NOT NULL,
   members_total INTEGER NOT NULL,
   members       TEXT NOT NULL,          -- JSON ["url",…]
-  anchors       TEXT NOT NULL,          -- JSON [{"text":…,"count":…},…]
+  anchors       TEXT NOT NULL,          -- JSON [{"text":…,"count":…,"others":…},…]
   head          BLOB NOT NULL,          -- zstd, the first 32 KiB of the text
   rest          BLOB                    -- zstd, what follows
 );
@@ -45,7 +45,12 @@ CREATE TABLE times(id INTEGER PRIMARY KEY, fetched INTEGER NOT NULL); -- ns sinc
 CREATE TABLE tombstones(cluster BLOB PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE stemmers(name TEXT PRIMARY KEY) WITHOUT ROWID; -- languages that documents were stemmed by
 
-CREATE VIRTUAL TABLE fts USING fts5(title, body, anchors, url, tags,
+` + fullTextSQL + spellingSQL
+
+// fullTextSQL makes the full-text table. anchors are those of links from pages of the
+// same site only, outside those that pages of other sites have.
+const fullTextSQL = `
+CREATE VIRTUAL TABLE fts USING fts5(title, body, anchors, outside, url, tags,
   content='', contentless_delete=1, tokenize='ascii');
 INSERT INTO fts(fts, rank) VALUES('hashsize', 8388608);
 `

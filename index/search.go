@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"indexer/page"
@@ -35,103 +34,19 @@ func (v *View) Search(ctx context.Context, q string, opts Options) (*Results, er
 		return nil, err
 	}
 	res := &Results{Query: q, Ignored: c.ignored, Hits: []Hit{}}
-	found, err := v.candidates(ctx, c, opts, res)
+	found, err := (&search{v: v, c: c, opts: &opts, res: res}).candidates(ctx)
 	if err == nil && opts.Offset < len(found) {
 		found = found[opts.Offset:min(len(found), opts.Offset+opts.Limit)]
 		err = v.fill(ctx, found, c, opts.Offset, res)
+		if err == nil && opts.Explain {
+			err = v.explain(ctx, found, c, &opts, res.Hits)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("index %s: search: %w", v.dir, err)
 	}
 	res.TookMS = float64(time.Since(begun).Microseconds()) / 1000
 	return res, nil
-}
-
-// candidates are the hits in their final order, as far as the page needs them.
-func (v *View) candidates(ctx context.Context, c *compiled, opts Options, res *Results) ([]candidate, error) {
-	n := max(rerankTop, opts.Offset+opts.Limit)
-	if len(c.terms) == 0 {
-		found, err := v.byRank(ctx, c.all(), n)
-		if err != nil {
-			return nil, err
-		}
-		res.Total, err = v.total(ctx, c.all(), len(found), n)
-		res.AllWords = res.Total
-		return found, err
-	}
-	found, err := v.byText(ctx, c.all(), opts.Weights, n)
-	if err != nil {
-		return nil, err
-	}
-	if res.AllWords, err = v.total(ctx, c.all(), len(found), n); err != nil {
-		return nil, err
-	}
-	res.Total = res.AllWords
-	rerank(found, c.terms)
-	if res.AllWords >= FillBelow || c.any() == c.all() {
-		return found, nil
-	}
-	some, err := v.byText(ctx, c.any(), opts.Weights, n+FillBelow)
-	if err != nil {
-		return nil, err
-	}
-	if res.Total, err = v.total(ctx, c.any(), len(some), n+FillBelow); err != nil {
-		return nil, err
-	}
-	some = without(some, found) // any() matches whatever all() does
-	rerank(some, c.terms)
-	return append(found, some...), nil
-}
-
-// without removes from list what is in seen.
-func without(list, seen []candidate) []candidate {
-	ids := make(map[int64]bool, len(seen))
-	for _, c := range seen {
-		ids[c.id] = true
-	}
-	return slices.DeleteFunc(list, func(c candidate) bool { return ids[c.id] })
-}
-
-// total is the number of documents that match; known when fewer came than asked for.
-func (v *View) total(ctx context.Context, expr string, got, asked int) (int, error) {
-	if got < asked {
-		return got, nil
-	}
-	var n int
-	err := v.tx.QueryRowContext(ctx, "SELECT count(*) FROM fts WHERE fts MATCH ?", expr).Scan(&n)
-	return n, err
-}
-
-// byText orders equal scores by row id, as FTS5 does, so that a longer list begins
-// with the shorter one.
-func (v *View) byText(ctx context.Context, expr string, w Weights, n int) ([]candidate, error) {
-	return v.scanCandidates(ctx, `SELECT x.rowid, -x.rank, r.rank, d.url, d.language, d.title
-		FROM (SELECT rowid, rank FROM fts WHERE fts MATCH ? AND rank MATCH ? ORDER BY rank LIMIT ?) x
-		CROSS JOIN docs d ON d.id=x.rowid CROSS JOIN ranks r ON r.id=x.rowid
-		ORDER BY x.rank, x.rowid`, expr, w.rankFunction(), n)
-}
-
-func (v *View) byRank(ctx context.Context, expr string, n int) ([]candidate, error) {
-	return v.scanCandidates(ctx, `SELECT d.id, r.rank, r.rank, d.url, d.language, d.title
-		FROM (SELECT rowid FROM fts WHERE fts MATCH ?) x
-		CROSS JOIN docs d ON d.id=x.rowid CROSS JOIN ranks r ON r.id=x.rowid
-		ORDER BY r.rank DESC, d.url LIMIT ?`, expr, n)
-}
-
-func (v *View) scanCandidates(ctx context.Context, query string, args ...any) (list []candidate, err error) {
-	rows, err := v.tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var c candidate
-		if err := rows.Scan(&c.id, &c.score, &c.rank, &c.url, &c.language, &c.title); err != nil {
-			return nil, err
-		}
-		list = append(list, c)
-	}
-	return list, rows.Err()
 }
 
 // fill makes hits of the candidates of one page.
@@ -154,7 +69,7 @@ func (v *View) fill(ctx context.Context, page []candidate, c *compiled, offset i
 		var members, head []byte
 		var more bool
 		var fetched int64
-		h := Hit{Position: offset + i + 1, URL: page[i].url, Title: page[i].title, Score: page[i].score, Rank: page[i].rank, Language: page[i].language}
+		h := Hit{Position: offset + i + 1, URL: page[i].url, Title: page[i].title, Score: page[i].score, Rank: page[i].rank, Language: page[i].language, MoreFromHost: page[i].moreFromHost}
 		if err := rows.Scan(&h.Inlinks, &members, &head, &more, &fetched); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ type matcher struct {
 	tokens   map[string]int // token → number of its term
 	prefixes []prefixTerm
 	terms    int
+	first    [256]bool // first bytes of tokens; stems begin as their words do
 
 	stems *stemCache // from begin to end; nil without a stemmer
 	stem  []byte
@@ -35,6 +36,7 @@ func newMatcher(terms []term, language string) *matcher {
 		for _, s := range terms[i].sequences {
 			for _, w := range s {
 				m.tokens[w] = m.terms
+				m.first[w[0]] = true
 			}
 			if terms[i].prefix {
 				m.prefixes = append(m.prefixes, prefixTerm{s[len(s)-1], m.terms})
@@ -61,6 +63,9 @@ func (m *matcher) end() {
 
 // match is the term that a token of text belongs to, and where it stands.
 func (m *matcher) match(text string, t *token) (match, bool) {
+	if !m.first[t.text[0]] {
+		return match{}, false
+	}
 	if m.stems != nil && t.letters {
 		m.stem = m.stems.stem(m.stem[:0], t.text)
 		i, ok := m.tokens[string(m.stem)]

@@ -27,8 +27,8 @@ func TestStemCache(t *testing.T) {
 // TestAnchorOrder: which of the anchors is the most frequent is no change of what
 // can be searched.
 func TestAnchorOrder(t *testing.T) {
-	a := &Document{URL: "https://a.example/", Anchors: []Anchor{{"one", 3}, {"two", 2}}}
-	b := &Document{URL: "https://a.example/", Anchors: []Anchor{{"two", 4}, {"one", 3}}}
+	a := &Document{URL: "https://a.example/", Anchors: []Anchor{{Text: "one", Count: 3}, {Text: "two", Count: 2}}}
+	b := &Document{URL: "https://a.example/", Anchors: []Anchor{{Text: "two", Count: 4}, {Text: "one", Count: 3}}}
 	if hashText(a) != hashText(b) || analyze(a) != analyze(b) {
 		t.Error("the order of anchors changes what is indexed")
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 	"slices"
+	"strings"
 )
 
 // textHash covers everything of a document that the full-text table or the
@@ -26,21 +27,21 @@ func hashText(d *Document) textHash {
 	field(d.Title)
 	field(d.Text)
 	for _, a := range sortedAnchors(d) {
-		field(a)
+		field(a.Text)
+		if a.Others > 0 {
+			field("others")
+		}
 	}
 	var sum textHash
 	copy(sum[:], h.Sum(nil))
 	return sum
 }
 
-// sortedAnchors are the texts of the anchors in byte order: in the index the order
+// sortedAnchors are the anchors in byte order of their texts: in the index the order
 // of anchors means nothing, while that of a document is by how frequent they are,
 // which one link more changes.
-func sortedAnchors(d *Document) []string {
-	texts := make([]string, len(d.Anchors))
-	for i := range d.Anchors {
-		texts[i] = d.Anchors[i].Text
-	}
-	slices.Sort(texts)
-	return texts
+func sortedAnchors(d *Document) []Anchor {
+	list := slices.Clone(d.Anchors)
+	slices.SortStableFunc(list, func(a, b Anchor) int { return strings.Compare(a.Text, b.Text) })
+	return list
 }

@@ -73,6 +73,9 @@ func (w *Writer) open(ctx context.Context, opts WriterOptions) error {
 		return err
 	}
 	w.db.SetMaxOpenConns(1)
+	if err := upgrade(ctx, w.db); err != nil {
+		return err
+	}
 	m, err := readMeta(ctx, w.db)
 	if err != nil {
 		return err

@@ -76,7 +76,7 @@ func TestRefusals(t *testing.T) {
 		{"directory", func(path string) error { return os.Mkdir(path, 0o755) }, ErrForeign},
 		{"other database", otherDB(), ErrForeign},
 		{"other database in WAL mode", otherDB("PRAGMA journal_mode=WAL"), ErrForeign},
-		{"newer index", otherDB(fmt.Sprint("PRAGMA application_id=", applicationID), "PRAGMA user_version=2"), ErrNewerFormat},
+		{"newer index", otherDB(fmt.Sprint("PRAGMA application_id=", applicationID), fmt.Sprint("PRAGMA user_version=", FormatVersion+1)), ErrNewerFormat},
 		{"index without version", otherDB(fmt.Sprint("PRAGMA application_id=", applicationID)), ErrForeign},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -43,7 +43,7 @@ func Assemble(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*Assembled
 	d.hashPage(sum)
 	err = VisitInlinks(ctx, tx, d.Members, func(l Inlink) error {
 		d.Inlinks++
-		d.anchors.add(l.Anchor)
+		d.anchors.add(&l)
 		hashStrings(sum, string(l.Source), string(l.Target), l.Anchor)
 		return nil
 	})

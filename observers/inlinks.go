@@ -65,22 +65,31 @@ func visitAnchors(sourceRow string, target page.URL, cols []txn.Version, fn func
 const CountedAnchors = 20_000
 
 // anchorCount counts anchor texts.
-type anchorCount map[string]int
+type anchorCount map[string]anchorLinks
 
-func (c *anchorCount) add(text string) {
+// anchorLinks are how many links have an anchor, and how many of them come from other sites.
+type anchorLinks struct{ all, others int }
+
+func (c *anchorCount) add(l *Inlink) {
 	if *c == nil {
 		*c = make(anchorCount)
 	}
-	if _, known := (*c)[text]; text != "" && (known || len(*c) < CountedAnchors) {
-		(*c)[text]++
+	n, known := (*c)[l.Anchor]
+	if l.Anchor == "" || !known && len(*c) >= CountedAnchors {
+		return
 	}
+	n.all++
+	if index.FromOtherSite(l.Source, l.Target) {
+		n.others++
+	}
+	(*c)[l.Anchor] = n
 }
 
 // best lists the n most frequent texts.
 func (c anchorCount) best(n int) []index.Anchor {
 	list := make([]index.Anchor, 0, len(c))
 	for _, text := range slices.Sorted(maps.Keys(c)) {
-		list = append(list, index.Anchor{Text: text, Count: c[text]})
+		list = append(list, index.Anchor{Text: text, Count: c[text].all, Others: c[text].others})
 	}
 	slices.SortStableFunc(list, func(a, b index.Anchor) int { return cmp.Compare(b.Count, a.Count) })
 	return list[:min(len(list), n)]

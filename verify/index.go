@@ -114,15 +114,22 @@ func shownMembers(c *batch.Cluster) []page.URL {
 
 // countAnchors lists the distinct anchors of links, the most frequent first.
 func countAnchors(links []batch.Inlink) []index.Anchor {
-	count := make(map[string]int)
+	count := make(map[string]*index.Anchor)
 	for _, l := range links {
-		if l.Anchor != "" {
-			count[l.Anchor]++
+		if l.Anchor == "" {
+			continue
+		}
+		if count[l.Anchor] == nil {
+			count[l.Anchor] = &index.Anchor{Text: l.Anchor}
+		}
+		count[l.Anchor].Count++
+		if index.FromOtherSite(l.Source, l.Target) {
+			count[l.Anchor].Others++
 		}
 	}
 	list := make([]index.Anchor, 0, len(count))
-	for text, c := range count {
-		list = append(list, index.Anchor{Text: text, Count: c})
+	for _, a := range count {
+		list = append(list, *a)
 	}
 	slices.SortFunc(list, func(a, b index.Anchor) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))

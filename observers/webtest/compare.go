@@ -260,15 +260,22 @@ func (l lines) addCluster(r *batch.Repository, c *batch.Cluster, withTimes bool)
 }
 
 func anchors(links []batch.Inlink) []index.Anchor {
-	count := make(map[string]int)
+	count := make(map[string]*index.Anchor)
 	for _, l := range links {
-		if l.Anchor != "" {
-			count[l.Anchor]++
+		if l.Anchor == "" {
+			continue
+		}
+		if count[l.Anchor] == nil {
+			count[l.Anchor] = &index.Anchor{Text: l.Anchor}
+		}
+		count[l.Anchor].Count++
+		if index.FromOtherSite(l.Source, l.Target) {
+			count[l.Anchor].Others++
 		}
 	}
 	list := make([]index.Anchor, 0, len(count))
-	for text, n := range count {
-		list = append(list, index.Anchor{Text: text, Count: n})
+	for _, a := range count {
+		list = append(list, *a)
 	}
 	slices.SortFunc(list, func(a, b index.Anchor) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))

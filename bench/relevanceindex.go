@@ -1,0 +1,102 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"indexer/index"
+	"indexer/page"
+)
+
+// relevance is the run of a benchmark: its queries and the two copies of the index.
+type relevance struct {
+	o             RelevanceOptions
+	kinds         []kind
+	whole, silent *index.Reader // without the links that are held out; without anchors
+}
+
+// copies makes the two indexes under dir and opens them.
+func (b *relevance) copies(ctx context.Context, source, dir string) (err error) {
+	held := make(map[page.URL][]string)
+	for _, k := range b.kinds {
+		for _, half := range k.halves {
+			for _, item := range half {
+				if item.held != "" {
+					held[item.want] = append(held[item.want], item.held)
+				}
+			}
+		}
+	}
+	b.whole, err = copyIndex(ctx, source, filepath.Join(dir, "held-out"), func(d *index.Document) {
+		for _, anchor := range held[d.URL] {
+			d.Anchors = withoutLink(d.Anchors, anchor)
+			d.Inlinks--
+		}
+	})
+	if err != nil {
+		return err
+	}
+	b.silent, err = copyIndex(ctx, source, filepath.Join(dir, "no-anchors"), func(d *index.Document) { d.Anchors = nil })
+	return err
+}
+
+func (b *relevance) close() error {
+	var errs []error
+	for _, r := range []*index.Reader{b.whole, b.silent} {
+		if r != nil {
+			errs = append(errs, r.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// withoutLink takes one link away from an anchor, and the anchor when it was the last.
+// A link of another site is taken where there is one, which is what helps most.
+func withoutLink(anchors []index.Anchor, text string) []index.Anchor {
+	anchors = slices.Clone(anchors)
+	for i := range anchors {
+		if a := &anchors[i]; a.Text == text {
+			a.Count--
+			a.Others = max(a.Others-1, 0)
+		}
+	}
+	return slices.DeleteFunc(anchors, func(a index.Anchor) bool { return a.Count <= 0 })
+}
+
+func copyIndex(ctx context.Context, from, to string, change func(*index.Document)) (_ *index.Reader, err error) {
+	r, err := index.OpenReader(from)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	w, err := index.OpenWriter(ctx, to, index.WriterOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(fillCopy(ctx, r, w, change), w.Close()); err != nil {
+		return nil, err
+	}
+	return index.OpenReader(to)
+}
+
+func fillCopy(ctx context.Context, r *index.Reader, w *index.Writer, change func(*index.Document)) error {
+	var batch []index.Change
+	flush := func() error {
+		err := w.Apply(ctx, batch)
+		batch = nil
+		return err
+	}
+	err := r.Documents(ctx, func(d index.Document) error {
+		change(&d)
+		if batch = append(batch, index.Upsert(&d)); len(batch) < floorBatch {
+			return nil
+		}
+		return flush()
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}

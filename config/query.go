@@ -1,0 +1,57 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Query holds the settings of searching.
+type Query struct {
+	// Limit is how many hits are shown.
+	Limit int
+	// PerHost is how many of the first ten hits may be of one host; 0: any number.
+	PerHost int
+	Weights Weights
+}
+
+// Weights are what the parts of a score count (docs/ranking.md).
+type Weights struct {
+	// Of a word's occurrence in a title, the body, an anchor of the same site, one of
+	// another site, the URL.
+	Title, Body, Anchors, Outside, URL float64
+	// TitleMatch, AnchorMatch and Rank are the strengths of the factors of the second sorting.
+	TitleMatch, AnchorMatch, Rank float64
+}
+
+func defaultQuery() Query {
+	return Query{Limit: 10, PerHost: 2, Weights: Weights{
+		Title: 20, Body: 1, Anchors: 4, Outside: 8, URL: 2,
+		TitleMatch: 1, AnchorMatch: 1, Rank: 0.02,
+	}}
+}
+
+var querySettings = []setting{
+	number("query.limit", func(c *Config) *int { return &c.Query.Limit }, 1, 1000),
+	number("query.per_host", func(c *Config) *int { return &c.Query.PerHost }, 0, 10),
+	weight("query.weights.title", func(w *Weights) *float64 { return &w.Title }),
+	weight("query.weights.body", func(w *Weights) *float64 { return &w.Body }),
+	weight("query.weights.anchors", func(w *Weights) *float64 { return &w.Anchors }),
+	weight("query.weights.outside_anchors", func(w *Weights) *float64 { return &w.Outside }),
+	weight("query.weights.url", func(w *Weights) *float64 { return &w.URL }),
+	weight("query.weights.title_match", func(w *Weights) *float64 { return &w.TitleMatch }),
+	weight("query.weights.anchor_match", func(w *Weights) *float64 { return &w.AnchorMatch }),
+	weight("query.weights.rank", func(w *Weights) *float64 { return &w.Rank }),
+}
+
+func weight(key string, field func(*Weights) *float64) setting {
+	const most = 1000
+	return setting{
+		key: key, allowed: fmt.Sprintf("a number from 0 to %d", most),
+		set: func(c *Config, v string) bool {
+			x, err := strconv.ParseFloat(v, 64)
+			*field(&c.Query.Weights) = x
+			return err == nil && x >= 0 && x <= most
+		},
+		get: func(c *Config) string { return strconv.FormatFloat(*field(&c.Query.Weights), 'g', -1, 64) },
+	}
+}

@@ -1,0 +1,185 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// search is one run of a query on a view.
+type search struct {
+	v    *View
+	c    *compiled
+	opts *Options
+	res  *Results
+}
+
+// candidates are the hits in their final order, as far as the page needs them. They come in
+// two tiers: documents with all the words, then, if those are few, documents with some.
+func (s *search) candidates(ctx context.Context) ([]candidate, error) {
+	n := max(rerankTop, s.opts.Offset+s.opts.Limit)
+	found, total, err := s.tier(ctx, s.c.all(), n, true)
+	if err != nil {
+		return nil, err
+	}
+	s.res.AllWords, s.res.Total = total, total
+	if total >= FillBelow || len(s.c.terms) == 0 || s.c.any() == s.c.all() {
+		return found, nil
+	}
+	if err := s.markCommon(ctx); err != nil {
+		return nil, err
+	}
+	some, total, err := s.tier(ctx, s.c.any(), n+FillBelow, false)
+	if err != nil {
+		return nil, err
+	}
+	s.res.Total = total // any() matches whatever all() does
+	return append(found, without(some, found)...), nil
+}
+
+// commonWord is how many documents have a word that is left out of the any-word query
+// if a rarer one is there: it would be most of the cost and little of the order.
+const commonWord = 2000
+
+// markCommon finds the common words of the query. It counts no further than commonWord.
+func (s *search) markCommon(ctx context.Context) error {
+	optional, common := 0, 0
+	for i := range s.c.terms {
+		t := &s.c.terms[i]
+		if t.required || t.stop {
+			continue
+		}
+		optional++
+		var n int
+		err := s.v.tx.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)", t.relaxed(), commonWord+1).Scan(&n)
+		if err != nil {
+			return err
+		}
+		if t.common = n > commonWord; t.common {
+			common++
+		}
+	}
+	for i := range s.c.terms {
+		s.c.terms[i].common = s.c.terms[i].common && common < optional
+	}
+	return nil
+}
+
+// tier is the best n documents that match an expression, and how many match.
+func (s *search) tier(ctx context.Context, expr string, n int, all bool) (found []candidate, total int, err error) {
+	switch {
+	case s.opts.Sort == ByDate:
+		found, err = s.sorted(ctx, expr, "t.fetched DESC, d.url", n)
+	case len(s.c.terms) == 0:
+		found, err = s.sorted(ctx, expr, "r.rank DESC, d.url", n)
+	default:
+		found, err = s.byText(ctx, expr, n)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if total, err = s.total(ctx, expr, len(found), n); err != nil {
+		return nil, 0, err
+	}
+	if s.opts.Sort == ByDate || len(s.c.terms) == 0 {
+		return found, total, nil
+	}
+	top := min(len(found), rerankTop)
+	if all && total > rerankTop {
+		if found, top, err = s.addNamed(ctx, found); err != nil {
+			return nil, 0, err
+		}
+	}
+	if err := s.rerank(ctx, found[:top]); err != nil {
+		return nil, 0, err
+	}
+	for i := range found {
+		found[i].allWords = all
+	}
+	if s.opts.PerHost > 0 && !s.c.oneSite {
+		found = spreadHosts(found, s.opts.PerHost)
+	}
+	return found, total, nil
+}
+
+// without removes from list what is in seen.
+func without(list, seen []candidate) []candidate {
+	ids := make(map[int64]bool, len(seen))
+	for _, c := range seen {
+		ids[c.id] = true
+	}
+	return slices.DeleteFunc(list, func(c candidate) bool { return ids[c.id] })
+}
+
+// total is the number of documents that match; known when fewer came than asked for.
+func (s *search) total(ctx context.Context, expr string, got, asked int) (n int, err error) {
+	if got < asked {
+		return got, nil
+	}
+	query, args := "SELECT count(*) FROM times t WHERE true"+s.c.fetched.condition("t.id"), []any{}
+	if expr != "" {
+		query, args = "SELECT count(*) FROM fts WHERE fts MATCH ?"+s.c.fetched.condition("fts.rowid"), []any{expr}
+	}
+	err = s.v.tx.QueryRowContext(ctx, query, args...).Scan(&n)
+	return n, err
+}
+
+// addNamed adds the best documents that are called what was asked for and are not among
+// the best by text: a long page, in which the words of its title are lost, can still be the one that is
+// meant. Their texts count as what the names alone give, but not above any found before.
+// top is how many are to be sorted again. When there are more than rerankTop matches, whatever is
+// asked for, this is the same list at any limit and offset.
+func (s *search) addNamed(ctx context.Context, found []candidate) (list []candidate, top int, err error) {
+	named, err := s.byText(ctx, s.c.named(), rerankTop)
+	if err != nil {
+		return nil, 0, err
+	}
+	at := min(len(found), rerankTop)
+	named = without(named, found[:at])
+	for i := range named {
+		named[i].text = min(named[i].text, found[at-1].text)
+		named[i].score = named[i].text
+	}
+	rest := without(slices.Clone(found[at:]), named)
+	return append(append(found[:at:at], named...), rest...), at + len(named), nil
+}
+
+const candidateColumns = "r.rank, d.url, d.language, d.title"
+
+// byText orders equal scores by row id, as FTS5 does, so that a longer list begins
+// with the shorter one.
+func (s *search) byText(ctx context.Context, expr string, n int) ([]candidate, error) {
+	return s.scan(ctx, "SELECT x.rowid, -x.rank, "+candidateColumns+`
+		FROM (SELECT rowid, rank FROM fts WHERE fts MATCH ? AND rank MATCH ?`+s.c.fetched.condition("fts.rowid")+` ORDER BY rank LIMIT ?) x
+		CROSS JOIN docs d ON d.id=x.rowid CROSS JOIN ranks r ON r.id=x.rowid
+		ORDER BY x.rank, x.rowid`, expr, s.opts.Weights.rankFunction(), n)
+}
+
+// sorted gives matches in an order that has nothing to do with words. Their score is
+// the rank. Without an expression all documents match.
+func (s *search) sorted(ctx context.Context, expr, order string, n int) ([]candidate, error) {
+	from, args := "(SELECT rowid FROM fts WHERE fts MATCH ?)", []any{expr, n}
+	if expr == "" {
+		from, args = "(SELECT id AS rowid FROM times)", []any{n}
+	}
+	return s.scan(ctx, "SELECT x.rowid, r.rank, "+candidateColumns+" FROM "+from+` x
+		CROSS JOIN times t ON t.id=x.rowid CROSS JOIN ranks r ON r.id=x.rowid CROSS JOIN docs d ON d.id=x.rowid
+		WHERE true`+s.c.fetched.condition("x.rowid")+" ORDER BY "+order+" LIMIT ?", args...)
+}
+
+func (s *search) scan(ctx context.Context, query string, args ...any) (list []candidate, err error) {
+	rows, err := s.v.tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var c candidate
+		if err := rows.Scan(&c.id, &c.score, &c.rank, &c.url, &c.language, &c.title); err != nil {
+			return nil, err
+		}
+		c.text = c.score
+		list = append(list, c)
+	}
+	return list, rows.Err()
+}

@@ -1,0 +1,4 @@
+package index
+
+// spellingSQL is a placeholder until spelling is written.
+const spellingSQL = ``

@@ -1,0 +1,37 @@
+package index
+
+import (
+	"fmt"
+	"math"
+)
+
+// Weights are what the parts of a score count; docs/ranking.md tells how they were
+// chosen. The zero value means [DefaultWeights].
+type Weights struct {
+	// Of the columns in BM25: how much an occurrence there counts beside one in the body.
+	Title, Body, Anchors, Outside, URL float64
+	// TitleMatch, AnchorMatch and Rank are the strengths of the factors of the second
+	// sorting (rerank.go).
+	TitleMatch, AnchorMatch, Rank float64
+}
+
+// DefaultWeights were chosen by `indexer bench relevance --tune` on one half of its
+// queries; docs/ranking.md reports the other.
+var DefaultWeights = Weights{Title: 20, Body: 1, Anchors: 4, Outside: 8, URL: 2, TitleMatch: 1, AnchorMatch: 1, Rank: 0.02}
+
+// MaxWeight bounds each of the weights.
+const MaxWeight = 1000
+
+func (w *Weights) check() error {
+	for _, x := range []float64{w.Title, w.Body, w.Anchors, w.Outside, w.URL, w.TitleMatch, w.AnchorMatch, w.Rank} {
+		if !(x >= 0) || math.IsInf(x, 0) || x > MaxWeight {
+			return &UsageError{fmt.Sprintf("weight %v: weights are from 0 to %d", x, MaxWeight)}
+		}
+	}
+	return nil
+}
+
+// rankFunction is the weights as FTS5's rank configuration; the tags weigh nothing.
+func (w *Weights) rankFunction() string {
+	return fmt.Sprintf("bm25(%g,%g,%g,%g,%g,0.0)", w.Title, w.Body, w.Anchors, w.Outside, w.URL)
+}
