@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 
 	"indexer/page"
 )
@@ -28,14 +27,15 @@ type capture struct {
 // Lines stand in the order of their bytes. The key comes first, so that a site lies
 // together, and look-ups are binary searches.
 func CDXJLine(c *Capture) ([]byte, error) {
+	at := c.Time.UTC()
+	if at.Year() < 0 || at.Year() > 9999 {
+		return nil, fmt.Errorf("cdxj: %s was fetched in the year %d, which has not four digits", c.URL, at.Year())
+	}
 	var line bytes.Buffer
-	fmt.Fprintf(&line, "%s %s ", page.SURT(c.URL), c.Time.UTC().Format("20060102150405"))
+	fmt.Fprintf(&line, "%s %s ", page.SURT(c.URL), at.Format("20060102150405"))
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(capture{c.URL, c.MIME, strconv.Itoa(c.Status), "sha256:" + hex.EncodeToString(c.Sum[:])})
-	if c.Time.Year() < 0 || c.Time.After(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)) {
-		return nil, fmt.Errorf("cdxj: %s was fetched in the year %d, which has not four digits", c.URL, c.Time.Year())
-	}
 	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), err
 }
 

@@ -42,7 +42,10 @@ func ReverseHost(host string) string {
 	if isAddress(host) {
 		return host
 	}
-	labels := strings.Split(strings.TrimPrefix(host, "www."), ".")
+	if bare := strings.TrimPrefix(host, "www."); strings.Contains(bare, ".") {
+		host = bare
+	}
+	labels := strings.Split(host, ".")
 	slices.Reverse(labels)
 	return strings.Join(labels, ".")
 }

@@ -1,0 +1,133 @@
+package export
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"indexer/page"
+)
+
+func parquetDocs(r *rand.Rand, n int) (docs []Document) {
+	for i := range n {
+		d := Document{
+			URL: page.URL(fmt.Sprintf("https://example.com/%d", i)), Title: []string{"", "title", "標題"}[r.IntN(3)], Text: strings.Repeat("wörd ", r.IntN(2000)),
+			Language: []string{"", "en", "ja"}[r.IntN(3)], Rank: r.Float64(), ContentKey: fmt.Sprintf("%064x", i),
+			FetchedAt: time.UnixMicro(r.Int64N(2e15)).UTC(), Members: []page.URL{page.URL(fmt.Sprintf("https://example.com/%d", i))}, Inlinks: []Link{},
+		}
+		for n := range r.IntN(4) {
+			d.Inlinks = append(d.Inlinks, Link{page.URL(fmt.Sprintf("https://a.example/%d", n)), d.URL, []string{"", "anchor", "文"}[r.IntN(3)]})
+			d.Members = append(d.Members, page.URL(fmt.Sprintf("https://copy.example/%d", n)))
+		}
+		docs = append(docs, d)
+	}
+	return docs
+}
+
+func writeParquet[T any](t *testing.T, sink Sink[T], records []T) {
+	t.Helper()
+	for i := range records {
+		if err := sink.Write(&records[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What was written is what is read, over several row groups, and twice the same bytes.
+func TestParquetReadBack(t *testing.T) {
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	docs := parquetDocs(rand.New(rand.NewPCG(seed, 0)), 500)
+	write := func() []byte {
+		var out bytes.Buffer
+		sink := NewParquetDocuments(&out).(*parquetSink[Document])
+		for i := range docs {
+			if err := sink.Write(&docs[i]); err != nil {
+				t.Fatal(err)
+			}
+			if i%200 == 199 {
+				sink.bytes = bytesInGroup // as if it had grown
+			}
+		}
+		if err := sink.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	file := write()
+	if !bytes.Equal(file, write()) {
+		t.Error("the same documents are other bytes")
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(f.RowGroups()); n != 3 {
+		t.Errorf("%d row groups, want 3", n)
+	}
+	r := parquet.NewGenericReader[Document](bytes.NewReader(file))
+	got := make([]Document, len(docs)+1)
+	n, err := r.Read(got)
+	if n != len(docs) || err != nil && !errors.Is(err, io.EOF) {
+		t.Fatal(n, err)
+	}
+	for i := range docs {
+		if got[i].Inlinks == nil {
+			got[i].Inlinks = []Link{} // Parquet does not tell these apart
+		}
+		got[i].FetchedAt = got[i].FetchedAt.UTC()
+		if !reflect.DeepEqual(got[i], docs[i]) {
+			t.Fatalf("read %+v, wrote %+v", got[i], docs[i])
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Apache Arrow reads what JSONL has of the same documents and links.
+func TestParquetReadByArrow(t *testing.T) {
+	python := pythonWith(t, "pyarrow.parquet")
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, n := range []int{0, 1, 300} {
+		docs := parquetDocs(r, n)
+		var links []Link
+		for _, d := range docs {
+			links = append(links, d.Inlinks...)
+		}
+		compareArrow(t, python, docs, NewParquetDocuments)
+		compareArrow(t, python, links, NewParquetLinks)
+	}
+}
+
+func compareArrow[T any](t *testing.T, python string, records []T, open func(io.Writer) Sink[T]) {
+	t.Helper()
+	var file, lines bytes.Buffer
+	writeParquet(t, open(&file), records)
+	writeParquet(t, NewJSONL[T](&lines), records)
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"x.parquet": file.Bytes(), "x.jsonl": lines.Bytes()} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := runPython(t, python, "compare_parquet.py", filepath.Join(dir, "x.parquet"), filepath.Join(dir, "x.jsonl"))
+	if want := fmt.Sprintf("%d rows, the same, ZSTD\n", len(records)); out != want && (len(records) > 0 || out != "0 rows, the same, \n") {
+		t.Errorf("Arrow: %s", out)
+	}
+}

@@ -1,0 +1,110 @@
+package export
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+)
+
+// Random records through a sorter with little memory come out as a sort in memory has
+// them, twice, and no file is left.
+func TestSorterAgainstSort(t *testing.T) {
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for round := range 60 {
+		dir := t.TempDir()
+		limit := 1 + r.IntN(2000)
+		s := NewSorter(dir, limit)
+		var want [][]byte
+		for range r.IntN(500) {
+			record := make([]byte, r.IntN(1+r.IntN(60)))
+			for i := range record {
+				record[i] = byte(r.IntN(3)) * 100
+			}
+			want = append(want, bytes.Clone(record))
+			if err := s.Add(record); err != nil {
+				t.Fatal(err)
+			}
+			clear(record) // the sorter has its own
+		}
+		slices.SortFunc(want, bytes.Compare)
+		for range 2 {
+			var got [][]byte
+			if err := s.Sorted(func(record []byte) error {
+				got = append(got, bytes.Clone(record))
+				_ = append(record, "behind"...) // must not reach the next record
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.EqualFunc(got, want, bytes.Equal) {
+				t.Fatalf("round %d, limit %d: %d records of %d, or in another order", round, limit, len(got), len(want))
+			}
+		}
+		if cap(s.buf) > 4*limit+1000 {
+			t.Errorf("limit %d: a buffer of %d bytes", limit, cap(s.buf))
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("left: %v, %v", left, err)
+		}
+	}
+}
+
+// An error of the function given ends the sort, from memory and from runs.
+func TestSorterPassesErrorsOn(t *testing.T) {
+	stop := errors.New("stop")
+	for _, limit := range []int{0, 1} {
+		s := NewSorter(t.TempDir(), limit)
+		for _, record := range []string{"b", "a", "c"} {
+			if err := s.Add([]byte(record)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n := 0
+		if err := s.Sorted(func([]byte) error { n++; return stop }); !errors.Is(err, stop) || n != 1 {
+			t.Errorf("limit %d: %v after %d", limit, err, n)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A directory that is not there, and a run that was cut off, are errors.
+func TestSorterWithoutItsFile(t *testing.T) {
+	s := NewSorter(t.TempDir()+"/none", 1)
+	if err := s.Add([]byte("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Add([]byte("b")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no directory: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	s = NewSorter(t.TempDir(), 1)
+	for _, record := range []string{"aaaa", "bbbb"} {
+		if err := s.Add([]byte(record)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Sorted(func([]byte) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.file.file.Truncate(7); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Sorted(func([]byte) error { return nil }); err == nil {
+		t.Error("half a record was read as one")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
