@@ -21,7 +21,7 @@ var questions = map[string]question{
 	"inspect": inspect,
 	"trace":   traceJourney,
 	"stats":   stats,
-	"export":  export,
+	"export":  exportTable,
 	"verify":  verifyRepository,
 	"rank":    ranks,
 	"scan":    scan,

@@ -90,6 +90,7 @@ var outcomes = []outcome{
 	{is(errProblems), statusDifferences, "the index can be made anew: load the same pages into an empty data directory, and please report it"},
 	{is(errStillBusy), statusFailed, "`indexer stats` tells what is left"},
 	{is(txn.ErrBelowSafePoint), statusUsage, "`indexer gc pins` lists what is kept; the setting history keeps the past for longer"},
+	{is(repository.ErrFuture), statusUsage, ""},
 	{is(txn.ErrNoPin), statusUsage, "`indexer gc pins` lists the pins"},
 	{is(notify.ErrNoLetter), statusUsage, "`indexer dead list` lists what there is"},
 	{is(web.ErrExposed), statusUsage, "or listen on 127.0.0.1, and let a proxy with TLS in front of it be reached"},

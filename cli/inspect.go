@@ -14,6 +14,7 @@ import (
 	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"
+	"indexer/txn"
 )
 
 const inspectHelp = `
@@ -24,25 +25,34 @@ crawl also the rules that decided on it, its last ten visits, and when the next 
 due, and why.
 
 A URL that was never seen is no error: the answer says so. While another process
-has the data directory, that process is asked.`
+has the data directory, that process is asked.
+` + momentHelp
 
 func (a *app) inspectCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "inspect URL",
+	var at string
+	cmd := &cobra.Command{
+		Use:   "inspect [--at TIME] URL",
 		Short: "Everything known of one URL, and why it is, or is not, in the index",
 		Long:  long(inspectHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples(
 			"indexer inspect https://lighthouse.example/",
 			"indexer inspect --format json https://lighthouse.example/ | jq .reason",
+			"indexer inspect --at 2h https://lighthouse.example/",
 		),
 		Args: exactly(1, "one URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := parseURL(args[0]); err != nil {
 				return err
 			}
-			return a.ask(cmd.Context(), a.request("inspect", args[0]), a.stdout)
+			moment, err := momentArgument(at, time.Now())
+			if err != nil {
+				return err
+			}
+			return a.ask(cmd.Context(), a.request("inspect", append(args, moment...)...), a.stdout)
 		},
 	}
+	momentFlag(cmd, &at)
+	return cmd
 }
 
 func parseURL(raw string) (page.URL, error) {
@@ -57,18 +67,26 @@ func parseURL(raw string) (page.URL, error) {
 }
 
 func inspect(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
-	if len(req.Args) != 1 {
+	if len(req.Args) != 1 && len(req.Args) != 2 {
 		return &usageError{reason: "inspect needs one URL"}
 	}
 	u, err := parseURL(req.Args[0])
 	if err != nil {
 		return err
 	}
-	i, err := r.Inspect(ctx, u)
+	moment, err := takeMoment(req.Args[1:])
 	if err != nil {
 		return err
 	}
-	visits, err := frontier.Inspect(ctx, r.DB(), u)
+	var visits *frontier.Inspection
+	i, err := r.InspectAt(ctx, u, moment, func(tx *txn.Txn) (err error) {
+		if moment.IsNow() {
+			visits, err = frontier.Inspect(ctx, r.DB(), u)
+		} else {
+			visits, err = frontier.InspectAt(ctx, tx, u)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -88,7 +106,11 @@ func visitsText(c *frontier.Inspection) string {
 		return ""
 	}
 	t := new(table)
-	t.row("crawl", c.State+": "+c.Rule+", it "+c.Why)
+	if c.Rule == "" { // of the past
+		t.row("crawl", c.State)
+	} else {
+		t.row("crawl", c.State+": "+c.Rule+", it "+c.Why)
+	}
 	allowed := "allowed"
 	if !c.RobotsAllowed {
 		allowed = "disallowed"
@@ -133,6 +155,9 @@ const maxListed = 20
 func inspectionText(i *repository.Inspection) string {
 	t := new(table)
 	t.row("url", string(i.URL))
+	if i.AsOf != nil {
+		t.row("as of", asOfText(i.AsOf))
+	}
 	if i.Indexed {
 		t.row("in the index", "yes: "+i.Reason)
 	} else {
@@ -158,6 +183,13 @@ func inspectionText(i *repository.Inspection) string {
 		t.row("note", fmt.Sprintf("%d rows wait for observers: this may be about to change", i.Pending))
 	}
 	return t.String()
+}
+
+func asOfText(a *repository.AsOf) string {
+	if a.Asked == nil {
+		return fmt.Sprintf("timestamp %d", a.TS)
+	}
+	return fmt.Sprintf("%s, timestamp %d", a.Asked.UTC().Format(time.RFC3339), a.TS)
 }
 
 func linkText(url, anchor string) string {

@@ -76,6 +76,19 @@ func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
 	return i, i.readRobots(ctx, tx, u)
 }
 
+// InspectAt tells what the crawl knew of a URL as of a transaction; nil if it did not
+// know it. Which rule would have decided then is not told: rules are of the crawl as
+// it is.
+func InspectAt(ctx context.Context, tx *txn.Txn, u page.URL) (*Inspection, error) {
+	e, known, err := ReadEntry(ctx, tx, u)
+	if err != nil || !known {
+		return nil, err
+	}
+	i := &Inspection{}
+	i.fill(e)
+	return i, i.readRobots(ctx, tx, u)
+}
+
 func (i *Inspection) fill(e schema.FrontierEntry) {
 	i.State, i.Depth, i.Source, i.Visits = e.State.String(), e.Depth, e.Source, e.Visits
 	if e.IsRefused() {

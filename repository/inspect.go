@@ -36,6 +36,15 @@ type Inspection struct {
 	// Pending is how much the observers still have to do, over all URLs: what is
 	// told here may be about to change.
 	Pending int `json:"pending"`
+	// AsOf is set where a moment of the past was asked for. Pending is 0 then: what
+	// was left to do is not kept.
+	AsOf *AsOf `json:"as_of,omitempty"`
+}
+
+// AsOf says which state was read.
+type AsOf struct {
+	TS    uint64     `json:"ts"`              // what was committed at this timestamp, or before
+	Asked *time.Time `json:"asked,omitempty"` // the time of day it stands for
 }
 
 // Outlink is a counting link of a page.
@@ -46,19 +55,34 @@ type Outlink struct {
 
 // Inspect tells everything about a URL as of now.
 func (r *Repository) Inspect(ctx context.Context, u page.URL) (*Inspection, error) {
-	tx, err := r.snapshot(ctx, r.db.LastTimestamp())
+	return r.InspectAt(ctx, u, Moment{}, nil)
+}
+
+// InspectAt tells everything about a URL as of a moment. With more, it is called with
+// the transaction that reads there, for what others know. Errors: as those of ExportAs.
+func (r *Repository) InspectAt(ctx context.Context, u page.URL, m Moment, more func(*txn.Txn) error) (*Inspection, error) {
+	tx, err := r.past(ctx, m)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("inspect %s: %w", u, err)
 	}
 	defer tx.Rollback()
-	i := &Inspection{
-		URL: u, Pending: r.pipeline.Backlog(), Members: []page.URL{}, Outlinks: []Outlink{}, Inlinks: []observers.Inlink{},
+	i := &Inspection{URL: u, Members: []page.URL{}, Outlinks: []Outlink{}, Inlinks: []observers.Inlink{}}
+	if m.IsNow() {
+		i.Pending = r.pipeline.Backlog()
+	} else {
+		i.AsOf = &AsOf{TS: tx.Start()}
+		if !m.Time.IsZero() {
+			i.AsOf.Asked = &m.Time
+		}
 	}
 	steps := []func(context.Context, *txn.Txn) error{i.readFetch, i.readDocument, i.readCluster, i.readInlinks}
 	for _, step := range steps {
 		if err := step(ctx, tx); err != nil {
 			return nil, fmt.Errorf("inspect %s: %w", u, err)
 		}
+	}
+	if more != nil {
+		return i, more(tx)
 	}
 	return i, nil
 }

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"testing"
+	"time"
+
+	"indexer/repository"
+)
+
+func TestParseMoment(t *testing.T) {
+	now := time.Date(2026, 3, 5, 12, 0, 0, 0, time.UTC)
+	at := func(d time.Duration) repository.Moment { return repository.Moment{Time: now.Add(-d)} }
+	for in, want := range map[string]repository.Moment{
+		"":                          {},
+		"now":                       {},
+		"1234":                      {TS: 1234},
+		"18446744073709551615":      {TS: 1<<64 - 1},
+		"2026-03-05T12:00:00Z":      at(0),
+		"2026-03-05T14:00:00+02:00": at(0),
+		"2026-03-05T11:59:59.5Z":    at(500 * time.Millisecond),
+		"2026-03-04":                at(36 * time.Hour),
+		"2h":                        at(2 * time.Hour),
+		"-2h":                       at(2 * time.Hour),
+		"2h ago":                    at(2 * time.Hour),
+		"-1h30m ago":                at(90 * time.Minute),
+		"3d":                        at(72 * time.Hour),
+		"1d 2h ago":                 at(26 * time.Hour),
+		"250ms":                     at(250 * time.Millisecond),
+	} {
+		got, err := parseMoment(in, now)
+		if err != nil || got.TS != want.TS || !got.Time.Equal(want.Time) {
+			t.Errorf("%q is %+v, %v; want %+v", in, got, err, want)
+		}
+		args, err := momentArgument(in, now)
+		if err != nil {
+			t.Error(err)
+		}
+		if back, err := takeMoment(args); err != nil || back.TS != want.TS || !back.Time.Equal(want.Time) {
+			t.Errorf("%q is asked as %q, which is %+v, %v", in, args, back, err)
+		}
+	}
+	for _, in := range []string{"0", "-0", "-", "ago", "--2h", "2h later", "yesterday", "2026-13-01", "d", "99999999d", "1.5", "-0x5", "99999999999999999999"} {
+		if m, err := parseMoment(in, now); err == nil {
+			t.Errorf("%q is %+v", in, m)
+		}
+	}
+}
