@@ -64,6 +64,15 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 	if err != nil {
 		return err
 	}
+	if len(from.urls) == 0 {
+		err := checkDataDir(a.cfg.Data, false)
+		if errors.Is(err, errNoData) {
+			return noCrawl(a.cfg.Data) // and no directory is made
+		}
+		if err != nil {
+			return err
+		}
+	}
 	fetchOptions, err := f.fetchOptions(int64(a.cfg.WARC.MaxBody))
 	if err != nil {
 		return err
@@ -75,6 +84,10 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 	}
 	err = a.crawlIn(ctx, s, from, f, fetchOptions)
 	return errors.Join(err, s.close(ctx))
+}
+
+func noCrawl(dir string) error {
+	return &usageError{reason: "there is no crawl in " + dir + " to go on with; name seeds", help: "indexer crawl"}
 }
 
 func (f *crawlFlags) fetchOptions(maxBody int64) (fetch.Options, error) {
@@ -99,7 +112,7 @@ func (a *app) crawlIn(ctx context.Context, s *session, from foundSeeds, f crawlF
 		return err
 	}
 	if len(from.urls) == 0 && !known {
-		return &usageError{reason: "there is no crawl in " + a.cfg.Data + " to go on with; name seeds", help: "indexer crawl"}
+		return noCrawl(a.cfg.Data)
 	}
 	if err := s.crawl.Begin(ctx, s.repo.DB(), config, from.urls); err != nil {
 		return err
@@ -147,6 +160,8 @@ func (s *session) runCrawler(ctx context.Context, f crawlFlags, bare []page.URL,
 	}
 	c = crawler.New(f.crawlerOptions(s, bare), front, fetcher, rec)
 	s.crawl.Wake(wake)
+	s.crawler.Store(c)
+	defer s.crawler.Store(nil)
 	return s.watchCrawl(ctx, c)
 }
 

@@ -23,6 +23,9 @@ and a JSON API, on a loopback address. With --crawl it crawls as well, with the 
 of indexer crawl, and what it fetches is found seconds later; the server stays when
 the crawl has ended.
 
+/status shows the pipeline at work, /metrics the same for Prometheus, and /healthz and
+/readyz are for whatever supervises the process.
+
 While another process has the data directory, searching goes on from the index files,
 and that process is asked for details.
 
@@ -41,6 +44,7 @@ type serveFlags struct {
 	passwordFile string
 	tokenFile    string
 	seeds        []string
+	profiles     bool
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -66,6 +70,7 @@ func (a *app) serveCommand() *cobra.Command {
 	flags.StringVar(&f.tokenFile, "token-file", "", "`file` whose first line is a token (HTTP Bearer, or the password of any user)")
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "`name` by which a proxy calls it; may be repeated")
 	registerCrawl(cmd, a.cfg.Crawl)
+	flags.BoolVar(&f.profiles, "pprof", false, "profiles of this process under /debug/pprof/")
 	a.pipelineFlags(cmd)
 	return cmd
 }
@@ -124,7 +129,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	s, err := open(ctx)
 	switch {
 	case err == nil:
-		err = s.serve(ctx, l, options, from, crawl, crawls)
+		err = s.serve(ctx, l, options, from, crawl, crawls, f.profiles)
 		return errors.Join(err, s.close(ctx))
 	case errors.Is(err, store.ErrInUse) && !crawls:
 		return errors.Join(a.serveBeside(ctx, l, options), closeListener(l))
@@ -133,8 +138,13 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 }
 
 // serve serves an open data directory, and crawls as well if crawls.
-func (s *session) serve(ctx context.Context, l net.Listener, o web.Options, from foundSeeds, f crawlFlags, crawls bool) error {
+func (s *session) serve(ctx context.Context, l net.Listener, o web.Options, from foundSeeds, f crawlFlags, crawls, profiles bool) error {
 	o.Inspect = web.Local{Repo: s.repo}
+	status, err := s.mountLive(&o, profiles)
+	if err != nil {
+		return errors.Join(err, closeListener(l))
+	}
+	defer status.Close()
 	if !crawls {
 		return s.app.serveIndex(ctx, l, o)
 	}

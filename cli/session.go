@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 
 	"indexer/control"
+	"indexer/crawler"
 	"indexer/frontier"
 	"indexer/notify"
 	"indexer/observers"
@@ -22,6 +24,8 @@ type session struct {
 	repo   *repository.Repository
 	server *control.Server // nil where the directory cannot hold a socket
 	crawl  *frontier.Crawl
+
+	crawler atomic.Pointer[crawler.Crawler] // while it runs
 }
 
 var commitModes = map[string]txn.Mode{"auto": txn.Auto, "one-phase": txn.OnePhase, "two-phase": txn.TwoPhase}
@@ -33,8 +37,16 @@ func (a *app) repositoryOptions(crawl *frontier.Crawl) repository.Options {
 		Crawl: func(ctx context.Context, db *txn.DB) ([]notify.Observer, error) {
 			return crawl.Resume(ctx, db, a.beginsCrawl)
 		},
-		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, RankTolerance: a.cfg.RankTolerance, History: a.cfg.History, Log: a.log,
+		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, RankTolerance: a.cfg.RankTolerance, History: a.cfg.History, Trace: traceRecords(a.cfg.Trace), Log: a.log,
 	}
+}
+
+// traceRecords: in the settings 0 is none, in the options it is the default.
+func traceRecords(setting int) int {
+	if setting == 0 {
+		return -1
+	}
+	return setting
 }
 
 // open opens the data directory, and makes it if create says so.

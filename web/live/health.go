@@ -1,0 +1,36 @@
+package live
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"indexer/notify"
+)
+
+// healthy: whoever gets an answer at all knows that the process is alive.
+func healthy(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") }
+
+// ready answers 200 while the store is open and observers run, and else 503. It asks
+// the pipeline itself, not what was seen of it a second ago. Reasons are few words:
+// they need no credentials.
+func (l *Live) ready(w http.ResponseWriter, _ *http.Request) {
+	switch err := l.monitor.source.Pulse().NotReady; {
+	case l.monitor.ctx.Err() != nil:
+		say(w, http.StatusServiceUnavailable, "ending")
+	case errors.Is(err, notify.ErrPaused):
+		say(w, http.StatusServiceUnavailable, "the pipeline is paused")
+	case err != nil:
+		say(w, http.StatusServiceUnavailable, "the pipeline has stopped")
+	default:
+		say(w, http.StatusOK, "ready")
+	}
+}
+
+func say(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, err := io.WriteString(w, text+"\n")
+	_ = err // whoever asked has gone
+}

@@ -1,0 +1,49 @@
+package live
+
+import (
+	"slices"
+
+	"indexer/notify"
+)
+
+// stage is a column of the drawing: observers that work side by side.
+type stage struct {
+	Name      string
+	Observers []string
+}
+
+// The drawing of the pipeline, in the order in which a page goes through it
+// (docs/observers.md). Observers that are not here have a column of their own at the
+// end.
+var drawing = []stage{
+	{"parse", []string{"document"}},
+	{"cluster and link", []string{"cluster", "links"}},
+	{"pass on", []string{"spread", "forward"}},
+	{"rank", []string{"rank", "rerank", "settle"}},
+	{"export", []string{"index"}},
+	{"find new URLs", []string{"discover", "ready"}},
+}
+
+// stagesOf draws the observers there are.
+func stagesOf(all []notify.Stats) (list []stage) {
+	left := make([]string, 0, len(all))
+	for _, o := range all {
+		left = append(left, o.Observer)
+	}
+	for _, s := range drawing {
+		there := stage{Name: s.Name}
+		for _, o := range s.Observers {
+			if i := slices.Index(left, o); i >= 0 {
+				there.Observers = append(there.Observers, o)
+				left = slices.Delete(left, i, i+1)
+			}
+		}
+		if len(there.Observers) > 0 {
+			list = append(list, there)
+		}
+	}
+	if len(left) > 0 {
+		list = append(list, stage{"others", left})
+	}
+	return list
+}

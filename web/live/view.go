@@ -1,0 +1,216 @@
+package live
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"indexer/notify"
+	"indexer/repository"
+)
+
+// view is what the page shows, as text, and what a script needs to draw it. The page
+// is rendered from it, and clients are sent it every second.
+type view struct {
+	At    string `json:"at"`
+	State string `json:"state"` // good, warn or bad
+	// Text goes by name into the elements of the page that ask for it.
+	Text map[string]string `json:"text"`
+	// Level marks elements by name: "", "busy", "warn" or "bad".
+	Level map[string]string `json:"level"`
+	// Bars are widths in percent.
+	Bars  map[string]float64 `json:"bars"`
+	Hosts []hostRow          `json:"hosts"`
+	// Crawls says that there is a frontier to show.
+	Crawls bool `json:"crawls"`
+
+	stages []stage
+}
+
+type hostRow struct {
+	Host     string `json:"host"`
+	New      string `json:"new"`
+	Revisits string `json:"revisits"`
+	Why      string `json:"why"`
+}
+
+// viewLocked is called with mu held, and at least one pulse taken.
+func (m *monitor) viewLocked() view {
+	now := m.pulses[len(m.pulses)-1]
+	v := view{
+		At:   now.Time.UTC().Format("15:04:05") + " UTC",
+		Text: make(map[string]string), Level: make(map[string]string), Bars: make(map[string]float64), Hosts: []hostRow{},
+	}
+	v.addState(now, m.slow.frontier)
+	v.addFreshness(m, now)
+	v.addObservers(m, now)
+	v.addSpace(&m.slow)
+	v.addFrontier(m.slow.frontier)
+	v.stages = stagesOf(now.Observers)
+	return v
+}
+
+func (v *view) addState(now repository.Pulse, f *Frontier) {
+	switch {
+	case errors.Is(now.NotReady, notify.ErrPaused):
+		v.State, v.Text["state"] = "warn", "paused: no observer runs"
+	case now.NotReady != nil:
+		v.State, v.Text["state"] = "bad", "stopped: "+now.NotReady.Error()
+	case f != nil && f.Paused != "":
+		v.State, v.Text["state"] = "warn", "the crawl is paused: "+f.Paused
+	default:
+		v.State, v.Text["state"] = "good", "running"
+	}
+}
+
+// addFreshness tells how long pages take to be found: of the last ten minutes, or, if
+// there were none, of all.
+func (v *view) addFreshness(m *monitor, now repository.Pulse) {
+	l := m.source.FoundSince(now.Time.Add(-keep))
+	v.Text["fresh/over"] = "the last 10 minutes"
+	if l.N == 0 {
+		l = m.source.FoundSince(time.Time{})
+		v.Text["fresh/over"] = "this process so far"
+	}
+	for name, d := range map[string]time.Duration{"p50": l.P50, "p95": l.P95, "p99": l.P99} {
+		v.Text["fresh/"+name] = "–"
+		if l.N > 0 {
+			v.Text["fresh/"+name] = span(d)
+		}
+	}
+	total := now.Found.N()
+	v.Text["fresh/total"] = number(total)
+	v.Text["fresh/waiting"] = number(int64(now.Waiting))
+	v.Text["fresh/rate"] = "0/s"
+	if before, seconds := m.before(rateOver); seconds > 0 {
+		v.Text["fresh/rate"] = rate(float64(total-before.Found.N()) / seconds)
+	}
+}
+
+// before is the pulse of so many ticks ago, or the oldest there is, and how long ago
+// that was.
+func (m *monitor) before(ticks int) (p repository.Pulse, seconds float64) {
+	n := len(m.pulses)
+	p = m.pulses[max(n-1-ticks, 0)]
+	return p, m.pulses[n-1].Time.Sub(p.Time).Seconds()
+}
+
+func (v *view) addObservers(m *monitor, now repository.Pulse) {
+	most := 1
+	for _, o := range now.Observers {
+		most = max(most, o.Backlog)
+	}
+	recent, seconds := m.before(rateOver)
+	earlier, _ := m.before(spanOver)
+	for i, o := range now.Observers {
+		key := "o/" + o.Observer + "/"
+		v.Bars[o.Observer] = 100 * float64(o.Backlog) / float64(most)
+		v.Text[key+"backlog"] = number(int64(o.Backlog))
+		v.Text[key+"rows"] = number(o.Rows)
+		v.Text[key+"rate"] = "0/s"
+		took, waited := o.Took, o.Waited
+		if i < len(recent.Observers) && seconds > 0 {
+			v.Text[key+"rate"] = rate(float64(o.Rows-recent.Observers[i].Rows) / seconds)
+			if o.Rows > recent.Observers[i].Rows || o.Running > 0 {
+				v.Level[o.Observer] = "busy"
+			}
+			if t := o.Took.Since(earlier.Observers[i].Took); t.N() > 0 {
+				took, waited = t, o.Waited.Since(earlier.Observers[i].Waited)
+			}
+		}
+		v.Text[key+"took"] = quantiles(took)
+		v.Text[key+"waited"] = quantiles(waited)
+		v.Text[key+"oldest"] = "–"
+		if o.OldestWait > 0 {
+			v.Text[key+"oldest"] = span(o.OldestWait)
+		}
+		v.addTroubles(o, m.slow.dead[o.Observer])
+	}
+	v.Text["backlog"] = number(int64(m.points[len(m.points)-1].Backlog))
+	v.Text["conflicts"] = number(now.Txns.Conflicts)
+	v.Text["committed"] = number(now.Txns.Committed)
+}
+
+// quantiles are the median and the 95th percentile of a distribution.
+func quantiles(d notify.Distribution) string {
+	if d.N() == 0 {
+		return "–"
+	}
+	return span(d.Quantile(0.5)) + " · " + span(d.Quantile(0.95))
+}
+
+func (v *view) addTroubles(o notify.Stats, dead int) {
+	key := "o/" + o.Observer + "/"
+	dead = max(dead, 0)
+	for name, n := range map[string]int64{"retries": o.Retries, "conflicts": o.Conflicts, "failures": o.Failures, "dead": int64(dead)} {
+		v.Text[key+name] = number(n)
+	}
+	if o.Failures > 0 {
+		v.Level[key+"failures"] = "warn"
+	}
+	if dead > 0 {
+		v.Level[key+"dead"] = "bad"
+	}
+}
+
+func (v *view) addSpace(s *slow) {
+	for _, name := range []string{"store", "index", "free", "collected", "kept"} {
+		v.Text["space/"+name] = "…"
+	}
+	if s.read.IsZero() || s.space == (repository.Space{}) {
+		return
+	}
+	v.Text["space/store"], v.Text["space/index"], v.Text["space/free"] = size(s.space.Store), size(s.space.Index), size(s.space.Free)
+	v.Text["space/collected"] = "this process collects none"
+	if s.space.Collects {
+		c := &s.space.Collected
+		v.Text["space/collected"] = number(int64(c.Versions+c.Deletions)) + " old versions, " + number(int64(c.Rollbacks+c.LockOnly+c.Acks)) + " other records"
+	}
+	v.Text["space/kept"] = "what is in use"
+	if !s.space.SafeAt.IsZero() && s.space.Kept > 0 {
+		v.Text["space/kept"] = "since " + s.space.SafeAt.UTC().Format("2 Jan 15:04:05") + " UTC"
+	}
+}
+
+func (v *view) addFrontier(f *Frontier) {
+	for _, name := range []string{"new", "revisits", "hosts", "speed"} {
+		v.Text["frontier/"+name] = "–"
+	}
+	if f == nil {
+		return
+	}
+	v.Crawls = true
+	v.Text["frontier/new"], v.Text["frontier/revisits"], v.Text["frontier/hosts"] = number(int64(f.New)), number(int64(f.Revisits)), number(int64(f.HostsTotal))
+	v.Text["frontier/speed"] = "not running here"
+	if f.Running {
+		v.Text["frontier/speed"] = rate(f.PerSecond) + ", " + number(f.Pages) + " pages so far"
+	}
+	for _, h := range f.Hosts {
+		v.Hosts = append(v.Hosts, hostRow{shown(h.Host), number(int64(h.New)), number(int64(h.Revisits)), shown(h.Why)})
+	}
+}
+
+// shown bounds a text that strangers may have had a hand in, and takes control
+// characters out, those that turn the direction of writing included.
+func shown(s string) string {
+	const most = 160
+	kept := make([]rune, 0, most)
+	for _, r := range s {
+		if len(kept) == most {
+			return string(append(kept, '…'))
+		}
+		if strconv.IsPrint(r) {
+			kept = append(kept, r)
+		}
+	}
+	return string(kept)
+}
+
+func encodeView(v view) []byte {
+	b, err := json.Marshal(v)
+	if err != nil { // maps of strings and numbers: it cannot be
+		return []byte("{}")
+	}
+	return b
+}
