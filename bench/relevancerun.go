@@ -185,7 +185,7 @@ var tuneSteps = []struct {
 	{"anchors", func(w *index.Weights) *float64 { return &w.Anchors }, []float64{1, 2, 4, 8, 16}},
 	{"outside", func(w *index.Weights) *float64 { return &w.Outside }, []float64{2, 4, 8, 16, 32}},
 	{"url", func(w *index.Weights) *float64 { return &w.URL }, []float64{0, 1, 2, 5, 10}},
-	{"title_match", func(w *index.Weights) *float64 { return &w.TitleMatch }, []float64{0, 0.5, 1, 2, 4, 8}},
+	{"title_match", func(w *index.Weights) *float64 { return &w.TitleMatch }, []float64{4, 8, 16, 32}},
 	{"anchor_match", func(w *index.Weights) *float64 { return &w.AnchorMatch }, []float64{0, 0.5, 1, 2, 4, 8}},
 	{"rank", func(w *index.Weights) *float64 { return &w.Rank }, []float64{0, 0.02, 0.05, 0.1, 0.2}},
 }

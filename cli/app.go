@@ -43,7 +43,7 @@ type globalFlags struct {
 // have some of them.
 var settingFlags = map[string]string{
 	"data": "data", "log-level": "log_level", "format": "format",
-	"workers": "workers", "commit": "commit", "sync": "sync", "rank-tolerance": "rank_tolerance", "limit": "query.limit",
+	"workers": "workers", "commit": "commit", "sync": "sync", "rank-tolerance": "rank_tolerance", "limit": "query.limit", "per-host": "query.per_host",
 }
 
 // pipelineFlags are those of the commands that load. Their values are checked

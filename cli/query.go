@@ -26,10 +26,24 @@ also while another process writes them.
   "some words"    these words next to each other (quote the quotes for the shell)
   -word           not those with it (put -- before the first such word)
   site:HOST       only this host and its subdomains
-  lang:TAG        only this language`
+  lang:TAG        only this language
+  intitle:WORD    in the title; intitle:"some words", too
+  inurl:WORD      in the URL
+  after:DATE      fetched on that day or later (2024-05-31, 2024-05 or 2024; UTC)
+  before:DATE     fetched before that day
+
+Of the first ten hits at most --per-host are of one host while there are others.
+--explain tells how each score came about; docs/ranking.md says what it means.`
+
+// queryFlags are the flags of query that are no settings.
+type queryFlags struct {
+	offset  int
+	sort    string
+	explain bool
+}
 
 func (a *app) queryCommand() *cobra.Command {
-	var offset int
+	var f queryFlags
 	cmd := &cobra.Command{
 		Use:   "query WORDS…",
 		Short: "Search the index",
@@ -38,16 +52,20 @@ func (a *app) queryCommand() *cobra.Command {
 			"indexer query lighthouse keeper",
 			`indexer query '"lighthouse keeper" site:lighthouse.example'`,
 			"indexer query -- lighthouse -museum",
+			"indexer query --sort date --explain lighthouse after:2024-05",
 			"indexer query --limit 1 --format json lighthouse | jq -r .hits[0].url",
 		),
 		Args: atLeast(1, "at least one word"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.query(cmd, strings.Join(args, " "), offset)
+			return a.query(cmd, strings.Join(args, " "), f)
 		},
 	}
 	cmd.SetFlagErrorFunc(queryFlagError)
 	cmd.Flags().String("limit", strconv.Itoa(a.cfg.Query.Limit), "`number` of hits to show, at most 1000")
-	cmd.Flags().IntVar(&offset, "offset", 0, "hits to skip")
+	cmd.Flags().String("per-host", strconv.Itoa(a.cfg.Query.PerHost), "`number` of the first ten hits that may be of one host; 0: any")
+	cmd.Flags().IntVar(&f.offset, "offset", 0, "hits to skip")
+	cmd.Flags().StringVar(&f.sort, "sort", "relevance", "`order` of hits: relevance or date")
+	cmd.Flags().BoolVar(&f.explain, "explain", false, "tell how each score came about")
 	return cmd
 }
 
@@ -63,8 +81,12 @@ func queryFlagError(cmd *cobra.Command, err error) error {
 	return &usageError{reason: reason, help: cmd.CommandPath()}
 }
 
-func (a *app) query(cmd *cobra.Command, words string, offset int) (err error) {
-	if offset < 0 || offset+a.cfg.Query.Limit > index.MaxResults {
+func (a *app) query(cmd *cobra.Command, words string, f queryFlags) (err error) {
+	order, ok := map[string]index.Sort{"relevance": index.ByRelevance, "date": index.ByDate}[f.sort]
+	if !ok {
+		return &usageError{reason: fmt.Sprintf("--sort %s: there are relevance and date", f.sort), help: "indexer query"}
+	}
+	if f.offset < 0 || f.offset+a.cfg.Query.Limit > index.MaxResults {
 		return &usageError{reason: fmt.Sprintf("--offset and --limit together reach from 0 to %d", index.MaxResults), help: "indexer query"}
 	}
 	dir := repository.IndexDir(a.cfg.Data)
@@ -79,14 +101,16 @@ func (a *app) query(cmd *cobra.Command, words string, offset int) (err error) {
 	if r.NeedsRebuild() {
 		_, _ = fmt.Fprintln(a.stderr, "the index was made by another version of this program; some pages may not be found until `indexer stats` has opened it once")
 	}
-	res, err := r.Search(cmd.Context(), words, index.Options{Limit: a.cfg.Query.Limit, Offset: offset})
+	res, err := r.Search(cmd.Context(), words, index.Options{
+		Limit: a.cfg.Query.Limit, Offset: f.offset, Weights: a.weights(), PerHost: a.cfg.Query.PerHost, Sort: order, Explain: f.explain,
+	})
 	if err != nil {
 		return err
 	}
 	if a.isJSON() {
 		return printJSON(a.stdout, res)
 	}
-	_, err = io.WriteString(a.stdout, resultsText(res, offset, styleFor(a.stdout)))
+	_, err = io.WriteString(a.stdout, resultsText(res, f.offset, styleFor(a.stdout)))
 	return err
 }
 
@@ -106,6 +130,9 @@ func resultsText(res *index.Results, offset int, s style) string {
 	}
 	if res.Ignored > 0 {
 		fmt.Fprintf(&b, "The query is too long; its last %s did not count.\n", count(res.Ignored, "word"))
+	}
+	if res.Suggestion != "" {
+		fmt.Fprintf(&b, "Did you mean: %s\n", plain(res.Suggestion))
 	}
 	for i := range res.Hits {
 		b.WriteByte('\n')
@@ -129,6 +156,24 @@ func hitText(b *strings.Builder, h *index.Hit, s style) {
 		fmt.Fprintf(b, "    %s\n", text)
 	}
 	fmt.Fprintf(b, "    %s%s%s\n", s.faint(), strings.Join(hitFacts(h), " · "), s.reset())
+	if h.MoreFromHost > 0 {
+		fmt.Fprintf(b, "    %s%d more from this host: add site:%s%s\n", s.faint(), h.MoreFromHost, plain(h.URL.Host()), s.reset())
+	}
+	if h.Explanation != nil {
+		explanationText(b, h.Explanation, h.Score)
+	}
+}
+
+func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
+	if e.Tier == "no words" {
+		fmt.Fprintf(b, "    no words to score by\n")
+		return
+	}
+	fmt.Fprintf(b, "    score %.3f = text %.3f × title %.2f × anchors %.2f × rank %.2f · %s\n",
+		score, e.Text, e.TitleFactor, e.AnchorFactor, e.RankFactor, e.Tier)
+	fmt.Fprintf(b, "      title match %.2f, anchor match %.2f, rank %.2f\n", e.TitleMatch, e.AnchorMatch, e.Rank)
+	c := &e.Columns
+	fmt.Fprintf(b, "      text by column alone: title %.3f, body %.3f, anchors %.3f, outside anchors %.3f, URL %.3f\n", c.Title, c.Body, c.Anchors, c.Outside, c.URL)
 }
 
 // hitFacts is the last line of a hit.

@@ -25,8 +25,8 @@ type Weights struct {
 
 func defaultQuery() Query {
 	return Query{Limit: 10, PerHost: 2, Weights: Weights{
-		Title: 20, Body: 1, Anchors: 4, Outside: 8, URL: 2,
-		TitleMatch: 1, AnchorMatch: 1, Rank: 0.02,
+		Title: 20, Body: 1, Anchors: 8, Outside: 16, URL: 1,
+		TitleMatch: 16, AnchorMatch: 1, Rank: 0.02,
 	}}
 }
 

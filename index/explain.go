@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
 	"strings"
 
 	"indexer/page"
@@ -47,9 +46,9 @@ func (v *View) explain(ctx context.Context, list []candidate, c *compiled, opts 
 		f := &list[i]
 		e := &Explanation{
 			Tier: "some words", Text: f.text, Rank: f.rank,
-			TitleMatch: f.titleMatch, TitleFactor: 1 + w.TitleMatch*f.titleMatch,
-			AnchorMatch: f.anchorMatch, AnchorFactor: 1 + w.AnchorMatch*f.anchorMatch,
-			RankFactor: 1 + w.Rank*math.Log1p(f.rank),
+			TitleMatch: f.titleMatch, TitleFactor: w.titleFactor(f.titleMatch),
+			AnchorMatch: f.anchorMatch, AnchorFactor: w.anchorFactor(f.anchorMatch),
+			RankFactor: w.rankFactor(f.rank),
 		}
 		if f.allWords {
 			e.Tier = "all words"

@@ -22,6 +22,7 @@ type prepared struct {
 type body struct {
 	head, rest []byte
 	columns    columns
+	spelled    spelled
 }
 
 func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
@@ -58,7 +59,7 @@ func (p *prepared) makeBody() error {
 	if err != nil {
 		return err
 	}
-	p.body = &body{head: head, rest: rest, columns: analyze(p.Doc)}
+	p.body = &body{head: head, rest: rest, columns: analyze(p.Doc), spelled: spelledWords(p.Doc)}
 	return nil
 }
 

@@ -57,6 +57,10 @@ func (t *tables) rebuildSome(last int64) (next int64, done bool, err error) {
 		}
 		c := analyze(&d)
 		t.fullText[last] = &c
+		words := spelledWords(&d)
+		if err := t.addWords(&words); err != nil {
+			return last, false, err
+		}
 	}
 	return last, false, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
 	"slices"
 	"strings"
 
@@ -27,10 +26,11 @@ type candidate struct {
 
 // The best rerankTop documents by BM25, and those that addNamed added, are sorted again by
 //
-//	bm25 · (1 + T·title) · (1 + A·anchor) · (1 + R·ln(1+rank))
+//	bm25 · (1 + T·title²) · (1 + A·anchor) · (1 + R·ln(1+rank))
 //
 // T, A and R being weights. All three factors only raise a score: BM25 sees neither how much
-// of a title or an anchor the query is, nor how a page is linked to.
+// of a title or an anchor the query is, nor how a page is linked to. The square sets the page whose
+// title is the query apart from those that have a few words more.
 //
 //	title   |q∩t|²/(|q|·|t|): q the query's terms, t the distinct tokens of the title
 //	anchor  the greatest |q∩a|²/(|q|·|a|) · v/(1+v) of an anchor a, where v is the
@@ -43,7 +43,7 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 	for i := range top {
 		c := &top[i]
 		c.titleMatch = overlap(titleTokens(c.title, c.language), s.c.terms)
-		c.score = c.text * (1 + w.TitleMatch*c.titleMatch) * (1 + w.Rank*math.Log1p(c.rank))
+		c.score = c.text * w.titleFactor(c.titleMatch) * w.rankFactor(c.rank)
 	}
 	sortCandidates(top)
 	if w.AnchorMatch == 0 {
@@ -54,7 +54,7 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 		return err
 	}
 	for i := range best {
-		best[i].score *= 1 + w.AnchorMatch*best[i].anchorMatch
+		best[i].score *= w.anchorFactor(best[i].anchorMatch)
 	}
 	sortCandidates(top)
 	return nil

@@ -70,5 +70,5 @@ func (t *tables) indexText(id int64, p *prepared) error {
 		return err
 	}
 	t.fullText[id] = &p.body.columns
-	return nil
+	return t.addWords(&p.body.spelled)
 }

@@ -34,13 +34,17 @@ func (v *View) Search(ctx context.Context, q string, opts Options) (*Results, er
 		return nil, err
 	}
 	res := &Results{Query: q, Ignored: c.ignored, Hits: []Hit{}}
-	found, err := (&search{v: v, c: c, opts: &opts, res: res}).candidates(ctx)
+	s := &search{v: v, c: c, opts: &opts, res: res}
+	found, err := s.candidates(ctx)
 	if err == nil && opts.Offset < len(found) {
 		found = found[opts.Offset:min(len(found), opts.Offset+opts.Limit)]
 		err = v.fill(ctx, found, c, opts.Offset, res)
 		if err == nil && opts.Explain {
 			err = v.explain(ctx, found, c, &opts, res.Hits)
 		}
+	}
+	if err == nil && res.AllWords < FillBelow && !opts.NoSuggestion {
+		err = s.suggest(ctx, inUse)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("index %s: search: %w", v.dir, err)

@@ -19,6 +19,8 @@ type tables struct {
 
 	// fullText is what the transaction is to do to the table fts (fulltext.go).
 	fullText map[int64]*columns
+
+	speller speller
 }
 
 func openTables(ctx context.Context, db *sql.DB) (*tables, error) {
@@ -51,6 +53,7 @@ func (t *tables) commit() error {
 func (t *tables) rollback() error {
 	clear(t.known)
 	clear(t.fullText)
+	t.speller = speller{}
 	t.lastID = 0
 	if err := t.exec("ROLLBACK"); err != nil {
 		// Some failures (disk full) have rolled back already, which is as well.

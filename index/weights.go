@@ -17,7 +17,7 @@ type Weights struct {
 
 // DefaultWeights were chosen by `indexer bench relevance --tune` on one half of its
 // queries; docs/ranking.md reports the other.
-var DefaultWeights = Weights{Title: 20, Body: 1, Anchors: 4, Outside: 8, URL: 2, TitleMatch: 1, AnchorMatch: 1, Rank: 0.02}
+var DefaultWeights = Weights{Title: 20, Body: 1, Anchors: 8, Outside: 16, URL: 1, TitleMatch: 16, AnchorMatch: 1, Rank: 0.02}
 
 // MaxWeight bounds each of the weights.
 const MaxWeight = 1000
@@ -35,3 +35,7 @@ func (w *Weights) check() error {
 func (w *Weights) rankFunction() string {
 	return fmt.Sprintf("bm25(%g,%g,%g,%g,%g,0.0)", w.Title, w.Body, w.Anchors, w.Outside, w.URL)
 }
+
+func (w *Weights) titleFactor(match float64) float64  { return 1 + w.TitleMatch*match*match }
+func (w *Weights) anchorFactor(match float64) float64 { return 1 + w.AnchorMatch*match }
+func (w *Weights) rankFactor(rank float64) float64    { return 1 + w.Rank*math.Log1p(rank) }
