@@ -36,7 +36,7 @@ func (a *app) findSeeds(args []string) (foundSeeds, error) {
 		if len(list) == 0 {
 			return found, err
 		}
-		_, _ = fmt.Fprintf(a.stderr, "%v\n%d other seeds are crawled\n", err, len(list))
+		_, _ = fmt.Fprintf(a.stderr, "%v\ncrawling from the rest: %s\n", err, count(len(list), "seed"))
 	}
 	return found, nil
 }
@@ -66,9 +66,26 @@ func parseSeeds(name string, r io.Reader) (seeds.Seeds, error) {
 	list, err := seeds.Parse(name, r)
 	switch {
 	case err != nil:
-		return list, &inputError{what: name, reason: err.Error()}
+		return list, &badSeeds{inputError{what: name, reason: err.Error()}}
 	case len(list) == 0:
 		return nil, &inputError{what: name, reason: "there is no URL in it"}
 	}
 	return list, nil
 }
+
+// badSeeds are lines of a seeds file that are no seeds. Each begins with file and line.
+type badSeeds struct{ inputError }
+
+// maxBadSeeds is how many are told one by one: of a file that is something else, more
+// would only push the first ones off the screen.
+const maxBadSeeds = 20
+
+func (e *badSeeds) Error() string {
+	lines := strings.Split(e.reason, "\n")
+	if more := len(lines) - maxBadSeeds; more > 0 {
+		lines = append(lines[:maxBadSeeds], fmt.Sprintf("%s: and %s", e.what, count(more, "more line")))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (e *badSeeds) Unwrap() error { return &e.inputError }

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"indexer/crawler"
 	"indexer/crawler/fetch"
 	"indexer/index"
+	"indexer/progress"
 	"indexer/repository"
 )
 
@@ -34,9 +34,10 @@ type crawlSummary struct {
 // did. What was under way when it was interrupted is completed; the observers'
 // work goes on with the next command.
 func (s *session) watchCrawl(ctx context.Context, c *crawler.Crawler) error {
-	shown, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var shows sync.WaitGroup
-	shows.Go(func() { s.show(shown, c) })
+	width, tty := terminal(s.app.stderr.w)
+	line := func(time.Duration) string { return crawlLine(c.Status(1), s.repo.Live(), time.Now()) }
+	p := progress.StartLine(s.app.stderr.w, line, progress.Options{Terminal: tty, Width: width})
+	s.app.stderr.through(p)
 	told := context.AfterFunc(ctx, func() {
 		_, _ = fmt.Fprintln(s.app.stderr, "stopping: requests under way are completed and saved; interrupt again to stop at once")
 	})
@@ -46,40 +47,16 @@ func (s *session) watchCrawl(ctx context.Context, c *crawler.Crawler) error {
 		err = s.repo.Quiesce(ctx)
 	}
 	told()
-	stop()
-	shows.Wait()
+	s.app.stderr.through(nil)
+	p.Stop()
 	if err != nil {
 		return err
 	}
 	return s.printCrawl(c, time.Since(begun))
 }
 
-// show prints a status line now and then: often on a terminal, where each takes
-// the place of the one before.
-func (s *session) show(ctx context.Context, c *crawler.Crawler) {
-	every, form := 5*time.Second, "%s\n"
-	_, tty := terminal(s.app.stderr.w)
-	if tty {
-		every, form = 500*time.Millisecond, "\r\x1b[K%s"
-	}
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			_, _ = fmt.Fprintf(s.app.stderr, form, s.crawlLine(c.Status(1)))
-		case <-ctx.Done():
-			if tty {
-				_, _ = io.WriteString(s.app.stderr, "\r\x1b[K")
-			}
-			return
-		}
-	}
-}
-
 // crawlLine tells on one line how a crawl is doing and, where it is slow, why.
-func (s *session) crawlLine(st crawler.Status) string {
-	live := s.repo.Live()
+func crawlLine(st crawler.Status, live *repository.Stats, now time.Time) string {
 	backlog := 0
 	for _, n := range live.Backlog {
 		backlog += n
@@ -104,6 +81,8 @@ func (s *session) crawlLine(st crawler.Status) string {
 		parts = append(parts, "paused: "+st.Paused)
 	case len(st.Busiest) > 0 && st.Busiest[0].Why != "":
 		parts = append(parts, strings.TrimPrefix(st.Busiest[0].Host, "https://")+": "+st.Busiest[0].Why)
+	case st.InProgress == 0 && st.Next.After(now):
+		parts = append(parts, "nothing is due until "+st.Next.Local().Format(time.DateTime))
 	}
 	return strings.Join(parts, "  ")
 }
@@ -155,7 +134,7 @@ func (s *crawlSummary) nothingFetched() error {
 
 func (s *crawlSummary) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Fetched %d pages (%d requests, %s) in %.1fs. It ended because %s.\n", s.Pages, s.Requests, megabytes(s.Bytes), s.Seconds, s.Ended)
+	fmt.Fprintf(&b, "Fetched %s (%s, %s) in %.1fs. It ended because %s.\n", count(int(s.Pages), "page"), count(int(s.Requests), "request"), megabytes(s.Bytes), s.Seconds, s.Ended)
 	statuses := make(map[string]int64, len(s.Statuses))
 	for code, n := range s.Statuses {
 		statuses["HTTP "+strconv.Itoa(code)] = n
@@ -167,18 +146,22 @@ func (s *crawlSummary) text() string {
 	if s.Backlog > 0 {
 		fmt.Fprintf(&b, "  %d rows are left for observers; they are done when the directory is next opened.\n", s.Backlog)
 	}
-	fmt.Fprintf(&b, "The index in %s has %d documents.\n", repository.IndexDir(s.Data), s.Documents)
-	fmt.Fprintf(&b, "Try: indexer --data %s query WORDS\n", s.Data)
+	fmt.Fprintf(&b, "The index in %s has %s.\n", repository.IndexDir(s.Data), count(s.Documents, "document"))
+	if s.Documents > 0 {
+		fmt.Fprintf(&b, "Try: indexer --data %s query WORDS\n", s.Data)
+	}
 	return b.String()
 }
 
 func counts(b *strings.Builder, what string, m map[string]int64) {
-	if len(m) == 0 {
-		return
-	}
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(m)) {
-		parts = append(parts, fmt.Sprintf("%d × %s", m[k], k))
+		if m[k] > 0 {
+			parts = append(parts, fmt.Sprintf("%d × %s", m[k], k))
+		}
+	}
+	if len(parts) == 0 {
+		return
 	}
 	fmt.Fprintf(b, "  %s: %s\n", what, strings.Join(parts, ", "))
 }

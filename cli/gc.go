@@ -151,7 +151,7 @@ func freedText(f *repository.Freed, took time.Duration) string {
 	}
 	t.row("on the disk", fmt.Sprintf("%s, before %s", megabytes(f.BytesAfter), megabytes(f.BytesBefore)))
 	t.row("took", progress.Duration(took))
-	list(t, "held by pins", f.Pins, pinText)
+	list(t, "held by pins", f.Pins, func(p txn.Pin) string { return p.Name + " " + pinText(p) })
 	return t.String()
 }
 
@@ -171,7 +171,7 @@ func printPins(w io.Writer, pins []txn.Pin, format string) error {
 }
 
 func pinText(p txn.Pin) string {
-	text := fmt.Sprintf("%s at %d, of %s", p.Name, p.TS, p.Created.Format(time.RFC3339))
+	text := fmt.Sprintf("at %d, of %s", p.TS, p.Created.Format(time.RFC3339))
 	if !p.Expires.IsZero() {
 		text += ", until " + p.Expires.Format(time.RFC3339)
 	}

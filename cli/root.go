@@ -114,9 +114,9 @@ func firstWord(args []string, known ...*pflag.FlagSet) string {
 	return ""
 }
 
-// looksLikeSeeds: a URL, or a text file, is what one would crawl from.
+// looksLikeSeeds: a URL, a text file or standard input is what one would crawl from.
 func looksLikeSeeds(word string) bool {
-	if strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") || strings.HasSuffix(word, ".txt") {
+	if word == "-" || strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") || strings.HasSuffix(word, ".txt") {
 		return true
 	}
 	info, err := os.Stat(word)

@@ -34,7 +34,8 @@ type Status struct {
 	Refused  map[string]int64 `json:"refused,omitempty"`
 
 	Hosts HostCounts `json:"hosts"`
-	// Next is when the next request may start, if all wait; zero: not known.
+	// Next is when the next request may start, if all wait; zero: not known, or nothing
+	// is left to wait for.
 	Next time.Time `json:"next,omitzero"`
 	// Busiest are the hosts that most explain the state: those that are waited for
 	// longest first.
@@ -90,6 +91,9 @@ func (c *Crawler) Status(n int) Status {
 		if h.index >= 0 && h.at.After(now) && (s.Next.IsZero() || h.at.Before(s.Next)) {
 			s.Next = h.at
 		}
+	}
+	if at, ok := c.sleeping.first(); ok && at.After(now) && (s.Next.IsZero() || at.Before(s.Next)) {
+		s.Next = at
 	}
 	slices.SortFunc(all, func(a, b *host) int {
 		return cmp.Or(cmp.Compare(b.state, a.state), b.at.Compare(a.at), cmp.Compare(a.key, b.key))

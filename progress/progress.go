@@ -36,12 +36,13 @@ const (
 // Reporter shows the state of some work until it is stopped.
 type Reporter struct {
 	w     io.Writer
-	state func() State
+	line  func(elapsed time.Duration) string
 	opts  Options
 	begun time.Time
 
 	mu      sync.Mutex // one writer at a time
 	drawn   bool       // the terminal's line holds something
+	last    string     // what was shown last
 	stop    chan struct{}
 	running sync.WaitGroup
 }
@@ -49,10 +50,17 @@ type Reporter struct {
 // Start shows what state returns, on w, until Stop. Errors of w are ignored: who
 // does not look at the progress may still want the work.
 func Start(w io.Writer, state func() State, opts Options) *Reporter {
+	return StartLine(w, func(elapsed time.Duration) string { return state().line(elapsed) }, opts)
+}
+
+// StartLine is Start for work that tells its state on a line itself. Where lines
+// follow each other, one that is like the line before it is left out: work that
+// waits for a day fills no log.
+func StartLine(w io.Writer, line func(elapsed time.Duration) string, opts Options) *Reporter {
 	if opts.Width <= 0 {
 		opts.Width = 80
 	}
-	r := &Reporter{w: w, state: state, opts: opts, begun: time.Now(), stop: make(chan struct{})}
+	r := &Reporter{w: w, line: line, opts: opts, begun: time.Now(), stop: make(chan struct{})}
 	r.running.Go(r.run)
 	return r
 }
@@ -75,15 +83,17 @@ func (r *Reporter) run() {
 }
 
 func (r *Reporter) show() {
-	s := r.state()
-	elapsed := time.Since(r.begun)
+	line := r.line(time.Since(r.begun))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.opts.Terminal {
-		_, _ = fmt.Fprintln(r.w, s.line(elapsed))
+		if line != r.last {
+			_, _ = fmt.Fprintln(r.w, line)
+		}
+		r.last = line
 		return
 	}
-	_, _ = fmt.Fprint(r.w, "\r\x1b[K", cut(s.line(elapsed), r.opts.Width-1))
+	_, _ = fmt.Fprint(r.w, "\r\x1b[K", cut(line, r.opts.Width-1))
 	r.drawn = true
 }
 
@@ -112,10 +122,10 @@ func (r *Reporter) clear() {
 	}
 }
 
-// cut shortens a line to a number of columns. The lines are ASCII.
+// cut shortens a line to a number of columns, where each character takes one.
 func cut(line string, width int) string {
-	if width < 0 || len(line) <= width {
-		return line
+	if runes := []rune(line); width >= 0 && len(runes) > width {
+		return string(runes[:width])
 	}
-	return line[:width]
+	return line
 }

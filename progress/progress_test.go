@@ -83,3 +83,33 @@ func TestWriterFails(t *testing.T) {
 		r.Stop()
 	})
 }
+
+// A log of work that waits is not filled with the same line.
+func TestUnchangedLines(t *testing.T) {
+	var out bytes.Buffer
+	synctest.Test(t, func(*testing.T) {
+		begun := time.Now()
+		r := StartLine(&out, func(time.Duration) string {
+			return fmt.Sprintf("hour %d, ü", int(time.Since(begun).Hours()))
+		}, Options{})
+		time.Sleep(2*time.Hour + time.Minute)
+		r.Stop()
+	})
+	if want := "hour 0, ü\nhour 1, ü\nhour 2, ü\n"; out.String() != want {
+		t.Errorf("shown: %q, want %q", out.String(), want)
+	}
+}
+
+// A character counts as one column, and is not cut in two.
+func TestCut(t *testing.T) {
+	for _, tt := range []struct {
+		width      int
+		line, want string
+	}{
+		{3, "füße", "füß"}, {4, "füße", "füße"}, {0, "füße", ""}, {-1, "füße", "füße"},
+	} {
+		if got := cut(tt.line, tt.width); got != tt.want {
+			t.Errorf("cut(%q, %d) = %q, want %q", tt.line, tt.width, got, tt.want)
+		}
+	}
+}
