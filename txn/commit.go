@@ -78,7 +78,7 @@ func (c *committing) giveUp(ctx context.Context, why error) error {
 // plan decides what is locked, and what is primary.
 func (t *Txn) plan() *committing {
 	c := &committing{t: t, beat: time.Now()}
-	cells := slices.Concat(t.order, t.onlyRead())
+	cells := slices.Concat(t.writes.order, t.onlyRead())
 	for _, tr := range t.triggers {
 		if !tr.Strong {
 			continue
@@ -128,22 +128,22 @@ func (t *Txn) sendNotes(ctx context.Context, commit uint64, notes []note) error 
 	if err := t.db.step(stepNotify, Cell{}); err != nil {
 		return err
 	}
-	rows := newRowSet()
+	rows := rowSet{}
 	for _, n := range notes {
 		m := rows.at(n.cell.Row)
 		m.Mutations = append(m.Mutations, notify(n.cell, n.observer, commit))
 	}
-	if err := t.apply(ctx, rows); err != nil {
+	if err := t.apply(ctx, rows.list); err != nil {
 		return fmt.Errorf("txn: send notifications: %w", err)
 	}
 	return nil
 }
 
-func (t *Txn) apply(ctx context.Context, rows *rowSet) error {
-	if len(rows.list) == 0 {
+func (t *Txn) apply(ctx context.Context, rows []store.RowMutation) error {
+	if len(rows) == 0 {
 		return nil
 	}
-	return t.db.table.Apply(ctx, rows.list)
+	return t.db.table.Apply(ctx, rows)
 }
 
 // record is what w's lock says about the write, without the lock.
@@ -213,12 +213,12 @@ func (t *Txn) removeAnswered(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	rows := newRowSet()
+	rows := rowSet{}
 	for _, tr := range t.triggers {
 		m := rows.at(tr.Cell.Row)
 		m.Mutations = append(m.Mutations, unnotify(tr.Cell, tr.Observer, t.start))
 	}
-	if err := t.apply(ctx, rows); err != nil {
+	if err := t.apply(ctx, rows.list); err != nil {
 		return nil // committed; the notification is answered once more, for nothing
 	}
 	return nil

@@ -53,31 +53,26 @@ func (t *Txn) GetForUpdate(ctx context.Context, row string, c Column) (Value, er
 var errReadOnly = errors.New("txn: a transaction made by At only reads: use Begin to get for update")
 
 func (t *Txn) lockForUpdate(cell Cell) {
-	if _, locked := t.locks[cell]; locked {
-		return
+	if t.locks.get(cell) == nil {
+		t.locks.add(&write{cell: cell, op: opRead})
 	}
-	if t.locks == nil {
-		t.locks = make(map[Cell]*write)
-	}
-	w := &write{cell: cell, op: opRead}
-	t.locks[cell] = w
-	t.lockOrder = append(t.lockOrder, w)
 }
 
 // onlyRead lists the cells that were got for update and not written.
 func (t *Txn) onlyRead() []*write {
 	var cells []*write
-	for _, w := range t.lockOrder {
-		if _, written := t.writes[w.cell]; !written {
+	for _, w := range t.locks.order {
+		if t.writes.get(w.cell) == nil {
 			cells = append(cells, w)
 		}
 	}
 	return cells
 }
 
-// unread holds if nobody who got the column for update committed after our start.
-func (t *Txn) unread(c Column) store.Selector {
-	return store.Selector{Group: readGroup, Column: sideColumn(c), MinTS: t.start}
+// unread holds if nobody who got the column, named by its sideColumn, for update
+// committed after our start.
+func (t *Txn) unread(side []byte) store.Selector {
+	return store.Selector{Group: readGroup, Column: side, MinTS: t.start}
 }
 
 // readForUpdate is the record that a committed read lock leaves.

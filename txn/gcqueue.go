@@ -95,7 +95,7 @@ func (t *Txn) leavesGarbage(commit uint64) {
 	if !q.on.Load() {
 		return
 	}
-	for _, w := range t.order {
+	for _, w := range t.writes.order {
 		if w.op != opPut || !t.foundEmpty(w.cell) {
 			q.add(w.cell, commit)
 		}

@@ -71,7 +71,7 @@ func mayHaveHappened(err error) bool {
 
 // batch collects guards and mutations, by row.
 func (t *Txn) batch() []store.RowMutation {
-	rows := newRowSet()
+	rows := rowSet{}
 	for _, tr := range t.triggers {
 		m := rows.at(tr.Cell.Row)
 		m.Mutations = append(m.Mutations, unnotify(tr.Cell, tr.Observer, t.start))
@@ -81,17 +81,19 @@ func (t *Txn) batch() []store.RowMutation {
 			m.Mutations = append(m.Mutations, acknowledge(tr.Cell, tr.Observer, t.start))
 		}
 	}
-	for _, w := range t.order {
+	for _, w := range t.writes.order {
 		m := rows.at(w.cell.Row)
-		m.Absent = append(m.Absent, t.unwritten(w.cell.Column), unlocked(w.cell.Column), t.unread(w.cell.Column))
+		guards := t.writeGuards(w.cell.Column)
+		m.Absent = append(m.Absent, guards[:]...)
 		rec := writeRecord{op: w.op, start: t.start, inline: w.op == opPut, value: w.value}
 		m.Mutations = append(m.Mutations, store.Mutation{
-			Op: store.Put, Group: w.cell.Group, Column: recordColumn(kindWrite, w.cell.Name), TS: store.AtCommit, Value: rec.encode(),
+			Op: store.Put, Group: w.cell.Group, Column: guards[0].Column, TS: store.AtCommit, Value: rec.encode(),
 		})
 	}
 	for _, w := range t.onlyRead() {
 		m := rows.at(w.cell.Row)
-		m.Absent = append(m.Absent, t.unwritten(w.cell.Column), unlocked(w.cell.Column), t.unread(w.cell.Column))
+		guards := t.writeGuards(w.cell.Column)
+		m.Absent = append(m.Absent, guards[:]...)
 		m.Mutations = append(m.Mutations, readForUpdate(w.cell.Column, store.AtCommit))
 	}
 	for _, n := range t.notes {
@@ -99,6 +101,13 @@ func (t *Txn) batch() []store.RowMutation {
 		m.Mutations = append(m.Mutations, notify(n.cell, n.observer, store.AtCommit))
 	}
 	return rows.list
+}
+
+// writeGuards hold if nobody committed a write to the column, or got it for update,
+// after our start, and nobody holds a lock on it. The first names its write records.
+func (t *Txn) writeGuards(c Column) [3]store.Selector {
+	lock := unlocked(c)
+	return [...]store.Selector{t.unwritten(c), lock, t.unread(lock.Column)}
 }
 
 // unwritten holds if nobody committed a write to the column after our start.
@@ -114,17 +123,22 @@ func unlocked(c Column) store.Selector {
 // rowSet builds row mutations, one for each row, in the order of first use.
 type rowSet struct {
 	list  []store.RowMutation
-	index map[string]int
+	index map[string]int // made for the second row
 }
-
-func newRowSet() *rowSet { return &rowSet{index: make(map[string]int)} }
 
 // at returns the row's mutation; the pointer is good until the next call.
 func (s *rowSet) at(row string) *store.RowMutation {
+	if len(s.list) == 1 && string(s.list[0].Row) == row {
+		return &s.list[0]
+	}
 	i, ok := s.index[row]
 	if !ok {
-		i = len(s.list)
-		s.index[row] = i
+		if i = len(s.list); i == 1 {
+			s.index = map[string]int{string(s.list[0].Row): 0}
+		}
+		if i > 0 {
+			s.index[row] = i
+		}
 		s.list = append(s.list, store.RowMutation{Row: []byte(row)})
 	}
 	return &s.list[i]

@@ -52,12 +52,12 @@ func (c *committing) prewrite(ctx context.Context, w *write) error {
 }
 
 func (c *committing) prewriteGuards(w *write) []store.Selector {
-	guards := []store.Selector{
-		unlocked(w.cell.Column),
-		{Group: w.cell.Group, Column: recordColumn(kindRollback, w.cell.Name), MinTS: c.t.start, MaxTS: c.t.start},
-	}
+	lock := unlocked(w.cell.Column)
+	guards := make([]store.Selector, 0, 4)
+	guards = append(guards, lock,
+		store.Selector{Group: w.cell.Group, Column: recordColumn(kindRollback, w.cell.Name), MinTS: c.t.start, MaxTS: c.t.start})
 	if w.op != opLock {
-		guards = append(guards, c.t.unwritten(w.cell.Column), c.t.unread(w.cell.Column))
+		guards = append(guards, c.t.unwritten(w.cell.Column), c.t.unread(lock.Column))
 	}
 	return append(guards, c.t.ackGuards(w.cell)...)
 }

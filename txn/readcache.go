@@ -4,6 +4,7 @@ package txn
 // which a list is smaller and faster than a map.
 type readCache struct {
 	few  []cachedCell
+	room [1]cachedCell  // of few, to begin with
 	many map[Cell]Value // of all, once there are more than fewCells
 }
 
@@ -29,6 +30,9 @@ func (r *readCache) get(c Cell) (Value, bool) {
 
 // put remembers a cell that is not there yet.
 func (r *readCache) put(c Cell, v Value) {
+	if r.few == nil && r.many == nil {
+		r.few = r.room[:0]
+	}
 	if r.many == nil && len(r.few) < fewCells {
 		r.few = append(r.few, cachedCell{c, v})
 		return

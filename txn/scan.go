@@ -125,7 +125,8 @@ func (t *Txn) scanPage(ctx context.Context, group string, from, end []byte) ([]s
 	}
 	var rows []scannedRow
 	for _, c := range cells {
-		v, err := t.decodeValue(ctx, string(c.Row), c)
+		name := string(c.Column[1:])
+		v, err := t.decodeValue(ctx, string(c.Row), name, c)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -134,7 +135,7 @@ func (t *Txn) scanPage(ctx context.Context, group string, from, end []byte) ([]s
 		}
 		if v.Exists {
 			last := &rows[len(rows)-1]
-			last.cols = append(last.cols, v)
+			last.cols = append(last.cols, Version{Name: name, Value: v})
 		}
 	}
 	return rows, next, nil

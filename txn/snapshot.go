@@ -30,7 +30,7 @@ func (t *Txn) Get(ctx context.Context, row string, c Column) (Value, error) {
 		return Value{}, err
 	}
 	cell := Cell{row, c}
-	if w, ok := t.writes[cell]; ok {
+	if w := t.writes.get(cell); w != nil {
 		return Value{Data: w.value, Exists: w.op == opPut}, nil
 	}
 	if v, ok := t.cells.get(cell); ok {
@@ -39,11 +39,10 @@ func (t *Txn) Get(ctx context.Context, row string, c Column) (Value, error) {
 	if cols, ok := t.rows[rowGroup{row, c.Group}]; ok {
 		return findColumn(cols, c.Name), nil
 	}
-	cols, err := t.readRow(ctx, row, c.Group, c.Name, false)
+	v, err := t.readCell(ctx, cell)
 	if err != nil {
 		return Value{}, fmt.Errorf("txn: get %s: %w", cell, err)
 	}
-	v := findColumn(cols, c.Name)
 	t.cells.put(cell, v)
 	return v, nil
 }
@@ -58,7 +57,7 @@ func (t *Txn) GetRow(ctx context.Context, row, group string) ([]Version, error) 
 	cols, ok := t.rows[key]
 	if !ok {
 		var err error
-		if cols, err = t.readRow(ctx, row, group, "", true); err != nil {
+		if cols, err = t.readRow(ctx, row, group); err != nil {
 			return nil, fmt.Errorf("txn: get row %q %s: %w", row, group, err)
 		}
 		if t.rows == nil {
@@ -90,14 +89,36 @@ func (t *Txn) reader() store.Reader {
 	return t.snap
 }
 
-// readRow reads one column, or with all the whole row, of a group.
-func (t *Txn) readRow(ctx context.Context, row, group, name string, all bool) ([]Version, error) {
-	lockColumn := sideColumn(Column{group, name})
+// readRow reads the whole row of a group.
+func (t *Txn) readRow(ctx context.Context, row, group string) ([]Version, error) {
+	cells, err := t.readRecords(ctx, row, group, "", true)
+	if err != nil {
+		return nil, err
+	}
+	return t.decodeRow(ctx, row, cells)
+}
+
+// readCell reads one column.
+func (t *Txn) readCell(ctx context.Context, c Cell) (Value, error) {
+	cells, err := t.readRecords(ctx, c.Row, c.Group, c.Name, false)
+	if err != nil || len(cells) == 0 {
+		return Value{}, err
+	}
+	return t.decodeValue(ctx, c.Row, c.Name, cells[0])
+}
+
+// readRecords reads the newest write record of one column, or with all those of
+// the whole row, of a group, once there are no locks in the way.
+func (t *Txn) readRecords(ctx context.Context, row, group, name string, all bool) ([]store.Cell, error) {
+	a := &t.asked
+	a.names = append(append(a.names[:0], row...), group...)
+	a.names = append(append(a.names, 0), name...)
+	side := len(a.names)
+	a.names = append(append(a.names, kindWrite), name...)
+	a.sel[0] = store.Selector{Group: lockGroup, Column: a.names[len(row):side], Prefix: all, MaxTS: t.start}
+	a.sel[1] = store.Selector{Group: group, Column: a.names[side:], Prefix: all, MaxTS: t.start, Newest: 1}
 	for wait := (backoff{}); ; {
-		cells, err := t.reader().Read(ctx, []byte(row),
-			store.Selector{Group: lockGroup, Column: lockColumn, Prefix: all, MaxTS: t.start},
-			store.Selector{Group: group, Column: recordColumn(kindWrite, name), Prefix: all, MaxTS: t.start, Newest: 1},
-		)
+		cells, err := t.reader().Read(ctx, a.names[:len(row)], a.sel[:]...)
 		if err != nil {
 			return nil, err
 		}
@@ -106,12 +127,19 @@ func (t *Txn) readRow(ctx context.Context, row, group, name string, all bool) ([
 			locks++
 		}
 		if locks == 0 {
-			return t.decodeRow(ctx, row, cells)
+			return cells, nil
 		}
 		if err := t.meetLocks(ctx, cells[:locks], &wait); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// asked is what a transaction asks the table for, in memory of its own: the table
+// keeps nothing of it.
+type asked struct {
+	names []byte // the row, then the column in the locks' group, then its write records
+	sel   [2]store.Selector
 }
 
 // meetLocks resolves the locks it can and waits a moment for the others. After
@@ -136,34 +164,35 @@ func (t *Txn) meetLocks(ctx context.Context, locks []store.Cell, wait *backoff) 
 func (t *Txn) decodeRow(ctx context.Context, row string, cells []store.Cell) ([]Version, error) {
 	cols := make([]Version, 0, len(cells))
 	for _, c := range cells {
-		v, err := t.decodeValue(ctx, row, c)
+		name := string(c.Column[1:])
+		v, err := t.decodeValue(ctx, row, name, c)
 		if err != nil {
 			return nil, err
 		}
 		if v.Exists {
-			cols = append(cols, v)
+			cols = append(cols, Version{Name: name, Value: v})
 		}
 	}
 	return cols, nil
 }
 
-func (t *Txn) decodeValue(ctx context.Context, row string, c store.Cell) (Version, error) {
+// decodeValue turns the write record of a column into its value; one that was
+// deleted has none.
+func (t *Txn) decodeValue(ctx context.Context, row, name string, c store.Cell) (Value, error) {
 	w, err := decodeWrite(c.Value)
 	if err != nil {
-		return Version{}, fmt.Errorf("row %q column %s at %d: %w", row, c.Group, c.TS, err)
+		return Value{}, fmt.Errorf("row %q column %s at %d: %w", row, c.Group, c.TS, err)
 	}
-	v := Version{Name: string(c.Column[1:]), Value: Value{TS: c.TS}}
 	switch {
 	case w.op == opDelete:
+		return Value{}, nil
 	case w.op != opPut:
-		return Version{}, fmt.Errorf("row %q column %s at %d: operation %d: %w", row, c.Group, c.TS, w.op, store.ErrCorrupt)
+		return Value{}, fmt.Errorf("row %q column %s at %d: operation %d: %w", row, c.Group, c.TS, w.op, store.ErrCorrupt)
 	case w.inline:
-		v.Data, v.Exists = w.value, true
-	default:
-		v.Data, err = t.readData(ctx, row, Column{c.Group, v.Name}, w.start)
-		v.Exists = true
+		return Value{Data: w.value, TS: c.TS, Exists: true}, nil
 	}
-	return v, err
+	data, err := t.readData(ctx, row, Column{c.Group, name}, w.start)
+	return Value{Data: data, TS: c.TS, Exists: true}, err
 }
 
 // readData fetches the value that a write record points to.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"indexer/store"
@@ -18,20 +17,20 @@ type Txn struct {
 	start uint64
 	snap  store.Snapshot // of the whole table, opened at the first read; nil without the capability
 
-	writes   map[Cell]*write
-	order    []*write // in the order they were first written
-	notes    []note   // without repetition
+	writes   writeSet
+	notes    []note // without repetition
 	noted    map[note]bool
 	triggers []Trigger
 
-	locks     map[Cell]*write // got for update
-	lockOrder []*write
-	lockOnly  *write // the primary, in two phases, if it was not written
+	locks    writeSet // got for update
+	lockOnly *write   // the primary, in two phases, if it was not written
 
 	cells readCache
 	rows  map[rowGroup][]Version // read cache of whole rows
 
 	hold hold // keeps what it reads from being collected
+
+	asked asked
 
 	readOnly bool // made by At
 	done     bool
@@ -107,16 +106,11 @@ func (t *Txn) Delete(row string, c Column) {
 }
 
 func (t *Txn) put(cell Cell, o op, value []byte) {
-	if w, ok := t.writes[cell]; ok {
+	if w := t.writes.get(cell); w != nil {
 		w.op, w.value = o, value
 		return
 	}
-	if t.writes == nil {
-		t.writes = make(map[Cell]*write)
-	}
-	w := &write{cell: cell, op: o, value: value}
-	t.writes[cell] = w
-	t.order = append(t.order, w)
+	t.writes.add(&write{cell: cell, op: o, value: value})
 }
 
 // Notify sends a weak notification: it wakes the observers of the column, at
@@ -181,12 +175,12 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 		return 0, ErrDone
 	}
 	defer t.end()
-	for _, w := range t.order {
+	for _, w := range t.writes.order {
 		for _, o := range t.db.observers(w.cell.Column) {
 			t.wake(w.cell, o)
 		}
 	}
-	if len(t.order) == 0 && len(t.notes) == 0 && len(t.triggers) == 0 && len(t.lockOrder) == 0 {
+	if len(t.writes.order) == 0 && len(t.notes) == 0 && len(t.triggers) == 0 && len(t.locks.order) == 0 {
 		return t.start, nil
 	}
 	if err := t.check(ctx); err != nil {
@@ -205,9 +199,11 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 
 // check refuses what could not be stored so that it can be read again.
 func (t *Txn) check(ctx context.Context) error {
-	for _, w := range slices.Concat(t.order, t.lockOrder) {
-		if strings.HasPrefix(w.cell.Group, "~") {
-			return fmt.Errorf("txn: commit: %s: locality groups that start with ~ are reserved", w.cell)
+	for _, list := range [...][]*write{t.writes.order, t.locks.order} {
+		for _, w := range list {
+			if strings.HasPrefix(w.cell.Group, "~") {
+				return fmt.Errorf("txn: commit: %s: locality groups that start with ~ are reserved", w.cell)
+			}
 		}
 	}
 	for _, n := range t.notes {

@@ -62,11 +62,11 @@ func (b *batch) versionedOp(before []op, o *op, ts, commitTS uint64) error {
 	case store.Put:
 		return b.put(o, appendTS(o.head[:len(o.head):len(o.head)], ts), ts)
 	case store.Delete:
-		return b.remove(o, appendTS(o.head[:len(o.head):len(o.head)], ts))
+		return b.remove(o, appendTS(o.head[:len(o.head):len(o.head)], ts), ts)
 	}
 	for _, v := range o.versions {
 		if v <= ts {
-			if err := b.remove(o, appendTS(o.head[:len(o.head):len(o.head)], v)); err != nil {
+			if err := b.remove(o, appendTS(o.head[:len(o.head):len(o.head)], v), v); err != nil {
 				return err
 			}
 		}
@@ -82,7 +82,7 @@ func (b *batch) versionedOp(before []op, o *op, ts, commitTS uint64) error {
 			v = commitTS
 		}
 		if v <= ts && bytes.Equal(e.head, o.head) {
-			if err := b.remove(o, appendTS(o.head[:len(o.head):len(o.head)], v)); err != nil {
+			if err := b.remove(o, appendTS(o.head[:len(o.head):len(o.head)], v), v); err != nil {
 				return err
 			}
 		}
@@ -99,13 +99,21 @@ func (b *batch) latestOp(o *op, ts uint64) error {
 	case o.Op == store.Put && kept.found && kept.ts > ts:
 		return nil
 	case o.Op == store.Put:
-		b.latest[string(o.head)] = latestCell{ts: ts, found: true}
+		b.keep(o, latestCell{ts: ts, found: true})
 		return b.put(o, o.head, ts)
 	case !kept.found, o.Op == store.Delete && kept.ts != ts, kept.ts > ts:
 		return nil
 	}
-	b.latest[string(o.head)] = latestCell{}
-	return b.remove(o, o.head)
+	b.keep(o, latestCell{})
+	return b.remove(o, o.head, ts)
+}
+
+// keep notes what this group has made of a column.
+func (b *batch) keep(o *op, l latestCell) {
+	if b.latest == nil {
+		b.latest = make(map[string]latestCell)
+	}
+	b.latest[string(o.head)] = l
 }
 
 // keptBy returns the cell that a Latest group keeps, as far as it matters for a
@@ -144,14 +152,17 @@ func (b *batch) put(o *op, key []byte, ts uint64) error {
 	b.note(o, key, ts, true)
 	bound := b.c.newest.note(o.group.number, o.column, ts)
 	if h := b.c.db.hints; h != nil && !o.group.Latest {
-		h.raise(h.hash(o.column, o.head), bound, b.c.seq+1)
+		h.raise(h.hash(o.column, o.head), ts, bound, b.c.seq+1, o.Value)
 	}
-	b.bounds[o.group.number] = max(b.bounds[o.group.number], ts)
+	b.bounds.raise(o.group.number, ts)
 	b.count(len(key) + len(value))
 	return b.txn.Set(key, value)
 }
 
-func (b *batch) remove(o *op, key []byte) error {
+func (b *batch) remove(o *op, key []byte, ts uint64) error {
+	if h := b.c.db.hints; h != nil && !o.group.Latest {
+		h.drop(h.hash(o.column, o.head), ts, b.c.seq+1)
+	}
 	b.note(o, key, 0, false)
 	b.count(len(key))
 	return b.txn.Delete(key)

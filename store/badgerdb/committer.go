@@ -121,8 +121,7 @@ func (c *committer) alone(r *request) {
 // group forms, writes and answers one group, of a request and those that next
 // returns.
 func (c *committer) group(first *request, next func() *request) {
-	rd := c.db.readerAt(c.seq, groupSet{})
-	defer rd.close()
+	rd := &c.db.views.current.Load().reader // at c.seq
 	accepted, size := c.accept(first, rd, next)
 	if len(accepted) == 0 {
 		return
@@ -160,7 +159,7 @@ func answerAll(rs []*request, res store.Result, err error) {
 // fit. It answers those that are refused or cannot be done.
 func (c *committer) accept(first *request, rd *reader, next func() *request) (accepted []*request, size int) {
 	c.planner.reset()
-	changed := touched{}
+	var changed touched
 	for r := first; r != nil; r = next() {
 		if r.alone != nil {
 			c.carry = r
@@ -173,6 +172,10 @@ func (c *committer) accept(first *request, rd *reader, next func() *request) (ac
 		if err := c.planner.plan(r, rd); err != nil {
 			r.answer(store.Result{}, err)
 			continue
+		}
+		if len(accepted) == 1 && changed == nil { // not before a second: most are alone
+			changed = touched{}
+			changed.add(&accepted[0].plan)
 		}
 		if len(accepted) > 0 && (changed.concerns(&r.plan) || size+r.plan.bytes > softGroupBytes) {
 			c.carry = r
@@ -188,7 +191,9 @@ func (c *committer) accept(first *request, rd *reader, next func() *request) (ac
 			r.answer(*refusal, nil)
 			continue
 		}
-		changed.add(&r.plan)
+		if changed != nil {
+			changed.add(&r.plan)
+		}
 		accepted = append(accepted, r)
 		size += r.plan.bytes
 		if len(accepted) >= softGroupRequests {
@@ -262,9 +267,9 @@ func (c *committer) reserve(n int) (uint64, error) {
 
 // write makes a group durable and visible.
 func (c *committer) write(group []*request, rd *reader) error {
-	b := &batch{c: c, rd: rd, txn: c.db.badger.NewTransactionAt(c.seq, true), latest: map[string]latestCell{}, bounds: c.bounds}
+	b := &batch{c: c, rd: rd, txn: c.db.badger.NewTransactionAt(c.seq, true), bounds: c.bounds}
 	defer b.txn.Discard()
-	b.values = make([]byte, 0, valueBytes(group))
+	b.values = c.planner.valueBuffer(valueBytes(group))
 	for _, r := range group {
 		if err := b.request(r); err != nil {
 			return runError("preparing a write", err)

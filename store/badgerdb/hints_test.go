@@ -1,7 +1,9 @@
 package badgerdb
 
 import (
+	"fmt"
 	"hash/maphash"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,117 +13,154 @@ import (
 // hintColumn is a column for tests; all fall into the one bucket of newHints(1).
 func hintColumn(n int) columnHash { return columnHash{uint64(n) + 1, uint64(n) + 100} }
 
+// found is what a reader of the view seq tells of hintColumn(0).
+func found(bound, seq uint64, value string) hint {
+	e := hint{column: hintColumn(0), bound: bound, seq: seq}
+	if bound > 0 {
+		e.keep([]byte(value))
+	}
+	return e
+}
+
 // TestHintsOrder tells the cases in which a hint would lie, step by step.
 func TestHintsOrder(t *testing.T) {
+	const long = "a value that is too long to be kept"
 	a := hintColumn(0)
+	put := func(h *hints, ts, bound, seq uint64, v string) { h.raise(a, ts, bound, seq, []byte(v)) }
 	for _, tc := range []struct {
 		name  string
 		do    func(h *hints)
 		seq   uint64 // of the reader
 		bound uint64
 		ok    bool
+		value string // if known
 	}{
-		{"nothing known", func(*hints) {}, 9, 0, false},
-		{"put at 7 by group 3, reader after it", func(h *hints) { h.raise(a, 7, 3) }, 3, 8, true},
-		{"put at 7 by group 3, reader before it", func(h *hints) { h.raise(a, 7, 3) }, 2, 8, false},
-		{"found at 7", func(h *hints) { h.fill(a, 8, 3) }, 3, 8, true},
-		{"found to be empty", func(h *hints) { h.fill(a, 0, 3) }, 3, 0, true},
+		{"nothing known", func(*hints) {}, 9, 0, false, ""},
+		{"put at 7 by group 3, reader after it", func(h *hints) { put(h, 7, 7, 3, "x") }, 3, 8, true, "x"},
+		{"put at 7 by group 3, reader before it", func(h *hints) { put(h, 7, 7, 3, "x") }, 2, 8, false, ""},
+		{"a long value", func(h *hints) { put(h, 7, 7, 3, long) }, 3, 8, true, ""},
+		{"put below the newest", func(h *hints) { put(h, 7, 7, 3, "x"); put(h, 5, 7, 4, "y") }, 4, 8, true, ""},
+		{"put twice at one timestamp", func(h *hints) { put(h, 7, 7, 3, "x"); put(h, 7, 7, 4, "y") }, 4, 8, true, "y"},
+		{"found at 7", func(h *hints) { h.fill(found(8, 3, "x")) }, 3, 8, true, "x"},
+		{"found to be empty", func(h *hints) { h.fill(found(0, 3, "")) }, 3, 0, true, ""},
+		{"removed", func(h *hints) { put(h, 7, 7, 3, "x"); h.drop(a, 7, 4) }, 4, 8, true, ""},
+		{"an older one removed", func(h *hints) { put(h, 7, 7, 3, "x"); h.drop(a, 5, 4) }, 4, 8, true, "x"},
+		{"removed and put in one group", func(h *hints) { h.drop(a, 7, 3); put(h, 7, 7, 3, "x") }, 3, 8, true, "x"},
+		{"put and removed in one group", func(h *hints) { put(h, 7, 7, 3, "x"); h.drop(a, 7, 3) }, 3, 8, true, ""},
 		// The newest was deleted by group 3: a reader at 2 still sees it.
-		{"found at 5 after a delete, reader before it", func(h *hints) { h.raise(a, 7, 2); h.fill(a, 6, 3) }, 2, 6, false},
+		{"found at 5 after a delete, reader before it", func(h *hints) { put(h, 7, 7, 2, "x"); h.fill(found(6, 3, "y")) }, 2, 6, false, ""},
 		// A reader at 2 is late with what it found: group 3 is on its way.
-		{"late reader against a put", func(h *hints) { h.raise(a, 7, 3); h.fill(a, 6, 2) }, 3, 8, true},
-		{"late reader against an earlier one", func(h *hints) { h.fill(a, 8, 3); h.fill(a, 6, 2) }, 3, 8, true},
+		{"late reader against a put", func(h *hints) { put(h, 7, 7, 3, "x"); h.fill(found(6, 2, "y")) }, 3, 8, true, "x"},
+		{"late reader against a removal", func(h *hints) { h.drop(a, 7, 3); h.fill(found(8, 2, "x")) }, 3, 0, false, ""},
+		{"late reader against an earlier one", func(h *hints) { h.fill(found(8, 3, "x")); h.fill(found(6, 2, "y")) }, 3, 8, true, "x"},
 		{"late reader, and the put's hint was pushed out", func(h *hints) {
-			h.raise(a, 7, 3)
+			put(h, 7, 7, 3, "x")
 			for i := 1; i <= hintsInBucket; i++ {
-				h.raise(hintColumn(i), 7, 4)
+				h.raise(hintColumn(i), 7, 7, 4, nil)
 			}
-			h.fill(a, 6, 2)
-		}, 4, 0, false},
+			h.fill(found(6, 2, "y"))
+		}, 4, 0, false, ""},
 	} {
 		h := newHints(1)
 		tc.do(h)
-		if bound, ok := h.of(a, tc.seq); ok != tc.ok || ok && bound != tc.bound {
-			t.Errorf("%s: bound %d, %v, want %d, %v", tc.name, bound, ok, tc.bound, tc.ok)
+		e, ok := h.of(a, tc.seq)
+		if ok != tc.ok || ok && e.bound != tc.bound {
+			t.Errorf("%s: bound %d, %v, want %d, %v", tc.name, e.bound, ok, tc.bound, tc.ok)
+		}
+		if ok && (e.known != (tc.value != "") && e.bound > 0 || e.known && string(e.short()) != tc.value) {
+			t.Errorf("%s: value %q (known: %v), want %q", tc.name, e.short(), e.known, tc.value)
 		}
 	}
 }
 
-// TestHintsNeverTooLow runs groups that put and delete versions against readers of
+// TestHintsNeverLie runs groups that put and delete versions against readers of
 // random, also old, views, which fill in what they find a while later. No hint that
-// a view may use is below what the view sees.
-func TestHintsNeverTooLow(t *testing.T) {
+// a view may use is below what the view sees, or has another value than it sees.
+func TestHintsNeverLie(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 3))
 	const columns = 12
+	type column map[uint64]string // the versions of a column, by timestamp
+	used, known := 0, 0
 	for range 200 {
 		h := newHints(8)
-		type fill struct {
-			c          int
-			bound, seq uint64
-		}
-		var late []fill
-		history := []map[int][]uint64{{}} // by sequence number: the versions of each column
-		used := 0
+		var late []hint
+		history := []map[int]column{{}} // by sequence number
+		most := map[int]uint64{}        // the greatest timestamp ever put, plus one
 		for range 300 {
 			now := uint64(len(history) - 1)
 			switch r.IntN(3) {
 			case 0: // a group
-				next := map[int][]uint64{}
+				next := map[int]column{}
 				for c, list := range history[now] {
-					next[c] = slices.Clone(list)
+					next[c] = maps.Clone(list)
 				}
-				for range 1 + r.IntN(3) {
-					c := r.IntN(columns)
-					if list := next[c]; len(list) > 0 && r.IntN(3) == 0 {
-						i := r.IntN(len(list))
-						next[c] = slices.Delete(list, i, i+1)
+				for i := range 1 + r.IntN(3) {
+					c, ts := r.IntN(columns), uint64(r.IntN(20))
+					if _, there := next[c][ts]; there && r.IntN(2) == 0 {
+						delete(next[c], ts)
+						h.drop(hintColumn(c), ts, now+1)
 						continue
 					}
-					ts, most := uint64(r.IntN(100)), uint64(0)
-					for _, old := range append(history, next) {
-						most = max(most, newestOf(old[c]))
+					if next[c] == nil {
+						next[c] = column{}
 					}
-					h.raise(hintColumn(c), max(ts+1, most)-1, now+1)
-					next[c] = append(next[c], ts)
+					value := fmt.Sprint(now, ".", i)
+					if r.IntN(4) == 0 {
+						value += " and more than is kept"
+					}
+					most[c] = max(most[c], ts+1)
+					h.raise(hintColumn(c), ts, most[c]-1, now+1, []byte(value))
+					next[c][ts] = value
 				}
 				history = append(history, next)
 			case 1: // a reader looks
 				seq, c := uint64(r.IntN(len(history))), r.IntN(columns)
-				late = append(late, fill{c, newestOf(history[seq][c]), seq})
+				met := hint{column: hintColumn(c), bound: newestOf(history[seq][c]), seq: seq}
+				if met.bound > 0 {
+					met.keep([]byte(history[seq][c][met.bound-1]))
+				}
+				late = append(late, met)
 			case 2: // and tells
 				if len(late) > 0 {
 					i := r.IntN(len(late))
-					h.fill(hintColumn(late[i].c), late[i].bound, late[i].seq)
+					h.fill(late[i])
 					late = slices.Delete(late, i, i+1)
 				}
 			}
 			for seq := range history {
 				for c := range columns {
-					bound, ok := h.of(hintColumn(c), uint64(seq))
+					e, ok := h.of(hintColumn(c), uint64(seq))
 					if !ok {
 						continue
 					}
 					used++
-					if want := newestOf(history[seq][c]); bound < want {
-						t.Fatalf("column %d at %d: bound %d, newest %d", c, seq, bound, want)
+					if want := newestOf(history[seq][c]); e.bound < want {
+						t.Fatalf("column %d at %d: bound %d, newest %d", c, seq, e.bound, want)
+					}
+					if !e.known {
+						continue
+					}
+					known++
+					if want, there := history[seq][c][e.bound-1]; !there || want != string(e.short()) {
+						t.Fatalf("column %d at %d: value %q at %d, want %q (there: %v)", c, seq, e.short(), e.bound-1, want, there)
 					}
 				}
 			}
 		}
-		if used == 0 {
-			t.Fatal("no hint was ever of use")
-		}
+	}
+	if used == 0 || known == 0 {
+		t.Fatalf("%d hints were of use, %d with a value", used, known)
 	}
 }
 
 // newestOf is the greatest timestamp plus one, 0 for none.
-func newestOf(list []uint64) uint64 {
-	if len(list) == 0 {
-		return 0
+func newestOf(list map[uint64]string) (bound uint64) {
+	for ts := range list {
+		bound = max(bound, ts+1)
 	}
-	return slices.Max(list) + 1
+	return bound
 }
 
 func TestHintsBounds(t *testing.T) {

@@ -17,8 +17,8 @@ var (
 	// groupsKey: one line per group, "id kind name", with the name quoted as in
 	// Go and the kind "versions" or "latest".
 	groupsKey = []byte("\x00groups")
-	// boundsKey: for each group that was ever written to, its id and the greatest
-	// timestamp ever put, 8 bytes big-endian. Part of every group that raises one.
+	// boundsKey: for each group that was ever written to, its id and a bound of all
+	// timestamps ever put, 8 bytes big-endian. Part of every group that raises one.
 	boundsKey = []byte("\x00bounds")
 )
 
@@ -92,8 +92,21 @@ func parseGroups(text string) (known map[string]group, next int, err error) {
 	return known, next, nil
 }
 
-// bounds are the greatest timestamps ever put, by group number.
+// bounds are, by group number, at least the greatest timestamps ever put. They are
+// raised in strides, or every write would have to store them.
 type bounds [maxGroups]uint64
+
+// boundStride is small beside the range that the timestamp oracle jumps over when a
+// program starts (txn/oracle.go): it does not make the bounds look newer than what
+// the next transactions ask for.
+const boundStride = 1 << 16
+
+// raise makes the bound of group number g at least ts.
+func (b *bounds) raise(g int, ts uint64) {
+	if ts > b[g] || b[g] == 0 {
+		b[g] = ts | (boundStride - 1)
+	}
+}
 
 func (b *bounds) encode(groups []group) []byte {
 	var out []byte

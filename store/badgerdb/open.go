@@ -91,7 +91,7 @@ func (db *DB) start(opts Options) error {
 	}
 	n := newNewest(opts.NewestCells)
 	n.floor = stored
-	db.views = newViews(db.seqAtOpen, emptyGroups(sets))
+	db.views = newViews(db.seqAtOpen, emptyGroups(sets), db.readerAt)
 	db.badger.SetDiscardTs(db.seqAtOpen)
 	db.committer = &committer{
 		db:        db,

@@ -42,6 +42,9 @@ const DefaultMinFreeBytes = 256 << 20
 
 const (
 	memTableBytes = 64 << 20
+	// logValueBytes is the size from which on Badger keeps a value in its value log.
+	// A table must not be opened with a greater one than it ever was: see ownValue.
+	logValueBytes = 1 << 20
 	// Badger keeps a transaction below 15 % of the memtable (checkAndSetOptions).
 	badgerTxnBytes = memTableBytes * 15 / 100
 	// hardGroupBytes bounds one transaction by our count of it, which is above
@@ -79,7 +82,7 @@ func badgerOptions(dir string, o Options, log *badgerLog) badger.Options {
 		WithMetricsEnabled(false).  // Badger's metrics are global to the process
 		WithMemTableSize(memTableBytes).
 		WithNumMemtables(2). // with the active one: three of about 84 MiB at worst
-		WithValueThreshold(1 << 20).
+		WithValueThreshold(logValueBytes).
 		WithValueLogFileSize(32 << 20).
 		WithVerifyValueChecksum(true).
 		WithChecksumVerificationMode(options.OnBlockRead).

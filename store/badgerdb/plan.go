@@ -61,21 +61,59 @@ type guard struct {
 	hash    uint64 // of the column, or of the row's head for a prefix
 }
 
-// planner makes plans. All keys of a group of requests share one buffer.
+// planner makes plans. All keys of a group of requests share one buffer, and so do
+// all operations, guards and stored values. The next group has the same buffers:
+// when a group is written, or has failed, neither Badger, which copies what it is
+// given into its log and its memtable, nor a caller looks at them any more.
 type planner struct {
-	db   *DB
-	seed maphash.Seed
-	buf  []byte
+	db     *DB
+	seed   maphash.Seed
+	buf    []byte
+	ops    []op
+	looks  []guard
+	values []byte
 }
 
-// reset begins a group, with a buffer of the size that the last one needed. (Not of
-// its capacity: after one large group, all small ones would clear a large buffer.)
-func (p *planner) reset() { p.buf = make([]byte, 0, len(p.buf)) }
+// Buffers above these sizes, in bytes and elements, are not kept for the next group.
+const (
+	keptBufferBytes = 1 << 20
+	keptBufferLen   = 1 << 12
+)
+
+// reset begins a group.
+func (p *planner) reset() {
+	if p.buf = p.buf[:0]; cap(p.buf) > keptBufferBytes {
+		p.buf = nil
+	}
+	clear(p.ops) // what callers wrote is theirs
+	if p.ops = p.ops[:0]; cap(p.ops) > keptBufferLen {
+		p.ops = nil
+	}
+	clear(p.looks)
+	if p.looks = p.looks[:0]; cap(p.looks) > keptBufferLen {
+		p.looks = nil
+	}
+}
+
+// valueBuffer is empty, with room for so many bytes.
+func (p *planner) valueBuffer(size int) []byte {
+	if size > keptBufferBytes {
+		return make([]byte, 0, size)
+	}
+	if cap(p.values) < size {
+		p.values = make([]byte, 0, size)
+	}
+	return p.values[:0]
+}
 
 // plan fills r.plan. It reads the store only to list the versions that a
 // DeleteUpTo will remove.
 func (p *planner) plan(r *request, rd *reader) error {
-	r.plan = plan{}
+	r.plan = plan{ops: p.ops[len(p.ops):], guards: p.looks[len(p.looks):]}
+	defer func() { // what was appended in place is taken, what was moved away is copied
+		p.ops = append(p.ops, r.plan.ops...)
+		p.looks = append(p.looks, r.plan.guards...)
+	}()
 	for i := range r.rows {
 		m := &r.rows[i]
 		p.guards(r, m)

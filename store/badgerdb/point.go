@@ -1,6 +1,7 @@
 package badgerdb
 
 import (
+	"bytes"
 	"errors"
 	"hash/maphash"
 
@@ -9,10 +10,131 @@ import (
 	"indexer/store"
 )
 
-// Reads of one version of one column of a versioned group.
+// Reads of at most one cell of one column. They are what transactions mostly do, so
+// they make do with one Get, or none, and with one copy of the value of their own.
 
-// getVersion reads the version at exactly ts of the column with this head, whose
-// slice it may extend.
+// points reads the cells of one row whose keys are known.
+type points struct {
+	r   *reader
+	row []byte
+	buf []byte // what is handed out of row and columns; then the key, as scratch
+	own []byte // the row, in buf
+}
+
+// read reads the one cell that the selector names, if a Get can tell; else sure is
+// false. No selector is answered that could name two cells.
+func (p *points) read(g *group, sel *store.Selector, lo, hi uint64) (c store.Cell, found, sure bool, err error) {
+	exact := g.Latest || lo == hi
+	if sel.Prefix || !exact && (sel.Newest != 1 || p.r.db.hints == nil) {
+		return store.Cell{}, false, false, nil
+	}
+	head := p.head(g, sel.Column)
+	ts := lo
+	switch {
+	case g.Latest:
+		ts, c.Value, found, err = p.r.latestCell(head, lo, hi)
+	case exact:
+		c.Value, found, err = p.r.versionCell(head, lo)
+	default:
+		column := p.r.db.columnHash(head)
+		h, ok := p.r.db.hints.of(column, p.r.txn.ReadTs())
+		switch {
+		case !ok || h.bound > hi+1: // older ones may be wanted
+			return store.Cell{}, false, false, nil
+		case h.bound <= lo: // nothing from lo on
+			return store.Cell{}, false, true, nil
+		}
+		ts = h.bound - 1
+		if h.known {
+			c.Value, found = bytes.Clone(h.short()), true
+		} else if c.Value, found, err = p.r.versionCell(head, ts); !found && err == nil {
+			return store.Cell{}, false, false, nil
+		}
+	}
+	if err != nil || !found {
+		return store.Cell{}, false, true, err
+	}
+	c.Group, c.Row, c.Column, c.TS = g.Name, p.own, p.column(sel.Column), ts
+	return c, true, true, nil
+}
+
+// head returns the head of a column's keys, with room for a timestamp, good until
+// the next call of a method.
+func (p *points) head(g *group, column []byte) []byte {
+	if p.buf == nil {
+		// One column is handed out, usually; its key takes as much again.
+		p.buf = make([]byte, 0, 2*len(p.row)+2*len(column)+1+2+2+tsBytes)
+		p.buf = append(p.buf, p.row...)
+		p.own = p.buf[:len(p.row):len(p.row)]
+	}
+	n := len(p.buf)
+	key := appendName(appendRow(p.buf, g.id, p.row), column)
+	return key[n:]
+}
+
+// column copies a name for the caller. It may run over the key.
+func (p *points) column(name []byte) []byte {
+	n := len(p.buf)
+	p.buf = append(p.buf, name...)
+	return p.buf[n:len(p.buf):len(p.buf)]
+}
+
+// get reads what is stored under a key; nil if there is nothing. The value belongs
+// to the caller.
+func (r *reader) get(key []byte) (stored []byte, err error) {
+	item, err := r.txn.Get(key)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, runError("reading a cell", err)
+	}
+	if stored, err = ownValue(item); err != nil {
+		return nil, valueError(key, err)
+	}
+	if stored == nil {
+		return nil, unreadable(key)
+	}
+	return stored, nil
+}
+
+// ownValue returns the value of an item that came from Get, as a slice that belongs
+// to the caller. Badger has copied a value that is in a table or a memtable into a
+// buffer of this very item, which nobody else ever sees: that one is handed on. A
+// value in its value log may be a piece of a mapped file, and is copied.
+func ownValue(item *badger.Item) (stored []byte, err error) {
+	err = item.Value(func(v []byte) error {
+		if stored = v; len(v) >= logValueBytes {
+			stored = bytes.Clone(v)
+		}
+		return nil
+	})
+	return stored, err
+}
+
+// versionCell reads the version at exactly ts of the column with this head, which
+// has room for the timestamp.
+func (r *reader) versionCell(head []byte, ts uint64) (value []byte, found bool, err error) {
+	stored, err := r.get(appendTS(head, ts))
+	if stored == nil || err != nil {
+		return nil, false, err
+	}
+	value, err = splitPlain(stored, head)
+	return value, true, err
+}
+
+// latestCell reads the cell that a Latest group keeps under key, if its timestamp is
+// from lo to hi.
+func (r *reader) latestCell(key []byte, lo, hi uint64) (ts uint64, value []byte, found bool, err error) {
+	stored, err := r.get(key)
+	if stored == nil || err != nil {
+		return 0, nil, false, err
+	}
+	ts, value, err = splitLatest(stored, key)
+	return ts, value, err == nil && ts >= lo && ts <= hi, err
+}
+
+// getVersion is versionCell for those who want the item. It may extend head's slice.
 func (r *reader) getVersion(head []byte, ts uint64, fn func([]byte, uint64, *badger.Item) error) (found bool, err error) {
 	item, err := r.txn.Get(appendTS(head, ts))
 	if errors.Is(err, badger.ErrKeyNotFound) {
@@ -33,15 +155,15 @@ func (r *reader) getVersion(head []byte, ts uint64, fn func([]byte, uint64, *bad
 func (r *reader) newest(its *iterators, g *group, lo, hi uint64, fn func([]byte, uint64, *badger.Item) error) error {
 	head := its.key
 	var column columnHash
-	if h := r.db.hints; h != nil {
-		column = h.hash(maphash.Bytes(r.db.seed, head), head)
-		bound, ok := h.of(column, r.txn.ReadTs())
+	if r.db.hints != nil {
+		column = r.db.columnHash(head)
+		h, ok := r.db.hints.of(column, r.txn.ReadTs())
 		switch {
-		case !ok || bound > hi+1: // older ones may be wanted
-		case bound <= lo: // nothing from lo on
+		case !ok || h.bound > hi+1: // older ones may be wanted
+		case h.bound <= lo: // nothing from lo on
 			return nil
 		default:
-			if found, err := r.getVersion(head, bound-1, fn); found || err != nil {
+			if found, err := r.getVersion(head, h.bound-1, fn); found || err != nil {
 				return err
 			}
 		}
@@ -50,16 +172,26 @@ func (r *reader) newest(its *iterators, g *group, lo, hi uint64, fn func([]byte,
 	its.key = appendTS(head, store.MaxTS)
 	prefix := its.key[:len(head)]
 	c := cursor{it: its.of(g, prefix), group: g, lo: lo, hi: hi, newest: 1}
-	bound := uint64(0)
-	c.greatest = func(ts uint64) { bound = ts + 1 }
+	met := hint{column: column, seq: r.txn.ReadTs()}
+	c.greatest = func(ts uint64) { met.bound = ts + 1 }
 	err := c.visit(its.key, prefix, func(head []byte, ts uint64, item *badger.Item) error {
+		if ts+1 == met.bound && r.db.hints != nil {
+			if err := met.learn(item); err != nil {
+				return valueError(item.Key(), err)
+			}
+		}
 		if err := fn(head, ts, item); err != nil {
 			return err
 		}
 		return errStop
 	})
-	if h := r.db.hints; h != nil && err == nil {
-		h.fill(column, bound, r.txn.ReadTs())
+	if r.db.hints != nil && err == nil {
+		r.db.hints.fill(met)
 	}
 	return err
+}
+
+// columnHash of a column with this head.
+func (db *DB) columnHash(head []byte) columnHash {
+	return db.hints.hash(maphash.Bytes(db.seed, head), head)
 }

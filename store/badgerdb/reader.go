@@ -12,9 +12,13 @@ import (
 	"indexer/store/internal/engine"
 )
 
-// reader reads at one sequence number.
+// reader reads at one sequence number. It may be used by many goroutines: of a
+// Badger transaction that only reads, Get and NewIterator change nothing but a count
+// of iterators, atomically. It is never discarded, which for such a transaction, of a
+// database with timestamps of the caller's own, would do nothing but forbid its use.
 //
-// It makes an iterator per call and group, with the row (or the column) as
+// Most selectors name one cell at most, which is a Get (point.go). For the others it
+// makes an iterator per call and group, with the row (or the column) as
 // Badger's prefix, rather than keep one iterator for many rows: one bounded so
 // stops at the end of the row, whereas a free one would first search for the next
 // two live keys, which in a queue-like group may lie behind a million deleted
@@ -26,24 +30,42 @@ type reader struct {
 	empty groupSet
 }
 
-func (db *DB) readerAt(seq uint64, empty groupSet) *reader {
-	return &reader{db: db, txn: db.badger.NewTransactionAt(seq, false), empty: empty}
+func (db *DB) readerAt(seq uint64, empty groupSet) reader {
+	return reader{db: db, txn: db.badger.NewTransactionAt(seq, false), empty: empty}
 }
-
-func (r *reader) close() { r.txn.Discard() }
 
 // read returns what the selectors name, for each selector in turn.
 func (r *reader) read(ctx context.Context, row []byte, sel []store.Selector) ([]store.Cell, error) {
 	if err := r.db.schema.Selectors(sel); err != nil {
 		return nil, err
 	}
+	var cells []store.Cell
+	p := points{r: r, row: row}
+	for i := range sel {
+		g := r.db.group(sel[i].Group)
+		lo, hi := engine.TSRange(sel[i].MinTS, sel[i].MaxTS)
+		if lo > hi || r.empty.has(g.number) {
+			continue
+		}
+		c, found, sure, err := p.read(g, &sel[i], lo, hi)
+		switch {
+		case err != nil:
+			return nil, err
+		case !sure:
+			return r.walk(ctx, row, sel, i, cells)
+		case found:
+			cells = append(cells, c)
+		}
+	}
+	return cells, nil
+}
+
+// walk goes on with read from a selector that takes an iterator.
+func (r *reader) walk(ctx context.Context, row []byte, sel []store.Selector, from int, cells []store.Cell) ([]store.Cell, error) {
 	its := iterators{r: r, row: row, sel: sel, key: make([]byte, 0, keyBytes(row, sel))}
 	defer its.close()
-	var (
-		cells []store.Cell
-		own   = append(make([]byte, 0, len(row)), row...)
-	)
-	for i := range sel {
+	own := append(make([]byte, 0, len(row)), row...)
+	for i := from; i < len(sel); i++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

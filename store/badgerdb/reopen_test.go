@@ -80,11 +80,14 @@ func TestFloorAfterOpen(t *testing.T) {
 		}
 		return res.Outcome
 	}
-	if got := guard(501); got != store.Applied {
-		t.Errorf("guard from 501: %v", got)
+	if got := guard(boundStride); got != store.Applied {
+		t.Errorf("guard from %d: %v", boundStride, got)
 	}
 	if s := db.Stats(); s.GuardsFast != 1 || s.GuardsSlow != 0 {
-		t.Errorf("guard from 501: %d fast, %d slow", s.GuardsFast, s.GuardsSlow)
+		t.Errorf("guard from %d: %d fast, %d slow", boundStride, s.GuardsFast, s.GuardsSlow)
+	}
+	if got := guard(501); got != store.Applied { // the bound is stored in strides
+		t.Errorf("guard from 501: %v", got)
 	}
 	if got := guard(500); got != store.Refused {
 		t.Errorf("guard from 500: %v", got)
@@ -93,6 +96,39 @@ func TestFloorAfterOpen(t *testing.T) {
 	mustMutate(t, db, "r", mutation("data", "c", 7, "v"))
 	if got := guard(450); got != store.Refused {
 		t.Errorf("guard from 450 after a put at 7: %v", got)
+	}
+}
+
+// TestBoundsInStrides: the stored bounds hold all timestamps ever put, and are
+// written once a stride.
+func TestBoundsInStrides(t *testing.T) {
+	dir := t.TempDir()
+	db := openTest(t, dir, Options{})
+	var written []uint64 // in which groups
+	for _, ts := range []uint64{0, 1, 500, boundStride - 1, boundStride, 7, 3*boundStride + 1, 3*boundStride + 2} {
+		mustMutate(t, db, "r", mutation("data", "c", ts, "v"))
+		v := db.views.acquire()
+		item, err := v.txn.Get(boundsKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(written); n == 0 || written[n-1] != item.Version() {
+			written = append(written, item.Version())
+		}
+		db.views.release(v)
+		if got := db.committer.bounds[db.group("data").number]; got < ts || got >= 4*boundStride {
+			t.Errorf("bound %d after a put at %d", got, ts)
+		}
+	}
+	if len(written) != 3 {
+		t.Errorf("written in groups %v, want three", written)
+	}
+	want := db.committer.bounds
+	closeTest(t, db)
+	db = openTest(t, dir, Options{})
+	defer closeTest(t, db)
+	if db.committer.bounds != want {
+		t.Errorf("after opening %v, want %v", db.committer.bounds, want)
 	}
 }
 

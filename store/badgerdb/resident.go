@@ -76,7 +76,6 @@ func (r *resident) empty() bool { return !r.lost && len(r.cells) == 0 }
 func (db *DB) loadResidents(ctx context.Context) ([]*resident, error) {
 	sets := make([]*resident, len(db.groups))
 	r := db.readerAt(db.seqAtOpen, groupSet{})
-	defer r.close()
 	for i := range db.groups {
 		g := &db.groups[i]
 		if !g.Resident {

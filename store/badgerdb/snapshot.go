@@ -2,7 +2,7 @@ package badgerdb
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 
 	"indexer/store"
 )
@@ -17,7 +17,7 @@ func (db *DB) Snapshot() store.Snapshot {
 type snapshot struct {
 	db     *DB
 	view   *view
-	closed sync.Once
+	closed atomic.Bool
 }
 
 func (s *snapshot) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
@@ -25,9 +25,7 @@ func (s *snapshot) Read(ctx context.Context, row []byte, sel ...store.Selector) 
 		return nil, err
 	}
 	defer s.db.gate.Leave()
-	r := s.db.readerAt(s.view.seq, s.view.empty)
-	defer r.close()
-	return r.read(ctx, row, sel)
+	return s.view.read(ctx, row, sel)
 }
 
 func (s *snapshot) Scan(ctx context.Context, rg store.Range, fn func(store.Cell) error) ([]byte, error) {
@@ -35,12 +33,12 @@ func (s *snapshot) Scan(ctx context.Context, rg store.Range, fn func(store.Cell)
 		return nil, err
 	}
 	defer s.db.gate.Leave()
-	r := s.db.readerAt(s.view.seq, s.view.empty)
-	defer r.close()
-	return r.scan(ctx, rg, false, fn)
+	return s.view.scan(ctx, rg, false, fn)
 }
 
 // Close releases the snapshot; more than once does no harm.
 func (s *snapshot) Close() {
-	s.closed.Do(func() { s.db.views.release(s.view) })
+	if !s.closed.Swap(true) {
+		s.db.views.release(s.view)
+	}
 }

@@ -28,9 +28,7 @@ func (db *DB) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]st
 	defer db.gate.Leave()
 	v := db.views.acquire()
 	defer db.views.release(v)
-	r := db.readerAt(v.seq, v.empty)
-	defer r.close()
-	return r.read(ctx, row, sel)
+	return v.read(ctx, row, sel)
 }
 
 // Scan implements store.Reader. It sees the whole range at one instant, and holds
@@ -42,10 +40,8 @@ func (db *DB) Scan(ctx context.Context, rg store.Range, fn func(store.Cell) erro
 	defer db.gate.Leave()
 	v := db.views.acquire()
 	defer db.views.release(v)
-	r := db.readerAt(v.seq, v.empty)
-	defer r.close()
 	met := false
-	next, err := r.scan(ctx, rg, false, func(c store.Cell) error {
+	next, err := v.scan(ctx, rg, false, func(c store.Cell) error {
 		met = true
 		return fn(c)
 	})

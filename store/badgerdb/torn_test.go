@@ -113,7 +113,6 @@ func number(t *testing.T, r store.Reader, row int) uint64 {
 
 func naiveTorn(t *testing.T, db *DB, width int) bool {
 	r := db.readerAt(math.MaxUint64, groupSet{})
-	defer r.close()
 	// Rows are read one after the other at "now", so a later row with a greater
 	// number is no surprise. A later row with a smaller one is.
 	last := uint64(0)

@@ -1,6 +1,9 @@
 package badgerdb
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // views keeps the sequence number that readers may use, and those in use.
 //
@@ -18,18 +21,24 @@ import "sync"
 //     torn_test.go counts them.
 //  2. A reader sees everything acknowledged before: a caller is answered after
 //     publish.
-//  3. A reader never waits for a writer, only for this mutex, which is never held
-//     over I/O.
+//  3. A reader never waits for a writer: to acquire is two atomic operations.
 //  4. What a reader can see is not discarded: Badger may drop, of each key, all
 //     but the newest entry at or below its discard version, and that is set to
 //     oldest(), which is at most the seq of every open view and of every view
 //     opened later, because current.seq only grows.
 //  5. A resident group that a view calls empty is empty at its seq: both are set
 //     in one critical section, from the committer's state after the group seq.
+//  6. A view that a reader has acquired is not passed by until it is released. The
+//     reader counts itself in, and then sees that the view is still current; publish
+//     makes another one current, and then looks at the count. If the reader saw the
+//     view, it was counted before publish looked. If it did not, it counts itself
+//     out and takes the new one: meanwhile it held back too much, never too little.
 type views struct {
-	mu      sync.Mutex
-	head    *view // of a list, oldest first, that ends at current
-	current *view
+	current atomic.Pointer[view]
+	reader  func(seq uint64, empty groupSet) reader
+
+	mu   sync.Mutex // of publish
+	head *view      // of a list, oldest first, that ends at current
 }
 
 // view is one sequence number; it is shared by the readers that came while it
@@ -37,7 +46,8 @@ type views struct {
 type view struct {
 	seq   uint64
 	empty groupSet // resident groups that are empty at seq
-	users int
+	reader
+	users atomic.Int64
 	next  *view
 }
 
@@ -47,34 +57,49 @@ type groupSet [maxGroups / 64]uint64
 func (s *groupSet) add(g int)      { s[g/64] |= 1 << (g % 64) }
 func (s *groupSet) has(g int) bool { return s[g/64]&(1<<(g%64)) != 0 }
 
-func newViews(seq uint64, empty groupSet) *views {
-	v := &view{seq: seq, empty: empty}
-	return &views{head: v, current: v}
+// newViews begins with the view of seq; reader makes what is shared by those who
+// read at one.
+func newViews(seq uint64, empty groupSet, reader func(uint64, groupSet) reader) *views {
+	vs := &views{reader: reader}
+	vs.head = vs.view(seq, empty)
+	vs.current.Store(vs.head)
+	return vs
+}
+
+func (vs *views) view(seq uint64, empty groupSet) *view {
+	return &view{seq: seq, empty: empty, reader: vs.reader(seq, empty)}
 }
 
 // acquire returns the current view; it must be released.
 func (vs *views) acquire() *view {
-	vs.mu.Lock()
-	defer vs.mu.Unlock()
-	vs.current.users++
-	return vs.current
+	for {
+		if v := vs.current.Load(); vs.admit(v) {
+			return v
+		}
+	}
 }
 
-func (vs *views) release(v *view) {
-	vs.mu.Lock()
-	defer vs.mu.Unlock()
-	v.users--
+// admit counts a reader of a view that was current a moment ago, if it still is.
+func (vs *views) admit(v *view) bool {
+	v.users.Add(1)
+	if vs.current.Load() == v {
+		return true
+	}
+	v.users.Add(-1)
+	return false
 }
+
+func (vs *views) release(v *view) { v.users.Add(-1) }
 
 // publish makes seq current and returns the oldest sequence number that is, or
 // can yet be, read.
 func (vs *views) publish(seq uint64, empty groupSet) (oldest uint64) {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
-	v := &view{seq: seq, empty: empty}
-	vs.current.next = v
-	vs.current = v
-	for vs.head != v && vs.head.users == 0 {
+	v := vs.view(seq, empty)
+	vs.current.Load().next = v
+	vs.current.Store(v)
+	for vs.head != v && vs.head.users.Load() == 0 {
 		vs.head = vs.head.next
 	}
 	return vs.head.seq

@@ -1,9 +1,17 @@
 package badgerdb
 
-import "testing"
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// noReader is for views that are not read at.
+func noReader(uint64, groupSet) reader { return reader{} }
 
 func TestViewsOldest(t *testing.T) {
-	vs := newViews(10, groupSet{})
+	vs := newViews(10, groupSet{}, noReader)
 	a := vs.acquire() // 10
 	if got := vs.publish(11, groupSet{}); got != 10 {
 		t.Errorf("oldest %d with a reader at 10", got)
@@ -34,10 +42,61 @@ func TestViewsOldest(t *testing.T) {
 func TestViewEmpty(t *testing.T) {
 	var one groupSet
 	one.add(70)
-	vs := newViews(1, one)
+	vs := newViews(1, one, noReader)
 	v := vs.acquire()
 	vs.publish(2, groupSet{})
 	if w := vs.acquire(); !v.empty.has(70) || v.empty.has(6) || w.empty.has(70) {
 		t.Errorf("empty: %v then %v", v.empty, w.empty)
+	}
+}
+
+// TestViewsHeld: whoever acquires a view holds it back, however publish and release
+// fall between: the oldest view is never above one that is held.
+func TestViewsHeld(t *testing.T) {
+	vs := newViews(0, groupSet{}, noReader)
+	var (
+		oldest atomic.Uint64 // that publish returned
+		stop   atomic.Bool
+		wg     sync.WaitGroup
+	)
+	for range 4 {
+		wg.Go(func() {
+			for !stop.Load() {
+				v := vs.acquire()
+				runtime.Gosched()
+				if o := oldest.Load(); o > v.seq {
+					t.Errorf("holds %d, oldest is %d", v.seq, o)
+					stop.Store(true)
+				}
+				vs.release(v)
+			}
+		})
+	}
+	for seq := uint64(1); seq < 20_000 && !stop.Load(); seq++ {
+		oldest.Store(vs.publish(seq, groupSet{}))
+	}
+	stop.Store(true)
+	wg.Wait()
+	if got := vs.publish(20_000, groupSet{}); got != 20_000 {
+		t.Errorf("oldest %d without readers", got)
+	}
+}
+
+// TestViewsLate: a reader that comes to a view just when it is passed by is sent to
+// the next one, and leaves no trace.
+func TestViewsLate(t *testing.T) {
+	vs := newViews(1, groupSet{}, noReader)
+	late := vs.current.Load()
+	if got := vs.publish(2, groupSet{}); got != 2 {
+		t.Fatalf("oldest %d without readers", got)
+	}
+	if vs.admit(late) {
+		t.Error("a view that nothing holds back was given out")
+	}
+	if got := late.users.Load(); got != 0 {
+		t.Errorf("%d readers left at the view", got)
+	}
+	if v := vs.acquire(); v.seq != 2 {
+		t.Errorf("current is %d", v.seq)
 	}
 }
