@@ -9,7 +9,7 @@ import (
 // overlayRow merges the transaction's own writes into a row that was read.
 func (t *Txn) overlayRow(row, group string, cols []Version) []Version {
 	var own []Version
-	for _, w := range t.order {
+	for _, w := range t.writes.order {
 		if w.cell.Row == row && w.cell.Group == group {
 			own = append(own, w.version())
 		}
@@ -54,7 +54,7 @@ type ownRows struct {
 
 func (t *Txn) ownRows(group, start, end string) *ownRows {
 	var own []*write
-	for _, w := range t.order {
+	for _, w := range t.writes.order {
 		r := w.cell.Row
 		if w.cell.Group == group && r >= start && (end == "" || r < end) {
 			own = append(own, w)

@@ -73,7 +73,7 @@ func (db *DB) attempt(ctx context.Context, fn func(*Txn) error, turn *turn) (uin
 	if err := fn(t); err != nil {
 		return 0, err
 	}
-	if err := turn.stands(t.order); err != nil {
+	if err := turn.stands(t.writes.order); err != nil {
 		return 0, err
 	}
 	return t.Commit(ctx)
