@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,7 +19,9 @@ import (
 //	apply                    a block per change: "doc CLUSTER seq=N url=URL [lang=] [rank=] [fetched=] [inlinks=]",
 //	                         then "title: …", "text: …", "anchor: …", "member: …"; or "delete CLUSTER seq=N"
 //	touch URL TIME, ranks    the light updates
-//	query [limit=] [offset=] each line of the input is a query; "**" marks words in snippets
+//	query [limit=] [offset=] [perhost=] [sort=date]
+//	                         each line of the input is a query; "**" marks words in snippets
+//	ranking [perhost=]       the same, URLs only, with the factors of each score
 //	docs                     all documents
 //	tombstones               clusters that were deleted
 //	analyze lang=XX          the tokens of the input
@@ -82,6 +85,8 @@ func (s *specIndex) command(d *datadriven.TestData) (string, error) {
 		return "", s.w.PruneTombstones(s.t.Context(), below)
 	case "query":
 		return s.query(d)
+	case "ranking":
+		return s.ranking(d)
 	case "docs":
 		return s.docs()
 	case "tombstones":
@@ -119,6 +124,8 @@ func (s *specIndex) changes(d *datadriven.TestData) (list []Change) {
 				doc.Text = value
 			case "anchor":
 				doc.Anchors = append(doc.Anchors, Anchor{Text: value, Count: 1})
+			case "outside":
+				doc.Anchors = append(doc.Anchors, Anchor{Text: value, Count: 1, Others: 1})
 			case "member":
 				doc.Members = append(doc.Members, page.URL(value))
 			default:
@@ -160,6 +167,10 @@ func (s *specIndex) query(d *datadriven.TestData) (string, error) {
 	var o Options
 	d.MaybeScanArgs(s.t, "limit", &o.Limit)
 	d.MaybeScanArgs(s.t, "offset", &o.Offset)
+	d.MaybeScanArgs(s.t, "perhost", &o.PerHost)
+	if d.HasArg("sort") {
+		o.Sort = ByDate
+	}
 	var b strings.Builder
 	for _, q := range strings.Split(d.Input, "\n") {
 		res, err := s.r.Search(s.t.Context(), q, o)
@@ -171,6 +182,9 @@ func (s *specIndex) query(d *datadriven.TestData) (string, error) {
 			return "", err
 		}
 		fmt.Fprintf(&b, "[%s] total %d, with all words %d\n", q, res.Total, res.AllWords)
+		if res.Suggestion != "" {
+			fmt.Fprintf(&b, "did you mean [%s]\n", res.Suggestion)
+		}
 		for _, h := range res.Hits {
 			fmt.Fprintf(&b, "%d. %s  %s\n", h.Position, h.URL, h.Title)
 			if text := h.Snippet.Render("**", "**", nil); text != "" {
@@ -179,6 +193,36 @@ func (s *specIndex) query(d *datadriven.TestData) (string, error) {
 			if len(h.Duplicates) > 0 {
 				fmt.Fprintf(&b, "   also: %v\n", h.Duplicates)
 			}
+			if h.MoreFromHost > 0 {
+				fmt.Fprintf(&b, "   %d more from this host\n", h.MoreFromHost)
+			}
+		}
+	}
+	return b.String(), nil
+}
+
+// ranking shows in which order documents come and why; figures to two digits, so that
+// a change of the ranking is seen in review, and noise is not.
+func (s *specIndex) ranking(d *datadriven.TestData) (string, error) {
+	o := Options{Explain: true, NoSuggestion: true}
+	d.MaybeScanArgs(s.t, "perhost", &o.PerHost)
+	var b strings.Builder
+	for _, q := range lines(d.Input) {
+		res, err := s.r.Search(s.t.Context(), q, o)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "[%s]\n", q)
+		for _, h := range res.Hits {
+			e := h.Explanation
+			if got := e.Text * e.TitleFactor * e.AnchorFactor * e.RankFactor; math.Abs(got-h.Score) > 1e-9*math.Abs(got) && len(res.Hits) > 0 && e.Tier != "no words" {
+				return "", fmt.Errorf("%s: score %v is not the product of its factors %+v", h.URL, h.Score, e)
+			}
+			fmt.Fprintf(&b, "%2d. %-42s title ×%.2g, anchors ×%.2g, rank ×%.2f, %s", h.Position, h.URL, e.TitleFactor, e.AnchorFactor, e.RankFactor, e.Tier)
+			if h.MoreFromHost > 0 {
+				fmt.Fprintf(&b, ", %d more from this host", h.MoreFromHost)
+			}
+			b.WriteByte('\n')
 		}
 	}
 	return b.String(), nil
