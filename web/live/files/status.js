@@ -82,7 +82,9 @@
     if (!width) return;
     var height = width < 560 ? 190 : 240, left = 52, right = 8, top = 10, bottom = 22, bars = 34;
     var floor = height - bottom - bars - 8;
-    var end = points[points.length - 1].t, begin = end - KEEP * 1000;
+    var end = points[points.length - 1].t;
+    var over = [1, 2, 5, 10].find(function (m) { return m === 10 || end - points[0].t <= m * 60000; }); // minutes
+    var begin = end - over * 60000;
     var seen = points.filter(function (p) { return p.p50 !== undefined && p.t >= begin; });
     var low = 1, high = 1000, most = 1;
     seen.forEach(function (p) {
@@ -96,23 +98,25 @@
     function x(t) { return left + (width - left - right) * (t - begin) / (end - begin); }
     function y(ms) { return floor - (floor - top) * Math.log(Math.max(ms, low) / low) / Math.log(high / low); }
     var svg = node("svg", { viewBox: "0 0 " + width + " " + height, role: "img" });
-    svg.setAttribute("aria-label", "How long pages took from loaded to searchable, second by second, over the last ten minutes; the figures above tell the same.");
+    svg.setAttribute("aria-label", "How long pages took from loaded to searchable, second by second, over the last minutes; the figures above tell the same.");
     for (var ms = low; ms <= high * 1.01; ms *= 10) {
       svg.appendChild(node("line", { "class": "rule", x1: left, x2: width - right, y1: y(ms), y2: y(ms) }));
       svg.appendChild(node("text", { x: left - 8, y: y(ms) + 4, "text-anchor": "end" }, span(Number(ms.toPrecision(1)))));
     }
-    for (var minutes = 10; minutes >= 0; minutes -= width < 560 ? 5 : 2) {
-      var at = x(end - minutes * 60000);
-      svg.appendChild(node("text", { x: at, y: height - 4, "text-anchor": minutes === 0 ? "end" : minutes === 10 ? "start" : "middle" }, minutes ? "−" + minutes + " min" : "now"));
+    var steps = width < 560 ? 2 : 5;
+    for (var i = 0; i <= steps; i++) {
+      var ago = over * 60 * (1 - i / steps); // seconds
+      var label = ago === 0 ? "now" : "−" + (over > 2 ? ago / 60 + " min" : ago + " s");
+      svg.appendChild(node("text", { x: x(end - ago * 1000), y: height - 4, "text-anchor": i === 0 ? "start" : i === steps ? "end" : "middle" }, label));
     }
     var foot = height - bottom;
     svg.appendChild(node("line", { "class": "rule", x1: left, x2: width - right, y1: foot, y2: foot }));
-    var wide = Math.max((width - left - right) / KEEP - 0.3, 0.8);
+    var wide = Math.max((width - left - right) / (over * 60) - 1, 0.8);
     seen.forEach(function (p) {
       var h = bars * p.n / most;
       svg.appendChild(node("rect", { "class": "found", x: x(p.t) - wide, y: foot - h, width: wide, height: h }));
     });
-    svg.appendChild(node("text", { x: left - 8, y: foot - bars + 10, "text-anchor": "end" }, most + "/s"));
+    svg.appendChild(node("text", { x: left - 8, y: foot - bars / 2 + 8, "text-anchor": "end" }, most + "/s"));
     runs(seen).forEach(function (run) {
       function line(name) {
         return run.map(function (p, i) { return (i ? "L" : "M") + x(p.t).toFixed(1) + " " + y(p[name]).toFixed(1); }).join("");
