@@ -46,8 +46,15 @@ func (e *NotKeptError) Error() string {
 	if e.Oldest.IsZero() {
 		return fmt.Sprintf("the state of %s is not kept: there is no history of times; the setting history (as in history: 24h) makes one from then on. Timestamps from %d on can be read", e.Asked, e.OldestTS)
 	}
-	return fmt.Sprintf("the state of %s is not kept: the oldest that can be read is of %s, timestamp %d", e.Asked, e.Oldest.UTC().Format(time.RFC3339), e.OldestTS)
+	oldest := e.Oldest.Add(time.Millisecond - 1).UTC().Format(momentForm) // what is named can be asked for
+	if e.OldestTS == 0 { // nothing was collected yet
+		return fmt.Sprintf("the state of %s is not kept: times are known from %s on", e.Asked, oldest)
+	}
+	return fmt.Sprintf("the state of %s is not kept: the oldest that can be read is of %s, timestamp %d", e.Asked, oldest, e.OldestTS)
 }
+
+// momentForm is RFC 3339 with milliseconds.
+const momentForm = "2006-01-02T15:04:05.000Z07:00"
 
 // Unwrap makes it match.
 func (e *NotKeptError) Unwrap() error { return txn.ErrBelowSafePoint }
