@@ -119,7 +119,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	options := web.Options{Credentials: credentials, Hosts: f.hosts, AnyHost: credentials != nil, Log: a.log.Named("web")}
+	options := web.Options{Credentials: credentials, Hosts: f.hosts, AnyHost: credentials != nil, Query: index.Options{Weights: a.weights(), PerHost: a.cfg.Query.PerHost}, Log: a.log.Named("web")}
 	crawls := len(f.seeds) > 0
 	a.beginsCrawl = crawls
 	open := func(ctx context.Context) (*session, error) { return a.open(ctx, false) }

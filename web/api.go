@@ -67,7 +67,11 @@ func (s *Server) apiQuery(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	res, err := s.opts.Search.Search(r.Context(), asked.query(), index.Options{Limit: limit, Offset: offset})
+	options := asked.options(s.opts.Query, limit, offset)
+	if options.PerHost, err = integer(params, "per_host", options.PerHost, 0, perPage); err != nil {
+		return err
+	}
+	res, err := s.opts.Search.Search(r.Context(), asked.query(), options)
 	if err != nil {
 		return fmt.Errorf("search: %w", err)
 	}

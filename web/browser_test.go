@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -198,7 +199,8 @@ func TestBrowserJourney(t *testing.T) {
 		t.Errorf("%s has %d results for leaves", at, n)
 	}
 	// The key / goes to the field, j and k along the results.
-	b.run(chromedp.Poll(`document.readyState === "complete"`, nil), chromedp.KeyEvent("/"))
+	// As a keyboard does it: a key that the page takes types nothing.
+	b.run(chromedp.Poll(`document.readyState === "complete"`, nil), input.DispatchKeyEvent(input.KeyDown).WithKey("/").WithText("/"), input.DispatchKeyEvent(input.KeyUp).WithKey("/"))
 	var field string
 	b.eval(`document.activeElement.id + ": " + document.activeElement.value`, &field)
 	if field != "top-q: leaf oak" {

@@ -57,6 +57,7 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) error {
 	view.HasCopy = d.Outcome == page.Page.String()
 	turn := func(name string, number, total int) pager {
 		p := newPager("/doc", params, name, number, listSize, total)
+		p.Of = listNames[name]
 		for _, link := range []*string{&p.Previous, &p.Next} {
 			if *link != "" {
 				*link += "#" + name
@@ -69,6 +70,9 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) error {
 	view.Outlinks = turn("out", numbers[2], d.OutlinksTotal)
 	return s.show(w, http.StatusOK, "document.html", &view)
 }
+
+// listNames are the lists of a page by their parameters.
+var listNames = map[string]string{"members": "addresses", "in": "links to this page", "out": "links of this page"}
 
 // urlOf reads the URL that a request is about. What has no scheme is taken for https.
 func urlOf(params url.Values) (page.URL, error) {

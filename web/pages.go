@@ -43,6 +43,7 @@ var functions = template.FuncMap{
 	"day":     func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
 	"moment":  func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") + " UTC" },
 	"rank":    func(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) },
+	"score":   func(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) },
 	"short":   func(s string) string { return bounded(s, 12) },
 	"bytes":   byteCount,
 }
@@ -91,6 +92,7 @@ type pager struct {
 	Previous, Next string // links; "" at the ends
 	From, To       int    // what is shown, counted from 1
 	Total          int
+	Of             string // what it is a list of
 }
 
 // newPager makes links by setting a parameter to the number of a page, from 1.

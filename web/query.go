@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"indexer/index"
 )
 
 // maxQuery bounds what is typed, in bytes; the index bounds the words of it.
@@ -14,6 +16,9 @@ type searchParams struct {
 	Words string // as typed
 	Site  string // host to which results are limited
 	Lang  string // tag of the language to which results are limited
+	Sort  string // "date", or "" for relevance
+	// Explain asks why each result stands where it stands.
+	Explain bool
 }
 
 var (
@@ -25,7 +30,13 @@ func readSearch(v url.Values) (searchParams, error) {
 	raw := v.Get("q")
 	// Who follows a link to a search sees words that somebody else chose.
 	p := searchParams{Words: clean(raw, maxQuery), Site: siteOf(v.Get("site")), Lang: strings.ToLower(strings.TrimSpace(v.Get("lang")))}
+	p.Explain = v.Get("explain") == "1"
+	if p.Sort = v.Get("sort"); p.Sort == "relevance" {
+		p.Sort = ""
+	}
 	switch {
+	case p.Sort != "" && p.Sort != "date":
+		return p, badRequest("sort is relevance or date")
 	case len(raw) > maxQuery:
 		return p, badRequest("the query is too long; a thousand letters are enough")
 	case p.Site != "" && (len(p.Site) > 255 || !hostForm.MatchString(p.Site)):
@@ -58,13 +69,29 @@ func (p searchParams) query() string {
 	return strings.TrimSpace(q)
 }
 
+// options are those of a search for a window of the results.
+func (p searchParams) options(usual index.Options, limit, offset int) index.Options {
+	o := usual
+	o.Limit, o.Offset, o.Explain = limit, offset, p.Explain
+	if p.Sort == "date" {
+		o.Sort = index.ByDate
+	}
+	if p.Site != "" {
+		o.PerHost = 0 // it is one host that is wanted
+	}
+	return o
+}
+
 // values are the parameters of the same search.
 func (p searchParams) values() url.Values {
 	v := url.Values{}
-	for name, value := range map[string]string{"q": p.Words, "site": p.Site, "lang": p.Lang} {
+	for name, value := range map[string]string{"q": p.Words, "site": p.Site, "lang": p.Lang, "sort": p.Sort} {
 		if value != "" {
 			v.Set(name, value)
 		}
+	}
+	if p.Explain {
+		v.Set("explain", "1")
 	}
 	return v
 }

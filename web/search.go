@@ -24,6 +24,9 @@ type searchPage struct {
 	Pager     pager
 	Milli     float64
 	Without   string // the same search without filters
+	Why       string // the same search with explanations, or without
+
+	Suggestion, Suggested string // "did you mean", and the link to it
 }
 
 // hitView is a result as it is shown.
@@ -51,7 +54,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	}
 	frame := s.frame(asked.Words)
 	frame.Nav = "search"
-	view := searchPage{Frame: frame, searchParams: asked, Languages: languageList(asked.Lang), Filtered: asked.Site != "" || asked.Lang != ""}
+	view := searchPage{Frame: frame, searchParams: asked, Languages: languageList(asked.Lang), Filtered: asked.Site != "" || asked.Lang != "" || asked.Sort != ""}
 	if view.Documents, err = s.opts.Search.Count(r.Context()); err != nil {
 		return err
 	}
@@ -60,12 +63,19 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 		return s.show(w, http.StatusOK, "search.html", &view)
 	}
 	begun := time.Now()
-	view.Results, err = s.opts.Search.Search(r.Context(), asked.query(), index.Options{Limit: perPage, Offset: (number - 1) * perPage})
+	view.Results, err = s.opts.Search.Search(r.Context(), asked.query(), asked.options(s.opts.Query, perPage, (number-1)*perPage))
 	if err != nil {
 		return err
 	}
 	view.Milli = float64(time.Since(begun).Microseconds()) / 1000
-	view.Without = searchParams{Words: asked.Words}.link()
+	view.Without = searchParams{Words: asked.Words, Sort: asked.Sort}.link()
+	other := asked
+	other.Explain = !asked.Explain
+	view.Why = other.link()
+	if view.Results.Suggestion != "" {
+		// It is of the whole query, filters included.
+		view.Suggestion, view.Suggested = clean(view.Results.Suggestion, maxQuery), searchParams{Words: view.Results.Suggestion, Sort: asked.Sort}.link()
+	}
 	view.Pager = newPager("/", asked.values(), "p", number, perPage, min(view.Results.Total, index.MaxResults))
 	for i := range view.Results.Hits {
 		view.Hits = append(view.Hits, newHit(&view.Results.Hits[i], asked))

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"indexer/index"
 	"indexer/web/assets"
 )
 
@@ -18,6 +19,10 @@ import (
 type Options struct {
 	Search  Searcher  // needed
 	Inspect Inspector // needed
+
+	// Query is how searches are made where a request does not say otherwise: weights, and
+	// hits of one host.
+	Query index.Options
 
 	// Credentials that every request needs but those of Open; nil: none.
 	Credentials *Credentials
