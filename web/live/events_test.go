@@ -1,0 +1,188 @@
+package live_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"indexer/notify"
+	"indexer/observers"
+	"indexer/repository"
+	"indexer/web/live"
+)
+
+// follower is a client of the events.
+type follower struct {
+	t    *testing.T
+	body *bufio.Reader
+	resp *http.Response
+}
+
+type event struct {
+	id   int64
+	data struct {
+		View struct {
+			State  string            `json:"state"`
+			Text   map[string]string `json:"text"`
+			Hosts  []map[string]any  `json:"hosts"`
+			Crawls bool              `json:"crawls"`
+		} `json:"view"`
+		Points []struct {
+			Seq int64 `json:"seq"`
+			N   int64 `json:"n"`
+		} `json:"points"`
+	}
+}
+
+func follow(t *testing.T, server *httptest.Server, lastID string) *follower {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/status/events", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lastID != "" {
+		req.Header.Set("Last-Event-ID", lastID)
+	}
+	resp, err := server.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	return &follower{t, bufio.NewReader(resp.Body), resp}
+}
+
+// next is the next event with data.
+func (f *follower) next() (e event) {
+	f.t.Helper()
+	for {
+		line, err := f.body.ReadString('\n')
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		line = strings.TrimSuffix(line, "\n")
+		if id, ok := strings.CutPrefix(line, "id: "); ok {
+			if e.id, err = strconv.ParseInt(id, 10, 64); err != nil {
+				f.t.Fatal(err)
+			}
+		}
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			if err := json.Unmarshal([]byte(data), &e.data); err != nil {
+				f.t.Fatalf("%v: %s", err, data)
+			}
+			return e
+		}
+	}
+}
+
+// Events come by themselves, numbered by their last point; who comes back gets the
+// points after the last one, and who names a number that is not from here gets all.
+func TestEventsGoOn(t *testing.T) {
+	_, server := watch(t, watched{openRepository(t), nil}, live.Options{})
+	f := follow(t, server, "")
+	if ct := f.resp.Header.Get("Content-Type"); ct != "text/event-stream" {
+		t.Errorf("content type %q", ct)
+	}
+	first, second := f.next(), f.next()
+	if first.data.Points[0].Seq != 1 || second.data.Points[0].Seq != first.id+1 || second.data.View.State != "good" {
+		t.Errorf("first %+v, second %+v", first, second)
+	}
+	back := follow(t, server, strconv.FormatInt(first.id, 10)).next()
+	if back.data.Points[0].Seq != first.id+1 {
+		t.Errorf("after %d comes %d", first.id, back.data.Points[0].Seq)
+	}
+	for _, id := range []string{"99999999", "-3", "x", "9223372036854775808"} {
+		if e := follow(t, server, id).next(); e.data.Points[0].Seq != 1 {
+			t.Errorf("after the unknown %s comes %d, not all", id, e.data.Points[0].Seq)
+		}
+	}
+}
+
+// A client too many is refused, and let in when another has gone.
+func TestEventsAreBounded(t *testing.T) {
+	_, server := watch(t, watched{openRepository(t), nil}, live.Options{Clients: 2})
+	a, b := follow(t, server, ""), follow(t, server, "")
+	a.next()
+	b.next()
+	c := follow(t, server, "")
+	if c.resp.StatusCode != http.StatusServiceUnavailable || c.resp.Header.Get("Retry-After") == "" {
+		t.Fatalf("a third client got %d", c.resp.StatusCode)
+	}
+	if err := a.resp.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for d := follow(t, server, ""); d.resp.StatusCode != http.StatusOK; d = follow(t, server, "") {
+		if d.resp.StatusCode != http.StatusServiceUnavailable {
+			t.Fatalf("status %d", d.resp.StatusCode)
+		}
+	}
+}
+
+// Close ends the events of all clients, and returns after it.
+func TestCloseEndsEvents(t *testing.T) {
+	l, server := watch(t, watched{openRepository(t), nil}, live.Options{})
+	f := follow(t, server, "")
+	f.next()
+	l.Close()
+	for {
+		if _, err := f.body.ReadString('\n'); err != nil {
+			return // the end of the stream, and no test that hangs
+		}
+	}
+}
+
+// What strangers named is shown as text, without what could turn it around.
+func TestHostileHostNames(t *testing.T) {
+	frontier := &live.Frontier{HostsTotal: 1, Hosts: []live.Host{{Host: "<script>alert(1)</script>\u202egro.elpmaxe\x00", Why: strings.Repeat("long ", 100) + "\u2066"}}}
+	_, server := watch(t, watched{openRepository(t), frontier}, live.Options{})
+	page := get(t, server, "/status", http.StatusOK)
+	if strings.Contains(page, "<script>alert") || strings.ContainsAny(page, "\u202e\u2066\x00") || !strings.Contains(page, "&lt;script&gt;alert(1)&lt;/script&gt;gro.elpmaxe") {
+		t.Errorf("the page shows the host as it is:\n%s", page)
+	}
+	f := follow(t, server, "")
+	e := f.next()
+	for !e.data.View.Crawls { // the next second has the frontier that the page had read
+		e = f.next()
+	}
+	host, why := e.data.View.Hosts[0]["host"].(string), e.data.View.Hosts[0]["why"].(string)
+	if strings.ContainsAny(host, "\u202e\x00") || len([]rune(why)) > 161 {
+		t.Errorf("host %q, why %q", host, why)
+	}
+}
+
+// broken is a source with nothing to read but a pulse.
+type broken struct{ notReady error }
+
+func (b broken) Pulse() repository.Pulse {
+	return repository.Pulse{Time: time.Now(), NotReady: b.notReady, Observers: []notify.Stats{{Observer: "unheard-of", Backlog: 3}}}
+}
+func (broken) FoundSince(time.Time) observers.Latency { return observers.Latency{} }
+func (broken) Space() (repository.Space, error) {
+	return repository.Space{}, errors.New("the disk is gone from /secret/path")
+}
+func (broken) DeadCount(context.Context) (map[string]int, error) { return nil, errors.New("no") }
+func (broken) Frontier(context.Context, int) (*live.Frontier, error) {
+	return nil, errors.New("no")
+}
+
+// What cannot be read is missing, and the rest is shown; of observers that the drawing
+// does not know, too.
+func TestBrokenSource(t *testing.T) {
+	_, server := watch(t, broken{notify.ErrPaused}, live.Options{})
+	page := get(t, server, "/status", http.StatusOK)
+	for _, want := range []string{"unheard-of", "paused: no observer runs", "<b data-text=\"o/unheard-of/backlog\">3</b>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not have %q:\n%s", want, page)
+		}
+	}
+	metrics := get(t, server, "/metrics", http.StatusOK)
+	if !strings.Contains(metrics, "indexer_status_readable 0") || strings.Contains(page+metrics, "/secret") {
+		t.Errorf("metrics:\n%s", metrics)
+	}
+}
