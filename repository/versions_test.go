@@ -1,0 +1,73 @@
+package repository_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"indexer/page"
+	"indexer/repository"
+)
+
+// A URL's versions are what its fetches changed, the newest first, each with the body
+// it had; fetches that bring nothing new, or come too late, make none.
+func TestVersions(t *testing.T) {
+	const u = page.URL("https://news.example/")
+	r, err := repository.Open(t.Context(), t.TempDir(), repository.Options{History: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	day := func(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
+	load := func(n, status int, body string) {
+		t.Helper()
+		f := page.Fetch{URL: u, Time: day(n), Status: status, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(body)}
+		if _, err := r.Load(t.Context(), &f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := r.Versions(t.Context(), u); err != nil || len(list) != 0 {
+		t.Fatalf("never fetched: %v, %v", list, err)
+	}
+	if _, err := r.Copy(t.Context(), u, 0); !errors.Is(err, repository.ErrNoCopy) {
+		t.Errorf("a copy of nothing: %v", err)
+	}
+	load(1, 200, "<p>one")
+	load(2, 200, "<p>two")
+	load(3, 200, "<p>two")
+	load(1, 200, "<p>late")
+	load(4, 410, "gone")
+	load(5, 200, "<p>three")
+	list, err := r.Versions(t.Context(), u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, v := range list {
+		f, err := r.Copy(t.Context(), u, v.TS)
+		body := "none"
+		switch {
+		case err == nil:
+			body = string(f.Body)
+			if !f.Time.Equal(v.FetchedAt) || f.Status != v.Status {
+				t.Errorf("the copy at %d is of %s, the version of %s", v.TS, f.Time, v.FetchedAt)
+			}
+		case !errors.Is(err, repository.ErrNoCopy):
+			t.Error(err)
+		}
+		got += fmt.Sprintf("%s %d %v %s\n", v.FetchedAt.Format("2 Jan"), v.Status, v.Readable, body)
+	}
+	const want = "5 Jan 200 true <p>three\n4 Jan 410 true none\n2 Jan 200 true <p>two\n1 Jan 200 true <p>one\n"
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if f, err := r.Copy(t.Context(), u, 0); err != nil || string(f.Body) != "<p>three" {
+		t.Errorf("the copy of now: %v, %v", f, err)
+	}
+}
