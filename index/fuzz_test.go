@@ -10,7 +10,7 @@ import (
 var oddTexts = []string{
 	"", " ", "\x00", "\xff\xfe", "a\u0301", "東京タワー", "ｱｲｳ", "é", "ß", "İstanbul", "don’t", "x'S", "H₂O ½ Ⅷ", "🏳️‍🌈🇩🇪🇫🇷", "นี่คือ", "한국어 한국어",
 	"ﷺ", "ﬁle", "soft\u00adhyphen", "C++ C#", "_a_b_", strings.Repeat("ab", 100), strings.Repeat("漢", 300), strings.Repeat("e\u0301", 100), "か\u3099", "ǅ", "ſ",
-	`"`, `""`, `-"a`, "site:", "site:[::1]:80", "site:bücher.de", "lang:x lang:y", "NEAR(a b, 2)", "a AND (b OR", "{title}:x", "^a*", "\uE000site", "-\uE073example", "a\uE000b",
+	`"`, `""`, `-"a`, "site:", "site:[::1]:80", "site:bücher.de", "lang:x lang:y", "NEAR(a b, 2)", "a AND (b OR", "{title}:x", "intitle:x", `intitle:"x y" z`, `inurl:"`, `-intitle:"`, "intitle:東", "before:2024 after:1969-01-01", "after:1970-01-01", "before:9999", "inurl:a inurl:b -inurl:c", "^a*", "\uE000site", "-\uE073example", "a\uE000b",
 }
 
 // FuzzTokenize: tokens lie in the text in order, are short, and FTS5's ascii tokenizer
@@ -64,6 +64,11 @@ func FuzzQuery(f *testing.F) {
 	}
 	r := openTestReader(f, dir)
 	f.Fuzz(func(t *testing.T, q string) {
+		for _, o := range []Options{{Sort: ByDate}, {PerHost: 1, Explain: true, NoSuggestion: true}} {
+			if _, err := r.Search(t.Context(), q, o); err != nil && !errors.As(err, new(*UsageError)) {
+				t.Fatalf("%q, %+v: %v", q, o, err)
+			}
+		}
 		res, err := r.Search(t.Context(), q, Options{})
 		if usage := (*UsageError)(nil); errors.As(err, &usage) {
 			return

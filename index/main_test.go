@@ -11,10 +11,13 @@ import (
 	"indexer/page"
 )
 
-// TestMain also is the child process of the crash tests.
+// TestMain also is the child process of the crash and hammer tests.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(crashDirEnv); dir != "" {
 		os.Exit(crashChild(dir))
+	}
+	if dir := os.Getenv(hammerDirEnv); dir != "" {
+		os.Exit(hammerChild(dir))
 	}
 	goleak.VerifyTestMain(m)
 }

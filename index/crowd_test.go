@@ -1,0 +1,113 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"indexer/page"
+)
+
+// TestSpreadHosts: letters are documents of the host of that name, best first; what
+// stands below the first ten follows the bar.
+func TestSpreadHosts(t *testing.T) {
+	for _, tt := range []struct {
+		in      string
+		perHost int
+		want    string
+		more    string // host and number, on the host's last hit
+	}{
+		{"aaabbbcccddd", 2, "aabbccddab|cd", "d1 c1"},
+		{"aaaaaabcdefghij", 2, "aabcdefghi|aaaaj", "a4"},
+		{"aaaa", 1, "aaaa", ""},
+		{"aaab", 1, "abaa", ""},
+		{"aaaaaaaaaaaaaaab", 2, "aabaaaaaaa|aaaaaa", "a6"},
+		{"", 2, "", ""},
+	} {
+		var list []candidate
+		for i, host := range tt.in {
+			list = append(list, candidate{id: int64(i), url: page.URL(fmt.Sprintf("https://%c.example/%d", host, i))})
+		}
+		before := slices.Clone(list)
+		got := spreadHosts(list, tt.perHost)
+		var order, more strings.Builder
+		for i, c := range got {
+			host := c.url.Host()[:1]
+			if i == firstPage {
+				order.WriteByte('|')
+			}
+			order.WriteString(host)
+			if c.moreFromHost > 0 {
+				fmt.Fprintf(&more, "%s%d ", host, c.moreFromHost)
+			}
+		}
+		if order.String() != tt.want {
+			t.Errorf("%s by %d: %s, want %s", tt.in, tt.perHost, &order, tt.want)
+		}
+		if g, w := strings.Fields(more.String()), strings.Fields(tt.more); !slices.Equal(slices.Sorted(slices.Values(g)), slices.Sorted(slices.Values(w))) {
+			t.Errorf("%s by %d: more %q, want %q", tt.in, tt.perHost, &more, tt.more)
+		}
+		if len(got) != len(before) {
+			t.Errorf("%s: %d of %d are left", tt.in, len(got), len(before))
+		}
+		for _, c := range before {
+			if !slices.ContainsFunc(got, func(g candidate) bool { return g.id == c.id }) {
+				t.Errorf("%s: %s is lost", tt.in, c.url)
+			}
+		}
+	}
+}
+
+func TestEditDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"abc", "ab", 1}, {"abc", "xbc", 1}, {"museum", "musuem", 1}, {"abcd", "badc", 2}, {"kitten", "sitting", 3}, {"é", "e", 1}, {"a", "abcdef", 3}} {
+		if got := editDistance(tt.a, tt.b, 2); min(got, 3) != tt.want || editDistance(tt.b, tt.a, 2) != got {
+			t.Errorf("%q, %q: %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+// TestFarPages: pages agree also where documents found by their names only are added, and hosts are spread.
+func TestFarPages(t *testing.T) {
+	dir := t.TempDir()
+	docs := generate(400, 1)
+	for i := range docs {
+		docs[i].Doc.Text += " everywhere everywhere"
+		if i%9 == 0 {
+			docs[i].Doc.Title = "Everywhere"
+			docs[i].Doc.Text += strings.Repeat(" padding", 3000)
+		}
+	}
+	apply(t, openTestWriter(t, dir), docs...)
+	r := openTestReader(t, dir)
+	for _, perHost := range []int{0, 2} {
+		whole, err := r.Search(t.Context(), "everywhere", Options{Limit: 400, PerHost: perHost})
+		if err != nil || len(whole.Hits) != 400 || whole.Total != 400 {
+			t.Fatalf("%d hits of %d, %v", len(whole.Hits), whole.Total, err)
+		}
+		seen := make(map[page.URL]bool)
+		for i, h := range whole.Hits {
+			if seen[h.URL] {
+				t.Errorf("%s is there twice", h.URL)
+			}
+			seen[h.URL] = true
+			if i < 44 && h.Title != "Everywhere" && perHost == 0 {
+				t.Errorf("hit %d is %q", i+1, h.Title)
+			}
+		}
+		for offset := 0; offset < 400; offset += 30 {
+			part, err := r.Search(t.Context(), "everywhere", Options{Limit: 30, Offset: offset, PerHost: perHost})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, h := range part.Hits {
+				if w := whole.Hits[offset+i]; h.URL != w.URL {
+					t.Fatalf("from %d: hit %d is %s, want %s", offset, i, h.URL, w.URL)
+				}
+			}
+		}
+	}
+}

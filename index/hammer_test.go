@@ -1,0 +1,150 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"indexer/page"
+)
+
+// The hammer: another process rewrites the whole index, one generation a transaction,
+// while readers here search. Every document of a generation says which it is, so an
+// answer that mixes two has seen half a state. No query may fail.
+
+const (
+	hammerDirEnv = "INDEX_HAMMER_TEST_DIR"
+	hammerDocs   = 40
+)
+
+func hammerDoc(i, generation int) *Document {
+	u := page.URL(fmt.Sprintf("https://host%d.example/%d", i%7, i))
+	return &Document{
+		Cluster: key(string(u)), Seq: uint64(generation) + 1, URL: u, Language: "en", Rank: 1,
+		Title: fmt.Sprintf("Page of generation%d", generation), Text: fmt.Sprintf("always the word gen%d and number%d", generation, i),
+		Members: []page.URL{u}, MembersTotal: 1,
+	}
+}
+
+// hammerChild rewrites all documents until its standard input ends. Every third
+// generation has only half of them.
+func hammerChild(dir string) int {
+	ctx := context.Background()
+	fail := func(err error) int { fmt.Fprintln(os.Stderr, err); return 1 }
+	w, err := OpenWriter(ctx, dir, WriterOptions{})
+	if err != nil {
+		return fail(err)
+	}
+	ended := make(chan error, 1)
+	go func() { _, err := io.Copy(io.Discard, os.Stdin); ended <- err }()
+	for generation := 0; ; generation++ {
+		var list []Change
+		for i := range hammerDocs {
+			if d := hammerDoc(i, generation); generation%3 == 2 && i%2 == 1 {
+				list = append(list, Delete(d.Cluster, d.Seq))
+			} else {
+				list = append(list, Upsert(d))
+			}
+		}
+		if err := w.Apply(ctx, list); err != nil {
+			return fail(err)
+		}
+		if generation == 0 {
+			fmt.Println("open")
+		}
+		select {
+		case err := <-ended:
+			if err := errors.Join(err, w.Close()); err != nil {
+				return fail(err)
+			}
+			fmt.Println(generation)
+			return 0
+		default:
+		}
+	}
+}
+
+func TestHammer(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), hammerDirEnv+"="+dir)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var line string
+	if _, err := fmt.Fscanln(out, &line); err != nil || line != "open" {
+		t.Fatalf("child: %q %v", line, err)
+	}
+	r := openTestReader(t, dir)
+	queries := 400
+	if testing.Short() {
+		queries = 100
+	}
+	var wg sync.WaitGroup
+	for worker := range 3 {
+		wg.Go(func() {
+			for i := range queries {
+				if err := hammerQuery(t.Context(), r, (worker+i)%4); err != nil {
+					t.Errorf("query %d of reader %d: %v", i, worker, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fscanln(out, &line); err != nil {
+		t.Fatalf("child's last line: %v", err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	generations, err := strconv.Atoi(line)
+	if err != nil || generations < 3 {
+		t.Fatalf("%q generations came by, which tells nothing (%v)", line, err)
+	}
+	t.Logf("%s generations", line)
+}
+
+// hammerQuery searches in one of several ways and looks whether all hits are of one
+// generation, and as many as it has.
+func hammerQuery(ctx context.Context, r *Reader, how int) error {
+	o := []Options{{Limit: 100}, {Limit: 100, PerHost: 2}, {Limit: 100, Sort: ByDate}, {Limit: 100, Explain: true}}[how]
+	res, err := r.Search(ctx, "always word", o)
+	if err != nil {
+		return err
+	}
+	if res.Total != len(res.Hits) || res.Total != hammerDocs && res.Total != hammerDocs/2 {
+		return fmt.Errorf("total %d, %d hits", res.Total, len(res.Hits))
+	}
+	for _, h := range res.Hits {
+		_, generation, _ := strings.Cut(h.Title, "generation")
+		n, err := strconv.Atoi(generation)
+		if err != nil {
+			return err
+		}
+		half := n%3 == 2
+		if h.Title != res.Hits[0].Title || !strings.Contains(h.Snippet.Text, "gen"+generation+" ") || half != (res.Total == hammerDocs/2) {
+			return fmt.Errorf("%s: title %q, snippet %q, beside %q, total %d", h.URL, h.Title, h.Snippet.Text, res.Hits[0].Title, res.Total)
+		}
+	}
+	return nil
+}
