@@ -8,6 +8,9 @@ import (
 	"net/netip"
 )
 
+// ErrAddress: what was given is no address to listen on.
+var ErrAddress = errors.New("want HOST:PORT, such as 127.0.0.1:7070")
+
 // ErrExposed: an address that others can reach, without what that needs.
 var ErrExposed = errors.New("other machines could reach this address")
 
@@ -17,10 +20,10 @@ var ErrExposed = errors.New("other machines could reach this address")
 func Listen(ctx context.Context, address string, remote bool, c *Credentials) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %q: want HOST:PORT: %w", address, err)
+		return nil, fmt.Errorf("listen on %q: %w: %w", address, ErrAddress, err)
 	}
 	if _, err := net.DefaultResolver.LookupPort(ctx, "tcp", port); err != nil {
-		return nil, fmt.Errorf("listen on %q: %w", address, err)
+		return nil, fmt.Errorf("listen on %q: %w: %w", address, ErrAddress, err)
 	}
 	loopback := false
 	if host != "" { // an empty host is every address there is
