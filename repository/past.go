@@ -47,7 +47,7 @@ func (e *NotKeptError) Error() string {
 		return fmt.Sprintf("the state of %s is not kept: there is no history of times; the setting history (as in history: 24h) makes one from then on. Timestamps from %d on can be read", e.Asked, e.OldestTS)
 	}
 	oldest := e.Oldest.Add(time.Millisecond - 1).UTC().Format(momentForm) // what is named can be asked for
-	if e.OldestTS == 0 { // nothing was collected yet
+	if e.OldestTS == 0 {                                                  // nothing was collected yet
 		return fmt.Sprintf("the state of %s is not kept: times are known from %s on", e.Asked, oldest)
 	}
 	return fmt.Sprintf("the state of %s is not kept: the oldest that can be read is of %s, timestamp %d", e.Asked, oldest, e.OldestTS)
