@@ -11,7 +11,7 @@ import (
 	"indexer/txn"
 )
 
-// pushRank keeps the ranks of semantics.md section 6 up to date.
+// ranker keeps the ranks of semantics.md section 6 up to date.
 //
 //	watches  rank:push (weak only)
 //	reads    doc:links, url:state, rank:correction of the URLs it is woken for; rank:mass,
@@ -73,7 +73,11 @@ import (
 // then. (That is why a URL we are woken for always wakes its cluster, and has its mass
 // written even if it is the same: another run that is about to publish it, and has read
 // the old walk, conflicts with us.)
-func pushRank(ctx context.Context, tx *txn.Txn, rows []string) error {
+type ranker struct {
+	watch func(RankWork) // nil: nobody
+}
+
+func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	tolerance, err := RankTolerance(ctx, tx)
 	if err != nil {
 		return err
@@ -91,7 +95,25 @@ func pushRank(ctx context.Context, tx *txn.Txn, rows []string) error {
 	if err := w.push(ctx); err != nil {
 		return err
 	}
-	return w.write(ctx)
+	if err := w.write(ctx); err != nil {
+		return err
+	}
+	if x.watch != nil {
+		x.watch(w.work(len(rows)))
+	}
+	return nil
+}
+
+// RankWork is what a run of rank has done.
+type RankWork struct {
+	Woken  int // URLs that it was run for
+	Rows   int // URLs whose mass it has read
+	Pushes int // times that a URL has passed on its residual
+	Edges  int // edges that residuals were passed along
+}
+
+func (w *wave) work(woken int) RankWork {
+	return RankWork{Woken: woken, Rows: len(w.nodes), Pushes: w.pushes, Edges: w.visits}
 }
 
 // The bounds of a run. What does not fit is left for the next one.
@@ -106,7 +128,7 @@ const (
 )
 
 // ResidualBound is how much of its rank a URL may keep to itself at rest, so that all
-// published ranks are within a tolerance; see pushRank.
+// published ranks are within a tolerance; see ranker.
 func ResidualBound(tolerance float64) float64 { return rank.Teleport * 0.75 * tolerance }
 
 // publishStep is by how much of it a rank must move to be published.

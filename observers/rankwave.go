@@ -18,7 +18,8 @@ type wave struct {
 	nodes  []waveNode
 	byRow  map[string]int32
 	levels levels
-	visits int
+	visits int // edges that mass was passed along
+	pushes int
 	left   []int32 // nodes above the bound whose targets there was no room for
 }
 
@@ -244,6 +245,7 @@ func (w *wave) pass(i int32) {
 		w.raise(t)
 	}
 	w.visits += len(n.targets)
+	w.pushes++
 }
 
 // raise has a node wait for its turn, if it has enough to pass on.

@@ -55,9 +55,20 @@ func list(sink Sink, tracker *Tracker) []notify.Observer {
 		{Name: "spread", Watches: schema.Walk, Batch: 32, Run: spread},
 		{Name: "links", Watches: schema.Links, Batch: 8, Run: links},
 		{Name: "forward", Watches: schema.Forward, Weak: true, Batch: 16, Run: forward},
-		{Name: "rank", Watches: schema.Push, Weak: true, Batch: rankBatch, Solo: true, Hold: rankHold, Linger: exportLinger, Run: pushRank},
+		rankObserver(nil),
 		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 128, Hold: exportHold, Linger: exportLinger, Run: y.run},
 		{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128, Hold: exportHold, Linger: exportLinger, Run: x.run},
 		{Name: "settle", Watches: schema.Settle, Weak: true, Hold: settleHold, Linger: settleLinger, Run: settle},
 	}
+}
+
+func rankObserver(watch func(RankWork)) notify.Observer {
+	x := &ranker{watch: watch}
+	return notify.Observer{Name: "rank", Watches: schema.Push, Weak: true, Batch: rankBatch, Solo: true, Hold: rankHold, Linger: exportLinger, Run: x.run}
+}
+
+// RankRegistry registers rank and nothing else, for benchmarks of it: watch hears what
+// each run has done.
+func RankRegistry(watch func(RankWork)) (*notify.Registry, error) {
+	return notify.NewRegistry(rankObserver(watch))
 }

@@ -154,8 +154,10 @@ func DecodeTolerance(b []byte) (float64, error) {
 	return t, d.done("rank tolerance")
 }
 
-// DefaultRankTolerance is the relative error of ranks where nothing else is said.
-const DefaultRankTolerance = 0.001
+// DefaultRankTolerance is the relative error of ranks where nothing else is said: a
+// quarter of what search and the choice of canonical URLs can bear. With twice as much
+// and more, URLs of the same rank would be contested (observers/settle.go).
+const DefaultRankTolerance = 0.0025
 
 func (e enc) float(f float64) enc { return binary.LittleEndian.AppendUint64(e, math.Float64bits(f)) }
 
