@@ -254,14 +254,3 @@ func (c *Collector) sweepSome(ctx context.Context) error {
 	}
 	return nil
 }
-
-func sleepFor(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

@@ -26,6 +26,11 @@ func (b *backoff) sleep(ctx context.Context) error {
 	}
 	d := b.next/2 + rand.N(b.next/2)
 	b.next = min(2*b.next, backoffMax)
+	return sleepFor(ctx, d)
+}
+
+// sleepFor returns the cause for which ctx ended, if it ends before d is over.
+func sleepFor(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

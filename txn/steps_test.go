@@ -48,10 +48,9 @@ type stepWalk struct {
 	engine string
 	nth    int
 
-	seen   int
-	died   bool
-	armed  bool
-	trying bool // a stranger's step: the transaction dies first, at this step
+	seen  int
+	died  bool
+	armed bool
 }
 
 var errWalkConflict = errors.New("conflict")

@@ -68,12 +68,13 @@ func TestRecrawl(t *testing.T) {
 	}
 }
 
-// newRecrawl has crawled the web once, in January.
-func newRecrawl(t *testing.T) *recrawl {
+// openInJanuary serves a web as it was in January, and opens a crawl of it that loses
+// no time with servers that fail.
+func openInJanuary(t *testing.T, file, seed string) (*Web, *Session) {
 	t.Helper()
-	w := ServeFile(t, "recrawl.txt")
+	w := ServeFile(t, file)
 	w.At("2024-01-15")
-	s := NewSetting(t.TempDir(), 5*time.Millisecond, w.URL("http://r.ip40/"))
+	s := NewSetting(t.TempDir(), 5*time.Millisecond, w.URL(seed))
 	s.Options.Patience = -1
 	session, err := Open(t.Context(), s)
 	if err != nil {
@@ -84,6 +85,13 @@ func newRecrawl(t *testing.T) *recrawl {
 			t.Error(err)
 		}
 	})
+	return w, session
+}
+
+// newRecrawl has crawled the web once, in January.
+func newRecrawl(t *testing.T) *recrawl {
+	t.Helper()
+	w, session := openInJanuary(t, "recrawl.txt", "http://r.ip40/")
 	r := &recrawl{t, w, session}
 	r.run()
 	r.wantIndexed("", "back", "closed", "gone", "lost", "new", "same")

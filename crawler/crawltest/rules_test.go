@@ -16,19 +16,7 @@ import (
 // back. The archive's replay gives the same index after every step.
 func TestRulesChange(t *testing.T) {
 	t.Parallel()
-	w := ServeFile(t, "rules.txt")
-	w.At("2024-01-15")
-	s := NewSetting(t.TempDir(), 5*time.Millisecond, w.URL("http://r.ip41/"))
-	s.Options.Patience = -1
-	session, err := Open(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := session.Repo.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	w, session := openInJanuary(t, "rules.txt", "http://r.ip41/")
 	for _, step := range []struct{ month, requests, indexed string }{
 		{"2024-01-15", "/ 200, /closed/one 200, /closed/two 200, /open 200, /robots.txt 200", " closed/one closed/two open"},
 		{"2024-02-15", "/ 304, /robots.txt 200", " open"},
