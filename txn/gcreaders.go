@@ -13,81 +13,86 @@ import (
 // certainly lower: the floor.
 //
 //  1. floor only grows, and is at most the greatest timestamp handed out.
-//  2. A reader reads the floor and enters its shard under the shard's mutex, and
-//     then takes its timestamp: greater than the floor it read (1; the oracle
-//     never goes back).
+//  2. A reader reads the floor, enters it into a slot, and then takes its timestamp:
+//     greater than the floor it read (1; the oracle never goes back). Then it puts
+//     the timestamp in the slot.
 //  3. advance raises the floor to L, the greatest timestamp handed out, and then
-//     looks through the shards. A reader it does not find there enters later, so
-//     it reads a floor of at least L, and its timestamp is above L (2).
+//     looks through the slots. A reader it does not find there enters later, and
+//     takes its timestamp after that: it is above L.
 //  4. So the least of L and of all bounds found is below, or at, every timestamp
 //     that is read at now or will be read at later.
+//
+// A slot is one word, taken and given back by one atomic operation, and alone in its
+// line of the processor's cache: every transaction passes here. Where no free one is
+// found soon, a list behind a mutex takes the reader.
 //
 // Readers of the past (DB.At) bring a timestamp along. They register under the
 // mutex of the safe point, and are refused below it.
 type readers struct {
-	floor  atomic.Uint64
-	shards [readerShards]readerShard
+	floor atomic.Uint64
+	slots [readerSlots]readerSlot
+
+	mu   sync.Mutex
+	more map[*hold]struct{} // those without a slot
 }
 
-// readerShards keeps transactions that begin at once out of each other's way.
-const readerShards = 16
+const (
+	readerSlots  = 256
+	readerProbes = 8 // slots looked at for a free one
+)
 
-type readerShard struct {
-	mu   sync.Mutex
-	head *hold
-	_    [48]byte // a cache line of its own
+// readerSlot holds the bound of a reader; 0 if it is free.
+type readerSlot struct {
+	bound atomic.Uint64
+	_     [56]byte
 }
 
 // hold is one reader: no version that is needed to read at bound, or above, is
 // collected while it is registered. It lives in its transaction.
 type hold struct {
-	bound      atomic.Uint64
-	shard      *readerShard // nil while not registered
-	prev, next *hold
+	bound *atomic.Uint64 // in its slot; nil while not registered
+	of    *readers       // if it has no slot: bound is own, and it is in of.more
 }
 
 // enter registers a reader that is about to take its timestamp.
-func (r *readers) enter(h *hold) {
-	s := &r.shards[rand.Uint32N(readerShards)]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.add(h, r.floor.Load())
-}
+func (r *readers) enter(h *hold) { r.enterAt(h, r.floor.Load()) }
 
 // enterAt registers a reader with a timestamp; the mutex of the safe point is held.
 func (r *readers) enterAt(h *hold, ts uint64) {
-	s := &r.shards[0]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.add(h, ts)
+	ts = max(ts, 1) // 0 is a free slot
+	for i, first := uint32(0), rand.Uint32(); i < readerProbes; i++ {
+		s := &r.slots[(first+i)%readerSlots].bound
+		if s.Load() == 0 && s.CompareAndSwap(0, ts) {
+			h.bound = s
+			return
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.more == nil {
+		r.more = make(map[*hold]struct{})
+	}
+	h.bound, h.of = new(atomic.Uint64), r
+	h.bound.Store(ts)
+	r.more[h] = struct{}{}
 }
 
-func (s *readerShard) add(h *hold, bound uint64) {
-	h.bound.Store(bound)
-	h.shard, h.prev, h.next = s, nil, s.head
-	if s.head != nil {
-		s.head.prev = h
-	}
-	s.head = h
-}
+// at tells the timestamp that the reader has got.
+func (h *hold) at(ts uint64) { h.bound.Store(ts) }
 
 // leave ends a registration; a second time does nothing.
 func (h *hold) leave() {
-	s := h.shard
-	if s == nil {
+	if h.bound == nil {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if h.prev != nil {
-		h.prev.next = h.next
+	if r := h.of; r != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.more, h)
 	} else {
-		s.head = h.next
+		h.bound.Store(0)
 	}
-	if h.next != nil {
-		h.next.prev = h.prev
-	}
-	h.shard, h.prev, h.next = nil, nil, nil
+	h.bound, h.of = nil, nil
 }
 
 // oldest raises the floor to last and returns the least bound, at most last.
@@ -96,28 +101,28 @@ func (r *readers) oldest(last uint64) uint64 {
 		r.floor.Store(last)
 	}
 	least := last
-	for i := range r.shards {
-		s := &r.shards[i]
-		s.mu.Lock()
-		for h := s.head; h != nil; h = h.next {
-			least = min(least, h.bound.Load())
-		}
-		s.mu.Unlock()
-	}
+	r.each(func(bound uint64) { least = min(least, bound) })
 	return least
 }
 
 // count is how many readers are registered.
 func (r *readers) count() (n int) {
-	for i := range r.shards {
-		s := &r.shards[i]
-		s.mu.Lock()
-		for h := s.head; h != nil; h = h.next {
-			n++
-		}
-		s.mu.Unlock()
-	}
+	r.each(func(uint64) { n++ })
 	return n
+}
+
+// each calls fn for the bounds of all readers.
+func (r *readers) each(fn func(bound uint64)) {
+	for i := range r.slots {
+		if bound := r.slots[i].bound.Load(); bound != 0 {
+			fn(bound)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for h := range r.more {
+		fn(h.bound.Load())
+	}
 }
 
 // SafePointError says that versions of a time that was asked for may be gone. It

@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"indexer/store"
 )
@@ -110,7 +111,8 @@ func (t *Txn) readCell(ctx context.Context, c Cell) (Value, error) {
 // readRecords reads the newest write record of one column, or with all those of
 // the whole row, of a group, once there are no locks in the way.
 func (t *Txn) readRecords(ctx context.Context, row, group, name string, all bool) ([]store.Cell, error) {
-	a := &t.asked
+	a := questions.Get().(*question)
+	defer questions.Put(a)
 	a.names = append(append(a.names[:0], row...), group...)
 	a.names = append(append(a.names, 0), name...)
 	side := len(a.names)
@@ -135,12 +137,14 @@ func (t *Txn) readRecords(ctx context.Context, row, group, name string, all bool
 	}
 }
 
-// asked is what a transaction asks the table for, in memory of its own: the table
-// keeps nothing of it.
-type asked struct {
+// question is what the table is asked for. The table keeps nothing of it, so the
+// next one has the same memory.
+type question struct {
 	names []byte // the row, then the column in the locks' group, then its write records
 	sel   [2]store.Selector
 }
+
+var questions = sync.Pool{New: func() any { return new(question) }}
 
 // meetLocks resolves the locks it can and waits a moment for the others. After
 // it the caller reads again, from a snapshot that is taken anew: the old one

@@ -30,8 +30,6 @@ type Txn struct {
 
 	hold hold // keeps what it reads from being collected
 
-	asked asked
-
 	readOnly bool // made by At
 	done     bool
 	barred   error // why At cannot read
@@ -65,7 +63,7 @@ func (db *DB) Begin(ctx context.Context) (*Txn, error) {
 		t.hold.leave()
 		return nil, fmt.Errorf("txn: begin: %w", err)
 	}
-	t.hold.bound.Store(t.start)
+	t.hold.at(t.start)
 	db.counters.Begun.Add(1)
 	db.running.Add(1)
 	return t, nil

@@ -106,7 +106,7 @@ func (r *Result) Text() string {
 	if r.Figure8 != nil {
 		head("Reads and writes per second, beside raw Badger (figure8)")
 		for _, s := range r.Figure8.Summary {
-			fmt.Fprintf(&b, "%-5s  %-9s  median %.2f of raw  least %.2f  bar %.2f  paper %.2f\n", s.Op, s.Path, s.Median, s.Least, s.Bar, s.Paper)
+			fmt.Fprintf(&b, "%-5s  %-9s  median %.2f of raw  least %.2f  by processor time %.2f  bar %.2f  paper %.2f\n", s.Op, s.Path, s.Median, s.Least, s.CPU, s.Bar, s.Paper)
 		}
 		lines(&b, r.Figure8.Rows, (*Figure8Row).String)
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"path/filepath"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -81,19 +80,11 @@ func climb(ctx context.Context, rungs []rung, goroutines int, o CostOptions) ([]
 	wall, cpu := make([][]float64, len(rungs)), make([][]float64, len(rungs))
 	for range max(o.Rounds, 1) {
 		for i, r := range rungs {
-			runtime.GC()
-			done := new(atomic.Int64)
-			began, used := time.Now(), cpuTime()
-			_, err := rate(ctx, goroutines, o.Slice, func(ctx context.Context, rng *rand.Rand) error {
-				done.Add(1)
-				return r.do(ctx, rng)
-			})
+			c, err := costOf(ctx, goroutines, o.Slice, r.do)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", r.name, err)
 			}
-			n := float64(done.Load()) * 1000
-			wall[i] = append(wall[i], float64(time.Since(began))/n)
-			cpu[i] = append(cpu[i], float64(cpuTime()-used)/n)
+			wall[i], cpu[i] = append(wall[i], c.wall), append(cpu[i], c.cpu)
 		}
 	}
 	var rows []CostRow

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"time"
 
 	"indexer/store/badgerdb"
@@ -33,7 +32,10 @@ type Figure8Row struct {
 	Goroutines int     `json:"goroutines"`
 	Raw        float64 `json:"raw_per_second"`
 	Ours       float64 `json:"our_per_second"`
-	Ratio      float64 `json:"ratio"` // the median over the rounds of Ours / Raw
+	Ratio      float64 `json:"ratio"`                // the median over the rounds of Ours / Raw
+	RawCPU     float64 `json:"raw_cpu_microseconds"` // of the processors, per operation; 0 where not known
+	OurCPU     float64 `json:"our_cpu_microseconds"`
+	CPURatio   float64 `json:"cpu_ratio"` // the median over the rounds of raw / ours: comparable with Ratio
 	Bar        float64 `json:"bar"`
 }
 
@@ -49,6 +51,7 @@ type Figure8Summary struct {
 	Path   string  `json:"path"`
 	Median float64 `json:"median_ratio"`
 	Least  float64 `json:"least_ratio"`
+	CPU    float64 `json:"median_cpu_ratio"`
 	Bar    float64 `json:"bar"`
 	Paper  float64 `json:"paper"`
 }
@@ -174,26 +177,35 @@ func figure8(ctx context.Context, dir string, c *cells, data string, o Figure8Op
 
 // compare runs one operation on all three in turn.
 func (t *trio) compare(ctx context.Context, c *cells, op string, goroutines int, o Figure8Options) ([]Figure8Row, error) {
-	seen := make([][]float64, 3)
+	rates, cpus := make([][]float64, 3), make([][]float64, 3)
 	for range max(o.Rounds, 1) {
 		for i, h := range t.all() {
-			runtime.GC() // the garbage of the one before is not this one's
-			r, err := rate(ctx, goroutines, o.Slice, operation(h, c, op))
+			r, err := costOf(ctx, goroutines, o.Slice, operation(h, c, op))
 			if err != nil {
 				return nil, err
 			}
-			seen[i] = append(seen[i], r)
+			rates[i], cpus[i] = append(rates[i], r.perSecond), append(cpus[i], r.cpu)
 		}
 	}
 	var rows []Figure8Row
 	for i, path := range []string{"one-phase", "two-phase"} {
-		ratios := make([]float64, len(seen[0]))
-		for k := range ratios {
-			ratios[k] = seen[i+1][k] / seen[0][k]
-		}
-		rows = append(rows, Figure8Row{Path: path, Raw: median(seen[0]), Ours: median(seen[i+1]), Ratio: median(ratios)})
+		rows = append(rows, Figure8Row{
+			Path: path, Raw: median(rates[0]), Ours: median(rates[i+1]), Ratio: median(ratios(rates[i+1], rates[0])),
+			RawCPU: median(cpus[0]), OurCPU: median(cpus[i+1]), CPURatio: median(ratios(cpus[0], cpus[i+1])),
+		})
 	}
 	return rows, nil
+}
+
+// ratios divides what was measured in the same rounds. Where nothing is known of the
+// processors, there are none.
+func ratios(over, under []float64) (list []float64) {
+	for i := range over {
+		if under[i] > 0 {
+			list = append(list, over[i]/under[i])
+		}
+	}
+	return list
 }
 
 func operation(h holder, c *cells, op string) work {
@@ -208,25 +220,25 @@ func operation(h holder, c *cells, op string) work {
 
 // String is the row as a line.
 func (r *Figure8Row) String() string {
-	return fmt.Sprintf("%-5s  %-9s  %6d B  %-9s  %2d goroutines  raw %9.0f/s  ours %9.0f/s  ratio %.2f (bar %.2f)",
-		r.Op, r.Path, r.Value, r.Data, r.Goroutines, r.Raw, r.Ours, r.Ratio, r.Bar)
+	return fmt.Sprintf("%-5s  %-9s  %6d B  %-9s  %2d goroutines  raw %9.0f/s  ours %9.0f/s  ratio %.2f (bar %.2f)  processor: raw %6.1f µs  ours %6.1f µs  ratio %.2f",
+		r.Op, r.Path, r.Value, r.Data, r.Goroutines, r.Raw, r.Ours, r.Ratio, r.Bar, r.RawCPU, r.OurCPU, r.CPURatio)
 }
 
 func (res *Figure8Result) summarise() {
 	for _, op := range []string{"read", "write"} {
 		for _, path := range []string{"one-phase", "two-phase"} {
-			var ratios []float64
+			var ratios, cpus []float64
 			least := 0.0
 			for _, r := range res.Rows {
 				if r.Op == op && r.Path == path {
-					ratios = append(ratios, r.Ratio)
+					ratios, cpus = append(ratios, r.Ratio), append(cpus, r.CPURatio)
 					if least == 0 || r.Ratio < least {
 						least = r.Ratio
 					}
 				}
 			}
 			k := op + " " + path
-			res.Summary = append(res.Summary, Figure8Summary{Op: op, Path: path, Median: median(ratios), Least: least, Bar: figure8Bars[k], Paper: figure8Paper[k]})
+			res.Summary = append(res.Summary, Figure8Summary{Op: op, Path: path, Median: median(ratios), CPU: median(cpus), Least: least, Bar: figure8Bars[k], Paper: figure8Paper[k]})
 		}
 	}
 }

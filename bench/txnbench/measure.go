@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -51,6 +52,25 @@ func rate(ctx context.Context, n int, d time.Duration, op work) (float64, error)
 		return 0, err
 	}
 	return float64(total.Load()) / time.Since(began).Seconds(), nil
+}
+
+// cost is what an operation took.
+type cost struct {
+	perSecond float64
+	wall, cpu float64 // µs an operation; cpu is 0 where not known
+}
+
+// costOf is rate, with what was used of the processors meanwhile, by background work
+// too. Other programs on the machine take from the rate, and hardly from that.
+func costOf(ctx context.Context, n int, d time.Duration, op work) (c cost, err error) {
+	runtime.GC() // the garbage of the one before is not this one's
+	began, used := time.Now(), cpuTime()
+	if c.perSecond, err = rate(ctx, n, d, op); err != nil {
+		return cost{}, err
+	}
+	ops := c.perSecond * time.Since(began).Seconds()
+	c.wall, c.cpu = 1e6/c.perSecond, float64((cpuTime()-used).Microseconds())/ops
+	return c, nil
 }
 
 // firstError keeps the first of several goroutines' errors.

@@ -14,8 +14,10 @@ type batch struct {
 	c   *committer
 	rd  *reader // the store before the group
 	txn *badger.Txn
-	// latest is what this group has made of the columns of Latest groups.
+	// latest is what this group has made of the columns of Latest groups. It is not
+	// kept for a group with one such operation, which is what a lock is.
 	latest  map[string]latestCell
+	lone    bool
 	effects []effect
 	bounds  bounds
 	values  []byte // shared buffer
@@ -110,6 +112,9 @@ func (b *batch) latestOp(o *op, ts uint64) error {
 
 // keep notes what this group has made of a column.
 func (b *batch) keep(o *op, l latestCell) {
+	if b.lone {
+		return
+	}
 	if b.latest == nil {
 		b.latest = make(map[string]latestCell)
 	}
@@ -133,16 +138,23 @@ func (b *batch) keptBy(o *op, ts uint64) (latestCell, error) {
 	return latestCell{kept, found}, err
 }
 
-// valueBytes is what the values of a group take at most.
-func valueBytes(group []*request) (n int) {
+// prepare makes room for the values of a group, and counts its operations on Latest
+// groups.
+func (b *batch) prepare(group []*request) {
+	bytes, latest := 0, 0
 	for _, r := range group {
 		for i := range r.plan.ops {
-			if o := &r.plan.ops[i]; o.Op == store.Put {
-				n += tsBytes + len(o.Value)
+			o := &r.plan.ops[i]
+			if o.Op == store.Put {
+				bytes += tsBytes + len(o.Value)
+			}
+			if o.group.Latest {
+				latest++
 			}
 		}
 	}
-	return n
+	b.lone = latest == 1
+	b.values = b.c.planner.valueBuffer(bytes)
 }
 
 func (b *batch) put(o *op, key []byte, ts uint64) error {

@@ -269,7 +269,7 @@ func (c *committer) reserve(n int) (uint64, error) {
 func (c *committer) write(group []*request, rd *reader) error {
 	b := &batch{c: c, rd: rd, txn: c.db.badger.NewTransactionAt(c.seq, true), bounds: c.bounds}
 	defer b.txn.Discard()
-	b.values = c.planner.valueBuffer(valueBytes(group))
+	b.prepare(group)
 	for _, r := range group {
 		if err := b.request(r); err != nil {
 			return runError("preparing a write", err)

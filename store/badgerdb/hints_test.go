@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // hintColumn is a column for tests; all fall into the one bucket of newHints(1).
@@ -164,6 +165,9 @@ func newestOf(list map[uint64]string) (bound uint64) {
 }
 
 func TestHintsBounds(t *testing.T) {
+	if n := unsafe.Sizeof(hintBucket{}); n != 128 {
+		t.Errorf("a bucket has %d bytes", n)
+	}
 	if newHints(-1) != nil {
 		t.Error("a negative number does not switch hints off")
 	}

@@ -36,13 +36,14 @@ func (db *DB) readerAt(seq uint64, empty groupSet) reader {
 
 // read returns what the selectors name, for each selector in turn.
 func (r *reader) read(ctx context.Context, row []byte, sel []store.Selector) ([]store.Cell, error) {
-	if err := r.db.schema.Selectors(sel); err != nil {
-		return nil, err
-	}
 	var cells []store.Cell
 	p := points{r: r, row: row}
 	for i := range sel {
-		g := r.db.group(sel[i].Group)
+		number, err := r.db.schema.Group(sel[i].Group)
+		if err != nil {
+			return nil, err
+		}
+		g := &r.db.groups[number]
 		lo, hi := engine.TSRange(sel[i].MinTS, sel[i].MaxTS)
 		if lo > hi || r.empty.has(g.number) {
 			continue
@@ -52,6 +53,9 @@ func (r *reader) read(ctx context.Context, row []byte, sel []store.Selector) ([]
 		case err != nil:
 			return nil, err
 		case !sure:
+			if err := r.db.schema.Selectors(sel[i:]); err != nil {
+				return nil, err
+			}
 			return r.walk(ctx, row, sel, i, cells)
 		case found:
 			cells = append(cells, c)
