@@ -21,7 +21,16 @@ func (l Local) Inspect(ctx context.Context, u page.URL, w repository.Windows) (*
 	if err != nil {
 		return nil, err
 	}
-	return &Details{Overview: o, Crawl: visits}, nil
+	fresh, err := l.Repo.Freshness(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	return &Details{Overview: o, Freshness: fresh, Crawl: visits}, nil
+}
+
+// Freshness is [repository.Repository.Freshness].
+func (l Local) Freshness(ctx context.Context, u page.URL) (repository.Freshness, error) {
+	return l.Repo.Freshness(ctx, u)
 }
 
 // Copy is [repository.Repository.Copy].

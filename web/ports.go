@@ -20,6 +20,7 @@ type Searcher interface {
 // the lengths of the lists, which are windows.
 type Details struct {
 	*repository.Overview
+	repository.Freshness
 	Crawl *frontier.Inspection `json:"crawl,omitempty"`
 }
 
