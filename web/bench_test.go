@@ -1,0 +1,40 @@
+package web_test
+
+import (
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"indexer/index"
+)
+
+// BenchmarkSearchPage compares a page of ten results with the search alone, its
+// baseline. "fresh" are pages fetched just now, of which it is told how soon they
+// could be found.
+func BenchmarkSearchPage(b *testing.B) {
+	for _, when := range []string{"old", "fresh"} {
+		fetches := many(500)
+		if when == "fresh" {
+			for i := range fetches {
+				fetches[i].Time = time.Now()
+			}
+		}
+		s := newStand(b, fetches, nil)
+		b.Run(when+"/search alone", func(b *testing.B) {
+			for b.Loop() {
+				if _, err := s.reader.Search(b.Context(), "leaf oak branch", index.Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(when+"/page", func(b *testing.B) {
+			for b.Loop() {
+				w := httptest.NewRecorder()
+				r := httptest.NewRequestWithContext(b.Context(), "GET", "http://localhost/?q=leaf+oak+branch", nil)
+				if s.server.Handler().ServeHTTP(w, r); w.Code != 200 {
+					b.Fatal(w.Code)
+				}
+			}
+		})
+	}
+}
