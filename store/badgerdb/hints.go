@@ -40,47 +40,60 @@ import (
 //     away, like raise, whoever looked before.
 //
 // A hint that is pushed out costs its next reader a look. Two columns are taken for
-// one if two hashes of 64 bits, with seeds of this process, are equal; a million
-// cells meet with a probability of about 10⁻²⁷.
+// one if they fall into one bucket and have the same tag, 80 bits of two hashes with
+// seeds of this process; among a million cells that happens with a probability of
+// about 10⁻¹².
+//
+// A bucket is one line of the processor's cache: at a microsecond a read, a second
+// one would be felt. The short values lie beside, for those who need one.
 type hints struct {
 	seed    maphash.Seed // of the second hash; the first is the planner's
 	buckets []hintBucket
+	values  [][hintsInBucket]shortValue
 }
 
 const (
 	hintsInBucket    = 2
-	defaultHintCells = 1 << 19 // 32 MiB
+	defaultHintCells = 1 << 19 // 24 MiB
 	// hintValueBytes bounds the values that are kept. A write record without its
 	// value has 10 bytes.
-	hintValueBytes = 14
+	hintValueBytes = 15
 )
 
-// hintBucket takes two lines of the processor's cache: a look at it is one miss, or
-// two.
 type hintBucket struct {
 	mu      sync.Mutex
 	touched uint64 // the last group that the committer raised or dropped something for
-	next    uint64 // counts what was pushed out
-	hints   [hintsInBucket]hint
-	_       [8]byte
+	slots   [hintsInBucket]hintSlot
 }
 
+// hintSlot is a hint as it is kept.
+type hintSlot struct {
+	tag      uint64 // of the column; 0 if the slot is free
+	bound    uint64
+	seqKnown uint64 // seq, and in the lowest bit known
+}
+
+type shortValue struct {
+	size  uint8
+	bytes [hintValueBytes]byte
+}
+
+// hint is what is known of a column.
 type hint struct {
 	column columnHash
 	bound  uint64 // the timestamp plus one; 0 says that the column has no version
 	seq    uint64
-	known  bool // value[:size] is the value at the bound
-	size   uint8
-	value  [hintValueBytes]byte
+	known  bool // value is the one at the bound
+	value  shortValue
 }
 
 // short is the value, if it is known.
-func (h *hint) short() []byte { return h.value[:h.size] }
+func (h *hint) short() []byte { return h.value.bytes[:h.value.size] }
 
 // keep notes the value at the bound, if it is short.
 func (h *hint) keep(value []byte) {
 	if h.known = len(value) <= hintValueBytes; h.known {
-		h.size = uint8(copy(h.value[:], value))
+		h.value.size = uint8(copy(h.value.bytes[:], value))
 	}
 }
 
@@ -114,7 +127,7 @@ func newHints(cells int) *hints {
 	for n*hintsInBucket < cells {
 		n *= 2
 	}
-	return &hints{seed: maphash.MakeSeed(), buckets: make([]hintBucket, n)}
+	return &hints{seed: maphash.MakeSeed(), buckets: make([]hintBucket, n), values: make([][hintsInBucket]shortValue, n)}
 }
 
 // hash of a column whose first hash is known.
@@ -122,21 +135,41 @@ func (h *hints) hash(first uint64, head []byte) columnHash {
 	return columnHash{first, maphash.Bytes(h.seed, head)}
 }
 
-func (h *hints) bucket(c columnHash) *hintBucket {
-	return &h.buckets[c.a&uint64(len(h.buckets)-1)]
+// bucket returns where a column belongs, with the bucket's mutex locked.
+func (h *hints) bucket(c columnHash) (b *hintBucket, values *[hintsInBucket]shortValue) {
+	i := c.a & uint64(len(h.buckets)-1)
+	b = &h.buckets[i]
+	b.mu.Lock()
+	return b, &h.values[i]
+}
+
+// tag stands for the column in its bucket.
+func (c columnHash) tag() uint64 { return c.b | 1 }
+
+// slot returns the column's slot, or -1.
+func (b *hintBucket) slot(c columnHash) int {
+	for i := range b.slots {
+		if b.slots[i].tag == c.tag() {
+			return i
+		}
+	}
+	return -1
 }
 
 // of returns the hint of a column for a reader of the view seq.
-func (h *hints) of(c columnHash, seq uint64) (_ hint, ok bool) {
-	b := h.bucket(c)
-	b.mu.Lock()
+func (h *hints) of(c columnHash, seq uint64) (e hint, ok bool) {
+	b, values := h.bucket(c)
 	defer b.mu.Unlock()
-	for i := range b.hints {
-		if e := &b.hints[i]; e.column == c {
-			return *e, e.seq <= seq
-		}
+	i := b.slot(c)
+	if i < 0 {
+		return hint{}, false
 	}
-	return hint{}, false
+	s := &b.slots[i]
+	e = hint{column: c, bound: s.bound, seq: s.seqKnown >> 1, known: s.seqKnown&1 != 0}
+	if e.known {
+		e.value = values[i]
+	}
+	return e, e.seq <= seq
 }
 
 // raise notes that the group seq, not yet written, puts a value into the column at
@@ -146,49 +179,50 @@ func (h *hints) raise(c columnHash, ts, bound, seq uint64, value []byte) {
 	if ts == bound {
 		e.keep(value)
 	}
-	b := h.bucket(c)
-	b.mu.Lock()
+	b, values := h.bucket(c)
 	defer b.mu.Unlock()
 	b.touched = seq
-	b.set(e)
+	b.set(values, &e)
 }
 
 // drop notes that the group seq, not yet written, removes the version at ts.
 func (h *hints) drop(c columnHash, ts, seq uint64) {
-	b := h.bucket(c)
-	b.mu.Lock()
+	b, _ := h.bucket(c)
 	defer b.mu.Unlock()
 	b.touched = seq
-	for i := range b.hints {
-		if e := &b.hints[i]; e.column == c && e.bound == ts+1 {
-			e.known = false
-		}
+	if i := b.slot(c); i >= 0 && b.slots[i].bound == ts+1 {
+		b.slots[i].seqKnown &^= 1
 	}
 }
 
 // fill notes what a reader of the view met.seq found: the newest version, or none.
 func (h *hints) fill(met hint) {
-	b := h.bucket(met.column)
-	b.mu.Lock()
+	b, values := h.bucket(met.column)
 	defer b.mu.Unlock()
 	if b.touched > met.seq {
 		return
 	}
-	for i := range b.hints {
-		if e := &b.hints[i]; e.column == met.column && e.seq > met.seq {
-			return
-		}
+	if i := b.slot(met.column); i >= 0 && b.slots[i].seqKnown>>1 > met.seq {
+		return
 	}
-	b.set(met)
+	b.set(values, &met)
 }
 
-func (b *hintBucket) set(e hint) {
-	for i := range b.hints {
-		if b.hints[i].column == e.column {
-			b.hints[i] = e
-			return
+// set puts a hint in its slot, or in the place of the one that was set before the
+// others.
+func (b *hintBucket) set(values *[hintsInBucket]shortValue, e *hint) {
+	i := b.slot(e.column)
+	if i < 0 {
+		i = 0
+		for k := range b.slots {
+			if b.slots[k].seqKnown>>1 < b.slots[i].seqKnown>>1 {
+				i = k
+			}
 		}
 	}
-	b.hints[b.next%hintsInBucket] = e
-	b.next++
+	b.slots[i] = hintSlot{tag: e.column.tag(), bound: e.bound, seqKnown: e.seq << 1}
+	if e.known {
+		b.slots[i].seqKnown |= 1
+		values[i] = e.value
+	}
 }

@@ -26,7 +26,7 @@ type Options struct {
 	// (see newest.go), in cells; 0 stands for 1<<19, about 20 MiB.
 	NewestCells int
 	// HintCells bounds the table of where the newest versions are, which makes the
-	// usual read one look-up (see hints.go), in cells; 0 stands for 1<<19, 32
+	// usual read one look-up (see hints.go), in cells; 0 stands for 1<<19, 24
 	// MiB, and a negative number for none.
 	HintCells int
 	// VerifyOnOpen reads all table files when opening and compares checksums.
