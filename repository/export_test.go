@@ -82,14 +82,14 @@ func TestExportOfThePast(t *testing.T) {
 	dir := t.TempDir()
 	opts := repository.Options{Collect: true, History: 24 * time.Hour}
 	var urls []page.URL
-	for _, i := range rng.Perm(len(web))[:20] {
+	for _, i := range rng.Perm(len(web))[:8] {
 		urls = append(urls, web[i].URL)
 	}
 	began := time.Now()
 	var states []state
-	for round := range 4 {
+	for round := range 3 {
 		r := open(t, dir, opts)
-		load(t, r, 2, rewritten(rng, web[:len(web)*(round+1)/4], round))
+		load(t, r, 2, rewritten(rng, web[:len(web)*(round+1)/3], round))
 		s := stateOf(t, r, urls)
 		collect(t, r)
 		closeNow(t, r)
@@ -189,7 +189,7 @@ func TestExportOfAnyMoment(t *testing.T) {
 		}
 	}()
 	exports := 0
-	for running := true; running; {
+	for running := true; running && exports < 10; {
 		select {
 		case <-done:
 			running = false
@@ -198,12 +198,15 @@ func TestExportOfAnyMoment(t *testing.T) {
 		at := repository.Moment{TS: r.DB().LastTimestamp()}
 		for _, c := range everyExport {
 			first, res := exportAs(t, r, c, at)
+			if c == everyExport[0] {
+				wantAscending(t, first)
+			}
+			if exports%3 != 0 {
+				continue
+			}
 			again, _ := exportAs(t, r, c, at)
 			if !bytes.Equal(first, again) {
 				t.Fatalf("%s of %s is another one at the same moment, %+v", c.Format, c.Table, res)
-			}
-			if c == everyExport[0] {
-				wantAscending(t, first)
 			}
 		}
 		exports++
