@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"hash"
+	"math"
 	"slices"
 	"time"
 
@@ -29,9 +30,27 @@ type Assembled struct {
 
 // Assemble reads the document of a cluster at the transaction's snapshot.
 func Assemble(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*Assembled, error) {
+	a, err := beginAssembly(ctx, tx, key)
+	if err != nil {
+		return nil, err
+	}
+	_, err = a.next(ctx, tx, math.MaxInt)
+	return a.finished(), err
+}
+
+// assembly is a document whose inlinks are still being read.
+type assembly struct {
+	*Assembled
+	sum    hash.Hash
+	visits inlinkVisit
+}
+
+// beginAssembly reads everything but the inlinks.
+func beginAssembly(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*assembly, error) {
 	d, err := assembleMembers(ctx, tx, key)
+	a := &assembly{Assembled: d, sum: sha256.New()}
 	if err != nil || d.Canonical == "" {
-		return d, err
+		return a, err
 	}
 	if d.Text, err = readText(ctx, tx, d.Canonical); err != nil {
 		return nil, err
@@ -39,16 +58,28 @@ func Assemble(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*Assembled
 	if d.FetchedAt, err = FetchedAt(ctx, tx, d.Canonical); err != nil {
 		return nil, err
 	}
-	sum := sha256.New()
-	d.hashPage(sum)
-	err = VisitInlinks(ctx, tx, d.Members, func(l Inlink) error {
-		d.Inlinks++
-		d.anchors.add(&l)
-		hashStrings(sum, string(l.Source), string(l.Target), l.Anchor)
+	d.hashPage(a.sum)
+	a.visits = inlinkVisit{members: d.Members, inside: rowsOf(d.Members)}
+	return a, nil
+}
+
+// next reads some more of the inlinks, see inlinkVisit, and says whether that was all.
+// After an error the assembly is of no use.
+func (a *assembly) next(ctx context.Context, tx *txn.Txn, limit int) (all bool, err error) {
+	return a.visits.next(ctx, tx, limit, func(l Inlink) error {
+		a.Inlinks++
+		a.anchors.add(&l)
+		hashStrings(a.sum, string(l.Source), string(l.Target), l.Anchor)
 		return nil
 	})
-	copy(d.Sum[:], sum.Sum(nil))
-	return d, err
+}
+
+// finished is the document.
+func (a *assembly) finished() *Assembled {
+	if a.Canonical != "" {
+		copy(a.Sum[:], a.sum.Sum(nil))
+	}
+	return a.Assembled
 }
 
 // assembleMembers reads the part of a document that ranks decide: its canonical URL,

@@ -26,47 +26,82 @@ type Sink interface {
 //	reads    member rows of the cluster; doc:text and fetch times of its canonical
 //	         URL; link rows of all members
 //	writes   index:doc; the index files; choice:x, with a choice that is to be made
-//	wakes    settle (weak), to make it
+//	wakes    settle (weak), to make it; tally (weak) of a cluster with many inlinks
 //
 // Everything is read at one snapshot, and the document is a function of it
 // alone. So the snapshot's timestamp is its sequence number: a document computed
 // at a later snapshot is at least as fresh, whichever transaction commits first.
 // The index files come first, then the commit that answers the notification. A
 // crash or a conflict in between repeats the export, with a higher number; the
-// files never go back and never miss a document.
+// files never go back and never miss a document. Clusters with many inlinks are left to
+// tally.
 type indexer struct {
 	sink    Sink
 	tracker *Tracker
+	passes  passes // over inlinks that are too many for one run
 }
 
 func (x *indexer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
-	changes := make([]index.Change, 0, len(rows))
-	var shown []string
+	out := x.output(tx)
 	for _, row := range rows {
+		x.passes.changed(row, tx.Start())
 		key, err := schema.ParseClusterRow(row)
 		if err != nil {
 			return err
 		}
-		d, err := Assemble(ctx, tx, key)
+		a, err := beginAssembly(ctx, tx, key)
 		if err != nil {
 			return fmt.Errorf("assemble the document of cluster %x: %w", key[:6], err)
 		}
-		d.contest(tx, row)
-		if d.Canonical == "" {
-			changes = append(changes, index.Delete(key, tx.Start()))
-			// Also if there is none: a run whose outcome nobody knew, and that set it,
-			// must not commit after us.
-			tx.Delete(row, schema.Indexed)
+		all, err := a.next(ctx, tx, inlinkRows)
+		if err != nil {
+			return fmt.Errorf("read the inlinks of cluster %x: %w", key[:6], err)
+		}
+		if !all {
+			tx.Notify(row, schema.Tally)
 			continue
 		}
-		changes = append(changes, index.Upsert(d.indexDocument(key, tx.Start())))
-		tx.Set(row, schema.Indexed, d.stored().Encode())
-		shown = append(shown, d.memberRows()...)
+		out.add(row, key, a.finished(), true)
 	}
-	if err := x.sink.Apply(ctx, changes); err != nil {
+	return out.write(ctx)
+}
+
+// output is what a run exports.
+type output struct {
+	x       *indexer
+	tx      *txn.Txn
+	changes []index.Change
+	shown   []string
+}
+
+func (x *indexer) output(tx *txn.Txn) *output { return &output{x: x, tx: tx} }
+
+// add exports a document, or that there is none. Fresh is one that has all that was
+// committed before the run began.
+func (o *output) add(row string, key page.ContentKey, d *Assembled, fresh bool) {
+	d.contest(o.tx, row)
+	if d.Canonical == "" {
+		o.changes = append(o.changes, index.Delete(key, o.tx.Start()))
+		// Also if there is none: a run whose outcome nobody knew, and that set it,
+		// must not commit after us.
+		o.tx.Delete(row, schema.Indexed)
+		return
+	}
+	o.changes = append(o.changes, index.Upsert(d.indexDocument(key, o.tx.Start())))
+	o.tx.Set(row, schema.Indexed, d.stored().Encode())
+	if fresh {
+		o.shown = append(o.shown, d.memberRows()...)
+	}
+}
+
+func (o *output) write(ctx context.Context) error {
+	if len(o.changes) == 0 {
+		return nil
+	}
+	if err := o.x.sink.Apply(ctx, o.changes); err != nil {
 		return fmt.Errorf("write index files: %w", err)
 	}
-	x.tracker.searchable(shown)
+	o.x.tracker.searchable(o.shown)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 
 	"indexer/index"
@@ -23,23 +24,55 @@ type Inlink struct {
 // target, then source, in row order, then anchor. Links from one member to
 // another do not count.
 func VisitInlinks(ctx context.Context, tx *txn.Txn, members []page.URL, fn func(Inlink) error) error {
-	inside := make(map[string]bool, len(members))
+	v := inlinkVisit{members: members, inside: rowsOf(members)}
+	_, err := v.next(ctx, tx, math.MaxInt, fn)
+	return err
+}
+
+// inlinkVisit is a visit of inlinks that can be made in parts.
+type inlinkVisit struct {
+	members []page.URL      // not yet visited to the end
+	inside  map[string]bool // rows of all members
+	from    string          // the pair row of the first of members to go on from, "" for its first
+}
+
+func rowsOf(members []page.URL) map[string]bool {
+	rows := make(map[string]bool, len(members))
 	for _, m := range members {
-		inside[schema.URLRow(m)] = true
+		rows[schema.URLRow(m)] = true
 	}
-	for _, m := range members {
-		err := tx.ScanPrefix(ctx, schema.GroupLink, schema.PairPrefix(m), func(row string, cols []txn.Version) error {
+	return rows
+}
+
+// next visits some more, and says whether that was all: looking for the link rows of a
+// member, and each of the rows, count one to the limit.
+func (v *inlinkVisit) next(ctx context.Context, tx *txn.Txn, limit int, fn func(Inlink) error) (all bool, err error) {
+	n := 0
+	for ; len(v.members) > 0; v.members, v.from = v.members[1:], "" {
+		if v.from == "" {
+			n++
+		}
+		if n > limit {
+			return false, nil
+		}
+		m, more := v.members[0], false
+		prefix := schema.PairPrefix(m)
+		err := tx.Scan(ctx, schema.GroupLink, max(v.from, prefix), txn.PrefixEnd(prefix), func(row string, cols []txn.Version) error {
+			if n++; n > limit {
+				v.from, more = row, true
+				return txn.ErrStop
+			}
 			source := schema.PairSource(row)
-			if inside[source] {
+			if v.inside[source] {
 				return nil
 			}
 			return visitAnchors(source, m, cols, fn)
 		})
-		if err != nil {
-			return err
+		if err != nil || more {
+			return false, err
 		}
 	}
-	return nil
+	return true, nil
 }
 
 func visitAnchors(sourceRow string, target page.URL, cols []txn.Version, fn func(Inlink) error) error {

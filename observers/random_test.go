@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
+	"indexer/observers"
 	"indexer/observers/webtest"
 	"indexer/page"
 	"indexer/txn"
@@ -41,6 +42,9 @@ type schedule struct {
 	tolerance float64
 	// files exports to real index files, instead of documents in memory.
 	files bool
+	// rows is how many link rows a run reads of a cluster, 0 for as many as usual: with
+	// few, inlinks are counted in passes of many runs.
+	rows int
 }
 
 // TestRandomWebs loads random webs in random order beside the observers, and
@@ -66,12 +70,19 @@ func TestRandomWebs(t *testing.T) {
 		{"coarse ranks, small", schedule{mode: txn.OnePhase, nested: true, tolerance: 0.1}, 10, 400, 3000},
 		{"coarse ranks", schedule{mode: txn.OnePhase, crashes: true, tolerance: 0.03}, 30, 40, 300},
 		{"coarse ranks, 16 workers", schedule{mode: txn.OnePhase, workers: 16, tolerance: 0.1}, 60, 5, 50},
+		{"inlinks in passes, small", schedule{mode: txn.OnePhase, nested: true, rows: 1}, 8, 200, 2000},
+		{"inlinks in passes", schedule{mode: txn.OnePhase, nested: true, rows: 2, tolerance: 0.05}, 30, 40, 300},
+		{"inlinks in passes, crashes", schedule{mode: txn.OnePhase, crashes: true, rows: 2}, 12, 40, 300},
+		{"inlinks in passes, 16 workers", schedule{mode: txn.OnePhase, workers: 16, rows: 3}, 40, 10, 100},
 		{"4 workers, index files", schedule{mode: txn.OnePhase, workers: 4, files: true}, 20, 3, 20},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			seeds := s.long
 			if testing.Short() {
 				seeds = s.short
+			}
+			if s.schedule.rows > 0 {
+				observers.SetInlinkRows(t, s.schedule.rows)
 			}
 			for i := range uint64(seeds * *factor) {
 				runSeed(t, *firstSeed+i, s.urls, s.schedule)

@@ -237,6 +237,59 @@ func TestPopularTarget(t *testing.T) {
 	t.Error("the hub is not in the index")
 }
 
+// TestHubInParts: the inlinks of a hub are read in parts, each by a run of its own; links
+// that come in the middle are counted, and so are those that go.
+func TestHubInParts(t *testing.T) {
+	const part = 100
+	observers.SetInlinkRows(t, part)
+	n := size(4000)
+	table := newMeteredTable(t)
+	r := openStepRig(t, table)
+	hub := page.URL("https://hub.example/")
+	linked := func(i, second int) *page.Fetch {
+		return pageAt(numbered(i), second, fmt.Sprint("source ", i), fmt.Sprintf("<area href=%q alt='anchor %d'>", hub, i%300))
+	}
+	r.load(pageAt(hub, 1, "hub", ""))
+	for i := range n {
+		r.load(linked(i, 1))
+	}
+	r.settle()
+	inlinks := func() int {
+		t.Helper()
+		for _, d := range r.documents() {
+			if d.URL == hub {
+				return d.Inlinks
+			}
+		}
+		t.Fatal("the hub is not in the index")
+		return 0
+	}
+	if got := inlinks(); got != n {
+		t.Errorf("%d inlinks of %d", got, n)
+	}
+	r.load(linked(n, 2))
+	parts := n/part + 1
+	for range parts / 2 { // into the pass
+		if _, err := r.Step(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := inlinks(); got != n {
+		t.Errorf("%d inlinks before the pass has ended, %d before", got, n)
+	}
+	for i := range 3 { // gone, from the part that was read
+		r.load(&page.Fetch{URL: numbered(i), Time: time.Unix(3, 0), Status: http.StatusGone})
+	}
+	// The pass under way, and one or two more.
+	if steps := r.settle(); steps < parts || steps > 4*parts+40 {
+		t.Errorf("%d transactions for passes of %d parts", steps, parts)
+	}
+	if got := inlinks(); got != n-2 {
+		t.Errorf("%d inlinks, want %d", got, n-2)
+	}
+	r.check()
+}
+
 // TestSpreadBeginsAnew: a walk that changes while the one before is being passed
 // on is passed on from the beginning.
 func TestSpreadBeginsAnew(t *testing.T) {

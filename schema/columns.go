@@ -79,6 +79,9 @@ var (
 	// document is made of has changed. o: index
 	Dirty = txn.Column{Group: GroupIndex, Name: "dirty"}
 
+	// Tally is never written; a weak notification says that the inlinks of a cluster
+	// that has many have to be counted. o: tally
+	Tally = txn.Column{Group: GroupIndex, Name: "tally"}
 	// Ranked is never written; a weak notification says that the rank of a member has
 	// changed. o: rerank
 	Ranked = txn.Column{Group: GroupIndex, Name: "ranked"}

@@ -1,0 +1,207 @@
+package observers
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// tally exports clusters whose inlinks are too many to be read in one run.
+//
+//	watches  index:tally (weak only), at cluster rows
+//	reads    what index reads, the link rows in parts
+//	writes   what index writes
+//	wakes    settle (weak); itself (weak), to go on
+//
+// A pass reads the inlinks of a cluster, inlinkRows at a time, each part at the snapshot
+// of its run. What was counted lies in memory (passes); the notification, which is there
+// until the pass has ended, lies in the table. So a run is bounded in time and memory,
+// whatever links to a page, and a crash costs the pass, which begins again.
+//
+// # Why the last export is right
+//
+// Let C be the commit of a change of anything that the document is made of. It wakes
+// index, as it would of any cluster (see the package's head), and a run of index that
+// began at I > C notes I with the pass (passes.changed) and wakes us. A pass that began
+// at B > I has read everything after C. One that began before does not count as the last:
+// at its end, if the note says I ≥ B, another one begins. Hence:
+//
+//  1. The notification at the cluster goes only with the end of a pass that began after
+//     the start of every run of index on the cluster.
+//  2. When nothing is left to do, nothing was committed since that pass began, but for
+//     ranks: its parts are of one state, and the document is the one that Assemble gives.
+//
+// index notes only clusters that have an entry in passes. So the first run of tally on a
+// cluster makes nothing but the entry, and the pass begins in the next one: a run of index
+// that did not find the entry began before that. If index commits a document itself (the
+// inlinks have become few), the pass has the note as well.
+//
+// Ranks move without waking index. So members and ranks are read once more by the run
+// that exports. What it writes of them is of its own snapshot, like rerank's.
+//
+// A pass that is overtaken is exported all the same before the next one begins: under
+// changes without end the document is behind by a pass, not for ever.
+//
+// Rejected: counts that links keep at the cluster (all pages that link to a hub would
+// conflict in its row, or leave rows there to be added up; and a target that changes
+// its cluster takes its links with it, so that they have to be read all the same); the
+// counts of a pass in the table (up to CountedAnchors texts, rewritten by each part, to
+// save a pass after a crash).
+func (x *indexer) tally(ctx context.Context, tx *txn.Txn, rows []string) error {
+	return each(rows, func(row string) error {
+		key, err := schema.ParseClusterRow(row)
+		if err != nil {
+			return err
+		}
+		if err := x.tallyPart(ctx, tx, row, key); err != nil {
+			x.passes.drop(row) // it may have read half a part
+			return fmt.Errorf("count the inlinks of cluster %x: %w", key[:6], err)
+		}
+		return nil
+	})
+}
+
+// inlinkRows is how many link rows a run reads of a cluster: some 100 ms. A variable for
+// tests.
+var inlinkRows = 50_000
+
+func (x *indexer) tallyPart(ctx context.Context, tx *txn.Txn, row string, key page.ContentKey) error {
+	p, err := x.passes.of(ctx, tx, row, key)
+	if err != nil {
+		return err
+	}
+	if p == nil { // the next run
+		tx.Notify(row, schema.Tally)
+		return nil
+	}
+	if !p.all {
+		if p.all, err = p.next(ctx, tx, inlinkRows); err != nil {
+			return err
+		}
+		if !p.all {
+			tx.Notify(row, schema.Tally)
+			return nil
+		}
+	}
+	d := *p.finished()
+	now, err := assembleMembers(ctx, tx, key)
+	if err != nil {
+		return err
+	}
+	fresh := x.passes.end(row, p)
+	if !fresh {
+		tx.Notify(row, schema.Tally)
+	}
+	if now.Canonical != d.Canonical { // whoever has changed that wakes index
+		tx.Notify(row, schema.Dirty)
+		return nil
+	}
+	d.Rank, d.unsettled = now.Rank, now.unsettled
+	out := x.output(tx)
+	out.add(row, key, &d, fresh)
+	return out.write(ctx)
+}
+
+// passes are those under way, by cluster row.
+type passes struct {
+	mu    sync.Mutex
+	byRow map[string]*entry
+}
+
+// entry is what is known of a cluster whose inlinks are being counted.
+type entry struct {
+	changed uint64 // start timestamp of the last run of index, or of that which made the entry
+	pass    *pass  // nil before the first one
+}
+
+// pass is used by one run of tally at a time: a row is in one worker's hands.
+type pass struct {
+	*assembly
+	began uint64 // start timestamp of its first run
+	all   bool   // everything is read
+	ended bool   // and, as far as we know, exported
+}
+
+// changed notes that index has begun to run on a cluster.
+func (x *passes) changed(row string, start uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if e := x.byRow[row]; e != nil {
+		e.changed = max(e.changed, start)
+	}
+}
+
+// of is the pass of a cluster; a new one if there is none, or if the last one has ended
+// and was overtaken. It is nil if the transaction is too old to begin one.
+func (x *passes) of(ctx context.Context, tx *txn.Txn, row string, key page.ContentKey) (*pass, error) {
+	p, mayBegin := x.look(row, tx.Start())
+	if p != nil || !mayBegin {
+		return p, nil
+	}
+	a, err := beginAssembly(ctx, tx, key)
+	if err != nil {
+		return nil, err
+	}
+	p = &pass{assembly: a, began: tx.Start()}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.byRow[row].pass = p // only we remove our entry while we run; see evict
+	return p, nil
+}
+
+// look is the pass to go on with, if there is one; or else whether one may begin.
+func (x *passes) look(row string, start uint64) (p *pass, mayBegin bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	e := x.byRow[row]
+	switch {
+	case e == nil:
+		x.evict()
+		x.byRow[row] = &entry{changed: start}
+		return nil, false
+	case e.pass != nil && !(e.pass.ended && e.changed >= e.pass.began):
+		return e.pass, false
+	}
+	if e.pass != nil {
+		e.pass = nil // overtaken; and evict leaves the entry alone
+	}
+	return nil, start > e.changed
+}
+
+// end notes that a pass is being exported, and says whether nothing has overtaken it. It
+// stays, for a run that has to be repeated because of a conflict.
+func (x *passes) end(row string, p *pass) (fresh bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p.ended = true
+	e := x.byRow[row] // nil: a pass that had ended before, and was evicted since
+	return e != nil && e.changed < p.began
+}
+
+func (x *passes) drop(row string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.byRow, row)
+}
+
+// keptPasses is how many passes that have ended are kept.
+const keptPasses = 8
+
+// evict forgets passes that have ended, if there are many. It is called with mu held.
+func (x *passes) evict() {
+	if x.byRow == nil {
+		x.byRow = make(map[string]*entry)
+	}
+	if len(x.byRow) < keptPasses {
+		return
+	}
+	for row, e := range x.byRow {
+		if e.pass != nil && e.pass.ended && e.changed < e.pass.began {
+			delete(x.byRow, row)
+		}
+	}
+}
