@@ -61,22 +61,6 @@ func links(t testing.TB, source string) (list []string) {
 	return list
 }
 
-// linkNamed is the target of the first link whose text begins with a name.
-func linkNamed(t testing.TB, source, name string) string {
-	t.Helper()
-	var target string
-	texts(t, source, func(n *html.Node) bool {
-		if n.Data == "a" && target == "" && strings.HasPrefix(strings.TrimSpace(textOf(n)), name) {
-			target = attr(n, "href")
-		}
-		return false
-	})
-	if target == "" {
-		t.Fatalf("there is no link %q in\n%s", name, source)
-	}
-	return target
-}
-
 func doc(u string) string { return "/doc?url=" + url.QueryEscape(u) }
 
 func TestSearchPage(t *testing.T) {
