@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +86,9 @@ func pickLetters(r *repository.Repository, letters []notify.Letter, args []strin
 			return nil, &inputError{what: args[1], reason: err.Error()}
 		}
 	}
+	known := len(args) == 0
 	for _, l := range letters {
+		known = known || l.Observer == args[0]
 		if len(args) > 0 && l.Observer != args[0] {
 			continue
 		}
@@ -92,6 +96,11 @@ func pickLetters(r *repository.Repository, letters []notify.Letter, args []strin
 			continue
 		}
 		picked = append(picked, l)
+	}
+	if backlog := r.Live().Backlog; !known {
+		if _, known = backlog[args[0]]; !known {
+			return nil, &usageError{reason: fmt.Sprintf("there is no observer %q; there are %s", args[0], strings.Join(slices.Sorted(maps.Keys(backlog)), ", ")), help: "indexer dead"}
+		}
 	}
 	if len(args) == 2 && len(picked) == 0 {
 		return nil, fmt.Errorf("%w: %s has not given up on %s", notify.ErrNoLetter, args[0], args[1])

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,7 +47,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{reason: err.Error(), help: cmd.CommandPath()}
+		return &usageError{reason: flagReason(err), help: cmd.CommandPath()}
 	})
 	flags := root.PersistentFlags()
 	flags.String("data", a.cfg.Data, "`directory` under which everything is kept")
@@ -60,6 +61,28 @@ func (a *app) rootCommand() *cobra.Command {
 		a.exportCommand(), a.verifyCommand(), a.rankCommand(), a.scanCommand(), a.waitCommand(), a.checkCommand(), a.gcCommand(), a.deadCommand(), a.packCommand(), a.benchCommand(), a.versionCommand(),
 	)
 	return root
+}
+
+// flagReason says what is wrong with a flag, in the words that are used for settings.
+func flagReason(err error) string {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err.Error()
+	}
+	want := ""
+	switch invalid.GetFlag().Value.Type() {
+	case "int", "int64":
+		want = "a whole number"
+	case "uint64":
+		want = "a whole number that is not negative"
+	case "duration":
+		want = "a time like 1m30s or 36h"
+	case "bool":
+		want = "true or false"
+	default:
+		return err.Error()
+	}
+	return fmt.Sprintf("flag --%s: %q is not allowed; want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 }
 
 // runRoot is for arguments that begin with no command.

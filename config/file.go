@@ -80,7 +80,11 @@ func (f *file) add(section string, name, value *yaml.Node) error {
 	if value.Kind != yaml.ScalarNode {
 		return &Error{Where: f.at(value), Key: key, Reason: "want " + s.allowed + ", not a list or a section"}
 	}
-	f.entries[key] = entry{value: value.Value, where: f.at(value)}
+	text := value.Value
+	if value.Tag == "!!null" {
+		text = "" // null and ~ are no words, such as a directory of that name
+	}
+	f.entries[key] = entry{value: text, where: f.at(value)}
 	return nil
 }
 

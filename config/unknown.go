@@ -26,7 +26,7 @@ func UnknownVariables() (list []string) {
 
 // meant is "; did you mean …?" if one of the names is near.
 func meant(word string, names []string) string {
-	best, least := "", len(word)/3+2
+	best, least := "", len(word[strings.LastIndexByte(word, '.')+1:])/3+2 // a section is no likeness
 	last := strings.TrimPrefix(word, EnvPrefix+"_")
 	for _, n := range names {
 		if strings.HasSuffix(n, "."+last) || strings.HasSuffix(n, "_"+last) { // the section is missing

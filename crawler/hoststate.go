@@ -58,6 +58,18 @@ func (s *HostState) Allowed(agent string, u page.URL) (bool, robots.Rule) {
 	return s.Robots.Group(agent).Allowed(u)
 }
 
+// LeftAlone tells until when, and why, no page of the host is asked for; "" if there is
+// no such reason. Where robots.txt cannot be reached, that is when it is tried again.
+func (s *HostState) LeftAlone(now time.Time) (until time.Time, why string) {
+	switch {
+	case s.Until.After(now):
+		return s.Until, s.Why
+	case s.Robots.Verdict == robots.DisallowAll && s.Robots.Until.After(now):
+		return s.Robots.Until, s.Robots.Why
+	}
+	return time.Time{}, ""
+}
+
 // DecodeHost reads what SaveHost was given. Nothing (nil) is the state of a host that
 // was never asked.
 func DecodeHost(raw []byte) (HostState, error) {

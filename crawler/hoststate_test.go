@@ -103,3 +103,28 @@ func FuzzDecodeHost(f *testing.F) {
 		}
 	})
 }
+
+// Why a host is left alone is told also where nothing but its robots.txt is in the way.
+func TestLeftAlone(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	later, past := now.Add(time.Minute), now.Add(-time.Minute)
+	closed := func(v robots.Verdict, until time.Time) robots.Policy {
+		return robots.Policy{Verdict: v, Until: until, Why: "rules"}
+	}
+	for name, tt := range map[string]struct {
+		state HostState
+		want  string
+	}{
+		"never asked":                {HostState{}, ""},
+		"backs off":                  {HostState{Until: later, Why: "asked to"}, "asked to"},
+		"no more":                    {HostState{Until: past, Why: "asked to"}, ""},
+		"robots.txt not reached":     {HostState{Robots: closed(robots.DisallowAll, later)}, "rules"},
+		"it is tried again now":      {HostState{Robots: closed(robots.DisallowAll, past)}, ""},
+		"robots.txt is obeyed":       {HostState{Robots: closed(robots.Obey, later)}, ""},
+		"both, the pace comes first": {HostState{Until: later, Why: "asked to", Robots: closed(robots.DisallowAll, later)}, "asked to"},
+	} {
+		if until, why := tt.state.LeftAlone(now); why != tt.want || why != "" && !until.Equal(later) {
+			t.Errorf("%s: until %v, %q; want %q", name, until, why, tt.want)
+		}
+	}
+}

@@ -188,8 +188,8 @@ func (h *HostQueue) readState(ctx context.Context, tx *txn.Txn) error {
 	if err != nil {
 		return fmt.Errorf("frontier: %s: %w", h.Host, err)
 	}
-	if state.Until.After(time.Now()) {
-		h.BackingOff, h.Why = &state.Until, state.Why
+	if until, why := state.LeftAlone(time.Now()); why != "" {
+		h.BackingOff, h.Why = &until, why
 	}
 	return nil
 }
