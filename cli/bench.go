@@ -24,12 +24,12 @@ func (a *app) benchCommand() *cobra.Command {
 		Example: examples("indexer bench crawl", "indexer bench pipeline crawl.warc.gz", "indexer bench txn --quick"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{reason: fmt.Sprintf("there is no benchmark %q; there are crawl, pipeline, relevance and txn", args[0]), help: "indexer bench"}
+				return &usageError{reason: fmt.Sprintf("there is no benchmark %q; there are crawl, pipeline, query, rank, relevance and txn", args[0]), help: "indexer bench"}
 			}
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(a.benchCrawlCommand(), a.benchSiteCommand(), a.benchPipelineCommand(), a.benchRelevanceCommand(), a.benchTxnCommand())
+	cmd.AddCommand(a.benchCrawlCommand(), a.benchSiteCommand(), a.benchPipelineCommand(), a.benchRankCommand(), a.benchQueryCommand(), a.benchRelevanceCommand(), a.benchTxnCommand())
 	return cmd
 }
 
