@@ -3,12 +3,15 @@ package export
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sort"
 	"strings"
 	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // ciffDocs is a small collection, random but for its seed.
@@ -93,6 +96,99 @@ func TestCIFFIsTheSameWithLittleMemory(t *testing.T) {
 			t.Fatalf("%d bytes, and %d with other ones", len(want), len(got))
 		}
 	}
+}
+
+// The fields, taken apart here, are what went in; Python, below, may be missing.
+func TestCIFFReadBack(t *testing.T) {
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, n := range []int{0, 1, 100} {
+		names, docs := ciffDocs(r, n)
+		if got, want := readCIFF(t, writeCIFF(t, 2000, names, docs)), ciffText(names, docs); got != want {
+			t.Errorf("%d documents: read\n%s\nwant\n%s", n, got, want)
+		}
+	}
+}
+
+// message is a message as it is on the wire: the values of each field.
+type message map[protowire.Number][]any
+
+func (m message) number(field protowire.Number) uint64 {
+	if len(m[field]) == 0 {
+		return 0
+	}
+	return m[field][0].(uint64)
+}
+
+func (m message) text(field protowire.Number) string {
+	if len(m[field]) == 0 {
+		return ""
+	}
+	return string(m[field][0].([]byte))
+}
+
+func parseMessage(t *testing.T, b []byte) message {
+	t.Helper()
+	m := make(message)
+	for len(b) > 0 {
+		field, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			t.Fatal(protowire.ParseError(n))
+		}
+		b = b[n:]
+		var v any
+		switch kind {
+		case protowire.VarintType:
+			v, n = protowire.ConsumeVarint(b)
+		case protowire.Fixed64Type:
+			v, n = protowire.ConsumeFixed64(b)
+		case protowire.BytesType:
+			v, n = protowire.ConsumeBytes(b)
+		default:
+			t.Fatalf("a field of the kind %d", kind)
+		}
+		if n < 0 {
+			t.Fatal(protowire.ParseError(n))
+		}
+		m[field], b = append(m[field], v), b[n:]
+	}
+	return m
+}
+
+func readCIFF(t *testing.T, file []byte) string {
+	t.Helper()
+	next := func() message {
+		b, n := protowire.ConsumeBytes(file)
+		if n < 0 {
+			t.Fatal(protowire.ParseError(n))
+		}
+		file = file[n:]
+		return parseMessage(t, b)
+	}
+	var b strings.Builder
+	h := next()
+	fmt.Fprintf(&b, "version %d lists %d %d docs %d %d terms %d average %.9f: %s\n", h.number(1), h.number(2), h.number(4), h.number(3), h.number(5),
+		h.number(6), math.Float64frombits(h.number(7)), h.text(8))
+	for range h.number(2) {
+		l := next()
+		fmt.Fprintf(&b, "%s df %d cf %d", l.text(1), l.number(2), l.number(3))
+		doc := uint64(0)
+		for _, p := range l[4] {
+			posting := parseMessage(t, p.([]byte))
+			doc += posting.number(1)
+			fmt.Fprintf(&b, " %d:%d", doc, posting.number(2))
+		}
+		b.WriteByte('\n')
+	}
+	for range h.number(3) {
+		d := next()
+		fmt.Fprintln(&b, d.number(1), d.text(2), d.number(3))
+	}
+	if len(file) > 0 {
+		t.Errorf("%d bytes are left over", len(file))
+	}
+	return b.String()
 }
 
 // Google's Python library reads the file by the published definition of the format.

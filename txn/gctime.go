@@ -23,10 +23,9 @@ var clockRow = []byte("clock")
 // enough the safe point does not move. Samples ascend in both: a clock that was
 // set back gives none until it has caught up, which keeps versions for longer.
 //
-// One is taken when the table is opened, one when it is closed, and between these as
-// garbage is collected: so what one process left and what the next one did can be
-// told apart however short they lived. A process that is killed leaves none at its
-// end, and the sample before stands for it.
+// One is taken when the table is opened, and then as garbage is collected: so what one
+// process left and what the next one did can be told apart however short they lived.
+// None is needed at the end of a process, whose last state the next one finds.
 type timeline struct {
 	keep time.Duration
 
@@ -127,13 +126,13 @@ func (db *DB) Oldest() (ts uint64, at time.Time) {
 }
 
 // noteTime takes a sample if the last one is old enough, and removes those that no
-// history needs any more. At an edge, of a process, it takes one that is closer.
-func (db *DB) noteTime(ctx context.Context, now time.Time, edge bool) error {
+// history needs any more. At the beginning of a process it takes one that is closer.
+func (db *DB) noteTime(ctx context.Context, now time.Time, begin bool) error {
 	h := &db.point.history
 	if h.keep <= 0 {
 		return nil
 	}
-	add, remove := h.due(now, edge, db.oracle.Last)
+	add, remove := h.due(now, begin, db.oracle.Last)
 	if add.ts == 0 && len(remove) == 0 {
 		return nil
 	}
@@ -157,14 +156,14 @@ func (db *DB) noteTime(ctx context.Context, now time.Time, edge bool) error {
 }
 
 // due is the sample to add, if any, and those to remove, from the oldest on.
-func (h *timeline) due(now time.Time, edge bool, last func() uint64) (add timeSample, remove []timeSample) {
+func (h *timeline) due(now time.Time, begin bool, last func() uint64) (add timeSample, remove []timeSample) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if i := h.firstAfter(now.Add(-h.keep)); i > 1 {
 		remove = slices.Clone(h.samples[:i-1]) // the last one before stays: it is what oldest finds
 	}
 	apart := max(h.keep/samplesPerHistory, time.Second)
-	if edge && len(h.samples)-len(remove) < 2*samplesPerHistory {
+	if begin && len(h.samples)-len(remove) < 2*samplesPerHistory {
 		apart = time.Nanosecond
 	}
 	if n := len(h.samples); n == 0 || now.UnixNano()-h.samples[n-1].wall >= apart.Nanoseconds() {

@@ -11,10 +11,17 @@ import (
 // Processes that live for a moment, minutes apart, each with one commit: what any
 // minute in between had is found by its time, and what Oldest names is the first.
 func TestTimesBetweenShortProcesses(t *testing.T) {
+	t.Run("an hour is kept", func(t *testing.T) { shortProcesses(t, time.Hour, 28, 31) })
+	// The processes are much closer than samples of one process are.
+	t.Run("months are kept", func(t *testing.T) { shortProcesses(t, 100*24*time.Hour, 40, 40) })
+}
+
+// shortProcesses wants least to most of 40 states to be readable.
+func shortProcesses(t *testing.T, keep time.Duration, least, most int) {
 	synctest.Test(t, func(t *testing.T) {
 		table := openMem(t, Groups("app", "other"))
 		defer closeTable(t, table)
-		opts := Options{History: time.Hour}
+		opts := Options{History: keep}
 		began := time.Now()
 		between := make([]time.Time, 0, 40) // i: after the commit of i, before that of i+1
 		for i := range 40 {
@@ -43,28 +50,11 @@ func TestTimesBetweenShortProcesses(t *testing.T) {
 			t.Errorf("a time before everything is %d", ts)
 		}
 		oldest, at := db.Oldest()
-		if oldest != db.SafePoint() || oldest == 0 {
-			t.Errorf("the oldest is %d, the safe point %d", oldest, db.SafePoint())
+		if oldest != db.SafePoint() || at.Before(began) {
+			t.Errorf("the oldest is %d of %s, the safe point %d", oldest, at, db.SafePoint())
 		}
-		read := 0
-		for i, when := range between {
-			release := db.Hold()
-			ts := db.TimestampAt(when)
-			tx := db.At(ts)
-			v, err := tx.Get(t.Context(), "row", app("c"))
-			tx.Rollback()
-			release()
-			switch {
-			case when.Before(at) && !errors.Is(err, ErrBelowSafePoint):
-				t.Errorf("after %d, before the oldest time: %q, %v", i, v.Data, err)
-			case !when.Before(at) && (err != nil || string(v.Data) != fmt.Sprint(i)):
-				t.Errorf("after %d: %q, %v", i, v.Data, err)
-			case err == nil:
-				read++
-			}
-		}
-		if read < 28 || read > 31 { // of an hour, two minutes apart
-			t.Errorf("%d of 40 can be read", read)
+		if read := readBetween(t, db, between, at); read < least || read > most {
+			t.Errorf("%d of 40 can be read, want %d to %d", read, least, most)
 		}
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -72,8 +62,29 @@ func TestTimesBetweenShortProcesses(t *testing.T) {
 	})
 }
 
+// readBetween reads at each time, and counts those that can be read: from at on all.
+func readBetween(t *testing.T, db *DB, between []time.Time, at time.Time) (read int) {
+	for i, when := range between {
+		release := db.Hold()
+		ts := db.TimestampAt(when)
+		tx := db.At(ts)
+		v, err := tx.Get(t.Context(), "row", app("c"))
+		tx.Rollback()
+		release()
+		switch {
+		case when.Before(at) && !errors.Is(err, ErrBelowSafePoint):
+			t.Errorf("after %d, before the oldest time: %q, %v", i, v.Data, err)
+		case !when.Before(at) && (err != nil || string(v.Data) != fmt.Sprint(i)):
+			t.Errorf("after %d: %q, %v", i, v.Data, err)
+		case err == nil:
+			read++
+		}
+	}
+	return read
+}
+
 // Processes that come and go all the time leave no more than twice the usual samples.
-func TestSamplesOfEdgesAreBounded(t *testing.T) {
+func TestSamplesOfBeginningsAreBounded(t *testing.T) {
 	h := timeline{keep: time.Hour}
 	start := time.Unix(1, 0)
 	for i := range 3 * samplesPerHistory {
