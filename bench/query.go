@@ -37,6 +37,9 @@ type QueryResult struct {
 	Shards    int      `json:"shards"`
 	Queries   int      `json:"queries"`
 	Idle      Quantile `json:"idle_ms"` // nothing of ours beside it: the baseline
+	// IdleCPU is the processor time of the same queries, which other work on the machine
+	// hardly changes.
+	IdleCPU Quantile `json:"idle_cpu_ms"`
 	// Beside is with a replay into another directory under way, in a process of its own; and Ratio is
 	// Beside / Idle. Both ran in turns of a hundred queries.
 	Beside *Quantile `json:"beside_replay_ms,omitempty"`
@@ -143,23 +146,23 @@ const turn = 100
 
 // measure asks all queries, alone and, with files, beside a replay, in turns.
 func (b *queryBench) measure(ctx context.Context, dir string, queries []string, res *QueryResult) error {
-	var idle, beside []float64
-	if _, err := b.ask(ctx, queries[:min(len(queries), turn)]); err != nil { // warm
+	var idle, beside, cpu []float64
+	if _, _, err := b.ask(ctx, queries[:min(len(queries), turn)]); err != nil { // warm
 		return err
 	}
 	for n := 0; len(queries) > 0; n++ {
 		part := queries[:min(len(queries), turn)]
 		queries = queries[len(part):]
-		took, err := b.ask(ctx, part)
+		took, worked, err := b.ask(ctx, part)
 		if err != nil {
 			return err
 		}
-		idle = append(idle, took...)
+		idle, cpu = append(idle, took...), append(cpu, worked...)
 		if len(b.o.Files) == 0 {
 			continue
 		}
 		err = b.withReplay(ctx, filepath.Join(dir, fmt.Sprint("beside", n)), func(ctx context.Context) error {
-			took, err := b.ask(ctx, part)
+			took, _, err := b.ask(ctx, part)
 			beside = append(beside, took...)
 			return err
 		})
@@ -167,7 +170,7 @@ func (b *queryBench) measure(ctx context.Context, dir string, queries []string, 
 			return err
 		}
 	}
-	res.Idle = quantiles(idle)
+	res.Idle, res.IdleCPU = quantiles(idle), quantiles(cpu)
 	if len(beside) > 0 {
 		q := quantiles(beside)
 		res.Beside = &q
@@ -199,11 +202,11 @@ func (b *queryBench) withReplay(ctx context.Context, dir string, fn func(context
 	return errors.Join(err, os.RemoveAll(dir))
 }
 
-// ask runs queries one by one and gives their times in ms.
-func (b *queryBench) ask(ctx context.Context, queries []string) (took []float64, err error) {
+// ask runs queries one by one and gives their times, and the processor's, in ms.
+func (b *queryBench) ask(ctx context.Context, queries []string) (took, worked []float64, err error) {
 	opts := index.Options{PerHost: b.o.PerHost, Weights: b.o.Weights}
 	for _, q := range queries {
-		began := time.Now()
+		began, cpu := time.Now(), processorTime()
 		g, gctx := errgroup.WithContext(ctx)
 		for _, r := range b.readers {
 			g.Go(func() error {
@@ -215,11 +218,12 @@ func (b *queryBench) ask(ctx context.Context, queries []string) (took []float64,
 			})
 		}
 		if err := g.Wait(); err != nil {
-			return nil, fmt.Errorf("%q: %w", q, err)
+			return nil, nil, fmt.Errorf("%q: %w", q, err)
 		}
 		took = append(took, float64(time.Since(began).Microseconds())/1000)
+		worked = append(worked, float64((processorTime()-cpu).Microseconds())/1000)
 	}
-	return took, nil
+	return took, worked, nil
 }
 
 func quantiles(ms []float64) Quantile {

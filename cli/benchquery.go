@@ -79,6 +79,7 @@ func benchQueryText(res *bench.QueryResult) string {
 		fmt.Fprintf(&b, "%-14s %8.2f %8.2f %8.2f %8.2f %s\n", name, q.P50, q.P90, q.P99, q.Max, unit)
 	}
 	row("alone", "ms", &res.Idle)
+	row("its CPU time", "ms", &res.IdleCPU)
 	if res.Beside != nil {
 		row("beside replay", "ms", res.Beside)
 		row("ratio", "", res.Ratio)

@@ -26,7 +26,7 @@ type Weights struct {
 func defaultQuery() Query {
 	return Query{Limit: 10, PerHost: 2, Weights: Weights{
 		Title: 20, Body: 1, Anchors: 8, Outside: 16, URL: 1,
-		TitleMatch: 16, AnchorMatch: 1, Rank: 0.02,
+		TitleMatch: 32, AnchorMatch: 4, Rank: 0.02,
 	}}
 }
 

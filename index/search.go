@@ -43,7 +43,7 @@ func (v *View) Search(ctx context.Context, q string, opts Options) (*Results, er
 			err = v.explain(ctx, found, c, &opts, res.Hits)
 		}
 	}
-	if err == nil && res.AllWords < FillBelow && !opts.NoSuggestion {
+	if err == nil && res.AllWords <= suggestRare && len(c.terms) > 0 && !opts.NoSuggestion {
 		err = s.suggest(ctx, inUse)
 	}
 	if err != nil {

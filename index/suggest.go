@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// A suggestion is made where fewer than [FillBelow] documents have all the words. Each
+// A suggestion is made where at most suggestRare documents have all the words. Each
 // word that hardly any document has is compared with words of similar spelling; the best by distance and by
 // how many documents have it takes its place. The new query is shown only if
 // more documents have all its words. Everything is bounded by numbers of rows, not by
@@ -23,7 +23,7 @@ const (
 	suggestNear     = 16
 	suggestCount    = 1000
 	suggestRare     = 2 // documents that a word has which may be a misprint
-	suggestDistance = 2 // edits between the words, 1 for words of up to five letters
+	suggestDistance = 2 // edits between the words, 1 for words of up to five letters and those that are there
 )
 
 // suggest sets the suggestion of a search that found little.
@@ -76,7 +76,11 @@ func (s *search) betterWord(ctx context.Context, t *term, inUse []*stemmer) (str
 	if err != nil || have > suggestRare {
 		return "", err
 	}
-	near, err := s.similar(ctx, typed)
+	most := suggestDistance
+	if have > 0 || utf8.RuneCountInString(typed) <= 5 {
+		most = 1 // what is in the index twice as it was typed may be meant
+	}
+	near, err := s.similar(ctx, typed, most)
 	if err != nil {
 		return "", err
 	}
@@ -105,11 +109,7 @@ type nearWord struct {
 }
 
 // similar lists the words nearest to a folded word, without itself.
-func (s *search) similar(ctx context.Context, typed string) (list []nearWord, err error) {
-	most := suggestDistance
-	if utf8.RuneCountInString(typed) <= 5 {
-		most = 1
-	}
+func (s *search) similar(ctx context.Context, typed string, most int) (list []nearWord, err error) {
 	keys, err := jsonList(spellingKeys(typed))
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ type Weights struct {
 
 // DefaultWeights were chosen by `indexer bench relevance --tune` on one half of its
 // queries; docs/ranking.md reports the other.
-var DefaultWeights = Weights{Title: 20, Body: 1, Anchors: 8, Outside: 16, URL: 1, TitleMatch: 16, AnchorMatch: 1, Rank: 0.02}
+var DefaultWeights = Weights{Title: 20, Body: 1, Anchors: 8, Outside: 16, URL: 1, TitleMatch: 32, AnchorMatch: 4, Rank: 0.02}
 
 // MaxWeight bounds each of the weights.
 const MaxWeight = 1000
