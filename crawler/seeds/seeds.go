@@ -69,7 +69,12 @@ var (
 // (ErrTooMany, ErrNoList, an error of r). The seeds of all other lines come with
 // it; it is up to the caller to go on with them.
 func Parse(name string, r io.Reader) (Seeds, error) {
-	p := &parser{name: name, index: make(map[page.URL]int)}
+	return parse(name, r, MaxSeeds)
+}
+
+// parse is Parse with another bound on the number of seeds.
+func parse(name string, r io.Reader, most int) (Seeds, error) {
+	p := &parser{name: name, most: most, index: make(map[page.URL]int)}
 	in := newLines(r)
 	for in.next() {
 		if !p.take(in.text, in.number, in.tooLong) {
@@ -94,6 +99,7 @@ func ParseSeed(text string) (Seed, error) {
 
 type parser struct {
 	name  string
+	most  int // seeds
 	seeds Seeds
 	index map[page.URL]int // where in seeds
 	errs  []error
@@ -118,7 +124,7 @@ func (p *parser) take(text string, line int, tooLong bool) bool {
 		p.seeds[i].Bare = p.seeds[i].Bare && seed.Bare // once with https is with https
 		return true
 	}
-	if len(p.seeds) == MaxSeeds {
+	if len(p.seeds) == p.most {
 		p.errs = append(p.errs, fmt.Errorf("%s:%d: %w", p.name, line, ErrTooMany))
 		return false
 	}

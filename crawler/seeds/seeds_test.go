@@ -97,15 +97,19 @@ func TestMaxLine(t *testing.T) {
 }
 
 func TestMaxSeeds(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads a million seeds")
-	}
+	const most = 1000
 	var text bytes.Buffer
-	for i := range MaxSeeds + 3 {
+	for i := range most {
 		fmt.Fprintf(&text, "https://example.com/%d\n", i)
 	}
-	list, err := Parse("f", &text)
-	if len(list) != MaxSeeds || !errors.Is(err, ErrTooMany) || !strings.HasPrefix(err.Error(), "f:1000001: ") {
+	text.WriteString("https://example.com/1\n") // one that there is adds none
+	list, err := parse("f", bytes.NewReader(text.Bytes()), most)
+	if len(list) != most || err != nil {
+		t.Errorf("%d seeds, error %v", len(list), err)
+	}
+	text.WriteString("https://example.com/last\n/\n")
+	list, err = parse("f", &text, most)
+	if len(list) != most || !errors.Is(err, ErrTooMany) || !strings.HasPrefix(err.Error(), "f:1002: more than ") || strings.Contains(err.Error(), "1003") {
 		t.Errorf("%d seeds, error %v", len(list), err)
 	}
 }
