@@ -88,6 +88,7 @@ func (r *rig) measure(ctx context.Context, o *Options, res *SizeResult) error {
 			return err
 		}
 		res.Local = append(res.Local, *l)
+		fmt.Fprintf(o.Log, "  rows %+v, pushes %+v, ms %+v\n", l.Rows, l.Pushes, l.Millis)
 	}
 	for _, percent := range o.Percents {
 		fmt.Fprintf(o.Log, "%d URLs: %g %% of the pages\n", res.URLs, percent)
@@ -96,6 +97,7 @@ func (r *rig) measure(ctx context.Context, o *Options, res *SizeResult) error {
 			return err
 		}
 		res.Shares = append(res.Shares, *s)
+		fmt.Fprintf(o.Log, "  rank %+v, %d visits; full solve %+v\n", s.Rank, s.Rank.visits(), s.Full)
 	}
 	var err error
 	if res.GreatestError, err = r.check(ctx); err != nil {

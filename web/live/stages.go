@@ -20,7 +20,7 @@ var drawing = []stage{
 	{"cluster and link", []string{"cluster", "links"}},
 	{"pass on", []string{"spread", "forward"}},
 	{"rank", []string{"rank", "rerank", "settle"}},
-	{"export", []string{"index"}},
+	{"export", []string{"index", "tally"}},
 	{"find new URLs", []string{"discover", "ready"}},
 }
 
