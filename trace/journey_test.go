@@ -219,3 +219,26 @@ func TestJourneyOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// The Log knows the moments themselves; what it knows of an earlier load does not count
+// for the next.
+func TestJourneyRemembered(t *testing.T) {
+	log := trace.NewLog(1000)
+	r := open(t, log)
+	row := page.MustParseURL(url).Key()
+	began := time.Now()
+	log.Loaded(row)
+	r.load(t, url, "alpha", noon)
+	r.settle(t)
+	log.Found(row, began, time.Now())
+	j := r.journey(t, url)
+	if got := outline(t, j); !j.Recorded || j.State != trace.StateSearchable || j.Loaded.WithinMS != 0 || j.Searchable.WithinMS != 0 || j.AtLatest {
+		t.Errorf("%s: recorded %t, loaded %+v, searchable %+v", got, j.Recorded, j.Loaded, j.Searchable)
+	}
+	log.Loaded(row)
+	r.load(t, url, "beta", noon.Add(time.Hour))
+	r.note(t)
+	if got, want := outline(t, r.journey(t, url)), "under way; load; waiting document page"; got != want {
+		t.Errorf("loaded again:\n%s, want\n%s", got, want)
+	}
+}

@@ -1,0 +1,56 @@
+package repository_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"indexer/page"
+	"indexer/repository"
+	"indexer/trace"
+)
+
+// The process that loads a page knows its journey exactly; the next one tells it from
+// the store and the clock, and the order is the same.
+func TestTrace(t *testing.T) {
+	dir := t.TempDir()
+	u := page.MustParseURL("https://a.example/x")
+	tell := func(load bool) *trace.Journey {
+		r, err := repository.Open(t.Context(), dir, repository.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		if load {
+			f := &page.Fetch{URL: u, Time: time.Unix(1_700_000_000, 0), Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte("<title>T</title><p>alpha")}
+			if _, err := r.Load(t.Context(), f); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Quiesce(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		j, err := r.Trace(t.Context(), u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j
+	}
+	live, after := tell(true), tell(false)
+	if !live.Recorded || live.Loaded.WithinMS != 0 || live.Searchable == nil || live.Searchable.WithinMS != 0 || live.TookMS == nil {
+		t.Fatalf("live:\n%s", live.Text())
+	}
+	if after.Recorded || after.State != live.State || after.Loaded.TS != live.Loaded.TS || after.Searchable == nil || after.Canonical != u {
+		t.Fatalf("after:\n%s\nlive:\n%s", after.Text(), live.Text())
+	}
+	for name, m := range map[string][2]*trace.Moment{"loaded": {live.Loaded, after.Loaded}, "searchable": {live.Searchable, after.Searchable}} {
+		off := m[1].At.Sub(*m[0].At).Abs()
+		if within := time.Duration(m[1].WithinMS * float64(time.Millisecond)); m[1].At == nil || off > within+time.Second {
+			t.Errorf("%s: off by %v, told within %v", name, off, within)
+		}
+	}
+}
