@@ -8,7 +8,7 @@
 //	                              └▶ doc:links ─▶ links ─▶ url:forward (weak) ─▶ forward
 //	                                                                               │
 //	            document, cluster, forward ─▶ index:dirty (weak) ─▶ index ─▶ index files
-//	                                                                  ▲
+//	                                                                  ▲     (or tally)
 //	 document, cluster ─▶ rank:push (weak) ─▶ rank ─▶ index:ranked (weak) ─▶ rerank ─▶ index files
 //
 // # How a missed update is avoided
