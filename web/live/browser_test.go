@@ -121,6 +121,13 @@ func TestStatusInABrowser(t *testing.T) {
 	if !strings.Contains(hosts, "lighthouse.example") {
 		t.Errorf("the hosts shown are %q", hosts)
 	}
+	var labels []string
+	run(chromedp.Evaluate(`Array.from(document.querySelectorAll(".canvas text"), e => e.textContent)`, &labels))
+	for _, l := range labels {
+		if len([]rune(l)) > 8 {
+			t.Errorf("the graph has the label %q", l)
+		}
+	}
 	for _, look := range []struct {
 		name, scheme  string
 		width, height int64

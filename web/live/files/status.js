@@ -105,8 +105,8 @@
     }
     var steps = width < 560 ? 2 : 5;
     for (var i = 0; i <= steps; i++) {
-      var ago = over * 60 * (1 - i / steps); // seconds
-      var label = ago === 0 ? "now" : "−" + (over > 2 ? ago / 60 + " min" : ago + " s");
+      var ago = over * 60 * (steps - i) / steps; // seconds
+      var label = ago === 0 ? "now" : "−" + (over > 2 ? Math.round(ago / 6) / 10 + " min" : Math.round(ago) + " s");
       svg.appendChild(node("text", { x: x(end - ago * 1000), y: height - 4, "text-anchor": i === 0 ? "start" : i === steps ? "end" : "middle" }, label));
     }
     var foot = height - bottom;
