@@ -98,3 +98,38 @@ func TestSamplesOfBeginningsAreBounded(t *testing.T) {
 		t.Errorf("%d samples", n)
 	}
 }
+
+// A process without a history, in between, lets the past go: the times that are still
+// known lead nowhere, and Oldest names what can be read since.
+func TestOldestAfterAProcessWithoutHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := openMem(t, Groups("app", "other"))
+		defer closeTable(t, table)
+		began := time.Now()
+		var db *DB
+		for i, keep := range []time.Duration{time.Hour, time.Hour, 0, time.Hour} {
+			time.Sleep(time.Minute)
+			db = open(t, table, Options{History: keep})
+			if _, err := db.Run(t.Context(), func(tx *Txn) error { tx.Set("row", app("c"), nil); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if keep == 0 {
+				if _, err := db.Collect(t.Context(), CollectOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if i < 3 {
+				if err := db.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		ts, at := db.Oldest()
+		if ts != db.SafePoint() || ts == 0 || db.TimestampAt(at.Add(time.Nanosecond)) < ts {
+			t.Errorf("the oldest is %d of %s after the beginning, which is %d; the safe point %d", ts, at.Sub(began), db.TimestampAt(at), db.SafePoint())
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
