@@ -55,8 +55,6 @@ func (h *house) kinds() map[string]int64 {
 	}
 }
 
-func (h *house) brokers() int { return (h.customers + customersOfBroker - 1) / customersOfBroker }
-
 func accountRow(c int64) string       { return "account/" + pad(c) }
 func holdingRow(c, s int64) string    { return "holding/" + pad(c) + "/" + pad(s) }
 func securityRow(s int64) string      { return "security/" + pad(s) }
