@@ -40,8 +40,10 @@ import (
 // that did not find the entry began before that. If index commits a document itself (the
 // inlinks have become few), the pass has the note as well.
 //
-// Ranks move without waking index. So members and ranks are read once more by the run
-// that exports. What it writes of them is of its own snapshot, like rerank's.
+// Ranks move without waking index, and so do times of fetches that brought nothing new
+// (index.Writer.Touch renews those of documents that are there). So members, ranks and
+// time are read once more by the run that exports. What it writes of them is of its own
+// snapshot, like rerank's.
 //
 // A pass that is overtaken is exported all the same before the next one begins: under
 // changes without end the document is behind by a pass, not for ever.
@@ -101,6 +103,11 @@ func (x *indexer) tallyPart(ctx context.Context, tx *txn.Txn, row string, key pa
 		return nil
 	}
 	d.Rank, d.unsettled = now.Rank, now.unsettled
+	if d.Canonical != "" {
+		if d.FetchedAt, err = FetchedAt(ctx, tx, d.Canonical); err != nil {
+			return err
+		}
+	}
 	out := x.output(tx)
 	out.add(row, key, &d, fresh)
 	return out.write(ctx)

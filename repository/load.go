@@ -39,10 +39,12 @@ func (r *Repository) Quiesce(ctx context.Context) error {
 
 // quiesce returns the timestamp up to which everything is done.
 func (r *Repository) quiesce(ctx context.Context) (uint64, error) {
-	if err := r.touches.flush(ctx, r.files); err != nil {
+	ts, err := r.pipeline.Quiesce(ctx)
+	if err != nil {
 		return 0, err
 	}
-	return r.pipeline.Quiesce(ctx)
+	// Times come last: what they are of must have a document by now.
+	return ts, r.touches.flush(ctx, r.files)
 }
 
 // toucher gathers renewed fetch times for the index files. A page that was
