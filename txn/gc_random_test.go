@@ -66,7 +66,7 @@ func (r *random) readPast(p uint64) {
 	if p < 2 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), randomWait)
+	ctx, cancel := r.patience(&randomTxn{modelTxn: modelTxn{start: r.db.SafePoint() + 1}}, func(Cell) bool { return true })
 	defer cancel()
 	below := r.db.At(r.db.SafePoint() - 1)
 	defer below.Rollback()
