@@ -33,28 +33,31 @@ func (r *Repository) startTracing(ctx context.Context, opts Options) (err error)
 	if t.clock, err = trace.OpenClock(filepath.Join(r.dir, clockName)); err != nil {
 		return fmt.Errorf("open the repository: %w", err)
 	}
+	// Before anything is loaded: of what comes before the first sample no time is known.
+	r.noteTime(opts.Log)
 	ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	t.work.Go(func() { r.keepTime(ctx, opts.Log) })
 	return nil
 }
 
-// keepTime notes the times of timestamps until ctx ends, and then once more. They are
-// a help only: what cannot be written is told once and does no harm.
-func (r *Repository) keepTime(ctx context.Context, log *zap.Logger) {
-	note := func() {
-		if err := r.tracing.clock.Note(r.db.LastTimestamp(), time.Now()); err != nil {
-			log.Warn("traces will lack times", zap.Error(err))
-		}
+// noteTime notes the time of the last timestamp. That is a help only: what cannot be
+// written is told and does no harm.
+func (r *Repository) noteTime(log *zap.Logger) {
+	if err := r.tracing.clock.Note(r.db.LastTimestamp(), time.Now()); err != nil {
+		log.Warn("traces will lack times", zap.Error(err))
 	}
-	note()
+}
+
+// keepTime notes the times of timestamps until ctx ends, and then once more.
+func (r *Repository) keepTime(ctx context.Context, log *zap.Logger) {
 	ticker := time.NewTicker(clockEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			note()
+			r.noteTime(log)
 		case <-ctx.Done():
-			note()
+			r.noteTime(log)
 			return
 		}
 	}
