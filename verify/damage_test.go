@@ -44,7 +44,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.must(f.files.Close()) })
-	f.rig, err = webtest.Open(t.Context(), webtest.Options{Sink: f.files})
+	f.rig, err = webtest.Open(t.Context(), webtest.Options{Sink: f.files, Tolerance: 0.001})
 	f.must(err)
 	t.Cleanup(func() { f.must(f.rig.Close()) })
 	for line := range strings.Lines(strings.TrimSpace(fixtureWeb)) {
@@ -253,13 +253,9 @@ var damages = []struct {
 	{"digest of a fetch", func(f *fixture) {
 		edit(f, rowX, schema.FetchTime, schema.DecodeFetchStamp, schema.FetchStamp.Encode, func(s *schema.FetchStamp) { s.Sum[0]++ })
 	}, []string{"fetch https://a.example/x time (body digest)"}},
-	{"rank off by more than the tolerance", func(f *fixture) {
-		f.editMass(rowY, func(m *schema.StoredMass) { m.Rank *= 1 + 1.2*schema.DefaultRankTolerance })
-	},
+	{"rank off by more than the tolerance", func(f *fixture) { f.editMass(rowY, func(m *schema.StoredMass) { m.Rank *= 1.0012 }) },
 		[]string{"rank https://a.example/y mass (rank)"}},
-	{"rank off by less", func(f *fixture) {
-		f.editMass(rowY, func(m *schema.StoredMass) { m.Rank *= 1 + 0.3*schema.DefaultRankTolerance })
-	}, nil},
+	{"rank off by less", func(f *fixture) { f.editMass(rowY, func(m *schema.StoredMass) { m.Rank *= 1.0003 }) }, nil},
 	{"rank that came from nowhere", func(f *fixture) { f.editMass(rowY, func(m *schema.StoredMass) { m.In += 1e-6 }) },
 		[]string{"rank https://a.example/y mass (in)"}},
 	{"rank passed on and not received", func(f *fixture) { f.editMass(rowX, func(m *schema.StoredMass) { m.Spread += 1e-6 }) },
@@ -268,9 +264,9 @@ var damages = []struct {
 		for _, row := range []string{rowX, schema.URLRow("https://a.example/r"), rowY} { // as if x had not passed on all it has
 			f.editMass(row, func(m *schema.StoredMass) {
 				if row == rowX {
-					m.Spread -= 0.2 * schema.DefaultRankTolerance // the bound is 0.1125 of it
+					m.Spread -= 0.0002
 				} else {
-					m.In -= 0.1 * schema.DefaultRankTolerance
+					m.In -= 0.0001
 				}
 			})
 		}
