@@ -135,8 +135,10 @@ func (x *extractor) enterMeaningful(n *html.Node) {
 			x.links = append(x.links, rawLink{ref, cut(collapse(alt), MaxAnchorLength)})
 		}
 	case atom.Img:
-		if alt, ok := attribute(n, "alt"); ok && len(x.open) > 0 && x.hiddenBy == nil {
+		if alt, _ := attribute(n, "alt"); alt != "" && len(x.open) > 0 && x.hiddenBy == nil {
+			x.anchor.separate()
 			x.anchor.write(alt)
+			x.anchor.separate()
 		}
 	}
 }

@@ -8,6 +8,14 @@ import (
 // MaxAnchorLength is the number of code points at which anchors are cut.
 const MaxAnchorLength = 256
 
+// InterpretVersion names what [Interpret] makes of fetches. It rises with every change of
+// package page after which some fetch means something else: another anchor, another
+// text, another content key. A repository whose pages were interpreted by another version
+// interprets them anew when it is opened.
+//
+// 1 has no number stored. 2: the alt of an image is a word of its own in an anchor.
+const InterpretVersion = 2
+
 // Interpret says what a fetch means on its own: the outcome of semantics.md
 // section 2 and, of pages, what section 3 defines. It never fails, whatever the
 // body holds; it depends on nothing but f; it keeps no reference to f.Body.

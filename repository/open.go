@@ -159,6 +159,9 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 	if err := r.matchRanks(ctx, opts.RankTolerance); err != nil {
 		return err
 	}
+	if err := r.matchInterpreter(ctx, opts.Log); err != nil {
+		return err
+	}
 	r.registry = registry
 	r.load = loader.New(r.db, r.pipeline, func(row string) {
 		r.tracker.Loaded(row)

@@ -126,6 +126,9 @@ var (
 	RankTolerance = txn.Column{Group: GroupApp, Name: "rank-tolerance"}
 	// IndexID is the identity of the index files that Indexed describes. w: pipeline
 	IndexID = txn.Column{Group: GroupApp, Name: "index-id"}
+	// Interpreted is the page.InterpretVersion by which stored pages were interpreted.
+	// w: repository
+	Interpreted = txn.Column{Group: GroupApp, Name: "interpret-version"}
 )
 
 // AppRow is the row of facts about the whole repository.

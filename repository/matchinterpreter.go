@@ -1,0 +1,62 @@
+package repository
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"go.uber.org/zap"
+
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// matchInterpreter makes sure that stored pages mean what this program makes of them. If
+// another version interpreted them, older or newer, it wakes the document observer at
+// every URL. The observers then change what has another meaning now, and nothing else.
+//
+// Without this, a page would keep its old meaning until it is fetched again with another
+// body, and verify, which interprets every body anew, would report differences.
+//
+// The version is written after the last URL was woken: a crash before that begins again,
+// and waking a URL twice does no harm.
+func (r *Repository) matchInterpreter(ctx context.Context, log *zap.Logger) error {
+	tx, err := r.db.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	now := strconv.Itoa(page.InterpretVersion)
+	known, err := tx.Get(ctx, schema.AppRow, schema.Interpreted)
+	if err != nil || string(known.Data) == now {
+		return err
+	}
+	woken := 0
+	fetched := func(tx *txn.Txn, found func(row string) error) error {
+		return tx.Scan(ctx, schema.GroupFetch, "", "", func(row string, cols []txn.Version) error {
+			for _, c := range cols {
+				if c.Name == schema.FetchContent.Name {
+					woken++
+					return found(row)
+				}
+			}
+			return nil
+		})
+	}
+	err = r.inChunks(ctx, r.db.LastTimestamp(), fetched, func(tx *txn.Txn, row string) error {
+		tx.Notify(row, schema.FetchContent)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("interpret stored pages anew: %w", err)
+	}
+	if woken > 0 {
+		log.Info("another version of this program interpreted the stored pages; they are interpreted anew", zap.Int("urls", woken))
+	}
+	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
+		tx.Set(schema.AppRow, schema.Interpreted, []byte(now))
+		return nil
+	})
+	return err
+}
