@@ -16,8 +16,8 @@ import (
 	"indexer/txn"
 )
 
-// ourCrawl crawls from seed into a fresh repository in dir, wired as the command
-// line wires `crawl --delay 0 --allow-private`, until everything is indexed.
+// ourCrawl crawls from seed into a fresh repository in dir, wired as the command line
+// wires `crawl --delay 0 --per-host N --allow-private`, until everything is indexed.
 // during is told, with the pages done so far, every 50 ms; it may be nil.
 func ourCrawl(ctx context.Context, dir, seed string, o CrawlOptions, during func(pages int)) (_ *run, err error) {
 	began := time.Now()
@@ -66,7 +66,7 @@ func ourCrawl(ctx context.Context, dir, seed string, o CrawlOptions, during func
 	return &run{took: took, loaded: loaded, pages: int(c.Status(0).Statuses[200]), stages: stages, latency: live.FetchToSearchableMS}, ctx.Err()
 }
 
-// rudeOptions turn politeness off, as --delay 0 does.
+// rudeOptions turn politeness off: the server is ours.
 func rudeOptions(r *repository.Repository, concurrency int) crawler.Options {
 	return crawler.Options{
 		Concurrency: concurrency,

@@ -28,8 +28,16 @@ Every setting can stand in config.yaml, section crawl, or in the environment
 The crawl stays on the hosts of its seeds unless --scope says otherwise, obeys
 robots.txt (RFC 9309), asks one host for one page at a time, and leaves at least
 --delay between two requests; longer where a host is slow, says so, or fails.
+--delay 0 leaves out the pause and nothing else: a host still gets one request at a
+time, as do hosts that share an address, and a Crawl-delay in robots.txt still holds.
+More requests at a time are for servers of your own: --per-host N asks for them.
+
 It ends when nothing is due. With --follow it stays, and visits pages again: often
-those that change, rarely the others.
+those that change, rarely the others. --max-pages N ends it after N visits. A visit
+is one request for one URL, whatever comes of it: a page, a redirect, a 404, a
+failure. The target of a redirect is a visit of its own; robots.txt, sitemaps, feeds
+and probes are none. --max-bytes counts everything that is received; requests under
+way when it is reached are completed. The same command again makes the next N visits.
 
 Whoever crawls hosts of others should say with --contact where the operator of the
 crawl is found.
@@ -96,8 +104,8 @@ func noCrawl(dir string) error {
 
 func (f *crawlFlags) fetchOptions(maxBody int64) (fetch.Options, error) {
 	o := fetch.Options{AllowPrivate: f.allowPrivate, Contact: f.contact, UserAgent: f.userAgent, MaxBody: maxBody}
-	if f.delay == 0 {
-		o.MaxIdlePerHost = f.concurrency
+	if f.perHost > 2 {
+		o.MaxIdlePerHost = f.perHost
 	}
 	if f.proxy != "" {
 		proxy, err := fetch.ParseProxy(f.proxy)
@@ -192,13 +200,9 @@ func (s *session) runCrawler(ctx context.Context, f crawlFlags, bare []page.URL,
 }
 
 func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options {
-	delay := f.delay
-	if delay == 0 {
-		delay = -1
-	}
 	o := crawler.Options{
 		Concurrency: f.concurrency, Follow: f.follow, Bare: bare, Log: s.app.log,
-		Politeness: crawler.Politeness{MinDelay: delay},
+		Politeness: f.politeness(),
 		Revisits:   crawler.Revisits{FirstInterval: f.first, MinInterval: f.least, MaxInterval: f.most},
 		Limits:     crawler.Limits{Pages: f.pages, Bytes: f.bytes, Time: f.time},
 		Sources:    crawler.Sources{NoSitemaps: f.noSitemaps, NoFeeds: f.noSitemaps},
@@ -209,12 +213,18 @@ func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options
 			return err
 		},
 	}
-	if f.delay == 0 {
-		// Somebody who asks for no delay crawls a server of their own.
-		o.Politeness.DelayFactor, o.Politeness.PerIP, o.Politeness.PerDomain, o.Politeness.CrawlDelayCap = -1, -1, -1, -1
-		o.Politeness.PerHost = f.concurrency
-	}
 	return o
+}
+
+// politeness is what a host is spared. Without a delay there is no pause between two
+// requests, and nothing else changes: a Crawl-delay is kept, and a host, like the hosts
+// at one address, gets one request at a time unless --per-host says more.
+func (f *crawlFlags) politeness() crawler.Politeness {
+	p := crawler.Politeness{MinDelay: f.delay, PerHost: f.perHost}
+	if f.delay == 0 {
+		p.MinDelay, p.DelayFactor = -1, -1
+	}
+	return p
 }
 
 // isFile reports whether an argument names a file that is there.

@@ -21,6 +21,7 @@ type crawlFlags struct {
 	contact, userAgent string
 	delay              time.Duration
 	concurrency        int
+	perHost            int
 	pages              int64
 	bytes              int64
 	time               time.Duration
@@ -33,7 +34,7 @@ type crawlFlags struct {
 var crawlFlagKeys = map[string]string{
 	"scope": "crawl.scope", "depth": "crawl.depth", "include": "crawl.include", "exclude": "crawl.exclude",
 	"contact": "crawl.contact", "user-agent": "crawl.user_agent", "proxy": "crawl.proxy", "allow-private": "crawl.allow_private",
-	"warc": "crawl.warc", "follow": "crawl.follow", "delay": "crawl.delay", "concurrency": "crawl.concurrency",
+	"warc": "crawl.warc", "follow": "crawl.follow", "delay": "crawl.delay", "concurrency": "crawl.concurrency", "per-host": "crawl.per_host",
 	"max-pages": "crawl.max_pages", "max-bytes": "crawl.max_bytes", "max-time": "crawl.max_time", "no-sitemaps": "crawl.no_sitemaps",
 }
 
@@ -51,10 +52,11 @@ func registerCrawl(cmd *cobra.Command, d config.Crawl) {
 	flags.String("proxy", d.Proxy, "`URL` of a proxy (http, https or socks5) for all requests")
 	flags.String("contact", d.Contact, "page or mail `address` of the operator, for the user agent")
 	flags.String("user-agent", d.UserAgent, "`name` of the crawler, with the word indexer in it (default: name, version, contact)")
-	flags.Duration("delay", d.Delay, "least `time` between two requests to a host; 0: none")
+	flags.Duration("delay", d.Delay, "least `time` between two requests to a host; 0: no pause, still one at a time")
 	flags.Int("concurrency", d.Concurrency, "`number` of requests at a time, over all hosts")
-	flags.Int64("max-pages", 0, "end after so many `pages`; 0: no limit")
-	flags.Int64("max-bytes", 0, "end after so many `bytes`; 0: no limit")
+	flags.Int("per-host", d.PerHost, "`number` of requests at a time to one host, for servers of your own")
+	flags.Int64("max-pages", 0, "end after `N` visits (pages, redirects, 404s, failures); 0: no limit")
+	flags.Int64("max-bytes", 0, "end after so many `bytes` received; 0: no limit")
 	flags.Duration("max-time", 0, "end after this `time`; 0: no limit")
 	flags.Bool("no-sitemaps", d.NoSitemaps, "do not read sitemaps and feeds")
 }
@@ -91,7 +93,7 @@ func flagsOf(c config.Crawl) crawlFlags {
 	return crawlFlags{
 		config: frontier.Config{Scope: c.Scope, MaxDepth: c.Depth, Include: config.Patterns(c.Include), Exclude: config.Patterns(c.Exclude)},
 		follow: c.Follow, warc: c.WARC, allowPrivate: c.AllowPrivate, proxy: c.Proxy, contact: c.Contact, userAgent: c.UserAgent,
-		delay: c.Delay, concurrency: c.Concurrency, pages: int64(c.MaxPages), bytes: int64(c.MaxBytes), time: c.MaxTime,
+		delay: c.Delay, concurrency: c.Concurrency, perHost: c.PerHost, pages: int64(c.MaxPages), bytes: int64(c.MaxBytes), time: c.MaxTime,
 		noSitemaps: c.NoSitemaps, first: c.RevisitFirst, least: c.RevisitMin, most: c.RevisitMax,
 	}
 }

@@ -29,9 +29,10 @@ type Crawl struct {
 	Follow bool
 	// Delay is the least time between two requests to a host; 0: none.
 	Delay time.Duration
-	// Concurrency is how many requests are under way at a time, over all hosts.
-	Concurrency int
-	// MaxPages, MaxBytes and MaxTime end a crawl; 0: they do not.
+	// Concurrency is how many requests are under way at a time, over all hosts, PerHost
+	// how many to one host.
+	Concurrency, PerHost int
+	// MaxPages (visits), MaxBytes and MaxTime end a crawl; 0: they do not.
 	MaxPages, MaxBytes int
 	MaxTime            time.Duration
 	// NoSitemaps leaves sitemaps and feeds alone.
@@ -53,7 +54,7 @@ func Patterns(lines string) (list []string) {
 
 func defaultCrawl() Crawl {
 	return Crawl{
-		Scope: "host", Depth: -1, Delay: time.Second, Concurrency: 32,
+		Scope: "host", Depth: -1, Delay: time.Second, Concurrency: 32, PerHost: 1,
 		RevisitFirst: 24 * time.Hour, RevisitMin: time.Hour, RevisitMax: 30 * 24 * time.Hour,
 	}
 }
@@ -73,6 +74,7 @@ var crawlSettings = []setting{
 	boolean("crawl.follow", func(c *Config) *bool { return &c.Crawl.Follow }),
 	period("crawl.delay", func(c *Config) *time.Duration { return &c.Crawl.Delay }, 0, 24*time.Hour),
 	number("crawl.concurrency", func(c *Config) *int { return &c.Crawl.Concurrency }, 1, 10_000),
+	number("crawl.per_host", func(c *Config) *int { return &c.Crawl.PerHost }, 1, 1000),
 	number("crawl.max_pages", func(c *Config) *int { return &c.Crawl.MaxPages }, 0, 1<<53),
 	number("crawl.max_bytes", func(c *Config) *int { return &c.Crawl.MaxBytes }, 0, 1<<53),
 	period("crawl.max_time", func(c *Config) *time.Duration { return &c.Crawl.MaxTime }, 0, year),

@@ -237,7 +237,7 @@ func (c *Crawler) untilNext(now time.Time) time.Duration {
 	at := func(t time.Time) { wait = min(wait, max(t.Sub(now), 0)) }
 	if c.paused != "" {
 		at(c.polledAt.Add(pollInterval))
-	} else if c.running < c.opts.Concurrency && len(c.heap) > 0 {
+	} else if c.mayStart() && len(c.heap) > 0 {
 		at(c.heap[0].at)
 	}
 	if t, ok := c.sleeping.first(); ok && c.waiting.room() > 0 {

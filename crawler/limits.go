@@ -5,16 +5,42 @@ import (
 	"time"
 )
 
-// checkLimits ends the crawl when a limit is reached. Jobs count when they begin, so
-// that no more than that are done.
+// checkLimits ends the crawl when a limit is reached.
 func (c *Crawler) checkLimits(now time.Time) {
 	l := &c.opts.Limits
 	switch {
-	case l.Pages > 0 && c.meter.begun >= l.Pages:
+	case l.Pages > 0 && c.meter.pages >= l.Pages:
 		c.stop(fmt.Sprintf("the limit of %d pages is reached", l.Pages))
 	case l.Bytes > 0 && c.meter.bytes >= l.Bytes:
 		c.stop(fmt.Sprintf("the limit of %d bytes is reached", l.Bytes))
 	case l.Time > 0 && now.Sub(c.started) >= l.Time:
 		c.stop(fmt.Sprintf("the limit of %v is reached", l.Time))
 	}
+}
+
+// held tells whether the requests under way may reach a limit by themselves. No other
+// request starts until one of them has ended, and shown what it came to.
+//
+// The jobs under way count as done here and nowhere else: one that is given up (the
+// store failed, and the crawl paused) leaves its place to another. What they will bring
+// is not known; each is expected to bring the mean of the visits before. With none under
+// way nothing is held, so the crawl either goes on or has reached the limit.
+func (c *Crawler) held() bool {
+	l, m := &c.opts.Limits, &c.meter
+	if l.Pages > 0 && m.pages+m.jobs >= l.Pages {
+		return true
+	}
+	return l.Bytes > 0 && m.jobs > 0 && m.bytes+m.jobs*m.expected() >= l.Bytes
+}
+
+// typicalPage is what a visit is expected to bring, in bytes, before there was any.
+const typicalPage = 64 << 10
+
+// expected is how many bytes a visit brings, by the mean of those before. A typical page
+// is counted among them, so that the first small ones do not let all hosts loose.
+func (m *meter) expected() int64 { return (m.pageBytes + typicalPage) / (m.pages + 1) }
+
+// mayStart tells whether there is a place for one more request or store operation.
+func (c *Crawler) mayStart() bool {
+	return c.stopping == "" && c.paused == "" && c.running < c.opts.Concurrency && !c.held()
 }

@@ -11,13 +11,14 @@ const rateSeconds = 10
 
 // meter counts. It is guarded by Crawler.mu.
 type meter struct {
-	begun, pages, bytes, requests int64
-	sides                         int64
-	soft                          int64
-	interrupted                   int64
-	failures                      map[string]int64 // by class
-	statuses                      map[int]int64
-	refused                       map[string]int64 // by rule
+	pages, bytes, requests int64
+	jobs, pageBytes        int64 // jobs under way; bytes of those that have ended
+	sides                  int64
+	soft                   int64
+	interrupted            int64
+	failures               map[string]int64 // by class
+	statuses               map[int]int64
+	refused                map[string]int64 // by rule
 
 	seconds [rateSeconds]struct{ second, pages int64 }
 

@@ -64,14 +64,14 @@ type Options struct {
 type Politeness struct {
 	// PerHost is how many requests a host (scheme, host and port) gets at a time;
 	// default 1. More is for servers of one's own: the delay then parts groups of
-	// requests.
+	// requests. A host whose robots.txt has a Crawl-delay gets one at a time all the same.
 	PerHost int
 	// PerIP is the same for hosts at one address (of IPv6, one /64 network), which also
-	// share the delay; default 1; negative: addresses do not matter. The address is known
-	// after the first exchange with a host.
+	// share the delay; default PerHost; negative: addresses do not matter. The address is
+	// known after the first exchange with a host.
 	PerIP int
 	// PerDomain is how many requests the hosts of one registrable domain get at a time;
-	// default 4; negative: domains do not matter.
+	// default 4, or PerHost if that is more; negative: domains do not matter.
 	PerDomain int
 	// DomainDelay is the time between the starts of two requests in one registrable
 	// domain; default a quarter of MinDelay; negative: none.
@@ -134,9 +134,12 @@ type Sources struct {
 // Limits end a crawl early: no new request is made when one is reached. 0 is no
 // limit.
 type Limits struct {
-	// Pages is the number of jobs done.
+	// Pages is the number of jobs done. It is never exceeded: no job starts while those
+	// under way may use up what is left.
 	Pages int64
-	// Bytes is what is received. Requests under way when it is reached go beyond it.
+	// Bytes is what is received, headers included. A request under way when the limit is
+	// reached is completed, so it is exceeded by what the last visits bring beyond the
+	// mean of those before.
 	Bytes int64
 	// Time is how long Run makes requests.
 	Time time.Duration
@@ -181,8 +184,8 @@ func (o Options) withDefaults() Options {
 
 func (p *Politeness) setDefaults() {
 	set(&p.PerHost, 1)
-	set(&p.PerIP, 1)
-	set(&p.PerDomain, 4)
+	set(&p.PerIP, p.PerHost)
+	set(&p.PerDomain, max(4, p.PerHost))
 	set(&p.MinDelay, time.Second)
 	p.MinDelay = max(p.MinDelay, 0)
 	set(&p.DomainDelay, p.MinDelay/4)

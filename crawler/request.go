@@ -96,8 +96,8 @@ func (c *Crawler) send(h *host, r *request, slots []*slot) {
 	default:
 		h.jobs.take()
 		h.side.turn = true
-		c.meter.begun++
 		do = c.visit(h, r.job)
+		c.meter.jobs++
 	}
 	c.start(func(ctx context.Context) func() error {
 		x, then, err := do(ctx)
@@ -106,6 +106,10 @@ func (c *Crawler) send(h *host, r *request, slots []*slot) {
 		}
 		return func() error {
 			now := time.Now()
+			if r.kind == jobRequest {
+				c.meter.jobs--
+				c.meter.pageBytes += x.bytes
+			}
 			then(now) // first, as the delay depends on what is learned
 			c.finish(h, x, slots, now)
 			c.push(h, now)

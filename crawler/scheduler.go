@@ -40,7 +40,7 @@ func (s hostState) String() string { return stateNames[s] }
 
 // dispatch starts all that can be started now.
 func (c *Crawler) dispatch(now time.Time) {
-	for c.stopping == "" && c.paused == "" && c.running < c.opts.Concurrency && len(c.heap) > 0 && !c.heap[0].at.After(now) {
+	for c.mayStart() && len(c.heap) > 0 && !c.heap[0].at.After(now) {
 		c.advance(heap.Pop(&c.heap).(*host), now)
 	}
 }
@@ -67,7 +67,7 @@ func (c *Crawler) advance(h *host, now time.Time) {
 		return
 	}
 	switch {
-	case h.requests() >= c.opts.Politeness.PerHost || h.robotsBusy:
+	case h.requests() >= c.perHost(h) || h.robotsBusy:
 		h.state = stateActive
 	case h.hasWork(now):
 		c.request(h, now)
@@ -137,7 +137,7 @@ func (c *Crawler) request(h *host, now time.Time) {
 	h.state, h.why = stateActive, r.kind.String()
 	h.turn++
 	c.send(h, r, slots)
-	if h.requests() < c.opts.Politeness.PerHost {
+	if h.requests() < c.perHost(h) {
 		c.push(h, now)
 	}
 }

@@ -59,14 +59,26 @@ func (s *slot) unused(now time.Time) bool {
 func (c *Crawler) slotsOf(u page.URL) []*slot {
 	p := &c.opts.Politeness
 	key := HostOf(u)
-	slots := []*slot{c.slot("host "+key, p.PerHost, 0)}
-	if h := c.hosts[key]; h != nil && h.addr.IsValid() && p.PerIP > 0 {
+	h := c.hosts[key]
+	slots := []*slot{c.slot("host "+key, c.perHost(h), 0)}
+	if h != nil && h.addr.IsValid() && p.PerIP > 0 {
 		slots = append(slots, c.addressSlot(h.addr))
 	}
 	if p.PerDomain > 0 || p.DomainDelay > 0 {
 		slots = append(slots, c.slot("domain "+domainOf(u), max(p.PerDomain, 0), p.DomainDelay))
 	}
 	return slots
+}
+
+// perHost is how many requests a host (nil: one that is not in memory) gets at a time.
+// One that asks for a Crawl-delay wants each of them apart from the one before, and that
+// goes before what the user asks for.
+func (c *Crawler) perHost(h *host) int {
+	p := &c.opts.Politeness
+	if h != nil && h.pace.crawlDelay > 0 && p.CrawlDelayCap > 0 {
+		return 1
+	}
+	return p.PerHost
 }
 
 func (c *Crawler) addressSlot(a netip.Addr) *slot {
@@ -76,9 +88,10 @@ func (c *Crawler) addressSlot(a netip.Addr) *slot {
 func (c *Crawler) slot(key string, limit int, spacing time.Duration) *slot {
 	s := c.slots[key]
 	if s == nil {
-		s = &slot{key: key, limit: limit, spacing: spacing}
+		s = &slot{key: key, spacing: spacing}
 		c.slots[key] = s
 	}
+	s.limit = limit // that of a host changes with its robots.txt
 	return s
 }
 
