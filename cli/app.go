@@ -70,6 +70,9 @@ func isOwn(flag *pflag.Flag) bool {
 
 // configure loads the settings for a command.
 func (a *app) configure(cmd *cobra.Command, _ []string) error {
+	if completes(cmd) {
+		return nil // it completes arguments, whatever is wrong with the settings
+	}
 	given := make(map[string]config.Flag)
 	for name, key := range settingFlags {
 		flag := cmd.Flags().Lookup(name)

@@ -34,13 +34,17 @@ var oneProcess = map[string]string{
 	"oracle": "timestamps come from the process that has the data directory, as a part of its store",
 }
 
-// noCommand says that there is none of that name, and which may be meant.
-func noCommand(root *cobra.Command, word string) string {
+// noCommand says that parent has no command of that name, and which may be meant.
+func noCommand(parent *cobra.Command, word string) string {
 	reason := fmt.Sprintf("there is no command %q", word)
-	if instead, ok := oneProcess[word]; ok {
+	if parent.HasParent() {
+		reason = fmt.Sprintf("%s has no command %q", parent.CommandPath(), word)
+	}
+	if instead, ok := oneProcess[word]; ok && !parent.HasParent() {
 		return reason + " yet: an index is on one machine, and has no process of that kind; " + instead
 	}
-	if near := root.SuggestionsFor(word); len(near) > 0 {
+	parent.SuggestionsMinimumDistance = 2
+	if near := parent.SuggestionsFor(word); len(near) > 0 {
 		reason += "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return reason

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"indexer/index"
 )
@@ -67,14 +67,12 @@ func (a *app) queryCommand() *cobra.Command {
 	return cmd
 }
 
-// shortFlag finds the word in what is said of a flag of one letter that there is not.
-var shortFlag = regexp.MustCompile(`^unknown shorthand flag: .* in (-.+)$`)
-
-// queryFlagError: there are no flags of one letter, but words that are not wanted.
+// queryFlagError: query has no flags of one letter, but words that are not wanted.
 func queryFlagError(cmd *cobra.Command, err error) error {
-	reason := err.Error()
-	if m := shortFlag.FindStringSubmatch(reason); m != nil {
-		reason = fmt.Sprintf("there is no flag %s; to leave out the pages with a word, put -- before all the words: indexer query -- WORDS %s", m[1], m[1])
+	reason := flagReason(cmd, err)
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() != "" {
+		word := "-" + unknown.GetSpecifiedShortnames()
+		reason = fmt.Sprintf("there is no flag %s; to leave out the pages with a word, put -- before all the words: indexer query -- WORDS %s", word, word)
 	}
 	return &usageError{reason: reason, help: cmd.CommandPath()}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,49 +39,25 @@ func (a *app) rootCommand() *cobra.Command {
 		PersistentPreRunE: a.configure,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-
-		SuggestionsMinimumDistance: 2,
 	}
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{reason: flagReason(err), help: cmd.CommandPath()}
+		return &usageError{reason: flagReason(cmd, err), help: cmd.CommandPath()}
 	})
 	flags := root.PersistentFlags()
 	flags.String("data", a.cfg.Data, "`directory` under which everything is kept")
 	flags.StringVar(&a.flags.config, "config", "", "settings `file` (default: config.yaml where present)")
 	flags.String("log-level", a.cfg.LogLevel, "`level` of what is logged: debug, info, warn or error")
 	flags.String("format", a.cfg.Format, "`form` of results: text or json")
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.CompletionOptions.DisableDefaultCmd = true // completionCommand takes its place
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
 		a.crawlCommand(), a.replayCommand(), a.queryCommand(), a.serveCommand(), a.inspectCommand(), a.traceCommand(), a.statsCommand(),
-		a.exportCommand(), a.verifyCommand(), a.rankCommand(), a.scanCommand(), a.waitCommand(), a.checkCommand(), a.gcCommand(), a.deadCommand(), a.packCommand(), a.benchCommand(), a.versionCommand(),
+		a.exportCommand(), a.verifyCommand(), a.rankCommand(), a.scanCommand(), a.waitCommand(), a.checkCommand(), a.gcCommand(), a.deadCommand(), a.packCommand(), a.benchCommand(), completionCommand(), a.versionCommand(),
 	)
 	return root
-}
-
-// flagReason says what is wrong with a flag, in the words that are used for settings.
-func flagReason(err error) string {
-	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) {
-		return err.Error()
-	}
-	want := ""
-	switch invalid.GetFlag().Value.Type() {
-	case "int", "int64":
-		want = "a whole number"
-	case "uint64":
-		want = "a whole number that is not negative"
-	case "duration":
-		want = "a time like 1m30s or 36h"
-	case "bool":
-		want = "true or false"
-	default:
-		return err.Error()
-	}
-	return fmt.Sprintf("flag --%s: %q is not allowed; want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 }
 
 // runRoot is for arguments that begin with no command.

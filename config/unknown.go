@@ -26,21 +26,32 @@ func UnknownVariables() (list []string) {
 
 // meant is "; did you mean …?" if one of the names is near.
 func meant(word string, names []string) string {
-	best, least := "", len(word[strings.LastIndexByte(word, '.')+1:])/3+2 // a section is no likeness
 	last := strings.TrimPrefix(word, EnvPrefix+"_")
-	for _, n := range names {
-		if strings.HasSuffix(n, "."+last) || strings.HasSuffix(n, "_"+last) { // the section is missing
-			best = n
-			break
-		}
-		if d := distance(word, n); d < least {
-			best, least = n, d
-		}
+	best := ""
+	i := slices.IndexFunc(names, func(n string) bool { // the section is missing
+		return strings.HasSuffix(n, "."+last) || strings.HasSuffix(n, "_"+last)
+	})
+	if i >= 0 {
+		best = names[i]
+	} else {
+		best = Nearest(word, names)
 	}
 	if best == "" {
 		return ""
 	}
 	return "; did you mean " + best + "?"
+}
+
+// Nearest returns the name that a misspelt word most likely stands for, or "" if
+// none of them is near.
+func Nearest(word string, names []string) string {
+	best, least := "", len(word[strings.LastIndexByte(word, '.')+1:])/3+2 // a section is no likeness
+	for _, n := range names {
+		if d := distance(word, n); d < least {
+			best, least = n, d
+		}
+	}
+	return best
 }
 
 // distance is how many letters have to be put in, left out, replaced, or swapped with

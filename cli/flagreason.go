@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"indexer/config"
+)
+
+// flagReason says what is wrong with a flag, in the words that are used for settings.
+func flagReason(cmd *cobra.Command, err error) string {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return unknownFlag(cmd, unknown)
+	}
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err.Error()
+	}
+	want := ""
+	switch invalid.GetFlag().Value.Type() {
+	case "int", "int64":
+		want = "a whole number"
+	case "uint64":
+		want = "a whole number that is not negative"
+	case "duration":
+		want = "a time like 1m30s or 36h"
+	case "bool":
+		want = "true or false"
+	default:
+		return err.Error()
+	}
+	return fmt.Sprintf("flag --%s: %q is not allowed; want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
+}
+
+// unknownFlag names the flag of the command that may be meant. A long flag with one
+// dash is read as flags of one letter, so the whole word is compared then, too.
+func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) string {
+	word, dashes := e.GetSpecifiedName(), "--"
+	if letters := e.GetSpecifiedShortnames(); letters != "" {
+		word, dashes = letters, "-"
+	}
+	reason := "unknown flag " + dashes + word
+	word, _, _ = strings.Cut(word, "=")
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := config.Nearest(word, names); near != "" && len(word) > 1 {
+		reason += "; did you mean --" + near + "?"
+	}
+	return reason
+}
