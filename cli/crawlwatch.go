@@ -129,7 +129,21 @@ func (s *crawlSummary) nothingFetched() error {
 	if slices.Contains(why, fetch.RefusedAddress.String()) {
 		return fmt.Errorf("%w: the seeds have private or loopback addresses; with --allow-private they are crawled all the same", errNothingFetched)
 	}
+	if len(s.Unreached) > 0 {
+		return fmt.Errorf("%w: %s", errNothingFetched, strings.Join(s.unreached(), "; "))
+	}
 	return fmt.Errorf("%w: %s; see `indexer stats --hosts`", errNothingFetched, strings.Join(why, ", "))
+}
+
+// unreached names hosts that did not answer, each with the reason.
+func (s *crawlSummary) unreached() (list []string) {
+	for _, u := range s.Unreached {
+		list = append(list, fmt.Sprintf("%s (%s; %s)", u.Host, u.Why, count(u.Attempts, "attempt")))
+	}
+	if more := s.UnreachedTotal - len(list); more > 0 {
+		list = append(list, "and "+count(more, "other host"))
+	}
+	return list
 }
 
 func (s *crawlSummary) text() string {
@@ -143,6 +157,9 @@ func (s *crawlSummary) text() string {
 	counts(&b, "failed", s.Failures)
 	counts(&b, "refused", s.Refused)
 	counts(&b, "not taken", s.OutOfScope)
+	if list := s.unreached(); len(list) > 0 {
+		fmt.Fprintf(&b, "  not reached: %s\n", strings.Join(list, "\n    "))
+	}
 	if s.Backlog > 0 {
 		fmt.Fprintf(&b, "  %d rows are left for observers; they are done when the directory is next opened.\n", s.Backlog)
 	}

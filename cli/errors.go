@@ -89,6 +89,7 @@ var outcomes = []outcome{
 	{is(store.ErrNoSpace, syscall.ENOSPC), statusNoSpace, "make room on the disk and run the same command again: nothing that was loaded is lost"},
 	{is(errDifferences), statusDifferences, "the index can be made anew: replay the same files into an empty data directory, and please report it"},
 	{is(errProblems), statusDifferences, "the index can be made anew: load the same pages into an empty data directory, and please report it"},
+	{is(errNothingFetched), statusFailed, "check the seeds' hosts and the network; what could not be fetched is kept, and the same command tries it again"},
 	{is(errStillBusy), statusFailed, "`indexer stats` tells what is left"},
 	{is(txn.ErrBelowSafePoint), statusUsage, "`indexer gc pins` lists what is kept; the setting history keeps the past for longer"},
 	{is(repository.ErrFuture), statusUsage, ""},

@@ -58,6 +58,8 @@ type Crawler struct {
 	crowded  bool // hosts wait for places, and there are none
 	freed    bool // there is one since enlist
 
+	unreached map[string]*Unreached // hosts that have not answered in this run
+
 	meter meter
 }
 
@@ -73,7 +75,10 @@ func New(o Options, frontier Frontier, fetcher Fetcher, recorder Recorder) *Craw
 		hosts:   make(map[string]*host),
 		slots:   make(map[string]*slot),
 		woken:   make(map[string]bool),
-		meter:   newMeter(),
+
+		unreached: make(map[string]*Unreached),
+
+		meter: newMeter(),
 	}
 	for _, u := range o.Bare {
 		if u.Scheme() == "https" {

@@ -207,7 +207,7 @@ func (c *Crawler) evict(h *host) {
 
 // pending tells whether anything is due, or will be so soon that it is waited for.
 func (c *Crawler) pending(now time.Time) bool {
-	if len(c.woken) > 0 || c.wokenAll || c.waiting.len() > 0 || c.sweep.unfinished() || c.sleeping.due(c.horizon(now)) || c.sweep.due(c.horizon(now)) {
+	if len(c.woken) > 0 || c.wokenAll || c.waiting.len() > 0 || c.sweep.unfinished() || c.sleeperWaitedFor(now) || c.sweep.due(c.horizon(now)) {
 		return true
 	}
 	for _, h := range c.hosts {
@@ -224,9 +224,9 @@ func (c *Crawler) waitedFor(h *host, now time.Time) bool {
 	switch h.state {
 	case stateIdle:
 		next := h.next()
-		return h.busy() || h.hasWork(now) || !h.jobs.exhausted || !next.IsZero() && !next.After(c.horizon(now))
+		return h.busy() || h.hasWork(now) || !h.jobs.exhausted || !next.IsZero() && !next.After(c.horizonOf(h.key, now))
 	case stateRobots, stateBackoff:
-		return h.index < 0 || !h.at.After(c.horizon(now))
+		return h.index < 0 || !h.at.After(c.horizonOf(h.key, now))
 	}
 	return true
 }

@@ -37,6 +37,9 @@ type host struct {
 	robotsBusy bool          // robots.txt is being fetched
 	pace       pace
 	addr       netip.Addr // of the server; zero: not known yet
+	answered   time.Time  // last
+	seeded     bool       // a seed of it was due
+	plain      string     // the host with http that the seeds were given to; see tryHTTP
 
 	held     string   // fingerprint of the rules that its URLs are held against
 	sifting  sifting  // whether that is under way

@@ -32,6 +32,8 @@ type HostState struct {
 	AskedUntil time.Time `json:"asked_until,omitzero"`
 	// Address is of the server last connected to.
 	Address netip.Addr `json:"address,omitzero"`
+	// Answered is when the host last answered a request, whatever it said.
+	Answered time.Time `json:"answered,omitzero"`
 	// SidesRead is when sitemaps and feeds were last read; Feeds are those known.
 	SidesRead time.Time  `json:"sitemaps_read,omitzero"`
 	Feeds     []page.URL `json:"feeds,omitempty"`
@@ -92,7 +94,7 @@ func (h *host) encode() []byte {
 		Version: hostStateVersion, Saved: time.Now(), Robots: h.policy,
 		Response: h.pace.response, CrawlDelay: h.pace.crawlDelay,
 		Failures: h.pace.failures, Until: h.pace.until, Why: h.pace.why, AskedUntil: h.pace.asked,
-		Address: h.addr, SidesRead: h.side.read, Feeds: h.side.feeds, Soft: h.soft.SoftNotFound,
+		Address: h.addr, Answered: h.answered, SidesRead: h.side.read, Feeds: h.side.feeds, Soft: h.soft.SoftNotFound,
 		Held: h.held, Sifting: h.sifting.wanted, SiftAfter: h.sifting.after, Sentinel: h.sentinel, Claims: h.claims,
 	})
 	if err != nil {
@@ -118,7 +120,7 @@ func (h *host) restore(s HostState, group *robots.Group, started time.Time) {
 			h.policy.Until = time.Time{}
 		}
 	}
-	h.addr = s.Address
+	h.addr, h.answered = s.Address, s.Answered
 	h.side.read, h.side.feeds = s.SidesRead, s.Feeds
 	h.soft.SoftNotFound = s.Soft
 	h.held, h.sifting, h.sentinel = s.Held, sifting{s.Sifting, s.SiftAfter}, s.Sentinel

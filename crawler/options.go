@@ -33,6 +33,10 @@ type Options struct {
 	// 2 min; negative: it does not wait. A polite delay between two requests is always
 	// waited for.
 	Patience time.Duration
+	// PatienceUnreached is the same for a host that has not answered a single request of
+	// this run, counted from the first; default 10 s, at most Patience; negative: it does
+	// not wait.
+	PatienceUnreached time.Duration
 
 	// Bare are the seeds that were given without a scheme and are tried with https.
 	// If https cannot be reached, the same URL with http is added to the frontier.
@@ -166,6 +170,7 @@ func (o Options) withDefaults() Options {
 	set(&o.Agent, page.RobotName)
 	set(&o.Concurrency, 32)
 	set(&o.Patience, 2*time.Minute)
+	set(&o.PatienceUnreached, 10*time.Second)
 	set(&o.Seed, rand.Uint64())
 	o.Politeness.setDefaults()
 	o.Revisits.setDefaults()

@@ -40,6 +40,7 @@ type exchange struct {
 	start, end  time.Time
 	status      int
 	class       fetch.Class
+	err         string // of a class other than OK
 	againstHost bool
 	retryAfter  time.Duration
 	addr        netip.Addr
@@ -48,7 +49,7 @@ type exchange struct {
 
 func exchangeOf(u page.URL, start, end time.Time, r *fetch.Result) exchange {
 	return exchange{
-		url: u, start: start, end: end, status: r.Fetch.Status, class: r.Class,
+		url: u, start: start, end: end, status: r.Fetch.Status, class: r.Class, err: r.Fetch.Err,
 		againstHost: r.CountsAgainstHost(), retryAfter: r.RetryAfter,
 		addr: r.RemoteAddr.Addr(), bytes: int64(len(r.HeaderBlock) + len(r.Payload)),
 	}
@@ -138,6 +139,7 @@ func (c *Crawler) finish(h *host, x exchange, slots []*slot, now time.Time) {
 		p = &of.pace
 		asked := p.asked
 		p.observe(o, x, c.rng)
+		c.noteAnswer(of, x)
 		of.dirty = true
 		of.urgent = of.urgent || !p.asked.Equal(asked)
 		if x.addr.IsValid() && x.addr != of.addr {

@@ -105,6 +105,7 @@ func (c *Crawler) tryHTTP(h *host, x exchange) {
 	for _, u := range bare {
 		if plain, err := page.ParseURL("http:" + strings.TrimPrefix(string(u), "https:")); err == nil {
 			urls = append(urls, Found{URL: plain})
+			h.plain = HostOf(plain)
 		}
 	}
 	source := fmt.Sprintf("seed; https cannot be reached (%s)", x.class)

@@ -92,6 +92,9 @@ func crawlAndDraw(t *testing.T, d *datadriven.TestData, w *web, frontier *memFro
 	if n := s.Hosts; n.Robots+n.Backoff > 0 {
 		fmt.Fprintf(&b, "; left: %d hosts backing off, %d without robots.txt", n.Backoff, n.Robots)
 	}
+	for _, u := range s.Unreached {
+		fmt.Fprintf(&b, "\nunreached: %s (%s), attempts: %d", u.Host, u.Why, u.Attempts)
+	}
 	return b.String() + "\n"
 }
 
@@ -199,6 +202,8 @@ func optionsOf(t testing.TB, d *datadriven.TestData) Options {
 			o.Politeness.PerIP, _ = strconv.Atoi(v)
 		case "patience":
 			o.Patience = mustDuration(t, v)
+		case "patience-unreached":
+			o.PatienceUnreached = mustDuration(t, v)
 		case "concurrency":
 			o.Concurrency, _ = strconv.Atoi(v)
 		case "hosts":

@@ -33,6 +33,11 @@ type Status struct {
 	Statuses map[int]int64    `json:"statuses,omitempty"`
 	Refused  map[string]int64 `json:"refused,omitempty"`
 
+	// Unreached are hosts that have not answered a single request, by name and at most 20
+	// of them; UnreachedTotal is how many there are.
+	Unreached      []Unreached `json:"unreached,omitempty"`
+	UnreachedTotal int         `json:"unreached_total,omitempty"`
+
 	Hosts HostCounts `json:"hosts"`
 	// Next is when the next request may start, if all wait; zero: not known, or nothing
 	// is left to wait for.
@@ -82,6 +87,7 @@ func (c *Crawler) Status(n int) Status {
 		Failures: maps.Clone(m.failures), Statuses: maps.Clone(m.statuses), Refused: maps.Clone(m.refused),
 		Hosts: HostCounts{Waiting: c.waiting.len(), Sleeping: len(c.sleeping.heap)},
 	}
+	s.Unreached, s.UnreachedTotal = c.listUnreached()
 	all := make([]*host, 0, len(c.hosts))
 	for _, h := range c.hosts {
 		s.Hosts.count(h.state)

@@ -3,6 +3,7 @@ package crawler
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"indexer/page"
@@ -102,7 +103,10 @@ func (c *Crawler) refill(h *host) {
 	}
 	c.operate(h, "read jobs", func(ctx context.Context) (func(time.Time), error) {
 		jobs, next, err := c.frontier.Due(ctx, h.key, time.Now(), ask)
-		return func(now time.Time) { h.jobs.fill(jobs, ask, next, now) }, err
+		return func(now time.Time) {
+			h.jobs.fill(jobs, ask, next, now)
+			h.seeded = h.seeded || slices.ContainsFunc(jobs, func(j Job) bool { return j.Depth == 0 })
+		}, err
 	})
 }
 

@@ -1,0 +1,86 @@
+package crawler
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Unreached is a host that has not answered a single request of this run: its name has
+// no address, it refuses connections, it says nothing.
+type Unreached struct {
+	Host     string    `json:"host"`
+	Why      string    `json:"why"`
+	Attempts int       `json:"attempts"`
+	Since    time.Time `json:"since"` // the end of the first
+
+	instead string // the host with http that is asked in its stead; "" if none is
+}
+
+// Hosts that do not answer are tried again for as long as there is other work. When there
+// is none, Run does not wait for them as long as for a host that has shown that it is
+// there: a misspelt name will not be right in two minutes, and whoever misspelt it is
+// waiting. They stay due, and the next run asks them at once (see host.restore).
+//
+// They are remembered by name, as a host that waits for a retry may have to leave memory.
+// Of those beyond maxUnreached nothing is remembered, and Run has its usual patience
+// with them.
+const (
+	maxUnreached  = 1024
+	showUnreached = 20
+)
+
+// noteAnswer notes whether the host has answered in this run.
+func (c *Crawler) noteAnswer(h *host, x exchange) {
+	if x.status != 0 {
+		h.answered = x.end
+		delete(c.unreached, h.key)
+		return
+	}
+	u := c.unreached[h.key]
+	if u == nil {
+		if !h.answered.Before(c.started) || len(c.unreached) >= maxUnreached {
+			return
+		}
+		u = &Unreached{Host: h.key, Since: x.end, instead: h.plain}
+		c.unreached[h.key] = u
+	}
+	u.Attempts++
+	u.Why = cmp.Or(x.err, x.class.String())
+	if u.Attempts == 1 && u.instead == "" && h.seeded {
+		c.opts.Log.Warn(fmt.Sprintf("%s, a host of the seeds, cannot be reached: %s; it is tried again while there is other work", u.Host, u.Why))
+	}
+}
+
+// horizonOf is until when Run waits for what a host has to do, if there is no other work.
+func (c *Crawler) horizonOf(key string, now time.Time) time.Time {
+	horizon := c.horizon(now)
+	if u := c.unreached[key]; u != nil {
+		if until := u.Since.Add(max(c.opts.PatienceUnreached, 0)); until.Before(horizon) {
+			return until
+		}
+	}
+	return horizon
+}
+
+// sleeperWaitedFor tells whether a host that is not in memory is due soon enough to be
+// waited for.
+func (c *Crawler) sleeperWaitedFor(now time.Time) bool {
+	return c.sleeping.due(c.horizon(now)) && slices.ContainsFunc(c.sleeping.heap, func(s *sleeper) bool {
+		return !s.at.After(c.horizonOf(s.key, now))
+	})
+}
+
+// listUnreached are some of the hosts that have not answered, and how many there are. One
+// with https whose seeds were then tried with http counts if that was in vain, too.
+func (c *Crawler) listUnreached() (list []Unreached, total int) {
+	for _, u := range c.unreached {
+		if u.instead == "" || c.unreached[u.instead] != nil {
+			list = append(list, *u)
+		}
+	}
+	slices.SortFunc(list, func(a, b Unreached) int { return strings.Compare(a.Host, b.Host) })
+	return list[:min(len(list), showUnreached)], len(list)
+}
