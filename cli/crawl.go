@@ -39,6 +39,10 @@ failure. The target of a redirect is a visit of its own; robots.txt, sitemaps, f
 and probes are none. --max-bytes counts everything that is received; requests under
 way when it is reached are completed. The same command again makes the next N visits.
 
+A seed's host that does not answer is named at once, and tried again while there is
+other work. When there is none, the crawl ends. It fails (status 1) if nothing at all
+could be fetched; the same command tries again.
+
 Whoever crawls hosts of others should say with --contact where the operator of the
 crawl is found.
 
