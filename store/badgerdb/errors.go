@@ -37,6 +37,11 @@ func openError(dir string, err error) error {
 	return fmt.Errorf("store: opening %s: %w", dir, err)
 }
 
+// corrupt says that a file is damaged, and in what way.
+func corrupt(file, format string, args ...any) error {
+	return fmt.Errorf("%w: %s: %s; restore the directory from a backup, or rebuild it", store.ErrCorrupt, file, fmt.Sprintf(format, args...))
+}
+
 // holder names the process that holds a directory, as far as it told.
 func holder(dir string) string {
 	pid, err := os.ReadFile(filepath.Join(dir, badgerDir, "LOCK"))

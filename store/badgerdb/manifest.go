@@ -10,7 +10,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"indexer/store"
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+	"github.com/dgraph-io/badger/v4/pb"
+	"google.golang.org/protobuf/proto"
 )
 
 // Badger reads its MANIFEST, the list of its table files, up to the first record that
@@ -28,30 +31,74 @@ const (
 	manifestRecord = 8 // length, checksum
 )
 
-// checkManifest reads the list of tables.
-func checkManifest(dir string) error {
-	file := filepath.Join(dir, badgerDir, "MANIFEST")
+// manifest is what the MANIFEST says.
+type manifest struct {
+	tables map[uint64]options.CompressionType // by number
+}
+
+func (m *manifest) lists(id uint64) bool {
+	_, listed := m.tables[id]
+	return listed
+}
+
+func (m *manifest) apply(changes []*pb.ManifestChange) {
+	for _, c := range changes {
+		if c.Op == pb.ManifestChange_DELETE {
+			delete(m.tables, c.Id)
+			continue
+		}
+		m.tables[c.Id] = options.CompressionType(c.Compression)
+	}
+}
+
+func manifestFile(dir string) string { return filepath.Join(dir, badgerDir, badger.ManifestFilename) }
+
+// readManifest reads the list of tables. A missing file is an empty list; whether it may
+// be missing is for noManifest to say. It may be called while Badger is running: a record
+// that is being appended is a torn one.
+func readManifest(dir string) (*manifest, error) {
+	m := &manifest{tables: map[uint64]options.CompressionType{}}
+	file := manifestFile(dir)
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return m, nil
 	}
 	if err != nil {
-		return fmt.Errorf("store: %w", err)
+		return nil, fmt.Errorf("store: %w", err)
 	}
 	if !bytes.HasPrefix(b, []byte(manifestMagic)) {
-		return fmt.Errorf("%w: %s does not begin as it should; restore the directory from a backup, or rebuild it", store.ErrCorrupt, file)
+		return nil, corrupt(file, "it does not begin as it should")
+	}
+	if len(b) < manifestHeader+manifestRecord {
+		return nil, corrupt(file, "it has been cut to %d bytes", len(b))
 	}
 	for at := manifestHeader; at+manifestRecord <= len(b); {
 		length, sum := uint64(binary.BigEndian.Uint32(b[at:])), binary.BigEndian.Uint32(b[at+4:])
 		data := b[at+manifestRecord:]
 		whole := length <= uint64(len(data))
 		if !whole && at > manifestHeader && !beginsWithSum(data, sum) {
-			return nil // torn
+			return m, nil // torn
 		}
-		if !whole || crc32.Checksum(data[:length], castagnoli) != sum {
-			return fmt.Errorf("%w: the record at byte %d of %s is broken; restore the directory from a backup, or rebuild it", store.ErrCorrupt, at, file)
+		var set pb.ManifestChangeSet
+		if !whole || crc32.Checksum(data[:length], castagnoli) != sum || proto.Unmarshal(data[:length], &set) != nil {
+			return nil, corrupt(file, "the record at byte %d is broken", at)
 		}
+		m.apply(set.Changes)
 		at += manifestRecord + int(length)
+	}
+	return m, nil
+}
+
+// noManifest checks that a directory without a MANIFEST holds nothing else of Badger's:
+// it is the first file that Badger makes. Where it is missing Badger makes an empty one
+// and removes all tables, for they are not on it.
+func noManifest(dir string, files []string) error {
+	for _, file := range files {
+		switch filepath.Base(file) {
+		case "LOCK", "MANIFEST-REWRITE":
+		default:
+			return corrupt(manifestFile(dir), "it is missing, and %s is there", filepath.Base(file))
+		}
 	}
 	return nil
 }

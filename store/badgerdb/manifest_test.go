@@ -53,7 +53,7 @@ func TestTornManifest(t *testing.T) {
 		if err := os.WriteFile(file, whole[:length], 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := checkManifest(dir); err != nil {
+		if _, err := readManifest(dir); err != nil {
 			t.Errorf("cut to %d bytes of %d: %v", length, len(whole), err)
 		}
 	}

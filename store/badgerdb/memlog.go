@@ -10,8 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
-	"indexer/store"
 )
 
 // Badger replays the logs of its memtables (*.mem) up to the first record that is
@@ -40,62 +38,6 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checkFiles looks at what Badger would misread, or would leave goroutines behind
-// over: that nothing claims to be encrypted, the list of tables, and the logs. It does so under Badger's
-// own lock: in the directory of a living process a record may be half written.
-func checkFiles(dir string) (err error) {
-	files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*"))
-	if err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	if len(files) == 0 {
-		return nil
-	}
-	release, locked, err := lockDir(filepath.Join(dir, badgerDir))
-	if err != nil || !locked {
-		return err // Badger says who has it
-	}
-	defer func() { err = errors.Join(err, release()) }()
-	for _, file := range files {
-		at, plain := int64(0), make([]byte, 8) // the key id
-		switch filepath.Ext(file) {
-		case ".mem", ".vlog":
-		default:
-			if filepath.Base(file) != "KEYREGISTRY" {
-				continue
-			}
-			at, plain = 16, []byte("Hello Badger")
-		}
-		if err := checkPlain(file, at, plain); err != nil {
-			return err
-		}
-	}
-	if err := checkManifest(dir); err != nil {
-		return err
-	}
-	return checkMemLogs(dir)
-}
-
-// checkPlain: a file says at a place that it is not encrypted. One that ends before
-// that is being made.
-func checkPlain(file string, at int64, plain []byte) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	defer f.Close()
-	got := make([]byte, len(plain))
-	switch _, err = f.ReadAt(got, at); {
-	case errors.Is(err, io.EOF):
-		return nil
-	case err != nil:
-		return fmt.Errorf("store: reading %s: %w", file, err)
-	case !bytes.Equal(got, plain):
-		return fmt.Errorf("%w: %s does not begin as it should; restore the directory from a backup, or rebuild it", store.ErrCorrupt, file)
-	}
-	return nil
-}
-
 // checkMemLogs reads all logs of a directory.
 func checkMemLogs(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*.mem"))
@@ -108,7 +50,7 @@ func checkMemLogs(dir string) error {
 			return fmt.Errorf("store: reading %s: %w", file, err)
 		}
 		if at > 0 {
-			return fmt.Errorf("%w: the record at byte %d of %s is broken, and there is more after it; restore the directory from a backup, or rebuild it", store.ErrCorrupt, at, file)
+			return corrupt(file, "the record at byte %d is broken, and there is more after it", at)
 		}
 	}
 	return nil

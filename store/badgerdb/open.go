@@ -57,22 +57,16 @@ func Open(dir string, groups []store.GroupSpec, opts Options) (*DB, error) {
 }
 
 func openBadger(dir string, opts Options) (*badger.DB, error) {
-	if err := checkFiles(dir); err != nil {
+	log := &badgerLog{to: opts.Logger}
+	if err := checkFiles(dir, opts.VerifyOnOpen, log); err != nil {
 		return nil, err
 	}
-	log := &badgerLog{to: opts.Logger}
 	b, err := openManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, log))
 	if err != nil {
 		return nil, openError(dir, err)
 	}
 	if bad := log.ignoredTables(); len(bad) > 0 {
 		err := fmt.Errorf("%w: wrong checksum in %s; restore it from a backup, or rebuild the table", store.ErrCorrupt, strings.Join(bad, ", "))
-		return nil, errors.Join(err, b.Close())
-	}
-	if !opts.VerifyOnOpen {
-		return b, nil
-	}
-	if err := verify(dir, b); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil

@@ -1,0 +1,90 @@
+package badgerdb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// checkFiles looks at what Badger would misread, or would panic or leave goroutines behind
+// over: that nothing claims to be encrypted, the list of tables, the tables, and the logs.
+// It does so under Badger's own lock: in the directory of a living process a record may be
+// half written.
+func checkFiles(dir string, whole bool, log *badgerLog) (err error) {
+	files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*"))
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	release, locked, err := lockDir(filepath.Join(dir, badgerDir))
+	if err != nil || !locked {
+		return err // Badger says who has it
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	for _, file := range files {
+		if err := checkPlain(file); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains(files, manifestFile(dir)) {
+		if err := noManifest(dir, files); err != nil {
+			return err
+		}
+	}
+	if err := checkTables(context.Background(), dir, whole); err != nil {
+		return err
+	}
+	why, err := checkDiscard(dir)
+	if err != nil {
+		return err
+	}
+	if why != "" && log.to != nil {
+		log.to.Warnf("%s", why)
+	}
+	return checkMemLogs(dir)
+}
+
+// checkPlain: a log or the registry of keys says at its beginning that it is not
+// encrypted. A log of no bytes is one that was being made.
+func checkPlain(file string) error {
+	at, plain := int64(0), make([]byte, 8) // the key id
+	log := true
+	switch filepath.Ext(file) {
+	case ".mem", ".vlog":
+	default:
+		if filepath.Base(file) != badger.KeyRegistryFileName {
+			return nil
+		}
+		at, plain, log = 16, []byte("Hello Badger"), false
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	got := make([]byte, len(plain))
+	switch _, err = f.ReadAt(got, at); {
+	case log && info.Size() == 0:
+		return nil
+	case errors.Is(err, io.EOF), log && info.Size() < memLogHeader:
+		return corrupt(file, "it has been cut to %d bytes", info.Size())
+	case err != nil:
+		return fmt.Errorf("store: reading %s: %w", file, err)
+	case !bytes.Equal(got, plain):
+		return corrupt(file, "it does not begin as it should")
+	}
+	return nil
+}

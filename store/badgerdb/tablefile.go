@@ -1,0 +1,233 @@
+package badgerdb
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/dgraph-io/badger/v4/fb"
+	"github.com/dgraph-io/badger/v4/options"
+	"github.com/dgraph-io/badger/v4/pb"
+	"github.com/dgraph-io/badger/v4/table"
+	"github.com/dgraph-io/badger/v4/y"
+	"github.com/klauspost/compress/snappy"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
+)
+
+// Badger trusts the end of a table file. It reads lengths from there and slices its
+// memory map with them, in a goroutine of its own, so a file that was cut, or a bit that
+// flipped there, ends the process with a panic that nobody can recover. A bad block is
+// no better: Table.VerifyChecksum uses the block that it just failed to read. So all
+// table files are checked here before Badger opens them, with the file named in the
+// error; and Verify does the same while Badger is running.
+//
+// The layout of badger v4 (table/builder.go, Done and finishBlock):
+//
+//	file   blocks | index | length of the index | checksum of it | length of the checksum
+//	block  compressed: entries | their offsets | how many | checksum | length of the checksum
+//
+// Lengths are 4 bytes, big-endian. Checksums are protocol buffers. The index says where
+// each block is; it is under the checksum, so once that holds the index can be trusted.
+const (
+	tableLength     = 4        // bytes of a length
+	tableChecksum   = 64       // more bytes than a checksum has
+	tableIndexLeast = 8        // bytes of an index: an empty one has the checksum of nothing
+	tableBlockMost  = 64 << 20 // a block is about 4 KiB, or holds one large value
+)
+
+// checkTables checks the files of all tables that the MANIFEST lists: their ends and
+// indexes, and if whole is set all of their blocks. It may run while Badger does.
+func checkTables(ctx context.Context, dir string, whole bool) error {
+	m, err := readManifest(dir)
+	if err != nil {
+		return err
+	}
+	files, ctx := errgroup.WithContext(ctx)
+	files.SetLimit(runtime.GOMAXPROCS(0))
+	for id, compression := range m.tables {
+		files.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			file := table.NewFilename(id, filepath.Join(dir, badgerDir))
+			err := checkTable(file, compression, whole)
+			if err == nil {
+				return nil
+			}
+			// A compaction takes tables off the list first and then cuts and removes
+			// their files.
+			if now, nerr := readManifest(dir); nerr == nil && !now.lists(id) {
+				return nil
+			}
+			return err
+		})
+	}
+	return files.Wait()
+}
+
+// checkTable checks one table file.
+func checkTable(file string, compression options.CompressionType, whole bool) error {
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return corrupt(file, "the table file is missing")
+	}
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	defer f.Close()
+	index, err := readIndex(f)
+	if err == nil && whole {
+		err = checkBlocks(f, index, compression)
+	}
+	var damage tableDamage
+	switch {
+	case errors.As(err, &damage):
+		return corrupt(file, "%s", string(damage))
+	case err != nil:
+		return fmt.Errorf("store: reading %s: %w", file, err)
+	}
+	return nil
+}
+
+// tableDamage is what is wrong with a table file, as opposed to not being able to read it.
+type tableDamage string
+
+func (d tableDamage) Error() string { return string(d) }
+
+func damaged(format string, args ...any) error { return tableDamage(fmt.Sprintf(format, args...)) }
+
+// readIndex reads the end of a table file and the index, and compares the checksum.
+func readIndex(f *os.File) (*fb.TableIndex, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	end := info.Size()
+	sum := &pb.Checksum{}
+	text, end, err := readBefore(f, end, tableChecksum)
+	if err != nil {
+		return nil, err
+	}
+	if err := proto.Unmarshal(text, sum); err != nil {
+		return nil, damaged("the checksum of its index cannot be read")
+	}
+	text, _, err = readBefore(f, end, end)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) < tableIndexLeast || sumOf(text, sum) != nil:
+		return nil, damaged("the checksum of its index is wrong")
+	}
+	index := fb.GetRootAsTableIndex(text, 0)
+	if index.OffsetsLength() == 0 {
+		return nil, damaged("its index is empty")
+	}
+	return index, nil
+}
+
+// readBefore reads what ends at some byte of a table file: first its length, which is the
+// last thing there, and then as many bytes before that.
+func readBefore(f *os.File, end, most int64) (text []byte, start int64, err error) {
+	var length [tableLength]byte
+	if end < tableLength {
+		return nil, 0, damaged("it has been cut, or its end is damaged")
+	}
+	end -= tableLength
+	if _, err := f.ReadAt(length[:], end); err != nil {
+		return nil, 0, err
+	}
+	n := int64(binary.BigEndian.Uint32(length[:]))
+	if n > min(end, most) {
+		return nil, 0, damaged("it has been cut, or its end is damaged")
+	}
+	text = make([]byte, n)
+	_, err = f.ReadAt(text, end-n)
+	return text, end - n, err
+}
+
+func sumOf(text []byte, sum *pb.Checksum) error {
+	if a := sum.GetAlgo(); a != pb.Checksum_CRC32C && a != pb.Checksum_XXHash64 {
+		return damaged("a checksum of an unknown kind") // y panics
+	}
+	return y.VerifyChecksum(text, sum)
+}
+
+// checkBlocks reads all blocks of a table file.
+func checkBlocks(f *os.File, index *fb.TableIndex, compression options.CompressionType) error {
+	r := bufio.NewReaderSize(io.NewSectionReader(f, 0, 1<<62), 256<<10)
+	var (
+		at         int64
+		bo         fb.BlockOffset
+		text, room []byte
+	)
+	for i := range index.OffsetsLength() {
+		if !index.Offsets(&bo, i) || int64(bo.Offset()) < at {
+			return damaged("its index is not in order")
+		}
+		if _, err := r.Discard(int(int64(bo.Offset()) - at)); err != nil {
+			return shortTable(err)
+		}
+		text = slices.Grow(text[:0], int(bo.Len()))[:bo.Len()]
+		if _, err := io.ReadFull(r, text); err != nil {
+			return shortTable(err)
+		}
+		at = int64(bo.Offset()) + int64(bo.Len())
+		plain, err := unpack(room, text, compression)
+		if err != nil || checkBlock(plain) != nil {
+			return damaged("the block at byte %d is damaged", bo.Offset())
+		}
+		if compression != options.None {
+			room = plain[:cap(plain)]
+		}
+	}
+	return nil
+}
+
+func shortTable(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return damaged("it has been cut")
+	}
+	return err
+}
+
+// unpack decompresses a block, into room if there is enough.
+func unpack(room, text []byte, compression options.CompressionType) ([]byte, error) {
+	switch compression {
+	case options.None:
+		return text, nil
+	case options.Snappy:
+		if n, err := snappy.DecodedLen(text); err != nil || n > tableBlockMost {
+			return nil, damaged("a block of %d bytes", n)
+		}
+		return snappy.Decode(room, text)
+	case options.ZSTD:
+		return y.ZSTDDecompress(room[:0], text)
+	}
+	return nil, damaged("an unknown compression")
+}
+
+// checkBlock compares the checksum of a block.
+func checkBlock(b []byte) error {
+	end := len(b) - tableLength
+	if end < tableLength {
+		return io.ErrUnexpectedEOF
+	}
+	n := binary.BigEndian.Uint32(b[end:])
+	if int64(n) > int64(end-tableLength) {
+		return io.ErrUnexpectedEOF
+	}
+	sum := &pb.Checksum{}
+	if err := proto.Unmarshal(b[end-int(n):end], sum); err != nil {
+		return err
+	}
+	return sumOf(b[:end-int(n)], sum)
+}
