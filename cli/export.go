@@ -72,7 +72,7 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd.Flags().StringVar(&format, "format", export.FormatJSONL, "`form` to write: jsonl, parquet, ranks-csv, cdxj, ciff")
 	ownFlag(cmd, "format")
 	cmd.Flags().StringVar(&table, "table", "", "`kind` to write as jsonl or parquet: documents, links (default documents)")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write, or a directory; it appears when it is complete (default: standard output)")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write, or a directory; a regular file is replaced when the new one is complete (default: standard output)")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "out" {
 			name = "output"
@@ -100,7 +100,7 @@ func (a *app) exportTo(ctx context.Context, output string, choice export.Choice,
 	if info, err := os.Stat(output); err == nil && info.IsDir() {
 		output = filepath.Join(output, choice.FileName())
 	}
-	return replaceFile(output, write)
+	return writeFile(ctx, output, write)
 }
 
 func exportTable(ctx context.Context, r *repository.Repository, req control.Request, stdout, stderr io.Writer) error {

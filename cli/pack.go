@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -30,7 +31,7 @@ func (a *app) packCommand() *cobra.Command {
 			"indexer pack --until 2024-04-01 testdata/sites/bakery.txt -o march.warc.gz",
 		),
 		Args: atLeast(1, "the text of at least one site"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
 				return &usageError{reason: "indexer pack needs the file to write: -o FILE.warc.gz", help: "indexer pack"}
 			}
@@ -38,18 +39,18 @@ func (a *app) packCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.pack(args, output, opts)
+			return a.pack(cmd.Context(), args, output, opts)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; it appears when it is complete")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; a regular file is replaced when the new one is complete")
 	cmd.Flags().StringVar(&from, "from", "", "first `time`, 2006-01-02 or 2006-01-02T15:04:05Z")
 	cmd.Flags().StringVar(&until, "until", "", "`time` from which on nothing is packed")
 	return cmd
 }
 
-func (a *app) pack(paths []string, output string, opts sites.PackOptions) error {
+func (a *app) pack(ctx context.Context, paths []string, output string, opts sites.PackOptions) error {
 	fetches := 0
-	err := replaceFile(output, func(w io.Writer) error {
+	err := writeFile(ctx, output, func(w io.Writer) error {
 		for _, path := range paths {
 			site, err := sites.Load(path)
 			if err != nil {

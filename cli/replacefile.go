@@ -2,38 +2,148 @@ package cli
 
 import (
 	"bufio"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 )
 
-// replaceFile writes a file that has its name only when it is complete. When
-// write fails, what was there before stays as it is.
-func replaceFile(path string, write func(io.Writer) error) (err error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return &inputError{what: path, reason: "is a directory; name a file"}
+// replaceFile writes a regular file that has its name only when it is complete. The new
+// file gets the mode of the one that it replaces, and its owner and group where this
+// process may set them; without an old file the mode is that of any new file.
+//
+// The content is written to a file of another name in the same directory first, which is
+// then renamed. A process that is killed leaves that file. It is locked (flock) from its
+// beginning to its end, and the kernel drops the lock with the process. So a later run
+// removes what it can lock: the name shows that the file is ours, and the lock that
+// nobody writes it any more. Process ids in names would not do: they are used again, and
+// mean nothing on another machine or in another container.
+func replaceFile(name string, t target, write func(io.Writer) error) (err error) {
+	removeAbandoned(filepath.Dir(t.path))
+	if t.info != nil {
+		if err := checkWritable(t.path); err != nil {
+			return &inputError{what: name, reason: "cannot be written: " + systemReason(err)}
+		}
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := createPart(filepath.Dir(t.path), t.info)
 	if err != nil {
-		return &inputError{what: path, reason: fmt.Sprintf("cannot be written: %v", err)}
+		return &inputError{what: name, reason: "cannot be written: " + systemReason(err)}
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+			err = errors.Join(err, os.Remove(f.Name()))
 		}
+		err = errors.Join(err, f.Close()) // also drops the lock: not before the file has its name
 	}()
 	buffered := bufio.NewWriterSize(f, 1<<16)
 	if err := write(buffered); err != nil {
 		return err
 	}
 	for _, step := range []func() error{
-		buffered.Flush, f.Sync, func() error { return f.Chmod(0o644) }, f.Close,
+		buffered.Flush, func() error { return likeBefore(f, t.info) }, f.Sync,
 	} {
 		if err := step(); err != nil {
-			return fmt.Errorf("write %s: %w", path, err)
+			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}
-	return os.Rename(f.Name(), path)
+	return os.Rename(f.Name(), t.path)
 }
+
+// checkWritable refuses to replace what this process may not write: that the directory
+// would allow it is no reason to replace a file that somebody has protected.
+func checkWritable(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// partName is what an unfinished file is called.
+var partName = regexp.MustCompile(`^\.indexer-[0-9a-f]{32}\.part$`)
+
+// createPart makes an unfinished file and locks it. Its mode lets nobody read it who may
+// not read the old file.
+func createPart(dir string, old fs.FileInfo) (*os.File, error) {
+	mode := fs.FileMode(0o666)
+	if old != nil {
+		mode = 0o600
+	}
+	for {
+		var random [16]byte
+		if _, err := rand.Read(random[:]); err != nil {
+			return nil, err
+		}
+		name := filepath.Join(dir, ".indexer-"+hex.EncodeToString(random[:])+".part")
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if err != nil {
+			return nil, err
+		}
+		// Another run may lock it first, and remove it as abandoned: make another one then.
+		if lockFile(f) != lockTaken && isNamed(f) {
+			return f, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// isNamed reports whether a file still has its name.
+func isNamed(f *os.File) bool {
+	mine, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(f.Name())
+	return err == nil && os.SameFile(mine, named)
+}
+
+// removeAbandoned removes the unfinished files of processes that are gone. What cannot be
+// looked at, locked or removed stays: it is in nobody's way.
+func removeAbandoned(dir string) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	defer func() { _ = d.Close() }() // it was read only
+	for {
+		names, err := d.Readdirnames(256)
+		for _, name := range names {
+			if partName.MatchString(name) {
+				removeIfAbandoned(filepath.Join(dir, name))
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func removeIfAbandoned(path string) {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	if lockFile(f) == lockHeld && isNamed(f) {
+		_ = os.Remove(path) // as above: what cannot be removed stays
+	}
+}
+
+// lockState is what came of trying to lock a file.
+type lockState int
+
+const (
+	lockHeld    lockState = iota // by us, until the file is closed
+	lockTaken                    // by another process
+	lockUnknown                  // the file system has no locks
+)

@@ -1,0 +1,50 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+func lockFile(f *os.File) lockState {
+	switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
+	case err == nil:
+		return lockHeld
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return lockTaken
+	}
+	return lockUnknown
+}
+
+// likeBefore gives a file the mode of the one that it replaces, and its owner and group
+// as far as this process may. Where the group cannot be kept, the mode that was meant for
+// that group would let another one in: it then has no more rights than everybody.
+func likeBefore(f *os.File, old fs.FileInfo) error {
+	if old == nil {
+		return nil
+	}
+	mode := old.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
+	if st, ok := old.Sys().(*syscall.Stat_t); ok {
+		uid, gid := int(st.Uid), int(st.Gid)
+		if os.Geteuid() != uid && f.Chown(uid, gid) != nil {
+			mode &^= fs.ModeSetuid
+		}
+		if f.Chown(-1, gid) != nil {
+			mode = mode&^(0o070|fs.ModeSetgid) | mode&0o007<<3
+		}
+	}
+	return f.Chmod(mode)
+}
+
+// duplicate gives a file of its own for a descriptor, at the same position.
+func duplicate(descriptor int, name string) (*os.File, error) {
+	n, err := syscall.Dup(descriptor)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	syscall.CloseOnExec(n)
+	return os.NewFile(uintptr(n), name), nil
+}
