@@ -31,6 +31,7 @@ type (
 		Rank float64 `json:"rank"`
 	}
 	inspectionTail struct {
+		Frames  []page.URL       `json:"frames,omitempty"`
 		Indexed bool             `json:"indexed"`
 		Reason  string           `json:"reason"`
 		Failure string           `json:"failure,omitempty"`
@@ -77,7 +78,7 @@ func inspectionJSON(w io.Writer, i *repository.Inspected, visits *frontier.Inspe
 				return err
 			}
 			return o.Fields(&inspectionTail{
-				i.Indexed, i.Reason, i.Failure, i.Pending, i.AsOf,
+				i.Frames, i.Indexed, i.Reason, i.Failure, i.Pending, i.AsOf,
 				i.MembersTotal, i.OutlinksTotal, inlinks, i.Next(), visits,
 			})
 		},

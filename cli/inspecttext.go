@@ -25,6 +25,7 @@ func inspectionText(w io.Writer, i *repository.Inspected, visits *frontier.Inspe
 		err = longList(t, "links to", i.OutlinksTotal, i.EachOutlink, func(l repository.Outlink) string { return linkText(string(l.URL), l.Anchor) })
 	}
 	if err == nil {
+		list(&t.table, "frames", i.Frames, func(u page.URL) string { return string(u) })
 		err = longList(t, "linked from", inlinks, i.EachInlink, func(l observers.Inlink) string { return linkText(string(l.Source), l.Anchor) })
 	}
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // Observers are the two by which a crawl finds new URLs.
 //
 //	discover  watches  frontier:discover (weak), at URL rows
-//	          reads    doc:links, url:state, frontier:entry of the page; entries of its targets
+//	          reads    doc:links, doc:frames, url:state, frontier:entry of the page; entries of its targets
 //	          writes   entries and queue rows of targets that are new
 //	          wakes    ready (weak) of their hosts
 //	ready     watches  host:ready (weak)
@@ -90,6 +90,25 @@ func (d discoverer) page(ctx context.Context, tx *txn.Txn, u page.URL) error {
 	}
 	for _, g := range groups {
 		if err := d.offer(ctx, tx, g.Target, from.Depth+1, 0, u); err != nil {
+			return err
+		}
+	}
+	return d.frames(ctx, tx, u, from.Depth+1)
+}
+
+// frames offers what the frames of a page show, at the depth of a link: a frameset is a
+// page of its own, and what stands in it are others.
+func (d discoverer) frames(ctx context.Context, tx *txn.Txn, u page.URL, depth int) error {
+	v, err := tx.Get(ctx, schema.URLRow(u), schema.Frames)
+	if err != nil {
+		return err
+	}
+	frames, err := schema.DecodeURLs(v.Data)
+	if err != nil {
+		return err
+	}
+	for _, target := range frames {
+		if err := d.offer(ctx, tx, target, depth, 0, u); err != nil {
 			return err
 		}
 	}

@@ -13,10 +13,10 @@ import (
 //
 //	watches  fetch:content
 //	reads    fetch:content, body:body of the URL; its own results of the last run
-//	writes   doc:text, doc:links, url:state; lead rows of the URL's target
+//	writes   doc:text, doc:links, doc:frames, url:state; lead rows of the URL's target
 //	wakes    links (doc:links), cluster (url:state), rank (weak) when the URL passes
 //	         rank to others than before, in a crawl discover (weak) when
-//	         the URL leads elsewhere than before, and index (weak) of the page's
+//	         the URL leads elsewhere than before or has other frames, and index (weak) of the page's
 //	         own cluster when the URL was known before
 //
 // It writes only what has changed: a page of which only bytes without a meaning
@@ -84,6 +84,9 @@ func writeDocument(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Docum
 	if err := writeLinks(ctx, tx, row, doc); err != nil {
 		return err
 	}
+	if err := writeFrames(ctx, tx, row, doc); err != nil {
+		return err
+	}
 	if existed && now.Outcome == page.Page {
 		tx.Notify(schema.ClusterRow(now.Key), schema.Dirty)
 	}
@@ -140,6 +143,26 @@ func writeLinks(ctx context.Context, tx *txn.Txn, row string, doc *page.Document
 	if links := schema.EncodeLinks(schema.GroupLinks(doc.Links)); !old.Exists || !bytes.Equal(links, old.Data) {
 		tx.Set(row, schema.Links, links)
 		tx.Notify(row, schema.Push)
+	}
+	return nil
+}
+
+// writeFrames keeps the frames for discover, which is the only one to follow them: rank,
+// links and index know nothing of them.
+func writeFrames(ctx context.Context, tx *txn.Txn, row string, doc *page.Document) error {
+	old, err := tx.Get(ctx, row, schema.Frames)
+	if err != nil {
+		return err
+	}
+	if len(doc.Frames) == 0 {
+		if old.Exists {
+			tx.Delete(row, schema.Frames)
+		}
+		return nil
+	}
+	if frames := schema.EncodeURLs(doc.Frames); !old.Exists || !bytes.Equal(frames, old.Data) {
+		tx.Set(row, schema.Frames, frames)
+		tx.Notify(row, schema.Discover)
 	}
 	return nil
 }

@@ -53,6 +53,15 @@ func LinksOf(ctx context.Context, tx *txn.Txn, u page.URL) ([]schema.TargetLinks
 	return schema.DecodeLinks(v.Data)
 }
 
+// FramesOf are the addresses of a page's frames, in the order of the page.
+func FramesOf(ctx context.Context, tx *txn.Txn, u page.URL) ([]page.URL, error) {
+	v, err := tx.Get(ctx, schema.URLRow(u), schema.Frames)
+	if err != nil {
+		return nil, err
+	}
+	return schema.DecodeURLs(v.Data)
+}
+
 // Way is where a URL leads.
 type Way struct {
 	LeadsTo     page.URL // the next URL; "" if it leads nowhere

@@ -20,6 +20,11 @@ type Document struct {
 	// Empty for anything but pages.
 	Links []Link
 
+	// Frames are the addresses of the frames of a page, each once, in the order of the
+	// page: of <frame> and <iframe>. A crawler follows them; they are no links. Empty for
+	// anything but pages, and where the page says nofollow.
+	Frames []URL
+
 	// Key is the content key of a page; zero otherwise.
 	Key ContentKey
 }

@@ -21,6 +21,7 @@ type extractor struct {
 	open   []openLink // <a href> elements around here, nested ones by broken markup
 	anchor collapser  // text of the open links
 	links  []rawLink
+	frames []string // src of <frame> and <iframe>
 
 	directives
 }
@@ -99,7 +100,10 @@ func (x *extractor) enterElement(n *html.Node) bool {
 	case atom.Script:
 		x.enterScript(n)
 		return false
-	case atom.Style, atom.Noscript, atom.Iframe, atom.Noembed, atom.Noframes:
+	case atom.Iframe:
+		x.enterFrame(n)
+		return false
+	case atom.Style, atom.Noscript, atom.Noembed, atom.Noframes:
 		return false
 	case atom.Title:
 		x.enterTitle(n)
@@ -124,6 +128,8 @@ func (x *extractor) enterElement(n *html.Node) bool {
 // enterMeaningful takes from n what is more than text.
 func (x *extractor) enterMeaningful(n *html.Node) {
 	switch n.DataAtom {
+	case atom.Frame:
+		x.enterFrame(n)
 	case atom.A:
 		if _, ok := attribute(n, "href"); ok {
 			x.open = append(x.open, openLink{n, len(x.anchor.buf)})

@@ -16,6 +16,8 @@ func FuzzInterpret(f *testing.F) {
 	f.Add(200, "text/html;charset=iso-2022-jp", "", "", "", []byte("\x1b$B$3<meta http-equiv=refresh content='0;x'>"))
 	f.Add(200, "text/html", "", "", "", []byte(strings.Repeat("<b><p>", 300)+"<a href=/>x"))
 	f.Add(200, "text/html", "", "", "", []byte("<table><a href=1><tr><a href=2><td><template><frameset></a><base href=//x>"))
+	f.Add(200, "text/html", "", "", "", []byte("<frameset><frame src=a><frameset><frame src=/b></frameset><noframes><a href=c><iframe src=d>"))
+	f.Add(200, "text/html", "", "none", "", []byte("<svg><iframe src=a></svg><iframe src='//e' srcdoc><iframe src=javascript:x><iframe src=f>"))
 	f.Fuzz(func(t *testing.T, status int, mediaType, location, robots, link string, body []byte) {
 		fetch := &Fetch{URL: "https://example.com/a/b", Status: status, Body: body, Header: http.Header{
 			"Content-Type": {mediaType}, "Location": {location}, "X-Robots-Tag": {robots}, "Link": {link}}}
@@ -38,6 +40,17 @@ func FuzzInterpret(f *testing.F) {
 			t.Error("a page is its own canonical target")
 		}
 		checkCanonical(t, d.Target)
+		if len(d.Frames) > MaxFrames || len(d.Frames) > 0 && (d.Outcome != Page || d.NoFollow) {
+			t.Errorf("%s with %d frames", d.Outcome, len(d.Frames))
+		}
+		framed := make(map[URL]bool)
+		for _, u := range d.Frames {
+			checkCanonical(t, u)
+			if framed[u] || u == fetch.URL {
+				t.Errorf("bad frame %s", u)
+			}
+			framed[u] = true
+		}
 		seen := make(map[Link]bool)
 		for _, l := range d.Links {
 			checkCanonical(t, l.Target)

@@ -14,7 +14,8 @@ const MaxAnchorLength = 256
 // interprets them anew when it is opened.
 //
 // 1 has no number stored. 2: the alt of an image is a word of its own in an anchor.
-const InterpretVersion = 2
+// 3: frames.
+const InterpretVersion = 3
 
 // Interpret says what a fetch means on its own: the outcome of semantics.md
 // section 2 and, of pages, what section 3 defines. It never fails, whatever the
@@ -99,6 +100,7 @@ func interpretPage(f *Fetch, k kind) Document {
 	doc.Target = canonicalTarget(f, base, x.canonicals)
 	if !doc.NoFollow {
 		doc.Links = countingLinks(f.URL, base, x.links)
+		doc.Frames = frameTargets(f.URL, base, x.frames)
 	}
 	doc.Key = contentKey(doc.Title, doc.Text, x.template.String(), f.Body)
 	return doc

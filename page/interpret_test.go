@@ -112,6 +112,9 @@ func describeDocument(d Document, withKey bool) string {
 	for _, l := range d.Links {
 		fmt.Fprintf(&b, "link: %s %q\n", l.Target, l.Anchor)
 	}
+	for _, u := range d.Frames {
+		fmt.Fprintf(&b, "frame: %s\n", u)
+	}
 	if withKey {
 		fmt.Fprintf(&b, "key: %.8s\n", d.Key)
 	}

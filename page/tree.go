@@ -77,7 +77,7 @@ func closeElement(open []*html.Node, name string) []*html.Node {
 
 func isVoid(a atom.Atom) bool {
 	switch a {
-	case atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input,
+	case atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Frame, atom.Hr, atom.Img, atom.Input,
 		atom.Link, atom.Meta, atom.Param, atom.Source, atom.Track, atom.Wbr:
 		return true
 	}

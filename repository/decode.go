@@ -28,6 +28,7 @@ var decoders = map[txn.Column]func([]byte) (any, error){
 	schema.FetchFailure: decoder(schema.DecodeFailure),
 	schema.Text:         decoder(schema.DecodeText),
 	schema.Links:        decoder(schema.DecodeLinks),
+	schema.Frames:       decoder(schema.DecodeURLs),
 	schema.Inverted:     decoder(schema.DecodeLinks),
 	schema.State:        decoder(schema.DecodeURLState),
 	schema.Walk:         decoder(schema.DecodeWalk),

@@ -30,8 +30,10 @@ type Inspection struct {
 	Rank       float64            `json:"rank"`
 	Outlinks   []Outlink          `json:"outlinks"`
 	Inlinks    []observers.Inlink `json:"inlinks"`
-	Indexed    bool               `json:"indexed"`
-	Reason     string             `json:"reason"`
+	// Frames are what <frame> and <iframe> of the page show. They are no links.
+	Frames  []page.URL `json:"frames,omitempty"`
+	Indexed bool       `json:"indexed"`
+	Reason  string     `json:"reason"`
 	// Failure is the newest failed fetch, if there was one.
 	Failure string `json:"failure,omitempty"`
 	// Pending is how much the observers still have to do, over all URLs: what is
@@ -162,6 +164,9 @@ func (i *inspector) readDocument(ctx context.Context, tx *txn.Txn) error {
 		return err
 	}
 	i.Title, i.Language = text.Title, text.Language
+	if i.Frames, err = observers.FramesOf(ctx, tx, i.URL); err != nil {
+		return err
+	}
 	links, err := observers.LinksOf(ctx, tx, i.URL)
 	for _, l := range links {
 		for _, a := range l.Anchors {

@@ -52,6 +52,8 @@ var (
 	Text = txn.Column{Group: GroupDoc, Name: "text"}
 	// Links are the counting links of a page. w: document; o: links
 	Links = txn.Column{Group: GroupDoc, Name: "links"}
+	// Frames are the addresses of a page's frames, where it has any. w: document
+	Frames = txn.Column{Group: GroupDoc, Name: "frames"}
 	// Inverted are the links of a page as they stand in the link rows. w: links
 	Inverted = txn.Column{Group: GroupDoc, Name: "inverted"}
 

@@ -150,7 +150,7 @@ func DecodeAnchors(b []byte) ([]string, error) {
 	return a, d.done("anchors")
 }
 
-// EncodeURLs for Pending.
+// EncodeURLs for Pending and Frames.
 func EncodeURLs(urls []page.URL) []byte {
 	e := enc(nil).uint(uint64(len(urls)))
 	for _, u := range urls {

@@ -28,7 +28,7 @@ type fixture struct {
 }
 
 const fixtureWeb = `
-a.example/x at=1 page text=alpha title=X lang=en link=a.example/y,why link=a.example/r,are
+a.example/x at=1 page text=alpha title=X lang=en link=a.example/y,why link=a.example/r,are frame=a.example/f
 a.example/y at=1 page text=beta title=Y lang=en
 a.example/twin at=1 page text=beta title=Y lang=en canonical=a.example/y
 a.example/r at=1 redirect=a.example/y
@@ -208,6 +208,8 @@ var damages = []struct {
 	{"links said", func(f *fixture) {
 		edit(f, rowX, schema.Links, schema.DecodeLinks, schema.EncodeLinks, func(g *[]schema.TargetLinks) { *g = (*g)[:1] })
 	}, []string{"doc https://a.example/x links"}},
+	{"frames gone", func(f *fixture) { f.set(rowX, schema.Frames, nil) }, []string{"doc https://a.example/x frames"}},
+	{"frames of another page", func(f *fixture) { f.set(rowY, schema.Frames, schema.EncodeURLs([]page.URL{urlX})) }, []string{"doc https://a.example/y frames"}},
 	{"links said gone", func(f *fixture) { f.set(rowX, schema.Links, nil) }, []string{"doc https://a.example/x links"}},
 	{"links inverted", func(f *fixture) {
 		edit(f, rowX, schema.Inverted, schema.DecodeLinks, schema.EncodeLinks, func(g *[]schema.TargetLinks) { (*g)[0].Anchors[0] = "?" })
@@ -350,7 +352,7 @@ func TestUnreadable(t *testing.T) {
 		row    string
 		column txn.Column
 	}{
-		{rowX, schema.State}, {rowX, schema.Walk}, {rowX, schema.Text}, {rowX, schema.Links}, {rowX, schema.Inverted}, {rowX, schema.Body},
+		{rowX, schema.State}, {rowX, schema.Walk}, {rowX, schema.Text}, {rowX, schema.Links}, {rowX, schema.Inverted}, {rowX, schema.Frames}, {rowX, schema.Body},
 		{rowX, schema.FetchContent}, {rowX, schema.FetchTime}, {schema.PairRow(urlY, urlX), schema.Anchors},
 	} {
 		t.Run(fmt.Sprint(c.column), func(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 )
 
 // compareDocs compares what the document observer keeps of every page: title,
-// text and language, its links, and the links as they were inverted.
+// text and language, its frames, its links, and the links as they were inverted.
 func (v *verifier) compareDocs(ctx context.Context) error {
-	texts, said, inverted := make(map[page.URL]bool), make(map[page.URL]bool), make(map[page.URL]bool)
+	texts, said, inverted, framed := make(map[page.URL]bool), make(map[page.URL]bool), make(map[page.URL]bool), make(map[page.URL]bool)
 	err := v.tx.Scan(ctx, schema.GroupDoc, "", "", func(row string, cols []txn.Version) error {
 		u, err := schema.ParseURLRow(row)
 		if err != nil {
@@ -30,6 +30,9 @@ func (v *verifier) compareDocs(ctx context.Context) error {
 			case schema.Inverted.Name:
 				inverted[u] = true
 				err = v.compareLinkList(u, c)
+			case schema.Frames.Name:
+				framed[u] = true
+				err = v.compareFrames(u, c)
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", u, err)
@@ -46,6 +49,9 @@ func (v *verifier) compareDocs(ctx context.Context) error {
 		}
 		if !inverted[u.URL] {
 			v.rep.same(schema.GroupDoc, string(u.URL), schema.Inverted.Name, "", linkList(u))
+		}
+		if !framed[u.URL] {
+			v.rep.same(schema.GroupDoc, string(u.URL), schema.Frames.Name, "", frameList(u))
 		}
 	}
 	return err
@@ -87,4 +93,21 @@ func (v *verifier) compareLinkList(u page.URL, c txn.Version) error {
 
 func describeLinks(groups []schema.TargetLinks) string {
 	return fmt.Sprintf("%q", groups)
+}
+
+// frameList spells the frames of a page; "" if it has none.
+func frameList(u *batch.URL) string {
+	if u == nil || len(u.Document.Frames) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%q", u.Document.Frames)
+}
+
+func (v *verifier) compareFrames(u page.URL, c txn.Version) error {
+	stored, err := schema.DecodeURLs(c.Data)
+	if err != nil {
+		return err
+	}
+	v.rep.same(schema.GroupDoc, string(u), c.Name, fmt.Sprintf("%q", stored), frameList(v.batch.URL(u)))
+	return nil
 }

@@ -148,6 +148,12 @@ func (l lines) addLinks(what string, u page.URL, groups []schema.TargetLinks) {
 	}
 }
 
+func (l lines) addFrames(u page.URL, frames []page.URL) {
+	if len(frames) > 0 {
+		l.add("frames %s: %q", u, frames)
+	}
+}
+
 func (l lines) addDocument(d *index.Document, withTimes bool) {
 	at := ""
 	if withTimes {
@@ -199,6 +205,14 @@ func (l lines) readDocs(ctx context.Context, tx *txn.Txn) error {
 					return err
 				}
 				l.addText(u, t)
+				continue
+			}
+			if c.Name == schema.Frames.Name {
+				frames, err := schema.DecodeURLs(c.Data)
+				if err != nil {
+					return err
+				}
+				l.addFrames(u, frames)
 				continue
 			}
 			groups, err := schema.DecodeLinks(c.Data)
@@ -296,6 +310,7 @@ func (l lines) addURL(u *batch.URL) {
 		return
 	}
 	l.addText(u.URL, schema.StoredText{Title: d.Title, Text: d.Text, Language: d.Language})
+	l.addFrames(u.URL, d.Frames)
 	groups := schema.GroupLinks(d.Links)
 	l.addLinks(schema.Links.Name, u.URL, groups)
 	l.addLinks(schema.Inverted.Name, u.URL, groups)

@@ -116,6 +116,7 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 	},
 	schema.Links:    spellLinks,
 	schema.Inverted: spellLinks,
+	schema.Frames:   spellFrames,
 	schema.State: func(b []byte) (string, error) {
 		s, err := schema.DecodeURLState(b)
 		return spellState(s), err
@@ -188,6 +189,15 @@ func spellValue(c txn.Column, b []byte) (string, error) {
 		return spell(b)
 	}
 	return fmt.Sprintf("%q", b), nil
+}
+
+func spellFrames(b []byte) (string, error) {
+	urls, err := schema.DecodeURLs(b)
+	list := make([]string, len(urls))
+	for i, u := range urls {
+		list[i] = Short(u)
+	}
+	return strings.Join(list, " "), err
 }
 
 func spellLinks(b []byte) (string, error) {

@@ -78,7 +78,7 @@ func (s *script) word(w string) error {
 		f.Body = []byte("\x89PNG" + value)
 	case "revisit":
 		f.Revisit = true
-	case "redirect", "refresh", "canonical", "link":
+	case "redirect", "refresh", "canonical", "link", "frame":
 		err = s.lead(name, value)
 	default:
 		err = s.content(name, value)
@@ -103,6 +103,8 @@ func (s *script) lead(name, value string) error {
 		s.head += fmt.Sprintf("<link rel=canonical href=%q>", u)
 	case "link":
 		s.links += fmt.Sprintf("<area href=%q alt=%q>", u, anchor)
+	case "frame":
+		s.links += fmt.Sprintf("<iframe src=%q></iframe>", u)
 	}
 	return nil
 }

@@ -225,6 +225,9 @@ func (g *generator) links(b *strings.Builder) {
 		target := g.random.IntN(g.URLs + 1 + g.URLs/20)
 		fmt.Fprintf(b, "<area href='%s' alt='%s'>", URL(target), []string{"", "one", "two words"}[g.random.IntN(3)])
 	}
+	if g.random.IntN(4) == 0 {
+		fmt.Fprintf(b, "<iframe src='%s'></iframe>", URL(g.random.IntN(g.URLs)))
+	}
 	if g.Weak > 0 && g.in100(g.Weak) {
 		for i := range 20 + g.random.IntN(40) {
 			fmt.Fprintf(b, "<area href='https://filler.example/%d'>", i)
