@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,6 +79,9 @@ func statsOfHosts(ctx context.Context, r *repository.Repository, req control.Req
 		}
 		if h.BackingOff != nil {
 			line += fmt.Sprintf("; left alone until %s: %s", h.BackingOff.Format(time.RFC3339), h.Why)
+		}
+		if len(h.Ignored) > 0 {
+			line += "; makes no difference: " + strings.Join(h.Ignored, ", ")
 		}
 		t.row(h.Host, line)
 	}

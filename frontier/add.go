@@ -43,6 +43,7 @@ func (f *Frontier) Add(ctx context.Context, found crawler.Finding) (sum crawler.
 
 // add adds a part of a finding, and notes the hosts that have got something due.
 func (f *Frontier) add(ctx context.Context, tx *txn.Txn, part crawler.Finding, hosts map[string]bool) (added crawler.Added, err error) {
+	params := newParameters(tx)
 	for _, found := range part.URLs {
 		if !found.Changed.IsZero() && added.Hastened < part.Hasten {
 			sooner, err := f.hasten(ctx, tx, found, part.Spacing)
@@ -54,7 +55,7 @@ func (f *Frontier) add(ctx context.Context, tx *txn.Txn, part crawler.Finding, h
 				hosts[crawler.HostOf(found.URL)] = true
 			}
 		}
-		fresh, err := offer(ctx, tx, f.rules, found.URL, part.Depth, 0, part.Source)
+		fresh, err := offer(ctx, tx, f.rules, params, finding{url: found.URL, depth: part.Depth, source: part.Source})
 		if err != nil {
 			return added, err
 		}
@@ -66,38 +67,70 @@ func (f *Frontier) add(ctx context.Context, tx *txn.Txn, part crawler.Finding, h
 	return added, nil
 }
 
+// finding is a URL that was found.
+type finding struct {
+	url         page.URL
+	depth, hops int
+	source      string
+	// kept is whether it is taken even if its parameters make no difference; several,
+	// whether it was found with others that differ in those only.
+	kept, several bool
+}
+
 // offer adds a URL if it is taken and new, or brings it closer if it is known at
-// a greater depth. It returns the URL that was added: u, or the one that the rules
-// want in its stead (without a session id); "" if there is nothing new.
-func offer(ctx context.Context, tx *txn.Txn, rules Decider, u page.URL, depth, hops int, source string) (page.URL, error) {
-	old, known, err := ReadEntry(ctx, tx, u)
+// a greater depth. It returns the URL that was added: the one found, or the one that
+// the rules want in its stead (without a session id); "" if there is nothing new.
+func offer(ctx context.Context, tx *txn.Txn, rules Decider, params *parameters, f finding) (page.URL, error) {
+	old, known, err := ReadEntry(ctx, tx, f.url)
 	if err != nil {
 		return "", err
 	}
 	if known {
-		return "", approach(ctx, tx, rules, u, old, depth)
+		return "", approach(ctx, tx, rules, f.url, old, f.depth)
 	}
-	if hops > maxHops {
+	if f.hops > maxHops {
 		return "", nil
 	}
-	d, err := rules.Decide(ctx, u, depth)
+	d, err := rules.Decide(ctx, f.url, f.depth)
 	if err != nil {
 		return "", err
 	}
 	if !d.OK {
-		if d.Instead == "" || d.Instead == u {
+		if d.Instead == "" || d.Instead == f.url {
 			return "", nil
 		}
 		// A redirect to the very URL that another was taken for counts as a hop, so
 		// that the two cannot send us round in circles.
-		return offer(ctx, tx, rules, d.Instead, depth, hops+1, source)
+		f.url = d.Instead
+		f.hops++
+		return offer(ctx, tx, rules, params, f)
 	}
-	weight, err := weigh(ctx, tx, rules, u)
+	kept := f.kept && f.url.Query() != ""
+	if !kept && f.url.Query() != "" && d.Rule != "scope.seed" {
+		what, first, err := params.sort(ctx, f.url, f.several)
+		if err != nil {
+			return "", err
+		}
+		if what == leaveURL {
+			return "", nearer(ctx, tx, rules, first, f.depth)
+		}
+		kept = what == checkURL
+	}
+	weight, err := weigh(ctx, tx, rules, f.url)
 	if err != nil {
 		return "", err
 	}
-	put(tx, u, nil, schema.FrontierEntry{Depth: depth, Hops: hops, Source: source, Note: "new", Weight: weight})
-	return u, nil
+	put(tx, f.url, nil, schema.FrontierEntry{Depth: f.depth, Hops: f.hops, Source: f.source, Note: "new", Weight: weight, Kept: kept})
+	return f.url, nil
+}
+
+// nearer is approach for the URL that is fetched in the place of another.
+func nearer(ctx context.Context, tx *txn.Txn, rules Decider, u page.URL, depth int) error {
+	e, known, err := ReadEntry(ctx, tx, u)
+	if err != nil || !known {
+		return err
+	}
+	return approach(ctx, tx, rules, u, e, depth)
 }
 
 // approach lowers the depth of a known URL; what it links to is then looked at

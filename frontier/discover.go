@@ -10,7 +10,7 @@ import (
 	"indexer/txn"
 )
 
-// Observers are the two by which a crawl finds new URLs.
+// Observers are those by which a crawl finds new URLs.
 //
 //	discover  watches  frontier:discover (weak), at URL rows
 //	          reads    doc:links, doc:frames, url:state, frontier:entry of the page; entries of its targets
@@ -18,6 +18,12 @@ import (
 //	          wakes    ready (weak) of their hosts
 //	ready     watches  host:ready (weak)
 //	          tells    the crawler, which looks into the host's queue
+//	relook    watches  host:relook (weak), at host rows
+//	          reads    entries of the host; writes those that had lapsed
+//	          wakes    discover at its pages, ready, and itself until it is done
+//
+// Discover also compares pages that differ in a query parameter only, and learns from
+// that which parameters make no difference; see parameters.go.
 //
 // That a host has got work is told by a notification of its own, and not by
 // discover, because discover's transaction has not committed yet when it could.
@@ -25,6 +31,7 @@ func Observers(rules Decider, wake func(host string)) []notify.Observer {
 	d := discoverer{rules: rules}
 	return []notify.Observer{
 		{Name: "discover", Watches: schema.Discover, Weak: true, Batch: 8, Run: d.run},
+		{Name: "relook", Watches: schema.HostRelook, Weak: true, Run: relook},
 		{Name: "ready", Watches: schema.HostReady, Weak: true, Batch: 64, Run: func(_ context.Context, _ *txn.Txn, hosts []string) error {
 			for _, h := range hosts {
 				wake(h)
@@ -39,12 +46,13 @@ type discoverer struct {
 }
 
 func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
+	params := newParameters(tx)
 	for _, row := range rows {
 		u, err := schema.ParseURLRow(row)
 		if err != nil {
 			return err
 		}
-		if err := d.page(ctx, tx, u); err != nil {
+		if err := d.page(ctx, tx, params, u); err != nil {
 			return err
 		}
 	}
@@ -53,7 +61,7 @@ func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 
 // page offers everything that a page or redirect points at. What a robots.txt
 // redirects to are rules, which the crawler has read then, and no page.
-func (d discoverer) page(ctx context.Context, tx *txn.Txn, u page.URL) error {
+func (d discoverer) page(ctx context.Context, tx *txn.Txn, params *parameters, u page.URL) error {
 	if u.Path() == "/robots.txt" {
 		return nil
 	}
@@ -70,15 +78,22 @@ func (d discoverer) page(ctx context.Context, tx *txn.Txn, u page.URL) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case s.Target == "":
-	case s.Outcome == page.Redirect:
-		err = d.offer(ctx, tx, s.Target, from.Depth, from.Hops+1, u)
-	default:
-		err = d.offer(ctx, tx, s.Target, from.Depth+1, 0, u)
-	}
-	if err != nil {
+	if err := params.observe(ctx, u, from, s); err != nil {
 		return err
+	}
+	target := finding{url: s.Target, source: string(u), kept: true, depth: from.Depth + 1}
+	switch s.Outcome {
+	case page.Redirect:
+		target.depth, target.hops = from.Depth, from.Hops+1
+	case page.Gone, page.Other:
+		if err := params.replace(ctx, u, from); err != nil {
+			return err
+		}
+	}
+	if target.url != "" {
+		if err := d.offer(ctx, tx, params, target); err != nil {
+			return err
+		}
 	}
 	links, err := tx.Get(ctx, row, schema.Links)
 	if err != nil {
@@ -88,8 +103,12 @@ func (d discoverer) page(ctx context.Context, tx *txn.Txn, u page.URL) error {
 	if err != nil {
 		return err
 	}
+	several, err := params.severalOf(ctx, groups)
+	if err != nil {
+		return err
+	}
 	for _, g := range groups {
-		if err := d.offer(ctx, tx, g.Target, from.Depth+1, 0, u); err != nil {
+		if err := d.offer(ctx, tx, params, finding{url: g.Target, depth: from.Depth + 1, source: string(u), several: several[g.Target]}); err != nil {
 			return err
 		}
 	}
@@ -115,8 +134,8 @@ func (d discoverer) frames(ctx context.Context, tx *txn.Txn, u page.URL, depth i
 	return nil
 }
 
-func (d discoverer) offer(ctx context.Context, tx *txn.Txn, target page.URL, depth, hops int, source page.URL) error {
-	fresh, err := offer(ctx, tx, d.rules, target, depth, hops, string(source))
+func (d discoverer) offer(ctx context.Context, tx *txn.Txn, params *parameters, f finding) error {
+	fresh, err := offer(ctx, tx, d.rules, params, f)
 	if fresh != "" {
 		tx.Notify(crawler.HostOf(fresh), schema.HostReady)
 	}

@@ -78,28 +78,53 @@ func (f *Frontier) Hosts(ctx context.Context, after string, n int) ([]string, er
 // Due implements crawler.Frontier. Revisits that are due and new URLs take
 // turns, so that a site that never ends to have new URLs does not keep its known
 // pages from being looked at again.
+//
+// URLs that were queued before it was learned that a parameter makes no difference
+// are first taken out.
 func (f *Frontier) Due(ctx context.Context, host string, now time.Time, n int) ([]crawler.Job, time.Time, error) {
+	for {
+		jobs, next, undecided, err := f.due(ctx, host, now, n)
+		if err != nil || !undecided {
+			return jobs, next, err
+		}
+		if err := f.lapse(ctx, host, n); err != nil {
+			return nil, time.Time{}, err
+		}
+	}
+}
+
+func (f *Frontier) due(ctx context.Context, host string, now time.Time, n int) (_ []crawler.Job, next time.Time, undecided bool, err error) {
 	tx, err := f.db.Begin(ctx)
 	if err != nil {
-		return nil, time.Time{}, err
+		return nil, time.Time{}, false, err
 	}
 	defer tx.Rollback()
 	fresh, err := f.fresh(ctx, tx, host, now, n)
-	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("frontier: queue of %s: %w", host, err)
+	if err == nil && len(fresh) > 0 {
+		undecided, err = newParameters(tx).undecided(ctx, host, fresh)
+	}
+	if err != nil || undecided {
+		return nil, time.Time{}, undecided, wrapQueue(host, err)
 	}
 	again, next, _, err := f.part(ctx, tx, schema.QueueRevisits(host), "", now, n)
 	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("frontier: queue of %s: %w", host, err)
+		return nil, time.Time{}, false, wrapQueue(host, err)
 	}
 	if room := n - len(again); room > 0 && !next.IsZero() { // there are later ones
 		stray, err := f.astray(ctx, tx, host, now, room)
 		if err != nil {
-			return nil, time.Time{}, fmt.Errorf("frontier: queue of %s: %w", host, err)
+			return nil, time.Time{}, false, wrapQueue(host, err)
 		}
 		again = append(again, stray...)
 	}
-	return interleave(fresh, again, n), next, nil
+	return interleave(fresh, again, n), next, false, nil
+}
+
+func wrapQueue(host string, err error) error {
+	if err != nil {
+		return fmt.Errorf("frontier: queue of %s: %w", host, err)
+	}
+	return nil
 }
 
 // fresh reads up to n new URLs of a host, from where the queue was last seen to

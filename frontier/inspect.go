@@ -73,6 +73,15 @@ func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
 		return nil, fmt.Errorf("frontier: rules for %s: %w", u, err)
 	}
 	i.Rule, i.Why = d.Rule, d.Why
+	if d.OK && (!known || e.Lapsed) {
+		why, err := newParameters(tx).explain(ctx, u)
+		if err != nil {
+			return nil, fmt.Errorf("frontier: parameters of %s: %w", u, err)
+		}
+		if why != "" {
+			i.Rule, i.Why = ParameterRule, why
+		}
+	}
 	return i, i.readRobots(ctx, tx, u)
 }
 
@@ -135,6 +144,8 @@ type HostQueue struct {
 	// BackingOff is until when the host is left alone, and Why.
 	BackingOff *time.Time `json:"backing_off_until,omitempty"`
 	Why        string     `json:"why,omitempty"`
+	// Ignored are the query parameters that make no difference there.
+	Ignored []string `json:"ignored_parameters,omitempty"`
 }
 
 // HostQueues lists the hosts that have something waiting, in order. It reads the
@@ -180,6 +191,11 @@ func (h *HostQueue) count(due time.Time) {
 }
 
 func (h *HostQueue) readState(ctx context.Context, tx *txn.Txn) error {
+	params, err := newParameters(tx).of(ctx, h.Host)
+	if err != nil {
+		return err
+	}
+	h.Ignored = params.ignored
 	v, err := tx.Get(ctx, h.Host, schema.HostState)
 	if err != nil || !v.Exists {
 		return err

@@ -43,7 +43,7 @@ func (f *Frontier) Known(ctx context.Context, host string, after page.URL, n int
 			return nil // the same name with another scheme or port
 		}
 		e, known, err := ReadEntry(ctx, tx, u)
-		if err != nil || !known || e.State == schema.EntryDone {
+		if err != nil || !known || e.State == schema.EntryDone || e.Lapsed {
 			return err
 		}
 		list = append(list, crawler.Known{Job: jobOf(u, e), Refused: e.IsRefused()})

@@ -33,7 +33,7 @@ func (f *Frontier) Visited(ctx context.Context, v crawler.Visit) error {
 
 func (f *Frontier) afterVisit(e *schema.FrontierEntry, v crawler.Visit, effect loader.Effect) {
 	e.Visits++
-	e.Claim, e.Refused, e.Withdrawn, e.Weight = time.Time{}, false, false, 0
+	e.Claim, e.Refused, e.Withdrawn, e.Lapsed, e.Weight = time.Time{}, false, false, false, 0
 	e.Remember(pastVisit(v, effect))
 	e.Last = v.Fetch.Time
 	if e.Last.IsZero() {

@@ -98,7 +98,9 @@ func writeDocument(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Docum
 		tx.Notify(row, schema.Push)
 	}
 	writeLead(tx, u, old.Target, now.Target)
-	if now.Target != "" && now.Target != old.Target {
+	// A crawl compares what URLs say that differ in a query parameter only.
+	differs := u.Query() != "" && (old.Outcome != now.Outcome || old.Key != now.Key)
+	if differs || now.Target != "" && now.Target != old.Target {
 		tx.Notify(row, schema.Discover)
 	}
 	isPage, wasPage := now.Outcome == page.Page, old.Outcome == page.Page

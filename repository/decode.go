@@ -37,6 +37,7 @@ var decoders = map[txn.Column]func([]byte) (any, error){
 	schema.Anchors:      decoder(schema.DecodeAnchors),
 	schema.Indexed:      decoder(schema.DecodeIndexed),
 	schema.Entry:        decoder(schema.DecodeEntry),
+	schema.HostVariants: decoder(schema.DecodeVariants),
 
 	schema.Mass:          decoder(schema.DecodeMass),
 	schema.Edges:         decoder(decodeEdges),
@@ -122,6 +123,13 @@ var rowForms = map[string]func(row string) (text string, err error){
 		}
 		k, m, err := schema.ParseMemberRow(row)
 		return hex.EncodeToString(k[:]) + " from " + string(m.URL), err
+	},
+	schema.GroupHost: func(row string) (string, error) {
+		host, names, without, err := schema.ParseVariantRow(row)
+		if err != nil {
+			return row, nil //nolint:nilerr // the row of a host itself
+		}
+		return fmt.Sprintf("%s without %s: %s", host, names, without), nil
 	},
 	schema.GroupQueue: func(row string) (string, error) {
 		host, u, due, err := schema.ParseQueueRow(row)

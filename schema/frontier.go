@@ -69,7 +69,11 @@ type FrontierEntry struct {
 	Refused bool
 	// Withdrawn is whether its page was taken out of the index by a refusal, and has
 	// not been visited since.
-	Withdrawn    bool
+	Withdrawn bool
+	// Kept is whether the URL is fetched although a parameter of it makes no difference:
+	// something leads to it, or it is to show whether that is still so. Lapsed is set with
+	// EntryRefused where it is not fetched for that reason.
+	Kept, Lapsed bool
 	Due          time.Time // of revisits
 	Depth, Hops  int
 	ETag         string
@@ -115,6 +119,8 @@ const (
 	entryRefused   = 2
 	entryWithdrawn = 4
 	entryMore      = 8 // there is a part of later versions
+	entryKept      = 16
+	entryLapsed    = 32
 )
 
 func (e *FrontierEntry) hasMore() bool {
@@ -125,7 +131,8 @@ func (e *FrontierEntry) flags() (f byte) {
 	for _, flag := range []struct {
 		set bool
 		bit byte
-	}{{e.Revisit, entryRevisit}, {e.Refused, entryRefused}, {e.Withdrawn, entryWithdrawn}, {e.hasMore(), entryMore}} {
+	}{{e.Revisit, entryRevisit}, {e.Refused, entryRefused}, {e.Withdrawn, entryWithdrawn}, {e.hasMore(), entryMore},
+		{e.Kept, entryKept}, {e.Lapsed, entryLapsed}} {
 		if flag.set {
 			f |= flag.bit
 		}
@@ -139,6 +146,7 @@ func DecodeEntry(b []byte) (FrontierEntry, error) {
 	e := FrontierEntry{State: EntryState(d.Byte())}
 	f := d.Byte()
 	e.Revisit, e.Refused, e.Withdrawn = f&entryRevisit != 0, f&entryRefused != 0, f&entryWithdrawn != 0
+	e.Kept, e.Lapsed = f&entryKept != 0, f&entryLapsed != 0
 	e.Depth, e.Hops = int(d.Uint()), int(d.Uint())
 	e.ETag, e.LastModified = d.Text(), d.Text()
 	e.Interval = d.duration(time.Second)

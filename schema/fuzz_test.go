@@ -43,6 +43,7 @@ func FuzzDecode(f *testing.F) {
 		again(t, b, StoredChoice.Encode, DecodeChoice)
 		again(t, b, StoredSection.Encode, DecodeSection)
 		again(t, b, FrontierEntry.Encode, DecodeEntry)
+		again(t, b, Variants.Encode, DecodeVariants)
 	})
 }
 

@@ -110,6 +110,9 @@ func codecs() []codec {
 	for _, e := range someEntries() {
 		add(codecOf("frontier entry", e, FrontierEntry.Encode, DecodeEntry))
 	}
+	for _, v := range []Variants{{First: someURL}, {First: someURL, Spare: someURL, Checks: 3, Differ: true, Seen: []uint32{1, 1 << 31}}} {
+		add(codecOf("row of variants", v, Variants.Encode, DecodeVariants))
+	}
 	for _, b := range [][]byte{{}, []byte(long)} {
 		add(codecOf("body", b, EncodeBody, DecodeBody))
 	}

@@ -1,0 +1,116 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"indexer/page"
+	"indexer/store"
+	"indexer/txn"
+)
+
+// The columns by which a crawl learns which query parameters make no difference. They
+// stand in host rows; see package frontier, parameters.go.
+var (
+	// HostParameters is what is known of the parameters of a host. w: discover
+	HostParameters = txn.Column{Group: GroupHost, Name: "parameters"}
+	// HostVariants, at a row of VariantRow, is the URL that stands for all URLs that differ
+	// in some parameters only. w: discover, frontier
+	HostVariants = txn.Column{Group: GroupHost, Name: "variants"}
+	// HostRelook is never written; a weak notification says that a parameter makes a
+	// difference after all, and that the host's pages are to be looked at again. o: relook
+	HostRelook = txn.Column{Group: GroupHost, Name: "relook"}
+	// HostRelookAt is how far relook has come. w: discover, relook
+	HostRelookAt = txn.Column{Group: GroupHost, Name: "relook-at"}
+)
+
+// Parameter is what is known of a query parameter of a host.
+type Parameter struct {
+	Name string `json:"name"`
+	// Families is how many URLs without the parameter have a row of variants.
+	Families int `json:"families,omitempty"`
+	// Pairs counts the URLs that had the content of another one that differs in this
+	// parameter only, since the last contradiction. Contents are hashes of what was seen.
+	Pairs    int      `json:"pairs,omitempty"`
+	Contents []uint32 `json:"contents,omitempty"`
+	// Contradictions counts the pairs whose contents differed.
+	Contradictions int `json:"contradictions,omitempty"`
+	// Ignored is whether the parameter is held to make no difference.
+	Ignored bool `json:"ignored,omitempty"`
+}
+
+// EncodeParameters encodes for HostParameters.
+func EncodeParameters(list []Parameter) ([]byte, error) {
+	b, err := json.Marshal(list)
+	if err != nil {
+		return nil, fmt.Errorf("schema: encode parameters: %w", err)
+	}
+	return b, nil
+}
+
+// DecodeParameters undoes EncodeParameters. No value is an empty list.
+func DecodeParameters(b []byte) (list []Parameter, err error) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	if err := json.Unmarshal(b, &list); err != nil {
+		return nil, fmt.Errorf("schema: parameters of a host: %w: %w", store.ErrCorrupt, err)
+	}
+	return list, nil
+}
+
+// Variants is what is known of the URLs that differ in some parameters only.
+type Variants struct {
+	// First is the one that is fetched.
+	First page.URL
+	// Spare is one that was left out; it takes the place of First if that is gone.
+	Spare page.URL
+	// Checks counts those that were fetched besides, to see whether they still say the same.
+	Checks int
+	// Differ is whether they were found to say different things: all of them are fetched.
+	Differ bool
+	// Seen are hashes of those that were compared with First.
+	Seen []uint32
+}
+
+// VariantRow is the row of the URLs of a host that are the same but for some
+// parameters: names joined by "&", and the URL without them.
+func VariantRow(host, names string, without page.URL) string {
+	return host + "\x00" + names + "\x00" + without.Key()
+}
+
+// ParseVariantRow undoes VariantRow.
+func ParseVariantRow(row string) (host, names string, without page.URL, err error) {
+	parts := strings.SplitN(row, "\x00", 3)
+	if len(parts) != 3 {
+		return "", "", "", fmt.Errorf("schema: variant row %q: %w", row, store.ErrCorrupt)
+	}
+	without, err = ParseURLRow(parts[2])
+	return parts[0], parts[1], without, err
+}
+
+// Encode for HostVariants.
+func (v Variants) Encode() []byte {
+	b := enc(nil).string(string(v.First)).string(string(v.Spare)).uint(uint64(v.Checks))
+	b = b.byte(flags(v.Differ)).uint(uint64(len(v.Seen)))
+	for _, hash := range v.Seen {
+		b = b.uint(uint64(hash))
+	}
+	return b
+}
+
+// DecodeVariants undoes Encode.
+func DecodeVariants(b []byte) (Variants, error) {
+	d := newDec(b)
+	v := Variants{First: page.URL(d.Text()), Spare: page.URL(d.Text()), Checks: int(d.Uint()), Differ: d.Byte() == 1}
+	n := d.Uint()
+	if n > uint64(len(d.Rest())) { // each takes a byte at least
+		d.Fail()
+		n = 0
+	}
+	for range n {
+		v.Seen = append(v.Seen, uint32(d.Uint()))
+	}
+	return v, d.done("row of variants")
+}
