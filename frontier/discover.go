@@ -112,12 +112,12 @@ func (d discoverer) page(ctx context.Context, tx *txn.Txn, params *parameters, u
 			return err
 		}
 	}
-	return d.frames(ctx, tx, u, from.Depth+1)
+	return d.frames(ctx, tx, params, u, from.Depth+1)
 }
 
 // frames offers what the frames of a page show, at the depth of a link: a frameset is a
 // page of its own, and what stands in it are others.
-func (d discoverer) frames(ctx context.Context, tx *txn.Txn, u page.URL, depth int) error {
+func (d discoverer) frames(ctx context.Context, tx *txn.Txn, params *parameters, u page.URL, depth int) error {
 	v, err := tx.Get(ctx, schema.URLRow(u), schema.Frames)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (d discoverer) frames(ctx context.Context, tx *txn.Txn, u page.URL, depth i
 		return err
 	}
 	for _, target := range frames {
-		if err := d.offer(ctx, tx, target, depth, 0, u); err != nil {
+		if err := d.offer(ctx, tx, params, finding{url: target, depth: depth, source: string(u)}); err != nil {
 			return err
 		}
 	}
