@@ -21,7 +21,9 @@ type app struct {
 	stderr *console
 	flags  globalFlags
 
-	beginsCrawl bool // this command crawls
+	beginsCrawl bool     // this command crawls
+	command     string   // as people call it: "indexer replay"
+	standby     *standby // of a server; set before it opens anything
 	// freeBytes tells what may still be written to the disk; nil: the disk itself does.
 	freeBytes func() (int64, error)
 
@@ -83,6 +85,7 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	}
 	crawlSettings(cmd, given)
 	_, a.flags.dataGiven = given["data"]
+	a.command = cmd.CommandPath()
 	var err error
 	if a.cfg, err = config.Load(a.flags.config, given); err != nil {
 		return err

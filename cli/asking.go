@@ -41,10 +41,14 @@ const askFor = 5 * time.Second
 func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) error {
 	tries := time.NewTimer(askFor)
 	defer tries.Stop()
-	for wait := 10 * time.Millisecond; ; wait *= 2 {
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
 		done, err := a.tryToAsk(ctx, req, stdout)
 		if done {
 			return err
+		}
+		if errors.Is(err, errAskAgain) { // there will be another holder in a moment
+			tries.Reset(askFor)
+			wait = 10 * time.Millisecond
 		}
 		select {
 		case <-time.After(wait):
@@ -57,7 +61,7 @@ func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) er
 }
 
 // tryToAsk reports false if the directory is held by a process that does not
-// answer just now.
+// answer just now, or gave it to another one before it had answered anything.
 func (a *app) tryToAsk(ctx context.Context, req control.Request, stdout io.Writer) (done bool, err error) {
 	s, inUse := a.open(ctx, false)
 	if inUse == nil {
@@ -66,8 +70,13 @@ func (a *app) tryToAsk(ctx context.Context, req control.Request, stdout io.Write
 	if !errors.Is(inUse, store.ErrInUse) {
 		return true, inUse
 	}
-	status, err := control.Ask(ctx, a.cfg.Data, req, stdout, a.stderr)
+	printed := &countingWriter{w: stdout}
+	status, err := control.Ask(ctx, a.cfg.Data, req, printed, a.stderr)
 	switch {
+	case err == nil && status == statusAskAgain:
+		return printed.n > 0, errAskAgain
+	case errors.Is(err, control.ErrCutOff) && printed.n == 0: // it closed before it took the question
+		return false, errAskAgain
 	case errors.Is(err, control.ErrNobody):
 		return false, inUse
 	case err != nil:
@@ -76,6 +85,18 @@ func (a *app) tryToAsk(ctx context.Context, req control.Request, stdout io.Write
 		return true, statusError(status)
 	}
 	return true, nil
+}
+
+// countingWriter knows how much went through it.
+type countingWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // request is a question in the form that was asked for.

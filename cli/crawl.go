@@ -47,8 +47,9 @@ Whoever crawls hosts of others should say with --contact where the operator of t
 crawl is found.
 
 The first interrupt lets requests under way end and saves; the second one stops at
-once. While it runs, inspect, stats, export and verify ask this process, and query
-reads the index files.`
+once. A server that does not crawl gives the data directory back for this, and takes it
+again afterwards. While the crawl runs, inspect, stats, export and verify ask this
+process, and query reads the index files.`
 
 func (a *app) crawlCommand() *cobra.Command {
 	cmd := &cobra.Command{

@@ -31,6 +31,10 @@ const (
 	statusInterrupted = 130
 )
 
+// statusAskAgain is how a process that is giving the data directory to another one ends
+// what it was asked. No command ends with it.
+const statusAskAgain = 75
+
 // statusMeaning is what help says of a status.
 var statusMeaning = map[int]string{
 	statusDone:        "done",
@@ -69,6 +73,7 @@ var (
 	errNoIndexFiles = errors.New("the index files of this data directory are missing")
 	errForeign      = errors.New("this directory holds something else")
 	errDifferences  = errors.New("what the observers left is not what the fetches mean")
+	errAskAgain     = errors.New("the process that holds the data directory gave it to another one before its answer was complete")
 	errNotAsked     = errors.New("the data directory is in use by another process, and it could not be asked")
 )
 
@@ -100,7 +105,7 @@ var outcomes = []outcome{
 	{index.IsDamage, statusFailed, anewHint},
 	{is(store.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
 	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "until that process is done, the commands that only look or wait (query, inspect, stats, export, verify, scan, check, wait, …) can be used all the same"},
-	{is(control.ErrCutOff), statusFailed, "run the same command again"},
+	{is(control.ErrCutOff, errAskAgain), statusFailed, "run the same command again"},
 	{is(errNoData, index.ErrNoIndex), statusUsage, "fill it with `indexer crawl SEEDS.txt` or `indexer replay FILE.warc.gz`, or name another directory with --data"},
 	{is(errNoIndexFiles), statusUsage, "`indexer wait` makes them again from what is stored"},
 	{is(index.ErrForeign), statusUsage, anewHint},

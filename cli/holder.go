@@ -2,43 +2,161 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"syscall"
 	"time"
 
 	"indexer/control"
 	"indexer/store"
 )
 
-// dyingFor bounds how long a command waits for a data directory whose holder does not
-// answer: a process that was killed has its lock until the kernel is done with it,
-// which takes a moment if it had much memory.
-const dyingFor = 2 * time.Second
+// The bounds of waiting for a data directory that another process has.
+const (
+	// dyingFor is for a holder that does not answer: it is beginning or ending, or was
+	// killed, and the kernel is not done with it.
+	dyingFor = 2 * time.Second
+	// releaseFor is for a holder that is giving the directory back.
+	releaseFor = 30 * time.Second
+	// holderTime is for an answer. A holder that is stopped never gives one.
+	holderTime = 10 * time.Second
+)
 
-// openToLoad opens the data directory, which it makes if there is none. If another
-// process has it and answers, that is an error at once; if nobody answers, the holder
-// may be ending, and the directory free in a moment.
+// holding is what the holder of a data directory says of itself.
+type holding struct {
+	Command  string   `json:"command"` // as "indexer serve"
+	Process  int      `json:"process"`
+	Releases releases `json:"releases"`
+}
+
+// releases says when a process gives the data directory back.
+type releases string
+
+const (
+	releasesOnRequest releases = "on request" // a server that does nothing but serve
+	releasesSoon      releases = "soon"       // a command that looks something up
+	releasesWhenDone  releases = "when done"  // a command that loads: it is working
+)
+
+func (h holding) String() string { return fmt.Sprintf("`%s` (process %d)", h.Command, h.Process) }
+
+// holding tells of this process.
+func (s *session) holding() holding {
+	h := holding{Command: s.app.command, Process: os.Getpid(), Releases: releasesSoon}
+	switch {
+	case s.app.standby != nil && !s.app.standby.crawls.Load():
+		h.Releases = releasesOnRequest
+	case s.loads || s.app.standby != nil:
+		h.Releases = releasesWhenDone
+	}
+	return h
+}
+
+// releaseRequest is the argument of the request "holder" of a command that needs the
+// directory for itself.
+type releaseRequest struct {
+	For     string `json:"for"` // the command
+	Process int    `json:"process"`
+}
+
+// isGone reports whether the process that asked has ended. One of another machine or
+// container cannot be seen and counts as gone.
+func (r releaseRequest) isGone() bool {
+	p, err := os.FindProcess(r.Process)
+	if err != nil {
+		return true
+	}
+	err = p.Signal(syscall.Signal(0))
+	_ = p.Release() // frees memory at most
+	return errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH)
+}
+
+// answerHolder tells who holds the directory and, if it is asked to and can, begins to
+// give it back.
+func (s *session) answerHolder(req control.Request, stdout io.Writer) error {
+	h := s.holding()
+	if len(req.Args) > 0 && h.Releases == releasesOnRequest {
+		var r releaseRequest
+		if err := json.Unmarshal([]byte(req.Args[0]), &r); err != nil {
+			return &usageError{reason: "the request to release the data directory cannot be read"}
+		}
+		s.app.standby.askToRelease(r)
+	}
+	return printJSON(stdout, h)
+}
+
+// askHolder asks the process that holds the data directory who it is and, if release is
+// set, to give the directory back. Errors are those of control.Ask.
+func (a *app) askHolder(ctx context.Context, release bool) (holding, error) {
+	ctx, cancel := context.WithTimeout(ctx, holderTime)
+	defer cancel()
+	req := control.Request{Command: "holder"}
+	if release {
+		arg, err := json.Marshal(releaseRequest{a.command, os.Getpid()})
+		if err != nil {
+			return holding{}, fmt.Errorf("ask for the data directory: %w", err)
+		}
+		req.Args = []string{string(arg)}
+	}
+	out := &boundedBuffer{most: 64 << 10}
+	status, err := control.Ask(ctx, a.cfg.Data, req, out, io.Discard)
+	if err != nil {
+		return holding{}, err
+	}
+	h := holding{Command: "indexer", Releases: releasesWhenDone} // of one that does not know the question
+	if status != statusDone {
+		return h, nil
+	}
+	if err := json.Unmarshal(out.Bytes(), &h); err != nil {
+		return h, fmt.Errorf("the holder of the data directory gave an answer that cannot be read: %w", err)
+	}
+	return h, nil
+}
+
+// openToLoad opens the data directory for a command that loads, and makes it if there is
+// none. A server that does nothing but serve is asked to release it; a command that only
+// looks something up is waited for; one that loads is an error at once, because it may
+// take for ever. A holder that does not answer is beginning or ending: the directory may
+// be free in a moment.
 func (a *app) openToLoad(ctx context.Context) (*session, error) {
-	tries := time.NewTimer(dyingFor)
-	defer tries.Stop()
+	begun := time.Now()
+	until, told := begun.Add(dyingFor), false
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
-		s, err := a.open(ctx, true)
-		if err == nil || !errors.Is(err, store.ErrInUse) || a.isAnswered(ctx) {
-			return s, err
+		s, inUse := a.open(ctx, true)
+		if inUse == nil || !errors.Is(inUse, store.ErrInUse) {
+			return s, inUse
+		}
+		h, err := a.askHolder(ctx, true)
+		switch {
+		case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrCutOff):
+		case err != nil:
+			return nil, fmt.Errorf("%w; its holder could not be asked for it: %w", inUse, err)
+		case h.Releases == releasesWhenDone:
+			return nil, fmt.Errorf("%w: %s is at work in it", inUse, h)
+		default:
+			until = begun.Add(releaseFor)
+			if !told {
+				_, _ = fmt.Fprintf(a.stderr, "waiting for %s to give the data directory back\n", h)
+				told = true
+			}
+			failpoint("asked")
+		}
+		if time.Now().After(until) {
+			if told {
+				inUse = fmt.Errorf("%w: nobody gave it back within %v", inUse, releaseFor)
+			}
+			return nil, inUse
 		}
 		select {
 		case <-time.After(wait):
-		case <-tries.C:
-			return nil, err
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
 	}
 }
 
-// isAnswered reports whether the holder of the data directory answers at all. It is
-// asked something that nobody knows.
-func (a *app) isAnswered(ctx context.Context) bool {
-	_, err := control.Ask(ctx, a.cfg.Data, control.Request{Command: "anybody"}, io.Discard, io.Discard)
-	return !errors.Is(err, control.ErrNobody)
-}
+// failpoint is called at the steps of a handover. Tests end or stop the process there.
+var failpoint = func(string) {}

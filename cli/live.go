@@ -22,22 +22,12 @@ type liveSource struct {
 
 // mountLive adds the status page, metrics and health checks to a server. The caller
 // closes what it returns before the session.
-func (s *session) mountLive(o *web.Options) (*live.Live, error) {
-	serve := s.app.cfg.Serve
-	l, err := live.New(liveSource{s.repo, s}, live.Options{Clients: serve.StatusClients, Profiles: serve.Profiles, Notes: o.Notes, Log: o.Log})
-	if err != nil {
-		return nil, err
-	}
-	o.Mounts, o.Open, o.Live = l.Mounts(), live.Open(), true
-	return l, nil
-}
-
-// mountBeside adds the status page of the process that holds the data directory, health
-// checks and metrics to a server that has index files only. The caller closes what it
-// returns.
-func (a *app) mountBeside(ctx context.Context, o *web.Options, files *indexFiles) (*live.Live, error) {
-	serve := a.cfg.Serve
-	l, err := live.New(&besideSource{app: a, ctx: ctx}, live.Options{Clients: serve.StatusClients, Profiles: serve.Profiles, Search: files.ready, Notes: o.Notes, Log: o.Log})
+func (st *standby) mountLive(o *web.Options, files *indexFiles) (*live.Live, error) {
+	serve := st.app.cfg.Serve
+	l, err := live.New(&standbySource{st: st}, live.Options{
+		Clients: serve.StatusClients, Profiles: serve.Profiles,
+		Search: files.ready, Elsewhere: st.isElsewhere, Notes: st.notes, Log: o.Log,
+	})
 	if err != nil {
 		return nil, err
 	}

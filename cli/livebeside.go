@@ -39,7 +39,10 @@ const (
 )
 
 // errNotTold: the process that holds the data directory does not tell how its pipeline is.
-var errNotTold = errors.New("the process that holds the data directory does not answer")
+var errNotTold = fmt.Errorf("%w: the process that holds the data directory does not answer", live.ErrUnknown)
+
+// errNotHeld: there is no such process just now.
+var errNotHeld = fmt.Errorf("%w: the data directory is changing hands", live.ErrUnknown)
 
 func (b *besideSource) ask(ctx context.Context, q liveRequest) (*liveReport, error) {
 	args, err := json.Marshal(q)
@@ -63,7 +66,7 @@ func (b *besideSource) ask(ctx context.Context, q liveRequest) (*liveReport, err
 	return r, nil
 }
 
-// Pulse asks for it. Where it is not told, it is the last one, not ready.
+// Pulse asks for it. Where it is not told, it is the last one, and unknown.
 func (b *besideSource) Pulse() repository.Pulse {
 	b.asking.Lock()
 	defer b.asking.Unlock()
@@ -98,6 +101,19 @@ func (b *besideSource) FoundSince(t time.Time) observers.Latency {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return observers.LatencySince(b.found, t)
+}
+
+// Found lists the pages of which was told.
+func (b *besideSource) Found(since time.Time) []observers.Found {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	first, _ := slices.BinarySearchFunc(b.found, since, func(f observers.Found, t time.Time) int {
+		if f.At.After(t) {
+			return 1
+		}
+		return -1
+	})
+	return slices.Clone(b.found[first:])
 }
 
 // Space asks for all that costs a scan; DeadCount and Frontier tell what came of it.

@@ -28,8 +28,9 @@ Damaged records are listed with file and offset, and the rest of the file is
 loaded: that alone is no failure. A file in which there is no record at all is
 bad input; the other files are loaded all the same.
 
-While it runs, inspect, stats, export and verify ask this process, and query reads
-the index files.`
+A server that does not crawl gives the data directory back for this, and takes it
+again afterwards. While replay runs, inspect, stats, export and verify ask this
+process, and query reads the index files.`
 
 func (a *app) replayCommand() *cobra.Command {
 	cmd := &cobra.Command{

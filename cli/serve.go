@@ -23,8 +23,11 @@ the crawl has ended.
 /status shows the pipeline at work, /metrics the same for Prometheus, and /healthz and
 /readyz are for whatever supervises the process.
 
-While another process has the data directory, searching goes on from the index files,
-and that process is asked for details and for what /status and /metrics show.
+A server that does not crawl gives the data directory back when another command needs
+it for itself (replay, crawl, serve --crawl), and takes it again when that command has
+ended. Meanwhile searching goes on from the index files, and that process is asked for
+details and for what /status and /metrics show. A server that crawls keeps the
+directory until the crawl has ended.
 
 Other machines reach it only with --allow-remote, an address in --listen, and
 credentials: --user with --password-file, or --token-file. Passwords cross the
@@ -66,6 +69,10 @@ func (a *app) serve(ctx context.Context, seeds []string) error {
 	if err != nil {
 		return err
 	}
+	fetchOptions, err := crawl.fetchOptions(int64(a.cfg.WARC.MaxBody))
+	if err != nil {
+		return err
+	}
 	crawls := len(seeds) > 0
 	if crawls {
 		if err := crawl.prepareArchive(); err != nil {
@@ -79,87 +86,74 @@ func (a *app) serve(ctx context.Context, seeds []string) error {
 	}
 	options := a.webOptions(secret)
 	a.beginsCrawl = crawls
+	st := newStandby(ctx, a)
+	st.crawls.Store(crawls)
+	a.standby = st
 	open := func(ctx context.Context) (*session, error) { return a.open(ctx, false) }
 	if crawls {
+		a.command += " --crawl"
 		open = a.openToLoad
 	}
 	s, err := open(ctx)
-	switch {
-	case err == nil:
-		err = s.serve(ctx, l, options, from, crawl, crawls)
-		return errors.Join(err, s.close(ctx))
-	case errors.Is(err, store.ErrInUse) && !crawls:
-		return errors.Join(a.serveBeside(ctx, l, options), closeListener(l))
+	if err != nil && (crawls || !errors.Is(err, store.ErrInUse)) {
+		return errors.Join(err, closeListener(l))
 	}
-	return errors.Join(err, closeListener(l))
+	a.beginsCrawl = false // whoever opens the directory again goes on with what is there
+	if s == nil {
+		_, _ = fmt.Fprintln(a.stderr, "Another process has the data directory: searching goes on from the index files, and that process is asked for details.")
+	}
+	st.begin(s)
+	work := func(context.Context) error { return nil }
+	if crawls {
+		work = func(ctx context.Context) error { return s.crawlBeside(ctx, from, crawl, fetchOptions) }
+	}
+	err = st.serve(ctx, l, options, work)
+	return errors.Join(err, st.close(ctx))
 }
 
-// serve serves an open data directory, and crawls as well if crawls.
-func (s *session) serve(ctx context.Context, l net.Listener, o web.Options, from foundSeeds, f crawlFlags, crawls bool) error {
-	o.Inspect = web.Local{Repo: s.repo}
-	status, err := s.mountLive(&o)
+// serve serves until ctx ends, and does some work beside. It takes the listener over.
+func (st *standby) serve(ctx context.Context, l net.Listener, o web.Options, work func(context.Context) error) (err error) {
+	files, err := openIndexFiles(st.app.openIndex, st.app.log)
+	if err != nil {
+		return errors.Join(err, closeListener(l))
+	}
+	defer func() { err = errors.Join(err, files.Close()) }()
+	o.Search, o.Inspect, o.Notes = files, st, st.notes
+	status, err := st.mountLive(&o, files)
 	if err != nil {
 		return errors.Join(err, closeListener(l))
 	}
 	defer status.Close()
-	if !crawls {
-		return s.app.serveIndex(ctx, l, o)
-	}
-	fetchOptions, err := f.fetchOptions(int64(s.app.cfg.WARC.MaxBody))
+	server, err := web.New(o)
 	if err != nil {
 		return errors.Join(err, closeListener(l))
 	}
+	_, _ = fmt.Fprintf(st.app.stderr, "serving on http://%s/\n", l.Addr())
+	told := context.AfterFunc(ctx, func() {
+		_, _ = fmt.Fprintln(st.app.stderr, "ending: requests under way are answered; interrupt again to stop at once")
+	})
+	defer told()
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.app.serveIndex(ctx, l, o) })
-	g.Go(func() error { return s.crawlBeside(ctx, from, f, fetchOptions) })
+	g.Go(func() error { return server.Serve(ctx, l) })
+	g.Go(func() error { return work(ctx) })
+	g.Go(func() error {
+		st.run(ctx)
+		return nil
+	})
 	return g.Wait()
 }
 
 // crawlBeside crawls while the server serves. A crawl from which nothing came is no
-// reason to take the index away from its readers.
+// reason to take the index away from its readers. When it has ended, the server gives
+// the directory back on request.
 func (s *session) crawlBeside(ctx context.Context, from foundSeeds, f crawlFlags, o fetch.Options) error {
+	defer s.app.standby.crawls.Store(false)
 	err := s.app.crawlIn(ctx, s, from, f, o)
 	if errors.Is(err, errNothingFetched) {
 		_, _ = fmt.Fprintf(s.app.stderr, "%v; the server goes on\n", err)
 		return nil
 	}
 	return err
-}
-
-// serveBeside serves the index files of a directory that another process has.
-func (a *app) serveBeside(ctx context.Context, l net.Listener, o web.Options) error {
-	const note = "Another process has the data directory: searching goes on from the index files, and that process is asked for details."
-	_, _ = fmt.Fprintln(a.stderr, note)
-	o.Inspect = remoteInspector{a}
-	o.Notes = []string{note}
-	return a.serveIndex(ctx, l, o)
-}
-
-// serveIndex serves until ctx ends. It takes the listener over.
-func (a *app) serveIndex(ctx context.Context, l net.Listener, o web.Options) (err error) {
-	files, err := openIndexFiles(a.openIndex, a.log)
-	if err != nil {
-		return errors.Join(err, closeListener(l))
-	}
-	defer func() { err = errors.Join(err, files.Close()) }()
-	o.Search = files
-	if o.Mounts == nil {
-		status, err := a.mountBeside(ctx, &o, files)
-		if err != nil {
-			return errors.Join(err, closeListener(l))
-		}
-		defer status.Close()
-	}
-	server, err := web.New(o)
-	if err != nil {
-		return errors.Join(err, closeListener(l))
-	}
-	_, _ = fmt.Fprintf(a.stderr, "serving on http://%s/\n", l.Addr())
-	told := context.AfterFunc(ctx, func() {
-		_, _ = fmt.Fprintln(a.stderr, "ending: requests under way are answered; interrupt again to stop at once")
-	})
-	defer told()
-	return server.Serve(ctx, l)
 }
 
 // closeListener closes a listener that may have been closed.

@@ -87,6 +87,8 @@ func (r remoteInspector) ask(ctx context.Context, q webRequest) (*webAnswer, err
 		return nil, fmt.Errorf("%w: %w", web.ErrElsewhere, err)
 	case err != nil:
 		return nil, err
+	case status == statusAskAgain:
+		return nil, fmt.Errorf("%w: %w", web.ErrElsewhere, errAskAgain)
 	case status != statusDone:
 		return nil, fmt.Errorf("%w: it says: %s", web.ErrElsewhere, strings.TrimSpace(said.String()))
 	}

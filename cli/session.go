@@ -24,6 +24,10 @@ type session struct {
 	repo   *repository.Repository
 	server *control.Server // nil where the directory cannot hold a socket
 	crawl  *frontier.Crawl
+	loads  bool // for a command that loads
+	// leaving says that the directory is being given to another process, which can be
+	// asked what is not answered here any more.
+	leaving atomic.Bool
 
 	crawler atomic.Pointer[crawler.Crawler] // while it runs
 }
@@ -62,7 +66,7 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{app: a, repo: repo, crawl: crawl}
+	s := &session{app: a, repo: repo, crawl: crawl, loads: create}
 	if s.server, err = control.Serve(a.cfg.Data, s.answer); err != nil {
 		a.log.Warn("other processes cannot ask this one", zap.Error(err))
 	}
@@ -72,24 +76,36 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 // close lets requests under way end, unless ctx has, and then closes the
 // directory. What is left to do is done after the next open.
 func (s *session) close(ctx context.Context) error {
-	var err error
-	if s.server != nil {
-		if n := s.server.Requests(); n > 0 {
-			_, _ = fmt.Fprintf(s.app.stderr, "answering %d other processes before closing\n", n)
-		}
-		err = s.server.Close(ctx)
+	return errors.Join(s.stopAnswering(ctx), s.repo.Close())
+}
+
+// stopAnswering takes no more requests of other processes, and lets those under way end
+// until ctx does.
+func (s *session) stopAnswering(ctx context.Context) error {
+	if s.server == nil {
+		return nil
 	}
-	return errors.Join(err, s.repo.Close())
+	if n := s.server.Requests(); n > 0 && !s.leaving.Load() {
+		_, _ = fmt.Fprintf(s.app.stderr, "answering %s of other processes before closing\n", count(n, "question"))
+	}
+	return s.server.Close(ctx)
 }
 
 // answer runs a command for another process.
 func (s *session) answer(ctx context.Context, req control.Request, stdout, stderr io.Writer) int {
-	if req.Command == "live" {
+	switch req.Command {
+	case "holder":
+		return report(s.answerHolder(req, stdout), stderr)
+	case "live":
 		return report(s.answerLive(ctx, req, stdout), stderr)
 	}
 	run, ok := questions[req.Command]
 	if !ok {
 		return report(&usageError{reason: fmt.Sprintf("the process that holds the data directory cannot be asked %q", req.Command)}, stderr)
 	}
-	return report(run(ctx, s.repo, req, stdout, stderr), stderr)
+	err := run(ctx, s.repo, req, stdout, stderr)
+	if err != nil && ctx.Err() != nil && s.leaving.Load() {
+		return statusAskAgain
+	}
+	return report(err, stderr)
 }

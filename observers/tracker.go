@@ -1,6 +1,7 @@
 package observers
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -111,8 +112,16 @@ func (t *Tracker) Latency() Latency {
 // All is the distribution over all pages since the start.
 func (t *Tracker) All() notify.Distribution { return t.all.Distribution() }
 
+// Settle forgets the pages that were loaded before a time at which observers had nothing
+// left to do: redirects, duplicates and the like, which will never be found by themselves.
+func (t *Tracker) Settle(before time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.loaded, func(_ string, loaded time.Time) bool { return loaded.Before(before) })
+}
+
 // Waiting is how many pages were loaded and cannot be found yet. It counts up to
-// 50,000; those that will never be found are among them.
+// 50,000; those that will never be found are among them until Settle.
 func (t *Tracker) Waiting() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -41,6 +41,12 @@ func TestTracker(t *testing.T) {
 		if d.N() != 100 || d.Sum != 5050*time.Millisecond || tr.Waiting() != 1 {
 			t.Errorf("all: %d, %v; waiting %d", d.N(), d.Sum, tr.Waiting())
 		}
+		time.Sleep(time.Second)
+		quiet := time.Now()
+		tr.Loaded("late")
+		if tr.Settle(quiet); tr.Waiting() != 1 {
+			t.Errorf("once nothing was left to do, %d wait; want the one that was loaded since", tr.Waiting())
+		}
 		if len(watched) != 100 || watched[6] != "row7 7ms" {
 			t.Errorf("watched %d, the seventh %v", len(watched), watched[6:7])
 		}

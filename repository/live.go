@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"indexer/notify"
@@ -17,10 +18,12 @@ import (
 // memory.
 type Pulse struct {
 	Time      time.Time
+	Opened    time.Time      // when the repository was: all counts begin there
 	Observers []notify.Stats // in the order in which they were registered
 	// Found is how long pages took from loaded to found, all since the process began.
-	Found   notify.Distribution
-	Waiting int // pages loaded and not found yet
+	Found notify.Distribution
+	// Waiting is pages loaded and not found yet; once nothing is left to do there are none.
+	Waiting int
 	Txns    Transactions
 	// NotReady is why no observer would be run just now; nil if they are.
 	NotReady error
@@ -34,9 +37,16 @@ type Transactions struct {
 
 // Pulse takes it.
 func (r *Repository) Pulse() Pulse {
+	// The order matters: what was loaded before now, and by a transaction that has ended,
+	// is in the backlog until observers are done with it.
+	now, ended := time.Now(), r.db.Running() == 0
+	stats := r.pipeline.Stats()
+	if ended && !slices.ContainsFunc(stats, func(s notify.Stats) bool { return s.Backlog > 0 }) {
+		r.tracker.Settle(now)
+	}
 	c := r.db.Counters()
 	return Pulse{
-		Time: time.Now(), Observers: r.pipeline.Stats(), Found: r.tracker.All(), Waiting: r.tracker.Waiting(),
+		Time: now, Opened: r.opened, Observers: stats, Found: r.tracker.All(), Waiting: r.tracker.Waiting(),
 		Txns: Transactions{
 			Begun: c.Begun.Load(), Committed: c.Committed.Load(), Conflicts: c.Conflicts.Load(),
 			RolledForward: c.RolledForward.Load(), RolledBack: c.RolledBack.Load(), LockWaits: c.LockWaits.Load(),

@@ -55,6 +55,7 @@ type Options struct {
 // Repository is an open data directory with its pipeline running.
 type Repository struct {
 	dir      string
+	opened   time.Time
 	table    *badgerdb.DB
 	db       *txn.DB
 	pipeline *notify.Pipeline
@@ -88,7 +89,7 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	if opts.Log == nil {
 		opts.Log = zap.NewNop()
 	}
-	r := &Repository{dir: dir, tracker: observers.NewTracker(), solving: make(chan struct{}, 1)}
+	r := &Repository{dir: dir, opened: time.Now().UTC(), tracker: observers.NewTracker(), solving: make(chan struct{}, 1)}
 	r.tracing.log = trace.NewLog(cmp.Or(opts.Trace, trace.DefaultRecords))
 	r.tracker.Watch(r.tracing.log.Found)
 	defer func() {

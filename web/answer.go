@@ -65,6 +65,9 @@ func (s *Server) answer(handle handlerFunc) http.Handler {
 		if status == http.StatusInternalServerError {
 			s.opts.Log.Error("a request failed", zap.String("path", r.URL.Path), zap.Error(err))
 		}
+		if status == http.StatusServiceUnavailable {
+			w.Header().Set("Retry-After", "2")
+		}
 		if isAPI(r) {
 			refuse(w, r, status, text)
 			return
@@ -125,7 +128,11 @@ func refuse(w http.ResponseWriter, r *http.Request, status int, text string) {
 
 // frame is what every page has around it.
 func (s *Server) frame(query string) assets.Frame {
-	return assets.Frame{Query: query, Live: s.opts.Live, Notes: s.opts.Notes}
+	f := assets.Frame{Query: query, Live: s.opts.Live}
+	if s.opts.Notes != nil {
+		f.Notes = s.opts.Notes()
+	}
+	return f
 }
 
 // show renders a page and sends it.

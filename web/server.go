@@ -43,8 +43,8 @@ type Options struct {
 	// Live says that Mounts has a status page at /status.
 	Live bool
 
-	// Notes are shown at the top of every page.
-	Notes []string
+	// Notes gives what is shown at the top of every page; nil: nothing.
+	Notes func() []string
 
 	Header     time.Duration // for a client to send a request; 5 s
 	Concurrent int           // requests that run at a time; 64

@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"indexer/notify"
+	"indexer/repository"
 	"indexer/web/live"
 )
 
@@ -98,4 +101,71 @@ func TestMetricsBeside(t *testing.T) {
 	if status, text := ask(h, "/status"); status != http.StatusOK || !strings.Contains(text, "stopped: nobody answers") {
 		t.Errorf("%d %s", status, text)
 	}
+}
+
+// handed is a pipeline that changes hands.
+type handed struct {
+	broken
+	now *repository.Pulse
+}
+
+func (h handed) Pulse() repository.Pulse {
+	p := *h.now
+	p.Time = time.Now()
+	return p
+}
+
+// While the pipeline changes hands nothing is said to be stopped, waiting or running; the
+// counters of the next process are not compared with those of the one before, and the
+// notes come with the events.
+func TestPipelineChangesHands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		observer := func(rows int64, backlog int) []notify.Stats {
+			return []notify.Stats{{Observer: "document", Rows: rows, Backlog: backlog}}
+		}
+		now, note, elsewhere := repository.Pulse{Opened: begun, Observers: observer(100, 7), Waiting: 5}, "", true
+		source := handed{broken{}, &now}
+		l, err := live.New(source, live.Options{
+			Search: func(context.Context) error { return nil }, Elsewhere: func() bool { return elsewhere },
+			Notes: func() []string { return []string{note} },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		h := l.Handler()
+		for _, step := range []struct {
+			name  string
+			do    func()
+			page  []string // what it has
+			ready int
+		}{
+			{"another process works", func() { note = "elsewhere" }, []string{`data-state="good"`, `fresh/waiting">5<`, `o/document/backlog">7<`}, http.StatusOK},
+			{"it is gone", func() {
+				now.NotReady = fmt.Errorf("%w: it is changing hands", live.ErrUnknown)
+				note = "changing"
+			}, []string{`data-state="warn"`, "changing hands", `fresh/waiting">–<`, `o/document/backlog">–<`, `data-text="backlog">–<`, `data-is=""`}, http.StatusOK},
+			{"this process has it", func() {
+				now = repository.Pulse{Opened: time.Now(), Observers: observer(1, 0)}
+				note, elsewhere = "", false
+			}, []string{`data-state="good"`, `fresh/waiting">0<`, `o/document/backlog">0<`, `o/document/rate">0/s<`}, http.StatusOK},
+			{"it stops here", func() { now.NotReady = notify.ErrStopped }, []string{`data-state="bad"`}, http.StatusServiceUnavailable},
+		} {
+			step.do()
+			time.Sleep(2 * time.Second)
+			_, page := ask(h, "/status")
+			for _, part := range step.page {
+				if !strings.Contains(page, part) {
+					t.Errorf("%s: the page does not have %s:\n%s", step.name, part, page)
+				}
+			}
+			if note != "" && !strings.Contains(page, `<p class="note">`+note+"</p>") {
+				t.Errorf("%s: the page does not have the note %q", step.name, note)
+			}
+			if status, body := ask(h, "/readyz"); status != step.ready {
+				t.Errorf("%s: ready %d %s", step.name, status, body)
+			}
+		}
+	})
 }

@@ -99,7 +99,7 @@ func TestStatusAccessibility(t *testing.T) {
 		"status-stopped":  broken{notify.ErrStopped},
 		"status-slow":     slowPages{},
 	} {
-		_, server := watch(t, source, live.Options{Notes: []string{"Another process has the data directory."}})
+		_, server := watch(t, source, live.Options{Notes: func() []string { return []string{"Another process has the data directory."} }})
 		for _, look := range browsertest.Looks {
 			label := name + "-" + look.String()
 			b.Look(look)

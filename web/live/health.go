@@ -27,6 +27,19 @@ func (l *Live) ready(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
+// eitherReady asks whichever decides whether the server is ready: the pipeline here, or
+// the search while the pipeline is elsewhere. A pipeline that goes elsewhere between the
+// two questions is no failure.
+func (l *Live) eitherReady(search http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if l.opts.Elsewhere == nil || l.opts.Elsewhere() || errors.Is(l.monitor.source.Pulse().NotReady, ErrUnknown) {
+			search.ServeHTTP(w, r)
+			return
+		}
+		l.ready(w, r)
+	})
+}
+
 func say(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")

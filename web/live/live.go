@@ -20,8 +20,11 @@ type Options struct {
 	// pipeline of another process: that is ready while it can search, whatever becomes of
 	// the other. nil: ready is who has a pipeline that runs.
 	Search func(context.Context) error
-	// Notes are shown at the top of the page.
-	Notes []string
+	// Elsewhere says whether the pipeline is that of another process just now, for a
+	// server that may take it over; nil: always, if Search is set.
+	Elsewhere func() bool
+	// Notes gives what is shown at the top of the page; nil: nothing.
+	Notes func() []string
 	Log   *zap.Logger
 }
 
@@ -49,7 +52,7 @@ func New(source Source, opts Options) (*Live, error) {
 		return nil, err
 	}
 	l := &Live{opts: opts, page: page}
-	l.monitor = startMonitor(source, opts.Log)
+	l.monitor = startMonitor(source, opts)
 	if l.metrics, err = metricsHandler(l.monitor, prometheus.NewRegistry()); err != nil {
 		l.monitor.stop()
 		return nil, err
@@ -72,7 +75,7 @@ func (l *Live) Mounts() map[string]http.Handler {
 		"/readyz":        http.HandlerFunc(l.ready),
 	}
 	if l.opts.Search != nil {
-		mounts["/readyz"] = &readiness{check: l.opts.Search, log: l.opts.Log, turn: make(chan struct{}, 1)}
+		mounts["/readyz"] = l.eitherReady(&readiness{check: l.opts.Search, log: l.opts.Log, turn: make(chan struct{}, 1)})
 	}
 	if l.opts.Profiles {
 		mounts["/debug/pprof/"] = http.HandlerFunc(pprof.Index)

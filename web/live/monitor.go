@@ -46,26 +46,28 @@ type slow struct {
 // monitor takes the pulse and tells those who wait.
 type monitor struct {
 	source Source
+	notes  func() []string
 	log    *zap.Logger
 
 	mu      sync.Mutex
 	seq     int64
 	points  []point
-	pulses  []repository.Pulse // the last spanOver+1, the newest last
+	pulses  []repository.Pulse // the last spanOver+1 of one opening, the newest last
 	message []byte             // of the newest pulse
 	fresh   chan struct{}      // closed and replaced with each pulse
 	clients int
 
-	reading sync.Mutex // held by whoever reads slowly
-	slow    slow       // guarded by mu
+	reading sync.Mutex    // held by whoever reads slowly
+	slow    slow          // guarded by mu
+	another chan struct{} // the slow part is of a process that is gone
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 }
 
-func startMonitor(source Source, log *zap.Logger) *monitor {
-	m := &monitor{source: source, log: log, fresh: make(chan struct{})}
+func startMonitor(source Source, opts Options) *monitor {
+	m := &monitor{source: source, notes: opts.Notes, log: opts.Log, fresh: make(chan struct{}), another: make(chan struct{}, 1)}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.tick()
 	m.work.Go(m.run)
@@ -108,12 +110,22 @@ func (m *monitor) tick() {
 		p50, p95 := milliseconds(l.P50), milliseconds(l.P95)
 		pt.P50, pt.P95 = &p50, &p95
 	}
-	for _, o := range p.Observers {
-		pt.Backlog += o.Backlog
+	if !isUnknown(p) {
+		for _, o := range p.Observers {
+			pt.Backlog += o.Backlog
+		}
 	}
 
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if n := len(m.pulses); n > 0 && !m.pulses[n-1].Opened.Equal(p.Opened) {
+		// Another process tells now, and its counters began anew: nothing can be compared.
+		m.pulses = nil
+		select {
+		case m.another <- struct{}{}:
+		default:
+		}
+	}
 	m.seq++
 	pt.Seq = m.seq
 	m.points = append(m.points, pt)
@@ -137,18 +149,24 @@ func (m *monitor) readSlowly() {
 	timer := time.NewTimer(slowEvery)
 	defer timer.Stop()
 	for {
+		age := slowEvery / 2
 		select {
 		case <-timer.C:
+		case <-m.another:
+			age = 0
 		case <-m.ctx.Done():
 			return
 		}
 		m.mu.Lock()
 		watched := m.clients > 0
+		if age == 0 {
+			m.slow.read = time.Time{} // for who is not here yet
+		}
 		m.mu.Unlock()
 		rest := slowEvery
 		if watched {
 			began := time.Now()
-			m.refresh(m.ctx, slowEvery/2)
+			m.refresh(m.ctx, age)
 			rest = max(rest, slowShare*time.Since(began))
 		}
 		timer.Reset(rest)

@@ -89,7 +89,7 @@ func (l *Live) status(w http.ResponseWriter, r *http.Request) {
 	l.monitor.refresh(r.Context(), slowAge)
 	v := l.monitor.view()
 	var b bytes.Buffer
-	p := shownPage{Frame: assets.Frame{Nav: "status", Live: true, Notes: l.opts.Notes}, view: v, Stages: v.stages}
+	p := shownPage{Frame: assets.Frame{Nav: "status", Live: true, Notes: v.Noted}, view: v, Stages: v.stages}
 	if err := l.page.template.ExecuteTemplate(&b, "layout", p); err != nil {
 		l.opts.Log.Error("the status page could not be made", zap.Error(err))
 		say(w, http.StatusInternalServerError, "something went wrong here; the log of the server says more")

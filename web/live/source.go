@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"indexer/observers"
@@ -19,6 +20,10 @@ type Source interface {
 	// Frontier tells of the crawl, with so many hosts at most; nil if there is none.
 	Frontier(ctx context.Context, hosts int) (*Frontier, error)
 }
+
+// ErrUnknown is wrapped in the NotReady of a pulse that is an old one, as the pipeline
+// cannot be asked just now: nothing is known against it, and what it had to do may be done.
+var ErrUnknown = errors.New("not known just now")
 
 // TopHosts is how many hosts of a frontier are shown.
 const TopHosts = 12

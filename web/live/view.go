@@ -24,6 +24,8 @@ type view struct {
 	Hosts []hostRow          `json:"hosts"`
 	// Crawls says that there is a frontier to show.
 	Crawls bool `json:"crawls"`
+	// Noted stands at the top of the page.
+	Noted []string `json:"notes"`
 
 	stages []stage
 }
@@ -40,7 +42,10 @@ func (m *monitor) viewLocked() view {
 	now := m.pulses[len(m.pulses)-1]
 	v := view{
 		At:   now.Time.UTC().Format("15:04:05") + " UTC",
-		Text: make(map[string]string), Level: make(map[string]string), Bars: make(map[string]float64), Hosts: []hostRow{},
+		Text: make(map[string]string), Level: make(map[string]string), Bars: make(map[string]float64), Hosts: []hostRow{}, Noted: []string{},
+	}
+	if m.notes != nil {
+		v.Noted = append(v.Noted, m.notes()...)
 	}
 	v.addState(now, m.slow.frontier)
 	v.addFreshness(m, now)
@@ -48,13 +53,37 @@ func (m *monitor) viewLocked() view {
 	v.addSpace(&m.slow)
 	v.addFrontier(m.slow.frontier)
 	v.stages = stagesOf(now.Observers)
+	if isUnknown(now) {
+		v.forget(now)
+	}
 	return v
+}
+
+// isUnknown reports whether a pulse is an old one.
+func isUnknown(p repository.Pulse) bool { return errors.Is(p.NotReady, ErrUnknown) }
+
+// forget takes out what was true of the moment of an old pulse and may not be any more;
+// counts and durations stay.
+func (v *view) forget(old repository.Pulse) {
+	const unknown = "–"
+	for _, name := range []string{"fresh/waiting", "fresh/rate", "backlog", "frontier/speed"} {
+		v.Text[name] = unknown
+	}
+	for _, o := range old.Observers {
+		for _, name := range []string{"backlog", "rate", "oldest"} {
+			v.Text["o/"+o.Observer+"/"+name] = unknown
+		}
+		v.Bars[o.Observer] = 0
+		delete(v.Level, o.Observer)
+	}
 }
 
 func (v *view) addState(now repository.Pulse, f *Frontier) {
 	switch {
 	case errors.Is(now.NotReady, notify.ErrPaused):
 		v.State, v.Text["state"] = "warn", "paused: no observer runs"
+	case isUnknown(now):
+		v.State, v.Text["state"] = "warn", shown(now.NotReady.Error())
 	case now.NotReady != nil:
 		v.State, v.Text["state"] = "bad", "stopped: "+shown(now.NotReady.Error())
 	case f != nil && f.Paused != "":

@@ -29,6 +29,7 @@
     each("data-level", view.level, function (e, v) { e.setAttribute("data-is", v || ""); });
     each("data-bar", view.bars, function (e, v) { e.setAttribute("width", (v || 0).toFixed(1)); });
     page.querySelectorAll("[data-crawls]").forEach(function (e) { e.hidden = !view.crawls; });
+    note(view.notes);
     var body = page.querySelector("[data-hosts]");
     var rows = document.createDocumentFragment();
     view.hosts.forEach(function (h) {
@@ -44,6 +45,19 @@
       rows.appendChild(row);
     });
     body.replaceChildren(rows);
+  }
+
+  // Notes are replaced only when they change: screen readers read them out.
+  function note(notes) {
+    var box = document.querySelector("[data-notes]");
+    var shown = Array.from(box.children, function (e) { return e.textContent; });
+    if (shown.join("\n") === notes.join("\n")) return;
+    box.replaceChildren.apply(box, notes.map(function (n) {
+      var e = document.createElement("p");
+      e.className = "note";
+      e.textContent = n;
+      return e;
+    }));
   }
 
   // Points are kept by number: what is sent again, or by another process, is drawn once.

@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"indexer/control"
+	"indexer/observers"
+	"indexer/page"
+	"indexer/repository"
+	"indexer/web"
+	"indexer/web/live"
+)
+
+// place is where a server gets details from for a while: the repository it has open, or
+// the process that has it.
+type place struct {
+	inspect   web.Inspector
+	source    teller
+	elsewhere bool
+
+	ctx   context.Context // ends when requests have to leave
+	close context.CancelFunc
+	users sync.WaitGroup // requests under way; joined only while the place is in force
+}
+
+// teller is a live.Source that lists the pages it counted.
+type teller interface {
+	live.Source
+	Found(since time.Time) []observers.Found
+}
+
+func newPlace(inspect web.Inspector, source teller, elsewhere bool) *place {
+	p := &place{inspect: inspect, source: source, elsewhere: elsewhere}
+	p.ctx, p.close = context.WithCancel(context.Background())
+	return p
+}
+
+// place is the repository of a session.
+func (s *session) place() *place {
+	return newPlace(web.Local{Repo: s.repo}, liveSource{s.repo, s}, false)
+}
+
+// beside is the process that holds the directory, whichever it is.
+func (st *standby) beside() *place {
+	p := newPlace(remoteInspector{st.app}, nil, true)
+	ctx, cancel := context.WithCancel(st.ctx)
+	context.AfterFunc(p.ctx, cancel)
+	p.source = &besideSource{app: st.app, ctx: ctx}
+	return p
+}
+
+// move puts a place in force, nil for none, and waits until all requests have left the
+// one before: those under way have the grace to end, and are then asked again.
+func (st *standby) move(to *place, grace time.Duration) {
+	st.mu.Lock()
+	from := st.place
+	st.place = to
+	close(st.changed)
+	st.changed = make(chan struct{})
+	st.mu.Unlock()
+	if from == nil {
+		return
+	}
+	late := time.AfterFunc(grace, from.close)
+	from.users.Wait()
+	late.Stop()
+	from.close()
+}
+
+// enter gives the place in force, nil if there is none, and what tells that it changed.
+// The caller leaves it by users.Done.
+func (st *standby) enter() (p *place, changed <-chan struct{}) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.place != nil {
+		st.place.users.Add(1)
+	}
+	return st.place, st.changed
+}
+
+// The bounds of a request while the directory changes hands.
+const (
+	patience   = 5 * time.Second        // for somebody to hold it
+	againAfter = 100 * time.Millisecond // as a process may begin to answer without a move here
+)
+
+// ask asks the place in force, and the next one if that went away meanwhile. Questions
+// change nothing, so they may be asked twice.
+func (st *standby) ask(ctx context.Context, question func(context.Context, web.Inspector) error) error {
+	patient := time.NewTimer(patience)
+	defer patient.Stop()
+	for {
+		p, changed := st.enter()
+		err := errBetween
+		if p != nil {
+			err = p.do(ctx, question)
+			if !p.isGone(err) || ctx.Err() != nil || st.isTroubled() {
+				return err
+			}
+			st.nudge()
+		}
+		select {
+		case <-changed:
+		case <-time.After(againAfter):
+		case <-patient.C:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// do asks a question that ends when the request does, or when requests have to leave.
+func (p *place) do(ctx context.Context, question func(context.Context, web.Inspector) error) error {
+	defer p.users.Done()
+	ctx, end := p.bound(ctx)
+	defer end()
+	return question(ctx, p.inspect)
+}
+
+// bound is a context of a request that ends as well when requests have to leave.
+func (p *place) bound(ctx context.Context) (bounded context.Context, end func()) {
+	bounded, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(p.ctx, cancel)
+	return bounded, func() {
+		stop()
+		cancel()
+	}
+}
+
+// isGone reports whether an error may come from nothing but the end of the place.
+func (p *place) isGone(err error) bool {
+	switch {
+	case err == nil:
+		return false
+	case p.ctx.Err() != nil:
+		return true
+	}
+	return p.elsewhere && (errors.Is(err, control.ErrNobody) || errors.Is(err, control.ErrCutOff) || errors.Is(err, errAskAgain))
+}
+
+func (st *standby) isTroubled() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.trouble != nil
+}
+
+// The methods of web.Inspector.
+
+func (st *standby) Inspect(ctx context.Context, u page.URL, w repository.Windows, at repository.Moment) (d *web.Details, err error) {
+	err = st.ask(ctx, func(ctx context.Context, i web.Inspector) (err error) {
+		d, err = i.Inspect(ctx, u, w, at)
+		return err
+	})
+	return d, err
+}
+
+func (st *standby) Copy(ctx context.Context, u page.URL, at uint64) (f *page.Fetch, err error) {
+	err = st.ask(ctx, func(ctx context.Context, i web.Inspector) (err error) {
+		f, err = i.Copy(ctx, u, at)
+		return err
+	})
+	return f, err
+}
+
+func (st *standby) Versions(ctx context.Context, u page.URL) (list []repository.PageVersion, err error) {
+	err = st.ask(ctx, func(ctx context.Context, i web.Inspector) (err error) {
+		list, err = i.Versions(ctx, u)
+		return err
+	})
+	return list, err
+}
+
+func (st *standby) Stats(ctx context.Context) (s *repository.Stats, err error) {
+	err = st.ask(ctx, func(ctx context.Context, i web.Inspector) (err error) {
+		s, err = i.Stats(ctx)
+		return err
+	})
+	return s, err
+}
+
+// standbySource is the pipeline of whichever process has the directory, as a live.Source.
+// It does not wait for a handover: what cannot be told is live.ErrUnknown.
+type standbySource struct {
+	st *standby
+
+	mu    sync.Mutex
+	last  repository.Pulse
+	found []observers.Found // the newest, ascending, of one process after the other
+}
+
+// use calls do with the source in force.
+func (s *standbySource) use(do func(*place) error) error {
+	p, _ := s.st.enter()
+	if p == nil {
+		return errNotHeld
+	}
+	defer p.users.Done()
+	return do(p)
+}
+
+// Pulse is the last one, unknown, while nobody holds the directory.
+func (s *standbySource) Pulse() repository.Pulse {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.use(func(p *place) error {
+		s.last = p.source.Pulse()
+		var since time.Time
+		if n := len(s.found); n > 0 {
+			since = s.found[n-1].At
+		}
+		s.found = append(s.found, p.source.Found(since)...)
+		s.found = slices.Clone(s.found[max(len(s.found)-maxLiveFound, 0):])
+		return s.last.NotReady
+	})
+	if errors.Is(err, live.ErrUnknown) {
+		s.st.nudge()
+	}
+	p := s.last
+	p.Time, p.NotReady = time.Now(), err
+	return p
+}
+
+func (s *standbySource) FoundSince(t time.Time) observers.Latency {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return observers.LatencySince(s.found, t)
+}
+
+func (s *standbySource) Space() (space repository.Space, err error) {
+	err = s.use(func(p *place) (err error) {
+		space, err = p.source.Space()
+		return err
+	})
+	return space, err
+}
+
+func (s *standbySource) DeadCount(ctx context.Context) (dead map[string]int, err error) {
+	err = s.use(func(p *place) (err error) {
+		ctx, end := p.bound(ctx)
+		defer end()
+		dead, err = p.source.DeadCount(ctx)
+		return err
+	})
+	return dead, err
+}
+
+func (s *standbySource) Frontier(ctx context.Context, hosts int) (f *live.Frontier, err error) {
+	err = s.use(func(p *place) (err error) {
+		ctx, end := p.bound(ctx)
+		defer end()
+		f, err = p.source.Frontier(ctx, hosts)
+		return err
+	})
+	return f, err
+}

@@ -1,0 +1,380 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// visitors ask a server for everything without a pause until the test lets them go. Each
+// answer has to be a page, or to say when to ask again; the events of the status have to
+// go on, and none may call the pipeline stopped.
+type visitors struct {
+	s      *served
+	cancel context.CancelFunc
+	all    sync.WaitGroup
+
+	mu      sync.Mutex
+	answers map[int]int
+	states  []string // of the pipeline, one after the other
+	ended   bool     // the events
+	news    *sync.Cond
+}
+
+func newVisitors(s *served) (*visitors, context.Context) {
+	ctx, cancel := context.WithCancel(s.t.Context())
+	v := &visitors{s: s, cancel: cancel, answers: make(map[int]int)}
+	v.news = sync.NewCond(&v.mu)
+	v.all.Go(func() {
+		v.follow(ctx)
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.ended = true
+		v.news.Broadcast()
+	})
+	return v, ctx
+}
+
+func visitAll(s *served) *visitors {
+	v, ctx := newVisitors(s)
+	const lamp = "url=https://skerryrock.example/lamp"
+	for _, path := range []string{"/api/query?q=lamp", "/doc?" + lamp, "/api/inspect?" + lamp, "/copy?" + lamp, "/api/stats", "/metrics", "/status"} {
+		v.all.Go(func() {
+			for ctx.Err() == nil {
+				v.get(ctx, path)
+			}
+		})
+	}
+	return v
+}
+
+func (v *visitors) get(ctx context.Context, path string) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, v.s.url+path, nil)
+	if err != nil {
+		v.s.t.Error(err)
+		return
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		if ctx.Err() == nil {
+			v.s.t.Errorf("GET %s: no answer: %v", path, err)
+			v.cancel()
+		}
+		return
+	}
+	body, _ := io.ReadAll(res.Body) // its end is no matter here
+	_ = res.Body.Close()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.answers[res.StatusCode]++
+	switch {
+	case res.StatusCode == http.StatusServiceUnavailable && res.Header.Get("Retry-After") != "":
+	case res.StatusCode != http.StatusOK && ctx.Err() == nil:
+		v.s.t.Errorf("GET %s: %d %s", path, res.StatusCode, body)
+	case strings.Contains(string(body), `data-state="bad"`):
+		v.s.t.Errorf("GET %s: the pipeline is called stopped:\n%s", path, body)
+	}
+}
+
+// follow reads the events of the status.
+func (v *visitors) follow(ctx context.Context) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, v.s.url+"/status/events", nil)
+	if err != nil {
+		v.s.t.Error(err)
+		return
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		v.s.t.Error(err)
+		return
+	}
+	defer func() { _ = res.Body.Close() }()
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		var u struct {
+			View struct {
+				State string
+				Text  map[string]string
+			}
+		}
+		if err := json.Unmarshal([]byte(data), &u); err != nil {
+			v.s.t.Error(err)
+		}
+		if u.View.State == "bad" {
+			v.s.t.Errorf("the events call the pipeline %s", u.View.Text["state"])
+		}
+		v.mu.Lock()
+		v.states = append(v.states, u.View.State)
+		v.news.Broadcast()
+		v.mu.Unlock()
+	}
+	if ctx.Err() == nil {
+		v.s.t.Error("the events ended: ", lines.Err())
+	}
+}
+
+// untilState waits for a state in an event that is still to come.
+func (v *visitors) untilState(want string) {
+	v.s.t.Helper()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for seen := len(v.states); ; v.news.Wait() {
+		switch {
+		case slices.Contains(v.states[seen:], want):
+			return
+		case v.ended:
+			v.s.t.Fatalf("the events ended before the state was %q: %q", want, v.states)
+		}
+	}
+}
+
+// leave ends the visits and tells how they were answered.
+func (v *visitors) leave() map[int]int {
+	v.cancel()
+	v.all.Wait()
+	return v.answers
+}
+
+// warcs are two recorded webs.
+func warcs(t *testing.T) (lighthouse, bakery string) {
+	t.Helper()
+	dir := t.TempDir()
+	lighthouse, bakery = filepath.Join(dir, "lighthouse.warc.gz"), filepath.Join(dir, "bakery.warc.gz")
+	mustRun(t, "pack", "../testdata/sites/lighthouse.txt", "-o", lighthouse)
+	mustRun(t, "pack", "../testdata/sites/bakery.txt", "-o", bakery)
+	return lighthouse, bakery
+}
+
+// A server gives the data directory to a replay and takes it again when that has ended,
+// however that ends. Every request meanwhile gets an answer.
+func TestServeHandsOver(t *testing.T) {
+	data := lighthouseData(t)
+	_, bakery := warcs(t)
+	_, s := serveChild(t, "", data)
+	v := visitAll(s)
+	for _, end := range []struct {
+		how    string
+		status int
+		signal syscall.Signal
+	}{{"at its end", 0, 0}, {"killed", -1, syscall.SIGKILL}} {
+		pipe := fifo(t)
+		replay := startChild(t, "", "--data", data, "replay", pipe)
+		replay.says("to give the data directory back")
+		w := attach(t, pipe) // it has the directory
+		for !s.isElsewhere() {
+		}
+		v.untilState("good") // of the replay
+		if end.signal == 0 {
+			feed(t, w, bakery)
+		} else {
+			replay.signal(end.signal)
+			_ = w.Close() // nobody reads
+		}
+		if status := replay.ends(); status != end.status {
+			t.Errorf("%s: exit status %d: %s", end.how, status, replay.said.String())
+		}
+		for s.isElsewhere() {
+		}
+		v.untilState("good") // of the server
+	}
+	if n := v.leave(); n[http.StatusOK] == 0 {
+		t.Errorf("answers: %v", n)
+	}
+	if found := s.get("/api/query?q=bread"); !strings.Contains(found, "example") {
+		t.Errorf("what was replayed is not found: %s", found)
+	}
+	mustRun(t, "--data", data, "verify")
+}
+
+// Either side may be killed at any step of a handover. The other one goes on, and what
+// is stored is right.
+func TestKilledInAHandover(t *testing.T) {
+	for _, tt := range []struct {
+		serve, replay string // failpoints
+		status        int    // of the replay
+	}{
+		{serve: "releasing=kill", status: 0},
+		{serve: "released=kill", status: 0},
+		{serve: "taken=kill", status: 0},
+		{replay: "asked=kill", status: -1},
+	} {
+		t.Run(tt.serve+tt.replay, func(t *testing.T) {
+			data := lighthouseData(t)
+			_, bakery := warcs(t)
+			server, s := serveChild(t, tt.serve, data)
+			replay := startChild(t, tt.replay, "--data", data, "replay", bakery)
+			if status := replay.ends(); status != tt.status {
+				t.Errorf("the replay: exit status %d, want %d: %s", status, tt.status, replay.said.String())
+			}
+			if tt.serve != "" {
+				if status := server.ends(); status != -1 {
+					t.Errorf("the server: exit status %d: %s", status, server.said.String())
+				}
+				server, s = serveChild(t, "", data)
+			} else {
+				server.says("this server has it now")
+			}
+			if s.isElsewhere() {
+				t.Error("nobody else has the directory")
+			}
+			if status := startChild(t, "", "--data", data, "replay", bakery).ends(); status != 0 {
+				t.Errorf("the same replay again: exit status %d", status)
+			}
+			server.says("this server has it now")
+			mustRun(t, "--data", data, "verify")
+			server.signal(syscall.SIGTERM)
+			if status := server.ends(); status != 0 {
+				t.Errorf("the server: exit status %d: %s", status, server.said.String())
+			}
+		})
+	}
+}
+
+// A command that is stopped between asking for the directory and taking it is not waited
+// for: the server takes it back, and the command asks again.
+func TestStoppedInAHandover(t *testing.T) {
+	data := lighthouseData(t)
+	_, bakery := warcs(t)
+	server, s := serveChild(t, "", data)
+	v := visitAll(s)
+	replay := startChild(t, "asked=stop", "--data", data, "replay", bakery)
+	replay.untilStopped()
+	server.says("this server has it now")
+	replay.signal(syscall.SIGCONT)
+	if status := replay.ends(); status != 0 {
+		t.Errorf("exit status %d: %s", status, replay.said.String())
+	}
+	server.says("asked for the data directory")
+	server.says("this server has it now")
+	v.leave()
+}
+
+// While a holder is stopped, the status page does not know how the pipeline is, and does
+// not call it stopped.
+func TestServeBesideStopped(t *testing.T) {
+	data := lighthouseData(t)
+	_, bakery := warcs(t)
+	pipe := fifo(t)
+	replay := startChild(t, "", "--data", data, "replay", pipe)
+	w := attach(t, pipe)
+	_, s := serveChild(t, "", data)
+	v, _ := newVisitors(s)
+	v.untilState("good")
+	replay.signal(syscall.SIGSTOP)
+	v.untilState("warn")
+	if page := s.get("/status"); !strings.Contains(page, `data-text="fresh/waiting">–`) || !strings.Contains(page, "does not answer") {
+		t.Errorf("beside a stopped process:\n%s", page)
+	}
+	replay.signal(syscall.SIGCONT)
+	v.untilState("good")
+	feed(t, w, bakery)
+	if status := replay.ends(); status != 0 {
+		t.Errorf("exit status %d: %s", status, replay.said.String())
+	}
+	v.leave()
+}
+
+// What was asked of a server that gives the directory away is asked of the next holder.
+func TestQuestionsSurviveAHandover(t *testing.T) {
+	data := lighthouseData(t)
+	_, bakery := warcs(t)
+	server, s := serveChild(t, "", data)
+	var asking sync.WaitGroup
+	ctx, cancel := context.WithCancel(t.Context())
+	asking.Go(func() {
+		questions := [][]string{{"stats"}, {"wait"}, {"verify"}, {"inspect", "https://skerryrock.example/lamp"}, {"export"}}
+		for n := 0; ctx.Err() == nil; n++ {
+			args := questions[n%len(questions)]
+			var errs strings.Builder
+			if status := run(t.Context(), append([]string{"--data", data}, args...), strings.NewReader(""), io.Discard, &errs); status != statusDone {
+				t.Errorf("%q: exit status %d: %s", args, status, errs.String())
+			}
+		}
+	})
+	for range 2 {
+		if status := startChild(t, "", "--data", data, "replay", bakery).ends(); status != 0 {
+			t.Errorf("the replay: exit status %d", status)
+		}
+		server.says("this server has it now") // once more, or from an earlier time: either is good
+	}
+	cancel()
+	asking.Wait()
+	for s.isElsewhere() {
+	}
+}
+
+// Of two servers one has the directory, and the other one takes it when that is killed.
+// Beside a crawl of a server nobody else may load; once the crawl has ended they may.
+func TestServersOnOneDirectory(t *testing.T) {
+	data := lighthouseData(t)
+	_, bakery := warcs(t)
+	holder, _ := serveChild(t, "", data)
+	other, s := serveChild(t, "", data)
+	if !s.isElsewhere() {
+		t.Error("two servers have the directory")
+	}
+	holder.signal(syscall.SIGKILL)
+	other.says("this server has it now")
+
+	// A site that does not answer before it is let go.
+	letGo := make(chan struct{})
+	site := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-letGo:
+		case <-r.Context().Done():
+		}
+	}))
+	defer site.Close()
+	crawl, _ := serveChild(t, "", data, "--log-level", "error", "--crawl", site.URL+"/", "--allow-private", "--delay", "0s")
+	other.says("`indexer serve --crawl` asked for the data directory")
+	replay := startChild(t, "", "--data", data, "replay", bakery)
+	if status := replay.ends(); status != statusInUse || !strings.Contains(replay.said.String(), "`indexer serve --crawl`") {
+		t.Errorf("beside a crawl: exit status %d: %s", status, replay.said.String())
+	}
+	close(letGo)
+	for status := statusInUse; status != statusDone; { // until the crawl has ended
+		again := startChild(t, "", "--data", data, "replay", bakery)
+		if status = again.ends(); status != statusDone && status != statusInUse {
+			t.Fatalf("exit status %d: %s", status, again.said.String())
+		}
+	}
+	crawl.signal(syscall.SIGTERM)
+	if status := crawl.ends(); status != statusDone {
+		t.Errorf("the server that crawled: exit status %d: %s", status, crawl.said.String())
+	}
+	mustRun(t, "--data", data, "verify")
+}
+
+// A command that only looks something up is waited for by one that loads.
+func TestLoadWaitsForAQuestion(t *testing.T) {
+	data := lighthouseData(t)
+	_, bakery := warcs(t)
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+	a.cfg.Data, a.command = data, "indexer verify"
+	s, err := a.open(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replay := startChild(t, "", "--data", data, "replay", bakery)
+	replay.says("waiting for `indexer verify`")
+	if err := s.close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if status := replay.ends(); status != statusDone {
+		t.Errorf("exit status %d: %s", status, replay.said.String())
+	}
+}
