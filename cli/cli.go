@@ -6,23 +6,20 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
 )
 
-// errInterrupted is why a context ended: somebody wants the program to stop.
-var errInterrupted = errors.New("interrupted")
-
 // Main runs the program with its arguments, without its name, and returns the
 // exit status.
 //
 // The first SIGINT or SIGTERM ends the context of the command, which finishes
-// and saves what is under way. With the second Main returns without waiting: it
-// is for its caller to end the process. All that was acknowledged survives that
-// (a write to the store counts once it is in the log).
+// and saves what is under way, and then says what is left (see interruptedError).
+// With the second Main returns without waiting: it is for its caller to end the
+// process. All that was acknowledged survives that (a write to the store counts
+// once it is in the log).
 //
 // Two signals of a kind that come before this program gets to see the first are one:
 // the kernel and the Go runtime keep a bit for each kind, not a number. With every
@@ -57,5 +54,5 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	a := newApp(stdin, stdout, stderr)
 	root := a.rootCommand()
 	root.SetArgs(withCrawl(root, args))
-	return report(root.ExecuteContext(ctx), stderr)
+	return report(withInterrupt(ctx, root.ExecuteContext(ctx)), stderr)
 }

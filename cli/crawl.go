@@ -46,10 +46,11 @@ could be fetched; the same command tries again.
 Whoever crawls hosts of others should say with --contact where the operator of the
 crawl is found.
 
-The first interrupt lets requests under way end and saves; the second one stops at
-once. A server that does not crawl gives the data directory back for this, and takes it
-again afterwards. While the crawl runs, inspect, stats, export and verify ask this
-process, and query reads the index files.`
+The first interrupt lets requests under way end, saves, says what is left, and ends
+with status 130, or 0 where nothing is; the second one stops at once. A server that does
+not crawl gives the data directory back for this, and takes it again afterwards. While
+the crawl runs, inspect, stats, export and verify ask this process, and query reads the
+index files.`
 
 func (a *app) crawlCommand() *cobra.Command {
 	cmd := &cobra.Command{

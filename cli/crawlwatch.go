@@ -13,6 +13,7 @@ import (
 
 	"indexer/crawler"
 	"indexer/crawler/fetch"
+	"indexer/frontier"
 	"indexer/index"
 	"indexer/progress"
 	"indexer/repository"
@@ -43,16 +44,36 @@ func (s *session) watchCrawl(ctx context.Context, c *crawler.Crawler) error {
 	})
 	begun := time.Now()
 	err := c.Run(ctx)
-	if err == nil && ctx.Err() == nil {
+	if err == nil {
 		err = s.repo.Quiesce(ctx)
 	}
 	told()
 	s.app.stderr.through(nil)
 	p.Stop()
+	var left left
+	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Cause(ctx)) || errors.Is(err, ctx.Err())) {
+		left, err = s.leftOfCrawl(context.WithoutCancel(ctx), c.Status(0).Ended)
+	}
 	if err != nil {
 		return err
 	}
-	return s.printCrawl(c, time.Since(begun))
+	return s.printCrawl(c, time.Since(begun), left)
+}
+
+// leftOfCrawl is what an interrupted crawl has to do still. Why it ended matters: one that
+// had reached a limit, or had nothing due, only waited for observers.
+func (s *session) leftOfCrawl(ctx context.Context, ended string) (left, error) {
+	var left left
+	if ended == crawler.EndedByContext {
+		fresh, due, err := frontier.CountDue(ctx, s.repo.DB(), time.Now())
+		if err != nil {
+			return nil, err
+		}
+		left.add(fresh, count(fresh, "URL")+" to fetch")
+		left.add(due, count(due, "page")+" to visit again")
+	}
+	left.backlog(rowsWaiting(s.repo))
+	return left, nil
 }
 
 // crawlLine tells on one line how a crawl is doing and, where it is slow, why.
@@ -89,11 +110,8 @@ func crawlLine(st crawler.Status, live *repository.Stats, now time.Time) string 
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
-func (s *session) printCrawl(c *crawler.Crawler, took time.Duration) error {
-	sum := crawlSummary{Status: c.Status(0), Seconds: took.Seconds(), Data: s.app.cfg.Data}
-	for _, n := range s.repo.Live().Backlog {
-		sum.Backlog += n
-	}
+func (s *session) printCrawl(c *crawler.Crawler, took time.Duration, left left) error {
+	sum := crawlSummary{Status: c.Status(0), Seconds: took.Seconds(), Data: s.app.cfg.Data, Backlog: rowsWaiting(s.repo)}
 	if rules := s.crawl.Rules(); rules != nil {
 		sum.OutOfScope = rules.Counts()
 		maps.DeleteFunc(sum.OutOfScope, func(_ string, n int64) bool { return n == 0 })
@@ -113,6 +131,9 @@ func (s *session) printCrawl(c *crawler.Crawler, took time.Duration) error {
 		err = printJSON(s.app.stdout, &sum)
 	} else {
 		_, err = io.WriteString(s.app.stdout, sum.text())
+	}
+	if len(left) > 0 {
+		return errors.Join(err, left.err()) // whether something can be fetched is not known yet
 	}
 	return errors.Join(err, sum.nothingFetched())
 }

@@ -38,12 +38,12 @@ const statusAskAgain = 75
 // statusMeaning is what help says of a status.
 var statusMeaning = map[int]string{
 	statusDone:        "done",
-	statusFailed:      "failed, or interrupted before the result was complete",
+	statusFailed:      "failed",
 	statusUsage:       "bad usage, configuration or input",
 	statusNoSpace:     "no space left on the disk",
 	statusInUse:       "the data directory is in use by another process, which could not be asked",
 	statusDifferences: "differences were found",
-	statusInterrupted: "stopped by a second interrupt",
+	statusInterrupted: "interrupted before everything was done",
 }
 
 // usageError is a command line that cannot be meant.
@@ -106,6 +106,8 @@ var outcomes = []outcome{
 	{is(store.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
 	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "until that process is done, the commands that only look or wait (query, inspect, stats, export, verify, scan, check, wait, …) can be used all the same"},
 	{is(control.ErrCutOff, errAskAgain), statusFailed, "run the same command again"},
+	{as[*interruptedError](), statusInterrupted, "everything up to here is saved; the same command again goes on"},
+	{is(errInterrupted, context.Canceled), statusInterrupted, "the result is not complete; run the same command again"},
 	{is(errNoData, index.ErrNoIndex), statusUsage, "fill it with `indexer crawl SEEDS.txt` or `indexer replay FILE.warc.gz`, or name another directory with --data"},
 	{is(errNoIndexFiles), statusUsage, "`indexer wait` makes them again from what is stored"},
 	{is(index.ErrForeign), statusUsage, anewHint},
@@ -118,7 +120,6 @@ var outcomes = []outcome{
 	{as[*inputError](), statusUsage, ""},
 	{as[*replay.InputError](), statusUsage, ""},
 	{is(syscall.EPIPE), statusDone, ""}, // whoever read the output has seen enough
-	{is(errInterrupted, context.Canceled), statusFailed, "it was interrupted before the result was complete; run the same command again"},
 }
 
 func is(targets ...error) func(error) bool {
@@ -148,13 +149,7 @@ func report(err error, stderr io.Writer) int {
 	if errors.As(err, &elsewhere) {
 		return int(elsewhere)
 	}
-	o := outcome{status: statusFailed}
-	for _, candidate := range outcomes {
-		if candidate.matches(err) {
-			o = candidate
-			break
-		}
-	}
+	o, _ := outcomeOf(err)
 	if o.status == statusDone {
 		return o.status
 	}
@@ -168,6 +163,16 @@ func report(err error, stderr io.Writer) int {
 	}
 	say(stderr, err, o.hint)
 	return o.status
+}
+
+// outcomeOf reports false for an error that is not among outcomes.
+func outcomeOf(err error) (outcome, bool) {
+	for _, candidate := range outcomes {
+		if candidate.matches(err) {
+			return candidate, true
+		}
+	}
+	return outcome{status: statusFailed}, false
 }
 
 // configHint says where to mend a setting.

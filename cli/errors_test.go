@@ -27,8 +27,9 @@ func TestExitStatus(t *testing.T) {
 	}{
 		{nil, 0, ""},
 		{errors.New("anything"), 1, ""},
-		{errInterrupted, 1, "interrupted before"},
-		{context.Canceled, 1, "run the same command again"},
+		{errInterrupted, 130, "the result is not complete"},
+		{context.Canceled, 130, "run the same command again"},
+		{&interruptedError{left: "much"}, 130, "the same command again goes on"},
 		{&usageError{reason: "what?", help: "indexer query"}, 2, "see `indexer query --help`"},
 		{&config.Error{Where: "config.yaml:3", Key: "workers", Reason: "no"}, 2, "config.yaml"},
 		{&index.UsageError{Reason: "no"}, 2, "indexer query --help"},
@@ -54,6 +55,9 @@ func TestExitStatus(t *testing.T) {
 		{syscall.EPIPE, 0, ""},
 		// of several errors the one that says most decides
 		{errors.Join(syscall.EPIPE, errDifferences), 5, ""},
+		{errors.Join(syscall.EPIPE, errInterrupted), 130, ""}, // whoever reads may have been interrupted, too
+		{errors.Join(&inputError{what: "a"}, errInterrupted), 130, ""},
+		{errors.Join(errInterrupted, store.ErrNoSpace), 3, "make room"},
 		{errors.Join(&inputError{what: "a"}, store.ErrNoSpace), 3, "make room"},
 	} {
 		for _, err := range []error{tt.err, fmt.Errorf("doing something: %w", tt.err)} {

@@ -111,6 +111,9 @@ func exportTable(ctx context.Context, r *repository.Repository, req control.Requ
 		}
 	}
 	res, err := r.ExportAs(ctx, repository.ExportOptions{Choice: want.Choice, At: want.At}, stdout)
+	if err != nil && ctx.Err() != nil && res.Total > 0 {
+		return fmt.Errorf("%d of %s left to write: %w", res.Total-res.Documents, count(res.Total, "document"), err)
+	}
 	if err != nil {
 		return err
 	}

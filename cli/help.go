@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,9 @@ import (
 
 // long is the help of a command: what it does and why, and its exit statuses.
 func long(what string, statuses ...int) string {
+	if slices.Contains(statuses, statusFailed) && !slices.Contains(statuses, statusInterrupted) {
+		statuses = append(statuses, statusInterrupted) // what takes long enough to fail can be interrupted
+	}
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(what))
 	b.WriteString("\n\nExit status:\n")

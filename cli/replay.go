@@ -20,7 +20,8 @@ names are.
 
 While files are read, observers bring the index up to date, and replay waits for
 them at the end. It can be interrupted at any time: the first interrupt (Ctrl-C)
-saves and ends; whatever was loaded stays loaded. The same command again goes on:
+saves, says what is left, and ends with status 130, so that a shell does not take a
+part for the whole; whatever was loaded stays loaded. The same command again goes on:
 loading a fetch twice changes nothing, and what observers had left to do they do
 whenever the directory is open.
 
@@ -66,8 +67,8 @@ func (a *app) replay(ctx context.Context, args []string) error {
 	return errors.Join(err, s.close(ctx))
 }
 
-// watch runs a replay and shows how far it is. An interrupt is no error here:
-// what is left is told in the summary.
+// watch runs a replay and shows how far it is. An interrupt is no error here: the
+// summary comes first, and then what is left.
 func (a *app) watch(ctx context.Context, r *replayRun) error {
 	width, tty := terminal(a.stderr.w)
 	p := progress.Start(a.stderr.w, r.state, progress.Options{Terminal: tty, Width: width})

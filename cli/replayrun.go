@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,7 @@ type replayRun struct {
 	problems []string
 	unusable []error // files that could not be read
 	fatal    error   // of the repository
+	left     left    // of an interrupted run
 }
 
 func newReplay(s *session, inputs []*input) *replayRun {
@@ -33,8 +35,8 @@ func newReplay(s *session, inputs []*input) *replayRun {
 }
 
 // run loads everything and waits until nothing is left to do. When ctx ends it
-// stops and returns nil: a fetch that was being loaded is loaded or not, and
-// either is good.
+// stops, notes what is left, and returns nil: a fetch that was being loaded is
+// loaded or not, and either is good.
 func (r *replayRun) run(ctx context.Context) error {
 	inputs := make([]replay.Input, len(r.inputs))
 	for i, in := range r.inputs {
@@ -45,11 +47,11 @@ func (r *replayRun) run(ctx context.Context) error {
 		WARC:    warc.Options{MaxBody: int64(r.session.app.cfg.WARC.MaxBody), OnProblem: r.noteProblem},
 	}, &r.counts)
 	switch {
-	case ctx.Err() != nil:
-		r.sum.Interrupted = true
-		return nil
 	case r.fatal != nil:
 		return r.fatal
+	case ctx.Err() != nil && err != nil:
+		r.left.unread(r.inputs, r.current(), r.counts.Bytes.Load())
+		return r.interrupted()
 	}
 	r.noteUnusable(err)
 	return r.finish(ctx)
@@ -59,11 +61,22 @@ func (r *replayRun) run(ctx context.Context) error {
 func (r *replayRun) finish(ctx context.Context) error {
 	r.waiting.Store(true)
 	err := r.session.repo.Quiesce(ctx)
-	if ctx.Err() != nil {
-		r.sum.Interrupted = true
-		return nil
+	if ctx.Err() != nil && err != nil {
+		return r.interrupted()
 	}
 	return err
+}
+
+// interrupted notes what is left. Nothing may be: then the replay is done.
+func (r *replayRun) interrupted() error {
+	r.left.backlog(rowsWaiting(r.session.repo))
+	r.sum.Interrupted = len(r.left) > 0
+	return nil
+}
+
+// current is the place of the input that is being read.
+func (r *replayRun) current() int {
+	return max(slices.IndexFunc(r.inputs, func(in *input) bool { return in.name == r.counts.Current() }), 0)
 }
 
 // Load loads a fetch, and remembers what the repository failed with: package
@@ -98,19 +111,15 @@ func (r *replayRun) state() progress.State {
 		Records: r.counts.Records.Load(), Bytes: r.counts.Bytes.Load(), Pages: r.loaded(),
 		Latency: fromMS(live.FetchToSearchableMS.P50).Round(time.Microsecond), Of: len(r.inputs),
 	}
-	for i, in := range r.inputs {
-		if in.name == r.counts.Current() {
-			s.FilesDone = i
-		}
+	s.FilesDone = r.current()
+	for _, in := range r.inputs {
 		if in.size < 0 || s.Size < 0 {
 			s.Size = -1
 		} else {
 			s.Size += in.size
 		}
 	}
-	for _, n := range live.Backlog {
-		s.Backlog += n
-	}
+	s.Backlog = rowsWaiting(r.session.repo)
 	if r.waiting.Load() {
 		s.Phase = "all is loaded, observers finish"
 	}

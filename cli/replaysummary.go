@@ -55,7 +55,7 @@ func (r *replayRun) printSummary(a *app) error {
 	} else {
 		_, err = io.WriteString(a.stdout, r.summaryText(a))
 	}
-	return errors.Join(append(r.unusable, err)...)
+	return errors.Join(append(r.unusable, err, r.left.err())...)
 }
 
 // finishSummary adds what is known at the end.
@@ -63,9 +63,7 @@ func (r *replayRun) finishSummary(a *app) error {
 	s, c := &r.sum, &r.counts
 	s.Records, s.Fetches = c.Records.Load(), r.loaded()
 	s.Changed, s.Renewed, s.Late, s.Failed = c.Changed.Load(), c.Renewed.Load(), c.Late.Load(), c.Failed.Load()
-	for _, n := range r.session.repo.Live().Backlog {
-		r.sum.Backlog += n
-	}
+	s.Backlog = rowsWaiting(r.session.repo)
 	reader, err := index.OpenReader(repository.IndexDir(a.cfg.Data))
 	if err != nil {
 		return fmt.Errorf("count the documents: %w", err)

@@ -104,8 +104,12 @@ func (s *session) answer(ctx context.Context, req control.Request, stdout, stder
 		return report(&usageError{reason: fmt.Sprintf("the process that holds the data directory cannot be asked %q", req.Command)}, stderr)
 	}
 	err := run(ctx, s.repo, req, stdout, stderr)
-	if err != nil && ctx.Err() != nil && s.leaving.Load() {
+	switch {
+	case err != nil && ctx.Err() != nil && s.leaving.Load():
 		return statusAskAgain
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		// Whoever asked was not interrupted: this process ends, or nobody listens any more.
+		err = fmt.Errorf("%w: %w", control.ErrCutOff, err)
 	}
 	return report(err, stderr)
 }

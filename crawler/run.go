@@ -37,7 +37,7 @@ func (c *Crawler) Run(ctx context.Context) error {
 		case <-stop:
 			stop = nil
 			c.mu.Lock()
-			c.stop("stopped")
+			c.stop(EndedByContext)
 			c.mu.Unlock()
 		}
 	}

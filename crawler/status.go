@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// EndedByContext is Status.Ended of a crawl that somebody stopped.
+const EndedByContext = "stopped"
+
 // Status is what the crawler is doing, and why it is not doing more.
 type Status struct {
 	Started time.Time `json:"started"`

@@ -179,6 +179,31 @@ func HostQueues(ctx context.Context, db *txn.DB) ([]HostQueue, error) {
 	return list, nil
 }
 
+// CountDue counts the URLs that were never fetched, and those whose next visit is due.
+func CountDue(ctx context.Context, db *txn.DB, now time.Time) (fresh, revisits int, err error) {
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer tx.Rollback()
+	err = tx.Scan(ctx, schema.GroupQueue, "", "", func(row string, _ []txn.Version) error {
+		_, _, due, err := schema.ParseQueueRow(row)
+		switch {
+		case err != nil:
+			return err
+		case due.IsZero():
+			fresh++
+		case !due.After(now):
+			revisits++
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("frontier: count what is due: %w", err)
+	}
+	return fresh, revisits, nil
+}
+
 // count takes a row; revisits come in the order in which they are due.
 func (h *HostQueue) count(due time.Time) {
 	if due.IsZero() {

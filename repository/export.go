@@ -30,6 +30,9 @@ type ExportOptions struct {
 // ExportResult says what was exported.
 type ExportResult struct {
 	Documents int // records: documents, links, hosts or captures
+	// Total is how many documents there are to write; 0 while it is not known, and of what
+	// is not documents.
+	Total int
 	// Digest is "sha256:…" over all documents but ranks and times: the same fetches
 	// give the same digest, in whichever order they came. "" of what is not documents.
 	Digest string
@@ -141,6 +144,7 @@ func (e *exporter) eachDocument(fn func(url page.URL, key page.ContentKey) error
 		if err != nil {
 			return err
 		}
+		e.res.Total++
 		return order.Add(append(append([]byte(d.URL), 0), row...)) // no URL has a zero byte
 	})
 	if err != nil {

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"indexer/progress"
+)
+
+// errInterrupted is why a context ended: somebody wants the program to stop.
+var errInterrupted = errors.New("interrupted")
+
+// interruptedError says that an interrupt ended a command that had saved what it did,
+// and what it had still to do. A command that had nothing left to do is not interrupted:
+// whoever waits for it with && may go on.
+type interruptedError struct{ left string }
+
+func (e *interruptedError) Error() string { return "interrupted; left to do: " + e.left }
+
+func (e *interruptedError) Unwrap() error { return errInterrupted }
+
+// withInterrupt adds to an error that means nothing else that the command was
+// interrupted: some libraries do not pass on why their context ended.
+func withInterrupt(ctx context.Context, err error) error {
+	if err == nil || !errors.Is(context.Cause(ctx), errInterrupted) || errors.Is(err, errInterrupted) || errors.As(err, new(statusError)) {
+		return err
+	}
+	if _, known := outcomeOf(err); known && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errInterrupted, err)
+}
+
+// left lists what a command has left to do, "" if nothing.
+type left []string
+
+func (l *left) add(n int, text string) {
+	if n > 0 {
+		*l = append(*l, text)
+	}
+}
+
+// backlog adds the rows that wait for observers.
+func (l *left) backlog(rows int) { l.add(rows, count(rows, "row")+" for observers") }
+
+// err is nil if nothing is left.
+func (l left) err() error {
+	if len(l) == 0 {
+		return nil
+	}
+	return &interruptedError{left: strings.Join(l, ", ")}
+}
+
+// unread adds what a replay has not read of its files: those from the current one on.
+func (l *left) unread(inputs []*input, current int, read int64) {
+	if current >= len(inputs) {
+		return
+	}
+	var size int64
+	for _, in := range inputs {
+		if in.size < 0 {
+			size = -1
+			break
+		}
+		size += in.size
+	}
+	switch n := len(inputs) - current; {
+	case size >= 0:
+		l.add(1, fmt.Sprintf("%s of %s to read, in %s", progress.Bytes(max(size-read, 0)), progress.Bytes(size), count(n, "file")))
+	case n == 1:
+		l.add(1, "the rest of "+inputs[current].name)
+	default:
+		l.add(1, fmt.Sprintf("the rest of %s, and %s", inputs[current].name, count(n-1, "more file")))
+	}
+}
