@@ -157,7 +157,7 @@ func (st *standby) takeOver(ctx context.Context, claimed func() bool) {
 		switch {
 		case err == nil:
 			answered = true
-			st.note(h.String(), nil)
+			st.note(fmt.Sprintf("%s (process %d)", h.Command, h.Process), nil)
 			continue
 		case !errors.Is(err, control.ErrNobody) && !errors.Is(err, control.ErrCutOff):
 			continue // it lives: it is stopped, or has too much to answer
@@ -245,7 +245,7 @@ func (st *standby) notes() []string {
 	case st.holder == "":
 		return []string{"Another process has the data directory: searching goes on from the index files, and that process is asked for details."}
 	}
-	return []string{"Another process has the data directory, " + st.holder + ": searching goes on from the index files, and that process is asked for details."}
+	return []string{"Another process has the data directory: " + st.holder + ". Searching goes on from the index files, and that process is asked for details."}
 }
 
 // isElsewhere reports whether this process does not hold the directory.

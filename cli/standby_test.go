@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"indexer/web/browsertest"
 )
 
 // visitors ask a server for everything without a pause until the test lets them go. Each
@@ -377,4 +379,58 @@ func TestLoadWaitsForAQuestion(t *testing.T) {
 	if status := replay.ends(); status != statusDone {
 		t.Errorf("exit status %d: %s", status, replay.said.String())
 	}
+}
+
+// What a person sees of a handover in a browser that shows the status page all the time:
+// the note comes and goes, the figures are those of the process that works, and nothing
+// is ever red.
+func TestHandoverInABrowser(t *testing.T) {
+	b := browsertest.Open(t)
+	data := lighthouseData(t)
+	_, bakery := warcs(t)
+	server, s := serveChild(t, "", data)
+	look := browsertest.Looks[0]
+	b.Look(look)
+	b.Visit(s.url + "/status")
+	b.Eval(`window.states = []; new MutationObserver(() => states.push(document.querySelector("[data-state]").dataset.state))
+		.observe(document.querySelector("[data-state]"), {attributes: true, attributeFilter: ["data-state"]}); 0`, nil)
+	b.Until(`document.querySelector("[data-updates]") && document.querySelectorAll(".note").length === 0`)
+	b.Picture("handover-1-holding")
+
+	pipe := fifo(t)
+	replay := startChild(t, "", "--data", data, "replay", pipe)
+	w := attach(t, pipe)
+	b.Until("document.querySelector('.note')?.textContent.includes('indexer replay')")
+	feed(t, w, bakery)
+	if status := replay.ends(); status != statusDone {
+		t.Fatalf("exit status %d: %s", status, replay.said.String())
+	}
+	server.says("this server has it now")
+	b.Until(`document.querySelectorAll(".note").length === 0 && document.querySelector("[data-state]").dataset.state === "good"`)
+	b.Picture("handover-3-holding-again")
+
+	// A process that holds it and does not answer.
+	pipe = fifo(t)
+	replay = startChild(t, "", "--data", data, "replay", pipe)
+	w = attach(t, pipe)
+	b.Until("document.querySelector('.note')?.textContent.includes('indexer replay') && document.querySelector('[data-state]').dataset.state === 'good'")
+	b.Picture("handover-2-beside")
+	replay.signal(syscall.SIGSTOP)
+	b.Until(`document.querySelector("[data-state]").dataset.state === "warn"`)
+	for _, look := range browsertest.Looks {
+		b.Look(look)
+		b.Fits("handover-stopped-"+look.String(), look)
+		b.Picture("handover-4-stopped-" + look.String())
+	}
+	replay.signal(syscall.SIGKILL)
+	_ = w.Close() // nobody reads
+	server.says("this server has it now")
+	b.Until(`document.querySelectorAll(".note").length === 0 && document.querySelector("[data-state]").dataset.state === "good"`)
+	b.Picture("handover-5-after-a-kill")
+	var states []string
+	b.Eval(`states`, &states)
+	if slices.Contains(states, "bad") {
+		t.Errorf("the states were %q", states)
+	}
+	b.Quiet(s.url)
 }
