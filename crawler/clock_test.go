@@ -16,10 +16,10 @@ func TestMendTimes(t *testing.T) {
 	now := epoch.Add(time.Hour)
 	ahead := now.AddDate(10, 0, 0)
 	s := HostState{Saved: ahead, Until: ahead, AskedUntil: ahead, SidesRead: ahead, Robots: robots.Policy{Until: ahead}}
-	s.Soft.Probed = ahead
+	s.Soft.Asked = ahead
 	s.mendTimes(now, epoch, &o)
 	if s.Until.After(now.Add(o.MaxRetryAfter)) || s.AskedUntil.After(now.Add(o.MaxRetryAfter)) || s.Saved.After(epoch) ||
-		s.SidesRead.After(now) || s.Robots.Until.After(now) || s.Soft.Probed.After(now) {
+		s.SidesRead.After(now) || s.Robots.Until.After(now) || s.Soft.Asked.After(now) {
 		t.Errorf("%+v", s)
 	}
 	can := HostState{

@@ -73,8 +73,9 @@ func (c *Crawler) nextRequest(h *host, now time.Time) (r *request, until time.Ti
 		return nil, h.policy.Until
 	}
 	h.side.drop(h.allowed)
+	c.probeIfDue(h, now)
 	switch {
-	case len(h.side.queue) > 0 && (h.side.turn || len(h.jobs.ready) == 0):
+	case len(h.side.queue) > 0 && (h.side.turn || h.probeNext() || len(h.jobs.ready) == 0):
 		s := h.side.queue[0]
 		return &request{kind: sideRequest, url: s.url, side: s}, time.Time{}
 	case len(h.jobs.ready) > 0:

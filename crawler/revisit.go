@@ -27,8 +27,8 @@ import (
 //
 // A strike is a 404 or a failure. That a 404 after a failure is the second strike is
 // meant so: the two visits, some minutes apart, both found no page. A URL with as many
-// visits as strikes has never been a page: there is nothing to lose, and the first
-// 404 decides.
+// visits as strikes has never been a page, nor is one that was withdrawn: there is
+// nothing to lose, and the first 404 decides.
 //
 // A soft 404 that is never a page is not loaded at all: to the index it is a URL that
 // was not fetched.
@@ -66,7 +66,7 @@ func (o *Revisits) notFound(v *Visit, soft bool) {
 	if soft {
 		what = "not found (soft 404: it answers like a path that cannot exist)"
 	}
-	known := v.Job.Visits > v.Job.Strikes
+	known := wasPage(&v.Job)
 	switch {
 	case known && v.Strikes < 2:
 		v.Fetch = page.Fetch{}
@@ -78,6 +78,18 @@ func (o *Revisits) notFound(v *Visit, soft bool) {
 		v.Fetch = page.Fetch{}
 	}
 	o.after(v, o.MaxInterval, what)
+}
+
+// wasPage tells whether a URL was a page when it was last visited, as far as is known.
+func wasPage(j *Job) bool { return j.Visits > j.Strikes && !j.Withdrawn }
+
+// takenBack is the visit that takes a page out of the index that turned out to say
+// "not found" after it was loaded.
+func (o *Revisits) takenBack(u page.URL, at time.Time) Visit {
+	w := withdrawal(u, at, SoftNotFoundRule)
+	v := Visit{Job: Job{URL: u}, Result: *w, Fetch: w.Fetch, Strikes: 1}
+	o.after(&v, o.MaxInterval, "not found (soft 404: it answers like a path that cannot exist), as was found out after it was loaded")
+	return v
 }
 
 // after has the URL visited after a fixed time; the interval is kept for when it is

@@ -14,12 +14,13 @@ import (
 //	the frontier may have jobs        read some
 //	jobs that robots.txt disallows    refuse them
 //	the rules have changed            hold what is known against them, some at a time
+//	pages turn out to be soft 404s    take them back
 //	robots.txt is not known or old    request it (nothing else before that)
 //	sitemaps, feeds, a probe, jobs    request one; files and jobs take turns
 //	nothing                           keep it for a while, then forget it
 //
 // A request starts only when the host need not be left alone (pace) and all its slots
-// are to be had (slot). The order of the first five does not matter for politeness:
+// are to be had (slot). The order of the first six does not matter for politeness:
 // they do not reach the host.
 
 // hostState is what a host is waiting for.
@@ -94,6 +95,10 @@ func (c *Crawler) housekeep(h *host, now time.Time) {
 		c.refill(h)
 	case h.maySift():
 		c.siftKnown(h)
+	default:
+		if suspects := h.toTakeBack(); len(suspects) > 0 {
+			c.takeBack(h, suspects)
+		}
 	}
 }
 

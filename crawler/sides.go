@@ -191,12 +191,13 @@ func (c *Crawler) fetchSide(h *host, s side) func(context.Context) (exchange, fu
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
 		res, x := c.exchange(ctx, fetch.Request{URL: s.url})
 		if s.kind == probeSide {
-			signature := signatureOf(&res.Fetch)
+			says, isPage := sayingOf(&res.Fetch)
 			return x, func(now time.Time) {
 				h.side.busy--
-				if x.class != fetch.Canceled {
-					h.soft.probed(signature)
+				if x.class != fetch.Canceled && h.soft.probed(says, isPage) {
+					c.queueProbe(h)
 				}
+				h.dirty, h.urgent = true, h.urgent || len(h.soft.Suspects) > 0
 				c.endPass(h, now)
 			}, nil
 		}

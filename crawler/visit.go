@@ -17,20 +17,20 @@ import (
 // newer fetch is the one that counts, in the index and in the replay. The other order
 // could leave a page in the index that no record tells of.
 func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(time.Time), error) {
-	soft := h.soft.ask(j, &c.opts.Sources)
+	soft := h.soft.ask(&c.opts.Sources)
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
 		res, x := c.exchange(ctx, conditional(j))
 		if x.class == fetch.Canceled {
 			return x, func(time.Time) { h.jobs.giveUp(j.URL) }, nil
 		}
-		sign := soft.look(&res)
+		sign := soft.look(&j, &res)
 		v := c.opts.Revisits.judge(j, res, sign.notFound)
 		end := v.remember()
 		if err := c.loadVisit(ctx, v); err != nil {
 			return x, func(time.Time) { h.jobs.giveUp(j.URL) }, err
 		}
 		named, err := c.discover(ctx, j, &res, sign.notFound)
-		return x, func(now time.Time) {
+		return x, func(time.Time) {
 			h.jobs.done(j.URL, end.due)
 			if j.Claimed && !res.Fetch.HasFailed() {
 				h.claims.learn(end.changed)
@@ -40,9 +40,10 @@ func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(ti
 				h.sentinel = ""
 			}
 			c.meter.visited(sign.notFound)
+			before := len(h.soft.Suspects)
 			h.soft.learn(sign)
+			h.urgent = h.urgent || len(h.soft.Suspects) != before
 			c.queueFeeds(h, named)
-			c.queueProbe(h, now)
 		}, err
 	}
 }

@@ -33,7 +33,9 @@ func (f *Frontier) Visited(ctx context.Context, v crawler.Visit) error {
 
 func (f *Frontier) afterVisit(e *schema.FrontierEntry, v crawler.Visit, effect loader.Effect) {
 	e.Visits++
-	e.Claim, e.Refused, e.Withdrawn, e.Lapsed, e.Weight = time.Time{}, false, false, false, 0
+	e.Claim, e.Refused, e.Lapsed, e.Weight = time.Time{}, false, false, 0
+	// A visit that has nothing to load leaves a withdrawn page withdrawn.
+	e.Withdrawn = isWithdrawal(&v.Fetch) || e.Withdrawn && v.Fetch.URL == ""
 	e.Remember(pastVisit(v, effect))
 	e.Last = v.Fetch.Time
 	if e.Last.IsZero() {
@@ -125,6 +127,8 @@ func pastVisit(v crawler.Visit, effect loader.Effect) schema.PastVisit {
 		Bytes: int64(len(v.Result.HeaderBlock) + len(v.Result.Payload)),
 	}
 	switch {
+	case isWithdrawal(&v.Fetch):
+		p.Effect = schema.VisitWithdrawn
 	case v.Fetch.URL == "":
 		p.Effect = schema.VisitSetAside
 	case effect == loader.Changed:
@@ -139,12 +143,14 @@ func pastVisit(v crawler.Visit, effect loader.Effect) schema.PastVisit {
 	return p
 }
 
+func isWithdrawal(f *page.Fetch) bool { return f.Header.Get(crawler.WithdrawnHeader) != "" }
+
 // Withdrawal is the fetch that takes a page out of the index because it may not
 // be fetched any more.
 func Withdrawal(u page.URL, at time.Time, rule string) *page.Fetch {
 	return &page.Fetch{
 		URL: u, Time: at, Status: http.StatusGone,
-		Header: http.Header{"X-Indexer-Withdrawn": {rule}},
+		Header: http.Header{crawler.WithdrawnHeader: {rule}},
 	}
 }
 

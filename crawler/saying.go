@@ -1,0 +1,155 @@
+package crawler
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cespare/xxhash/v2"
+
+	"indexer/page"
+)
+
+// saying is what a page says: hashes of every three words in a row of its title and
+// text, sorted, each once. Words with digits, names of months and days, and the page's
+// own path are left out, so that a page with a clock in it says the same at all times.
+// Of a page that says next to nothing it is the body whose words are taken.
+//
+// Two answers for paths that cannot exist need not be equal (a quotation, an advertisement,
+// a number in words). What they have in common is the answer, and what one has beyond it
+// is its slack. A page matches if it has all of the answer, and beyond it no more than
+// the slack. Answers that vary by more than maxSlack are of no use: with them a short
+// page could pass for one.
+//
+// Rejected: a threshold of similarity (of shingles or of a SimHash). Pages of one site
+// share their navigation, and a short page with a long navigation is more similar to the
+// answer than any threshold that lets an answer vary. The message is what matters, and
+// it is in what the answers have in common.
+type saying []uint32
+
+const (
+	maxSaying = 1024 // hashes, the smallest: the same ones of the same page
+	maxSlack  = 6    // two words
+	wordsRow  = 3
+)
+
+// notFoundAnswer is how a host says "not found".
+type notFoundAnswer struct {
+	Common saying `json:"common,omitempty"`
+	Slack  int    `json:"slack,omitempty"`
+}
+
+func (a *notFoundAnswer) known() bool { return len(a.Common) > 0 }
+
+// answerOf compares two answers; it is not known if they vary too much.
+func answerOf(a, b saying) notFoundAnswer {
+	var common saying
+	for _, hash := range a {
+		if b.has(hash) {
+			common = append(common, hash)
+		}
+	}
+	slack := max(len(a), len(b)) - len(common)
+	if slack > maxSlack {
+		return notFoundAnswer{}
+	}
+	return notFoundAnswer{Common: common, Slack: slack}
+}
+
+func (a *notFoundAnswer) matches(s saying) bool {
+	if len(s) < len(a.Common) || len(s) > len(a.Common)+a.Slack {
+		return false
+	}
+	for _, hash := range a.Common {
+		if !s.has(hash) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s saying) has(hash uint32) bool {
+	_, found := slices.BinarySearch(s, hash)
+	return found
+}
+
+// sayingOf is false of what is no page.
+func sayingOf(f *page.Fetch) (saying, bool) {
+	doc := page.Interpret(f)
+	if doc.Outcome != page.Page {
+		return nil, false
+	}
+	const minText = 64 // as for content keys (semantics.md section 3)
+	said := doc.Title + "\n" + doc.Text
+	if utf8.RuneCountInString(doc.Text) < minText {
+		said = string(f.Body)
+	}
+	for _, own := range []string{string(f.URL), f.URL.Path(), path.Base(f.URL.Path())} {
+		if len(strings.Trim(own, "/")) >= 4 {
+			said = strings.ReplaceAll(said, own, " ")
+		}
+	}
+	return rowsOf(lastingWords(said)), true
+}
+
+// timeWords are words of dates and times of day.
+var timeWords = func() map[string]bool {
+	words := make(map[string]bool)
+	for word := range strings.FieldsSeq(`monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun
+		january february march april may june july august september october november december
+		jan feb mar apr jun jul aug sep sept oct nov dec am pm gmt utc`) {
+		words[word] = true
+	}
+	return words
+}()
+
+// lastingWords are the words of a text that do not tell the time.
+func lastingWords(text string) []string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.DeleteFunc(words, func(word string) bool { return timeWords[word] || strings.ContainsFunc(word, unicode.IsDigit) })
+}
+
+func rowsOf(words []string) saying {
+	n := max(len(words)-wordsRow+1, 1)
+	s := make(saying, 0, n)
+	for i := range n {
+		s = append(s, uint32(xxhash.Sum64String(strings.Join(words[i:min(i+wordsRow, len(words))], " "))))
+	}
+	slices.Sort(s)
+	s = slices.Compact(s)
+	return s[:min(len(s), maxSaying)]
+}
+
+// MarshalJSON writes the hashes as four bytes each, in base64.
+func (s saying) MarshalJSON() ([]byte, error) {
+	var b []byte
+	for _, hash := range s {
+		b = binary.BigEndian.AppendUint32(b, hash)
+	}
+	return json.Marshal(base64.StdEncoding.EncodeToString(b))
+}
+
+// UnmarshalJSON undoes MarshalJSON.
+func (s *saying) UnmarshalJSON(text []byte) error {
+	var b []byte
+	if err := json.Unmarshal(text, &b); err != nil {
+		return err
+	}
+	if len(b)%4 != 0 || len(b) > 4*maxSaying {
+		return fmt.Errorf("what a page says cannot have %d bytes", len(b))
+	}
+	*s = nil
+	for ; len(b) > 0; b = b[4:] {
+		*s = append(*s, binary.BigEndian.Uint32(b))
+	}
+	if !slices.IsSorted(*s) {
+		return fmt.Errorf("what a page says is not sorted")
+	}
+	return nil
+}
