@@ -23,21 +23,28 @@ also while another process writes them.
   word            pages with the word, in any form of it
   "some words"    these words next to each other (quote the quotes for the shell)
   -word           not those with it (put -- before the first such word)
+  a OR b          either of them; a OR b c is either of them, and c
+  (a b) OR c      parentheses group (quote them for the shell)
   site:HOST       only this host and its subdomains
   lang:TAG        only this language
-  intitle:WORD    in the title; intitle:"some words", too
+  filetype:TYPE   only addresses that end in .TYPE; html also finds those without an ending
+  intitle:WORD    in the title; intitle:"some words" and intitle:(a OR b), too
   inurl:WORD      in the URL
   after:DATE      fetched on that day or later (2024-05-31, 2024-05 or 2024; UTC)
   before:DATE     fetched before that day
+
+Where no document has all the words, and one has those of a corrected spelling, the
+results are of that; --verbatim searches for the words as they are typed.
 
 Of the first ten hits at most --per-host are of one host while there are others.
 --explain tells how each score came about; docs/ranking.md says what it means.`
 
 // queryFlags are the flags of query that are no settings.
 type queryFlags struct {
-	offset  int
-	sort    string
-	explain bool
+	offset   int
+	sort     string
+	explain  bool
+	verbatim bool
 }
 
 func (a *app) queryCommand() *cobra.Command {
@@ -51,6 +58,7 @@ func (a *app) queryCommand() *cobra.Command {
 			`indexer query '"lighthouse keeper" site:lighthouse.example'`,
 			"indexer query -- lighthouse -museum",
 			"indexer query --sort date --explain lighthouse after:2024-05",
+			"indexer query '(lighthouse OR museum) intitle:harbour filetype:html'",
 			"indexer query --limit 1 --format json lighthouse | jq -r .hits[0].url",
 		),
 		Args: atLeast(1, "at least one word"),
@@ -63,6 +71,7 @@ func (a *app) queryCommand() *cobra.Command {
 	cmd.Flags().String("per-host", strconv.Itoa(a.cfg.Query.PerHost), "`number` of the first ten hits that may be of one host; 0: any")
 	cmd.Flags().IntVar(&f.offset, "offset", 0, "hits to skip")
 	cmd.Flags().StringVar(&f.sort, "sort", "relevance", "`order` of hits: relevance or date")
+	cmd.Flags().BoolVar(&f.verbatim, "verbatim", false, "search for the words as they are typed, without correcting their spelling")
 	cmd.Flags().BoolVar(&f.explain, "explain", false, "tell how each score came about")
 	return cmd
 }
@@ -94,7 +103,7 @@ func (a *app) query(cmd *cobra.Command, words string, f queryFlags) (err error) 
 		_, _ = fmt.Fprintln(a.stderr, "the index was made by another version of this program; some pages may not be found until `indexer stats` has opened it once")
 	}
 	res, err := r.Search(cmd.Context(), words, index.Options{
-		Limit: a.cfg.Query.Limit, Offset: f.offset, Weights: a.weights(), PerHost: a.cfg.Query.PerHost, Sort: order, Explain: f.explain,
+		Limit: a.cfg.Query.Limit, Offset: f.offset, Weights: a.weights(), PerHost: a.cfg.Query.PerHost, Sort: order, Explain: f.explain, Verbatim: f.verbatim,
 	})
 	if err != nil {
 		return err
@@ -110,6 +119,9 @@ func (a *app) query(cmd *cobra.Command, words string, f queryFlags) (err error) 
 func resultsText(res *index.Results, offset int, s style) string {
 	var b strings.Builder
 	took := fmt.Sprintf("%.1f ms", res.TookMS)
+	if res.ShowingFor != "" {
+		fmt.Fprintf(&b, "Showing results for: %s\nNo document has all the words of: %s (--verbatim searches for them)\n", plain(res.ShowingFor), plain(res.Query))
+	}
 	switch {
 	case res.Total == 0:
 		fmt.Fprintf(&b, "Nothing was found (%s).\n", took)
@@ -123,7 +135,10 @@ func resultsText(res *index.Results, offset int, s style) string {
 	if res.Ignored > 0 {
 		fmt.Fprintf(&b, "The query is too long; its last %s did not count.\n", count(res.Ignored, "word"))
 	}
-	if res.Suggestion != "" {
+	for _, note := range res.Notes {
+		fmt.Fprintln(&b, plain(note))
+	}
+	if res.Suggestion != "" && res.ShowingFor == "" {
 		fmt.Fprintf(&b, "Did you mean: %s\n", plain(res.Suggestion))
 	}
 	for i := range res.Hits {

@@ -14,7 +14,7 @@ import (
 
 // AnalyzerVersion names what the analysis produces. An index made by another
 // version still opens; [Writer.NeedsRebuild] says so and [Writer.Rebuild] mends it.
-const AnalyzerVersion = 2
+const AnalyzerVersion = 3
 
 // MaxIndexedText is how much of a document's text is searchable, in bytes. All
 // of it is stored.
@@ -119,8 +119,8 @@ func readableURL(u page.URL) string {
 	return text
 }
 
-// tags are the terms that site: and lang: look for: every parent domain of the
-// host, the host with its port, and the language with and without subtags.
+// tags are the terms that site:, lang: and filetype: look for: every parent domain of the
+// host, the host with its port, the language with and without subtags, and the ending.
 func tags(u page.URL, language string) string {
 	var b strings.Builder
 	add := func(kind rune, value string) {
@@ -139,6 +139,9 @@ func tags(u page.URL, language string) string {
 				add(tagSite, host)
 			}
 		}
+		for _, t := range fileTypes(parsed) {
+			add(tagFileType, t)
+		}
 	}
 	if language != "" {
 		language = strings.ToLower(language)
@@ -151,20 +154,24 @@ func tags(u page.URL, language string) string {
 }
 
 const (
-	tagSite = 's'
-	tagLang = 'l'
+	tagSite     = 's'
+	tagLang     = 'l'
+	tagFileType = 'f'
+
+	// Private-use characters that are in tags only.
+	firstTag, lastTag = '\uE000', '\uE0FF'
 )
 
 // tagToken writes a value as one FTS5 token that no text can produce: bytes that
 // would end a token, and the kind, as private-use characters.
 func tagToken(kind rune, value string) string {
-	b := utf8.AppendRune(nil, 0xE000+kind)
+	b := utf8.AppendRune(nil, firstTag+kind)
 	for i := 0; i < len(value) && i < 255; i++ {
 		c := value[i]
 		if c < utf8.RuneSelf && asciiFold[c] == c {
 			b = append(b, c)
 		} else {
-			b = utf8.AppendRune(b, 0xE000+rune(c))
+			b = utf8.AppendRune(b, firstTag+rune(c))
 		}
 	}
 	return string(b)

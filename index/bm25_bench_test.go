@@ -35,12 +35,12 @@ func BenchmarkByText(b *testing.B) {
 				}
 				s := &search{v: v, c: c, opts: &Options{Weights: DefaultWeights}, res: &Results{}}
 				began := time.Now()
-				if _, err := s.byFTS5(b.Context(), c.any(), rerankTop); err != nil {
+				if _, err := s.byFTS5(b.Context(), c.expr(someWords), rerankTop); err != nil {
 					b.Fatal(err)
 				}
 				theirs += time.Since(began)
 				began = time.Now()
-				if _, _, err := s.byText(b.Context(), c.any(), rerankTop); err != nil {
+				if _, _, err := s.byText(b.Context(), c.expr(someWords), rerankTop); err != nil {
 					b.Fatal(err)
 				}
 				ours += time.Since(began)

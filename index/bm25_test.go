@@ -74,8 +74,8 @@ func testScores(t *testing.T, size int, rng *rand.Rand) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &search{v: v, c: c, opts: &Options{Weights: randomWeights(rng)}, res: &Results{}}
-		for _, expr := range []string{c.all(), c.any(), c.named()} {
+		s := &search{v: v, c: c, opts: &Options{Weights: randomWeights(rng)}, res: &Results{}, fill: someWords}
+		for _, expr := range []string{c.expr(allWords), c.expr(someWords), c.named()} {
 			compared += sameAsFTS5(t, s, query, expr)
 			if n%6 == 0 {
 				sameColumns(t, s, expr)
@@ -90,7 +90,7 @@ func testScores(t *testing.T, size int, rng *rand.Rand) {
 		}
 		anyHasAll(t, &search{v: v, c: c, opts: &Options{}, res: &Results{}}, query)
 	}
-	if compared < size {
+	if size > 1 && compared < size {
 		t.Errorf("%d scores compared, which tells nothing", compared)
 	}
 }
@@ -176,16 +176,16 @@ func anyHasAll(t *testing.T, s *search, query string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := x.matching(t.Context(), s.c.all())
+	all, err := x.matching(t.Context(), s.c.expr(allWords))
 	if err != nil {
 		t.Fatal(err)
 	}
-	some, err := x.matching(t.Context(), s.c.any())
+	some, err := x.matching(t.Context(), s.c.expr(someWords))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(s.c.terms) > 0 && len(subtract(all, some)) > 0 {
-		t.Fatalf("%s: of %d documents with %s, %d are not among those with %s", query, len(all), s.c.all(), len(subtract(all, some)), s.c.any())
+		t.Fatalf("%s: of %d documents with %s, %d are not among those with %s", query, len(all), s.c.expr(allWords), len(subtract(all, some)), s.c.expr(someWords))
 	}
 }
 
@@ -199,10 +199,10 @@ func sameColumns(t *testing.T, s *search, expr string) {
 	}
 	hits := make([]Hit, len(list))
 	for i := range list {
-		list[i].allWords = expr == s.c.all()
+		list[i].allWords = expr == s.c.expr(allWords)
 		hits[i].Explanation = new(Explanation)
 	}
-	if expr != s.c.all() && expr != s.c.any() {
+	if expr != s.c.expr(allWords) && expr != s.c.expr(someWords) {
 		return // hits are of these
 	}
 	if err := s.columnScores(t.Context(), list, hits); err != nil {

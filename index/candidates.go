@@ -16,6 +16,7 @@ type search struct {
 	res  *Results
 
 	index *textIndex // opened by text
+	fill  breadth    // of the documents that fill up those with all the words
 }
 
 // text is the full-text index of the view, with what this search has read of it.
@@ -30,30 +31,55 @@ func (s *search) text(ctx context.Context) (*textIndex, error) {
 	return s.index, nil
 }
 
-// candidates are the hits in their final order, as far as the page needs them. They come in
+// Candidates are the hits in their final order, as far as the page needs them. They come in
 // two tiers: documents with all the words, then, if those are few, documents with some.
-func (s *search) candidates(ctx context.Context) ([]candidate, error) {
-	n := max(rerankTop, s.opts.Offset+s.opts.Limit)
-	found, total, err := s.tier(ctx, s.c.all(), n, nil)
-	if err != nil {
-		return nil, err
-	}
+
+// deep is how many of a tier are looked at.
+func (s *search) deep() int { return max(rerankTop, s.opts.Offset+s.opts.Limit) }
+
+// withAll is the first tier.
+func (s *search) withAll(ctx context.Context) ([]candidate, error) {
+	found, total, err := s.tier(ctx, allWords, s.deep(), nil)
 	s.res.AllWords, s.res.Total = total, total
-	if total >= FillBelow || len(s.c.terms) == 0 || s.c.any() == s.c.all() {
-		return found, nil
+	return found, err
+}
+
+// filled adds the second tier to the first, if that is short. Where there is nothing, ever
+// more is given up: that stop words and common ones do not count, that the words have to be
+// there beside phrases and operators, and at last these. A part of the query that no
+// document has must not hide what another one has.
+func (s *search) filled(ctx context.Context, found []candidate, err error) ([]candidate, error) {
+	if err != nil || s.res.AllWords >= FillBelow || len(s.c.terms) == 0 {
+		return found, err
 	}
+	n := s.deep() + FillBelow
 	if err := s.markCommon(ctx); err != nil {
 		return nil, err
 	}
 	if found == nil {
 		found = []candidate{}
 	}
-	some, total, err := s.tier(ctx, s.c.any(), n+FillBelow, found)
-	if err != nil {
-		return nil, err
+	last := plainWord
+	if s.opts.Verbatim {
+		last = anyWord
 	}
-	s.res.Total = total // any() matches whatever all() does
-	return append(found, some...), nil
+	for s.fill = someWords; s.fill == someWords || s.fill <= last && s.res.Total == 0; s.fill++ {
+		if expr := s.c.expr(s.fill); expr == "" || expr == s.c.expr(s.fill-1) {
+			continue
+		}
+		some, total, err := s.tier(ctx, s.fill, n, found)
+		if err != nil {
+			return nil, err
+		}
+		s.res.Total = total // each breadth has whatever the one before it has, if that has anything
+		if total > 0 && s.fill == plainWord {
+			s.res.Notes = append(s.res.Notes, "Nothing has what is in quotes, or behind intitle: or inurl:, so that did not count.")
+		}
+		if total > 0 {
+			return append(found, some...), nil
+		}
+	}
+	return found, nil
 }
 
 // commonWord is how many documents have a word that is left out of the any-word query
@@ -67,8 +93,7 @@ func (s *search) markCommon(ctx context.Context) error {
 		return err
 	}
 	optional, common := 0, 0
-	for i := range s.c.terms {
-		t := &s.c.terms[i]
+	for _, t := range s.c.terms {
 		if t.required || t.stop {
 			continue
 		}
@@ -81,16 +106,16 @@ func (s *search) markCommon(ctx context.Context) error {
 			common++
 		}
 	}
-	for i := range s.c.terms {
-		s.c.terms[i].common = s.c.terms[i].common && common < optional
+	for _, t := range s.c.terms {
+		t.common = t.common && common < optional
 	}
 	return nil
 }
 
-// tier is the best n documents that match an expression, without those of the tier before, and
-// how many match. above is nil for the first tier.
-func (s *search) tier(ctx context.Context, expr string, n int, above []candidate) (found []candidate, total int, err error) {
-	all := above == nil
+// tier is the best n documents of a breadth, without those of the tier before, and how many
+// there are. above is nil for the first tier.
+func (s *search) tier(ctx context.Context, b breadth, n int, above []candidate) (found []candidate, total int, err error) {
+	expr, all := s.c.expr(b), b == allWords
 	switch {
 	case s.opts.Sort == ByDate:
 		found, err = s.sorted(ctx, expr, "t.fetched DESC, d.url", n)
@@ -126,7 +151,7 @@ func (s *search) tier(ctx context.Context, expr string, n int, above []candidate
 	}
 	found = without(found, above)
 	if s.opts.PerHost > 0 && !s.c.oneSite {
-		more, err := s.otherHosts(ctx, above, found, total)
+		more, err := s.otherHosts(ctx, b, above, found, total)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -75,9 +75,8 @@ func countHosts(list []candidate) map[string]int {
 
 // otherHosts are the best documents that are not of the hosts that crowd the best rerankTop,
 // nor of their subdomains; nothing if these fill a first page, or there is nothing else.
-func (s *search) otherHosts(ctx context.Context, above, found []candidate, total int) ([]candidate, error) {
+func (s *search) otherHosts(ctx context.Context, b breadth, above, found []candidate, total int) ([]candidate, error) {
 	hosts := crowdedHosts(above, found, s.opts.PerHost)
-	all := above == nil
 	if len(hosts) == 0 || total <= rerankTop {
 		return nil, nil
 	}
@@ -87,17 +86,13 @@ func (s *search) otherHosts(ctx context.Context, above, found []candidate, total
 		excluded = append(excluded, quote(tagToken(tagSite, host)))
 	}
 	c.excluded = join(" OR ", excluded...)
-	expr := c.any()
-	if all {
-		expr = c.all()
-	}
-	more, _, err := s.byText(ctx, expr, anchorTop)
+	more, _, err := s.byText(ctx, c.expr(b), anchorTop)
 	if err != nil {
 		return nil, err
 	}
 	more = without(without(more, found[:min(len(found), rerankTop)]), above)
 	for i := range more {
-		more[i].allWords = all
+		more[i].allWords = b == allWords
 	}
 	return more, s.rerank(ctx, more)
 }

@@ -81,9 +81,9 @@ func (s *search) columnScores(ctx context.Context, list []candidate, hits []Hit)
 	ids := map[string][]int64{} // by expression, which the tiers differ in
 	for i := range list {
 		at[list[i].id] = i
-		expr := s.c.any()
+		expr := s.c.expr(s.fill)
 		if list[i].allWords {
-			expr = s.c.all()
+			expr = s.c.expr(allWords)
 		}
 		ids[expr] = append(ids[expr], list[i].id)
 	}

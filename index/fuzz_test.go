@@ -10,7 +10,7 @@ import (
 var oddTexts = []string{
 	"", " ", "\x00", "\xff\xfe", "a\u0301", "東京タワー", "ｱｲｳ", "é", "ß", "İstanbul", "don’t", "x'S", "H₂O ½ Ⅷ", "🏳️‍🌈🇩🇪🇫🇷", "นี่คือ", "한국어 한국어",
 	"ﷺ", "ﬁle", "soft\u00adhyphen", "C++ C#", "_a_b_", strings.Repeat("ab", 100), strings.Repeat("漢", 300), strings.Repeat("e\u0301", 100), "か\u3099", "ǅ", "ſ",
-	`"`, `""`, `-"a`, "site:", "site:[::1]:80", "site:bücher.de", "lang:x lang:y", "NEAR(a b, 2)", "a AND (b OR", "{title}:x", "intitle:x", `intitle:"x y" z`, `inurl:"`, `-intitle:"`, "intitle:東", "before:2024 after:1969-01-01", "after:1970-01-01", "before:9999", "inurl:a inurl:b -inurl:c", "^a*", "\uE000site", "-\uE073example", "a\uE000b",
+	`"`, `""`, `-"a`, "site:", "site:[::1]:80", "site:bücher.de", "lang:x lang:y", "NEAR(a b, 2)", "a AND (b OR", "{title}:x", "intitle:x", `intitle:"x y" z`, `inurl:"`, `-intitle:"`, "intitle:東", "before:2024 after:1969-01-01", "after:1970-01-01", "before:9999", "a OR b", "OR", "(", ")", "a OR (", "(a OR", "((((((((((a OR", "-(a b)", "(a -b) OR c", "x OR (f(", `a OR "`, "intitle:(a OR", "filetype:txt", "site:a.b OR page", "inurl:a inurl:b -inurl:c", "^a*", "\uE000site", "-\uE073example", "a\uE000b",
 }
 
 // FuzzTokenize: tokens lie in the text in order, are short, and FTS5's ascii tokenizer
@@ -69,6 +69,15 @@ func FuzzQuery(f *testing.F) {
 				t.Fatalf("%q, %+v: %v", q, o, err)
 			}
 		}
+		narrowed, err := r.Search(t.Context(), Narrow(q, "site:site1.example.org"), Options{Limit: 100})
+		if err != nil && !errors.As(err, new(*UsageError)) {
+			t.Fatalf("%q, narrowed: %v", q, err)
+		}
+		for i := range hitsOf(narrowed) {
+			if u := narrowed.Hits[i].URL; !strings.Contains(strings.ToLower(q), "site:") && u.Host() != "site1.example.org" {
+				t.Fatalf("%q, narrowed: %s", q, u)
+			}
+		}
 		res, err := r.Search(t.Context(), q, Options{})
 		if usage := (*UsageError)(nil); errors.As(err, &usage) {
 			return
@@ -82,6 +91,13 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
+func hitsOf(res *Results) []Hit {
+	if res == nil {
+		return nil
+	}
+	return res.Hits
+}
+
 // FuzzSnippet: snippets are bounded, valid, and cut between characters; marks are in order.
 func FuzzSnippet(f *testing.F) {
 	for _, s := range oddTexts {
@@ -89,7 +105,7 @@ func FuzzSnippet(f *testing.F) {
 		f.Add(strings.Repeat(s, 200), s)
 	}
 	f.Fuzz(func(t *testing.T, text, q string) {
-		var terms []term
+		var terms []*term
 		if c, err := compileQuery(q, []*stemmer{stemmers["en"]}); err == nil {
 			terms = c.terms
 		}

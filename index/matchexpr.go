@@ -36,6 +36,14 @@ type phraseOf struct {
 	prefix bool
 }
 
+// String is the phrase as FTS5 has it.
+func (p phraseOf) String() string {
+	if p.prefix {
+		return quote(p.tokens) + " *"
+	}
+	return quote(p.tokens)
+}
+
 // ftsColumns are the columns of the table fts, in their order.
 var ftsColumns = []string{"title", "body", "anchors", "outside", "url", "tags"}
 
@@ -130,6 +138,20 @@ func (p *matchParser) single(in postings.Columns) (*matchExpr, error) {
 	}
 	p.rest = rest
 	return p.single(in & columns)
+}
+
+// columnSet is a set of columns as FTS5 has it, "" for all.
+func columnSet(in postings.Columns) string {
+	if in == postings.AllColumns {
+		return ""
+	}
+	var names []string
+	for i, name := range ftsColumns {
+		if in&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return "{" + strings.Join(names, " ") + "}"
 }
 
 func columnNumber(name string) int {

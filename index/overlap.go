@@ -50,10 +50,9 @@ func nameWords(name, language string) (list []nameWord) {
 }
 
 // queryWords are the distinct words of terms, without those of inurl:.
-func queryWords(terms []term) (list []queryWord) {
+func queryWords(terms []*term) (list []queryWord) {
 	seen := make(map[string]bool)
-	for i := range terms {
-		t := &terms[i]
+	for _, t := range terms {
 		if t.column == columnOf[clauseURL] {
 			continue
 		}

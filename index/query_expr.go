@@ -3,178 +3,9 @@ package index
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
-// A query in terms of the index. The query's language is unknown, so a word stands
-// for several token sequences: as typed, for documents of languages without a
-// stemmer, and as each stemmer in use makes it of it. Most words have one
-// to three different ones.
-
-// term is a word or phrase that documents may have.
-type term struct {
-	sequences [][]string // any of them; the tokens of one follow each other
-	prefix    bool       // the last token is the beginning of one (a single CJK character)
-	stop      bool       // a stop word
-	common    bool       // a word of more than commonWord documents, where rarer ones are asked for, too
-	required  bool       // a phrase: stays when words become optional
-	column    string     // the only column that counts, of intitle: and inurl:; "" any
-	text      string     // as typed
-}
-
-// compiled is a query ready to run.
-type compiled struct {
-	terms    []term
-	words    []queryWord // of the terms
-	filter   string      // FTS5 expression of site: and lang:, or ""
-	excluded string      // FTS5 expression of what must not match, or ""
-	fetched  period
-	oneSite  bool // site: was given
-	ignored  int
-}
-
-// maxPhrase bounds the tokens of one word or phrase; the rest is ignored.
-const maxPhrase = 64
-
-func compileQuery(q string, inUse []*stemmer) (*compiled, error) {
-	s, err := parseQuery(q)
-	if err != nil {
-		return nil, err
-	}
-	if s.lang != "" {
-		inUse = []*stemmer{stemmerFor(s.lang)}
-	}
-	c := &compiled{ignored: s.ignored}
-	var sites, langs, excluded []string
-	for _, cl := range s.clauses {
-		switch {
-		case cl.kind == clauseAfter || cl.kind == clauseBefore:
-			c.fetched.narrow(cl.kind, cl.text)
-		case cl.kind == clauseSite || cl.kind == clauseLang:
-			kind, list := rune(tagSite), &sites
-			if cl.kind == clauseLang {
-				kind, list = tagLang, &langs
-			}
-			if cl.exclude {
-				list = &excluded
-			}
-			*list = append(*list, quote(tagToken(kind, cl.text)))
-		case cl.exclude:
-			if t, ok := newTerm(cl, s.lang, inUse); ok {
-				excluded = append(excluded, t.expr())
-			}
-		default:
-			for _, part := range scriptParts(cl) {
-				if t, ok := newTerm(part, s.lang, inUse); ok {
-					c.terms = append(c.terms, t)
-				}
-			}
-		}
-	}
-	c.oneSite = len(sites) > 0
-	c.words = queryWords(c.terms)
-	c.filter = join(" AND ", join(" OR ", sites...), join(" OR ", langs...))
-	c.excluded = join(" OR ", excluded...)
-	if len(c.terms) == 0 && c.filter == "" && (c.excluded != "" || !c.fetched.bounded()) {
-		if c.excluded != "" {
-			return nil, &UsageError{"the query only excludes; give at least one word, \"phrase\", site: or lang: to look for"}
-		}
-		return nil, &UsageError{"the query has no words to look for"}
-	}
-	return c, nil
-}
-
-// scriptParts takes a word apart where it changes between a script without spaces and others,
-// as in apache模块: who writes no spaces between words does not mean that these two stand together.
-// Where a part is a single character, as in 2.4版 or C言語, they do, and in quotes.
-func scriptParts(c clause) (parts []clause) {
-	if c.kind != clauseWord {
-		return []clause{c}
-	}
-	tok := new(tokenizer)
-	tok.reset(c.text)
-	begin, end, bigrams := 0, 0, false
-	add := func() {
-		parts = append(parts, clause{text: c.text[begin:end]})
-	}
-	for n := 0; tok.next(); n++ {
-		if n > 0 && tok.tok.bigram != bigrams {
-			add()
-			begin = tok.tok.start
-		}
-		bigrams, end = tok.tok.bigram, tok.tok.end
-	}
-	if add(); len(parts) < 2 || slices.ContainsFunc(parts, func(p clause) bool { return utf8.RuneCountInString(p.text) < 2 }) {
-		return []clause{c}
-	}
-	return parts
-}
-
-// newTerm analyses a word or phrase. It reports false when nothing is left of it.
-func newTerm(c clause, lang string, inUse []*stemmer) (term, bool) {
-	t := term{required: c.kind != clauseWord, column: columnOf[c.kind], text: c.text}
-	var words []string
-	var stemmable []bool
-	tok := new(tokenizer)
-	tok.reset(c.text)
-	for len(words) < maxPhrase && tok.next() {
-		if tok.tok.tail && strings.TrimSpace(c.text[tok.tok.end:]) == "" {
-			break // the run's bigrams say it all; its tail would end the run in documents, too
-		}
-		words = append(words, string(tok.tok.text))
-		stemmable = append(stemmable, tok.tok.letters)
-		t.prefix = tok.tok.bigram && !tok.tok.tail && utf8.RuneCountInString(c.text[tok.tok.start:tok.tok.end]) == 1
-	}
-	if len(words) == 0 {
-		return t, false
-	}
-	t.stop = len(words) == 1 && !t.required && isStopWord(words[0], lang)
-	t.addSequences(words, stemmable, inUse)
-	if w := unhyphened(c.text); w != "" && c.kind == clauseWord {
-		t.addSequences([]string{w}, []bool{true}, inUse)
-	}
-	return t, true
-}
-
-// addSequences adds words as typed, and as each stemmer makes them.
-func (t *term) addSequences(words []string, stemmable []bool, inUse []*stemmer) {
-	add := func(tokens []string) {
-		if !slices.ContainsFunc(t.sequences, func(s []string) bool { return slices.Equal(s, tokens) }) {
-			t.sequences = append(t.sequences, tokens)
-		}
-	}
-	add(words)
-	for _, st := range inUse {
-		if st == nil {
-			continue
-		}
-		stems := make([]string, len(words))
-		for i, w := range words {
-			stems[i] = w
-			if stemmable[i] {
-				stems[i] = st.stem(w)
-			}
-		}
-		add(stems)
-	}
-}
-
-// unhyphened is a word with hyphens as others write it without: email for e-mail. It is "" for
-// what is no such word, as dates are none.
-func unhyphened(text string) string {
-	joined := hyphens.Replace(text)
-	if joined == text {
-		return ""
-	}
-	tok := new(tokenizer)
-	tok.reset(joined)
-	if !tok.next() || !tok.tok.letters || tok.tok.bigram || tok.tok.end-tok.tok.start != len(joined) {
-		return ""
-	}
-	return string(tok.tok.text)
-}
-
-var hyphens = strings.NewReplacer("-", "", "\u2010", "", "\u2011", "")
+// A query as expressions of FTS5: documents with all that it asks for, and with some of it.
 
 // columnOf are the columns of the full-text table that a clause looks into.
 var columnOf = map[clauseKind]string{clauseTitle: "title", clauseURL: "url"}
@@ -232,58 +63,117 @@ func (t *term) some() (list []string) {
 	return list
 }
 
-// all is the FTS5 expression of documents with all the terms. Stop words are left out,
-// unless there is nothing else: nearly every document of the language has them, hundreds of
-// times, which made them the greater part of the cost of a query and told nothing. In quotes they count.
-func (c *compiled) all() string {
+// all is the FTS5 expression of documents with all the terms, each as leaf writes it. Stop
+// words are left out, unless there is nothing else: nearly every document of the language
+// has them, hundreds of times, which made them the greater part of the cost of a query and
+// told nothing. In quotes they count.
+func (c *conj) all(leaf func(*term) string) string {
 	var groups []string
-	for _, t := range c.telling() {
-		groups = append(groups, t.expr())
+	for _, p := range c.telling() {
+		groups = append(groups, p.all(leaf))
 	}
 	return c.restrict(groups)
 }
 
-// telling are the terms that are not stop words, or all if there are no others.
-func (c *compiled) telling() []term {
-	list := slices.DeleteFunc(slices.Clone(c.terms), func(t term) bool { return t.stop })
+func (p part) all(leaf func(*term) string) string {
+	if p.term != nil {
+		return leaf(p.term)
+	}
+	return p.of(func(c *conj) string { return c.all(leaf) })
+}
+
+// of joins the alternatives.
+func (p part) of(side func(*conj) string) string {
+	sides := make([]string, len(p.either))
+	for i := range p.either {
+		sides[i] = side(&p.either[i])
+	}
+	return join(" OR ", sides...)
+}
+
+// telling are the parts that are not stop words, or all if there are no others.
+func (c *conj) telling() []part {
+	list := slices.DeleteFunc(slices.Clone(c.parts), func(p part) bool { return p.term != nil && p.term.stop })
 	if len(list) == 0 {
-		return c.terms
+		return c.parts
 	}
 	return list
 }
 
-// any is the FTS5 expression of documents with any of the words and all the
-// phrases; stop words and common ones are left out, unless there is nothing else.
-func (c *compiled) any() string {
+// breadth is which documents a query finds.
+type breadth int
+
+const (
+	allWords  breadth = iota // those with all the words
+	someWords                // those with any of them, but for stop words and common ones
+	anyWord                  // those with any at all
+	plainWord                // those with any that is not in quotes nor behind intitle: or inurl:
+)
+
+// expr is the FTS5 expression of what a query finds, "" for nothing. Filters and what is
+// excluded hold in each, phrases and operators in all but plainWord. Each but that finds
+// whatever the one before does.
+func (c *compiled) expr(b breadth) string {
+	if b == allWords {
+		return c.all((*term).expr)
+	}
+	return c.some(b)
+}
+
+// some leaves out stop words and common ones, unless there is nothing else, or the breadth
+// is greater. With anyWord phrases and operators alone suffice where there are any.
+func (c *conj) some(b breadth) string {
 	var words, stops, required []string
-	for i := range c.terms {
-		switch t := &c.terms[i]; {
-		case t.required:
-			required = append(required, t.expr())
-		case t.stop, t.common:
-			stops = append(stops, t.expr())
+	for _, p := range c.parts {
+		switch {
+		case p.term == nil && p.required():
+			required = append(required, p.all((*term).expr))
+		case p.term == nil:
+			words = append(words, p.of(func(c *conj) string { return c.some(b) }))
+		case p.term.required:
+			required = append(required, p.term.expr())
+		case p.term.stop, p.term.common:
+			stops = append(stops, p.term.expr())
 		default:
-			words = append(words, t.relaxed())
+			words = append(words, p.term.relaxed())
 		}
 	}
-	if len(words) == 0 && len(required) == 0 {
+	switch {
+	case b == plainWord:
+		if words, required = append(words, stops...), nil; join(" OR ", words...) == "" {
+			return ""
+		}
+	case b == anyWord && len(required) > 0:
+		words = nil
+	case b == anyWord:
+		words = append(words, stops...)
+	case len(words) == 0 && len(required) == 0:
 		words = stops
 	}
 	return c.restrict(append(required, join(" OR ", words...)))
 }
 
+// required reports that no side of the alternatives has a word that may be missing.
+func (p part) required() bool {
+	return !slices.ContainsFunc(p.either, func(c conj) bool {
+		return slices.ContainsFunc(c.parts, func(p part) bool {
+			if p.term != nil {
+				return !p.term.required
+			}
+			return !p.required()
+		})
+	})
+}
+
 // named is the FTS5 expression of documents that have all the terms in what they are
 // called: their titles and anchors.
 func (c *compiled) named() string {
-	var groups []string
-	for _, t := range c.telling() {
-		e := t.expr()
+	return c.all(func(t *term) string {
 		if t.column == "" {
-			e = namedColumns + " : " + e
+			return namedColumns + " : " + t.expr()
 		}
-		groups = append(groups, e)
-	}
-	return c.restrict(groups)
+		return t.expr()
+	})
 }
 
 // namedColumns are those of what a document is called.
@@ -295,7 +185,7 @@ const namedColumns = "{title anchors outside}"
 // loses occurrences in FTS5 (SQLite 3.54), and with them scores. When a word is in another column
 // only, fts5ExprNodeTest_AND clears the positions of all that is below it, unless it is the
 // root, those of an OR's other word included, which may have been read for a later document.
-func (c *compiled) restrict(groups []string) string {
+func (c *conj) restrict(groups []string) string {
 	groups = slices.DeleteFunc(append(groups, c.filter), func(e string) bool { return e == "" })
 	if c.excluded != "" && len(groups) > 0 {
 		groups[0] = "(" + groups[0] + " NOT " + c.excluded + ")"

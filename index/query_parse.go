@@ -2,12 +2,9 @@ package index
 
 import (
 	"fmt"
-	"net/netip"
-	"net/url"
 	"strings"
 	"unicode"
-
-	"golang.org/x/net/idna"
+	"unicode/utf8"
 )
 
 // Query syntax
@@ -15,23 +12,30 @@ import (
 //	word            documents with all the words; any of them to fill up a short list
 //	"some words"    these words next to each other, always required
 //	-word -"…"      not those with it
+//	a OR b c        either a or b, and c: OR binds more tightly than standing side by side
+//	(a b) OR (c d)  parentheses group
 //	site:HOST       only this host and its subdomains; a leading www. says nothing, since
 //	                which of www and bare is canonical is an accident of the site
 //	lang:TAG        only this language; lang:pt includes pt-br
-//	intitle:WORD    this word, or "these words", in the title
+//	filetype:TYPE   only addresses that end in .TYPE (filetype.go)
+//	intitle:WORD    this word, or "these words", or (a OR b), in the title
 //	inurl:WORD      in the URL
 //	after:DATE      fetched on that day or later; 2024 and 2024-05 are their first days
 //	before:DATE     fetched before that day (UTC)
-//	-site: -lang: -intitle: -inurl:   not those
+//	-site: -lang: -filetype: -intitle: -inurl: -(…)   not those
 //
-// Typographic quotes are quotes. A quote without its partner is ignored. All
-// other characters separate words: no input is FTS5 syntax.
+// Typographic quotes are quotes. A quote without its partner is ignored, a parenthesis that
+// is not closed is closed at the end, and one that closes nothing is ignored. A parenthesis
+// groups only where a word could begin, so main() and f(x) are words as before. An OR with
+// nothing on one side is a word. All other characters separate words: no input is FTS5 syntax.
 
 // Bounds of a query. Words beyond the bound are ignored and counted in
-// [Results].Ignored; a longer query is a usage error.
+// [Results].Ignored; a longer query is a usage error. Parentheses that are nested deeper
+// than the bound are ignored: FTS5, which is asked some expressions, has a bound of its own.
 const (
 	maxQueryBytes   = 4096
 	maxQueryClauses = 32
+	maxQueryDepth   = 8
 )
 
 type clauseKind int
@@ -41,24 +45,31 @@ const (
 	clausePhrase
 	clauseSite
 	clauseLang
+	clauseFileType
 	clauseTitle
 	clauseURL
 	clauseAfter
 	clauseBefore
+	clauseGroup
 )
 
 // clause is one part of a query as typed.
 type clause struct {
 	kind    clauseKind
 	exclude bool
-	quoted  bool   // in quotes
-	text    string // for site and lang the tag's value, for after and before the day
+	quoted  bool       // in quotes
+	text    string     // for site, lang and filetype the tag's value, for after and before the day
+	at      int        // where text begins in syntax.text; of words and phrases only
+	either  [][]clause // of a group: its alternatives; of each, all hold
 }
 
 type syntax struct {
+	text    string // the query, normalised
 	clauses []clause
 	ignored int
-	lang    string // of the (first) lang: that is not excluded
+	lang    string // of the (first) lang: that is not excluded and holds for all
+	notes   []string
+	unended string // what ends the groups, and the OR, that are open at the end of the text
 }
 
 // parseQuery takes a query apart. It knows nothing of analysis.
@@ -66,143 +77,258 @@ func parseQuery(q string) (syntax, error) {
 	if len(q) > maxQueryBytes {
 		return syntax{}, &UsageError{fmt.Sprintf("the query has %d bytes, at most %d are allowed", len(q), maxQueryBytes)}
 	}
-	var s syntax
-	rest := quotes.Replace(normalize(strings.ToValidUTF8(q, " ")))
-	for {
-		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
-		if rest == "" {
-			return s, nil
-		}
-		var c clause
-		var err error
-		if c, rest, err = nextClause(rest); err != nil {
-			return syntax{}, err
-		}
-		if c.text == "" {
-			continue
-		}
-		if len(s.clauses) == maxQueryClauses {
-			s.ignored++
-			continue
-		}
-		if c.kind == clauseLang && !c.exclude && s.lang == "" {
-			s.lang = c.text
-		}
-		s.clauses = append(s.clauses, c)
+	p := parser{syntax: syntax{text: quotes.Replace(normalize(strings.ToValidUTF8(q, " ")))}}
+	list, _, err := p.list(clauseWord)
+	if err != nil {
+		return syntax{}, err
 	}
+	p.clauses, p.unended = flatten(list), strings.Repeat(")", p.skipped)+p.unended
+	for _, c := range p.clauses {
+		if c.kind == clauseLang && !c.exclude && p.lang == "" {
+			p.lang = c.text
+		}
+	}
+	return p.syntax, nil
+}
+
+// Narrow adds operators to a query, such as "site:example.org", so that they hold for all of
+// it, whatever is open at its end: "a OR" stays a word then, and a group is closed.
+func Narrow(q string, operators ...string) string {
+	if s, err := parseQuery(q); err == nil && s.unended != "" && len(operators) > 0 {
+		q += " " + s.unended
+	}
+	return strings.TrimSpace(q + " " + strings.Join(operators, " "))
 }
 
 var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, "＂", `"`)
 
-// nextClause takes one clause off q, which does not begin with a space.
-func nextClause(q string) (c clause, rest string, err error) {
-	if q[0] == '-' {
-		c.exclude = true
-		q = q[1:]
-	}
-	if strings.HasPrefix(q, `"`) {
-		if inside, after, ok := strings.Cut(q[1:], `"`); ok {
-			c.kind, c.quoted, c.text = clausePhrase, true, strings.TrimSpace(inside)
-			return c, after, nil
+// parser is at a place of a query.
+type parser struct {
+	syntax
+	at      int
+	depth   int // of groups
+	skipped int // parentheses that are open, and too deep to group
+	count   int // of clauses that are no groups
+}
+
+func (p *parser) rest() string { return p.text[p.at:] }
+
+// list reads clauses up to the end of the group, and reports whether it has one; or up to the
+// end of the query. Words in it are of this kind.
+func (p *parser) list(kind clauseKind) (list []clause, closed bool, err error) {
+	var or *clause    // waits for what comes next
+	adjacent := false // the last clause of list is what came last
+	for {
+		p.at = len(p.text) - len(strings.TrimLeftFunc(p.rest(), unicode.IsSpace))
+		if closed = p.ends(); closed || p.at == len(p.text) {
+			if or != nil {
+				list = p.add(list, *or)
+				if !closed {
+					p.unended = "-" // a clause with nothing in it
+				}
+			}
+			return list, closed, nil
 		}
-		q = q[1:]
-	}
-	if kind, value := columnOperator(q); value != "" {
-		c.kind = kind
-		if inside, after, ok := strings.Cut(value[1:], `"`); ok && value[0] == '"' {
-			c.quoted, c.text = true, strings.TrimSpace(inside)
-			return c, after, nil
+		if isOr(p.rest()) {
+			c := clause{kind: kind, text: "OR", at: p.at}
+			p.at += len(c.text)
+			if adjacent {
+				or, adjacent = &c, false
+			} else if or == nil {
+				list = p.add(list, c)
+			}
+			continue
 		}
-		end := strings.IndexFunc(value, func(r rune) bool { return unicode.IsSpace(r) || r == '"' })
-		if end < 0 {
-			end = len(value)
+		c, ok, err := p.next(kind)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case !ok && or != nil:
+			list, or = p.add(list, *or), nil
+		case ok && or != nil:
+			if list[len(list)-1], err = alternatives(list[len(list)-1], c); err != nil {
+				return nil, false, err
+			}
+			or = nil
+		case ok:
+			list = append(list, c)
 		}
-		c.text = value[:end]
-		return c, value[end:], nil
+		adjacent = ok
 	}
-	end := strings.IndexFunc(q, func(r rune) bool { return unicode.IsSpace(r) || r == '"' })
-	if end < 0 {
-		end = len(q)
+}
+
+// ends takes the parenthesis that closes the group. One that closes nothing is passed over.
+func (p *parser) ends() bool {
+	for strings.HasPrefix(p.rest(), ")") {
+		p.at++
+		switch {
+		case p.skipped > 0:
+			p.skipped--
+		case p.depth > 0:
+			return true
+		}
+		p.at = len(p.text) - len(strings.TrimLeftFunc(p.rest(), unicode.IsSpace))
 	}
-	word, rest := q[:end], q[end:]
-	name, value, ok := strings.Cut(word, ":")
+	return false
+}
+
+// isOr reports that a text begins with OR. A stroke is none: titles have one, before the
+// name of the site.
+func isOr(s string) bool {
+	rest, ok := strings.CutPrefix(s, "OR")
+	return ok && (rest == "" || strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, ")") || unicode.IsSpace(firstRune(rest)))
+}
+
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
+}
+
+// add adds an OR that is a word.
+func (p *parser) add(list []clause, or clause) []clause {
+	if p.count == maxQueryClauses {
+		return list
+	}
+	p.count++
+	return append(list, or)
+}
+
+// takes reports whether a clause has something in it, and there is room for it.
+func (p *parser) takes(c *clause) bool {
 	switch {
-	case ok && strings.EqualFold(name, "site"):
-		c.kind = clauseSite
-		c.text, err = parseSite(value)
-	case ok && strings.EqualFold(name, "lang"):
-		c.kind = clauseLang
-		c.text, err = parseLang(value)
-	case ok && (strings.EqualFold(name, "intitle") || strings.EqualFold(name, "inurl")):
-		err = &UsageError{fmt.Sprintf("%s: needs a word, as in %s:guide", name, name)}
-	case ok && (strings.EqualFold(name, "after") || strings.EqualFold(name, "before")):
-		c.kind = clauseAfter
-		if strings.EqualFold(name, "before") {
-			c.kind = clauseBefore
-		}
-		if c.exclude {
-			return c, rest, &UsageError{fmt.Sprintf("-%s: says nothing; use before: and after:", name)}
-		}
-		c.text, err = parseDay(name, value)
-	default:
-		c.text = word
+	case c.text == "":
+		return false
+	case p.count == maxQueryClauses:
+		p.ignored++
+		return false
 	}
-	return c, rest, err
+	p.count++
+	return true
 }
 
-// columnOperator is intitle: or inurl: and all that follows it; "" if q does not
-// begin with one that is followed by something.
-func columnOperator(q string) (clauseKind, string) {
-	for _, o := range []struct {
-		name string
-		kind clauseKind
-	}{{"intitle:", clauseTitle}, {"inurl:", clauseURL}} {
-		if len(q) > len(o.name) && strings.EqualFold(q[:len(o.name)], o.name) && !unicode.IsSpace(rune(q[len(o.name)])) {
-			return o.kind, q[len(o.name):]
+// alternatives makes one clause of two that OR joins.
+func alternatives(a, b clause) (clause, error) {
+	or := clause{kind: clauseGroup}
+	for _, c := range []clause{a, b} {
+		switch {
+		case c.exclude:
+			return or, &UsageError{"what is left out cannot be one side of OR; write it beside: (a OR b) -c"}
+		case c.kind == clauseAfter || c.kind == clauseBefore:
+			return or, errWholeQuery
+		case c.kind == clauseGroup:
+			or.either = append(or.either, c.either...)
+		default:
+			or.either = append(or.either, []clause{c})
 		}
 	}
-	return 0, ""
+	return or, nil
 }
 
-func parseSite(value string) (string, error) {
-	if value == "" {
-		return "", &UsageError{"site: needs a host, as in site:example.org"}
-	}
-	host := value
-	if i := strings.Index(host, "://"); i >= 0 {
-		host = host[i+3:]
-	}
-	u, err := url.Parse("//" + strings.ToLower(host))
-	if err != nil || strings.Trim(u.Host, ".") == "" {
-		return "", &UsageError{fmt.Sprintf("site:%s is not a host", value)}
-	}
-	if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-		return "", &UsageError{fmt.Sprintf("site:%s has a path; site: takes a host, as in site:%s", value, u.Host)}
-	}
-	name, port := strings.Trim(u.Hostname(), "."), u.Port() // .org is written, too
-	if port != "" && port != "80" && port != "443" {        // canonical URLs have no default port
-		return u.Host, nil
-	}
-	if _, err := netip.ParseAddr(name); err == nil {
-		return name, nil
-	}
-	if ascii, err := idna.Lookup.ToASCII(name); err == nil {
-		name = ascii
-	}
-	if bare := strings.TrimPrefix(name, "www."); strings.Contains(bare, ".") {
-		name = bare
-	}
-	return name, nil
-}
+var errWholeQuery = &UsageError{"after: and before: hold for the whole query; write them outside of parentheses and OR"}
 
-func parseLang(value string) (string, error) {
-	for _, r := range value {
-		if !(r == '-' || r == '_' || r < 0x80 && asciiFold[r] != 0) {
-			return "", &UsageError{fmt.Sprintf("lang:%s is not a language tag such as lang:en or lang:pt-br", value)}
+// flatten takes off parentheses that group nothing.
+func flatten(list []clause) []clause {
+	var flat []clause
+	for _, c := range list {
+		for i := range c.either {
+			c.either[i] = flatten(c.either[i])
+		}
+		if len(c.either) == 1 && !c.exclude {
+			flat = append(flat, c.either[0]...)
+		} else {
+			flat = append(flat, c)
 		}
 	}
-	if value == "" {
-		return "", &UsageError{"lang: needs a language, as in lang:en"}
+	return flat
+}
+
+// next reads a clause, and reports whether there is anything in it.
+func (p *parser) next(kind clauseKind) (c clause, ok bool, err error) {
+	if strings.HasPrefix(p.rest(), "-") {
+		c.exclude = true
+		p.at++
 	}
-	return strings.ReplaceAll(strings.ToLower(value), "_", "-"), nil
+	if strings.HasPrefix(p.rest(), "(") {
+		return p.group(c, kind)
+	}
+	if strings.HasPrefix(p.rest(), `"`) {
+		if p.quoted(&c) {
+			if c.kind = kind; kind == clauseWord {
+				c.kind = clausePhrase
+			}
+			return c, p.takes(&c), nil
+		}
+		p.at++
+	}
+	if k, value := columnOperator(p.rest()); value != "" {
+		p.at += len(p.rest()) - len(value)
+		if value[0] == '(' {
+			return p.group(c, k)
+		}
+		c.kind = k
+		if !p.quoted(&c) {
+			p.word(&c)
+		}
+		return c, p.takes(&c), nil
+	}
+	c.kind = kind
+	p.word(&c)
+	if err := p.operator(&c); err != nil {
+		return c, false, err
+	}
+	return c, p.takes(&c), nil
+}
+
+// group reads what is in parentheses.
+func (p *parser) group(c clause, kind clauseKind) (clause, bool, error) {
+	p.at++
+	if p.depth == maxQueryDepth {
+		if p.skipped++; p.skipped == 1 {
+			p.note("Parentheses that are nested more than %d deep are ignored.", maxQueryDepth)
+		}
+		return c, false, nil
+	}
+	p.depth++
+	list, closed, err := p.list(kind)
+	p.depth--
+	if err != nil {
+		return c, false, err
+	}
+	if !closed {
+		p.unended += ")"
+	}
+	c.kind, c.either = clauseGroup, [][]clause{list}
+	return c, len(list) > 0, nil
+}
+
+// quoted reads what is in quotes; false if there is no partner.
+func (p *parser) quoted(c *clause) bool {
+	quoted, ok := strings.CutPrefix(p.rest(), `"`)
+	inside, _, closed := strings.Cut(quoted, `"`)
+	if !ok || !closed {
+		return false
+	}
+	c.quoted, c.text = true, strings.TrimSpace(inside)
+	c.at = p.at + 1 + strings.Index(inside, c.text)
+	p.at += len(inside) + 2
+	return true
+}
+
+// word reads up to a space, a quote, or the parenthesis that closes the group.
+func (p *parser) word(c *clause) {
+	open := 0
+	end := strings.IndexFunc(p.rest(), func(r rune) bool {
+		switch r {
+		case '(':
+			open++
+		case ')':
+			open--
+		}
+		return unicode.IsSpace(r) || r == '"' || open < 0 && (p.depth > 0 || p.skipped > 0)
+	})
+	if end < 0 {
+		end = len(p.rest())
+	}
+	c.text, c.at = p.rest()[:end], p.at
+	p.at += end
 }

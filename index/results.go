@@ -17,8 +17,10 @@ type Options struct {
 	// of other hosts; 0 is any number (crowd.go).
 	PerHost int
 	Explain bool // fill in [Hit].Explanation
-	// NoSuggestion leaves out [Results].Suggestion.
+	// NoSuggestion leaves out [Results].Suggestion and ShowingFor.
 	NoSuggestion bool
+	// Verbatim searches for the words as they are typed: a suggestion is only told.
+	Verbatim bool
 }
 
 // Sort is the order of hits.
@@ -43,9 +45,14 @@ type Results struct {
 	Ignored  int `json:"ignored_words,omitempty"` // words beyond the bound of a query
 	// Suggestion is a query that the index has more for, where this one finds little
 	// and a word of it looks misspelled.
-	Suggestion string  `json:"did_you_mean,omitempty"`
-	TookMS     float64 `json:"took_ms"`
-	Hits       []Hit   `json:"hits"` // never nil
+	Suggestion string `json:"did_you_mean,omitempty"`
+	// ShowingFor is the query that was searched for instead of Query: the suggestion, where
+	// nothing has all the words that were typed. Counts and hits are of it.
+	ShowingFor string `json:"showing_for,omitempty"`
+	// Notes tell of what in the query is not understood as it may be meant.
+	Notes  []string `json:"notes,omitempty"`
+	TookMS float64  `json:"took_ms"`
+	Hits   []Hit    `json:"hits"` // never nil
 }
 
 // Hit is one document found. Title and Snippet are what the page says, so whoever

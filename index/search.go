@@ -34,24 +34,70 @@ func (v *View) Search(ctx context.Context, q string, opts Options) (*Results, er
 	if err != nil {
 		return nil, err
 	}
-	res := &Results{Query: q, Ignored: c.ignored, Hits: []Hit{}}
-	s := &search{v: v, c: c, opts: &opts, res: res}
-	found, err := s.candidates(ctx)
+	s := newSearch(v, c, &opts, q)
+	found, err := s.run(ctx, inUse)
 	if err == nil && opts.Offset < len(found) {
 		found = found[opts.Offset:min(len(found), opts.Offset+opts.Limit)]
-		err = v.fill(ctx, found, c, opts.Offset, res)
+		err = v.fill(ctx, found, s.c, opts.Offset, s.res)
 		if err == nil && opts.Explain {
-			err = s.explain(ctx, found, res.Hits)
+			err = s.explain(ctx, found, s.res.Hits)
 		}
-	}
-	if err == nil && res.AllWords <= suggestRare && len(c.terms) > 0 && !opts.NoSuggestion {
-		err = s.suggest(ctx, inUse)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("index %s: search: %w", v.dir, err)
 	}
-	res.TookMS = float64(time.Since(begun).Microseconds()) / 1000
-	return res, nil
+	s.res.TookMS = float64(time.Since(begun).Microseconds()) / 1000
+	return s.res, nil
+}
+
+func newSearch(v *View, c *compiled, opts *Options, q string) *search {
+	return &search{v: v, c: c, opts: opts, res: &Results{Query: q, Ignored: c.ignored, Notes: c.notes, Hits: []Hit{}}}
+}
+
+// run finds the candidates of the query or, where it is misspelled and nothing has all its
+// words, of what is likely meant. That is decided before documents with some of the words
+// are looked for, which are then not needed.
+func (s *search) run(ctx context.Context, inUse []*stemmer) ([]candidate, error) {
+	found, err := s.withAll(ctx)
+	if err != nil || s.res.AllWords > suggestRare || len(s.c.terms) == 0 || s.opts.NoSuggestion {
+		return s.filled(ctx, found, err)
+	}
+	meant, err := s.suggest(ctx, inUse)
+	if err != nil {
+		return nil, err
+	}
+	if meant.documents > s.res.AllWords {
+		s.res.Suggestion = meant.query
+	}
+	if s.res.AllWords == 0 && meant.documents > 0 && !s.opts.Verbatim {
+		return s.instead(ctx, meant.query, inUse)
+	}
+	found, err = s.filled(ctx, found, nil)
+	switch {
+	case err != nil || s.res.Total > 0:
+	case meant.query != "" && !s.opts.Verbatim:
+		return s.instead(ctx, meant.query, inUse)
+	case meant.query == "":
+		s.res.Suggestion, err = s.unquoted(ctx, inUse)
+	}
+	return found, err
+}
+
+// instead goes on with another query, of which something is found.
+func (s *search) instead(ctx context.Context, query string, inUse []*stemmer) ([]candidate, error) {
+	c, err := compileQuery(query, inUse)
+	if err != nil {
+		return nil, err
+	}
+	other := newSearch(s.v, c, s.opts, s.res.Query)
+	other.index = s.index
+	found, err := other.withAll(ctx)
+	if found, err = other.filled(ctx, found, err); err != nil || other.res.Total == 0 {
+		return found, err
+	}
+	other.res.Suggestion, other.res.ShowingFor = query, query
+	*s = *other
+	return found, nil
 }
 
 const selectHits = `SELECT d.inlinks, d.members, d.head, d.rest IS NOT NULL, t.fetched, t.indexed

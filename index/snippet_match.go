@@ -23,7 +23,7 @@ type prefixTerm struct {
 }
 
 // newMatcher takes the terms that are worth marking: stop words only when there is nothing else.
-func newMatcher(terms []term, language string) *matcher {
+func newMatcher(terms []*term, language string) *matcher {
 	m := &matcher{stemmer: stemmerFor(language), tokens: make(map[string]int)}
 	onlyStops := true
 	for i := range terms {

@@ -19,7 +19,7 @@ import (
 //	apply                    a block per change: "doc CLUSTER seq=N url=URL [lang=] [rank=] [fetched=] [inlinks=]",
 //	                         then "title: …", "text: …", "anchor: …", "member: …"; or "delete CLUSTER seq=N"
 //	touch URL TIME, ranks    the light updates
-//	query [limit=] [offset=] [perhost=] [sort=date]
+//	query [limit=] [offset=] [perhost=] [sort=date] [verbatim] [urls]
 //	                         each line of the input is a query; "**" marks words in snippets
 //	ranking [perhost=]       the same, URLs only, with the factors of each score
 //	docs                     all documents
@@ -171,6 +171,7 @@ func (s *specIndex) query(d *datadriven.TestData) (string, error) {
 	if d.HasArg("sort") {
 		o.Sort = ByDate
 	}
+	o.Verbatim = d.HasArg("verbatim")
 	var b strings.Builder
 	for _, q := range strings.Split(d.Input, "\n") {
 		res, err := s.r.Search(s.t.Context(), q, o)
@@ -182,12 +183,17 @@ func (s *specIndex) query(d *datadriven.TestData) (string, error) {
 			return "", err
 		}
 		fmt.Fprintf(&b, "[%s] total %d, with all words %d\n", q, res.Total, res.AllWords)
-		if res.Suggestion != "" {
+		for _, n := range res.Notes {
+			fmt.Fprintf(&b, "note: %s\n", n)
+		}
+		if res.ShowingFor != "" {
+			fmt.Fprintf(&b, "showing results for [%s]\n", res.ShowingFor)
+		} else if res.Suggestion != "" {
 			fmt.Fprintf(&b, "did you mean [%s]\n", res.Suggestion)
 		}
 		for _, h := range res.Hits {
 			fmt.Fprintf(&b, "%d. %s  %s\n", h.Position, h.URL, h.Title)
-			if text := h.Snippet.Render("**", "**", nil); text != "" {
+			if text := h.Snippet.Render("**", "**", nil); text != "" && !d.HasArg("urls") {
 				fmt.Fprintf(&b, "   %s\n", text)
 			}
 			if len(h.Duplicates) > 0 {
@@ -287,9 +293,15 @@ func specParse(d *datadriven.TestData) (string, error) {
 			fmt.Fprintf(&b, "[%s] usage: %v\n", q, err)
 			continue
 		}
-		fmt.Fprintf(&b, "[%s]\n  all %s\n", q, c.all())
-		if c.any() != c.all() {
-			fmt.Fprintf(&b, "  any %s\n", c.any())
+		fmt.Fprintf(&b, "[%s]\n  all %s\n", q, c.expr(allWords))
+		if c.expr(someWords) != c.expr(allWords) {
+			fmt.Fprintf(&b, "  any %s\n", c.expr(someWords))
+		}
+		if c.expr(anyWord) != c.expr(someWords) {
+			fmt.Fprintf(&b, "  one %s\n", c.expr(anyWord))
+		}
+		for _, n := range c.notes {
+			fmt.Fprintf(&b, "  note: %s\n", n)
 		}
 		if c.ignored > 0 {
 			fmt.Fprintf(&b, "  %d ignored\n", c.ignored)

@@ -14,10 +14,14 @@ import (
 // A suggestion is made where at most suggestRare documents have all the words. Each
 // word that hardly any document has is compared with words of similar spelling; the best by distance and by
 // how many documents have it takes its place. The new query is shown only if
-// more documents have all its words. Everything is bounded by numbers of rows, not by
-// time, so that the same index gives the same suggestion: three words a query, a thousand words of
+// more documents have all its words. Where nothing has all the words of the query, and
+// something has those of the suggestion, that is what the search gives ([Results].ShowingFor).
+//
+// Everything is bounded by numbers of rows, not by time, so that the same index gives the same
+// suggestion: so many words of a query are compared and so many replaced, a thousand words of
 // similar spelling for each, the sixteen nearest of them counted, up to a thousand documents.
 const (
+	suggestCompared = 8
 	suggestWords    = 3
 	suggestSimilar  = 1000
 	suggestNear     = 16
@@ -26,36 +30,48 @@ const (
 	suggestDistance = 2 // edits between the words, 1 for words of up to five letters and those that are there
 )
 
-// suggest sets the suggestion of a search that found little.
-func (s *search) suggest(ctx context.Context, inUse []*stemmer) error {
-	query, changed := s.res.Query, 0
-	for i := range s.c.terms {
-		t := &s.c.terms[i]
-		if t.required || t.stop || changed == suggestWords {
-			continue
-		}
-		better, err := s.betterWord(ctx, t, inUse)
-		if err != nil {
-			return err
-		}
-		if next, ok := replaceWord(query, t.text, better); better != "" && ok {
-			query, changed = next, changed+1
-		}
+// suggestion is a query with other words.
+type suggestion struct {
+	query     string // "" if there is none
+	documents int    // that have all the words of it, up to suggestCount
+}
+
+// suggest makes the suggestion of a search that found little.
+func (s *search) suggest(ctx context.Context, inUse []*stemmer) (out suggestion, err error) {
+	better, err := s.betterWords(ctx, inUse)
+	if err != nil || len(better) == 0 {
+		return suggestion{}, err
 	}
-	if changed == 0 {
-		return nil
+	out.query = s.c.text
+	for _, w := range slices.Backward(better) {
+		out.query = out.query[:w.at] + w.word + out.query[w.at+len(w.typed):]
 	}
-	c, err := compileQuery(query, inUse)
+	c, err := compileQuery(out.query, inUse)
 	if usage := (*UsageError)(nil); errors.As(err, &usage) {
-		return nil
+		return suggestion{}, nil
 	} else if err != nil {
-		return err
+		return suggestion{}, err
 	}
-	n, err := s.documents(ctx, c.all(), s.c.fetched)
-	if err == nil && n > s.res.AllWords {
-		s.res.Suggestion = query
+	out.documents, err = s.documents(ctx, c.expr(allWords), c.fetched)
+	return out, err
+}
+
+// unquoted is the query without quotes, if something has all the words of that. It is only
+// told: who writes quotes wants these words next to each other.
+func (s *search) unquoted(ctx context.Context, inUse []*stemmer) (string, error) {
+	if !strings.Contains(s.c.text, `"`) || strings.Contains(s.c.text, `-"`) {
+		return "", nil
 	}
-	return err
+	query := strings.Join(strings.Fields(strings.ReplaceAll(s.c.text, `"`, " ")), " ")
+	c, err := compileQuery(query, inUse)
+	if err != nil {
+		return "", nil //nolint:nilerr // it is no query, and so no suggestion
+	}
+	n, err := s.documents(ctx, c.expr(allWords), c.fetched)
+	if n == 0 {
+		query = ""
+	}
+	return query, err
 }
 
 // documents counts the documents of a period that match, up to suggestCount. Words are counted at all
@@ -69,18 +85,68 @@ func (s *search) documents(ctx context.Context, expr string, fetched period) (n 
 	return min(len(ids), suggestCount), err
 }
 
-// betterWord is the word that is likely meant by a term, "" if the term itself is or none is.
-func (s *search) betterWord(ctx context.Context, t *term, inUse []*stemmer) (string, error) {
-	var tok tokenizer
-	tok.reset(t.text)
-	if !tok.next() || !correctable(&tok.tok) || tok.tok.end-tok.tok.start != len(t.text) {
-		return "", nil // a compound, or no word
+// replacement is a word of a query, and the one that is likely meant.
+type replacement struct {
+	at          int // in the normalised query
+	typed, word string
+}
+
+// betterWords are the words that look misspelled, in their order: those of phrases and
+// behind operators, too.
+func (s *search) betterWords(ctx context.Context, inUse []*stemmer) (list []replacement, err error) {
+	compared := 0
+	for _, t := range s.c.terms {
+		if t.stop {
+			continue
+		}
+		var tok tokenizer
+		for tok.reset(t.text); tok.next(); {
+			if !correctable(&tok.tok) || len(list) == suggestWords || compared == suggestCompared {
+				continue
+			}
+			w := replacement{at: t.at + tok.tok.start, typed: t.text[tok.tok.start:tok.tok.end]}
+			have, err := s.wordIn(ctx, w.typed, t.column, inUse)
+			if err != nil {
+				return nil, err
+			}
+			if have > suggestRare || isStopWord(string(tok.tok.text), "") {
+				continue
+			}
+			compared++
+			if w.word, err = s.betterWord(ctx, string(tok.tok.text), t.column, have, inUse); err != nil {
+				return nil, err
+			}
+			if w.word != "" {
+				w.word = capitalisedAs(w.typed, w.word)
+				list = append(list, w)
+			}
+		}
 	}
-	typed := string(tok.tok.text)
-	have, err := s.documents(ctx, t.expr(), period{})
-	if err != nil || have > suggestRare {
-		return "", err
+	return list, nil
+}
+
+// capitalisedAs is a word in lower case with a capital where the typed one has one.
+func capitalisedAs(typed, word string) string {
+	first, n := utf8.DecodeRuneInString(word)
+	if !unicode.IsUpper(firstRune(typed)) {
+		return word
 	}
+	return string(unicode.ToUpper(first)) + word[n:]
+}
+
+// wordIn counts the documents that have a word in a column, "" being any.
+func (s *search) wordIn(ctx context.Context, word, column string, inUse []*stemmer) (int, error) {
+	t, ok := newTerm(clause{text: word}, "", inUse)
+	if !ok {
+		return 0, nil
+	}
+	t.column = column
+	return s.documents(ctx, t.expr(), period{})
+}
+
+// betterWord is the word that is likely meant by a folded one, which some documents have; "" if
+// none is.
+func (s *search) betterWord(ctx context.Context, typed, column string, have int, inUse []*stemmer) (best string, err error) {
 	most := suggestDistance
 	if have > 0 || utf8.RuneCountInString(typed) <= 5 {
 		most = 1 // what is in the index twice as it was typed may be meant
@@ -89,13 +155,9 @@ func (s *search) betterWord(ctx context.Context, t *term, inUse []*stemmer) (str
 	if err != nil {
 		return "", err
 	}
-	best, bestScore := "", 0.0
+	bestScore := 0.0
 	for _, w := range near {
-		other, ok := newTerm(clause{text: w.word}, "", inUse)
-		if !ok {
-			continue
-		}
-		n, err := s.documents(ctx, other.expr(), period{})
+		n, err := s.wordIn(ctx, w.word, column, inUse)
 		if err != nil {
 			return "", err
 		}
@@ -168,22 +230,4 @@ func editDistance(a, b string, most int) int {
 		before, last, row = last, row, before
 	}
 	return last[len(y)]
-}
-
-// replaceWord puts a word in the place of another in a query, where that stands by itself.
-func replaceWord(query, old, word string) (string, bool) {
-	for from := 0; old != ""; {
-		i := strings.Index(query[from:], old)
-		if i < 0 {
-			break
-		}
-		begin, end := from+i, from+i+len(old)
-		before, _ := utf8.DecodeLastRuneInString(query[:begin])
-		after, _ := utf8.DecodeRuneInString(query[end:])
-		if (begin == 0 || unicode.IsSpace(before)) && (end == len(query) || unicode.IsSpace(after)) {
-			return query[:begin] + word + query[end:], true
-		}
-		from = end
-	}
-	return "", false
 }

@@ -182,27 +182,49 @@ func (t *Trials) Prepare(ctx context.Context, query string) (*Trial, error) {
 
 // prepare follows search.candidates: what is asked for does not depend on weights.
 func (t *Trials) prepare(ctx context.Context, c *compiled, q *Trial) (err error) {
-	if q.all, err = t.matches(ctx, c, q, c.all(), c.allPhrases()); err != nil {
+	if q.all, err = t.matches(ctx, c, q, c.expr(allWords)); err != nil {
 		return err
 	}
 	if len(q.all.list) > rerankTop {
-		if q.named, err = t.matches(ctx, c, q, c.named(), c.namedPhrases()); err != nil {
+		if q.named, err = t.matches(ctx, c, q, c.named()); err != nil {
 			return err
 		}
 	}
-	if len(q.all.list) >= FillBelow || c.any() == c.all() {
+	if len(q.all.list) >= FillBelow {
 		return nil
 	}
 	s := &search{v: t.v, c: c}
 	if err := s.markCommon(ctx); err != nil {
 		return err
 	}
-	q.some, err = t.matches(ctx, c, q, c.any(), c.anyPhrases())
+	for b := someWords; b <= plainWord && len(q.some.list) == 0 && err == nil; b++ {
+		if expr := c.expr(b); expr != "" {
+			q.some, err = t.matches(ctx, c, q, expr)
+		}
+	}
 	return err
 }
 
+// scoredPhrases are what bm25() adds up for an expression, in its order. Tags weigh nothing.
+func scoredPhrases(expr string) (list []phrase, err error) {
+	e, err := parseMatch(expr)
+	if err != nil {
+		return nil, err
+	}
+	e.scored(func(m *matchExpr) {
+		if r := firstRune(m.phrase.tokens); r < firstTag || r > lastTag {
+			list = append(list, phrase{columnSet(m.in), m.phrase.String()})
+		}
+	})
+	return list, nil
+}
+
 // matches are the documents that an expression matches, and where its phrases are in them.
-func (t *Trials) matches(ctx context.Context, c *compiled, q *Trial, expr string, phrases []phrase) (_ trialMatches, err error) {
+func (t *Trials) matches(ctx context.Context, c *compiled, q *Trial, expr string) (_ trialMatches, err error) {
+	phrases, err := scoredPhrases(expr)
+	if err != nil {
+		return trialMatches{}, err
+	}
 	var list []trialMatch
 	var postings []*posting
 	for _, p := range phrases {

@@ -61,6 +61,9 @@ func testTrials(t *testing.T, size int, rng *rand.Rand) {
 	}
 	for range 60 {
 		query := trialQuery(rng, text)
+		if rng.IntN(3) == 0 {
+			query = groupedQuery(rng, text)
+		}
 		trial, err := trials.Prepare(t.Context(), query)
 		if err != nil {
 			t.Fatalf("%s: %v", query, err)
@@ -81,6 +84,21 @@ func trialQuery(rng *rand.Rand, text func(int) string) string {
 		query += " " + parts[rng.IntN(len(parts))]
 	}
 	return query
+}
+
+// groupedQuery has alternatives and groups in it.
+func groupedQuery(rng *rand.Rand, text func(int) string) string {
+	var side func(depth int) string
+	side = func(depth int) string {
+		switch n := rng.IntN(12); {
+		case n < 4 && depth < 3:
+			return "(" + side(depth+1) + " OR " + side(depth+1) + " " + side(depth+1) + ")"
+		case n < 5:
+			return "(" + text(1) + " -" + text(1) + ")"
+		}
+		return []string{text(1), text(1), `"` + text(2) + `"`, "intitle:" + text(1), "site:site1.example", "lang:en", "(" + text(2) + ")", "intitle:(" + text(2) + ")"}[rng.IntN(8)]
+	}
+	return text(1) + " " + side(0) + " OR " + side(0) + []string{"", " " + text(1), " -(" + text(2) + ")"}[rng.IntN(3)]
 }
 
 func randomWeights(rng *rand.Rand) Weights {

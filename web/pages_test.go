@@ -173,8 +173,23 @@ func TestSearchPage(t *testing.T) {
 			t.Errorf("explanations:\n%s", body)
 		}
 		body := dated.get("/?q=lantrens")
-		if !strings.Contains(body, `Did you mean <a href="/?q=lanterns">`) {
-			t.Errorf("no suggestion:\n%s", body)
+		if !strings.Contains(body, `Showing results for <a href="/?q=lanterns">`) || !strings.Contains(body, `Search instead for <a href="/?q=lantrens&amp;verbatim=1">`) || !strings.Contains(body, `class="result"`) {
+			t.Errorf("no results of the right spelling:\n%s", body)
+		}
+		body = dated.get("/?q=lantrens&verbatim=1")
+		if !strings.Contains(body, `Did you mean <a href="/?q=lanterns">`) || strings.Contains(body, `class="result"`) {
+			t.Errorf("as typed:\n%s", body)
+		}
+		body = dated.get("/?q=lantrens+OR&site=a.example&sort=date")
+		if !strings.Contains(body, `<a href="/?q=lanterns&#43;OR&amp;site=a.example&amp;sort=date"><bdi>lanterns OR</bdi>`) {
+			t.Errorf("within a filter:\n%s", body)
+		}
+		if got := hosts("/?q=lanterns+OR+things+OR&site=b.example"); got != "b.example" {
+			t.Errorf("an OR at the end goes beyond the filter: %s", got)
+		}
+		body = dated.get("/?q=lanterns+filetype:pdf")
+		if !strings.Contains(body, `<li>Only HTML and plain text are indexed`) {
+			t.Errorf("no note:\n%s", body)
 		}
 	})
 	t.Run("bad requests", func(t *testing.T) {

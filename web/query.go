@@ -17,8 +17,9 @@ type searchParams struct {
 	Site  string // host to which results are limited
 	Lang  string // tag of the language to which results are limited
 	Sort  string // "date", or "" for relevance
-	// Explain asks why each result stands where it stands.
-	Explain bool
+	// Explain asks why each result stands where it stands, Verbatim for the words as they
+	// are typed.
+	Explain, Verbatim bool
 }
 
 var (
@@ -30,7 +31,7 @@ func readSearch(v url.Values) (searchParams, error) {
 	raw := v.Get("q")
 	// Who follows a link to a search sees words that somebody else chose.
 	p := searchParams{Words: clean(raw, maxQuery), Site: siteOf(v.Get("site")), Lang: strings.ToLower(strings.TrimSpace(v.Get("lang")))}
-	p.Explain = v.Get("explain") == "1"
+	p.Explain, p.Verbatim = v.Get("explain") == "1", v.Get("verbatim") == "1"
 	if p.Sort = v.Get("sort"); p.Sort == "relevance" {
 		p.Sort = ""
 	}
@@ -59,20 +60,20 @@ func siteOf(s string) string {
 
 // query is what the index is asked.
 func (p searchParams) query() string {
-	q := p.Words
+	var filters []string
 	if p.Site != "" {
-		q += " site:" + p.Site
+		filters = append(filters, "site:"+p.Site)
 	}
 	if p.Lang != "" {
-		q += " lang:" + p.Lang
+		filters = append(filters, "lang:"+p.Lang)
 	}
-	return strings.TrimSpace(q)
+	return index.Narrow(p.Words, filters...)
 }
 
 // options are those of a search for a window of the results.
 func (p searchParams) options(usual index.Options, limit, offset int) index.Options {
 	o := usual
-	o.Limit, o.Offset, o.Explain = limit, offset, p.Explain
+	o.Limit, o.Offset, o.Explain, o.Verbatim = limit, offset, p.Explain, p.Verbatim
 	if p.Sort == "date" {
 		o.Sort = index.ByDate
 	}
@@ -93,7 +94,23 @@ func (p searchParams) values() url.Values {
 	if p.Explain {
 		v.Set("explain", "1")
 	}
+	if p.Verbatim {
+		v.Set("verbatim", "1")
+	}
 	return v
+}
+
+// reworded is the same search for another query, which the index has made of the whole one,
+// filters included.
+func (p searchParams) reworded(query string) searchParams {
+	p.Verbatim = false
+	filters := strings.TrimPrefix(p.query(), p.Words)
+	if words, ok := strings.CutSuffix(query, filters); ok {
+		p.Words = words
+	} else {
+		p.Words, p.Site, p.Lang = query, "", ""
+	}
+	return p
 }
 
 // link is the address of the search.

@@ -26,7 +26,8 @@ type searchPage struct {
 	Without   string // the same search without filters
 	Why       string // the same search with explanations, or without
 
-	Suggestion, Suggested string // "did you mean", and the link to it
+	Suggestion, Suggested string // another query, "did you mean", and the link to it
+	Instead               string // where that was searched for: the link to the query as typed
 }
 
 // hitView is a result as it is shown.
@@ -73,8 +74,13 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	other.Explain = !asked.Explain
 	view.Why = other.link()
 	if view.Results.Suggestion != "" {
-		// It is of the whole query, filters included.
-		view.Suggestion, view.Suggested = clean(view.Results.Suggestion, maxQuery), searchParams{Words: view.Results.Suggestion, Sort: asked.Sort}.link()
+		meant := asked.reworded(view.Results.Suggestion)
+		view.Suggestion, view.Suggested = clean(meant.Words, maxQuery), meant.link()
+	}
+	if view.Results.ShowingFor != "" {
+		typed := asked
+		typed.Verbatim = true
+		view.Instead = typed.link()
 	}
 	view.Pager = newPager("/", asked.values(), "p", number, perPage, min(view.Results.Total, index.MaxResults))
 	for i := range view.Results.Hits {

@@ -1,0 +1,253 @@
+package index
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A query in terms of the index. The query's language is unknown, so a word stands
+// for several token sequences: as typed, for documents of languages without a
+// stemmer, and as each stemmer in use makes it of it. Most words have one
+// to three different ones.
+
+// term is a word or phrase that documents may have.
+type term struct {
+	sequences [][]string // any of them; the tokens of one follow each other
+	prefix    bool       // the last token is the beginning of one (a single CJK character)
+	stop      bool       // a stop word
+	common    bool       // a word of more than commonWord documents, where rarer ones are asked for, too
+	required  bool       // a phrase: stays when words become optional
+	column    string     // the only column that counts, of intitle: and inurl:; "" any
+	text      string     // as typed
+	at        int        // where it was typed in the normalised query
+}
+
+// conj is what must all be there: a whole query, or one side of an OR.
+type conj struct {
+	parts    []part
+	filter   string // FTS5 expression of site:, lang: and filetype:, or ""
+	excluded string // FTS5 expression of what must not match, or ""
+}
+
+// part is a term, or alternatives of which one must be there.
+type part struct {
+	term   *term
+	either []conj // where term is nil
+}
+
+// compiled is a query ready to run.
+type compiled struct {
+	conj
+	text    string      // the query, normalised
+	terms   []*term     // all that are asked for, in the order in which they were typed
+	words   []queryWord // of the terms
+	fetched period
+	oneSite bool // site: was given, and holds for all
+	ignored int
+	notes   []string
+}
+
+// maxPhrase bounds the tokens of one word or phrase; the rest is ignored.
+const maxPhrase = 64
+
+func compileQuery(q string, inUse []*stemmer) (*compiled, error) {
+	s, err := parseQuery(q)
+	if err != nil {
+		return nil, err
+	}
+	if s.lang != "" {
+		inUse = []*stemmer{stemmerFor(s.lang)}
+	}
+	c := &compiler{lang: s.lang, inUse: inUse}
+	c.ignored, c.notes, c.text = s.ignored, s.notes, s.text
+	clauses := slices.DeleteFunc(s.clauses, func(cl clause) bool {
+		c.oneSite = c.oneSite || cl.kind == clauseSite && !cl.exclude
+		dated := cl.kind == clauseAfter || cl.kind == clauseBefore
+		if dated {
+			c.fetched.narrow(cl.kind, cl.text)
+		}
+		return dated
+	})
+	if c.conj, err = c.compile(clauses, true); err != nil {
+		return nil, err
+	}
+	c.words = queryWords(c.terms)
+	if c.empty() && (c.excluded != "" || !c.fetched.bounded()) {
+		if c.excluded != "" {
+			return nil, &UsageError{"the query only excludes; give at least one word, \"phrase\", site: or lang: to look for"}
+		}
+		return nil, &UsageError{"the query has no words to look for"}
+	}
+	return &c.compiled, nil
+}
+
+// compiler makes a compiled query.
+type compiler struct {
+	compiled
+	lang  string
+	inUse []*stemmer
+}
+
+// tagOf are the clauses that look for tags.
+var tagOf = map[clauseKind]rune{clauseSite: tagSite, clauseLang: tagLang, clauseFileType: tagFileType}
+
+// compile makes terms and filters of clauses that all hold. Terms are asked for, or excluded.
+// Several filters of one kind are alternatives: a page has one site.
+func (c *compiler) compile(list []clause, asked bool) (out conj, err error) {
+	filters := make(map[clauseKind][]string)
+	var excluded []string
+	for _, cl := range list {
+		tag, isTag := tagOf[cl.kind]
+		switch {
+		case cl.kind == clauseAfter || cl.kind == clauseBefore:
+			return out, errWholeQuery
+		case cl.kind == clauseGroup:
+			p, err := c.group(cl, asked && !cl.exclude)
+			if err != nil {
+				return out, err
+			}
+			if cl.exclude {
+				excluded = append(excluded, p.all((*term).expr))
+			} else if len(p.either) > 0 {
+				out.parts = append(out.parts, p)
+			}
+		case isTag && cl.exclude:
+			excluded = append(excluded, quote(tagToken(tag, cl.text)))
+		case isTag:
+			filters[cl.kind] = append(filters[cl.kind], quote(tagToken(tag, cl.text)))
+		case cl.exclude:
+			if t, ok := newTerm(cl, c.lang, c.inUse); ok {
+				excluded = append(excluded, t.expr())
+			}
+		default:
+			out.parts = append(out.parts, c.term(cl, asked)...)
+		}
+	}
+	out.filter = join(" AND ", join(" OR ", filters[clauseSite]...), join(" OR ", filters[clauseLang]...), join(" OR ", filters[clauseFileType]...))
+	out.excluded = join(" OR ", excluded...)
+	return out, nil
+}
+
+// group compiles alternatives, without those in which nothing is left.
+func (c *compiler) group(cl clause, asked bool) (p part, err error) {
+	for _, list := range cl.either {
+		side, err := c.compile(list, asked)
+		switch {
+		case err != nil:
+			return part{}, err
+		case !side.empty():
+			p.either = append(p.either, side)
+		case side.excluded != "":
+			return part{}, &UsageError{"one side of OR, or a group, only excludes; give it a word to look for"}
+		}
+	}
+	return p, nil
+}
+
+func (c *compiler) term(cl clause, asked bool) (parts []part) {
+	for _, piece := range scriptParts(cl) {
+		if t, ok := newTerm(piece, c.lang, c.inUse); ok {
+			parts = append(parts, part{term: &t})
+			if asked {
+				c.terms = append(c.terms, &t)
+			}
+		}
+	}
+	return parts
+}
+
+// empty reports that there is nothing to look for.
+func (c *conj) empty() bool { return len(c.parts) == 0 && c.filter == "" }
+
+// scriptParts takes a word apart where it changes between a script without spaces and others,
+// as in apache模块: who writes no spaces between words does not mean that these two stand together.
+// Where a part is a single character, as in 2.4版 or C言語, they do, and in quotes.
+func scriptParts(c clause) (parts []clause) {
+	if c.kind != clauseWord {
+		return []clause{c}
+	}
+	tok := new(tokenizer)
+	tok.reset(c.text)
+	begin, end, bigrams := 0, 0, false
+	add := func() {
+		parts = append(parts, clause{text: c.text[begin:end], at: c.at + begin})
+	}
+	for n := 0; tok.next(); n++ {
+		if n > 0 && tok.tok.bigram != bigrams {
+			add()
+			begin = tok.tok.start
+		}
+		bigrams, end = tok.tok.bigram, tok.tok.end
+	}
+	if add(); len(parts) < 2 || slices.ContainsFunc(parts, func(p clause) bool { return utf8.RuneCountInString(p.text) < 2 }) {
+		return []clause{c}
+	}
+	return parts
+}
+
+// newTerm analyses a word or phrase. It reports false when nothing is left of it.
+func newTerm(c clause, lang string, inUse []*stemmer) (term, bool) {
+	t := term{required: c.kind != clauseWord, column: columnOf[c.kind], text: c.text, at: c.at}
+	var words []string
+	var stemmable []bool
+	tok := new(tokenizer)
+	tok.reset(c.text)
+	for len(words) < maxPhrase && tok.next() {
+		if tok.tok.tail && strings.TrimSpace(c.text[tok.tok.end:]) == "" {
+			break // the run's bigrams say it all; its tail would end the run in documents, too
+		}
+		words = append(words, string(tok.tok.text))
+		stemmable = append(stemmable, tok.tok.letters)
+		t.prefix = tok.tok.bigram && !tok.tok.tail && utf8.RuneCountInString(c.text[tok.tok.start:tok.tok.end]) == 1
+	}
+	if len(words) == 0 {
+		return t, false
+	}
+	t.stop = len(words) == 1 && !t.required && isStopWord(words[0], lang)
+	t.addSequences(words, stemmable, inUse)
+	if w := unhyphened(c.text); w != "" && c.kind == clauseWord {
+		t.addSequences([]string{w}, []bool{true}, inUse)
+	}
+	return t, true
+}
+
+// addSequences adds words as typed, and as each stemmer makes them.
+func (t *term) addSequences(words []string, stemmable []bool, inUse []*stemmer) {
+	add := func(tokens []string) {
+		if !slices.ContainsFunc(t.sequences, func(s []string) bool { return slices.Equal(s, tokens) }) {
+			t.sequences = append(t.sequences, tokens)
+		}
+	}
+	add(words)
+	for _, st := range inUse {
+		if st == nil {
+			continue
+		}
+		stems := make([]string, len(words))
+		for i, w := range words {
+			stems[i] = w
+			if stemmable[i] {
+				stems[i] = st.stem(w)
+			}
+		}
+		add(stems)
+	}
+}
+
+// unhyphened is a word with hyphens as others write it without: email for e-mail. It is "" for
+// what is no such word, as dates are none.
+func unhyphened(text string) string {
+	joined := hyphens.Replace(text)
+	if joined == text {
+		return ""
+	}
+	tok := new(tokenizer)
+	tok.reset(joined)
+	if !tok.next() || !tok.tok.letters || tok.tok.bigram || tok.tok.end-tok.tok.start != len(joined) {
+		return ""
+	}
+	return string(tok.tok.text)
+}
+
+var hyphens = strings.NewReplacer("-", "", "\u2010", "", "\u2011", "")
