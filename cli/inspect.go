@@ -22,9 +22,10 @@ import (
 const inspectHelp = `
 Tell everything the repository knows of one URL: what was fetched, where it leads,
 which URLs have the same content, which of them stands in the index, its links in
-both directions, and in plain words why it is, or is not, in the index. Of a URL of a
-crawl also the rules that decided on it, its last ten visits, and when the next one is
-due, and why.
+both directions, its frames, and in plain words why it is, or is not, in the index. Of
+a URL of a crawl also the rules that decided on it, its last ten visits, and when the
+next one is due, and why. If it was not fetched, inspect says which rule, limit or
+failure is the reason; docs/crawl.md lists them.
 
 A URL that was never seen is no error: the answer says so. While another process
 has the data directory, that process is asked.
@@ -97,6 +98,10 @@ func parseURL(raw string) (page.URL, error) {
 		return "", &inputError{what: "the URL", reason: "is empty; want one like https://example.com/"}
 	case !strings.Contains(raw, "://"):
 		return "", &inputError{what: raw, reason: "is no whole http or https URL; want one like https://example.com/"}
+	case errors.Is(err, page.ErrURLTooLong):
+		return "", &inputError{what: strings.ToValidUTF8(raw[:min(80, len(raw))], "") + "…", reason: fmt.Sprintf("the URL is longer than %d bytes, and no such URL is fetched or linked to", page.MaxURLLength)}
+	case errors.Is(err, page.ErrNotHTTP):
+		return "", &inputError{what: raw, reason: "is no http or https URL, and only these are fetched and linked to"}
 	}
 	return "", &inputError{what: raw, reason: err.Error()}
 }

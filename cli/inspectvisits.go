@@ -18,6 +18,7 @@ func visitsText(c *frontier.Inspection) string {
 	} else {
 		t.row("crawl", c.State+": "+c.Rule+", it "+c.Why)
 	}
+	t.optional("not fetched", c.NotFetched)
 	allowed := "allowed"
 	if !c.RobotsAllowed {
 		allowed = "disallowed"

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"indexer/crawler"
+	"indexer/crawler/scope"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
@@ -30,9 +31,15 @@ type Inspection struct {
 	Interval      time.Duration `json:"interval_ns,omitempty"`
 	Strikes       int           `json:"strikes,omitempty"`
 	Note          string        `json:"note,omitempty"` // why it is due when it is, or was refused
+	// NotFetched says why the URL was not fetched, or why nothing usable came of its visits;
+	// "" if there is nothing to explain.
+	NotFetched string `json:"not_fetched,omitempty"`
 	// History are the last visits, the oldest first, at most schema.MaxHistory of them.
 	History []PastVisit `json:"history,omitempty"`
 }
+
+// unknownState is the state of a URL that is not in the frontier.
+const unknownState = "unknown"
 
 // PastVisit is one visit of a URL.
 type PastVisit struct {
@@ -60,29 +67,40 @@ func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &Inspection{State: "unknown"}
+	i := &Inspection{State: unknownState}
+	var from sources
 	if known {
 		i.fill(e)
+	} else {
+		if from, err = findSources(ctx, tx, u); err != nil {
+			return nil, err
+		}
+		i.Depth = from.depth
 	}
 	rules, err := NewRules(db, config, seeds)
 	if err != nil {
 		return nil, err
 	}
-	d, err := rules.Explain(ctx, u, e.Depth)
+	d, err := rules.Explain(ctx, u, i.Depth)
 	if err != nil {
 		return nil, fmt.Errorf("frontier: rules for %s: %w", u, err)
 	}
-	i.Rule, i.Why = d.Rule, d.Why
 	if d.OK && (!known || e.Lapsed) {
 		why, err := newParameters(tx).explain(ctx, u)
 		if err != nil {
 			return nil, fmt.Errorf("frontier: parameters of %s: %w", u, err)
 		}
 		if why != "" {
-			i.Rule, i.Why = ParameterRule, why
+			d = scope.Decision{Rule: ParameterRule, Why: why}
 		}
 	}
-	return i, i.readRobots(ctx, tx, u)
+	i.Rule, i.Why = d.Rule, d.Why
+	host, err := i.readRobots(ctx, tx, u)
+	if err != nil {
+		return nil, err
+	}
+	i.explain(e, d, from, &host, time.Now())
+	return i, nil
 }
 
 // InspectAt tells what the crawl knew of a URL as of a transaction; nil if it did not
@@ -95,7 +113,8 @@ func InspectAt(ctx context.Context, tx *txn.Txn, u page.URL) (*Inspection, error
 	}
 	i := &Inspection{}
 	i.fill(e)
-	return i, i.readRobots(ctx, tx, u)
+	_, err = i.readRobots(ctx, tx, u)
+	return i, err
 }
 
 func (i *Inspection) fill(e schema.FrontierEntry) {
@@ -117,22 +136,22 @@ func (i *Inspection) fill(e schema.FrontierEntry) {
 	}
 }
 
-func (i *Inspection) readRobots(ctx context.Context, tx *txn.Txn, u page.URL) error {
+// readRobots reads what is known of the URL's host, and what its robots.txt says.
+func (i *Inspection) readRobots(ctx context.Context, tx *txn.Txn, u page.URL) (host crawler.HostState, err error) {
 	v, err := tx.Get(ctx, crawler.HostOf(u), schema.HostState)
 	if err != nil {
-		return err
+		return host, err
 	}
 	if !v.Exists {
 		i.Robots, i.RobotsAllowed = "the host's robots.txt was not asked for yet", true
-		return nil
+		return host, nil
 	}
-	host, err := crawler.DecodeHost(v.Data)
-	if err != nil {
-		return fmt.Errorf("frontier: %s: %w", crawler.HostOf(u), err)
+	if host, err = crawler.DecodeHost(v.Data); err != nil {
+		return host, fmt.Errorf("frontier: %s: %w", crawler.HostOf(u), err)
 	}
 	allowed, rule := host.Allowed(page.RobotName, u)
 	i.Robots, i.RobotsAllowed = rule.String(), allowed
-	return nil
+	return host, nil
 }
 
 // HostQueue is what waits at one host.

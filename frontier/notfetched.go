@@ -1,0 +1,131 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"indexer/crawler"
+	"indexer/crawler/fetch"
+	"indexer/crawler/robots"
+	"indexer/crawler/scope"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// MaxSources is how many of the pages that lead to a URL are looked at to say how the
+// crawl could have found it.
+const MaxSources = 1000
+
+// sources are the ways by which the crawl could have found a URL.
+type sources struct {
+	first  page.URL // one of them, "" if there is none
+	depth  int      // the least
+	beyond page.URL // a redirect after which no other is followed
+}
+
+// findSources looks for what leads to u: links, redirects and canonical links. Which
+// frames show it is not known, as nothing is stored from that side.
+func findSources(ctx context.Context, tx *txn.Txn, u page.URL) (s sources, err error) {
+	for _, group := range []string{schema.GroupLead, schema.GroupLink} {
+		n := 0
+		err := tx.ScanPrefix(ctx, group, schema.PairPrefix(u), func(row string, _ []txn.Version) error {
+			if n++; n > MaxSources {
+				return txn.ErrStop
+			}
+			_, from, err := schema.ParsePairRow(row)
+			if err != nil || from.Path() == "/robots.txt" {
+				return err // what that redirects to are rules, and no page
+			}
+			return s.add(ctx, tx, from, group == schema.GroupLead)
+		})
+		if err != nil {
+			return s, fmt.Errorf("frontier: what leads to %s: %w", u, err)
+		}
+	}
+	return s, nil
+}
+
+// add takes the depth, and the hops, that discover would give to what from leads to.
+func (s *sources) add(ctx context.Context, tx *txn.Txn, from page.URL, lead bool) error {
+	e, _, err := ReadEntry(ctx, tx, from)
+	if err != nil {
+		return err
+	}
+	depth := e.Depth + 1
+	if lead {
+		v, err := tx.Get(ctx, schema.URLRow(from), schema.State)
+		if err != nil || !v.Exists {
+			return err
+		}
+		state, err := schema.DecodeURLState(v.Data)
+		if err != nil {
+			return err
+		}
+		if state.Outcome == page.Redirect {
+			if e.Hops >= maxHops {
+				s.beyond = from
+				return nil
+			}
+			depth = e.Depth
+		}
+	}
+	if s.first == "" || depth < s.depth {
+		s.first, s.depth = from, depth
+	}
+	return nil
+}
+
+// whyUnknown says why a URL is not in the frontier.
+func (s *sources) whyUnknown(d scope.Decision) string {
+	switch {
+	case !d.OK && d.Instead != "":
+		return fmt.Sprintf("it %s; the crawl takes %s in its stead", d.Why, d.Instead)
+	case !d.OK:
+		return "it " + d.Why
+	case s.first != "":
+		return fmt.Sprintf("%s leads to it, and it is about to be queued: `indexer wait` waits for that", s.first)
+	case s.beyond != "":
+		return fmt.Sprintf("%s redirects to it after %d redirects in a row, and no more are followed", s.beyond, maxHops)
+	}
+	return "nothing that was fetched leads to it: no link that counts (without nofollow, not made by a script), no redirect, no sitemap or feed"
+}
+
+// whyWaiting says why a URL in the queue was not fetched yet.
+func (i *Inspection) whyWaiting(h *crawler.HostState, now time.Time) string {
+	until, why := h.LeftAlone(now)
+	again := "; the next run asks again"
+	if why != "" {
+		again = fmt.Sprintf("; it is asked again from %s on, or by the next run", until.UTC().Format(time.RFC3339))
+	}
+	switch {
+	case h.Robots.Verdict == robots.DisallowAll && strings.Contains(h.Robots.Why, fetch.RefusedAddress.String()):
+		return fmt.Sprintf("its host is at an address of a private network, from which nothing is fetched without --allow-private (%s)", h.Robots.Why)
+	case h.Robots.Verdict == robots.DisallowAll:
+		return "its host could not be asked for the rules without which nothing is fetched: " + h.Robots.Why + again
+	case why != "":
+		return "its host is left alone: " + why + again
+	case !i.RobotsAllowed:
+		return "robots.txt disallows it: " + i.Robots
+	}
+	return "the crawl has not come to it: it is under way, or was ended by a limit or an interrupt; the same command goes on"
+}
+
+// explain sets why the URL was not fetched, or why nothing usable came of its visits; ""
+// if there is nothing to explain.
+func (i *Inspection) explain(e schema.FrontierEntry, d scope.Decision, s sources, h *crawler.HostState, now time.Time) {
+	switch {
+	case i.State == unknownState, d.Rule == ParameterRule:
+		i.NotFetched = s.whyUnknown(d)
+	case i.State == schema.EntryRefused.String():
+		i.NotFetched = e.Note
+	case e.Visits == 0:
+		i.NotFetched = i.whyWaiting(h, now)
+	case e.Visits == e.Strikes && len(e.History) > 0:
+		if last := e.History[len(e.History)-1].Effect; last == schema.VisitFailed || last == schema.VisitSetAside {
+			i.NotFetched = "it was visited, and nothing came of it: " + e.Note
+		}
+	}
+}
