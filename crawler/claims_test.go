@@ -79,7 +79,7 @@ func visitsByDay(t *testing.T, s lastmods, days int) (list []int) {
 			t.Fatal(err)
 		}
 		f.check(t)
-		checkPoliteness(t, w, o.withDefaults())
+		checkPoliteness(t, w, o.WithDefaults())
 		list = make([]int, days+1)
 		for _, x := range w.byStart() {
 			if p := x.url.Path(); p != "/robots.txt" && p != "/s.xml" {

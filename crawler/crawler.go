@@ -65,7 +65,7 @@ type Crawler struct {
 
 // New makes a Crawler. The recorder may be nil.
 func New(o Options, frontier Frontier, fetcher Fetcher, recorder Recorder) *Crawler {
-	o = o.withDefaults()
+	o = o.WithDefaults()
 	c := &Crawler{
 		opts: o, frontier: frontier, fetcher: fetcher, recorder: recorder,
 		bare:    make(map[string][]page.URL),

@@ -166,7 +166,8 @@ type Memory struct {
 	IdleTime time.Duration
 }
 
-func (o Options) withDefaults() Options {
+// WithDefaults are the settings with defaults in the place of zero values.
+func (o Options) WithDefaults() Options {
 	set(&o.Agent, page.RobotName)
 	set(&o.Concurrency, 32)
 	set(&o.Patience, 2*time.Minute)

@@ -73,7 +73,7 @@ func randomWeb(t *testing.T, seed uint64) {
 			synctest.Wait()
 		}
 		frontier.check(t)
-		checkPoliteness(t, w, o.withDefaults())
+		checkPoliteness(t, w, o.WithDefaults())
 		for _, e := range frontier.list() {
 			if should := want[e.job.URL]; should == "refused" && !e.refused || should != "refused" && e.index != should {
 				t.Errorf("%s is %s, in the index %q (%s); it should be %q", e.job.URL, e.state, e.index, e.note, should)

@@ -72,7 +72,7 @@ func crawlAndDraw(t *testing.T, d *datadriven.TestData, w *web, frontier *memFro
 		return "error: " + err.Error()
 	}
 	frontier.check(t)
-	checkPoliteness(t, w, o.withDefaults())
+	checkPoliteness(t, w, o.WithDefaults())
 	calls := slices.DeleteFunc(w.byStart(), func(x *call) bool { return x.start.Before(start) })
 	var b strings.Builder
 	if s := arg(d, "draw"); s != "" {

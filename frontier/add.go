@@ -11,8 +11,8 @@ import (
 	"indexer/txn"
 )
 
-// maxHops is how many redirects in a row are followed.
-const maxHops = 10
+// MaxHops is how many redirects in a row are followed.
+const MaxHops = 10
 
 // addChunk bounds how many URLs one transaction adds.
 const addChunk = 200
@@ -88,7 +88,7 @@ func offer(ctx context.Context, tx *txn.Txn, rules Decider, params *parameters, 
 	if known {
 		return "", approach(ctx, tx, rules, f.url, old, f.depth)
 	}
-	if f.hops > maxHops {
+	if f.hops > MaxHops {
 		return "", nil
 	}
 	d, err := rules.Decide(ctx, f.url, f.depth)

@@ -65,7 +65,7 @@ func (s *sources) add(ctx context.Context, tx *txn.Txn, from page.URL, lead bool
 			return err
 		}
 		if state.Outcome == page.Redirect {
-			if e.Hops >= maxHops {
+			if e.Hops >= MaxHops {
 				s.beyond = from
 				return nil
 			}
@@ -88,7 +88,7 @@ func (s *sources) whyUnknown(d scope.Decision) string {
 	case s.first != "":
 		return fmt.Sprintf("%s leads to it, and it is about to be queued: `indexer wait` waits for that", s.first)
 	case s.beyond != "":
-		return fmt.Sprintf("%s redirects to it after %d redirects in a row, and no more are followed", s.beyond, maxHops)
+		return fmt.Sprintf("%s redirects to it after %d redirects in a row, and no more are followed", s.beyond, MaxHops)
 	}
 	return "nothing that was fetched leads to it: no link that counts (without nofollow, not made by a script), no redirect, no sitemap or feed"
 }

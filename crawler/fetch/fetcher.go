@@ -28,7 +28,7 @@ type Fetcher struct {
 
 // New returns a Fetcher; Close it when it is no longer needed.
 func New(o Options) *Fetcher {
-	f := &Fetcher{opts: o.withDefaults()}
+	f := &Fetcher{opts: o.WithDefaults()}
 	f.dialer = newDialer(&f.opts)
 	f.transport = &http.Transport{
 		DialContext:            f.dialer.dial,

@@ -83,7 +83,8 @@ func UserAgent(version, contact string) string {
 	return "indexer" + version + " (+" + contact + ")"
 }
 
-func (o Options) withDefaults() Options {
+// WithDefaults are the settings with defaults in the place of zero values.
+func (o Options) WithDefaults() Options {
 	setDefault(&o.UserAgent, UserAgent("", o.Contact))
 	setDefault(&o.ResolveTime, 10*time.Second)
 	setDefault(&o.ConnectTime, 10*time.Second)
