@@ -20,6 +20,7 @@ type batch struct {
 	lone    bool
 	effects []effect
 	bounds  bounds
+	large   bool   // some value is for the value log
 	values  []byte // shared buffer
 	entries int
 	bytes   int
@@ -161,6 +162,7 @@ func (b *batch) put(o *op, key []byte, ts uint64) error {
 	start := len(b.values)
 	b.values = appendValue(b.values, o.group.Latest, ts, o.Value)
 	value := b.values[start:len(b.values):len(b.values)]
+	b.large = b.large || len(value) >= logValueBytes
 	b.note(o, key, ts, true)
 	bound := b.c.newest.note(o.group.number, o.column, ts)
 	if h := b.c.db.hints; h != nil && !o.group.Latest {

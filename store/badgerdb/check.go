@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,43 +15,42 @@ import (
 )
 
 // checkFiles looks at what Badger would misread, or would panic or leave goroutines behind
-// over: that nothing claims to be encrypted, the list of tables, the tables, and the logs.
-// It does so under Badger's own lock: in the directory of a living process a record may be
-// half written.
-func checkFiles(dir string, whole bool, log *badgerLog) (err error) {
-	files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*"))
-	if err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	if len(files) == 0 {
-		return nil
-	}
+// over: that nothing claims to be encrypted, the list of tables, the tables, and, against
+// the mark, the logs. It returns the baseline from which the table goes on. It does so
+// under Badger's own lock too: a process of before there was a mark has no other.
+func checkFiles(dir string, m *mark, opts Options) (next baseline, err error) {
 	release, locked, err := lockDir(filepath.Join(dir, badgerDir))
-	if err != nil || !locked {
-		return err // Badger says who has it
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return checkProgress(dir, m, 0, opts.Logger)
+	case err != nil:
+		return next, err
+	case !locked:
+		return next, inUse(dir)
 	}
 	defer func() { err = errors.Join(err, release()) }()
+	files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*"))
+	if err != nil {
+		return next, fmt.Errorf("store: %w", err)
+	}
 	for _, file := range files {
 		if err := checkPlain(file); err != nil {
-			return err
+			return next, err
 		}
 	}
 	if !slices.Contains(files, manifestFile(dir)) {
 		if err := noManifest(dir, files); err != nil {
-			return err
+			return next, err
 		}
 	}
-	if err := checkTables(context.Background(), dir, whole); err != nil {
-		return err
-	}
-	why, err := checkDiscard(dir)
+	greatest, err := checkTables(context.Background(), dir, opts.VerifyOnOpen)
 	if err != nil {
-		return err
+		return next, err
 	}
-	if why != "" && log.to != nil {
-		log.to.Warnf("%s", why)
+	if err := checkDiscard(dir, opts.Logger); err != nil {
+		return next, err
 	}
-	return checkMemLogs(dir)
+	return checkProgress(dir, m, greatest, opts.Logger)
 }
 
 // checkPlain: a log or the registry of keys says at its beginning that it is not

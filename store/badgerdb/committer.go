@@ -20,10 +20,11 @@ import (
 //  2. reserves commit timestamps for the Commits whose guards hold;
 //  3. writes all mutations of the group as one Badger transaction at the next
 //     sequence number;
-//  4. brings the resident sets up to date and publishes the sequence number, so
+//  4. marks it as the last group that there is (mark.go);
+//  5. brings the resident sets up to date and publishes the sequence number, so
 //     that readers see the group (views.go);
-//  5. tells the clock that the timestamps are visible;
-//  6. answers the callers.
+//  6. tells the clock that the timestamps are visible;
+//  7. answers the callers.
 //
 // Why a batch is atomic and its guards are exact: nobody writes without the pen, and a
 // group never contains a request that looks at what an earlier request of the same
@@ -289,6 +290,12 @@ func (c *committer) write(group []*request, rd *reader) error {
 	}
 	if err := c.at(StepGroupWritten); err != nil {
 		return err
+	}
+	if b.large {
+		c.db.mark.sawValueLog(c.db.dir)
+	}
+	if err := c.db.mark.advance(c.seq + 1); err != nil {
+		return runError("marking a write", err)
 	}
 	c.seq++
 	c.bounds = b.bounds

@@ -23,23 +23,25 @@ const (
 	discardSlot  = 16
 )
 
-// checkDiscard removes the counts of waste if they are damaged, and says so in why.
-func checkDiscard(dir string) (why string, err error) {
+// checkDiscard removes the counts of waste if they are damaged, and says so.
+func checkDiscard(dir string, log Logger) error {
 	file := filepath.Join(dir, badgerDir, "DISCARD")
 	b, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("store: %w", err)
-	}
-	if plausibleDiscard(b) {
-		return "", nil
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("store: %w", err)
+	case plausibleDiscard(b):
+		return nil
 	}
 	if err := os.Remove(file); err != nil {
-		return "", fmt.Errorf("store: remove damaged counts: %w", err)
+		return fmt.Errorf("store: remove damaged counts: %w", err)
 	}
-	return fmt.Sprintf("%s was damaged and is made anew: it counts only how much of the value log is waste", file), nil
+	if log != nil {
+		log.Warnf("%s was damaged and is made anew: it counts only how much of the value log is waste", file)
+	}
+	return nil
 }
 
 func plausibleDiscard(b []byte) bool {

@@ -26,7 +26,7 @@ func openError(dir string, err error) error {
 	text := err.Error()
 	switch {
 	case strings.Contains(text, "Another process is using this Badger database"):
-		return fmt.Errorf("%w: %s%s; stop it, or use another directory", store.ErrInUse, dir, holder(dir))
+		return inUse(dir)
 	case noSpace(err):
 		return fmt.Errorf("%w: opening %s: %w", store.ErrNoSpace, dir, err)
 	case strings.Contains(text, "permission denied"):
@@ -40,6 +40,11 @@ func openError(dir string, err error) error {
 // corrupt says that a file is damaged, and in what way.
 func corrupt(file, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %s; restore the directory from a backup, or rebuild it", store.ErrCorrupt, file, fmt.Sprintf(format, args...))
+}
+
+// inUse says that somebody else has a directory open.
+func inUse(dir string) error {
+	return fmt.Errorf("%w: %s%s; stop it, or use another directory", store.ErrInUse, dir, holder(dir))
 }
 
 // holder names the process that holds a directory, as far as it told.

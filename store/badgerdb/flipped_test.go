@@ -39,7 +39,7 @@ func TestFlippedByte(t *testing.T) {
 			kinds[kind] = name
 		}
 	}
-	for _, want := range []string{".sst", ".vlog", ".mem", "MANIFEST", "KEYREGISTRY", "FORMAT"} {
+	for _, want := range []string{".sst", ".vlog", ".mem", "MANIFEST", "KEYREGISTRY", "FORMAT", "HIGHWATER"} {
 		if kinds[want] == "" {
 			t.Errorf("the table has no %s: %v", want, kinds)
 		}
@@ -75,32 +75,6 @@ func named(err error, name, kind string) bool {
 		return true
 	}
 	return kind == ".vlog" && strings.Contains(text, "*.vlog")
-}
-
-// TestTornLog: a log that ends in the middle of a record, as a crash leaves it, opens
-// with all that is before.
-func TestTornLog(t *testing.T) {
-	image := imageOfTable(t)
-	name := filepath.Join(badgerDir, "00001.mem")
-	used := image[name].used
-	for _, cut := range []int{1, 3, 7, 40, 300} {
-		dir := t.TempDir()
-		image.write(t, dir, name, used[:len(used)-cut])
-		db, err := Open(dir, testGroups, Options{})
-		if err != nil {
-			t.Fatalf("%d bytes cut off: %v", cut, err)
-		}
-		lost := 0
-		for i := range flippedRows {
-			if readRow(t, db, fmt.Sprint("row", i)) == "" {
-				lost++
-			}
-		}
-		if lost > 2 || cut == 300 && lost == 0 {
-			t.Errorf("%d bytes cut off, %d rows lost", cut, lost)
-		}
-		closeTest(t, db)
-	}
 }
 
 const flippedRows = 60

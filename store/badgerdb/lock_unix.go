@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
-// lockDir takes the lock that Badger takes while it has a directory open: flock
-// on the directory itself. locked is false if somebody has it.
+// lockDir takes a lock on a directory: flock on the directory itself, as Badger does while
+// it has one open. locked is false if somebody has it.
 func lockDir(dir string) (release func() error, locked bool, err error) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -24,4 +27,27 @@ func lockDir(dir string) (release func() error, locked bool, err error) {
 		return nil, false, errors.Join(fmt.Errorf("store: lock %s: %w", dir, err), d.Close())
 	}
 	return d.Close, true, nil
+}
+
+// mapFile maps a file that is there, to be read and written.
+func mapFile(file string, size int) (page []byte, unmap func() error, err error) {
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	page, err = unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, nil, err
+	}
+	return page, func() error { return unix.Munmap(page) }, nil
+}
+
+// bootID names what the machine has been running since it was last started, "" where the
+// system does not tell.
+func bootID() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
 }

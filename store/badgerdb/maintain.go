@@ -27,5 +27,6 @@ func (db *DB) Verify(ctx context.Context) error {
 		return err
 	}
 	defer db.gate.Leave()
-	return checkTables(ctx, db.dir, true)
+	_, err := checkTables(ctx, db.dir, true)
+	return err
 }

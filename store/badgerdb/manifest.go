@@ -33,7 +33,9 @@ const (
 
 // manifest is what the MANIFEST says.
 type manifest struct {
-	tables map[uint64]options.CompressionType // by number
+	tables  map[uint64]options.CompressionType // by number
+	text    []byte                             // of all whole records
+	flushes []int64                            // where the records begin that add what a log held
 }
 
 func (m *manifest) lists(id uint64) bool {
@@ -41,7 +43,13 @@ func (m *manifest) lists(id uint64) bool {
 	return listed
 }
 
-func (m *manifest) apply(changes []*pb.ManifestChange) {
+// apply follows the record at a byte. One that adds a single table to level 0 and removes
+// none is that of a log that was written out: Badger makes one for each log that had
+// entries, in order, and removes the log afterwards.
+func (m *manifest) apply(at int, changes []*pb.ManifestChange) {
+	if len(changes) == 1 && changes[0].Op == pb.ManifestChange_CREATE && changes[0].Level == 0 {
+		m.flushes = append(m.flushes, int64(at))
+	}
 	for _, c := range changes {
 		if c.Op == pb.ManifestChange_DELETE {
 			delete(m.tables, c.Id)
@@ -83,10 +91,36 @@ func readManifest(dir string) (*manifest, error) {
 		if !whole || crc32.Checksum(data[:length], castagnoli) != sum || proto.Unmarshal(data[:length], &set) != nil {
 			return nil, corrupt(file, "the record at byte %d is broken", at)
 		}
-		m.apply(set.Changes)
+		m.apply(at, set.Changes)
 		at += manifestRecord + int(length)
+		m.text = b[:at]
 	}
 	return m, nil
+}
+
+// mark is how the list was, for the high-water mark.
+func (m *manifest) mark() manifestMark {
+	return manifestMark{Bytes: int64(len(m.text)), Sum: crc32.Checksum(m.text, castagnoli), First: m.first()}
+}
+
+// first has the length and the checksum of the first record.
+func (m *manifest) first() uint32 {
+	return crc32.Checksum(m.text[min(len(m.text), manifestHeader):min(len(m.text), manifestHeader+manifestRecord)], castagnoli)
+}
+
+// since counts the logs that were written out to tables since the mark. It is not known if
+// Badger has written the whole list anew, which it does after 10,000 deletions.
+func (m *manifest) since(mark manifestMark) (flushed int, known bool, err error) {
+	begins := int64(len(m.text)) >= mark.Bytes && crc32.Checksum(m.text[:mark.Bytes], castagnoli) == mark.Sum
+	if !begins && mark.Bytes > 0 && m.first() == mark.First {
+		return 0, false, fmt.Errorf("it has been cut: %d bytes were there, and %d are", mark.Bytes, len(m.text))
+	}
+	for _, at := range m.flushes {
+		if at >= mark.Bytes {
+			flushed++
+		}
+	}
+	return flushed, begins, nil
 }
 
 // noManifest checks that a directory without a MANIFEST holds nothing else of Badger's:

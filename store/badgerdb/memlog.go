@@ -3,6 +3,7 @@ package badgerdb
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,6 +11,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 // Badger replays the logs of its memtables (*.mem) up to the first record that is
@@ -24,113 +28,193 @@ import (
 // broken has no such gap between its beginning and the next whole record; or, if it
 // is the last, it reaches up to its own checksum.
 //
-// What remains: a flip in the length of the very last record that makes it longer
-// looks like a write that was cut short.
+// The bytes alone cannot tell everything: a log that was cut at the end of a record, or
+// removed, looks as if nothing more had been written. What had been is in the high-water
+// mark (mark.go), so the bytes are asked only where the mark may be ahead of the disk: after
+// a lost machine, and in a table of a time before there was one.
 
 // The layout of badger v4: memtable.go (logFile), structs.go (header).
 const (
+	memLogSuffix = ".mem"
 	memLogHeader = 20 // key id, base IV
 	memLogPage   = 4096
 	memLogTxn    = 0xc0 // bits of meta: part, or end, of a transaction
+	memLogEnd    = 0x80
 	memLogKey    = 1 << 16
 	memLogLook   = 32 << 20 // how far the next whole record is looked for
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checkMemLogs reads all logs of a directory.
-func checkMemLogs(dir string) error {
-	files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*.mem"))
+// memLog is what the log of one memtable holds.
+type memLog struct {
+	file        string
+	number      int
+	first, last uint64 // groups that are whole, 0 for none
+	entries     int    // that Badger replays; those that its value log's collector moved have no group
+	stop        int64  // where the first record is that is not whole
+	skips       bool   // a group is missing between first and last
+}
+
+// readMemLogs reads all logs of a directory, in the order in which they were written.
+func readMemLogs(dir string) ([]*memLog, error) {
+	files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*"+memLogSuffix))
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	var logs []*memLog
+	for _, file := range files {
+		l := &memLog{file: file}
+		if l.number, err = strconv.Atoi(strings.TrimSuffix(filepath.Base(file), memLogSuffix)); err != nil {
+			return nil, corrupt(file, "its name is not that of a log")
+		}
+		if err := l.read(); err != nil {
+			return nil, fmt.Errorf("store: reading %s: %w", file, err)
+		}
+		logs = append(logs, l)
+	}
+	slices.SortFunc(logs, func(a, b *memLog) int { return cmp.Compare(a.number, b.number) })
+	return logs, nil
+}
+
+// checkTorn says whether the log ends like one that a crash has cut short. It is asked
+// where nothing else tells how far the log had come.
+func (l *memLog) checkTorn() error {
+	f, err := os.Open(l.file)
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	for _, file := range files {
-		at, err := brokenRecord(file)
-		if err != nil {
-			return fmt.Errorf("store: reading %s: %w", file, err)
-		}
-		if at > 0 {
-			return corrupt(file, "the record at byte %d is broken, and there is more after it", at)
-		}
+	defer f.Close()
+	broken, err := l.brokenRecord(f)
+	if err != nil {
+		return fmt.Errorf("store: reading %s: %w", l.file, err)
+	}
+	if broken {
+		return corrupt(l.file, "the record at byte %d is broken, and there is more after it", l.stop)
 	}
 	return nil
 }
 
-// brokenRecord returns where the first broken record of a log is, 0 if there is none.
-func brokenRecord(file string) (at int64, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	if at, err = wholeRecords(f); err != nil {
-		return 0, err
-	}
+// brokenRecord says whether the first record that is not whole is broken, not torn.
+func (l *memLog) brokenRecord(f *os.File) (bool, error) {
 	rest := make([]byte, memLogLook)
-	n, err := f.ReadAt(rest[:2*memLogPage], at)
+	n, err := f.ReadAt(rest[:2*memLogPage], l.stop)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, err
+		return false, err
 	}
-	if tornAt(rest[:n], at) {
-		return 0, nil // the end, or a write that was cut short
+	if tornAt(rest[:n], l.stop) {
+		return false, nil // the end, or a write that was cut short
 	}
-	if n, err = f.ReadAt(rest, at); err != nil && !errors.Is(err, io.EOF) {
-		return 0, err
+	if n, err = f.ReadAt(rest, l.stop); err != nil && !errors.Is(err, io.EOF) {
+		return false, err
 	}
 	rest = bytes.TrimRight(rest[:n], "\x00")
 	for p := 1; p < len(rest); p++ {
 		if recordLen(rest[p:]) > 0 {
-			if gap(rest[:p], at) {
-				return 0, nil
-			}
-			return at, nil
+			return !gap(rest[:p], l.stop), nil
 		}
 	}
-	if n, ok := claimedLen(rest); ok && n <= len(rest) && !gap(rest, at) {
-		return at, nil // the last one, up to its checksum
-	}
-	return 0, nil
+	n, ok := claimedLen(rest)
+	return ok && n <= len(rest) && !gap(rest, l.stop), nil // the last one, up to its checksum
 }
 
-// wholeRecords returns where the first record is that is not whole.
-func wholeRecords(f *os.File) (at int64, err error) {
-	at = memLogHeader
-	if _, err := f.Seek(at, io.SeekStart); err != nil {
-		return 0, err
+// read goes through the records that are whole, as Badger does when it replays them: the
+// entries of a group count once its end is there.
+func (l *memLog) read() error {
+	f, err := os.Open(l.file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	l.stop = memLogHeader
+	if _, err := f.Seek(l.stop, io.SeekStart); err != nil {
+		return err
 	}
 	r := bufio.NewReaderSize(f, 1<<20)
+	var group memGroup
 	for {
 		head, err := r.Peek(32)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
+			return err
 		}
 		n, ok := claimedLen(head)
 		if !ok {
-			return at, nil
+			return nil
 		}
 		record := head
 		if n <= r.Size() {
 			record, err = r.Peek(n)
 		} else {
 			record = make([]byte, n)
-			_, err = f.ReadAt(record, at)
+			_, err = f.ReadAt(record, l.stop)
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
+			return err
 		}
-		if len(record) < n || recordLen(record) != n {
-			return at, nil
+		if len(record) < n || recordLen(record) != n || !l.count(&group, record) {
+			return nil
 		}
 		if _, err := r.Discard(n); err != nil {
-			return 0, err
+			return err
 		}
-		at += int64(n)
+		l.stop += int64(n)
 	}
+}
+
+// memGroup is a group whose end was not read yet.
+type memGroup struct {
+	version uint64
+	entries int
+}
+
+// count adds a record to what the log holds; not so one that Badger would stop at.
+func (l *memLog) count(g *memGroup, record []byte) bool {
+	version := recordVersion(record)
+	switch meta := record[0]; {
+	case meta&memLogTxn == 0:
+		l.entries++
+		return g.entries == 0
+	case meta&memLogEnd == 0:
+		if g.entries > 0 && version != g.version {
+			return false
+		}
+		g.version = version
+		g.entries++
+		return true
+	case version != g.version || g.entries == 0:
+		return false
+	}
+	l.entries += g.entries
+	if l.first == 0 {
+		l.first = version
+	} else if version != l.last+1 {
+		l.skips = true
+	}
+	l.last = version
+	*g = memGroup{}
+	return true
+}
+
+// recordVersion is the number of the group of a whole record. Badger appends it to the
+// key, inverted.
+func recordVersion(b []byte) uint64 {
+	at := 2
+	var parts [3]uint64
+	for i := range parts {
+		v, used := binary.Uvarint(b[at:])
+		parts[i] = v
+		at += used
+	}
+	key := b[at : at+int(parts[0])]
+	if len(key) < tsBytes {
+		return 0
+	}
+	return ^binary.BigEndian.Uint64(key[len(key)-tsBytes:])
 }
 
 // claimedLen is how long a record says that it is, with its checksum.
 func claimedLen(b []byte) (n int, ok bool) {
-	if len(b) < 6 || b[0]&memLogTxn == 0 {
+	if len(b) < 6 {
 		return 0, false
 	}
 	at := 2

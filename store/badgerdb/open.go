@@ -3,7 +3,6 @@ package badgerdb
 import (
 	"context"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"path/filepath"
 	"strings"
@@ -41,40 +40,93 @@ func Open(dir string, groups []store.GroupSpec, opts Options) (*DB, error) {
 			return nil, err
 		}
 	}
-	b, err := openBadger(dir, opts)
+	b, m, release, err := openBadger(dir, opts)
 	if err != nil {
 		return nil, err
 	}
 	db := &DB{
-		dir: dir, badger: b, schema: schema, queue: make(chan *request, queueLength),
+		dir: dir, badger: b, mark: m, release: release, schema: schema, queue: make(chan *request, queueLength),
 		seed: maphash.MakeSeed(), hints: newHints(opts.HintCells),
 	}
 	db.checker = engine.Checker{Schema: schema, Limits: limits, Overhead: opOverhead}
 	if err := db.start(opts); err != nil {
-		return nil, errors.Join(err, b.Close())
+		return nil, errors.Join(err, m.close(), b.Close(), release())
 	}
 	return db, nil
 }
 
-func openBadger(dir string, opts Options) (*badger.DB, error) {
-	log := &badgerLog{to: opts.Logger}
-	if err := checkFiles(dir, opts.VerifyOnOpen, log); err != nil {
-		return nil, err
+// openBadger holds the directory, checks what is there, writes the mark's baseline, and only
+// then lets Badger open: from there on the mark counts.
+func openBadger(dir string, opts Options) (b *badger.DB, m *mark, release func() error, err error) {
+	release, held, err := lockDir(dir) // Badger's lock begins too late for the checks
+	if err != nil {
+		return nil, nil, nil, err
 	}
+	if !held {
+		return nil, nil, nil, inUse(dir)
+	}
+	if b, m, err = openHeld(dir, opts); err != nil {
+		return nil, nil, nil, errors.Join(err, release())
+	}
+	return b, m, release, nil
+}
+
+func openHeld(dir string, opts Options) (*badger.DB, *mark, error) {
+	m, err := goOn(dir, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	log := &badgerLog{to: opts.Logger}
 	b, err := openManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, log))
 	if err != nil {
-		return nil, openError(dir, err)
+		return nil, nil, openError(dir, err)
 	}
 	if bad := log.ignoredTables(); len(bad) > 0 {
-		err := fmt.Errorf("%w: wrong checksum in %s; restore it from a backup, or rebuild the table", store.ErrCorrupt, strings.Join(bad, ", "))
-		return nil, errors.Join(err, b.Close())
+		err = corrupt(dir, "wrong checksum in %s", strings.Join(bad, ", "))
 	}
-	return b, nil
+	if err := errors.Join(err, m.open(dir)); err != nil {
+		return nil, nil, errors.Join(err, m.close(), b.Close())
+	}
+	return b, m, nil
+}
+
+// goOn checks the files of a table against its mark and writes the baseline. A table of
+// format 1 has no mark yet. Its format rises, so that no program opens it that would leave
+// the mark behind.
+func goOn(dir string, opts Options) (*mark, error) {
+	format, err := readStamp(dir)
+	if err != nil {
+		return nil, err
+	}
+	old, err := readMark(dir)
+	if err != nil {
+		return nil, err
+	}
+	if old == nil && format >= formatMarked {
+		if files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*")); err != nil || len(files) > 0 {
+			return nil, corrupt(markFile(dir), "it is missing")
+		}
+	}
+	from, err := checkFiles(dir, old, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := removeTemps(dir, markName); err != nil {
+		return nil, err
+	}
+	from.Sync = opts.SyncWrites
+	m, err := newMark(dir, from)
+	if err != nil || format == formatNow {
+		return m, err
+	}
+	return m, writeStamp(dir)
 }
 
 // start reads what is kept in memory and starts the committer.
 func (db *DB) start(opts Options) error {
-	db.seqAtOpen = db.badger.MaxVersion()
+	// Compaction may have dropped the last group, if it only deleted, and a lost machine
+	// some; their numbers are not given again.
+	db.seqAtOpen = max(db.badger.MaxVersion(), db.mark.Group)
 	stored, err := db.describe()
 	if err != nil {
 		return err
@@ -85,6 +137,9 @@ func (db *DB) start(opts Options) error {
 	}
 	n := newNewest(opts.NewestCells)
 	n.floor = stored
+	if err := db.mark.advance(db.seqAtOpen); err != nil {
+		return err
+	}
 	db.views = newViews(db.seqAtOpen, emptyGroups(sets), db.readerAt)
 	db.badger.SetDiscardTs(db.seqAtOpen)
 	db.committer = &committer{
@@ -141,6 +196,8 @@ func (db *DB) describe() (stored bounds, err error) {
 type DB struct {
 	dir       string
 	badger    *badger.DB
+	mark      *mark // guarded by the committer's pen
+	release   func() error
 	schema    *engine.Schema
 	checker   engine.Checker
 	groups    []group // by number
@@ -175,8 +232,18 @@ func (db *DB) Close() error {
 	}
 	close(db.queue) // all senders have left the gate
 	db.running.Wait()
-	if err := db.badger.Close(); err != nil {
+	return errors.Join(db.closeBadger(), db.release())
+}
+
+// closeBadger writes out what is in memory, and marks that all of it is on the disk.
+func (db *DB) closeBadger() error {
+	if err := errors.Join(db.mark.flushing(db.dir), db.badger.Close(), db.mark.close()); err != nil {
 		return runError("closing "+db.dir, err)
 	}
-	return nil
+	list, err := readManifest(db.dir)
+	if err != nil {
+		return err
+	}
+	db.mark.baseline = baseline{State: stateClosed, Boot: bootID(), Sync: db.mark.Sync, Group: db.mark.group, NextLog: 1, List: list.mark()}
+	return db.mark.write(db.dir)
 }

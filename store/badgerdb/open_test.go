@@ -38,7 +38,7 @@ func TestOpenRefusesAndTouchesNothing(t *testing.T) {
 		{"another FORMAT", map[string]string{"FORMAT": "something else\nformat 1\n"}, store.ErrForeign},
 		{"empty FORMAT", map[string]string{"FORMAT": ""}, store.ErrForeign},
 		{"long FORMAT", map[string]string{"FORMAT": strings.Repeat("x", 5000)}, store.ErrForeign},
-		{"newer", map[string]string{"FORMAT": stampMagic + "\nformat 2\n", "badger/x": "y"}, store.ErrNewerFormat},
+		{"newer", map[string]string{"FORMAT": stampMagic + "\nformat 3\n", "badger/x": "y"}, store.ErrNewerFormat},
 		{"no number", map[string]string{"FORMAT": stampMagic + "\nformat one\n"}, store.ErrCorrupt},
 		{"half a stamp beside something", map[string]string{stampTemp: "in", "x": ""}, store.ErrForeign},
 	} {
@@ -87,8 +87,10 @@ func TestOpenAfterCrashWhileMaking(t *testing.T) {
 		t.Fatal(err)
 	}
 	closeTest(t, openTest(t, dir, Options{}))
-	if err := os.RemoveAll(filepath.Join(dir, badgerDir)); err != nil { // stamped, and then the crash
-		t.Fatal(err)
+	for _, name := range []string{badgerDir, markName} { // stamped, and then the crash
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	closeTest(t, openTest(t, dir, Options{}))
 }

@@ -79,6 +79,10 @@ func (db *DB) flush() error {
 		return c.failed
 	}
 	c.seq++
+	if err := errors.Join(db.mark.advance(c.seq), db.mark.flushing(db.dir)); err != nil {
+		c.failed = fmt.Errorf("%w: %w", store.ErrBroken, err)
+		return c.failed
+	}
 	db.badger.SetDiscardTs(db.views.publish(c.seq, emptyGroups(c.residents)))
 	if err := db.badger.DropPrefix([]byte{flushID}); err != nil {
 		return runError("writing out what is in memory", err)

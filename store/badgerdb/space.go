@@ -66,3 +66,12 @@ func existingParent(dir string) string {
 
 // FreeBytes is what may still be written to the disk that holds a directory.
 func FreeBytes(dir string) (int64, error) { return freeBytes(dir) }
+
+// faultError is a fault of mapped memory as an error: the disk is full, the file was cut,
+// or the disk has failed.
+func faultError(file string, fault any) error {
+	if free, err := freeBytes(filepath.Dir(file)); err == nil && free < spaceCheckBytes {
+		return fmt.Errorf("%w: writing %s", store.ErrNoSpace, file)
+	}
+	return fmt.Errorf("store: writing %s: %v", file, fault)
+}

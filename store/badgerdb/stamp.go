@@ -14,8 +14,9 @@ import (
 
 // The directory of a table holds
 //
-//	FORMAT    a text file: the magic line, then "format N"
-//	badger/   Badger's files
+//	FORMAT      a text file: the magic line, then "format N"
+//	HIGHWATER   how far the table had come, see mark.go; since format 2
+//	badger/     Badger's files
 //
 // FORMAT is written before anything else, by rename, so a directory without one
 // is either empty (and may become a table) or not ours (and is not touched). Two
@@ -23,12 +24,15 @@ import (
 // with the same text. Which of them gets the table is decided by Badger's lock.
 
 const (
-	stampName   = "FORMAT"
-	stampTemp   = "FORMAT.tmp" // and a number
-	stampMagic  = "indexer table on badger"
-	formatNow   = 1
-	badgerDir   = "badger"
-	stampMaxLen = 1 << 10
+	stampName  = "FORMAT"
+	tempSuffix = ".tmp" // and a number
+	stampTemp  = stampName + tempSuffix
+	stampMagic = "indexer table on badger"
+	formatNow  = 2
+	// formatMarked is the first format with a high-water mark.
+	formatMarked = 2
+	badgerDir    = "badger"
+	stampMaxLen  = 1 << 10
 )
 
 // checkStamp decides whether dir is a table that this version can open. It only
@@ -48,7 +52,8 @@ func checkStamp(dir string) (fresh bool, err error) {
 	for _, e := range entries {
 		switch {
 		case e.Name() == stampName:
-			return false, readStamp(filepath.Join(dir, stampName))
+			_, err := readStamp(dir)
+			return false, err
 		case strings.HasPrefix(e.Name(), stampTemp): // a crash before the rename left it
 		default:
 			fresh = false
@@ -56,7 +61,7 @@ func checkStamp(dir string) (fresh bool, err error) {
 	}
 	if !fresh {
 		// Another process may have made it a table while we read the directory.
-		if err := readStamp(filepath.Join(dir, stampName)); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := readStamp(dir); !errors.Is(err, fs.ErrNotExist) {
 			return false, err
 		}
 		return false, fmt.Errorf("%w: %s has files but no %s: use an empty directory", store.ErrForeign, dir, stampName)
@@ -64,52 +69,71 @@ func checkStamp(dir string) (fresh bool, err error) {
 	return true, nil
 }
 
-func readStamp(path string) error {
+// readStamp returns the number of the format of a table.
+func readStamp(dir string) (format int, err error) {
+	path := filepath.Join(dir, stampName)
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("store: %w", err)
+		return 0, fmt.Errorf("store: %w", err)
 	}
 	if len(text) > stampMaxLen {
-		return fmt.Errorf("%w: %s is not a table's", store.ErrForeign, path)
+		return 0, fmt.Errorf("%w: %s is not a table's", store.ErrForeign, path)
 	}
 	magic, rest, _ := strings.Cut(string(text), "\n")
 	if magic != stampMagic {
-		return fmt.Errorf("%w: %s does not start with %q", store.ErrForeign, path, stampMagic)
+		return 0, fmt.Errorf("%w: %s does not start with %q", store.ErrForeign, path, stampMagic)
 	}
 	line, _, _ := strings.Cut(rest, "\n")
-	format, err := strconv.Atoi(strings.TrimPrefix(line, "format "))
+	format, err = strconv.Atoi(strings.TrimPrefix(line, "format "))
 	switch {
 	case err != nil || format < 1:
-		return fmt.Errorf("%w: %s: second line %q, want \"format N\"", store.ErrCorrupt, path, line)
+		return 0, fmt.Errorf("%w: %s: second line %q, want \"format N\"", store.ErrCorrupt, path, line)
 	case format > formatNow:
-		return fmt.Errorf("%w: %s says format %d, this program knows up to %d: use the program that wrote it or a later one", store.ErrNewerFormat, path, format, formatNow)
+		return 0, fmt.Errorf("%w: %s says format %d, this program knows up to %d: use the program that wrote it or a later one", store.ErrNewerFormat, path, format, formatNow)
 	}
-	return nil
+	return format, nil
 }
 
-// writeStamp turns a missing or empty directory into a table's.
+// writeStamp makes a directory a table's, or brings the number of its format up to date.
 func writeStamp(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	temp, err := writeSynced(dir, fmt.Sprintf("%s\nformat %d\n", stampMagic, formatNow))
+	if err := replaceSynced(dir, stampName, fmt.Sprintf("%s\nformat %d\n", stampMagic, formatNow)); err != nil {
+		return fmt.Errorf("store: writing the format stamp: %w", err)
+	}
+	return nil
+}
+
+// replaceSynced writes a file under a temporary name that nobody else writes, and renames
+// it. It is on the disk afterwards.
+func replaceSynced(dir, name, text string) error {
+	f, err := os.CreateTemp(dir, name+tempSuffix+"*")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
 	if err == nil {
-		err = os.Rename(temp, filepath.Join(dir, stampName))
+		err = os.Rename(f.Name(), filepath.Join(dir, name))
 	}
 	if err != nil {
-		return fmt.Errorf("store: writing the format stamp: %w", err)
+		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return syncDir(dir)
 }
 
-// writeSynced writes a temporary file that nobody else writes.
-func writeSynced(dir, text string) (path string, err error) {
-	f, err := os.CreateTemp(dir, stampTemp+"*")
-	if err != nil {
-		return "", err
+// removeTemps removes what a process that was killed left of replacing a file that nobody
+// else writes.
+func removeTemps(dir, name string) error {
+	files, err := filepath.Glob(filepath.Join(dir, name+tempSuffix+"*"))
+	for _, file := range files {
+		err = errors.Join(err, ignoreGone(os.Remove(file)))
 	}
-	_, err = f.WriteString(text)
-	return f.Name(), errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	return nil
 }
 
 func syncDir(dir string) error {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/dgraph-io/badger/v4/fb"
 	"github.com/dgraph-io/badger/v4/options"
@@ -45,12 +46,14 @@ const (
 )
 
 // checkTables checks the files of all tables that the MANIFEST lists: their ends and
-// indexes, and if whole is set all of their blocks. It may run while Badger does.
-func checkTables(ctx context.Context, dir string, whole bool) error {
+// indexes, and if whole is set all of their blocks. It returns the greatest number of a
+// group in them. It may run while Badger does.
+func checkTables(ctx context.Context, dir string, whole bool) (greatest uint64, err error) {
 	m, err := readManifest(dir)
 	if err != nil {
-		return err
+		return 0, err
 	}
+	var mu sync.Mutex
 	files, ctx := errgroup.WithContext(ctx)
 	files.SetLimit(runtime.GOMAXPROCS(0))
 	for id, compression := range m.tables {
@@ -59,8 +62,11 @@ func checkTables(ctx context.Context, dir string, whole bool) error {
 				return err
 			}
 			file := table.NewFilename(id, filepath.Join(dir, badgerDir))
-			err := checkTable(file, compression, whole)
+			group, err := checkTable(file, compression, whole)
 			if err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				greatest = max(greatest, group)
 				return nil
 			}
 			// A compaction takes tables off the list first and then cuts and removes
@@ -71,17 +77,18 @@ func checkTables(ctx context.Context, dir string, whole bool) error {
 			return err
 		})
 	}
-	return files.Wait()
+	err = files.Wait()
+	return greatest, err
 }
 
-// checkTable checks one table file.
-func checkTable(file string, compression options.CompressionType, whole bool) error {
+// checkTable checks one table file, and returns the greatest number of a group in it.
+func checkTable(file string, compression options.CompressionType, whole bool) (group uint64, err error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return corrupt(file, "the table file is missing")
+		return 0, corrupt(file, "the table file is missing")
 	}
 	if err != nil {
-		return fmt.Errorf("store: %w", err)
+		return 0, fmt.Errorf("store: %w", err)
 	}
 	defer f.Close()
 	index, err := readIndex(f)
@@ -91,11 +98,11 @@ func checkTable(file string, compression options.CompressionType, whole bool) er
 	var damage tableDamage
 	switch {
 	case errors.As(err, &damage):
-		return corrupt(file, "%s", string(damage))
+		return 0, corrupt(file, "%s", string(damage))
 	case err != nil:
-		return fmt.Errorf("store: reading %s: %w", file, err)
+		return 0, fmt.Errorf("store: reading %s: %w", file, err)
 	}
-	return nil
+	return index.MaxVersion(), nil
 }
 
 // tableDamage is what is wrong with a table file, as opposed to not being able to read it.

@@ -1,0 +1,295 @@
+package badgerdb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+// The file HIGHWATER says how far the table had come, so that opening it with less is an
+// error. Badger itself takes a log that was cut, or removed, for one that never held more.
+//
+//	page    [4096]
+//	├── baseline   text: a line of magic, a line of JSON, its checksum in hexadecimal
+//	└── slots      two, from byte 3072
+//	slot    [40]
+//	├── group [8]      the last one that callers were told of
+//	├── valueLog [8]   the newest file of the value log
+//	├── flushed [8]    the newest log when all of them were last written out
+//	├── through [8]    the last group at that time
+//	└── checksum [8]   of the four
+//
+// The baseline is written anew, by rename, whenever the table is opened or closed. The
+// slots are written through a memory map, in turn, after a group is in Badger's log and
+// before any caller hears of it. That costs some twenty nanoseconds, and survives a killed
+// process as the log does. A process that dies while it writes one slot leaves the other,
+// which has the group before; nobody was told of the later one.
+//
+// Without SyncWrites a lost machine may have written out this page and not the log. Then
+// the mark is ahead, which is no damage, and not told from it but by the boot of the
+// machine: see checkProgress.
+const (
+	markName   = "HIGHWATER"
+	markMagic  = "indexer high-water mark"
+	markBytes  = 4096
+	markSlots  = 3072
+	slotBytes  = 40
+	slotFields = 4
+
+	valueLogSuffix = ".vlog"
+)
+
+// baseline is what was there when the table was opened or closed.
+type baseline struct {
+	State string `json:"state"`          // stateOpen or stateClosed
+	Boot  string `json:"boot,omitempty"` // of the machine, "" where it does not tell
+	Sync  bool   `json:"sync"`           // groups are on the disk before they are marked
+	// Group is at least the number of the last group that was there.
+	Group uint64 `json:"group"`
+	// Logs are those that had entries, in the order in which they were written; all of
+	// them were on the disk. Badger numbers the next ones from NextLog without gaps.
+	Logs    []logMark    `json:"logs,omitempty"`
+	NextLog int          `json:"nextLog"`
+	List    manifestMark `json:"manifest"`
+}
+
+const (
+	stateOpen   = "open"
+	stateClosed = "closed"
+)
+
+// logMark is a log as it was.
+type logMark struct {
+	Number int    `json:"number"`
+	Last   uint64 `json:"last"` // group
+}
+
+// manifestMark is the MANIFEST as it was. It only grows, unless Badger writes it anew:
+// then its first record is another one.
+type manifestMark struct {
+	Bytes int64  `json:"bytes"`
+	Sum   uint32 `json:"sum"`
+	First uint32 `json:"first"`
+}
+
+// slot is what changes while the table is open.
+type slot struct {
+	group, valueLog, flushed, through uint64
+}
+
+// mark is a HIGHWATER file that was read, or that is being written.
+type mark struct {
+	file string
+	baseline
+	slot
+	page   []byte       // mapped, nil if it is not
+	turn   uint64       // the slot that was written last
+	unmap  func() error // of page
+	broken error        // writing it failed
+}
+
+func markFile(dir string) string { return filepath.Join(dir, markName) }
+
+// readMark returns nil if there is no file.
+func readMark(dir string) (*mark, error) {
+	file := markFile(dir)
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if len(b) != markBytes {
+		return nil, corrupt(file, "it has %d bytes, not %d", len(b), markBytes)
+	}
+	m := &mark{file: file}
+	lines := strings.SplitN(string(b[:markSlots]), "\n", 4)
+	if len(lines) != 4 || lines[0] != markMagic || lines[2] != sumText(lines[1]) || strings.Trim(lines[3], "\x00") != "" ||
+		json.Unmarshal([]byte(lines[1]), &m.baseline) != nil {
+		return nil, corrupt(file, "its text is damaged")
+	}
+	one, ok := readSlot(b, 0)
+	two, also := readSlot(b, 1)
+	switch {
+	case !ok && !also:
+		return nil, corrupt(file, "its numbers are damaged")
+	case ok && (!also || !one.before(two)):
+		m.slot = one
+	default:
+		m.slot = two
+	}
+	return m, nil
+}
+
+func sumText(line string) string {
+	return fmt.Sprintf("%08x", crc32.Checksum([]byte(line), castagnoli))
+}
+
+func slotAt(page []byte, i uint64) []byte { return page[markSlots+int(i)*slotBytes:][:slotBytes] }
+
+func readSlot(page []byte, i uint64) (s slot, ok bool) {
+	b := slotAt(page, i)
+	at := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
+	s = slot{group: at(0), valueLog: at(1), flushed: at(2), through: at(3)}
+	return s, at(slotFields) == slotSum(b)
+}
+
+func (s *slot) before(t slot) bool {
+	return s.group < t.group || s.group == t.group && s.flushed < t.flushed
+}
+
+// slotSum has the bits of the checksum twice, once inverted: zeros are no slot.
+func slotSum(b []byte) uint64 {
+	c := crc32.Checksum(b[:8*slotFields], castagnoli)
+	return uint64(c)<<32 | uint64(^c)
+}
+
+// text is the whole page, with the same numbers in both slots.
+func (m *mark) text() ([]byte, error) {
+	line, err := json.Marshal(&m.baseline)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\n%s\n%s\n", markMagic, line, sumText(string(line)))
+	if b.Len() > markSlots {
+		return nil, fmt.Errorf("store: %d logs are too many for %s", len(m.Logs), m.file)
+	}
+	page := append(b.Bytes(), make([]byte, markBytes-b.Len())...)
+	for i := range uint64(2) {
+		m.putSlot(page, i)
+	}
+	return page, nil
+}
+
+// putSlot writes one slot. Until its checksum is there too it is not valid, and the other
+// one holds.
+func (m *mark) putSlot(page []byte, i uint64) {
+	b := slotAt(page, i)
+	for i, v := range [slotFields]uint64{m.group, m.valueLog, m.flushed, m.through} {
+		binary.LittleEndian.PutUint64(b[8*i:], v)
+	}
+	binary.LittleEndian.PutUint64(b[8*slotFields:], slotSum(b))
+}
+
+// write replaces the file. It is on the disk afterwards.
+func (m *mark) write(dir string) error {
+	page, err := m.text()
+	if err != nil {
+		return err
+	}
+	if err := replaceSynced(dir, markName, string(page)); err != nil {
+		return runError("writing "+m.file, err)
+	}
+	return nil
+}
+
+// advance marks a group. It is called with the committer's pen, after the group is in
+// Badger's log and before anybody is told.
+func (m *mark) advance(group uint64) error {
+	m.group = max(m.group, group)
+	return m.update()
+}
+
+// flushing marks that all logs are about to be written out to tables: they may then all be
+// gone, without a next one.
+func (m *mark) flushing(dir string) error {
+	n, err := newestFile(dir, memLogSuffix)
+	if err != nil {
+		return err
+	}
+	m.flushed = max(m.flushed, n)
+	m.through = m.group
+	return m.update()
+}
+
+// sawValueLog notes the newest file of the value log, after a value went there. The next
+// update marks it.
+func (m *mark) sawValueLog(dir string) {
+	for {
+		if _, err := os.Stat(valueLogFile(dir, m.valueLog+1)); err != nil {
+			return
+		}
+		m.valueLog++
+	}
+}
+
+// newestFile returns the greatest number that a file with an ending has for a name, 0 if there
+// is none.
+func newestFile(dir, ending string) (greatest uint64, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*"+ending))
+	if err != nil {
+		return 0, fmt.Errorf("store: %w", err)
+	}
+	for _, file := range files {
+		if n, err := strconv.ParseUint(strings.TrimSuffix(filepath.Base(file), ending), 10, 32); err == nil {
+			greatest = max(greatest, n)
+		}
+	}
+	return greatest, nil
+}
+
+func valueLogFile(dir string, number uint64) string {
+	return filepath.Join(dir, badgerDir, fmt.Sprintf("%06d%s", number, valueLogSuffix))
+}
+
+// update writes the slot whose turn it is. Where the map cannot be written, since the
+// disk is full or the file was cut, that is an error and not the end of the process.
+func (m *mark) update() (err error) {
+	if m.broken != nil {
+		return m.broken
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			m.broken = faultError(m.file, p)
+			err = m.broken
+		}
+	}()
+	m.turn ^= 1
+	m.putSlot(m.page, m.turn)
+	return nil
+}
+
+// newMark makes the mark of a table that goes on from a baseline.
+func newMark(dir string, from baseline) (*mark, error) {
+	m := &mark{file: markFile(dir), baseline: from, slot: slot{group: from.Group}}
+	var err error
+	if m.valueLog, err = newestFile(dir, valueLogSuffix); err != nil {
+		return nil, err
+	}
+	return m, m.write(dir)
+}
+
+// open maps the file, once Badger has made its own files.
+func (m *mark) open(dir string) (err error) {
+	if m.page, m.unmap, err = mapFile(m.file, markBytes); err != nil {
+		return fmt.Errorf("store: mapping %s: %w", m.file, err)
+	}
+	if m.valueLog, err = newestFile(dir, valueLogSuffix); err != nil {
+		return err
+	}
+	return m.update()
+}
+
+// close unmaps the file.
+func (m *mark) close() error {
+	if m == nil || m.page == nil {
+		return nil
+	}
+	m.page = nil
+	if err := m.unmap(); err != nil {
+		return fmt.Errorf("store: unmapping %s: %w", m.file, err)
+	}
+	return nil
+}

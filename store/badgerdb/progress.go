@@ -1,0 +1,293 @@
+package badgerdb
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// progress compares what a directory holds with how far the table had come, before Badger
+// opens it. All that was acknowledged is in tables, which the MANIFEST lists, or in logs.
+//
+// Which logs there must be: those of the baseline, and after them the ones that Badger made
+// since, numbered without gaps. Badger writes them out in order, adds one record to the
+// MANIFEST for each, and only then removes it. So the number of such records since the
+// baseline is the number of logs that may be missing, from the oldest; the next one must be
+// there. And what they must hold: groups without a gap, up to the one that is marked.
+//
+// When less is there, it is one of two things. A machine was lost while the table was open
+// without SyncWrites: it may not have written out the last logs, though the mark. Then what
+// is whole from the beginning on is kept, the rest is set aside, and the log tells of it. Or
+// the files are damaged: the machine is the same and was not started again since, or every
+// group was synced. That is an error, and names the file.
+//
+// What is not noticed: a log of before a machine was started again that is missing, without
+// SyncWrites, is taken for one that the machine lost, and told as that. And once Badger
+// has written its MANIFEST anew, which takes 10,000 tables replaced while the table is
+// open, the loss of the oldest of several logs, until the table is opened again.
+type progress struct {
+	dir    string
+	mark   *mark // nil for a table of format 1
+	list   *manifest
+	logs   []*memLog // with entries
+	empty  []*memLog
+	same   bool // the machine was not started again
+	strict bool // less is damage
+	lost   string
+	lostTo uint64 // the last group that was lost
+}
+
+// lostSuffix is given to logs that are set aside.
+const lostSuffix = ".lost"
+
+// checkProgress returns the baseline from which the table goes on; groups up to a number are
+// in tables. It tells the log what a lost machine took with it. The caller holds the
+// directory.
+func checkProgress(dir string, m *mark, tables uint64, log Logger) (next baseline, err error) {
+	p := progress{dir: dir, mark: m}
+	if m != nil {
+		p.same = m.Boot != "" && m.Boot == bootID()
+		p.strict = p.same || m.Sync
+	}
+	if p.list, err = readManifest(dir); err != nil {
+		return next, err
+	}
+	all, err := readMemLogs(dir)
+	if err != nil {
+		return next, err
+	}
+	for _, l := range all {
+		if l.entries > 0 {
+			p.logs = append(p.logs, l)
+		} else {
+			p.empty = append(p.empty, l)
+		}
+	}
+	if err := p.check(); err != nil {
+		return next, err
+	}
+	for _, l := range p.empty {
+		if err := os.Remove(l.file); err != nil {
+			return next, fmt.Errorf("store: remove a log without entries: %w", err)
+		}
+	}
+	if p.lost != "" && log != nil {
+		log.Warnf("%s", p.lost)
+	}
+	return p.next(tables)
+}
+
+// next is the baseline. What was lost is not numbered again.
+func (p *progress) next(tables uint64) (next baseline, err error) {
+	next = baseline{State: stateOpen, Boot: bootID(), Group: tables, NextLog: 1, List: p.list.mark()}
+	if p.mark != nil {
+		next.Group = max(next.Group, p.mark.Group, p.mark.group, p.lostTo)
+	}
+	for _, l := range p.logs {
+		next.Group = max(next.Group, l.last)
+		next.Logs = append(next.Logs, logMark{Number: l.number, Last: l.last})
+		next.NextLog = l.number + 1
+		if err := syncFile(l.file); err != nil {
+			return next, err
+		}
+	}
+	return next, nil
+}
+
+func syncFile(file string) error {
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("store: syncing %s: %w", file, err)
+	}
+	return nil
+}
+
+func (p *progress) check() error {
+	switch {
+	case p.mark != nil && len(p.list.text) == 0 && (p.mark.List.Bytes > 0 || p.mark.group > 0):
+		return corrupt(manifestFile(p.dir), "it is missing")
+	case p.mark == nil:
+		return p.checkEnds()
+	case p.mark.State == stateClosed:
+		return p.checkClosed()
+	}
+	flushed, known, err := p.list.since(p.mark.List)
+	if err != nil {
+		return corrupt(manifestFile(p.dir), "%v", err)
+	}
+	if err := p.checkValueLog(); err != nil {
+		return err
+	}
+	if err := p.checkOld(flushed, known); err != nil {
+		return err
+	}
+	if !p.same { // the mark may be behind, too
+		if err := p.checkEnds(); err != nil {
+			return err
+		}
+	}
+	return p.checkNew(flushed, known)
+}
+
+// checkEnds looks at how the logs end, where nothing else is known of them.
+func (p *progress) checkEnds() error {
+	for _, l := range slices.Concat(p.logs, p.empty) {
+		if err := l.checkTorn(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkClosed: when a table is closed, all is in tables and on the disk.
+func (p *progress) checkClosed() error {
+	if p.list.mark() != p.mark.List {
+		return corrupt(manifestFile(p.dir), "it is not the one with which the table was closed")
+	}
+	for _, l := range p.logs {
+		return corrupt(l.file, "it was not there when the table was closed")
+	}
+	return p.checkValueLog()
+}
+
+// checkValueLog: the newest file of the value log is never collected. Badger would make it
+// anew under the same number, and what points into it would find other values there. Of
+// the others, whoever reads a value says that its file is missing.
+func (p *progress) checkValueLog() error {
+	if p.mark.valueLog == 0 {
+		return nil
+	}
+	file := valueLogFile(p.dir, p.mark.valueLog)
+	info, err := os.Stat(file)
+	if err == nil && info.Size() == 0 {
+		err = fs.ErrNotExist
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && (p.strict || p.mark.State == stateClosed):
+		return corrupt(file, "the newest file of the value log is missing")
+	case errors.Is(err, fs.ErrNotExist): // a file without values takes its number
+		return replaceSynced(filepath.Dir(file), filepath.Base(file), string(make([]byte, memLogHeader)))
+	case err != nil:
+		return fmt.Errorf("store: %w", err)
+	}
+	return nil
+}
+
+// find returns a log with entries, nil if there is none of that number.
+func (p *progress) find(number int) *memLog {
+	for _, l := range p.logs {
+		if l.number == number {
+			return l
+		}
+	}
+	return nil
+}
+
+func (p *progress) logFile(number int) string {
+	return filepath.Join(p.dir, badgerDir, fmt.Sprintf("%05d%s", number, memLogSuffix))
+}
+
+// checkOld looks at the logs of the baseline. They were on the disk then, so it does not
+// matter what happened to the machine.
+func (p *progress) checkOld(flushed int, known bool) error {
+	for i, old := range p.mark.Logs {
+		l := p.find(old.Number)
+		switch {
+		case l == nil && (!known || i < flushed):
+		case l == nil:
+			return corrupt(p.logFile(old.Number), "it is missing or has been cut, and it held groups of writes up to number %d", old.Last)
+		case l.last < old.Last:
+			return corrupt(l.file, "the record at byte %d is broken or missing: it held groups of writes up to number %d, and has them up to %d", l.stop, old.Last, l.last)
+		}
+	}
+	return nil
+}
+
+// checkNew looks at the logs that Badger made since the baseline.
+func (p *progress) checkNew(flushed int, known bool) error {
+	var logs []*memLog
+	for _, l := range p.logs {
+		if l.number >= p.mark.NextLog && l.last > 0 {
+			logs = append(logs, l)
+		}
+	}
+	// The oldest that must be there, if a group went to it, and its first group, 0 if
+	// that is not known.
+	oldest, first := p.mark.NextLog, p.mark.Group+1
+	switch {
+	case known && flushed > len(p.mark.Logs):
+		oldest, first = oldest+flushed-len(p.mark.Logs), 0
+	case !known && len(logs) > 0:
+		oldest, first = logs[0].number, 0
+	case !known:
+		oldest, first = max(oldest, int(p.mark.flushed)+1), 0
+	}
+	reached := p.mark.Group // the last group that is there
+	var before *memLog
+	for _, l := range logs {
+		switch {
+		case l.skips:
+			return corrupt(l.file, "groups of writes are missing from its middle")
+		case l.number < oldest: // written out, and not removed yet
+		case first == 0 && l.number > oldest, first != 0 && l.first != first:
+			return p.short(before, l, oldest, reached)
+		}
+		reached, first, before = l.last, l.last+1, l
+		oldest = max(oldest, l.number+1)
+	}
+	if p.mark.group <= reached || int(p.mark.flushed) < oldest && p.mark.group <= p.mark.through {
+		return nil
+	}
+	return p.short(before, nil, oldest, reached)
+}
+
+// short says what is missing between a log and the next one, or the mark; either log may
+// not be there, and then the missing one has the number. After a lost machine it sets the
+// next one, and all that follow, aside.
+func (p *progress) short(before, next *memLog, missing int, reached uint64) error {
+	if !p.strict {
+		return p.setAside(next, reached)
+	}
+	lacks := fmt.Sprintf("groups of writes up to number %d were acknowledged, and the logs end with %d", p.mark.group, reached)
+	switch file := p.logFile(missing); {
+	case next != nil && before != nil && next.number == before.number+1:
+		return corrupt(before.file, "the record at byte %d is broken or missing, and %s goes on with later ones", before.stop, next.file)
+	case next != nil:
+		return corrupt(file, "it is missing or has been cut, and %s goes on after it", next.file)
+	case p.exists(file):
+		return corrupt(file, "it has been cut: %s", lacks)
+	case before == nil:
+		return corrupt(file, "it is missing, or the MANIFEST has been cut: %s", lacks)
+	default:
+		return corrupt(before.file, "the record at byte %d is broken or missing, or %s is missing: %s", before.stop, file, lacks)
+	}
+}
+
+func (p *progress) exists(file string) bool {
+	return slices.ContainsFunc(p.empty, func(l *memLog) bool { return l.file == file })
+}
+
+// setAside keeps what is whole from the beginning on: of two groups that may build on each
+// other, the later one does not stay without the earlier one.
+func (p *progress) setAside(from *memLog, reached uint64) error {
+	last := p.mark.group
+	if from != nil {
+		i := slices.Index(p.logs, from)
+		for _, l := range p.logs[i:] {
+			last = max(last, l.last)
+			if err := os.Rename(l.file, l.file+lostSuffix); err != nil {
+				return fmt.Errorf("store: set a log aside: %w", err)
+			}
+		}
+		p.logs = p.logs[:i]
+	}
+	p.lostTo = last
+	p.lost = fmt.Sprintf("the machine was lost, or started again, while %s was open without sync: groups of writes %d to %d, the last that were acknowledged, are gone; load again what was loaded last", p.dir, reached+1, last)
+	return nil
+}
