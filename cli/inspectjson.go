@@ -28,7 +28,8 @@ type (
 		Canonical  page.URL   `json:"canonical"`
 	}
 	inspectionRank struct {
-		Rank float64 `json:"rank"`
+		Rank    *float64 `json:"rank"`
+		URLRank *float64 `json:"url_rank"`
 	}
 	inspectionTail struct {
 		Frames  []page.URL       `json:"frames,omitempty"`
@@ -61,7 +62,7 @@ func inspectionJSON(w io.Writer, i *repository.Inspected, visits *frontier.Inspe
 				return i.EachMember(func(u page.URL) error { return put(u) })
 			})
 		},
-		func() error { return o.Fields(&inspectionRank{i.Rank}) },
+		func() error { return o.Fields(&inspectionRank{i.Rank, i.URLRank}) },
 		func() error {
 			return o.List("outlinks", func(put func(any) error) error {
 				return i.EachOutlink(func(l repository.Outlink) error { return put(&l) })

@@ -80,8 +80,19 @@ func inspectionHead(t *table, i *repository.Inspection) {
 	t.optional("canonical", string(i.Canonical))
 	t.optional("content key", i.ContentKey)
 	t.optional("cluster", i.Cluster)
-	t.row("rank", fmt.Sprintf("%.4f", i.Rank))
+	switch {
+	case i.Rank == nil:
+		t.row("rank", "none: no page that is known links to it, and it was never fetched")
+	case *i.URLRank != *i.Rank:
+		t.row("rank", rankNumber(*i.Rank))
+		t.row("rank of this URL", rankNumber(*i.URLRank))
+	default:
+		t.row("rank", rankNumber(*i.Rank))
+	}
 }
+
+// rankNumber is a rank for people: the same wherever it is shown.
+func rankNumber(r float64) string { return fmt.Sprintf("%.3f", r) }
 
 // longTable is a table that is written as it grows.
 type longTable struct {

@@ -178,14 +178,14 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 	}
 	fmt.Fprintf(b, "    score %.3f = text %.3f × title %.2f × anchors %.2f × rank %.2f · %s\n",
 		score, e.Text, e.TitleFactor, e.AnchorFactor, e.RankFactor, e.Tier)
-	fmt.Fprintf(b, "      title match %.2f, anchor match %.2f, rank %.2f\n", e.TitleMatch, e.AnchorMatch, e.Rank)
+	fmt.Fprintf(b, "      title match %.2f, anchor match %.2f, rank %s\n", e.TitleMatch, e.AnchorMatch, rankNumber(e.Rank))
 	c := &e.Columns
 	fmt.Fprintf(b, "      text by column alone: title %.3f, body %.3f, anchors %.3f, outside anchors %.3f, URL %.3f\n", c.Title, c.Body, c.Anchors, c.Outside, c.URL)
 }
 
 // hitFacts is the last line of a hit.
 func hitFacts(h *index.Hit) []string {
-	facts := []string{fmt.Sprintf("rank %.2f", h.Rank)}
+	facts := []string{"rank " + rankNumber(h.Rank)}
 	if h.Language != "" {
 		facts = append(facts, plain(h.Language))
 	}

@@ -39,6 +39,12 @@ func RankOf(ctx context.Context, tx *txn.Txn, u page.URL) (float64, error) {
 	return m.Rank, err
 }
 
+// KnownRank is RankOf, and whether any counting link or redirect begins or ends at the URL.
+func KnownRank(ctx context.Context, tx *txn.Txn, u page.URL) (rank float64, linked bool, err error) {
+	m, err := readMass(ctx, tx, schema.URLRow(u))
+	return m.Rank, m.Inlinks > 0 || m.Out > 0, err
+}
+
 // TextOf is title, text and language of a page; empty for what is no page.
 func TextOf(ctx context.Context, tx *txn.Txn, u page.URL) (schema.StoredText, error) {
 	return readText(ctx, tx, u)

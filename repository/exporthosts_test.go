@@ -21,7 +21,7 @@ func wantRanks(t *testing.T, r *repository.Repository, docs []export.Document) {
 	for _, d := range docs {
 		sum := 0.0
 		for _, m := range d.Members {
-			sum += inspected(t, r, m).Rank
+			sum += *inspected(t, r, m).URLRank
 		}
 		if math.Abs(d.Rank-sum) > 1e-9 {
 			t.Errorf("%s has the rank %g, its members %g", d.URL, d.Rank, sum)
@@ -55,11 +55,11 @@ func wantHosts(t *testing.T, r *repository.Repository, web []page.Fetch, links [
 	want, total := make(map[string]float64), 0.0
 	for u := range urls {
 		i := inspected(t, r, u)
-		if (i.Outcome == page.Failed.String() || i.Outcome == page.Unfetched.String()) && i.Rank == rank.Teleport {
+		if i.URLRank == nil || i.Outcome == page.Failed.String() && *i.URLRank == rank.Teleport {
 			continue // never there, and nobody links to it
 		}
-		want[export.ReverseHost(u.Host())] += i.Rank
-		total += i.Rank
+		want[export.ReverseHost(u.Host())] += *i.URLRank
+		total += *i.URLRank
 	}
 	lines := strings.Split(strings.TrimSpace(string(file)), "\n")
 	if lines[0] != "#harmonicc_pos\t#harmonicc_val\t#pr_pos\t#pr_val\t#host_rev" || len(lines)-1 != len(want) {

@@ -15,21 +15,26 @@ import (
 
 // Inspection is everything the repository knows of one URL.
 type Inspection struct {
-	URL        page.URL           `json:"url"`
-	Outcome    string             `json:"outcome"`
-	Status     int                `json:"status"`
-	FetchedAt  *time.Time         `json:"fetched_at"`
-	Title      string             `json:"title"`
-	Language   string             `json:"language"`
-	ContentKey string             `json:"content_key"`
-	LeadsTo    page.URL           `json:"leads_to"`
-	Terminal   page.URL           `json:"terminal"`
-	Cluster    string             `json:"cluster"`
-	Canonical  page.URL           `json:"canonical"`
-	Members    []page.URL         `json:"members"`
-	Rank       float64            `json:"rank"`
-	Outlinks   []Outlink          `json:"outlinks"`
-	Inlinks    []observers.Inlink `json:"inlinks"`
+	URL        page.URL   `json:"url"`
+	Outcome    string     `json:"outcome"`
+	Status     int        `json:"status"`
+	FetchedAt  *time.Time `json:"fetched_at"`
+	Title      string     `json:"title"`
+	Language   string     `json:"language"`
+	ContentKey string     `json:"content_key"`
+	LeadsTo    page.URL   `json:"leads_to"`
+	Terminal   page.URL   `json:"terminal"`
+	Cluster    string     `json:"cluster"`
+	Canonical  page.URL   `json:"canonical"`
+	Members    []page.URL `json:"members"`
+	// Rank is that of the document: of the cluster, the sum over its members (semantics.md
+	// section 6). A URL in no cluster stands for itself. It is nil for a URL that was
+	// neither fetched nor linked to: it has none.
+	Rank *float64 `json:"rank"`
+	// URLRank is the share of this URL in it; nil where Rank is.
+	URLRank  *float64           `json:"url_rank"`
+	Outlinks []Outlink          `json:"outlinks"`
+	Inlinks  []observers.Inlink `json:"inlinks"`
 	// Frames are what <frame> and <iframe> of the page show. They are no links.
 	Frames  []page.URL `json:"frames,omitempty"`
 	Indexed bool       `json:"indexed"`
@@ -152,8 +157,12 @@ func (i *inspector) readDocument(ctx context.Context, tx *txn.Txn) error {
 		return err
 	}
 	i.Outcome = outcome.String()
-	if i.Rank, err = observers.RankOf(ctx, tx, i.URL); err != nil {
+	own, known, err := observers.KnownRank(ctx, tx, i.URL)
+	if err != nil {
 		return err
+	}
+	if known || outcome != page.Unfetched {
+		i.Rank, i.URLRank = &own, &own
 	}
 	if outcome != page.Page {
 		return nil
@@ -191,7 +200,7 @@ func (i *inspector) readCluster(ctx context.Context, tx *txn.Txn) error {
 	if err := i.cluster.read(way.Cluster); err != nil {
 		return err
 	}
-	i.Canonical = i.cluster.Canonical
+	i.Canonical, i.Rank = i.cluster.Canonical, &i.cluster.Rank
 	i.Indexed = i.Canonical != "" && i.Canonical == i.URL
 	i.Reason = i.whyIndexed()
 	return nil

@@ -124,7 +124,7 @@ func (o *overview) readCluster() error {
 	if err != nil {
 		return err
 	}
-	o.Canonical, o.MembersTotal = head.Canonical, head.Members
+	o.Canonical, o.MembersTotal, o.Rank = head.Canonical, head.Members, &head.Rank
 	o.Indexed = o.Canonical != "" && o.Canonical == o.URL
 	o.Reason = o.whyIndexed()
 	return nil

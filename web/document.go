@@ -120,6 +120,14 @@ func (p *documentPage) Hops() []page.URL {
 	return p.Chain[1:]
 }
 
+// OwnRank is the share of the URL in the rank of its document; nil where that is all of it.
+func (p *documentPage) OwnRank() *float64 {
+	if p.URLRank == nil || *p.URLRank == *p.Rank {
+		return nil
+	}
+	return p.URLRank
+}
+
 // Wait is the time between visits, in words.
 func (p *documentPage) Wait() string {
 	if p.Crawl == nil || p.Crawl.Interval <= 0 {
