@@ -113,6 +113,10 @@ func (f *crawlFlags) fetchOptions(maxBody int64) (fetch.Options, error) {
 	if f.perHost > 2 {
 		o.MaxIdlePerHost = f.perHost
 	}
+	var err error
+	if o.Headers, err = secretHeaders(f.headers); err != nil {
+		return o, err
+	}
 	if f.proxy != "" {
 		proxy, err := fetch.ParseProxy(f.proxy)
 		if err != nil {

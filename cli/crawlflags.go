@@ -19,6 +19,7 @@ type crawlFlags struct {
 	allowPrivate       bool
 	proxy              string
 	contact, userAgent string
+	headers            string
 	delay              time.Duration
 	concurrency        int
 	perHost            int
@@ -92,7 +93,7 @@ func commandSettings(cmd *cobra.Command, keys map[string]string, given map[strin
 func flagsOf(c config.Crawl) crawlFlags {
 	return crawlFlags{
 		config: frontier.Config{Scope: c.Scope, MaxDepth: c.Depth, Include: config.Patterns(c.Include), Exclude: config.Patterns(c.Exclude)},
-		follow: c.Follow, warc: c.WARC, allowPrivate: c.AllowPrivate, proxy: c.Proxy, contact: c.Contact, userAgent: c.UserAgent,
+		follow: c.Follow, warc: c.WARC, allowPrivate: c.AllowPrivate, proxy: c.Proxy, contact: c.Contact, userAgent: c.UserAgent, headers: c.Headers,
 		delay: c.Delay, concurrency: c.Concurrency, perHost: c.PerHost, pages: int64(c.MaxPages), bytes: int64(c.MaxBytes), time: c.MaxTime,
 		noSitemaps: c.NoSitemaps, first: c.RevisitFirst, least: c.RevisitMin, most: c.RevisitMax,
 	}

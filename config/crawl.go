@@ -19,6 +19,8 @@ type Crawl struct {
 	// Contact is where the operator of the crawl is found; "": nowhere. UserAgent is what
 	// the crawler calls itself; "": its name, version and contact.
 	Contact, UserAgent string
+	// Headers are header fields that only some sites are sent, a line each.
+	Headers string
 	// Proxy makes all requests; "": none.
 	Proxy string
 	// AllowPrivate is whether private, loopback and link-local addresses are fetched from.
@@ -68,6 +70,7 @@ var crawlSettings = []setting{
 	checked("crawl.exclude", "patterns (RE2), one a line", func(c *Config) *string { return &c.Crawl.Exclude }, arePatterns).list(),
 	checked("crawl.contact", "a page or mail address", func(c *Config) *string { return &c.Crawl.Contact }, isField),
 	checked("crawl.user_agent", "a name that holds the word indexer, by which robots.txt files know this crawler", func(c *Config) *string { return &c.Crawl.UserAgent }, isAgent),
+	checked("crawl.headers", "header fields SITE NAME: VALUE, such as https://intranet.example Authorization: Bearer @PATH, one a line; none that the crawler sets itself", func(c *Config) *string { return &c.Crawl.Headers }, areHeaders).list().hidden(),
 	checked("crawl.proxy", "the URL of a proxy (http, https or socks5)", func(c *Config) *string { return &c.Crawl.Proxy }, isProxy),
 	boolean("crawl.allow_private", func(c *Config) *bool { return &c.Crawl.AllowPrivate }),
 	checked("crawl.warc", "a path", func(c *Config) *string { return &c.Crawl.WARC }, func(v string) bool { return !strings.ContainsRune(v, 0) }),

@@ -119,6 +119,9 @@ func source(key string, flags map[string]Flag, inFile map[string]entry) string {
 }
 
 func notAllowed(where string, s setting, value string) error {
+	if s.secret {
+		return &Error{Where: where, Key: s.key, Reason: "the value, which is not shown as it may hold a secret, is not allowed; want " + s.allowed}
+	}
 	return &Error{Where: where, Key: s.key, Reason: fmt.Sprintf("%q is not allowed; want %s", value, s.allowed)}
 }
 

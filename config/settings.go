@@ -17,6 +17,13 @@ type setting struct {
 	get func(c *Config) string
 	// lists is whether the file may have a list; its items are lines of the value.
 	lists bool
+	// secret is whether no message may show the value.
+	secret bool
+}
+
+func (s setting) hidden() setting {
+	s.secret = true
+	return s
 }
 
 func (s setting) list() setting {

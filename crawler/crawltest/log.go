@@ -19,10 +19,11 @@ type Request struct {
 	Begin, End time.Time
 	Status     int // 0: no response
 	Proto      string
+	Header     http.Header
 }
 
 func (w *Web) begin(h *host, r *http.Request) *Request {
-	x := &Request{Host: h.name, Path: r.URL.RequestURI(), IP: strings.Split(h.address, ":")[0], Begin: time.Now(), Proto: r.Proto}
+	x := &Request{Host: h.name, Path: r.URL.RequestURI(), IP: strings.Split(h.address, ":")[0], Begin: time.Now(), Proto: r.Proto, Header: r.Header.Clone()}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.log = append(w.log, x)

@@ -108,6 +108,7 @@ func (f *Fetcher) exchange(ctx context.Context, r Request, res *Result) error {
 	if res.RequestBlock, err = requestBlock(req); err != nil {
 		return &failure{BadRequest, "the URL makes no valid request", err}
 	}
+	f.addSecrets(req, r.URL)
 	resp, err := f.transport.RoundTrip(req)
 	header := t.finish(res)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"net/http"
 	"net/url"
 	"time"
 )
@@ -22,6 +23,10 @@ type Options struct {
 	// From is the operator's mail address for the From field (RFC 9110 section
 	// 10.1.2). Default: no such field.
 	From string
+
+	// Headers are fields that only one site is sent, by page.URL.Site: credentials, most
+	// likely. They are in no Result: RequestBlock is the request without them.
+	Headers map[string]http.Header
 
 	// The times that an exchange's phases may take.
 	ResolveTime time.Duration // the name's resolution; default 10 s

@@ -34,6 +34,19 @@ func (f *Fetcher) newRequest(ctx context.Context, r Request) *http.Request {
 	return req.WithContext(ctx)
 }
 
+// addSecrets adds the fields that only the URL's site is sent. It is called when the
+// request has been written down for the record. No redirect is followed here, so
+// they go nowhere else.
+func (f *Fetcher) addSecrets(r *http.Request, u page.URL) {
+	for name, values := range f.opts.Headers[u.Site()] {
+		if name == "Cookie" { // one field (RFC 6265 section 5.4)
+			values = []string{strings.Join(append(r.Header.Values(name), values...), "; ")}
+			r.Header.Del(name)
+		}
+		r.Header[name] = append(r.Header[name], values...)
+	}
+}
+
 // isConditional reports whether the server may answer 304.
 func isConditional(r *http.Request) bool {
 	return r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""

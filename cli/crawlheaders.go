@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"indexer/config"
+	"indexer/page"
+	"indexer/web"
+)
+
+// secretHeaders are the header fields that only some sites are sent, by site as
+// page.URL.Site writes it. Files are read here, once, so a secret stands in memory and
+// in requests to its site, and nowhere else.
+func secretHeaders(lines string) (map[string]http.Header, error) {
+	bySite := make(map[string]http.Header)
+	for _, h := range config.Headers(lines) {
+		u, err := page.ParseURL(h.Site + "/")
+		if err != nil {
+			return nil, &usageError{reason: fmt.Sprintf("crawl.headers: %s: %v", h.Site, err), help: "indexer crawl"}
+		}
+		value, err := withSecret(h.Value)
+		if err != nil {
+			return nil, err
+		}
+		fields := bySite[u.Site()]
+		if fields == nil {
+			fields = make(http.Header)
+			bySite[u.Site()] = fields
+		}
+		fields.Add(h.Name, value)
+	}
+	return bySite, nil
+}
+
+// withSecret puts the first line of a file in the place of the word @PATH, which is
+// the last of the value; "@@" stands for "@".
+func withSecret(value string) (string, error) {
+	at := strings.LastIndexByte(value, ' ') + 1
+	word := value[at:]
+	if strings.HasPrefix(word, "@@") {
+		return value[:at] + word[1:], nil
+	}
+	name, isFile := strings.CutPrefix(word, "@")
+	if !isFile {
+		return value, nil
+	}
+	secret, err := web.ReadSecret(name)
+	if err != nil {
+		return "", &inputError{what: name, reason: "crawl.headers names it, and it cannot be read: " + systemReason(errors.Unwrap(err))}
+	}
+	secret = strings.TrimSpace(secret)
+	if secret == "" || strings.ContainsFunc(secret, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", &inputError{what: name, reason: "crawl.headers names it, and its first line is empty or cannot stand in a header field"}
+	}
+	return value[:at] + secret, nil
+}
