@@ -31,13 +31,13 @@ func TestTexts(t *testing.T) {
 			resultsText(&index.Results{Total: 5, AllWords: 2, TookMS: 1.26, Hits: []index.Hit{hit}}, 2, style{on: true}),
 			"5 documents, 2 of them with all the words (1.3 ms)\n\n" +
 				" 3. \x1b[1mA  title\x1b[0m\n    https://a.example/\n    the \x1b[1mlamp\x1b[0m  and its lens\n" +
-				"    \x1b[2mrank 1.50 · en · fetched 2024-03-01 · 1 link to it\x1b[0m\n",
+				"    \x1b[2mrank 1.500 · en · fetched 2024-03-01 · 1 link to it\x1b[0m\n",
 		},
 		"and nothing elsewhere": {
 			resultsText(&index.Results{Total: 1, AllWords: 1, Ignored: 1, Hits: []index.Hit{hit}}, 0, style{}),
 			"1 document (0.0 ms)\nThe query is too long; its last 1 word did not count.\n\n" +
 				" 3. A  title\n    https://a.example/\n    the lamp  and its lens\n" +
-				"    rank 1.50 · en · fetched 2024-03-01 · 1 link to it\n",
+				"    rank 1.500 · en · fetched 2024-03-01 · 1 link to it\n",
 		},
 		"stats with work left": {
 			statsText(&repository.Stats{

@@ -38,7 +38,7 @@ func TestFrames(t *testing.T) {
 	}
 	for _, name := range []string{"overview-frame.html", "usage.html"} {
 		i := inspected(t, session.Repo, w.URL("http://docs.ip115/"+name))
-		if rank := fmt.Sprintf("%.4f", i.Rank); len(i.Inlinks) != 0 || rank != "0.1500" {
+		if rank := fmt.Sprintf("%.4f", *i.URLRank); len(i.Inlinks) != 0 || rank != "0.1500" {
 			t.Errorf("%s has %d links from others and rank %s; frames give it none", name, len(i.Inlinks), rank)
 		}
 	}
