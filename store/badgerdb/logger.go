@@ -14,11 +14,13 @@ type Logger interface {
 	Debugf(format string, args ...any)
 }
 
-// badgerLog passes Badger's messages on, and listens for the one that matters:
-// opening goes on without a table file whose checksum is wrong, which would lose
-// its cells silently. Badger only logs "Ignoring table …"; Open fails on it.
+// badgerLog passes Badger's messages on, and listens for the two that matter. Opening
+// goes on without a table file whose checksum is wrong, which would lose its cells silently:
+// Badger only logs "Ignoring table …", and Open fails on it. And a compaction says that it
+// is about to make a table file (tablemaking.go).
 type badgerLog struct {
-	to Logger // may be nil
+	to     Logger // may be nil
+	making func() // called before a compaction makes a table file; nil for nothing
 
 	mu      sync.Mutex
 	ignored []string // names of ignored table files
@@ -50,7 +52,11 @@ func (l *badgerLog) Infof(format string, args ...any) {
 	}
 }
 
-func (l *badgerLog) Debugf(string, ...any) {}
+func (l *badgerLog) Debugf(format string, _ ...any) {
+	if l.making != nil && strings.HasPrefix(format, makingTable) {
+		l.making()
+	}
+}
 
 func trimmed(format string) string { return strings.TrimRight(format, "\n") }
 

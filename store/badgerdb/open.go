@@ -40,12 +40,13 @@ func Open(dir string, groups []store.GroupSpec, opts Options) (*DB, error) {
 			return nil, err
 		}
 	}
-	b, m, release, err := openBadger(dir, opts)
+	tables := newTableGate(dir, opts.Logger)
+	b, m, release, err := openBadger(dir, opts, tables)
 	if err != nil {
 		return nil, err
 	}
 	db := &DB{
-		dir: dir, badger: b, mark: m, release: release, schema: schema, queue: make(chan *request, queueLength),
+		dir: dir, badger: b, mark: m, tables: tables, release: release, schema: schema, queue: make(chan *request, queueLength),
 		seed: maphash.MakeSeed(), hints: newHints(opts.HintCells),
 	}
 	db.checker = engine.Checker{Schema: schema, Limits: limits, Overhead: opOverhead}
@@ -57,7 +58,7 @@ func Open(dir string, groups []store.GroupSpec, opts Options) (*DB, error) {
 
 // openBadger holds the directory, checks what is there, writes the mark's baseline, and only
 // then lets Badger open: from there on the mark counts.
-func openBadger(dir string, opts Options) (b *badger.DB, m *mark, release func() error, err error) {
+func openBadger(dir string, opts Options, tables *tableGate) (b *badger.DB, m *mark, release func() error, err error) {
 	release, held, err := lockDir(dir) // Badger's lock begins too late for the checks
 	if err != nil {
 		return nil, nil, nil, err
@@ -65,18 +66,18 @@ func openBadger(dir string, opts Options) (b *badger.DB, m *mark, release func()
 	if !held {
 		return nil, nil, nil, inUse(dir)
 	}
-	if b, m, err = openHeld(dir, opts); err != nil {
+	if b, m, err = openHeld(dir, opts, tables); err != nil {
 		return nil, nil, nil, errors.Join(err, release())
 	}
 	return b, m, release, nil
 }
 
-func openHeld(dir string, opts Options) (*badger.DB, *mark, error) {
+func openHeld(dir string, opts Options, tables *tableGate) (*badger.DB, *mark, error) {
 	m, err := goOn(dir, opts)
 	if err != nil {
 		return nil, nil, err
 	}
-	log := &badgerLog{to: opts.Logger}
+	log := &badgerLog{to: opts.Logger, making: tables.wait}
 	b, err := openManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, log))
 	if err != nil {
 		return nil, nil, openError(dir, err)
@@ -148,7 +149,7 @@ func (db *DB) start(opts Options) error {
 		newest:    n,
 		residents: sets,
 		bounds:    stored,
-		space:     newSpaceGuard(db.dir, opts.MinFreeBytes),
+		space:     newSpaceGuard(filepath.Join(db.dir, badgerDir), opts.MinFreeBytes),
 		stats:     &db.stats,
 		step:      opts.Step,
 		seq:       db.seqAtOpen,
@@ -197,6 +198,7 @@ type DB struct {
 	dir       string
 	badger    *badger.DB
 	mark      *mark // guarded by the committer's pen
+	tables    *tableGate
 	release   func() error
 	schema    *engine.Schema
 	checker   engine.Checker
@@ -237,7 +239,7 @@ func (db *DB) Close() error {
 
 // closeBadger writes out what is in memory, and marks that all of it is on the disk.
 func (db *DB) closeBadger() error {
-	if err := errors.Join(db.mark.flushing(db.dir), db.badger.Close(), db.mark.close()); err != nil {
+	if err := errors.Join(db.mark.flushing(db.dir), db.closeOrLeave(), db.mark.close()); err != nil {
 		return runError("closing "+db.dir, err)
 	}
 	list, err := readManifest(db.dir)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"indexer/store"
 )
@@ -14,13 +15,20 @@ import (
 // a user should read "no space left" and not a crash. So the committer asks the
 // file system before it writes, and keeps a distance.
 
-// spaceCheckBytes is how much may be written between two looks.
-const spaceCheckBytes = 1 << 20
+// It also asks whether files can be made there at all. In a directory that is read-only or
+// gone Badger could not write out what is in memory; it would hold writes back for ever.
+
+// spaceCheckBytes is how much, and spaceCheckTime how long, may be written between two looks.
+const (
+	spaceCheckBytes = 1 << 20
+	spaceCheckTime  = time.Second
+)
 
 type spaceGuard struct {
 	dir       string
 	minFree   int64
 	sinceLook int
+	looked    time.Time
 }
 
 func newSpaceGuard(dir string, minFree int64) *spaceGuard {
@@ -36,8 +44,11 @@ func (g *spaceGuard) admit(n int) error {
 		return nil
 	}
 	g.sinceLook += n
-	if g.sinceLook < spaceCheckBytes {
+	if g.sinceLook < spaceCheckBytes && time.Since(g.looked) < spaceCheckTime {
 		return nil
+	}
+	if err := writable(g.dir); err != nil {
+		return fmt.Errorf("store: %s cannot be written any more: %w", g.dir, err)
 	}
 	free, err := freeBytes(g.dir)
 	if err != nil {
@@ -46,7 +57,7 @@ func (g *spaceGuard) admit(n int) error {
 	if free < g.minFree+int64(n) {
 		return fmt.Errorf("%w: %d MiB free at %s, and %d MiB are kept free: make room and go on", store.ErrNoSpace, free>>20, g.dir, g.minFree>>20)
 	}
-	g.sinceLook = 0
+	g.sinceLook, g.looked = 0, time.Now()
 	return nil
 }
 

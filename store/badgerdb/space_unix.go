@@ -18,6 +18,9 @@ func freeBytes(dir string) (int64, error) {
 	return int64(st.Bavail) * int64(st.Bsize), nil
 }
 
+// writable says why no file can be made in a directory.
+func writable(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }
+
 // allocated is how much of a file the disk holds.
 func allocated(info fs.FileInfo) int64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {

@@ -1,0 +1,123 @@
+//go:build unix
+
+package badgerdb
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"indexer/store"
+)
+
+const closingDir = "BADGERDB_TEST_CLOSING_DIR"
+
+// inChild runs a test of this file in a process of its own, whose limits it may change and
+// in which it may leave a Badger that cannot be closed. It says whether this is that process.
+func inChild(t *testing.T) (dir string, child bool) {
+	t.Helper()
+	if dir := os.Getenv(closingDir); dir != "" {
+		return dir, true
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout=15s")
+	cmd.Env = append(os.Environ(), closingDir+"="+filepath.Join(t.TempDir(), "table"))
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return "", false
+}
+
+// TestRemovedWhileOpen: a table whose directory is removed takes no more writes, and closing
+// it is an error; it does not wait for ever.
+func TestRemovedWhileOpen(t *testing.T) {
+	dir, child := inChild(t)
+	if !child {
+		return
+	}
+	db := openTest(t, dir, Options{})
+	for i := range 20 {
+		mustMutate(t, db, fmt.Sprint("row", i), mutation("data", "c", 1, "v"))
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	db.committer.space.looked = db.committer.space.looked.Add(-spaceCheckTime) // a second later
+	m := store.RowMutation{Row: []byte("r"), Mutations: []store.Mutation{mutation("data", "c", 2, "v")}}
+	if _, err := db.Mutate(t.Context(), m); !errors.Is(err, store.ErrNotDone) || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Mutate: %v", err)
+	}
+	if err := db.Close(); err == nil || !strings.Contains(err.Error(), "the directory was removed") {
+		t.Errorf("Close: %v", err)
+	}
+	if !t.Failed() { // Badger's goroutines cannot be stopped
+		fmt.Println("PASS")
+		os.Exit(0)
+	}
+}
+
+// TestCompactionWithoutFiles: a compaction that cannot make a file waits, and loses nothing.
+// Badger by itself goes on without what it was to write.
+func TestCompactionWithoutFiles(t *testing.T) {
+	dir, child := inChild(t)
+	if !child {
+		return
+	}
+	db := openTest(t, dir, Options{})
+	const rows = 200
+	for i := range rows {
+		mustMutate(t, db, fmt.Sprint("row", i), mutation("data", "c", 1, "v"))
+		if i == rows/2 { // to the last level
+			if err := db.Reclaim(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	closeTest(t, db) // to level 0
+	db = openTest(t, dir, Options{})
+	waiting := make(chan struct{}, 100)
+	db.tables.probed = func(err error) {
+		if err != nil {
+			waiting <- struct{}{}
+		}
+	}
+	restore := noMoreFiles(t)
+	flat := make(chan error, 1)
+	go func() { flat <- db.badger.Flatten(1) }()
+	select {
+	case <-waiting:
+	case err := <-flat:
+		t.Fatalf("compacted without a file: %v", err)
+	}
+	restore()
+	if err := <-flat; err != nil {
+		t.Error(err)
+	}
+	for i := range rows {
+		if readRow(t, db, fmt.Sprint("row", i)) == "" {
+			t.Fatalf("row %d is lost", i)
+		}
+	}
+	closeTest(t, db)
+}
+
+// noMoreFiles lets this process open no file.
+func noMoreFiles(t *testing.T) (restore func()) {
+	t.Helper()
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 3, Max: was.Max}); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+			t.Error(err)
+		}
+	}
+}

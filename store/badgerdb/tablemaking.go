@@ -1,0 +1,138 @@
+package badgerdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"indexer/store"
+)
+
+// A compaction of Badger 4.9.6 loses what it was to write if it cannot make the file for it:
+// the error is dropped (subcompact: "defer inflightBuilders.Done(err)" takes err before it is
+// set), the old tables leave the MANIFEST, and their files are removed. It takes no broken
+// disk: a directory in which somebody forbids new files, or for a moment no file
+// descriptor, is enough. And where a compaction does fail, as in a directory that is gone,
+// compactors try again at once, for ever.
+//
+// Badger has no hook there, but it logs a line just before, in the compaction's goroutine.
+// So that is where a compaction waits until a file can be made in the directory.
+const (
+	makingTable = "[%d] LOG Compact. Added"
+	makingWait  = 250 * time.Millisecond
+)
+
+// tableGate holds compactions back while no file can be made.
+type tableGate struct {
+	dir    string // Badger's
+	log    Logger // may be nil
+	ctx    context.Context
+	cancel context.CancelFunc
+	probed func(error) // hears of each try; nil but in tests
+}
+
+func newTableGate(dir string, log Logger) *tableGate {
+	g := &tableGate{dir: filepath.Join(dir, badgerDir), log: log}
+	g.ctx, g.cancel = context.WithCancel(context.Background())
+	return g
+}
+
+// wait returns when a file can be made. Once the table has given up closing it never
+// returns: what follows would lose data, and the process is about to end.
+func (g *tableGate) wait() {
+	for told := false; ; told = true {
+		err := probe(g.dir)
+		if g.probed != nil {
+			g.probed(err)
+		}
+		if err == nil {
+			return
+		}
+		if !told && g.log != nil {
+			g.log.Warnf("compaction waits until a file can be made: %v", err)
+		}
+		select {
+		case <-time.After(makingWait):
+		case <-g.ctx.Done():
+			select {}
+		}
+	}
+}
+
+// probe makes a file in a directory and removes it.
+func probe(dir string) error {
+	f, err := os.CreateTemp(dir, "probe*"+tempSuffix)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// closeWithin bounds how long Badger may take to write out what is in memory.
+const closeWithin = 20 * time.Second
+
+// closeOrLeave closes Badger; or leaves it as it is, as a killed process would, where it
+// could not write out what is in memory: Badger would try that for ever. What was
+// acknowledged is in its logs then, and the process has to end before the table can be
+// opened again.
+func (db *DB) closeOrLeave() error {
+	if err := db.closable(); err != nil {
+		return db.leave(err)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- db.badger.Close() }() // ends with the process if it never returns
+	late := time.NewTimer(closeWithin)
+	defer late.Stop()
+	for {
+		select {
+		case err := <-closed:
+			return err
+		case <-late.C:
+			if err := db.closable(); err != nil {
+				return db.leave(err)
+			}
+			late.Reset(closeWithin) // it is slow
+		}
+	}
+}
+
+// closable says why Badger could not write out what is in memory.
+func (db *DB) closable() error {
+	if err := probe(filepath.Join(db.dir, badgerDir)); err != nil {
+		return err
+	}
+	free, err := freeBytes(db.dir)
+	if err != nil {
+		return nil // where the system does not tell, Badger finds out
+	}
+	if need := db.unflushed(); free < need {
+		return fmt.Errorf("%w: %d MiB free, and %d MiB are to be written", store.ErrNoSpace, free>>20, need>>20)
+	}
+	return nil
+}
+
+// unflushed is at most what Badger writes when it writes out what is in memory.
+func (db *DB) unflushed() (n int64) {
+	files, err := filepath.Glob(filepath.Join(db.dir, badgerDir, "*"+memLogSuffix))
+	if err != nil {
+		return 0
+	}
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			n += allocated(info)
+		}
+	}
+	return n
+}
+
+// leave is the error of a table that is not closed.
+func (db *DB) leave(why error) error {
+	db.tables.cancel()
+	if _, err := os.Stat(filepath.Join(db.dir, badgerDir)); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("the directory was removed while it was open, and what was in it with it: %w", err)
+	}
+	return fmt.Errorf("what is in memory cannot be written out; all that was acknowledged is in the logs, and is there when the directory is opened again: %w", why)
+}
