@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,6 +105,7 @@ var outcomes = []outcome{
 	{is(web.ErrExposed), statusUsage, "or listen on 127.0.0.1, and let a proxy with TLS in front of it be reached"},
 	{index.IsDamage, statusFailed, anewHint},
 	{is(store.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
+	{is(control.ErrSilent), statusInUse, "see what it waits for, or end it: what it loaded is saved, and the same command again goes on"}, // see silentHint
 	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "until that process is done, the commands that only look or wait (query, inspect, stats, export, verify, scan, check, wait, …) can be used all the same"},
 	{is(control.ErrCutOff, errAskAgain), statusFailed, "run the same command again"},
 	{as[*interruptedError](), statusInterrupted, "everything up to here is saved; the same command again goes on"},
@@ -161,6 +163,9 @@ func report(err error, stderr io.Writer) int {
 	if errors.As(err, &c) {
 		o.hint = configHint(c)
 	}
+	if silent, ok := errors.AsType[*control.SilentError](err); ok {
+		o.hint = cmp.Or(silentHint(silent), o.hint)
+	}
 	say(stderr, err, o.hint)
 	return o.status
 }
@@ -173,6 +178,14 @@ func outcomeOf(err error) (outcome, bool) {
 		}
 	}
 	return outcome{status: statusFailed}, false
+}
+
+// silentHint says what to do about a process that is stopped.
+func silentHint(e *control.SilentError) string {
+	if !e.Process.Stopped {
+		return ""
+	}
+	return fmt.Sprintf("let it go on with `kill -CONT %d`, or end it with `kill -KILL %d`: what it loaded is saved", e.Process.ID, e.Process.ID)
 }
 
 // configHint says where to mend a setting.

@@ -21,8 +21,6 @@ const (
 	dyingFor = 2 * time.Second
 	// releaseFor is for a holder that is giving the directory back.
 	releaseFor = 30 * time.Second
-	// holderTime is for an answer. A holder that is stopped never gives one.
-	holderTime = 10 * time.Second
 )
 
 // holding is what the holder of a data directory says of itself.
@@ -91,8 +89,6 @@ func (s *session) answerHolder(req control.Request, stdout io.Writer) error {
 // askHolder asks the process that holds the data directory who it is and, if release is
 // set, to give the directory back. Errors are those of control.Ask.
 func (a *app) askHolder(ctx context.Context, release bool) (holding, error) {
-	ctx, cancel := context.WithTimeout(ctx, holderTime)
-	defer cancel()
 	req := control.Request{Command: "holder"}
 	if release {
 		arg, err := json.Marshal(releaseRequest{a.command, os.Getpid()})

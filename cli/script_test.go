@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 //
 //	exits N command…     the command ends with exit status N
 //	start NAME command…  runs a command beside the script
-//	signal NAME SIGNAL   sends it INT, TERM or KILL
+//	signal NAME SIGNAL   sends it INT, TERM, KILL, STOP or CONT
 //	ends NAME N          waits for it; its output is in NAME.out and NAME.err then
 //	fifo NAME            makes a named pipe
 //	attach NAME          waits until somebody reads from the pipe

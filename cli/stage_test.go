@@ -84,7 +84,7 @@ func find(program, path string) (string, error) {
 	return "", fmt.Errorf("no program %s", program)
 }
 
-var signals = map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill}
+var signals = map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill, "STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT}
 
 func (s *stage) signal(_ *testscript.TestScript, args []string) error {
 	return s.processes[args[0]].cmd.Process.Signal(signals[args[1]])

@@ -31,14 +31,18 @@
 // One connection carries one request. All goes in frames: a kind (1 byte), a
 // length (4 bytes, big endian), and so many bytes.
 //
-//	asking → serving   'q'  the request, JSON: {"version":1,"command":…}
+//	asking → serving   'q'  the request, JSON: {"version":2,"command":…}
 //	serving → asking   'o'  bytes for standard output
 //	                   'e'  bytes for standard error
+//	                   'a'  nothing: a sign of life, at once and then each second
 //	                   'x'  the exit status, JSON: {"status":0}; the last frame
 //	                   'r'  refused, JSON: {"reason":…}; the only frame
 //
 // Whoever asked ends the request by closing the connection; the server sees
 // that, or that nobody takes its frames for a long time, and cancels the
-// handler's context. A connection that ends without 'x' is ErrCutOff: what was
+// handler's context. Whoever asked gives up (ErrSilent) when not even a sign of life
+// comes for ten seconds: the process that was asked is stopped, or waits for a disk
+// that does not answer. The kernel takes connections and requests for such a process,
+// so that only silence shows it. A connection that ends without 'x' is ErrCutOff: what was
 // printed is not all there was.
 package control

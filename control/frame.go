@@ -12,12 +12,13 @@ const (
 	frameRequest = 'q'
 	frameOutput  = 'o'
 	frameError   = 'e'
+	frameAlive   = 'a'
 	frameExit    = 'x'
 	frameRefused = 'r'
 )
 
 const (
-	version = 1
+	version = 2
 	// maxFrame bounds a frame's payload, in bytes.
 	maxFrame   = 64 << 10
 	headerSize = 5

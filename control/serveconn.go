@@ -25,7 +25,7 @@ func serveConn(ctx context.Context, conn net.Conn, h Handler) {
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	p := &peer{conn: conn, ctx: ctx}
+	p := &peer{conn: conn, ctx: ctx, turn: make(chan struct{}, 1)}
 	stop := context.AfterFunc(ctx, p.hurry)
 	watching := make(chan struct{})
 	go func() { // ends when the connection does, which serveConn sees to
@@ -33,7 +33,9 @@ func serveConn(ctx context.Context, conn net.Conn, h Handler) {
 		defer cancel()
 		_, _ = conn.Read(make([]byte, 1)) // nothing is said any more: this returns at the end
 	}()
+	alive := p.keepAlive(cancel)
 	answer(ctx, p, req, h)
+	alive()
 	stop()
 	_ = conn.Close() // nobody is left to tell
 	<-watching
@@ -46,8 +48,41 @@ func answer(ctx context.Context, p *peer, req Request, h Handler) {
 	if err := stdout.Flush(); err != nil {
 		return // whoever asked is gone
 	}
+	p.turn <- struct{}{}
+	defer func() { <-p.turn }()
 	p.extend()
 	_ = writeJSONFrame(p.conn, frameExit, exit{Status: status}) // as above
+}
+
+// signOfLife is how often whoever asked hears that this process is alive.
+const signOfLife = time.Second
+
+// keepAlive says at once, and then again and again, that the request was taken and is
+// being worked on: an answer that takes hours, or is quiet while it counts, must not
+// look like a process that is stopped. What it returns ends that. Where nobody takes the
+// signs any more the request is given up.
+func (p *peer) keepAlive(giveUp func()) (end func()) {
+	done := make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() {
+		tick := time.NewTicker(signOfLife)
+		defer tick.Stop()
+		for {
+			if err := p.write(frameAlive, nil); err != nil {
+				giveUp()
+				return
+			}
+			select {
+			case <-tick.C:
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() {
+		close(done)
+		running.Wait()
+	}
 }
 
 func readRequest(conn net.Conn) (Request, error) {
@@ -84,7 +119,16 @@ func refuse(conn net.Conn, reason string) {
 type peer struct {
 	conn net.Conn
 	ctx  context.Context
-	mu   sync.Mutex // so that extend does not undo hurry
+
+	turn chan struct{} // holds a token while a frame is written: one at a time
+	mu   sync.Mutex    // so that extend does not undo hurry, which must not wait for a frame
+}
+
+func (p *peer) write(kind byte, payload []byte) error {
+	p.turn <- struct{}{}
+	defer func() { <-p.turn }()
+	p.extend()
+	return writeFrame(p.conn, kind, payload)
 }
 
 func (p *peer) extend() {
@@ -118,8 +162,7 @@ func (w *frameWriter) Write(p []byte) (n int, err error) {
 	}
 	for n < len(p) {
 		chunk := p[n:min(n+maxFrame, len(p))]
-		w.peer.extend()
-		if err := writeFrame(w.peer.conn, w.kind, chunk); err != nil {
+		if err := w.peer.write(w.kind, chunk); err != nil {
 			return n, errors.Join(errAskerGone, err)
 		}
 		n += len(chunk)

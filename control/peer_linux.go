@@ -1,0 +1,47 @@
+package control
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// peerProcess tells of the process that listens at the other end of a connection, as
+// far as it can be seen from here: not from another container.
+func peerProcess(conn net.Conn) (p Process) {
+	c, ok := conn.(*net.UnixConn)
+	if !ok {
+		return p
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return p
+	}
+	var cred *unix.Ucred
+	if raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }) != nil || err != nil || cred.Pid <= 0 {
+		return p
+	}
+	return lookAt(int(cred.Pid))
+}
+
+// lookAt reads what the kernel tells of a process.
+func lookAt(id int) Process {
+	p := Process{ID: id}
+	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", id)); err == nil {
+		p.Command = strings.ToValidUTF8(strings.ReplaceAll(strings.TrimRight(string(line), "\x00"), "\x00", " "), "")
+	}
+	const most = 200
+	if r := []rune(p.Command); len(r) > most {
+		p.Command = string(r[:most]) + "…"
+	}
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id)); err == nil {
+		// The name, in parentheses, may hold anything; the state is the letter behind it.
+		state := bytes.TrimLeft(stat[bytes.LastIndexByte(stat, ')')+1:], " ")
+		p.Stopped = len(state) > 0 && (state[0] == 'T' || state[0] == 't')
+	}
+	return p
+}
