@@ -34,6 +34,7 @@ type Crawler struct {
 	mu       sync.Mutex
 	work     context.Context // of requests and store operations; ended by Abort
 	abort    context.CancelFunc
+	asked    <-chan struct{} // closed when Run is asked to end
 	started  time.Time
 	rng      *rand.Rand
 	running  int // goroutines

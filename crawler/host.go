@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"indexer/crawler/fetch"
 	"indexer/crawler/robots"
 	"indexer/page"
 )
@@ -49,6 +50,10 @@ type host struct {
 	side   sideQueue
 	claims claims
 	soft   softNotFound
+	// detours counts redirects that did not lead back; negative: one did. See wall.go.
+	detours int
+	// robotsCookies are those of the redirects of robots.txt.
+	robotsCookies *fetch.Cookies
 
 	turn      int // requests in this stay in memory
 	idleSince time.Time

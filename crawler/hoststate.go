@@ -48,6 +48,9 @@ type HostState struct {
 	Claims claims `json:"lastmod,omitzero"`
 	// Soft is what is known of how the host answers for what does not exist.
 	Soft SoftNotFound `json:"soft_not_found,omitzero"`
+	// Detours counts redirects with a cookie that did not lead back to their page;
+	// negative: one did.
+	Detours int `json:"detours,omitempty"`
 }
 
 // RobotsRule is the rule of which Frontier.Refuse is told when robots.txt disallows a
@@ -94,7 +97,7 @@ func (h *host) encode() []byte {
 		Version: hostStateVersion, Saved: time.Now(), Robots: h.policy,
 		Response: h.pace.response, CrawlDelay: h.pace.crawlDelay,
 		Failures: h.pace.failures, Until: h.pace.until, Why: h.pace.why, AskedUntil: h.pace.asked,
-		Address: h.addr, Answered: h.answered, SidesRead: h.side.read, Feeds: h.side.feeds, Soft: h.soft.SoftNotFound,
+		Address: h.addr, Answered: h.answered, SidesRead: h.side.read, Feeds: h.side.feeds, Soft: h.soft.SoftNotFound, Detours: h.detours,
 		Held: h.held, Sifting: h.sifting.wanted, SiftAfter: h.sifting.after, Sentinel: h.sentinel, Claims: h.claims,
 	})
 	if err != nil {
@@ -122,7 +125,7 @@ func (h *host) restore(s HostState, group *robots.Group, started time.Time) {
 	}
 	h.addr, h.answered = s.Address, s.Answered
 	h.side.read, h.side.feeds = s.SidesRead, s.Feeds
-	h.soft.SoftNotFound = s.Soft
+	h.soft.SoftNotFound, h.detours = s.Soft, s.Detours
 	h.held, h.sifting, h.sentinel = s.Held, sifting{s.Sifting, s.SiftAfter}, s.Sentinel
 	h.claims = s.Claims
 	h.holdRules() // of another agent, say

@@ -16,6 +16,8 @@ type Job struct {
 	// Depth is the number of links from a seed; Hops the number of redirects since
 	// the last URL that was linked to.
 	Depth, Hops int
+	// Source is where the URL was found: a URL, or words.
+	Source string
 	// ETag and LastModified are of the response in force, for a conditional request.
 	ETag, LastModified string
 	// Interval is the time between the last two visits as planned; 0 before the

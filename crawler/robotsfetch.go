@@ -21,7 +21,10 @@ const refusedRetry = time.Hour
 func (c *Crawler) fetchRobots(h *host, u page.URL) func(context.Context) (exchange, func(time.Time), error) {
 	prev, agent := h.policy, c.opts.Agent
 	own := HostOf(u) == h.key && u.Path() == "/robots.txt"
-	req := fetch.Request{URL: u}
+	if prev.Verdict != robots.Follow || h.robotsCookies == nil {
+		h.robotsCookies = fetch.NewCookies()
+	}
+	req := fetch.Request{URL: u, Cookies: h.robotsCookies}
 	if prev.Verdict != robots.Follow && prev.Copy != nil {
 		req.ETag, req.LastModified = prev.Copy.ETag, prev.Copy.LastModified
 	}
@@ -76,6 +79,7 @@ func (c *Crawler) learnRobots(h *host, policy robots.Policy, group *robots.Group
 	if policy.Verdict == robots.Follow {
 		return
 	}
+	h.robotsCookies = nil
 	h.dirty, h.urgent = true, true
 	h.jobs.sifted = false
 	h.holdRules()

@@ -49,7 +49,8 @@ type side struct {
 	// listed there, besides those of the file's own host.
 	announcer   string
 	depth, hops int
-	hasten      int // how many visits it may hasten; reserved of the announcer's claims
+	cookies     *fetch.Cookies // of its redirects
+	hasten      int            // how many visits it may hasten; reserved of the announcer's claims
 }
 
 // sideQueue holds what of them is to be requested of a host.
@@ -86,7 +87,7 @@ func (q *sideQueue) push(s side, most int) {
 	if q.seen == nil {
 		q.seen = make(map[page.URL]bool)
 	}
-	if q.seen[s.url] || len(q.seen) >= most {
+	if q.seen[s.url] && s.hops == 0 || len(q.seen) >= most { // hops are bounded
 		return
 	}
 	q.seen[s.url] = true
@@ -188,8 +189,11 @@ func (c *Crawler) fetchSide(h *host, s side) func(context.Context) (exchange, fu
 	if of := c.hosts[s.announcer]; of != nil && s.kind != probeSide {
 		s.hasten = of.claims.reserve()
 	}
+	if s.cookies == nil {
+		s.cookies = fetch.NewCookies()
+	}
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
-		res, x := c.exchange(ctx, fetch.Request{URL: s.url})
+		res, x := c.exchange(ctx, fetch.Request{URL: s.url, Cookies: s.cookies})
 		if s.kind == probeSide {
 			says, isPage := sayingOf(&res.Fetch)
 			return x, func(now time.Time) {

@@ -18,9 +18,10 @@ import (
 // could leave a page in the index that no record tells of.
 func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(time.Time), error) {
 	soft := h.soft.ask(&c.opts.Sources)
+	w := c.wallOf(h, j)
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
-		res, x := c.exchange(ctx, conditional(j))
-		if x.class == fetch.Canceled {
+		res, x := w.fetch(ctx)
+		if x.class == fetch.Canceled || w.abandoned {
 			return x, func(time.Time) { h.jobs.giveUp(j.URL) }, nil
 		}
 		sign := soft.look(&j, &res)
@@ -31,6 +32,7 @@ func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(ti
 		}
 		named, err := c.discover(ctx, j, &res, sign.notFound)
 		return x, func(time.Time) {
+			c.learnWall(h, w)
 			h.jobs.done(j.URL, end.due)
 			if j.Claimed && !res.Fetch.HasFailed() {
 				h.claims.learn(end.changed)

@@ -181,7 +181,7 @@ func (f *Frontier) part(ctx context.Context, tx *txn.Txn, prefix, from string, n
 
 func jobOf(u page.URL, e schema.FrontierEntry) crawler.Job {
 	return crawler.Job{
-		URL: u, Due: e.Due, Depth: e.Depth, Hops: e.Hops, ETag: e.ETag, LastModified: e.LastModified,
+		URL: u, Due: e.Due, Depth: e.Depth, Hops: e.Hops, Source: e.Source, ETag: e.ETag, LastModified: e.LastModified,
 		Interval: e.Interval, Strikes: e.Strikes, Visits: e.Visits, Last: e.Last,
 		Claimed: !e.Claim.IsZero(), Withdrawn: e.Withdrawn, Ref: ref{e},
 	}

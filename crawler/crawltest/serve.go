@@ -15,6 +15,12 @@ import (
 // ServeHTTP logs the request and answers as the web's text says.
 func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := h.web.begin(h, r)
+	if h.handle != nil {
+		h.web.end(x, 0) // before anything is sent
+		if h.handle(w, r) {
+			return
+		}
+	}
 	f := h.find(r.URL.RequestURI())
 	if f == nil {
 		h.web.end(x, http.StatusNotFound)

@@ -39,6 +39,8 @@ type host struct {
 	packed  map[*page.Fetch][]byte // bodies as sent, where they are compressed
 	// make answers what pages do not, for sites without an end.
 	make func(path string) (body string, ok bool)
+	// handle answers before all others, if it says so.
+	handle func(http.ResponseWriter, *http.Request) bool
 	// answer answers before all others, nil if it has nothing to say.
 	answer func(path string) *page.Fetch
 }
@@ -136,6 +138,11 @@ func (w *Web) URL(raw string) page.URL {
 
 // Make has a host answer by a function what its text does not name.
 func (w *Web) Make(name string, fn func(path string) (body string, ok bool)) { w.hosts[name].make = fn }
+
+// Handle has a host answer by a function, where that returns true.
+func (w *Web) Handle(name string, fn func(http.ResponseWriter, *http.Request) bool) {
+	w.hosts[name].handle = fn
+}
 
 // At sets the date (2006-01-02) of what is served.
 func (w *Web) At(date string) {

@@ -115,6 +115,7 @@ func (f *Fetcher) exchange(ctx context.Context, r Request, res *Result) error {
 		return ended(ctx, err)
 	}
 	defer resp.Body.Close()
+	r.Cookies.keep(r.URL, resp)
 	codings, err := res.describe(resp, header)
 	if err != nil {
 		return err

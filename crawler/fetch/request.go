@@ -26,6 +26,7 @@ func (f *Fetcher) newRequest(ctx context.Context, r Request) *http.Request {
 	setValid(h, "From", f.opts.From)
 	setValid(h, "If-None-Match", r.ETag)
 	setValid(h, "If-Modified-Since", r.LastModified)
+	setValid(h, "Cookie", r.Cookies.For(r.URL))
 	u := requestURL(r.URL, f.opts.Proxy != nil)
 	req := &http.Request{
 		Method: http.MethodGet, URL: u, Host: u.Host, Header: h,

@@ -17,6 +17,8 @@ type Request struct {
 	// If-Modified-Since; RFC 9110 section 13.1): the fields as an earlier response had
 	// them, "" for none. Values that cannot be sent are left out.
 	ETag, LastModified string
+	// Cookies are sent, and take what the response sets; nil: there are none.
+	Cookies *Cookies
 }
 
 // Result is what came of a request. Its byte slices may share memory: they are to

@@ -1,0 +1,162 @@
+package crawler
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"indexer/crawler/fetch"
+	"indexer/crawler/robots"
+	"indexer/page"
+)
+
+// A cookie wall answers the first request for a page with a cookie and a redirect, to
+// the page itself or to a check that leads back to it, and shows the page to whoever
+// brings the cookie. The redirects of a URL are usually visits of their own, and these
+// would lead in circles. So a visit follows redirects itself while they may be such a
+// wall: on the URL's own host, by its robots.txt and at its pace, with the cookies that
+// the responses of this visit have set.
+//
+//	redirect to the same URL       followed if it brings a cookie that was not sent yet
+//	redirect to another URL        followed if there is a cookie to send, or if it leads
+//	                               back to the URL that redirected here
+//
+// What is loaded and recorded is the last response for the URL itself; those on the
+// way are neither. So a wall that is passed is a page like any other, in the index and
+// in a replay; one that is not passed is the redirect that it always was.
+//
+// Many sites set a cookie with every response, also with redirects that lead on for
+// good. They would be asked for the target twice. After maxDetours redirects of a host
+// from which the way did not come back, and none from which it did, only redirects to
+// the same URL are followed there.
+//
+// Rejected: hops to other hosts. Each would need the other host's robots.txt and place
+// in the queue, while the visit waits.
+const (
+	maxWallHops = 5
+	maxDetours  = 8
+)
+
+// wall is a visit that may have to pass one. It holds copies of what concerns the host.
+type wall struct {
+	c       *Crawler
+	job     Job
+	group   *robots.Group
+	delay   time.Duration
+	detours bool            // redirects to other URLs are followed
+	asked   <-chan struct{} // closed when the crawl is to end
+
+	exchanges []exchange // before the last one
+	left      bool       // another URL was asked for
+	returned  bool       // and led back
+	abandoned bool
+}
+
+func (c *Crawler) wallOf(h *host, j Job) *wall {
+	return &wall{c: c, job: j, group: h.group, delay: h.pace.delay(&c.opts.Politeness), detours: h.detours < maxDetours, asked: c.asked}
+}
+
+// fetch makes the visit's requests, and returns the last result for its URL and the
+// last exchange.
+func (w *wall) fetch(ctx context.Context) (own fetch.Result, x exchange) {
+	cookies := fetch.NewCookies()
+	request := conditional(w.job)
+	request.Cookies = cookies
+	sent := ""
+	own, x = w.c.exchange(ctx, request)
+	at, res := w.job.URL, own
+	for range maxWallHops {
+		next := w.next(&res, at, cookies, sent)
+		if next == "" {
+			break
+		}
+		if !w.wait(ctx) {
+			w.abandoned = true
+			break
+		}
+		w.exchanges = append(w.exchanges, x)
+		sent = cookies.For(next)
+		hop := fetch.Request{URL: next, Cookies: cookies}
+		if next == w.job.URL {
+			hop = request
+		}
+		res, x = w.c.exchange(ctx, hop)
+		at = next
+		if at == w.job.URL {
+			own = res
+		}
+		w.left = w.left || at != w.job.URL
+	}
+	w.returned = w.left && at == w.job.URL
+	if at != w.job.URL && res.Fetch.HasFailed() && wasPage(&w.job) {
+		// The redirect alone would take a page out of the index that is there.
+		own = fetch.Result{Class: fetch.Reset, Timings: own.Timings, Fetch: page.Fetch{
+			URL: w.job.URL, Time: own.Fetch.Time, Err: "the way to the page leads over another URL that failed: " + reason(&res.Fetch),
+		}}
+	}
+	return own, x
+}
+
+// next is where a redirect leads that is to be followed, "" if it is not.
+func (w *wall) next(res *fetch.Result, at page.URL, cookies *fetch.Cookies, sent string) page.URL {
+	location := strings.TrimSpace(res.Fetch.Header.Get("Location"))
+	if res.Class != fetch.OK || location == "" || !isRedirect(res.Fetch.Status) {
+		return ""
+	}
+	u, err := at.Resolve(location)
+	if err != nil || HostOf(u) != HostOf(w.job.URL) || w.group == nil {
+		return ""
+	}
+	if ok, _ := w.group.Allowed(u); !ok {
+		return ""
+	}
+	now := cookies.For(u)
+	switch {
+	case u == at && now == sent: // a loop
+		return ""
+	case u == at, u == w.job.URL && now != "":
+		return u
+	case !w.detours || now == "" && (w.job.Hops == 0 || string(u) != w.job.Source):
+		return ""
+	}
+	return u
+}
+
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// wait leaves the host alone for its delay. It is false if the crawl is to end first:
+// the URL stays due.
+func (w *wall) wait(ctx context.Context) bool {
+	timer := time.NewTimer(w.delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-w.asked:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// learnWall takes what a visit found out about walls, and counts its exchanges.
+func (c *Crawler) learnWall(h *host, w *wall) {
+	for _, x := range w.exchanges {
+		c.meter.exchange(x)
+		h.pace.observe(&c.opts.Politeness, x, c.rng)
+	}
+	switch {
+	case w.abandoned || !w.left:
+	case w.returned:
+		h.detours, h.dirty = -1, true // for good
+	case h.detours >= 0:
+		h.detours++
+		h.dirty = true
+	}
+}
