@@ -30,9 +30,14 @@ failure is the reason; docs/crawl.md lists them.
 A URL that was never seen is no error: the answer says so. While another process
 has the data directory, that process is asked.
 
+The rank is that of the document, the sum over all its URLs. The rank of this URL (in
+JSON: url_rank) is its share in it. A URL that was neither fetched nor linked to has
+none. People see each page that links to the document, or that it links to, once, with
+the anchors of all its links; JSON has each link by itself.
+
 Lists are whole in JSON; for people they are cut behind the 20th entry, and beside
 them stands how many entries there are (in JSON: members_total, outlinks_total,
-inlinks_total). --limit sets how many entries of each list are shown. Where a list was
+inlinks_total, linked_pages_total, linking_pages_total). --limit sets how many entries of each list are shown. Where a list was
 cut, next tells a cursor (in JSON: "next"): --after CURSOR shows what comes behind it,
 of all lists. When there is no next, that was all. However long lists are, no more than
 a part of them is in memory.

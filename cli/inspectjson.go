@@ -42,6 +42,8 @@ type (
 		MembersTotal  int                  `json:"members_total"`
 		OutlinksTotal int                  `json:"outlinks_total"`
 		InlinksTotal  int                  `json:"inlinks_total"`
+		LinkingPages  int                  `json:"linking_pages_total"`
+		LinkedPages   int                  `json:"linked_pages_total"`
 		Next          string               `json:"next,omitempty"` // cursor, where a list was cut
 		Crawl         *frontier.Inspection `json:"crawl,omitempty"`
 	}
@@ -74,13 +76,13 @@ func inspectionJSON(w io.Writer, i *repository.Inspected, visits *frontier.Inspe
 			})
 		},
 		func() error {
-			inlinks, err := i.InlinksTotal()
+			pages, inlinks, err := i.LinkTotals()
 			if err != nil {
 				return err
 			}
 			return o.Fields(&inspectionTail{
 				i.Frames, i.Indexed, i.Reason, i.Failure, i.Pending, i.AsOf,
-				i.MembersTotal, i.OutlinksTotal, inlinks, i.Next(), visits,
+				i.MembersTotal, i.OutlinksTotal, inlinks, pages, i.OutPagesTotal(), i.Next(), visits,
 			})
 		},
 		o.Close,

@@ -7,33 +7,34 @@ import (
 	"time"
 
 	"indexer/frontier"
-	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"
 )
 
 // inspectionText writes an inspection for people, piece by piece.
 func inspectionText(w io.Writer, i *repository.Inspected, visits *frontier.Inspection) error {
-	inlinks, err := i.InlinksTotal()
+	from, links, err := i.LinkTotals()
 	if err != nil {
 		return err
 	}
+	to := 0
 	t := &longTable{w: w}
 	inspectionHead(&t.table, i.Inspection)
-	err = longList(t, "members", i.MembersTotal, i.EachMember, func(u page.URL) string { return string(u) })
+	err = longList(t, "members", fmt.Sprint(i.MembersTotal), i.EachMember, func(u page.URL) string { return string(u) })
 	if err == nil {
-		err = longList(t, "links to", i.OutlinksTotal, i.EachOutlink, func(l repository.Outlink) string { return linkText(string(l.URL), l.Anchor) })
+		to = i.OutPagesTotal()
+		err = longList(t, "links to", pagesText(to, i.OutlinksTotal), i.EachOutPage, pageLinksText)
 	}
 	if err == nil {
 		list(&t.table, "frames", i.Frames, func(u page.URL) string { return string(u) })
-		err = longList(t, "linked from", inlinks, i.EachInlink, func(l observers.Inlink) string { return linkText(string(l.Source), l.Anchor) })
+		err = longList(t, "linked from", pagesText(from, links), i.EachInPage, pageLinksText)
 	}
 	if err != nil {
 		return err
 	}
 	if next := i.Next(); next != "" {
 		members, outlinks, inlinksShown := i.Shown()
-		t.row("left out", leftOut(i.MembersTotal-members, i.OutlinksTotal-outlinks, inlinks-inlinksShown))
+		t.row("left out", leftOut(i.MembersTotal-members, to-outlinks, from-inlinksShown))
 		t.row("next", "--after "+next)
 	}
 	if i.Pending > 0 {
@@ -44,14 +45,17 @@ func inspectionText(w io.Writer, i *repository.Inspected, visits *frontier.Inspe
 }
 
 // leftOut says what of the lists comes later.
-func leftOut(members, outlinks, inlinks int) string {
+func leftOut(members, to, from int) string {
 	var parts []string
 	for _, l := range []struct {
-		n    int
-		name string
-	}{{members, "members"}, {outlinks, "links to others"}, {inlinks, "links from others"}} {
-		if l.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", l.n, l.name))
+		n         int
+		one, many string
+	}{{members, "member", "members"}, {to, "page it links to", "pages it links to"}, {from, "page that links to it", "pages that link to it"}} {
+		switch {
+		case l.n == 1:
+			parts = append(parts, "1 "+l.one)
+		case l.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", l.n, l.many))
 		}
 	}
 	return strings.Join(parts, ", ") + "; --limit 0 shows all, --after what comes next"
@@ -110,9 +114,9 @@ func (t *longTable) flush() error {
 }
 
 // longList adds what is shown of a list, under how many entries it has.
-func longList[T any](t *longTable, name string, total int, each func(func(T) error) error, text func(T) string) error {
-	if total > 0 {
-		t.row(name, fmt.Sprint(total))
+func longList[T any](t *longTable, name, total string, each func(func(T) error) error, text func(T) string) error {
+	if total != "0" {
+		t.row(name, total)
 	}
 	return each(func(entry T) error {
 		t.row("", text(entry))
@@ -130,11 +134,24 @@ func asOfText(a *repository.AsOf) string {
 	return fmt.Sprintf("%s, timestamp %d", a.Asked.UTC().Format(time.RFC3339), a.TS)
 }
 
-func linkText(url, anchor string) string {
-	if anchor == "" {
-		return url
+// pagesText counts pages, and their links where those are more.
+func pagesText(pages, links int) string {
+	if pages == links {
+		return fmt.Sprint(pages)
 	}
-	return fmt.Sprintf("%s %q", url, anchor)
+	return fmt.Sprintf("%s, by %s", count(pages, "page"), count(links, "link"))
+}
+
+// pageLinksText is a page with the anchors of its links.
+func pageLinksText(p repository.PageLinks) string {
+	text := string(p.URL)
+	for i, a := range p.Anchors {
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprintf(" %q", a)
+	}
+	return text
 }
 
 func unlessZero(n int) string {

@@ -25,6 +25,7 @@ type cluster struct {
 	ctx     context.Context
 	reading *reading
 	key     page.ContentKey
+	scratch string // directory of sorters
 	members *export.Sorter
 	// inside are the rows of all members, to tell links between them from others; nil if
 	// they are too many, and each source is looked up.
@@ -40,7 +41,7 @@ const memberMemory = 8 << 20
 // newCluster prepares for clusters that are read one after the other; see read and
 // readSingle. The caller closes it.
 func newCluster(ctx context.Context, reading *reading, scratch string) *cluster {
-	return &cluster{ctx: ctx, reading: reading, members: export.NewSorter(scratch, memberMemory)}
+	return &cluster{ctx: ctx, reading: reading, scratch: scratch, members: export.NewSorter(scratch, memberMemory)}
 }
 
 func (c *cluster) close() error { return c.members.Close() }
@@ -232,13 +233,4 @@ func (c *cluster) holds(row string) (bool, error) {
 	}
 	way, err := observers.WayOf(c.ctx, c.reading.cell(), u)
 	return way.HasTerminal && way.Cluster == c.key, err
-}
-
-// countInlinks counts what eachLinkRow visits, by anchors.
-func (c *cluster) countInlinks() (n int, err error) {
-	err = c.eachLinkRow("", func(l *linkRow) error {
-		n += len(l.anchors)
-		return nil
-	})
-	return n, err
 }

@@ -77,7 +77,7 @@ func pagesOf(t *testing.T, r *repository.Repository, u page.URL, limit func() in
 					t.Errorf("%s: a page of %d has %v entries", u, opts.Limit, shown)
 				}
 			}
-			total, countErr := i.InlinksTotal()
+			_, total, countErr := i.LinkTotals()
 			all, after = i.Inspection, i.Next()
 			if m, o, n := i.Shown(); m != len(members) || o != len(outlinks) || n != len(inlinks) {
 				t.Errorf("%s: %d, %d and %d are said to be shown, not %d, %d and %d", u, m, o, n, len(members), len(outlinks), len(inlinks))

@@ -29,7 +29,8 @@ type Inspected struct {
 	from, end cursor // of what is shown
 	limit     int
 	cut       bool // one of the lists
-	inlinks   int  // all; -1: they were not counted yet
+	// All inlinks, and the pages they are of; -1: they were not counted yet.
+	inlinks, inPages int
 }
 
 // InspectLong tells everything about a URL as of a moment. Use gets it, and the
@@ -53,23 +54,11 @@ func (r *Repository) InspectLong(ctx context.Context, u page.URL, opts InspectOp
 	if err := read.read(ctx, tx); err != nil {
 		return fmt.Errorf("inspect %s: %w", u, err)
 	}
-	i := &Inspected{Inspection: read.Inspection, OutlinksTotal: len(read.outlinks), read: read, from: from, end: from, limit: opts.Limit, inlinks: -1}
+	i := &Inspected{Inspection: read.Inspection, OutlinksTotal: len(read.outlinks), read: read, from: from, end: from, limit: opts.Limit, inlinks: -1, inPages: -1}
 	if read.clustered {
 		i.MembersTotal = read.cluster.Count
 	}
 	return use(i, tx)
-}
-
-// InlinksTotal is how many inlinks there are. Counting reads all of them, unless they
-// were all visited.
-func (i *Inspected) InlinksTotal() (n int, err error) {
-	if i.inlinks < 0 {
-		if i.inlinks, err = i.read.cluster.countInlinks(); err != nil {
-			i.inlinks = -1
-			return 0, fmt.Errorf("count the inlinks of %s: %w", i.URL, err)
-		}
-	}
-	return i.inlinks, nil
 }
 
 // Next is where the lists were cut, for InspectOptions.After; "" if they were shown to
@@ -162,8 +151,9 @@ func (i *Inspected) EachOutlink(fn func(Outlink) error) error {
 func (i *Inspected) EachInlink(fn func(observers.Inlink) error) error {
 	list := listed{of: i, end: &i.end.inlinks}
 	from := i.from.inlinks
-	all := 0
+	all, rows := 0, 0
 	err := i.read.cluster.eachLinkRow(from.after, func(l *linkRow) error {
+		rows++
 		source, err := l.source()
 		if err != nil {
 			return err
@@ -179,7 +169,9 @@ func (i *Inspected) EachInlink(fn func(observers.Inlink) error) error {
 		return nil
 	})
 	if err == nil && from.after == "" {
-		i.inlinks = all
+		if i.inlinks = all; i.read.cluster.Count == 1 {
+			i.inPages = rows
+		}
 	}
 	return list.ended(err)
 }

@@ -23,6 +23,13 @@ type Overview struct {
 	// InlinksAbout says that there are more inlinks than were counted: InlinksTotal is how
 	// many there were when the document was exported last, or so many at least.
 	InlinksAbout bool `json:"inlinks_total_about,omitempty"`
+	// LinkingPages are the pages that Inlinks come from, LinkedPages those that Outlinks lead
+	// to, each with its anchors: windows as well. As Inlinks are, LinkingPages may be more
+	// than were counted.
+	LinkingPages      []PageLinks `json:"linking_pages,omitempty"`
+	LinkingPagesTotal int         `json:"linking_pages_total"`
+	LinkedPages       []PageLinks `json:"linked_pages,omitempty"`
+	LinkedPagesTotal  int         `json:"linked_pages_total"`
 	// Chain is the way from the URL to where it leads in the end, itself first.
 	Chain []page.URL `json:"chain"`
 }
@@ -41,6 +48,9 @@ type Windows struct {
 	Members  Window `json:"members"`
 	Outlinks Window `json:"outlinks"`
 	Inlinks  Window `json:"inlinks"`
+
+	LinkingPages Window `json:"linking_pages"`
+	LinkedPages  Window `json:"linked_pages"`
 }
 
 // What an overview reads is bounded by what it shows, not by what there is:
@@ -82,7 +92,7 @@ func (r *Repository) OverviewAt(ctx context.Context, u page.URL, w Windows, m Mo
 		o.readCluster,
 		o.readChain,
 		func() error { return o.readMembers(w.Members) },
-		func() error { return o.readInlinks(w.Inlinks) },
+		func() error { return o.readInlinks(w.Inlinks, w.LinkingPages) },
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -90,6 +100,8 @@ func (r *Repository) OverviewAt(ctx context.Context, u page.URL, w Windows, m Mo
 		}
 	}
 	o.OutlinksTotal, o.Outlinks = len(i.outlinks), cut(i.outlinks, w.Outlinks)
+	linked := outPages(i.outlinks)
+	o.LinkedPagesTotal, o.LinkedPages = len(linked), cut(linked, w.LinkedPages)
 	if more != nil {
 		return o.Overview, more(tx)
 	}
@@ -166,10 +178,13 @@ func (o *overview) readMembers(w Window) error {
 	return o.inspector.cluster.take(o.key, list)
 }
 
-func (o *overview) readInlinks(w Window) (err error) {
+func (o *overview) readInlinks(w, byPage Window) (err error) {
 	o.Inlinks = []observers.Inlink{}
-	most := max(w.end(), countedInlinks)
+	most := max(w.end(), byPage.end(), countedInlinks)
+	var pages inPages
+	defer func() { o.LinkingPagesTotal, o.LinkingPages = len(pages.list), pages.window(byPage) }()
 	note := func(l observers.Inlink) error {
+		pages.add(l)
 		if w.shows(o.InlinksTotal) {
 			o.Inlinks = append(o.Inlinks, l)
 		}

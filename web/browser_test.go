@@ -86,8 +86,8 @@ func TestBrowserWithoutScripts(t *testing.T) {
 		chromedp.Click(".folded > summary"), chromedp.WaitVisible(`select[name="sort"]`),
 		chromedp.SetValue(`select[name="sort"]`, "date"), chromedp.Click(".filters button"), chromedp.WaitVisible(`ol.results[start="1"]`))
 	b.Visit(s.http.URL + doc("https://oak.example/"))
-	b.Run(chromedp.Click(`nav[aria-label="More links of this page"] a`), chromedp.WaitVisible("article.doc"),
-		chromedp.Click(`nav[aria-label="More links to this page"] a`), chromedp.WaitVisible("article.doc"))
+	b.Run(chromedp.Click(`nav[aria-label="More pages it links to"] a`), chromedp.WaitVisible("article.doc"),
+		chromedp.Click(`nav[aria-label="More pages that link here"] a`), chromedp.WaitVisible("article.doc"))
 	var at string
 	b.Run(chromedp.Location(&at))
 	if !strings.Contains(at, "in=2") || !strings.Contains(at, "out=2") {

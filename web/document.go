@@ -50,7 +50,7 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) error {
 		return repository.Window{Offset: (number - 1) * listSize, Limit: listSize}
 	}
 	d, err := s.opts.Inspect.Inspect(r.Context(), u, repository.Windows{
-		Members: window(numbers[0]), Inlinks: window(numbers[1]), Outlinks: window(numbers[2]),
+		Members: window(numbers[0]), LinkingPages: window(numbers[1]), LinkedPages: window(numbers[2]),
 	}, at)
 	if err != nil {
 		return fmt.Errorf("inspect %s: %w", u, err)
@@ -73,14 +73,14 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) error {
 		return p
 	}
 	view.Members = turn("members", numbers[0], d.MembersTotal)
-	view.Inlinks = turn("in", numbers[1], d.InlinksTotal)
+	view.Inlinks = turn("in", numbers[1], d.LinkingPagesTotal)
 	view.Inlinks.About = d.InlinksAbout
-	view.Outlinks = turn("out", numbers[2], d.OutlinksTotal)
+	view.Outlinks = turn("out", numbers[2], d.LinkedPagesTotal)
 	return s.show(w, http.StatusOK, "document.html", &view)
 }
 
 // listNames are the lists of a page by their parameters.
-var listNames = map[string]string{"members": "addresses", "in": "links to this page", "out": "links of this page"}
+var listNames = map[string]string{"members": "addresses", "in": "pages that link here", "out": "pages it links to"}
 
 // urlOf reads the URL that a request is about. What has no scheme is taken for https.
 func urlOf(params url.Values) (page.URL, error) {
@@ -118,6 +118,32 @@ func (p *documentPage) Hops() []page.URL {
 		return nil
 	}
 	return p.Chain[1:]
+}
+
+// shownAnchors is how many anchors of a page's links are shown.
+const shownAnchors = 5
+
+// linkedPage is a page in a list, with the anchors of its links.
+type linkedPage struct {
+	repository.PageLinks
+	Doc  string // where it is shown
+	More int    // anchors that are not shown
+}
+
+// LinkedFrom are the pages that link here.
+func (p *documentPage) LinkedFrom() []linkedPage { return p.linked(p.LinkingPages) }
+
+// LinksTo are the pages that this one links to.
+func (p *documentPage) LinksTo() []linkedPage { return p.linked(p.LinkedPages) }
+
+func (p *documentPage) linked(list []repository.PageLinks) []linkedPage {
+	shown := make([]linkedPage, 0, len(list))
+	for _, l := range list {
+		more := max(len(l.Anchors)-shownAnchors, 0)
+		l.Anchors = l.Anchors[:len(l.Anchors)-more]
+		shown = append(shown, linkedPage{l, p.Doc(l.URL), more})
+	}
+	return shown
 }
 
 // OwnRank is the share of the URL in the rank of its document; nil where that is all of it.

@@ -241,7 +241,7 @@ func TestDocumentPage(t *testing.T) {
 		if len(seen) != 60 {
 			t.Errorf("%d of 60 links were listed", len(seen))
 		}
-		if body := s.get(doc("https://oak.example/")); !strings.Contains(body, `Linked from <span class="count">60</span>`) {
+		if body := s.get(doc("https://oak.example/")); !strings.Contains(body, `Pages that link here <span class="count">60</span>`) {
 			t.Error("it does not tell how many pages link to it")
 		}
 	})
