@@ -129,10 +129,13 @@ const (
 )
 
 // tail counts the line ends that follow the block, which ends end bytes ahead, and
-// says what comes after them. It reads on into the next member, and so has the
+// says what comes after them. It reads on to the end of the member, and so has the
 // checksum verified of a member that ends with the record.
 func (r *Reader) tail(end int) (newlines int, after tailKind) {
 	for i := end; i < end+tailLook; i++ {
+		if newlines >= 2 && r.isComplete(i) {
+			return newlines, tailRecord
+		}
 		if !r.win.fill(i + 1) {
 			// It may be a later member that fails, which is none of this record's.
 			if errors.Is(r.win.err, errDamaged) && r.stream.failed < r.win.pos()+int64(end) {
@@ -156,6 +159,35 @@ func (r *Reader) tail(end int) (newlines int, after tailKind) {
 	return newlines, tailRecord
 }
 
+// isComplete reports whether nothing that is still to come has to do with a record
+// whose empty lines end i bytes ahead, where what has come so far ends, too.
+//
+// It matters for pipes: what comes next may come much later, and must not keep the
+// record waiting. So nothing is read there that does not belong to the record. Its
+// member does, up to the checksum at its end. Only where the member had other records
+// before, and nothing more of it has come, it is one of many that a program has flushed:
+// its end may be hours away.
+//
+// Where the source can seek, reading on costs nothing, and tells more of damaged files.
+func (r *Reader) isComplete(i int) bool {
+	if r.src.seeker != nil || len(r.win.ahead()) > i || r.win.err != nil || r.stream.pending != nil {
+		return false
+	}
+	switch {
+	case r.stream.kind == kindNone, r.stream.kind == kindPlain:
+		return true
+	case r.stream.began < r.win.pos() && r.src.br.Buffered() == 0:
+		return true
+	}
+	r.stream.hold = true
+	defer func() { r.stream.hold = false }()
+	if r.win.fill(i+1) || !errors.Is(r.win.err, errMemberEnd) {
+		return false
+	}
+	r.win.resume()
+	return true
+}
+
 // skipLong passes over a block that is over the limit, up to its end or to a
 // member that begins with a record.
 func (r *Reader) skipLong(n int) {
@@ -163,7 +195,7 @@ func (r *Reader) skipLong(n int) {
 	rec.damaged(fmt.Sprintf("block of %d bytes is over the limit of %d", rec.Length, r.opts.MaxBody), "passed over")
 	r.win.advance(n)
 	for left := rec.Length; left > 0; {
-		r.win.fill(16)
+		r.win.fill(int(min(left, 16)))
 		b := r.win.ahead()
 		if len(b) == 0 {
 			rec.problem(fmt.Sprintf("the block ends %d bytes early", left))

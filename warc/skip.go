@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -100,27 +101,27 @@ func (s *stream) discard(n int) {
 }
 
 // untilGzip is a plain stretch in a file that also has gzip members and damage: it
-// ends where a gzip member begins.
+// ends where a gzip member begins. It gives what has come, and waits for more only
+// where that may be the beginning of a member.
 type untilGzip struct{ br *bufio.Reader }
 
 func (u untilGzip) Read(p []byte) (int, error) {
-	b, err := u.br.Peek(sourceBuffer)
-	if len(b) == 0 {
+	if _, err := u.br.Peek(1); err != nil {
 		return 0, err
 	}
-	end := len(b)
-	if err == nil {
-		end -= lookahead
-	}
-	for i := 0; i < end; i++ {
-		if b[i] == 0x1f && isGzip(b[i:]) && beginsRecord(b[i:]) {
-			end = i
+	b, _ := u.br.Peek(u.br.Buffered())
+	end := bytes.IndexByte(b, 0x1f)
+	switch {
+	case end < 0:
+		end = len(b)
+	case end == 0:
+		b, _ = u.br.Peek(lookahead)
+		if isGzip(b) && beginsRecord(b) {
+			return 0, io.EOF
 		}
-	}
-	if end == 0 {
-		return 0, io.EOF
+		end = 1
 	}
 	n := copy(p, b[:end])
-	_, err = u.br.Discard(n)
+	_, err := u.br.Discard(n)
 	return n, err
 }

@@ -16,6 +16,9 @@ var (
 	// errGap: the latest bytes are good, but what follows them in the file is
 	// not a member; it was skipped.
 	errGap = errors.New("there is junk here")
+	// errMemberEnd: the member has ended well, and the next one is not wanted yet. It is
+	// given as long as hold is set.
+	errMemberEnd = errors.New("a member ends here")
 )
 
 // stream is the file uncompressed: the contents of its members one after the
@@ -35,6 +38,7 @@ type stream struct {
 	zstd    zstdFrames
 	marks   []mark
 	pending error
+	hold    bool // no further member is opened, as nobody knows when it comes
 }
 
 // mark says that the member at offset in of the file begins at out in the stream.
@@ -52,6 +56,9 @@ const maxMarks = 1 << 16
 func (s *stream) Read(p []byte) (int, error) {
 	for s.pending == nil {
 		if s.kind == kindNone {
+			if s.hold {
+				return 0, errMemberEnd
+			}
 			s.pending = s.open()
 			continue
 		}
