@@ -30,6 +30,7 @@ var questions = map[string]question{
 	"gc":      gc,
 	"dead":    dead,
 	"web":     answerWeb,
+	"again":   answerAgain,
 }
 
 // askFor bounds how long is tried to open the data directory or to ask whoever

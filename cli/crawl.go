@@ -13,6 +13,7 @@ import (
 	"indexer/crawler/fetch"
 	"indexer/frontier"
 	"indexer/page"
+	"indexer/store"
 )
 
 const crawlHelp = `
@@ -43,6 +44,10 @@ A seed's host that does not answer is named at once, and tried again while there
 other work. When there is none, the crawl ends. It fails (status 1) if nothing at all
 could be fetched; the same command tries again.
 
+With --again URL… the crawl of the data directory goes on with these URLs, though
+they are not due yet. Scope, robots.txt and the pauses hold all the same; what they
+forbid is told. If another process is crawling in the data directory, that one is asked.
+
 Whoever crawls hosts of others should say with --contact where the operator of the
 crawl is found.
 
@@ -53,6 +58,7 @@ the crawl runs, inspect, stats, export and verify ask this process, and query re
 index files.`
 
 func (a *app) crawlCommand() *cobra.Command {
+	var again []string
 	cmd := &cobra.Command{
 		Use:   "crawl [SEEDS.txt|URL|-]…",
 		Short: "Crawl from seeds and index as it goes; the same command again goes on",
@@ -61,12 +67,19 @@ func (a *app) crawlCommand() *cobra.Command {
 			"indexer seeds.txt",
 			"indexer crawl --contact https://example.org/bot example.org",
 			"indexer crawl --follow --warc archive/ seeds.txt",
+			"indexer crawl --again https://example.org/news https://example.org/prices",
 		),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.crawl(cmd.Context(), args, flagsOf(a.cfg.Crawl))
+			f := flagsOf(a.cfg.Crawl)
+			args, err := f.takeAgain(again, args)
+			if err != nil {
+				return err
+			}
+			return a.crawl(cmd.Context(), args, f)
 		},
 	}
 	registerCrawl(cmd, a.cfg.Crawl)
+	cmd.Flags().StringArrayVar(&again, "again", nil, "visit this `URL` now, whatever its schedule says; so are URLs beside it")
 	a.pipelineFlags(cmd)
 	return cmd
 }
@@ -97,6 +110,9 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 	}
 	a.beginsCrawl = true
 	s, err := a.openToLoad(ctx)
+	if errors.Is(err, store.ErrInUse) && len(from.urls) == 0 && len(f.again) > 0 {
+		return a.ask(ctx, a.request("again", urlStrings(f.again)...), a.stdout)
+	}
 	if err != nil {
 		return err
 	}
@@ -137,6 +153,9 @@ func (a *app) crawlIn(ctx context.Context, s *session, from foundSeeds, f crawlF
 		return noCrawl(a.cfg.Data)
 	}
 	if err := s.crawl.Begin(ctx, s.repo.DB(), config, from.urls); err != nil {
+		return err
+	}
+	if err := s.askAgain(ctx, f.again); err != nil {
 		return err
 	}
 	recorder, err := f.openArchive(fetchOptions)

@@ -9,6 +9,7 @@ import (
 
 	"indexer/config"
 	"indexer/frontier"
+	"indexer/page"
 )
 
 // crawlFlags are the settings of one crawl.
@@ -20,6 +21,7 @@ type crawlFlags struct {
 	proxy              string
 	contact, userAgent string
 	headers            string
+	again              []page.URL // to be visited now
 	delay              time.Duration
 	concurrency        int
 	perHost            int

@@ -25,10 +25,12 @@ type crawlSummary struct {
 	// OutOfScope counts URLs that were found and not taken, by rule; each finding of
 	// one counts.
 	OutOfScope map[string]int64 `json:"out_of_scope,omitempty"`
-	Documents  int              `json:"documents"`
-	Backlog    int              `json:"backlog"` // rows left for observers
-	Seconds    float64          `json:"seconds"`
-	Data       string           `json:"data"`
+	// Again is what came of the URLs of --again.
+	Again     []frontier.Came `json:"again,omitempty"`
+	Documents int             `json:"documents"`
+	Backlog   int             `json:"backlog"` // rows left for observers
+	Seconds   float64         `json:"seconds"`
+	Data      string          `json:"data"`
 }
 
 // watchCrawl runs a crawler, shows how it is doing, and tells at the end what it
@@ -127,6 +129,9 @@ func (s *session) printCrawl(c *crawler.Crawler, took time.Duration, left left) 
 	if err != nil {
 		return err
 	}
+	if sum.Again, err = frontier.CameOf(context.Background(), s.repo.DB(), s.asked, sum.Started); err != nil {
+		return err
+	}
 	if s.app.isJSON() {
 		err = printJSON(s.app.stdout, &sum)
 	} else {
@@ -180,6 +185,13 @@ func (s *crawlSummary) text() string {
 	counts(&b, "not taken", s.OutOfScope)
 	if list := s.unreached(); len(list) > 0 {
 		fmt.Fprintf(&b, "  not reached: %s\n", strings.Join(list, "\n    "))
+	}
+	for _, came := range s.Again {
+		if came.Visit == nil {
+			fmt.Fprintf(&b, "  %s was not visited: %s\n", came.URL, came.Why)
+		} else {
+			fmt.Fprintf(&b, "  %s: %s\n", came.URL, visitText(*came.Visit))
+		}
 	}
 	if s.Backlog > 0 {
 		fmt.Fprintf(&b, "  %d rows are left for observers; they are done when the directory is next opened.\n", s.Backlog)

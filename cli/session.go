@@ -29,6 +29,8 @@ type session struct {
 	// asked what is not answered here any more.
 	leaving atomic.Bool
 
+	asked []frontier.Asked // by crawl --again
+
 	crawler atomic.Pointer[crawler.Crawler] // while it runs
 }
 

@@ -117,7 +117,8 @@ func (f *Frontier) due(ctx context.Context, host string, now time.Time, n int) (
 		}
 		again = append(again, stray...)
 	}
-	return interleave(fresh, again, n), next, false, nil
+	asked, again := askedFirst(again)
+	return append(asked, interleave(fresh, again, n-len(asked))...), next, false, nil
 }
 
 func wrapQueue(host string, err error) error {

@@ -33,7 +33,7 @@ func (f *Frontier) Visited(ctx context.Context, v crawler.Visit) error {
 
 func (f *Frontier) afterVisit(e *schema.FrontierEntry, v crawler.Visit, effect loader.Effect) {
 	e.Visits++
-	e.Claim, e.Refused, e.Lapsed, e.Weight = time.Time{}, false, false, 0
+	e.Claim, e.Refused, e.Lapsed, e.Asked, e.Weight = time.Time{}, false, false, false, 0
 	// A visit that has nothing to load leaves a withdrawn page withdrawn.
 	e.Withdrawn = isWithdrawal(&v.Fetch) || e.Withdrawn && v.Fetch.URL == ""
 	e.Remember(pastVisit(v, effect))
@@ -107,7 +107,7 @@ func (f *Frontier) Refuse(ctx context.Context, r crawler.Refusal) error {
 }
 
 func (f *Frontier) afterRefusal(e *schema.FrontierEntry, r crawler.Refusal) {
-	e.State, e.Note, e.Claim = schema.EntryRefused, r.Rule+": "+r.Why, time.Time{}
+	e.State, e.Note, e.Claim, e.Asked = schema.EntryRefused, r.Rule+": "+r.Why, time.Time{}, false
 	if r.Gone {
 		e.Last, e.Withdrawn = r.At, true
 		e.Remember(schema.PastVisit{Time: r.At, Effect: schema.VisitWithdrawn})

@@ -74,6 +74,8 @@ type FrontierEntry struct {
 	// something leads to it, or it is to show whether that is still so. Lapsed is set with
 	// EntryRefused where it is not fetched for that reason.
 	Kept, Lapsed bool
+	// Asked is whether somebody wants it visited now: it goes before the others.
+	Asked        bool
 	Due          time.Time // of revisits
 	Depth, Hops  int
 	ETag         string
@@ -121,6 +123,7 @@ const (
 	entryMore      = 8 // there is a part of later versions
 	entryKept      = 16
 	entryLapsed    = 32
+	entryAsked     = 64
 )
 
 func (e *FrontierEntry) hasMore() bool {
@@ -132,7 +135,7 @@ func (e *FrontierEntry) flags() (f byte) {
 		set bool
 		bit byte
 	}{{e.Revisit, entryRevisit}, {e.Refused, entryRefused}, {e.Withdrawn, entryWithdrawn}, {e.hasMore(), entryMore},
-		{e.Kept, entryKept}, {e.Lapsed, entryLapsed}} {
+		{e.Kept, entryKept}, {e.Lapsed, entryLapsed}, {e.Asked, entryAsked}} {
 		if flag.set {
 			f |= flag.bit
 		}
@@ -146,7 +149,7 @@ func DecodeEntry(b []byte) (FrontierEntry, error) {
 	e := FrontierEntry{State: EntryState(d.Byte())}
 	f := d.Byte()
 	e.Revisit, e.Refused, e.Withdrawn = f&entryRevisit != 0, f&entryRefused != 0, f&entryWithdrawn != 0
-	e.Kept, e.Lapsed = f&entryKept != 0, f&entryLapsed != 0
+	e.Kept, e.Lapsed, e.Asked = f&entryKept != 0, f&entryLapsed != 0, f&entryAsked != 0
 	e.Depth, e.Hops = int(d.Uint()), int(d.Uint())
 	e.ETag, e.LastModified = d.Text(), d.Text()
 	e.Interval = d.duration(time.Second)

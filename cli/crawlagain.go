@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"indexer/control"
+	"indexer/crawler/seeds"
+	"indexer/frontier"
+	"indexer/page"
+	"indexer/repository"
+)
+
+// errNotVisited: none of the URLs that were asked for may be visited.
+var errNotVisited = errors.New("none of the URLs of --again is visited")
+
+// takeAgain takes the URLs of --again, and those beside it: `--again URL…` is how it is
+// said. Files, and standard input, are seeds as ever; they are returned.
+func (f *crawlFlags) takeAgain(again, args []string) (rest []string, err error) {
+	if len(again) == 0 {
+		return args, nil
+	}
+	for _, arg := range args {
+		if arg == "-" || isFile(arg) || strings.HasSuffix(arg, ".txt") && !strings.Contains(arg, "://") {
+			rest = append(rest, arg)
+		} else {
+			again = append(again, arg)
+		}
+	}
+	for _, arg := range again {
+		s, err := seeds.ParseSeed(arg)
+		if err != nil {
+			return nil, &inputError{what: arg, reason: err.Error()}
+		}
+		f.again = append(f.again, s.URL)
+	}
+	return rest, nil
+}
+
+func urlStrings(urls []page.URL) (list []string) {
+	for _, u := range urls {
+		list = append(list, string(u))
+	}
+	return list
+}
+
+// askAgain makes URLs due before the crawl goes on, and tells which may not be visited.
+func (s *session) askAgain(ctx context.Context, urls []page.URL) error {
+	if len(urls) == 0 {
+		return nil
+	}
+	var err error
+	if s.asked, err = frontier.Again(ctx, s.repo.DB(), urls, time.Now()); err != nil {
+		return err
+	}
+	return tellAsked(s.asked, func(a frontier.Asked) error {
+		if !a.Due {
+			_, _ = fmt.Fprintf(s.app.stderr, "%s is not visited: %s\n", a.URL, a.Why)
+		}
+		return nil
+	})
+}
+
+// answerAgain makes URLs due in the process that holds the data directory. Its crawler,
+// if it runs one, hears of them by a notification.
+func answerAgain(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
+	var urls []page.URL
+	for _, arg := range req.Args {
+		u, err := parseURL(arg)
+		if err != nil {
+			return err
+		}
+		urls = append(urls, u)
+	}
+	list, err := frontier.Again(ctx, r.DB(), urls, time.Now())
+	if err != nil {
+		return err
+	}
+	return tellAsked(list, func(a frontier.Asked) error {
+		if req.Format == "json" {
+			return printJSON(stdout, a)
+		}
+		text := "is due now: the process that has the data directory visits it if it crawls, or else the next crawl does"
+		if !a.Due {
+			text = "is not visited: " + a.Why
+		}
+		_, err := fmt.Fprintf(stdout, "%s %s\n", a.URL, text)
+		return err
+	})
+}
+
+// tellAsked tells what became of each URL. It is an error if none is due.
+func tellAsked(list []frontier.Asked, tell func(frontier.Asked) error) error {
+	due := false
+	for _, a := range list {
+		if err := tell(a); err != nil {
+			return err
+		}
+		due = due || a.Due
+	}
+	if !due {
+		return errNotVisited
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"indexer/crawler"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// Asked is a URL that somebody wants visited now.
+type Asked struct {
+	URL page.URL `json:"url"`
+	// Due is whether it is the next that its host is asked for, as far as is known; Why
+	// says why it is not.
+	Due bool   `json:"due"`
+	Why string `json:"why,omitempty"`
+}
+
+// askedNote is why such a URL is due.
+const askedNote = "asked for by name (--again)"
+
+// Again makes URLs due now, whatever their schedule says, before all others of their
+// hosts. Scope and robots.txt hold all the same, as far as it is known; what it says by
+// the time of the visit decides. URLs that the crawl does not know are added. It is
+// one transaction for each.
+func Again(ctx context.Context, db *txn.DB, urls []page.URL, now time.Time) ([]Asked, error) {
+	config, seeds, ok, err := ReadConfig(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, fmt.Errorf("frontier: there is no crawl in this repository: begin one with seeds")
+	}
+	rules, err := NewRules(db, config, seeds)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Asked, len(urls))
+	for i, u := range urls {
+		list[i].URL = u
+		_, err := db.Run(ctx, func(tx *txn.Txn) (err error) {
+			list[i].Why, err = askAgain(ctx, tx, rules, u, now)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("frontier: visit %s again: %w", u, err)
+		}
+		list[i].Due = list[i].Why == ""
+	}
+	return list, nil
+}
+
+// askAgain makes one URL due, or says why not.
+func askAgain(ctx context.Context, tx *txn.Txn, rules *Rules, u page.URL, now time.Time) (why string, err error) {
+	e, known, err := ReadEntry(ctx, tx, u)
+	if err != nil {
+		return "", err
+	}
+	old := e
+	if !known {
+		from, err := findSources(ctx, tx, u)
+		if err != nil {
+			return "", err
+		}
+		e = schema.FrontierEntry{Depth: from.depth, Source: "asked for by name"}
+	}
+	// What is known was found by the rules on traps to be none.
+	d := rules.Scope.Explain(u, e.Depth)
+	if d.OK && !known && d.Rule != "scope.seed" {
+		if d, err = rules.Traps.Explain(ctx, u); err != nil {
+			return "", err
+		}
+	}
+	if !d.OK {
+		return d.Rule + ": it " + d.Why, nil
+	}
+	var i Inspection
+	if _, err := i.readRobots(ctx, tx, u); err != nil {
+		return "", err
+	}
+	if !i.RobotsAllowed {
+		return "it is disallowed by " + i.Robots, nil
+	}
+	e.State, e.Refused, e.Lapsed, e.Kept, e.Asked = schema.EntryWaiting, false, false, true, true
+	e.Revisit, e.Note = true, askedNote
+	if e.Due, err = beforeAll(ctx, tx, crawler.HostOf(u), now); err != nil {
+		return "", err
+	}
+	was := &old
+	if !known {
+		was = nil
+	}
+	put(tx, u, was, e)
+	tx.Notify(crawler.HostOf(u), schema.HostReady)
+	return "", nil
+}
+
+// beforeAll is a time at which a revisit is the first of its host.
+func beforeAll(ctx context.Context, tx *txn.Txn, host string, now time.Time) (time.Time, error) {
+	prefix := schema.QueueRevisits(host)
+	err := tx.ScanPrefix(ctx, schema.GroupQueue, prefix, func(row string, _ []txn.Version) error {
+		_, _, due, err := schema.ParseQueueRow(row)
+		if err != nil {
+			return err
+		}
+		if due.Before(now) {
+			now = due
+		}
+		return txn.ErrStop
+	})
+	return now, err
+}
+
+// askedFirst puts the URLs that somebody asked for before the others.
+func askedFirst(jobs []crawler.Job) (asked, others []crawler.Job) {
+	for _, j := range jobs {
+		if r, ok := j.Ref.(ref); ok && r.entry.Asked {
+			asked = append(asked, j)
+		} else {
+			others = append(others, j)
+		}
+	}
+	return slices.Clip(asked), others
+}
+
+// CameOf says what came of URLs that were asked for, since the time at which they were.
+func CameOf(ctx context.Context, db *txn.DB, list []Asked, since time.Time) (came []Came, err error) {
+	for _, a := range list {
+		c := Came{URL: a.URL, Why: a.Why}
+		if a.Due {
+			i, err := Inspect(ctx, db, a.URL)
+			if err != nil {
+				return nil, err
+			}
+			c.fill(i, since)
+		}
+		came = append(came, c)
+	}
+	return came, nil
+}
+
+// Came is what came of a URL that was asked for.
+type Came struct {
+	URL page.URL `json:"url"`
+	// Visit is the visit that was made; nil if there was none, and Why says why.
+	Visit *PastVisit `json:"visit,omitempty"`
+	Why   string     `json:"why,omitempty"`
+}
+
+func (c *Came) fill(i *Inspection, since time.Time) {
+	if i == nil {
+		return
+	}
+	if n := len(i.History); n > 0 && !i.History[n-1].Time.Before(since.Truncate(time.Millisecond)) {
+		c.Visit = &i.History[n-1]
+		return
+	}
+	if c.Why = i.NotFetched; c.Why == "" {
+		c.Why = "the crawl ended before it"
+	}
+}
