@@ -83,7 +83,7 @@ func (r remoteInspector) ask(ctx context.Context, q webRequest) (*webAnswer, err
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrRefused), errors.Is(err, control.ErrCutOff):
+	case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrRefused), errors.Is(err, control.ErrCutOff), errors.Is(err, control.ErrSilent):
 		return nil, fmt.Errorf("%w: %w", web.ErrElsewhere, err)
 	case err != nil:
 		return nil, err
