@@ -93,6 +93,7 @@ const anewHint = "move DIR/index of the data directory away; replay, verify or a
 // matches decides, so the graver ones come first.
 var outcomes = []outcome{
 	{is(store.ErrNoSpace, syscall.ENOSPC), statusNoSpace, "make room on the disk and run the same command again: nothing that was loaded is lost"},
+	{is(store.ErrUnwritable), statusFailed, "see what became of the data directory, and run the same command again"},
 	{is(errDifferences), statusDifferences, "the index can be made anew: replay the same files into an empty data directory, and please report it"},
 	{is(errProblems), statusDifferences, "the index can be made anew: load the same pages into an empty data directory, and please report it"},
 	{is(errNothingFetched), statusFailed, "check the seeds' hosts and the network; what could not be fetched is kept, and the same command tries it again"},

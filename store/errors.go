@@ -28,4 +28,7 @@ var (
 	ErrBroken = errors.New("store: a write has failed, open the table again")
 	// ErrNoSpace: the disk is full.
 	ErrNoSpace = errors.New("store: no space left")
+	// ErrUnwritable: the table's directory was removed, or made read-only, while the
+	// table was open.
+	ErrUnwritable = errors.New("store: the directory can no longer be written")
 )

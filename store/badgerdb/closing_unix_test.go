@@ -48,10 +48,10 @@ func TestRemovedWhileOpen(t *testing.T) {
 	}
 	db.committer.space.looked = db.committer.space.looked.Add(-spaceCheckTime) // a second later
 	m := store.RowMutation{Row: []byte("r"), Mutations: []store.Mutation{mutation("data", "c", 2, "v")}}
-	if _, err := db.Mutate(t.Context(), m); !errors.Is(err, store.ErrNotDone) || !errors.Is(err, os.ErrNotExist) {
+	if _, err := db.Mutate(t.Context(), m); !errors.Is(err, store.ErrNotDone) || !errors.Is(err, store.ErrUnwritable) {
 		t.Errorf("Mutate: %v", err)
 	}
-	if err := db.Close(); err == nil || !strings.Contains(err.Error(), "the directory was removed") {
+	if err := db.Close(); !errors.Is(err, store.ErrUnwritable) || !strings.Contains(err.Error(), "the directory was removed") {
 		t.Errorf("Close: %v", err)
 	}
 	if !t.Failed() { // Badger's goroutines cannot be stopped

@@ -48,7 +48,7 @@ func (g *spaceGuard) admit(n int) error {
 		return nil
 	}
 	if err := writable(g.dir); err != nil {
-		return fmt.Errorf("store: %s cannot be written any more: %w", g.dir, err)
+		return fmt.Errorf("%w: %s: %w", store.ErrUnwritable, g.dir, err)
 	}
 	free, err := freeBytes(g.dir)
 	if err != nil {

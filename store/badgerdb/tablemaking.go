@@ -131,8 +131,11 @@ func (db *DB) unflushed() (n int64) {
 // leave is the error of a table that is not closed.
 func (db *DB) leave(why error) error {
 	db.tables.cancel()
+	if !errors.Is(why, store.ErrNoSpace) {
+		why = fmt.Errorf("%w: %w", store.ErrUnwritable, why)
+	}
 	if _, err := os.Stat(filepath.Join(db.dir, badgerDir)); errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("the directory was removed while it was open, and what was in it with it: %w", err)
+		return fmt.Errorf("the directory was removed while it was open, and what was in it with it: %w", why)
 	}
 	return fmt.Errorf("what is in memory cannot be written out; all that was acknowledged is in the logs, and is there when the directory is opened again: %w", why)
 }
