@@ -53,13 +53,17 @@ func TestFlippedByte(t *testing.T) {
 func openDamaged(t *testing.T, dir, want string) (failed string) {
 	t.Helper()
 	var stderr bytes.Buffer
-	s := startChild(t, dir, "", txn.Auto, func(cmd *exec.Cmd) {
+	c := startChild(t, dir, "", txn.Auto, func(cmd *exec.Cmd) {
 		cmd.Stderr = &stderr
 		cmd.Env = append(cmd.Env, childVerify+"=1")
-	}).listen(t, moment{})
+	})
+	defer limitChild(t, c)()
+	s := c.listen(t, moment{})
 	switch {
-	case strings.Contains(stderr.String(), "goroutine "):
-		t.Errorf("panic: %s", stderr.String())
+	case strings.Contains(stderr.String(), "goroutine "), strings.Contains(s.failed, "nil pointer"):
+		t.Errorf("panic: %s%s", stderr.String(), s.failed)
+	case s.failed == "" && s.said[saysClosed] == 0:
+		t.Errorf("it ended without an answer: %s", stderr.String())
 	case s.digest != "" && s.digest != want:
 		t.Errorf("a wrong answer: digest %s, want %s", s.digest, want)
 	case strings.Contains(s.failed, "differences"):

@@ -201,7 +201,7 @@ func (p *progress) checkOld(flushed int, known bool) error {
 		switch {
 		case l == nil && (!known || i < flushed):
 		case l == nil:
-			return corrupt(p.logFile(old.Number), "it is missing or has been cut, and it held groups of writes up to number %d", old.Last)
+			return corrupt(p.logFile(old.Number), "it is missing or has been cut, or the MANIFEST has been cut: it held groups of writes up to number %d", old.Last)
 		case l.last < old.Last:
 			return corrupt(l.file, "the record at byte %d is broken or missing: it held groups of writes up to number %d, and has them up to %d", l.stop, old.Last, l.last)
 		}
@@ -259,7 +259,7 @@ func (p *progress) short(before, next *memLog, missing int, reached uint64) erro
 	case next != nil && before != nil && next.number == before.number+1:
 		return corrupt(before.file, "the record at byte %d is broken or missing, and %s goes on with later ones", before.stop, next.file)
 	case next != nil:
-		return corrupt(file, "it is missing or has been cut, and %s goes on after it", next.file)
+		return corrupt(file, "it is missing or has been cut, or the MANIFEST has been cut: %s goes on after it", next.file)
 	case p.exists(file):
 		return corrupt(file, "it has been cut: %s", lacks)
 	case before == nil:

@@ -1,0 +1,226 @@
+package repository_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"indexer/index"
+	"indexer/store"
+	"indexer/txn"
+)
+
+// The tests of this file harm one file of a data directory in each run: a byte flips, the
+// file is cut, or it is gone. Half of the directories were closed, half were left by a
+// process that was killed after it had loaded everything. Then a process opens the
+// directory, exports, and verifies. It either says what is wrong, and with which file, or
+// has the right answer. It neither panics nor hangs.
+//
+// INDEXER_LONG=1 makes it 1,000 runs of both tests together, INDEXER_SEED repeats one.
+
+// harmWithin is how long a process may take that has some 100 documents to look at.
+const harmWithin = 3 * time.Minute
+
+// TestHarmedStore harms the files of the store.
+func TestHarmedStore(t *testing.T) {
+	harmAll(t, harmRuns(t, 40, 800), func(name string) bool { return strings.HasPrefix(name, "store/") })
+}
+
+// TestHarmedIndexFiles harms the index files.
+func TestHarmedIndexFiles(t *testing.T) {
+	if os.Getenv("INDEXER_LONG") == "" && os.Getenv("INDEXER_HARM_INDEX") == "" {
+		t.Skip("runs with INDEXER_LONG=1 or INDEXER_HARM_INDEX=1")
+	}
+	harmAll(t, harmRuns(t, 40, 200), func(name string) bool { return !strings.HasPrefix(name, "store/") })
+}
+
+func harmRuns(t *testing.T, usual, long int) int {
+	switch {
+	case os.Getenv("INDEXER_LONG") != "":
+		return long
+	case testing.Short():
+		return usual / 4
+	}
+	return usual
+}
+
+func harmAll(t *testing.T, runs int, which func(name string) bool) {
+	rnd := seeded(t)
+	closed, want := filled(t)
+	dirs := map[string]dataImage{"closed": readDataImage(t, closed), "killed": readDataImage(t, killedDir(t, want))}
+	told, right := 0, 0
+	for n := range runs {
+		state := []string{"closed", "killed"}[n%2]
+		h := newHarm(rnd, dirs[state], which)
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			switch failed := h.run(t, dirs[state], want); {
+			case failed == "":
+				right++
+			case h.says(failed):
+				told++
+			default:
+				t.Errorf("the error does not say so: %s", failed)
+			}
+			if t.Failed() {
+				t.Logf("the directory was %s, %s", state, h)
+			}
+		})
+	}
+	t.Logf("%d runs: %d were told, in %d all was there", runs, told, right)
+	if told == 0 {
+		t.Error("no harm was told: this tests nothing")
+	}
+}
+
+// killedDir is a directory as a process leaves it that is killed twice, the second time when
+// there is nothing left to do.
+func killedDir(t *testing.T, want string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, at := range []moment{{saysLoad, 25}, {saysDigest, 1}} {
+		s := startChild(t, dir, ownWebs, txn.Auto).listen(t, at)
+		if !s.killed || at.event == saysDigest && s.digest != want {
+			t.Fatalf("killed at %v: %+v", at, s)
+		}
+	}
+	return dir
+}
+
+// dataImage is the files of a data directory. Many end with zeros that are holes.
+type dataImage map[string]dataFile
+
+type dataFile struct {
+	used []byte
+	size int64
+}
+
+func readDataImage(t *testing.T, dir string) dataImage {
+	t.Helper()
+	image := dataImage{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, rerr := filepath.Rel(dir, path)
+		image[filepath.ToSlash(name)] = dataFile{used: bytes.Clone(bytes.TrimRight(text, "\x00")), size: int64(len(text))}
+		return errors.Join(err, rerr)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return image
+}
+
+func (image dataImage) write(t *testing.T, dir string) {
+	t.Helper()
+	for name, f := range image {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, f.used, 0o600), os.Truncate(path, f.size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// harm is what happens to one file.
+type harm struct {
+	name string
+	what string // "flip", "cut", "gone"
+	at   int64
+	bits byte
+}
+
+func (h harm) String() string {
+	switch h.what {
+	case "flip":
+		return fmt.Sprintf("bits %#02x of byte %d of %s flipped", h.bits, h.at, h.name)
+	case "cut":
+		return fmt.Sprintf("%s cut to %d bytes", h.name, h.at)
+	}
+	return h.name + " gone"
+}
+
+// newHarm chooses a kind of file, then a file of that kind, and what happens to it. Places
+// near the end of a file are chosen as often as all others.
+func newHarm(rnd *rand.Rand, image dataImage, which func(string) bool) harm {
+	kinds := map[string][]string{}
+	for name := range image {
+		if which(name) && filepath.Base(name) != "LOCK" {
+			kind := filepath.Base(name)
+			if strings.HasPrefix(name, "store/badger/") && filepath.Ext(name) != "" {
+				kind = filepath.Ext(name)
+			}
+			kinds[kind] = append(kinds[kind], name)
+		}
+	}
+	var sorted []string
+	for kind, names := range kinds {
+		sorted = append(sorted, kind)
+		slices.Sort(names)
+	}
+	slices.Sort(sorted)
+	names := kinds[sorted[rnd.IntN(len(sorted))]]
+	h := harm{name: names[rnd.IntN(len(names))], what: []string{"flip", "flip", "cut", "cut", "gone"}[rnd.IntN(5)]}
+	used := int64(len(image[h.name].used))
+	if used == 0 {
+		h.what = "gone"
+		return h
+	}
+	h.at = rnd.Int64N(used)
+	if rnd.IntN(2) == 0 {
+		h.at = used - 1 - rnd.Int64N(min(used, 32))
+	}
+	h.bits = 1 << rnd.IntN(8)
+	return h
+}
+
+// run does the harm to a copy and lets a process open it. It returns the error, "" if all
+// was right.
+func (h harm) run(t *testing.T, image dataImage, want string) (failed string) {
+	t.Helper()
+	dir := t.TempDir()
+	image.write(t, dir)
+	path := filepath.Join(dir, h.name)
+	switch h.what {
+	case "flip":
+		flip(t, path, int(h.at), h.bits)
+	case "cut":
+		if err := os.Truncate(path, h.at); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return openDamaged(t, dir, want)
+}
+
+// says holds if an error tells of the harm, with the file's name: of a large value Badger
+// does not say which file it is in.
+func (h harm) says(failed string) bool {
+	name := filepath.Base(h.name)
+	for _, kind := range []error{store.ErrCorrupt, store.ErrForeign, store.ErrNewerFormat, index.ErrForeign, index.ErrNewerFormat} {
+		if strings.Contains(failed, kind.Error()) {
+			return strings.Contains(failed, name) || filepath.Ext(name) == ".vlog" && strings.Contains(failed, "*.vlog")
+		}
+	}
+	return strings.HasPrefix(h.name, "index/") && strings.Contains(failed, "index")
+}
+
+// limitChild kills a process that takes too long, and says so.
+func limitChild(t *testing.T, c *child) (stop func()) {
+	late := time.AfterFunc(harmWithin, func() {
+		t.Errorf("it hangs: no end after %v", harmWithin)
+		c.kill(t)
+	})
+	return func() { late.Stop() }
+}
