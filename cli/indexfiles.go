@@ -71,6 +71,15 @@ func (f *indexFiles) Count(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
+// Filters implements web.Searcher.
+func (f *indexFiles) Filters(ctx context.Context) (list index.Filters, err error) {
+	err = f.use(func(r *index.Reader) error {
+		list, err = r.Filters(ctx)
+		return err
+	})
+	return list, err
+}
+
 // ready tells why nothing can be searched, if so.
 func (f *indexFiles) ready(ctx context.Context) error {
 	return f.use(func(r *index.Reader) error {

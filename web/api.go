@@ -1,14 +1,11 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
-	"sync"
-	"time"
 
 	"indexer/index"
 	"indexer/page"
@@ -125,39 +122,11 @@ func (s *Server) apiVersions(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) apiStats(w http.ResponseWriter, r *http.Request) error {
-	stats, err := s.stats.get(r.Context(), s.opts.Inspect.Stats)
+	stats, err := s.stats.get(r.Context(), statsAge, s.opts.Inspect.Stats)
 	if err != nil {
 		return fmt.Errorf("stats: %w", err)
 	}
 	return sendJSON(w, stats)
-}
-
-// statsAge is how old counts may be. Counting reads whole tables, so however many
-// ask, it is done once in that time and by one at a time.
-const statsAge = 2 * time.Second
-
-// recentStats are the last counts.
-type recentStats struct {
-	turn sync.Mutex // held by who counts
-	at   time.Time
-	last *repository.Stats
-}
-
-func (c *recentStats) get(ctx context.Context, count func(context.Context) (*repository.Stats, error)) (*repository.Stats, error) {
-	c.turn.Lock()
-	defer c.turn.Unlock()
-	if c.last != nil && time.Since(c.at) < statsAge {
-		return c.last, nil
-	}
-	if err := ctx.Err(); err != nil { // it waited for its turn for too long
-		return nil, err
-	}
-	s, err := count(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c.last, c.at = s, time.Now()
-	return s, nil
 }
 
 func (s *Server) apiDescription(w http.ResponseWriter, _ *http.Request) error {
@@ -174,7 +143,7 @@ func integer(params url.Values, name string, usual, least, most int) (int, error
 	}
 	n, err := strconv.Atoi(raw)
 	if err != nil || n < least || n > most {
-		return 0, badRequest(fmt.Sprintf("%s is a whole number from %d to %d", name, least, most))
+		return 0, badRequest(fmt.Sprintf("the parameter %s takes a whole number from %d to %d", name, least, most))
 	}
 	return n, nil
 }

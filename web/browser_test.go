@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -41,8 +42,8 @@ func TestBrowserJourney(t *testing.T) {
 		t.Errorf("the second page begins with result %d", n)
 	}
 	// Filter, with the keyboard only.
-	b.Run(chromedp.Focus(".folded > summary"), chromedp.KeyEvent("\r"), chromedp.WaitVisible(`input[name="site"]`),
-		chromedp.SendKeys(`input[name="site"]`, "skerryrock.example\r"), chromedp.WaitVisible("section.empty", chromedp.ByQuery))
+	b.Run(chromedp.Focus(".folded > summary"), chromedp.KeyEvent("\r"), chromedp.WaitVisible(`select[name="site"]`),
+		chromedp.SendKeys(`select[name="site"]`, "skerryrock"), chromedp.Focus(".filters button"), chromedp.KeyEvent("\r"), chromedp.WaitVisible("section.empty", chromedp.ByQuery))
 	b.Eval(`document.querySelectorAll("ol.results > li").length`, &n)
 	b.Run(chromedp.Location(&at))
 	if !strings.Contains(at, "site=skerryrock.example") || n != 0 {
@@ -153,14 +154,20 @@ func gallery(s *stand) map[string]string {
 		"past": past,
 		"home": "/", "results": "/?q=leaf+oak", "filtered": "/?q=lighthouse&lang=en", "nothing": "/?q=xylophone",
 		"document": doc("https://oak.example/"), "cluster": doc("https://www.skerryrock.example/"), "unknown": doc("https://nowhere.example/"),
-		"hostile": "/?q=hostile", "copy": "/view?url=https://skerryrock.example/lamp", "help": "/help", "error": "/?q=a&p=0",
+		"corrected": "/?q=lighthuose+filetype:html", "rtl": "/?q=" + url.QueryEscape("المنارة"),
+		"long-copy": "/view?url=" + longAddress, "hostile": "/?q=hostile", "copy": "/view?url=https://skerryrock.example/lamp", "help": "/help", "error": "/?q=a&p=0",
 	}
 }
+
+// longAddress has nothing at which a line could end.
+var longAddress = "https://manara.example/" + strings.Repeat("aReallyLongName", 20)
 
 func galleryStand(t *testing.T) *stand {
 	t.Helper()
 	fetches := append(webs(t, "lighthouse", "bakery"), many(60)...)
 	s := newStand(t, append(fetches, hostileWeb()...), nil)
+	s.load(fetched("https://manara.example/", 1, "<html lang=ar dir=rtl><title>المنارة القديمة</title><p>تضيء المنارة البحر كل ليلة، ويزورها الناس في النهار."),
+		fetched(longAddress, 1, "<title>Long</title><p>A page whose address is long."))
 	s.load(fetched("https://oak.example/", 2, string(fetches[len(fetches)-1].Body)+"<p>It lost a branch in a storm."))
 	return s
 }

@@ -80,7 +80,7 @@ func timestampOf(params url.Values) (uint64, error) {
 	}
 	at, err := strconv.ParseUint(raw, 10, 64)
 	if err != nil {
-		return 0, badRequest("at is the timestamp of a version, a whole number")
+		return 0, badRequest("the parameter at takes the timestamp of a version, a whole number")
 	}
 	return at, nil
 }
@@ -102,7 +102,7 @@ func (s *Server) copy(w http.ResponseWriter, r *http.Request) error {
 	case form == formPage && html:
 		mediaType, text = "text/html; charset=utf-8", sanitize(text)
 	case form != formPage && form != formSource:
-		return badRequest("view is text, source or nothing")
+		return badRequest("the parameter view takes text, source or nothing")
 	}
 	h := w.Header()
 	h.Set("Content-Security-Policy", copyPolicy)
@@ -138,7 +138,7 @@ func (s *Server) view(w http.ResponseWriter, r *http.Request) error {
 	}
 	form := r.URL.Query().Get("view")
 	if form != formPage && form != formText && form != formSource {
-		return badRequest("view is text, source or nothing")
+		return badRequest("the parameter view takes text, source or nothing")
 	}
 	return s.show(w, http.StatusOK, "copy.html", &copyPage{Frame: s.frame(""), Fetch: f, At: at, Form: form})
 }

@@ -128,7 +128,7 @@ func pageNumber(params url.Values, name string, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(raw)
 	if err != nil || n < 1 || n > most {
-		return 0, badRequest(fmt.Sprintf("%s is the number of a page, from 1 to %d", name, most))
+		return 0, badRequest(fmt.Sprintf("the parameter %s takes the number of a page, from 1 to %d", name, most))
 	}
 	return n, nil
 }

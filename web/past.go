@@ -23,7 +23,7 @@ func momentOf(params url.Values) (repository.Moment, error) {
 	if t, err := time.Parse(time.RFC3339Nano, raw); err == nil {
 		return repository.Moment{Time: t.UTC()}, nil
 	}
-	return repository.Moment{}, badRequest("at is the timestamp of a commit, or a time like 2026-03-01T12:00:00Z")
+	return repository.Moment{}, badRequest("the parameter at takes the timestamp of a commit, or a time like 2026-03-01T12:00:00Z")
 }
 
 // At is the timestamp that the page is of; 0 is now.

@@ -63,7 +63,7 @@ func TestPast(t *testing.T) {
 		inlinks                        int
 	}{{"Second news", "https://news.example/two", "2 Jan 2026", "3 Jan 2026", 0}, {"First news", "https://news.example/one", "1 Jan 2026", "2 Jan 2026", 1}} {
 		body := s.get(then[i])
-		for _, part := range []string{"This is the past", want.title + "</bdi></h1>", want.outlink + "</bdi>", ">" + want.fetched + ", 12:00:00 UTC</time>, before", "anew on", want.until, "Was in the index", `<span class="tag">shown</span>`, "Stored copy of then"} {
+		for _, part := range []string{"This is the past", want.title + "</bdi></h1>", want.outlink + "</bdi>", ">" + want.fetched + ", 12:00:00 UTC</time>, before", "anew on", want.until, "Was in the index", `<span class="tag">shown</span>`, "Cached copy of then"} {
 			if !strings.Contains(body, part) {
 				t.Errorf("version %d does not have %q:\n%s", i, part, body)
 			}
@@ -73,7 +73,7 @@ func TestPast(t *testing.T) {
 		}
 		at, copies := mustQuery(t, then[i]).Get("at"), 0
 		for _, l := range links(t, body) {
-			if strings.HasPrefix(l, "/view?") && strings.Contains(body, `"`+html.EscapeString(l)+`">Stored copy of then`) {
+			if strings.HasPrefix(l, "/view?") && strings.Contains(body, `"`+html.EscapeString(l)+`">Cached copy of then`) {
 				copies++
 				text := s.get("/copy?" + mustQuery(t, l).Encode() + "&view=text")
 				if !strings.Contains(text, want.title) {

@@ -14,6 +14,8 @@ import (
 type Searcher interface {
 	Search(ctx context.Context, query string, opts index.Options) (*index.Results, error)
 	Count(ctx context.Context) (int, error)
+	// Filters are the sites and languages that are there.
+	Filters(ctx context.Context) (index.Filters, error)
 }
 
 // Details are everything known of a URL, in the JSON of `indexer inspect` and with

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"strings"
@@ -37,13 +38,13 @@ func readSearch(v url.Values) (searchParams, error) {
 	}
 	switch {
 	case p.Sort != "" && p.Sort != "date":
-		return p, badRequest("sort is relevance or date")
+		return p, badRequest("the parameter sort takes relevance or date")
 	case len(raw) > maxQuery:
 		return p, badRequest("the query is too long; a thousand letters are enough")
 	case p.Site != "" && (len(p.Site) > 255 || !hostForm.MatchString(p.Site)):
-		return p, badRequest("site is the name of a host, such as example.org")
+		return p, badRequest("the parameter site takes the name of a host, such as example.org")
 	case p.Lang != "" && (len(p.Lang) > 35 || !langForm.MatchString(p.Lang)):
-		return p, badRequest("lang is the tag of a language, such as en")
+		return p, badRequest("the parameter lang takes the tag of a language, such as en")
 	}
 	return p, nil
 }
@@ -116,37 +117,18 @@ func (p searchParams) reworded(query string) searchParams {
 // link is the address of the search.
 func (p searchParams) link() string { return "/?" + p.values().Encode() }
 
-// language is an entry of the list of languages.
-type language struct{ Tag, Name string }
-
-// languages are those that pages are most often in. Others can be asked for with lang:
-// in the query, and stand in the list when they are.
-var languages = []language{
-	{"ar", "Arabic"}, {"bg", "Bulgarian"}, {"bn", "Bengali"}, {"ca", "Catalan"}, {"cs", "Czech"}, {"da", "Danish"}, {"de", "German"},
-	{"el", "Greek"}, {"en", "English"}, {"es", "Spanish"}, {"et", "Estonian"}, {"fa", "Persian"}, {"fi", "Finnish"}, {"fr", "French"},
-	{"he", "Hebrew"}, {"hi", "Hindi"}, {"hr", "Croatian"}, {"hu", "Hungarian"}, {"id", "Indonesian"}, {"it", "Italian"}, {"ja", "Japanese"},
-	{"ko", "Korean"}, {"lt", "Lithuanian"}, {"nl", "Dutch"}, {"no", "Norwegian"}, {"pl", "Polish"}, {"pt", "Portuguese"}, {"ro", "Romanian"},
-	{"ru", "Russian"}, {"sk", "Slovak"}, {"sl", "Slovene"}, {"sr", "Serbian"}, {"sv", "Swedish"}, {"th", "Thai"}, {"tr", "Turkish"},
-	{"uk", "Ukrainian"}, {"vi", "Vietnamese"}, {"zh", "Chinese"},
+// languageNames are those of the languages that pages are most often in.
+var languageNames = map[string]string{
+	"ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German",
+	"el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian", "fa": "Persian", "fi": "Finnish", "fr": "French",
+	"he": "Hebrew", "hi": "Hindi", "hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ja": "Japanese",
+	"ko": "Korean", "lt": "Lithuanian", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian",
+	"ru": "Russian", "sk": "Slovak", "sl": "Slovene", "sr": "Serbian", "sv": "Swedish", "th": "Thai", "tr": "Turkish",
+	"uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese",
 }
 
 // languageName is the name of a language, or its tag.
 func languageName(tag string) string {
 	base, _, _ := strings.Cut(tag, "-")
-	for _, l := range languages {
-		if l.Tag == base {
-			return l.Name
-		}
-	}
-	return clean(tag, 35)
-}
-
-// languageList has the language that is asked for, whichever it is.
-func languageList(asked string) []language {
-	for _, l := range languages {
-		if l.Tag == asked || asked == "" {
-			return languages
-		}
-	}
-	return append([]language{{asked, languageName(asked)}}, languages...)
+	return cmp.Or(languageNames[base], clean(tag, 35))
 }

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/text/unicode/bidi"
+
 	"indexer/index"
 	"indexer/page"
 	"indexer/web/assets"
@@ -18,7 +20,9 @@ type searchPage struct {
 	searchParams
 	Documents int // in the index
 	Filtered  bool
-	Languages []language
+	Sites     []choice
+	Languages []choice
+	MoreSites bool           // than are listed
 	Results   *index.Results // nil where nothing was asked
 	Hits      []hitView
 	Pager     pager
@@ -55,7 +59,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	}
 	frame := s.frame(asked.Words)
 	frame.Nav = "search"
-	view := searchPage{Frame: frame, searchParams: asked, Languages: languageList(asked.Lang), Filtered: asked.Site != "" || asked.Lang != "" || asked.Sort != ""}
+	view := searchPage{Frame: frame, searchParams: asked, Filtered: asked.Site != "" || asked.Lang != "" || asked.Sort != ""}
 	if view.Documents, err = s.opts.Search.Count(r.Context()); err != nil {
 		return err
 	}
@@ -63,6 +67,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 		view.Bare = true
 		return s.show(w, http.StatusOK, "search.html", &view)
 	}
+	s.filters(r.Context(), &view)
 	begun := time.Now()
 	view.Results, err = s.opts.Search.Search(r.Context(), asked.query(), asked.options(s.opts.Query, perPage, (number-1)*perPage))
 	if err != nil {
@@ -102,6 +107,23 @@ func newHit(h *index.Hit, asked searchParams) hitView {
 		v.SameHost = asked.link()
 	}
 	return v
+}
+
+// Dir is the direction in which title and snippet stand: that of the first letter that has
+// one. Both have the same, so that they are aligned at the same side.
+func (h hitView) Dir() string {
+	for _, text := range []string{clean(h.Hit.Title, maxTitle), bounded(h.Hit.Snippet.Text, maxTitle)} {
+		for _, r := range text {
+			properties, _ := bidi.LookupRune(r)
+			switch properties.Class() {
+			case bidi.R, bidi.AL:
+				return "rtl"
+			case bidi.L:
+				return "ltr"
+			}
+		}
+	}
+	return "ltr"
 }
 
 // Copy is where the stored copy of a result is shown.

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"indexer/index"
+	"indexer/repository"
 	"indexer/web/assets"
 )
 
@@ -61,7 +62,8 @@ type Server struct {
 	handler http.Handler
 	slots   chan struct{}
 	copies  chan struct{} // likewise, of those that make copies
-	stats   recentStats
+	stats   recent[*repository.Stats]
+	known   recent[index.Filters]
 
 	closing context.Context // of what is mounted
 	close   context.CancelFunc

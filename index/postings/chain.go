@@ -19,6 +19,7 @@ type chain struct {
 }
 
 type doclist struct {
+	term  string // of a prefix
 	data  []byte
 	whole []int // offsets of row ids that are not differences
 }
@@ -64,6 +65,9 @@ func (c *chain) terms(l leaf) error {
 			return nil
 		}
 		d := &doclist{data: append([]byte(nil), t.doclist...)}
+		if c.prefix {
+			d.term = string(t.term)
+		}
 		c.done, c.open = append(c.done, d), nil
 		if t.open {
 			c.open = d

@@ -80,6 +80,41 @@ func (x *Index) Phrase(ctx context.Context, tokens []string, prefix bool) (*List
 	return phrase(lists)
 }
 
+// Counts is the number of rows of each term that begins so.
+func (x *Index) Counts(ctx context.Context, prefix string) (map[string]int, error) {
+	counts := make(map[string]int)
+	if len(x.segments) == 0 {
+		return counts, nil
+	}
+	chains, err := x.seek(ctx, []byte(mainIndex+prefix), true)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range chains {
+		if err := x.follow(ctx, c); err != nil {
+			return nil, err
+		}
+		for _, d := range c.done {
+			var l List
+			if err := x.addLive(ctx, &l, c.seg, d); err != nil {
+				return nil, err
+			}
+			if l.Len() > 0 { // a row lives in one segment
+				counts[d.term[len(mainIndex):]] += l.Len()
+			}
+		}
+	}
+	return counts, nil
+}
+
+// addLive adds the rows of a doclist that were not deleted since.
+func (x *Index) addLive(ctx context.Context, l *List, s *segment, d *doclist) error {
+	return l.addDoclist(d.data, d.whole, func(row int64) (bool, error) {
+		dead, err := x.dead(ctx, s, row)
+		return !dead, err
+	})
+}
+
 // mainIndex stands before all terms.
 const mainIndex = "0"
 
@@ -105,11 +140,7 @@ func (x *Index) token(ctx context.Context, token string, prefix bool) (*List, er
 	list.grow(bytes, doclists)
 	for _, c := range chains {
 		for _, d := range c.done {
-			err := list.addDoclist(d.data, d.whole, func(row int64) (bool, error) {
-				dead, err := x.dead(ctx, c.seg, row)
-				return !dead, err
-			})
-			if err != nil {
+			if err := x.addLive(ctx, list, c.seg, d); err != nil {
 				return nil, err
 			}
 		}

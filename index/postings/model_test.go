@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -227,6 +228,28 @@ func (tb *table) compare() {
 	}
 	for range 20 {
 		tb.comparePhrase(x)
+	}
+	for _, prefix := range []string{"", "w", "x", "x3", "longlong", "\u4E00", "absent", "w1"} {
+		tb.compareCounts(x, prefix, all)
+	}
+}
+
+// compareCounts counts the rows of all terms with a prefix.
+func (tb *table) compareCounts(x *Index, prefix string, all map[string][]string) {
+	tb.t.Helper()
+	want := make(map[string]int)
+	for term, positions := range all {
+		rows := make(map[string]bool)
+		for _, p := range positions {
+			row, _, _ := strings.Cut(p, " ")
+			rows[row] = true
+		}
+		if strings.HasPrefix(term, prefix) {
+			want[term] = len(rows)
+		}
+	}
+	if got, err := x.Counts(tb.t.Context(), prefix); err != nil || !maps.Equal(got, want) {
+		tb.t.Fatalf("%q: %v (%v), want %v", prefix, got, err, want)
 	}
 }
 

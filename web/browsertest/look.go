@@ -20,7 +20,7 @@ func (l Look) String() string { return fmt.Sprintf("%d-%s", l.Width, l.Scheme) }
 
 // Looks are those in which every page is looked at: a desk and a phone, by day and by
 // night.
-var Looks = []Look{{1280, 900, "light"}, {1280, 900, "dark"}, {390, 844, "light"}, {390, 844, "dark"}}
+var Looks = []Look{{1280, 900, "light"}, {1280, 900, "dark"}, {360, 780, "light"}, {360, 780, "dark"}}
 
 // narrowest is the width at which nothing may need scrolling to the side (WCAG 2.2,
 // success criterion 1.4.10).
@@ -35,7 +35,8 @@ func (b *Tab) Look(l Look) {
 	)
 }
 
-// Fits fails the test if the page is wider than the window, or than a narrow one.
+// Fits fails the test if the page is wider than the window, or than a narrow one, or if a
+// table in a card has to be scrolled in the window.
 func (b *Tab) Fits(label string, l Look) {
 	b.t.Helper()
 	for _, width := range []int64{l.Width, narrowest} {
@@ -47,6 +48,11 @@ func (b *Tab) Fits(label string, l Look) {
 		}
 	}
 	b.Look(l)
+	var over int64
+	b.Eval(`Math.max(0, ...Array.from(document.querySelectorAll(".card .scroll"), e => e.scrollWidth - e.clientWidth))`, &over)
+	if over > 0 {
+		b.t.Errorf("%s: a table is %d pixels wider than its card", label, over)
+	}
 }
 
 // WantsPictures reports whether pictures are to be left.

@@ -15,6 +15,14 @@ func number(n int64) string {
 	return s
 }
 
+// things is a number of things: "1 conflict", "2 conflicts".
+func things(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return number(n) + " " + many
+}
+
 // span is a duration with two or three digits that count.
 func span(d time.Duration) string {
 	switch {

@@ -1,0 +1,123 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// Filter is what documents can be limited to, and how many are left then.
+type Filter struct {
+	Value     string // of site: or lang:
+	Documents int
+}
+
+// Filters are the sites and languages that are in the index, those of most documents first.
+type Filters struct {
+	Sites, Languages []Filter
+	MoreSites        bool // than the two hundred that are listed
+}
+
+// maxFilters bounds the sites that are listed. There are never that many languages.
+const maxFilters = 200
+
+// Filters counts documents by site and by language. It reads about ten bytes a document.
+func (v *View) Filters(ctx context.Context) (f Filters, err error) {
+	s := &search{v: v}
+	x, err := s.text(ctx)
+	if err != nil {
+		return f, fmt.Errorf("index %s: filters: %w", v.dir, err)
+	}
+	count := func(kind rune) (map[string]int, error) {
+		counts, err := x.index.Counts(ctx, tagToken(kind, ""))
+		if err != nil {
+			return nil, fmt.Errorf("index %s: filters: %w", v.dir, damaged(err))
+		}
+		named := make(map[string]int, len(counts))
+		for token, n := range counts {
+			named[tagValue(token)] = n
+		}
+		return named, nil
+	}
+	sites, err := count(tagSite)
+	if err != nil {
+		return f, err
+	}
+	languages, err := count(tagLang)
+	if err != nil {
+		return f, err
+	}
+	dropSites(sites)
+	dropLanguages(languages)
+	return Filters{mostFirst(sites), mostFirst(languages), len(sites) > maxFilters}, nil
+}
+
+// Filters is [View.Filters] of the newest state.
+func (r *Reader) Filters(ctx context.Context) (Filters, error) {
+	return inView(ctx, r, func(v *View) (Filters, error) { return v.Filters(ctx) })
+}
+
+// tagValue is the value that tagToken wrote.
+func tagValue(token string) string {
+	var b strings.Builder
+	for i, r := range token {
+		switch {
+		case i == 0: // the kind
+		case r >= firstTag && r <= lastTag:
+			b.WriteByte(byte(r - firstTag))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// dropSites leaves out what says no more than another site does: example.org where all its
+// documents are of docs.example.org, and the whole of .org.
+func dropSites(sites map[string]int) {
+	var dropped []string
+	for name, n := range sites {
+		if bare, ok := strings.CutPrefix(name, "www."); ok && sites[bare] > 0 {
+			dropped = append(dropped, name) // site: takes both for the same
+			continue
+		}
+		host, _, hasPort := strings.Cut(name, ":")
+		if hasPort && sites[host] == n {
+			dropped = append(dropped, host)
+		}
+		for parent := host; parent != ""; {
+			_, parent, _ = strings.Cut(parent, ".")
+			suffix, known := publicsuffix.PublicSuffix(parent)
+			if sites[parent] == n && !strings.HasPrefix(name, "www.") || known && suffix == parent {
+				dropped = append(dropped, parent)
+			}
+		}
+	}
+	for _, name := range dropped {
+		delete(sites, name)
+	}
+}
+
+// dropLanguages leaves out pt-br where all that is pt is pt-br.
+func dropLanguages(languages map[string]int) {
+	for tag, n := range languages {
+		if p := primary(tag); p != tag && languages[p] == n {
+			delete(languages, tag)
+		}
+	}
+}
+
+func mostFirst(counts map[string]int) []Filter {
+	list := make([]Filter, 0, len(counts))
+	for value, n := range counts {
+		list = append(list, Filter{value, n})
+	}
+	slices.SortFunc(list, func(a, b Filter) int {
+		return cmp.Or(cmp.Compare(b.Documents, a.Documents), cmp.Compare(a.Value, b.Value))
+	})
+	return list[:min(len(list), maxFilters)]
+}
