@@ -54,5 +54,6 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	a := newApp(stdin, stdout, stderr)
 	root := a.rootCommand()
 	root.SetArgs(withCrawl(root, args))
-	return report(withInterrupt(ctx, root.ExecuteContext(ctx)), stderr)
+	err := root.ExecuteContext(ctx)
+	return report(withInterrupt(ctx, err), stderr, a.isJSON() || err != nil && a.wantsJSON(args))
 }

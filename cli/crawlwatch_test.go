@@ -70,7 +70,7 @@ func TestBadSeeds(t *testing.T) {
 	if len(lines) != maxBadSeeds+1 || !strings.HasPrefix(lines[0], "some.txt:1: ") || lines[maxBadSeeds] != "some.txt: and 10 more lines" {
 		t.Errorf("%d lines, from %q to %q", len(lines), lines[0], lines[len(lines)-1])
 	}
-	if status := report(err, new(strings.Builder)); status != statusUsage {
+	if status := report(err, new(strings.Builder), false); status != statusUsage {
 		t.Errorf("status %d", status)
 	}
 }

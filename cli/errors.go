@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"syscall"
 
 	"indexer/config"
@@ -143,34 +140,6 @@ func as[T error]() func(error) bool {
 	}
 }
 
-// report tells err to people, with what to do next, and returns its status.
-func report(err error, stderr io.Writer) int {
-	if err == nil {
-		return statusDone
-	}
-	var elsewhere statusError
-	if errors.As(err, &elsewhere) {
-		return int(elsewhere)
-	}
-	o, _ := outcomeOf(err)
-	if o.status == statusDone {
-		return o.status
-	}
-	var u *usageError
-	if errors.As(err, &u) && u.help != "" {
-		o.hint = "see `" + u.help + " --help`"
-	}
-	var c *config.Error
-	if errors.As(err, &c) {
-		o.hint = configHint(c)
-	}
-	if silent, ok := errors.AsType[*control.SilentError](err); ok {
-		o.hint = cmp.Or(silentHint(silent), o.hint)
-	}
-	say(stderr, err, o.hint)
-	return o.status
-}
-
 // outcomeOf reports false for an error that is not among outcomes.
 func outcomeOf(err error) (outcome, bool) {
 	for _, candidate := range outcomes {
@@ -179,37 +148,4 @@ func outcomeOf(err error) (outcome, bool) {
 		}
 	}
 	return outcome{status: statusFailed}, false
-}
-
-// silentHint says what to do about a process that is stopped.
-func silentHint(e *control.SilentError) string {
-	if !e.Process.Stopped {
-		return ""
-	}
-	return fmt.Sprintf("let it go on with `kill -CONT %d`, or end it with `kill -KILL %d`: what it loaded is saved", e.Process.ID, e.Process.ID)
-}
-
-// configHint says where to mend a setting.
-func configHint(e *config.Error) string {
-	if i := strings.LastIndexByte(e.Where, ':'); i > 0 && strings.Trim(e.Where[i+1:], "0123456789") == "" && e.Where[i+1:] != "" {
-		return fmt.Sprintf("change line %s of %s, or name another file with --config; nothing was done", e.Where[i+1:], e.Where[:i])
-	}
-	return "nothing was done; `indexer --help` says where settings can stand"
-}
-
-// say writes an error, a line for each of its parts, and the hint.
-func say(w io.Writer, err error, hint string) {
-	text := "indexer: " + strings.ReplaceAll(plainLines(err.Error()), "\n", "\nindexer: ") + "\n"
-	if hint != "" {
-		text += "  " + hint + "\n"
-	}
-	_, _ = io.WriteString(w, text) // there is nobody else to tell
-}
-
-func plainLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = plain(lines[i])
-	}
-	return strings.Join(lines, "\n")
 }

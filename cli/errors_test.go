@@ -66,7 +66,7 @@ func TestExitStatus(t *testing.T) {
 				err = nil
 			}
 			var stderr bytes.Buffer
-			if got := report(err, &stderr); got != tt.status {
+			if got := report(err, &stderr, false); got != tt.status {
 				t.Errorf("%v: exit status %d, want %d", err, got, tt.status)
 			}
 			if !strings.Contains(stderr.String(), tt.hint) {
@@ -83,7 +83,7 @@ func TestExitStatus(t *testing.T) {
 // cursor.
 func TestMessagesArePlain(t *testing.T) {
 	var stderr bytes.Buffer
-	report(errors.Join(errors.New("one\x1b[2J"), errors.New("two\u202e")), &stderr)
+	report(errors.Join(errors.New("one\x1b[2J"), errors.New("two\u202e")), &stderr, false)
 	if got, want := stderr.String(), "indexer: one [2J\nindexer: two \n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -77,7 +77,7 @@ func TestWithInterrupt(t *testing.T) {
 	}
 	cancel(errInterrupted)
 	for err, want := range map[error]int{vague: statusInterrupted, errDifferences: statusDifferences, statusError(4): statusInUse} {
-		if got := report(withInterrupt(ctx, err), &bytes.Buffer{}); got != want {
+		if got := report(withInterrupt(ctx, err), &bytes.Buffer{}, false); got != want {
 			t.Errorf("%v: exit status %d, want %d", err, got, want)
 		}
 	}

@@ -97,13 +97,14 @@ func (s *session) stopAnswering(ctx context.Context) error {
 func (s *session) answer(ctx context.Context, req control.Request, stdout, stderr io.Writer) int {
 	switch req.Command {
 	case "holder":
-		return report(s.answerHolder(req, stdout), stderr)
+		return report(s.answerHolder(req, stdout), stderr, false)
 	case "live":
-		return report(s.answerLive(ctx, req, stdout), stderr)
+		return report(s.answerLive(ctx, req, stdout), stderr, false)
 	}
+	asJSON := req.Format == "json" && req.Command != "web" // a server shows its errors to people
 	run, ok := questions[req.Command]
 	if !ok {
-		return report(&usageError{reason: fmt.Sprintf("the process that holds the data directory cannot be asked %q", req.Command)}, stderr)
+		return report(&usageError{reason: fmt.Sprintf("the process that holds the data directory cannot be asked %q", req.Command)}, stderr, asJSON)
 	}
 	err := run(ctx, s.repo, req, stdout, stderr)
 	switch {
@@ -113,5 +114,5 @@ func (s *session) answer(ctx context.Context, req control.Request, stdout, stder
 		// Whoever asked was not interrupted: this process ends, or nobody listens any more.
 		err = fmt.Errorf("%w: %w", control.ErrCutOff, err)
 	}
-	return report(err, stderr)
+	return report(err, stderr, asJSON)
 }

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"indexer/config"
+	"indexer/control"
+)
+
+// reported is an error as programs read it, one object on a line of its own. It is a
+// contract, like the exit statuses.
+type reported struct {
+	Error  string `json:"error"`
+	Status int    `json:"status"`
+	Hint   string `json:"hint"` // what to do next; may be empty
+}
+
+// report tells err, with what to do next, and returns its status: to people, or to
+// programs if asJSON.
+func report(err error, stderr io.Writer, asJSON bool) int {
+	if err == nil {
+		return statusDone
+	}
+	var elsewhere statusError
+	if errors.As(err, &elsewhere) {
+		return int(elsewhere)
+	}
+	o, _ := outcomeOf(err)
+	if o.status == statusDone {
+		return o.status
+	}
+	hint := hintFor(err, o)
+	if !asJSON {
+		say(stderr, err, hint)
+		return o.status
+	}
+	var line strings.Builder
+	e := json.NewEncoder(&line)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(reported{Error: err.Error(), Status: o.status, Hint: hint}) // two strings and a number
+	_, _ = io.WriteString(stderr, line.String())                             // there is nobody else to tell
+	return o.status
+}
+
+// hintFor is what to do about an error; some know better than their outcome.
+func hintFor(err error, o outcome) string {
+	if u, ok := errors.AsType[*usageError](err); ok && u.help != "" {
+		return "see `" + u.help + " --help`"
+	}
+	if c, ok := errors.AsType[*config.Error](err); ok {
+		return configHint(c)
+	}
+	if silent, ok := errors.AsType[*control.SilentError](err); ok {
+		return cmp.Or(silentHint(silent), o.hint)
+	}
+	return o.hint
+}
+
+// wantsJSON reports whether a command line, the environment or the settings ask for JSON.
+// It is for errors that come before the settings are known: those of the command line,
+// and those of the settings themselves. The last --format counts, as it does elsewhere.
+func (a *app) wantsJSON(args []string) bool {
+	format := os.Getenv(config.EnvPrefix + "_FORMAT")
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if value, ok := strings.CutPrefix(arg, "--format="); ok {
+			format = value
+		} else if arg == "--format" && i+1 < len(args) {
+			format = args[i+1]
+		}
+	}
+	if format == "" {
+		cfg, err := config.Load(a.flags.config, nil)
+		return err == nil && cfg.Format == "json"
+	}
+	return format == "json"
+}
+
+// silentHint says what to do about a process that is stopped.
+func silentHint(e *control.SilentError) string {
+	if !e.Process.Stopped {
+		return ""
+	}
+	return fmt.Sprintf("let it go on with `kill -CONT %d`, or end it with `kill -KILL %d`: what it loaded is saved", e.Process.ID, e.Process.ID)
+}
+
+// configHint says where to mend a setting.
+func configHint(e *config.Error) string {
+	if i := strings.LastIndexByte(e.Where, ':'); i > 0 && strings.Trim(e.Where[i+1:], "0123456789") == "" && e.Where[i+1:] != "" {
+		return fmt.Sprintf("change line %s of %s, or name another file with --config; nothing was done", e.Where[i+1:], e.Where[:i])
+	}
+	return "nothing was done; `indexer --help` says where settings can stand"
+}
+
+// say writes an error, a line for each of its parts, and the hint.
+func say(w io.Writer, err error, hint string) {
+	text := "indexer: " + strings.ReplaceAll(plainLines(err.Error()), "\n", "\nindexer: ") + "\n"
+	if hint != "" {
+		text += "  " + hint + "\n"
+	}
+	_, _ = io.WriteString(w, text) // there is nobody else to tell
+}
+
+func plainLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = plain(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
