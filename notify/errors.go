@@ -29,6 +29,12 @@ var (
 	errGoexit = errors.New("the observer called runtime.Goexit (t.FailNow does)")
 )
 
+// permanent tells errors of a run that the next one, from the same state, would meet
+// again: a transaction that is larger than the store takes. Whoever wrote the observer
+// must split it; until then the row is set aside at once, and a change of it, or a retry
+// that somebody asks for, runs it again.
+func permanent(err error) bool { return errors.Is(err, store.ErrTooLarge) }
+
 // fatal tells errors that no other row and no retry would escape.
 func fatal(err error) bool {
 	for _, e := range []error{ErrFatal, store.ErrClosed, txn.ErrClosed, store.ErrNoSpace, store.ErrCorrupt, store.ErrBroken} {

@@ -8,7 +8,8 @@ type Options struct {
 	// Workers run observers; 4.
 	Workers int
 	// Attempts at one row before it goes to the dead letters; 12. Conflicts do
-	// not count: they are nobody's fault and end.
+	// not count: they are nobody's fault and end. A transaction that is too large
+	// (txn.ErrTooLarge) gets one attempt: it would be as large again.
 	Attempts int
 	// Backlog is the number of waiting rows above which Admit lets nobody in;
 	// 2,000, and at most Capacity. It bounds how far the loader runs ahead of the

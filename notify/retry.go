@@ -39,8 +39,8 @@ func (p *Pipeline) conflicted(batch []*entry, cause error) {
 	p.retry(batch, backoff(conflictDelay))
 }
 
-// failedRun retries a failed row some times and then sets it aside. A batch is
-// split, and nobody is blamed yet.
+// failedRun retries a failed row some times and then sets it aside, at once if the
+// error is permanent. A batch is split, and nobody is blamed yet.
 func (p *Pipeline) failedRun(ctx context.Context, o *Observer, batch []*entry, cause error) {
 	begun := !errors.Is(cause, errBegin)
 	if begun && len(batch) > 1 {
@@ -56,7 +56,7 @@ func (p *Pipeline) failedRun(ctx context.Context, o *Observer, batch []*entry, c
 			e.failures++
 		}
 	}
-	if !begun || batch[0].failures < p.opts.Attempts {
+	if !begun || batch[0].failures < p.opts.Attempts && !permanent(cause) {
 		p.retry(batch, backoff(failureDelay))
 		return
 	}

@@ -43,6 +43,9 @@ func (t *Txn) commitTwoPhase(ctx context.Context) (uint64, error) {
 	if c.primary == nil {
 		return t.commitNotes(ctx)
 	}
+	if err := c.checkSize(); err != nil {
+		return 0, err
+	}
 	for _, w := range append([]*write{c.primary}, c.others...) {
 		if err := c.prewrite(ctx, w); err != nil {
 			return 0, c.giveUp(ctx, err)

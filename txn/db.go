@@ -46,9 +46,11 @@ type Options struct {
 	Step func(step string, cell Cell) error
 
 	// Only tests set these: sizes of the oracle, 0 for usualSizes, and what to put
-	// in place of inlineLimit; and stranger, the Step of those who resolve locks.
+	// in place of inlineLimit and maxCells; and stranger, the Step of those who resolve
+	// locks.
 	sizes    oracleSizes
 	inline   int
+	cells    int
 	stranger func(step string, cell Cell) error
 }
 
@@ -76,6 +78,9 @@ func Open(ctx context.Context, table store.Table, opts Options) (*DB, error) {
 	}
 	if opts.inline == 0 {
 		opts.inline = inlineLimit
+	}
+	if opts.cells == 0 {
+		opts.cells = maxCells
 	}
 	if opts.sizes == (oracleSizes{}) {
 		opts.sizes = usualSizes

@@ -99,10 +99,21 @@ func (c *committing) heartbeat(ctx context.Context) error {
 // as the primary has not committed, nobody else can have committed anything.
 // The primary comes last, so that a crash in between leaves a lock whose
 // primary still answers.
+//
+// It goes on after the end of the context, but not for longer than patience: a process
+// that is told to end must end. Whoever meets the locks that are left resolves them.
 func (c *committing) undo(ctx context.Context) error {
-	ctx = context.WithoutCancel(ctx)
+	ended, ctx := ctx.Done(), context.WithoutCancel(ctx)
+	began := time.Now()
 	var errs []error
 	for i := len(c.locked) - 1; i >= 0; i-- {
+		select {
+		case <-ended:
+			if time.Since(began) > patience {
+				return errors.Join(append(errs, fmt.Errorf("roll back: %d locks are left to whoever meets them", i+1))...)
+			}
+		default:
+		}
 		cell := c.locked[i].cell
 		if err := c.t.db.step(stepUndo, cell); err != nil {
 			return errors.Join(append(errs, err)...)

@@ -233,7 +233,8 @@ func (t *Txn) commit(ctx context.Context) (uint64, error) {
 		}
 		t.db.counters.TooLargeForOnePhase.Add(1)
 	}
-	return t.commitTwoPhase(ctx)
+	commit, err := t.commitTwoPhase(ctx)
+	return commit, named(err)
 }
 
 // handover tells the observers' workers in memory. The notifications are in
