@@ -8,5 +8,5 @@ func BodyText(f *Fetch) (text string, html, ok bool) {
 	if k == kindOther {
 		return "", false, false
 	}
-	return decode(f.Body, f.Header.Get("Content-Type"), k), k == kindHTML, true
+	return string(decode(f.Body, f.Header.Get("Content-Type"), k)), k == kindHTML, true
 }

@@ -27,19 +27,20 @@ var byteOrderMarks = []struct {
 	{"\xff\xfe", "utf-16le"},
 }
 
-// decode gives the body as valid UTF-8 without byte order mark. What cannot be
+// decode gives the body as valid UTF-8 without byte order mark, itself where it is
+// that. What cannot be
 // decoded becomes U+FFFD.
-func decode(body []byte, contentType string, k kind) string {
+func decode(body []byte, contentType string, k kind) []byte {
 	label, body := charsetOf(body, contentType, k)
 	if label == "utf-8" && utf8.Valid(body) {
-		return string(body)
+		return body
 	}
 	text, err := encodingFor(label).NewDecoder().Bytes(body)
 	if err != nil {
 		// The decoders replace what they cannot read; this is for one that does not.
-		return strings.ToValidUTF8(string(body), "\uFFFD")
+		return bytes.ToValidUTF8(body, []byte("\uFFFD"))
 	}
-	return string(text)
+	return text
 }
 
 // charsetOf gives the canonical label of the body's encoding, and the body

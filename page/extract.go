@@ -34,8 +34,9 @@ type openLink struct {
 }
 
 // html walks the tree of a page. The walk is a loop, not a recursion: hostile
-// pages nest as deep as they like.
-func (x *extractor) html(body string) {
+// pages nest as deep as they like. It takes the tree apart behind itself: that of a
+// page with a million links is 350 MB, and what the walk gathers comes on top.
+func (x *extractor) html(body []byte) {
 	root := parseTree(body)
 	x.directives.read(root)
 	for n := root; n != nil; {
@@ -45,8 +46,9 @@ func (x *extractor) html(body string) {
 		}
 		for ; n != nil; n = n.Parent {
 			x.leave(n)
-			if n.NextSibling != nil {
-				n = n.NextSibling
+			if next := n.NextSibling; next != nil {
+				n.Parent.FirstChild, next.PrevSibling = next, nil
+				n = next
 				break
 			}
 		}

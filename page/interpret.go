@@ -84,7 +84,7 @@ func interpretPage(f *Fetch, k kind) Document {
 	if k == kindHTML {
 		x.html(body)
 	} else {
-		x.text.write(body)
+		x.text.write(string(body))
 	}
 	doc := Document{NoIndex: x.robots.noIndex, NoFollow: x.robots.noFollow}
 	base := x.resolver(f.URL)

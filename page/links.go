@@ -1,6 +1,11 @@
 package page
 
-import "golang.org/x/net/html"
+import (
+	"cmp"
+	"slices"
+
+	"golang.org/x/net/html"
+)
 
 // rawLink is a link as written, before its reference is resolved: a <base> may
 // still follow.
@@ -10,26 +15,45 @@ type rawLink struct {
 
 // countingLinks resolves the links of the page at self and drops those that do
 // not count: references to no http or https URL, to the page itself, and those
-// alike in target and anchor after the first.
+// alike in target and anchor after the first. It takes raw apart.
 func countingLinks(self URL, base *Resolver, raw []rawLink) []Link {
 	if len(raw) == 0 {
 		return nil
 	}
 	links := make([]Link, 0, len(raw))
-	seen := make(map[Link]struct{}, len(raw))
-	for _, r := range raw {
+	for i, r := range raw {
+		raw[i] = rawLink{}
 		target, err := base.Resolve(r.ref)
 		if err != nil || target == self {
 			continue
 		}
-		link := Link{Target: target, Anchor: r.anchor}
-		if _, dup := seen[link]; dup {
-			continue
-		}
-		seen[link] = struct{}{}
-		links = append(links, link)
+		links = append(links, Link{Target: target, Anchor: r.anchor})
 	}
-	return links
+	return distinct(links)
+}
+
+// distinct drops links that are like an earlier one, in place. It sorts numbers, which
+// are a tenth of a map of the links.
+func distinct(links []Link) []Link {
+	order := make([]int32, len(links))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(i, j int32) int {
+		a, b := &links[i], &links[j]
+		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Anchor, b.Anchor), cmp.Compare(i, j))
+	})
+	again := make([]bool, len(links))
+	for k := 1; k < len(order); k++ {
+		again[order[k]] = links[order[k]] == links[order[k-1]]
+	}
+	kept := links[:0]
+	for i, l := range links {
+		if !again[i] {
+			kept = append(kept, l)
+		}
+	}
+	return kept
 }
 
 // follows reports that an element's rel lets its link count.

@@ -1,7 +1,7 @@
 package page
 
 import (
-	"strings"
+	"bytes"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -10,8 +10,8 @@ import (
 // parseTree parses HTML as a browser does. It never fails: x/net/html gives up
 // on pages nested more than 512 elements deep, as broken generators make them
 // with unclosed tags; those get a flatTree.
-func parseTree(body string) *html.Node {
-	if root, err := html.Parse(strings.NewReader(body)); err == nil {
+func parseTree(body []byte) *html.Node {
+	if root, err := html.Parse(bytes.NewReader(body)); err == nil {
 		return root
 	}
 	return flatTree(body)
@@ -27,10 +27,10 @@ const (
 // flatTree is the tree of tags as written, without the standard's repairs, and
 // cut off in depth: what would stand deeper becomes a child of the deepest
 // element. Titles, links, directives and text keep their order in it.
-func flatTree(body string) *html.Node {
+func flatTree(body []byte) *html.Node {
 	root := &html.Node{Type: html.DocumentNode}
 	open := []*html.Node{root}
-	z := html.NewTokenizer(strings.NewReader(body))
+	z := html.NewTokenizer(bytes.NewReader(body))
 	for {
 		parent := open[len(open)-1]
 		switch z.Next() {
