@@ -122,7 +122,8 @@ func seeded(tx *txn.Txn, u page.URL, old schema.FrontierEntry) error {
 	return nil
 }
 
-// lookAgain wakes discover at every page and redirect, some at a time.
+// lookAgain wakes discover at every page and redirect, some at a time. One that is in
+// the middle of a page's links begins anew.
 func lookAgain(ctx context.Context, db *txn.DB) error {
 	const chunk = 500
 	for from := ""; ; {
@@ -136,8 +137,7 @@ func lookAgain(ctx context.Context, db *txn.DB) error {
 					return txn.ErrStop
 				}
 				n++
-				tx.Notify(row, schema.Discover)
-				return nil
+				return offerAgain(ctx, tx, row)
 			})
 		})
 		if err != nil {
@@ -148,4 +148,18 @@ func lookAgain(ctx context.Context, db *txn.DB) error {
 		}
 		from = next
 	}
+}
+
+// offerAgain has discover offer what a page points at from the beginning, even if it is in
+// the middle of the page's links.
+func offerAgain(ctx context.Context, tx *txn.Txn, row string) error {
+	discovery, err := tx.Get(ctx, row, schema.Discovery)
+	if err != nil {
+		return err
+	}
+	if discovery.Exists {
+		tx.Delete(row, schema.Discovery)
+	}
+	tx.Notify(row, schema.Discover)
+	return nil
 }

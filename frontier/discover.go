@@ -13,9 +13,10 @@ import (
 // Observers are those by which a crawl finds new URLs.
 //
 //	discover  watches  frontier:discover (weak), at URL rows
-//	          reads    doc:links, doc:frames, url:state, frontier:entry of the page; entries of its targets
-//	          writes   entries and queue rows of targets that are new
-//	          wakes    ready (weak) of their hosts
+//	          reads    doc:links, doc:frames, url:state, frontier:entry, url:discovery of the
+//	                   page; entries of its targets
+//	          writes   entries and queue rows of targets that are new; url:discovery
+//	          wakes    ready (weak) of their hosts; itself (weak), to go on
 //	ready     watches  host:ready (weak)
 //	          tells    the crawler, which looks into the host's queue
 //	relook    watches  host:relook (weak), at host rows
@@ -27,6 +28,11 @@ import (
 //
 // That a host has got work is told by a notification of its own, and not by
 // discover, because discover's transaction has not committed yet when it could.
+//
+// A run of discover offers one part of a page's links (schema/parts.go), and with the
+// first all else. If there are more parts, url:discovery says which is next, of which
+// version of the links and from which depth: if either is another by then, the page is
+// offered from the beginning.
 func Observers(rules Decider, wake func(host string)) []notify.Observer {
 	d := discoverer{rules: rules}
 	return []notify.Observer{
@@ -45,39 +51,79 @@ type discoverer struct {
 	rules Decider
 }
 
+// enough is how many links a run offers before it leaves further pages to another.
+const enough = 4096
+
 func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	params := newParameters(tx)
+	offered := 0
 	for _, row := range rows {
+		if offered >= enough {
+			tx.Notify(row, schema.Discover)
+			continue
+		}
 		u, err := schema.ParseURLRow(row)
 		if err != nil {
 			return err
 		}
-		if err := d.page(ctx, tx, params, u); err != nil {
+		n, err := d.page(ctx, tx, params, u)
+		if err != nil {
 			return err
 		}
+		offered += n
 	}
 	return nil
 }
 
-// page offers everything that a page or redirect points at. What a robots.txt
-// redirects to are rules, which the crawler has read then, and no page.
-func (d discoverer) page(ctx context.Context, tx *txn.Txn, params *parameters, u page.URL) error {
+// page offers what a page or redirect points at: all of it, or the next part of very many
+// links. What a robots.txt redirects to are rules, which the crawler has read then, and no
+// page. It says how many links it has offered.
+func (d discoverer) page(ctx context.Context, tx *txn.Txn, params *parameters, u page.URL) (offered int, err error) {
 	if u.Path() == "/robots.txt" {
-		return nil
+		return 0, nil
 	}
 	from, _, err := ReadEntry(ctx, tx, u)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	row := schema.URLRow(u)
+	if _, err := tx.GetRow(ctx, row, schema.GroupURL); err != nil {
+		return 0, err
+	}
 	state, err := tx.Get(ctx, row, schema.State)
 	if err != nil || !state.Exists {
-		return err
+		return 0, err
 	}
 	s, err := schema.DecodeURLState(state.Data)
 	if err != nil {
-		return err
+		return 0, err
 	}
+	links, first, err := nextLinks(ctx, tx, row, from.Depth)
+	if err != nil {
+		return 0, err
+	}
+	if first {
+		if err := d.lead(ctx, tx, params, u, from, s); err != nil {
+			return 0, err
+		}
+	}
+	several, err := params.severalOf(ctx, links)
+	if err != nil {
+		return 0, err
+	}
+	for _, g := range links {
+		if err := d.offer(ctx, tx, params, finding{url: g.Target, depth: from.Depth + 1, source: string(u), several: several[g.Target]}); err != nil {
+			return 0, err
+		}
+	}
+	if !first {
+		return len(links), nil
+	}
+	return len(links), d.frames(ctx, tx, params, u, from.Depth+1)
+}
+
+// lead offers what a URL leads to, and compares it with others of its host.
+func (d discoverer) lead(ctx context.Context, tx *txn.Txn, params *parameters, u page.URL, from schema.FrontierEntry, s schema.URLState) error {
 	if err := params.observe(ctx, u, from, s); err != nil {
 		return err
 	}
@@ -90,29 +136,58 @@ func (d discoverer) page(ctx context.Context, tx *txn.Txn, params *parameters, u
 			return err
 		}
 	}
-	if target.url != "" {
-		if err := d.offer(ctx, tx, params, target); err != nil {
-			return err
-		}
+	if target.url == "" {
+		return nil
 	}
-	links, err := tx.Get(ctx, row, schema.Links)
+	return d.offer(ctx, tx, params, target)
+}
+
+// nextLinks are the links of a page that are to be offered now, and whether they are the
+// first. It notes which part follows.
+func nextLinks(ctx context.Context, tx *txn.Txn, row string, depth int) (links []schema.TargetLinks, first bool, err error) {
+	v, err := tx.Get(ctx, row, schema.Links)
 	if err != nil {
-		return err
+		return nil, false, err
 	}
-	groups, err := schema.DecodeLinks(links.Data)
+	links, further, err := schema.DecodeLinkPart(v.Data)
 	if err != nil {
-		return err
+		return nil, false, err
 	}
-	several, err := params.severalOf(ctx, groups)
+	part, err := nextPart(ctx, tx, row, schema.StoredDiscovery{Links: v.TS, Depth: depth}, further)
+	if err != nil || part == 0 {
+		return links, true, err
+	}
+	if v, err = tx.Get(ctx, row, schema.Part(schema.Links, part)); err != nil {
+		return nil, false, err
+	}
+	links, _, err = schema.DecodeLinkPart(v.Data)
+	return links, false, err
+}
+
+// nextPart is the number of the part of a page's links that is to be offered now. The last
+// has this number.
+func nextPart(ctx context.Context, tx *txn.Txn, row string, now schema.StoredDiscovery, last int) (int, error) {
+	stored, err := tx.Get(ctx, row, schema.Discovery)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	for _, g := range groups {
-		if err := d.offer(ctx, tx, params, finding{url: g.Target, depth: from.Depth + 1, source: string(u), several: several[g.Target]}); err != nil {
-			return err
-		}
+	was, err := schema.DecodeDiscovery(stored.Data)
+	if err != nil {
+		return 0, err
 	}
-	return d.frames(ctx, tx, params, u, from.Depth+1)
+	part := 0
+	if stored.Exists && was.Links == now.Links && was.Depth == now.Depth && was.Part <= last {
+		part = was.Part
+	}
+	switch {
+	case part < last:
+		now.Part = part + 1
+		tx.Set(row, schema.Discovery, now.Encode())
+		tx.Notify(row, schema.Discover)
+	case stored.Exists:
+		tx.Delete(row, schema.Discovery)
+	}
+	return part, nil
 }
 
 // frames offers what the frames of a page show, at the depth of a link: a frameset is a

@@ -9,7 +9,7 @@ import (
 	"indexer/txn"
 )
 
-// document interprets a fetched page.
+// documenter interprets fetched pages.
 //
 //	watches  fetch:content
 //	reads    fetch:content, body:body of the URL; its own results of the last run
@@ -39,7 +39,9 @@ import (
 // an earlier state of the URL (it began before M), so the URL was known at D, and
 // index is woken at D. The cost is an export of an unchanged text, of which the
 // index files rewrite only the small row.
-func document(ctx context.Context, tx *txn.Txn, rows []string) error {
+type documenter struct{ part schema.PartSize }
+
+func (x *documenter) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return each(rows, func(row string) error {
 		u, err := schema.ParseURLRow(row)
 		if err != nil {
@@ -51,7 +53,7 @@ func document(ctx context.Context, tx *txn.Txn, rows []string) error {
 		}
 		f.URL = u
 		doc := page.Interpret(f)
-		return writeDocument(ctx, tx, u, &doc)
+		return x.write(ctx, tx, u, &doc)
 	})
 }
 
@@ -74,14 +76,14 @@ func storedFetch(ctx context.Context, tx *txn.Txn, row string) (*page.Fetch, err
 	return &f, err
 }
 
-func writeDocument(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Document) error {
+func (x *documenter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Document) error {
 	row := schema.URLRow(u)
 	old, existed, err := readState(ctx, tx, row)
 	if err != nil {
 		return err
 	}
 	now := schema.NewURLState(doc)
-	if err := writeLinks(ctx, tx, row, doc); err != nil {
+	if err := x.writeLinks(ctx, tx, row, doc); err != nil {
 		return err
 	}
 	if err := writeFrames(ctx, tx, row, doc); err != nil {
@@ -130,22 +132,38 @@ func readState(ctx context.Context, tx *txn.Txn, row string) (schema.URLState, b
 	return s, true, err
 }
 
-func writeLinks(ctx context.Context, tx *txn.Txn, row string, doc *page.Document) error {
-	old, err := tx.Get(ctx, row, schema.Links)
+// writeLinks writes the parts of the page's links that have changed, and always the
+// first of them: it wakes links, and its timestamp is that of all.
+func (x *documenter) writeLinks(ctx context.Context, tx *txn.Txn, row string, doc *page.Document) error {
+	parts := schema.EncodeLinkParts(schema.GroupLinks(doc.Links), x.part)
+	first, err := tx.Get(ctx, row, schema.Links)
+	switch {
+	case err != nil:
+		return err
+	case len(parts) == 0 && !first.Exists,
+		len(parts) == 1 && first.Exists && bytes.Equal(parts[0], first.Data): // it says that there are no others
+		return nil
+	}
+	old, err := openLinks(ctx, tx, row, schema.Links)
 	if err != nil {
 		return err
 	}
-	if len(doc.Links) == 0 {
-		if old.Exists {
-			tx.Delete(row, schema.Links)
-			tx.Notify(row, schema.Push)
+	changed := old.parts != len(parts)
+	for i := len(parts) - 1; i >= 0; i-- {
+		was, err := old.raw(ctx, i)
+		if err != nil {
+			return err
 		}
+		if !bytes.Equal(parts[i], was) || i == 0 && changed {
+			tx.Set(row, schema.Part(schema.Links, i), parts[i])
+			changed = true
+		}
+	}
+	if !changed {
 		return nil
 	}
-	if links := schema.EncodeLinks(schema.GroupLinks(doc.Links)); !old.Exists || !bytes.Equal(links, old.Data) {
-		tx.Set(row, schema.Links, links)
-		tx.Notify(row, schema.Push)
-	}
+	deleteParts(tx, row, schema.Links, len(parts), old.parts)
+	tx.Notify(row, schema.Push)
 	return nil
 }
 

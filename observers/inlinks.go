@@ -81,7 +81,7 @@ func (v *inlinkVisit) of(ctx context.Context, tx *txn.Txn, target page.URL, left
 		if err != nil || inside {
 			return err
 		}
-		anchors, err := schema.DecodeAnchors(cols[0].Data)
+		anchors, err := schema.AnchorsIn(cols)
 		if err == nil {
 			err = fn(target, row, anchors)
 			stop = err

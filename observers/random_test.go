@@ -17,6 +17,7 @@ import (
 	"indexer/observers"
 	"indexer/observers/webtest"
 	"indexer/page"
+	"indexer/schema"
 	"indexer/txn"
 )
 
@@ -50,6 +51,11 @@ type schedule struct {
 	giant int
 	// ranks are the bounds of runs of rank, zero for as usual.
 	ranks observers.RankBounds
+	// part is how many links a part holds, and so how many a run of links inverts; 0 for as
+	// usual.
+	part int
+	// fillers gives most pages some dozens of links more.
+	fillers bool
 }
 
 // TestRandomWebs loads random webs in random order beside the observers, and
@@ -84,6 +90,17 @@ func TestRandomWebs(t *testing.T) {
 		{"ranks in parts, crashes", schedule{mode: txn.OnePhase, crashes: true, ranks: observers.RankBounds{Rows: 8, Direct: 2, Part: 2}}, 12, 60, 500},
 		{"ranks in parts, two-phase", schedule{mode: txn.TwoPhase, crashes: true, ranks: observers.RankBounds{Rows: 30, Direct: 3, Part: 2}}, 8, 40, 300},
 		{"ranks in parts, 16 workers", schedule{mode: txn.OnePhase, workers: 16, ranks: observers.RankBounds{Rows: 25, Direct: 5, Part: 4}}, 40, 10, 100},
+		{"links in parts, small", schedule{mode: txn.OnePhase, nested: true, part: 1}, 6, 400, 4000},
+		{"links in parts", schedule{mode: txn.OnePhase, nested: true, part: 2}, 40, 60, 500},
+		{"links in parts, long", schedule{mode: txn.OnePhase, nested: true, part: 4, fillers: true}, 10, 100, 1000},
+		{"links in parts, crashes", schedule{mode: txn.OnePhase, crashes: true, part: 2, rows: 2}, 12, 60, 500},
+		{"links in parts, two-phase", schedule{mode: txn.TwoPhase, part: 1}, 10, 40, 300},
+		{"links in parts, two-phase, crashes", schedule{mode: txn.TwoPhase, crashes: true, part: 2}, 8, 60, 500},
+		{"links in parts, 1 worker", schedule{mode: txn.OnePhase, workers: 1, part: 2}, 30, 10, 100},
+		{"links in parts, 2 workers", schedule{mode: txn.OnePhase, workers: 2, part: 1}, 30, 10, 100},
+		{"links in parts, 16 workers", schedule{mode: txn.OnePhase, workers: 16, part: 3, giant: 3}, 40, 10, 100},
+		{"links in parts, 16 workers, two-phase", schedule{mode: txn.TwoPhase, workers: 16, part: 2}, 12, 6, 40},
+		{"links in parts, ranks in parts", schedule{mode: txn.OnePhase, nested: true, tolerance: 0.05, part: 3, ranks: observers.RankBounds{Rows: 20, Direct: 4, Part: 3}}, 40, 40, 300},
 		{"giants, small", schedule{mode: txn.OnePhase, nested: true, giant: 1}, 8, 300, 3000},
 		{"giants", schedule{mode: txn.OnePhase, nested: true, giant: 4, rows: 5}, 40, 60, 500},
 		{"giants, coarse ranks", schedule{mode: txn.OnePhase, nested: true, giant: 2, tolerance: 0.1}, 12, 300, 2000},
@@ -128,7 +145,11 @@ func setGiant(t *testing.T, n int) {
 func runSeed(t *testing.T, seed uint64, urls int, s schedule) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 0))
-	fetches := webtest.RandomWeb(random, urls).Make(random)
+	web := webtest.RandomWeb(random, urls)
+	if s.fillers {
+		web.Weak = 80
+	}
+	fetches := web.Make(random)
 	run := func(fetches []*page.Fetch, order uint64) []string {
 		diff, err := s.run(t.Context(), order, fetches)
 		if err != nil {
@@ -202,6 +223,9 @@ type player struct {
 
 func (p *player) open(ctx context.Context, opts webtest.Options) (err error) {
 	opts.Mode, opts.Workers, opts.Tolerance = p.mode, p.workers, p.tolerance
+	if p.part > 0 {
+		opts.Part = schema.PartSize{Entries: p.part, Bytes: schema.UsualPart.Bytes}
+	}
 	opts.Step = func(step string, _ txn.Cell) error {
 		if p.crashes && p.random.IntN(150) == 0 {
 			p.crashed = true
@@ -275,7 +299,11 @@ func (p *player) restart(ctx context.Context) error {
 	if err := p.rig.Close(); err != nil {
 		return err
 	}
-	return p.open(ctx, webtest.Options{Table: p.rig.Table(), Sink: p.rig.Sink})
+	err := p.open(ctx, webtest.Options{Table: p.rig.Table(), Sink: p.rig.Sink})
+	if err != nil || p.part == 0 || p.workers > 0 {
+		return err
+	}
+	return checkInversions(ctx, p.rig.DB)
 }
 
 // loadAtOnce loads from several goroutines, in parts, with a restart of the

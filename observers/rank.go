@@ -75,7 +75,8 @@ import (
 // wakes its cluster, and has its mass written even if it is the same. Two runs of which
 // neither sees the other conflict in app:rank-journal.)
 type ranker struct {
-	watch func(RankWork) // nil: nobody
+	part  schema.PartSize // of edges
+	watch func(RankWork)  // nil: nobody
 }
 
 func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
@@ -83,7 +84,7 @@ func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	if err != nil {
 		return err
 	}
-	w := newWave(tx, tolerance)
+	w := newWave(tx, tolerance, x.part)
 	if journal, err := readJournal(ctx, tx); err != nil || journal.Parts > 0 {
 		w.later(rows) // post is registered before us: we are held while it has work
 		return err
@@ -154,13 +155,13 @@ func edgesOf(ctx context.Context, tx *txn.Txn, row string, known schema.StoredEd
 		return known, nil
 	}
 	now := schema.StoredEdges{State: state.TS, Links: links.TS}
-	now.Targets, err = targetsOf(state.Data, links.Data)
+	now.Targets, err = targetsOf(ctx, tx, row, state.Data)
 	return now, err
 }
 
-// targetsOf are the rows that a URL with this state and these links passes rank to
-// (semantics.md section 6), ascending.
-func targetsOf(stateData, linksData []byte) ([]string, error) {
+// targetsOf are the rows that a URL with this state passes rank to (semantics.md section
+// 6), ascending.
+func targetsOf(ctx context.Context, tx *txn.Txn, row string, stateData []byte) ([]string, error) {
 	if stateData == nil {
 		return nil, nil
 	}
@@ -174,14 +175,15 @@ func targetsOf(stateData, linksData []byte) ([]string, error) {
 	case state.Outcome != page.Page:
 		return nil, nil
 	}
-	links, err := schema.DecodeLinks(linksData)
+	links, err := openLinks(ctx, tx, row, schema.Links)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]string, len(links))
-	for i, l := range links {
-		rows[i] = schema.URLRow(l.Target)
-	}
+	var rows []string
+	err = links.each(ctx, func(l schema.TargetLinks) error {
+		rows = append(rows, schema.URLRow(l.Target))
+		return ctx.Err()
+	})
 	slices.Sort(rows)
-	return rows, nil
+	return slices.Compact(rows), err
 }

@@ -38,7 +38,7 @@ func wide(t *testing.T, pages, links int) []*page.Fetch {
 // TestRankBounds gives one run of rank more than it may do at a time: it does a part,
 // all that it has done is right, and the rest is notified.
 func TestRankBounds(t *testing.T) {
-	s, err := webtest.NewStage(t.Context())
+	s, err := webtest.NewStage(t.Context(), schema.UsualPart)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestJournalLaidOver(t *testing.T) {
 // posted.
 func lookBetweenRuns(t *testing.T, seed uint64, fetches []*page.Fetch) (partly int) {
 	t.Helper()
-	s, err := webtest.NewStage(t.Context())
+	s, err := webtest.NewStage(t.Context(), schema.UsualPart)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,17 +70,12 @@ var errInconsistent = errors.New("the ranks contradict each other; `indexer veri
 // visitEdges calls fn for the edges of all URLs that have some, by row.
 func visitEdges(ctx context.Context, tx *txn.Txn, fn func(row string, e schema.StoredEdges) error) error {
 	return tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
-		for _, v := range cols {
-			if v.Name != schema.Edges.Name {
-				continue
-			}
-			e, err := schema.DecodeEdges(v.Data)
-			if err == nil {
-				err = fn(row, e)
-			}
-			if err != nil {
-				return fmt.Errorf("%q: %w", row, err)
-			}
+		e, err := schema.EdgesIn(cols)
+		if err == nil && len(e.Targets) > 0 {
+			err = fn(row, e)
+		}
+		if err != nil {
+			return fmt.Errorf("%q: %w", row, err)
 		}
 		return nil
 	})

@@ -95,7 +95,7 @@ func (r *waveRows) reach(ctx context.Context, i int32) error {
 	if r.nodes[i].first != notRead {
 		return nil
 	}
-	edges, err := r.readEdges(ctx, r.row(i))
+	edges, _, err := r.readEdges(ctx, r.row(i))
 	if err != nil {
 		return err
 	}
@@ -120,10 +120,25 @@ func (r *waveRows) targets(i int32) []int32 {
 	return r.edges[n.first : n.first+n.out]
 }
 
-func (r *waveRows) readEdges(ctx context.Context, row string) (schema.StoredEdges, error) {
-	v, err := r.tx.GetOnce(ctx, row, schema.Edges)
-	if err != nil {
-		return schema.StoredEdges{}, err
+// readEdges reads the edges of a URL, and how many parts they have.
+func (r *waveRows) readEdges(ctx context.Context, row string) (edges schema.StoredEdges, parts int, err error) {
+	for further := 0; parts <= further; parts++ {
+		v, err := r.tx.GetOnce(ctx, row, schema.Part(schema.Edges, parts))
+		if err != nil {
+			return edges, 0, err
+		}
+		if parts == 0 && !v.Exists {
+			return edges, 0, nil
+		}
+		part, more, err := schema.DecodeEdgePart(v.Data)
+		if err != nil {
+			return edges, 0, err
+		}
+		if parts == 0 {
+			edges, further = part, more
+		} else {
+			edges.Targets = append(edges.Targets, part.Targets...)
+		}
 	}
-	return schema.DecodeEdges(v.Data)
+	return edges, parts, nil
 }

@@ -16,6 +16,7 @@ type wave struct {
 	bound  float64 // of residuals
 	step   float64 // of publishing
 	room   waveBounds
+	part   schema.PartSize // of edges
 	levels levels
 	visits int // edges that mass was passed along
 	pushes int
@@ -50,8 +51,8 @@ func roomFor(b waveBounds) waveBounds {
 	return b
 }
 
-func newWave(tx *txn.Txn, tolerance float64) *wave {
-	return &wave{waveRows: newWaveRows(tx), bound: ResidualBound(tolerance), step: publishStep(tolerance), room: roomFor(rankBounds)}
+func newWave(tx *txn.Txn, tolerance float64, part schema.PartSize) *wave {
+	return &wave{waveRows: newWaveRows(tx), bound: ResidualBound(tolerance), step: publishStep(tolerance), room: roomFor(rankBounds), part: part}
 }
 
 // full holds if nothing more is to be read.
@@ -83,7 +84,7 @@ func (w *wave) renew(ctx context.Context, row string) error {
 	if err := w.correct(ctx, i, row); err != nil {
 		return err
 	}
-	old, err := w.readEdges(ctx, row)
+	old, parts, err := w.readEdges(ctx, row)
 	if err != nil {
 		return err
 	}
@@ -100,12 +101,20 @@ func (w *wave) renew(ctx context.Context, row string) error {
 	}
 	w.tx.Notify(schema.AppRow, schema.Settle)
 	w.given += len(now.Targets)
-	if len(now.Targets) == 0 {
-		w.tx.Delete(row, schema.Edges)
-	} else {
-		w.tx.Set(row, schema.Edges, now.Encode())
-	}
+	w.writeEdges(row, parts, now)
 	return nil
+}
+
+// writeEdges writes the edges of a URL, which had so many parts before.
+func (w *wave) writeEdges(row string, had int, now schema.StoredEdges) {
+	var parts [][]byte
+	if len(now.Targets) > 0 {
+		parts = now.EncodeParts(w.part)
+	}
+	for i, b := range parts {
+		w.tx.Set(row, schema.Part(schema.Edges, i), b)
+	}
+	deleteParts(w.tx, row, schema.Edges, len(parts), had)
 }
 
 // correct adds a correction that was left for a node (repository/ranks.go).

@@ -52,11 +52,22 @@ func TextOf(ctx context.Context, tx *txn.Txn, u page.URL) (schema.StoredText, er
 
 // LinksOf are the counting links of a page, by target.
 func LinksOf(ctx context.Context, tx *txn.Txn, u page.URL) ([]schema.TargetLinks, error) {
-	v, err := tx.Get(ctx, schema.URLRow(u), schema.Links)
+	var links []schema.TargetLinks
+	err := VisitLinks(ctx, tx, u, func(l schema.TargetLinks) error {
+		links = append(links, l)
+		return nil
+	})
+	return links, err
+}
+
+// VisitLinks calls fn for the counting links of a page, by target, and has few of them in
+// memory at a time. A target with very many anchors comes several times in a row.
+func VisitLinks(ctx context.Context, tx *txn.Txn, u page.URL, fn func(schema.TargetLinks) error) error {
+	links, err := openLinks(ctx, tx, schema.URLRow(u), schema.Links)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return schema.DecodeLinks(v.Data)
+	return links.each(ctx, fn)
 }
 
 // FramesOf are the addresses of a page's frames, in the order of the page.

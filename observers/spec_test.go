@@ -10,6 +10,7 @@ import (
 
 	"indexer/observers"
 	"indexer/observers/webtest"
+	"indexer/schema"
 )
 
 // TestSpec runs the specifications of testdata: one directory an observer, each
@@ -23,6 +24,7 @@ import (
 //	bounds   rows=N direct=N part=N: sets those of runs of rank, until the file ends
 //	giants   members=N most=N cut=N least=N read=N: the number of members from which on a
 //	         cluster has sections, and their sizes, until the file ends
+//	parts    entries=N: how many links a part holds, on an empty repository
 //	shown    anchors=N counted=N rows=N: how many anchors a document carries, how many are
 //	         counted, how many link rows a run reads, until the file ends
 //
@@ -31,10 +33,15 @@ import (
 func TestSpec(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var stage *webtest.Stage
+		part := schema.UsualPart
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "parts" {
+				d.ScanArgs(t, "entries", &part.Entries)
+				return ""
+			}
 			if d.Cmd == "given" || stage == nil {
 				var err error
-				if stage, err = webtest.NewStage(t.Context()); err != nil {
+				if stage, err = webtest.NewStage(t.Context(), part); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -187,7 +187,7 @@ func (c *cluster) eachLinkRow(from string, fn func(*linkRow) error) error {
 			if err != nil || within {
 				return err
 			}
-			anchors, err := schema.DecodeAnchors(cols[0].Data)
+			anchors, err := schema.AnchorsIn(cols)
 			if err != nil {
 				return err
 			}

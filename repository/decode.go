@@ -27,9 +27,12 @@ var decoders = map[txn.Column]func([]byte) (any, error){
 	schema.FetchSeen:    decoder(schema.DecodeTime),
 	schema.FetchFailure: decoder(schema.DecodeFailure),
 	schema.Text:         decoder(schema.DecodeText),
-	schema.Links:        decoder(schema.DecodeLinks),
+	schema.Links:        decoder(decodeLinkPart),
+	schema.Inverted:     decoder(decodeLinkPart),
+	schema.Inverting:    decoder(decodeLinkPart),
+	schema.Inversion:    decoder(schema.DecodeInversion),
+	schema.Discovery:    decoder(schema.DecodeDiscovery),
 	schema.Frames:       decoder(schema.DecodeURLs),
-	schema.Inverted:     decoder(schema.DecodeLinks),
 	schema.State:        decoder(schema.DecodeURLState),
 	schema.Walk:         decoder(schema.DecodeWalk),
 	schema.Spread:       decoder(schema.DecodeSpread),
@@ -52,9 +55,30 @@ var decoders = map[txn.Column]func([]byte) (any, error){
 	}),
 }
 
-// decodeEdges has URLs where the stored edges have rows.
+// inParts are the columns of lists that are stored in parts, each in a column like theirs.
+var inParts = []txn.Column{schema.Links, schema.Inverted, schema.Inverting, schema.Anchors, schema.Edges}
+
+// decoderOf is the decoder of a column, or of the list that it is a part of.
+func decoderOf(c txn.Column) (func([]byte) (any, error), bool) {
+	if decode, ok := decoders[c]; ok {
+		return decode, true
+	}
+	for _, list := range inParts {
+		if _, ok := schema.PartNumber(list, c.Name); ok && list.Group == c.Group {
+			return decoders[list], true
+		}
+	}
+	return nil, false
+}
+
+func decodeLinkPart(b []byte) ([]schema.TargetLinks, error) {
+	links, _, err := schema.DecodeLinkPart(b)
+	return links, err
+}
+
+// decodeEdges has URLs where a part of the stored edges has rows.
 func decodeEdges(b []byte) (any, error) {
-	e, err := schema.DecodeEdges(b)
+	e, _, err := schema.DecodeEdgePart(b)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +101,7 @@ func decoder[T any](decode func([]byte) (T, error)) func([]byte) (any, error) {
 // DecodeValue is a value in a form that can be printed: what schema makes of it, or
 // text, or how many bytes it has. A value that schema cannot read is an error.
 func DecodeValue(c txn.Column, b []byte) (any, error) {
-	if decode, ok := decoders[c]; ok && b != nil {
+	if decode, ok := decoderOf(c); ok && b != nil {
 		v, err := decode(b)
 		if err != nil {
 			return nil, err

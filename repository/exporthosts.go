@@ -100,19 +100,11 @@ func (e *exporter) hostGraph(h *hostTable) (_ *harmonic.Graph, err error) {
 	edges := export.NewSorter(e.scratch, 0)
 	defer func() { err = errors.Join(err, edges.Close()) }()
 	err = e.tx.Scan(e.ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
-		for _, col := range cols {
-			if col.Name != schema.Edges.Name {
-				continue
-			}
-			stored, err := schema.DecodeEdges(col.Data)
-			if err != nil {
-				return err
-			}
-			if err := h.addEdges(edges, row, stored.Targets); err != nil {
-				return err
-			}
+		stored, err := schema.EdgesIn(cols)
+		if err != nil {
+			return err
 		}
-		return nil
+		return h.addEdges(edges, row, stored.Targets)
 	})
 	if err != nil {
 		return nil, err

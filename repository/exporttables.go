@@ -19,7 +19,7 @@ func (e *exporter) links(out export.Sink[export.Link]) error {
 		if err != nil {
 			return err
 		}
-		anchors, err := schema.DecodeAnchors(cols[0].Data)
+		anchors, err := schema.AnchorsIn(cols)
 		if err != nil {
 			return err
 		}

@@ -50,12 +50,16 @@ var (
 
 	// Text is title, text and language of a page. w: document
 	Text = txn.Column{Group: GroupDoc, Name: "text"}
-	// Links are the counting links of a page. w: document; o: links
+	// Links are the counting links of a page, in parts. w: document; o: links
 	Links = txn.Column{Group: GroupDoc, Name: "links"}
 	// Frames are the addresses of a page's frames, where it has any. w: document
 	Frames = txn.Column{Group: GroupDoc, Name: "frames"}
-	// Inverted are the links of a page as they stand in the link rows. w: links
+	// Inverted are the links of a page as they stand in the link rows, in parts; during
+	// an inversion, as they stood when it began. w: links
 	Inverted = txn.Column{Group: GroupDoc, Name: "inverted"}
+	// Inverting are the links that an inversion brings to the link rows, in parts.
+	// w: links
+	Inverting = txn.Column{Group: GroupDoc, Name: "inverting"}
 
 	// State is outcome, directives, target and content key. w: document; o: cluster
 	State = txn.Column{Group: GroupURL, Name: "state"}
@@ -63,6 +67,9 @@ var (
 	Walk = txn.Column{Group: GroupURL, Name: "walk"}
 	// Spread is how far a change of Walk was passed on to what leads here. w: spread
 	Spread = txn.Column{Group: GroupURL, Name: "spread"}
+	// Inversion is how far the links of a page that has very many were brought to the
+	// link rows. w: links
+	Inversion = txn.Column{Group: GroupURL, Name: "inversion"}
 	// Pending are targets of changed links whose clusters are not told yet.
 	// w: links, forward
 	Pending = txn.Column{Group: GroupURL, Name: "pending"}
@@ -72,8 +79,8 @@ var (
 
 	// Lead marks a pair row. w: document
 	Lead = txn.Column{Group: GroupLead, Name: "x"}
-	// Anchors of a pair row are the anchors of the links from source to target.
-	// w: links
+	// Anchors of a pair row are the anchors of the links from source to target, in
+	// parts. w: links
 	Anchors = txn.Column{Group: GroupLink, Name: "a"}
 	// Member marks a member's row. w: cluster
 	Member = txn.Column{Group: GroupMember, Name: "x"}
@@ -97,7 +104,7 @@ var (
 
 	// Mass is a URL's rank with what it is made of. w: rank
 	Mass = txn.Column{Group: GroupRank, Name: "mass"}
-	// Edges are where a URL passes rank to, as it last did. w: rank
+	// Edges are where a URL passes rank to, as it last did, in parts. w: rank
 	Edges = txn.Column{Group: GroupRank, Name: "edges"}
 	// Correction is what is to be added to what has come in at a URL. w: repository, rank
 	Correction = txn.Column{Group: GroupRank, Name: "correction"}

@@ -95,49 +95,31 @@ type TargetLinks struct {
 // GroupLinks brings links in the order in which they are stored: by target,
 // each with its anchors.
 func GroupLinks(links []page.Link) []TargetLinks {
-	byTarget := make(map[page.URL]int, len(links))
+	links = slices.Clone(links)
+	slices.SortFunc(links, func(a, b page.Link) int {
+		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Anchor, b.Anchor))
+	})
+	anchors := make([]string, len(links))
 	var groups []TargetLinks
-	for _, l := range links {
-		i, ok := byTarget[l.Target]
-		if !ok {
-			i = len(groups)
-			byTarget[l.Target] = i
-			groups = append(groups, TargetLinks{Target: l.Target})
+	for i, first := 0, 0; i < len(links); i++ {
+		anchors[i] = links[i].Anchor
+		if i+1 == len(links) || links[i+1].Target != links[first].Target {
+			groups = append(groups, TargetLinks{links[first].Target, anchors[first : i+1 : i+1]})
+			first = i + 1
 		}
-		groups[i].Anchors = append(groups[i].Anchors, l.Anchor)
 	}
-	for i := range groups {
-		slices.Sort(groups[i].Anchors)
-	}
-	slices.SortFunc(groups, func(a, b TargetLinks) int { return cmp.Compare(a.Target, b.Target) })
 	return groups
 }
 
-// EncodeLinks for Links and Inverted.
-func EncodeLinks(groups []TargetLinks) []byte {
-	e := enc(nil).uint(uint64(len(groups)))
-	for _, g := range groups {
-		e = e.string(string(g.Target)).strings(g.Anchors)
-	}
-	return pack(e)
-}
+// EncodeLinks for Links and Inverted, in one part.
+func EncodeLinks(groups []TargetLinks) []byte { return pack(enc(nil).links(groups)) }
 
-// DecodeLinks undoes EncodeLinks; nil bytes are no links.
+// DecodeLinks undoes EncodeLinks; nil bytes are no links. Of several parts it takes none.
 func DecodeLinks(b []byte) ([]TargetLinks, error) {
 	if b == nil {
 		return nil, nil
 	}
-	u, err := unpack(b, "links")
-	if err != nil {
-		return nil, err
-	}
-	d := newDec(u)
-	n := d.Uint()
-	var groups []TargetLinks
-	for i := uint64(0); i < n && !d.Failed(); i++ {
-		groups = append(groups, TargetLinks{Target: page.URL(d.Text()), Anchors: d.strings()})
-	}
-	return groups, d.done("links")
+	return DecodeLinkParts([][]byte{b})
 }
 
 // EncodeAnchors for Anchors.

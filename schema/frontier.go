@@ -34,6 +34,9 @@ var (
 	// Discover is never written; a weak notification says that links or target of a
 	// URL have changed. o: discover
 	Discover = txn.Column{Group: GroupFrontier, Name: "discover"}
+	// Discovery is how far the links of a page that has very many were offered to the
+	// frontier. w: discover
+	Discovery = txn.Column{Group: GroupURL, Name: "discovery"}
 	// Seed marks a seed. w: frontier
 	Seed = txn.Column{Group: GroupSeed, Name: "x"}
 	// CrawlConfig says how far the crawl goes from its seeds. w: frontier

@@ -68,10 +68,13 @@ type StoredEdges struct {
 	Targets      []string // URL rows, ascending
 }
 
-// Encode for Edges: of each target only what differs from the one before, since most
-// links stay within a site.
-func (s StoredEdges) Encode() []byte {
-	e := enc(nil).uint(s.Links).uint(s.State).uint(uint64(len(s.Targets)))
+// Encode for Edges, in one part.
+func (s StoredEdges) Encode() []byte { return enc(nil).edges(s) }
+
+// edges has of each target only what differs from the one before, since most links stay
+// within a site.
+func (e enc) edges(s StoredEdges) enc {
+	e = e.uint(s.Links).uint(s.State).uint(uint64(len(s.Targets)))
 	last := ""
 	for _, t := range s.Targets {
 		same := commonPrefix(last, t)
@@ -81,11 +84,19 @@ func (s StoredEdges) Encode() []byte {
 	return e
 }
 
-// DecodeEdges undoes Encode; nil bytes are no edges.
+// DecodeEdges undoes Encode; nil bytes are no edges. Of several parts it takes none.
 func DecodeEdges(b []byte) (StoredEdges, error) {
-	var s StoredEdges
 	if b == nil {
-		return s, nil
+		return StoredEdges{}, nil
+	}
+	return DecodeEdgeParts([][]byte{b})
+}
+
+// DecodeEdgePart decodes one part of Edges; further is, of part 0, how many others there
+// are. nil bytes are no edges.
+func DecodeEdgePart(b []byte) (s StoredEdges, further int, err error) {
+	if b == nil {
+		return s, 0, nil
 	}
 	d := newDec(b)
 	s.Links, s.State = d.Uint(), d.Uint()
@@ -107,7 +118,8 @@ func DecodeEdges(b []byte) (StoredEdges, error) {
 		}
 		s.Targets = append(s.Targets, string(last))
 	}
-	return s, d.done("edges")
+	further = d.further()
+	return s, further, d.done("edges")
 }
 
 // maxEdgeRow bounds a URL row, so that a damaged value cannot grow one from the other.

@@ -26,13 +26,17 @@ func (v *verifier) compareDocs(ctx context.Context) error {
 				err = v.compareText(u, c)
 			case schema.Links.Name:
 				said[u] = true
-				err = v.compareLinkList(u, c)
+				err = v.compareLinkList(u, schema.Links, cols)
 			case schema.Inverted.Name:
 				inverted[u] = true
-				err = v.compareLinkList(u, c)
+				err = v.compareLinkList(u, schema.Inverted, cols)
 			case schema.Frames.Name:
 				framed[u] = true
 				err = v.compareFrames(u, c)
+			case schema.Inverting.Name:
+				v.rep.add(schema.GroupDoc, string(u), c.Name, "work left over", "")
+			default:
+				v.compareLinkPart(u, c.Name, cols)
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", u, err)
@@ -82,8 +86,18 @@ func linkList(u *batch.URL) string {
 	return describeLinks(schema.GroupLinks(u.Document.Links))
 }
 
-func (v *verifier) compareLinkList(u page.URL, c txn.Version) error {
-	stored, err := schema.DecodeLinks(c.Data)
+// compareLinkPart looks for parts of lists of links that are not there.
+func (v *verifier) compareLinkPart(u page.URL, name string, cols []txn.Version) {
+	for _, list := range []txn.Column{schema.Links, schema.Inverted} {
+		if i, ok := schema.PartNumber(list, name); ok && len(schema.PartsIn(list, cols)) > i {
+			return // it was read with part 0
+		}
+	}
+	v.rep.add(schema.GroupDoc, string(u), name, "a part of no list", "")
+}
+
+func (v *verifier) compareLinkList(u page.URL, c txn.Column, cols []txn.Version) error {
+	stored, err := schema.DecodeLinkParts(schema.PartsIn(c, cols))
 	if err != nil {
 		return err
 	}

@@ -56,8 +56,8 @@ func describeMember(m schema.MemberInfo) string {
 func (v *verifier) compareLinks(ctx context.Context) error {
 	return v.comparePairs(ctx, &pairs{
 		column: schema.Anchors, kind: "links",
-		stored: func(c txn.Version) (string, error) {
-			anchors, err := schema.DecodeAnchors(c.Data)
+		stored: func(cols []txn.Version) (string, error) {
+			anchors, err := schema.AnchorsIn(cols)
 			return describeAnchors(anchors), err
 		},
 		computed: func(u *batch.URL, target page.URL) string {
@@ -102,7 +102,7 @@ func describeAnchors(anchors []string) string {
 func (v *verifier) compareLeads(ctx context.Context) error {
 	return v.comparePairs(ctx, &pairs{
 		column: schema.Lead, kind: "leads",
-		stored: func(txn.Version) (string, error) { return "lead", nil },
+		stored: func([]txn.Version) (string, error) { return "lead", nil },
 		computed: func(u *batch.URL, target page.URL) string {
 			if u.Document.Target == target {
 				return "lead"
@@ -124,7 +124,7 @@ type pairs struct {
 	column txn.Column
 	kind   string
 	// stored and computed spell what a row has and should have; "" is no row.
-	stored   func(txn.Version) (string, error)
+	stored   func(cols []txn.Version) (string, error)
 	computed func(u *batch.URL, target page.URL) string
 	targets  func(u *batch.URL) iter.Seq[page.URL] // of the rows that a URL should have, each once
 }
@@ -136,7 +136,7 @@ func (v *verifier) comparePairs(ctx context.Context, p *pairs) error {
 	found := make(map[page.URL]int) // rows that should be there, by source
 	err := v.tx.Scan(ctx, p.column.Group, "", "", func(row string, cols []txn.Version) error {
 		v.rep.Checked[p.kind]++
-		stored, err := p.stored(cols[0])
+		stored, err := p.stored(cols)
 		if err != nil {
 			return fmt.Errorf("%s: %w", readable(row), err)
 		}

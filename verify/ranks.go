@@ -56,7 +56,7 @@ func readRankRow(row string, cols []txn.Version, masses map[string]schema.Stored
 			masses[row], err = schema.DecodeMass(c.Data)
 		case schema.Edges.Name:
 			var e schema.StoredEdges
-			e, err = schema.DecodeEdges(c.Data)
+			e, err = schema.EdgesIn(cols)
 			edges[row] = e.Targets
 		}
 		if err != nil {

@@ -215,7 +215,14 @@ func (l lines) readDocs(ctx context.Context, tx *txn.Txn) error {
 				l.addFrames(u, frames)
 				continue
 			}
-			groups, err := schema.DecodeLinks(c.Data)
+			list, part := linkColumn(c.Name)
+			if part > 0 {
+				if len(schema.PartsIn(list, cols)) <= part {
+					l.add("left over %s: %s", u, c.Name)
+				}
+				continue // the list was read with part 0
+			}
+			groups, err := schema.DecodeLinkParts(schema.PartsIn(list, cols))
 			if err != nil {
 				return err
 			}
@@ -223,6 +230,16 @@ func (l lines) readDocs(ctx context.Context, tx *txn.Txn) error {
 		}
 		return nil
 	})
+}
+
+// linkColumn says which list of links a column of the document group is a part of.
+func linkColumn(name string) (txn.Column, int) {
+	for _, c := range []txn.Column{schema.Links, schema.Inverted, schema.Inverting} {
+		if i, ok := schema.PartNumber(c, name); ok {
+			return c, i
+		}
+	}
+	return txn.Column{Group: schema.GroupDoc, Name: name}, 0
 }
 
 func (l lines) readMembers(ctx context.Context, tx *txn.Txn) error {
@@ -242,7 +259,7 @@ func (l lines) readPairs(ctx context.Context, tx *txn.Txn) error {
 			}
 			var anchors []string
 			if group == schema.GroupLink {
-				anchors, err = schema.DecodeAnchors(cols[0].Data)
+				anchors, err = schema.AnchorsIn(cols)
 			}
 			l.add("%s %s -> %s: %q", group, source, target, anchors)
 			return err

@@ -26,6 +26,8 @@ type Options struct {
 	// Tolerance is the relative error that ranks keep to; 0: the default. A large one
 	// leaves many canonical URLs open.
 	Tolerance float64
+	// Part is the size of the parts of long lists; zero: schema.UsualPart.
+	Part schema.PartSize
 	// Step is txn.Options.Step.
 	Step func(step string, cell txn.Cell) error
 }
@@ -55,13 +57,16 @@ func Open(ctx context.Context, opts Options) (*Rig, error) {
 	if opts.Sink == nil {
 		opts.Sink = NewSink()
 	}
+	if opts.Part == (schema.PartSize{}) {
+		opts.Part = schema.UsualPart
+	}
 	r := &Rig{Sink: opts.Sink, opts: opts}
 	if err := r.setTolerance(ctx); err != nil {
 		return nil, err
 	}
 	tracker := observers.NewTracker()
 	var err error
-	if r.registry, err = observers.Registry(opts.Sink, tracker); err != nil {
+	if r.registry, err = observers.RegistryOf(opts.Sink, tracker, opts.Part); err != nil {
 		return nil, err
 	}
 	backlog := 0 // the default

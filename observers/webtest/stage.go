@@ -26,14 +26,15 @@ type Stage struct {
 	last     []string // what Changes saw
 }
 
-// NewStage makes one on an empty table. It has nothing that needs closing.
-func NewStage(ctx context.Context) (*Stage, error) {
+// NewStage makes one on an empty table, with long lists in parts of this size. It has
+// nothing that needs closing.
+func NewStage(ctx context.Context, part schema.PartSize) (*Stage, error) {
 	table, err := mem.New(txn.Groups(schema.Groups()...), mem.Options{})
 	if err != nil {
 		return nil, err
 	}
 	s := &Stage{Sink: NewSink()}
-	if s.registry, err = observers.Registry(s.Sink, observers.NewTracker()); err != nil {
+	if s.registry, err = observers.RegistryOf(s.Sink, observers.NewTracker(), part); err != nil {
 		return nil, err
 	}
 	if s.DB, err = txn.Open(ctx, table, txn.Options{Observers: s.registry.Observers}); err != nil {
