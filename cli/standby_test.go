@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -291,6 +292,47 @@ func TestServeBesideStopped(t *testing.T) {
 		t.Errorf("exit status %d: %s", status, replay.said.String())
 	}
 	v.leave()
+}
+
+// A directory that is free and cannot be opened: every page says so, searches go on,
+// details are refused at once, and the server takes the directory when it is mended.
+func TestServeBesideDamage(t *testing.T) {
+	data := lighthouseData(t)
+	holder, _ := serveChild(t, "", data)
+	other, s := serveChild(t, "", data)
+	other.signal(syscall.SIGSTOP)
+	other.untilStopped()
+	holder.signal(syscall.SIGKILL)
+	holder.ends()
+	manifests, err := filepath.Glob(filepath.Join(data, "store", "*", "MANIFEST"))
+	if err != nil || len(manifests) != 1 {
+		t.Fatalf("manifests %q, %v", manifests, err)
+	}
+	whole, err := os.ReadFile(manifests[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(manifests[0], []byte("no manifest at all"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other.signal(syscall.SIGCONT)
+	other.says("cannot be opened")
+	if body := s.get("/?q=lamp"); !strings.Contains(body, "The data directory cannot be opened") || !strings.Contains(body, "skerryrock.example") {
+		t.Errorf("a search beside damage:\n%s", body)
+	}
+	if status, body := s.do("/api/inspect?url=https://skerryrock.example/lamp", nil); status != http.StatusServiceUnavailable {
+		t.Errorf("details beside damage: %d %s", status, body)
+	}
+	if got := s.get("/readyz"); got != "ready\n" {
+		t.Errorf("beside damage: %q", got)
+	}
+	if err := os.WriteFile(manifests[0], whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other.says("this server has it now")
+	if body := s.get("/doc?url=https://skerryrock.example/lamp"); strings.Contains(body, "cannot be opened") {
+		t.Errorf("the page still says that the directory cannot be opened:\n%s", body)
+	}
 }
 
 // What was asked of a server that gives the directory away is asked of the next holder.
