@@ -35,9 +35,9 @@ More requests at a time are for servers of your own: --per-host N asks for them.
 
 It ends when nothing is due. With --follow it stays, and visits pages again: often
 those that change, rarely the others. --max-pages N ends it after N visits. A visit
-is one request for one URL, whatever comes of it: a page, a redirect, a 404, a
-failure. The target of a redirect is a visit of its own; robots.txt, sitemaps, feeds
-and probes are none. --max-bytes counts everything that is received; requests under
+asks for one URL, whatever comes of it: a page, a redirect, a 404, a failure. The
+target of a redirect is a visit of its own; robots.txt, sitemaps, feeds and probes
+are none. --max-bytes counts everything that is received; requests under
 way when it is reached are completed. The same command again makes the next N visits.
 
 A seed's host that does not answer is named at once, and tried again while there is
