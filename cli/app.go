@@ -22,6 +22,7 @@ type app struct {
 	flags  globalFlags
 
 	beginsCrawl bool     // this command crawls
+	process     bool     // the command is what this process is for; not so in tests
 	command     string   // as people call it: "indexer replay"
 	standby     *standby // of a server; set before it opens anything
 	// freeBytes tells what may still be written to the disk; nil: the disk itself does.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 )
 
@@ -52,6 +53,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := newApp(stdin, stdout, stderr)
+	a.process = slices.Equal(args, os.Args[1:])
 	root := a.rootCommand()
 	root.SetArgs(withCrawl(root, args))
 	err := root.ExecuteContext(ctx)

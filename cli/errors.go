@@ -90,6 +90,7 @@ const anewHint = "move DIR/index of the data directory away; replay, verify or a
 // matches decides, so the graver ones come first.
 var outcomes = []outcome{
 	{is(store.ErrNoSpace, syscall.ENOSPC), statusNoSpace, "make room on the disk and run the same command again: nothing that was loaded is lost"},
+	{is(errFault), statusFailed, "look at the disk; `indexer check` tells whether what is stored fits together"},
 	{is(store.ErrUnwritable), statusFailed, "see what became of the data directory, and run the same command again"},
 	{is(errDifferences), statusDifferences, "the index can be made anew: replay the same files into an empty data directory, and please report it"},
 	{is(errProblems), statusDifferences, "the index can be made anew: load the same pages into an empty data directory, and please report it"},

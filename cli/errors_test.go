@@ -44,6 +44,7 @@ func TestExitStatus(t *testing.T) {
 		{index.ErrNewerFormat, 2, "later one"},
 		{store.ErrNoSpace, 3, "make room"},
 		{&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, 3, "make room"},
+		{errFault, 1, "indexer check"},
 		{errors.Join(index.ErrNoIndex, store.ErrUnwritable), 1, "what became of the data directory"},
 		{store.ErrInUse, 4, "can be used all the same"},
 		{index.ErrLocked, 4, ""},

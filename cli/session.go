@@ -61,6 +61,9 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 		return nil, err
 	}
 	limitMemory(a.cfg.Memory)
+	if err := a.prepareForFaults(); err != nil {
+		return nil, err
+	}
 	crawl := &frontier.Crawl{Ranks: observers.RankOf}
 	opts := a.repositoryOptions(crawl)
 	opts.Collect = create // what loads goes on for long, and leaves old versions

@@ -20,6 +20,7 @@ var Arrows = []Arrow{
 	{"store", []string{"store"}, "a table knows neither transactions nor the web: other engines and other programs can use it"},
 	{"internal/wire", nil, "it reads fields of records, whatever they are of"},
 	{"internal/longjson", nil, "it writes objects, whatever they are of"},
+	{"internal/fault", nil, "a fault of mapped memory ends any program in the same way"},
 	{"internal/coding", nil, "content codings mean the same whoever removes them"},
 	{"txn", []string{"store", "internal/wire"}, "transactions work on any store and know nothing of the web"},
 	{"notify", []string{"txn", "store"}, "observers as a framework know nothing of what is observed"},
@@ -52,7 +53,7 @@ var Arrows = []Arrow{
 	{"internal", nil, "rules and tools stand beside the program"},
 	{"cli", []string{
 		"page", "warc", "sites", "index", "export", "loader", "observers", "notify", "txn", "store",
-		"trace", "repository", "verify", "replay", "bench", "config", "control", "progress", "crawler", "frontier", "archive", "web", "internal/longjson",
+		"trace", "repository", "verify", "replay", "bench", "config", "control", "progress", "crawler", "frontier", "archive", "web", "internal/longjson", "internal/fault",
 	}, "the command line wires the parts"},
 	{"", []string{"cli"}, "main only calls the command line"},
 }

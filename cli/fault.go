@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"indexer/internal/fault"
+	"indexer/store"
+	"indexer/store/badgerdb"
+)
+
+// afterFault is the command that a process becomes when a page of a mapped file cannot be
+// written or read (package fault). It has no other use, and is not in the help.
+const afterFault = "after-fault"
+
+var errFault = errors.New("a file below the data directory could not be written or read")
+
+// prepareForFaults lets this process become afterFault.
+func (a *app) prepareForFaults() error {
+	if !a.process {
+		return nil
+	}
+	args := []string{os.Args[0], afterFault, "--data", a.cfg.Data, "--format", a.cfg.Format}
+	if a.flags.config != "" {
+		args = append(args, "--config", a.flags.config)
+	}
+	return fault.Arm("/proc/self/exe", args, os.Environ())
+}
+
+func (a *app) afterFaultCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    afterFault,
+		Short:  "Say why the process ended whose place this one takes",
+		Args:   cobra.NoArgs,
+		Hidden: true,
+		RunE: func(*cobra.Command, []string) error {
+			free, err := badgerdb.FreeBytes(a.cfg.Data)
+			switch {
+			case err != nil:
+				return fmt.Errorf("%w: %w", errFault, err)
+			case free < badgerdb.DefaultMinFreeBytes:
+				return fmt.Errorf("%w: %d MiB free at %s, and a page of a file could not be written", store.ErrNoSpace, free>>20, a.cfg.Data)
+			}
+			return fmt.Errorf("%w, though there is room: a file in %s was cut, or the disk has failed", errFault, a.cfg.Data)
+		},
+	}
+}

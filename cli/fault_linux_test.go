@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestDiskFilledAtOnce: another process takes all that is left of the disk while a replay
+// is loading. Whichever write meets that first, of whichever part, and on whichever way, the
+// replay ends with status 3 and the usual message; and with room again it goes on.
+func TestDiskFilledAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills a disk of 420 MB")
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	mounted := filepath.Join(t.TempDir(), "disk")
+	if err := os.MkdirAll(mounted, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", mounted, "tmpfs", 0, "size=420m"); err != nil {
+		t.Skipf("a small file system cannot be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(mounted, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	data, filler := filepath.Join(mounted, "data"), filepath.Join(mounted, "filler")
+	for range 3 {
+		after := 5 + rnd.IntN(60)
+		status, said := replayOnto(t, data, func(page int) {
+			if page == after {
+				fillAtOnce(t, mounted, filler)
+			}
+		})
+		if status != statusNoSpace || !strings.Contains(said, "make room on the disk") || strings.Contains(said, "goroutine ") {
+			t.Errorf("filled after %d pages: status %d\n%s", after, status, said)
+		}
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := exec.Command("indexer", "--data", data, "check").CombinedOutput()
+	if err != nil {
+		t.Errorf("with room again: %v\n%s", err, out)
+	}
+}
+
+// replayOnto pipes pages into a replay until it ends, or there are very many.
+func replayOnto(t *testing.T, data string, before func(page int)) (status int, said string) {
+	t.Helper()
+	cmd := exec.Command("indexer", "--data", data, "replay", "-")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for page := range 2000 {
+		before(page)
+		if _, err := io.WriteString(in, largeRecord(rnd, page)); err != nil {
+			break // it has ended
+		}
+	}
+	_ = in.Close() // as above
+	_ = cmd.Wait() // the status says it
+	return cmd.ProcessState.ExitCode(), stderr.String()
+}
+
+// largeRecord is a page of 100 kB that hardly compresses, as WARC has it.
+func largeRecord(rnd *rand.Rand, page int) string {
+	var body strings.Builder
+	fmt.Fprintf(&body, "<title>Page %d</title><p>", page)
+	for body.Len() < 100_000 {
+		fmt.Fprintf(&body, "%x ", rnd.Uint64())
+	}
+	http := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", body.Len(), body.String())
+	return fmt.Sprintf("WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-%012d>\r\nWARC-Target-URI: https://large.example/%d\r\nWARC-Date: 2024-03-01T00:00:00Z\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", page, page, len(http), http)
+}
+
+// fillAtOnce takes all that is free.
+func fillAtOnce(t *testing.T, dir, file string) {
+	t.Helper()
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for size, step := int64(0), int64(64<<20); step >= 4096; {
+		if err := unix.Fallocate(int(f.Fd()), 0, size, step); err != nil {
+			step /= 2
+			continue
+		}
+		size += step
+	}
+}
