@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -105,7 +106,7 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := f.prepareArchive(); err != nil {
+	if err := f.prepareArchive(a.madeIn(f.warc)); err != nil {
 		return err
 	}
 	a.beginsCrawl = true
@@ -179,14 +180,14 @@ func (s *session) crawlConfig(ctx context.Context, asked frontier.Config, from f
 
 // prepareArchive makes the directory of --warc, and tries whether files can be made
 // there: before there is a data directory, with a crawl that cannot go on.
-func (f *crawlFlags) prepareArchive() error {
+func (f *crawlFlags) prepareArchive(mode fs.FileMode) error {
 	if f.warc == "" {
 		return nil
 	}
 	unusable := func(err error) error {
 		return &inputError{what: f.warc, reason: fmt.Sprintf("no WARC files can be written there: %v", err)}
 	}
-	if err := os.MkdirAll(f.warc, 0o755); err != nil {
+	if err := os.MkdirAll(f.warc, mode); err != nil {
 		return unusable(err)
 	}
 	probe, err := os.CreateTemp(f.warc, ".probe-*")

@@ -120,6 +120,7 @@ var outcomes = []outcome{
 	{as[*sites.Error](), statusUsage, "the form of a site's text is described in package sites"},
 	{as[*inputError](), statusUsage, ""},
 	{as[*replay.InputError](), statusUsage, ""},
+	{is(errDenied), statusFailed, "a data directory is for its owner only, unless the setting group_access opens it to its group"},
 	{is(syscall.EPIPE), statusDone, ""}, // whoever read the output has seen enough
 }
 

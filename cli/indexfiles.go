@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 
@@ -15,6 +16,9 @@ import (
 
 // openIndex opens the index files of the data directory.
 func (a *app) openIndex() (*index.Reader, error) {
+	if _, err := os.Stat(repository.IndexDir(a.cfg.Data)); errors.Is(err, fs.ErrPermission) {
+		return nil, denied(err) // SQLite only says that it cannot open the file
+	}
 	r, err := index.OpenReader(repository.IndexDir(a.cfg.Data))
 	if errors.Is(err, index.ErrNoIndex) {
 		if _, err := os.Stat(repository.StoreDir(a.cfg.Data)); err == nil {
@@ -23,7 +27,7 @@ func (a *app) openIndex() (*index.Reader, error) {
 		return nil, fmt.Errorf("%w: %s", errNoData, a.cfg.Data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("search in %s: %w", a.cfg.Data, err)
+		return nil, fmt.Errorf("search in %s: %w", a.cfg.Data, denied(err))
 	}
 	return r, nil
 }

@@ -58,7 +58,10 @@ func traceRecords(setting int) int {
 // open opens the data directory, and makes it if create says so.
 func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	if err := checkDataDir(a.cfg.Data, create); err != nil {
-		return nil, err
+		return nil, denied(err)
+	}
+	if err := a.prepareAccess(create); err != nil {
+		return nil, denied(err)
 	}
 	limitMemory(a.cfg.Memory)
 	if err := a.prepareForFaults(); err != nil {
@@ -69,11 +72,14 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	opts.Collect = create // what loads goes on for long, and leaves old versions
 	repo, err := repository.Open(ctx, a.cfg.Data, opts)
 	if err != nil {
-		return nil, err
+		return nil, denied(err)
 	}
 	s := &session{app: a, repo: repo, crawl: crawl, loads: create}
 	if s.server, err = control.Serve(a.cfg.Data, s.answer); err != nil {
 		a.log.Warn("other processes cannot ask this one", zap.Error(err))
+	}
+	if err := a.shareFiles(); err != nil {
+		a.log.Warn("not everything in the data directory is open to its group", zap.Error(err))
 	}
 	return s, nil
 }
@@ -81,7 +87,7 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 // close lets requests under way end, unless ctx has, and then closes the
 // directory. What is left to do is done after the next open.
 func (s *session) close(ctx context.Context) error {
-	return errors.Join(s.stopAnswering(ctx), s.repo.Close())
+	return errors.Join(s.stopAnswering(ctx), s.repo.Close(), s.app.shareFiles())
 }
 
 // stopAnswering takes no more requests of other processes, and lets those under way end

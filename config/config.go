@@ -11,6 +11,8 @@ import "time"
 type Config struct {
 	// Data is the directory under which the program writes everything.
 	Data string
+	// GroupAccess opens the data directory to its group.
+	GroupAccess bool
 	// LogLevel is debug, info, warn or error.
 	LogLevel string
 	// Format is text or json: the form of results on standard output.

@@ -34,6 +34,7 @@ func (s setting) list() setting {
 // settings lists all keys, in the order of config.yaml.
 var settings = slices.Concat([]setting{
 	text("data", func(c *Config) *string { return &c.Data }),
+	boolean("group_access", func(c *Config) *bool { return &c.GroupAccess }),
 	oneOf("log_level", func(c *Config) *string { return &c.LogLevel }, "debug", "info", "warn", "error"),
 	oneOf("format", func(c *Config) *string { return &c.Format }, "text", "json"),
 	number("workers", func(c *Config) *int { return &c.Workers }, 1, 256),

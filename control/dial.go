@@ -74,10 +74,18 @@ func listenIn(private, final string) (l *net.UnixListener, err error) {
 		return nil, err
 	}
 	made := filepath.Join(private, "s")
-	if err := errors.Join(os.Chmod(made, 0o600), os.Rename(made, final)); err != nil {
+	if err := errors.Join(os.Chmod(made, socketMode(filepath.Dir(final))), os.Rename(made, final)); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+// socketMode lets the group of a data directory ask if it may write there.
+func socketMode(dir string) os.FileMode {
+	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o020 != 0 {
+		return 0o660
+	}
+	return 0o600
 }
 
 // privatePrefix begins the name of the directory in which a socket is made.

@@ -7,7 +7,7 @@
 //
 // # The socket
 //
-//	DIR/control.sock    mode 0600: only the same user (and root) may ask
+//	DIR/control.sock    mode 0600: only the same user (and root) may ask; 0660 where its group may write
 //
 // Numbered invariants:
 //

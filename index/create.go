@@ -43,6 +43,15 @@ func create(ctx context.Context, dir string) error {
 }
 
 func createFile(ctx context.Context, path string) (err error) {
+	// SQLite would make a file that its group may not write, whatever the umask says. Its
+	// log files get the mode of the database.
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
 	db, err := sql.Open("sqlite", dsn(path, nil, "synchronous(FULL)"))
 	if err != nil {
 		return err

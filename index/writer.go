@@ -41,7 +41,7 @@ type Writer struct {
 // there is none. Errors: [ErrLocked] when it has a writer already, [ErrForeign]
 // and [ErrNewerFormat] when the file there cannot be used; that file is not touched.
 func OpenWriter(ctx context.Context, dir string, opts WriterOptions) (*Writer, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
 	// A foreign file is reported before anything is put beside it.

@@ -97,7 +97,7 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 			err = errors.Join(err, r.closeParts())
 		}
 	}()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}
 	// Badger's iterators end at a block that they cannot read as at the end of a

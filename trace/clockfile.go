@@ -37,7 +37,7 @@ func openClockFile(path string) (*clockFile, []clockSample, error) {
 	if len(samples) == 0 {
 		return c, nil, c.replace(nil)
 	}
-	if c.f, err = os.OpenFile(path, os.O_WRONLY, 0o644); err != nil {
+	if c.f, err = os.OpenFile(path, os.O_WRONLY, 0o666); err != nil {
 		return nil, nil, fmt.Errorf("open the times of timestamps: %w", err)
 	}
 	end := int64(len(clockMagic) + len(samples)*sampleBytes)
@@ -96,7 +96,7 @@ func (c *clockFile) replace(samples []clockSample) (err error) {
 		return nil
 	}
 	fresh := c.path + ".new"
-	f, err := os.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	f, err := os.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return fmt.Errorf("begin a file of the times of timestamps: %w", err)
 	}

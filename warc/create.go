@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 // openSuffix marks a file that is still being written, as is the custom.
@@ -29,8 +30,21 @@ func Create(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create WARC file: %w", err)
 	}
+	if err := likeDirectory(f, filepath.Dir(path)); err != nil {
+		return nil, errors.Join(fmt.Errorf("create WARC file: %w", err), f.Close())
+	}
 	buf := bufio.NewWriterSize(f, 64<<10)
 	return &File{Writer: NewWriter(buf), path: path, f: f, buf: buf}, nil
+}
+
+// likeDirectory lets those read a file who may read its directory: an archive may be
+// for others though the process makes everything else for itself.
+func likeDirectory(f *os.File, dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	return f.Chmod(info.Mode().Perm() & 0o644)
 }
 
 // Close makes the file durable, then gives it its name. If anything failed, now or

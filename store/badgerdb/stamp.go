@@ -96,13 +96,22 @@ func readStamp(dir string) (format int, err error) {
 
 // writeStamp makes a directory a table's, or brings the number of its format up to date.
 func writeStamp(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
 	if err := replaceSynced(dir, stampName, fmt.Sprintf("%s\nformat %d\n", stampMagic, formatNow)); err != nil {
 		return fmt.Errorf("store: writing the format stamp: %w", err)
 	}
 	return nil
+}
+
+// likeDirectory gives a file the rights that others have in its directory.
+func likeDirectory(f *os.File, dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	return f.Chmod(info.Mode().Perm() & 0o666)
 }
 
 // replaceSynced writes a file under a temporary name that nobody else writes, and renames
@@ -113,7 +122,7 @@ func replaceSynced(dir, name, text string) error {
 		return err
 	}
 	_, err = f.WriteString(text)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	err = errors.Join(err, likeDirectory(f, dir), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), filepath.Join(dir, name))
 	}

@@ -1,0 +1,10 @@
+//go:build unix
+
+package cli
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+func setUmask(mask fs.FileMode) { syscall.Umask(int(mask)) }
