@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"indexer/observers/webtest"
+	"indexer/schema"
 )
 
 // TestSpec loads the fetches of testdata, one a line (webtest.ParseFetch), and
@@ -41,7 +42,7 @@ func TestSpec(t *testing.T) {
 
 func newStage(t testing.TB) *webtest.Stage {
 	t.Helper()
-	s, err := webtest.NewStage(t.Context())
+	s, err := webtest.NewStage(t.Context(), schema.UsualPart)
 	if err != nil {
 		t.Fatal(err)
 	}
