@@ -28,6 +28,7 @@ var Arrows = []Arrow{
 	{"warc", []string{"page", "internal/coding"}, "a reader of files hands over fetches and knows nothing of where they go"},
 	{"crawler", []string{"page", "internal/coding"}, "a crawler hands over fetches and knows nothing of where they go"},
 	{"export", []string{"page", "internal/longjson"}, "formats are of records; where these come from is its users' affair"},
+	{"index/cksumvfs", nil, "it puts checksums on pages, whatever is on them"},
 	{"index/postings", nil, "it reads an FTS5 table, whatever that is of"},
 	{"index", []string{"page"}, "the index files are read without the store, by processes that have no repository"},
 	{"rank", nil, "it solves a graph of numbers, whatever they stand for"},

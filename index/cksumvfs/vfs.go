@@ -1,0 +1,194 @@
+// Package cksumvfs gives SQLite databases a checksum on every page.
+//
+// SQLite trusts its file: a flipped byte in a page yields another row, or none, and
+// nobody hears of it. SQLite has an extension against that, the checksum VFS
+// (https://www.sqlite.org/cksumvfs.html), which the driver does not carry. This package
+// does the same by the same means: the last [reserved] bytes of each page, which SQLite
+// leaves alone when the header says so, hold the checksum of the others. It is computed
+// when a page is written to the database file and compared when one is read from it. A page
+// that does not match fails the read with an error for which [IsFault] is true, so
+// damage costs a query its answer and never makes it a wrong one.
+//
+// Open a database by the VFS [Name] and begin it with the bytes of [Empty]. The
+// checksum covers the page number, too: a page that a disk puts in the wrong place is
+// found. Other programs read such a database as any other. What they write has no checksum and
+// counts as damage.
+//
+// # What it does not cover
+//
+// Frames of the write-ahead log carry checksums of SQLite's own, which it compares when the first
+// connection after a crash recovers the log. It stops, without a word, at the first frame that does not
+// match: whoever uses this package has to notice the missing rest by other means.
+// A log that is damaged while processes have it open is not noticed.
+package cksumvfs
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"github.com/cespare/xxhash/v2"
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Name is that of the VFS, for the parameter vfs of a data source name. [Register] comes first.
+const Name = "indexer-cksum"
+
+const (
+	// PageSize is that of all databases of this VFS.
+	PageSize = 4096
+	reserved = 8 // bytes at the end of each page
+)
+
+// fault is the result code of a read that found damage: of the family of
+// SQLITE_CORRUPT, with an extended code that SQLite does not use.
+const fault = sqlite3.SQLITE_CORRUPT | 0x5a<<8
+
+// IsFault reports whether an extended result code of SQLite says that a page did not match its checksum.
+func IsFault(code int) bool { return code == fault }
+
+// Register makes the VFS known to SQLite. It may be called any number of times.
+var Register = sync.OnceValue(register)
+
+// The VFS is the system's own, but for xOpen. For a database file xOpen puts other
+// methods into the opened file: again the system's own, but for xRead and xWrite (and what it says of them). So locks,
+// shared memory and whatever else a system does in its way stay as they are. Files other than
+// databases (logs, journals, temporary files) are not touched.
+func register() error {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	system := sqlite3.Xsqlite3_vfs_find(tls, 0)
+	if system == 0 {
+		return fmt.Errorf("cksumvfs: SQLite has no file system")
+	}
+	name, err := libc.CString(Name)
+	if err != nil {
+		return fmt.Errorf("cksumvfs: %w", err)
+	}
+	vfs := *at[sqlite3.Tsqlite3_vfs](system)
+	systemOpen = vfs.FxOpen
+	vfs.FpNext, vfs.FzName, vfs.FxOpen = 0, name, function(open)
+	p := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(vfs)))
+	if p == 0 {
+		return fmt.Errorf("cksumvfs: out of memory")
+	}
+	*at[sqlite3.Tsqlite3_vfs](p) = vfs // for the life of the process, as is the name
+	if rc := sqlite3.Xsqlite3_vfs_register(tls, p, 0); rc != sqlite3.SQLITE_OK {
+		return fmt.Errorf("cksumvfs: register: result code %d", rc)
+	}
+	return nil
+}
+
+var systemOpen uintptr // the system's xOpen
+
+func open(tls *libc.TLS, vfs, path, file uintptr, flags int32, outFlags uintptr) int32 {
+	rc := call[func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32](systemOpen)(tls, vfs, path, file, flags, outFlags)
+	if rc != sqlite3.SQLITE_OK || flags&sqlite3.SQLITE_OPEN_MAIN_DB == 0 {
+		return rc
+	}
+	f := at[sqlite3.Tsqlite3_file](file)
+	if checking := checkingMethods(tls, f.FpMethods); checking != 0 {
+		f.FpMethods = checking
+		return rc
+	}
+	call[func(*libc.TLS, uintptr) int32](at[sqlite3.Tsqlite3_io_methods](f.FpMethods).FxClose)(tls, file)
+	return sqlite3.SQLITE_NOMEM
+}
+
+// methods are those of a file. system comes last, so that the address of one is that of the other.
+type methods struct {
+	sqlite3.Tsqlite3_io_methods
+	system uintptr // the methods that these are made of
+}
+
+// checked are the methods made so far, by those of the system, of which it has a handful.
+var checked = struct {
+	sync.Mutex
+	methods map[uintptr]uintptr
+}{methods: make(map[uintptr]uintptr)}
+
+func checkingMethods(tls *libc.TLS, system uintptr) uintptr {
+	checked.Lock()
+	defer checked.Unlock()
+	if p := checked.methods[system]; p != 0 {
+		return p
+	}
+	m := methods{*at[sqlite3.Tsqlite3_io_methods](system), system}
+	m.FxRead, m.FxWrite = function(read), function(write)
+	m.FxDeviceCharacteristics = function(characteristics)
+	m.FiVersion = min(m.FiVersion, 2) // no xFetch: what is mapped would not be read
+	p := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(m)))
+	if p != 0 {
+		*at[methods](p) = m // for the life of the process
+		checked.methods[system] = p
+	}
+	return p
+}
+
+func systemMethods(file uintptr) *sqlite3.Tsqlite3_io_methods {
+	m := at[methods](at[sqlite3.Tsqlite3_file](file).FpMethods)
+	return at[sqlite3.Tsqlite3_io_methods](m.system)
+}
+
+// read compares what it reads if it is a page. SQLite also reads the header alone, which
+// says how large pages are; it reads the whole page before it uses anything else of it.
+// A page beyond the end of the file, which SQLite would take for zeros, is missing: pages
+// that were never written are in the log, or are not read.
+func read(tls *libc.TLS, file, buf uintptr, n int32, offset sqlite3.Tsqlite3_int64) int32 {
+	rc := call[func(*libc.TLS, uintptr, uintptr, int32, sqlite3.Tsqlite3_int64) int32](systemMethods(file).FxRead)(tls, file, buf, n, offset)
+	switch {
+	case n < 512: // the smallest page that SQLite has
+		return rc
+	case rc == sqlite3.SQLITE_IOERR_SHORT_READ:
+		return fault
+	case rc != sqlite3.SQLITE_OK:
+		return rc
+	case n != PageSize || offset%PageSize != 0 || !matches(bytesAt(buf), offset/PageSize):
+		return fault
+	}
+	return rc
+}
+
+// write computes the checksum in the caller's buffer. That is a page of a cache or of a checkpoint, in
+// which the reserved bytes are nobody else's.
+func write(tls *libc.TLS, file, buf uintptr, n int32, offset sqlite3.Tsqlite3_int64) int32 {
+	if n == PageSize && offset%PageSize == 0 {
+		seal(bytesAt(buf), offset/PageSize)
+	}
+	return call[func(*libc.TLS, uintptr, uintptr, int32, sqlite3.Tsqlite3_int64) int32](systemMethods(file).FxWrite)(tls, file, buf, n, offset)
+}
+
+// characteristics are the system's without one: SQLite would read parts of pages past its cache.
+func characteristics(tls *libc.TLS, file uintptr) int32 {
+	return call[func(*libc.TLS, uintptr) int32](systemMethods(file).FxDeviceCharacteristics)(tls, file) &^ sqlite3.SQLITE_IOCAP_SUBPAGE_READ
+}
+
+func checksum(page []byte, number int64) uint64 {
+	// The number goes in by multiplication with a large odd number, so that no two pages
+	// differ in a few low bits only.
+	return xxhash.Sum64(page[:PageSize-reserved]) ^ uint64(number+1)*0x9e3779b97f4a7c15
+}
+
+func seal(page []byte, number int64) {
+	binary.LittleEndian.PutUint64(page[PageSize-reserved:], checksum(page, number))
+}
+
+func matches(page []byte, number int64) bool {
+	return binary.LittleEndian.Uint64(page[PageSize-reserved:]) == checksum(page, number)
+}
+
+// SQLite's memory is outside of Go's, and so are its pointers, which Go sees as numbers. They
+// are turned into pointers by way of their own address, which the garbage collector never looks behind.
+
+func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
+
+func bytesAt(address uintptr) []byte { return unsafe.Slice(at[byte](address), PageSize) }
+
+// call makes a function of one of SQLite's function pointers, which is a pointer to what
+// Go calls through.
+func call[F any](pointer uintptr) F { return *(*F)(unsafe.Pointer(&struct{ uintptr }{pointer})) }
+
+// function is the reverse of call. f is a function of this package, not a closure: it must never move.
+func function[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
