@@ -25,6 +25,7 @@ type app struct {
 	process     bool     // the command is what this process is for; not so in tests
 	command     string   // as people call it: "indexer replay"
 	standby     *standby // of a server; set before it opens anything
+	reindexes   bool     // this command rebuilds the index files, whatever is in their place
 	// freeBytes tells what may still be written to the disk; nil: the disk itself does.
 	freeBytes func() (int64, error)
 

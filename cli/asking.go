@@ -27,6 +27,7 @@ var questions = map[string]question{
 	"scan":    scan,
 	"wait":    waitQuiet,
 	"check":   checkStore,
+	"reindex": reindex,
 	"gc":      gc,
 	"dead":    dead,
 	"web":     answerWeb,

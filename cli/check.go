@@ -14,13 +14,15 @@ import (
 )
 
 const checkHelp = `
-Check whether what is stored fits together: keys, records and their order, values
-that records point to, locks and their primaries, notifications and the observers
-they are for. Each problem is told with its place.
+Check whether what is stored fits together. In the store: keys, records and their
+order, values that records point to, locks and their primaries, notifications and
+the observers they are for. In the index files: checksums of all pages and rows,
+texts, full-text entries, and whether their documents and ranks are those that the
+store has exported. Each problem is told with its place.
 
-It reads the store once and computes nothing anew, so it is fast; whether the index
-is what the fetches mean, ` + "`indexer verify`" + ` tells. It may run beside everything else,
-and sees one instant. While another process has the data directory, that process is
+It reads everything once and computes no document anew; whether the index is what
+the fetches mean, ` + "`indexer verify`" + ` tells. It may run beside everything else, and sees
+one instant. While another process has the data directory, that process is
 asked.`
 
 func (a *app) checkCommand() *cobra.Command {
@@ -36,8 +38,11 @@ func (a *app) checkCommand() *cobra.Command {
 	}
 }
 
-// errProblems: check found some.
-var errProblems = errors.New("what is stored does not fit together")
+// errProblems: check found some, errIndexProblems in the index files.
+var (
+	errProblems      = errors.New("what is stored does not fit together")
+	errIndexProblems = errors.New("the index files are damaged")
+)
 
 func checkStore(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
 	rep, err := r.Check(ctx)
@@ -51,6 +56,9 @@ func checkStore(ctx context.Context, r *repository.Repository, req control.Reque
 	}
 	if rep.Total > 0 {
 		err = errors.Join(fmt.Errorf("%s: %w", count(rep.Total, "problem"), errProblems), err)
+	}
+	if n := len(rep.Index.Problems); n > 0 {
+		err = errors.Join(fmt.Errorf("%s: %w", count(n, "problem"), errIndexProblems), err)
 	}
 	return err
 }
@@ -66,9 +74,11 @@ func checkText(rep *repository.CheckReport) string {
 	} {
 		t.row(c.name, fmt.Sprint(c.n)+" checked")
 	}
-	if rep.Total == 0 {
+	t.row("documents", fmt.Sprint(rep.Index.Documents)+" in the index files checked")
+	if rep.Total+len(rep.Index.Problems) == 0 {
 		t.row("problems", "none")
 	}
 	list(t, "problems", rep.Problems, txn.Problem.String)
+	list(t, "index files", rep.Index.Problems, plain)
 	return t.String()
 }

@@ -27,7 +27,7 @@ func checkDataDir(dir string, create bool) error {
 		switch name := e.Name(); {
 		case name == "store":
 			return nil
-		case name != "index" && name != "lost+found" && !strings.HasPrefix(name, "."):
+		case name != "index" && name != "index.mark" && name != "lost+found" && !strings.HasPrefix(name, "."):
 			foreign = name
 		}
 	}

@@ -82,17 +82,18 @@ type outcome struct {
 	hint    string
 }
 
-// anewHint is for index files that are of no use, beside a repository that has
+// reindexHint is for index files that are of no use, beside a store that has
 // everything.
-const anewHint = "move DIR/index of the data directory away; replay, verify or any other command but query then exports all documents to it anew"
+const reindexHint = "`indexer reindex` rebuilds the index files from the store; nothing is lost"
 
 // outcomes is the one place where errors become exit statuses. The first that
 // matches decides, so the graver ones come first.
 var outcomes = []outcome{
-	{is(store.ErrNoSpace, syscall.ENOSPC), statusNoSpace, "make room on the disk and run the same command again: nothing that was loaded is lost"},
+	{isFull, statusNoSpace, "make room on the disk and run the same command again: nothing that was loaded is lost"},
 	{is(errFault), statusFailed, "look at the disk; `indexer check` tells whether what is stored fits together"},
 	{is(store.ErrUnwritable), statusFailed, "see what became of the data directory, and run the same command again"},
 	{is(errDifferences), statusDifferences, "the index can be made anew: replay the same files into an empty data directory, and please report it"},
+	{onlyIndexProblems, statusDifferences, reindexHint},
 	{is(errProblems), statusDifferences, "the index can be made anew: load the same pages into an empty data directory, and please report it"},
 	{is(errNothingFetched), statusFailed, "check the seeds' hosts and the network; what could not be fetched is kept, and the same command tries it again"},
 	{is(errStillBusy), statusFailed, "`indexer stats` tells what is left"},
@@ -102,7 +103,8 @@ var outcomes = []outcome{
 	{is(notify.ErrNoLetter), statusUsage, "`indexer dead list` lists what there is"},
 	{is(web.ErrAddress), statusUsage, ""},
 	{is(web.ErrExposed), statusUsage, "or listen on 127.0.0.1, and let a proxy with TLS in front of it be reached"},
-	{index.IsDamage, statusFailed, anewHint},
+	{is(index.ErrBehind), statusFailed, reindexHint},
+	{index.IsDamage, statusFailed, reindexHint},
 	{is(store.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
 	{is(control.ErrSilent), statusInUse, "see what it waits for, or end it: what it loaded is saved, and the same command again goes on"}, // see silentHint
 	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "until that process is done, the commands that only look or wait (query, inspect, stats, export, verify, scan, check, wait, …) can be used all the same"},
@@ -110,9 +112,10 @@ var outcomes = []outcome{
 	{as[*interruptedError](), statusInterrupted, "everything up to here is saved; the same command again goes on"},
 	{is(errInterrupted, context.Canceled), statusInterrupted, "the result is not complete; run the same command again"},
 	{is(errNoData, index.ErrNoIndex), statusUsage, "fill it with `indexer crawl SEEDS.txt` or `indexer replay FILE.warc.gz`, or name another directory with --data"},
-	{is(errNoIndexFiles), statusUsage, "`indexer wait` makes them again from what is stored"},
-	{is(index.ErrForeign), statusUsage, anewHint},
-	{is(errForeign, store.ErrForeign, repository.ErrOtherIndex), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
+	{is(errNoIndexFiles), statusUsage, reindexHint},
+	{is(index.ErrForeign, index.ErrOldFormat, repository.ErrOtherIndex), statusUsage, reindexHint},
+	{is(errForeign, store.ErrForeign), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
+	{is(repository.ErrReindexing), statusFailed, "queries are answered meanwhile"},
 	{is(store.ErrNewerFormat, index.ErrNewerFormat), statusUsage, "use the version of the program that wrote it, or a later one; nothing was changed"},
 	{as[*usageError](), statusUsage, ""},   // says it itself
 	{as[*config.Error](), statusUsage, ""}, // see configHint
@@ -124,6 +127,10 @@ var outcomes = []outcome{
 	{is(syscall.EPIPE), statusDone, ""}, // whoever read the output has seen enough
 }
 
+func isFull(err error) bool {
+	return errors.Is(err, store.ErrNoSpace) || errors.Is(err, syscall.ENOSPC) || index.IsFull(err)
+}
+
 func is(targets ...error) func(error) bool {
 	return func(err error) bool {
 		for _, t := range targets {
@@ -133,6 +140,11 @@ func is(targets ...error) func(error) bool {
 		}
 		return false
 	}
+}
+
+// onlyIndexProblems: a check found the store sound, and the index files not.
+func onlyIndexProblems(err error) bool {
+	return errors.Is(err, errIndexProblems) && !errors.Is(err, errProblems)
 }
 
 func as[T error]() func(error) bool {

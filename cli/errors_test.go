@@ -37,7 +37,7 @@ func TestExitStatus(t *testing.T) {
 		{&replay.InputError{Name: "a.warc", Err: syscall.EIO}, 2, ""},
 		{&sites.Error{File: "a.txt", Line: 3, Err: errors.New("no")}, 2, ""},
 		{errNoData, 2, "indexer replay FILE.warc.gz"},
-		{errNoIndexFiles, 2, "`indexer wait`"},
+		{errNoIndexFiles, 2, "`indexer reindex`"},
 		{index.ErrNoIndex, 2, "indexer replay FILE.warc.gz"},
 		{store.ErrForeign, 2, "nothing was changed"},
 		{store.ErrNewerFormat, 2, "later one"},

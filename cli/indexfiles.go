@@ -97,7 +97,16 @@ func (f *indexFiles) ready(ctx context.Context) error {
 
 func (f *indexFiles) use(do func(*index.Reader) error) error {
 	r := f.take()
-	return errors.Join(do(r.Reader), f.giveBack(r))
+	err := do(r.Reader)
+	if err != nil && r.Replaced() {
+		// A rebuild has ended meanwhile, and removed the files that the reader wanted to open once more.
+		now := f.take()
+		if now != r {
+			err = do(now.Reader)
+		}
+		err = errors.Join(err, f.giveBack(now))
+	}
+	return errors.Join(err, f.giveBack(r))
 }
 
 // take gives the files that are there now. What cannot be opened leaves the old ones.

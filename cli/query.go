@@ -100,7 +100,7 @@ func (a *app) query(cmd *cobra.Command, words string, f queryFlags) (err error) 
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	if r.NeedsRebuild() {
-		_, _ = fmt.Fprintln(a.stderr, "the index was made by another version of this program; some pages may not be found until `indexer stats` has opened it once")
+		_, _ = fmt.Fprintln(a.stderr, "the index was made by another version of this program, and some pages may not be found; `indexer reindex` rebuilds it")
 	}
 	res, err := r.Search(cmd.Context(), words, index.Options{
 		Limit: a.cfg.Query.Limit, Offset: f.offset, Weights: a.weights(), PerHost: a.cfg.Query.PerHost, Sort: order, Explain: f.explain, Verbatim: f.verbatim,

@@ -44,6 +44,7 @@ func (a *app) repositoryOptions(crawl *frontier.Crawl) repository.Options {
 			return crawl.Resume(ctx, db, a.beginsCrawl)
 		},
 		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, RankTolerance: a.cfg.RankTolerance, History: a.cfg.History, Trace: traceRecords(a.cfg.Trace), Log: a.log,
+		Reindex: a.reindexes,
 	}
 }
 

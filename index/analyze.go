@@ -13,7 +13,7 @@ import (
 )
 
 // AnalyzerVersion names what the analysis produces. An index made by another
-// version still opens; [Writer.NeedsRebuild] says so and [Writer.Rebuild] mends it.
+// version still opens; [Writer.NeedsRebuild] says so, and it is to be made again.
 const AnalyzerVersion = 3
 
 // MaxIndexedText is how much of a document's text is searchable, in bytes. All

@@ -80,6 +80,7 @@ type stored struct {
 	seq     int64
 	url     string
 	hash    []byte
+	digest  []byte
 }
 
 func (t *tables) change(p *prepared) error {
@@ -88,6 +89,8 @@ func (t *tables) change(p *prepared) error {
 		return err
 	}
 	seq := int64(p.Seq)
+	t.state.Seq = max(t.state.Seq, p.Seq)
+	own.cluster = p.Cluster[:]
 	if !found {
 		var dead int64
 		buried, err := t.row("SELECT seq FROM tombstones WHERE cluster=?", []any{p.Cluster[:]}, &dead)
@@ -101,14 +104,14 @@ func (t *tables) change(p *prepared) error {
 		return nil // rule 1
 	}
 	if p.Doc == nil {
-		return t.bury(own.id, p.Cluster[:], seq) // rule 2
+		return t.bury(&own, seq) // rule 2
 	}
 	wins, err := t.claimURL(p)
 	if err != nil {
 		return err
 	}
 	if !wins {
-		return t.bury(own.id, p.Cluster[:], seq) // rule 3, the newcomer loses
+		return t.bury(&own, seq) // rule 3, the newcomer loses
 	}
 	if found {
 		return t.replace(p, own)
@@ -120,33 +123,34 @@ func (t *tables) change(p *prepared) error {
 // cluster, or reports that p may not have it.
 func (t *tables) claimURL(p *prepared) (bool, error) {
 	var h stored
-	found, err := t.row("SELECT id, cluster, seq FROM docs WHERE url=?", []any{string(p.Doc.URL)}, &h.id, &h.cluster, &h.seq)
+	found, err := t.row("SELECT id, cluster, seq, digest FROM docs WHERE url=?", []any{string(p.Doc.URL)}, &h.id, &h.cluster, &h.seq, &h.digest)
 	if err != nil || !found || bytes.Equal(h.cluster, p.Cluster[:]) {
 		return true, err
 	}
 	if h.seq > int64(p.Seq) || h.seq == int64(p.Seq) && bytes.Compare(h.cluster, p.Cluster[:]) > 0 {
 		return false, nil
 	}
-	return true, t.bury(h.id, h.cluster, h.seq)
+	return true, t.bury(&h, h.seq)
 }
 
 func (t *tables) byCluster(c page.ContentKey) (stored, bool, error) {
 	var s stored
-	found, err := t.row("SELECT id, seq, url, hash FROM docs WHERE cluster=?", []any{c[:]}, &s.id, &s.seq, &s.url, &s.hash)
+	found, err := t.row("SELECT id, seq, url, hash, digest FROM docs WHERE cluster=?", []any{c[:]}, &s.id, &s.seq, &s.url, &s.hash, &s.digest)
 	return s, found, err
 }
 
-// bury removes a cluster's document, if it has one (id is not 0), and leaves a tombstone.
-func (t *tables) bury(id int64, cluster []byte, seq int64) error {
-	if id != 0 {
+// bury removes a cluster's document, if it has one (its id is not 0), and leaves a tombstone.
+func (t *tables) bury(d *stored, seq int64) error {
+	if d.id != 0 {
 		for _, q := range []string{
 			"DELETE FROM docs WHERE id=?", "DELETE FROM ranks WHERE id=?", "DELETE FROM times WHERE id=?",
 		} {
-			if err := t.exec(q, id); err != nil {
+			if err := t.exec(q, d.id); err != nil {
 				return err
 			}
 		}
-		t.fullText[id] = nil
+		t.fullText[d.id] = nil
+		t.removed(d.cluster, d.digest)
 	}
-	return t.exec("INSERT INTO tombstones(cluster, seq) VALUES(?,?) ON CONFLICT(cluster) DO UPDATE SET seq=excluded.seq", cluster, seq)
+	return t.exec("INSERT INTO tombstones(cluster, seq) VALUES(?,?) ON CONFLICT(cluster) DO UPDATE SET seq=excluded.seq", d.cluster, seq)
 }

@@ -50,7 +50,6 @@ func TestSinceWhenItCanBeFound(t *testing.T) {
 			return w.SetRanks(t.Context(), []RankUpdate{{Cluster: key("first"), Seq: 9, Rank: 3}})
 		},
 		"another document": func() error { return w.Apply(t.Context(), []Change{Upsert(doc("other", 1, "https://c.example/"))}) },
-		"analysis anew":    func() error { return w.Rebuild(t.Context()) },
 	} {
 		if err := change(); err != nil {
 			t.Fatal(err)

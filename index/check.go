@@ -18,8 +18,9 @@ var agreements = []struct{ wrong, query string }{
 }
 
 // Check looks for damage: SQLite's integrity check, which includes that of the
-// full-text index, agreement between the tables, and every stored text can be
-// read. It reads the whole index. The error wraps [ErrCorrupt] and says what was found.
+// full-text index, agreement between the tables, every document against its checksums, and the
+// full-text entries against those that the documents would get today. It reads the whole index. The error
+// wraps [ErrCorrupt] and says what was found.
 func (v *View) Check(ctx context.Context) error {
 	var found []error
 	damage, err := v.integrity(ctx)
@@ -40,7 +41,7 @@ func (v *View) Check(ctx context.Context) error {
 	} else if n > 0 {
 		found = append(found, fmt.Errorf("%d documents whose length is not that of their full-text entry", n))
 	}
-	if err := v.Documents(ctx, func(Document) error { return nil }); err != nil {
+	if err := v.checkDocuments(ctx); err != nil {
 		found = append(found, err)
 	}
 	if ctx.Err() != nil {
@@ -49,7 +50,7 @@ func (v *View) Check(ctx context.Context) error {
 	if len(found) == 0 {
 		return nil
 	}
-	return fmt.Errorf("index %s: %w: delete it and export again, the store has everything: %w", v.dir, ErrCorrupt, errors.Join(found...))
+	return fmt.Errorf("index %s: %w: %s: %w", v.dir, ErrCorrupt, v.path, errors.Join(found...))
 }
 
 func (v *View) integrity(ctx context.Context) (damage []error, err error) {
@@ -79,4 +80,32 @@ func (v *View) integrity(ctx context.Context) (damage []error, err error) {
 		damage = append(damage, err)
 	}
 	return damage, nil
+}
+
+// checkDocuments reads every document, which compares its checksums, and then their sum.
+func (v *View) checkDocuments(ctx context.Context) error {
+	var read State
+	var want termSums
+	err := v.Documents(ctx, func(d Document) error {
+		want.addDocument(&d)
+		read.Documents++
+		read.Sum.Add(d.Cluster, d.Digest)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	m, err := readMeta(ctx, v.tx)
+	if err != nil {
+		return err
+	}
+	if have, err := v.storedTerms(ctx); err != nil {
+		return err
+	} else if have != want && m.analyzer == AnalyzerVersion {
+		return errors.New("full-text entries are not those of the documents")
+	}
+	if read.Documents != v.state.Documents || read.Sum != v.state.Sum {
+		return fmt.Errorf("%d documents, and not those that were written, which are %d", read.Documents, v.state.Documents)
+	}
+	return nil
 }

@@ -31,6 +31,9 @@ type Document struct {
 	// first; Inlinks is the true number of inlinks.
 	Anchors []Anchor
 	Inlinks int
+
+	// Digest is the caller's, of whatever it wants to compare documents by ([State]).
+	Digest [8]byte
 }
 
 // Anchor is one distinct text by which other pages link to a cluster.

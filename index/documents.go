@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"time"
 
 	"indexer/page"
 )
 
-const selectDocument = `SELECT d.cluster, d.seq, d.url, d.title, d.language, d.inlinks, d.members_total, d.members, d.anchors, d.head, d.rest, t.fetched, r.rank
+const selectDocument = `SELECT ` + rowColumns + `, d.head, d.rest, t.fetched, r.rank
 	FROM docs d JOIN times t ON t.id=d.id JOIN ranks r ON r.id=d.id `
 
 // Documents calls fn with every stored document, in the byte order of URLs, until
@@ -18,20 +20,20 @@ const selectDocument = `SELECT d.cluster, d.seq, d.url, d.title, d.language, d.i
 func (v *View) Documents(ctx context.Context, fn func(Document) error) (err error) {
 	rows, err := v.tx.QueryContext(ctx, selectDocument+"ORDER BY d.url")
 	if err != nil {
-		return fmt.Errorf("index %s: documents: %w", v.dir, err)
+		return explain(v.dir, v.path, "documents", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		d, err := scanDocument(rows)
 		if err != nil {
-			return fmt.Errorf("index %s: documents: %w", v.dir, err)
+			return explain(v.dir, v.path, "documents", err)
 		}
 		if err := fn(d); err != nil {
 			return err
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("index %s: documents: %w", v.dir, err)
+		return explain(v.dir, v.path, "documents", err)
 	}
 	return nil
 }
@@ -43,31 +45,45 @@ func (v *View) Document(ctx context.Context, url string) (Document, bool, error)
 		return Document{}, false, nil
 	}
 	if err != nil {
-		return Document{}, false, fmt.Errorf("index %s: document: %w", v.dir, err)
+		return Document{}, false, explain(v.dir, v.path, "document", err)
 	}
 	return d, true, nil
 }
 
-func scanDocument(row interface{ Scan(...any) error }) (Document, error) {
-	var d Document
-	var cluster, members, anchors, head, rest sql.RawBytes
-	var seq, fetched int64
-	scan := []any{&cluster, &seq, &d.URL, &d.Title, &d.Language, &d.Inlinks, &d.MembersTotal, &members, &anchors, &head, &rest, &fetched, &d.Rank}
-	if _, single := row.(*sql.Row); single { // RawBytes are for Rows only
-		scan[0], scan[7], scan[8], scan[9], scan[10] = (*[]byte)(&cluster), (*[]byte)(&members), (*[]byte)(&anchors), (*[]byte)(&head), (*[]byte)(&rest)
-	}
-	if err := row.Scan(scan...); err != nil {
+func scanDocument(row interface{ Scan(...any) error }) (d Document, err error) {
+	var s storedRow
+	var head, rest []byte
+	var fetched int64
+	if err := s.scan(row.Scan, &head, &rest, &fetched, &d.Rank); err != nil {
 		return d, err
 	}
-	if len(cluster) != len(page.ContentKey{}) {
-		return d, fmt.Errorf("%w: %s: content key of %d bytes", ErrCorrupt, d.URL, len(cluster))
-	}
-	d.Cluster, d.Seq, d.FetchedAt = page.ContentKey(cluster), uint64(seq), unpackTime(fetched)
-	var err error
+	d.Cluster, d.Seq, d.FetchedAt = page.ContentKey(s.cluster), uint64(s.seq), unpackTime(fetched)
+	d.URL, d.Title, d.Language = page.URL(s.url), string(s.title), string(s.language)
+	d.Inlinks, d.MembersTotal, d.Digest = int(s.inlinks), int(s.membersTotal), [8]byte(s.digest)
 	if d.Text, err = unpack(head, rest); err != nil {
 		return d, fmt.Errorf("%s: %w", d.URL, err)
 	}
-	return d, errors.Join(fromJSON(members, &d.Members), fromJSON(anchors, &d.Anchors))
+	if err := errors.Join(fromJSON(s.members, &d.Members), fromJSON(s.anchors, &d.Anchors)); err != nil {
+		return d, fmt.Errorf("%s: %w", d.URL, err)
+	}
+	if hashText(&d) != textHash(s.hash) {
+		return d, fmt.Errorf("%w: %s: its text is not the one that was stored", ErrCorrupt, d.URL)
+	}
+	return d, nil
+}
+
+// scan scans the columns of rowColumns, and then others, and refuses a row that does not
+// match its checksum.
+func (r *storedRow) scan(scan func(...any) error, others ...any) error {
+	var sum int64
+	columns := []any{&r.cluster, &r.seq, &r.url, &r.hash, &r.language, &r.title, &r.inlinks, &r.membersTotal, &r.members, &r.anchors, &r.digest, &sum}
+	if err := scan(append(columns, others...)...); err != nil {
+		return err
+	}
+	if r.sum() != sum || len(r.cluster) != len(page.ContentKey{}) || len(r.hash) != len(textHash{}) || len(r.digest) != 8 {
+		return fmt.Errorf("%w: %q: its row does not have its checksum", ErrCorrupt, r.url)
+	}
+	return nil
 }
 
 // fromJSON reads a list as jsonList wrote it; an empty one gives nil.
@@ -79,4 +95,47 @@ func fromJSON[T any](data []byte, list *[]T) error {
 		return fmt.Errorf("%w: stored list: %w", ErrCorrupt, err)
 	}
 	return nil
+}
+
+// Entry is a document without what it says.
+type Entry struct {
+	Cluster   page.ContentKey
+	Digest    [8]byte
+	URL       page.URL
+	Rank      float64
+	FetchedAt time.Time
+}
+
+// Entries are all documents, by cluster. It ends with the first error.
+func (v *View) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		err := v.entries(ctx, func(e Entry) bool { return yield(e, nil) })
+		if err != nil {
+			yield(Entry{}, explain(v.dir, v.path, "entries", err))
+		}
+	}
+}
+
+func (v *View) entries(ctx context.Context, yield func(Entry) bool) (err error) {
+	rows, err := v.tx.QueryContext(ctx, "SELECT d.cluster, d.digest, d.url, t.fetched, r.rank FROM docs d JOIN times t ON t.id=d.id JOIN ranks r ON r.id=d.id ORDER BY d.cluster")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var e Entry
+		var cluster, digest sql.RawBytes
+		var fetched int64
+		if err := rows.Scan(&cluster, &digest, &e.URL, &fetched, &e.Rank); err != nil {
+			return err
+		}
+		if len(cluster) != len(e.Cluster) || len(digest) != len(e.Digest) {
+			return fmt.Errorf("%w: %s: content key or digest", ErrCorrupt, e.URL)
+		}
+		e.Cluster, e.Digest, e.FetchedAt = page.ContentKey(cluster), [8]byte(digest), unpackTime(fetched)
+		if !yield(e) {
+			return nil
+		}
+	}
+	return rows.Err()
 }

@@ -2,8 +2,12 @@ package index
 
 import (
 	"errors"
+	"fmt"
+	"syscall"
 
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"indexer/index/cksumvfs"
 )
 
 // Sentinels that callers tell apart, with errors.Is.
@@ -16,16 +20,17 @@ var (
 	ErrForeign = errors.New("not an index file")
 	// ErrNewerFormat: the index was written by a newer version of the program.
 	ErrNewerFormat = errors.New("index format is newer than this program")
-	// ErrOldFormat: the index was written by an older version and no writer has
-	// brought it up to date yet.
+	// ErrOldFormat: the index was written by an older version.
 	ErrOldFormat = errors.New("index format is older than this program")
 	// ErrClosed: the writer has been closed.
 	ErrClosed = errors.New("index writer is closed")
 	// ErrInvalid: a change that cannot be stored (no URL, a rank that is not a
 	// finite number, …). Nothing of the call that carried it was applied.
 	ErrInvalid = errors.New("invalid change")
-	// ErrCorrupt: [View.Check] found the files damaged or in disagreement.
+	// ErrCorrupt: the files are damaged, or in disagreement.
 	ErrCorrupt = errors.New("index is damaged")
+	// ErrBehind: the files are sound, and older than what was written last.
+	ErrBehind = errors.New("index is behind what was written to it")
 )
 
 // UsageError says what is wrong with a query or its options, in words for the
@@ -34,6 +39,25 @@ type UsageError struct{ Reason string }
 
 // Error is the reason, without a prefix.
 func (e *UsageError) Error() string { return e.Reason }
+
+// explain says what failed on which index. Damage is said to be that, with the file: SQLite
+// names neither.
+func explain(dir, path, what string, err error) error {
+	if !IsDamage(err) || errors.Is(err, ErrCorrupt) {
+		return fmt.Errorf("index %s: %s: %w", dir, what, err)
+	}
+	if cksumvfs.IsFault(extendedCode(err)) {
+		return fmt.Errorf("index %s: %s: %w: a page of %s does not have its checksum: %w", dir, what, ErrCorrupt, path, err)
+	}
+	return fmt.Errorf("index %s: %s: %w: %s: %w", dir, what, ErrCorrupt, path, err)
+}
+
+// IsFull reports whether an error means that the disk is full: SQLite tells that of its shared memory in
+// another way.
+func IsFull(err error) bool {
+	code := extendedCode(err)
+	return code&0xff == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE || errors.Is(err, syscall.ENOSPC)
+}
 
 // IsDamage reports whether an error means that the index files cannot be read as
 // they are: what Check found, or what SQLite ran into.

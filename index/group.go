@@ -120,5 +120,11 @@ func (w *Writer) transaction(group []*request) error {
 	if err := w.tx.commit(); err != nil {
 		return fmt.Errorf("index %s: commit: %w", w.dir, errors.Join(err, w.tx.rollback()))
 	}
-	return nil
+	w.applied.Store(w.tx.saved.Applied)
+	if w.mark == nil {
+		return nil
+	}
+	// It is committed. If the mark cannot be written, nobody is told so, and what was
+	// applied is applied again, which changes nothing.
+	return w.mark.put(mark{w.meta.id, w.tx.saved.Applied})
 }

@@ -137,20 +137,6 @@ func (t *tables) flushLengths() error {
 	return nil
 }
 
-// fillLengths makes the table lengths of an index that had none, from what FTS5 knows.
-func fillLengths(ctx context.Context, tx *sql.Tx) error {
-	blocks, err := storedLengths(ctx, tx)
-	if err != nil {
-		return err
-	}
-	for block, tokens := range blocks {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO lengths(block, tokens) VALUES(?,?)", block, tokens); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // storedLengths are the lengths of all documents as FTS5 has them: for each column a variable-length integer.
 func storedLengths(ctx context.Context, q querier) (blocks lengthBlocks, err error) {
 	rows, err := q.QueryContext(ctx, "SELECT id, sz FROM fts_docsize ORDER BY id")

@@ -39,6 +39,7 @@ func (w *Writer) SetRanks(ctx context.Context, ranks []RankUpdate) error {
 	return inBatches(ranks, func(batch []RankUpdate) error {
 		return w.submit(ctx, len(batch)/10+1, func(t *tables) error {
 			for _, r := range batch {
+				t.state.Seq = max(t.state.Seq, r.Seq)
 				err := t.exec("UPDATE ranks SET rank=?, seq=? WHERE id=(SELECT id FROM docs WHERE cluster=?) AND seq<?",
 					r.Rank, int64(r.Seq), r.Cluster[:], int64(r.Seq))
 				if err != nil {

@@ -46,10 +46,12 @@ func (l *writerLock) release() error {
 }
 
 // sqliteCode is the primary result code of an SQLite error, 0 for others.
-func sqliteCode(err error) int {
+func sqliteCode(err error) int { return extendedCode(err) & 0xFF }
+
+func extendedCode(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
-		return e.Code() & 0xFF
+		return e.Code()
 	}
 	return 0
 }

@@ -22,12 +22,14 @@ const (
 	metaID       = "id"       // 128 random bits in hex, made at creation
 	metaAnalyzer = "analyzer" // AnalyzerVersion that all documents were analysed by
 	metaShards   = "shards"   // number of files; 1 so far
+	metaSucceeds = "succeeds" // ID of the files that these have replaced
 )
 
 // meta is what an index says of itself.
 type meta struct {
 	id       string
 	analyzer int
+	succeeds string // "": none, or it is not known
 }
 
 // checkFile says whether the file at path can be opened as an index, without
@@ -45,17 +47,17 @@ func checkFile(ctx context.Context, path string) error {
 		return err
 	}
 	foreign := func(why string) error {
-		return fmt.Errorf("%s: %w (%s): move it away or use another directory", path, ErrForeign, why)
+		return fmt.Errorf("%s: %w (%s): name another directory", path, ErrForeign, why)
 	}
 	if !info.Mode().IsRegular() || info.Size() == 0 {
 		return foreign("empty, or not a regular file")
 	}
-	app, format, err := header(ctx, readerDSN(path, true))
+	app, format, err := header(ctx, headerDSN(path, true))
 	if sqliteCode(err) == sqlite3.SQLITE_CORRUPT && exists(path+"-wal") {
 		// A process killed while it moved its log into the database leaves a header
 		// that tells of pages that are in the log only. Opened with the log, the
 		// database is whole.
-		app, format, err = header(ctx, readerDSN(path, false))
+		app, format, err = header(ctx, headerDSN(path, false))
 	}
 	if err != nil {
 		if c := sqliteCode(err); c == sqlite3.SQLITE_NOTADB || c == sqlite3.SQLITE_CORRUPT {
@@ -67,10 +69,13 @@ func checkFile(ctx context.Context, path string) error {
 		return foreign("an SQLite database of another program")
 	}
 	if format > FormatVersion {
-		return fmt.Errorf("%s: %w: format %d, this program knows %d: use the newer program, or move the index away and export again", path, ErrNewerFormat, format, FormatVersion)
+		return fmt.Errorf("%s: %w: format %d, this program knows %d: use the newer program", path, ErrNewerFormat, format, FormatVersion)
 	}
 	if format < 1 {
 		return foreign("format version " + strconv.Itoa(format))
+	}
+	if err := oldFormat(format); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }
@@ -86,12 +91,22 @@ func header(ctx context.Context, dsn string) (app, format int, err error) {
 	return app, format, err
 }
 
+func oldFormat(format int) error {
+	if format < FormatVersion {
+		return fmt.Errorf("%w: format %d, this program reads %d", ErrOldFormat, format, FormatVersion)
+	}
+	return nil
+}
+
 func readMeta(ctx context.Context, q querier) (meta, error) {
 	var m meta
 	var analyzer, shards string
-	err := q.QueryRowContext(ctx, `SELECT (SELECT value FROM meta WHERE key=?), (SELECT value FROM meta WHERE key=?), (SELECT value FROM meta WHERE key=?)`,
-		metaID, metaAnalyzer, metaShards).Scan(&m.id, &analyzer, &shards)
-	if err != nil {
+	err := q.QueryRowContext(ctx, `SELECT (SELECT value FROM meta WHERE key=?), (SELECT value FROM meta WHERE key=?), (SELECT value FROM meta WHERE key=?), (SELECT value FROM meta WHERE key=?)`,
+		metaID, metaAnalyzer, metaShards, metaSucceeds).Scan(&m.id, &analyzer, &shards, &m.succeeds)
+	switch {
+	case sqliteCode(err) != 0:
+		return meta{}, fmt.Errorf("table meta: %w", err)
+	case err != nil:
 		return meta{}, fmt.Errorf("%w: table meta: %w", ErrCorrupt, err)
 	}
 	if m.analyzer, err = strconv.Atoi(analyzer); err != nil {

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"unicode/utf8"
 )
 
 // prepared is a change with all that the caller's goroutine can do for it done.
@@ -35,6 +37,7 @@ func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
 	}
 	d := *c.Doc // the caller's may change after a cancelled context
 	p.Doc = &d
+	d.Anchors = storableAnchors(d.Anchors)
 	p.hash = hashText(&d)
 	var err error
 	if p.members, err = jsonList(d.Members); err != nil {
@@ -48,6 +51,31 @@ func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
 		return p, err
 	}
 	return p, p.makeBody()
+}
+
+// storableAnchors are anchors as they come out of JSON, which has no invalid UTF-8: the hash is over
+// what is read again.
+func storableAnchors(list []Anchor) []Anchor {
+	for i := range list {
+		if !utf8.ValidString(list[i].Text) {
+			list = slices.Clone(list)
+			for j := range list {
+				list[j].Text = string([]rune(list[j].Text))
+			}
+			break
+		}
+	}
+	return list
+}
+
+// rowSum is the checksum of the row of docs.
+func (p *prepared) rowSum() int64 {
+	d := p.Doc
+	r := storedRow{
+		cluster: p.Cluster[:], seq: int64(p.Seq), url: []byte(d.URL), hash: p.hash[:], language: []byte(d.Language), title: []byte(d.Title),
+		inlinks: int64(d.Inlinks), membersTotal: int64(d.MembersTotal), members: []byte(p.members), anchors: []byte(p.anchors), digest: d.Digest[:],
+	}
+	return r.sum()
 }
 
 // makeBody analyses and compresses, unless that has been done.

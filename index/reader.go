@@ -14,61 +14,95 @@ import (
 // writer or without one. All methods are safe for concurrent use.
 //
 // Every method works on one SQLite read transaction and so on one state of the
-// index; [Reader.Snapshot] keeps such a state for several calls.
+// index; [Reader.Snapshot] keeps such a state for several calls. It fails with [ErrBehind] if
+// something that was written is not there any more.
 type Reader struct {
-	dir        string
+	dir, path  string
 	db         *sql.DB
 	statements map[string]*sql.Stmt // prepared, by text
 	names      names
 	meta       meta
 	file       os.FileInfo // for Replaced
+	unchecked  bool        // against the mark
 }
 
 // readerConns bounds the searches that run at once, and with readerCacheKiB the memory.
 const readerConns = 4
 
 // OpenReader opens the index in dir. Errors: [ErrNoIndex], [ErrForeign],
-// [ErrNewerFormat], [ErrOldFormat].
-func OpenReader(dir string) (*Reader, error) {
-	ctx := context.Background()
-	err := checkFile(ctx, shardPath(dir))
+// [ErrNewerFormat], [ErrOldFormat], [ErrCorrupt].
+func OpenReader(dir string) (*Reader, error) { return openAny(dir) }
+
+// OpenUnchecked opens the index in dir also if it is behind its mark, for who brings it up to date.
+func OpenUnchecked(dir string) (*Reader, error) {
+	r, err := openAny(dir)
+	if err == nil {
+		r.unchecked = true
+	}
+	return r, err
+}
+
+func openAny(dir string) (*Reader, error) {
+	for {
+		path := shardPath(dir)
+		r, err := openFile(context.Background(), dir, path)
+		if err != nil && shardPath(dir) != path {
+			continue // it was replaced meanwhile
+		}
+		return r, err
+	}
+}
+
+func openFile(ctx context.Context, dir, path string) (*Reader, error) {
+	err := checkFile(ctx, path)
 	if errors.Is(err, ErrNoIndex) {
 		return nil, fmt.Errorf("%w in %s: run `indexer crawl SEEDS.txt` or `indexer replay FILE.warc.gz` first", ErrNoIndex, dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
-	r, err := openReader(ctx, dir, false)
-	if sqliteNeedsDirectory(err) && !exists(shardPath(dir)+"-wal") {
-		// A reader who may not write in the directory cannot make the files that
-		// reading in WAL mode needs. Without a log there is nothing in them, and
-		// without write access to the directory no writer of this user to come.
-		r, err = openReader(ctx, dir, true)
+	r, err := openReader(ctx, dir, path, false)
+	if noSharedMemory(err) && logIsEmpty(path) {
+		// Reading in WAL mode needs a file that is shared with a writer. Who may not write in
+		// the directory cannot make one, nor can anybody on a full disk. Without a log there
+		// would be nothing in it, and no writer can come who could not make one either.
+		r, err = openReader(ctx, dir, path, true)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("index %s: %w", dir, err)
+		return nil, explain(dir, path, "open", err)
 	}
 	return r, nil
 }
 
-func openReader(ctx context.Context, dir string, immutable bool) (*Reader, error) {
-	file, err := os.Stat(shardPath(dir)) // before it is opened: what takes its place from now on is another one
+// noSharedMemory reports that SQLite could not make the file that readers and writer share.
+func noSharedMemory(err error) bool {
+	switch sqliteCode(err) {
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL:
+		return true
+	}
+	switch extendedCode(err) {
+	case sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMMAP:
+		return true
+	}
+	return false
+}
+
+func logIsEmpty(path string) bool {
+	info, err := os.Stat(path + "-wal")
+	return errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0
+}
+
+func openReader(ctx context.Context, dir, path string, immutable bool) (*Reader, error) {
+	file, err := os.Stat(path) // before it is opened: what takes its place from now on is another one
 	if err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", readerDSN(shardPath(dir), immutable))
+	db, err := openDatabase(readerDSN(path, immutable))
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(readerConns)
 	db.SetMaxIdleConns(readerConns)
-	format, err := formatOf(ctx, db)
-	if err == nil && format < FormatVersion {
-		err = fmt.Errorf("%w: format %d, this program reads %d: open it once for writing, as `indexer stats` does", ErrOldFormat, format, FormatVersion)
-	}
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
 	m, err := readMeta(ctx, db)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -77,12 +111,7 @@ func openReader(ctx context.Context, dir string, immutable bool) (*Reader, error
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Reader{dir: dir, db: db, statements: statements, meta: m, file: file}, nil
-}
-
-func sqliteNeedsDirectory(err error) bool {
-	c := sqliteCode(err)
-	return c == sqlite3.SQLITE_READONLY || c == sqlite3.SQLITE_CANTOPEN
+	return &Reader{dir: dir, path: path, db: db, statements: statements, meta: m, file: file}, nil
 }
 
 func exists(path string) bool {

@@ -84,6 +84,9 @@ func TestCheckFindsDamage(t *testing.T) {
 		"length of a document":       "UPDATE lengths SET tokens=zeroblob(length(tokens))",
 		"dead and present":           "INSERT INTO tombstones SELECT cluster, 1 FROM docs WHERE id=3",
 		"stored text":                "UPDATE docs SET head=x'00112233' WHERE id=3",
+		"other full text":            "INSERT OR REPLACE INTO fts(rowid, title, body, anchors, outside, url, tags) VALUES(3, 'a', 'b', 'c', 'd', 'e', 'f')",
+		"another title":              "UPDATE docs SET title='another' WHERE id=3",
+		"another digest":             "UPDATE docs SET digest=x'0000000000000001' WHERE id=3",
 		"full-text segment":          "UPDATE fts_data SET block=zeroblob(length(block)) WHERE id=(SELECT max(id) FROM fts_data)",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,12 +12,14 @@ func (t *tables) insert(p *prepared) error {
 	if err != nil {
 		return err
 	}
-	err = t.exec(`INSERT INTO docs(id, cluster, seq, url, hash, language, title, inlinks, members_total, members, anchors, head, rest)
-		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-		id, p.Cluster[:], int64(p.Seq), string(d.URL), p.hash[:], d.Language, d.Title, d.Inlinks, d.MembersTotal, p.members, p.anchors, p.body.head, p.body.rest)
+	err = t.exec(`INSERT INTO docs(id, cluster, seq, url, hash, language, title, inlinks, members_total, members, anchors, head, rest, digest, row)
+		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		id, p.Cluster[:], int64(p.Seq), string(d.URL), p.hash[:], d.Language, d.Title, d.Inlinks, d.MembersTotal, p.members, p.anchors, p.body.head, p.body.rest,
+		d.Digest[:], p.rowSum())
 	if err != nil {
 		return err
 	}
+	t.added(p.Cluster[:], d.Digest[:])
 	if err := t.exec("DELETE FROM tombstones WHERE cluster=?", p.Cluster[:]); err != nil {
 		return err
 	}
@@ -36,11 +38,14 @@ func (t *tables) insert(p *prepared) error {
 func (t *tables) replace(p *prepared, own stored) error {
 	d := p.Doc
 	seq := int64(p.Seq)
-	err := t.exec("UPDATE docs SET seq=?, inlinks=?, members_total=?, members=?, anchors=? WHERE id=?",
-		seq, d.Inlinks, d.MembersTotal, p.members, p.anchors, own.id)
+	// If the hash is the same, so is whatever else the row's checksum covers.
+	err := t.exec("UPDATE docs SET seq=?, inlinks=?, members_total=?, members=?, anchors=?, digest=?, row=? WHERE id=?",
+		seq, d.Inlinks, d.MembersTotal, p.members, p.anchors, d.Digest[:], p.rowSum(), own.id)
 	if err != nil {
 		return err
 	}
+	t.removed(p.Cluster[:], own.digest)
+	t.added(p.Cluster[:], d.Digest[:])
 	if err := t.exec("UPDATE ranks SET rank=?, seq=? WHERE id=? AND seq<?", d.Rank, seq, own.id, seq); err != nil {
 		return err
 	}

@@ -1,22 +1,22 @@
 package index
 
 import (
+	"database/sql"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"strconv"
+
+	"indexer/index/cksumvfs"
 )
 
 // FormatVersion is the version of the tables below, in the user_version of the
-// file. A program refuses files of a newer one.
-const FormatVersion = 4
+// file. A program refuses files of a newer one, and has those of an older one made
+// again from what they were made of.
+const FormatVersion = 5
 
 // applicationID marks our files among SQLite databases ("Idx1").
 const applicationID = 0x49647831
-
-// shardFile is the one file of today's index. An index that outgrows one file
-// (around 200,000 documents) is to be split by URL hash into shard-001 and so
-// on; the number of shards is in meta.
-const shardFile = "shard-000.sqlite"
 
 // schemaSQL makes an empty index. docs/format-index.md says why each table is as it is.
 //
@@ -38,7 +38,9 @@ CREATE TABLE docs(
   members       TEXT NOT NULL,          -- JSON ["url",…]
   anchors       TEXT NOT NULL,          -- JSON [{"text":…,"count":…,"others":…},…]
   head          BLOB NOT NULL,          -- zstd, the first 32 KiB of the text
-  rest          BLOB                    -- zstd, what follows
+  rest          BLOB,                   -- zstd, what follows
+  digest        BLOB NOT NULL,          -- the caller's, of what the document says
+  row           INTEGER NOT NULL        -- checksum of the row (state.go)
 );
 CREATE TABLE ranks(id INTEGER PRIMARY KEY, rank REAL NOT NULL, seq INTEGER NOT NULL);
 CREATE TABLE times(id INTEGER PRIMARY KEY, fetched INTEGER NOT NULL, -- ns since 1970, 0 unknown
@@ -46,7 +48,7 @@ CREATE TABLE times(id INTEGER PRIMARY KEY, fetched INTEGER NOT NULL, -- ns since
 CREATE TABLE tombstones(cluster BLOB PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE stemmers(name TEXT PRIMARY KEY) WITHOUT ROWID; -- languages that documents were stemmed by
 
-` + fullTextSQL + lengthsSQL + spellingSQL
+` + stateSQL + fullTextSQL + lengthsSQL + spellingSQL
 
 // fullTextSQL makes the full-text table. anchors are those of links from pages of the
 // same site only, outside those that pages of other sites have.
@@ -55,8 +57,6 @@ CREATE VIRTUAL TABLE fts USING fts5(title, body, anchors, outside, url, tags,
   content='', contentless_delete=1, tokenize='ascii');
 INSERT INTO fts(fts, rank) VALUES('hashsize', 8388608);
 `
-
-func shardPath(dir string) string { return filepath.Join(dir, shardFile) }
 
 // dsn is the data source name of a database file: path with URI parameters, then
 // pragmas in order.
@@ -73,17 +73,43 @@ func writerDSN(path string, fullSync bool) string {
 	if fullSync {
 		sync = "FULL"
 	}
-	return dsn(path, map[string]string{"mode": "rw"},
+	return dsn(path, checked(map[string]string{"mode": "rw"}),
 		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous("+sync+")",
 		"cache_size("+strconv.Itoa(-writerCacheKiB)+")", "journal_size_limit(67108864)", "wal_autocheckpoint(4000)")
 }
 
 func readerDSN(path string, immutable bool) string {
+	return dsn(path, checked(readOnly(immutable)), readerPragmas...)
+}
+
+// headerDSN reads without comparing checksums: files of anybody, also while they are written.
+func headerDSN(path string, immutable bool) string {
+	return dsn(path, readOnly(immutable), readerPragmas...)
+}
+
+var readerPragmas = []string{"busy_timeout(10000)", "query_only(1)", "cache_size(" + strconv.Itoa(-readerCacheKiB) + ")"}
+
+func readOnly(immutable bool) map[string]string {
 	p := map[string]string{"mode": "ro"}
 	if immutable {
 		p["immutable"] = "1"
 	}
-	return dsn(path, p, "busy_timeout(10000)", "query_only(1)", "cache_size("+strconv.Itoa(-readerCacheKiB)+")")
+	return p
+}
+
+// openDatabase opens a database by its data source name.
+func openDatabase(dsn string) (*sql.DB, error) {
+	if err := cksumvfs.Register(); err != nil {
+		return nil, err
+	}
+	return sql.Open("sqlite", dsn)
+}
+
+// checked has pages written with checksums, and compared with them when they are read.
+func checked(params map[string]string) map[string]string {
+	p := map[string]string{"vfs": cksumvfs.Name}
+	maps.Copy(p, params)
+	return p
 }
 
 // Page caches, per connection.

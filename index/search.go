@@ -28,7 +28,7 @@ func (v *View) Search(ctx context.Context, q string, opts Options) (*Results, er
 	}
 	inUse, err := v.stemmers(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("index %s: search: %w", v.dir, err)
+		return nil, explain(v.dir, v.path, "search", err)
 	}
 	c, err := compileQuery(q, inUse)
 	if err != nil {
@@ -44,7 +44,7 @@ func (v *View) Search(ctx context.Context, q string, opts Options) (*Results, er
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("index %s: search: %w", v.dir, err)
+		return nil, explain(v.dir, v.path, "search", err)
 	}
 	s.res.TookMS = float64(time.Since(begun).Microseconds()) / 1000
 	return s.res, nil
@@ -100,7 +100,7 @@ func (s *search) instead(ctx context.Context, query string, inUse []*stemmer) ([
 	return found, nil
 }
 
-const selectHits = `SELECT d.inlinks, d.members, d.head, d.rest IS NOT NULL, t.fetched, t.indexed
+const selectHits = `SELECT ` + rowColumns + `, d.head, d.rest IS NOT NULL, t.fetched, t.indexed
 	FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN times t ON t.id=d.id ORDER BY j.key`
 
 // fill makes hits of the candidates of one page.
@@ -119,15 +119,17 @@ func (v *View) fill(ctx context.Context, page []candidate, c *compiled, offset i
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for i := 0; rows.Next(); i++ {
-		var members, head sql.RawBytes // read before the next row
+		var row storedRow
+		var head sql.RawBytes // read before the next row
 		var more bool
 		var fetched, indexed int64
 		h := Hit{Position: offset + i + 1, URL: page[i].url, Title: page[i].title, Score: page[i].score, Rank: page[i].rank, Language: page[i].language, MoreFromHost: page[i].moreFromHost}
-		if err := rows.Scan(&h.Inlinks, &members, &head, &more, &fetched, &indexed); err != nil {
+		if err := row.scan(rows.Scan, &head, &more, &fetched, &indexed); err != nil {
 			return err
 		}
+		h.Inlinks = int(row.inlinks)
 		h.FetchedAt, h.IndexedAt = unpackTime(fetched), unpackTime(indexed)
-		if h.Duplicates, err = duplicates(members, h.URL); err != nil {
+		if h.Duplicates, err = duplicates(row.members, h.URL); err != nil {
 			return fmt.Errorf("%s: %w", h.URL, err)
 		}
 		text, err := unpack(head)

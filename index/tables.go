@@ -17,6 +17,8 @@ type tables struct {
 
 	known  map[string]bool // names in the table stemmers, committed or in this transaction
 	lastID int64           // highest id given out; 0: ask the table
+	state  State           // with what this transaction has done
+	saved  State           // as it was committed
 	born   int64           // lowest id of a document that this transaction adds; 0: none (born.go)
 
 	// fullText is what the transaction is to do to the table fts (fulltext.go).
@@ -31,7 +33,12 @@ func openTables(ctx context.Context, db *sql.DB) (*tables, error) {
 		return nil, err
 	}
 	t := &tables{conn: conn, stmt: make(map[string]*sql.Stmt), known: make(map[string]bool), fullText: make(map[int64]*columns)}
-	return t, t.setMerging()
+	if err := t.setMerging(); err != nil {
+		return t, err
+	}
+	t.saved, err = scanState(conn.QueryRowContext(ctx, selectState).Scan)
+	t.state = t.saved
+	return t, err
 }
 
 func (t *tables) close() error {
@@ -52,14 +59,21 @@ func (t *tables) commit() error {
 	if err := t.dateBorn(time.Now()); err != nil {
 		return err
 	}
-	return t.exec("COMMIT")
+	if err := t.putState(); err != nil {
+		return err
+	}
+	if err := t.exec("COMMIT"); err != nil {
+		return err
+	}
+	t.saved = t.state
+	return nil
 }
 
 func (t *tables) rollback() error {
 	clear(t.known)
 	clear(t.fullText)
 	t.speller = speller{}
-	t.lastID, t.born = 0, 0
+	t.lastID, t.born, t.state = 0, 0, t.saved
 	if err := t.exec("ROLLBACK"); err != nil {
 		// Some failures (disk full) have rolled back already, which is as well.
 		if perr := t.conn.PingContext(context.Background()); perr != nil {

@@ -11,31 +11,44 @@ import (
 // written after it was taken does not show. Close it soon; while it is open, the writer
 // cannot reuse its log, which grows. Not safe for concurrent use.
 type View struct {
-	dir        string
+	dir, path  string
 	tx         *sql.Tx
 	statements map[string]*sql.Stmt // the reader's
 	names      *names               // the reader's
+	state      State
 }
 
 // Snapshot pins the newest state. It takes one of the reader's few connections
 // until it is closed. The context covers taking the snapshot and its life.
 func (r *Reader) Snapshot(ctx context.Context) (*View, error) {
+	var m *mark
+	if !r.unchecked {
+		var err error
+		if m, err = readMark(r.dir); err != nil { // before the snapshot: see mark
+			return nil, explain(r.dir, r.path, "begin", err)
+		}
+	}
 	tx, err := r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
-		return nil, fmt.Errorf("index %s: begin: %w", r.dir, err)
+		return nil, explain(r.dir, r.path, "begin", err)
 	}
 	// BEGIN alone takes no snapshot; the first read does.
-	var version int
-	if err := tx.StmtContext(ctx, r.statements[selectPinned]).QueryRowContext(ctx).Scan(&version); err != nil {
-		return nil, errors.Join(fmt.Errorf("index %s: begin: %w", r.dir, err), tx.Rollback())
+	state, err := scanState(tx.StmtContext(ctx, r.statements[selectState]).QueryRowContext(ctx).Scan)
+	if err == nil {
+		if err = behind(m, &r.meta, state.Applied); err != nil && r.Replaced() {
+			err = nil // just now: the mark is of the other files, and these were right until then
+		}
 	}
-	return &View{dir: r.dir, tx: tx, statements: r.statements, names: &r.names}, nil
+	if err != nil {
+		return nil, errors.Join(explain(r.dir, r.path, "begin", err), tx.Rollback())
+	}
+	return &View{dir: r.dir, path: r.path, tx: tx, statements: r.statements, names: &r.names, state: state}, nil
 }
 
-const (
-	selectPinned   = "SELECT count(*) FROM meta"
-	selectStemmers = "SELECT name FROM stemmers ORDER BY name"
-)
+// State is where the index is.
+func (v *View) State() State { return v.state }
+
+const selectStemmers = "SELECT name FROM stemmers ORDER BY name"
 
 // Close ends the read transaction.
 func (v *View) Close() error {
@@ -49,7 +62,7 @@ func (v *View) Close() error {
 func (v *View) Count(ctx context.Context) (int, error) {
 	var n int
 	if err := v.tx.QueryRowContext(ctx, "SELECT count(*) FROM docs").Scan(&n); err != nil {
-		return 0, fmt.Errorf("index %s: count: %w", v.dir, err)
+		return 0, explain(v.dir, v.path, "count", err)
 	}
 	return n, nil
 }

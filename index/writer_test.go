@@ -255,8 +255,9 @@ func idleWriter(t *testing.T, dir string) *Writer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &Writer{dir: dir, lock: lock, requests: make(chan *request), closing: make(chan struct{})}
-	if err := w.open(t.Context(), WriterOptions{}); err != nil {
+	w := newWriter(dir, shardPath(dir))
+	w.lock = lock
+	if err := w.openCurrent(t.Context(), WriterOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -294,55 +295,6 @@ func TestFailingRequestInGroup(t *testing.T) {
 	}
 	if n, err := openTestReader(t, dir).Count(t.Context()); n != 2 || err != nil {
 		t.Errorf("%d documents, %v", n, err)
-	}
-}
-
-func TestRebuild(t *testing.T) {
-	dir := t.TempDir()
-	w := openTestWriter(t, dir)
-	apply(t, w, generate(50, 1)...)
-	if w.NeedsRebuild() {
-		t.Error("new index needs a rebuild")
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	spoilAnalysis(t, dir)
-	w = openTestWriter(t, dir)
-	r, err := OpenReader(dir)
-	if err != nil || !w.NeedsRebuild() || !r.NeedsRebuild() {
-		t.Fatal("needs no rebuild", err)
-	}
-	defer r.Close()
-	query := "site:site1.example.org"
-	if res, err := r.Search(t.Context(), query, Options{}); err != nil || res.Total != 0 {
-		t.Fatalf("%+v %v", res, err)
-	}
-	if err := w.Rebuild(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if res, err := r.Search(t.Context(), query, Options{}); err != nil || res.Total != 1 {
-		t.Fatalf("%+v %v", res, err)
-	}
-	if w.NeedsRebuild() || openTestReader(t, dir).NeedsRebuild() {
-		t.Error("still needs a rebuild")
-	}
-}
-
-// spoilAnalysis makes the index look as another analyzer might have made it.
-func spoilAnalysis(t *testing.T, dir string) {
-	db, err := sql.Open("sqlite", writerDSN(shardPath(dir), false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for _, q := range []string{
-		"UPDATE meta SET value='0' WHERE key='analyzer'",
-		"INSERT OR REPLACE INTO fts(rowid, title) SELECT id, 'other' FROM docs",
-	} {
-		if _, err := db.Exec(q); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 

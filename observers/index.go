@@ -163,7 +163,32 @@ func (d *Assembled) indexDocument(key page.ContentKey, seq uint64) *index.Docume
 		FetchedAt: d.FetchedAt, Rank: d.Rank,
 		Members: d.Members, MembersTotal: d.MembersTotal,
 		Anchors: d.anchors, Inlinks: d.Inlinks,
+		Digest: d.Sum,
 	}
+}
+
+// Export is what the index files should hold of a cluster at a snapshot: what a run of the observer would
+// write that had begun then. It notifies nobody and writes nothing. Next gives transactions that
+// read at the snapshot, a new one now and then; each remembers what was read in it.
+func Export(ctx context.Context, next func() *txn.Txn, key page.ContentKey) (index.Change, error) {
+	tx := next()
+	a, err := beginAssembly(ctx, tx, key)
+	var behind *behindError
+	if errors.Is(err, errUnread) || errors.As(err, &behind) {
+		a, err = assembleWhole(ctx, tx, key)
+	}
+	for all := false; err == nil && !all; {
+		left := inlinkRows
+		all, err = a.next(ctx, next(), &left)
+	}
+	if err != nil {
+		return index.Change{}, fmt.Errorf("export cluster %x: %w", key[:6], err)
+	}
+	d := a.finished()
+	if d.Canonical == "" {
+		return index.Delete(key, tx.Start()), nil
+	}
+	return index.Upsert(d.indexDocument(key, tx.Start())), nil
 }
 
 func (d *Assembled) stored() schema.StoredIndexed {

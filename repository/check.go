@@ -2,8 +2,14 @@ package repository
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
+	"indexer/index"
 	"indexer/notify"
+	"indexer/page"
 	"indexer/txn"
 )
 
@@ -13,13 +19,21 @@ type CheckReport struct {
 	// Problems are the first of them; Total counts all.
 	Problems []txn.Problem `json:"problems"`
 	Total    int           `json:"total"`
+	Index    IndexReport   `json:"index"`
+}
+
+// IndexReport is what a check found in the index files.
+type IndexReport struct {
+	Documents int      `json:"documents"` // in them
+	Problems  []string `json:"problems"`
 }
 
 // maxProblems bounds a report: one damaged byte can make many.
 const maxProblems = 1000
 
 // Check looks whether the records of the store fit each other and the schema, at one
-// instant, and computes nothing anew.
+// instant, whether the index files are sound, and whether they have what the store says that they have. It
+// computes no document anew.
 func (r *Repository) Check(ctx context.Context) (*CheckReport, error) {
 	rep := &CheckReport{Problems: []txn.Problem{}}
 	var err error
@@ -30,7 +44,76 @@ func (r *Repository) Check(ctx context.Context) (*CheckReport, error) {
 			rep.Problems = append(rep.Problems, p)
 		}
 	})
-	return rep, err
+	if err != nil {
+		return rep, err
+	}
+	return rep, r.checkIndex(ctx, &rep.Index)
+}
+
+// indexLooks is how often the index files are compared with the store while a difference may come
+// from what is under way.
+const indexLooks = 3
+
+// checkIndex checks the index files.
+func (r *Repository) checkIndex(ctx context.Context, rep *IndexReport) error {
+	rep.Problems = []string{}
+	found := func(err error) error {
+		if index.IsDamage(err) || errors.Is(err, index.ErrBehind) || errors.Is(err, index.ErrForeign) || errors.Is(err, index.ErrNoIndex) {
+			rep.Problems = append(rep.Problems, strings.Split(err.Error(), "\n")...)
+			return nil
+		}
+		return err
+	}
+	var suspects []page.ContentKey
+	for look := range indexLooks {
+		differ, documents, err := r.lookAtIndex(ctx, look == 0)
+		if err != nil {
+			return found(err)
+		}
+		rep.Documents = documents
+		if look > 0 {
+			differ = slices.DeleteFunc(differ, func(k page.ContentKey) bool { return !slices.Contains(suspects, k) })
+		}
+		if suspects, err = r.withoutNotification(ctx, differ); err != nil || len(suspects) == 0 {
+			return err
+		}
+	}
+	for i, k := range suspects {
+		if i == maxProblems {
+			rep.Problems = append(rep.Problems, fmt.Sprintf("and %d documents more", len(suspects)-i))
+			break
+		}
+		rep.Problems = append(rep.Problems, fmt.Sprintf("cluster %x: its document is not the one that the store has exported", k[:6]))
+	}
+	return nil
+}
+
+// lookAtIndex compares the index files with the store, as they are now, and checks them if it is asked to.
+func (r *Repository) lookAtIndex(ctx context.Context, check bool) (differ []page.ContentKey, documents int, err error) {
+	reader, err := index.OpenReader(IndexDir(r.dir))
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	view, err := reader.Snapshot(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, view.Close()) }()
+	if check {
+		if err := view.Check(ctx); err != nil {
+			return nil, 0, err
+		}
+	}
+	release := r.db.Hold()
+	defer release()
+	tx, err := r.snapshot(ctx, r.db.LastTimestamp())
+	if err != nil {
+		return nil, 0, err
+	}
+	defer tx.Rollback()
+	differ, err = r.differing(ctx, tx, view, true, false)
+	return differ, view.State().Documents, err
 }
 
 func (r *Repository) observes(c txn.Column, observer string) (watches, strong bool) {

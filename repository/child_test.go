@@ -34,6 +34,8 @@ const (
 	childOrder     = "REPOSITORY_TEST_CHILD_ORDER"
 	// childVerify set makes it verify before it closes; differences are a failure.
 	childVerify = "REPOSITORY_TEST_CHILD_VERIFY"
+	// childReindex is how often it rebuilds the index files, and does nothing else.
+	childReindex = "REPOSITORY_TEST_CHILD_REINDEX"
 )
 
 // What it says. A line is the event, and for some a space and a value.
@@ -46,7 +48,8 @@ const (
 	saysDigest  = "digest" // with the digest
 	saysClosing = "closing"
 	saysClosed  = "closed"
-	saysFailed  = "failed" // with the error
+	saysFailed  = "failed"  // with the error
+	saysReindex = "reindex" // some clusters of a rebuild, and the end of one
 )
 
 // childBacklog keeps the observers close behind the loader: whenever the child is
@@ -88,7 +91,11 @@ func childWork(say func(string, ...string)) (err error) {
 		return err
 	}
 	say(saysOpened)
-	if err := childLoad(ctx, r, say); err != nil {
+	work := childLoad
+	if os.Getenv(childReindex) != "" {
+		work = childRebuild
+	}
+	if err := work(ctx, r, say); err != nil {
 		return errors.Join(err, r.Close())
 	}
 	say(saysClosing)
@@ -97,6 +104,18 @@ func childWork(say func(string, ...string)) (err error) {
 	}
 	say(saysClosed)
 	return nil
+}
+
+func childRebuild(ctx context.Context, r *repository.Repository, say func(string, ...string)) error {
+	n, err := strconv.Atoi(os.Getenv(childReindex))
+	for range n {
+		if err != nil {
+			break
+		}
+		_, err = r.Reindex(ctx, func(int) { say(saysReindex) })
+		say(saysReindex)
+	}
+	return err
 }
 
 func childOptions() (opts repository.Options, err error) {

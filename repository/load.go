@@ -25,7 +25,7 @@ func (r *Repository) LoadAnd(ctx context.Context, f *page.Fetch, also func(conte
 	defer r.gate.RUnlock()
 	effect, err := r.load.LoadAnd(ctx, f, also)
 	if err == nil && effect == loader.Renewed {
-		err = r.touches.add(ctx, r.files, index.Touch{URL: f.URL, FetchedAt: schema.StorableTime(f.Time)})
+		err = r.touches.add(ctx, &r.files, index.Touch{URL: f.URL, FetchedAt: schema.StorableTime(f.Time)})
 	}
 	return effect, err
 }
@@ -44,7 +44,7 @@ func (r *Repository) quiesce(ctx context.Context) (uint64, error) {
 		return 0, err
 	}
 	// Times come last: what they are of must have a document by now.
-	return ts, r.touches.flush(ctx, r.files)
+	return ts, r.touches.flush(ctx, &r.files)
 }
 
 // toucher gathers renewed fetch times for the index files. A page that was
@@ -60,7 +60,7 @@ type toucher struct {
 // touchBatch is how many times are written at once.
 const touchBatch = 256
 
-func (t *toucher) add(ctx context.Context, w *index.Writer, touch index.Touch) error {
+func (t *toucher) add(ctx context.Context, w *indexFiles, touch index.Touch) error {
 	t.mu.Lock()
 	t.waiting = append(t.waiting, touch)
 	full := len(t.waiting) >= touchBatch
@@ -71,16 +71,16 @@ func (t *toucher) add(ctx context.Context, w *index.Writer, touch index.Touch) e
 	return nil
 }
 
-func (t *toucher) flush(ctx context.Context, w *index.Writer) error {
+func (t *toucher) flush(ctx context.Context, w *indexFiles) error {
 	t.mu.Lock()
 	batch := t.waiting
 	t.waiting = nil
 	t.mu.Unlock()
-	if len(batch) == 0 || w == nil {
+	if len(batch) == 0 {
 		return nil
 	}
 	if err := w.Touch(ctx, batch); err != nil {
-		return fmt.Errorf("renew fetch times in the index files: %w", fileError(err))
+		return fmt.Errorf("renew fetch times in the index files: %w", err)
 	}
 	return nil
 }

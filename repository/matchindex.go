@@ -4,110 +4,148 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+
+	"go.uber.org/zap"
 
 	"indexer/index"
 	"indexer/schema"
+	"indexer/store"
 	"indexer/txn"
 )
 
-// matchIndex makes sure that the index files are the ones this repository wrote.
-// New ones (the old ones were deleted) are taken for ours, and every cluster is
-// exported to them. Others that hold documents are left alone: ErrOtherIndex. If
-// this program analyses text in another way than the one that wrote them, they are
-// rebuilt from the texts they hold.
+// openIndex opens the index files, and sees to it that they are the ones this repository wrote, and
+// hold what it wrote. Nothing of the pipeline runs yet.
 //
-// Files become ours (IndexID) before the first document is written to them, since
-// the observers start later; so documents in files that are not ours are never
-// what a crash left.
+// Files become ours (IndexID) before the first document is written to them. So documents in
+// files that are not ours are never what a crash left: somebody put them there, or deleted
+// the store beside them, and they may be the only copy. They are left alone: ErrOtherIndex.
+// Rejected: emptying them and exporting again.
 //
-// Rejected: emptying other files and exporting again. Somebody put them there, or
-// deleted the store beside them, and they may be the only copy.
-func (r *Repository) matchIndex(ctx context.Context) error {
+// Files that are missing, or of an older format or analysis, are made from the store.
+// Files that are behind it get what they lack (catchUp). Damaged files are an error: it is for
+// somebody to decide whether they are looked into first.
+func (r *Repository) openIndex(ctx context.Context, opts Options) error {
+	r.files.dir, r.files.opts = IndexDir(r.dir), index.WriterOptions{Sync: opts.Sync}
+	if err := r.readWritten(ctx); err != nil {
+		return err
+	}
+	why, err := r.openFiles(ctx)
+	switch {
+	case opts.Reindex && (err == nil || canReplace(err)):
+		r.replaceStranger = errors.Is(err, index.ErrForeign) || errors.Is(err, ErrOtherIndex)
+		why = ""
+	case err != nil:
+		return err
+	case why == "":
+		return r.catchUp(ctx, opts.Log)
+	}
+	if why != "" {
+		opts.Log.Warn(why + "; they are made again from the store")
+	}
+	if err := r.files.close(); err != nil && !opts.Reindex {
+		return err
+	}
+	res, err := r.rebuild(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		opts.Log.Warn("the index files are complete", zap.Int("documents", res.Documents))
+	}
+	if opts.Reindex {
+		r.rebuilt = &res
+	}
+	return nil
+}
+
+// canReplace: index files of which an error says this may be replaced by who wants it.
+func canReplace(err error) bool {
+	for _, e := range []error{index.ErrForeign, index.ErrNewerFormat, index.ErrOldFormat, ErrOtherIndex} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return index.IsDamage(err)
+}
+
+// openFiles opens index files that are ours. If all of them have to be made again, it says why.
+func (r *Repository) openFiles(ctx context.Context) (why string, err error) {
+	known := r.wrote.id
+	if known != "" && !index.Exists(r.files.dir) {
+		return "the index files are missing", nil
+	}
+	w, err := index.OpenWriter(ctx, r.files.dir, r.files.opts)
+	if errors.Is(err, index.ErrOldFormat) {
+		return "the index files are of an older format", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("open the index files: %w", spaceError(err))
+	}
+	r.files.current = w
+	switch n := w.Opened().Documents; {
+	case w.ID() == known || known != "" && w.Succeeds() == known:
+	case n > 0:
+		return "", fmt.Errorf("%w: %s holds %d documents that %s did not write", ErrOtherIndex, r.files.dir, n, StoreDir(r.dir))
+	case known == "":
+		return "", r.noteWritten(ctx, written{id: w.ID()})
+	default:
+		return "the index files are empty", nil
+	}
+	if w.NeedsRebuild() {
+		return "the index files were made by another version of this program, which reads texts in another way", nil
+	}
+	return "", nil
+}
+
+// written says which index files this repository writes, and the least that they must have applied.
+type written struct {
+	id      string // "": none yet
+	applied uint64
+}
+
+// readWritten reads what noteWritten wrote.
+func (r *Repository) readWritten(ctx context.Context) error {
 	tx, err := r.db.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	known, err := tx.Get(ctx, schema.AppRow, schema.IndexID)
-	if err != nil {
+	v, err := tx.Get(ctx, schema.AppRow, schema.IndexID)
+	if err != nil || !v.Exists {
 		return err
 	}
-	if string(known.Data) != r.files.ID() {
-		return r.adoptIndex(ctx)
-	}
-	if r.files.NeedsRebuild() {
-		return r.files.Rebuild(ctx)
+	id, applied, counted := strings.Cut(string(v.Data), " ")
+	r.wrote = written{id: id}
+	if counted {
+		if r.wrote.applied, err = strconv.ParseUint(applied, 10, 64); err != nil {
+			return fmt.Errorf("cell %s: %w: %w", schema.IndexID.Name, store.ErrCorrupt, err)
+		}
 	}
 	return nil
 }
 
-// adoptIndex takes index files that hold nothing for ours.
-func (r *Repository) adoptIndex(ctx context.Context) error {
-	n, err := r.countIndexed(ctx)
-	if err != nil {
-		return fmt.Errorf("look into the index files: %w", err)
-	}
-	if n > 0 {
-		return fmt.Errorf("%w: %s holds %d documents that %s did not write: put back the files that belong together, or delete %s, and all documents are exported to it anew",
-			ErrOtherIndex, IndexDir(r.dir), n, StoreDir(r.dir), IndexDir(r.dir))
-	}
-	return r.exportAll(ctx)
-}
-
-func (r *Repository) countIndexed(ctx context.Context) (n int, err error) {
-	reader, err := index.OpenReader(IndexDir(r.dir))
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	return reader.Count(ctx)
-}
-
-// exportAll wakes the index observer at every cluster, some at a time, and then
-// takes the index files for ours: a crash before that begins again.
-func (r *Repository) exportAll(ctx context.Context) error {
-	const chunk = 500
-	for from := ""; ; {
-		next, err := r.wakeClusters(ctx, from, chunk)
-		if err != nil {
-			return fmt.Errorf("export all clusters to new index files: %w", err)
-		}
-		if next == "" {
-			break
-		}
-		from = next
+func (r *Repository) noteWritten(ctx context.Context, w written) error {
+	if w == r.wrote {
+		return nil
 	}
 	_, err := r.db.Run(ctx, func(tx *txn.Txn) error {
-		tx.Set(schema.AppRow, schema.IndexID, []byte(r.files.ID()))
+		tx.Set(schema.AppRow, schema.IndexID, fmt.Appendf(nil, "%s %d", w.id, w.applied))
 		return nil
 	})
-	return err
+	if err != nil {
+		return fmt.Errorf("note what the index files have: %w", err)
+	}
+	r.wrote = w
+	return nil
 }
 
-// wakeClusters wakes up to n clusters from a member row on, and returns where
-// to go on, "" at the end.
-func (r *Repository) wakeClusters(ctx context.Context, from string, n int) (next string, err error) {
-	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
-		woken, last := 0, ""
-		next = ""
-		return tx.Scan(ctx, schema.GroupMember, from, "", func(row string, _ []txn.Version) error {
-			k, _, err := schema.ParseMemberRow(row)
-			if err != nil {
-				return err
-			}
-			cluster := schema.ClusterRow(k)
-			if cluster == last {
-				return nil
-			}
-			if woken == n {
-				next = row
-				return txn.ErrStop
-			}
-			last = cluster
-			woken++
-			tx.Notify(cluster, schema.Dirty)
-			return nil
-		})
-	})
-	return next, err
+// noteApplied notes how far the index files have come, when nobody writes to them any more.
+func (r *Repository) noteApplied(ctx context.Context) error {
+	w := r.files.current
+	if w == nil || w.ID() != r.wrote.id || w.Behind() != nil {
+		return nil
+	}
+	return r.noteWritten(ctx, written{w.ID(), w.Applied()})
 }

@@ -12,7 +12,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/index"
 	"indexer/loader"
 	"indexer/notify"
 	"indexer/observers"
@@ -48,6 +47,9 @@ type Options struct {
 	// Crawl makes the observers of a crawl, if there is one; it is called once the
 	// store can be read. nil: none.
 	Crawl func(ctx context.Context, db *txn.DB) ([]notify.Observer, error)
+	// Reindex rebuilds the index files before anything else, whatever is in their place:
+	// missing, damaged, or of somebody else. Repository.Reindex then tells of it.
+	Reindex bool
 	// Log hears of conflicts, failures and dead letters; nil for nothing.
 	Log *zap.Logger
 }
@@ -60,7 +62,7 @@ type Repository struct {
 	db       *txn.DB
 	pipeline *notify.Pipeline
 	load     *loader.Loader
-	files    *index.Writer
+	files    indexFiles
 	tracker  *observers.Tracker
 	touches  toucher
 	tracing  tracing
@@ -71,6 +73,12 @@ type Repository struct {
 	// gate is held shared by every Load and exclusively while a quiescent
 	// snapshot is taken.
 	gate sync.RWMutex
+	// reindexing is held by the one rebuild of the index files at a time. rebuilt is that of Open, until it was told;
+	// replaceStranger is whether files are in their place that may be the only copy of something.
+	reindexing      sync.Mutex
+	rebuilt         *Reindexed
+	wrote           written
+	replaceStranger bool
 	// solving has room for one full solve of the ranks.
 	solving chan struct{}
 }
@@ -107,10 +115,6 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the repository: %w", err)
-	}
-	r.files, err = index.OpenWriter(ctx, IndexDir(dir), index.WriterOptions{Sync: opts.Sync})
-	if err != nil {
-		return nil, fmt.Errorf("open the index files: %w", err)
 	}
 	return r, r.start(ctx, opts)
 }
@@ -150,11 +154,11 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 	if opts.WithoutRanks {
 		makeRegistry = observers.RegistryWithoutRanks
 	}
-	if registry, err = makeRegistry(sink{r.files}, r.tracker, crawl...); err != nil {
+	if registry, err = makeRegistry(&r.files, r.tracker, crawl...); err != nil {
 		return err
 	}
 	r.pipeline = notify.New(registry, notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Events: r.events(opts.Log)})
-	if err := r.matchIndex(ctx); err != nil {
+	if err := r.openIndex(ctx, opts); err != nil {
 		return err
 	}
 	if err := r.matchRanks(ctx, opts.RankTolerance); err != nil {
@@ -183,7 +187,7 @@ func (r *Repository) DB() *txn.DB { return r.db }
 // Close lets the runs that are under way end and closes everything. What is
 // left to do is done after the next Open. No other call may be running.
 func (r *Repository) Close() error {
-	err := r.touches.flush(context.Background(), r.files)
+	err := r.touches.flush(context.Background(), &r.files)
 	return errors.Join(err, r.closeParts())
 }
 
@@ -195,15 +199,17 @@ func (r *Repository) closeParts() error {
 		errs = append(errs, r.collector.Stop(context.Background()))
 	}
 	if r.pipeline != nil {
-		errs = append(errs, r.pipeline.Stop())
+		err := r.pipeline.Stop()
+		if err == nil {
+			err = r.noteApplied(context.Background())
+		}
+		errs = append(errs, err)
 	}
 	errs = append(errs, r.tracing.stop())
 	if r.db != nil {
 		errs = append(errs, r.db.Close())
 	}
-	if r.files != nil {
-		errs = append(errs, r.files.Close())
-	}
+	errs = append(errs, r.files.close())
 	if r.table != nil {
 		errs = append(errs, r.table.Close())
 	}

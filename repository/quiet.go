@@ -24,11 +24,7 @@ type Quiet struct {
 // to do, takes a snapshot of the repository and one of the index files, and
 // lets fetches in again. The caller closes it.
 func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
-	reader, err := index.OpenReader(IndexDir(r.dir))
-	if err != nil {
-		return nil, fmt.Errorf("read the index files: %w", err)
-	}
-	q := &Quiet{reader: reader}
+	q := &Quiet{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, q.Close())
@@ -45,7 +41,11 @@ func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
 	if q.Tx, err = r.snapshot(ctx, at); err != nil {
 		return nil, err
 	}
-	q.Index, err = reader.Snapshot(ctx)
+	// A rebuild that ends in these moments puts files in place that say the same.
+	if q.reader, err = index.OpenReader(IndexDir(r.dir)); err != nil {
+		return nil, fmt.Errorf("read the index files: %w", err)
+	}
+	q.Index, err = q.reader.Snapshot(ctx)
 	return q, err
 }
 
@@ -70,5 +70,8 @@ func (q *Quiet) Close() error {
 	if q.Tx != nil {
 		q.Tx.Rollback()
 	}
-	return errors.Join(append(errs, q.reader.Close())...)
+	if q.reader != nil {
+		errs = append(errs, q.reader.Close())
+	}
+	return errors.Join(errs...)
 }

@@ -133,7 +133,8 @@ var (
 
 	// RankTolerance is the relative error of ranks that the observers keep. w: repository
 	RankTolerance = txn.Column{Group: GroupApp, Name: "rank-tolerance"}
-	// IndexID is the identity of the index files that Indexed describes. w: pipeline
+	// IndexID is the identity of the index files that Indexed describes and, after a space, how many
+	// transactions they had applied when the repository was last closed. w: repository
 	IndexID = txn.Column{Group: GroupApp, Name: "index-id"}
 	// Interpreted is the page.InterpretVersion by which stored pages were interpreted.
 	// w: repository

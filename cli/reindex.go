@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"indexer/control"
+	"indexer/progress"
+	"indexer/repository"
+)
+
+const reindexHelp = `
+Rebuild the index files from the store. This is the remedy whenever they are missing,
+damaged, or behind the store: nothing is fetched again, and nothing else is touched.
+
+The new files are made beside the old ones, which answer queries until the new ones
+take their place, so the disk needs room for both. Loading and crawling go on. A
+rebuild that is interrupted or killed leaves the old files in place; run it again.
+
+Files in their place that indexer did not write, or that belong to another store,
+are set aside and not deleted.
+
+While another process has the data directory, that process is asked.`
+
+func (a *app) reindexCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "reindex",
+		Short:   "Rebuild the index files from the store",
+		Long:    long(reindexHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse),
+		Example: examples("indexer reindex", "indexer reindex --format json | jq .documents"),
+		Args:    exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.reindexes = true
+			return a.ask(cmd.Context(), a.request("reindex"), a.stdout)
+		},
+	}
+}
+
+func reindex(ctx context.Context, r *repository.Repository, req control.Request, stdout, stderr io.Writer) error {
+	res, err := r.Reindex(ctx, tellClusters(stderr))
+	if errors.Is(err, repository.ErrReindexing) {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("rebuild the index files: %w", err)
+	}
+	if req.Format == "json" {
+		return printJSON(stdout, res)
+	}
+	text := fmt.Sprintf("The index files were rebuilt with %s in %s.\n", count(res.Documents, "document"), progress.Duration(fromSeconds(res.Seconds)))
+	if res.Aside != "" {
+		text += fmt.Sprintf("What was in their place is now %s.\n", plain(res.Aside))
+	}
+	_, err = io.WriteString(stdout, text)
+	return err
+}
+
+func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// tellEvery is how often a long rebuild says how far it is.
+const tellEvery = 5 * time.Second
+
+func tellClusters(w io.Writer) func(int) {
+	var mu sync.Mutex
+	last := time.Now()
+	return func(n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(last) >= tellEvery {
+			last = time.Now()
+			_, _ = fmt.Fprintf(w, "%s exported so far\n", count(n, "cluster"))
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package index
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// fillDisk takes all that is left of a small disk.
+func fillDisk(t *testing.T, dir string) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "filler"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, block := range []int{1 << 20, 4096, 1} {
+		for err = nil; err == nil; {
+			_, err = f.Write(make([]byte, block))
+		}
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestReadOnFullDisk asks where nothing can be written: it is answered, or, where the log has something that
+// would have to be recovered, the error says that the disk is full.
+func TestReadOnFullDisk(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		killed bool
+		shared bool // the file that readers share is there
+	}{
+		{"clean", false, false}, {"killed", true, true}, {"killed, and shared memory removed", true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			disk := t.TempDir()
+			if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=16m"); err != nil {
+				t.Skipf("a small file system cannot be mounted here: %v", err)
+			}
+			t.Cleanup(func() {
+				if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
+					t.Error(err)
+				}
+			})
+			dir := filepath.Join(disk, "index")
+			if c.killed {
+				if err := os.MkdirAll(dir, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				killChild(t, dir, 0, 5)
+			} else {
+				w := openTestWriter(t, dir)
+				for batch := range 5 {
+					apply(t, w, Upsert(crashDoc(batch, 0)))
+				}
+				if err := w.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !c.shared {
+				if err := os.Remove(shardPath(dir) + "-shm"); err != nil && !errors.Is(err, os.ErrNotExist) {
+					t.Fatal(err)
+				}
+			}
+			fillDisk(t, disk)
+			r, err := OpenReader(dir)
+			if err == nil {
+				var res *Results
+				if res, err = r.Search(t.Context(), "batch3", Options{}); err == nil && res.Total == 0 {
+					t.Error("nothing was found")
+				}
+				if err := r.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if err != nil && (!IsFull(err) || !c.killed) {
+				t.Errorf("want an answer, or an error that the disk is full: %v", err)
+			}
+			t.Log(err)
+		})
+	}
+}

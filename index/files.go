@@ -1,0 +1,128 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Which file is the index
+//
+// The first one is shard-000.sqlite. A rebuild makes the next, shard-000.2.sqlite and so
+// on, while the one before goes on being read and written, and puts it in place by one rename,
+// from a name that ends in .new (next.go). The file with the highest number is the index;
+// the next writer removes the others.
+//
+// Rejected: one name for ever, which the new file takes over. SQLite finds the log and the shared memory of a
+// database by its name. Whoever had the old file open would share them with the new one,
+// and a killed process could leave the log of the one beside the other, to be replayed into it.
+var shardFile = regexp.MustCompile(`^shard-000(?:\.([1-9][0-9]{0,8}))?\.sqlite$`)
+
+// unfinished ends the name of a file that is not in place yet.
+const unfinished = ".new"
+
+func shardName(number int) string {
+	if number == 1 {
+		return "shard-000.sqlite"
+	}
+	return fmt.Sprintf("shard-000.%d.sqlite", number)
+}
+
+// shardNumber is the number of an index file by its name, 0 for others.
+func shardNumber(name string) int {
+	m := shardFile.FindStringSubmatch(name)
+	switch {
+	case m == nil:
+		return 0
+	case m[1] == "":
+		return 1
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// currentNumber is the highest number of a file in dir, 0 if there is none. A directory
+// that cannot be listed has none; whoever opens the file finds out why.
+func currentNumber(dir string) (highest int) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0
+	}
+	for _, e := range entries {
+		highest = max(highest, shardNumber(e.Name()))
+	}
+	return highest
+}
+
+// shardPath is the path of the index in dir, or of the first one if there is none.
+func shardPath(dir string) string { return filepath.Join(dir, shardName(max(1, currentNumber(dir)))) }
+
+// logSuffixes are those of the files that SQLite keeps beside a database.
+var logSuffixes = []string{"-wal", "-shm", "-journal"}
+
+// removeDatabase removes a database and what SQLite keeps beside it. The database goes
+// first: whoever found it without its log would read an older state.
+func removeDatabase(path string) error {
+	var errs []error
+	for _, suffix := range append([]string{""}, logSuffixes...) {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// removeOthers removes index files that another one has replaced, and those that a
+// rebuild has not finished. The caller holds the writer's lock.
+func removeOthers(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("index: %w", err)
+	}
+	highest := currentNumber(dir)
+	var errs []error
+	for _, e := range entries {
+		name, isNew := strings.CutSuffix(e.Name(), unfinished)
+		if n := shardNumber(name); n > 0 && (isNew || n < highest) {
+			errs = append(errs, removeDatabase(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("index: files of no more use: %w", err)
+	}
+	return nil
+}
+
+// Replaced reports whether another file has taken the place of the one that the reader
+// opened: a rebuild has ended, or somebody has put other files there. A reader answers from its own file for
+// as long as it has connections to it. While there is no file it is false.
+func (r *Reader) Replaced() bool {
+	now, err := os.Stat(shardPath(r.dir))
+	return err == nil && !os.SameFile(r.file, now)
+}
+
+// Exists reports whether there is an index in dir.
+func Exists(dir string) bool { return currentNumber(dir) > 0 }
+
+// SetAside moves a file that stands in the place of the index out of the way, with what SQLite keeps
+// beside it, for files that are not known to be of no use. It says where it is then.
+func SetAside(dir string) (path string, err error) {
+	from := shardPath(dir)
+	for n := 1; path == "" || exists(path); n++ {
+		path = fmt.Sprintf("%s.aside-%d", from, n)
+	}
+	for _, suffix := range append([]string{""}, logSuffixes...) {
+		if err := os.Rename(from+suffix, path+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("index: set %s aside: %w", from, err)
+		}
+	}
+	return path, nil
+}

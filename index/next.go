@@ -1,0 +1,85 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// OpenNext makes new, empty index files beside those in dir, under another name, for a
+// rebuild. Nobody reads them until [Writer.Install] puts them in the place of the others, and a
+// crash before that leaves nothing that counts. Succeeds is the ID of the files that they
+// replace, or "": see [Writer.Succeeds].
+//
+// There is one such writer at a time. It does not take the writer's lock: the files that
+// are there may have a writer that goes on.
+func OpenNext(ctx context.Context, dir, succeeds string, opts WriterOptions) (*Writer, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	path := nextPath(dir)
+	if err := removeDatabase(path); err != nil {
+		return nil, fmt.Errorf("index: left over from a rebuild that was killed: %w", err)
+	}
+	if err := createFile(ctx, path, succeeds); err != nil {
+		return nil, fmt.Errorf("index: create %s: %w", path, errors.Join(err, removeDatabase(path)))
+	}
+	w := newWriter(dir, path)
+	if err := w.open(ctx, opts); err != nil {
+		return nil, fmt.Errorf("index %s: %w", dir, errors.Join(err, w.closeFiles(), removeDatabase(path)))
+	}
+	w.done.Go(w.run)
+	return w, nil
+}
+
+func nextPath(dir string) string {
+	return filepath.Join(dir, shardName(currentNumber(dir)+1)+unfinished)
+}
+
+// Discard closes a writer of OpenNext and removes its files.
+func (w *Writer) Discard() error {
+	err := w.Close()
+	return errors.Join(err, removeDatabase(w.path))
+}
+
+// Install closes a writer of OpenNext and puts its files in the place of those that are there, whose
+// writer is done by now. The next [OpenWriter] opens them, and removes the others.
+//
+// The rename is the moment. Before it a crash leaves the old files, after it the new ones:
+// they are complete, because their log has been moved into them. The mark is still that of the old
+// files then, and the new ones know it (mark.go). A mark that they do not know, of other
+// files or a damaged one, is removed before.
+func (w *Writer) Install() error {
+	if err := w.finish(); err != nil {
+		return fmt.Errorf("index: install %s: %w", w.path, err)
+	}
+	if m, err := readMark(w.dir); err != nil || m != nil && m.id != w.meta.succeeds {
+		if err := os.Remove(markPath(w.dir)); err != nil {
+			return fmt.Errorf("index: install: %w", err)
+		}
+	}
+	if err := os.Rename(w.path, strings.TrimSuffix(w.path, unfinished)); err != nil {
+		return fmt.Errorf("index: install: %w", err)
+	}
+	return syncDir(w.dir)
+}
+
+// finish moves the log into the database and closes it. Closing alone would do both, but
+// not tell that there was no room for it.
+func (w *Writer) finish() error {
+	var err error
+	w.closeOnce.Do(func() {
+		close(w.closing)
+		w.done.Wait()
+		var busy, frames, moved int
+		if _, err = w.tx.row("PRAGMA wal_checkpoint(TRUNCATE)", nil, &busy, &frames, &moved); err == nil && busy != 0 {
+			err = errors.New("somebody reads it")
+		}
+		w.closeErr = w.closeFiles()
+		err = errors.Join(err, w.closeErr)
+	})
+	return err
+}

@@ -1,0 +1,105 @@
+package index
+
+import (
+	"encoding/binary"
+
+	"github.com/cespare/xxhash/v2"
+
+	"indexer/page"
+)
+
+// State is where the index files are: what somebody who knows what was written to them can compare.
+type State struct {
+	// Applied counts the transactions that changed something. It is the high-water mark that the
+	// mark file repeats (mark.go).
+	Applied   uint64
+	Documents int
+	// Sum is over all documents.
+	Sum Sum
+	// Seq is the highest of a change that was applied.
+	Seq uint64
+}
+
+// Sum is over a set of documents, in whichever order they come: of each its cluster and
+// its digest count. Two sets that differ have the same sum once in 2⁶⁴. It is kept up to
+// date by adding and removing, which costs nothing beside the writing of a document.
+type Sum uint64
+
+// Add adds a document.
+func (s *Sum) Add(cluster page.ContentKey, digest [8]byte) { *s += summand(cluster[:], digest[:]) }
+
+func summand(cluster, digest []byte) Sum {
+	var b [len(page.ContentKey{}) + 8]byte
+	copy(b[copy(b[:], cluster):], digest)
+	return Sum(xxhash.Sum64(b[:]))
+}
+
+const stateSQL = `
+CREATE TABLE state(one INTEGER PRIMARY KEY CHECK(one=1), applied INTEGER NOT NULL, documents INTEGER NOT NULL, sum INTEGER NOT NULL, seq INTEGER NOT NULL);
+INSERT INTO state VALUES(1, 0, 0, 0, 0);
+`
+
+const selectState = "SELECT applied, documents, sum, seq FROM state"
+
+func scanState(scan func(...any) error) (s State, err error) {
+	var sum, applied, seq int64
+	err = scan(&applied, &s.Documents, &sum, &seq)
+	s.Applied, s.Sum, s.Seq = uint64(applied), Sum(sum), uint64(seq)
+	return s, err
+}
+
+// added counts a document that the transaction adds, removed one that it takes away.
+func (t *tables) added(cluster, digest []byte) {
+	t.state.Documents++
+	t.state.Sum += summand(cluster, digest)
+}
+
+func (t *tables) removed(cluster, digest []byte) {
+	t.state.Documents--
+	t.state.Sum -= summand(cluster, digest)
+}
+
+// putState writes the state at the end of a transaction.
+func (t *tables) putState() error {
+	t.state.Applied++
+	s := &t.state
+	return t.exec("UPDATE state SET applied=?, documents=?, sum=?, seq=?", int64(s.Applied), s.Documents, int64(s.Sum), int64(s.Seq))
+}
+
+// rowSum is over what a row of docs says of a document, the text by its hash. A row that does not match it is
+// no answer to anybody. Pages have checksums already; this one is for rows that come out of a damaged log.
+type rowSum struct{ d xxhash.Digest }
+
+func newRowSum() *rowSum {
+	var s rowSum
+	s.d.Reset()
+	return &s
+}
+
+func (s *rowSum) number(n int64) *rowSum {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], uint64(n))
+	s.d.Write(b[:]) // a hash never fails
+	return s
+}
+
+func (s *rowSum) text(b []byte) *rowSum {
+	s.number(int64(len(b)))
+	s.d.Write(b)
+	return s
+}
+
+// storedRow is what a row of docs holds but for the text.
+type storedRow struct {
+	cluster, url, hash, language, title []byte
+	seq, inlinks, membersTotal          int64
+	members, anchors, digest            []byte
+}
+
+func (r *storedRow) sum() int64 {
+	s := newRowSum().text(r.cluster).number(r.seq).text(r.url).text(r.hash).text(r.language).text(r.title)
+	s.number(r.inlinks).number(r.membersTotal).text(r.members).text(r.anchors).text(r.digest)
+	return int64(s.d.Sum64())
+}
+
+const rowColumns = "d.cluster, d.seq, d.url, d.hash, d.language, d.title, d.inlinks, d.members_total, d.members, d.anchors, d.digest, d.row"

@@ -1,0 +1,314 @@
+package repository_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"indexer/index"
+	"indexer/repository"
+	"indexer/txn"
+)
+
+// killed makes a data directory as a process leaves it that is killed when nothing was left to
+// do: all of the index is in its log.
+func killed(t *testing.T) (dir, digest string) {
+	t.Helper()
+	digest = undisturbed(t, mustReadWeb(t, ownWebs))
+	dir = filepath.Join(t.TempDir(), "data")
+	if s := startChild(t, dir, ownWebs, txn.Auto).listen(t, moment{saysQuiet, 1}); !s.killed {
+		t.Fatalf("the child was not killed: %v", s.said)
+	}
+	return dir, digest
+}
+
+// filesSay is everything that readers find in the index files of a directory.
+func filesSay(t *testing.T, dir string) (string, error) {
+	t.Helper()
+	r, err := index.OpenReader(repository.IndexDir(dir))
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	var all strings.Builder
+	err = r.Documents(t.Context(), func(d index.Document) error {
+		d.Seq, d.Rank = 0, 0
+		_, err := fmt.Fprintf(&all, "%+v\n", d)
+		return err
+	})
+	for _, q := range []string{"lighthouse", "bread -butter", "site:skerryrock.example", "the keeper's log", "lang:de"} {
+		if err != nil {
+			break
+		}
+		var res *index.Results
+		if res, err = r.Search(t.Context(), q, index.Options{Limit: 100}); err == nil {
+			_, err = fmt.Fprintln(&all, q, hits(res))
+		}
+	}
+	return all.String(), err
+}
+
+// openLogged opens a repository and gives what it warned of.
+func openLogged(t *testing.T, dir string) (*repository.Repository, []string) {
+	t.Helper()
+	log, logged := observer.New(zap.WarnLevel)
+	r := open(t, dir, repository.Options{Log: zap.New(log)})
+	var said []string
+	for _, e := range logged.All() {
+		said = append(said, e.Message)
+	}
+	return r, said
+}
+
+// TestIndexBehind takes from the index files what was written to them last, in several
+// ways. Readers refuse them, or find what they found; who opens the repository
+// exports again what is missing, and says so.
+func TestIndexBehind(t *testing.T) {
+	rnd := seeded(t)
+	whole, want := killed(t)
+	old := t.TempDir()
+	if err := os.CopyFS(old, os.DirFS(whole)); err != nil {
+		t.Fatal(err)
+	}
+	says, err := filesSay(t, whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wal := "index/shard-000.sqlite-wal"
+	log, err := os.ReadFile(filepath.Join(whole, wal))
+	if err != nil || len(log) < 100_000 {
+		t.Fatalf("a log of %d bytes, %v", len(log), err)
+	}
+	for _, c := range []struct {
+		name   string
+		damage func(log []byte) []byte // nil: removed
+		sound  bool                    // nothing is lost
+	}{
+		{"as it was left", bytes.Clone, true},
+		{"log removed", func([]byte) []byte { return nil }, false},
+		{"log empty", func([]byte) []byte { return []byte{} }, false},
+		{"header of the log", func(b []byte) []byte { b[17] ^= 4; return b }, false},
+		{"first frame", func(b []byte) []byte { b[100] ^= 1; return b }, false},
+		{"last frame", func(b []byte) []byte { b[len(b)-1] ^= 1; return b }, false},
+		{"cut by a byte", func(b []byte) []byte { return b[:len(b)-1] }, false},
+		{"cut", func(b []byte) []byte { return b[:rnd.IntN(len(b))] }, false},
+		{"cut", func(b []byte) []byte { return b[:rnd.IntN(len(b))] }, false},
+		{"byte", func(b []byte) []byte { b[rnd.IntN(len(b))] ^= 1 << rnd.IntN(8); return b }, false},
+		{"byte", func(b []byte) []byte { b[rnd.IntN(len(b))] ^= 1 << rnd.IntN(8); return b }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			err := os.CopyFS(dir, os.DirFS(whole))
+			damaged := c.damage(bytes.Clone(log))
+			if damaged == nil {
+				err = errors.Join(err, os.Remove(filepath.Join(dir, wal)))
+			} else {
+				err = errors.Join(err, os.WriteFile(filepath.Join(dir, wal), damaged, 0o600))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := filesSay(t, dir)
+			switch {
+			case err == nil && got != says:
+				t.Error("a reader finds something else and does not tell")
+			case c.sound && err != nil, !c.sound && !errors.Is(err, index.ErrBehind):
+				t.Errorf("a reader: %v", err)
+			}
+			r, said := openLogged(t, dir)
+			if c.sound != (len(said) == 0) {
+				t.Errorf("it was said: %q", said)
+			}
+			wantSound(t, r, want)
+			closeNow(t, r)
+			if got, err := filesSay(t, dir); err != nil || got != says {
+				t.Errorf("afterwards a reader finds something else, %v", err)
+			}
+			r, said = openLogged(t, dir)
+			if len(said) > 0 {
+				t.Errorf("it was said again: %q", said)
+			}
+			closeNow(t, r)
+		})
+	}
+}
+
+// TestOlderIndex puts an older copy of the index files back, with and without its mark.
+func TestOlderIndex(t *testing.T) {
+	rnd := seeded(t)
+	fetches := mustReadWeb(t, ownWebs)
+	rnd.Shuffle(len(fetches), func(i, j int) { fetches[i], fetches[j] = fetches[j], fetches[i] })
+	dir := filepath.Join(t.TempDir(), "data")
+	r := open(t, dir, repository.Options{})
+	load(t, r, 1, fetches[:len(fetches)/2])
+	closeNow(t, r)
+	older := t.TempDir()
+	if err := os.CopyFS(older, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	r = open(t, dir, repository.Options{})
+	load(t, r, 1, fetches[len(fetches)/2:])
+	want := digestOf(t, r)
+	closeNow(t, r)
+	says, err := filesSay(t, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mark := range []string{"newer", "older", "missing", "damaged"} {
+		t.Run("mark "+mark, func(t *testing.T) {
+			swapIndex(t, dir, readFiles(t, repository.IndexDir(older)))
+			marked := repository.IndexDir(dir) + ".mark"
+			var err error
+			switch mark {
+			case "older":
+				var b []byte
+				if b, err = os.ReadFile(repository.IndexDir(older) + ".mark"); err == nil {
+					err = os.WriteFile(marked, b, 0o600)
+				}
+			case "missing":
+				err = os.Remove(marked)
+			case "damaged":
+				flip(t, marked, rnd.IntN(size(t, marked)), 1)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = filesSay(t, dir)
+			if want := map[string]error{"newer": index.ErrBehind, "damaged": index.ErrCorrupt}[mark]; !errors.Is(err, want) {
+				t.Errorf("a reader: %v, want %v", err, want)
+			}
+			r, said := openLogged(t, dir)
+			if len(said) != 1 {
+				t.Errorf("it was said: %q", said)
+			}
+			wantSound(t, r, want)
+			closeNow(t, r)
+			if got, err := filesSay(t, dir); err != nil || got != says {
+				t.Errorf("afterwards a reader finds something else, %v", err)
+			}
+		})
+	}
+	t.Run("older store", func(t *testing.T) {
+		if err := errors.Join(os.RemoveAll(repository.StoreDir(dir)), os.CopyFS(repository.StoreDir(dir), os.DirFS(repository.StoreDir(older)))); err != nil {
+			t.Fatal(err)
+		}
+		r, said := openLogged(t, dir)
+		if len(said) == 0 {
+			t.Error("nothing was said")
+		}
+		load(t, r, 1, fetches)
+		wantSound(t, r, want)
+		closeNow(t, r)
+	})
+}
+
+// TestIndexDamaged flips, cuts and removes in the directory of the index files and its mark, after a clean end and
+// after a kill. Readers find what they found or get an error; a reindex makes all well.
+func TestIndexDamaged(t *testing.T) {
+	rnd := seeded(t)
+	rounds := 60
+	if testing.Short() {
+		rounds = 12
+	}
+	ends := map[string]func(*testing.T) (string, string){"clean": filled, "killed": killed}
+	for name, make := range ends {
+		t.Run(name, func(t *testing.T) {
+			whole, want := make(t)
+			says, err := filesSay(t, whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			refused := 0
+			for range rounds {
+				dir := filepath.Join(t.TempDir(), "data")
+				if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+					t.Fatal(err)
+				}
+				what := damageIndex(t, rnd, dir)
+				got, err := filesSay(t, dir)
+				if err == nil && got != says {
+					t.Errorf("%s: a reader finds something else", what)
+				}
+				if err != nil {
+					refused++
+				}
+				if rnd.IntN(5) > 0 && err == nil {
+					continue
+				}
+				r, err := repository.Open(context.Background(), dir, repository.Options{Reindex: rnd.IntN(2) == 0})
+				if err != nil {
+					if !index.IsDamage(err) && !errors.Is(err, index.ErrForeign) && !errors.Is(err, index.ErrNewerFormat) && !errors.Is(err, repository.ErrOtherIndex) {
+						t.Errorf("%s: Open: %v", what, err)
+					}
+					r = open(t, dir, repository.Options{Reindex: true})
+				}
+				rep, err := r.Check(t.Context())
+				if err != nil {
+					t.Errorf("%s: check: %v", what, err)
+				} else if len(rep.Index.Problems) == 0 {
+					if got, err := filesSay(t, dir); err != nil || got != says {
+						t.Errorf("%s: check finds nothing, and a reader something else, %v", what, err)
+					}
+				}
+				if rep := digestOf(t, r); rep != want {
+					t.Errorf("%s: digest %s", what, rep)
+				}
+				closeNow(t, r)
+				if got, err := filesSay(t, dir); err == nil && got != says {
+					t.Errorf("%s: after Open a reader finds something else", what)
+				} else if err != nil && !index.IsDamage(err) {
+					t.Errorf("%s: after Open: %v", what, err)
+				}
+			}
+			t.Logf("%d of %d were refused", refused, rounds)
+		})
+	}
+}
+
+// damageIndex damages one file that belongs to the index files, and says how.
+func damageIndex(t *testing.T, rnd *rand.Rand, dir string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "index", "shard*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, filepath.Join(dir, "index.mark"))
+	files = slices.DeleteFunc(files, func(f string) bool { return size(t, f) == 0 })
+	file := files[rnd.IntN(len(files))]
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := rnd.IntN(len(data))
+	what := ""
+	switch rnd.IntN(8) {
+	case 0:
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		return file + " removed"
+	case 1:
+		data = data[:at]
+		what = fmt.Sprint("cut to ", at)
+	case 2:
+		at = rnd.IntN(min(100, len(data)))
+		fallthrough
+	default:
+		data[at] ^= 1 << rnd.IntN(8)
+		what = fmt.Sprint("byte ", at)
+	}
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Base(file) + " " + what
+}

@@ -1,0 +1,197 @@
+package repository
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"indexer/index"
+	"indexer/observers"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// catchUp gives the index files what they lack.
+//
+// A document is written to the index files, and then index:doc to the store. So whatever
+// index:doc says, the files once had. They may have less if their log was lost or
+// damaged, or an older copy of them was put back (index/mark.go), and more where a
+// process was killed in between: then there is a notification, and it is exported again
+// anyway. Both sides have a sum over all documents that does not depend on their order. If the
+// sums agree, and the files are not behind their mark or what was noted when the repository was
+// last closed, nothing is missing.
+//
+// Until the files have caught up they stay behind their mark, so that readers refuse them; a crash here begins again.
+func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
+	w := r.files.current
+	if w.Opened().Seq > r.db.LastTimestamp() {
+		// No change of this store would ever be newer than what the files have.
+		log.Warn("the index files are newer than the store; they are made again from it")
+		if err := r.files.close(); err != nil {
+			return err
+		}
+		_, err := r.rebuild(ctx, nil)
+		return err
+	}
+	release := r.db.Hold()
+	defer release()
+	tx, err := r.snapshot(ctx, r.db.LastTimestamp())
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	stored, err := storedState(ctx, tx)
+	if err != nil {
+		return err
+	}
+	opened := w.Opened()
+	why := w.Behind()
+	if why == nil && w.ID() == r.wrote.id && opened.Applied < r.wrote.applied {
+		why = fmt.Errorf("%w: %d of %d transactions are there", index.ErrBehind, opened.Applied, r.wrote.applied)
+	}
+	if why != nil || stored.Sum != opened.Sum || stored.Documents != opened.Documents {
+		if err := r.exportMissing(ctx, tx, why, log); err != nil {
+			return fmt.Errorf("export to the index files what they lack: %w", spaceError(err))
+		}
+	}
+	if w.ID() != r.wrote.id {
+		return r.noteWritten(ctx, written{w.ID(), w.Applied()})
+	}
+	return nil
+}
+
+// storedState is what the store says of the documents in the index files.
+func storedState(ctx context.Context, tx *txn.Txn) (s index.State, err error) {
+	err = eachIndexed(ctx, tx, func(key page.ContentKey, d *schema.StoredIndexed) error {
+		s.Documents++
+		s.Sum.Add(key, d.Sum)
+		return nil
+	})
+	return s, err
+}
+
+func eachIndexed(ctx context.Context, tx *txn.Txn, fn func(page.ContentKey, *schema.StoredIndexed) error) error {
+	return tx.Scan(ctx, schema.GroupIndex, "", "", func(row string, cols []txn.Version) error {
+		key, err := schema.ParseClusterRow(row)
+		if err != nil {
+			return err
+		}
+		d, err := schema.DecodeIndexed(cols[0].Data)
+		if err != nil {
+			return err
+		}
+		return fn(key, &d)
+	})
+}
+
+func (r *Repository) exportMissing(ctx context.Context, tx *txn.Txn, why error, log *zap.Logger) error {
+	w := r.files.current
+	keys, err := r.differingNow(ctx, tx, why != nil)
+	if err != nil {
+		return err
+	}
+	lost, err := r.withoutNotification(ctx, keys)
+	if len(lost) > 0 && why == nil { // then it may be ranks and times as well
+		why = fmt.Errorf("%w: %d documents are not those that the store has exported", index.ErrBehind, len(lost))
+		keys, err = r.differingNow(ctx, tx, true)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.exportTo(ctx, w, tx, keys); err != nil {
+		return err
+	}
+	if why != nil {
+		if err := w.CaughtUp(ctx, r.wrote.applied); err != nil {
+			return err
+		}
+		log.Warn("the index files had lost what was written to them last; it was exported again", zap.Int("documents", len(keys)), zap.Error(why))
+	}
+	return nil
+}
+
+// differingNow is differing of the newest state of the index files. If something was lost, they
+// may lack ranks and times as well, which the sums do not cover.
+func (r *Repository) differingNow(ctx context.Context, tx *txn.Txn, lost bool) (keys []page.ContentKey, err error) {
+	reader, err := index.OpenUnchecked(r.files.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	view, err := reader.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, view.Close()) }()
+	return r.differing(ctx, tx, view, lost, lost)
+}
+
+// differing lists the clusters of which the index files do not have what index:doc says.
+func (r *Repository) differing(ctx context.Context, tx *txn.Txn, view *index.View, ranks, times bool) (keys []page.ContentKey, err error) {
+	next, stop := iter.Pull2(view.Entries(ctx))
+	defer stop()
+	entry, err, more := next()
+	reading := newReading(r.db, tx)
+	defer reading.close()
+	// Both come by cluster.
+	step := func(key page.ContentKey, d *schema.StoredIndexed) error {
+		for ; err == nil && more && bytes.Compare(entry.Cluster[:], key[:]) < 0; entry, err, more = next() {
+			keys = append(keys, entry.Cluster)
+		}
+		if err != nil {
+			return err
+		}
+		if !more || entry.Cluster != key {
+			keys = append(keys, key)
+			return nil
+		}
+		same := entry.Digest == d.Sum && (!ranks || entry.Rank == d.Rank)
+		if same && times {
+			at, err := observers.FetchedAt(ctx, reading.next(), d.URL)
+			if err != nil {
+				return err
+			}
+			same = entry.FetchedAt.Equal(at)
+		}
+		if !same {
+			keys = append(keys, key)
+		}
+		entry, err, more = next()
+		return err
+	}
+	if err := eachIndexed(ctx, tx, step); err != nil {
+		return nil, err
+	}
+	for ; err == nil && more; entry, err, more = next() {
+		keys = append(keys, entry.Cluster)
+	}
+	return keys, err
+}
+
+// withoutNotification are the clusters that no observer is going to run on.
+func (r *Repository) withoutNotification(ctx context.Context, keys []page.ContentKey) ([]page.ContentKey, error) {
+	rows := make(map[string]bool, len(keys))
+	for _, k := range keys {
+		rows[schema.ClusterRow(k)] = true
+	}
+	for from := ""; len(rows) > 0; {
+		notes, next, err := r.db.Notifications(ctx, from, 1000)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range notes {
+			delete(rows, n.Cell.Row)
+		}
+		if next == "" {
+			break
+		}
+		from = next
+	}
+	return slices.DeleteFunc(slices.Clone(keys), func(k page.ContentKey) bool { return !rows[schema.ClusterRow(k)] }), nil
+}
