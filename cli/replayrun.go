@@ -120,6 +120,9 @@ func (r *replayRun) state() progress.State {
 		}
 	}
 	s.Backlog = rowsWaiting(r.session.repo)
+	for _, o := range live.Observers {
+		s.Done += o.Rows
+	}
 	if r.waiting.Load() {
 		s.Phase = "all is loaded, observers finish"
 	}

@@ -12,12 +12,12 @@ func (s State) line(elapsed time.Duration) string {
 	parts := []string{s.Phase}
 	if s.Phase == "" {
 		parts = []string{s.reading()}
-		if left, ok := s.remaining(elapsed); ok {
-			parts = append(parts, Duration(left)+" left")
-		}
-		if s.Of > 1 {
-			parts = append(parts, fmt.Sprintf("file %d/%d", min(s.FilesDone+1, s.Of), s.Of))
-		}
+	}
+	if left, ok := s.remaining(elapsed); ok {
+		parts = append(parts, Duration(left)+" left")
+	}
+	if s.Phase == "" && s.Of > 1 {
+		parts = append(parts, fmt.Sprintf("file %d/%d", min(s.FilesDone+1, s.Of), s.Of))
 	}
 	parts = append(parts, fmt.Sprintf("%d records", s.Records), fmt.Sprintf("%d loaded", s.Pages),
 		fmt.Sprintf("%.0f/s", rate(s.Pages, elapsed)), fmt.Sprintf("backlog %d", s.Backlog))
@@ -38,12 +38,24 @@ func (s State) reading() string {
 	return fmt.Sprintf("[%s%s] %3.0f%%", strings.Repeat("#", full), strings.Repeat(".", cells-full), share*100)
 }
 
-// remaining estimates from the bytes, once there is something to go by.
+// remaining estimates when nothing will be left to read and no row will wait for
+// observers, once there is something to go by. Both go on at the same time, so the longer
+// one counts. What is not read yet is expected to wake as many rows as what is read.
 func (s State) remaining(elapsed time.Duration) (time.Duration, bool) {
-	if s.Size <= 0 || s.Bytes <= 0 || s.Bytes >= s.Size || elapsed < time.Second {
+	reads := s.Phase == ""
+	if elapsed < time.Second || reads && (s.Size <= 0 || s.Bytes <= 0 || s.Bytes > s.Size) {
 		return 0, false
 	}
-	return time.Duration(float64(elapsed) * float64(s.Size-s.Bytes) / float64(s.Bytes)), true
+	unread, rows := 0.0, float64(s.Backlog)
+	if reads {
+		unread = float64(s.Size-s.Bytes) / float64(s.Bytes)
+		rows += float64(s.Done+int64(s.Backlog)) * unread
+	}
+	share := unread // of what has been done so far
+	if s.Done > 0 {
+		share = max(share, rows/float64(s.Done))
+	}
+	return time.Duration(float64(elapsed) * share), share > 0
 }
 
 func rate(n int64, elapsed time.Duration) float64 {

@@ -15,6 +15,7 @@ type State struct {
 	Pages         int64         // fetches loaded
 	Bytes, Size   int64         // position in, and size of, all files together; Size -1 if unknown
 	Backlog       int           // rows waiting for observers
+	Done          int64         // rows that observers have done
 	Latency       time.Duration // from fetch to searchable, median of the last pages
 	Phase         string        // what is being done, where it is not reading
 	FilesDone, Of int

@@ -30,12 +30,21 @@ func show(t *testing.T, d *datadriven.TestData, out *bytes.Buffer) {
 	d.ScanArgs(t, "seconds", &seconds)
 	d.MaybeScanArgs(t, "width", &width)
 	d.MaybeScanArgs(t, "size", &size)
+	var rows int // that observers do each second, of 30 that are woken until all is read
+	d.MaybeScanArgs(t, "rows", &rows)
 	if size == 0 {
 		size = -1
 	}
 	begun := time.Now()
 	state := func() State {
 		done := int64(time.Since(begun).Seconds())
+		if rows > 0 {
+			s := State{Records: 30 * min(done, 10), Bytes: 1000 * min(done, 10), Size: 10_000, Done: int64(rows) * done, Of: 1}
+			if s.Backlog = int(s.Records - s.Done); done >= 10 {
+				s.Phase = "all is loaded, observers finish"
+			}
+			return s
+		}
 		return State{
 			Records: 30 * done, Pages: 10 * done, Bytes: 1000 * done, Size: int64(size), Backlog: 17,
 			Latency: 85 * time.Millisecond, FilesDone: int(done) / 6, Of: 2,
