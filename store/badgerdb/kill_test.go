@@ -27,6 +27,9 @@ const (
 	killDir   = "BADGERDB_TEST_CHILD_DIR"
 	killFirst = "BADGERDB_TEST_CHILD_FIRST"
 	killSync  = "BADGERDB_TEST_CHILD_SYNC"
+	// killLarge makes the values large, and space is reclaimed beside the writers, so
+	// that logs fill up and are written out all the time.
+	killLarge = "BADGERDB_TEST_CHILD_LARGE"
 	killRows  = 6
 )
 
@@ -41,11 +44,37 @@ func TestKilled(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 2))
+	killAll(t, kills, func(kill int) (after int, env []string) {
+		return 1 + r.IntN(400), []string{killSync + "=" + strconv.FormatBool(kill%2 == 1)}
+	})
+}
+
+// TestKilledAmidLogs kills a process whose logs fill up all the time. Whatever Badger was
+// doing with them, none is missed, and none that is needed.
+func TestKilledAmidLogs(t *testing.T) {
+	kills := 3
+	switch {
+	case os.Getenv("INDEXER_LONG") != "":
+		kills = 40
+	case testing.Short():
+		kills = 2
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 3))
+	killAll(t, kills, func(int) (after int, env []string) { return 1 + r.IntN(200), []string{killLarge + "=1"} })
+}
+
+// killAll starts and kills processes on one table. how says after how many acknowledgements,
+// and in which environment.
+func killAll(t *testing.T, kills int, how func(kill int) (after int, env []string)) {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "table")
 	acked := map[uint64]bool{}
 	next := uint64(1)
 	for kill := range kills {
-		for _, n := range runAndKill(t, dir, next, kill%2 == 1, 1+r.IntN(400)) {
+		after, env := how(kill)
+		for _, n := range runAndKill(t, dir, next, after, env) {
 			acked[n] = true
 		}
 		next = checkSurvivors(t, dir, acked) + 1
@@ -55,10 +84,10 @@ func TestKilled(t *testing.T) {
 
 // runAndKill starts a child, kills it after some acknowledgements, and returns all
 // that it printed.
-func runAndKill(t *testing.T, dir string, first uint64, sync bool, after int) (acked []uint64) {
+func runAndKill(t *testing.T, dir string, first uint64, after int, env []string) (acked []uint64) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledChild$")
-	cmd.Env = append(os.Environ(), killDir+"="+dir, killFirst+"="+strconv.FormatUint(first, 10), killSync+"="+strconv.FormatBool(sync))
+	cmd.Env = append(append(os.Environ(), killDir+"="+dir, killFirst+"="+strconv.FormatUint(first, 10)), env...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -162,10 +191,18 @@ func TestKilledChild(t *testing.T) {
 	next.Store(first - 1)
 	db.UseClock(childClock{&next})
 	var wg sync.WaitGroup
+	value := "v"
+	if os.Getenv(killLarge) != "" {
+		value = strings.Repeat("large", 30_000)
+		wg.Go(func() {
+			for db.Reclaim(context.Background()) == nil {
+			}
+		})
+	}
 	for range 4 {
 		wg.Go(func() {
 			for {
-				ts, res, err := db.Commit(context.Background(), killBatch())
+				ts, res, err := db.Commit(context.Background(), killBatch(value))
 				if err != nil || res.Outcome != store.Applied {
 					fmt.Println("Commit:", res.Outcome, err)
 					return
@@ -177,10 +214,10 @@ func TestKilledChild(t *testing.T) {
 	wg.Wait()
 }
 
-func killBatch() (rows []store.RowMutation) {
+func killBatch(value string) (rows []store.RowMutation) {
 	for i := range killRows {
 		rows = append(rows, store.RowMutation{Row: fmt.Append(nil, "row", i), Mutations: []store.Mutation{
-			{Group: "data", Column: []byte("c"), TS: store.AtCommit, Value: []byte("v")},
+			{Group: "data", Column: []byte("c"), TS: store.AtCommit, Value: []byte(value)},
 			{Group: "last", Column: []byte("c"), TS: store.AtCommit, Value: []byte("v")},
 			{Group: "lock", Column: []byte("c"), TS: store.AtCommit, Value: []byte("v")},
 			{Op: store.DeleteUpTo, Group: "lock", Column: []byte("c"), TS: store.AtCommit},
