@@ -175,6 +175,9 @@ func (s *session) crawlConfig(ctx context.Context, asked frontier.Config, from f
 	if err != nil || !known || len(from.urls) > 0 {
 		return asked, known, err
 	}
+	if asked.MaxPagesPerHost > 0 {
+		kept.MaxPagesPerHost = asked.MaxPagesPerHost // so that it can be raised
+	}
 	return kept, true, nil
 }
 

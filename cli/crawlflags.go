@@ -38,7 +38,8 @@ var crawlFlagKeys = map[string]string{
 	"scope": "crawl.scope", "depth": "crawl.depth", "include": "crawl.include", "exclude": "crawl.exclude",
 	"contact": "crawl.contact", "user-agent": "crawl.user_agent", "proxy": "crawl.proxy", "allow-private": "crawl.allow_private",
 	"warc": "crawl.warc", "follow": "crawl.follow", "delay": "crawl.delay", "concurrency": "crawl.concurrency", "per-host": "crawl.per_host",
-	"max-pages": "crawl.max_pages", "max-bytes": "crawl.max_bytes", "max-time": "crawl.max_time", "no-sitemaps": "crawl.no_sitemaps",
+	"max-pages": "crawl.max_pages", "max-bytes": "crawl.max_bytes", "max-time": "crawl.max_time", "max-pages-per-host": "crawl.max_pages_per_host",
+	"no-sitemaps": "crawl.no_sitemaps",
 }
 
 // registerCrawl declares the flags of crawl. Their values are checked with the other
@@ -59,6 +60,7 @@ func registerCrawl(cmd *cobra.Command, d config.Crawl) {
 	flags.Int("concurrency", d.Concurrency, "`number` of requests at a time, over all hosts")
 	flags.Int("per-host", d.PerHost, "`number` of requests at a time to one host, for servers of your own")
 	flags.Int64("max-pages", 0, "end after `N` visits (pages, redirects, 404s, failures); 0: no limit")
+	flags.Int("max-pages-per-host", 0, "visit `N` URLs of each host, over all runs; 0: no limit")
 	flags.Int64("max-bytes", 0, "end after so many `bytes` received; 0: no limit")
 	flags.Duration("max-time", 0, "end after this `time`; 0: no limit")
 	flags.Bool("no-sitemaps", d.NoSitemaps, "do not read sitemaps and feeds")
@@ -94,7 +96,7 @@ func commandSettings(cmd *cobra.Command, keys map[string]string, given map[strin
 // flagsOf are the settings of a crawl.
 func flagsOf(c config.Crawl) crawlFlags {
 	return crawlFlags{
-		config: frontier.Config{Scope: c.Scope, MaxDepth: c.Depth, Include: config.Patterns(c.Include), Exclude: config.Patterns(c.Exclude)},
+		config: frontier.Config{Scope: c.Scope, MaxDepth: c.Depth, Include: config.Patterns(c.Include), Exclude: config.Patterns(c.Exclude), MaxPagesPerHost: c.MaxPagesPerHost},
 		follow: c.Follow, warc: c.WARC, allowPrivate: c.AllowPrivate, proxy: c.Proxy, contact: c.Contact, userAgent: c.UserAgent, headers: c.Headers,
 		delay: c.Delay, concurrency: c.Concurrency, perHost: c.PerHost, pages: int64(c.MaxPages), bytes: int64(c.MaxBytes), time: c.MaxTime,
 		noSitemaps: c.NoSitemaps, first: c.RevisitFirst, least: c.RevisitMin, most: c.RevisitMax,

@@ -74,6 +74,9 @@ func statsOfHosts(ctx context.Context, r *repository.Repository, req control.Req
 			continue
 		}
 		line := fmt.Sprintf("%d new, %d to visit again", h.New, h.Revisits)
+		if h.Beyond > 0 {
+			line += fmt.Sprintf(" (%d of the new ones beyond the limit: it has had %s)", h.Beyond, count(h.Pages, "page"))
+		}
 		if h.Next != nil {
 			line += ", the first at " + h.Next.Format(time.RFC3339)
 		}

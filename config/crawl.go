@@ -37,6 +37,8 @@ type Crawl struct {
 	// MaxPages (visits), MaxBytes and MaxTime end a crawl; 0: they do not.
 	MaxPages, MaxBytes int
 	MaxTime            time.Duration
+	// MaxPagesPerHost is how many URLs of each host are visited; 0: no limit.
+	MaxPagesPerHost int
 	// NoSitemaps leaves sitemaps and feeds alone.
 	NoSitemaps bool
 	// RevisitFirst is the time from the first visit of a page to the second; RevisitMin
@@ -81,6 +83,7 @@ var crawlSettings = []setting{
 	number("crawl.max_pages", func(c *Config) *int { return &c.Crawl.MaxPages }, 0, 1<<53),
 	number("crawl.max_bytes", func(c *Config) *int { return &c.Crawl.MaxBytes }, 0, 1<<53),
 	period("crawl.max_time", func(c *Config) *time.Duration { return &c.Crawl.MaxTime }, 0, year),
+	number("crawl.max_pages_per_host", func(c *Config) *int { return &c.Crawl.MaxPagesPerHost }, 0, 1<<53),
 	boolean("crawl.no_sitemaps", func(c *Config) *bool { return &c.Crawl.NoSitemaps }),
 	period("crawl.revisit_first", func(c *Config) *time.Duration { return &c.Crawl.RevisitFirst }, time.Minute, year),
 	period("crawl.revisit_min", func(c *Config) *time.Duration { return &c.Crawl.RevisitMin }, time.Minute, year),

@@ -72,6 +72,9 @@ func (h *host) needsRefill(now time.Time, low int) bool {
 	if len(b.ready) > low {
 		return false
 	}
+	if b.short && len(b.ready)+len(b.inFlight) == 0 {
+		return true // what was left out may have its place now
+	}
 	return !b.exhausted || !b.next.IsZero() && !b.next.After(now)
 }
 

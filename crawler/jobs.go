@@ -19,15 +19,21 @@ type jobBuffer struct {
 	inFlight map[page.URL]bool
 
 	reading      bool
-	finished     []page.URL // since reading began
-	finishedNext time.Time  // when the first of them is due again
-	exhausted    bool       // the frontier had no more when it was asked last
-	again        bool       // a Wake came while reading
-	next         time.Time  // when the frontier has something again; zero: not known that it will
-	sifted       bool       // ready was held against robots.txt as it is now
+	finished     []page.URL        // since reading began
+	finishedNext time.Time         // when the first of them is due again
+	exhausted    bool              // the frontier had no more when it was asked last
+	again        bool              // a Wake came while reading
+	next         time.Time         // when the frontier has something again; zero: not known that it will
+	first        map[page.URL]bool // of inFlight, those that were never visited before
+	firstEnded   int               // of finished, how many were of them
+	limited      bool              // the host may have so many pages only
+	short        bool              // jobs were left out for that
+	sifted       bool              // ready was held against robots.txt as it is now
 }
 
-func newJobBuffer() jobBuffer { return jobBuffer{inFlight: make(map[page.URL]bool)} }
+func newJobBuffer() jobBuffer {
+	return jobBuffer{inFlight: make(map[page.URL]bool), first: make(map[page.URL]bool)}
+}
 
 // wake notes that the frontier has got entries.
 func (b *jobBuffer) wake() {
@@ -35,8 +41,18 @@ func (b *jobBuffer) wake() {
 	b.again = b.reading
 }
 
-// fill adds what was read, of which up to asked were asked for.
-func (b *jobBuffer) fill(read []Job, asked int, next, now time.Time) {
+// fill adds what was read, of which up to asked were asked for. Room is how many URLs
+// may be visited for the first time, those in memory included; negative: any number.
+// The queue may have changed since it was read last: what is listed now need not be
+// what is in memory, so both together can be too many.
+func (b *jobBuffer) fill(read []Job, asked int, next, now time.Time, room int) {
+	b.limited, b.short = room >= 0, false
+	for i := range b.ready {
+		if b.ready[i].Visits == 0 {
+			room--
+		}
+	}
+	room -= len(b.first) + b.firstEnded
 	known := make(map[page.URL]bool, len(b.ready)+len(b.inFlight)+len(b.finished))
 	for _, list := range [][]Job{b.ready, b.refused} {
 		for i := range list {
@@ -48,6 +64,12 @@ func (b *jobBuffer) fill(read []Job, asked int, next, now time.Time) {
 	}
 	for _, j := range read {
 		if !known[j.URL] && !b.inFlight[j.URL] {
+			if j.Visits == 0 {
+				if room--; b.limited && room < 0 {
+					b.short = true
+					continue
+				}
+			}
 			known[j.URL] = true
 			b.ready = append(b.ready, j)
 			b.sifted = false
@@ -58,7 +80,7 @@ func (b *jobBuffer) fill(read []Job, asked int, next, now time.Time) {
 		next = now.Add(time.Second) // due, but not given: not to be asked for in a loop
 	}
 	b.next = earlier(next, b.finishedNext)
-	b.reading, b.again, b.finished, b.finishedNext = false, false, nil, time.Time{}
+	b.reading, b.again, b.finished, b.finishedNext, b.firstEnded = false, false, nil, time.Time{}, 0
 }
 
 // earlier is the earlier of two times, of which the zero time means never.
@@ -74,13 +96,21 @@ func (b *jobBuffer) take() Job {
 	j := b.ready[0]
 	b.ready = slices.Delete(b.ready, 0, 1)
 	b.inFlight[j.URL] = true
+	if j.Visits == 0 {
+		b.first[j.URL] = true
+	}
 	return j
 }
 
 // done notes that a job was visited and is due again at the time next, or never.
 func (b *jobBuffer) done(u page.URL, next time.Time) {
 	delete(b.inFlight, u)
+	wasFirst := b.first[u]
+	delete(b.first, u)
 	if b.reading {
+		if wasFirst {
+			b.firstEnded++
+		}
 		b.finished = append(b.finished, u)
 		b.finishedNext = earlier(b.finishedNext, next)
 	}

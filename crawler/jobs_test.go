@@ -21,7 +21,7 @@ func TestJobsWhileReading(t *testing.T) {
 	b.reading = true
 	b.done(job("/1").URL, now.Add(time.Minute)) // to be tried again
 	b.wake()
-	b.fill([]Job{job("/1"), job("/2"), job("/3"), job("/4")}, 10, now.Add(time.Hour), now)
+	b.fill([]Job{job("/1"), job("/2"), job("/3"), job("/4")}, 10, now.Add(time.Hour), now, -1)
 
 	if len(b.ready) != 2 || b.ready[0].URL != job("/3").URL || b.ready[1].URL != job("/4").URL {
 		t.Errorf("%v", b.ready)
@@ -34,7 +34,7 @@ func TestJobsWhileReading(t *testing.T) {
 	}
 
 	b.reading = true
-	b.fill(nil, 10, now, now)
+	b.fill(nil, 10, now, now, -1)
 	if !b.exhausted || !b.next.After(now) {
 		t.Error("a frontier that gives nothing is asked again at once")
 	}

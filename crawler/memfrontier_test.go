@@ -213,6 +213,9 @@ func (f *memFrontier) Refuse(ctx context.Context, r Refusal) error {
 	return f.fail("refuse")
 }
 
+// Room implements Frontier.
+func (f *memFrontier) Room(context.Context, string) (int, error) { return -1, nil }
+
 func (f *memFrontier) Known(_ context.Context, host string, after page.URL, n int) (list []Known, last page.URL, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

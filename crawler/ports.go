@@ -98,6 +98,9 @@ type Frontier interface {
 	// Due lists up to n jobs of a host that are due, best first, and when the next
 	// one after them is (zero: there is none).
 	Due(ctx context.Context, host string, now time.Time, n int) (jobs []Job, next time.Time, err error)
+	// Room is how many URLs of a host may still be visited for the first time; negative:
+	// any number. Due lists no more of them.
+	Room(ctx context.Context, host string) (int, error)
 	// Visited loads the fetch and moves the entry, in one transaction: a crash
 	// leaves both or neither. A redirect's target and a page's links are found by
 	// observers later.

@@ -119,6 +119,7 @@ func (c *Crawler) refuse(h *host) {
 		}
 		return func(time.Time) {
 			h.jobs.refused = nil
+			h.jobs.exhausted = h.jobs.exhausted && !h.jobs.limited // their places are free
 			h.setSentinel(sentinel, again)
 			c.meter.refused[RobotsRule] += int64(len(jobs))
 		}, nil

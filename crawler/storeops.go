@@ -102,9 +102,15 @@ func (c *Crawler) refill(h *host) {
 		h.state = stateStore
 	}
 	c.operate(h, "read jobs", func(ctx context.Context) (func(time.Time), error) {
+		// How many there may be is asked first: a visit that ends in between is subtracted
+		// twice then, and not forgotten.
+		room, err := c.frontier.Room(ctx, h.key)
+		if err != nil {
+			return nil, err
+		}
 		jobs, next, err := c.frontier.Due(ctx, h.key, time.Now(), ask)
 		return func(now time.Time) {
-			h.jobs.fill(jobs, ask, next, now)
+			h.jobs.fill(jobs, ask, next, now, room)
 			h.seeded = h.seeded || slices.ContainsFunc(jobs, func(j Job) bool { return j.Depth == 0 })
 		}, err
 	})

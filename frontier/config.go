@@ -20,6 +20,8 @@ type Config struct {
 	MaxDepth int      `json:"max_depth"` // links from a seed; negative: no limit
 	Include  []string `json:"include,omitempty"`
 	Exclude  []string `json:"exclude,omitempty"`
+	// MaxPagesPerHost is how many URLs of each host are visited; 0: no limit.
+	MaxPagesPerHost int `json:"max_pages_per_host,omitempty"`
 }
 
 func (c Config) scope() scope.Config {
@@ -50,11 +52,23 @@ func ReadConfig(ctx context.Context, db *txn.DB) (c Config, seeds []page.URL, ok
 	if err != nil || !v.Exists {
 		return c, nil, false, err
 	}
-	if err := json.Unmarshal(v.Data, &c); err != nil {
-		return c, nil, false, fmt.Errorf("frontier: kept settings of the crawl: %w", err)
+	if c, err = keptConfig(ctx, tx); err != nil {
+		return c, nil, false, err
 	}
 	seeds, err = readSeeds(ctx, db)
 	return c, seeds, true, err
+}
+
+// keptConfig reads the kept settings, the zero value if there are none.
+func keptConfig(ctx context.Context, tx *txn.Txn) (c Config, err error) {
+	v, err := tx.Get(ctx, schema.AppRow, schema.CrawlConfig)
+	if err != nil || !v.Exists {
+		return c, err
+	}
+	if err := json.Unmarshal(v.Data, &c); err != nil {
+		return c, fmt.Errorf("frontier: kept settings of the crawl: %w", err)
+	}
+	return c, nil
 }
 
 func readSeeds(ctx context.Context, db *txn.DB) (seeds []page.URL, err error) {

@@ -52,6 +52,14 @@ func (c *Crawl) Decide(ctx context.Context, u page.URL, depth int) (scope.Decisi
 	return scope.Decision{Rule: "crawl.none", Why: "there is no crawl in this repository"}, nil
 }
 
+// PagesPerHost implements Decider.
+func (c *Crawl) PagesPerHost() int {
+	if r := c.rules.Load(); r != nil {
+		return r.PagesPerHost
+	}
+	return 0
+}
+
 // Rank implements Decider.
 func (c *Crawl) Rank(ctx context.Context, tx *txn.Txn, u page.URL) (float64, error) {
 	if c.Ranks == nil {
@@ -83,9 +91,15 @@ func (c *Crawl) Begin(ctx context.Context, db *txn.DB, config Config, seeds []pa
 	if err != nil {
 		return fmt.Errorf("frontier: encode settings: %w", err)
 	}
-	same, err := isKept(ctx, db, data, seeds)
-	if err != nil || same {
+	kept, err := isKept(ctx, db, data, seeds)
+	if err != nil || kept == keptAll {
 		return err
+	}
+	if kept == keptButLimit { // the same URLs are taken
+		if err := c.takeUp(ctx, db, config); err != nil {
+			return err
+		}
+		return keepConfig(ctx, db, data)
 	}
 	if err := keepConfig(ctx, db, nil); err != nil {
 		return err
@@ -93,39 +107,76 @@ func (c *Crawl) Begin(ctx context.Context, db *txn.DB, config Config, seeds []pa
 	if err := keepSeeds(ctx, db, seeds); err != nil {
 		return err
 	}
-	all, err := readSeeds(ctx, db)
-	if err != nil {
+	if err := c.takeUp(ctx, db, config); err != nil {
 		return err
 	}
-	rules, err := NewRules(db, config, all)
-	if err != nil {
-		return err
-	}
-	c.rules.Store(rules)
 	if err := lookAgain(ctx, db); err != nil {
 		return err
 	}
 	return keepConfig(ctx, db, data)
 }
 
-// isKept reports whether settings and seeds are those that are kept.
-func isKept(ctx context.Context, db *txn.DB, config []byte, seeds []page.URL) (bool, error) {
+// takeUp puts the rules in force that follow from settings and the kept seeds.
+func (c *Crawl) takeUp(ctx context.Context, db *txn.DB, config Config) error {
+	all, err := readSeeds(ctx, db)
+	if err != nil {
+		return err
+	}
+	rules, err := NewRules(db, config, all)
+	if err == nil {
+		c.rules.Store(rules)
+	}
+	return err
+}
+
+// keptness is how far settings and seeds are those that are kept.
+type keptness uint8
+
+const (
+	keptNot keptness = iota
+	keptButLimit
+	keptAll
+)
+
+// isKept compares settings and seeds with those that are kept.
+func isKept(ctx context.Context, db *txn.DB, config []byte, seeds []page.URL) (keptness, error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
-		return false, err
+		return keptNot, err
 	}
 	defer tx.Rollback()
 	kept, err := tx.Get(ctx, schema.AppRow, schema.CrawlConfig)
-	if err != nil || !bytes.Equal(kept.Data, config) {
-		return false, err
+	if err != nil || !kept.Exists {
+		return keptNot, err
+	}
+	same := keptAll
+	if !bytes.Equal(kept.Data, config) {
+		if same = keptButLimit; !bytes.Equal(withoutLimit(kept.Data), withoutLimit(config)) {
+			return keptNot, nil
+		}
 	}
 	for _, u := range seeds {
 		v, err := tx.Get(ctx, schema.URLRow(u), schema.Seed)
 		if err != nil || !v.Exists {
-			return false, err
+			return keptNot, err
 		}
 	}
-	return true, nil
+	return same, nil
+}
+
+// withoutLimit is encoded settings without the limit of pages per host; nil if they
+// cannot be read.
+func withoutLimit(data []byte) []byte {
+	var c Config
+	if json.Unmarshal(data, &c) != nil {
+		return nil
+	}
+	c.MaxPagesPerHost = 0
+	b, err := json.Marshal(c)
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 func keepConfig(ctx context.Context, db *txn.DB, data []byte) error {

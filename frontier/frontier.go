@@ -21,6 +21,8 @@ type Loader interface {
 // Decider says whether a URL that was found is to be crawled, and how soon.
 type Decider interface {
 	Decide(ctx context.Context, u page.URL, depth int) (scope.Decision, error)
+	// PagesPerHost is how many URLs of a host are visited; 0: no limit.
+	PagesPerHost() int
 	// Rank is how important the URL is, as far as it is known; see Ranks.
 	Rank(ctx context.Context, tx *txn.Txn, u page.URL) (float64, error)
 }
@@ -99,7 +101,17 @@ func (f *Frontier) due(ctx context.Context, host string, now time.Time, n int) (
 		return nil, time.Time{}, false, err
 	}
 	defer tx.Rollback()
-	fresh, err := f.fresh(ctx, tx, host, now, n)
+	left, err := room(ctx, tx, host, f.rules.PagesPerHost())
+	if err != nil {
+		return nil, time.Time{}, false, err
+	}
+	var fresh []crawler.Job
+	switch {
+	case left < 0:
+		fresh, err = f.fresh(ctx, tx, host, now, n)
+	case left > 0:
+		fresh, err = f.fresh(ctx, tx, host, now, min(n, left))
+	}
 	if err == nil && len(fresh) > 0 {
 		undecided, err = newParameters(tx).undecided(ctx, host, fresh)
 	}

@@ -24,7 +24,7 @@ func TestDueFromHead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	f := New(db, nil, nil, nil)
+	f := New(db, nil, &Crawl{}, nil)
 	const host = "https://a.example"
 	add := func(path string, depth int) string {
 		t.Helper()

@@ -100,7 +100,14 @@ func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
 		return nil, err
 	}
 	i.explain(e, d, from, &host, time.Now())
-	return i, nil
+	beyond := ""
+	if known {
+		beyond, err = beyondLimit(ctx, tx, u, e, config.MaxPagesPerHost)
+	}
+	if beyond != "" {
+		i.NotFetched = beyond
+	}
+	return i, err
 }
 
 // InspectAt tells what the crawl knew of a URL as of a transaction; nil if it did not
@@ -163,6 +170,10 @@ type HostQueue struct {
 	// BackingOff is until when the host is left alone, and Why.
 	BackingOff *time.Time `json:"backing_off_until,omitempty"`
 	Why        string     `json:"why,omitempty"`
+	// Pages is how many URLs were visited, Beyond how many of the new ones are beyond the
+	// limit of pages per host.
+	Pages  int `json:"pages"`
+	Beyond int `json:"beyond_limit,omitempty"`
 	// Ignored are the query parameters that make no difference there.
 	Ignored []string `json:"ignored_parameters,omitempty"`
 }
@@ -190,8 +201,12 @@ func HostQueues(ctx context.Context, db *txn.DB) ([]HostQueue, error) {
 	if err != nil {
 		return nil, fmt.Errorf("frontier: read the queues: %w", err)
 	}
+	config, err := keptConfig(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
 	for i := range list {
-		if err := list[i].readState(ctx, tx); err != nil {
+		if err := list[i].readState(ctx, tx, config.MaxPagesPerHost); err != nil {
 			return nil, err
 		}
 	}
@@ -220,7 +235,15 @@ func CountDue(ctx context.Context, db *txn.DB, now time.Time) (fresh, revisits i
 	if err != nil {
 		return 0, 0, fmt.Errorf("frontier: count what is due: %w", err)
 	}
-	return fresh, revisits, nil
+	config, err := keptConfig(ctx, tx)
+	if err != nil || config.MaxPagesPerHost == 0 {
+		return fresh, revisits, err
+	}
+	hosts, err := HostQueues(ctx, db) // what is beyond the limit is not left to do
+	for _, h := range hosts {
+		fresh -= h.Beyond
+	}
+	return max(fresh, 0), revisits, err
 }
 
 // count takes a row; revisits come in the order in which they are due.
@@ -234,7 +257,13 @@ func (h *HostQueue) count(due time.Time) {
 	}
 }
 
-func (h *HostQueue) readState(ctx context.Context, tx *txn.Txn) error {
+func (h *HostQueue) readState(ctx context.Context, tx *txn.Txn, limit int) (err error) {
+	if h.Pages, err = pagesOf(ctx, tx, h.Host); err != nil {
+		return fmt.Errorf("frontier: count the pages of %s: %w", h.Host, err)
+	}
+	if limit > 0 {
+		h.Beyond = max(h.New-max(limit-h.Pages, 0), 0)
+	}
 	params, err := newParameters(tx).of(ctx, h.Host)
 	if err != nil {
 		return err

@@ -11,10 +11,12 @@ import (
 	"indexer/txn"
 )
 
-// Rules decide by scope and trap rules; they implement Decider.
+// Rules decide by scope and trap rules.
 type Rules struct {
 	Scope *scope.Scope
 	Traps *scope.Traps
+	// PagesPerHost is how many URLs of a host are visited; 0: no limit.
+	PagesPerHost int
 }
 
 // NewRules makes the rules of a crawl. What the trap rules count is read from the
@@ -28,10 +30,10 @@ func NewRules(db *txn.DB, c Config, seeds []page.URL) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Rules{Scope: s, Traps: t}, nil
+	return &Rules{Scope: s, Traps: t, PagesPerHost: c.MaxPagesPerHost}, nil
 }
 
-// Decide implements Decider. Seeds are exempt from trap rules: somebody asked for
+// Decide decides about a URL that was found. Seeds are exempt from trap rules: somebody asked for
 // them by name.
 func (r *Rules) Decide(ctx context.Context, u page.URL, depth int) (scope.Decision, error) {
 	d := r.Scope.Decide(u, depth)

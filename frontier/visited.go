@@ -17,7 +17,15 @@ import (
 // transaction. A visit that has nothing to load moves the entry alone.
 func (f *Frontier) Visited(ctx context.Context, v crawler.Visit) error {
 	move := func(ctx context.Context, tx *txn.Txn, effect loader.Effect) error {
-		return f.update(ctx, tx, v.Job, func(e *schema.FrontierEntry) { f.afterVisit(e, v, effect) })
+		return f.update(ctx, tx, v.Job, func(e *schema.FrontierEntry) error {
+			if e.Visits == 0 {
+				if err := countVisit(ctx, tx, crawler.HostOf(v.Job.URL)); err != nil {
+					return err
+				}
+			}
+			f.afterVisit(e, v, effect)
+			return nil
+		})
 	}
 	var err error
 	if v.Fetch.URL == "" {
@@ -59,7 +67,7 @@ func (f *Frontier) afterVisit(e *schema.FrontierEntry, v crawler.Visit, effect l
 }
 
 // update rewrites the entry of a job, as it is now.
-func (f *Frontier) update(ctx context.Context, tx *txn.Txn, j crawler.Job, change func(*schema.FrontierEntry)) error {
+func (f *Frontier) update(ctx context.Context, tx *txn.Txn, j crawler.Job, change func(*schema.FrontierEntry) error) error {
 	old, known, err := ReadEntry(ctx, tx, j.URL)
 	if err != nil {
 		return err
@@ -68,7 +76,9 @@ func (f *Frontier) update(ctx context.Context, tx *txn.Txn, j crawler.Job, chang
 		return fmt.Errorf("%s is not in the frontier", j.URL)
 	}
 	now := old
-	change(&now)
+	if err := change(&now); err != nil {
+		return err
+	}
 	put(tx, j.URL, &old, now)
 	return nil
 }
@@ -76,8 +86,9 @@ func (f *Frontier) update(ctx context.Context, tx *txn.Txn, j crawler.Job, chang
 // Postpone implements crawler.Frontier.
 func (f *Frontier) Postpone(ctx context.Context, j crawler.Job, due time.Time, why string) error {
 	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
-		return f.update(ctx, tx, j, func(e *schema.FrontierEntry) {
+		return f.update(ctx, tx, j, func(e *schema.FrontierEntry) error {
 			e.State, e.Revisit, e.Due, e.Note = schema.EntryWaiting, true, due, why
+			return nil
 		})
 	})
 	if err != nil {
@@ -92,7 +103,10 @@ func (f *Frontier) Postpone(ctx context.Context, j crawler.Job, due time.Time, w
 // of the fetches.
 func (f *Frontier) Refuse(ctx context.Context, r crawler.Refusal) error {
 	refuse := func(ctx context.Context, tx *txn.Txn, _ loader.Effect) error {
-		return f.update(ctx, tx, r.Job, func(e *schema.FrontierEntry) { f.afterRefusal(e, r) })
+		return f.update(ctx, tx, r.Job, func(e *schema.FrontierEntry) error {
+			f.afterRefusal(e, r)
+			return nil
+		})
 	}
 	var err error
 	if r.Gone {

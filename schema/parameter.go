@@ -10,14 +10,16 @@ import (
 	"indexer/txn"
 )
 
-// The columns by which a crawl learns which query parameters make no difference. They
-// stand in host rows; see package frontier, parameters.go.
+// Columns of host rows. Most are those by which a crawl learns which query parameters
+// make no difference; see package frontier, parameters.go.
 var (
 	// HostParameters is what is known of the parameters of a host. w: discover
 	HostParameters = txn.Column{Group: GroupHost, Name: "parameters"}
 	// HostVariants, at a row of VariantRow, is the URL that stands for all URLs that differ
 	// in some parameters only. w: discover, frontier
 	HostVariants = txn.Column{Group: GroupHost, Name: "variants"}
+	// HostPages is how many URLs of a host were visited, in decimal digits. w: frontier
+	HostPages = txn.Column{Group: GroupHost, Name: "pages"}
 	// HostRelook is never written; a weak notification says that a parameter makes a
 	// difference after all, and that the host's pages are to be looked at again. o: relook
 	HostRelook = txn.Column{Group: GroupHost, Name: "relook"}

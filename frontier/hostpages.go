@@ -1,0 +1,108 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"indexer/crawler"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/store"
+	"indexer/txn"
+)
+
+// A crawl may have a limit of pages per host (Config.MaxPagesPerHost): so many URLs of
+// each host are visited for the first time, whatever came of them. What is beyond stays
+// in the queue, and is taken up when the limit is raised. Pages that were visited are
+// visited again as ever, and so is whatever is asked for by name.
+//
+// The number is counted in the transaction of the visit, also where there is no limit:
+// one may be set later. A directory of an older program has no number; it is counted
+// from the entries at the host's next first visit.
+
+// Room implements crawler.Frontier.
+func (f *Frontier) Room(ctx context.Context, host string) (int, error) {
+	limit := f.rules.PagesPerHost()
+	if limit <= 0 {
+		return -1, nil
+	}
+	tx, err := f.db.Begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback()
+	return room(ctx, tx, host, limit)
+}
+
+// room is how many URLs of a host may still be visited for the first time; -1: any
+// number.
+func room(ctx context.Context, tx *txn.Txn, host string, limit int) (int, error) {
+	if limit <= 0 {
+		return -1, nil
+	}
+	n, err := pagesOf(ctx, tx, host)
+	if err != nil {
+		return 0, fmt.Errorf("frontier: count the pages of %s: %w", host, err)
+	}
+	return max(limit-n, 0), nil
+}
+
+// pagesOf is how many URLs of a host were visited.
+func pagesOf(ctx context.Context, tx *txn.Txn, host string) (int, error) {
+	v, err := tx.Get(ctx, host, schema.HostPages)
+	if err != nil {
+		return 0, err
+	}
+	if !v.Exists {
+		return countPages(ctx, tx, host)
+	}
+	n, err := strconv.Atoi(string(v.Data))
+	if err != nil {
+		return 0, fmt.Errorf("number of pages %q: %w", v.Data, store.ErrCorrupt)
+	}
+	return n, nil
+}
+
+// countPages counts from the entries.
+func countPages(ctx context.Context, tx *txn.Txn, host string) (n int, err error) {
+	root, err := page.ParseURL(host + "/")
+	if err != nil {
+		return 0, err
+	}
+	err = tx.ScanPrefix(ctx, schema.GroupFrontier, root.SiteKey(), func(row string, _ []txn.Version) error {
+		u, err := schema.ParseURLRow(row)
+		if err != nil || crawler.HostOf(u) != host {
+			return err
+		}
+		e, _, err := ReadEntry(ctx, tx, u)
+		if e.Visits > 0 {
+			n++
+		}
+		return err
+	})
+	return n, err
+}
+
+// countVisit counts the first visit of a URL, whose entry is not written yet.
+func countVisit(ctx context.Context, tx *txn.Txn, host string) error {
+	n, err := pagesOf(ctx, tx, host)
+	if err != nil {
+		return fmt.Errorf("count the pages of %s: %w", host, err)
+	}
+	tx.Set(host, schema.HostPages, strconv.AppendInt(nil, int64(n)+1, 10))
+	return nil
+}
+
+// beyondLimit says why a new URL waits whose host has had its pages; "" if that is not
+// the reason.
+func beyondLimit(ctx context.Context, tx *txn.Txn, u page.URL, e schema.FrontierEntry, limit int) (string, error) {
+	if e.State != schema.EntryWaiting || e.Revisit || e.Visits > 0 {
+		return "", nil
+	}
+	n, err := room(ctx, tx, crawler.HostOf(u), limit)
+	if err != nil || n != 0 {
+		return "", err
+	}
+	return fmt.Sprintf("its host has had its %d pages (--max-pages-per-host); a higher limit takes it up", limit), nil
+}
