@@ -16,7 +16,7 @@ type place uint8
 
 const (
 	ready   place = iota // in its observer's ready heap
-	held                 // in the queue's held heap, until its time
+	delayed              // in the queue's heap of delayed entries, until its time
 	running              // in a worker's hands
 )
 
@@ -29,8 +29,8 @@ type entry struct {
 	// oldest.
 	oldest, newest uint64
 	since          time.Time // when oldest was heard of
-	until          time.Time // held entries: when they become ready
-	hold           bool      // held for collapsing, not as a punishment: idleness frees it
+	until          time.Time // delayed entries: when they become ready
+	debounced      bool      // delayed for collapsing, not backing off: an idle upstream releases it
 	alone          bool      // run it in no batch
 	// doubtful entries may have been answered already: they were found in the
 	// table, or a run of theirs has an unknown outcome or met a conflict. The
@@ -46,26 +46,35 @@ type entry struct {
 	// again collects notifications that arrive during a run.
 	again, againFirst uint64
 	againSince        time.Time
-	pos               int // in its heap
+	// continues: one of these came from the run itself, by txn.Txn.Continue.
+	continues bool
+	open      bool // the last run that committed asked for another one
+	opening   bool // counted in queue.opening, by the first entry of a batch
+	pos       int  // in its heap
 }
 
-// readyHeap orders by age.
+// readyHeap orders open entries before others, and each by age.
 type readyHeap []*entry
 
-func (h readyHeap) Len() int           { return len(h) }
-func (h readyHeap) Less(i, j int) bool { return h[i].oldest < h[j].oldest }
-func (h readyHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i]; h[i].pos, h[j].pos = i, j }
-func (h *readyHeap) Push(x any)        { e := x.(*entry); e.pos = len(*h); *h = append(*h, e) }
-func (h *readyHeap) Pop() any          { return popLast((*[]*entry)(h)) }
+func (h readyHeap) Len() int { return len(h) }
+func (h readyHeap) Less(i, j int) bool {
+	if h[i].open != h[j].open {
+		return h[i].open
+	}
+	return h[i].oldest < h[j].oldest
+}
+func (h readyHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i]; h[i].pos, h[j].pos = i, j }
+func (h *readyHeap) Push(x any)   { e := x.(*entry); e.pos = len(*h); *h = append(*h, e) }
+func (h *readyHeap) Pop() any     { return popLast((*[]*entry)(h)) }
 
-// heldHeap orders by the time at which entries become ready.
-type heldHeap []*entry
+// delayedHeap orders by the time at which entries become ready.
+type delayedHeap []*entry
 
-func (h heldHeap) Len() int           { return len(h) }
-func (h heldHeap) Less(i, j int) bool { return h[i].until.Before(h[j].until) }
-func (h heldHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i]; h[i].pos, h[j].pos = i, j }
-func (h *heldHeap) Push(x any)        { e := x.(*entry); e.pos = len(*h); *h = append(*h, e) }
-func (h *heldHeap) Pop() any          { return popLast((*[]*entry)(h)) }
+func (h delayedHeap) Len() int           { return len(h) }
+func (h delayedHeap) Less(i, j int) bool { return h[i].until.Before(h[j].until) }
+func (h delayedHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i]; h[i].pos, h[j].pos = i, j }
+func (h *delayedHeap) Push(x any)        { e := x.(*entry); e.pos = len(*h); *h = append(*h, e) }
+func (h *delayedHeap) Pop() any          { return popLast((*[]*entry)(h)) }
 
 func popLast(h *[]*entry) *entry {
 	n := len(*h) - 1
@@ -77,5 +86,5 @@ func popLast(h *[]*entry) *entry {
 
 var (
 	_ heap.Interface = (*readyHeap)(nil)
-	_ heap.Interface = (*heldHeap)(nil)
+	_ heap.Interface = (*delayedHeap)(nil)
 )

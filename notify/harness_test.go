@@ -81,7 +81,7 @@ func (r *rig) start() *rig {
 
 func (r *rig) close() {
 	r.t.Helper()
-	r.p.queue.mustHold(r.t)
+	r.p.queue.checkInvariants(r.t)
 	if err := r.p.Stop(); err != nil {
 		r.t.Error(err)
 	}
@@ -126,15 +126,21 @@ func (r *rig) notifications() int {
 	}
 }
 
-// mustHold checks what can be checked of the invariants at the head of queue.go.
-func (q *queue) mustHold(t testing.TB) {
+// checkInvariants checks what can be checked of the invariants at the head of queue.go.
+func (q *queue) checkInvariants(t testing.TB) {
 	t.Helper()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	waiting, busy := make([]int, len(q.ready)), make([]int, len(q.ready))
+	waiting, busy, open, opening := make([]int, len(q.ready)), make([]int, len(q.ready)), make([]int, len(q.ready)), make([]int, len(q.ready))
 	for k, e := range q.entries {
 		if e.key != k {
 			t.Errorf("entry of %v under %v", e.key, k)
+		}
+		if e.open {
+			open[k.observer]++
+		}
+		if e.opening {
+			opening[k.observer]++
 		}
 		switch e.place {
 		case running:
@@ -144,9 +150,9 @@ func (q *queue) mustHold(t testing.TB) {
 			if h := q.ready[k.observer]; e.pos >= len(h) || h[e.pos] != e {
 				t.Errorf("%v is ready, but not in its heap", k)
 			}
-		case held:
-			if e.pos >= len(q.held) || q.held[e.pos] != e {
-				t.Errorf("%v is held, but not in the heap", k)
+		case delayed:
+			if e.pos >= len(q.delayed) || q.delayed[e.pos] != e {
+				t.Errorf("%v is delayed, but not in the heap", k)
 			}
 		}
 		waiting[k.observer]++
@@ -154,19 +160,22 @@ func (q *queue) mustHold(t testing.TB) {
 			t.Errorf("%v waits with again %d, oldest %d, newest %d", k, e.again, e.oldest, e.newest)
 		}
 	}
-	inHeaps, gathering := len(q.held), 0
-	for _, e := range q.held {
-		if e.hold {
-			gathering++
+	inHeaps, debounced := len(q.delayed), 0
+	for _, e := range q.delayed {
+		if e.debounced {
+			debounced++
 		}
 	}
-	if gathering != q.gathers() {
-		t.Errorf("%d entries gather, counted as %d", gathering, q.gathers())
+	if debounced != q.allDebounced() {
+		t.Errorf("%d entries are debounced, counted as %d", debounced, q.allDebounced())
 	}
 	for i := range q.ready {
 		inHeaps += len(q.ready[i]) + q.busy[i]
 		if waiting[i] != q.waiting[i] || busy[i] != q.busy[i] {
 			t.Errorf("observer %d: %d waiting and %d busy, counted as %d and %d", i, waiting[i], busy[i], q.waiting[i], q.busy[i])
+		}
+		if open[i] != q.open[i] || opening[i] != q.opening[i] {
+			t.Errorf("observer %d: %d open and %d opening, counted as %d and %d", i, open[i], opening[i], q.open[i], q.opening[i])
 		}
 	}
 	if inHeaps != len(q.entries) || len(q.entries) > q.capacity {

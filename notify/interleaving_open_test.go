@@ -159,6 +159,8 @@ func (s *story) registry(who string) (*Registry, error) {
 func (s *story) observer(who string, f []string) Observer {
 	o := Observer{Name: f[0], Watches: col(f[1])}
 	var sets, wakes, tells string
+	parts := 0 // runs that a row takes, all but the last of which ask for another
+	done := make(map[string]int)
 	for _, a := range f[2:] {
 		k, v, _ := strings.Cut(a, "=")
 		switch k {
@@ -166,8 +168,14 @@ func (s *story) observer(who string, f []string) Observer {
 			o.Weak = true
 		case "batch":
 			o.Batch, _ = strconv.Atoi(v)
-		case "hold":
-			o.Hold, _ = time.ParseDuration(v)
+		case "debounce":
+			o.Debounce, _ = time.ParseDuration(v)
+		case "upstream":
+			o.Upstream = strings.Split(v, ",")
+		case "maxopen":
+			o.MaxOpen, _ = strconv.Atoi(v)
+		case "parts":
+			parts, _ = strconv.Atoi(v)
 		case "sets":
 			sets = v
 		case "wakes":
@@ -189,6 +197,9 @@ func (s *story) observer(who string, f []string) Observer {
 			}
 			if wakes != "" {
 				tx.Notify(row, col(wakes))
+			}
+			if done[row]++; done[row]%max(parts, 1) != 0 {
+				tx.Continue(row, o.Watches)
 			}
 			if other, column, ok := strings.Cut(tells, ":"); ok {
 				tx.Notify(other, col(column))

@@ -68,7 +68,7 @@ func tell(t *testing.T, path string) {
 			synctest.Wait()
 			for _, p := range []*Pipeline{s.p, s.peer} {
 				if p != nil {
-					p.queue.mustHold(t)
+					p.queue.checkInvariants(t)
 				}
 			}
 			return s.said(d.Cmd == "table" || d.Cmd == "stop" || d.HasArg("sorted"))

@@ -67,7 +67,7 @@ func (p *Pipeline) Backlog() int {
 }
 
 // oldestWaits tells for each observer how long its oldest row has been waiting.
-// Of the ready ones the first is the oldest; the held ones are looked through.
+// Of the ready ones the first is the oldest, unless it is open; the delayed ones are looked through.
 func (q *queue) oldestWaits(now time.Time) []time.Duration {
 	waits := make([]time.Duration, len(q.ready))
 	longer := func(e *entry) { waits[e.observer] = max(waits[e.observer], now.Sub(e.since)) }
@@ -76,7 +76,7 @@ func (q *queue) oldestWaits(now time.Time) []time.Duration {
 			longer(h[0])
 		}
 	}
-	for _, e := range q.held {
+	for _, e := range q.delayed {
 		longer(e)
 	}
 	return waits

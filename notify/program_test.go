@@ -126,7 +126,7 @@ func execute(t *testing.T, mode txn.Mode, prog []instr) (err error) {
 			if err = m.do(in); err != nil {
 				return
 			}
-			m.p.queue.mustHold(t)
+			m.p.queue.checkInvariants(t)
 		}
 		// From here on nothing goes wrong. Half of the programs have a last restart.
 		m.crashAt, m.then, m.during, m.fail, m.muted = "", nil, nil, false, false

@@ -19,16 +19,17 @@ import (
 //     until a run that began above n has committed (or the row went to the dead
 //     letters): an entry that will be run and begins later than now; or a run
 //     under way whose entry has again >= n; or overflow set.
-//  2. An entry is in exactly one place: in its ready heap, in the held heap, or in
+//  2. An entry is in exactly one place: in its ready heap, in the delayed heap, or in
 //     the hands of one worker, which gives it back by exactly one of finished and
 //     requeue, whatever happens (fluo#839: tracked for ever).
 //  3. newest does not change during a run; again does. So a worker reads newest
 //     without the lock, and what it answered is what it saw when it took the row.
-//  4. finished drops an entry only if again <= covered, or overflow is set. covered
+//  4. finished drops an entry only if again <= covered, or overflow is set and the
+//     run did not ask to go on. covered
 //     is the start timestamp of a committed run, and a run sees every commit below
 //     it; or what an earlier run had acknowledged; or what went to the dead letters.
-//  5. Of each observer, waiting counts the entries ready or held, busy those
-//     running. Together they are all entries, and these are at most capacity.
+//  5. Of each observer, waiting counts the entries ready or delayed, busy those
+//     running, and open those that are open. Together they are all entries, and these are at most capacity.
 //  6. An entry that becomes ready wakes a worker; the end of a run, and whatever
 //     else can make a watcher's condition true, calls settled.
 //
@@ -42,17 +43,19 @@ import (
 type queue struct {
 	registry *Registry
 	capacity int
-	eager    bool // holds and delays are ignored: deterministic mode
+	eager    bool // debounces and delays are ignored: deterministic mode
 
 	mu       sync.Mutex
 	work     *sync.Cond // an entry became ready, or the queue was closed
 	entries  map[key]*entry
 	ready    []readyHeap // for each observer
-	held     heldHeap
-	waiting  []int        // ready or held entries of each observer
+	delayed  delayedHeap
+	waiting  []int        // ready or delayed entries of each observer
 	busy     []int        // running entries of each observer
+	open     []int        // entries of each observer in mid-continuation (limits.go)
+	opening  []int        // batches under way that may add to these
 	lastRuns []recentRuns // of each observer
-	calmness
+	idleness
 	overflow bool   // there may be notifications that are in the table only
 	working  []bool // the workers there are, by number (workers.go)
 	wanted   int    // how many there should be
@@ -66,8 +69,8 @@ func newQueue(r *Registry, capacity int) *queue {
 	n := len(r.list)
 	q := &queue{
 		registry: r, capacity: capacity, entries: make(map[key]*entry),
-		ready: make([]readyHeap, n), waiting: make([]int, n), busy: make([]int, n), lastRuns: make([]recentRuns, n),
-		calmness: calmness{idleSince: make([]time.Time, n), gathering: make([]int, n)},
+		ready: make([]readyHeap, n), waiting: make([]int, n), busy: make([]int, n), open: make([]int, n), opening: make([]int, n), lastRuns: make([]recentRuns, n),
+		idleness: idleness{inactiveSince: make([]time.Time, n), debounced: make([]int, n)},
 		stopped:  make(chan struct{}), alarm: make(chan struct{}, 1), watchers: make(map[*watcher]struct{}),
 	}
 	q.work = sync.NewCond(&q.mu)
@@ -87,7 +90,7 @@ func (q *queue) add(notes []txn.Notification, found bool) (unknown []txn.Notific
 			unknown = append(unknown, n)
 			continue
 		}
-		if !q.addOne(key{i, n.Cell.Row}, n.TS, now, found) && !full {
+		if !q.addOne(key{i, n.Cell.Row}, n, now, found) && !full {
 			q.overflow, full, row = true, true, n.Cell.Row
 		}
 	}
@@ -95,66 +98,71 @@ func (q *queue) add(notes []txn.Notification, found bool) (unknown []txn.Notific
 }
 
 // addOne reports whether there was room.
-func (q *queue) addOne(k key, ts uint64, now time.Time, found bool) bool {
+func (q *queue) addOne(k key, n txn.Notification, now time.Time, found bool) bool {
 	e, ok := q.entries[k]
-	if !ok {
-		if len(q.entries) >= q.capacity {
-			return false
-		}
-		e = &entry{key: k, oldest: ts, newest: ts, since: now, doubtful: found}
+	switch {
+	case !ok && len(q.entries) >= q.capacity:
+		return false
+	case !ok:
+		e = &entry{key: k, oldest: n.TS, newest: n.TS, since: now, doubtful: found}
 		q.entries[k] = e
 		q.waiting[k.observer]++
-		q.busyUpstream(k.observer)
-		q.enqueue(e, now)
-		return true
+		q.upstreamBusy(k.observer)
+		if n.Continues {
+			q.setOpen(e, true)
+			q.makeReady(e)
+		} else {
+			q.enqueue(e, now)
+		}
+	case e.place != running:
+		e.newest = max(e.newest, n.TS)
+		if n.Continues {
+			q.openWaiting(e)
+		}
+	default:
+		if e.again == 0 {
+			e.againFirst, e.againSince = n.TS, now
+		}
+		e.again = max(e.again, n.TS)
+		e.continues = e.continues || n.Continues
 	}
-	if e.place != running {
-		e.newest = max(e.newest, ts)
-		return true
-	}
-	if e.again == 0 {
-		e.againFirst, e.againSince = ts, now
-	}
-	e.again = max(e.again, ts)
 	return true
 }
 
 func (q *queue) makeReady(e *entry) {
-	if e.hold {
-		q.gathering[e.observer]--
-		q.busyUpstream(e.observer)
-		// Its turn begins now. By its age it would come before what the observers
-		// before have to do, which would notify it again.
+	if e.debounced {
+		q.debounced[e.observer]--
+		q.upstreamBusy(e.observer)
+		// Its turn begins now. By its age it would come before what upstream has to
+		// do, which would notify it again.
 		e.oldest = e.newest
 	}
-	e.place, e.hold = ready, false
+	e.place, e.debounced = ready, false
 	heap.Push(&q.ready[e.observer], e)
 	q.work.Signal()
 }
 
-// take removes the oldest ready entry, with further ones of the same observer
-// up to its batch. nil means that nothing is ready.
+// take removes the oldest ready entry that may be run, with further ones of the
+// same observer up to its batch. nil means that there is none.
 func (q *queue) take() []*entry {
 	best := -1
 	for i := range q.ready {
-		if len(q.ready[i]) > 0 && !q.occupied(i) && (best < 0 || q.ready[i][0].oldest < q.ready[best][0].oldest) {
+		if len(q.ready[i]) > 0 && q.mayRun(q.ready[i][0]) && (best < 0 || q.ready[i][0].oldest < q.ready[best][0].oldest) {
 			best = i
 		}
 	}
 	if best < 0 {
 		return nil
 	}
-	batch := make([]*entry, 0, min(q.registry.list[best].Batch, len(q.ready[best])))
-	for len(batch) < cap(batch) {
-		if q.ready[best][0].alone && len(batch) > 0 {
+	first := q.hand(best, 0)
+	batch := append(make([]*entry, 0, min(q.registry.list[best].Batch, 1+len(q.ready[best]))), first)
+	for len(batch) < cap(batch) && !first.alone {
+		if next := q.ready[best][0]; next.alone || next.open != first.open {
 			break
 		}
-		e := q.hand(best, 0)
-		batch = append(batch, e)
-		if e.alone {
-			break
-		}
+		batch = append(batch, q.hand(best, 0))
 	}
+	q.opens(first)
 	return batch
 }
 
@@ -196,16 +204,23 @@ func (q *queue) finished(batch []*entry) {
 	defer q.mu.Unlock()
 	for _, e := range batch {
 		q.busy[e.observer]--
+		q.ranOnce(e)
 		q.noteRun(e, now)
 		unknown = unknown || e.unknown
-		if e.again <= e.covered || q.overflow {
+		open := e.continues && e.again > e.covered
+		q.setOpen(e, open)
+		if e.again <= e.covered || q.overflow && !open {
 			delete(q.entries, e.key)
 			continue
 		}
 		e.oldest, e.newest, e.since = e.againFirst, e.again, e.againSince
-		e.again, e.attempts, e.failures, e.alone, e.unknown = 0, 0, 0, false, false
+		e.again, e.attempts, e.failures, e.alone, e.unknown, e.continues = 0, 0, 0, false, false, false
 		q.waiting[e.observer]++
-		q.enqueue(e, now)
+		if open {
+			q.makeReady(e)
+		} else {
+			q.enqueue(e, now)
+		}
 	}
 	q.overflow = q.overflow || unknown
 	q.settled()
@@ -218,11 +233,12 @@ func (q *queue) requeue(batch []*entry, delay func(*entry) time.Duration) {
 	defer q.mu.Unlock()
 	for _, e := range batch {
 		q.busy[e.observer]--
+		q.ranOnce(e)
 		q.waiting[e.observer]++
 		e.newest = max(e.newest, e.again)
-		e.again, e.doubtful = 0, true
+		e.again, e.doubtful, e.continues = 0, true, false
 		if d := delay(e); d > 0 && !q.eager {
-			q.holdUntil(e, now.Add(d))
+			q.delayUntil(e, now.Add(d))
 		} else {
 			q.makeReady(e)
 		}
@@ -232,8 +248,8 @@ func (q *queue) requeue(batch []*entry, delay func(*entry) time.Duration) {
 
 // settled is called with mu held whenever runs have ended.
 func (q *queue) settled() {
-	q.vacated()
-	if q.releaseHeld(time.Now()) > 0 {
+	q.wakeLimited()
+	if q.releaseDebounced(time.Now()) > 0 {
 		q.ring()
 	}
 	q.tellWatchers()

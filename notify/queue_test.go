@@ -52,8 +52,8 @@ func driveQueue(t *testing.T, rng *rand.Rand) error {
 	nop := func(context.Context, *txn.Txn, []string) error { return nil }
 	registry, err := NewRegistry(
 		Observer{Name: "a", Watches: col("x"), Run: nop, Batch: 1 + rng.IntN(4)},
-		Observer{Name: "b", Watches: col("y"), Run: nop, Hold: time.Duration(rng.IntN(3)) * time.Second, Batch: 1 + rng.IntN(4)},
-		Observer{Name: "c", Watches: col("x"), Run: nop, Hold: time.Duration(rng.IntN(3)) * time.Second, Linger: time.Duration(rng.IntN(2)) * 100 * time.Millisecond},
+		Observer{Name: "b", Watches: col("y"), Run: nop, Debounce: time.Duration(rng.IntN(3)) * time.Second, Upstream: []string{"a"}, Batch: 1 + rng.IntN(4), MaxOpen: rng.IntN(3)},
+		Observer{Name: "c", Watches: col("x"), Run: nop, Debounce: time.Duration(rng.IntN(3)) * time.Second, IdleAfter: time.Duration(rng.IntN(2)) * 100 * time.Millisecond, Upstream: []string{"b"}, MaxOpen: rng.IntN(3)},
 	)
 	if err != nil {
 		return err
@@ -77,6 +77,12 @@ func driveQueue(t *testing.T, rng *rand.Rand) error {
 		}
 		for _, e := range r.batch {
 			e.covered = r.start
+			if rng.IntN(4) == 0 { // the run asks for another one
+				m.clock++
+				o := registry.list[e.observer]
+				m.pending[e.key] = m.clock
+				q.add([]txn.Notification{{Cell: txn.Cell{Row: e.row, Column: o.Watches}, Observer: o.Name, TS: m.clock, Continues: true}}, false)
+			}
 			if m.pending[e.key] <= r.start {
 				delete(m.pending, e.key)
 			}
@@ -102,7 +108,7 @@ func driveQueue(t *testing.T, rng *rand.Rand) error {
 			m.clock++
 			k := key{rng.IntN(3), fmt.Sprint(rng.IntN(8))}
 			o := registry.list[k.observer]
-			withheld = append(withheld, txn.Notification{Cell: txn.Cell{Row: k.row, Column: o.Watches}, Observer: o.Name, TS: m.clock})
+			withheld = append(withheld, txn.Notification{Cell: txn.Cell{Row: k.row, Column: o.Watches}, Observer: o.Name, TS: m.clock, Continues: rng.IntN(10) == 0})
 			m.pending[k] = m.clock
 		case 2, 3:
 			tell()
@@ -124,7 +130,7 @@ func driveQueue(t *testing.T, rng *rand.Rand) error {
 				m.scan(q)
 			}
 		}
-		q.mustHold(t)
+		q.checkInvariants(t)
 	}
 	for len(withheld) > 0 {
 		tell()
@@ -152,14 +158,14 @@ func workOff(t *testing.T, q *queue, m *model, begin func([]*entry), endOne func
 		switch {
 		case batch != nil:
 			begin(batch)
-		case left > 0: // all held: their time comes
+		case left > 0: // all delayed: their time comes
 			time.Sleep(100 * time.Millisecond)
 		case overflow:
 			m.scan(q)
 		case len(m.pending) > 0:
 			return fmt.Errorf("lost: %v", m.pending)
 		default:
-			q.mustHold(t)
+			q.checkInvariants(t)
 			return nil
 		}
 	}
@@ -196,7 +202,7 @@ func TestOldestFirst(t *testing.T) {
 func TestRecentRunsForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nop := func(context.Context, *txn.Txn, []string) error { return nil }
-		registry, err := NewRegistry(Observer{Name: "a", Watches: col("x"), Run: nop, Hold: time.Second})
+		registry, err := NewRegistry(Observer{Name: "a", Watches: col("x"), Run: nop, Debounce: time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -88,7 +88,7 @@ func randomSteps(t *testing.T, table store.Table, mode txn.Mode, seed uint64) {
 				t.Fatal(err)
 			}
 		}
-		r.p.queue.mustHold(t)
+		r.p.queue.checkInvariants(t)
 	}
 	w.odds = 0
 	r.drain(s, pick)

@@ -24,19 +24,26 @@ type Observer struct {
 	// Batch is how many rows one run, and so one transaction, may take. With more
 	// than one a conflict or a failure splits the batch into single rows.
 	Batch int
-	// Hold lets notifications of a row gather while the observers registered
-	// before this one are busy: the row is run at the earliest Hold after it was
-	// last run (or, for the first time, a fifth of Hold after it was notified),
-	// and at once when they are idle. For work that is worth collapsing.
-	Hold time.Duration
-	// Linger is how long the observers before must have been idle for it to count;
+	// Debounce collapses the notifications of a row while Upstream is busy: the
+	// row is run at the earliest Debounce after its last run (or, the first time, a
+	// fifth of Debounce after it was notified), and at once when Upstream is idle.
+	Debounce time.Duration
+	// Upstream names the observers whose work, directly or through others, brings
+	// notifications to this one. What is upstream of them is upstream of it, too.
+	Upstream []string
+	// IdleAfter is how long Upstream must have had nothing to do to count as idle;
 	// zero: any moment does.
-	Linger time.Duration
-	// Solo lets only one run of the observer be under way at a time, however many
-	// workers there are: for one whose runs write to many rows beside those they were
-	// woken for, and would meet there; see solo.go. It saves conflicts and is no promise
-	// to build on: transactions have to be right without it.
-	Solo bool
+	IdleAfter time.Duration
+	// Exclusive observers run one batch at a time, however many workers there are:
+	// for runs that write to many rows beside those they were woken for, and would
+	// conflict there; see limits.go. It saves conflicts and is no promise to build
+	// on: transactions have to be right without it.
+	Exclusive bool
+	// MaxOpen bounds how many rows may be in the middle of a continuation
+	// (txn.Txn.Continue) at a time; others wait. Zero: no bound. A batch under way
+	// counts as one row. A restart or an overflow of the queue forgets which rows
+	// were open, so an observer must be right when others are begun.
+	MaxOpen int
 	// Run does the work for some rows, at least one and at most Batch, in a
 	// transaction that it must neither commit nor roll back. It may find nothing to
 	// do: then it writes nothing. An error or a panic is retried; see ErrFatal for
@@ -44,11 +51,13 @@ type Observer struct {
 	Run func(ctx context.Context, tx *txn.Txn, rows []string) error
 }
 
-// Registry holds the observers of an application, in pipeline order.
+// Registry holds the observers of an application. Their order means nothing.
 type Registry struct {
-	list     []Observer
-	byName   map[string]int
-	byColumn map[txn.Column][]string
+	list       []Observer
+	byName     map[string]int
+	byColumn   map[txn.Column][]string
+	upstream   [][]int // of each observer, all that are upstream of it
+	downstream [][]int // the inverse
 }
 
 // maxName bounds the names of observers: they are part of keys.
@@ -78,7 +87,45 @@ func NewRegistry(list ...Observer) (*Registry, error) {
 		r.byName[o.Name] = i
 		r.byColumn[o.Watches] = append(r.byColumn[o.Watches], o.Name)
 	}
-	return r, nil
+	return r, r.linkUpstream()
+}
+
+// linkUpstream resolves the names in Upstream, and what is upstream of those. A
+// cycle is refused: its observers would wait for each other when a caller waits
+// for all of them (idleness).
+func (r *Registry) linkUpstream() error {
+	r.upstream, r.downstream = make([][]int, len(r.list)), make([][]int, len(r.list))
+	for i, o := range r.list {
+		seen := make(map[int]bool)
+		if err := r.collectUpstream(i, seen); err != nil {
+			return err
+		}
+		if seen[i] {
+			return fmt.Errorf("notify: observer %q is upstream of itself", o.Name)
+		}
+		for j := range seen {
+			r.upstream[i] = append(r.upstream[i], j)
+			r.downstream[j] = append(r.downstream[j], i)
+		}
+	}
+	return nil
+}
+
+func (r *Registry) collectUpstream(i int, seen map[int]bool) error {
+	for _, name := range r.list[i].Upstream {
+		j, ok := r.byName[name]
+		if !ok {
+			return fmt.Errorf("notify: upstream of observer %q: there is no observer %q", r.list[i].Name, name)
+		}
+		if seen[j] {
+			continue
+		}
+		seen[j] = true
+		if err := r.collectUpstream(j, seen); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Observers names the observers of a column; it is what txn.Options.Observers

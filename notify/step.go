@@ -8,7 +8,7 @@ import (
 
 // Stepper runs a pipeline in the caller's goroutine, one run at a time, in an
 // order the caller chooses: for tests that want the same interleaving each time,
-// or a different one for each seed. Hold and the delays of retries do not count.
+// or a different one for each seed. Debounce and the delays of retries do not count.
 type Stepper struct {
 	p *Pipeline
 }
@@ -58,19 +58,19 @@ func (q *queue) pick(pick func(int) int) []*entry {
 	if pick == nil {
 		return q.take()
 	}
-	n := 0
+	var choice []*entry
 	for _, h := range q.ready {
-		n += len(h)
+		for _, e := range h {
+			if q.mayRun(e) {
+				choice = append(choice, e)
+			}
+		}
 	}
-	if n == 0 {
+	if len(choice) == 0 {
 		return nil
 	}
-	i := pick(n)
-	for o := range q.ready {
-		if i < len(q.ready[o]) {
-			return []*entry{q.hand(o, i)}
-		}
-		i -= len(q.ready[o])
-	}
-	return nil
+	e := choice[pick(len(choice))]
+	q.hand(e.observer, e.pos)
+	q.opens(e)
+	return []*entry{e}
 }

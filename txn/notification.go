@@ -13,6 +13,9 @@ type Notification struct {
 	Observer string
 	// TS is the commit timestamp of the newest transaction that sent it.
 	TS uint64
+	// Continues marks notifications of Txn.Continue. Only Handover tells it: it is
+	// not in the table, so a notification that a scan finds never has it.
+	Continues bool
 }
 
 // The notify column is kept once per observer and cell, not once per cell as in

@@ -17,10 +17,11 @@ type Txn struct {
 	start uint64
 	snap  store.Snapshot // of the whole table, opened at the first read; nil without the capability
 
-	writes   writeSet
-	notes    []note // without repetition
-	noted    map[note]bool
-	triggers []Trigger
+	writes    writeSet
+	notes     []note // without repetition
+	noted     map[note]bool
+	continues map[note]bool // those of Continue
+	triggers  []Trigger
 
 	locks    writeSet // got for update
 	lockOnly *write   // the primary, in two phases, if it was not written
@@ -117,6 +118,20 @@ func (t *Txn) put(cell Cell, o op, value []byte) {
 func (t *Txn) Notify(row string, c Column) {
 	for _, o := range t.db.observers(c) {
 		t.wake(Cell{row, c}, o)
+	}
+}
+
+// Continue is Notify for an observer that has not finished a row and asks for
+// another run to go on. In the table it is the same notification. In memory it
+// is marked (Notification.Continues), so that the observers' framework runs the
+// row again without holding it back.
+func (t *Txn) Continue(row string, c Column) {
+	t.Notify(row, c)
+	for _, o := range t.db.observers(c) {
+		if t.continues == nil {
+			t.continues = make(map[note]bool)
+		}
+		t.continues[note{Cell{row, c}, o}] = true
 	}
 }
 
@@ -248,7 +263,7 @@ func (t *Txn) handover(commit uint64) error {
 	}
 	notes := make([]Notification, 0, len(t.notes))
 	for _, n := range t.notes {
-		notes = append(notes, Notification{Cell: n.cell, Observer: n.observer, TS: commit})
+		notes = append(notes, Notification{Cell: n.cell, Observer: n.observer, TS: commit, Continues: t.continues[n]})
 	}
 	t.db.opts.Handover(notes)
 	return nil

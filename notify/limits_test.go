@@ -11,13 +11,13 @@ import (
 	"indexer/txn"
 )
 
-// TestSolo: many workers, many rows, and never two runs of the observer at a time,
+// TestExclusive: many workers, many rows, and never two runs of the observer at a time,
 // while those of another go on. Nothing is lost when a run ends with others waiting.
-func TestSolo(t *testing.T) {
+func TestExclusive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var running, most, ran, other atomic.Int64
 		r := newRig(t, openMem(t), Options{Workers: 8},
-			Observer{Name: "solo", Watches: col("x"), Weak: true, Solo: true, Batch: 3, Run: func(_ context.Context, _ *txn.Txn, rows []string) error {
+			Observer{Name: "exclusive", Watches: col("x"), Weak: true, Exclusive: true, Batch: 3, Run: func(_ context.Context, _ *txn.Txn, rows []string) error {
 				most.Store(max(most.Load(), running.Add(1)))
 				time.Sleep(time.Millisecond) // of fake time: the others get a chance
 				running.Add(-1)
@@ -53,12 +53,12 @@ func TestSolo(t *testing.T) {
 	})
 }
 
-// TestTogether: rows of a solo observer that are notified at different times come
+// TestAlign: rows of an exclusive observer that are notified at different times come
 // due at the same one.
-func TestTogether(t *testing.T) {
+func TestAlign(t *testing.T) {
 	registry, err := NewRegistry(
-		Observer{Name: "solo", Watches: col("x"), Solo: true, Hold: 5 * time.Second, Run: func(context.Context, *txn.Txn, []string) error { return nil }},
-		Observer{Name: "each", Watches: col("y"), Hold: 5 * time.Second, Run: func(context.Context, *txn.Txn, []string) error { return nil }},
+		Observer{Name: "exclusive", Watches: col("x"), Exclusive: true, Debounce: 5 * time.Second, Run: func(context.Context, *txn.Txn, []string) error { return nil }},
+		Observer{Name: "each", Watches: col("y"), Debounce: 5 * time.Second, Run: func(context.Context, *txn.Txn, []string) error { return nil }},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -70,11 +70,11 @@ func TestTogether(t *testing.T) {
 		ms, wantS int64
 	}{{0, 0, 1}, {0, 1, 1}, {0, 999, 1}, {0, 1000, 2}, {0, 1700, 2}} {
 		at := base.Add(time.Duration(c.ms) * time.Millisecond)
-		if got := q.together(c.observer, at); got.Sub(base) != time.Duration(c.wantS)*time.Second {
+		if got := q.align(c.observer, at); got.Sub(base) != time.Duration(c.wantS)*time.Second {
 			t.Errorf("%d ms becomes %v, want %d s", c.ms, got.Sub(base), c.wantS)
 		}
 	}
-	if at := base.Add(123); !q.together(1, at).Equal(at) {
+	if at := base.Add(123); !q.align(1, at).Equal(at) {
 		t.Error("rows of other observers are moved")
 	}
 }

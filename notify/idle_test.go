@@ -9,48 +9,48 @@ import (
 	"indexer/txn"
 )
 
-// gathered is a queue of fetch and, after it, index, which gathers for 10 s and
-// lingers for 1 s. Nobody works but the test.
-type gathered struct {
+// debounced is a queue of fetch and, downstream of it, index, with a debounce of
+// 10 s that 1 s of idleness ends. Only the test works.
+type debounced struct {
 	*queue
 	t  *testing.T
 	ts uint64
 }
 
-func inGathered(t *testing.T, capacity int, test func(g *gathered)) {
+func inDebounced(t *testing.T, capacity int, test func(g *debounced)) {
 	synctest.Test(t, func(t *testing.T) {
 		nop := func(context.Context, *txn.Txn, []string) error { return nil }
 		registry, err := NewRegistry(
 			Observer{Name: "fetch", Watches: col("f"), Run: nop},
-			Observer{Name: "index", Watches: col("i"), Run: nop, Batch: 100, Hold: 10 * time.Second, Linger: time.Second},
-			Observer{Name: "late", Watches: col("l"), Run: nop, Hold: time.Minute},
+			Observer{Name: "index", Watches: col("i"), Run: nop, Batch: 100, Debounce: 10 * time.Second, IdleAfter: time.Second, Upstream: []string{"fetch"}},
+			Observer{Name: "late", Watches: col("l"), Run: nop, Debounce: time.Minute, Upstream: []string{"index"}},
 		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := &gathered{queue: newQueue(registry, capacity), t: t}
+		g := &debounced{queue: newQueue(registry, capacity), t: t}
 		ended := make(chan struct{})
 		go func() { defer close(ended); g.keepTime() }()
 		test(g)
-		g.mustHold(t)
+		g.checkInvariants(t)
 		g.close()
 		<-ended
 	})
 }
 
-func (g *gathered) notify(observer, column, row string) {
+func (g *debounced) notify(observer, column, row string) {
 	g.ts++
 	g.add([]txn.Notification{{Cell: txn.Cell{Row: row, Column: col(column)}, Observer: observer, TS: g.ts}}, false)
 }
 
 // begin takes what is ready; end gives it back as done.
-func (g *gathered) begin() []*entry {
+func (g *debounced) begin() []*entry {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.take()
 }
 
-func (g *gathered) end(batch []*entry) {
+func (g *debounced) end(batch []*entry) {
 	for _, e := range batch {
 		e.covered = g.ts
 	}
@@ -58,7 +58,7 @@ func (g *gathered) end(batch []*entry) {
 }
 
 // page goes through fetch and notifies index of a row.
-func (g *gathered) page(row string) {
+func (g *debounced) page(row string) {
 	g.notify("fetch", "f", row)
 	batch := g.begin()
 	g.notify("index", "i", row)
@@ -66,7 +66,7 @@ func (g *gathered) page(row string) {
 	synctest.Wait()
 }
 
-func (g *gathered) wants(rows int, when string) {
+func (g *debounced) wants(rows int, when string) {
 	g.t.Helper()
 	synctest.Wait()
 	g.mu.Lock()
@@ -76,10 +76,10 @@ func (g *gathered) wants(rows int, when string) {
 	}
 }
 
-// TestIdleMomentsDoNotFree: between pages that come fast, fetch is idle without
-// being calm. A pause frees what has gathered, and so does the time.
-func TestIdleMomentsDoNotFree(t *testing.T) {
-	inGathered(t, 100, func(g *gathered) {
+// TestInactiveIsNotIdle: between pages that come fast, fetch is inactive without
+// being idle. A pause releases what was debounced, and so does time.
+func TestInactiveIsNotIdle(t *testing.T) {
+	inDebounced(t, 100, func(g *debounced) {
 		for range 3 {
 			g.page("x")
 			time.Sleep(600 * time.Millisecond)
@@ -93,26 +93,26 @@ func TestIdleMomentsDoNotFree(t *testing.T) {
 			time.Sleep(200 * time.Millisecond)
 		}
 		time.Sleep(100 * time.Millisecond)
-		g.wants(1, "a fifth of the hold after the first of them")
+		g.wants(1, "a fifth of the debounce after the first of them")
 	})
 }
 
-// TestCalmIsSeenAtOnce: once fetch has been idle for long enough, a notification is
-// not held at all.
-func TestCalmIsSeenAtOnce(t *testing.T) {
-	inGathered(t, 100, func(g *gathered) {
+// TestIdleUpstreamDelaysNothing: once fetch has been inactive for long enough, a
+// notification is not delayed at all.
+func TestIdleUpstreamDelaysNothing(t *testing.T) {
+	inDebounced(t, 100, func(g *debounced) {
 		g.page("x")
 		time.Sleep(3 * time.Second)
 		g.end(g.begin())
 		g.notify("index", "i", "y")
-		g.wants(1, "in calm")
+		g.wants(1, "idle")
 	})
 }
 
-// TestWaitingHurries: who waits for the end does not wait for calm, but what fetch
-// has to do comes before.
+// TestWaitingHurries: a caller that waits for the end does not wait for IdleAfter,
+// but what fetch has to do comes first.
 func TestWaitingHurries(t *testing.T) {
-	inGathered(t, 100, func(g *gathered) {
+	inDebounced(t, 100, func(g *debounced) {
 		g.page("x")
 		g.wants(0, "before")
 		g.notify("fetch", "f", "z")
@@ -127,15 +127,15 @@ func TestWaitingHurries(t *testing.T) {
 	})
 }
 
-// TestFreedComeLast: what has gathered does not come before what fetch had to do
-// when it was last notified.
-func TestFreedComeLast(t *testing.T) {
-	inGathered(t, 100, func(g *gathered) {
+// TestReleasedComeLast: what was debounced does not come before what fetch had to
+// do when it was last notified.
+func TestReleasedComeLast(t *testing.T) {
+	inDebounced(t, 100, func(g *debounced) {
 		g.page("x")
 		g.notify("fetch", "f", "late")
 		g.notify("index", "i", "x")
 		time.Sleep(3 * time.Second)
-		g.wants(1, "after a fifth of the hold")
+		g.wants(1, "after a fifth of the debounce")
 		if b := g.begin(); b[0].row != "late" {
 			t.Errorf("%s comes first", b[0].row)
 		} else {
@@ -144,14 +144,15 @@ func TestFreedComeLast(t *testing.T) {
 	})
 }
 
-// TestGatheringHoldsNobodyUp: late has no linger, and is free as soon as index only
-// gathers; but not before index is done when somebody waits for the end.
-func TestGatheringHoldsNobodyUp(t *testing.T) {
-	inGathered(t, 100, func(g *gathered) {
+// TestDebouncedUpstreamIsNotActive: late has no IdleAfter, and is released as soon as
+// all of index's rows are debounced; but when a caller waits for the end, only once
+// index is done.
+func TestDebouncedUpstreamIsNotActive(t *testing.T) {
+	inDebounced(t, 100, func(g *debounced) {
 		g.page("x")
 		g.notify("late", "l", "x")
 		if n := len(g.ready[2]); n != 1 {
-			t.Errorf("while index gathers: %d rows ready, want 1", n)
+			t.Errorf("while index is debounced: %d rows ready, want 1", n)
 		}
 		g.end(g.begin())
 		g.page("y")
@@ -170,13 +171,13 @@ func TestGatheringHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-// TestBacklogLeavesOutWhatGathers, up to half of the queue.
-func TestBacklogLeavesOutWhatGathers(t *testing.T) {
-	inGathered(t, 10, func(g *gathered) {
+// TestBacklogLeavesOutDebounced: up to half of the queue.
+func TestBacklogLeavesOutDebounced(t *testing.T) {
+	inDebounced(t, 10, func(g *debounced) {
 		for i, want := range []int{0, 0, 0, 0, 0, 1, 2} {
 			g.page(string(rune('a' + i)))
 			if n := g.backlog(); n != want {
-				t.Errorf("%d pages gather: backlog %d, want %d", i+1, n, want)
+				t.Errorf("%d pages are debounced: backlog %d, want %d", i+1, n, want)
 			}
 		}
 	})

@@ -1,0 +1,127 @@
+package notify
+
+import (
+	"container/heap"
+	"time"
+)
+
+// A queue entry is delayed for one of two reasons. After a run that did not
+// commit it backs off; nothing shortens that. And rows of an observer with a
+// Debounce wait for more notifications to collapse with, until the time has come
+// or the observers upstream are idle (idle.go), when waiting would gain nothing.
+//
+// One goroutine, keepTime, releases what is due. Rejected: a time.AfterFunc for
+// each delay, whose goroutines nobody would wait for.
+
+// enqueue makes an entry ready, or debounces it.
+func (q *queue) enqueue(e *entry, now time.Time) {
+	debounce := q.registry.list[e.observer].Debounce
+	if debounce == 0 || q.eager || q.upstreamIdle(e.observer, now) {
+		q.makeReady(e)
+		return
+	}
+	until := now.Add(debounce / 5)
+	if last, ok := q.lastRuns[e.observer].last(e.row); ok {
+		until = last.Add(debounce)
+	}
+	if until = q.align(e.observer, until); !until.After(now) {
+		q.makeReady(e)
+		return
+	}
+	e.debounced = true
+	q.debounced[e.observer]++
+	q.delayUntil(e, until)
+}
+
+func (q *queue) delayUntil(e *entry, until time.Time) {
+	e.place, e.until = delayed, until
+	heap.Push(&q.delayed, e)
+	if q.delayed[0] == e {
+		q.ring()
+	}
+}
+
+// openWaiting opens an entry that is not running. If it was only debounced, it is
+// delayed no longer.
+func (q *queue) openWaiting(e *entry) {
+	q.setOpen(e, true)
+	switch {
+	case e.place == ready:
+		heap.Fix(&q.ready[e.observer], e.pos)
+	case e.debounced:
+		heap.Remove(&q.delayed, e.pos)
+		q.makeReady(e)
+	}
+}
+
+// ring makes keepTime look again.
+func (q *queue) ring() {
+	select {
+	case q.alarm <- struct{}{}:
+	default: // it has been told already
+	}
+}
+
+// keepTime releases delayed entries when they are due, until the queue is closed.
+func (q *queue) keepTime() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-q.stopped:
+			return
+		case <-timer.C:
+		case <-q.alarm:
+		}
+		if d := q.release(time.Now()); d > 0 {
+			timer.Reset(d)
+		}
+	}
+}
+
+// release makes the entries ready that are due. It returns how long it is until
+// the next one is, or 0 if there is none.
+func (q *queue) release(now time.Time) time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.delayed) > 0 && !q.delayed[0].until.After(now) {
+		q.makeReady(heap.Pop(&q.delayed).(*entry))
+	}
+	idle := q.releaseDebounced(now)
+	if len(q.delayed) == 0 {
+		return 0
+	}
+	next := q.delayed[0].until.Sub(now)
+	if idle > 0 {
+		next = min(next, idle)
+	}
+	return next
+}
+
+// recentRuns remembers when rows were last run, for about as long as that can
+// delay them: in two generations, of which the older one is dropped as a whole.
+type recentRuns struct {
+	young, old map[string]time.Time
+	since      time.Time // when young was begun
+}
+
+func (r *recentRuns) last(row string) (time.Time, bool) {
+	if t, ok := r.young[row]; ok {
+		return t, true
+	}
+	t, ok := r.old[row]
+	return t, ok
+}
+
+// noteRun remembers a run of an observer with a Debounce.
+func (q *queue) noteRun(e *entry, now time.Time) {
+	debounce := q.registry.list[e.observer].Debounce
+	if debounce == 0 || q.eager {
+		return
+	}
+	r := &q.lastRuns[e.observer]
+	if r.young == nil || now.Sub(r.since) > debounce || len(r.young) >= q.capacity {
+		r.old, r.young, r.since = r.young, make(map[string]time.Time), now
+	}
+	r.young[e.row] = now
+}
