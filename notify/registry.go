@@ -15,6 +15,9 @@ type Observer struct {
 	// Name identifies the observer in the table, in messages and in metrics.
 	// Renaming one orphans its notifications and acknowledgements.
 	Name string
+	// Replaces names observers of earlier versions of the application that this one
+	// stands in for. Their notifications that are still in the table become its own.
+	Replaces []string
 	// Watches is the observed column. Several observers may watch one column.
 	Watches txn.Column
 	// Weak observers acknowledge nothing: they may run several times for one
@@ -56,8 +59,9 @@ type Registry struct {
 	list       []Observer
 	byName     map[string]int
 	byColumn   map[txn.Column][]string
-	upstream   [][]int // of each observer, all that are upstream of it
-	downstream [][]int // the inverse
+	replaced   map[string]txn.Column // by the names in Replaces, what stands in for them watches
+	upstream   [][]int               // of each observer, all that are upstream of it
+	downstream [][]int               // the inverse
 }
 
 // maxName bounds the names of observers: they are part of keys.
@@ -65,7 +69,7 @@ const maxName = 256
 
 // NewRegistry checks and registers observers.
 func NewRegistry(list ...Observer) (*Registry, error) {
-	r := &Registry{byName: make(map[string]int), byColumn: make(map[txn.Column][]string)}
+	r := &Registry{byName: make(map[string]int), byColumn: make(map[txn.Column][]string), replaced: make(map[string]txn.Column)}
 	for i, o := range list {
 		if o.Name == "" || strings.ContainsRune(o.Name, 0) {
 			return nil, fmt.Errorf("notify: observer %d: the name %q is empty or holds a zero byte", i, o.Name)
@@ -86,6 +90,9 @@ func NewRegistry(list ...Observer) (*Registry, error) {
 		r.list = append(r.list, o)
 		r.byName[o.Name] = i
 		r.byColumn[o.Watches] = append(r.byColumn[o.Watches], o.Name)
+		for _, name := range o.Replaces {
+			r.replaced[name] = o.Watches
+		}
 	}
 	return r, r.linkUpstream()
 }

@@ -46,19 +46,38 @@ func (p *Pipeline) scan(ctx context.Context) error {
 }
 
 // found hands over notifications that were read from the table, and removes
-// those of observers that do not exist any more. It reports the first row for
-// which there was no room.
+// those of observers that no longer exist. It reports the first row for which
+// there was no room.
 func (p *Pipeline) found(ctx context.Context, notes []txn.Notification) (full bool, row string, err error) {
 	unknown, full, row := p.queue.add(notes, true)
 	for _, n := range unknown {
-		if err := p.db.Forget(ctx, n); err != nil {
+		if err := p.retire(ctx, n); err != nil {
 			return full, row, err
-		}
-		if p.opts.Events.Orphaned != nil {
-			p.opts.Events.Orphaned(n.Observer, n.Cell.Row)
 		}
 	}
 	return full, row, nil
+}
+
+// retire removes a notification of an observer that no longer exists. If another
+// one replaces it, that one is notified first: a crash in between leaves both.
+func (p *Pipeline) retire(ctx context.Context, n txn.Notification) error {
+	column, replaced := p.registry.replaced[n.Observer]
+	if replaced {
+		_, err := p.db.Run(ctx, func(tx *txn.Txn) error {
+			tx.Notify(n.Cell.Row, column)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("notify: hand %q of observer %s to the one that replaces it: %w", n.Cell.Row, n.Observer, err)
+		}
+	}
+	if err := p.db.Forget(ctx, n); err != nil {
+		return err
+	}
+	if !replaced && p.opts.Events.Orphaned != nil {
+		p.opts.Events.Orphaned(n.Observer, n.Cell.Row)
+	}
+	return nil
 }
 
 func (q *queue) clearOverflow() {

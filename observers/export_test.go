@@ -7,11 +7,11 @@ func SetInlinkRows(t interface{ Cleanup(func()) }, n int) {
 	t.Cleanup(func() { inlinkRows = before })
 }
 
-// SetPassesAtOnce sets how many clusters are counted at a time, until the test ends.
-func SetPassesAtOnce(t interface{ Cleanup(func()) }, n int) {
-	before := passesAtOnce
-	passesAtOnce = n
-	t.Cleanup(func() { passesAtOnce = before })
+// SetMaxPasses sets how many clusters may be counted at a time, until the test ends.
+func SetMaxPasses(t interface{ Cleanup(func()) }, n int) {
+	before := maxPasses
+	maxPasses = n
+	t.Cleanup(func() { maxPasses = before })
 }
 
 // SetGiantMembers sets from how many members on a cluster is not read whole, until the

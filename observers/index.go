@@ -26,7 +26,7 @@ type Sink interface {
 //	reads    member rows of the cluster, or its sections; doc:text and fetch times of its
 //	         canonical URL; link rows of all members
 //	writes   index:doc; the index files; choice:x, with a choice that is to be made
-//	wakes    settle (weak), to make it; tally (weak) of a cluster with many inlinks;
+//	wakes    settle (weak), to make it; count (weak) of a cluster with many inlinks;
 //	         rerank (weak) of one with many members that has no sections; itself (weak)
 //
 // Everything is read at one snapshot, and the document is a function of it
@@ -35,7 +35,7 @@ type Sink interface {
 // The index files come first, then the commit that answers the notification. A
 // crash or a conflict in between repeats the export, with a higher number; the
 // files never go back and never miss a document. Clusters with many inlinks are left to
-// tally.
+// count.
 //
 // Of a cluster with many members the sections stand for the members (sections.go). While
 // there are some that nobody has read yet, the cluster is left alone: who reads
@@ -68,7 +68,7 @@ func (x *indexer) export(ctx context.Context, tx *txn.Txn, row string, key page.
 		return err
 	}
 	if many {
-		tx.Notify(row, schema.Tally)
+		tx.Notify(row, schema.Count)
 		return nil
 	}
 	a, err := beginAssembly(ctx, tx, key)
@@ -84,7 +84,7 @@ func (x *indexer) export(ctx context.Context, tx *txn.Txn, row string, key page.
 		return err
 	}
 	if !all {
-		tx.Notify(row, schema.Tally)
+		tx.Notify(row, schema.Count)
 		return nil
 	}
 	out.add(row, key, a.finished(), true)
@@ -92,7 +92,7 @@ func (x *indexer) export(ctx context.Context, tx *txn.Txn, row string, key page.
 }
 
 // hadMany reports that a cluster had too many inlinks, or members to look for them, for
-// one run when it was last exported. Tally then finds out whether it still has.
+// one run when it was last exported. Count then finds out whether it still has.
 func hadMany(ctx context.Context, tx *txn.Txn, row string) (bool, error) {
 	v, err := tx.Get(ctx, row, schema.Indexed)
 	if err != nil || !v.Exists {

@@ -116,7 +116,7 @@ func TestRandomWebs(t *testing.T) {
 			}
 			if s.schedule.rows > 0 {
 				observers.SetInlinkRows(t, s.schedule.rows)
-				observers.SetPassesAtOnce(t, 2)
+				observers.SetMaxPasses(t, 2)
 			}
 			if s.schedule.giant > 0 {
 				setGiant(t, s.schedule.giant)

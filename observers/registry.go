@@ -25,12 +25,12 @@ const (
 // costs little more than what one of them does.
 const rankHold = 50 * time.Second
 
-// tallyHold and tallyLinger are the same for documents whose inlinks are counted in a pass of
-// many runs, some seconds in all: in a crawl in which there is always a page in
-// ten seconds such a document is a minute old.
+// countDebounce and countIdle are the same for documents whose inlinks are counted in a
+// pass of many runs, some seconds in all: in a crawl that finds a page every ten seconds
+// such a document is up to a minute old.
 const (
-	tallyHold   = 50 * time.Second
-	tallyLinger = 10 * time.Second
+	countDebounce = 50 * time.Second
+	countIdle     = 10 * time.Second
 )
 
 // settleHold and settleLinger are the same for choices that need ranks of the whole
@@ -55,10 +55,17 @@ func RegistryOf(sink Sink, tracker *Tracker, part schema.PartSize, crawl ...noti
 // RegistryWithoutRanks leaves out what keeps ranks, for benchmarks of what they cost.
 // Clusters with many members are not exported then.
 func RegistryWithoutRanks(sink Sink, tracker *Tracker, crawl ...notify.Observer) (*notify.Registry, error) {
-	rest := slices.DeleteFunc(list(sink, tracker, schema.UsualPart), func(o notify.Observer) bool {
-		return o.Watches == schema.Push || o.Watches == schema.Post || o.Watches == schema.Ranked || o.Watches == schema.Settle
-	})
+	rest := without(list(sink, tracker, schema.UsualPart), "post", "rank", "rerank", "settle")
 	return notify.NewRegistry(append(rest, crawl...)...)
+}
+
+// without leaves out observers, and what others say of them.
+func without(list []notify.Observer, names ...string) []notify.Observer {
+	rest := slices.DeleteFunc(list, func(o notify.Observer) bool { return slices.Contains(names, o.Name) })
+	for i := range rest {
+		rest[i].Upstream = slices.DeleteFunc(rest[i].Upstream, func(n string) bool { return slices.Contains(names, n) })
+	}
+	return rest
 }
 
 func list(sink Sink, tracker *Tracker, part schema.PartSize) []notify.Observer {
@@ -66,30 +73,35 @@ func list(sink Sink, tracker *Tracker, part schema.PartSize) []notify.Observer {
 	y := &reranker{sink: sink, tracker: tracker}
 	return []notify.Observer{
 		{Name: "document", Watches: schema.FetchContent, Batch: 4, Run: (&documenter{part}).run},
-		{Name: "cluster", Watches: schema.State, Batch: 32, Run: cluster},
-		{Name: "spread", Watches: schema.Walk, Batch: 32, Run: spread},
-		{Name: "links", Watches: schema.Links, Batch: 8, Run: (&linker{part}).run},
-		{Name: "forward", Watches: schema.Forward, Weak: true, Batch: 16, Run: (&forwarder{part}).run},
+		{Name: "cluster", Watches: schema.State, Batch: 32, Upstream: []string{"document"}, Run: cluster},
+		{Name: "spread", Watches: schema.Walk, Batch: 32, Upstream: []string{"cluster"}, Run: spread},
+		{Name: "links", Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&linker{part}).run},
+		{Name: "forward", Watches: schema.Forward, Weak: true, Batch: 16, Upstream: []string{"links"}, Run: (&forwarder{part}).run},
 		poster,
 		rankObserver(part, nil),
-		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 256, Solo: true, Hold: exportHold, Linger: exportLinger, Run: y.run},
-		{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128, Hold: exportHold, Linger: exportLinger, Run: x.run},
-		{Name: "tally", Watches: schema.Tally, Weak: true, Batch: 128, Hold: tallyHold, Linger: tallyLinger, Run: x.tally},
-		{Name: "count", Watches: schema.Count, Weak: true, Run: x.count},
-		{Name: "settle", Watches: schema.Settle, Weak: true, Hold: settleHold, Linger: settleLinger, Run: settle},
+		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 256, Exclusive: true,
+			Debounce: exportHold, IdleAfter: exportLinger, Upstream: []string{"spread", "forward", "rank"}, Run: y.run},
+		{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128,
+			Debounce: exportHold, IdleAfter: exportLinger, Upstream: []string{"spread", "forward", "rerank"}, Run: x.run},
+		{Name: "count", Replaces: []string{"tally"}, Watches: schema.Count, Weak: true, MaxOpen: maxPasses,
+			Debounce: countDebounce, IdleAfter: countIdle, Upstream: []string{"index"}, Run: x.count},
+		{Name: "settle", Watches: schema.Settle, Weak: true, Debounce: settleHold, IdleAfter: settleLinger, Upstream: []string{"count"}, Run: settle},
 	}
 }
 
 // poster is registered before rank, which so waits for it.
-var poster = notify.Observer{Name: "post", Watches: schema.Post, Weak: true, Solo: true, Run: postJournal}
+var poster = notify.Observer{Name: "post", Watches: schema.Post, Weak: true, Exclusive: true, Run: postJournal}
 
 func rankObserver(part schema.PartSize, watch func(RankWork)) notify.Observer {
 	x := &ranker{part: part, watch: watch}
-	return notify.Observer{Name: "rank", Watches: schema.Push, Weak: true, Batch: rankBatch, Solo: true, Hold: rankHold, Linger: exportLinger, Run: x.run}
+	return notify.Observer{Name: "rank", Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true,
+		Debounce: rankHold, IdleAfter: exportLinger, Upstream: []string{"spread", "forward"}, Run: x.run}
 }
 
 // RankRegistry registers rank with post and nothing else, for benchmarks of it: watch hears what
 // each run has done.
 func RankRegistry(watch func(RankWork)) (*notify.Registry, error) {
-	return notify.NewRegistry(poster, rankObserver(schema.UsualPart, watch))
+	alone := rankObserver(schema.UsualPart, watch)
+	alone.Upstream = nil
+	return notify.NewRegistry(poster, alone)
 }

@@ -91,11 +91,8 @@ var (
 	// document is made of has changed. o: index
 	Dirty = txn.Column{Group: GroupIndex, Name: "dirty"}
 
-	// Tally is never written; a weak notification says that the inlinks of a cluster
-	// that has many have to be counted. o: tally
-	Tally = txn.Column{Group: GroupIndex, Name: "tally"}
-	// Count is never written; a weak notification says that it is time to count them, or
-	// to go on. o: count
+	// Count is never written; a weak notification says that the inlinks of a cluster
+	// that has many have to be counted. o: count
 	Count = txn.Column{Group: GroupIndex, Name: "count"}
 	// Ranked is never written; a weak notification at a member row says that the rank of
 	// the member has changed, or that it has come or gone, and at a cluster row that the

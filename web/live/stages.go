@@ -20,7 +20,7 @@ var drawing = []stage{
 	{"cluster and link", []string{"cluster", "links"}},
 	{"pass on", []string{"spread", "forward"}},
 	{"rank", []string{"rank", "post", "rerank", "settle"}},
-	{"export", []string{"index", "count", "tally"}},
+	{"export", []string{"index", "count"}},
 	{"find new URLs", []string{"discover", "ready"}},
 }
 

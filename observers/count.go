@@ -10,69 +10,55 @@ import (
 	"indexer/txn"
 )
 
-// tally has the inlinks of clusters counted that are too many to be read in one run.
-//
-//	watches  index:tally (weak only), at cluster rows
-//	wakes    count (weak), or itself (weak), while there are enough passes under way
-//
-// It does nothing but hold back: a pass over a million inlinks takes some seconds, and
-// while pages stream in, or come one by one, there is always a new one to be counted. So a
-// cluster has one pass in a while (tallyHold), whatever comes, and another one
-// when nothing has come for a moment. And what is being counted lies in memory, so no more
-// than passesAtOnce clusters are at a time.
-func (x *indexer) tally(_ context.Context, tx *txn.Txn, rows []string) error {
-	for _, row := range rows {
-		if x.passes.admit(row, tx.Start()) {
-			tx.Notify(row, schema.Count)
-		} else {
-			tx.Notify(row, schema.Tally)
-		}
-	}
-	return nil
-}
+// maxPasses is how many clusters may be counted at a time: what is being counted lies in
+// memory. A variable for tests.
+var maxPasses = 16
 
-// passesAtOnce is how many clusters are counted at a time. A variable for tests.
-var passesAtOnce = 16
-
-// count exports such clusters.
+// count exports clusters with too many inlinks to be read in one run.
 //
 //	watches  index:count (weak only), at cluster rows
 //	reads    what index reads, the link rows in parts
 //	writes   what index writes
-//	wakes    settle (weak); itself (weak), to go on; tally (weak), for another pass
+//	wakes    settle (weak); itself (weak): to continue, or for another pass
 //
-// A pass reads the inlinks of a cluster, inlinkRows at a time, each part at the snapshot
-// of its run. What was counted lies in memory (passes); the notification, which is there
-// until the pass has ended, lies in the table. So a run is bounded in time and memory,
-// whatever links to a page, and a crash costs the pass, which begins again.
+// A pass reads the inlinks of a cluster, inlinkRows in each run, at the snapshot of that
+// run, and continues (txn.Txn.Continue) until it has read them all. What it has counted
+// lies in memory (passes); the notification, which stays until the pass has ended, lies in
+// the table. So a run is bounded in time and memory however many pages link to a page,
+// and a crash costs one pass, which begins again.
+//
+// A pass over a million inlinks takes some seconds, and while pages stream in there is
+// always another one to make. So the observer is debounced: a cluster gets one pass in
+// countDebounce, and another one when nothing has come for countIdle. MaxOpen bounds the
+// passes in memory.
 //
 // # Why the last export is right
 //
 // Let C be the commit of a change of anything that the document is made of. It wakes
-// index, as it would of any cluster (see the package's head), and a run of index that
-// began at I > C notes I with the pass (passes.changed) and wakes tally, and that us. A
-// pass that began at B > I has read everything after C. One that began before does not count as the last:
-// at its end, if the note says I ≥ B, another one is asked for. Hence:
+// index, as it does for every cluster (see the package's head), and a run of index that
+// began at I > C notes I with the pass (passes.changed) and wakes count. A pass that began
+// at B > I has read everything after C. A pass that began before I does not count as the
+// last one: at its end, the note says I ≥ B, and it asks for another. Hence:
 //
-//  1. The notification at the cluster, tally's or ours, goes only with the end of a pass
-//     that began after the start of every run of index on the cluster.
-//  2. When nothing is left to do, nothing was committed since that pass began, but for
-//     ranks: its parts are of one state, and the document is the one that a run would make
-//     that read everything at once.
+//  1. The notification at the cluster goes only with the end of a pass that began after
+//     the start of every run of index on the cluster.
+//  2. When no notification is left, nothing was committed since that pass began, except
+//     ranks: all its parts are of one state, and the document is the one that a run would
+//     make that read everything at once.
 //
 // index notes only clusters that have an entry in passes. So the first run of count that
-// finds one, or makes it, does nothing else, and the pass begins in the next one: a run of
-// index that did not find the entry began before that. If index commits a document itself (the
-// inlinks have become few), the pass has the note as well.
+// makes the entry does nothing else, and the pass begins in the next one: a run of index
+// that did not find the entry began before that. If index commits a document itself
+// (because few inlinks are left), the pass has the note as well.
 //
 // Ranks move without waking index, and so do times of fetches that brought nothing new
-// (index.Writer.Touch renews those of documents that are there). So what ranks decide, and
-// time, are read once more by the run that exports. What it writes of them is of its own
-// snapshot, like rerank's. Ranks of sources, which tell the best anchors, are
-// those of the pass (anchors.go).
+// (index.Writer.Touch renews those of documents that exist). So the run that exports
+// reads the time, and what ranks decide, once more. What it writes of them is of its own
+// snapshot, as in rerank. Ranks of sources, which choose the best anchors, are those of the
+// pass (anchors.go).
 //
-// A pass that is overtaken is exported all the same before the next one begins: under
-// changes without end the document is behind by a pass, not for ever.
+// A pass that was overtaken is exported before the next one begins: under changes without
+// end the document is behind by one pass, not for ever.
 //
 // docs/decisions/0011-giant-clusters.md says what was rejected.
 func (x *indexer) count(ctx context.Context, tx *txn.Txn, rows []string) error {
@@ -108,8 +94,8 @@ func (x *indexer) countPart(ctx context.Context, tx *txn.Txn, row string, key pa
 	if err != nil {
 		return err
 	}
-	if p == nil { // the next run
-		tx.Notify(row, schema.Count)
+	if p == nil { // the next run begins it
+		tx.Continue(row, schema.Count)
 		return nil
 	}
 	if !p.all {
@@ -118,7 +104,7 @@ func (x *indexer) countPart(ctx context.Context, tx *txn.Txn, row string, key pa
 			return err
 		}
 		if !p.all {
-			tx.Notify(row, schema.Count)
+			tx.Continue(row, schema.Count)
 			return nil
 		}
 	}
@@ -135,7 +121,7 @@ func (x *indexer) exportPass(ctx context.Context, tx *txn.Txn, row string, key p
 	}
 	fresh := x.passes.end(row, p)
 	if !fresh {
-		tx.Notify(row, schema.Tally)
+		tx.Notify(row, schema.Count)
 	}
 	if behind {
 		return nil
@@ -165,12 +151,7 @@ type passes struct {
 type entry struct {
 	changed uint64 // start timestamp of the last run of index, or of that which made the entry
 	pass    *pass  // nil before the first one
-	// admitted: tally has let a pass begin, and it has not ended.
-	admitted bool
-	seen     bool // by a run of count
 }
-
-func (e *entry) underWay() bool { return e.admitted || e.pass != nil && !e.pass.ended }
 
 // pass is used by one run of count at a time: a row is in one worker's hands.
 type pass struct {
@@ -187,32 +168,6 @@ func (x *passes) changed(row string, start uint64) {
 	if e := x.byRow[row]; e != nil {
 		e.changed = max(e.changed, start)
 	}
-}
-
-// admit lets a pass of a cluster begin, if there are not too many under way.
-func (x *passes) admit(row string, start uint64) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	e := x.byRow[row]
-	if e != nil && e.underWay() {
-		return true
-	}
-	under := 0
-	for _, other := range x.byRow {
-		if other.underWay() {
-			under++
-		}
-	}
-	if under >= passesAtOnce {
-		return false
-	}
-	if e == nil {
-		x.evict()
-		e = &entry{changed: start}
-		x.byRow[row] = e
-	}
-	e.admitted = true
-	return true
 }
 
 // of is the pass of a cluster; a new one if there is none, or if the last one has ended
@@ -239,14 +194,12 @@ func (x *passes) look(row string, start uint64) (p *pass, mayBegin bool) {
 	defer x.mu.Unlock()
 	e := x.byRow[row]
 	if e == nil {
+		// index may have run just before, and not have found an entry.
 		x.evict()
-		e = &entry{}
-		x.byRow[row] = e
+		x.byRow[row] = &entry{changed: start}
+		return nil, false
 	}
 	switch {
-	case !e.seen: // index may have run just before, and not have found it
-		e.seen, e.changed = true, max(e.changed, start)
-		return nil, false
 	case e.pass != nil && !(e.pass.ended && e.changed >= e.pass.began):
 		return e.pass, false
 	}
@@ -266,7 +219,6 @@ func (x *passes) end(row string, p *pass) (fresh bool) {
 	if e == nil {
 		return false
 	}
-	e.admitted = false
 	return e.changed < p.began
 }
 
@@ -288,7 +240,7 @@ func (x *passes) evict() {
 		return
 	}
 	for row, e := range x.byRow {
-		if e.pass != nil && !e.underWay() && e.changed < e.pass.began {
+		if e.pass != nil && e.pass.ended && e.changed < e.pass.began {
 			delete(x.byRow, row)
 		}
 	}
