@@ -44,6 +44,7 @@ var Arrows = []Arrow{
 	{"verify", []string{"page", "schema", "index", "rank", "batch", "observers", "repository", "notify", "txn"}, "it compares a repository with a batch"},
 	{"replay", []string{"page", "warc", "loader"}, "it hands recorded fetches to whatever loads them"},
 	{"bench", []string{"page", "schema", "index", "rank", "loader", "observers", "notify", "txn", "store", "repository", "verify", "batch", "warc", "sites", "replay", "crawler", "frontier", "archive"}, "benchmarks measure the parts, and the command line runs them"},
+	{"examples", []string{"store", "txn", "notify"}, "they show that tables, transactions and observers serve other applications"},
 	{"config", nil, "settings are plain values; who uses them turns them into options"},
 	{"control", nil, "it carries requests and outputs; what they mean is its users' affair"},
 	{"progress", nil, "it shows numbers; where they come from is its users' affair"},

@@ -1,0 +1,38 @@
+# What developers run. .ci/run is what a change must pass.
+.PHONY: build test race long fuzz bench lint release
+
+build:
+	go build -o indexer .
+
+test:
+	go test ./...
+
+# The race detector makes tests some ten times slower, so this is short mode.
+race:
+	go test -race -short ./...
+
+# Everything that takes too long for every change: more random webs, whole corpora,
+# millions of links.
+long:
+	INDEXER_LONG=1 go test -timeout 6h ./...
+
+# Each fuzz target for a minute: make fuzz FUZZTIME=10m takes longer.
+FUZZTIME ?= 1m
+fuzz:
+	@go list ./... | while read -r pkg; do \
+	  go test -list '^Fuzz' "$$pkg" | grep '^Fuzz' | while read -r target; do \
+	    echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; \
+	  done || exit 1; \
+	done
+
+bench:
+	go run ./bench --help
+
+lint:
+	gofmt -l . | (! grep .)
+	go vet ./...
+	go tool staticcheck ./...
+	go test ./internal/lint/
+
+release:
+	packaging/release
