@@ -10,7 +10,7 @@
 //	            document, cluster, forward ─▶ index:dirty (weak) ─▶ index ─▶ index files
 //	                                                                  ▲     (or tally ─▶ count)
 //	 document, cluster ─▶ rank:push (weak) ─▶ rank ─▶ index:ranked (weak) ─▶ rerank ─▶ index files
-//	                                        (and post)   (and cluster)
+//	                                                     (and cluster)
 //
 // # How a missed update is avoided
 //

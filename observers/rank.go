@@ -13,13 +13,13 @@ import (
 
 // ranker keeps the ranks of semantics.md section 6 up to date.
 //
-//	watches  rank:push (weak only)
+//	watches  rank:push (weak only), at URL rows; at AppRow while there is a journal
 //	reads    doc:links, url:state, rank:correction of the URLs it is woken for; rank:mass,
 //	         rank:edges of these and of URLs downstream; url:walk of those whose rank it publishes;
 //	         app:rank-tolerance, app:rank-journal
 //	writes   rank:mass, rank:edges; removes rank:correction; app:rank-journal, app:rank-part
 //	wakes    rerank (weak) of clusters with a member whose rank has changed; itself
-//	         (weak); settle (weak) if edges have changed; post (weak), if there is a journal
+//	         (weak); settle (weak) if edges have changed
 //
 // Of each URL it keeps what has come in (In, the sum of the shares of its sources) and
 // the rank of which it last gave shares to its targets (Spread). From the first follows
@@ -59,7 +59,7 @@ import (
 // A link changes the sums of its target, which other pages link to as well. Were each
 // page's links a transaction, a popular target would be a hot spot. Common answers are
 // a row for each addend, which something adds up and deletes later, or one counter for
-// each writer. Here there is but one writer: the observer is Solo, and one run takes up
+// each writer. Here there is but one writer: the observer is Exclusive, and one run takes up
 // to rankBatch URLs, works through all that follows from them in memory, and
 // writes each sum once, however many addends it got. A target with a million inlinks
 // costs a run one read and one write. docs/decisions/0008-ranks.md compares. Should two
@@ -67,9 +67,9 @@ import (
 //
 // # Why no change is missed
 //
-// document wakes us, in the transaction that changes links or target. We, and post for
-// us, are the only ones who write what we read again. Whose rank changes is found by the
-// cluster in url:walk: if we, or post, publish at P and have read a walk from before a
+// document wakes us, in the transaction that changes links or target. We are the only
+// ones who write what we read again. Whose rank changes is found by the
+// cluster in url:walk: if we publish at P and have read a walk from before a
 // change of it at C > the start of that run, then cluster, which wakes us at C, has us run
 // again after P, and we wake the cluster then. (That is why a URL we are woken for always
 // wakes its cluster, and has its mass written even if it is the same. Two runs of which
@@ -85,9 +85,14 @@ func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 		return err
 	}
 	w := newWave(tx, tolerance, x.part)
-	if journal, err := readJournal(ctx, tx); err != nil || journal.Parts > 0 {
-		w.later(rows) // post is registered before us: we are held while it has work
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return row == schema.AppRow })
+	journal, err := readJournal(ctx, tx)
+	if err != nil {
 		return err
+	}
+	if journal.Parts > 0 { // rows are woken beside AppRow only after a restart
+		w.later(rows)
+		return applyPart(ctx, tx, journal)
 	}
 	for i, row := range rows {
 		if w.tired() {

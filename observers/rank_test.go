@@ -95,9 +95,9 @@ func waitingFor(t *testing.T, s *webtest.Stage, observer string) (n int) {
 	return n
 }
 
-// TestJournalLaidOver looks at a random web between any two runs of rank and post: with the
+// TestJournalLaidOver looks at a random web between any two runs of rank: with the
 // journal laid over them, all sums are those of their summands, whatever part of it is
-// posted.
+// applied.
 func TestJournalLaidOver(t *testing.T) {
 	observers.SetRankBounds(t, observers.RankBounds{Rows: 40, Direct: 3, Part: 2})
 	partly := 0
@@ -106,12 +106,12 @@ func TestJournalLaidOver(t *testing.T) {
 		partly += lookBetweenRuns(t, seed, webtest.RandomWeb(random, 60).Make(random))
 	}
 	if partly < 200 {
-		t.Errorf("only %d times a journal was partly posted: this tests nothing", partly)
+		t.Errorf("only %d times a journal was partly applied: this tests nothing", partly)
 	}
 }
 
 // lookBetweenRuns loads fetches in two parts, and returns how often a journal was partly
-// posted.
+// applied.
 func lookBetweenRuns(t *testing.T, seed uint64, fetches []*page.Fetch) (partly int) {
 	t.Helper()
 	s, err := webtest.NewStage(t.Context(), schema.UsualPart)
@@ -132,10 +132,8 @@ func lookBetweenRuns(t *testing.T, seed uint64, fetches []*page.Fetch) (partly i
 				partly++
 			}
 			next = ""
-			for _, name := range []string{"rank", "post"} {
-				if waitingFor(t, s, name) > 0 {
-					next = name
-				}
+			if waitingFor(t, s, "rank") > 0 {
+				next = "rank"
 			}
 		}
 	}
@@ -143,7 +141,7 @@ func lookBetweenRuns(t *testing.T, seed uint64, fetches []*page.Fetch) (partly i
 }
 
 // checkSums holds the sums of the ranks against their summands, and says whether a
-// part of the journal is posted and another one not.
+// part of the journal is applied and another one not.
 func checkSums(t *testing.T, seed uint64, db *txn.DB) (partly bool) {
 	t.Helper()
 	tx, err := db.Begin(t.Context())
@@ -161,7 +159,7 @@ func checkSums(t *testing.T, seed uint64, db *txn.DB) (partly bool) {
 	}
 	g, err := observers.ReadRankGraph(t.Context(), tx)
 	if err != nil {
-		t.Fatalf("seed %d, %d parts of %d posted: %v", seed, journal.Next, journal.Parts, err)
+		t.Fatalf("seed %d, %d parts of %d applied: %v", seed, journal.Next, journal.Parts, err)
 	}
 	in, err := g.Inflows(t.Context(), g.Spread)
 	if err != nil {
@@ -169,7 +167,7 @@ func checkSums(t *testing.T, seed uint64, db *txn.DB) (partly bool) {
 	}
 	for i := range in {
 		if math.Abs(in[i]-g.In[i]) > 1e-9*(1+in[i]) {
-			t.Fatalf("seed %d, %d parts of %d posted: the sum at %d is %v, its summands %v", seed, journal.Next, journal.Parts, i, g.In[i], in[i])
+			t.Fatalf("seed %d, %d parts of %d applied: the sum at %d is %v, its summands %v", seed, journal.Next, journal.Parts, i, g.In[i], in[i])
 		}
 	}
 	return journal.Next > 0

@@ -9,24 +9,18 @@ import (
 	"indexer/txn"
 )
 
-// postJournal brings the masses of a run of rank to their rows that were too many for
-// the run's own transaction.
-//
-//	watches  app:post (weak only), at the one row of the repository
-//	reads    app:rank-journal, app:rank-part; url:walk of the URLs whose rank it publishes
-//	writes   rank:mass; app:rank-journal; removes app:rank-part
-//	wakes    rerank (weak) of clusters with a member whose rank has changed; rank (weak)
-//	         at URLs that have more to pass on; itself (weak), to go on
+// A run of rank whose masses are too many for its own transaction writes them as a
+// journal. The next runs apply it, one part each, before rank does anything else: each
+// continues (txn.Txn.Continue) at AppRow until no part is left.
 //
 // # Invariants
 //
 //  1. The journal has the parts from Next to below Parts of app:rank-journal, or none
 //     without it. Each has ascending rows, and they ascend from part to part.
-//  2. rank writes a journal only where there is none, and no mass while there is one.
-//     Post writes the masses of a part, removes it, and moves Next, in one transaction.
-//     All of them write app:rank-journal or get it for update: of two that meet, one
-//     has a conflict.
-//  3. While there is a journal, AppRow has a notification for us.
+//  2. A run writes a journal only where there is none, and no other mass while there is
+//     one. It applies a part, removes it, and moves Next, in one transaction. Every run
+//     writes app:rank-journal or gets it for update: of two that meet, one has a conflict.
+//  3. While there is a journal, AppRow has a notification for rank.
 //
 // So the masses that count are those of the journal where it has the row, and else those
 // of the rows (VisitMasses): in every snapshot they are what the last run of rank left,
@@ -34,18 +28,14 @@ import (
 //
 // What is published of ranks (the Rank of a mass in its row) follows part by part. Each
 // of these ranks is within the tolerance by itself, and nobody compares them with others of the
-// same snapshot but rerank and index, whom we wake.
-func postJournal(ctx context.Context, tx *txn.Txn, _ []string) error {
-	journal, err := readJournal(ctx, tx)
-	if err != nil || journal.Parts == 0 {
-		return err
-	}
+// same snapshot but rerank and index, which rank wakes.
+func applyPart(ctx context.Context, tx *txn.Txn, journal schema.StoredJournal) error {
 	list, err := readPart(ctx, tx, journal.Next)
 	if err != nil {
 		return err
 	}
 	for _, p := range list {
-		if err := post(ctx, tx, p); err != nil {
+		if err := applyMass(ctx, tx, p); err != nil {
 			return err
 		}
 	}
@@ -55,7 +45,7 @@ func postJournal(ctx context.Context, tx *txn.Txn, _ []string) error {
 		return nil
 	}
 	tx.Set(schema.AppRow, schema.RankJournal, journal.Encode())
-	tx.Notify(schema.AppRow, schema.Post)
+	tx.Continue(schema.AppRow, schema.Push)
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // write writes what a run has changed, publishes the ranks that have moved, and leaves
-// the rest of the work for another run; or it leaves all of that to post, if it is much.
+// the rest of the work for another run; or it leaves all of that to a journal, if it is much.
 func (w *wave) write(ctx context.Context) error {
 	var changed []int32
 	for i := range w.nodes {
@@ -27,7 +27,7 @@ func (w *wave) write(ctx context.Context) error {
 		return nil
 	}
 	for _, i := range changed {
-		if err := post(ctx, w.tx, w.posting(i)); err != nil {
+		if err := applyMass(ctx, w.tx, w.posting(i)); err != nil {
 			return err
 		}
 	}
@@ -54,7 +54,7 @@ func (w *wave) posting(i int32) schema.Posting {
 	return schema.Posting{Row: w.row(i), Mass: n.mass(), Tell: n.moved || n.woken, More: n.left}
 }
 
-// journal leaves nodes to post, in parts.
+// journal leaves nodes to the runs that follow, in parts.
 func (w *wave) journal(changed []int32) {
 	slices.SortFunc(changed, func(a, b int32) int { return bytes.Compare(w.rowBytes(a), w.rowBytes(b)) })
 	parts := 0
@@ -67,11 +67,11 @@ func (w *wave) journal(changed []int32) {
 		parts++
 	}
 	w.tx.Set(schema.AppRow, schema.RankJournal, schema.StoredJournal{Parts: parts}.Encode())
-	w.tx.Notify(schema.AppRow, schema.Post)
+	w.tx.Continue(schema.AppRow, schema.Push)
 }
 
-// post brings a mass to its row.
-func post(ctx context.Context, tx *txn.Txn, p schema.Posting) error {
+// applyMass brings a mass to its row.
+func applyMass(ctx context.Context, tx *txn.Txn, p schema.Posting) error {
 	if p.Mass.Inlinks == 0 && p.Mass.Out == 0 {
 		tx.Delete(p.Row, schema.Mass)
 	} else {

@@ -55,7 +55,7 @@ func RegistryOf(sink Sink, tracker *Tracker, part schema.PartSize, crawl ...noti
 // RegistryWithoutRanks leaves out what keeps ranks, for benchmarks of what they cost.
 // Clusters with many members are not exported then.
 func RegistryWithoutRanks(sink Sink, tracker *Tracker, crawl ...notify.Observer) (*notify.Registry, error) {
-	rest := without(list(sink, tracker, schema.UsualPart), "post", "rank", "rerank", "settle")
+	rest := without(list(sink, tracker, schema.UsualPart), "rank", "rerank", "settle")
 	return notify.NewRegistry(append(rest, crawl...)...)
 }
 
@@ -77,7 +77,6 @@ func list(sink Sink, tracker *Tracker, part schema.PartSize) []notify.Observer {
 		{Name: "spread", Watches: schema.Walk, Batch: 32, Upstream: []string{"cluster"}, Run: spread},
 		{Name: "links", Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&linker{part}).run},
 		{Name: "forward", Watches: schema.Forward, Weak: true, Batch: 16, Upstream: []string{"links"}, Run: (&forwarder{part}).run},
-		poster,
 		rankObserver(part, nil),
 		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 256, Exclusive: true,
 			Debounce: exportHold, IdleAfter: exportLinger, Upstream: []string{"spread", "forward", "rank"}, Run: y.run},
@@ -89,19 +88,16 @@ func list(sink Sink, tracker *Tracker, part schema.PartSize) []notify.Observer {
 	}
 }
 
-// poster is registered before rank, which so waits for it.
-var poster = notify.Observer{Name: "post", Watches: schema.Post, Weak: true, Exclusive: true, Run: postJournal}
-
 func rankObserver(part schema.PartSize, watch func(RankWork)) notify.Observer {
 	x := &ranker{part: part, watch: watch}
-	return notify.Observer{Name: "rank", Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true,
+	return notify.Observer{Name: "rank", Replaces: []string{"post"}, Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true, MaxOpen: 1,
 		Debounce: rankHold, IdleAfter: exportLinger, Upstream: []string{"spread", "forward"}, Run: x.run}
 }
 
-// RankRegistry registers rank with post and nothing else, for benchmarks of it: watch hears what
-// each run has done.
+// RankRegistry registers rank and nothing else, for benchmarks of it: watch hears what each
+// run has done.
 func RankRegistry(watch func(RankWork)) (*notify.Registry, error) {
 	alone := rankObserver(schema.UsualPart, watch)
 	alone.Upstream = nil
-	return notify.NewRegistry(poster, alone)
+	return notify.NewRegistry(alone)
 }

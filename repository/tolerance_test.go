@@ -162,7 +162,7 @@ func backToJournal(t *testing.T, dir, row string) {
 		tx.Delete(row, schema.Mass)
 		tx.Set(schema.JournalRow(0), schema.RankPart, schema.EncodePostings([]schema.Posting{{Row: row, Mass: m}}))
 		tx.Set(schema.AppRow, schema.RankJournal, schema.StoredJournal{Parts: 1}.Encode())
-		tx.Notify(schema.AppRow, schema.Post)
+		tx.Notify(schema.AppRow, schema.Push)
 		return err
 	})
 	if err := errors.Join(err, db.Close(), table.Close()); err != nil {

@@ -105,18 +105,15 @@ var (
 	Edges = txn.Column{Group: GroupRank, Name: "edges"}
 	// Correction is what is to be added to what has come in at a URL. w: repository, rank
 	Correction = txn.Column{Group: GroupRank, Name: "correction"}
-	// Push is never written; a weak notification says that edges of a URL have
-	// changed, or that it has more to pass on. o: rank
+	// Push is never written; a weak notification says that edges of a URL have changed,
+	// or that it has more to pass on; at AppRow, that there is a journal. o: rank
 	Push = txn.Column{Group: GroupRank, Name: "push"}
 
-	// RankJournal says which parts of a run of rank have still to be posted. It is written
-	// or got for update by each run of rank and post. w: rank, post
+	// RankJournal says which parts of the journal of rank have still to be applied. Each run
+	// of rank writes it or gets it for update. w: rank
 	RankJournal = txn.Column{Group: GroupApp, Name: "rank-journal"}
-	// RankPart is a part of the journal, at a row of its own (JournalRow). w: rank, post
+	// RankPart is a part of the journal, at a row of its own (JournalRow). w: rank
 	RankPart = txn.Column{Group: GroupApp, Name: "rank-part"}
-	// Post is never written; a weak notification at AppRow says that there is a
-	// journal. o: post
-	Post = txn.Column{Group: GroupApp, Name: "post"}
 
 	// Choice is the canonical URL of a cluster whose ranks are not known well enough to
 	// tell, by better ones. w: rerank, index, settle

@@ -19,7 +19,7 @@ var drawing = []stage{
 	{"parse", []string{"document"}},
 	{"cluster and link", []string{"cluster", "links"}},
 	{"pass on", []string{"spread", "forward"}},
-	{"rank", []string{"rank", "post", "rerank", "settle"}},
+	{"rank", []string{"rank", "rerank", "settle"}},
 	{"export", []string{"index", "count"}},
 	{"find new URLs", []string{"discover", "ready"}},
 }
