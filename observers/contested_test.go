@@ -3,9 +3,9 @@ package observers_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
+	"indexer/internal/testenv"
 	"indexer/observers/webtest"
 	"indexer/txn"
 )
@@ -38,29 +38,19 @@ func TestFirstLink(t *testing.T) {
 // TestWeakLinks loads random webs of pages that pass on little, with coarse tolerances: a
 // rank moves by many small steps, none of them worth telling, past those of its rivals.
 func TestWeakLinks(t *testing.T) {
-	seeds := uint64(150 * *factor)
-	if testing.Short() {
-		seeds = 30
+	seeds := 30
+	if testenv.Long() {
+		seeds = 1000
 	}
-	contents := 3 // few, so that most pages have rivals
-	for i := range seeds {
-		seed := *firstSeed + i
+	runSeeds(t, seeds, func(seed uint64) error {
 		random := rand.New(rand.NewPCG(seed, 11))
 		web := webtest.RandomWeb(random, 24)
-		web.Contents, web.Shells, web.Canonicals, web.Redirects = 1+random.IntN(contents), 0, web.Canonicals/4, web.Redirects/4
+		web.Contents, web.Shells, web.Canonicals, web.Redirects = 1+random.IntN(3), 0, web.Canonicals/4, web.Redirects/4 // few contents, so that most pages have rivals
 		web.Links, web.Weak = 1, 100-random.IntN(10)
 		s := schedule{
 			mode: txn.OnePhase, nested: seed%2 == 0, crashes: seed%3 == 0,
 			tolerance: []float64{0.1, 0.05, 0.02}[random.IntN(3)],
 		}
-		fetches := web.Make(random)
-		diff, err := s.run(t.Context(), seed, fetches)
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		if len(diff) > 0 {
-			t.Fatalf("seed %d: differs from the batch:\n%s\nafter these fetches in this order:\n%s",
-				seed, strings.Join(diff, "\n"), webtest.Describe(fetches))
-		}
-	}
+		return s.checkFetches(t.Context(), seed, web.Make(random))
+	})
 }

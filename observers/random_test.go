@@ -3,9 +3,9 @@ package observers_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
+	"indexer/internal/testenv"
 	"indexer/observers"
 	"indexer/observers/webtest"
 	"indexer/page"
@@ -29,11 +30,6 @@ func TestMain(m *testing.M) {
 	}
 	goleak.VerifyTestMain(m)
 }
-
-var (
-	firstSeed = flag.Uint64("first", 0, "the first seed of the random webs")
-	factor    = flag.Int("factor", 1, "how many times as many random webs as usual")
-)
 
 // schedule says how the fetches of a web are loaded, beside its seed.
 type schedule struct {
@@ -72,7 +68,7 @@ func TestRandomWebs(t *testing.T) {
 		name        string
 		schedule    schedule
 		urls        int
-		short, long int // seeds
+		usual, long int // seeds; long with INDEXER_LONG=1
 	}{
 		{"steps, small", schedule{mode: txn.OnePhase, nested: true}, 6, 1000, 5000},
 		{"steps", schedule{mode: txn.OnePhase, nested: true}, 40, 60, 500},
@@ -117,10 +113,6 @@ func TestRandomWebs(t *testing.T) {
 		{"4 workers, index files", schedule{mode: txn.OnePhase, workers: 4, files: true}, 20, 3, 20},
 	} {
 		t.Run(s.name, func(t *testing.T) {
-			seeds := s.long
-			if testing.Short() {
-				seeds = s.short
-			}
 			if s.schedule.rows > 0 {
 				observers.SetInlinkRows(t, s.schedule.rows)
 				observers.SetMaxPasses(t, 2)
@@ -131,11 +123,36 @@ func TestRandomWebs(t *testing.T) {
 			if s.schedule.ranks.Rows > 0 {
 				observers.SetRankBounds(t, s.schedule.ranks)
 			}
-			for i := range uint64(seeds * *factor) {
-				runSeed(t, *firstSeed+i, s.urls, s.schedule)
+			seeds := s.usual
+			if testenv.Long() {
+				seeds = s.long
 			}
+			runSeeds(t, seeds, func(seed uint64) error { return s.schedule.check(t.Context(), seed, s.urls) })
 		})
 	}
+}
+
+// runSeeds runs a test for so many seeds, or for INDEXER_SEED alone, on all cores.
+func runSeeds(t *testing.T, seeds int, test func(seed uint64) error) {
+	t.Helper()
+	first, only := testenv.FirstSeed(t, 0)
+	if only {
+		seeds = 1
+	}
+	var work errgroup.Group
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range uint64(seeds) {
+		work.Go(func() error {
+			if t.Failed() {
+				return nil
+			}
+			if err := test(first + i); err != nil {
+				t.Errorf("INDEXER_SEED=%d: %v", first+i, err)
+			}
+			return nil
+		})
+	}
+	_ = work.Wait() // errors are the test's
 }
 
 // setGiant makes giants of clusters with more than n members, and lowers all other bounds of
@@ -149,37 +166,34 @@ func setGiant(t *testing.T, n int) {
 	t.Cleanup(func() { webtest.Shown = before })
 }
 
-func runSeed(t *testing.T, seed uint64, urls int, s schedule) {
-	t.Helper()
+// check loads a random web, and reports what differs from the batch in the end, with as
+// few fetches as show it.
+func (s schedule) check(ctx context.Context, seed uint64, urls int) error {
 	random := rand.New(rand.NewPCG(seed, 0))
 	web := webtest.RandomWeb(random, urls)
 	if s.fillers {
 		web.Weak = 80
 	}
-	fetches := web.Make(random)
-	run := func(fetches []*page.Fetch, order uint64) []string {
-		diff, err := s.run(t.Context(), order, fetches)
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		return diff
-	}
-	diff := run(fetches, seed)
-	if len(diff) == 0 {
-		return
+	return s.checkFetches(ctx, seed, web.Make(random))
+}
+
+func (s schedule) checkFetches(ctx context.Context, seed uint64, fetches []*page.Fetch) error {
+	diff, err := s.run(ctx, seed, fetches)
+	if err != nil || len(diff) == 0 {
+		return err
 	}
 	// Fewer fetches are run in another order of steps: some are tried.
 	fetches = webtest.Shrink(fetches, func(few []*page.Fetch) bool {
 		for order := range uint64(50) {
-			if again := run(few, order); len(again) > 0 {
+			if again, err := s.run(ctx, order, few); err == nil && len(again) > 0 {
 				diff = again
 				return true
 			}
 		}
 		return false
 	})
-	t.Fatalf("seed %d: differs from the batch:\n%s\nafter these fetches in this order:\n%s",
-		seed, strings.Join(diff, "\n"), webtest.Describe(fetches))
+	return fmt.Errorf("differs from the batch:\n%s\nafter these fetches in this order:\n%s",
+		strings.Join(diff, "\n"), webtest.Describe(fetches))
 }
 
 // run loads the fetches in the order given (which is random in time), returning

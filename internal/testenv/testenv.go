@@ -1,0 +1,55 @@
+// Package testenv is how tests are told what to do from outside:
+//
+//	INDEXER_LONG=1   take the sizes and numbers that are too much for every change
+//	INDEXER_SEED=N   draw from this seed, which a failed test has printed
+//
+// and how they find what lies beside a checkout.
+package testenv
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// Long reports whether long tests were asked for.
+func Long() bool { return os.Getenv("INDEXER_LONG") != "" }
+
+// FirstSeed returns INDEXER_SEED, or fallback without it, and whether it was set: a
+// test that goes through seeds then runs that one alone.
+func FirstSeed(t testing.TB, fallback uint64) (seed uint64, only bool) {
+	t.Helper()
+	s := os.Getenv("INDEXER_SEED")
+	if s == "" {
+		return fallback, false
+	}
+	seed, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		t.Fatalf("INDEXER_SEED: %v", err)
+	}
+	return seed, true
+}
+
+// Random returns a generator with a seed of its own in each run, which is in the
+// test's log.
+func Random(t testing.TB) *rand.Rand {
+	t.Helper()
+	seed, _ := FirstSeed(t, uint64(time.Now().UnixNano()))
+	t.Logf("INDEXER_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// Shared returns the path of something that lies beside the checkout, in ../shared
+// as seen from the project's root, and skips the test where it is missing. root is
+// the way from the test's package to the project's root: "..", "../..".
+func Shared(t testing.TB, root, path string) string {
+	t.Helper()
+	full := filepath.Join(root, "..", "shared", path)
+	if _, err := os.Stat(full); err != nil {
+		t.Skipf("skipped: %s is not beside this checkout", filepath.Join("../shared", path))
+	}
+	return full
+}
