@@ -1,5 +1,5 @@
 # What developers run. .ci/run is what a change must pass.
-.PHONY: build test race long fuzz bench lint release
+.PHONY: build test race long fuzz bench lint release module
 
 build:
 	go build -o indexer .
@@ -36,3 +36,12 @@ lint:
 
 release:
 	packaging/release
+
+# Changes the module path everywhere: make module TO=example.org/you/indexer
+MODULE := $(shell go list -m)
+module:
+	@test -n "$(TO)" || { echo 'usage: make module TO=example.org/you/indexer'; exit 2; }
+	go mod edit -module "$(TO)"
+	git grep -lz '"$(MODULE)/' -- '*.go' | xargs -0 sed -i 's#"$(MODULE)/#"$(TO)/#g'
+	gofmt -w .
+	go vet ./...
