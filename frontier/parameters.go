@@ -44,7 +44,7 @@ import (
 //
 // How much is kept of a host is bounded: maxParameters names, maxFamilies rows for each
 // that is not decided, and one row for each page whose variants were left out.
-// docs/decisions/0013-parameters.md has the alternatives.
+// docs/decisions/0017-parameters.md has the alternatives.
 const (
 	enoughPairs       = 10
 	enoughContents    = 3
