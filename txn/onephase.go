@@ -47,6 +47,9 @@ func (t *Txn) commitOnePhase(ctx context.Context) (uint64, error) {
 	if err := t.db.step(stepCommitBatch, Cell{}); err != nil {
 		return 0, err
 	}
+	if n, most := t.writes.bytes(), t.db.table.Limits().MaxBatchBytes; n > most {
+		return 0, fmt.Errorf("%w: values of %d bytes, at most %d", store.ErrTooLarge, n, most) // a batch would be a copy of them
+	}
 	commit, res, err := t.db.committer.Commit(ctx, t.batch())
 	switch {
 	case errors.Is(err, store.ErrTooLarge):

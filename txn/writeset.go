@@ -38,3 +38,12 @@ func (s *writeSet) add(w *write) {
 		}
 	}
 }
+
+// bytes is the size of all values.
+func (s *writeSet) bytes() int {
+	n := 0
+	for _, w := range s.order {
+		n += len(w.value)
+	}
+	return n
+}
