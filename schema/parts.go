@@ -27,7 +27,7 @@ import (
 type PartSize struct{ Entries, Bytes int }
 
 // UsualPart is the size of parts where a test says nothing else. What a page of a few
-// thousand links has fits into one. Decision 13 has why not more.
+// thousand links has fits into one. docs/decisions/0018-lists-in-parts.md has the reasons.
 var UsualPart = PartSize{Entries: 4096, Bytes: 1 << 20}
 
 // Part is the column of a part.

@@ -210,6 +210,12 @@ var damages = []struct {
 	}, []string{"doc https://a.example/x links"}},
 	{"frames gone", func(f *fixture) { f.set(rowX, schema.Frames, nil) }, []string{"doc https://a.example/x frames"}},
 	{"frames of another page", func(f *fixture) { f.set(rowY, schema.Frames, schema.EncodeURLs([]page.URL{urlX})) }, []string{"doc https://a.example/y frames"}},
+	{"part of links of nothing", func(f *fixture) {
+		f.set(rowX, schema.Part(schema.Inverted, 2), schema.EncodeLinks(nil))
+	}, []string{"doc https://a.example/x inverted/000002"}},
+	{"inversion left over", func(f *fixture) {
+		f.set(rowX, schema.Inverting, schema.EncodeLinks([]schema.TargetLinks{{Target: urlY, Anchors: []string{"a"}}}))
+	}, []string{"doc https://a.example/x inverting"}},
 	{"links said gone", func(f *fixture) { f.set(rowX, schema.Links, nil) }, []string{"doc https://a.example/x links"}},
 	{"links inverted", func(f *fixture) {
 		edit(f, rowX, schema.Inverted, schema.DecodeLinks, schema.EncodeLinks, func(g *[]schema.TargetLinks) { (*g)[0].Anchors[0] = "?" })
