@@ -36,9 +36,6 @@ func TestHarmedStore(t *testing.T) {
 
 // TestHarmedIndexFiles harms the index files.
 func TestHarmedIndexFiles(t *testing.T) {
-	if os.Getenv("INDEXER_LONG") == "" && os.Getenv("INDEXER_HARM_INDEX") == "" {
-		t.Skip("runs with INDEXER_LONG=1 or INDEXER_HARM_INDEX=1")
-	}
 	harmAll(t, harmRuns(t, 40, 200), func(name string) bool { return !strings.HasPrefix(name, "store/") })
 }
 
