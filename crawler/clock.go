@@ -22,7 +22,7 @@ func (s *HostState) mendTimes(now, started time.Time, o *Politeness) {
 	if s.Saved.After(now) {
 		s.Saved = started // by an earlier run
 	}
-	for _, at := range []*time.Time{&s.SidesRead, &s.Soft.Asked} {
+	for _, at := range []*time.Time{&s.SitemapsRead, &s.Soft.Asked} {
 		if at.After(now) {
 			*at = now
 		}

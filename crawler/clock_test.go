@@ -15,20 +15,20 @@ func TestMendTimes(t *testing.T) {
 	o.setDefaults()
 	now := epoch.Add(time.Hour)
 	ahead := now.AddDate(10, 0, 0)
-	s := HostState{Saved: ahead, Until: ahead, AskedUntil: ahead, SidesRead: ahead, Robots: robots.Policy{Until: ahead}}
+	s := HostState{Saved: ahead, Until: ahead, AskedUntil: ahead, SitemapsRead: ahead, Robots: robots.Policy{Until: ahead}}
 	s.Soft.Asked = ahead
 	s.mendTimes(now, epoch, &o)
 	if s.Until.After(now.Add(o.MaxRetryAfter)) || s.AskedUntil.After(now.Add(o.MaxRetryAfter)) || s.Saved.After(epoch) ||
-		s.SidesRead.After(now) || s.Robots.Until.After(now) || s.Soft.Asked.After(now) {
+		s.SitemapsRead.After(now) || s.Robots.Until.After(now) || s.Soft.Asked.After(now) {
 		t.Errorf("%+v", s)
 	}
 	can := HostState{
-		Saved: now, Until: now.Add(time.Hour), AskedUntil: now.Add(23 * time.Hour), SidesRead: epoch,
+		Saved: now, Until: now.Add(time.Hour), AskedUntil: now.Add(23 * time.Hour), SitemapsRead: epoch,
 		Robots: robots.Policy{Until: now.Add(24 * time.Hour)},
 	}
 	was := can
 	can.mendTimes(now, epoch, &o)
-	if can.Until != was.Until || can.AskedUntil != was.AskedUntil || can.Robots.Until != was.Robots.Until || can.Saved != was.Saved || can.SidesRead != was.SidesRead {
+	if can.Until != was.Until || can.AskedUntil != was.AskedUntil || can.Robots.Until != was.Robots.Until || can.Saved != was.Saved || can.SitemapsRead != was.SitemapsRead {
 		t.Errorf("%+v", can)
 	}
 }

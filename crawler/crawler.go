@@ -54,7 +54,7 @@ type Crawler struct {
 	woken    map[string]bool // by Wake, since the scheduler looked
 	wokenAll bool            // woken had no room for one
 	waiting  waitingList
-	sleeping sleepers
+	parked   parkedHosts
 	sweep    sweep
 	crowded  bool // hosts wait for places, and there are none
 	freed    bool // there is one since enlist
@@ -87,7 +87,7 @@ func New(o Options, frontier Frontier, fetcher Fetcher, recorder Recorder) *Craw
 		}
 	}
 	c.waiting.init(o.Memory.Waiting)
-	c.sleeping.init(o.Memory.Waiting)
+	c.parked.init(o.Memory.Waiting)
 	c.sweep.wanted = true
 	return c
 }

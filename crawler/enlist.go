@@ -12,10 +12,10 @@ import (
 // in one line (waitingList), so that nobody starves:
 //
 //  1. hosts that were woken;
-//  2. hosts of which a job has become due (sleepers);
+//  2. hosts of which a job has become due (parkedHosts);
 //  3. hosts that had their turn, Memory.Turn requests, and made room for others;
 //  4. hosts found by listing the frontier's (sweep): at the start, and whenever the
-//     line, or the list of sleepers, was full and something had to be left out.
+//     line, or the list of parkedHosts, was full and something had to be left out.
 //
 // So each host with due jobs gets its turn, though no list holds them all.
 
@@ -26,11 +26,11 @@ type sweep struct {
 	busy   bool   // a part of the list is being read
 	after  string // how far it has come
 	// at is when one is needed, as something is due then of a host that the list of
-	// sleepers had no room for; zero: none is. ended is when the last was over.
+	// parkedHosts had no room for; zero: none is. ended is when the last was over.
 	at, ended time.Time
 }
 
-// sweepInterval is how soon a sweep follows another for the sake of sleepers.
+// sweepInterval is how soon a sweep follows another for the sake of parkedHosts.
 const sweepInterval = time.Minute
 
 // need has a sweep made at the time at.
@@ -53,8 +53,8 @@ func (s *sweep) unfinished() bool { return s.wanted || s.active }
 // enlist fills the free places.
 func (c *Crawler) enlist(now time.Time) {
 	c.takeWoken(now)
-	for c.sleeping.due(now) && c.waiting.room() > 0 {
-		c.await(c.sleeping.take())
+	for c.parked.due(now) && c.waiting.room() > 0 {
+		c.await(c.parked.take())
 	}
 	if c.sweep.due(now) {
 		c.sweep.wanted, c.sweep.at = true, time.Time{}
@@ -76,8 +76,8 @@ func (c *Crawler) takeWoken(now time.Time) {
 		for key := range c.hosts {
 			c.woken[key] = true
 		}
-		for _, key := range c.sleeping.keys() {
-			c.sleeping.remove(key)
+		for _, key := range c.parked.keys() {
+			c.parked.remove(key)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.woken)) {
@@ -87,7 +87,7 @@ func (c *Crawler) takeWoken(now time.Time) {
 			c.push(h, now)
 			continue
 		}
-		c.sleeping.remove(key)
+		c.parked.remove(key)
 		c.await(key)
 	}
 }
@@ -122,10 +122,10 @@ func (c *Crawler) activate(key string, now time.Time) *host {
 	h := c.hosts[key]
 	if h == nil {
 		h = newHost(key)
-		h.side.off = c.opts.Sources.NoSitemaps && c.opts.Sources.NoFeeds
+		h.aux.off = c.opts.Sources.NoSitemaps && c.opts.Sources.NoFeeds
 		c.hosts[key] = h
 	}
-	c.sleeping.remove(key)
+	c.parked.remove(key)
 	c.push(h, now)
 	return h
 }
@@ -146,7 +146,7 @@ func (c *Crawler) list(n int) {
 				return fmt.Errorf("crawler: list the hosts of the frontier: %w", err)
 			}
 			for _, key := range keys {
-				if c.hosts[key] == nil && !c.sleeping.has(key) && !c.waiting.add(key) {
+				if c.hosts[key] == nil && !c.parked.has(key) && !c.waiting.add(key) {
 					return nil // the line has become full; the sweep goes on from here
 				}
 				s.after = key
@@ -163,7 +163,7 @@ func (c *Crawler) list(n int) {
 // were read of it are forgotten: the frontier has them. A pass over sitemaps is not
 // interrupted, as it would begin again from the start.
 func (c *Crawler) rotate(h *host) bool {
-	if !c.crowded || h.turn < c.opts.Memory.Turn || h.busy() || len(h.side.queue) > 0 {
+	if !c.crowded || h.turn < c.opts.Memory.Turn || h.busy() || len(h.aux.queue) > 0 {
 		return false
 	}
 	h.jobs = newJobBuffer()
@@ -199,7 +199,7 @@ func (c *Crawler) evict(h *host) {
 	case !h.jobs.exhausted:
 		c.await(h.key)
 	case !h.next().IsZero():
-		if !c.sleeping.add(h.key, h.next()) {
+		if !c.parked.add(h.key, h.next()) {
 			c.sweep.need(h.next())
 		}
 	}
@@ -207,7 +207,7 @@ func (c *Crawler) evict(h *host) {
 
 // pending tells whether anything is due, or will be so soon that it is waited for.
 func (c *Crawler) pending(now time.Time) bool {
-	if len(c.woken) > 0 || c.wokenAll || c.waiting.len() > 0 || c.sweep.unfinished() || c.sleeperWaitedFor(now) || c.sweep.due(c.horizon(now)) {
+	if len(c.woken) > 0 || c.wokenAll || c.waiting.len() > 0 || c.sweep.unfinished() || c.parkedWaitedFor(now) || c.sweep.due(c.horizon(now)) {
 		return true
 	}
 	for _, h := range c.hosts {
@@ -240,7 +240,7 @@ func (c *Crawler) untilNext(now time.Time) time.Duration {
 	} else if c.mayStart() && len(c.heap) > 0 {
 		at(c.heap[0].at)
 	}
-	if t, ok := c.sleeping.first(); ok && c.waiting.room() > 0 {
+	if t, ok := c.parked.first(); ok && c.waiting.room() > 0 {
 		at(t)
 	}
 	if !c.sweep.at.IsZero() {

@@ -47,7 +47,7 @@ type host struct {
 	sentinel page.URL // a refused URL that is due again; "" if none is
 
 	jobs   jobBuffer
-	side   sideQueue
+	aux    auxQueue
 	claims claims
 	soft   softNotFound
 	// detours counts redirects that did not lead back; negative: one did. See wall.go.
@@ -80,20 +80,20 @@ func (h *host) needsRefill(now time.Time, low int) bool {
 
 // hasWork tells whether there is something to request now, if politeness permits.
 func (h *host) hasWork(now time.Time) bool {
-	return len(h.jobs.ready) > 0 || len(h.side.queue) > 0 || h.side.passDue(now)
+	return len(h.jobs.ready) > 0 || len(h.aux.queue) > 0 || h.aux.passDue(now)
 }
 
 // next is when there is something to request again of a host that has no work.
-func (h *host) next() time.Time { return earlier(h.jobs.next, h.side.passAt()) }
+func (h *host) next() time.Time { return earlier(h.jobs.next, h.aux.passAt()) }
 
 // busy tells whether something of the host is under way.
 func (h *host) busy() bool {
-	return h.op != "" || h.robotsBusy || len(h.jobs.inFlight) > 0 || h.side.busy > 0
+	return h.op != "" || h.robotsBusy || len(h.jobs.inFlight) > 0 || h.aux.busy > 0
 }
 
 // requests counts those under way.
 func (h *host) requests() int {
-	n := len(h.jobs.inFlight) + h.side.busy
+	n := len(h.jobs.inFlight) + h.aux.busy
 	if h.robotsBusy {
 		n++
 	}

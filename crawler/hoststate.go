@@ -34,9 +34,9 @@ type HostState struct {
 	Address netip.Addr `json:"address,omitzero"`
 	// Answered is when the host last answered a request, whatever it said.
 	Answered time.Time `json:"answered,omitzero"`
-	// SidesRead is when sitemaps and feeds were last read; Feeds are those known.
-	SidesRead time.Time  `json:"sitemaps_read,omitzero"`
-	Feeds     []page.URL `json:"feeds,omitempty"`
+	// SitemapsRead is when sitemaps and feeds were last read; Feeds are those known.
+	SitemapsRead time.Time  `json:"sitemaps_read,omitzero"`
+	Feeds        []page.URL `json:"feeds,omitempty"`
 	// Held is the fingerprint of the rules that all URLs are held against, Sifting
 	// whether that is not done yet, and SiftAfter how far it has come; Sentinel is the
 	// refused URL that is due again. See rules.go.
@@ -97,7 +97,7 @@ func (h *host) encode() []byte {
 		Version: hostStateVersion, Saved: time.Now(), Robots: h.policy,
 		Response: h.pace.response, CrawlDelay: h.pace.crawlDelay,
 		Failures: h.pace.failures, Until: h.pace.until, Why: h.pace.why, AskedUntil: h.pace.asked,
-		Address: h.addr, Answered: h.answered, SidesRead: h.side.read, Feeds: h.side.feeds, Soft: h.soft.SoftNotFound, Detours: h.detours,
+		Address: h.addr, Answered: h.answered, SitemapsRead: h.aux.read, Feeds: h.aux.feeds, Soft: h.soft.SoftNotFound, Detours: h.detours,
 		Held: h.held, Sifting: h.sifting.wanted, SiftAfter: h.sifting.after, Sentinel: h.sentinel, Claims: h.claims,
 	})
 	if err != nil {
@@ -124,7 +124,7 @@ func (h *host) restore(s HostState, group *robots.Group, started time.Time) {
 		}
 	}
 	h.addr, h.answered = s.Address, s.Answered
-	h.side.read, h.side.feeds = s.SidesRead, s.Feeds
+	h.aux.read, h.aux.feeds = s.SitemapsRead, s.Feeds
 	h.soft.SoftNotFound, h.detours = s.Soft, s.Detours
 	h.held, h.sifting, h.sentinel = s.Held, sifting{s.Sifting, s.SiftAfter}, s.Sentinel
 	h.claims = s.Claims

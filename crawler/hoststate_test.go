@@ -17,7 +17,7 @@ func sampleHost() *host {
 	})
 	h.pace = pace{response: 120 * time.Millisecond, crawlDelay: 3 * time.Second, failures: 2, until: epoch.Add(time.Hour), why: "timeout"}
 	h.addr = netip.MustParseAddr("2001:db8::1")
-	h.side.read, h.side.feeds = epoch, []page.URL{"https://a.example:8443/feed"}
+	h.aux.read, h.aux.feeds = epoch, []page.URL{"https://a.example:8443/feed"}
 	h.soft.SoftNotFound = SoftNotFound{
 		Asked: epoch, Answer: notFoundAnswer{saying{1, 1 << 31}, 3}, Unlike: true, Alike: true,
 		Early: []earlyPage{{"https://a.example/e", saying{7}, true, true}}, Suspects: []page.URL{"https://a.example/s"},

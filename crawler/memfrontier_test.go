@@ -266,9 +266,9 @@ func (f *memFrontier) Add(_ context.Context, found Finding) (added Added, err er
 			woken[HostOf(x.URL)] = true
 			added.New++
 		}
-		if added.Hastened < found.Hasten && f.hasten(x, found.Spacing) {
+		if added.BroughtForward < found.BringForward && f.bringForward(x, found.Spacing) {
 			woken[HostOf(x.URL)] = true
-			added.Hastened++
+			added.BroughtForward++
 		}
 	}
 	f.mu.Unlock()
@@ -278,7 +278,7 @@ func (f *memFrontier) Add(_ context.Context, found Finding) (added Added, err er
 	return added, f.fail("add")
 }
 
-func (f *memFrontier) hasten(x Found, spacing time.Duration) bool {
+func (f *memFrontier) bringForward(x Found, spacing time.Duration) bool {
 	e := f.entries[x.URL]
 	if e == nil || e.refused || e.job.Visits == 0 || e.job.Claimed || !x.Changed.After(e.job.Last) || x.Changed.After(time.Now()) {
 		return false
@@ -290,7 +290,7 @@ func (f *memFrontier) hasten(x Found, spacing time.Duration) bool {
 	if e.state != "waiting" || !due.Before(e.job.Due) {
 		return false
 	}
-	e.job.Due, e.job.Claimed, e.note = due, true, "hastened"
+	e.job.Due, e.job.Claimed, e.note = due, true, "brought forward"
 	return true
 }
 

@@ -13,7 +13,7 @@ const rateSeconds = 10
 type meter struct {
 	pages, bytes, requests int64
 	jobs, pageBytes        int64 // jobs under way; bytes of those that have ended
-	sides                  int64
+	aux                    int64
 	soft                   int64
 	interrupted            int64
 	failures               map[string]int64 // by class

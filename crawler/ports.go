@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"indexer/crawler/fetch"
@@ -54,11 +55,11 @@ type Finding struct {
 	URLs   []Found
 	Depth  int    // of all of them
 	Source string // a URL, or words
-	// Hasten is how many visits of pages that are known may be made due at once, as
+	// BringForward is how many visits of pages that are known may be made due at once, as
 	// they have changed by what the source says; none sooner than Spacing after the
 	// last visit of the page.
-	Hasten  int
-	Spacing time.Duration
+	BringForward int
+	Spacing      time.Duration
 }
 
 // Found is a URL that was found.
@@ -70,8 +71,8 @@ type Found struct {
 }
 
 // Added is what became of a Finding: how many URLs are new, and how many visits were
-// hastened.
-type Added struct{ New, Hastened int }
+// forwarded.
+type Added struct{ New, BroughtForward int }
 
 // Refusal is a job that is not to be done, because of a rule.
 type Refusal struct {
@@ -125,6 +126,15 @@ type Frontier interface {
 // Fetcher makes one HTTP exchange. Package fetch has the real one.
 type Fetcher interface {
 	Fetch(ctx context.Context, r fetch.Request) fetch.Result
+}
+
+// Locator is a Fetcher that knows beforehand which server it is going to ask. Hosts
+// that share an address are kept apart from their first requests on, then; with
+// another Fetcher, from the end of their first exchanges.
+type Locator interface {
+	// Locate gives the address that a request for u would go to. It may ask a name
+	// server, and be wrong: the address of the exchange is what counts then.
+	Locate(ctx context.Context, u page.URL) (netip.Addr, error)
 }
 
 // Recorder is told of each exchange, for WARC files. It may be nil.

@@ -17,7 +17,7 @@ type requestKind uint8
 
 const (
 	robotsRequest requestKind = iota
-	sideRequest               // a sitemap, a feed, a probe
+	auxRequest                // a sitemap, a feed, a probe
 	jobRequest
 )
 
@@ -30,7 +30,7 @@ type request struct {
 	kind requestKind
 	url  page.URL // usually of the host; a robots.txt may redirect to another
 	job  Job
-	side side
+	aux  auxiliary
 }
 
 // exchange is what politeness and statistics have to know of a request that was
@@ -63,7 +63,7 @@ func (c *Crawler) nextRequest(h *host, now time.Time) (r *request, until time.Ti
 		if h.policy.Verdict == robots.Follow {
 			u = h.policy.Next
 		} else if err != nil { // the key comes from a URL; see HostOf
-			h.jobs.ready, h.side.queue = nil, nil
+			h.jobs.ready, h.aux.queue = nil, nil
 			c.opts.Log.Error("the frontier lists a host that is none: " + err.Error())
 			return nil, time.Time{}
 		}
@@ -72,12 +72,12 @@ func (c *Crawler) nextRequest(h *host, now time.Time) (r *request, until time.Ti
 	if !h.obeysRules() {
 		return nil, h.policy.Until
 	}
-	h.side.drop(h.allowed)
+	h.aux.drop(h.allowed)
 	c.probeIfDue(h, now)
 	switch {
-	case len(h.side.queue) > 0 && (h.side.turn || h.probeNext() || len(h.jobs.ready) == 0):
-		s := h.side.queue[0]
-		return &request{kind: sideRequest, url: s.url, side: s}, time.Time{}
+	case len(h.aux.queue) > 0 && (h.aux.turn || h.probeNext() || len(h.jobs.ready) == 0):
+		s := h.aux.queue[0]
+		return &request{kind: auxRequest, url: s.url, aux: s}, time.Time{}
 	case len(h.jobs.ready) > 0:
 		j := h.jobs.ready[0]
 		return &request{kind: jobRequest, url: j.URL, job: j}, time.Time{}
@@ -92,12 +92,12 @@ func (c *Crawler) send(h *host, r *request, slots []*slot) {
 	case robotsRequest:
 		h.robotsBusy = true
 		do = c.fetchRobots(h, r.url)
-	case sideRequest:
-		h.side.take()
-		do = c.fetchSide(h, r.side)
+	case auxRequest:
+		h.aux.take()
+		do = c.fetchAux(h, r.aux)
 	default:
 		h.jobs.take()
-		h.side.turn = true
+		h.aux.turn = true
 		do = c.visit(h, r.job)
 		c.meter.jobs++
 	}

@@ -40,7 +40,7 @@ func (c *Crawler) fetchRobots(h *host, u page.URL) func(context.Context) (exchan
 		group := policy.Group(agent)
 		sitemaps := sitemapsOf(policy, h.key, c.opts.Sources.MaxSitemaps)
 		then := func(now time.Time) {
-			h.robotsBusy, h.side.announced = false, sitemaps
+			h.robotsBusy, h.aux.announced = false, sitemaps
 			c.learnRobots(h, policy, group, x, now)
 		}
 		if own {
@@ -85,7 +85,7 @@ func (c *Crawler) learnRobots(h *host, policy robots.Policy, group *robots.Group
 	h.holdRules()
 	if policy.Failures == 0 {
 		h.pace.crawlDelay, _ = group.CrawlDelay()
-		c.queueSides(h, now)
+		c.beginPass(h, now)
 	}
 	if x.status == 0 {
 		c.tryHTTP(h, x)

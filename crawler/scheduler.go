@@ -82,8 +82,8 @@ func (c *Crawler) advance(h *host, now time.Time) {
 // housekeep starts at most one store operation for the host.
 func (c *Crawler) housekeep(h *host, now time.Time) {
 	h.sift(now)
-	if h.side.passDue(now) && h.obeysRules() && !h.policy.Due(now) {
-		c.queueSides(h, now)
+	if h.aux.passDue(now) && h.obeysRules() && !h.policy.Due(now) {
+		c.beginPass(h, now)
 	}
 	switch {
 	case h.op != "":
@@ -153,7 +153,7 @@ func (c *Crawler) leaveAlone(h *host, state hostState, why string, until, now ti
 	if c.crowded && !h.busy() && until.Sub(now) > c.opts.Memory.IdleTime {
 		h.jobs = newJobBuffer()
 		h.jobs.exhausted, h.jobs.next = true, until
-		h.side.queue = nil // they are found again
+		h.aux.queue = nil // they are found again
 		c.evict(h)
 		return
 	}

@@ -218,12 +218,12 @@ func (c *Crawler) queueProbe(h *host) {
 		return // of a host, and allowed: all that is found out is that nothing is known
 	}
 	h.soft.under++
-	h.side.queue = append([]side{{kind: probeSide, url: u}}, h.side.queue...)
+	h.aux.queue = append([]auxiliary{{kind: auxProbe, url: u}}, h.aux.queue...)
 }
 
 // probeNext tells whether a probe is what the host is asked next: pages wait for it.
 func (h *host) probeNext() bool {
-	return len(h.side.queue) > 0 && h.side.queue[0].kind == probeSide
+	return len(h.aux.queue) > 0 && h.aux.queue[0].kind == auxProbe
 }
 
 // randomName is a file name that nobody else thinks of.

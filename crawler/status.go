@@ -86,9 +86,9 @@ func (c *Crawler) Status(n int) Status {
 	s := Status{
 		Started: c.started, Paused: c.paused, Ended: c.stopping, Settling: c.settling,
 		Pages: m.pages, Requests: m.requests, Bytes: m.bytes, PerSecond: m.rate(now, c.started),
-		Sitemaps: m.sides, SoftGone: m.soft, InProgress: c.running, Interrupted: m.interrupted,
+		Sitemaps: m.aux, SoftGone: m.soft, InProgress: c.running, Interrupted: m.interrupted,
 		Failures: maps.Clone(m.failures), Statuses: maps.Clone(m.statuses), Refused: maps.Clone(m.refused),
-		Hosts: HostCounts{Waiting: c.waiting.len(), Sleeping: len(c.sleeping.heap)},
+		Hosts: HostCounts{Waiting: c.waiting.len(), Sleeping: len(c.parked.heap)},
 	}
 	s.Unreached, s.UnreachedTotal = c.listUnreached()
 	all := make([]*host, 0, len(c.hosts))
@@ -101,7 +101,7 @@ func (c *Crawler) Status(n int) Status {
 			s.Next = h.at
 		}
 	}
-	if at, ok := c.sleeping.first(); ok && at.After(now) && (s.Next.IsZero() || at.Before(s.Next)) {
+	if at, ok := c.parked.first(); ok && at.After(now) && (s.Next.IsZero() || at.Before(s.Next)) {
 		s.Next = at
 	}
 	slices.SortFunc(all, func(a, b *host) int {

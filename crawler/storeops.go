@@ -3,6 +3,7 @@ package crawler
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -59,10 +60,10 @@ func (c *Crawler) loadHost(h *host) {
 			}
 			state.mendTimes(now, c.started, &c.opts.Politeness)
 			h.restore(state, group, c.started)
-			h.side.announced, h.marked = sitemaps, len(raw) > 0
+			h.aux.announced, h.marked = sitemaps, len(raw) > 0
 			c.resume(h, now)
 			if h.obeysRules() && !h.policy.Due(now) {
-				c.queueSides(h, now)
+				c.beginPass(h, now)
 			}
 		}, nil
 	})
@@ -145,4 +146,19 @@ func (h *host) allowed(u page.URL) bool {
 	}
 	ok, _ := h.group.Allowed(u)
 	return ok
+}
+
+// locate is the address of a host that was never asked; the zero address if it cannot
+// be found out, of which the request will give the reason.
+func (c *Crawler) locate(ctx context.Context, key string) netip.Addr {
+	l, ok := c.fetcher.(Locator)
+	u, err := page.ParseURL(key + "/")
+	if !ok || err != nil || c.opts.Politeness.PerIP <= 0 {
+		return netip.Addr{}
+	}
+	addr, err := l.Locate(ctx, u)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return addr
 }

@@ -65,10 +65,10 @@ func (c *Crawler) horizonOf(key string, now time.Time) time.Time {
 	return horizon
 }
 
-// sleeperWaitedFor tells whether a host that is not in memory is due soon enough to be
+// parkedWaitedFor tells whether a host that is not in memory is due soon enough to be
 // waited for.
-func (c *Crawler) sleeperWaitedFor(now time.Time) bool {
-	return c.sleeping.due(c.horizon(now)) && slices.ContainsFunc(c.sleeping.heap, func(s *sleeper) bool {
+func (c *Crawler) parkedWaitedFor(now time.Time) bool {
+	return c.parked.due(c.horizon(now)) && slices.ContainsFunc(c.parked.heap, func(s *parkedHost) bool {
 		return !s.at.After(c.horizonOf(s.key, now))
 	})
 }

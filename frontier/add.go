@@ -23,7 +23,7 @@ func (f *Frontier) Add(ctx context.Context, found crawler.Finding) (sum crawler.
 		hosts := make(map[string]bool)
 		var added crawler.Added
 		part := found
-		part.URLs, part.Hasten = chunk, found.Hasten-sum.Hastened
+		part.URLs, part.BringForward = chunk, found.BringForward-sum.BroughtForward
 		_, err := f.db.Run(ctx, func(tx *txn.Txn) (err error) {
 			clear(hosts)
 			added, err = f.add(ctx, tx, part, hosts)
@@ -33,7 +33,7 @@ func (f *Frontier) Add(ctx context.Context, found crawler.Finding) (sum crawler.
 			return sum, fmt.Errorf("frontier: add URLs from %s: %w", found.Source, err)
 		}
 		sum.New += added.New
-		sum.Hastened += added.Hastened
+		sum.BroughtForward += added.BroughtForward
 		for h := range hosts {
 			f.wake(h)
 		}
@@ -45,13 +45,13 @@ func (f *Frontier) Add(ctx context.Context, found crawler.Finding) (sum crawler.
 func (f *Frontier) add(ctx context.Context, tx *txn.Txn, part crawler.Finding, hosts map[string]bool) (added crawler.Added, err error) {
 	params := newParameters(tx)
 	for _, found := range part.URLs {
-		if !found.Changed.IsZero() && added.Hastened < part.Hasten {
-			sooner, err := f.hasten(ctx, tx, found, part.Spacing)
+		if !found.Changed.IsZero() && added.BroughtForward < part.BringForward {
+			sooner, err := f.bringForward(ctx, tx, found, part.Spacing)
 			if err != nil {
 				return added, err
 			}
 			if sooner {
-				added.Hastened++
+				added.BroughtForward++
 				hosts[crawler.HostOf(found.URL)] = true
 			}
 		}

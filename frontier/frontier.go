@@ -29,12 +29,12 @@ type Decider interface {
 
 // Frontier is the crawler's view of the store; it implements crawler.Frontier.
 type Frontier struct {
-	db    *txn.DB
-	load  Loader
-	rules Decider
-	wake  func(host string)
-	now   func() time.Time
-	heads heads
+	db     *txn.DB
+	load   Loader
+	rules  Decider
+	wake   func(host string)
+	now    func() time.Time
+	fronts frontCache
 }
 
 // New makes a frontier. wake is called after a host has got new entries.
@@ -123,7 +123,7 @@ func (f *Frontier) due(ctx context.Context, host string, now time.Time, n int) (
 		return nil, time.Time{}, false, wrapQueue(host, err)
 	}
 	if room := n - len(again); room > 0 && !next.IsZero() { // there are later ones
-		stray, err := f.astray(ctx, tx, host, now, room)
+		stray, err := f.clockSkew(ctx, tx, host, now, room)
 		if err != nil {
 			return nil, time.Time{}, false, wrapQueue(host, err)
 		}
@@ -144,13 +144,13 @@ func wrapQueue(host string, err error) error {
 // begin if that gives enough of them.
 func (f *Frontier) fresh(ctx context.Context, tx *txn.Txn, host string, now time.Time, n int) ([]crawler.Job, error) {
 	prefix := schema.QueueNew(host)
-	if from := f.heads.get(host, time.Now()); from != "" {
+	if from := f.fronts.get(host, time.Now()); from != "" {
 		jobs, _, first, err := f.part(ctx, tx, prefix, from, now, n)
 		if err != nil {
 			return nil, err
 		}
 		if len(jobs) == n {
-			f.heads.moved(host, first)
+			f.fronts.moved(host, first)
 			return jobs, nil
 		}
 	}
@@ -160,7 +160,7 @@ func (f *Frontier) fresh(ctx context.Context, tx *txn.Txn, host string, now time
 		return nil, err
 	}
 	ended := time.Now()
-	f.heads.found(host, first, ended, ended.Sub(began))
+	f.fronts.found(host, first, ended, ended.Sub(began))
 	return jobs, nil
 }
 

@@ -147,8 +147,8 @@ func TestWithdrawnAndBack(t *testing.T) {
 	}
 }
 
-// TestHasten: what a sitemap says of changes makes visits due that it may, once.
-func TestHasten(t *testing.T) {
+// TestBringForward: what a sitemap says of changes makes visits due that it may, once.
+func TestBringForward(t *testing.T) {
 	ctx := context.Background()
 	now := time.Now()
 	for _, tt := range []struct {
@@ -156,7 +156,7 @@ func TestHasten(t *testing.T) {
 		last    time.Time
 		changed time.Time
 		allowed int
-		want    time.Time // zero: not hastened
+		want    time.Time // zero: not brought forward
 	}{
 		{"changed since", now.Add(-24 * time.Hour), now.Add(-time.Hour), 1, now},
 		{"not since", now.Add(-24 * time.Hour), now.Add(-25 * time.Hour), 1, time.Time{}},
@@ -181,11 +181,11 @@ func TestHasten(t *testing.T) {
 			}
 			finding := crawler.Finding{
 				URLs:   []crawler.Found{{URL: j.URL, Changed: tt.changed}, {URL: "https://a.example/new", Changed: tt.changed}},
-				Source: "sitemap", Depth: 1, Hasten: tt.allowed, Spacing: time.Hour,
+				Source: "sitemap", Depth: 1, BringForward: tt.allowed, Spacing: time.Hour,
 			}
 			want := crawler.Added{New: 1}
 			if !tt.want.IsZero() {
-				want.Hastened = 1
+				want.BroughtForward = 1
 			}
 			if got, err := r.front.Add(ctx, finding); err != nil || got != want {
 				t.Errorf("%+v, %v; want %+v", got, err, want)
@@ -194,7 +194,7 @@ func TestHasten(t *testing.T) {
 				t.Errorf("a second time: %+v, %v", got, err)
 			}
 			e := r.entry(j.URL)
-			if hastened := e.Due.Before(due.Add(-time.Second)); hastened == tt.want.IsZero() || hastened && e.Due.Sub(tt.want).Abs() > 10*time.Second {
+			if forward := e.Due.Before(due.Add(-time.Second)); forward == tt.want.IsZero() || forward && e.Due.Sub(tt.want).Abs() > 10*time.Second {
 				t.Errorf("due in %v", e.Due.Sub(now))
 			}
 			checkQueue(t, r)

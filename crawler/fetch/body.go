@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"indexer/internal/coding"
 )
 
 // readBody reads the payload. What was read before a failure is returned with it.
@@ -75,4 +77,19 @@ func (r paced) Read(b []byte) (int, error) {
 		r.p.got(n)
 	}
 	return n, err
+}
+
+// decode removes content codings by the rules of package coding. The result may be
+// payload itself.
+func decode(payload []byte, codings []string, limit int64) ([]byte, error) {
+	body, _, err := coding.Decode(payload, codings, limit)
+	switch {
+	case err == nil:
+		return body, nil
+	case errors.Is(err, coding.ErrTooLong):
+		return nil, &failure{class: TooLarge, text: fmt.Sprintf("the decoded body is over %d bytes", limit)}
+	case errors.Is(err, coding.ErrStacked):
+		return nil, &failure{class: BadResponse, text: fmt.Sprintf("more than %d content codings", coding.MaxStacked)}
+	}
+	return nil, &failure{BadResponse, "the body does not decode", err}
 }

@@ -1,5 +1,19 @@
 package fetch
 
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+
+	"golang.org/x/net/http2"
+)
+
 // Class says what kind of thing kept a fetch from having a usable response.
 type Class uint8
 
@@ -66,3 +80,91 @@ func (f *failure) Unwrap() error { return f.err }
 
 // stable is the text for page.Fetch.Err.
 func (f *failure) stable() string { return f.class.String() + ": " + f.text }
+
+// classify says what kind of failure err is. Why ctx ended, if it has, is better
+// than the errors that its end brought about; next are failures that were found in
+// our own code, and last what net/http says.
+func (f *Fetcher) classify(ctx context.Context, err error) *failure {
+	var known *failure
+	if ctx.Err() != nil {
+		if cause := context.Cause(ctx); !errors.As(cause, &known) {
+			return &failure{Canceled, "the crawler gave up", cause}
+		}
+		return known
+	}
+	if errors.As(err, &known) {
+		return known
+	}
+	switch {
+	case isTimeout(err):
+		return &failure{Timeout, fmt.Sprintf("no response header within %v", f.opts.HeaderTime), err}
+	case isHeaderTooLarge(err):
+		return &failure{TooLarge, fmt.Sprintf("the response header is over %d bytes", f.opts.MaxHeader), err}
+	case isTLS(err):
+		return &failure{TLS, tlsText(err), err}
+	case isReset(err):
+		return &failure{Reset, "the connection ended before the response did", err}
+	}
+	var op *net.OpError
+	if errors.As(err, &op) && (op.Op == "proxyconnect" || op.Op == "socks connect") {
+		return &failure{Proxy, "the proxy does not connect", err}
+	}
+	return &failure{BadResponse, "the response is not valid HTTP", err}
+}
+
+func isTimeout(err error) bool {
+	var ne net.Error
+	return errors.As(err, &ne) && ne.Timeout() || errors.Is(err, context.DeadlineExceeded)
+}
+
+// isReset: the connection, or the HTTP/2 stream, ended. net/http has its own copy of
+// http2, whose StreamError says that it is one of ours (method As).
+func isReset(err error) bool {
+	var stream http2.StreamError
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.As(err, &stream)
+}
+
+// isHeaderTooLarge goes by the texts of net/http's errors, which have no types;
+// tests hold it to both.
+func isHeaderTooLarge(err error) bool {
+	return strings.Contains(err.Error(), "server response headers exceeded") ||
+		strings.Contains(err.Error(), "response header list larger than")
+}
+
+func isTLS(err error) bool {
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	var cert *tls.CertificateVerificationError
+	return errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &cert)
+}
+
+func tlsText(err error) string {
+	var record tls.RecordHeaderError
+	var invalid x509.CertificateInvalidError
+	var hostname x509.HostnameError
+	var authority x509.UnknownAuthorityError
+	switch {
+	case errors.As(err, &record):
+		return "what answers does not speak TLS"
+	case errors.As(err, &hostname):
+		return "the certificate is for another host"
+	case errors.As(err, &authority):
+		return "the certificate is from an unknown authority"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the certificate has expired or is not yet valid"
+	case errors.As(err, &invalid):
+		return "the certificate is not valid"
+	}
+	return "the TLS handshake failed"
+}
+
+func connectText(err error) string {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "the connection was refused"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "the host's address cannot be reached"
+	}
+	return "no connection"
+}

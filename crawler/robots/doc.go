@@ -26,7 +26,7 @@
 //
 // Percent-encoding. Section 2.2.2 wants reserved characters encoded before the
 // comparison, but not those that delimit; which these are it does not list. See
-// canonical in escape.go for the classes used here.
+// canonical for the classes used here.
 //
 // Encodings. Files are UTF-8; a byte order mark is skipped, even an incomplete
 // one. A file that begins with the mark of UTF-16 is decoded as such.

@@ -1,6 +1,8 @@
 package robots
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"time"
@@ -112,3 +114,33 @@ func (g *Group) Wildcard() bool { return g.wildcard }
 
 // Rules is how many rules there are for the crawler.
 func (g *Group) Rules() int { return len(g.rules) }
+
+// Rule is what decided on a URL.
+type Rule struct {
+	// Allow is the decision.
+	Allow bool
+	// Line is the number of the rule's line, from 1 on; 0 if no line decided.
+	Line int
+	// Text is the line without comment ("Disallow: /private/"), or in words
+	// what decided if no line did.
+	Text string
+}
+
+// String is the rule as a user is told of it.
+func (r Rule) String() string {
+	if r.Line == 0 {
+		return r.Text
+	}
+	return fmt.Sprintf("robots.txt line %d: %s", r.Line, r.Text)
+}
+
+// Fingerprint is the same for groups that allow the same by the same rules, wherever
+// these stand in their files. Equal rules in another order may give another one.
+func (g *Group) Fingerprint() string {
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "%t %t %v", g.fallback.Allow, g.opts.Verbatim, len(g.rules)) // a hash takes all
+	for _, r := range g.rules {
+		_, _ = fmt.Fprintf(h, " %t %q", r.Allow, r.Text)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}

@@ -1,9 +1,93 @@
 package robots
 
 import (
+	"bytes"
+	"encoding/binary"
 	"iter"
 	"strings"
+	"unicode/utf16"
 )
+
+// decode gives the text of a robots.txt file without its byte order mark, and how
+// many bytes at the end of body were ignored because they go beyond limit.
+//
+// A line that the limit cuts is dropped altogether: half of "Disallow: /a/b" is a
+// rule nobody wrote.
+func decode(body []byte, limit int) (text string, ignored int) {
+	kept := body
+	if len(body) > limit {
+		kept = body[:limit]
+	}
+	switch {
+	case bytes.HasPrefix(kept, []byte{0xFF, 0xFE}):
+		text = decodeUTF16(kept[2:], binary.LittleEndian)
+	case bytes.HasPrefix(kept, []byte{0xFE, 0xFF}):
+		text = decodeUTF16(kept[2:], binary.BigEndian)
+	default:
+		text = string(skipMark(kept))
+	}
+	if len(kept) < len(body) {
+		text = dropLastLine(text)
+	}
+	return text, len(body) - len(kept)
+}
+
+// skipMark drops the UTF-8 byte order mark, or as much of its beginning as is
+// there: editors and concatenating scripts leave such stumps behind, and no
+// record begins with them.
+func skipMark(b []byte) []byte {
+	for _, c := range []byte{0xEF, 0xBB, 0xBF} {
+		if len(b) == 0 || b[0] != c {
+			break
+		}
+		b = b[1:]
+	}
+	return b
+}
+
+// decodeUTF16 never fails: unpaired surrogates become U+FFFD, an odd byte at the end
+// is dropped.
+func decodeUTF16(b []byte, order binary.ByteOrder) string {
+	units := make([]uint16, len(b)/2)
+	for i := range units {
+		units[i] = order.Uint16(b[2*i:])
+	}
+	return string(utf16.Decode(units))
+}
+
+func dropLastLine(s string) string {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] == '\n' || s[i] == '\r' {
+			return s[:i+1]
+		}
+	}
+	return ""
+}
+
+// looksLikeHTML tells a file that was saved as a web page.
+func looksLikeHTML(text string) bool {
+	head := strings.ToLower(text[:min(len(text), 1024)])
+	return strings.Contains(head, "<html") || strings.Contains(head, "<body") || strings.Contains(head, "<!doctype html")
+}
+
+// withoutTags drops everything from "<" to the next ">" of a line.
+func withoutTags(line string) string {
+	var b strings.Builder
+	for {
+		before, rest, open := strings.Cut(line, "<")
+		_, after, closed := strings.Cut(rest, ">")
+		b.WriteString(before)
+		if !open {
+			return b.String()
+		}
+		if !closed {
+			b.WriteByte('<')
+			b.WriteString(rest)
+			return b.String()
+		}
+		line = after
+	}
+}
 
 // blanks are trimmed around field names and values. The RFC names space and tab.
 const blanks = " \t\v\f"
@@ -49,4 +133,52 @@ func isBlank(r rune) bool { return strings.ContainsRune(blanks, r) }
 func withoutComment(line string) string {
 	line, _, _ = strings.Cut(line, "#")
 	return strings.Trim(line, blanks)
+}
+
+type recordKind uint8
+
+const (
+	unknownRecord recordKind = iota
+	userAgentRecord
+	allowRecord
+	disallowRecord
+	crawlDelayRecord
+	sitemapRecord
+)
+
+// recordNames are the field names in lower case, with the misspellings that
+// Google's and crawler-commons' parsers have found common.
+var recordNames = map[string]recordKind{
+	"user-agent": userAgentRecord,
+	"useragent":  userAgentRecord,
+	"user agent": userAgentRecord,
+	"user_agent": userAgentRecord,
+	"useg-agent": userAgentRecord,
+
+	"allow": allowRecord,
+
+	"disallow":  disallowRecord,
+	"dissallow": disallowRecord,
+	"dissalow":  disallowRecord,
+	"disalow":   disallowRecord,
+	"diasllow":  disallowRecord,
+	"disallaw":  disallowRecord,
+	"desallow":  disallowRecord,
+
+	"crawl-delay": crawlDelayRecord,
+	"crawldelay":  crawlDelayRecord,
+	"crawl delay": crawlDelayRecord,
+
+	"sitemap":  sitemapRecord,
+	"sitemaps": sitemapRecord,
+	"site-map": sitemapRecord,
+}
+
+const longestRecordName = len("crawl-delay")
+
+func kindOf(name string) recordKind {
+	if len(name) > longestRecordName {
+		return unknownRecord
+	}
+	return recordNames[strings.ToLower(name)]
 }

@@ -25,37 +25,37 @@ import (
 
 const (
 	passInterval = 24 * time.Hour
-	// sideHops is how many redirects lead to a sitemap or feed.
-	sideHops = 5
-	// sideDepth is the depth of what is found in them: the seeds' hosts published it.
-	sideDepth = 1
+	// maxAuxHops is how many redirects lead to a sitemap or feed.
+	maxAuxHops = 5
+	// listedDepth is the depth of what is found in them: the seeds' hosts published it.
+	listedDepth = 1
 	// addChunk is how many URLs are added at a time.
 	addChunk = 1000
 )
 
-type sideKind uint8
+type auxKind uint8
 
 const (
-	sitemapSide sideKind = iota
-	feedSide
-	probeSide
+	auxSitemap auxKind = iota
+	auxFeed
+	auxProbe
 )
 
-// side is a request that is for no job.
-type side struct {
-	kind sideKind
+// auxiliary is a request that is for no job.
+type auxiliary struct {
+	kind auxKind
 	url  page.URL
 	// announcer is the site (scheme, host and port) that named the file: its pages may be
 	// listed there, besides those of the file's own host.
 	announcer   string
 	depth, hops int
 	cookies     *fetch.Cookies // of its redirects
-	hasten      int            // how many visits it may hasten; reserved of the announcer's claims
+	forward     int            // how many visits it may hasten; reserved of the announcer's claims
 }
 
-// sideQueue holds what of them is to be requested of a host.
-type sideQueue struct {
-	queue []side
+// auxQueue holds what of them is to be requested of a host.
+type auxQueue struct {
+	queue []auxiliary
 	turn  bool // a file comes next, if there is one
 	busy  int  // requests under way
 	seen  map[page.URL]bool
@@ -67,7 +67,7 @@ type sideQueue struct {
 	feeds     []page.URL // known feeds
 }
 
-func (q *sideQueue) take() side {
+func (q *auxQueue) take() auxiliary {
 	s := q.queue[0]
 	q.queue = slices.Delete(q.queue, 0, 1)
 	q.turn = false
@@ -76,14 +76,14 @@ func (q *sideQueue) take() side {
 }
 
 // drop removes from the head what is not allowed.
-func (q *sideQueue) drop(allowed func(page.URL) bool) {
+func (q *auxQueue) drop(allowed func(page.URL) bool) {
 	for len(q.queue) > 0 && !allowed(q.queue[0].url) {
 		q.queue = q.queue[1:]
 	}
 }
 
 // push appends a file, unless it was seen in this pass or the pass has too many.
-func (q *sideQueue) push(s side, most int) {
+func (q *auxQueue) push(s auxiliary, most int) {
 	if q.seen == nil {
 		q.seen = make(map[page.URL]bool)
 	}
@@ -112,21 +112,21 @@ func sitemapsOf(p robots.Policy, host string, most int) []page.URL {
 // passAt is when sitemaps and feeds are to be read again, if some are known; zero:
 // never. It is a reason to ask a host of which nothing else is due: what is new there
 // would not be found before an old page is visited again.
-func (q *sideQueue) passAt() time.Time {
+func (q *auxQueue) passAt() time.Time {
 	if q.off || q.passing || q.read.IsZero() || len(q.announced)+len(q.feeds) == 0 {
 		return time.Time{}
 	}
 	return q.read.Add(passInterval)
 }
 
-func (q *sideQueue) passDue(now time.Time) bool {
+func (q *auxQueue) passDue(now time.Time) bool {
 	at := q.passAt()
 	return !at.IsZero() && !at.After(now)
 }
 
-// queueSides begins a pass if it is time.
-func (c *Crawler) queueSides(h *host, now time.Time) {
-	q, o := &h.side, &c.opts.Sources
+// beginPass begins a pass if it is time.
+func (c *Crawler) beginPass(h *host, now time.Time) {
+	q, o := &h.aux, &c.opts.Sources
 	if q.passing || !q.read.IsZero() && now.Sub(q.read) < passInterval {
 		return
 	}
@@ -134,25 +134,25 @@ func (c *Crawler) queueSides(h *host, now time.Time) {
 	h.claims.begin()
 	if !o.NoSitemaps {
 		for _, u := range q.announced {
-			c.queueSide(side{kind: sitemapSide, url: u, announcer: h.key}, now)
+			c.queueAux(auxiliary{kind: auxSitemap, url: u, announcer: h.key}, now)
 		}
 		if len(q.announced) == 0 && o.GuessSitemap {
 			if u, err := page.ParseURL(h.key + "/sitemap.xml"); err == nil {
-				c.queueSide(side{kind: sitemapSide, url: u, announcer: h.key}, now)
+				c.queueAux(auxiliary{kind: auxSitemap, url: u, announcer: h.key}, now)
 			}
 		}
 	}
 	if !o.NoFeeds {
 		for _, u := range q.feeds {
-			c.queueSide(side{kind: feedSide, url: u, announcer: h.key}, now)
+			c.queueAux(auxiliary{kind: auxFeed, url: u, announcer: h.key}, now)
 		}
 	}
 	c.endPass(h, now)
 }
 
-// queueSide gives a file to the host it is on. If that has no place in memory and
+// queueAux gives a file to the host it is on. If that has no place in memory and
 // there is none to give, the file is left to the next pass.
-func (c *Crawler) queueSide(s side, now time.Time) {
+func (c *Crawler) queueAux(s auxiliary, now time.Time) {
 	key := HostOf(s.url)
 	h := c.hosts[key]
 	if h == nil {
@@ -161,43 +161,43 @@ func (c *Crawler) queueSide(s side, now time.Time) {
 		}
 		h = c.activate(key, now)
 	}
-	h.side.push(s, c.opts.Sources.MaxSitemaps)
+	h.aux.push(s, c.opts.Sources.MaxSitemaps)
 	c.push(h, now)
 }
 
 // queueFeeds takes feeds that a page of the host names.
 func (c *Crawler) queueFeeds(h *host, feeds []page.URL) {
 	for _, u := range feeds {
-		q := &h.side
+		q := &h.aux
 		if len(q.feeds) >= c.opts.Sources.MaxFeeds || slices.Contains(q.feeds, u) {
 			continue
 		}
 		q.feeds = append(q.feeds, u)
-		c.queueSide(side{kind: feedSide, url: u, announcer: h.key}, time.Now())
+		c.queueAux(auxiliary{kind: auxFeed, url: u, announcer: h.key}, time.Now())
 	}
 }
 
 func (c *Crawler) endPass(h *host, now time.Time) {
-	q := &h.side
+	q := &h.aux
 	if q.passing && len(q.queue) == 0 && q.busy == 0 {
 		q.passing, q.read, h.dirty = false, now, true
 	}
 }
 
-// fetchSide requests a file and adds what it lists.
-func (c *Crawler) fetchSide(h *host, s side) func(context.Context) (exchange, func(time.Time), error) {
-	if of := c.hosts[s.announcer]; of != nil && s.kind != probeSide {
-		s.hasten = of.claims.reserve()
+// fetchAux requests a file and adds what it lists.
+func (c *Crawler) fetchAux(h *host, s auxiliary) func(context.Context) (exchange, func(time.Time), error) {
+	if of := c.hosts[s.announcer]; of != nil && s.kind != auxProbe {
+		s.forward = of.claims.reserve()
 	}
 	if s.cookies == nil {
 		s.cookies = fetch.NewCookies()
 	}
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
 		res, x := c.exchange(ctx, fetch.Request{URL: s.url, Cookies: s.cookies})
-		if s.kind == probeSide {
+		if s.kind == auxProbe {
 			says, isPage := sayingOf(&res.Fetch)
 			return x, func(now time.Time) {
-				h.side.busy--
+				h.aux.busy--
 				if x.class != fetch.Canceled && h.soft.probed(says, isPage) {
 					c.queueProbe(h)
 				}
@@ -205,16 +205,16 @@ func (c *Crawler) fetchSide(h *host, s side) func(context.Context) (exchange, fu
 				c.endPass(h, now)
 			}, nil
 		}
-		more, hastened, err := c.read(ctx, s, &res)
+		more, forward, err := c.read(ctx, s, &res)
 		return x, func(now time.Time) {
-			h.side.busy--
+			h.aux.busy--
 			if of := c.hosts[s.announcer]; of != nil {
-				of.claims.giveBack(s.hasten - hastened)
+				of.claims.giveBack(s.forward - forward)
 			}
 			for _, child := range more {
-				c.queueSide(child, now)
+				c.queueAux(child, now)
 			}
-			c.meter.sides++
+			c.meter.aux++
 			if x.class != fetch.Canceled {
 				c.endPass(h, now)
 			}
@@ -223,16 +223,16 @@ func (c *Crawler) fetchSide(h *host, s side) func(context.Context) (exchange, fu
 }
 
 // read takes a file apart: pages into the frontier, other files to be read.
-func (c *Crawler) read(ctx context.Context, s side, res *fetch.Result) (more []side, hastened int, err error) {
+func (c *Crawler) read(ctx context.Context, s auxiliary, res *fetch.Result) (more []auxiliary, forward int, err error) {
 	f := &res.Fetch
 	if location := strings.TrimSpace(f.Header.Get("Location")); f.Status >= 300 && f.Status < 400 && location != "" {
 		u, err := f.URL.Resolve(location)
-		if s.hops++; err != nil || s.hops > sideHops {
+		if s.hops++; err != nil || s.hops > maxAuxHops {
 			return nil, 0, nil
 		}
 		moved := s
-		moved.url, moved.hasten = u, 0
-		return []side{moved}, 0, nil
+		moved.url, moved.forward = u, 0
+		return []auxiliary{moved}, 0, nil
 	}
 	if f.HasFailed() || f.Status < 200 || f.Status > 299 {
 		return nil, 0, nil
@@ -248,7 +248,7 @@ func (c *Crawler) read(ctx context.Context, s side, res *fetch.Result) (more []s
 
 // addListed adds pages, and gives the files that are listed. What it says of when
 // pages changed counts for the site that announced it only.
-func (c *Crawler) addListed(ctx context.Context, s side, m *sitemap.Sitemap) (more []side, hastened int, err error) {
+func (c *Crawler) addListed(ctx context.Context, s auxiliary, m *sitemap.Sitemap) (more []auxiliary, forward int, err error) {
 	var pages []Found
 	for _, e := range m.Entries {
 		switch {
@@ -259,18 +259,18 @@ func (c *Crawler) addListed(ctx context.Context, s side, m *sitemap.Sitemap) (mo
 			}
 			pages = append(pages, found)
 		case s.depth < sitemap.MaxDepth:
-			more = append(more, side{kind: s.kind, url: e.URL, announcer: s.announcer, depth: s.depth + 1})
+			more = append(more, auxiliary{kind: s.kind, url: e.URL, announcer: s.announcer, depth: s.depth + 1})
 		}
 	}
 	for chunk := range slices.Chunk(pages, addChunk) {
 		added, err := c.frontier.Add(ctx, Finding{
-			URLs: chunk, Depth: sideDepth, Source: string(s.url),
-			Hasten: s.hasten - hastened, Spacing: c.opts.Revisits.MinInterval,
+			URLs: chunk, Depth: listedDepth, Source: string(s.url),
+			BringForward: s.forward - forward, Spacing: c.opts.Revisits.MinInterval,
 		})
 		if err != nil {
-			return nil, hastened, fmt.Errorf("add the URLs it lists: %w", err)
+			return nil, forward, fmt.Errorf("add the URLs it lists: %w", err)
 		}
-		hastened += added.Hastened
+		forward += added.BroughtForward
 	}
-	return more, hastened, nil
+	return more, forward, nil
 }

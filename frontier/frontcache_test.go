@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -11,9 +12,43 @@ import (
 	"indexer/txn"
 )
 
-// TestDueFromHead: a read from a head counts only if it gives all that was asked
+func TestFrontCache(t *testing.T) {
+	var h frontCache
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	expect := func(at time.Duration, want string) {
+		t.Helper()
+		if got := h.get("a", now.Add(at)); got != want {
+			t.Errorf("after %v: head %q, want %q", at, got, want)
+		}
+	}
+	expect(0, "")
+	h.found("a", "row5", now, frontWorth-1) // not worth it
+	expect(0, "")
+	h.found("a", "row5", now, 100*time.Millisecond)
+	expect(0, "row5")
+	expect(2*time.Second-1, "row5")
+	expect(2*time.Second, "")
+	h.moved("a", "row3") // never back
+	expect(0, "row5")
+	h.moved("a", "row7") // for no longer than before
+	expect(0, "row7")
+	expect(2*time.Second, "")
+	h.found("a", "row1", now, time.Hour) // for no longer than the longest
+	expect(frontLongest-1, "row1")
+	expect(frontLongest, "")
+	h.found("a", "", now, time.Hour) // the queue is empty
+	expect(0, "")
+	for i := range 2 * maxFronts {
+		h.found(fmt.Sprint(i), "row", now, time.Second)
+		if len(h.of) > maxFronts {
+			t.Fatalf("%d heads are kept", len(h.of))
+		}
+	}
+}
+
+// TestDueFromFront: a read from a head counts only if it gives all that was asked
 // for; a URL before the head is found by any other.
-func TestDueFromHead(t *testing.T) {
+func TestDueFromFront(t *testing.T) {
 	ctx := context.Background()
 	table, err := mem.New(txn.Groups(schema.Groups()...), mem.Options{})
 	if err != nil {
@@ -38,7 +73,7 @@ func TestDueFromHead(t *testing.T) {
 	add("/3", 3)
 	add("/1", 1) // before the head
 	for n, want := range map[int]string{1: "/2", 2: "/2", 3: "/1", 4: "/1"} {
-		f.heads.found(host, head, time.Now(), time.Hour)
+		f.fronts.found(host, head, time.Now(), time.Hour)
 		jobs, _, err := f.Due(ctx, host, time.Now(), n)
 		if err != nil || len(jobs) != min(n, 3) || jobs[0].URL.Path() != want {
 			t.Errorf("%d jobs: %v, %v; want %d from %s on", n, jobs, err, min(n, 3), want)

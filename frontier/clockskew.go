@@ -12,9 +12,9 @@ import (
 // maxAhead is longer than any visit is planned ahead: intervals are a year at most.
 const maxAhead = 400 * 24 * time.Hour
 
-// astray reads revisits that are due so late that a wrong clock must have planned
+// clockSkew reads revisits that are due so late that a wrong clock must have planned
 // them: they are due now, and the visit plans the next one by the clock as it is.
-func (f *Frontier) astray(ctx context.Context, tx *txn.Txn, host string, now time.Time, n int) ([]crawler.Job, error) {
+func (f *Frontier) clockSkew(ctx context.Context, tx *txn.Txn, host string, now time.Time, n int) ([]crawler.Job, error) {
 	prefix := schema.QueueRevisits(host)
 	var jobs []crawler.Job
 	err := tx.Scan(ctx, schema.GroupQueue, schema.QueueRevisitsFrom(host, now.Add(maxAhead)), txn.PrefixEnd(prefix), func(row string, _ []txn.Version) error {

@@ -13,7 +13,7 @@ import (
 // be fast.
 const clockSlack = 10 * time.Minute
 
-// hasten makes the visit of a known page due that has changed since the last one, as
+// bringForward makes the visit of a known page due that has changed since the last one, as
 // a sitemap says.
 //
 //  1. A time that is not after the last visit says nothing new: a sitemap that always
@@ -23,7 +23,7 @@ const clockSlack = 10 * time.Minute
 //     none comes sooner than spacing after the last: whoever always says "now" gets
 //     a visit for each reading of the sitemap at most. How many such visits a host
 //     gets is the crawler's affair; see crawler.claims.
-func (f *Frontier) hasten(ctx context.Context, tx *txn.Txn, found crawler.Found, spacing time.Duration) (bool, error) {
+func (f *Frontier) bringForward(ctx context.Context, tx *txn.Txn, found crawler.Found, spacing time.Duration) (bool, error) {
 	old, known, err := ReadEntry(ctx, tx, found.URL)
 	if err != nil || !known || old.State != schema.EntryWaiting || !old.Revisit || old.Refused {
 		return false, err

@@ -40,77 +40,77 @@ func (w *waitingList) take() string {
 	return key
 }
 
-// sleepers are the hosts that are not in memory, and when each has a job again. Those
+// parkedHosts are the hosts that are not in memory, and when each has a job again. Those
 // that there is no room for have to be found by a sweep.
-type sleepers struct {
+type parkedHosts struct {
 	max  int
-	heap sleeperHeap
-	by   map[string]*sleeper
+	heap parkedHeap
+	by   map[string]*parkedHost
 }
 
-type sleeper struct {
+type parkedHost struct {
 	key   string
 	at    time.Time
 	index int
 }
 
-func (s *sleepers) init(most int) { s.max, s.by = most, make(map[string]*sleeper) }
+func (s *parkedHosts) init(most int) { s.max, s.by = most, make(map[string]*parkedHost) }
 
-func (s *sleepers) has(key string) bool { return s.by[key] != nil }
+func (s *parkedHosts) has(key string) bool { return s.by[key] != nil }
 
-func (s *sleepers) keys() []string { return slices.Sorted(maps.Keys(s.by)) }
+func (s *parkedHosts) keys() []string { return slices.Sorted(maps.Keys(s.by)) }
 
 // add reports whether there was room.
-func (s *sleepers) add(key string, at time.Time) bool {
+func (s *parkedHosts) add(key string, at time.Time) bool {
 	s.remove(key)
 	if len(s.heap) >= s.max {
 		return false
 	}
-	e := &sleeper{key: key, at: at}
+	e := &parkedHost{key: key, at: at}
 	s.by[key] = e
 	heap.Push(&s.heap, e)
 	return true
 }
 
-func (s *sleepers) remove(key string) {
+func (s *parkedHosts) remove(key string) {
 	if e := s.by[key]; e != nil {
 		heap.Remove(&s.heap, e.index)
 		delete(s.by, key)
 	}
 }
 
-func (s *sleepers) first() (at time.Time, ok bool) {
+func (s *parkedHosts) first() (at time.Time, ok bool) {
 	if len(s.heap) == 0 {
 		return at, false
 	}
 	return s.heap[0].at, true
 }
 
-func (s *sleepers) due(now time.Time) bool {
+func (s *parkedHosts) due(now time.Time) bool {
 	at, ok := s.first()
 	return ok && !at.After(now)
 }
 
-func (s *sleepers) take() string {
+func (s *parkedHosts) take() string {
 	key := s.heap[0].key
 	s.remove(key)
 	return key
 }
 
-type sleeperHeap []*sleeper
+type parkedHeap []*parkedHost
 
-func (q sleeperHeap) Len() int           { return len(q) }
-func (q sleeperHeap) Less(i, j int) bool { return q[i].at.Before(q[j].at) }
-func (q sleeperHeap) Swap(i, j int) {
+func (q parkedHeap) Len() int           { return len(q) }
+func (q parkedHeap) Less(i, j int) bool { return q[i].at.Before(q[j].at) }
+func (q parkedHeap) Swap(i, j int) {
 	q[i], q[j] = q[j], q[i]
 	q[i].index, q[j].index = i, j
 }
-func (q *sleeperHeap) Push(x any) {
-	e := x.(*sleeper)
+func (q *parkedHeap) Push(x any) {
+	e := x.(*parkedHost)
 	e.index = len(*q)
 	*q = append(*q, e)
 }
-func (q *sleeperHeap) Pop() any {
+func (q *parkedHeap) Pop() any {
 	last := len(*q) - 1
 	e := (*q)[last]
 	(*q)[last] = nil

@@ -24,25 +24,25 @@ import (
 //
 // Rejected: keeping heads exact. A row's place is known before its transaction
 // commits, and a read in between would move the head past it.
-type heads struct {
+type frontCache struct {
 	mu sync.Mutex
-	of map[string]head // by host
+	of map[string]front // by host
 }
 
-type head struct {
+type front struct {
 	row   string
 	until time.Time
 }
 
 const (
-	headWorth   = 5 * time.Millisecond // a shorter read needs no head
-	headFor     = 20                   // times as long as the read from the front took
-	headLongest = 10 * time.Second
-	maxHeads    = 1024
+	frontWorth   = 5 * time.Millisecond // a shorter read needs no head
+	frontFor     = 20                   // times as long as the read from the front took
+	frontLongest = 10 * time.Second
+	maxFronts    = 1024
 )
 
 // get returns the row to read from, "" for the front.
-func (h *heads) get(host string, now time.Time) string {
+func (h *frontCache) get(host string, now time.Time) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e, ok := h.of[host]; ok && now.Before(e.until) {
@@ -52,21 +52,21 @@ func (h *heads) get(host string, now time.Time) string {
 }
 
 // found notes the first row of a queue after a read from its front.
-func (h *heads) found(host, row string, now time.Time, took time.Duration) {
+func (h *frontCache) found(host, row string, now time.Time, took time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.of, host)
-	if took < headWorth || row == "" {
+	if took < frontWorth || row == "" {
 		return
 	}
-	if len(h.of) >= maxHeads || h.of == nil {
-		h.of = make(map[string]head) // they come back with the next reads
+	if len(h.of) >= maxFronts || h.of == nil {
+		h.of = make(map[string]front) // they come back with the next reads
 	}
-	h.of[host] = head{row, now.Add(min(headFor*took, headLongest))}
+	h.of[host] = front{row, now.Add(min(frontFor*took, frontLongest))}
 }
 
 // moved notes that a queue that was read from its head begins later by now.
-func (h *heads) moved(host, row string) {
+func (h *frontCache) moved(host, row string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e, ok := h.of[host]; ok && row > e.row {
