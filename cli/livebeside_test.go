@@ -34,7 +34,7 @@ func TestStatusBeside(t *testing.T) {
 	}
 	beside := startServe(t, "--data", data)
 	page := beside.get("/status")
-	for _, part := range []string{"running", `<b data-text="o/document/backlog">0</b>`, `<dd data-text="fresh/total">1</dd>`, "Hosts with the most waiting", "Another process has the data directory"} {
+	for _, part := range []string{"running", `<b data-text="o/document/backlog">0</b>`, `<dd data-text="fresh/total">1</dd>`, "Hosts with the most URLs waiting", "Another process has the data directory"} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page does not have %q:\n%s", part, page)
 		}

@@ -20,7 +20,7 @@ import (
 // handlerFunc answers a request, or says why it cannot.
 type handlerFunc func(w http.ResponseWriter, r *http.Request) error
 
-// requestError is a request that cannot be answered, told to whoever made it.
+// requestError says why a request cannot be answered. Its text is sent to the client.
 type requestError struct {
 	status int
 	text   string
@@ -30,8 +30,9 @@ func (e *requestError) Error() string { return e.text }
 
 func badRequest(text string) error { return &requestError{http.StatusBadRequest, text} }
 
-// explain is the status of an error, and what strangers are told of it. Only errors
-// that were made for them are shown; the others may name paths of this machine.
+// explain returns the HTTP status for an error and the text to send to the client. It
+// passes on only errors that were written for clients; any other error may name paths
+// of this machine.
 func explain(err error) (status int, text string) {
 	var request *requestError
 	var usage *index.UsageError
@@ -46,15 +47,15 @@ func explain(err error) (status int, text string) {
 		text := err.Error()
 		return http.StatusNotFound, text[strings.Index(text, ErrNotThen.Error()):]
 	case errors.Is(err, ErrElsewhere):
-		return http.StatusServiceUnavailable, "the process that holds the data directory does not answer just now, and details are with it; searching goes on"
+		return http.StatusServiceUnavailable, "the process that holds the data directory is not responding, so details are unavailable; search still works"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return http.StatusServiceUnavailable, "this took too long, and was given up; try again in a moment"
+		return http.StatusServiceUnavailable, "the request took too long and was cancelled; try again in a moment"
 	}
-	return http.StatusInternalServerError, "something went wrong here; the log of the server says more"
+	return http.StatusInternalServerError, "internal error; see the server's log for details"
 }
 
-// answer makes an http.Handler of a handlerFunc. What a page holds is complete before
-// any of it is sent, so that an error is a whole answer of its own.
+// answer turns a handlerFunc into an http.Handler. A handler completes a page before it
+// sends the first byte, so an error is always a complete answer of its own.
 func (s *Server) answer(handle handlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := handle(w, r)
@@ -63,7 +64,7 @@ func (s *Server) answer(handle handlerFunc) http.Handler {
 		}
 		status, text := explain(err)
 		if status == http.StatusInternalServerError {
-			s.opts.Log.Error("a request failed", zap.String("path", r.URL.Path), zap.Error(err))
+			s.opts.Log.Error("request failed", zap.String("path", r.URL.Path), zap.Error(err))
 		}
 		if status == http.StatusServiceUnavailable {
 			w.Header().Set("Retry-After", "2")
@@ -72,9 +73,9 @@ func (s *Server) answer(handle handlerFunc) http.Handler {
 			refuse(w, r, status, text)
 			return
 		}
-		frame := s.frame(clean(r.URL.Query().Get("q"), maxQuery)) // to be mended
+		frame := s.frame(clean(r.URL.Query().Get("q"), maxQuery)) // so that the visitor can correct it
 		if err := s.show(w, status, "error.html", errorPage{frame, status, errorName(status), sentence(text)}); err != nil {
-			s.opts.Log.Error("an error could not be shown", zap.Error(err))
+			s.opts.Log.Error("cannot render an error page", zap.Error(err))
 			refuse(w, r, status, text)
 		}
 	})
@@ -87,20 +88,21 @@ type errorPage struct {
 	Text   string
 }
 
-// errorName says in a few words what an error means for whoever sees it.
+// errorName is the heading of an error page.
 func errorName(status int) string {
 	switch status {
 	case http.StatusBadRequest:
-		return "This cannot be answered"
+		return "Bad request"
 	case http.StatusNotFound:
-		return "There is nothing here"
+		return "Not found"
 	case http.StatusServiceUnavailable:
-		return "Not just now"
+		return "Temporarily unavailable"
 	}
 	return "Something went wrong"
 }
 
-// sentence is a text of the log as a sentence of a page.
+// sentence turns an error text into a sentence: it begins with a capital and ends with
+// a full stop.
 func sentence(text string) string {
 	r, n := utf8.DecodeRuneInString(text)
 	if !strings.ContainsAny(text[max(len(text)-1, 0):], ".?/") {
@@ -111,7 +113,7 @@ func sentence(text string) string {
 
 func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
 
-// refuse answers with a line of text, or an object for programs.
+// refuse answers with a line of text, or with a JSON object under /api/.
 func refuse(w http.ResponseWriter, r *http.Request, status int, text string) {
 	if !isAPI(r) {
 		http.Error(w, text, status)
@@ -123,10 +125,10 @@ func refuse(w http.ResponseWriter, r *http.Request, status int, text string) {
 	if err == nil {
 		_, err = w.Write(append(b, '\n'))
 	}
-	_ = err // whoever asked has gone
+	_ = err // the client has gone
 }
 
-// frame is what every page has around it.
+// frame is the data of the layout around every page.
 func (s *Server) frame(query string) assets.Frame {
 	f := assets.Frame{Query: query, Live: s.opts.Live}
 	if s.opts.Notes != nil {
@@ -147,11 +149,11 @@ func (s *Server) show(w http.ResponseWriter, status int, name string, data any) 
 	return ignoreGone(err)
 }
 
-// ignoreGone: who has closed the connection needs no answer, and no error.
+// ignoreGone drops the error of a write to a client that has closed the connection.
 func ignoreGone(error) error { return nil }
 
 func (s *Server) notFound(_ http.ResponseWriter, _ *http.Request) error {
-	return &requestError{http.StatusNotFound, "there is no such page here"}
+	return &requestError{http.StatusNotFound, "this server has no such page"}
 }
 
 func (s *Server) help(w http.ResponseWriter, _ *http.Request) error {

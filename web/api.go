@@ -12,11 +12,11 @@ import (
 	"indexer/repository"
 )
 
-// The API gives the answers of the command line: the same fields with the same
-// meaning. Fields are added, and never renamed or removed (testdata/api-fields holds
-// what is promised). Errors are objects, too, with the HTTP status.
+// The API returns the answers of the command line: the same fields with the same
+// meaning. Fields may be added but are never renamed or removed (testdata/api-fields
+// lists the promised fields). Errors are JSON objects, too, and hold the HTTP status.
 
-// apiError is the answer to a request that cannot be answered.
+// apiError is the body of an error response.
 type apiError struct {
 	Status int    `json:"status"`
 	Error  string `json:"error"`
@@ -25,7 +25,7 @@ type apiError struct {
 // apiVersionList is the answer of /api/versions.
 type apiVersionList struct {
 	URL      page.URL                 `json:"url"`
-	Versions []repository.PageVersion `json:"versions"` // the newest first
+	Versions []repository.PageVersion `json:"versions"` // newest first
 }
 
 // The bounds of answers.
@@ -36,7 +36,7 @@ const (
 	maxAPITitle = 4 << 10 // bytes of a title or an anchor
 )
 
-// sendJSON sends an answer, which is complete before any of it is sent.
+// sendJSON encodes the whole answer before it sends the first byte.
 func sendJSON(w http.ResponseWriter, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Server) apiQuery(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if asked.query() == "" {
-		return badRequest("say what to search for: ?q=words")
+		return badRequest("the query is missing: add ?q=words")
 	}
 	limit, err := integer(params, "limit", perPage, 1, maxAPIHits)
 	if err != nil {
@@ -135,7 +135,8 @@ func (s *Server) apiDescription(w http.ResponseWriter, _ *http.Request) error {
 	return ignoreGone(err)
 }
 
-// integer reads a whole number with its bounds.
+// integer reads a parameter that is a whole number from least to most; usual is the
+// value of an absent parameter.
 func integer(params url.Values, name string, usual, least, most int) (int, error) {
 	raw := params.Get(name)
 	if raw == "" {
@@ -143,7 +144,7 @@ func integer(params url.Values, name string, usual, least, most int) (int, error
 	}
 	n, err := strconv.Atoi(raw)
 	if err != nil || n < least || n > most {
-		return 0, badRequest(fmt.Sprintf("the parameter %s takes a whole number from %d to %d", name, least, most))
+		return 0, badRequest(fmt.Sprintf("the parameter %s must be a whole number from %d to %d", name, least, most))
 	}
 	return n, nil
 }

@@ -15,8 +15,8 @@ import (
 	"indexer/web"
 )
 
-// The description of the API is held against real answers: each validates against
-// the schema that its path names, and no schema allows fields that it does not have.
+// Real answers validate against the schemas that the description of the API names for
+// their paths, and no schema allows additional fields.
 func TestAnswersAreAsDescribed(t *testing.T) {
 	s := newStand(t, append(webs(t, "lighthouse", "redirects", "failures", "cjk"), hostileWeb()...), func(o *web.Options) { o.Query.PerHost = 2 })
 	description := s.get("/api/openapi.json")
@@ -51,7 +51,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	validate("/api/stats", "default", a.body)
 }
 
-// validator checks bodies against the schemas that a description has for them.
+// validator checks bodies against the schemas of a description.
 func validator(t *testing.T, description string) func(target, status, body string) {
 	t.Helper()
 	const at = "mem:///openapi.json"
@@ -80,7 +80,7 @@ func validator(t *testing.T, description string) func(target, status, body strin
 		if err := schema.Validate(value); err != nil {
 			t.Errorf("%s is not as described: %v", target, err)
 		}
-		// The schemas are strict, or this test would find nothing.
+		// Without strict schemas this test would find nothing.
 		if o, ok := value.(map[string]any); ok {
 			o["a field that nobody knows"] = 1
 			if schema.Validate(o) == nil {
@@ -90,8 +90,8 @@ func validator(t *testing.T, description string) func(target, status, body strin
 	}
 }
 
-// What was promised stays: testdata/api-fields lists the fields of each schema that
-// programs rely on. More may come; none may go.
+// testdata/api-fields lists the fields of each schema that programs rely on. Fields may be
+// added but not removed.
 func TestPromisedFields(t *testing.T) {
 	s := newStand(t, nil, nil)
 	var doc struct {
@@ -134,7 +134,7 @@ func TestPromisedFields(t *testing.T) {
 	}
 }
 
-// The windows of an inspection fit together, whatever their size.
+// The windows of an inspection add up to the whole list, whatever their size.
 func TestInspectWindows(t *testing.T) {
 	s := newStand(t, many(60), nil)
 	type lists struct {

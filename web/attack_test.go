@@ -23,7 +23,7 @@ import (
 	"indexer/web"
 )
 
-// listening serves a stand with all bounds of a real server, on loopback.
+// listening serves a stand on loopback, with all limits of a real server.
 func listening(t *testing.T, s *stand) (address string) {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -40,7 +40,7 @@ func listening(t *testing.T, s *stand) (address string) {
 	return l.Addr().String()
 }
 
-// sendRaw sends bytes as they are, and reads until the server closes the connection.
+// sendRaw sends raw bytes and reads until the server closes the connection.
 func sendRaw(t *testing.T, address, request string) string {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
@@ -58,7 +58,7 @@ func sendRaw(t *testing.T, address, request string) string {
 	return string(answer)
 }
 
-// Requests that no client makes: each is refused, or answered as what it is.
+// Requests that no regular client makes are refused, or answered like any other.
 func TestRawRequests(t *testing.T) {
 	s := newStand(t, webs(t, "bakery"), nil)
 	address := listening(t, s)
@@ -84,7 +84,7 @@ func TestRawRequests(t *testing.T) {
 	} {
 		answer := sendRaw(t, address, tt.request)
 		status, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(answer, "HTTP/1.1 "), "HTTP/1.0 "), " ")
-		// Of a request that is too long the rest is not read, and its answer may be lost.
+		// The server does not read the rest of a request that is too long, so its answer may be lost.
 		if status != tt.want && (tt.want != "431" || answer != "") {
 			t.Errorf("%s: %q, want %s", tt.name, answer[:min(len(answer), 200)], tt.want)
 		}
@@ -98,7 +98,7 @@ func TestRawRequests(t *testing.T) {
 	}
 }
 
-// What is sent in the path or the query never makes a line of the answer's head.
+// Nothing in a path or query can add a header line to the answer.
 func TestNoHeadersFromRequests(t *testing.T) {
 	s := newStand(t, webs(t, "bakery"), nil)
 	const line = "%0d%0aSet-Cookie:%20a=b%0d%0a"
@@ -112,7 +112,7 @@ func TestNoHeadersFromRequests(t *testing.T) {
 	}
 }
 
-// Whatever the path is, a redirect stays on this server, and no file comes from elsewhere.
+// Whatever the path, redirects stay on this server, and files come only from its own tree.
 func TestPathTricks(t *testing.T) {
 	s := newStand(t, nil, nil)
 	address := listening(t, s)
@@ -137,19 +137,19 @@ func TestPathTricks(t *testing.T) {
 	}
 }
 
-// A client that sends its request letter by letter, or none, is left.
+// A client that sends its request byte by byte, or sends none, is cut off.
 func TestSlowClients(t *testing.T) {
 	s := newStand(t, nil, func(o *web.Options) { o.Header = 50 * time.Millisecond })
 	address := listening(t, s)
 	for _, part := range []string{"", "GET", "GET / HTTP/1.1\r\nHost: 127.0.0.1", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "} {
-		// It returns when the server closes the connection.
+		// Read returns when the server closes the connection.
 		if answer := sendRaw(t, address, part); strings.HasPrefix(answer, "HTTP/1.1 200") {
 			t.Errorf("%q is answered: %q", part, answer)
 		}
 	}
 }
 
-// Pages of other sites may link here. They cannot have a browser ask for anything else.
+// Pages of other sites may link here, but cannot make a browser request anything else.
 func TestOtherSites(t *testing.T) {
 	ready := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	s := newStand(t, nil, func(o *web.Options) {
@@ -185,7 +185,7 @@ func TestOtherSites(t *testing.T) {
 	}
 }
 
-// heldCopies holds whoever asks for a copy until it is told to let them go.
+// heldCopies holds all requests for copies until they are released.
 type heldCopies struct {
 	web.Inspector
 	entered chan struct{}
@@ -198,7 +198,7 @@ func (h *heldCopies) Copy(ctx context.Context, u page.URL, at uint64) (*page.Fet
 	return h.Inspector.Copy(ctx, u, at)
 }
 
-// Copies take memory, so few are made at a time; others wait, and searches do not.
+// Copies take memory, so only a few are made at a time. Further copies wait; searches do not.
 func TestManyCopies(t *testing.T) {
 	const target, most = "/copy?url=https://oak.example/", 8
 	held := &heldCopies{entered: make(chan struct{}, 100), release: make(chan struct{})}
@@ -233,7 +233,7 @@ func TestManyCopies(t *testing.T) {
 	s.get(target)
 }
 
-// Whatever happens, the log holds no secret and no query.
+// The log never holds a secret or a query.
 func TestNothingSecretIsLogged(t *testing.T) {
 	const secret, private = "correct horse battery", "a private matter"
 	c, err := web.Password("reader", secret)
@@ -265,8 +265,7 @@ func TestNothingSecretIsLogged(t *testing.T) {
 	}
 }
 
-// In JSON, text from the web is text: escaped so that it is harmless in a page as well, and
-// cut, however long it was.
+// Text from the web in JSON is bounded, and escaped so that it is harmless in a page, too.
 func TestHostileAnswersForPrograms(t *testing.T) {
 	s := newStand(t, hostileWeb(), nil)
 	targets := []string{"/api/query?q=hostile&limit=100&explain=1", "/api/query?q=" + url.QueryEscape("<script>\u202e\x00"), "/api/stats", "/api/inspect", "/api/nothing?<script>"}
@@ -294,7 +293,7 @@ func TestHostileAnswersForPrograms(t *testing.T) {
 	}
 }
 
-// FuzzRequest: whatever the target, no handler fails, and every answer has its policy.
+// FuzzRequest checks that no target makes a handler fail, and that every answer has a policy.
 func FuzzRequest(f *testing.F) {
 	s := newStand(f, webs(f, "bakery", "redirects"), nil)
 	for _, seed := range []string{

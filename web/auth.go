@@ -10,42 +10,42 @@ import (
 	"strings"
 )
 
-// Credentials are what a request has to bring: a user's name and password, or a
-// token. Only digests are kept.
+// Credentials are what a request must present: a user name and password, or a token.
+// Only their digests are kept.
 type Credentials struct {
 	user, secret [sha256.Size]byte
 	token        bool
 }
 
-// The least lengths of secrets, in bytes. Nothing slows down who guesses, but that
-// few requests run at a time.
+// The minimum lengths of secrets, in bytes. Only the limit on concurrent requests slows
+// down an attacker who guesses.
 const (
 	MinPassword = 8
 	MinToken    = 16
 )
 
-// Password makes the credentials of one user, for HTTP Basic (RFC 7617).
+// Password returns credentials for HTTP Basic (RFC 7617), for one user.
 func Password(user, password string) (*Credentials, error) {
 	switch {
 	case user == "" || strings.Contains(user, ":"):
-		return nil, errors.New("a user's name is not empty and has no colon")
+		return nil, errors.New("the user name must not be empty or contain a colon")
 	case len(password) < MinPassword:
-		return nil, fmt.Errorf("a password has at least %d characters", MinPassword)
+		return nil, fmt.Errorf("the password must have at least %d characters", MinPassword)
 	}
 	return &Credentials{user: sha256.Sum256([]byte(user)), secret: sha256.Sum256([]byte(password))}, nil
 }
 
-// Token makes credentials of a token, for HTTP Bearer (RFC 6750). A browser gives it
-// as the password of any user.
+// Token returns credentials for HTTP Bearer (RFC 6750). In a browser, the token is the
+// password of any user.
 func Token(token string) (*Credentials, error) {
 	if len(token) < MinToken {
-		return nil, fmt.Errorf("a token has at least %d characters", MinToken)
+		return nil, fmt.Errorf("the token must have at least %d characters", MinToken)
 	}
 	return &Credentials{secret: sha256.Sum256([]byte(token)), token: true}, nil
 }
 
-// ReadSecret is the first line of a file: a password or token should not stand on a
-// command line, where other users see it.
+// ReadSecret returns the first line of a file. Secrets come from files because other
+// users can see a command line.
 func ReadSecret(name string) (string, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -55,9 +55,9 @@ func ReadSecret(name string) (string, error) {
 	return strings.TrimSuffix(line, "\r"), nil
 }
 
-// admit reports whether a request brings the credentials. It compares digests in
-// constant time, and always both: how long it takes tells neither how long a secret
-// is nor which part was wrong.
+// admit reports whether a request presents the credentials. It always compares both
+// digests, in constant time, so its duration reveals neither the length of the secret
+// nor which part was wrong.
 func (c *Credentials) admit(r *http.Request) bool {
 	user, secret, basic := r.BasicAuth()
 	if !basic && c.token {

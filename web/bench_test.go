@@ -8,9 +8,8 @@ import (
 	"indexer/index"
 )
 
-// BenchmarkSearchPage compares a page of ten results with the search alone, its
-// baseline. "fresh" are pages fetched just now, of which it is told how soon they
-// could be found.
+// BenchmarkSearchPage compares a page of ten results with its baseline, the search alone.
+// "fresh" has pages fetched just now, for which results show how soon they were searchable.
 func BenchmarkSearchPage(b *testing.B) {
 	for _, when := range []string{"old", "fresh"} {
 		fetches := many(500)

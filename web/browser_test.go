@@ -20,7 +20,7 @@ import (
 
 // The tests in this file drive a real Chromium (package browsertest).
 
-// somebody searches, filters, turns the page, opens a document and follows an inlink.
+// A visitor searches, filters, turns the page, opens a document and follows an inlink.
 func TestBrowserJourney(t *testing.T) {
 	b := browsertest.Open(t)
 	s := newStand(t, append(webs(t, "lighthouse", "bakery"), many(60)...), nil)
@@ -41,7 +41,7 @@ func TestBrowserJourney(t *testing.T) {
 	if n != 11 {
 		t.Errorf("the second page begins with result %d", n)
 	}
-	// Filter, with the keyboard only.
+	// Filter with the keyboard only.
 	b.Run(chromedp.Focus(".folded > summary"), chromedp.KeyEvent("\r"), chromedp.WaitVisible(`select[name="site"]`),
 		chromedp.SendKeys(`select[name="site"]`, "skerryrock"), chromedp.Focus(".filters button"), chromedp.KeyEvent("\r"), chromedp.WaitVisible("section.empty", chromedp.ByQuery))
 	b.Eval(`document.querySelectorAll("ol.results > li").length`, &n)
@@ -49,8 +49,8 @@ func TestBrowserJourney(t *testing.T) {
 	if !strings.Contains(at, "site=skerryrock.example") || n != 0 {
 		t.Errorf("%s has %d results for leaves", at, n)
 	}
-	// The key / goes to the field, j and k along the results.
-	// As a keyboard does it: a key that the page takes types nothing.
+	// The key / focuses the field, j and k move through the results.
+	// As with a real keyboard, a key that the page handles types nothing.
 	b.Run(chromedp.Poll(`document.readyState === "complete"`, nil), input.DispatchKeyEvent(input.KeyDown).WithKey("/").WithText("/"), input.DispatchKeyEvent(input.KeyUp).WithKey("/"))
 	var field string
 	b.Eval(`document.activeElement.id + ": " + document.activeElement.value`, &field)
@@ -62,7 +62,7 @@ func TestBrowserJourney(t *testing.T) {
 	if !focused {
 		t.Error("j, j, k do not end at the first result")
 	}
-	// What is known of it, and the page from which a link comes.
+	// The details of a result, and a page that links to it.
 	b.Run(chromedp.KeyEvent("d"), chromedp.WaitVisible("article.doc"))
 	var inlink, of string
 	b.Eval(`document.querySelector('section[aria-labelledby="in"] .list a').href`, &inlink)
@@ -75,8 +75,8 @@ func TestBrowserJourney(t *testing.T) {
 	b.Quiet(s.http.URL)
 }
 
-// Without scripts everything works that is not a key: search, pages, filters, lists of a
-// document and their pages, copies.
+// Without scripts everything works except keyboard shortcuts: search, paging, filters,
+// the lists of a document, copies.
 func TestBrowserWithoutScripts(t *testing.T) {
 	b := browsertest.Open(t)
 	s := newStand(t, append(webs(t, "lighthouse"), many(60)...), nil)
@@ -98,7 +98,7 @@ func TestBrowserWithoutScripts(t *testing.T) {
 	b.Quiet(s.http.URL)
 }
 
-// A hostile page's copy runs nothing and loads nothing, whatever is tried.
+// The copy of a hostile page runs nothing and loads nothing.
 func TestBrowserRunsNothingOfACopy(t *testing.T) {
 	var leaked atomic.Int64
 	leak := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -130,16 +130,16 @@ func TestBrowserRunsNothingOfACopy(t *testing.T) {
 	if n := leaked.Load(); n > 0 {
 		t.Errorf("%d requests went out", n)
 	}
-	// A policy that had something to refuse would have said so.
+	// The console would show any violation of the policy.
 	for _, c := range b.Complaints() {
-		// The styles of the page ask for something; the policy of the copy says no.
+		// The page's styles try to load something, which the policy of the copy refuses.
 		if !strings.Contains(c, "Content Security Policy") {
 			t.Errorf("the browser complains: %s", c)
 		}
 	}
 }
 
-// gallery are the pages that are looked at.
+// gallery lists the pages to look at.
 func gallery(s *stand) map[string]string {
 	past := ""
 	for _, l := range links(s.t, s.get(doc("https://oak.example/"))) {
@@ -159,7 +159,7 @@ func gallery(s *stand) map[string]string {
 	}
 }
 
-// longAddress has nothing at which a line could end.
+// longAddress has no place to break a line.
 var longAddress = "https://manara.example/" + strings.Repeat("aReallyLongName", 20)
 
 func galleryStand(t *testing.T) *stand {
@@ -172,8 +172,8 @@ func galleryStand(t *testing.T) *stand {
 	return s
 }
 
-// Pages are read by machines that read aloud, on small and large screens, in both
-// schemes of colour: axe-core finds nothing, and nothing is wider than the screen.
+// On small and large screens, in both colour schemes, axe-core finds no accessibility
+// violation, and no page is wider than the screen.
 func TestBrowserAccessibility(t *testing.T) {
 	b := browsertest.Open(t)
 	axe := b.Axe(t)
@@ -189,7 +189,7 @@ func TestBrowserAccessibility(t *testing.T) {
 	}
 }
 
-// TestBrowserScreenshots leaves pictures for people to look at.
+// TestBrowserScreenshots saves screenshots for people to look at.
 func TestBrowserScreenshots(t *testing.T) {
 	if !browsertest.WantsPictures() {
 		t.Skip("INDEXER_SCREENSHOTS names no directory for the pictures")

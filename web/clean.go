@@ -10,22 +10,23 @@ import (
 	"indexer/page"
 )
 
-// How much of a page's own words is shown, in characters. A title may have megabytes.
+// How many characters of a page's text are shown. A title may have megabytes.
 const (
 	maxTitle  = 160
 	maxAnchor = 120
 	maxShown  = 300 // of a URL
 )
 
-// clean makes text from the web harmless as text. html/template escapes markup;
-// this takes out what escaping leaves:
+// clean makes text from the web harmless when it is shown as text. html/template
+// escapes markup; clean handles what escaping leaves:
 //
-//   - characters that turn the direction of writing, with which a title can make the
-//     words around it read backwards (the pages put each text into <bdi> as well);
-//   - control characters, null bytes among them, and separators of lines, as spaces;
-//   - bytes that are no UTF-8, as U+FFFD.
+//   - it removes characters that change the direction of writing, with which a title
+//     could reverse the words around it (the pages also wrap each text in <bdi>);
+//   - it replaces control characters, including null bytes, and line separators by
+//     spaces;
+//   - it replaces invalid UTF-8 by U+FFFD.
 //
-// It reads no more than it needs for n characters.
+// It keeps at most n characters, and reads no further than it needs to.
 func clean(s string, n int) string {
 	var b strings.Builder
 	left := n
@@ -45,7 +46,7 @@ func clean(s string, n int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// bounded cuts text to at most n bytes, between characters.
+// bounded cuts text to at most n bytes, at a character boundary.
 func bounded(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -56,20 +57,20 @@ func bounded(s string, n int) string {
 	return s[:n]
 }
 
-// piece is a part of a snippet; those of the query's words are marked.
+// piece is a part of a snippet. Mark is set on words of the query.
 type piece struct {
 	Text string
 	Mark bool
 }
 
-// pieces are the parts of a snippet, clean.
+// pieces splits a snippet at its marks and cleans each part.
 func pieces(s index.Snippet) []piece {
 	var list []piece
 	add := func(text string, mark bool) {
 		if text == "" {
 			return
 		}
-		// Spaces at the ends of a part belong to the sentence, and stay.
+		// Spaces at the ends of a part separate it from its neighbours, so they stay.
 		c := clean(text, len(text))
 		if strings.HasPrefix(text, " ") {
 			c = " " + c
@@ -89,8 +90,8 @@ func pieces(s index.Snippet) []piece {
 	return list
 }
 
-// href is a URL as a link may have it: only what page.ParseURL takes, which is http
-// and https. Everything else, javascript: above all, gives "".
+// href returns a URL that is safe in a link. page.ParseURL accepts only http and https;
+// for anything else, javascript: above all, href returns "".
 func href(u page.URL) string {
 	parsed, err := page.ParseURL(string(u))
 	if err != nil {
@@ -99,8 +100,8 @@ func href(u page.URL) string {
 	return string(parsed)
 }
 
-// crumbs are the parts of a URL's path, for people to read: without the escapes, where
-// what they stand for is text.
+// crumbs returns the parts of a URL's path and query for people to read, unescaped
+// where that gives valid text.
 func crumbs(u page.URL) []string {
 	var list []string
 	path := u.Path()

@@ -11,38 +11,38 @@ import (
 	"indexer/web/assets"
 )
 
-// A stored copy is a stranger's page on our server. What keeps it from doing anything
-// is in layers, each of which would be enough against most pages:
+// A stored copy is a stranger's page on our server. Four layers keep it harmless, and
+// each one alone would stop most attacks:
 //
-//  1. sanitize.go writes the page anew, out of elements and attributes that can only
-//     show something. No script, frame, form action, link or address of anything
-//     outside is left.
-//  2. The policy allows nothing to be loaded but images that are in the page, and
-//     styles that are in it. 'self' is not among what is allowed.
-//  3. sandbox, without any allowance: no scripts, forms, popups or navigation of the
-//     page around it; refreshes do not run; and an origin of its own, so that even a
-//     script could not read a page of ours.
-//  4. nosniff, and a type that we say: HTML where it was HTML, text otherwise. What
-//     was fetched as anything else has no copy.
+//  1. sanitize.go rewrites the page, using only elements and attributes that can do no
+//     more than show something. No script, frame, form action, link or external URL
+//     remains.
+//  2. The content security policy allows only images and styles that are inside the
+//     page itself. It does not even allow 'self'.
+//  3. The sandbox has no exceptions: no scripts, forms, popups, refreshes or navigation
+//     of the page around it. It also gives the copy an origin of its own, so that even
+//     a script could not read our pages.
+//  4. nosniff, with a media type that we choose: HTML if the page was HTML, plain text
+//     otherwise. Other media types have no copy.
 //
-// Rejected: serving copies under a second host name, as large sites do. A sandbox
-// gives the same separation without asking anybody to set up a name.
+// Rejected: serving copies under a second host name, as large sites do. The sandbox
+// isolates copies just as well, and needs no second name to be set up.
 const copyPolicy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
 // The forms of a copy.
 const (
-	formPage   = ""       // as it looked, as far as that is safe
-	formText   = "text"   // title and text, as they are indexed
-	formSource = "source" // the source, as text
+	formPage   = ""       // the page as it looked, as far as that is safe
+	formText   = "text"   // title and text as indexed
+	formSource = "source" // the HTML source, as text
 )
 
-// maxCopies is how many copies are made at a time: each is in memory as it was fetched (the
-// setting warc.max_body bounds that), decoded, and written anew.
+// maxCopies is how many copies are made at a time. For each, memory holds the body as
+// fetched (bounded by the setting warc.max_body), decoded, and rewritten.
 const maxCopies = 8
 
-// oneOfCopies runs a handler that makes a copy, when there is room for it. Who waits for
-// longer than a request may take is told to come back.
+// oneOfCopies lets at most maxCopies requests run a handler at a time. Others wait; a
+// request that runs out of time is answered with 503.
 func (s *Server) oneOfCopies(handle handlerFunc) handlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		select {
@@ -55,7 +55,8 @@ func (s *Server) oneOfCopies(handle handlerFunc) handlerFunc {
 	}
 }
 
-// readCopy reads which copy is asked for, and finds it.
+// readCopy finds the copy that a request asks for, and returns its fetch and the
+// timestamp asked for.
 func (s *Server) readCopy(r *http.Request) (*page.Fetch, uint64, error) {
 	params := r.URL.Query()
 	u, err := urlOf(params)
@@ -80,7 +81,7 @@ func timestampOf(params url.Values) (uint64, error) {
 	}
 	at, err := strconv.ParseUint(raw, 10, 64)
 	if err != nil {
-		return 0, badRequest("the parameter at takes the timestamp of a version, a whole number")
+		return 0, badRequest("the parameter at must be the timestamp of a version, a whole number")
 	}
 	return at, nil
 }
@@ -93,7 +94,7 @@ func (s *Server) copy(w http.ResponseWriter, r *http.Request) error {
 	}
 	text, html, ok := page.BodyText(f)
 	if !ok {
-		return &requestError{http.StatusNotFound, "what was fetched is neither HTML nor plain text"}
+		return &requestError{http.StatusNotFound, "this URL has no cached copy: the body is neither HTML nor plain text"}
 	}
 	mediaType, form := "text/plain; charset=utf-8", r.URL.Query().Get("view")
 	switch {
@@ -102,7 +103,7 @@ func (s *Server) copy(w http.ResponseWriter, r *http.Request) error {
 	case form == formPage && html:
 		mediaType, text = "text/html; charset=utf-8", sanitize(text)
 	case form != formPage && form != formSource:
-		return badRequest("the parameter view takes text, source or nothing")
+		return badRequest("the parameter view must be text or source, or absent")
 	}
 	h := w.Header()
 	h.Set("Content-Security-Policy", copyPolicy)
@@ -113,11 +114,11 @@ func (s *Server) copy(w http.ResponseWriter, r *http.Request) error {
 	return ignoreGone(err)
 }
 
-// textOf is what the index has of a copy.
+// textOf returns the title and text that are indexed for a copy.
 func textOf(f *page.Fetch) string {
 	d := page.Interpret(f)
 	if d.Outcome != page.Page {
-		return "(There is no text: the page only leads elsewhere.)\n"
+		return "(There is no text: this page only redirects elsewhere.)\n"
 	}
 	return strings.TrimSpace(d.Title+"\n\n"+d.Text) + "\n"
 }
@@ -138,7 +139,7 @@ func (s *Server) view(w http.ResponseWriter, r *http.Request) error {
 	}
 	form := r.URL.Query().Get("view")
 	if form != formPage && form != formText && form != formSource {
-		return badRequest("the parameter view takes text, source or nothing")
+		return badRequest("the parameter view must be text or source, or absent")
 	}
 	return s.show(w, http.StatusOK, "copy.html", &copyPage{Frame: s.frame(""), Fetch: f, At: at, Form: form})
 }

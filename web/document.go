@@ -12,14 +12,15 @@ import (
 	"indexer/web/assets"
 )
 
-// listSize is how many entries of a list a page has; maxListPage how far one can turn: what
-// is further behind is as dear as all before it, and `indexer inspect --after` tells it.
+// listSize is the number of list entries on a page, and maxListPage the last page of a
+// list. Showing a page costs as much as reading all pages before it, so longer lists
+// need `indexer inspect --after`.
 const (
 	listSize    = 25
 	maxListPage = 400
 )
 
-// documentPage is the page of one URL, as of now or as of a moment of the past.
+// documentPage is the page of one URL, now or at a moment in the past.
 type documentPage struct {
 	assets.Frame
 	*Details
@@ -79,26 +80,26 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, http.StatusOK, "document.html", &view)
 }
 
-// listNames are the lists of a page by their parameters.
-var listNames = map[string]string{"members": "addresses", "in": "pages that link here", "out": "pages it links to"}
+// listNames are the names of the lists, by their parameters.
+var listNames = map[string]string{"members": "URLs", "in": "pages that link here", "out": "pages it links to"}
 
-// urlOf reads the URL that a request is about. What has no scheme is taken for https.
+// urlOf reads the URL that a request is about. The default scheme is https.
 func urlOf(params url.Values) (page.URL, error) {
 	raw := strings.TrimSpace(params.Get("url"))
 	if raw == "" {
-		return "", badRequest("name a page: ?url=https://example.org/")
+		return "", badRequest("the URL is missing: add ?url=https://example.org/")
 	}
 	u, err := page.ParseURL(raw)
 	if err != nil && !strings.Contains(raw, ":") {
 		u, err = page.ParseURL("https://" + raw)
 	}
 	if err != nil {
-		return "", badRequest("that is no whole http or https URL; want one like https://example.org/")
+		return "", badRequest("the parameter url must be a complete http or https URL, such as https://example.org/")
 	}
 	return u, nil
 }
 
-// viewLink is where a stored copy is shown; at is a commit timestamp, 0 for the newest.
+// viewLink is the address of the page with a stored copy; at is a commit timestamp, 0 for the newest.
 func viewLink(u page.URL, at uint64) string { return copyAddress("/view", u, at, "") }
 
 func copyAddress(path string, u page.URL, at uint64, form string) string {
@@ -112,7 +113,7 @@ func copyAddress(path string, u page.URL, at uint64, form string) string {
 	return path + "?" + q.Encode()
 }
 
-// Hops are the URLs that this one leads to, after itself.
+// Hops are the URLs of the chain after this one.
 func (p *documentPage) Hops() []page.URL {
 	if len(p.Chain) < 2 {
 		return nil
@@ -120,14 +121,14 @@ func (p *documentPage) Hops() []page.URL {
 	return p.Chain[1:]
 }
 
-// shownAnchors is how many anchors of a page's links are shown.
+// shownAnchors is how many anchors are shown per linked page.
 const shownAnchors = 5
 
-// linkedPage is a page in a list, with the anchors of its links.
+// linkedPage is an entry in a list of pages, with the anchors of its links.
 type linkedPage struct {
 	repository.PageLinks
-	Doc  string // where it is shown
-	More int    // anchors that are not shown
+	Doc  string // address of its page
+	More int    // number of anchors not shown
 }
 
 // LinkedFrom are the pages that link here.
@@ -146,7 +147,7 @@ func (p *documentPage) linked(list []repository.PageLinks) []linkedPage {
 	return shown
 }
 
-// OwnRank is the share of the URL in the rank of its document; nil where that is all of it.
+// OwnRank is the URL's share of its document's rank; nil if it is the whole rank.
 func (p *documentPage) OwnRank() *float64 {
 	if p.URLRank == nil || *p.URLRank == *p.Rank {
 		return nil

@@ -10,22 +10,22 @@ import (
 	"indexer/index"
 )
 
-// filtersAge is how old the counts of the filters may be.
+// filtersAge is the maximum age of the counts in the filters.
 const filtersAge = 10 * time.Second
 
-// choice is a site or a language that results can be limited to.
+// choice is a site or language to which results can be limited.
 type choice struct {
 	Value, Name string
-	Documents   int // 0 if there are none, or nobody knows
+	Documents   int // 0 if none or unknown
 	Chosen      bool
 }
 
-// filters fills in what the page offers to limit results to: what is in the index, and what
-// is asked for. A page without them is better than none.
+// filters fills in the sites and languages that the page offers as filters: those in the
+// index, and those of the request. If they cannot be counted, the page has fewer.
 func (s *Server) filters(ctx context.Context, p *searchPage) {
 	known, err := s.known.get(ctx, filtersAge, s.opts.Search.Filters)
 	if err != nil {
-		s.opts.Log.Warn("sites and languages cannot be counted for the filters", zap.Error(err))
+		s.opts.Log.Warn("cannot count sites and languages for the filters", zap.Error(err))
 	}
 	p.Sites = choices(known.Sites, p.Site, func(site string) string { return clean(site, maxShown) })
 	p.MoreSites = known.MoreSites
@@ -38,7 +38,7 @@ func (s *Server) filters(ctx context.Context, p *searchPage) {
 	})
 }
 
-// choices are filters by name, with the one that is asked for, whether it is in the index or not.
+// choices returns the known filters, and the one asked for even if the index lacks it.
 func choices(known []index.Filter, asked string, name func(string) string) []choice {
 	list := make([]choice, 0, len(known)+1)
 	there := asked == ""

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// freshFor is the longest time after a fetch that is told. What took longer did not come
-// from a crawl but from a record of one, fetched days or years before, and it would say
-// nothing of how fresh the index is.
+// freshFor is the longest delay that is shown. A longer one means that the page came from
+// a recorded crawl, fetched days or years earlier, so it says nothing about how fresh
+// the index is.
 const freshFor = 24 * time.Hour
 
-// delay is how long after it was fetched a page could be found; false where that is
-// not known, or of no interest. A page that was fetched again and had not changed could
-// be found before.
+// delay returns the time from the fetch of a page until it was searchable, and false if
+// that is unknown or irrelevant. It is negative, and so irrelevant, for a page that was
+// fetched again and had not changed.
 func delay(fetched, found time.Time) (time.Duration, bool) {
 	if fetched.IsZero() || found.IsZero() {
 		return 0, false
@@ -21,7 +21,7 @@ func delay(fetched, found time.Time) (time.Duration, bool) {
 	return d, d >= 0 && d < freshFor
 }
 
-// delayText is a duration for people.
+// delayText formats a duration for people.
 func delayText(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -38,8 +38,8 @@ func delayText(d time.Duration) string {
 	return fmt.Sprintf("%d h %d min", minutes/60, minutes%60)
 }
 
-// Delay is how long after it was fetched a result could be found, in words; "" where
-// that is not known. The index files know it, so that any process can tell.
+// Delay is the time from the fetch of a result until it was searchable, in words; ""
+// if that is unknown. The index files store it, so any process can show it.
 func (h hitView) Delay() string {
 	if d, ok := delay(h.Hit.FetchedAt, h.Hit.IndexedAt); ok {
 		return delayText(d)
@@ -47,8 +47,8 @@ func (h hitView) Delay() string {
 	return ""
 }
 
-// Since is when a result could be found that was fetched again on a later day and had
-// not changed; zero where Delay, or nothing, is to be told.
+// Since is when a result became searchable, if it was fetched again on a later day and
+// had not changed; otherwise zero.
 func (h hitView) Since() time.Time {
 	found, fetched := h.Hit.IndexedAt, h.Hit.FetchedAt
 	if found.IsZero() || !found.Before(fetched) || found.Format(time.DateOnly) == fetched.Format(time.DateOnly) {
@@ -57,8 +57,8 @@ func (h hitView) Since() time.Time {
 	return found
 }
 
-// Delay is how long after it was fetched the page could be found, in words; "" where
-// that is not known.
+// Delay is the time from the fetch of the page until it was searchable, in words; "" if
+// that is unknown.
 func (p *documentPage) Delay() string {
 	if p.FetchedAt == nil || p.SearchableAt == nil || p.AtLatest {
 		return ""

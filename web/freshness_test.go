@@ -11,7 +11,7 @@ import (
 	"indexer/web"
 )
 
-// nobody is an Inspector while the process that has the store does not answer.
+// nobody is an Inspector that asks a process that does not answer.
 type nobody struct{}
 
 func (nobody) Inspect(context.Context, page.URL, repository.Windows, repository.Moment) (*web.Details, error) {
@@ -28,8 +28,8 @@ func (nobody) Versions(context.Context, page.URL) ([]repository.PageVersion, err
 
 func (nobody) Stats(context.Context) (*repository.Stats, error) { return nil, web.ErrElsewhere }
 
-// Of a page that was fetched just now the results tell how soon it could be found, and
-// whoever has the index files can tell; of one from a recorded crawl they do not.
+// Results show how soon a page that was fetched just now was searchable, in any process
+// that has the index files. They do not show it for a page from a recorded crawl.
 func TestHowSoonItCouldBeFound(t *testing.T) {
 	fresh := fetched("https://today.example/", 1, "<title>Fresh bread</title><p>Warm from the oven.")
 	fresh.Time = time.Now()
@@ -37,20 +37,20 @@ func TestHowSoonItCouldBeFound(t *testing.T) {
 	s := newStand(t, []page.Fetch{fresh, again, fetched("https://then.example/", 1, "<title>Stale bread</title><p>Hard as a stone from the oven.")}, nil)
 	again.Time = time.Now().Add(48 * time.Hour) // when somebody looks again
 	s.load(again)
-	told := regexp.MustCompile(`, indexed [0-9.]+ m?s after that`)
+	told := regexp.MustCompile(`, indexed [0-9.]+ m?s later`)
 	beside := s.beside(func(o *web.Options) { o.Inspect = nobody{} })
 	for name, at := range map[string]*stand{"the holder": s, "another process": beside} {
 		if body := at.get("/?q=fresh+bread&site=today.example"); !told.MatchString(body) {
-			t.Errorf("%s does not tell of a fresh page:\n%s", name, body)
+			t.Errorf("%s does not show the delay of a fresh page:\n%s", name, body)
 		}
 		if body := at.get("/?q=stale+bread&site=then.example"); told.MatchString(body) {
-			t.Errorf("%s tells of an old page", name)
+			t.Errorf("%s shows a delay for an old page", name)
 		}
-		if body := at.get("/?q=same+bread&site=again.example"); told.MatchString(body) || !regexp.MustCompile(`, in the index since <time[^>]*>`+time.Now().UTC().Format("2 Jan 2006")).MatchString(body) {
-			t.Errorf("%s does not tell since when a page is there that has not changed:\n%s", name, body)
+		if body := at.get("/?q=same+bread&site=again.example"); told.MatchString(body) || !regexp.MustCompile(`, indexed since <time[^>]*>`+time.Now().UTC().Format("2 Jan 2006")).MatchString(body) {
+			t.Errorf("%s does not show since when an unchanged page has been indexed:\n%s", name, body)
 		}
 	}
-	if body := s.get(doc("https://today.example/")); !regexp.MustCompile(`Searchable</dt>.*[0-9.]+ m?s after it was fetched`).MatchString(body) {
-		t.Errorf("it is not told on its page:\n%s", body)
+	if body := s.get(doc("https://today.example/")); !regexp.MustCompile(`Searchable</dt>.*[0-9.]+ m?s after the fetch`).MatchString(body) {
+		t.Errorf("the page of the document does not show the delay:\n%s", body)
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"go.uber.org/zap"
 )
 
-// maxTarget bounds path and query of a request, in bytes. The URLs of the web that
-// matter are shorter, and escaping makes them up to three times as long.
+// maxTarget bounds the path and query of a request, in bytes. URLs worth asking about are
+// much shorter, even though escaping can triple their length.
 const maxTarget = 16 << 10
 
-// policy is the content security policy of all answers; copies have another.
+// policy is the content security policy of all answers except copies.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// securityHeaders go out with every answer, refusals and errors included.
+// securityHeaders adds the security headers to every answer, including refusals and errors.
 func securityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -37,14 +37,14 @@ func securityHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// checkRequest refuses what no page of ours asks for. Nothing here is changed by a
-// request, so there are GET and HEAD only, and no bodies.
+// checkRequest refuses requests that our pages never make. No request changes anything,
+// so it allows only GET and HEAD, and drops bodies.
 func checkRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.Header().Set("Allow", "GET, HEAD")
-			refuse(w, r, http.StatusMethodNotAllowed, "only GET and HEAD are understood: nothing can be changed here")
+			refuse(w, r, http.StatusMethodNotAllowed, "this server is read-only; use GET or HEAD")
 		case len(r.URL.Path)+len(r.URL.RawQuery) > maxTarget:
 			refuse(w, r, http.StatusRequestURITooLong, "the address is too long")
 		default:
@@ -54,18 +54,19 @@ func checkRequest(next http.Handler) http.Handler {
 	})
 }
 
-// checkSite refuses what a page of another site has a visitor's browser ask for: it could
-// read no answer (Cross-Origin-Resource-Policy, and no CORS), but could take all places for
-// requests and for followers of the status. Browsers say so in a field that pages cannot
-// set (W3C, Fetch Metadata Request Headers). Following a link from there is allowed. Other
-// ports of this machine are other sites here.
+// checkSite refuses requests that a page of another site makes through a visitor's
+// browser. Such a page cannot read the answers (Cross-Origin-Resource-Policy, and no
+// CORS), but it could use up the slots for requests and for clients of the status page.
+// Browsers mark these requests in a header that pages cannot set (W3C, Fetch Metadata
+// Request Headers). Following a link from another site is allowed. Other ports of this
+// machine count as other sites.
 func checkSite(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Header.Get("Sec-Fetch-Site") {
 		case "", "none", "same-origin":
 		default:
 			if r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document" {
-				refuse(w, r, http.StatusForbidden, "pages of other sites may link here, and nothing else")
+				refuse(w, r, http.StatusForbidden, "pages of other sites may only link to this server")
 				return
 			}
 		}
@@ -73,9 +74,9 @@ func checkSite(next http.Handler) http.Handler {
 	})
 }
 
-// checkHost refuses requests that do not name this server. A page of another site can
-// have its own name point to a loopback address and so read what is served there (DNS
-// rebinding); the Host field still has its name.
+// checkHost refuses requests whose Host header does not name this server. Another site
+// can point its own host name at a loopback address to read what is served there (DNS
+// rebinding), but the Host header still holds that name.
 func (s *Server) checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.opts.AnyHost && !s.knowsHost(r.Host) {
@@ -94,15 +95,15 @@ func (s *Server) knowsHost(host string) bool {
 	if host == "localhost" || slices.Contains(s.opts.Hosts, host) {
 		return true
 	}
-	// An address is no name, and so cannot have been made to point elsewhere.
+	// An IP address is not a name, so no DNS record can redirect it.
 	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return err == nil
 }
 
-// plainHost is the form in which names of hosts are compared.
+// plainHost normalises a host name for comparison.
 func plainHost(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
 
-// checkCredentials asks for them where the server has some.
+// checkCredentials requires credentials if the server has any.
 func (s *Server) checkCredentials(next http.Handler) http.Handler {
 	if s.opts.Credentials == nil {
 		return next
@@ -110,15 +111,16 @@ func (s *Server) checkCredentials(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.opts.Credentials.admit(r) {
 			w.Header().Set("WWW-Authenticate", `Basic realm="indexer", charset="UTF-8"`)
-			refuse(w, r, http.StatusUnauthorized, "this index asks for a password or token")
+			refuse(w, r, http.StatusUnauthorized, "this index requires a password or token")
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// bounded limits how many requests run at a time, and how long each may take. A
-// search takes milliseconds: where so many wait, one more would only wait longer.
+// bounded limits the number of concurrent requests and the duration of each. It refuses
+// excess requests instead of queueing them: a search takes milliseconds, so a queue
+// would only add to the overload.
 func (s *Server) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -126,7 +128,7 @@ func (s *Server) bounded(next http.Handler) http.Handler {
 			defer func() { <-s.slots }()
 		default:
 			w.Header().Set("Retry-After", "1")
-			refuse(w, r, http.StatusServiceUnavailable, "too many requests at a time; try again in a moment")
+			refuse(w, r, http.StatusServiceUnavailable, "too many concurrent requests; try again in a moment")
 			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), s.opts.Time)
@@ -135,8 +137,9 @@ func (s *Server) bounded(next http.Handler) http.Handler {
 	})
 }
 
-// mounted runs a handler of others: without a bound of time, until the server ends. The
-// deadline of a write stays: a handler that streams moves it on with each.
+// mounted runs a handler from Options.Mounts. Its context has no deadline and ends with
+// the server. The write deadline still applies; a handler that streams extends it with
+// each write.
 func (s *Server) mounted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
@@ -146,9 +149,9 @@ func (s *Server) mounted(next http.Handler) http.Handler {
 	})
 }
 
-// rescue turns the panic of a handler into an answer. There should be none; one that
-// a page of the web can cause must not end the connection of a proxy, or say more
-// than that it happened.
+// rescue turns a panic of a handler into a 500 answer. Handlers should not panic; if
+// a page from the web causes one, it must not break a proxy's connection or reveal
+// details.
 func (s *Server) rescue(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -156,8 +159,8 @@ func (s *Server) rescue(next http.Handler) http.Handler {
 			if what == nil {
 				return
 			}
-			s.opts.Log.Error("a handler failed; please report it", zap.Any("panic", what), zap.String("path", r.URL.Path), zap.ByteString("stack", debug.Stack()))
-			refuse(w, r, http.StatusInternalServerError, "something went wrong here")
+			s.opts.Log.Error("handler panicked; please report this", zap.Any("panic", what), zap.String("path", r.URL.Path), zap.ByteString("stack", debug.Stack()))
+			refuse(w, r, http.StatusInternalServerError, "internal error")
 		}()
 		next.ServeHTTP(w, r)
 	})

@@ -15,7 +15,7 @@ import (
 
 const hostileURL = "https://evil.example/"
 
-// hostileWeb is what somebody writes who wants to harm the readers of an index.
+// hostileWeb holds pages whose author wants to harm the users of an index.
 func hostileWeb() []page.Fetch {
 	const (
 		override = "\u202e" // right to left from here on
@@ -46,7 +46,7 @@ func hostileWeb() []page.Fetch {
 	return append(list, text, sniff)
 }
 
-// harmless complains of anything in a page of ours that could do something.
+// harmless reports anything active in a page of ours.
 func harmless(t *testing.T, target string, a answer) {
 	t.Helper()
 	if len(a.body) > 300_000 {
@@ -119,7 +119,7 @@ func TestHostilePagesAreShownHarmlessly(t *testing.T) {
 	}
 }
 
-// leaks are signs that a copy could do, or load, something.
+// leaks are signs that a copy could run or load something.
 func leaks(t *testing.T, name, source string) {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(source))

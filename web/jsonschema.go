@@ -12,7 +12,7 @@ import (
 
 type object = map[string]any
 
-// special are types that encode themselves, or that more can be said of.
+// special holds the schemas of types that encode themselves or need a closer description.
 var special = map[reflect.Type]object{
 	reflect.TypeFor[time.Time]():       {"type": "string", "format": "date-time"},
 	reflect.TypeFor[time.Duration]():   {"type": "integer", "description": "nanoseconds"},
@@ -21,7 +21,7 @@ var special = map[reflect.Type]object{
 	reflect.TypeFor[json.RawMessage](): {},
 }
 
-// schemaOf is the JSON schema (2020-12) of what encoding/json makes of a type.
+// schemaOf returns the JSON schema (2020-12) of a type as encoding/json encodes it.
 func schemaOf(t reflect.Type) object {
 	if s, ok := special[t]; ok {
 		return s
@@ -48,7 +48,7 @@ func schemaOf(t reflect.Type) object {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return object{"type": "integer"}
 	}
-	return object{} // an interface: anything
+	return object{} // an interface, which may hold anything
 }
 
 type structSchema struct {
@@ -56,7 +56,7 @@ type structSchema struct {
 	required   []string
 }
 
-// add takes the fields of a struct, those of embedded ones as its own.
+// add adds the fields of a struct, including those that it gets from embedded structs.
 func (s *structSchema) add(t reflect.Type) {
 	for i := range t.NumField() {
 		f := t.Field(i)

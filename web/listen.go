@@ -8,15 +8,16 @@ import (
 	"net/netip"
 )
 
-// ErrAddress: what was given is no address to listen on.
+// ErrAddress says that a listen address is malformed.
 var ErrAddress = errors.New("want HOST:PORT, such as 127.0.0.1:7070")
 
-// ErrExposed: an address that others can reach, without what that needs.
+// ErrExposed says that other machines can reach a listen address, and that the options
+// which allow this are missing.
 var ErrExposed = errors.New("other machines could reach this address")
 
-// Listen listens on an address, host:port. One that is not loopback needs remote to be
-// set and credentials. A name is resolved first, and what it resolves to counts: the
-// listener is on that address, not on the name.
+// Listen listens on an address, host:port. An address other than loopback needs both
+// remote and credentials. Listen resolves a host name first, then checks and listens on
+// the resulting address, not on the name.
 func Listen(ctx context.Context, address string, remote bool, c *Credentials) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -26,7 +27,7 @@ func Listen(ctx context.Context, address string, remote bool, c *Credentials) (n
 		return nil, fmt.Errorf("listen on %q: %w: %w", address, ErrAddress, err)
 	}
 	loopback := false
-	if host != "" { // an empty host is every address there is
+	if host != "" { // an empty host means all addresses
 		if host, loopback, err = resolve(ctx, host); err != nil {
 			return nil, fmt.Errorf("listen on %q: %w", address, err)
 		}
@@ -34,9 +35,9 @@ func Listen(ctx context.Context, address string, remote bool, c *Credentials) (n
 	switch {
 	case loopback:
 	case !remote:
-		return nil, fmt.Errorf("listen on %q: %w: say so with --allow-remote, and give --user and --password-file, or --token-file", address, ErrExposed)
+		return nil, fmt.Errorf("listen on %q: %w: to allow it, use --allow-remote together with --user and --password-file, or --token-file", address, ErrExposed)
 	case c == nil:
-		return nil, fmt.Errorf("listen on %q: %w: give --user and --password-file, or --token-file", address, ErrExposed)
+		return nil, fmt.Errorf("listen on %q: %w: use --user and --password-file, or --token-file", address, ErrExposed)
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
 	if err != nil {
@@ -45,7 +46,8 @@ func Listen(ctx context.Context, address string, remote bool, c *Credentials) (n
 	return l, nil
 }
 
-// resolve gives the address of a host; of several a loopback one only if all are.
+// resolve returns an address of a host, preferably IPv4, and reports whether all of its
+// addresses are loopback.
 func resolve(ctx context.Context, host string) (address string, loopback bool, err error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a.String(), a.Unmap().IsLoopback(), nil

@@ -14,8 +14,8 @@ import (
 // Local is the Inspector of a process that has the repository open.
 type Local struct{ Repo *repository.Repository }
 
-// Inspect is [repository.Repository.OverviewAt] with what the crawl knows of the URL and
-// since when it can be found; of the past the second is not told.
+// Inspect returns [repository.Repository.OverviewAt] together with the crawl's view of
+// the URL and, for the present only, since when it has been searchable.
 func (l Local) Inspect(ctx context.Context, u page.URL, w repository.Windows, at repository.Moment) (*Details, error) {
 	var visits *frontier.Inspection
 	o, err := l.Repo.OverviewAt(ctx, u, w, at, func(tx *txn.Txn) (err error) {

@@ -10,13 +10,13 @@ import (
 	"indexer/repository"
 )
 
-// openAPIBase is the description without the schemas of the answers: those are made
-// from the types that are encoded, so that they cannot say something else.
+// openAPIBase is the description without the schemas of the answers. These are generated
+// from the encoded Go types, so they always match.
 //
 //go:embed openapi.json
 var openAPIBase []byte
 
-// answers are the types of the answers, by the names of their schemas.
+// answers maps schema names to the types of the answers.
 var answers = map[string]reflect.Type{
 	"Results":  reflect.TypeFor[index.Results](),
 	"Details":  reflect.TypeFor[Details](),
@@ -25,7 +25,7 @@ var answers = map[string]reflect.Type{
 	"Error":    reflect.TypeFor[apiError](),
 }
 
-// openAPI is the description of the API, OpenAPI 3.1.
+// openAPI returns the description of the API, in OpenAPI 3.1.
 func openAPI() ([]byte, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(openAPIBase, &doc); err != nil {

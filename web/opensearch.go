@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// openSearchDescription is what browsers add a search engine by (OpenSearch 1.1).
+// openSearchDescription is the document by which browsers add a search engine (OpenSearch 1.1).
 type openSearchDescription struct {
 	XMLName     xml.Name        `xml:"http://a9.com/-/spec/opensearch/1.1/ OpenSearchDescription"`
 	ShortName   string          `xml:"ShortName"`
@@ -31,7 +31,7 @@ type openSearchURL struct {
 }
 
 func (s *Server) openSearch(w http.ResponseWriter, r *http.Request) error {
-	base := "http://" + r.Host // as it was called; what is no name of ours was refused
+	base := "http://" + r.Host // checkHost has refused names that are not ours
 	d := openSearchDescription{
 		ShortName: "indexer", Description: "Search this index", Encoding: "UTF-8",
 		Image: openSearchImage{32, 32, "image/svg+xml", base + "/favicon.ico"},

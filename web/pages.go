@@ -17,7 +17,7 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// functions are what templates may call.
+// functions are available to templates.
 var functions = template.FuncMap{
 	"title":  func(s string) string { return clean(s, maxTitle) },
 	"anchor": func(s string) string { return clean(s, maxAnchor) },
@@ -48,7 +48,7 @@ var functions = template.FuncMap{
 	"bytes":   byteCount,
 }
 
-// parsePages parses each page together with the frame.
+// parsePages parses each page together with the layout.
 func parsePages() (map[string]*template.Template, error) {
 	names, err := fs.Glob(templates, "templates/*.html")
 	if err != nil {
@@ -68,7 +68,7 @@ func parsePages() (map[string]*template.Template, error) {
 	return pages, nil
 }
 
-// number groups digits by thousands, with thin spaces that do not break.
+// number groups digits by thousands with narrow no-break spaces.
 func number(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -87,17 +87,17 @@ func byteCount(n int64) string {
 	return fmt.Sprintf("%d B", n)
 }
 
-// pager leads through a list window by window.
+// pager holds the links through a list that is shown page by page.
 type pager struct {
 	Previous, Next string // links; "" at the ends
-	From, To       int    // what is shown, counted from 1
+	From, To       int    // first and last entry shown, counted from 1
 	Total          int
-	Of             string // what it is a list of
+	Of             string // what the list holds
 	About          bool   // Total is not exact
-	Beyond         bool   // there is more, and it is not shown here
+	Beyond         bool   // there are more entries than the pages show
 }
 
-// newPager makes links by setting a parameter to the number of a page, from 1.
+// newPager makes links that set the parameter name to the number of a page, from 1.
 func newPager(path string, params url.Values, name string, number, size, total int) pager {
 	link := func(n int) string {
 		q := make(url.Values, len(params))
@@ -128,7 +128,7 @@ func pageNumber(params url.Values, name string, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(raw)
 	if err != nil || n < 1 || n > most {
-		return 0, badRequest(fmt.Sprintf("the parameter %s takes the number of a page, from 1 to %d", name, most))
+		return 0, badRequest(fmt.Sprintf("the parameter %s must be a page number from 1 to %d", name, most))
 	}
 	return n, nil
 }

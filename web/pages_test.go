@@ -12,7 +12,7 @@ import (
 	"indexer/web"
 )
 
-// texts finds the text of all elements that a test accepts.
+// texts returns the text of all elements that match.
 func texts(t testing.TB, source string, want func(*html.Node) bool) (list []string) {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(source))
@@ -50,7 +50,7 @@ func element(name string) func(*html.Node) bool {
 	return func(n *html.Node) bool { return n.Data == name }
 }
 
-// links are the targets of the links of a page.
+// links returns the link targets of a page.
 func links(t testing.TB, source string) (list []string) {
 	t.Helper()
 	texts(t, source, func(n *html.Node) bool {
@@ -129,7 +129,7 @@ func TestSearchPage(t *testing.T) {
 				t.Errorf("%s finds nothing", target)
 			}
 		}
-		if got := texts(t, s.get("/?q=leaf&lang=fi"), element("h2")); len(got) != 1 || got[0] != "No page within these filters has these words" {
+		if got := texts(t, s.get("/?q=leaf&lang=fi"), element("h2")); len(got) != 1 || got[0] != "No page within these filters matches your search" {
 			t.Errorf("no page is in Finnish, and there is %q", got)
 		}
 	})
@@ -169,7 +169,7 @@ func TestSearchPage(t *testing.T) {
 		if got := hosts("/?q=lanterns"); strings.HasPrefix(got, "b.example") {
 			t.Errorf("the best first are %s", got)
 		}
-		if body := dated.get("/?q=lanterns&explain=1"); strings.Count(body, `class="reasons"`) != 3 || !strings.Contains(body, "Without explanations") {
+		if body := dated.get("/?q=lanterns&explain=1"); strings.Count(body, `class="reasons"`) != 3 || !strings.Contains(body, "Hide explanations") {
 			t.Errorf("explanations:\n%s", body)
 		}
 		body := dated.get("/?q=lantrens")
@@ -198,7 +198,7 @@ func TestSearchPage(t *testing.T) {
 			"/doc", "/doc?url=javascript:alert(1)", "/doc?url=ftp://a.example/", "/doc?url=https://a.example/&in=0", "/copy?url=https://a.example/&at=-1",
 		} {
 			a := s.do(target, nil)
-			if a.status != http.StatusBadRequest || a.header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(a.body, "Back to the search") {
+			if a.status != http.StatusBadRequest || a.header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(a.body, "Back to search") {
 				t.Errorf("%s: %d %s", target, a.status, a.header.Get("Content-Type"))
 			}
 		}
@@ -258,7 +258,7 @@ func TestDocumentPage(t *testing.T) {
 				from = string(f.URL)
 			}
 		}
-		if body := s.get(doc(from)); !strings.Contains(body, "<dt>Leads to</dt>") {
+		if body := s.get(doc(from)); !strings.Contains(body, "<dt>Resolves to</dt>") {
 			t.Errorf("the page of %s does not tell where it leads", from)
 		}
 	})

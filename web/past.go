@@ -10,8 +10,8 @@ import (
 	"indexer/repository"
 )
 
-// momentOf reads the moment that a request is about: now where it says nothing, else the
-// timestamp of a commit, or a time of RFC 3339.
+// momentOf reads the moment that a request is about: the timestamp of a commit, or a time
+// in RFC 3339. The default is now.
 func momentOf(params url.Values) (repository.Moment, error) {
 	raw := strings.TrimSpace(params.Get("at"))
 	if raw == "" {
@@ -23,10 +23,10 @@ func momentOf(params url.Values) (repository.Moment, error) {
 	if t, err := time.Parse(time.RFC3339Nano, raw); err == nil {
 		return repository.Moment{Time: t.UTC()}, nil
 	}
-	return repository.Moment{}, badRequest("the parameter at takes the timestamp of a commit, or a time like 2026-03-01T12:00:00Z")
+	return repository.Moment{}, badRequest("the parameter at must be the timestamp of a commit or a time such as 2026-03-01T12:00:00Z")
 }
 
-// At is the timestamp that the page is of; 0 is now.
+// At is the timestamp of the state that the page shows; 0 is now.
 func (p *documentPage) At() uint64 {
 	if p.AsOf == nil {
 		return 0
@@ -34,15 +34,14 @@ func (p *documentPage) At() uint64 {
 	return p.AsOf.TS
 }
 
-// Doc is where the page of another URL is, as of the same moment.
+// Doc is the address of the page of another URL at the same moment.
 func (p *documentPage) Doc(u page.URL) string { return copyAddress("/doc", u, p.At(), "") }
 
-// Now is where the page is as of now.
+// Now is the address of the same page as of now.
 func (p *documentPage) Now() string { return copyAddress("/doc", p.URL, 0, "") }
 
-// last is the timestamp at which a version was in force for the last time, when all that
-// depends on it had been computed; 0 is now. A version's own timestamp is that of the
-// load, after which observers had yet to hear of it.
+// last is the last timestamp at which a version was in force; 0 is now. The version's own
+// timestamp would be too early: it is that of the load, before any observer had run.
 func (p *documentPage) last(i int) uint64 {
 	if i == 0 {
 		return 0
@@ -50,14 +49,14 @@ func (p *documentPage) last(i int) uint64 {
 	return p.Versions[i-1].TS - 1
 }
 
-// Shown reports whether a version, by its place in the list, is the one that the page is of.
+// Shown reports whether the page shows the state of the i-th version.
 func (p *documentPage) Shown(i int) bool {
 	at := p.At()
 	return at != 0 && p.Versions[i].TS <= at && (i == 0 || p.Versions[i-1].TS > at)
 }
 
-// Then is where a version's page is as of the end of its time; "" for the newest, which is
-// as of now, and for one that can no longer be read.
+// Then is the address of the page as of the last moment of the i-th version; "" for the
+// newest, which is in force now, and for a version that can no longer be read.
 func (p *documentPage) Then(i int) string {
 	if i == 0 || !p.Versions[i].Readable {
 		return ""
@@ -65,7 +64,7 @@ func (p *documentPage) Then(i int) string {
 	return copyAddress("/doc", p.URL, p.last(i), "")
 }
 
-// VersionCopy is where the copy of a version is shown; "" if there is none.
+// VersionCopy is the address of the copy of the i-th version; "" if there is none.
 func (p *documentPage) VersionCopy(i int) string {
 	v := p.Versions[i]
 	if !v.Readable || v.Status < 200 || v.Status > 299 {
@@ -74,8 +73,8 @@ func (p *documentPage) VersionCopy(i int) string {
 	return viewLink(p.URL, v.TS)
 }
 
-// From and Until are when the version that the page of the past is of was fetched, and the
-// next one; zero where that is not stored.
+// From is when the version that a page of the past shows was fetched; zero if that is not
+// stored.
 func (p *documentPage) From() time.Time {
 	for i, v := range p.Versions {
 		if p.Shown(i) {
@@ -85,7 +84,7 @@ func (p *documentPage) From() time.Time {
 	return time.Time{}
 }
 
-// Until: see From.
+// Until is when the version after that was fetched; zero if that is not stored.
 func (p *documentPage) Until() time.Time {
 	for i := range p.Versions {
 		if i > 0 && p.Shown(i) {

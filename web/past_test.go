@@ -34,8 +34,9 @@ func (s *stand) inspect(query string) (i inspected) {
 	return i
 }
 
-// Each version of a page is a link to what was known while it was in force: its title,
-// its links, those to it, its copy. All of that is marked as the past, and leads on in it.
+// Each version of a page links to what was known while it was in force: its title, its
+// links in both directions, its copy. These pages are marked as the past, and their links
+// stay in it.
 func TestPast(t *testing.T) {
 	const u, other = "https://news.example/", "https://other.example/"
 	s := newStand(t, []page.Fetch{
@@ -46,7 +47,7 @@ func TestPast(t *testing.T) {
 	s.load(fetched(u, 3, `<title>Third news</title><p>The third words of the news.`))
 
 	now := s.get(doc(u))
-	if strings.Contains(now, "This is the past") {
+	if strings.Contains(now, "You are viewing the past") {
 		t.Error("the page of now says that it is the past")
 	}
 	var then []string
@@ -63,7 +64,7 @@ func TestPast(t *testing.T) {
 		inlinks                        int
 	}{{"Second news", "https://news.example/two", "2 Jan 2026", "3 Jan 2026", 0}, {"First news", "https://news.example/one", "1 Jan 2026", "2 Jan 2026", 1}} {
 		body := s.get(then[i])
-		for _, part := range []string{"This is the past", want.title + "</bdi></h1>", want.outlink + "</bdi>", ">" + want.fetched + ", 12:00:00 UTC</time>, before", "anew on", want.until, "Was in the index", `<span class="tag">shown</span>`, "Cached copy of then"} {
+		for _, part := range []string{"You are viewing the past", want.title + "</bdi></h1>", want.outlink + "</bdi>", ">" + want.fetched + ", 12:00:00 UTC</time> just before", "the next fetch on", want.until, "Was in the index", `<span class="tag">shown</span>`, "Cached copy from that time"} {
 			if !strings.Contains(body, part) {
 				t.Errorf("version %d does not have %q:\n%s", i, part, body)
 			}
@@ -73,7 +74,7 @@ func TestPast(t *testing.T) {
 		}
 		at, copies := mustQuery(t, then[i]).Get("at"), 0
 		for _, l := range links(t, body) {
-			if strings.HasPrefix(l, "/view?") && strings.Contains(body, `"`+html.EscapeString(l)+`">Cached copy of then`) {
+			if strings.HasPrefix(l, "/view?") && strings.Contains(body, `"`+html.EscapeString(l)+`">Cached copy from that time`) {
 				copies++
 				text := s.get("/copy?" + mustQuery(t, l).Encode() + "&view=text")
 				if !strings.Contains(text, want.title) {
@@ -110,17 +111,17 @@ func mustQuery(t *testing.T, link string) url.Values {
 	return u.Query()
 }
 
-// A moment that cannot be told of is no error of the server, and says what can be had.
+// A moment that is not available is not a server error, and the answer says what is available.
 func TestMomentsThatCannotBeTold(t *testing.T) {
 	s := newStand(t, []page.Fetch{fetched("https://news.example/", 1, "<title>News</title><p>Words.")}, nil)
 	for _, tt := range []struct {
 		at, says string
 		status   int
 	}{
-		{"yesterday", "a time like", http.StatusBadRequest},
-		{"-1", "a time like", http.StatusBadRequest},
-		{"0", "a time like", http.StatusBadRequest},
-		{"99999999999999999999999", "a time like", http.StatusBadRequest},
+		{"yesterday", "a time such as", http.StatusBadRequest},
+		{"-1", "a time such as", http.StatusBadRequest},
+		{"0", "a time such as", http.StatusBadRequest},
+		{"99999999999999999999999", "a time such as", http.StatusBadRequest},
 		{"9999999999", "no state of the future", http.StatusNotFound},
 		{"2999-01-01T00:00:00Z", "no state of the future", http.StatusNotFound},
 		{"1999-01-01T00:00:00Z", "is not kept", http.StatusNotFound},

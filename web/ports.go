@@ -14,35 +14,35 @@ import (
 type Searcher interface {
 	Search(ctx context.Context, query string, opts index.Options) (*index.Results, error)
 	Count(ctx context.Context) (int, error)
-	// Filters are the sites and languages that are there.
+	// Filters returns the sites and languages that the index has.
 	Filters(ctx context.Context) (index.Filters, error)
 }
 
-// Details are everything known of a URL, in the JSON of `indexer inspect` and with
-// the lengths of the lists, which are windows.
+// Details are everything known about a URL. The JSON is that of `indexer inspect`, plus
+// the lengths of the lists, of which it holds windows.
 type Details struct {
 	*repository.Overview
 	repository.Freshness
 	Crawl *frontier.Inspection `json:"crawl,omitempty"`
 }
 
-// Inspector knows of URLs what the index does not: this process if it holds the data
-// directory, or another one that is asked. An error that matches ErrElsewhere says
-// that it cannot be told just now.
+// Inspector knows what the store holds about URLs. It reads the store of this process or
+// asks the process that holds the data directory; an error that matches ErrElsewhere says
+// that this process did not answer.
 type Inspector interface {
-	// Inspect tells what is known of a URL as of a moment. An error that matches
-	// ErrNotThen says that this moment cannot be told of.
+	// Inspect returns what was known about a URL at a moment. An error that matches
+	// ErrNotThen says that this moment is not available.
 	Inspect(ctx context.Context, u page.URL, w repository.Windows, at repository.Moment) (*Details, error)
-	// Copy is what was fetched of a URL, as of a commit timestamp, 0 for now; an error
-	// that matches repository.ErrNoCopy if there is none.
+	// Copy returns the fetch of a URL as of a commit timestamp, 0 for now. An error that
+	// matches repository.ErrNoCopy says that there is none.
 	Copy(ctx context.Context, u page.URL, at uint64) (*page.Fetch, error)
 	Versions(ctx context.Context, u page.URL) ([]repository.PageVersion, error)
 	Stats(ctx context.Context) (*repository.Stats, error)
 }
 
-// ErrNotThen: the moment that was asked for is not kept any more, or is still to come. What
-// is wrapped beside it is for whoever asked.
-var ErrNotThen = errors.New("nothing can be told of that moment")
+// ErrNotThen says that a moment is no longer kept or lies in the future. The error wrapped
+// beside it is meant for the client.
+var ErrNotThen = errors.New("that moment is not available")
 
-// ErrElsewhere: another process holds the data directory, and did not answer.
-var ErrElsewhere = errors.New("another process holds the data directory, and details are with it")
+// ErrElsewhere says that another process holds the data directory and did not answer.
+var ErrElsewhere = errors.New("another process holds the data directory and did not answer")

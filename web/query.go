@@ -9,17 +9,17 @@ import (
 	"indexer/index"
 )
 
-// maxQuery bounds what is typed, in bytes; the index bounds the words of it.
+// maxQuery bounds the query as typed, in bytes; the index bounds the number of words.
 const maxQuery = 1000
 
-// searchParams are what a search is asked for.
+// searchParams are the parameters of a search request.
 type searchParams struct {
 	Words string // as typed
-	Site  string // host to which results are limited
-	Lang  string // tag of the language to which results are limited
+	Site  string // limits results to a host and its subdomains
+	Lang  string // limits results to a language, by its tag
 	Sort  string // "date", or "" for relevance
-	// Explain asks why each result stands where it stands, Verbatim for the words as they
-	// are typed.
+	// Explain asks for an explanation of each score. Verbatim searches for the words as
+	// typed.
 	Explain, Verbatim bool
 }
 
@@ -30,7 +30,7 @@ var (
 
 func readSearch(v url.Values) (searchParams, error) {
 	raw := v.Get("q")
-	// Who follows a link to a search sees words that somebody else chose.
+	// The author of a link chose these words, not the visitor who follows it.
 	p := searchParams{Words: clean(raw, maxQuery), Site: siteOf(v.Get("site")), Lang: strings.ToLower(strings.TrimSpace(v.Get("lang")))}
 	p.Explain, p.Verbatim = v.Get("explain") == "1", v.Get("verbatim") == "1"
 	if p.Sort = v.Get("sort"); p.Sort == "relevance" {
@@ -38,18 +38,18 @@ func readSearch(v url.Values) (searchParams, error) {
 	}
 	switch {
 	case p.Sort != "" && p.Sort != "date":
-		return p, badRequest("the parameter sort takes relevance or date")
+		return p, badRequest("the parameter sort must be relevance or date")
 	case len(raw) > maxQuery:
-		return p, badRequest("the query is too long; a thousand letters are enough")
+		return p, badRequest("the query is too long: at most 1000 bytes")
 	case p.Site != "" && (len(p.Site) > 255 || !hostForm.MatchString(p.Site)):
-		return p, badRequest("the parameter site takes the name of a host, such as example.org")
+		return p, badRequest("the parameter site must be a host name, such as example.org")
 	case p.Lang != "" && (len(p.Lang) > 35 || !langForm.MatchString(p.Lang)):
-		return p, badRequest("the parameter lang takes the tag of a language, such as en")
+		return p, badRequest("the parameter lang must be a language tag, such as en")
 	}
 	return p, nil
 }
 
-// siteOf takes a host out of what somebody types or pastes: a URL will do.
+// siteOf extracts the host from a host name or URL that somebody typed or pasted.
 func siteOf(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if _, rest, ok := strings.Cut(s, "://"); ok {
@@ -59,7 +59,7 @@ func siteOf(s string) string {
 	return s
 }
 
-// query is what the index is asked.
+// query is the query for the index, filters included.
 func (p searchParams) query() string {
 	var filters []string
 	if p.Site != "" {
@@ -71,7 +71,7 @@ func (p searchParams) query() string {
 	return index.Narrow(p.Words, filters...)
 }
 
-// options are those of a search for a window of the results.
+// options returns the index's options for a window of the results.
 func (p searchParams) options(usual index.Options, limit, offset int) index.Options {
 	o := usual
 	o.Limit, o.Offset, o.Explain, o.Verbatim = limit, offset, p.Explain, p.Verbatim
@@ -79,12 +79,12 @@ func (p searchParams) options(usual index.Options, limit, offset int) index.Opti
 		o.Sort = index.ByDate
 	}
 	if p.Site != "" {
-		o.PerHost = 0 // it is one host that is wanted
+		o.PerHost = 0 // the search asks for a single host
 	}
 	return o
 }
 
-// values are the parameters of the same search.
+// values returns the URL parameters of the search.
 func (p searchParams) values() url.Values {
 	v := url.Values{}
 	for name, value := range map[string]string{"q": p.Words, "site": p.Site, "lang": p.Lang, "sort": p.Sort} {
@@ -101,8 +101,8 @@ func (p searchParams) values() url.Values {
 	return v
 }
 
-// reworded is the same search for another query, which the index has made of the whole one,
-// filters included.
+// reworded returns the same search for a query that the index suggested. The suggestion
+// includes the filters.
 func (p searchParams) reworded(query string) searchParams {
 	p.Verbatim = false
 	filters := strings.TrimPrefix(p.query(), p.Words)
@@ -117,7 +117,7 @@ func (p searchParams) reworded(query string) searchParams {
 // link is the address of the search.
 func (p searchParams) link() string { return "/?" + p.values().Encode() }
 
-// languageNames are those of the languages that pages are most often in.
+// languageNames holds the names of the most common languages of pages.
 var languageNames = map[string]string{
 	"ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German",
 	"el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian", "fa": "Persian", "fi": "Finnish", "fr": "French",
@@ -127,7 +127,7 @@ var languageNames = map[string]string{
 	"uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese",
 }
 
-// languageName is the name of a language, or its tag.
+// languageName returns the name of a language, or its tag if the name is unknown.
 func languageName(tag string) string {
 	base, _, _ := strings.Cut(tag, "-")
 	return cmp.Or(languageNames[base], clean(tag, 35))

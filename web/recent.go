@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// recent is what was last counted. Counting reads whole tables, so however many ask, it is
-// done once in some time and by one at a time.
+// recent caches a count. Counting reads whole tables, so one request at a time counts, and
+// the others share the result for some time.
 type recent[T any] struct {
-	turn  sync.Mutex // held by who counts
+	turn  sync.Mutex // held while counting
 	until time.Time
 	last  T
 }
 
-// statsAge is how old counts may be.
+// statsAge is the maximum age of counts.
 const statsAge = 2 * time.Second
 
-// get counts, unless what was last counted is younger than age, or than ten times what
-// counting took.
+// get returns the cached count, or counts again if that is older than both age and ten
+// times the time that counting took.
 func (c *recent[T]) get(ctx context.Context, age time.Duration, count func(context.Context) (T, error)) (T, error) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
@@ -26,7 +26,7 @@ func (c *recent[T]) get(ctx context.Context, age time.Duration, count func(conte
 	if begun.Before(c.until) {
 		return c.last, nil
 	}
-	if err := ctx.Err(); err != nil { // it waited for its turn for too long
+	if err := ctx.Err(); err != nil { // it waited too long for its turn
 		return c.last, err
 	}
 	now, err := count(ctx)

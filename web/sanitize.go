@@ -8,13 +8,13 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// sanitize writes a page anew, with only what can be looked at.
+// sanitize rewrites a page so that it can only be looked at.
 //
-// It goes by tokens, not by a tree: a page of a million nested elements costs nothing
-// but its length. What is not in a list below is left out; so a new element or
-// attribute of HTML is out until somebody puts it in. Text and attribute values are
-// escaped anew, and what could be read as markup in one context and as text in
-// another (SVG, MathML, <noscript>, <xmp>, comments) does not get through.
+// It works on tokens, not on a tree, so its cost depends only on the page's length, even
+// with a million nested elements. It drops everything that is not in the lists below, so
+// new elements and attributes of HTML stay out until somebody adds them. It escapes all
+// text and attribute values again, and drops constructs that parse as markup in one
+// context and as text in another (SVG, MathML, <noscript>, <xmp>, comments).
 func sanitize(source string) string {
 	var b strings.Builder
 	b.Grow(len(source) + 64)
@@ -25,19 +25,19 @@ func sanitize(source string) string {
 	return b.String()
 }
 
-// copyHead begins a copy. The style is for pages whose own are not in them, which most
-// are not; what a page brings comes after it and goes before it.
+// copyHead begins a copy. Its style is for pages with external style sheets, which are
+// most pages. Styles inside the page come later and so take precedence.
 const copyHead = `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta name="viewport" content="width=device-width">` +
 	`<style>body{margin:1.5rem auto;max-width:52rem;padding:0 1.25rem;font:16px/1.55 system-ui,sans-serif;color:#1d2125;background:#fff;overflow-wrap:anywhere}` +
 	`a{color:#1a4f9c;text-decoration:underline dotted}table{border-collapse:collapse}td,th{padding:.2rem .6rem;text-align:left;vertical-align:top}` +
 	`pre{white-space:pre-wrap}img{max-width:100%;height:auto}</style>`
 
-// copier copies what is harmless from a tokenizer.
+// copier copies harmless tokens from a tokenizer.
 type copier struct {
 	out *strings.Builder
 	z   *html.Tokenizer
-	// skipping is the element whose content is left out, with depth, how many of its
-	// kind are open in it.
+	// skipping is the element whose content is being dropped; depth counts the open
+	// elements of that name.
 	skipping string
 	depth    int
 	style    bool // in <style>
@@ -61,7 +61,7 @@ func (c *copier) text() {
 	switch {
 	case c.skipping != "":
 	case c.style:
-		// CSS needs no "<"; without it nothing in here can become an element.
+		// CSS does not need "<". Without it, nothing in here can become an element.
 		c.out.WriteString(strings.ReplaceAll(string(c.z.Raw()), "<", ""))
 	default:
 		c.out.WriteString(html.EscapeString(strings.ReplaceAll(c.z.Token().Data, "\x00", "")))
@@ -77,20 +77,20 @@ func (c *copier) start(t html.Token) {
 		return
 	}
 	if dropped[t.DataAtom] {
-		// Only HTML's own end tags end these; <svg/> ends itself.
+		// HTML ignores the slash of <script/>, but <svg/> closes itself.
 		if !void || !foreign[t.DataAtom] {
 			c.skipping, c.depth = t.Data, 1
 		}
 		return
 	}
 	if t.DataAtom == atom.Noscript {
-		c.z.NextIsNotRawText() // there are no scripts, so this is what was meant to be seen
+		c.z.NextIsNotRawText() // scripts do not run, so this content is meant to be shown
 	}
 	if !shown[t.DataAtom] {
 		return
 	}
 	if t.DataAtom == atom.Img && !dataImage.MatchString(valueOf(t, "src")) {
-		// What is not in the page is not shown; its words are.
+		// Show the alternative text of an image that is not inside the page.
 		if alt := strings.TrimSpace(valueOf(t, "alt")); alt != "" {
 			c.out.WriteString("[" + html.EscapeString(strings.ReplaceAll(alt, "\x00", "")) + "]")
 		}
@@ -100,7 +100,7 @@ func (c *copier) start(t html.Token) {
 	c.out.WriteString("<" + t.Data)
 	seen := make(map[string]bool, len(t.Attr))
 	for _, a := range t.Attr {
-		if !seen[a.Key] { // of several, the first counts
+		if !seen[a.Key] { // as in browsers, the first of several counts
 			c.attribute(t.DataAtom, a)
 		}
 		seen[a.Key] = true
@@ -113,8 +113,8 @@ func (c *copier) attribute(of atom.Atom, a html.Attribute) {
 	case a.Namespace != "":
 		return
 	case of == atom.A && a.Key == "href":
-		a.Key = "title" // it says where the link led, and leads nowhere
-	case of == atom.Img && a.Key == "src": // start has looked at it
+		a.Key = "title" // show the target of the link, but do not link to it
+	case of == atom.Img && a.Key == "src": // start has checked it
 	case !attributes[a.Key] && !strings.HasPrefix(a.Key, "aria-"):
 		return
 	case strings.ContainsFunc(a.Key, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }):
@@ -123,7 +123,7 @@ func (c *copier) attribute(of atom.Atom, a html.Attribute) {
 	c.out.WriteString(" " + a.Key + `="` + html.EscapeString(strings.ReplaceAll(a.Val, "\x00", "")) + `"`)
 }
 
-// valueOf is the first attribute of a name, which is the one that counts.
+// valueOf returns the value of the first attribute with a name, which is the one that counts.
 func valueOf(t html.Token, name string) string {
 	for _, a := range t.Attr {
 		if a.Namespace == "" && a.Key == name {
@@ -159,13 +159,13 @@ func set[T comparable](list ...T) map[T]bool {
 	return m
 }
 
-// foreign elements begin content that is not HTML.
+// foreign elements start content that is not HTML.
 var foreign = set(atom.Svg, atom.Math)
 
-// dropped elements go with all that is in them.
+// dropped elements are removed together with their content.
 var dropped = set(atom.Script, atom.Template, atom.Iframe, atom.Noembed, atom.Noframes, atom.Svg, atom.Math, atom.Xmp, atom.Plaintext, atom.Title)
 
-// shown elements are copied. Of others the tags go, and what is in them stays.
+// shown elements are copied. Other elements lose their tags but keep their content.
 var shown = set(atom.Html, atom.Head, atom.Body, atom.Style,
 	atom.Address, atom.Article, atom.Aside, atom.Footer, atom.Header, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Hgroup,
 	atom.Main, atom.Nav, atom.Section, atom.Blockquote, atom.Dd, atom.Div, atom.Dl, atom.Dt, atom.Figcaption, atom.Figure, atom.Hr,
@@ -175,7 +175,7 @@ var shown = set(atom.Html, atom.Head, atom.Body, atom.Style,
 	atom.Table, atom.Caption, atom.Col, atom.Colgroup, atom.Tbody, atom.Td, atom.Tfoot, atom.Th, atom.Thead, atom.Tr,
 	atom.Details, atom.Summary, atom.Fieldset, atom.Legend, atom.Label, atom.Center, atom.Font, atom.Big, atom.Tt, atom.Strike)
 
-// attributes are copied, of whichever element.
+// attributes are copied on any element.
 var attributes = set("class", "id", "style", "title", "alt", "lang", "dir", "role", "colspan", "rowspan", "headers", "scope", "span",
 	"width", "height", "align", "valign", "border", "cellpadding", "cellspacing", "bgcolor", "color", "face", "size", "start", "reversed",
 	"value", "type", "datetime", "open", "hidden", "nowrap", "compact")

@@ -10,8 +10,8 @@ import (
 	"indexer/page"
 )
 
-// TestSanitize runs testdata/sanitize: a page goes in, and what is left of it comes
-// out, without the beginning that all copies have.
+// TestSanitize runs testdata/sanitize. Its input is a page, its output the copy without the
+// common beginning.
 func TestSanitize(t *testing.T) {
 	datadriven.RunTest(t, "testdata/sanitize", func(t *testing.T, d *datadriven.TestData) string {
 		out, ok := strings.CutPrefix(sanitize(strings.ReplaceAll(d.Input, `\0`, "\x00")), copyHead)
@@ -22,9 +22,8 @@ func TestSanitize(t *testing.T) {
 	})
 }
 
-// FuzzSanitize: whatever goes in, what comes out has only elements and attributes
-// that are in the lists, as a browser reads it, and sanitizing it again takes nothing
-// more away.
+// FuzzSanitize checks that the output, as a browser parses it, has only elements and
+// attributes that are in the lists, and that sanitizing it again changes nothing.
 func FuzzSanitize(f *testing.F) {
 	for _, seed := range []string{
 		`<p>a<script>b</script>c`, `<svg><style><img src=x onerror=1>`, `<noscript><p title="</noscript><img src=x onerror=1>">`,

@@ -11,10 +11,10 @@ import (
 	"indexer/web/assets"
 )
 
-// perPage is how many results a page has.
+// perPage is the number of results on a page.
 const perPage = 10
 
-// searchPage is the first page, or a page of results.
+// searchPage is the home page or a page of results.
 type searchPage struct {
 	assets.Frame
 	searchParams
@@ -22,19 +22,19 @@ type searchPage struct {
 	Filtered  bool
 	Sites     []choice
 	Languages []choice
-	MoreSites bool           // than are listed
-	Results   *index.Results // nil where nothing was asked
+	MoreSites bool           // the index has more sites than Sites lists
+	Results   *index.Results // nil without a query
 	Hits      []hitView
 	Pager     pager
 	Milli     float64
 	Without   string // the same search without filters
-	Why       string // the same search with explanations, or without
+	Why       string // the same search with explanations toggled
 
-	Suggestion, Suggested string // another query, "did you mean", and the link to it
-	Instead               string // where that was searched for: the link to the query as typed
+	Suggestion, Suggested string // "did you mean": another query, and its link
+	Instead               string // if the suggestion was searched for: a link to the query as typed
 }
 
-// hitView is a result as it is shown.
+// hitView is a result as shown.
 type hitView struct {
 	Hit        *index.Hit
 	Snippet    []piece
@@ -44,7 +44,7 @@ type hitView struct {
 	SameHost   string
 }
 
-// maxDuplicates bounds how many are listed under a result.
+// maxDuplicates bounds the duplicates listed under a result.
 const maxDuplicates = 10
 
 func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
@@ -109,8 +109,8 @@ func newHit(h *index.Hit, asked searchParams) hitView {
 	return v
 }
 
-// Dir is the direction in which title and snippet stand: that of the first letter that has
-// one. Both have the same, so that they are aligned at the same side.
+// Dir is the direction of writing of the first letter that has one. Title and snippet share
+// it, so that they are aligned on the same side.
 func (h hitView) Dir() string {
 	for _, text := range []string{clean(h.Hit.Title, maxTitle), bounded(h.Hit.Snippet.Text, maxTitle)} {
 		for _, r := range text {
@@ -126,11 +126,11 @@ func (h hitView) Dir() string {
 	return "ltr"
 }
 
-// Copy is where the stored copy of a result is shown.
+// Copy is the address of the page with the stored copy of a result.
 func (h hitView) Copy() string { return viewLink(h.Hit.URL, 0) }
 
 // Page is the number of the page of results.
 func (p *searchPage) Page() int { return (p.Pager.From-1)/perPage + 1 }
 
-// None: the search has results, but not that far.
+// None reports whether a search has no results on this page.
 func (p *searchPage) None() bool { return p.Results != nil && len(p.Hits) == 0 }

@@ -16,7 +16,7 @@ import (
 	"indexer/web"
 )
 
-// wanted are headers that every answer has.
+// wanted are the headers of every answer.
 var wanted = map[string]string{
 	"X-Content-Type-Options":       "nosniff",
 	"Referrer-Policy":              "no-referrer",
@@ -197,7 +197,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// heldSearcher holds searches until it is told to let them go.
+// heldSearcher holds searches until they are released.
 type heldSearcher struct {
 	web.Searcher
 	entered chan struct{}
@@ -243,7 +243,7 @@ func TestTooManyRequests(t *testing.T) {
 	}
 }
 
-// A request that takes too long is given up, and says so.
+// A request that takes too long is cancelled, and its answer says so.
 func TestSlowRequest(t *testing.T) {
 	held := &heldSearcher{entered: make(chan struct{}, 1), release: make(chan struct{})}
 	s := newStand(t, nil, func(o *web.Options) {
@@ -254,7 +254,7 @@ func TestSlowRequest(t *testing.T) {
 	}
 }
 
-// A handler that fails answers so, tells nothing of the inside, and harms no other.
+// A handler that panics answers 500 without internals, and does not affect other requests.
 func TestPanic(t *testing.T) {
 	var list []int
 	held := &heldSearcher{fail: func() { list[len(list)-1]++ }}
@@ -266,7 +266,7 @@ func TestPanic(t *testing.T) {
 	s.get("/")
 }
 
-// When the server ends, requests under way are answered, and what is mounted ends.
+// When the server ends, it answers running requests and ends mounted handlers.
 func TestShutdown(t *testing.T) {
 	held := &heldSearcher{entered: make(chan struct{}), release: make(chan struct{})}
 	var streamEnded atomic.Bool

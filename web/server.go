@@ -19,60 +19,61 @@ import (
 
 // Options of New. Zero fields take defaults.
 type Options struct {
-	Search  Searcher  // needed
-	Inspect Inspector // needed
+	Search  Searcher  // required
+	Inspect Inspector // required
 
-	// Query is how searches are made where a request does not say otherwise: weights, and
-	// hits of one host.
+	// Query holds the defaults of a search, such as weights and the number of hits per
+	// host.
 	Query index.Options
 
-	// Credentials that every request needs but those of Open; nil: none.
+	// Credentials are required by all requests except those for Open; nil means none.
 	Credentials *Credentials
-	// Hosts are names by which the server may be called beside its addresses and
-	// localhost: those of a proxy in front of it. AnyHost turns the check off; it is for
-	// a server that asks for credentials, which an attacker's page cannot have sent.
+	// Hosts are the host names that requests may use besides IP addresses and localhost,
+	// such as that of a proxy in front. AnyHost turns the check off. That is safe if the
+	// server requires credentials, which an attacker's page cannot send.
 	Hosts   []string
 	AnyHost bool
 
-	// Mounts are handlers of others, by pattern of http.ServeMux without a method. They
-	// get the headers and checks of all, but no limit of time or number: their contexts
-	// end when the server begins to shut down, and they bound themselves.
+	// Mounts are handlers of other packages, by http.ServeMux pattern without a method.
+	// They get the same headers and checks as all handlers, but no limits of duration or
+	// number, so they have to bound themselves. Their contexts end when the server begins
+	// to shut down.
 	Mounts map[string]http.Handler
-	// Open are the paths among Mounts that need no credentials and answer under any
-	// Host: they tell nothing but whether the process works.
+	// Open are the paths in Mounts that need no credentials and accept any Host header.
+	// They may reveal no more than whether the process works.
 	Open []string
 	// Live says that Mounts has a status page at /status.
 	Live bool
 
-	// Notes gives what is shown at the top of every page; nil: nothing.
+	// Notes returns the notes at the top of every page; nil means none.
 	Notes func() []string
 
-	Header     time.Duration // for a client to send a request; 5 s
-	Concurrent int           // requests that run at a time; 64
-	Time       time.Duration // for one request; 20 s
-	Drain      time.Duration // for requests under way when the server ends; 5 s, below 0 none
+	Header     time.Duration // time for a client to send a request; default 5 s
+	Concurrent int           // concurrent requests; default 64
+	Time       time.Duration // time for one request; default 20 s
+	Drain      time.Duration // time for running requests when the server ends; default 5 s, none if negative
 	Log        *zap.Logger
 }
 
-// Server is the pages and the API over one index.
+// Server serves the pages and the API of one index.
 type Server struct {
 	opts    Options
 	pages   map[string]*template.Template
 	api     []byte // the OpenAPI document
 	handler http.Handler
 	slots   chan struct{}
-	copies  chan struct{} // likewise, of those that make copies
+	copies  chan struct{} // slots of handlers that make copies
 	stats   recent[*repository.Stats]
 	known   recent[index.Filters]
 
-	closing context.Context // of what is mounted
+	closing context.Context // ends the handlers in Mounts
 	close   context.CancelFunc
 }
 
 // New makes a server.
 func New(opts Options) (*Server, error) {
 	if opts.Search == nil || opts.Inspect == nil {
-		return nil, errors.New("web: a server needs something to search in and something to inspect")
+		return nil, errors.New("web: Options.Search and Options.Inspect are required")
 	}
 	if opts.Header == 0 {
 		opts.Header = 5 * time.Second
@@ -106,7 +107,7 @@ func New(opts Options) (*Server, error) {
 	return s, nil
 }
 
-// routes says which handler answers what. The outermost checks come first.
+// routes maps paths to handlers and wraps them in the checks, the outermost of which run first.
 func (s *Server) routes() http.Handler {
 	own := http.NewServeMux()
 	for pattern, handler := range map[string]handlerFunc{
@@ -140,7 +141,7 @@ func (s *Server) routes() http.Handler {
 	return s.rescue(securityHeaders(checkRequest(guarded)))
 }
 
-// except lets requests of a path by.
+// except sends requests for one path to bare, and all others to guarded.
 func except(path string, bare, guarded http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == path {
@@ -151,20 +152,20 @@ func except(path string, bare, guarded http.Handler) http.Handler {
 	})
 }
 
-// Handler answers requests.
+// Handler returns the handler of all requests.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// The bounds of a request beside Options.Time. A browser keeps a connection open for
-// the next page.
+// The bounds of a request besides Options.Time. Browsers keep a connection open for the
+// next page, for at most idleTime.
 const (
 	maxHeaderBytes = 32 << 10
 	idleTime       = 2 * time.Minute
-	writeTime      = 30 * time.Second // beyond Options.Time, for slow readers
+	writeTime      = 30 * time.Second // in addition to Options.Time, for slow readers
 )
 
-// Serve answers on a listener until ctx ends. Requests under way are completed then,
-// for as long as Options.Drain; what is mounted is told to end at once. It returns
-// nil after that, and closes the listener.
+// Serve answers requests on a listener until ctx ends. Then it closes the listener,
+// cancels the contexts of the handlers in Mounts, gives other running requests
+// Options.Drain to complete, and returns nil.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.close()
 	server := &http.Server{
@@ -184,13 +185,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer cancel()
 	err := server.Shutdown(drain)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = server.Close() // who is still reading has had their time
+		err = server.Close() // clients that still read have had their time
 	}
 	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
 	}
 	if err != nil {
-		return fmt.Errorf("end the server on %s: %w", l.Addr(), err)
+		return fmt.Errorf("shut down the server on %s: %w", l.Addr(), err)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func newStand(t testing.TB, fetches []page.Fetch, change func(*web.Options)) *st
 	return s.beside(change)
 }
 
-// beside is another server over the same repository.
+// beside starts another server over the same repository.
 func (s *stand) beside(change func(*web.Options)) *stand {
 	s.t.Helper()
 	o := web.Options{Search: s.reader, Inspect: web.Local{Repo: s.repo}, Log: zaptest.NewLogger(s.t)}
@@ -74,7 +74,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// load loads fetches one after the other, and waits until they can be found.
+// load loads fetches in order, and waits until they are searchable.
 func (s *stand) load(fetches ...page.Fetch) {
 	s.t.Helper()
 	for i := range fetches {
@@ -87,14 +87,14 @@ func (s *stand) load(fetches ...page.Fetch) {
 	}
 }
 
-// answer is what came of a request.
+// answer is the response to a request.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// do sends a request; change may change it.
+// do sends a request, which change may modify first.
 func (s *stand) do(target string, change func(*http.Request)) answer {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.http.URL+target, nil)
@@ -116,7 +116,7 @@ func (s *stand) do(target string, change func(*http.Request)) answer {
 	return answer{res.StatusCode, res.Header, string(body)}
 }
 
-// get is a request that has to succeed.
+// get sends a request that must succeed, and returns the body.
 func (s *stand) get(target string) string {
 	s.t.Helper()
 	a := s.do(target, nil)
@@ -147,7 +147,7 @@ func fetched(url string, day int, html string) page.Fetch {
 	}
 }
 
-// many is a site whose front page has links to n pages, so that lists have pages.
+// many returns a site whose front page links to n pages, so that lists have several pages.
 func many(n int) []page.Fetch {
 	var links, fetches = new(strings.Builder), []page.Fetch{}
 	for i := range n {

@@ -1,6 +1,6 @@
-// Package assets holds what all pages share: the style sheet with its colours for
-// light and dark, the small script, the icon, and the frame of a page. Everything is
-// inside the program; a page asks no other server for anything.
+// Package assets holds what all pages share: the style sheet with a light and a dark
+// colour scheme, a small script, the icon, and the layout. All of it is embedded in the
+// program; pages load nothing from other servers.
 package assets
 
 import (
@@ -26,7 +26,7 @@ var files embed.FS
 //go:embed templates/layout.html
 var layout string
 
-// types are the media types of the files. A file whose type is not here is not served.
+// types maps extensions to media types. Files with other extensions are not served.
 var types = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
@@ -34,9 +34,9 @@ var types = map[string]string{
 	".png": "image/png",
 }
 
-// Layout is the frame of a page. A page is a template that defines "title", "main"
-// and, if it has some, "head", and runs "layout"; what it is run with has the
-// methods that [Frame] has.
+// Layout returns the template that is common to all pages. A page defines the templates
+// "title", "main" and, optionally, "head", and executes "layout" with data that embeds
+// [Frame].
 func Layout() (*template.Template, error) {
 	t, err := template.New("layout.html").Funcs(template.FuncMap{"asset": URL}).Parse(layout)
 	if err != nil {
@@ -45,17 +45,17 @@ func Layout() (*template.Template, error) {
 	return t, nil
 }
 
-// Frame is what the layout itself shows. Embed it in what a page is run with.
+// Frame is the data of the layout. The data of each page embeds it.
 type Frame struct {
-	Nav   string // the entry of the navigation that is open: "search", "status", or ""
-	Query string // in the search field at the top; pages that have their own set Bare
-	Bare  bool   // no search field at the top
-	Live  bool   // there is a status page to link to
+	Nav   string // current entry of the navigation: "search", "status", or ""
+	Query string // text in the search field at the top
+	Bare  bool   // no search field at the top, because the page has its own
+	Live  bool   // link to the status page
 	Notes []string
 }
 
-// sums are the first digits of the digest of each file, which are part of its URL:
-// a browser keeps a file for good, and asks for another when the program changes.
+// sums holds the first digits of each file's digest. They are part of its URL, so that
+// browsers can cache a file forever and still load a new one when the program changes.
 var sums = digests()
 
 func digests() map[string]string {
@@ -73,10 +73,10 @@ func digests() map[string]string {
 	return m
 }
 
-// URL is where a file is served.
+// URL returns the URL of a file.
 func URL(name string) string { return Prefix + name + "?v=" + sums[name] }
 
-// Handler serves the files, each by its own name. There is no list of them.
+// Handler serves the files by name, without a directory listing.
 func Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.URL.Path, Prefix)

@@ -8,14 +8,14 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// Axe judges pages by the rules of axe-core.
+// Axe checks pages by the rules of axe-core.
 type Axe struct {
 	tab    *Tab
 	script string
 }
 
-// Axe prepares it. The test skips if axe-core is not there. From now on the policies of
-// pages do not hold in the tab: they would keep axe-core out as well.
+// Axe prepares axe-core, and skips the test if it is missing. It turns off content security
+// policies in the tab, because they would block axe-core as well.
 func (b *Tab) Axe(t testing.TB) *Axe {
 	t.Helper()
 	name := os.Getenv("INDEXER_AXE")
@@ -24,7 +24,7 @@ func (b *Tab) Axe(t testing.TB) *Axe {
 	}
 	script, err := os.ReadFile(name)
 	if err != nil {
-		t.Skip("axe-core is not there: ", err)
+		t.Skip("cannot read axe-core: ", err)
 	}
 	b.Run(page.SetBypassCSP(true))
 	return &Axe{b, string(script)}
@@ -41,8 +41,8 @@ type violation struct {
 	} `json:"nodes"`
 }
 
-// Judge fails the test for each rule that the page in the tab breaks, whatever its
-// weight. Frames are pages of their own.
+// Judge fails the test for each rule that the page in the tab violates, whatever its
+// impact. It does not look into frames.
 func (a *Axe) Judge(label string) {
 	t := a.tab.t
 	t.Helper()

@@ -1,12 +1,12 @@
-// Package browsertest drives a real Chromium in tests of pages: it opens a tab, hears
-// what the browser complains of and asks for, looks at a page in several sizes and
-// colours, and has axe-core judge it.
+// Package browsertest drives a real Chromium in tests of pages: it opens a tab, records
+// the browser's complaints and requests, shows a page in several sizes and colour
+// schemes, and checks it with axe-core.
 //
-// Tests skip, saying so, where there is no browser or no axe-core. The environment:
+// Tests skip with a message if the browser or axe-core is missing. Environment variables:
 //
-//	INDEXER_BROWSER      the browser, where none is found as chromium
+//	INDEXER_BROWSER      path of the browser, if it is not found as chromium
 //	INDEXER_AXE          axe.min.js of axe-core
-//	INDEXER_SCREENSHOTS  a directory in which pictures are left
+//	INDEXER_SCREENSHOTS  directory for screenshots
 package browsertest
 
 import (
@@ -25,13 +25,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Bounds: a browser that hangs is no reason to wait for ever.
+// Limits, in case the browser hangs.
 const (
 	testTime = 10 * time.Minute
 	pageTime = 60 * time.Second
 )
 
-// Tab is a tab of a browser of its own, which ends with the test.
+// Tab is a tab in a browser of its own, which ends with the test.
 type Tab struct {
 	t   testing.TB
 	ctx context.Context
@@ -41,11 +41,11 @@ type Tab struct {
 	requests   []string
 }
 
-// Find is the path of a browser. The test skips if there is none.
+// Find returns the path of a browser, and skips the test if there is none.
 func Find(t testing.TB) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("a browser takes its time; not with -short")
+		t.Skip("skipping a slow browser test with -short")
 	}
 	if name := os.Getenv("INDEXER_BROWSER"); name != "" {
 		return name
@@ -55,7 +55,7 @@ func Find(t testing.TB) string {
 			return path
 		}
 	}
-	t.Skip("there is no Chromium here; install the package chromium, or name one with INDEXER_BROWSER")
+	t.Skip("no Chromium found; install the package chromium, or set INDEXER_BROWSER")
 	return ""
 }
 
@@ -63,7 +63,7 @@ func Find(t testing.TB) string {
 func Open(t testing.TB) *Tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(Find(t)), chromedp.WindowSize(1280, 900), chromedp.WSURLReadTimeout(testTime))
-	if os.Geteuid() == 0 { // its sandbox needs another user
+	if os.Geteuid() == 0 { // its sandbox does not work as root
 		options = append(options, chromedp.NoSandbox)
 	}
 	bounded, cancelTime := context.WithTimeout(t.Context(), testTime)
@@ -83,10 +83,10 @@ func Open(t testing.TB) *Tab {
 	return b
 }
 
-// Context is that of the tab, for what takes one.
+// Context returns the context of the tab.
 func (b *Tab) Context() context.Context { return b.ctx }
 
-// hear notes what the browser complains of, and what it asks for.
+// hear records complaints and requests of the browser.
 func (b *Tab) hear(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -106,7 +106,7 @@ func (b *Tab) hear(event any) {
 	}
 }
 
-// Run does things one after the other; one that fails ends the test.
+// Run runs actions in order; a failure ends the test.
 func (b *Tab) Run(actions ...chromedp.Action) {
 	b.t.Helper()
 	if err := chromedp.Run(b.ctx, actions...); err != nil {
@@ -114,7 +114,7 @@ func (b *Tab) Run(actions ...chromedp.Action) {
 	}
 }
 
-// Visit opens a page, and waits until it is there.
+// Visit opens a page and waits until it is ready.
 func (b *Tab) Visit(url string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, pageTime)
@@ -124,13 +124,13 @@ func (b *Tab) Visit(url string) {
 	}
 }
 
-// Eval puts the value of an expression on the page into a variable.
+// Eval evaluates an expression on the page and stores the value in a variable.
 func (b *Tab) Eval(expression string, into any) {
 	b.t.Helper()
 	b.Run(chromedp.Evaluate(expression, into))
 }
 
-// Await is Eval of a promise's value.
+// Await is like Eval, and awaits the promise that is the value of the expression.
 func (b *Tab) Await(expression string, into any) {
 	b.t.Helper()
 	b.Run(chromedp.Evaluate(expression, into, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
@@ -144,14 +144,14 @@ func (b *Tab) Until(expression string) {
 	}
 }
 
-// Complaints are errors and warnings so far, of scripts, console and policy.
+// Complaints returns the errors and warnings so far of scripts, console and policies.
 func (b *Tab) Complaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string(nil), b.complaints...)
 }
 
-// Quiet fails the test if the browser complained, or asked another server than this.
+// Quiet fails the test if the browser complained, or sent a request to any other server.
 func (b *Tab) Quiet(server string) {
 	b.t.Helper()
 	for _, c := range b.Complaints() {
@@ -161,7 +161,7 @@ func (b *Tab) Quiet(server string) {
 	defer b.mu.Unlock()
 	for _, r := range b.requests {
 		if !strings.HasPrefix(r, server+"/") && !strings.HasPrefix(r, "data:") && r != "about:blank" {
-			b.t.Errorf("the browser asked for %s", r)
+			b.t.Errorf("the browser requested %s", r)
 		}
 	}
 }

@@ -9,24 +9,23 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Look is a way of looking at a page.
+// Look is a window size and colour scheme.
 type Look struct {
 	Width, Height int64
-	Scheme        string // the colours that are liked: light or dark
+	Scheme        string // preferred colour scheme: light or dark
 }
 
-// String is part of the name of a picture.
+// String returns the part of a screenshot's name that identifies the look.
 func (l Look) String() string { return fmt.Sprintf("%d-%s", l.Width, l.Scheme) }
 
-// Looks are those in which every page is looked at: a desk and a phone, by day and by
-// night.
+// Looks are the looks in which every page is tested: desktop and phone, light and dark.
 var Looks = []Look{{1280, 900, "light"}, {1280, 900, "dark"}, {360, 780, "light"}, {360, 780, "dark"}}
 
-// narrowest is the width at which nothing may need scrolling to the side (WCAG 2.2,
-// success criterion 1.4.10).
+// narrowest is the width down to which a page must not need horizontal scrolling (WCAG
+// 2.2, success criterion 1.4.10).
 const narrowest = 320
 
-// Look sets how wide the window is, and which colours are liked.
+// Look sets the window size and the preferred colour scheme.
 func (b *Tab) Look(l Look) {
 	b.t.Helper()
 	b.Run(
@@ -35,8 +34,8 @@ func (b *Tab) Look(l Look) {
 	)
 }
 
-// Fits fails the test if the page is wider than the window, or than a narrow one, or if a
-// table in a card has to be scrolled in the window.
+// Fits fails the test if the page is wider than the window or than a window of the narrowest
+// width, or if a table in a card needs horizontal scrolling.
 func (b *Tab) Fits(label string, l Look) {
 	b.t.Helper()
 	for _, width := range []int64{l.Width, narrowest} {
@@ -55,10 +54,10 @@ func (b *Tab) Fits(label string, l Look) {
 	}
 }
 
-// WantsPictures reports whether pictures are to be left.
+// WantsPictures reports whether screenshots are wanted.
 func WantsPictures() bool { return os.Getenv("INDEXER_SCREENSHOTS") != "" }
 
-// Picture leaves a picture of the whole page, where pictures are wanted.
+// Picture saves a screenshot of the whole page if screenshots are wanted.
 func (b *Tab) Picture(name string) {
 	b.t.Helper()
 	if !WantsPictures() {

@@ -18,7 +18,7 @@ import (
 	"indexer/web/live"
 )
 
-// beside serves the status of a pipeline elsewhere.
+// beside serves the status of a pipeline in another process.
 func beside(t *testing.T, search func(context.Context) error, opts live.Options) (h http.Handler, end func()) {
 	t.Helper()
 	opts.Search = search
@@ -35,7 +35,7 @@ func ask(h http.Handler, path string) (status int, body string) {
 	return w.Code, w.Body.String()
 }
 
-// Beside another process a server is ready while it can search, and alive in any case.
+// Beside another process, a server is ready while it can search, and always healthy.
 func TestReadyBeside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var unable error
@@ -64,7 +64,7 @@ func TestReadyBeside(t *testing.T) {
 	})
 }
 
-// However many ask, one check is made at a time, and one that does not end is given up.
+// However many clients ask, one check runs at a time, and a check that hangs times out.
 func TestReadyIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var checks atomic.Int64
@@ -90,7 +90,7 @@ func TestReadyIsBounded(t *testing.T) {
 	})
 }
 
-// There are metrics of the process and of what is known of the pipeline.
+// Metrics cover this process and the last known state of the pipeline.
 func TestMetricsBeside(t *testing.T) {
 	h, end := beside(t, func(context.Context) error { return nil }, live.Options{})
 	defer end()
@@ -103,7 +103,7 @@ func TestMetricsBeside(t *testing.T) {
 	}
 }
 
-// handed is a pipeline that changes hands.
+// handed is a pipeline that moves to another process.
 type handed struct {
 	broken
 	now *repository.Pulse
@@ -115,9 +115,8 @@ func (h handed) Pulse() repository.Pulse {
 	return p
 }
 
-// While the pipeline changes hands nothing is said to be stopped, waiting or running; the
-// counters of the next process are not compared with those of the one before, and the
-// notes come with the events.
+// While the pipeline moves, the page shows nothing as stopped, waiting or running. It does
+// not compare counters of different processes, and notes come with the events.
 func TestPipelineChangesHands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()

@@ -23,9 +23,9 @@ func frontierWithReasons() *live.Frontier {
 	}}
 }
 
-// The page gets events and shows them: the graph has points, and figures of pages that
-// were loaded after it was opened. With INDEXER_SCREENSHOTS set to a directory, pictures
-// are left there.
+// The page receives and shows events: the graph has points, and the figures include pages
+// that were loaded after it was opened. INDEXER_SCREENSHOTS names a directory for
+// screenshots.
 func TestStatusInABrowser(t *testing.T) {
 	b := browsertest.Open(t)
 	r := openRepository(t)
@@ -61,7 +61,7 @@ func TestStatusInABrowser(t *testing.T) {
 	b.Quiet(server.URL)
 }
 
-// shortLabels: beside the graph there is room for so much.
+// shortLabels checks that the labels fit beside the graph.
 func shortLabels(t *testing.T, b *browsertest.Tab) {
 	t.Helper()
 	var labels []string
@@ -83,8 +83,8 @@ func (slowPages) FoundSince(time.Time) observers.Latency {
 	return observers.Latency{N: 7, P50: 17 * time.Second, P95: 40 * time.Minute, P99: time.Hour}
 }
 
-// axe-core finds nothing on the page, while figures move and before: with rows given
-// up on, with a pipeline that has stopped, with and without a crawl.
+// axe-core finds no violation on the page, before and while figures change: with dead
+// letters, with a stopped pipeline, with and without a crawl.
 func TestStatusAccessibility(t *testing.T) {
 	b := browsertest.Open(t)
 	axe := b.Axe(t)

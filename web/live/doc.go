@@ -1,26 +1,27 @@
-// Package live shows the pipeline at work: a status page that moves, Prometheus
-// metrics with the same figures, health checks, and profiles where they are wanted.
+// Package live shows the running pipeline: a status page that updates itself, Prometheus
+// metrics with the same figures, health checks, and optional profiles.
 //
-//	/status            page: observers drawn as the pipeline, how fresh the index is
-//	                   (the paper's Figure 7, live), frontier by host, disk
+//	/status            page: the observers as a pipeline, the freshness of the index
+//	                   (figure 7 of the paper, live), the frontier by host, disk space
 //	/status/events     the same as server-sent events
 //	/metrics           Prometheus text format
 //	/healthz, /readyz  the process is alive; the pipeline runs
 //	/debug/pprof/      profiles, only with Options.Profiles
 //
-// It is mounted in a web.Server, which adds security headers and credentials, or used
-// alone. Numbered invariants:
+// Mount it in a web.Server, which adds security headers and credentials, or use it
+// alone. Invariants:
 //
-//  1. One goroutine takes the pulse, once a second, whether one client looks or thirty:
-//     clients get bytes that were made once. Close ends it and every client, and waits.
-//  2. Everything is bounded: points by time, clients by number, each write to a client
-//     by time. A client that is slow misses nothing it could have drawn: it is sent all
-//     points after the last one it got.
-//  3. What costs a scan (frontier, dead letters, sizes on the disk) is read while
-//     somebody looks, and never more than a twentieth of the time.
-//  4. The page without scripts shows what the page with scripts shows first: all text is
-//     made here, by the same functions, and a script only puts it in place.
-//  5. Nothing from the web is in any of it but host names, as text.
-//  6. The number of series is bounded: labels are observers and a few words, never
+//  1. One goroutine takes the pulse once a second, however many clients there are, and
+//     encodes it once for all of them. Close ends the goroutine and all clients, and
+//     waits for them.
+//  2. Everything is bounded: the points by age, the clients by number, each write to a
+//     client by time. A slow client misses nothing: its next update holds all points
+//     since the last one it got.
+//  3. Figures that cost a scan (frontier, dead letters, disk usage) are read only while
+//     there are clients, and take at most a twentieth of the time.
+//  4. Without scripts, the page shows what it shows first with scripts: the same
+//     functions here make all text, and the script only puts it in place.
+//  5. Host names, as text, are the only content from the web.
+//  6. The number of series is bounded: labels are observers and a few fixed words, never
 //     hosts or URLs.
 package live

@@ -10,32 +10,32 @@ import (
 	"time"
 )
 
-// The times of a client.
+// Timing of the connection to a client.
 const (
-	heartbeat = 15 * time.Second // of silence, after which a comment is sent
-	writeTime = 10 * time.Second // for one message; who needs longer is cut off
-	comeBack  = 2 * time.Second  // after which a browser asks again
+	heartbeat = 15 * time.Second // of silence before a comment is sent
+	writeTime = 10 * time.Second // for one message, before the client is cut off
+	comeBack  = 2 * time.Second  // before a browser reconnects
 )
 
-// update is a message to a client: what the page shows, and the points of the graph
-// since the last message.
+// update is a message to a client: the view of the page, and the points of the graph since
+// the last message.
 type update struct {
 	View   json.RawMessage `json:"view"`
 	Points []point         `json:"points"`
 }
 
-// events sends what the page shows as it changes, as server-sent events (HTML living
-// standard, section 9.2), until the client goes or the server ends.
+// events sends updates as server-sent events (HTML living standard, section 9.2), until
+// the client disconnects or the server ends.
 //
-// The number of an event is that of its last point. A browser that comes back names
-// the last one it got, and is sent the points after it. A number that is not from here
-// (an earlier process, or anything else) gets it all points there are: a page draws
-// what it is sent by number, so that does no harm.
+// The ID of an event is the number of its last point. A browser that reconnects sends the
+// last ID that it got, and receives the points after it. An ID that is not ours, perhaps
+// from an earlier process, makes it receive all points. That does no harm, because the
+// page draws each number once.
 func (l *Live) events(w http.ResponseWriter, r *http.Request) {
 	m := l.monitor
 	if !m.enter(l.opts.Clients) {
 		w.Header().Set("Retry-After", "10")
-		say(w, http.StatusServiceUnavailable, fmt.Sprintf("%d clients follow the status already; the page itself can be reloaded", l.opts.Clients))
+		say(w, http.StatusServiceUnavailable, fmt.Sprintf("%d clients already follow the status, which is the limit; reload the page instead", l.opts.Clients))
 		return
 	}
 	defer m.leave()
@@ -46,7 +46,7 @@ func (l *Live) events(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // a proxy that gathers would deliver in heaps
+	h.Set("X-Accel-Buffering", "no") // keep proxies from buffering events
 	c := &client{w: w, control: http.NewResponseController(w)}
 	if r.Method == http.MethodHead {
 		return
@@ -57,10 +57,10 @@ func (l *Live) events(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(m.ctx, cancel)()
-	_ = c.follow(ctx, m, last) // it went, or was too slow: it may come back
+	_ = c.follow(ctx, m, last) // it disconnected or was too slow, and may reconnect
 }
 
-// client is one that follows.
+// client is a client of the events.
 type client struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -96,7 +96,7 @@ func (c *client) follow(ctx context.Context, m *monitor, last int64) error {
 	return nil
 }
 
-// send writes and flushes, in bounded time.
+// send writes and flushes within writeTime.
 func (c *client) send(b []byte) error {
 	if err := c.control.SetWriteDeadline(time.Now().Add(writeTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err

@@ -60,7 +60,7 @@ func follow(t *testing.T, server *httptest.Server, lastID string) *follower {
 	return &follower{t, bufio.NewReader(resp.Body), resp}
 }
 
-// next is the next event with data.
+// next returns the next event with data.
 func (f *follower) next() (e event) {
 	f.t.Helper()
 	for {
@@ -83,8 +83,8 @@ func (f *follower) next() (e event) {
 	}
 }
 
-// Events come by themselves, numbered by their last point; who comes back gets the
-// points after the last one, and who names a number that is not from here gets all.
+// Events are numbered by their last point. A client that reconnects gets the points after
+// the last one it got; a client with a foreign number gets all.
 func TestEventsGoOn(t *testing.T) {
 	_, server := watch(t, watched{openRepository(t), nil}, live.Options{})
 	f := follow(t, server, "")
@@ -106,7 +106,7 @@ func TestEventsGoOn(t *testing.T) {
 	}
 }
 
-// A client too many is refused, and let in when another has gone.
+// A client above the limit is refused, and admitted once another has gone.
 func TestEventsAreBounded(t *testing.T) {
 	_, server := watch(t, watched{openRepository(t), nil}, live.Options{Clients: 2})
 	a, b := follow(t, server, ""), follow(t, server, "")
@@ -126,7 +126,7 @@ func TestEventsAreBounded(t *testing.T) {
 	}
 }
 
-// A hundred at once get as many places as there are, and every one an answer.
+// Of a hundred concurrent clients, as many as the limit are admitted, and all get an answer.
 func TestManyFollowers(t *testing.T) {
 	_, server := watch(t, broken{}, live.Options{})
 	var mu sync.Mutex
@@ -148,7 +148,7 @@ func TestManyFollowers(t *testing.T) {
 	get(t, server, "/readyz", http.StatusOK)
 }
 
-// Close ends the events of all clients, and returns after it.
+// Close ends the events of all clients before it returns.
 func TestCloseEndsEvents(t *testing.T) {
 	l, server := watch(t, watched{openRepository(t), nil}, live.Options{})
 	f := follow(t, server, "")
@@ -161,7 +161,7 @@ func TestCloseEndsEvents(t *testing.T) {
 	}
 }
 
-// Why a pipeline has stopped may name a page, in whatever words.
+// The reason why a pipeline has stopped may include hostile text from a page.
 func TestHostileReasons(t *testing.T) {
 	_, server := watch(t, broken{fmt.Errorf("%w: row \"https://evil.example/<script>\u202e\x00\": %s", notify.ErrStopped, strings.Repeat("long ", 1000))}, live.Options{})
 	page := get(t, server, "/status", http.StatusOK)
@@ -173,7 +173,7 @@ func TestHostileReasons(t *testing.T) {
 	}
 }
 
-// What strangers named is shown as text, without what could turn it around.
+// Names chosen by strangers are shown as text, without characters that change its direction.
 func TestHostileHostNames(t *testing.T) {
 	frontier := &live.Frontier{HostsTotal: 1, Hosts: []live.Host{{Host: "<script>alert(1)</script>\u202egro.elpmaxe\x00", Why: strings.Repeat("long ", 100) + "\u2066"}}}
 	_, server := watch(t, watched{openRepository(t), frontier}, live.Options{})
@@ -192,7 +192,7 @@ func TestHostileHostNames(t *testing.T) {
 	}
 }
 
-// broken is a source with nothing to read but a pulse.
+// broken is a source that can only take a pulse.
 type broken struct{ notReady error }
 
 func (b broken) Pulse() repository.Pulse {
@@ -207,12 +207,12 @@ func (broken) Frontier(context.Context, int) (*live.Frontier, error) {
 	return nil, errors.New("no")
 }
 
-// What cannot be read is missing, and the rest is shown; of observers that the drawing
-// does not know, too.
+// Figures that cannot be read are missing; all others are shown, even for observers that
+// the drawing lacks.
 func TestBrokenSource(t *testing.T) {
 	_, server := watch(t, broken{notify.ErrPaused}, live.Options{})
 	page := get(t, server, "/status", http.StatusOK)
-	for _, want := range []string{"unheard-of", "paused: no observer runs", "<dd data-text=\"space/store\">not known</dd>", "<b data-text=\"o/unheard-of/backlog\">3</b>"} {
+	for _, want := range []string{"unheard-of", "paused: no observers run", "<dd data-text=\"space/store\">unknown</dd>", "<b data-text=\"o/unheard-of/backlog\">3</b>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not have %q:\n%s", want, page)
 		}

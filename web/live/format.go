@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// number groups digits by thousands, with thin spaces that do not break.
+// number groups digits by thousands with narrow no-break spaces.
 func number(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -15,7 +15,7 @@ func number(n int64) string {
 	return s
 }
 
-// things is a number of things: "1 conflict", "2 conflicts".
+// things formats a count: "1 conflict", "2 conflicts".
 func things(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -23,7 +23,7 @@ func things(n int64, one, many string) string {
 	return number(n) + " " + many
 }
 
-// span is a duration with two or three digits that count.
+// span formats a duration with two or three significant digits.
 func span(d time.Duration) string {
 	switch {
 	case d <= 0:
@@ -42,7 +42,7 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%.0f h", d.Hours())
 }
 
-// rate is a number per second.
+// rate formats a number per second.
 func rate(f float64) string {
 	switch {
 	case f <= 0:
@@ -53,11 +53,11 @@ func rate(f float64) string {
 	return number(int64(f+0.5)) + "/s"
 }
 
-// size is a number of bytes; below zero it is not known.
+// size formats a number of bytes; a negative number means unknown.
 func size(n int64) string {
 	switch {
 	case n < 0:
-		return "not known"
+		return "unknown"
 	case n < 10_000:
 		return number(n) + " B"
 	case n < 10_000_000:

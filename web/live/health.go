@@ -8,16 +8,16 @@ import (
 	"indexer/notify"
 )
 
-// healthy: whoever gets an answer at all knows that the process is alive.
+// healthy always answers 200: any answer shows that the process is alive.
 func healthy(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") }
 
-// ready answers 200 while the store is open and observers run, and else 503. It asks
-// the pipeline itself, not what was seen of it a second ago. Reasons are few words:
-// they need no credentials.
+// ready answers 200 while the store is open and observers run, and 503 otherwise. It asks
+// the pipeline itself rather than relying on the last pulse. It gives only a brief reason,
+// because the check needs no credentials.
 func (l *Live) ready(w http.ResponseWriter, _ *http.Request) {
 	switch err := l.monitor.source.Pulse().NotReady; {
 	case l.monitor.ctx.Err() != nil:
-		say(w, http.StatusServiceUnavailable, "ending")
+		say(w, http.StatusServiceUnavailable, "shutting down")
 	case errors.Is(err, notify.ErrPaused):
 		say(w, http.StatusServiceUnavailable, "the pipeline is paused")
 	case err != nil:
@@ -27,9 +27,9 @@ func (l *Live) ready(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// eitherReady asks whichever decides whether the server is ready: the pipeline here, or
-// the search while the pipeline is elsewhere. A pipeline that goes elsewhere between the
-// two questions is no failure.
+// eitherReady checks the pipeline if it runs in this process, and otherwise the search.
+// The pipeline may move to another process between the two checks, so a pulse that is
+// unknown leads to the search as well.
 func (l *Live) eitherReady(search http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if l.opts.Elsewhere == nil || l.opts.Elsewhere() || errors.Is(l.monitor.source.Pulse().NotReady, ErrUnknown) {
@@ -45,5 +45,5 @@ func say(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, err := io.WriteString(w, text+"\n")
-	_ = err // whoever asked has gone
+	_ = err // the client has gone
 }

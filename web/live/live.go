@@ -12,23 +12,23 @@ import (
 
 // Options of New. Zero fields take defaults.
 type Options struct {
-	// Clients is how many may follow the events at a time; 32.
+	// Clients is the maximum number of concurrent clients of the events; default 32.
 	Clients int
-	// Profiles serves /debug/pprof/. They tell much of a process, and cost it.
+	// Profiles serves /debug/pprof/. Profiles reveal much about a process and slow it down.
 	Profiles bool
-	// Search tells whether searches are answered. It is for a server that shows the
-	// pipeline of another process: that is ready while it can search, whatever becomes of
-	// the other. nil: ready is who has a pipeline that runs.
+	// Search checks whether searches work. It is for a server that shows the pipeline of
+	// another process: such a server is ready while it can search, whatever happens to the
+	// other process. If nil, the server is ready while its own pipeline runs.
 	Search func(context.Context) error
-	// Elsewhere says whether the pipeline is that of another process just now, for a
-	// server that may take it over; nil: always, if Search is set.
+	// Elsewhere reports whether another process has the pipeline now, for a server that
+	// may take it over. If it is nil and Search is set, another process always has it.
 	Elsewhere func() bool
-	// Notes gives what is shown at the top of the page; nil: nothing.
+	// Notes returns the notes at the top of the page; nil means none.
 	Notes func() []string
 	Log   *zap.Logger
 }
 
-// Live watches a source and shows it.
+// Live watches a source and serves its status.
 type Live struct {
 	monitor *monitor
 	opts    Options
@@ -36,10 +36,10 @@ type Live struct {
 	metrics http.Handler
 }
 
-// New begins to watch. Close ends it.
+// New starts to watch a source, until Close.
 func New(source Source, opts Options) (*Live, error) {
 	if source == nil {
-		return nil, errors.New("web/live: there is nothing to watch")
+		return nil, errors.New("web/live: the source is nil")
 	}
 	if opts.Clients <= 0 {
 		opts.Clients = 32
@@ -60,11 +60,11 @@ func New(source Source, opts Options) (*Live, error) {
 	return l, nil
 }
 
-// Close ends watching, and every client's events, and waits for the watching. The
-// source may be closed after it.
+// Close stops watching, ends the events of all clients, and waits for its goroutines. The
+// source may be closed afterwards.
 func (l *Live) Close() { l.monitor.stop() }
 
-// Mounts are the handlers by pattern, as web.Options.Mounts wants them.
+// Mounts returns the handlers by pattern, for web.Options.Mounts.
 func (l *Live) Mounts() map[string]http.Handler {
 	mounts := map[string]http.Handler{
 		"/status":        http.HandlerFunc(l.status),
@@ -87,11 +87,11 @@ func (l *Live) Mounts() map[string]http.Handler {
 	return mounts
 }
 
-// Open are the paths that need no credentials: those a supervisor asks.
+// Open returns the paths that need no credentials: the health checks of a supervisor.
 func Open() []string { return []string{"/healthz", "/readyz"} }
 
-// Handler is all of Mounts, for use without a web.Server. It adds no security headers
-// and asks for no credentials.
+// Handler serves all of Mounts without a web.Server. It adds no security headers and
+// requires no credentials.
 func (l *Live) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, handler := range l.Mounts() {

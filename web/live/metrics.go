@@ -12,47 +12,47 @@ import (
 	"indexer/notify"
 )
 
-// metric describes a series; value says what it is for each set of labels.
+// metric describes a series.
 func metric(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("indexer_"+name, help, labels, nil)
 }
 
-// The series, named as Prometheus wants it: base units, _total for what only grows.
-// docs/observability.md lists them, and docs/grafana draws them.
+// The series, named by the conventions of Prometheus: base units, and _total for counters.
+// docs/observability.md lists them, and docs/grafana has a dashboard.
 var (
 	observerRuns      = metric("observer_runs_total", "Committed runs of an observer.", "observer")
-	observerRows      = metric("observer_rows_total", "Rows that an observer was run on and committed.", "observer")
-	observerRetries   = metric("observer_retries_total", "Rows given back for another run after a conflict or a failure.", "observer")
-	observerConflicts = metric("observer_conflicts_total", "Runs of an observer that met a conflict.", "observer")
+	observerRows      = metric("observer_rows_total", "Rows in committed runs of an observer.", "observer")
+	observerRetries   = metric("observer_retries_total", "Rows returned for another run after a conflict or a failure.", "observer")
+	observerConflicts = metric("observer_conflicts_total", "Runs of an observer that ended in a conflict.", "observer")
 	observerFailures  = metric("observer_failures_total", "Runs of an observer that failed.", "observer")
-	observerGaveUp    = metric("observer_gave_up_total", "Rows that an observer has given up on since the process began.", "observer")
-	observerDead      = metric("observer_dead_letters", "Rows that an observer has given up on, and that nobody has seen to.", "observer")
-	observerBacklog   = metric("observer_backlog_rows", "Rows that wait for an observer or are being run.", "observer")
-	observerRunning   = metric("observer_running_rows", "Rows that an observer is being run on.", "observer")
-	observerOldest    = metric("observer_oldest_wait_seconds", "How long the row has waited that has waited longest.", "observer")
-	observerTook      = metric("observer_run_duration_seconds", "How long committed runs took, from begin to commit.", "observer")
-	observerWaited    = metric("observer_wait_duration_seconds", "From hearing of a notification to the run, of the first row of each run.", "observer")
+	observerGaveUp    = metric("observer_gave_up_total", "Rows that an observer has given up on since the process started.", "observer")
+	observerDead      = metric("observer_dead_letters", "Dead letters of an observer: rows it gave up on, neither retried nor discarded.", "observer")
+	observerBacklog   = metric("observer_backlog_rows", "Rows that wait for an observer or are being processed.", "observer")
+	observerRunning   = metric("observer_running_rows", "Rows that an observer is processing.", "observer")
+	observerOldest    = metric("observer_oldest_wait_seconds", "Age of the oldest notification that waits for the observer.", "observer")
+	observerTook      = metric("observer_run_duration_seconds", "Duration of committed runs, from begin to commit.", "observer")
+	observerWaited    = metric("observer_wait_duration_seconds", "Time from receiving a notification to the run, for the first row of each run.", "observer")
 
-	pagesFound   = metric("fetch_to_searchable_seconds", "From the commit of a changed fetch until the page can be found (Percolator paper, figure 7).")
-	pagesWaiting = metric("pages_waiting", "Pages that were loaded and cannot be found yet.")
+	pagesFound   = metric("fetch_to_searchable_seconds", "Time from the commit of a changed fetch until the page is searchable (Percolator paper, figure 7).")
+	pagesWaiting = metric("pages_waiting", "Pages that were loaded and are not searchable yet.")
 
 	txnsBegun     = metric("transactions_begun_total", "Transactions begun.")
 	txnsCommitted = metric("transactions_committed_total", "Transactions committed.")
-	txnsConflicts = metric("transactions_conflicts_total", "Transactions that met a conflict.")
-	txnsResolved  = metric("transactions_resolved_total", "Cells of other transactions that were rolled forward or back.", "direction")
-	txnsLockWaits = metric("transactions_lock_waits_total", "Times that a reader waited for a lock.")
-	txnsRunning   = metric("transactions_running", "Transactions under way.")
+	txnsConflicts = metric("transactions_conflicts_total", "Transactions that ended in a conflict.")
+	txnsResolved  = metric("transactions_resolved_total", "Locks of other transactions that were rolled forward or back.", "direction")
+	txnsLockWaits = metric("transactions_lock_waits_total", "Number of times that a reader waited for a lock.")
+	txnsRunning   = metric("transactions_running", "Running transactions.")
 
-	pipelineUp     = metric("pipeline_running", "1 while observers run, 0 while the pipeline is paused or has stopped.")
-	storeBytes     = metric("store_size_bytes", "What the store takes on the disk.")
-	indexBytes     = metric("index_size_bytes", "What the index files take on the disk.")
-	freeBytes      = metric("disk_free_bytes", "What may still be written to the disk.")
-	collected      = metric("garbage_collected_records_total", "Records that this process has collected.", "kind")
-	frontierURLs   = metric("frontier_urls", "URLs that the crawl has before it: never fetched, or to be visited again.", "state")
-	frontierHosts  = metric("frontier_hosts", "Hosts that have something waiting.")
-	crawlPages     = metric("crawl_pages_total", "Pages that the crawl in this process has fetched.")
-	crawlPaused    = metric("crawl_paused", "1 while the crawl makes no requests, as the disk is nearly full or the like.")
-	statusReadable = metric("status_readable", "1 if sizes, dead letters and frontier could be read; where 0 they are missing or old.")
+	pipelineUp     = metric("pipeline_running", "1 while observers run, 0 while the pipeline is paused or stopped.")
+	storeBytes     = metric("store_size_bytes", "Disk space used by the store.")
+	indexBytes     = metric("index_size_bytes", "Disk space used by the index files.")
+	freeBytes      = metric("disk_free_bytes", "Disk space available for writing.")
+	collected      = metric("garbage_collected_records_total", "Records that garbage collection has removed in this process.", "kind")
+	frontierURLs   = metric("frontier_urls", "URLs in the frontier: never fetched, or due for a revisit.", "state")
+	frontierHosts  = metric("frontier_hosts", "Hosts with URLs in the frontier.")
+	crawlPages     = metric("crawl_pages_total", "Pages fetched by the crawl in this process.")
+	crawlPaused    = metric("crawl_paused", "1 while the crawl makes no requests, for example because the disk is nearly full.")
+	statusReadable = metric("status_readable", "1 if the last reading of sizes, dead letters and frontier succeeded; if 0, they are missing or stale.")
 )
 
 // descriptions lists all series.
@@ -66,8 +66,8 @@ var descriptions = []*prometheus.Desc{
 // collector reads the source when it is scraped. It is a prometheus.Collector.
 type collector struct{ monitor *monitor }
 
-// metricsHandler serves the collector, with what the Go runtime and the system know of
-// the process. Scrapes beyond a few at a time are refused.
+// metricsHandler serves the collector together with the usual metrics of the Go runtime
+// and the process. It refuses all but a few concurrent scrapes.
 func metricsHandler(m *monitor, r *prometheus.Registry) (http.Handler, error) {
 	for _, c := range []prometheus.Collector{collector{m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
 		if err := r.Register(c); err != nil {
@@ -77,14 +77,14 @@ func metricsHandler(m *monitor, r *prometheus.Registry) (http.Handler, error) {
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 2 * slowTime}), nil
 }
 
-// Describe lists the series.
+// Describe sends the descriptions of all series.
 func (c collector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range descriptions {
 		to <- d
 	}
 }
 
-// Collect reads them.
+// Collect reads the source and sends all samples.
 func (c collector) Collect(to chan<- prometheus.Metric) {
 	s := sampler{to}
 	p := c.monitor.source.Pulse()
@@ -118,10 +118,10 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// sampler makes samples.
+// sampler sends samples.
 type sampler struct{ to chan<- prometheus.Metric }
 
-// put hands a sample over, or the reason why there is none, which the scrape tells.
+// put sends a sample, or the error that the scrape then reports.
 func (s sampler) put(d *prometheus.Desc, m prometheus.Metric, err error) {
 	if err != nil {
 		m = prometheus.NewInvalidMetric(d, err)
@@ -167,10 +167,10 @@ func (s sampler) observer(o notify.Stats) {
 	s.histogram(observerWaited, o.Waited, o.Observer)
 }
 
-// slow samples what cost a scan.
+// slow samples the figures that cost a scan.
 func (s sampler) slow(v slow) {
 	s.gauge(statusReadable, truth(v.err == nil))
-	if v.dead == nil { // nothing could be read yet
+	if v.dead == nil { // nothing has been read yet
 		return
 	}
 	s.gauge(storeBytes, float64(v.space.Store))

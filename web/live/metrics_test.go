@@ -54,8 +54,8 @@ func frontierOfTest() *live.Frontier {
 	return &live.Frontier{New: 12, Revisits: 3, HostsTotal: 2, Running: true, Pages: 7, Hosts: []live.Host{{Host: "a.example", New: 12}}}
 }
 
-// The text is what Prometheus reads, follows its conventions, and has the numbers that
-// the pipeline itself tells. No label has a host or URL in it.
+// The metrics parse as Prometheus text, follow its conventions, and agree with the
+// pipeline's own figures. No label holds a host or URL.
 func TestMetrics(t *testing.T) {
 	r := openRepository(t)
 	_, server := watch(t, watched{r, frontierOfTest()}, live.Options{})
@@ -128,8 +128,8 @@ func valueOf(f *dto.MetricFamily, label, value string) float64 {
 
 var metricName = regexp.MustCompile(`\b(indexer|go|process)_[a-z0-9_]+`)
 
-// Every query of the dashboard names series that are served, by labels that they have;
-// every series of ours is documented.
+// Every query of the dashboard uses series and labels that are served, and every series of
+// ours is documented.
 func TestDashboardAndDocuments(t *testing.T) {
 	r := openRepository(t)
 	_, server := watch(t, watched{r, frontierOfTest()}, live.Options{})
@@ -186,7 +186,7 @@ func TestDashboardAndDocuments(t *testing.T) {
 	}
 }
 
-// exprs finds all queries in the JSON of a dashboard.
+// exprs returns all queries in the JSON of a dashboard.
 func exprs(t *testing.T, b []byte) (list []string) {
 	t.Helper()
 	var v any
@@ -213,7 +213,7 @@ func exprs(t *testing.T, b []byte) (list []string) {
 	return list
 }
 
-// Alive is not ready: a pipeline that stopped, or is paused, is the first only.
+// A process whose pipeline has stopped or is paused is healthy but not ready.
 func TestHealth(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -239,7 +239,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// Profiles are there with the option only, and never the command line.
+// Profiles are served only with the option, and never the command line.
 func TestProfiles(t *testing.T) {
 	_, without := watch(t, broken{}, live.Options{})
 	get(t, without, "/debug/pprof/", http.StatusNotFound)

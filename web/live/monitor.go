@@ -11,39 +11,39 @@ import (
 	"indexer/repository"
 )
 
-// The times of a monitor.
+// Timing of the monitor.
 const (
 	every     = time.Second
-	keep      = 10 * time.Minute // of points
+	keep      = 10 * time.Minute // age of the oldest point
 	rateOver  = 10               // ticks over which rates are taken
 	spanOver  = 60               // ticks over which durations of runs are taken
 	slowEvery = 10 * time.Second
-	slowShare = 20              // a slow reading takes at most a twentieth of the time
-	slowTime  = 5 * time.Second // and at most so long
+	slowShare = 20              // slow readings take at most a twentieth of the time
+	slowTime  = 5 * time.Second // limit of a slow reading
 )
 
-// point is a second of the graph.
+// point is one second of the graph.
 type point struct {
 	Seq int64 `json:"seq"`
 	At  int64 `json:"t"` // milliseconds since 1970
-	// How long the pages took, in ms, that were found in this second; absent if none.
+	// Latency in ms of the pages that became searchable in this second; absent if none.
 	P50   *float64 `json:"p50,omitempty"`
 	P95   *float64 `json:"p95,omitempty"`
 	Found int64    `json:"n"`
-	// Backlog is rows waiting or running.
+	// Backlog counts the rows that wait or run.
 	Backlog int `json:"backlog"`
 }
 
-// slow is what costs a scan.
+// slow holds the figures that cost a scan.
 type slow struct {
-	read     time.Time // when
+	read     time.Time // time of the last reading
 	space    repository.Space
 	dead     map[string]int
 	frontier *Frontier
-	err      error // of the last reading; the rest is from before
+	err      error // of the last reading; what failed keeps its old value
 }
 
-// monitor takes the pulse and tells those who wait.
+// monitor takes the pulse once a second and wakes the clients.
 type monitor struct {
 	source Source
 	notes  func() []string
@@ -52,14 +52,14 @@ type monitor struct {
 	mu      sync.Mutex
 	seq     int64
 	points  []point
-	pulses  []repository.Pulse // the last spanOver+1 of one opening, the newest last
+	pulses  []repository.Pulse // the last spanOver+1 of one opening of the store, newest last
 	message []byte             // of the newest pulse
 	fresh   chan struct{}      // closed and replaced with each pulse
 	clients int
 
-	reading sync.Mutex    // held by whoever reads slowly
+	reading sync.Mutex    // held during a slow reading
 	slow    slow          // guarded by mu
-	another chan struct{} // the slow part is of a process that is gone
+	another chan struct{} // slow is from a process that has ended
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -93,7 +93,7 @@ func (m *monitor) run() {
 	}
 }
 
-// tick takes the pulse, and makes what clients will be sent.
+// tick takes the pulse and encodes the message to the clients.
 func (m *monitor) tick() {
 	p := m.source.Pulse()
 	m.mu.Lock()
@@ -119,7 +119,7 @@ func (m *monitor) tick() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if n := len(m.pulses); n > 0 && !m.pulses[n-1].Opened.Equal(p.Opened) {
-		// Another process tells now, and its counters began anew: nothing can be compared.
+		// Pulses now come from another process, whose counters started at zero.
 		m.pulses = nil
 		select {
 		case m.another <- struct{}{}:
@@ -141,10 +141,10 @@ func (m *monitor) tick() {
 	m.fresh = make(chan struct{})
 }
 
-// milliseconds, to the microsecond.
+// milliseconds has microsecond precision.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// readSlowly keeps the slow part fresh while there are clients.
+// readSlowly keeps the slow figures fresh while there are clients.
 func (m *monitor) readSlowly() {
 	timer := time.NewTimer(slowEvery)
 	defer timer.Stop()
@@ -160,7 +160,7 @@ func (m *monitor) readSlowly() {
 		m.mu.Lock()
 		watched := m.clients > 0
 		if age == 0 {
-			m.slow.read = time.Time{} // for who is not here yet
+			m.slow.read = time.Time{} // so that the next client gets new figures
 		}
 		m.mu.Unlock()
 		rest := slowEvery
@@ -173,9 +173,9 @@ func (m *monitor) readSlowly() {
 	}
 }
 
-// refresh reads the slow part again if it is older than asked for, and returns it. Of
-// several callers one reads, the others wait for it. Without an answer in time it is
-// what it was.
+// refresh returns the slow figures, and first reads them again if they are older than
+// age. One caller reads at a time; the others wait for its result. Figures that cannot be
+// read within slowTime keep their old values.
 func (m *monitor) refresh(ctx context.Context, age time.Duration) slow {
 	m.reading.Lock()
 	defer m.reading.Unlock()
@@ -189,17 +189,17 @@ func (m *monitor) refresh(ctx context.Context, age time.Duration) slow {
 	defer cancel()
 	defer context.AfterFunc(m.ctx, cancel)()
 	if err := s.readFrom(ctx, m.source); err != nil && m.ctx.Err() == nil {
-		m.log.Warn("the status lacks figures", zap.Error(err))
+		m.log.Warn("cannot read all figures of the status", zap.Error(err))
 	}
 	s.read = time.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.slow = s
-	m.message = encodeView(m.viewLocked()) // or who follows next would be shown what was before
+	m.message = encodeView(m.viewLocked()) // so that the next client sees the new figures
 	return s
 }
 
-// readFrom reads each part; what cannot be read stays as it was.
+// readFrom reads each figure; one that cannot be read keeps its old value.
 func (s *slow) readFrom(ctx context.Context, source Source) error {
 	space, err := source.Space()
 	if err == nil {
@@ -217,26 +217,26 @@ func (s *slow) readFrom(ctx context.Context, source Source) error {
 	return s.err
 }
 
-// after is the newest message, the points after one of them, and a channel that is
+// after returns the newest message, the points after number seq, and a channel that is
 // closed when there is more.
 func (m *monitor) after(seq int64) (message []byte, points []point, fresh <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	from := 0
-	if n := len(m.points); n > 0 && seq <= m.seq { // a number of the future is of an earlier process
+	if n := len(m.points); n > 0 && seq <= m.seq { // a number beyond ours is from an earlier process
 		from = int(min(max(seq-m.points[0].Seq+1, 0), int64(n)))
 	}
 	return m.message, append([]point(nil), m.points[from:]...), m.fresh
 }
 
-// view is what the page shows now.
+// view returns the current view.
 func (m *monitor) view() view {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.viewLocked()
 }
 
-// enter counts a client, if there is room for it.
+// enter admits a client unless there are already most.
 func (m *monitor) enter(most int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -48,7 +48,7 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// fileURL is where a file is served; it changes with what is in it.
+// fileURL returns the URL of a file, which changes with its content.
 func fileURL(name string) (string, error) {
 	b, err := files.ReadFile("files/" + name)
 	if err != nil {
@@ -75,14 +75,14 @@ func newStatusPage() (*statusPage, error) {
 	return &statusPage{t}, nil
 }
 
-// shownPage is what the template is run with.
+// shownPage is the data of the template.
 type shownPage struct {
 	assets.Frame
 	view
 	Stages []stage
 }
 
-// slowAge is how old figures that cost a scan may be on a page that is opened.
+// slowAge is the maximum age of figures that cost a scan when a page is opened.
 const slowAge = 10 * time.Second
 
 func (l *Live) status(w http.ResponseWriter, r *http.Request) {
@@ -91,11 +91,11 @@ func (l *Live) status(w http.ResponseWriter, r *http.Request) {
 	var b bytes.Buffer
 	p := shownPage{Frame: assets.Frame{Nav: "status", Live: true, Notes: v.Noted}, view: v, Stages: v.stages}
 	if err := l.page.template.ExecuteTemplate(&b, "layout", p); err != nil {
-		l.opts.Log.Error("the status page could not be made", zap.Error(err))
-		say(w, http.StatusInternalServerError, "something went wrong here; the log of the server says more")
+		l.opts.Log.Error("cannot render the status page", zap.Error(err))
+		say(w, http.StatusInternalServerError, "internal error; see the server's log for details")
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, err := w.Write(b.Bytes())
-	_ = err // whoever asked has gone
+	_ = err // the client has gone
 }

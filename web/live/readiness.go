@@ -8,19 +8,19 @@ import (
 	"go.uber.org/zap"
 )
 
-// The bounds of a check: anybody may ask for one, so it is made by one at a time, and
-// what it found holds for a moment.
+// The bounds of a check. Anybody may request one, so only one runs at a time, and its
+// result is reused for checkAge.
 const (
 	checkTime = 2 * time.Second
 	checkAge  = 500 * time.Millisecond
 )
 
-// readiness answers whether something works.
+// readiness answers whether a check passes.
 type readiness struct {
 	check func(context.Context) error
 	log   *zap.Logger
 
-	turn chan struct{} // held by who checks, and reads what follows
+	turn chan struct{} // held during a check; guards the fields below
 	at   time.Time
 	last error
 }
@@ -43,7 +43,7 @@ func (r *readiness) err(ctx context.Context) error {
 	if !r.at.IsZero() && time.Since(r.at) < checkAge {
 		return r.last
 	}
-	// Who asks may go; the answer is for others as well.
+	// The client may disconnect, but others will use the result.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTime)
 	defer cancel()
 	r.last = r.check(ctx)

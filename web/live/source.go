@@ -9,39 +9,39 @@ import (
 	"indexer/repository"
 )
 
-// Source is what is shown. *repository.Repository has all but Frontier.
+// Source provides the figures. *repository.Repository implements all of it but Frontier.
 type Source interface {
-	// Pulse and FoundSince cost little: they are asked every second.
+	// Pulse and FoundSince are cheap: they are called every second.
 	Pulse() repository.Pulse
 	FoundSince(time.Time) observers.Latency
 	// Space, DeadCount and Frontier cost a scan.
 	Space() (repository.Space, error)
 	DeadCount(ctx context.Context) (map[string]int, error)
-	// Frontier tells of the crawl, with so many hosts at most; nil if there is none.
+	// Frontier describes the crawl, with at most so many hosts; nil if there is no crawl.
 	Frontier(ctx context.Context, hosts int) (*Frontier, error)
 }
 
-// ErrUnknown is wrapped in the NotReady of a pulse that is an old one, as the pipeline
-// cannot be asked just now: nothing is known against it, and what it had to do may be done.
-var ErrUnknown = errors.New("not known just now")
+// ErrUnknown is wrapped in NotReady of a pulse that is out of date, because the pipeline
+// cannot be reached: it may be running well, and its backlog may be done.
+var ErrUnknown = errors.New("currently unknown")
 
-// TopHosts is how many hosts of a frontier are shown.
+// TopHosts is the number of frontier hosts that are shown.
 const TopHosts = 12
 
-// Frontier is what a crawl has before it.
+// Frontier describes what a crawl still has to fetch.
 type Frontier struct {
-	New, Revisits int // URLs never fetched; URLs to be visited again
+	New, Revisits int // URLs never fetched; URLs to revisit
 	HostsTotal    int
 	Hosts         []Host // those with the most waiting
-	// Running says that the crawl runs in this process, Paused why it makes no requests
-	// for the moment.
+	// Running says that the crawl runs in this process. Paused says why it makes no
+	// requests at the moment.
 	Running   bool
 	Paused    string
-	PerSecond float64 // pages, while it runs
+	PerSecond float64 // pages, while the crawl runs
 	Pages     int64
 }
 
-// Host is what waits at one host, and why.
+// Host counts the URLs that wait at one host, and says why they wait.
 type Host struct {
 	Host          string
 	New, Revisits int

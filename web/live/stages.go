@@ -6,25 +6,24 @@ import (
 	"indexer/notify"
 )
 
-// stage is a column of the drawing: observers that work side by side.
+// stage is a column of the pipeline: observers that work side by side.
 type stage struct {
 	Name      string
 	Observers []string
 }
 
-// The drawing of the pipeline, in the order in which a page goes through it
-// (docs/observers.md). Observers that are not here have a column of their own at the
-// end.
+// drawing is the pipeline in the order in which a page passes through it
+// (docs/observers.md). Observers that are missing here share a column at the end.
 var drawing = []stage{
 	{"parse", []string{"document"}},
 	{"cluster and link", []string{"cluster", "links"}},
-	{"pass on", []string{"spread", "forward"}},
+	{"propagate", []string{"spread", "forward"}},
 	{"rank", []string{"rank", "rerank", "settle"}},
 	{"export", []string{"index", "count"}},
 	{"find new URLs", []string{"discover", "ready"}},
 }
 
-// stagesOf draws the observers there are.
+// stagesOf sorts the observers into stages.
 func stagesOf(all []notify.Stats) (list []stage) {
 	left := make([]string, 0, len(all))
 	for _, o := range all {
@@ -43,7 +42,7 @@ func stagesOf(all []notify.Stats) (list []stage) {
 		}
 	}
 	if len(left) > 0 {
-		list = append(list, stage{"others", left})
+		list = append(list, stage{"other", left})
 	}
 	return list
 }

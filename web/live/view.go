@@ -10,21 +10,21 @@ import (
 	"indexer/repository"
 )
 
-// view is what the page shows, as text, and what a script needs to draw it. The page
-// is rendered from it, and clients are sent it every second.
+// view is the content of the page: texts, and what the script needs for drawing. The page
+// is rendered from it, and clients receive it every second.
 type view struct {
 	At    string `json:"at"`
 	State string `json:"state"` // good, warn or bad
-	// Text goes by name into the elements of the page that ask for it.
+	// Text holds the text of elements, by the name in their data-text attribute.
 	Text map[string]string `json:"text"`
 	// Level marks elements by name: "", "busy", "warn" or "bad".
 	Level map[string]string `json:"level"`
 	// Bars are widths in percent.
 	Bars  map[string]float64 `json:"bars"`
 	Hosts []hostRow          `json:"hosts"`
-	// Crawls says that there is a frontier to show.
+	// Crawls says whether there is a frontier to show.
 	Crawls bool `json:"crawls"`
-	// Noted stands at the top of the page.
+	// Noted are the notes at the top of the page.
 	Noted []string `json:"notes"`
 
 	stages []stage
@@ -37,7 +37,7 @@ type hostRow struct {
 	Why      string `json:"why"`
 }
 
-// viewLocked is called with mu held, and at least one pulse taken.
+// viewLocked makes the view. The caller holds mu and has taken at least one pulse.
 func (m *monitor) viewLocked() view {
 	now := m.pulses[len(m.pulses)-1]
 	v := view{
@@ -59,11 +59,11 @@ func (m *monitor) viewLocked() view {
 	return v
 }
 
-// isUnknown reports whether a pulse is an old one.
+// isUnknown reports whether a pulse is out of date.
 func isUnknown(p repository.Pulse) bool { return errors.Is(p.NotReady, ErrUnknown) }
 
-// forget takes out what was true of the moment of an old pulse and may not be any more;
-// counts and durations stay.
+// forget removes the momentary values of a pulse that is out of date. Counts and durations
+// stay.
 func (v *view) forget(old repository.Pulse) {
 	const unknown = "–"
 	for _, name := range []string{"fresh/waiting", "fresh/rate", "backlog", "frontier/speed"} {
@@ -81,7 +81,7 @@ func (v *view) forget(old repository.Pulse) {
 func (v *view) addState(now repository.Pulse, f *Frontier) {
 	switch {
 	case errors.Is(now.NotReady, notify.ErrPaused):
-		v.State, v.Text["state"] = "warn", "paused: no observer runs"
+		v.State, v.Text["state"] = "warn", "paused: no observers run"
 	case isUnknown(now):
 		v.State, v.Text["state"] = "warn", shown(now.NotReady.Error())
 	case now.NotReady != nil:
@@ -93,14 +93,14 @@ func (v *view) addState(now repository.Pulse, f *Frontier) {
 	}
 }
 
-// addFreshness tells how long pages take to be found: of the last ten minutes, or, if
-// there were none, of all.
+// addFreshness adds the time until pages are searchable: over the last ten minutes or, if
+// no page became searchable in them, since the process started.
 func (v *view) addFreshness(m *monitor, now repository.Pulse) {
 	l := m.source.FoundSince(now.Time.Add(-keep))
 	v.Text["fresh/over"] = "the last 10 minutes"
 	if l.N == 0 {
 		l = m.source.FoundSince(time.Time{})
-		v.Text["fresh/over"] = "this process so far"
+		v.Text["fresh/over"] = "since the process started"
 	}
 	for name, d := range map[string]time.Duration{"p50": l.P50, "p95": l.P95, "p99": l.P99} {
 		v.Text["fresh/"+name] = "–"
@@ -117,8 +117,8 @@ func (v *view) addFreshness(m *monitor, now repository.Pulse) {
 	}
 }
 
-// before is the pulse of so many ticks ago, or the oldest there is, and how long ago
-// that was.
+// before returns the pulse from so many ticks ago, or the oldest one, and its age in
+// seconds.
 func (m *monitor) before(ticks int) (p repository.Pulse, seconds float64) {
 	n := len(m.pulses)
 	p = m.pulses[max(n-1-ticks, 0)]
@@ -145,7 +145,7 @@ func (v *view) addObservers(m *monitor, now repository.Pulse) {
 				v.Level[o.Observer] = "busy"
 			}
 		}
-		if i < len(earlier.Observers) { // of another process nothing was known at first
+		if i < len(earlier.Observers) { // the first pulses of another process have no observers
 			if t := o.Took.Since(earlier.Observers[i].Took); t.N() > 0 {
 				took, waited = t, o.Waited.Since(earlier.Observers[i].Waited)
 			}
@@ -163,7 +163,7 @@ func (v *view) addObservers(m *monitor, now repository.Pulse) {
 	v.Text["committed"] = things(now.Txns.Committed, "transaction committed", "transactions committed")
 }
 
-// quantiles are the median and the 95th percentile of a distribution.
+// quantiles formats the median and the 95th percentile of a distribution.
 func quantiles(d notify.Distribution) string {
 	if d.N() == 0 {
 		return "–"
@@ -188,7 +188,7 @@ func (v *view) addTroubles(o notify.Stats, dead int) {
 func (v *view) addSpace(s *slow) {
 	unknown := "…"
 	if !s.read.IsZero() {
-		unknown = "not known"
+		unknown = "unknown"
 	}
 	for _, name := range []string{"store", "index", "free", "collected", "kept"} {
 		v.Text["space/"+name] = unknown
@@ -197,12 +197,12 @@ func (v *view) addSpace(s *slow) {
 		return
 	}
 	v.Text["space/store"], v.Text["space/index"], v.Text["space/free"] = size(s.space.Store), size(s.space.Index), size(s.space.Free)
-	v.Text["space/collected"] = "this process collects none"
+	v.Text["space/collected"] = "not by this process"
 	if s.space.Collects {
 		c := &s.space.Collected
 		v.Text["space/collected"] = number(int64(c.Versions+c.Deletions)) + " old versions, " + number(int64(c.Rollbacks+c.LockOnly+c.Acks)) + " other records"
 	}
-	v.Text["space/kept"] = "what is in use"
+	v.Text["space/kept"] = "only what is in use"
 	if !s.space.SafeAt.IsZero() && s.space.Kept > 0 {
 		v.Text["space/kept"] = "since " + s.space.SafeAt.UTC().Format("2 Jan 15:04:05") + " UTC"
 	}
@@ -217,7 +217,7 @@ func (v *view) addFrontier(f *Frontier) {
 	}
 	v.Crawls = true
 	v.Text["frontier/new"], v.Text["frontier/revisits"], v.Text["frontier/hosts"] = number(int64(f.New)), number(int64(f.Revisits)), number(int64(f.HostsTotal))
-	v.Text["frontier/speed"] = "not running here"
+	v.Text["frontier/speed"] = "not running in this process"
 	if f.Running {
 		v.Text["frontier/speed"] = rate(f.PerSecond) + ", " + number(f.Pages) + " pages so far"
 	}
@@ -226,8 +226,8 @@ func (v *view) addFrontier(f *Frontier) {
 	}
 }
 
-// shown bounds a text that strangers may have had a hand in, and takes control
-// characters out, those that turn the direction of writing included.
+// shown makes a text that strangers may have influenced safe to show: it bounds its length
+// and removes control characters, including those that change the direction of writing.
 func shown(s string) string {
 	const most = 160
 	kept := make([]rune, 0, most)
@@ -244,7 +244,7 @@ func shown(s string) string {
 
 func encodeView(v view) []byte {
 	b, err := json.Marshal(v)
-	if err != nil { // maps of strings and numbers: it cannot be
+	if err != nil { // impossible for maps of strings and numbers
 		return []byte("{}")
 	}
 	return b

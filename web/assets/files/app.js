@@ -1,6 +1,6 @@
-// Keys for those who like them. Without this file everything works all the same.
-//   /      the search field      j k    the next and the previous result
-//   Esc    leaves the field      d      what is known of the result
+// Keyboard shortcuts. Everything works without this file.
+//   /      focus the search field      j k    next and previous result
+//   Esc    leave the search field      d      details of the result
 (function () {
   "use strict";
   var field = document.querySelector("input[data-focus]");

@@ -1,5 +1,5 @@
-// Puts what the server sends into the page, and draws the graph. All text is made by
-// the server; without this file the page shows the figures of the moment it was made.
+// Shows the updates that the server sends, and draws the graph. The server makes all
+// text. Without this file the page shows the figures as of when it was loaded.
 (function () {
   "use strict";
   var page = document.querySelector("[data-events]");
@@ -47,7 +47,7 @@
     body.replaceChildren(rows);
   }
 
-  // Notes are replaced only when they change: screen readers read them out.
+  // Notes are replaced only when they change, because screen readers announce each replacement.
   function note(notes) {
     var box = document.querySelector("[data-notes]");
     var shown = Array.from(box.children, function (e) { return e.textContent; });
@@ -60,10 +60,10 @@
     }));
   }
 
-  // Points are kept by number: what is sent again, or by another process, is drawn once.
+  // Points are kept by number, so that a point that is sent twice is drawn once.
   function take(more) {
     if (more.length === 0) return;
-    if (points.length && more[0].t > points[points.length - 1].t && more[0].seq <= points[points.length - 1].seq) points = []; // the server began anew
+    if (points.length && more[0].t > points[points.length - 1].t && more[0].seq <= points[points.length - 1].seq) points = []; // the server restarted
     var known = points.length ? points[points.length - 1].seq : 0;
     more.forEach(function (p) { if (p.seq > known) points.push(p); });
     points = points.slice(-KEEP);
@@ -80,7 +80,7 @@
     return ms < 1000 ? ms + " ms" : ms < 1000000 ? ms / 1000 + " s" : Math.round(ms / 60000) + " min";
   }
 
-  // Runs of points that are near each other are joined by a line.
+  // runs splits the points where more than five seconds lie between two of them; a line joins the points of a run.
   function runs(list) {
     var all = [], run = [];
     list.forEach(function (p) {
@@ -112,7 +112,7 @@
     function x(t) { return left + (width - left - right) * (t - begin) / (end - begin); }
     function y(ms) { return floor - (floor - top) * Math.log(Math.max(ms, low) / low) / Math.log(high / low); }
     var svg = node("svg", { viewBox: "0 0 " + width + " " + height, role: "img" });
-    svg.setAttribute("aria-label", "How long pages took from loaded to searchable, second by second, over the last minutes; the figures above tell the same.");
+    svg.setAttribute("aria-label", "Time from load to searchable, per second, over the last minutes. The figures above give the same values.");
     for (var ms = low; ms <= high * 1.01; ms *= 10) {
       svg.appendChild(node("line", { "class": "rule", x1: left, x2: width - right, y1: y(ms), y2: y(ms) }));
       svg.appendChild(node("text", { x: left - 8, y: y(ms) + 4, "text-anchor": "end" }, span(Number(ms.toPrecision(1)))));
@@ -138,12 +138,12 @@
       var back = run.slice().reverse().map(function (p) { return "L" + x(p.t).toFixed(1) + " " + y(p.p50).toFixed(1); }).join("");
       svg.appendChild(node("path", { "class": "band", d: line("p95") + back + "Z" }));
       ["p95", "p50"].forEach(function (name) {
-        // A line of no length shows as a dot, by its round ends.
+        // The round caps make a line of zero length a dot.
         svg.appendChild(node("path", { "class": name, d: line(name) + (run.length === 1 ? "h.01" : "") }));
       });
     });
     if (!seen.length) {
-      svg.appendChild(node("text", { "class": "none", x: (left + width - right) / 2, y: (top + floor) / 2, "text-anchor": "middle" }, "no page has become searchable in this time"));
+      svg.appendChild(node("text", { "class": "none", x: (left + width - right) / 2, y: (top + floor) / 2, "text-anchor": "middle" }, "no page became searchable in this period"));
     }
     graph.setAttribute("data-points", points.length);
     canvas.replaceChildren(svg);
@@ -163,7 +163,7 @@
     page.setAttribute("data-updates", Number(page.getAttribute("data-updates") || 0) + 1);
   });
   source.addEventListener("error", function () {
-    link.textContent = source.readyState === EventSource.CLOSED ? "– no more news; reload the page" : "– connecting again";
+    link.textContent = source.readyState === EventSource.CLOSED ? "– disconnected; reload the page" : "– reconnecting";
     link.hidden = false;
   });
   window.addEventListener("resize", redraw);
