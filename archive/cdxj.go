@@ -41,7 +41,8 @@ func newEntry(u page.URL, f *page.Fetch, digest string, from, to int64) entry {
 	return e
 }
 
-// writeIndex writes the index of a complete file, sorted, under its name at once.
+// writeIndex writes the sorted index of a complete file. The index appears under its
+// name at once, by a rename.
 func writeIndex(path, file string, entries []entry) (err error) {
 	slices.SortStableFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), a.time.Compare(b.time))

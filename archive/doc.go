@@ -1,11 +1,12 @@
-// Package archive records what a crawl fetches as WARC/1.1 files, for other tools
-// and for replay: a warcinfo record first, then for each exchange its request and
-// its response as received, 304s as revisits; beside each file a CDXJ index.
+// Package archive records what a crawl fetches as WARC/1.1 files, for other tools and
+// for replay. Each file begins with a warcinfo record; each exchange follows with its
+// request and its response as received, 304s as revisit records. Each file has a CDXJ
+// index beside it.
 //
-// An exchange is handed to the operating system before the fetch is loaded. So
-// whatever the repository knows is in the archive too, also after a kill: replaying
-// the archive gives the same index. A file has its name once it is complete; until
-// then it is called NAME.open. What a killed run left is completed when the next one
-// begins: a record that was cut is taken off, so that other tools can read the file
-// to its end, and the index is made.
+// An exchange is handed to the operating system before the fetch is loaded. So the
+// archive has whatever the repository knows, even after a kill: replaying the archive
+// gives the same index. A file gets its name once it is complete; until then it is
+// called NAME.open. The next run completes what a killed run left: it cuts off a
+// partial record, so that other tools can read the file to its end, and writes the
+// index.
 package archive

@@ -15,7 +15,7 @@ import (
 	"indexer/warc"
 )
 
-// maxFile is the size in bytes at which a new file is begun.
+// maxFile is the size in bytes at which a new file begins.
 const maxFile = 1 << 30
 
 // Recorder writes exchanges to the files of a directory. It implements
@@ -33,7 +33,7 @@ type Recorder struct {
 	index  []entry
 }
 
-// Open makes the directory if it is not there, and completes the files that a
+// Open creates the directory if it does not exist, and completes the files that a
 // killed run left open.
 func Open(dir, userAgent string) (*Recorder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -45,14 +45,13 @@ func Open(dir, userAgent string) (*Recorder, error) {
 	return &Recorder{dir: dir, agent: userAgent, now: time.Now, limit: maxFile}, nil
 }
 
-// escapeGlob keeps a directory's own name from being a pattern.
+// escapeGlob keeps a directory's name from acting as a pattern.
 func escapeGlob(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// Record writes an exchange and returns once the operating system has it. A
-// result that failed is left out: what came was no whole response, and there is
-// nothing true to write.
+// Record writes an exchange and returns once the operating system has it. It leaves out
+// a failed result: there is no whole response to write.
 func (r *Recorder) Record(_ context.Context, u page.URL, res *fetch.Result) error {
 	if res.Class != fetch.OK {
 		return nil
@@ -101,7 +100,7 @@ func (r *Recorder) write(u page.URL, at time.Time, fn func(*warc.File) (entry, e
 	return nil
 }
 
-// begin creates the next file: PREFIX-time-serial, as crawlers name them.
+// begin creates the next file, named PREFIX-time-serial as crawlers do.
 func (r *Recorder) begin() error {
 	for {
 		r.serial++

@@ -13,16 +13,16 @@ import (
 	"indexer/warc"
 )
 
-// A killed run leaves NAME.open. All exchanges that were acknowledged are complete
-// in it. Behind them there may be a part of one that was not: half a gzip member, at
-// which most tools stop with an error. It is cut off, and the index, which is kept in
-// memory until a file is complete, is made from the file. The order is
+// A killed run leaves NAME.open. All acknowledged exchanges are complete in it. A
+// partial record may follow: half a gzip member, at which most tools stop with an
+// error. Recovery cuts it off, and builds the index, which is kept in memory until a
+// file is complete, from the file. The order is
 //
-//  1. the file is cut behind its last complete record,
-//  2. its index is written, under its name at once,
-//  3. the file gets its name.
+//   1. cut the file behind its last complete record,
+//   2. write its index, under its name at once,
+//   3. give the file its name.
 //
-// A kill in between leaves NAME.open, and all of it is done again.
+// A kill in between leaves NAME.open, and the next run does all of it again.
 
 // recoverFiles completes the files that killed runs left in a directory.
 func recoverFiles(dir string) error {
@@ -45,7 +45,7 @@ func recoverFile(path string) error {
 		return err
 	}
 	if end == 0 {
-		return os.Remove(path) // there is no record in it
+		return os.Remove(path) // it has no record
 	}
 	if err := cutAt(path, end); err != nil {
 		return err
@@ -56,14 +56,14 @@ func recoverFile(path string) error {
 	return os.Rename(path, name)
 }
 
-// survey reads a file to its end: what its index has to say, and where its last
+// survey reads a file to its end. It returns the index entries and where the last
 // complete record ends, 0 if there is none.
 func survey(path string) (entries []entry, end int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, 0, err
 	}
-	// A response is as large as the fetcher let it be, which is not known here.
+	// The fetcher's limit on responses is not known here.
 	r, err := warc.Open(path, warc.Options{MaxBody: math.MaxInt32, NoDigests: true})
 	if err != nil {
 		return nil, 0, err
@@ -86,7 +86,7 @@ func survey(path string) (entries []entry, end int64, err error) {
 		}
 		endsAt(rec.Offset)
 		if rec.Damage != "" {
-			// Files of ours are damaged by a kill only, at their end.
+			// Only a kill damages our files, and only at the end.
 			return entries, rec.Offset, nil
 		}
 		if open, err = entryOf(rec); err != nil {
@@ -94,7 +94,7 @@ func survey(path string) (entries []entry, end int64, err error) {
 		}
 		end = info.Size()
 	}
-	// What is not even a record is told as a problem only.
+	// Bytes that do not form a record appear only as a problem.
 	for _, p := range r.Problems() {
 		if isTail := open == nil || p.Offset > open.from; isTail && p.Record == "" {
 			end = min(end, p.Offset)
@@ -104,7 +104,7 @@ func survey(path string) (entries []entry, end int64, err error) {
 	return entries, end, nil
 }
 
-// entryOf is the index's line for a record, nil for a request.
+// entryOf returns the index entry for a record; nil for a request.
 func entryOf(rec *warc.Record) (*entry, error) {
 	if rec.Type != "response" && rec.Type != "revisit" {
 		return nil, nil
@@ -118,12 +118,12 @@ func entryOf(rec *warc.Record) (*entry, error) {
 		digest = warc.PayloadDigest(nil)
 	}
 	from := rec.Offset
-	f, _ := rec.Fetch() // a body that does not decode: the header is what counts here
+	f, _ := rec.Fetch() // the body may not decode; only the header matters here
 	e := newEntry(u, &f, digest, from, 0)
 	return &e, nil
 }
 
-// cutAt shortens a file, if it is longer, and makes that durable.
+// cutAt shortens a file to size, and syncs it.
 func cutAt(path string, size int64) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

@@ -41,7 +41,7 @@ func (f *Frontier) Add(ctx context.Context, found crawler.Finding) (sum crawler.
 	return sum, nil
 }
 
-// add adds a part of a finding, and notes the hosts that have got something due.
+// add adds a part of a finding and notes the hosts that now have something due.
 func (f *Frontier) add(ctx context.Context, tx *txn.Txn, part crawler.Finding, hosts map[string]bool) (added crawler.Added, err error) {
 	params := newParameters(tx)
 	for _, found := range part.URLs {
@@ -72,14 +72,14 @@ type finding struct {
 	url         page.URL
 	depth, hops int
 	source      string
-	// kept is whether it is taken even if its parameters make no difference; several,
-	// whether it was found with others that differ in those only.
+	// kept takes the URL even if its parameters make no difference; several says that
+	// it was found with others that differ only in those parameters.
 	kept, several bool
 }
 
-// offer adds a URL if it is taken and new, or brings it closer if it is known at
-// a greater depth. It returns the URL that was added: the one found, or the one that
-// the rules want in its stead (without a session id); "" if there is nothing new.
+// offer adds a URL if the rules take it and it is new, or brings it closer if it is
+// known at a greater depth. It returns the URL that was added: the one found, or the
+// one that the rules want instead (without a session id); "" if nothing is new.
 func offer(ctx context.Context, tx *txn.Txn, rules Decider, params *parameters, f finding) (page.URL, error) {
 	old, known, err := ReadEntry(ctx, tx, f.url)
 	if err != nil {
@@ -99,8 +99,8 @@ func offer(ctx context.Context, tx *txn.Txn, rules Decider, params *parameters, 
 		if d.Instead == "" || d.Instead == f.url {
 			return "", nil
 		}
-		// A redirect to the very URL that another was taken for counts as a hop, so
-		// that the two cannot send us round in circles.
+		// A redirect to the URL that was taken instead of it counts as a hop, so that
+		// the two cannot send us round in circles.
 		f.url = d.Instead
 		f.hops++
 		return offer(ctx, tx, rules, params, f)
@@ -124,7 +124,7 @@ func offer(ctx context.Context, tx *txn.Txn, rules Decider, params *parameters, 
 	return f.url, nil
 }
 
-// nearer is approach for the URL that is fetched in the place of another.
+// nearer is approach for the URL that is fetched in place of another.
 func nearer(ctx context.Context, tx *txn.Txn, rules Decider, u page.URL, depth int) error {
 	e, known, err := ReadEntry(ctx, tx, u)
 	if err != nil || !known {
@@ -133,9 +133,9 @@ func nearer(ctx context.Context, tx *txn.Txn, rules Decider, u page.URL, depth i
 	return approach(ctx, tx, rules, u, e, depth)
 }
 
-// approach lowers the depth of a known URL; what it links to is then looked at
-// again, as that may have come into reach. A URL that was never fetched is weighed
-// again: whoever links to it has most likely changed its rank.
+// approach lowers the depth of a known URL. Discover then looks at its links again, as
+// they may have come into reach. A URL that was never fetched is also weighed again:
+// the new link to it has most likely changed its rank.
 func approach(ctx context.Context, tx *txn.Txn, rules Decider, u page.URL, old schema.FrontierEntry, depth int) error {
 	now := old
 	now.Depth = min(old.Depth, depth)

@@ -12,11 +12,11 @@ import (
 	"indexer/txn"
 )
 
-// Asked is a URL that somebody wants visited now.
+// Asked is a URL that a user wants visited now.
 type Asked struct {
 	URL page.URL `json:"url"`
-	// Due is whether it is the next that its host is asked for, as far as is known; Why
-	// says why it is not.
+	// Due reports whether the URL is the next one requested from its host, as far as is
+	// known; if not, Why says why.
 	Due bool   `json:"due"`
 	Why string `json:"why,omitempty"`
 }
@@ -24,17 +24,17 @@ type Asked struct {
 // askedNote is why such a URL is due.
 const askedNote = "asked for by name (--again)"
 
-// Again makes URLs due now, whatever their schedule says, before all others of their
-// hosts. Scope and robots.txt hold all the same, as far as it is known; what it says by
-// the time of the visit decides. URLs that the crawl does not know are added. It is
-// one transaction for each.
+// Again makes URLs due now, ahead of all others of their hosts and whatever their
+// schedule says. Scope still applies, and so does robots.txt as far as it is known; its
+// content at the time of the visit decides. URLs that the crawl does not know are
+// added. Each URL takes one transaction.
 func Again(ctx context.Context, db *txn.DB, urls []page.URL, now time.Time) ([]Asked, error) {
 	config, seeds, ok, err := ReadConfig(ctx, db)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		return nil, fmt.Errorf("frontier: there is no crawl in this repository: begin one with seeds")
+		return nil, fmt.Errorf("frontier: there is no crawl in this repository: start one with seeds")
 	}
 	rules, err := NewRules(db, config, seeds)
 	if err != nil {
@@ -69,7 +69,7 @@ func askAgain(ctx context.Context, tx *txn.Txn, rules *Rules, u page.URL, now ti
 		}
 		e = schema.FrontierEntry{Depth: from.depth, Source: "asked for by name"}
 	}
-	// What is known was found by the rules on traps to be none.
+	// A URL that is known has passed the trap rules before.
 	d := rules.Scope.Explain(u, e.Depth)
 	if d.OK && !known && d.Rule != "scope.seed" {
 		if d, err = rules.Traps.Explain(ctx, u); err != nil {
@@ -100,7 +100,7 @@ func askAgain(ctx context.Context, tx *txn.Txn, rules *Rules, u page.URL, now ti
 	return "", nil
 }
 
-// beforeAll is a time at which a revisit is the first of its host.
+// beforeAll returns a time at which a revisit comes first in its host's queue.
 func beforeAll(ctx context.Context, tx *txn.Txn, host string, now time.Time) (time.Time, error) {
 	prefix := schema.QueueRevisits(host)
 	err := tx.ScanPrefix(ctx, schema.GroupQueue, prefix, func(row string, _ []txn.Version) error {
@@ -116,7 +116,7 @@ func beforeAll(ctx context.Context, tx *txn.Txn, host string, now time.Time) (ti
 	return now, err
 }
 
-// askedFirst puts the URLs that somebody asked for before the others.
+// askedFirst puts the URLs that a user asked for before the others.
 func askedFirst(jobs []crawler.Job) (asked, others []crawler.Job) {
 	for _, j := range jobs {
 		if r, ok := j.Ref.(ref); ok && r.entry.Asked {
@@ -128,7 +128,7 @@ func askedFirst(jobs []crawler.Job) (asked, others []crawler.Job) {
 	return slices.Clip(asked), others
 }
 
-// CameOf says what came of URLs that were asked for, since the time at which they were.
+// CameOf says what came of URLs that were asked for at the time since.
 func CameOf(ctx context.Context, db *txn.DB, list []Asked, since time.Time) (came []Came, err error) {
 	for _, a := range list {
 		c := Came{URL: a.URL, Why: a.Why}
@@ -144,10 +144,10 @@ func CameOf(ctx context.Context, db *txn.DB, list []Asked, since time.Time) (cam
 	return came, nil
 }
 
-// Came is what came of a URL that was asked for.
+// Came is the outcome for a URL that was asked for.
 type Came struct {
 	URL page.URL `json:"url"`
-	// Visit is the visit that was made; nil if there was none, and Why says why.
+	// Visit is the visit that was made. If there was none it is nil, and Why says why.
 	Visit *PastVisit `json:"visit,omitempty"`
 	Why   string     `json:"why,omitempty"`
 }

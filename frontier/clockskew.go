@@ -9,11 +9,11 @@ import (
 	"indexer/txn"
 )
 
-// maxAhead is longer than any visit is planned ahead: intervals are a year at most.
+// maxAhead is longer than any visit is planned ahead: intervals are at most a year.
 const maxAhead = 400 * 24 * time.Hour
 
 // clockSkew reads revisits that are due so late that a wrong clock must have planned
-// them: they are due now, and the visit plans the next one by the clock as it is.
+// them. They are due now, and the visit plans the next one by the current clock.
 func (f *Frontier) clockSkew(ctx context.Context, tx *txn.Txn, host string, now time.Time, n int) ([]crawler.Job, error) {
 	prefix := schema.QueueRevisits(host)
 	var jobs []crawler.Job

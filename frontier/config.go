@@ -13,8 +13,8 @@ import (
 	"indexer/txn"
 )
 
-// Config says how far a crawl goes. It is kept in the repository, so that
-// whatever finds new URLs later decides alike, with or without a crawler running.
+// Config says how far a crawl goes. It is stored in the repository, so that every
+// process that finds URLs later decides alike, with or without a crawler running.
 type Config struct {
 	Scope    string   `json:"scope"`     // page, host, domain or any
 	MaxDepth int      `json:"max_depth"` // links from a seed; negative: no limit
@@ -27,7 +27,7 @@ type Config struct {
 func (c Config) scope() scope.Config {
 	kind, err := scope.ParseKind(c.Scope)
 	if err != nil {
-		kind = scope.Host // Validate has said so before
+		kind = scope.Host // Validate has reported this
 	}
 	return scope.Config{Kind: kind, MaxDepth: max(c.MaxDepth, scope.NoMaxDepth), Include: c.Include, Exclude: c.Exclude}
 }
@@ -41,7 +41,8 @@ func (c Config) Validate() error {
 	return err
 }
 
-// ReadConfig reads the kept settings and seeds; false if there was never a crawl.
+// ReadConfig reads the stored settings and seeds; ok is false if there was never a
+// crawl.
 func ReadConfig(ctx context.Context, db *txn.DB) (c Config, seeds []page.URL, ok bool, err error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
@@ -59,14 +60,14 @@ func ReadConfig(ctx context.Context, db *txn.DB) (c Config, seeds []page.URL, ok
 	return c, seeds, true, err
 }
 
-// keptConfig reads the kept settings, the zero value if there are none.
+// keptConfig reads the stored settings; the zero value if there are none.
 func keptConfig(ctx context.Context, tx *txn.Txn) (c Config, err error) {
 	v, err := tx.Get(ctx, schema.AppRow, schema.CrawlConfig)
 	if err != nil || !v.Exists {
 		return c, err
 	}
 	if err := json.Unmarshal(v.Data, &c); err != nil {
-		return c, fmt.Errorf("frontier: kept settings of the crawl: %w", err)
+		return c, fmt.Errorf("frontier: stored settings of the crawl: %w", err)
 	}
 	return c, nil
 }
@@ -85,7 +86,7 @@ func readSeeds(ctx context.Context, db *txn.DB) (seeds []page.URL, err error) {
 	return seeds, err
 }
 
-// keepSeeds keeps seeds and queues those that are new.
+// keepSeeds stores seeds and queues the new ones.
 func keepSeeds(ctx context.Context, db *txn.DB, seeds []page.URL) error {
 	for chunk := range slices.Chunk(seeds, addChunk) {
 		_, err := db.Run(ctx, func(tx *txn.Txn) error {
@@ -97,7 +98,7 @@ func keepSeeds(ctx context.Context, db *txn.DB, seeds []page.URL) error {
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("frontier: keep seeds: %w", err)
+			return fmt.Errorf("frontier: store seeds: %w", err)
 		}
 	}
 	return nil
@@ -122,7 +123,7 @@ func keepSeed(ctx context.Context, tx *txn.Txn, u page.URL) error {
 	return nil
 }
 
-// seeded brings a URL to depth 0 that was known before.
+// seeded moves a URL that was known before to depth 0.
 func seeded(tx *txn.Txn, u page.URL, old schema.FrontierEntry) error {
 	if old.Depth == 0 {
 		return nil
@@ -136,8 +137,8 @@ func seeded(tx *txn.Txn, u page.URL, old schema.FrontierEntry) error {
 	return nil
 }
 
-// lookAgain wakes discover at every page and redirect, some at a time. One that is in
-// the middle of a page's links begins anew.
+// lookAgain wakes discover for every page and redirect, in chunks. A page whose links
+// are partly offered starts over.
 func lookAgain(ctx context.Context, db *txn.DB) error {
 	const chunk = 500
 	for from := ""; ; {
@@ -164,8 +165,8 @@ func lookAgain(ctx context.Context, db *txn.DB) error {
 	}
 }
 
-// offerAgain has discover offer what a page points at from the beginning, even if it is in
-// the middle of the page's links.
+// offerAgain has discover offer all targets of a page from the first one, even if it
+// has offered a part of them.
 func offerAgain(ctx context.Context, tx *txn.Txn, row string) error {
 	discovery, err := tx.Get(ctx, row, schema.Discovery)
 	if err != nil {

@@ -14,20 +14,19 @@ import (
 	"indexer/txn"
 )
 
-// Crawl is what a process knows of the crawl in its repository: the rules by
-// which URLs are taken, and whom to tell of hosts with something to fetch.
+// Crawl is what a process knows of the crawl in its repository: the rules that admit
+// URLs, and the function to call when a host has something to fetch.
 type Crawl struct {
-	// Ranks order the new URLs of a host, besides their depth; nil: they are all alike.
-	// To be set before Resume.
+	// Ranks order a host's new URLs, besides their depth. If nil, all rank alike. Set
+	// it before Resume.
 	Ranks Ranks
 
 	rules atomic.Pointer[Rules]
 	wake  atomic.Pointer[func(host string)]
 }
 
-// Resume takes up the rules that are kept, and returns the observers of a crawl.
-// Without a crawl in the repository there are none, unless begin says that there
-// is going to be one.
+// Resume loads the stored rules and returns the observers of a crawl. If the repository
+// has no crawl, it returns none, unless begin says that one is about to start.
 func (c *Crawl) Resume(ctx context.Context, db *txn.DB, begin bool) ([]notify.Observer, error) {
 	config, seeds, ok, err := ReadConfig(ctx, db)
 	if err != nil || !ok && !begin {
@@ -43,8 +42,8 @@ func (c *Crawl) Resume(ctx context.Context, db *txn.DB, begin bool) ([]notify.Ob
 	return Observers(c, c.tell), nil
 }
 
-// Decide implements Decider. Before the rules are known nothing is taken; Begin
-// looks at everything again once they are.
+// Decide implements Decider. It rejects every URL until the rules are known; Begin then
+// looks at everything again.
 func (c *Crawl) Decide(ctx context.Context, u page.URL, depth int) (scope.Decision, error) {
 	if r := c.rules.Load(); r != nil {
 		return r.Decide(ctx, u, depth)
@@ -68,10 +67,10 @@ func (c *Crawl) Rank(ctx context.Context, tx *txn.Txn, u page.URL) (float64, err
 	return c.Ranks(ctx, tx, u)
 }
 
-// Rules are the rules in force, nil if there is no crawl.
+// Rules returns the rules in force, nil if there is no crawl.
 func (c *Crawl) Rules() *Rules { return c.rules.Load() }
 
-// Wake sets whom to tell of hosts that have got something to fetch.
+// Wake sets the function to call when a host has something to fetch.
 func (c *Crawl) Wake(wake func(host string)) { c.wake.Store(&wake) }
 
 func (c *Crawl) tell(host string) {
@@ -80,11 +79,11 @@ func (c *Crawl) tell(host string) {
 	}
 }
 
-// Begin sets how far the crawl goes, adds seeds to those of earlier runs, and
-// takes up the rules that follow. If anything has changed, every page that is
-// known is looked at again, for links that have come into scope.
+// Begin sets how far the crawl goes, adds seeds to those of earlier runs, and puts the
+// resulting rules in force. If anything has changed, it looks at every known page
+// again, for links that have come into scope.
 //
-// The settings are taken out first and kept last: after a crash in between there
+// It deletes the settings first and stores them last: after a crash in between there
 // are none, and the next Begin does everything again.
 func (c *Crawl) Begin(ctx context.Context, db *txn.DB, config Config, seeds []page.URL) error {
 	data, err := json.Marshal(config)
@@ -116,7 +115,7 @@ func (c *Crawl) Begin(ctx context.Context, db *txn.DB, config Config, seeds []pa
 	return keepConfig(ctx, db, data)
 }
 
-// takeUp puts the rules in force that follow from settings and the kept seeds.
+// takeUp puts the rules in force that follow from the settings and the stored seeds.
 func (c *Crawl) takeUp(ctx context.Context, db *txn.DB, config Config) error {
 	all, err := readSeeds(ctx, db)
 	if err != nil {
@@ -129,7 +128,7 @@ func (c *Crawl) takeUp(ctx context.Context, db *txn.DB, config Config) error {
 	return err
 }
 
-// keptness is how far settings and seeds are those that are kept.
+// keptness says how far settings and seeds equal the stored ones.
 type keptness uint8
 
 const (
@@ -138,7 +137,7 @@ const (
 	keptAll
 )
 
-// isKept compares settings and seeds with those that are kept.
+// isKept compares settings and seeds with the stored ones.
 func isKept(ctx context.Context, db *txn.DB, config []byte, seeds []page.URL) (keptness, error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
@@ -164,8 +163,8 @@ func isKept(ctx context.Context, db *txn.DB, config []byte, seeds []page.URL) (k
 	return same, nil
 }
 
-// withoutLimit is encoded settings without the limit of pages per host; nil if they
-// cannot be read.
+// withoutLimit returns encoded settings without the limit of pages per host; nil if
+// they cannot be read.
 func withoutLimit(data []byte) []byte {
 	var c Config
 	if json.Unmarshal(data, &c) != nil {
@@ -189,7 +188,7 @@ func keepConfig(ctx context.Context, db *txn.DB, data []byte) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("frontier: keep settings: %w", err)
+		return fmt.Errorf("frontier: store settings: %w", err)
 	}
 	return nil
 }

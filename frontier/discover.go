@@ -10,29 +10,29 @@ import (
 	"indexer/txn"
 )
 
-// Observers are those by which a crawl finds new URLs.
+// Observers returns the observers by which a crawl finds new URLs.
 //
 //	discover  watches  frontier:discover (weak), at URL rows
 //	          reads    doc:links, doc:frames, url:state, frontier:entry, url:discovery of the
 //	                   page; entries of its targets
 //	          writes   entries and queue rows of targets that are new; url:discovery
-//	          wakes    ready (weak) of their hosts; itself (weak), to go on
+//	          wakes    ready (weak) of their hosts; itself (weak), to continue
 //	ready     watches  host:ready (weak)
 //	          tells    the crawler, which looks into the host's queue
 //	relook    watches  host:relook (weak), at host rows
 //	          reads    entries of the host; writes those that had lapsed
 //	          wakes    discover at its pages, ready, and itself until it is done
 //
-// Discover also compares pages that differ in a query parameter only, and learns from
-// that which parameters make no difference; see parameters.go.
+// Discover also compares pages that differ in one query parameter, and learns from them
+// which parameters make no difference; see parameters.go.
 //
-// That a host has got work is told by a notification of its own, and not by
-// discover, because discover's transaction has not committed yet when it could.
+// Ready is an observer of its own because discover cannot tell the crawler of new work:
+// its transaction has not committed yet.
 //
-// A run of discover offers one part of a page's links (schema/parts.go), and with the
-// first all else. If there are more parts, url:discovery says which is next, of which
-// version of the links and from which depth: if either is another by then, the page is
-// offered from the beginning.
+// A run of discover offers one part of a page's links (schema/parts.go); the first run
+// also offers everything else. If there are more parts, url:discovery says which is
+// next, for which version of the links and from which depth. If either has changed by
+// then, the page is offered from the beginning.
 func Observers(rules Decider, wake func(host string)) []notify.Observer {
 	d := discoverer{rules: rules}
 	return []notify.Observer{
@@ -51,7 +51,7 @@ type discoverer struct {
 	rules Decider
 }
 
-// enough is how many links a run offers before it leaves further pages to another.
+// enough is how many links a run offers before it leaves further pages to the next run.
 const enough = 4096
 
 func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
@@ -75,9 +75,9 @@ func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return nil
 }
 
-// page offers what a page or redirect points at: all of it, or the next part of very many
-// links. What a robots.txt redirects to are rules, which the crawler has read then, and no
-// page. It says how many links it has offered.
+// page offers what a page or redirect points at: everything, or the next part of very
+// many links. It skips robots.txt: its redirect target holds rules that the crawler has
+// read already, not a page. It returns how many links it offered.
 func (d discoverer) page(ctx context.Context, tx *txn.Txn, params *parameters, u page.URL) (offered int, err error) {
 	if u.Path() == "/robots.txt" {
 		return 0, nil
@@ -122,7 +122,8 @@ func (d discoverer) page(ctx context.Context, tx *txn.Txn, params *parameters, u
 	return len(links), d.frames(ctx, tx, params, u, from.Depth+1)
 }
 
-// lead offers what a URL leads to, and compares it with others of its host.
+// lead offers the target of a redirect or canonical link, and compares the page with
+// others of its host.
 func (d discoverer) lead(ctx context.Context, tx *txn.Txn, params *parameters, u page.URL, from schema.FrontierEntry, s schema.URLState) error {
 	if err := params.observe(ctx, u, from, s); err != nil {
 		return err
@@ -142,8 +143,8 @@ func (d discoverer) lead(ctx context.Context, tx *txn.Txn, params *parameters, u
 	return d.offer(ctx, tx, params, target)
 }
 
-// nextLinks are the links of a page that are to be offered now, and whether they are the
-// first. It notes which part follows.
+// nextLinks returns the links of a page that this run has to offer, and whether they
+// are the first. It stores which part comes next.
 func nextLinks(ctx context.Context, tx *txn.Txn, row string, depth int) (links []schema.TargetLinks, first bool, err error) {
 	v, err := tx.Get(ctx, row, schema.Links)
 	if err != nil {
@@ -164,8 +165,8 @@ func nextLinks(ctx context.Context, tx *txn.Txn, row string, depth int) (links [
 	return links, false, err
 }
 
-// nextPart is the number of the part of a page's links that is to be offered now. The last
-// has this number.
+// nextPart returns the number of the part that this run has to offer; last is the
+// number of the last part.
 func nextPart(ctx context.Context, tx *txn.Txn, row string, now schema.StoredDiscovery, last int) (int, error) {
 	stored, err := tx.Get(ctx, row, schema.Discovery)
 	if err != nil {
@@ -191,7 +192,7 @@ func nextPart(ctx context.Context, tx *txn.Txn, row string, now schema.StoredDis
 }
 
 // frames offers what the frames of a page show, at the depth of a link: a frameset is a
-// page of its own, and what stands in it are others.
+// page, and the pages in its frames are others.
 func (d discoverer) frames(ctx context.Context, tx *txn.Txn, params *parameters, u page.URL, depth int) error {
 	v, err := tx.Get(ctx, schema.URLRow(u), schema.Frames)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package frontier keeps, in the repository, which URLs are known to a crawl,
-// which of them are to be fetched, and when: every one in a row of its own, and
-// in the queue of its host. Nothing of it grows in memory with their number.
+// Package frontier keeps in the repository which URLs a crawl knows, which of them it
+// has to fetch, and when. Each URL has a row of its own, and a row in the queue of its
+// host. Memory does not grow with the number of URLs.
 //
-// New URLs come from observers (Discover): they hear of changed links and
-// redirects through notifications, as everybody does, and add what is in scope.
-// A visit moves the entry in the transaction that loads the fetch, so a crash
-// neither loses a URL nor fetches one twice, but for those under way.
+// New URLs come from the observer discover: notifications tell it of changed links and
+// redirects, and it adds the targets that are in scope. A visit moves the entry in the
+// transaction that loads the fetch, so a crash neither loses a URL nor fetches one
+// twice, except for those under way.
 package frontier

@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// heads remembers where the queues of new URLs begin.
+// frontCache remembers where the queues of new URLs begin.
 //
-// A visited URL leaves its row, deleted, in the store until a compaction drops it.
-// New URLs are taken from the front of a queue, so after n visits a read that begins
-// at the front passes n deleted rows first: reading a host's queue to the end would
-// take time by the square of its length.
+// A visited URL leaves its deleted row in the store until a compaction drops it. New
+// URLs are taken from the front of a queue, so after n visits a read that starts at the
+// front passes n deleted rows first: reading a host's queue to the end would take time
+// quadratic in its length.
 //
-// A head is a hint. Rows may be added before it (a URL that is closer to a seed than
-// those left), by transactions that this process hears of late or never. So
+// A cached front is a hint. Transactions may add rows before it (a URL that is closer
+// to a seed than the remaining ones), and this process hears of them late or never. So
 //
-//  1. a read from the head counts only if it finds as many jobs as were asked for:
-//     otherwise the queue is read from its front. Nothing is ever taken to be empty
-//     because of a head.
-//  2. a head is used for a limited time, in proportion to what reading from the front
-//     took: a URL before the head waits no longer, and looking for it costs a small
-//     part of the time.
+//  1. A read from the cached front counts only if it finds as many jobs as were asked
+//     for; otherwise the queue is read from its real front. A cached front never makes
+//     a queue look empty.
+//  2. A cached front is used for a limited time, in proportion to how long the read
+//     from the real front took: a URL before it waits no longer than that, and looking
+//     for it costs a small part of the time.
 //
-// Rejected: keeping heads exact. A row's place is known before its transaction
-// commits, and a read in between would move the head past it.
+// Rejected: keeping fronts exact. A row's place is known before its transaction
+// commits, and a read in between would move the front past it.
 type frontCache struct {
 	mu sync.Mutex
 	of map[string]front // by host
@@ -35,7 +35,7 @@ type front struct {
 }
 
 const (
-	frontWorth   = 5 * time.Millisecond // a shorter read needs no head
+	frontWorth   = 5 * time.Millisecond // a shorter read needs no cache
 	frontFor     = 20                   // times as long as the read from the front took
 	frontLongest = 10 * time.Second
 	maxFronts    = 1024
@@ -51,7 +51,7 @@ func (h *frontCache) get(host string, now time.Time) string {
 	return ""
 }
 
-// found notes the first row of a queue after a read from its front.
+// found stores the first row of a queue after a read from its real front.
 func (h *frontCache) found(host, row string, now time.Time, took time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -60,12 +60,12 @@ func (h *frontCache) found(host, row string, now time.Time, took time.Duration) 
 		return
 	}
 	if len(h.of) >= maxFronts || h.of == nil {
-		h.of = make(map[string]front) // they come back with the next reads
+		h.of = make(map[string]front) // the next reads fill it again
 	}
 	h.of[host] = front{row, now.Add(min(frontFor*took, frontLongest))}
 }
 
-// moved notes that a queue that was read from its head begins later by now.
+// moved notes that a queue that was read from its cached front now begins later.
 func (h *frontCache) moved(host, row string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

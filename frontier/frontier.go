@@ -13,17 +13,17 @@ import (
 	"indexer/txn"
 )
 
-// Loader loads a fetch and does something else in the same transaction.
+// Loader loads a fetch and runs a function in the same transaction.
 type Loader interface {
 	LoadAnd(ctx context.Context, f *page.Fetch, also func(context.Context, *txn.Txn, loader.Effect) error) (loader.Effect, error)
 }
 
-// Decider says whether a URL that was found is to be crawled, and how soon.
+// Decider says whether to crawl a URL that was found, and how soon.
 type Decider interface {
 	Decide(ctx context.Context, u page.URL, depth int) (scope.Decision, error)
 	// PagesPerHost is how many URLs of a host are visited; 0: no limit.
 	PagesPerHost() int
-	// Rank is how important the URL is, as far as it is known; see Ranks.
+	// Rank is how important the URL is, as far as is known; see Ranks.
 	Rank(ctx context.Context, tx *txn.Txn, u page.URL) (float64, error)
 }
 
@@ -37,17 +37,17 @@ type Frontier struct {
 	fronts frontCache
 }
 
-// New makes a frontier. wake is called after a host has got new entries.
+// New makes a frontier. It calls wake after a host has got new entries.
 func New(db *txn.DB, load Loader, rules Decider, wake func(host string)) *Frontier {
 	return &Frontier{db: db, load: load, rules: rules, wake: wake, now: time.Now}
 }
 
-// ref finds the entry of a job again.
+// ref is what a job carries so that its entry can be found again.
 type ref struct {
 	entry schema.FrontierEntry
 }
 
-// Hosts implements crawler.Frontier: it jumps from host to host in the queue.
+// Hosts implements crawler.Frontier. It seeks from host to host in the queue.
 func (f *Frontier) Hosts(ctx context.Context, after string, n int) ([]string, error) {
 	tx, err := f.db.Begin(ctx)
 	if err != nil {
@@ -77,12 +77,12 @@ func (f *Frontier) Hosts(ctx context.Context, after string, n int) ([]string, er
 	return hosts, nil
 }
 
-// Due implements crawler.Frontier. Revisits that are due and new URLs take
-// turns, so that a site that never ends to have new URLs does not keep its known
-// pages from being looked at again.
+// Due implements crawler.Frontier. Due revisits and new URLs take turns, so that a site
+// with an endless supply of new URLs does not keep its known pages from being visited
+// again.
 //
-// URLs that were queued before it was learned that a parameter makes no difference
-// are first taken out.
+// It first removes URLs that were queued before discover learned that one of their
+// parameters makes no difference.
 func (f *Frontier) Due(ctx context.Context, host string, now time.Time, n int) ([]crawler.Job, time.Time, error) {
 	for {
 		jobs, next, undecided, err := f.due(ctx, host, now, n)
@@ -140,8 +140,8 @@ func wrapQueue(host string, err error) error {
 	return nil
 }
 
-// fresh reads up to n new URLs of a host, from where the queue was last seen to
-// begin if that gives enough of them.
+// fresh reads up to n new URLs of a host, from the cached front of the queue if that
+// gives enough of them.
 func (f *Frontier) fresh(ctx context.Context, tx *txn.Txn, host string, now time.Time, n int) ([]crawler.Job, error) {
 	prefix := schema.QueueNew(host)
 	if from := f.fronts.get(host, time.Now()); from != "" {
@@ -164,8 +164,9 @@ func (f *Frontier) fresh(ctx context.Context, tx *txn.Txn, host string, now time
 	return jobs, nil
 }
 
-// part reads up to n due jobs of one part of a host's queue, from a row on ("":
-// from its front), when the one after them is due, and the first row that is there.
+// part reads up to n due jobs of one part of a host's queue, starting at the row from
+// ("": at its front). It also returns when the next job after them is due, and the
+// first row it found.
 func (f *Frontier) part(ctx context.Context, tx *txn.Txn, prefix, from string, now time.Time, n int) (jobs []crawler.Job, next time.Time, first string, err error) {
 	if from == "" {
 		from = prefix
@@ -200,7 +201,7 @@ func jobOf(u page.URL, e schema.FrontierEntry) crawler.Job {
 	}
 }
 
-// interleave takes from both lists in turn.
+// interleave takes from both lists alternately.
 func interleave(a, b []crawler.Job, n int) []crawler.Job {
 	var jobs []crawler.Job
 	for len(jobs) < n && len(a)+len(b) > 0 {
@@ -214,7 +215,7 @@ func interleave(a, b []crawler.Job, n int) []crawler.Job {
 	return jobs
 }
 
-// ReadEntry reads the entry of a URL; false if the frontier does not know it.
+// ReadEntry reads the entry of a URL; false if the frontier does not know the URL.
 func ReadEntry(ctx context.Context, tx *txn.Txn, u page.URL) (schema.FrontierEntry, bool, error) {
 	v, err := tx.Get(ctx, schema.URLRow(u), schema.Entry)
 	if err != nil || !v.Exists {
@@ -224,7 +225,7 @@ func ReadEntry(ctx context.Context, tx *txn.Txn, u page.URL) (schema.FrontierEnt
 	return e, true, err
 }
 
-// put writes an entry, and moves it in the queue from where old had it.
+// put writes an entry, and moves its queue row from where old had it.
 func put(tx *txn.Txn, u page.URL, old *schema.FrontierEntry, e schema.FrontierEntry) {
 	host := crawler.HostOf(u)
 	if old != nil && old.State == schema.EntryWaiting {

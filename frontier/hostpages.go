@@ -12,14 +12,14 @@ import (
 	"indexer/txn"
 )
 
-// A crawl may have a limit of pages per host (Config.MaxPagesPerHost): so many URLs of
-// each host are visited for the first time, whatever came of them. What is beyond stays
-// in the queue, and is taken up when the limit is raised. Pages that were visited are
-// visited again as ever, and so is whatever is asked for by name.
+// A crawl may have a limit of pages per host (Config.MaxPagesPerHost): it visits that
+// many URLs of each host for the first time, whatever comes of them. The rest stays in
+// the queue until the limit is raised. Pages that were visited are still revisited, and
+// URLs asked for by name are still visited.
 //
-// The number is counted in the transaction of the visit, also where there is no limit:
-// one may be set later. A directory of an older program has no number; it is counted
-// from the entries at the host's next first visit.
+// The visit's transaction counts the page, even where there is no limit, because one
+// may be set later. A data directory of an older program has no number: the host's next
+// first visit counts its entries.
 
 // Room implements crawler.Frontier.
 func (f *Frontier) Room(ctx context.Context, host string) (int, error) {
@@ -35,8 +35,8 @@ func (f *Frontier) Room(ctx context.Context, host string) (int, error) {
 	return room(ctx, tx, host, limit)
 }
 
-// room is how many URLs of a host may still be visited for the first time; -1: any
-// number.
+// room returns how many URLs of a host may still be visited for the first time; -1 for
+// any number.
 func room(ctx context.Context, tx *txn.Txn, host string, limit int) (int, error) {
 	if limit <= 0 {
 		return -1, nil
@@ -48,7 +48,7 @@ func room(ctx context.Context, tx *txn.Txn, host string, limit int) (int, error)
 	return max(limit-n, 0), nil
 }
 
-// pagesOf is how many URLs of a host were visited.
+// pagesOf returns how many URLs of a host were visited.
 func pagesOf(ctx context.Context, tx *txn.Txn, host string) (int, error) {
 	v, err := tx.Get(ctx, host, schema.HostPages)
 	if err != nil {
@@ -64,7 +64,7 @@ func pagesOf(ctx context.Context, tx *txn.Txn, host string) (int, error) {
 	return n, nil
 }
 
-// countPages counts from the entries.
+// countPages counts the visited URLs from their entries.
 func countPages(ctx context.Context, tx *txn.Txn, host string) (n int, err error) {
 	root, err := page.ParseURL(host + "/")
 	if err != nil {
@@ -94,8 +94,8 @@ func countVisit(ctx context.Context, tx *txn.Txn, host string) error {
 	return nil
 }
 
-// beyondLimit says why a new URL waits whose host has had its pages; "" if that is not
-// the reason.
+// beyondLimit says that a new URL waits because its host has had its pages; "" if that
+// is not the reason.
 func beyondLimit(ctx context.Context, tx *txn.Txn, u page.URL, e schema.FrontierEntry, limit int) (string, error) {
 	if e.State != schema.EntryWaiting || e.Revisit || e.Visits > 0 {
 		return "", nil

@@ -12,12 +12,12 @@ import (
 	"indexer/txn"
 )
 
-// Inspection is what the crawl knows of a URL, and why it does with it what it
-// does.
+// Inspection is what the crawl knows of a URL, and why it treats the URL as it does.
 type Inspection struct {
 	// State is waiting, refused or done; "unknown" for a URL that was never queued.
 	State string `json:"state"`
-	// Rule decided, by scope or trap rules as they are now, and Why says so in words.
+	// Rule is the scope or trap rule that decides under the current settings, and Why
+	// explains it.
 	Rule string `json:"rule"`
 	Why  string `json:"why"`
 	// Robots is the robots.txt rule that decides, as far as the file is known.
@@ -31,10 +31,10 @@ type Inspection struct {
 	Interval      time.Duration `json:"interval_ns,omitempty"`
 	Strikes       int           `json:"strikes,omitempty"`
 	Note          string        `json:"note,omitempty"` // why it is due when it is, or was refused
-	// NotFetched says why the URL was not fetched, or why nothing usable came of its visits;
-	// "" if there is nothing to explain.
+	// NotFetched says why the URL was not fetched, or why its visits gave nothing
+	// usable; "" if there is nothing to explain.
 	NotFetched string `json:"not_fetched,omitempty"`
-	// History are the last visits, the oldest first, at most schema.MaxHistory of them.
+	// History holds the last visits, oldest first, at most schema.MaxHistory.
 	History []PastVisit `json:"history,omitempty"`
 }
 
@@ -46,13 +46,13 @@ type PastVisit struct {
 	Time   time.Time `json:"time"`
 	Status int       `json:"status"` // 0: there was no response
 	// Effect is changed, unchanged, not modified (304), failed, set aside (a 404 that
-	// does not count yet), or withdrawn (no visit: robots.txt disallows it since).
+	// does not count yet), or withdrawn (not a visit: robots.txt disallows the URL).
 	Effect       string `json:"effect"`
 	Bytes        int64  `json:"bytes"` // received
 	Milliseconds int64  `json:"ms"`
 }
 
-// Inspect tells what the crawl knows of a URL; nil if there is no crawl.
+// Inspect returns what the crawl knows of a URL; nil if there is no crawl.
 func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
 	config, seeds, ok, err := ReadConfig(ctx, db)
 	if err != nil || !ok {
@@ -110,9 +110,8 @@ func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
 	return i, err
 }
 
-// InspectAt tells what the crawl knew of a URL as of a transaction; nil if it did not
-// know it. Which rule would have decided then is not told: rules are of the crawl as
-// it is.
+// InspectAt returns what the crawl knew of a URL as of a transaction; nil if it did not
+// know the URL. It leaves out the deciding rule: only the current rules are stored.
 func InspectAt(ctx context.Context, tx *txn.Txn, u page.URL) (*Inspection, error) {
 	e, known, err := ReadEntry(ctx, tx, u)
 	if err != nil || !known {
@@ -143,7 +142,7 @@ func (i *Inspection) fill(e schema.FrontierEntry) {
 	}
 }
 
-// readRobots reads what is known of the URL's host, and what its robots.txt says.
+// readRobots reads the state of the URL's host, and what its robots.txt says.
 func (i *Inspection) readRobots(ctx context.Context, tx *txn.Txn, u page.URL) (host crawler.HostState, err error) {
 	v, err := tx.Get(ctx, crawler.HostOf(u), schema.HostState)
 	if err != nil {
@@ -167,19 +166,19 @@ type HostQueue struct {
 	New      int        `json:"new"`      // URLs never fetched
 	Revisits int        `json:"revisits"` // URLs to be visited again
 	Next     *time.Time `json:"next_revisit,omitempty"`
-	// BackingOff is until when the host is left alone, and Why.
+	// BackingOff is until when the host is left alone, and Why says why.
 	BackingOff *time.Time `json:"backing_off_until,omitempty"`
 	Why        string     `json:"why,omitempty"`
-	// Pages is how many URLs were visited, Beyond how many of the new ones are beyond the
-	// limit of pages per host.
+	// Pages is how many URLs were visited; Beyond is how many of the new ones exceed
+	// the limit of pages per host.
 	Pages  int `json:"pages"`
 	Beyond int `json:"beyond_limit,omitempty"`
-	// Ignored are the query parameters that make no difference there.
+	// Ignored are the query parameters that make no difference on this host.
 	Ignored []string `json:"ignored_parameters,omitempty"`
 }
 
-// HostQueues lists the hosts that have something waiting, in order. It reads the
-// whole queue.
+// HostQueues lists the hosts that have something waiting, in order. It reads the whole
+// queue.
 func HostQueues(ctx context.Context, db *txn.DB) ([]HostQueue, error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
@@ -213,7 +212,7 @@ func HostQueues(ctx context.Context, db *txn.DB) ([]HostQueue, error) {
 	return list, nil
 }
 
-// CountDue counts the URLs that were never fetched, and those whose next visit is due.
+// CountDue counts the URLs that were never fetched and the revisits that are due.
 func CountDue(ctx context.Context, db *txn.DB, now time.Time) (fresh, revisits int, err error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
@@ -239,14 +238,14 @@ func CountDue(ctx context.Context, db *txn.DB, now time.Time) (fresh, revisits i
 	if err != nil || config.MaxPagesPerHost == 0 {
 		return fresh, revisits, err
 	}
-	hosts, err := HostQueues(ctx, db) // what is beyond the limit is not left to do
+	hosts, err := HostQueues(ctx, db) // URLs beyond the limit are not due
 	for _, h := range hosts {
 		fresh -= h.Beyond
 	}
 	return max(fresh, 0), revisits, err
 }
 
-// count takes a row; revisits come in the order in which they are due.
+// count counts a row. Revisits come in the order in which they are due.
 func (h *HostQueue) count(due time.Time) {
 	if due.IsZero() {
 		h.New++

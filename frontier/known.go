@@ -11,9 +11,9 @@ import (
 	"indexer/txn"
 )
 
-// Known implements crawler.Frontier. It reads a range of entries; URLs that are done
-// with, or of the same name with another scheme or port, are passed over and count as
-// read.
+// Known implements crawler.Frontier. It reads a range of entries. URLs that need no
+// more visits, and URLs of the same name with another scheme or port, are skipped and
+// count as read.
 func (f *Frontier) Known(ctx context.Context, host string, after page.URL, n int) (list []crawler.Known, last page.URL, err error) {
 	root, err := page.ParseURL(host + "/")
 	if err != nil {
@@ -58,8 +58,8 @@ func (f *Frontier) Known(ctx context.Context, host string, after page.URL, n int
 	return list, last, nil
 }
 
-// Readmit implements crawler.Frontier. A page that was withdrawn comes back by a
-// fetch like the first one: nothing of what it was is in force any more.
+// Readmit implements crawler.Frontier. A page that was withdrawn comes back by a fetch
+// like the first one: nothing of its earlier state is in force.
 func (f *Frontier) Readmit(ctx context.Context, urls []page.URL, why string) error {
 	for chunk := range slices.Chunk(urls, addChunk) {
 		hosts := make(map[string]bool)

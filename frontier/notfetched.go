@@ -15,19 +15,19 @@ import (
 	"indexer/txn"
 )
 
-// MaxSources is how many of the pages that lead to a URL are looked at to say how the
-// crawl could have found it.
+// MaxSources is how many pages that lead to a URL are examined to say how the crawl
+// could have found it.
 const MaxSources = 1000
 
-// sources are the ways by which the crawl could have found a URL.
+// sources are the ways in which the crawl could have found a URL.
 type sources struct {
 	first  page.URL // one of them, "" if there is none
 	depth  int      // the least
-	beyond page.URL // a redirect after which no other is followed
+	beyond page.URL // a redirect too many in a row to be followed
 }
 
-// findSources looks for what leads to u: links, redirects and canonical links. Which
-// frames show it is not known, as nothing is stored from that side.
+// findSources looks for what leads to u: links, redirects and canonical links. It does
+// not know frames: they are not stored at their targets.
 func findSources(ctx context.Context, tx *txn.Txn, u page.URL) (s sources, err error) {
 	for _, group := range []string{schema.GroupLead, schema.GroupLink} {
 		n := 0
@@ -37,7 +37,7 @@ func findSources(ctx context.Context, tx *txn.Txn, u page.URL) (s sources, err e
 			}
 			_, from, err := schema.ParsePairRow(row)
 			if err != nil || from.Path() == "/robots.txt" {
-				return err // what that redirects to are rules, and no page
+				return err // its redirect target holds rules, not a page
 			}
 			return s.add(ctx, tx, from, group == schema.GroupLead)
 		})
@@ -48,7 +48,7 @@ func findSources(ctx context.Context, tx *txn.Txn, u page.URL) (s sources, err e
 	return s, nil
 }
 
-// add takes the depth, and the hops, that discover would give to what from leads to.
+// add notes the depth and hops that discover would give to a target of from.
 func (s *sources) add(ctx context.Context, tx *txn.Txn, from page.URL, lead bool) error {
 	e, _, err := ReadEntry(ctx, tx, from)
 	if err != nil {
@@ -113,8 +113,7 @@ func (i *Inspection) whyWaiting(h *crawler.HostState, now time.Time) string {
 	return "the crawl has not come to it: it is under way, or was ended by a limit or an interrupt; the same command goes on"
 }
 
-// explain sets why the URL was not fetched, or why nothing usable came of its visits; ""
-// if there is nothing to explain.
+// explain sets NotFetched.
 func (i *Inspection) explain(e schema.FrontierEntry, d scope.Decision, s sources, h *crawler.HostState, now time.Time) {
 	switch {
 	case i.State == unknownState, d.Rule == ParameterRule:

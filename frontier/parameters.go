@@ -15,35 +15,35 @@ import (
 	"indexer/txn"
 )
 
-// Query parameters that make no difference are learned, host by host: session ids,
-// times, places that a visitor came from. Each page would be fetched once for each of
-// their values. What is learned affects discovery only: pages that were fetched stay,
-// and are visited again as ever.
+// The crawl learns, host by host, which query parameters make no difference: session
+// ids, times, the page that a visitor came from. Otherwise it would fetch each page
+// once for each of their values. What it learns affects discovery only: pages that were
+// fetched stay, and are still revisited.
 //
-// Evidence is a pair of fetched URLs that differ in the value of one parameter only
-// (or in whether it is there), those that are ignored already left aside. Each URL is
-// compared once, when it was fetched for the first time, with the first URL that was
-// fetched of those that are alike without the parameter (schema.Variants).
+// Evidence is a pair of fetched URLs that differ in the value (or presence) of one
+// parameter only, not counting parameters that are ignored already. After its first
+// fetch, each URL is compared once with the first fetched URL that equals it without
+// the parameter (schema.Variants).
 //
-//   - Equal content keys count for the parameter. It is ignored after enoughPairs, if
-//     enoughContents different contents were among them: a host that shows one error
-//     page for everything must not teach that nothing matters. Where there is one
-//     content only, enoughAlone pairs are needed.
-//   - Different content keys contradict. What was counted is forgotten, twice as much is
-//     needed next time, and after maxContradictions the parameter is never ignored. If
-//     it was ignored, all that was left out is taken up again (relook.go). Of these
-//     variants all are fetched from then on, even if the parameter is learned anew, and
-//     they do not count any more: one part of a site where it matters, or one page that
-//     is another each time, is one contradiction.
-//   - A difference counts only if the two fetches lie within sameTime: a page may have
-//     changed since.
+//   - Equal content keys count for the parameter. It is ignored after enoughPairs pairs
+//     with at least enoughContents different contents: a host that shows one error page
+//     for everything must not teach that nothing matters. With a single content,
+//     enoughAlone pairs are needed.
+//   - Different content keys are a contradiction. The counts start over, the next
+//     decision needs twice as many pairs, and after maxContradictions the parameter is
+//     never ignored. If it was ignored, everything left out is queued again (relook.go).
+//     All variants of that pair are fetched from then on, even if the parameter is
+//     learned anew, and no longer count: one part of a site where the parameter matters,
+//     or one page that always changes, is one contradiction.
+//   - A difference counts only if the two fetches lie within sameTime of each other: the
+//     page may have changed since.
 //
-// Only pages teach, so neither a 404 nor a soft 404 does. The order in which pages
-// come decides when a parameter is learned; it does not decide whether it is, as long
-// as nothing contradicts.
+// Only pages count as evidence, so neither a 404 nor a soft 404 does. The order in
+// which pages come decides when a parameter is learned. It does not decide whether, as
+// long as nothing contradicts.
 //
-// How much is kept of a host is bounded: maxParameters names, maxFamilies rows for each
-// that is not decided, and one row for each page whose variants were left out.
+// The state of a host is bounded: maxParameters names, maxFamilies rows for each
+// undecided name, and one row for each page whose variants were left out.
 // docs/decisions/0017-parameters.md has the alternatives.
 const (
 	enoughPairs       = 10
@@ -57,8 +57,7 @@ const (
 	sameTime          = 24 * time.Hour
 )
 
-// parameters is what a transaction has read, and perhaps changed, of the parameters
-// of hosts.
+// parameters caches what a transaction has read and changed of hosts' parameters.
 type parameters struct {
 	tx    *txn.Txn
 	hosts map[string]*hostParameters
@@ -110,8 +109,8 @@ func (p *parameters) write(h *hostParameters) error {
 	return err
 }
 
-// find is a parameter that may still be learned; nil if it is decided, or there is no
-// room for another.
+// find returns a parameter that may still be learned; nil if it is decided, or there is
+// no room for another one.
 func (h *hostParameters) find(name string) *schema.Parameter {
 	i := slices.IndexFunc(h.list, func(x schema.Parameter) bool { return x.Name == name })
 	switch {
@@ -136,7 +135,7 @@ func (p *parameters) observe(ctx context.Context, u page.URL, e schema.FrontierE
 	if err != nil {
 		return err
 	}
-	ignored := h.ignored // as it was: what is learned here concerns the next page
+	ignored := h.ignored // as of now: what this page teaches applies to the next one
 	seen := visited{url: u, entry: e, state: s}
 	if slices.ContainsFunc(names, func(n string) bool { return slices.Contains(ignored, n) }) {
 		if err := p.compare(ctx, h, seen, ignored, ""); err != nil {
@@ -156,15 +155,15 @@ func (p *parameters) observe(ctx context.Context, u page.URL, e schema.FrontierE
 	return nil
 }
 
-// visited is a URL with what is known of it.
+// visited is a URL with its entry and state.
 type visited struct {
 	url   page.URL
 	entry schema.FrontierEntry
 	state schema.URLState
 }
 
-// compare holds a page against the first one that is alike without some parameters:
-// those that are ignored, and the one that may be learned ("": none).
+// compare compares a page with the first one that equals it without some parameters:
+// the ignored ones and the one that may be learned ("": none).
 func (p *parameters) compare(ctx context.Context, h *hostParameters, u visited, without []string, learning string) error {
 	row := variantRow(h.host, u.url, without)
 	v, known, err := p.readVariants(ctx, row)
@@ -227,7 +226,7 @@ func (p *parameters) judge(h *hostParameters, a, b visited, without []string, le
 		return nil
 	case a.state.Key == b.state.Key:
 		agree(h.find(learning), b.state.Key)
-	case learns: // the others have proved themselves
+	case learns: // the ignored parameters have proved themselves
 		p.contradict(h, learning)
 	default:
 		for _, name := range differing {
@@ -251,7 +250,7 @@ func (p *parameters) contradict(h *hostParameters, name string) {
 	x.Pairs, x.Contents, x.Ignored = 0, nil, false
 }
 
-// The functions below are of URLs and of numbers alone.
+// The functions below know nothing of transactions.
 
 // agree counts a pair with the same content.
 func agree(x *schema.Parameter, key page.ContentKey) {
@@ -274,7 +273,7 @@ func namesOf(u page.URL) (names []string) {
 	return names
 }
 
-// valueOf is what a URL has of a parameter, its name included; "" if it has it not.
+// valueOf returns the parts of a URL's query with the given name; "" if there are none.
 func valueOf(u page.URL, name string) (value string) {
 	for part := range strings.SplitSeq(u.Query(), "&") {
 		if n, _, _ := strings.Cut(part, "="); n == name {
@@ -284,7 +283,7 @@ func valueOf(u page.URL, name string) (value string) {
 	return value
 }
 
-// withoutParameters is a URL without some parameters.
+// withoutParameters removes some parameters from a URL.
 func withoutParameters(u page.URL, names []string) page.URL {
 	query := u.Query()
 	if query == "" {

@@ -10,17 +10,17 @@ import (
 	"indexer/txn"
 )
 
-// relookRows is how many entries are looked at in one transaction.
+// relookRows is how many entries one transaction reads.
 const relookRows = 256
 
-// relook takes up what was left out for a parameter that makes a difference after all:
-// URLs that had lapsed are queued again, and discover is woken at each page of the
-// site, whose links it offers anew. It works through the site some entries at a time
-// and keeps in the host's row how far it has come, so a crash goes on from there.
+// relook queues what was left out for a parameter that turned out to make a difference:
+// it queues lapsed URLs again, and wakes discover at each page of the site to offer its
+// links anew. It works through the site some entries at a time and stores its progress
+// in the host's row, so after a crash it continues from there.
 func relook(ctx context.Context, tx *txn.Txn, hosts []string) error {
 	for _, host := range hosts {
 		if err := relookAt(ctx, tx, host); err != nil {
-			return fmt.Errorf("take up what was left out of %s: %w", host, err)
+			return fmt.Errorf("queue again what was left out of %s: %w", host, err)
 		}
 	}
 	return nil

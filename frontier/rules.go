@@ -19,8 +19,8 @@ type Rules struct {
 	PagesPerHost int
 }
 
-// NewRules makes the rules of a crawl. What the trap rules count is read from the
-// frontier when it is first needed.
+// NewRules makes the rules of a crawl. The trap rules read what they count from the
+// frontier when they first need it.
 func NewRules(db *txn.DB, c Config, seeds []page.URL) (*Rules, error) {
 	s, err := scope.New(c.scope(), seeds)
 	if err != nil {
@@ -33,8 +33,8 @@ func NewRules(db *txn.DB, c Config, seeds []page.URL) (*Rules, error) {
 	return &Rules{Scope: s, Traps: t, PagesPerHost: c.MaxPagesPerHost}, nil
 }
 
-// Decide decides about a URL that was found. Seeds are exempt from trap rules: somebody asked for
-// them by name.
+// Decide decides about a URL that was found. Seeds are exempt from trap rules, because
+// a user asked for them by name.
 func (r *Rules) Decide(ctx context.Context, u page.URL, depth int) (scope.Decision, error) {
 	d := r.Scope.Decide(u, depth)
 	if !d.OK || d.Rule == "scope.seed" {
@@ -43,7 +43,7 @@ func (r *Rules) Decide(ctx context.Context, u page.URL, depth int) (scope.Decisi
 	return r.Traps.Check(ctx, u)
 }
 
-// Explain tells the rule that decides on a URL.
+// Explain returns the rule that decides on a URL.
 func (r *Rules) Explain(ctx context.Context, u page.URL, depth int) (scope.Decision, error) {
 	d := r.Scope.Explain(u, depth)
 	if !d.OK || d.Rule == "scope.seed" {
@@ -56,7 +56,7 @@ func (r *Rules) Explain(ctx context.Context, u page.URL, depth int) (scope.Decis
 	return d, nil
 }
 
-// Counts are the refusals by rule.
+// Counts returns the refusals by rule.
 func (r *Rules) Counts() map[string]int64 {
 	counts := r.Scope.Counts()
 	for rule, n := range r.Traps.Counts() {

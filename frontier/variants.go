@@ -14,40 +14,39 @@ import (
 	"indexer/txn"
 )
 
-// Of URLs that differ in ignored parameters only, the first that is known is fetched,
-// and the others are left out. The URL without the parameters is the first if it is
-// known; it is not made up, as it may not exist.
+// Among URLs that differ only in ignored parameters, the first known one is fetched,
+// and the rest are left out. If the URL without the parameters is known, it is the
+// first. It is never made up, as it may not exist.
 //
-// What was learned may be wrong for a page that nobody has seen yet: t makes no
-// difference on /clock and all the difference on /viewtopic. So some variants are
-// fetched all the same, as checks, and a check that says something else takes back
-// what was learned:
+// What was learned may be wrong for a page not seen yet: t makes no difference on
+// /clock and all the difference on /viewtopic. So some variants are still fetched, as
+// checks. A check with different content takes back what was learned:
 //
-//   - a page that links to several variants at once has a reason to; up to two checks
-//     for each page whose variants are left out,
-//   - one variant in checkOneIn, by its hash; up to maxChecks.
+//   - up to two checks for each page whose variants are left out, where one page links to
+//     several variants at once: it has a reason to;
+//   - one variant in checkOneIn, by its hash, up to maxChecks.
 //
-// Targets of redirects and of rel=canonical are fetched always.
+// Targets of redirects and of rel=canonical are always fetched.
 const (
 	maxChecks  = 4
 	checkOneIn = 1024
 )
 
-// ParameterRule is the rule by which URLs are left out that differ from another in
-// parameters only that make no difference.
+// ParameterRule is the rule that leaves out URLs that differ from another only in
+// parameters that make no difference.
 const ParameterRule = "parameter.ignored"
 
-// verdict is what is to be done with a URL that was found.
+// verdict is what to do with a URL that was found.
 type verdict uint8
 
 const (
 	takeURL  verdict = iota
-	checkURL         // to be fetched to see whether it is like the others
+	checkURL         // fetch it to check that its content is the same
 	leaveURL
 )
 
-// sort decides about a URL that may be one of several variants. several is whether
-// the page it was found on links to others of them.
+// sort decides about a URL that may be one of several variants. several reports whether
+// the page that links to it links to other variants, too.
 func (p *parameters) sort(ctx context.Context, u page.URL, several bool) (verdict, page.URL, error) {
 	h, err := p.of(ctx, crawler.HostOf(u))
 	if err != nil || !h.ignores(u) {
@@ -82,7 +81,7 @@ func (p *parameters) sort(ctx context.Context, u page.URL, several bool) (verdic
 	return result, v.First, nil
 }
 
-// firstOf is the URL without the parameters if the frontier has it, or else u.
+// firstOf returns the URL without the parameters if the frontier has it, or else u.
 func (p *parameters) firstOf(ctx context.Context, u page.URL, ignored []string) (page.URL, error) {
 	bare := withoutParameters(u, ignored)
 	e, known, err := ReadEntry(ctx, p.tx, bare)
@@ -118,7 +117,7 @@ func readVisited(ctx context.Context, tx *txn.Txn, u page.URL) (v visited, err e
 	return v, err
 }
 
-// replace has another variant fetched in the place of the first one, which is gone.
+// replace has another variant fetched in place of the first one, which is gone.
 func (p *parameters) replace(ctx context.Context, u page.URL, e schema.FrontierEntry) error {
 	h, err := p.of(ctx, crawler.HostOf(u))
 	if err != nil || !h.ignores(u) {
@@ -145,7 +144,7 @@ func (p *parameters) replace(ctx context.Context, u page.URL, e schema.FrontierE
 	return nil
 }
 
-// resume queues a URL again that had lapsed.
+// resume queues a lapsed URL again.
 func resume(tx *txn.Txn, u page.URL, old schema.FrontierEntry, why string) {
 	now := old
 	now.State, now.Lapsed, now.Note = schema.EntryWaiting, false, why
@@ -176,7 +175,7 @@ func (p *parameters) severalOf(ctx context.Context, groups []schema.TargetLinks)
 	return several, nil
 }
 
-// lapseAtOnce is how many queued URLs are looked at in one transaction.
+// lapseAtOnce is how many queued URLs one transaction reads.
 const lapseAtOnce = 256
 
 // mayLapse reports whether a queued URL may be a variant that need not be fetched.
@@ -184,8 +183,8 @@ func mayLapse(e *schema.FrontierEntry) bool {
 	return e.State == schema.EntryWaiting && !e.Revisit && e.Visits == 0 && !e.Kept && e.Depth > 0 && e.Hops == 0
 }
 
-// undecided reports whether there are variants among jobs of which it is not decided
-// yet whether they are fetched: they were queued before their parameter was learned.
+// undecided reports whether jobs contains variants that were queued before their
+// parameter was learned, and need a decision.
 func (p *parameters) undecided(ctx context.Context, host string, jobs []crawler.Job) (bool, error) {
 	h, err := p.of(ctx, host)
 	if err != nil || len(h.ignored) == 0 {
@@ -204,7 +203,7 @@ func (p *parameters) undecided(ctx context.Context, host string, jobs []crawler.
 	return false, nil
 }
 
-// lapse decides about the queued variants at the front of a host's queue: afterwards
+// lapse decides about the queued variants at the front of a host's queue. Afterwards
 // each of them is the first of its kind, a check, or out of the queue.
 func (f *Frontier) lapse(ctx context.Context, host string, n int) error {
 	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
@@ -253,8 +252,7 @@ func (p *parameters) why(u, first page.URL) string {
 	return fmt.Sprintf("differs from %s in %s only, which makes no difference on this host", first, strings.Join(names, ", "))
 }
 
-// explain is why a URL is left out that is not fetched; "" if that is not for its
-// parameters.
+// explain says which parameters cause a URL to be left out; "" if none do.
 func (p *parameters) explain(ctx context.Context, u page.URL) (string, error) {
 	h, err := p.of(ctx, crawler.HostOf(u))
 	if err != nil || !h.ignores(u) {

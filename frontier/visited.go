@@ -13,8 +13,8 @@ import (
 	"indexer/txn"
 )
 
-// Visited implements crawler.Frontier: the fetch and the entry's move are one
-// transaction. A visit that has nothing to load moves the entry alone.
+// Visited implements crawler.Frontier. One transaction loads the fetch and moves the
+// entry. A visit that has nothing to load only moves the entry.
 func (f *Frontier) Visited(ctx context.Context, v crawler.Visit) error {
 	move := func(ctx context.Context, tx *txn.Txn, effect loader.Effect) error {
 		return f.update(ctx, tx, v.Job, func(e *schema.FrontierEntry) error {
@@ -50,8 +50,8 @@ func (f *Frontier) afterVisit(e *schema.FrontierEntry, v crawler.Visit, effect l
 		e.Last = f.now()
 	}
 	e.Strikes, e.Note = v.Strikes, v.Note
-	// Validators are of the fetch in force. One that decides without being a page
-	// leaves none: a 304 to those of the page before would renew the redirect.
+	// Validators belong to the fetch in force. If that is not a page it leaves none: a
+	// 304 to the validators of the page before would renew the redirect.
 	if f := &v.Fetch; f.URL != "" && !f.IsRevisit() && !f.HasFailed() {
 		e.ETag, e.LastModified = "", ""
 		if f.Status >= 200 && f.Status < 300 {
@@ -66,7 +66,7 @@ func (f *Frontier) afterVisit(e *schema.FrontierEntry, v crawler.Visit, effect l
 	}
 }
 
-// update rewrites the entry of a job, as it is now.
+// update changes the current entry of a job.
 func (f *Frontier) update(ctx context.Context, tx *txn.Txn, j crawler.Job, change func(*schema.FrontierEntry) error) error {
 	old, known, err := ReadEntry(ctx, tx, j.URL)
 	if err != nil {
@@ -97,10 +97,9 @@ func (f *Frontier) Postpone(ctx context.Context, j crawler.Job, due time.Time, w
 	return nil
 }
 
-// Refuse implements crawler.Frontier. A page that may no longer be fetched is
-// taken out of the index by a fetch that says so: status 410, with the rule in a
-// header of our own. As it is a fetch like any other, the index stays a function
-// of the fetches.
+// Refuse implements crawler.Frontier. A page that may no longer be fetched leaves the
+// index through a fetch with status 410 and the rule in a header field of our own. It
+// is a fetch like any other, so the index remains a function of the fetches.
 func (f *Frontier) Refuse(ctx context.Context, r crawler.Refusal) error {
 	refuse := func(ctx context.Context, tx *txn.Txn, _ loader.Effect) error {
 		return f.update(ctx, tx, r.Job, func(e *schema.FrontierEntry) error {
@@ -125,7 +124,7 @@ func (f *Frontier) afterRefusal(e *schema.FrontierEntry, r crawler.Refusal) {
 	if r.Gone {
 		e.Last, e.Withdrawn = r.At, true
 		e.Remember(schema.PastVisit{Time: r.At, Effect: schema.VisitWithdrawn})
-		// What was is forgotten: a 304 to these would not bring the page back.
+		// Forget the validators: a 304 to them would not bring the page back.
 		e.ETag, e.LastModified, e.Interval, e.Strikes = "", "", 0, 0
 	}
 	if !r.Again.IsZero() {
@@ -133,7 +132,7 @@ func (f *Frontier) afterRefusal(e *schema.FrontierEntry, r crawler.Refusal) {
 	}
 }
 
-// pastVisit is what is remembered of a visit.
+// pastVisit is the history's record of a visit.
 func pastVisit(v crawler.Visit, effect loader.Effect) schema.PastVisit {
 	f := &v.Result.Fetch
 	p := schema.PastVisit{
@@ -159,8 +158,8 @@ func pastVisit(v crawler.Visit, effect loader.Effect) schema.PastVisit {
 
 func isWithdrawal(f *page.Fetch) bool { return f.Header.Get(crawler.WithdrawnHeader) != "" }
 
-// Withdrawal is the fetch that takes a page out of the index because it may not
-// be fetched any more.
+// Withdrawal is the fetch that takes a page out of the index because it may no longer
+// be fetched.
 func Withdrawal(u page.URL, at time.Time, rule string) *page.Fetch {
 	return &page.Fetch{
 		URL: u, Time: at, Status: http.StatusGone,

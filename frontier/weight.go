@@ -9,30 +9,29 @@ import (
 	"indexer/txn"
 )
 
-// New URLs of a host stand by depth, and by what their rank is worth: each factor of
-// four above the rank of a page that nobody links to counts as one link less from a
-// seed, up to schema.MaxWeight. So a page that half the site links to is fetched
-// before the second page of a list, and no page is put off for ever: a rank moves it
-// by six places, then its depth decides.
+// A host's new URLs are ordered by depth and rank: each factor of four above the rank
+// of a page without inlinks counts as one link less from a seed, up to
+// schema.MaxWeight. So a page that half the site links to is fetched before the second
+// page of a list, and no page is put off for ever: a rank moves it by at most six
+// places, then its depth decides.
 //
-// A URL is weighed when it is queued, and again whenever another page with a link to
-// it was loaded: that is what changes its rank, and the entry has been read then
-// anyway. It is moved only when its rank has changed by a factor of four, so a URL is
-// moved a few times at most however many links lead to it. What the ranks do meanwhile
-// without such a link is not noticed: the queue is an order in which to begin, and
-// nothing that has to be right.
+// A URL is weighed when it is queued, and again whenever another page with a link to it
+// is loaded: that changes its rank, and the entry has been read then anyway. It moves
+// only when its rank has changed by a factor of four, so a URL moves a few times at
+// most, however many links lead to it. The queue does not see rank changes without such
+// a link. It only needs to be a good order, not an exact one.
 //
 // Revisits are ordered by when they are due.
 //
-// Rejected: an observer of ranks that moves queue rows. Ranks change by small amounts
-// all over the graph for every page that is loaded; most of these URLs have been
-// fetched by then.
+// Rejected: an observer of ranks that moves queue rows. For every loaded page, ranks
+// change by small amounts all over the graph, and most of these URLs have been fetched
+// by then.
 
-// Ranks tells the rank of a URL, with one read at most; 1 is the average of all.
-// observers.RankOf is one.
+// Ranks returns the rank of a URL, with at most one read; 1 is the average of all
+// ranks. observers.RankOf is one.
 type Ranks func(ctx context.Context, tx *txn.Txn, u page.URL) (float64, error)
 
-// weigh is the weight of a URL by its rank.
+// weigh returns the weight of a URL by its rank.
 func weigh(ctx context.Context, tx *txn.Txn, rules Decider, u page.URL) (int, error) {
 	r, err := rules.Rank(ctx, tx, u)
 	if err != nil {
@@ -43,14 +42,14 @@ func weigh(ctx context.Context, tx *txn.Txn, rules Decider, u page.URL) (int, er
 
 func weightOf(rank float64) int {
 	least := schema.NoMass.Rank
-	if !(rank > least) { // also what is no number
+	if !(rank > least) { // includes NaN
 		return 0
 	}
 	return int(min(math.Log2(rank/least)/2, schema.MaxWeight))
 }
 
-// reweigh is the weight that an entry gets that had another. Downwards it takes two
-// steps, so that a rank that wavers about a border does not move it to and fro.
+// reweigh returns the new weight of an entry. It lowers a weight only by two steps at
+// once, so that a rank that wavers about a border does not move the entry to and fro.
 func reweigh(old, now int) int {
 	if now < old && now > old-2 {
 		return old
