@@ -14,20 +14,21 @@ import (
 	"indexer/page"
 )
 
-// Sitemaps and feeds are requested of the host they are on, under its robots.txt and
-// its politeness, in turns with its pages. What they list is added to the frontier,
-// which holds it against the scope. They are neither loaded nor recorded: the index
-// says nothing of them.
+// Sitemaps and feeds are requested from the host they are on, under its robots.txt and
+// politeness, alternating with its pages. What they list is added to the frontier,
+// which checks it against the scope. They are neither loaded nor recorded: they are not
+// part of the index.
 //
-// They are read in passes, at most one per host in passInterval. A pass that is cut
-// off (a crash, the end of Run) is not noted as done and made again. A pass is made
-// also when nothing else of the host is due.
+// They are read in passes, at most one per host in passInterval. A pass that was
+// interrupted (by a crash, or the end of Run) is not marked as done and starts over. A
+// pass also runs when nothing else of the host is due.
 
 const (
 	passInterval = 24 * time.Hour
-	// maxAuxHops is how many redirects lead to a sitemap or feed.
+	// maxAuxHops is how many redirects are followed to a sitemap or feed.
 	maxAuxHops = 5
-	// listedDepth is the depth of what is found in them: the seeds' hosts published it.
+	// listedDepth is the depth of the URLs they list: the hosts of seeds published
+	// them.
 	listedDepth = 1
 	// addChunk is how many URLs are added at a time.
 	addChunk = 1000
@@ -41,29 +42,29 @@ const (
 	auxProbe
 )
 
-// auxiliary is a request that is for no job.
+// auxiliary is a request that belongs to no job: a sitemap, a feed or a probe.
 type auxiliary struct {
 	kind auxKind
 	url  page.URL
-	// announcer is the site (scheme, host and port) that named the file: its pages may be
-	// listed there, besides those of the file's own host.
+	// announcer is the site (scheme, host and port) that named the file: the file may
+	// list its pages, besides those of the file's own host.
 	announcer   string
 	depth, hops int
-	cookies     *fetch.Cookies // of its redirects
-	forward     int            // how many visits it may hasten; reserved of the announcer's claims
+	cookies     *fetch.Cookies // set by its redirects
+	forward     int            // how many visits it may bring forward; reserved from the announcer's claims
 }
 
-// auxQueue holds what of them is to be requested of a host.
+// auxQueue holds the auxiliary requests of a host.
 type auxQueue struct {
 	queue []auxiliary
-	turn  bool // a file comes next, if there is one
+	turn  bool // a file comes next, if any
 	busy  int  // requests under way
 	seen  map[page.URL]bool
 
-	off       bool       // none are read
-	passing   bool       // there is a pass under way
-	read      time.Time  // when the last ended
-	announced []page.URL // sitemaps of robots.txt
+	off       bool       // read none
+	passing   bool       // a pass is under way
+	read      time.Time  // when the last pass ended
+	announced []page.URL // sitemaps that robots.txt names
 	feeds     []page.URL // known feeds
 }
 
@@ -75,14 +76,14 @@ func (q *auxQueue) take() auxiliary {
 	return s
 }
 
-// drop removes from the head what is not allowed.
+// drop removes requests that are not allowed from the front.
 func (q *auxQueue) drop(allowed func(page.URL) bool) {
 	for len(q.queue) > 0 && !allowed(q.queue[0].url) {
 		q.queue = q.queue[1:]
 	}
 }
 
-// push appends a file, unless it was seen in this pass or the pass has too many.
+// push appends a file, unless this pass has seen it or has too many.
 func (q *auxQueue) push(s auxiliary, most int) {
 	if q.seen == nil {
 		q.seen = make(map[page.URL]bool)
@@ -94,7 +95,7 @@ func (q *auxQueue) push(s auxiliary, most int) {
 	q.queue = append(q.queue, s)
 }
 
-// sitemapsOf are the sitemaps that a robots.txt names.
+// sitemapsOf returns the sitemaps that a robots.txt names.
 func sitemapsOf(p robots.Policy, host string, most int) []page.URL {
 	own, err := page.ParseURL(host + "/robots.txt")
 	if err != nil {
@@ -109,9 +110,9 @@ func sitemapsOf(p robots.Policy, host string, most int) []page.URL {
 	return urls
 }
 
-// passAt is when sitemaps and feeds are to be read again, if some are known; zero:
-// never. It is a reason to ask a host of which nothing else is due: what is new there
-// would not be found before an old page is visited again.
+// passAt returns when to read sitemaps and feeds again, if any are known; zero for
+// never. A due pass is a reason to ask a host even if nothing else is due: otherwise
+// new pages would stay unknown until an old page is visited again.
 func (q *auxQueue) passAt() time.Time {
 	if q.off || q.passing || q.read.IsZero() || len(q.announced)+len(q.feeds) == 0 {
 		return time.Time{}
@@ -150,8 +151,8 @@ func (c *Crawler) beginPass(h *host, now time.Time) {
 	c.endPass(h, now)
 }
 
-// queueAux gives a file to the host it is on. If that has no place in memory and
-// there is none to give, the file is left to the next pass.
+// queueAux gives a file to the host it is on. If that host has no place in memory and
+// none is free, the file is left to the next pass.
 func (c *Crawler) queueAux(s auxiliary, now time.Time) {
 	key := HostOf(s.url)
 	h := c.hosts[key]
@@ -165,7 +166,7 @@ func (c *Crawler) queueAux(s auxiliary, now time.Time) {
 	c.push(h, now)
 }
 
-// queueFeeds takes feeds that a page of the host names.
+// queueFeeds adds feeds that a page of the host names.
 func (c *Crawler) queueFeeds(h *host, feeds []page.URL) {
 	for _, u := range feeds {
 		q := &h.aux
@@ -222,7 +223,8 @@ func (c *Crawler) fetchAux(h *host, s auxiliary) func(context.Context) (exchange
 	}
 }
 
-// read takes a file apart: pages into the frontier, other files to be read.
+// read adds the pages that a file lists to the frontier, and returns the files to read
+// next.
 func (c *Crawler) read(ctx context.Context, s auxiliary, res *fetch.Result) (more []auxiliary, forward int, err error) {
 	f := &res.Fetch
 	if location := strings.TrimSpace(f.Header.Get("Location")); f.Status >= 300 && f.Status < 400 && location != "" {
@@ -246,8 +248,8 @@ func (c *Crawler) read(ctx context.Context, s auxiliary, res *fetch.Result) (mor
 	return c.addListed(ctx, s, m)
 }
 
-// addListed adds pages, and gives the files that are listed. What it says of when
-// pages changed counts for the site that announced it only.
+// addListed adds pages, and returns the files that are listed. Times at which pages
+// changed count only for pages of the site that announced the file.
 func (c *Crawler) addListed(ctx context.Context, s auxiliary, m *sitemap.Sitemap) (more []auxiliary, forward int, err error) {
 	var pages []Found
 	for _, e := range m.Entries {

@@ -13,35 +13,35 @@ import (
 // ErrAborted is what Run returns after Abort.
 var ErrAborted = errors.New("the crawl was aborted; requests under way were given up and will be made again")
 
-// Crawler works off a frontier. Make one with New for each call of Run.
+// Crawler works through a frontier. Make one with New for each call of Run.
 //
 // One goroutine, that of Run, decides what is done next (see scheduler.go). Each
-// request and each store operation runs in a goroutine of its own, knows nothing of
-// the Crawler's state, and ends by handing back what is to be done with its result;
-// there are never more than Options.Concurrency of them, and Run waits for all.
+// request and each store operation runs in a goroutine of its own, does not touch the
+// Crawler's state, and ends by returning a function that applies its result. There are
+// never more than Options.Concurrency of them, and Run waits for all.
 type Crawler struct {
 	opts     Options
 	frontier Frontier
 	fetcher  Fetcher
 	recorder Recorder
-	bare     map[string][]page.URL // seeds without a scheme, by host; gone when http was tried
+	bare     map[string][]page.URL // seeds without a scheme, by host; removed once http was tried
 
-	news    chan struct{}     // holds one if Wake was called
-	results chan func() error // what ended; to be called with mu held
+	news    chan struct{}     // holds one value if Wake was called
+	results chan func() error // of finished goroutines; call with mu held
 	workers sync.WaitGroup
 
-	// mu guards all that follows. It is never held over anything that can block.
+	// mu guards the fields below. It is never held over anything that can block.
 	mu       sync.Mutex
-	work     context.Context // of requests and store operations; ended by Abort
+	work     context.Context // for requests and store operations; Abort cancels it
 	abort    context.CancelFunc
-	asked    <-chan struct{} // closed when Run is asked to end
+	asked    <-chan struct{} // closed when Run should end
 	started  time.Time
 	rng      *rand.Rand
 	running  int // goroutines
 	settling bool
 	settled  bool   // nothing has happened since Settle returned
-	stopping string // why no new requests are made; "" while they are
-	err      error  // the first that ended the crawl
+	stopping string // why no new requests start; "" while they do
+	err      error  // the first error that ended the crawl
 	paused   string
 	polledAt time.Time
 
@@ -51,13 +51,13 @@ type Crawler struct {
 	tickets  uint64
 	slots    map[string]*slot
 	pruneAt  time.Time
-	woken    map[string]bool // by Wake, since the scheduler looked
-	wokenAll bool            // woken had no room for one
+	woken    map[string]bool // by Wake, since the scheduler last looked
+	wokenAll bool            // woken was full
 	waiting  waitingList
 	parked   parkedHosts
 	sweep    sweep
-	crowded  bool // hosts wait for places, and there are none
-	freed    bool // there is one since enlist
+	crowded  bool // hosts wait for places, and none is free
+	freed    bool // a place became free since enlist
 
 	unreached map[string]*Unreached // hosts that have not answered in this run
 
@@ -92,8 +92,8 @@ func New(o Options, frontier Frontier, fetcher Fetcher, recorder Recorder) *Craw
 	return c
 }
 
-// Wake tells the crawler that a host (as HostOf writes it) has got new entries. It
-// may be called from any goroutine, at any time, and does not block.
+// Wake tells the crawler that a host (as HostOf writes it) has new entries. Any
+// goroutine may call it at any time; it does not block.
 func (c *Crawler) Wake(host string) {
 	c.mu.Lock()
 	if len(c.woken) < c.opts.Memory.Waiting {
@@ -109,8 +109,8 @@ func (c *Crawler) Wake(host string) {
 	}
 }
 
-// Abort ends the requests under way, and Run with ErrAborted. What was under way
-// stays due. It does not wait.
+// Abort cancels the requests under way and makes Run return ErrAborted. Their URLs stay
+// due. Abort does not wait.
 func (c *Crawler) Abort() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,14 +121,15 @@ func (c *Crawler) Abort() {
 	}
 }
 
-// stop keeps new requests from being made.
+// stop prevents new requests.
 func (c *Crawler) stop(why string) {
 	if c.stopping == "" {
 		c.stopping = why
 	}
 }
 
-// fail ends the crawl with an error; the first counts, but an Abort comes first.
+// fail ends the crawl with an error. The first error counts, but an Abort takes
+// precedence.
 func (c *Crawler) fail(err error) {
 	if c.err == nil || errors.Is(err, ErrAborted) {
 		c.err = err

@@ -13,16 +13,15 @@ import (
 	"indexer/page"
 )
 
-// maxHead is how much of a page is searched for the end of its head.
+// maxHead is how many bytes of a page are searched for the end of its head.
 const maxHead = 64 << 10
 
-// discover finds what a page names by <link> in its head: feeds, which are returned,
-// and next pages and translations, which are added to the frontier. They count as
-// found a link further, like what the page links to. (Links as such are found by
-// observers, when the page has been loaded.)
+// discover finds what a page names by <link> in its head. It returns feeds, and adds
+// next pages and translations to the frontier, one link deeper than the page, like the
+// page's links. (Observers find the links themselves once the page is loaded.)
 //
-// Only heads that hold a word that matters are parsed: pages are parsed once, by the
-// observers, and twice is too much.
+// It parses only heads that contain a relevant word: the observers parse every page
+// already, and parsing all twice costs too much.
 func (c *Crawler) discover(ctx context.Context, j Job, res *fetch.Result, notFound bool) (feeds []page.URL, err error) {
 	f := &res.Fetch
 	if c.opts.Sources.NoFeeds || notFound || f.HasFailed() || f.Status < 200 || f.Status > 299 {
@@ -34,7 +33,7 @@ func (c *Crawler) discover(ctx context.Context, j Job, res *fetch.Result, notFou
 	}
 	root, err := html.Parse(bytes.NewReader(head))
 	if err != nil {
-		return nil, nil //nolint:nilerr // a reader of bytes does not fail; and what cannot be parsed names nothing
+		return nil, nil //nolint:nilerr // a bytes.Reader does not fail, and a head that cannot be parsed names nothing
 	}
 	var pages []Found
 	for _, ref := range sitemap.Discover(j.URL, root) {
@@ -52,7 +51,7 @@ func (c *Crawler) discover(ctx context.Context, j Job, res *fetch.Result, notFou
 	return feeds, nil
 }
 
-// headOf is the head of an HTML page, nil of anything else.
+// headOf returns the head of an HTML page; nil for other types.
 func headOf(f *page.Fetch) []byte {
 	if !strings.Contains(strings.ToLower(f.Header.Get("Content-Type")), "html") {
 		return nil
@@ -67,8 +66,8 @@ func headOf(f *page.Fetch) []byte {
 	return f.Body[:min(end, len(f.Body))]
 }
 
-// mayName tells whether a head is worth parsing. One that says nofollow anywhere is
-// taken at its word.
+// mayName reports whether a head is worth parsing. A head with nofollow anywhere is
+// not.
 func mayName(head []byte) bool {
 	lower := bytes.ToLower(head)
 	if !bytes.Contains(lower, []byte("<link")) || bytes.Contains(lower, []byte("nofollow")) {

@@ -8,32 +8,32 @@ import (
 	"time"
 )
 
-// Which hosts are in memory. There are Memory.Hosts places. Hosts that want one stand
-// in one line (waitingList), so that nobody starves:
+// Memory has Memory.Hosts places for hosts. Hosts that want one wait in one line
+// (waitingList), so that none starves:
 //
-//  1. hosts that were woken;
-//  2. hosts of which a job has become due (parkedHosts);
-//  3. hosts that had their turn, Memory.Turn requests, and made room for others;
-//  4. hosts found by listing the frontier's (sweep): at the start, and whenever the
-//     line, or the list of parkedHosts, was full and something had to be left out.
+//   1. hosts that were woken;
+//   2. parked hosts with a job that has become due (parkedHosts);
+//   3. hosts that had their turn, Memory.Turn requests, and made room for others;
+//   4. hosts found by listing those of the frontier (sweep): at the start, and whenever
+//      the line or the list of parked hosts was full and had to leave one out.
 //
 // So each host with due jobs gets its turn, though no list holds them all.
 
-// sweep is a walk over the hosts of the frontier.
+// sweep is a pass over the hosts of the frontier.
 type sweep struct {
-	wanted bool // start one when the one under way, if any, is over
+	wanted bool // start one when the current one, if any, is over
 	active bool
-	busy   bool   // a part of the list is being read
+	busy   bool   // reading a part of the list
 	after  string // how far it has come
-	// at is when one is needed, as something is due then of a host that the list of
-	// parkedHosts had no room for; zero: none is. ended is when the last was over.
+	// at is when a sweep is needed because a host becomes due that the list of parked
+	// hosts had no room for; zero if none is. ended is when the last sweep was over.
 	at, ended time.Time
 }
 
-// sweepInterval is how soon a sweep follows another for the sake of parkedHosts.
+// sweepInterval is the least time between two sweeps for the sake of parked hosts.
 const sweepInterval = time.Minute
 
-// need has a sweep made at the time at.
+// need schedules a sweep at the time at.
 func (s *sweep) need(at time.Time) {
 	if soonest := s.ended.Add(sweepInterval); at.Before(soonest) {
 		at = soonest
@@ -68,8 +68,8 @@ func (c *Crawler) enlist(now time.Time) {
 	c.makeRoom(now)
 }
 
-// takeWoken has the hosts looked at that were woken. If there were too many to note
-// them, it is all that are in memory, and the others are found by a sweep.
+// takeWoken schedules the woken hosts. If there were too many to remember, it schedules
+// all hosts in memory and starts a sweep to find the rest.
 func (c *Crawler) takeWoken(now time.Time) {
 	if c.wokenAll {
 		c.wokenAll, c.sweep.wanted = false, true
@@ -101,8 +101,7 @@ func (c *Crawler) await(key string) {
 	}
 }
 
-// makeRoom has the hosts that are kept without need looked at again if others want
-// their places.
+// makeRoom schedules the hosts that do not need their places, if other hosts want them.
 func (c *Crawler) makeRoom(now time.Time) {
 	was := c.crowded
 	c.crowded = c.room() <= 0 && c.waiting.len() > 0
@@ -159,9 +158,9 @@ func (c *Crawler) list(n int) {
 	})
 }
 
-// rotate has a host leave that has had its turn, if another one waits. The jobs that
-// were read of it are forgotten: the frontier has them. A pass over sitemaps is not
-// interrupted, as it would begin again from the start.
+// rotate evicts a host that has had its turn, if another one waits. It forgets the jobs
+// it read: the frontier has them. It does not interrupt a pass over sitemaps, which
+// would start over.
 func (c *Crawler) rotate(h *host) bool {
 	if !c.crowded || h.turn < c.opts.Memory.Turn || h.busy() || len(h.aux.queue) > 0 {
 		return false
@@ -171,7 +170,7 @@ func (c *Crawler) rotate(h *host) bool {
 	return true
 }
 
-// idle keeps a host that has nothing to do, or lets go of it.
+// idle keeps a host that has nothing to do for a while, then evicts it.
 func (c *Crawler) idle(h *host, now time.Time) {
 	if h.state != stateIdle {
 		h.state, h.why, h.idleSince = stateIdle, "", now
@@ -187,7 +186,7 @@ func (c *Crawler) idle(h *host, now time.Time) {
 	}
 }
 
-// evict forgets a host, once what is known of it is stored.
+// evict removes a host from memory, after its state is stored.
 func (c *Crawler) evict(h *host) {
 	if h.dirty {
 		c.save(h)
@@ -205,7 +204,7 @@ func (c *Crawler) evict(h *host) {
 	}
 }
 
-// pending tells whether anything is due, or will be so soon that it is waited for.
+// pending reports whether anything is due, or will be soon enough to wait for.
 func (c *Crawler) pending(now time.Time) bool {
 	if len(c.woken) > 0 || c.wokenAll || c.waiting.len() > 0 || c.sweep.unfinished() || c.parkedWaitedFor(now) || c.sweep.due(c.horizon(now)) {
 		return true
@@ -231,7 +230,7 @@ func (c *Crawler) waitedFor(h *host, now time.Time) bool {
 	return true
 }
 
-// untilNext is how long nothing will start by itself.
+// untilNext returns how long nothing will start without an event.
 func (c *Crawler) untilNext(now time.Time) time.Duration {
 	wait := forever
 	at := func(t time.Time) { wait = min(wait, max(t.Sub(now), 0)) }

@@ -10,61 +10,62 @@ import (
 	"indexer/page"
 )
 
-// hostStateVersion is that of the encoding. A state of another version is not read:
-// it is all found out again.
+// hostStateVersion is the version of the encoding. A state of another version is
+// ignored, and the crawler learns everything again.
 const hostStateVersion = 1
 
-// HostState is what is known of a host across runs, as SaveHost is given it.
+// HostState is the state of a host across runs, as given to SaveHost.
 type HostState struct {
 	Version int `json:"version"`
 	// Saved is when this was written.
 	Saved time.Time `json:"saved"`
-	// Robots is what robots.txt comes to, the file included.
+	// Robots is the policy that follows from robots.txt, including the file.
 	Robots robots.Policy `json:"robots"`
-	// Response is the smoothed response time, CrawlDelay what robots.txt asks for.
+	// Response is the smoothed response time, CrawlDelay the one from robots.txt.
 	Response   time.Duration `json:"response_ns,omitempty"`
 	CrawlDelay time.Duration `json:"crawl_delay_ns,omitempty"`
-	// Failures in a row, until when the host is left alone, why, and until when it asked
-	// to be.
+	// Failures counts failures in a row. The host is left alone until Until because of
+	// Why; AskedUntil is until when it asked to be.
 	Failures   int       `json:"failures,omitempty"`
 	Until      time.Time `json:"until,omitzero"`
 	Why        string    `json:"why,omitempty"`
 	AskedUntil time.Time `json:"asked_until,omitzero"`
-	// Address is of the server last connected to.
+	// Address is the server last connected to.
 	Address netip.Addr `json:"address,omitzero"`
-	// Answered is when the host last answered a request, whatever it said.
+	// Answered is when the host last answered a request, with any status.
 	Answered time.Time `json:"answered,omitzero"`
-	// SitemapsRead is when sitemaps and feeds were last read; Feeds are those known.
+	// SitemapsRead is when sitemaps and feeds were last read; Feeds are the known ones.
 	SitemapsRead time.Time  `json:"sitemaps_read,omitzero"`
 	Feeds        []page.URL `json:"feeds,omitempty"`
-	// Held is the fingerprint of the rules that all URLs are held against, Sifting
-	// whether that is not done yet, and SiftAfter how far it has come; Sentinel is the
-	// refused URL that is due again. See rules.go.
+	// Held is the fingerprint of the rules that all URLs are checked against, Sifting
+	// whether that check is unfinished, and SiftAfter how far it has come. Sentinel is
+	// the refused URL that is due again. See rules.go.
 	Held      string   `json:"held,omitempty"`
 	Sifting   bool     `json:"sifting,omitempty"`
 	SiftAfter page.URL `json:"sift_after,omitempty"`
 	Sentinel  page.URL `json:"sentinel,omitempty"`
-	// Claims is how often the host was right, and wrong, of when its pages changed.
+	// Claims counts how often the host was right, and wrong, about when its pages
+	// changed.
 	Claims claims `json:"lastmod,omitzero"`
-	// Soft is what is known of how the host answers for what does not exist.
+	// Soft is what is known of how the host answers for paths that do not exist.
 	Soft SoftNotFound `json:"soft_not_found,omitzero"`
 	// Detours counts redirects with a cookie that did not lead back to their page;
 	// negative: one did.
 	Detours int `json:"detours,omitempty"`
 }
 
-// RobotsRule is the rule of which Frontier.Refuse is told when robots.txt disallows a
-// URL; what it is told as the reason names the line.
+// RobotsRule is the rule given to Frontier.Refuse when robots.txt disallows a URL; the
+// reason given with it names the line.
 const RobotsRule = "robots.disallow"
 
-// Allowed tells whether the robots.txt as it is known lets agent fetch u, and by which
-// rule.
+// Allowed reports whether robots.txt, as far as it is known, lets agent fetch u, and by
+// which rule.
 func (s *HostState) Allowed(agent string, u page.URL) (bool, robots.Rule) {
 	return s.Robots.Group(agent).Allowed(u)
 }
 
-// LeftAlone tells until when, and why, no page of the host is asked for; "" if there is
-// no such reason. Where robots.txt cannot be reached, that is when it is tried again.
+// LeftAlone returns until when, and why, no page of the host is requested; "" if there
+// is no such reason. If robots.txt cannot be reached, that is until it is tried again.
 func (s *HostState) LeftAlone(now time.Time) (until time.Time, why string) {
 	switch {
 	case s.Until.After(now):
@@ -75,8 +76,8 @@ func (s *HostState) LeftAlone(now time.Time) (until time.Time, why string) {
 	return time.Time{}, ""
 }
 
-// DecodeHost reads what SaveHost was given. Nothing (nil) is the state of a host that
-// was never asked.
+// DecodeHost reads what SaveHost was given. Nil is the state of a host that was never
+// asked.
 func DecodeHost(raw []byte) (HostState, error) {
 	var s HostState
 	if len(raw) == 0 {
@@ -91,7 +92,7 @@ func DecodeHost(raw []byte) (HostState, error) {
 	return s, nil
 }
 
-// encode gives the state of a host to store.
+// encode returns the state of a host to store.
 func (h *host) encode() []byte {
 	raw, err := json.Marshal(HostState{
 		Version: hostStateVersion, Saved: time.Now(), Robots: h.policy,
@@ -101,15 +102,15 @@ func (h *host) encode() []byte {
 		Held: h.held, Sifting: h.sifting.wanted, SiftAfter: h.sifting.after, Sentinel: h.sentinel, Claims: h.claims,
 	})
 	if err != nil {
-		return nil // times beyond the year 9999 only: the host is asked anew
+		return nil // only for times beyond the year 9999: learn the host anew
 	}
 	return raw
 }
 
-// restore takes what was stored. What comes from an earlier run (started is when this
-// one began) is not held against the host: whoever starts the crawler again may have
-// mended what was wrong, and is told at once if not. What the host itself asked for
-// stays in force.
+// restore takes over the stored state. Failures of an earlier run (started is when this
+// one began) do not count against the host: the user may have fixed their cause before
+// starting again, and learns at once if not. What the host itself asked for stays in
+// force.
 func (h *host) restore(s HostState, group *robots.Group, started time.Time) {
 	h.loaded = true
 	h.policy, h.group = s.Robots, group
@@ -128,10 +129,10 @@ func (h *host) restore(s HostState, group *robots.Group, started time.Time) {
 	h.soft.SoftNotFound, h.detours = s.Soft, s.Detours
 	h.held, h.sifting, h.sentinel = s.Held, sifting{s.Sifting, s.SiftAfter}, s.Sentinel
 	h.claims = s.Claims
-	h.holdRules() // of another agent, say
+	h.holdRules() // the agent may be another one
 }
 
-// obeysRules tells whether there are rules to go by.
+// obeysRules reports whether there are rules to obey.
 func (h *host) obeysRules() bool {
 	return h.policy.Verdict == robots.Obey || h.policy.Verdict == robots.AllowAll
 }

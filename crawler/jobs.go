@@ -7,44 +7,43 @@ import (
 	"indexer/page"
 )
 
-// jobBuffer holds the few jobs of a host that were read of the frontier.
+// jobBuffer holds the few jobs of a host that were read from the frontier.
 //
-// The frontier goes on listing a job as due until its visit is committed. So what is
-// read is held against the jobs that are in memory already, and against those that
-// were finished while it was being read (their end may or may not have been seen): a
-// job must not be done twice.
+// The frontier lists a job as due until its visit is committed. So fill skips jobs that
+// are in memory already, and those that finished during the read (which may or may not
+// have seen their end): a job must not be done twice.
 type jobBuffer struct {
 	ready    []Job
-	refused  []Job // by robots.txt, not yet told the frontier
+	refused  []Job // by robots.txt; the frontier does not know yet
 	inFlight map[page.URL]bool
 
 	reading      bool
 	finished     []page.URL        // since reading began
 	finishedNext time.Time         // when the first of them is due again
-	exhausted    bool              // the frontier had no more when it was asked last
+	exhausted    bool              // the frontier had no more when last asked
 	again        bool              // a Wake came while reading
-	next         time.Time         // when the frontier has something again; zero: not known that it will
-	first        map[page.URL]bool // of inFlight, those that were never visited before
-	firstEnded   int               // of finished, how many were of them
-	limited      bool              // the host may have so many pages only
-	short        bool              // jobs were left out for that
-	sifted       bool              // ready was held against robots.txt as it is now
+	next         time.Time         // when the frontier has something again; zero: not known
+	first        map[page.URL]bool // jobs of inFlight that were never visited before
+	firstEnded   int               // how many of finished were first visits
+	limited      bool              // the host has a limit of pages
+	short        bool              // the limit left jobs out
+	sifted       bool              // ready was checked against the current robots.txt
 }
 
 func newJobBuffer() jobBuffer {
 	return jobBuffer{inFlight: make(map[page.URL]bool), first: make(map[page.URL]bool)}
 }
 
-// wake notes that the frontier has got entries.
+// wake notes that the frontier has new entries.
 func (b *jobBuffer) wake() {
 	b.exhausted = false
 	b.again = b.reading
 }
 
-// fill adds what was read, of which up to asked were asked for. Room is how many URLs
-// may be visited for the first time, those in memory included; negative: any number.
-// The queue may have changed since it was read last: what is listed now need not be
-// what is in memory, so both together can be too many.
+// fill adds jobs that were read, of up to asked that were asked for. Room is how many
+// URLs may be visited for the first time, including those in memory; negative for any
+// number. The queue may have changed since the last read: what it lists now need not be
+// in memory, so both together can be too many.
 func (b *jobBuffer) fill(read []Job, asked int, next, now time.Time, room int) {
 	b.limited, b.short = room >= 0, false
 	for i := range b.ready {
@@ -77,13 +76,13 @@ func (b *jobBuffer) fill(read []Job, asked int, next, now time.Time, room int) {
 	}
 	b.exhausted = len(read) < asked && !b.again
 	if len(read) == 0 && !next.IsZero() && !next.After(now) {
-		next = now.Add(time.Second) // due, but not given: not to be asked for in a loop
+		next = now.Add(time.Second) // due, but not returned: avoid asking in a loop
 	}
 	b.next = earlier(next, b.finishedNext)
 	b.reading, b.again, b.finished, b.finishedNext, b.firstEnded = false, false, nil, time.Time{}, 0
 }
 
-// earlier is the earlier of two times, of which the zero time means never.
+// earlier returns the earlier of two times; the zero time means never.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -102,7 +101,7 @@ func (b *jobBuffer) take() Job {
 	return j
 }
 
-// done notes that a job was visited and is due again at the time next, or never.
+// done notes that a job was visited and is due again at next, or never.
 func (b *jobBuffer) done(u page.URL, next time.Time) {
 	delete(b.inFlight, u)
 	wasFirst := b.first[u]

@@ -18,13 +18,13 @@ func (c *Crawler) checkLimits(now time.Time) {
 	}
 }
 
-// held tells whether the requests under way may reach a limit by themselves. No other
-// request starts until one of them has ended, and shown what it came to.
+// held reports whether the requests under way may reach a limit by themselves. If so,
+// no other request starts until one of them has ended and its size is known.
 //
-// The jobs under way count as done here and nowhere else: one that is given up (the
-// store failed, and the crawl paused) leaves its place to another. What they will bring
-// is not known; each is expected to bring the mean of the visits before. With none under
-// way nothing is held, so the crawl either goes on or has reached the limit.
+// Jobs under way count as done here and nowhere else: if one is given up (the store
+// failed, and the crawl paused), another may take its place. Each is expected to bring
+// as many bytes as the mean of the visits before. If none is under way, nothing is
+// held, so the crawl either continues or has reached the limit.
 func (c *Crawler) held() bool {
 	l, m := &c.opts.Limits, &c.meter
 	if l.Pages > 0 && m.pages+m.jobs >= l.Pages {
@@ -33,14 +33,15 @@ func (c *Crawler) held() bool {
 	return l.Bytes > 0 && m.jobs > 0 && m.bytes+m.jobs*m.expected() >= l.Bytes
 }
 
-// typicalPage is what a visit is expected to bring, in bytes, before there was any.
+// typicalPage is how many bytes the first visit is expected to bring.
 const typicalPage = 64 << 10
 
-// expected is how many bytes a visit brings, by the mean of those before. A typical page
-// is counted among them, so that the first small ones do not let all hosts loose.
+// expected is how many bytes a visit is expected to bring: the mean of the visits so
+// far. A typical page is counted with them, so that the first small ones do not let all
+// hosts start.
 func (m *meter) expected() int64 { return (m.pageBytes + typicalPage) / (m.pages + 1) }
 
-// mayStart tells whether there is a place for one more request or store operation.
+// mayStart reports whether one more request or store operation may start.
 func (c *Crawler) mayStart() bool {
 	return c.stopping == "" && c.paused == "" && c.running < c.opts.Concurrency && !c.held()
 }

@@ -9,10 +9,10 @@ import (
 // rateSeconds is the time over which pages per second are counted.
 const rateSeconds = 10
 
-// meter counts. It is guarded by Crawler.mu.
+// meter counts for Status. Crawler.mu guards it.
 type meter struct {
 	pages, bytes, requests int64
-	jobs, pageBytes        int64 // jobs under way; bytes of those that have ended
+	jobs, pageBytes        int64 // jobs under way; bytes of ended ones
 	aux                    int64
 	soft                   int64
 	interrupted            int64

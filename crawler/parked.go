@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// waitingList is a queue of names, each once, of bounded length.
+// waitingList is a queue of host names, each once, of bounded length.
 type waitingList struct {
 	max    int
 	queue  []string
@@ -40,8 +40,8 @@ func (w *waitingList) take() string {
 	return key
 }
 
-// parkedHosts are the hosts that are not in memory, and when each has a job again. Those
-// that there is no room for have to be found by a sweep.
+// parkedHosts holds the hosts that are not in memory, and when each has a job again. A
+// sweep has to find those that it has no room for.
 type parkedHosts struct {
 	max  int
 	heap parkedHeap

@@ -10,22 +10,21 @@ import (
 
 // pace is how fast a host may be asked. It has two parts that add up:
 //
-//   - the delay, which parts every two requests and follows how fast the host
-//     answers;
-//   - the time until which the host is left alone, as it asked to (Retry-After) or as
-//     it failed: Backoff, doubled with every failure in a row up to MaxBackoff, and
-//     forgotten at the first answer that is none.
+//   - the delay between any two requests, which follows how fast the host answers;
+//   - the time until which the host is left alone, because it asked for that
+//     (Retry-After) or failed: Backoff, doubled with every failure in a row up to
+//     MaxBackoff, and reset by the first success.
 type pace struct {
 	response   time.Duration // smoothed; 0: not known yet
-	crawlDelay time.Duration // as the host wants it; 0: it does not say
+	crawlDelay time.Duration // as robots.txt says; 0: it does not
 	failures   int           // in a row
 
-	until time.Time // left alone until then
+	until time.Time // leave the host alone until then
 	asked time.Time // until when the host asked to be left alone, if it did
 	why   string
 }
 
-// delay is the time from the end of a request to the start of the next.
+// delay returns the time from the end of a request to the start of the next.
 func (p *pace) delay(o *Politeness) time.Duration {
 	d := o.MinDelay
 	if o.CrawlDelayCap > 0 {
@@ -37,7 +36,7 @@ func (p *pace) delay(o *Politeness) time.Duration {
 	return min(d, o.MaxDelay)
 }
 
-// observe learns from an exchange that took so long and ended at end.
+// observe learns from an exchange.
 func (p *pace) observe(o *Politeness, x exchange, rng *rand.Rand) {
 	if x.status != 0 {
 		p.smooth(x.end.Sub(x.start))
@@ -55,7 +54,7 @@ func (p *pace) observe(o *Politeness, x exchange, rng *rand.Rand) {
 	}
 }
 
-// smooth is an exponentially weighted moving average, in which the newest value
+// smooth updates an exponentially weighted moving average, in which the newest value
 // weighs a quarter.
 func (p *pace) smooth(d time.Duration) {
 	if p.response == 0 {
@@ -71,7 +70,7 @@ func (p *pace) leaveAlone(until time.Time, why string) {
 	}
 }
 
-// backoff is how long to wait after so many failures in a row.
+// backoff returns how long to wait after so many failures in a row.
 func (o *Politeness) backoff(failures int) time.Duration {
 	d := o.Backoff
 	for range failures - 1 {
@@ -82,8 +81,8 @@ func (o *Politeness) backoff(failures int) time.Duration {
 	return min(d, o.MaxBackoff)
 }
 
-// jitter spreads d over a quarter on either side, so that hosts that failed
-// together (a network that was away) do not come back together.
+// jitter varies d by up to a quarter in either direction, so that hosts that failed
+// together (in a network outage) do not come back together.
 func jitter(d time.Duration, rng *rand.Rand) time.Duration {
 	return d*3/4 + time.Duration(rng.Int64N(int64(d)/2+1))
 }

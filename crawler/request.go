@@ -25,22 +25,21 @@ func (k requestKind) String() string {
 	return [...]string{"robots.txt", "sitemap, feed or probe", "page"}[k]
 }
 
-// request is what a host is to be asked for next.
+// request is the next request to a host.
 type request struct {
 	kind requestKind
-	url  page.URL // usually of the host; a robots.txt may redirect to another
+	url  page.URL // usually on the host; a robots.txt may redirect to another one
 	job  Job
 	aux  auxiliary
 }
 
-// exchange is what politeness and statistics have to know of a request that was
-// made.
+// exchange is what politeness and statistics need to know of a finished request.
 type exchange struct {
 	url         page.URL
 	start, end  time.Time
 	status      int
 	class       fetch.Class
-	err         string // of a class other than OK
+	err         string // for a class other than OK
 	againstHost bool
 	retryAfter  time.Duration
 	addr        netip.Addr
@@ -55,8 +54,8 @@ func exchangeOf(u page.URL, start, end time.Time, r *fetch.Result) exchange {
 	}
 }
 
-// nextRequest looks for what the host is to be asked next. Nil, and until when it is
-// not to be asked, or the zero time if there is nothing.
+// nextRequest returns the next request to the host. If there is none it returns nil and
+// until when the host must not be asked, or the zero time if there is nothing to ask.
 func (c *Crawler) nextRequest(h *host, now time.Time) (r *request, until time.Time) {
 	if h.policy.Due(now) {
 		u, err := h.robotsURL()
@@ -64,7 +63,7 @@ func (c *Crawler) nextRequest(h *host, now time.Time) (r *request, until time.Ti
 			u = h.policy.Next
 		} else if err != nil { // the key comes from a URL; see HostOf
 			h.jobs.ready, h.aux.queue = nil, nil
-			c.opts.Log.Error("the frontier lists a host that is none: " + err.Error())
+			c.opts.Log.Error("the frontier lists an invalid host: " + err.Error())
 			return nil, time.Time{}
 		}
 		return &request{kind: robotsRequest, url: u}, time.Time{}
@@ -85,7 +84,7 @@ func (c *Crawler) nextRequest(h *host, now time.Time) (r *request, until time.Ti
 	return nil, time.Time{}
 }
 
-// send starts the request, for which the slots have been taken.
+// send starts the request; its slots have been acquired.
 func (c *Crawler) send(h *host, r *request, slots []*slot) {
 	var do func(ctx context.Context) (exchange, func(now time.Time), error)
 	switch r.kind {
@@ -112,7 +111,7 @@ func (c *Crawler) send(h *host, r *request, slots []*slot) {
 				c.meter.jobs--
 				c.meter.pageBytes += x.bytes
 			}
-			then(now) // first, as the delay depends on what is learned
+			then(now) // first, because the delay depends on what it learns
 			c.finish(h, x, slots, now)
 			c.push(h, now)
 			if err != nil {
@@ -125,8 +124,8 @@ func (c *Crawler) send(h *host, r *request, slots []*slot) {
 
 var errFetcherClosed = errors.New("the fetcher gave the request up without being asked to; is it closed?")
 
-// finish gives the slots back, not to be taken before the delay is over, and learns
-// from the exchange.
+// finish learns from the exchange and releases the slots, which open again after the
+// delay.
 func (c *Crawler) finish(h *host, x exchange, slots []*slot, now time.Time) {
 	defer c.release(slots, now)
 	c.settled = false
@@ -135,7 +134,7 @@ func (c *Crawler) finish(h *host, x exchange, slots []*slot, now time.Time) {
 	}
 	c.meter.exchange(x)
 	o := &c.opts.Politeness
-	p := &pace{} // of a host that is not in memory: the usual delay
+	p := &pace{} // for a host that is not in memory: the usual delay
 	if of := c.hosts[HostOf(x.url)]; of != nil {
 		p = &of.pace
 		asked := p.asked
@@ -154,11 +153,11 @@ func (c *Crawler) finish(h *host, x exchange, slots []*slot, now time.Time) {
 		}
 	}
 	if x.addr.IsValid() && o.PerIP > 0 {
-		c.addressSlot(x.addr).delayUntil(ready) // perhaps not known until now
+		c.addressSlot(x.addr).delayUntil(ready) // the address may be new
 	}
 }
 
-// record tells the recorder of an exchange.
+// record passes an exchange to the recorder.
 func (c *Crawler) record(ctx context.Context, u page.URL, r *fetch.Result) error {
 	if c.recorder == nil {
 		return nil

@@ -9,29 +9,29 @@ import (
 	"indexer/page"
 )
 
-// judge says what came of a job and when the URL is due again.
+// judge decides what to load for a job and when the URL is due again.
 //
-//	a page, a redirect, another type     loaded; after the interval, which is half as
+//	a page, a redirect, another type     load it; again after the interval, which is half as
 //	                                     long again if nothing changed, half as long if it did
-//	304                                  loaded as a revisit; nothing changed
-//	404 or soft 404 of a known page,     nothing is loaded, nothing recorded: the page
-//	first time                           stays in the index; after GoneRetry
-//	the same, twice; or never a page     gone; after MaxInterval
-//	410                                  gone, at once; after MaxInterval
-//	429                                  noted; after Retry-After or Retry, no strike, for
-//	                                     it says nothing of the URL
-//	5xx, 408, 425, no usable response    noted; after Retry, times 4 with every strike,
+//	304                                  load a revisit; nothing changed
+//	404 or soft 404 of a known page,     load and record nothing: the page stays in the
+//	first time                           index; again after GoneRetry
+//	the same, twice; or never a page     gone; again after MaxInterval
+//	410                                  gone, at once; again after MaxInterval
+//	429                                  noted; again after Retry-After or Retry, no strike,
+//	                                     because it says nothing about the URL
+//	5xx, 408, 425, no usable response    noted; again after Retry, times 4 with every strike,
 //	                                     and after MaxStrikes after MaxInterval
-//	other 4xx, too large, no valid URL   noted; after the interval, as if unchanged:
+//	other 4xx, too large, invalid URL    noted; again after the interval, as if unchanged:
 //	                                     asking sooner will not help
 //
-// A strike is a 404 or a failure. That a 404 after a failure is the second strike is
-// meant so: the two visits, some minutes apart, both found no page. A URL with as many
-// visits as strikes has never been a page, nor is one that was withdrawn: there is
-// nothing to lose, and the first 404 decides.
+// A strike is a 404 or a failure. A 404 after a failure is deliberately the second
+// strike: both visits, some minutes apart, found no page. A URL with as many visits as
+// strikes has never been a page, and a withdrawn page is none: there is nothing to
+// lose, so the first 404 decides.
 //
-// A soft 404 that is never a page is not loaded at all: to the index it is a URL that
-// was not fetched.
+// A soft 404 at a URL that has never been a page is not loaded at all: for the index,
+// the URL was not fetched.
 func (o *Revisits) judge(j Job, res fetch.Result, soft bool) Visit {
 	f := &res.Fetch
 	v := Visit{Job: j, Result: res, Fetch: res.Fetch, Strikes: j.Strikes + 1}
@@ -57,8 +57,8 @@ func (o *Revisits) judge(j Job, res fetch.Result, soft bool) Visit {
 	return v
 }
 
-// SoftNotFoundRule is the rule by which a page is withdrawn that says "not found" with
-// status 200.
+// SoftNotFoundRule is the rule that withdraws a page that says "not found" with status
+// 200.
 const SoftNotFoundRule = "soft-404"
 
 func (o *Revisits) notFound(v *Visit, soft bool) {
@@ -80,11 +80,11 @@ func (o *Revisits) notFound(v *Visit, soft bool) {
 	o.after(v, o.MaxInterval, what)
 }
 
-// wasPage tells whether a URL was a page when it was last visited, as far as is known.
+// wasPage reports whether a URL was a page at its last visit, as far as is known.
 func wasPage(j *Job) bool { return j.Visits > j.Strikes && !j.Withdrawn }
 
-// takenBack is the visit that takes a page out of the index that turned out to say
-// "not found" after it was loaded.
+// takenBack is the visit that takes a page out of the index that turned out to say "not
+// found" after it was loaded.
 func (o *Revisits) takenBack(u page.URL, at time.Time) Visit {
 	w := withdrawal(u, at, SoftNotFoundRule)
 	v := Visit{Job: Job{URL: u}, Result: *w, Fetch: w.Fetch, Strikes: 1}
@@ -92,15 +92,15 @@ func (o *Revisits) takenBack(u page.URL, at time.Time) Visit {
 	return v
 }
 
-// after has the URL visited after a fixed time; the interval is kept for when it is
-// back.
+// after schedules the next visit after a fixed time. It keeps the interval for when the
+// page is back.
 func (o *Revisits) after(v *Visit, wait time.Duration, note string) {
 	due, interval := v.Result.Fetch.Time.Add(wait), v.Job.Interval
 	v.Next = func(bool) (time.Time, time.Duration) { return due, interval }
 	v.Note = note
 }
 
-// adaptive finds the interval between two changes by halving and growing.
+// adaptive approaches the interval between two changes by halving and growing.
 func (o *Revisits) adaptive(j Job, at time.Time) func(bool) (time.Time, time.Duration) {
 	return func(changed bool) (time.Time, time.Duration) {
 		d := j.Interval
@@ -117,7 +117,7 @@ func (o *Revisits) adaptive(j Job, at time.Time) func(bool) (time.Time, time.Dur
 	}
 }
 
-// retry is how long to wait after so many strikes in a row.
+// retry returns how long to wait after so many strikes in a row.
 func (o *Revisits) retry(strikes int) time.Duration {
 	if strikes >= o.MaxStrikes {
 		return o.MaxInterval
@@ -131,7 +131,7 @@ func (o *Revisits) retry(strikes int) time.Duration {
 	return d
 }
 
-// lasting tells whether a failure is of the kind that does not pass by itself.
+// lasting reports whether a failure is of a kind that does not pass by itself.
 func lasting(r *fetch.Result) bool {
 	switch r.Class {
 	case fetch.TooLarge, fetch.BadRequest, fetch.RefusedAddress:

@@ -11,13 +11,13 @@ import (
 	"indexer/page"
 )
 
-// refusedRetry is when the robots.txt of a host is asked for again that is at an
-// address that must not be contacted.
+// refusedRetry is how long to wait before asking again for the robots.txt of a host
+// whose address must not be contacted.
 const refusedRetry = time.Hour
 
-// fetchRobots requests u, which is the host's robots.txt or what that redirects to.
-// What comes from the host's own URL is recorded and loaded; a redirect's target is
-// not, as it may be any page, whose own robots.txt was not asked.
+// fetchRobots requests u, the host's robots.txt or the target of its redirect. A fetch
+// of the host's own URL is recorded and loaded. The target of a redirect is not: it may
+// be any page, and its own robots.txt was not asked.
 func (c *Crawler) fetchRobots(h *host, u page.URL) func(context.Context) (exchange, func(time.Time), error) {
 	prev, agent := h.policy, c.opts.Agent
 	own := HostOf(u) == h.key && u.Path() == "/robots.txt"
@@ -73,7 +73,7 @@ func (c *Crawler) loadOther(ctx context.Context, u page.URL, res *fetch.Result) 
 	return nil
 }
 
-// learnRobots puts in force what was fetched, and has it stored.
+// learnRobots puts a fetched policy in force and has it stored.
 func (c *Crawler) learnRobots(h *host, policy robots.Policy, group *robots.Group, x exchange, now time.Time) {
 	h.policy, h.group = policy, group
 	if policy.Verdict == robots.Follow {
@@ -92,8 +92,8 @@ func (c *Crawler) learnRobots(h *host, policy robots.Policy, group *robots.Group
 	}
 }
 
-// tryHTTP adds the host's bare seeds with http, as https cannot be reached. It is
-// found out at robots.txt, which comes before anything else.
+// tryHTTP adds the host's bare seeds with http if https cannot be reached. The request
+// for robots.txt, which comes first, shows that.
 func (c *Crawler) tryHTTP(h *host, x exchange) {
 	switch x.class {
 	case fetch.Connect, fetch.TLS, fetch.Timeout, fetch.Reset, fetch.BadResponse:
@@ -116,7 +116,7 @@ func (c *Crawler) tryHTTP(h *host, x exchange) {
 	c.add(Finding{URLs: urls, Source: source})
 }
 
-// add queues URLs in the frontier, which will wake their hosts.
+// add queues URLs in the frontier, which then wakes their hosts.
 func (c *Crawler) add(found Finding) {
 	c.start(func(ctx context.Context) func() error {
 		_, err := c.frontier.Add(ctx, found)

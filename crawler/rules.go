@@ -8,30 +8,30 @@ import (
 	"indexer/page"
 )
 
-// When the rules of a host have changed, all its URLs are held against the new ones:
-// those that wait and are disallowed now are refused, those that were refused and are
-// allowed now are queued again. A page that may no longer be fetched does not stay in
-// the index until its next visit would be due, which may be in a month.
+// When the rules of a host have changed, all its URLs are checked against the new ones.
+// URLs that wait and are now disallowed are refused; URLs that were refused and are now
+// allowed are queued again. So a page that may no longer be fetched leaves the index at
+// once, and not at its next visit, which may be in a month.
 //
-//  1. What counts as a change is the rules (robots.Group.Fingerprint), not the file.
-//  2. That it is to be done is stored in one write with the rules: a crash leaves the
-//     old rules, and robots.txt is asked for again, or the new ones, and it is done, or
-//     gone on with, after the next start. Doing a part of it twice changes nothing.
-//  3. It is done some URLs at a time, in store operations between which the host's
-//     pages are fetched as usual.
-//  4. It waits for requests under way of URLs that are disallowed by now: their visits
-//     would queue them again.
-//  5. Jobs in memory are not its affair. They are held against the rules when these
-//     change (host.sift), and refused before it begins.
+//   1. A change is a change of the rules (robots.Group.Fingerprint), not of the file.
+//   2. One write stores the new rules and that the check is to be done. A crash leaves
+//      the old rules, and robots.txt is fetched again; or the new ones, and the next run
+//      does or continues the check. Doing a part of it twice changes nothing.
+//   3. The check takes some URLs at a time, in store operations, while the host's pages
+//      are fetched as usual in between.
+//   4. It waits for requests under way for URLs that are now disallowed: their visits
+//      would queue them again.
+//   5. It does not handle jobs in memory. They are checked when the rules change
+//      (host.sift), and refused before the check begins.
 //
-// A robots.txt that cannot be reached changes no rules: nothing is refused for good
-// because a server is away.
+// A robots.txt that cannot be reached changes no rules: an unreachable server causes no
+// permanent refusal.
 //
-// Rules are renewed when something of the host is due. So that this is so even where
-// everything is refused, one refused URL of each host, its sentinel, is due again
-// every day.
+// Rules are renewed when something of the host is due. To make that happen even where
+// everything is refused, one refused URL of each host, its sentinel, is due again every
+// day.
 
-// sifting is such a pass over the URLs of a host.
+// sifting is the progress of a check of a host's URLs.
 type sifting struct {
 	wanted bool
 	after  page.URL // how far it has come
@@ -40,11 +40,11 @@ type sifting struct {
 // siftBatch is how many URLs are read at a time.
 const siftBatch = 256
 
-// sentinelInterval is how long a host is left alone of which everything is refused.
+// sentinelInterval is how long a host is left alone if everything on it is refused.
 const sentinelInterval = 24 * time.Hour
 
-// holdRules begins a pass if the rules in force are not those that the URLs were
-// held against.
+// holdRules begins a check if the rules in force are not those that the URLs were
+// checked against.
 func (h *host) holdRules() {
 	if h.group == nil || !h.obeysRules() {
 		return
@@ -54,7 +54,7 @@ func (h *host) holdRules() {
 	}
 }
 
-// maySift tells whether the pass can go on.
+// maySift reports whether the check can continue.
 func (h *host) maySift() bool {
 	if !h.sifting.wanted || !h.obeysRules() {
 		return false
@@ -67,10 +67,10 @@ func (h *host) maySift() bool {
 	return true
 }
 
-// siftKnown makes a part of the pass.
+// siftKnown does a part of the check.
 func (c *Crawler) siftKnown(h *host) {
 	group, held, after, sentinel := h.group, h.held, h.sifting.after, h.sentinel
-	c.operate(h, "hold what is known against robots.txt", func(ctx context.Context) (func(time.Time), error) {
+	c.operate(h, "check known URLs against robots.txt", func(ctx context.Context) (func(time.Time), error) {
 		list, last, err := c.frontier.Known(ctx, h.key, after, siftBatch)
 		if err != nil {
 			return nil, err
@@ -89,14 +89,14 @@ func (c *Crawler) siftKnown(h *host) {
 			if len(allowed) > 0 {
 				h.jobs.wake()
 			}
-			if h.held == held { // or else it begins again
+			if h.held == held { // otherwise it starts over
 				h.sifting = sifting{wanted: last != "", after: last}
 			}
 		}, nil
 	})
 }
 
-// partition picks what has to be refused, and what need not be any more.
+// partition selects the jobs to refuse and the URLs to admit again.
 func partition(list []Known, group *robots.Group) (disallowed []Job, allowed []page.URL) {
 	for _, k := range list {
 		switch ok, _ := group.Allowed(k.Job.URL); {
@@ -126,9 +126,9 @@ func (c *Crawler) refuse(h *host) {
 	})
 }
 
-// refuseJobs refuses jobs, and finds a sentinel among them if there is none. A
-// sentinel that is not stored, because of a crash, is replaced by another; it is no
-// longer one when it is refused the next time.
+// refuseJobs refuses jobs, and makes one of them the sentinel if there is none. If a
+// crash loses the stored sentinel, another one replaces it; the old one stops being a
+// sentinel when it is refused the next time.
 func (c *Crawler) refuseJobs(ctx context.Context, jobs []Job, group *robots.Group, sentinel page.URL) (_ page.URL, again time.Time, err error) {
 	for _, j := range jobs {
 		_, rule := group.Allowed(j.URL)
@@ -144,14 +144,14 @@ func (c *Crawler) refuseJobs(ctx context.Context, jobs []Job, group *robots.Grou
 	return sentinel, again, nil
 }
 
-// setSentinel notes the sentinel, and when it is due if that has just been decided.
+// setSentinel notes the sentinel, and when it is due if that was just decided.
 func (h *host) setSentinel(u page.URL, again time.Time) {
 	h.sentinel, h.dirty = u, true
 	h.jobs.next = earlier(h.jobs.next, again)
 }
 
-// refuseJob refuses one. A page that was fetched before leaves the index, by a
-// withdrawal that the recorder is told of first.
+// refuseJob refuses one job. A page that was fetched before leaves the index through a
+// withdrawal, which is recorded first.
 func (c *Crawler) refuseJob(ctx context.Context, r Refusal) error {
 	if r.Gone {
 		if err := c.record(ctx, r.Job.URL, withdrawal(r.Job.URL, r.At, r.Rule)); err != nil {
@@ -161,10 +161,10 @@ func (c *Crawler) refuseJob(ctx context.Context, r Refusal) error {
 	return c.frontier.Refuse(ctx, r)
 }
 
-// after is now, or a moment after the last visit where the clock was set back: of two
-// fetches the newer one decides, and the refusal has to.
+// after returns now, or a moment after the last visit if the clock was set back: the
+// newer of two fetches decides, and the refusal has to be the newer one.
 func after(now, last time.Time) time.Time {
-	if least := last.Add(2 * time.Millisecond); now.Before(least) { // last is in whole ones
+	if least := last.Add(2 * time.Millisecond); now.Before(least) { // last is in whole milliseconds
 		now = least
 	}
 	return now.Round(0).UTC()

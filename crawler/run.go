@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Run crawls until nothing is due any more, a limit is reached, or ctx ends; with
-// Options.Follow only the latter two. It may be called once.
+// Run crawls until nothing is due, a limit is reached, or ctx ends; with Options.Follow
+// it continues when nothing is due. Call it once.
 //
-// When ctx ends no new request is made; those under way are completed and loaded,
-// what is known of hosts is stored, and Run returns nil. Abort makes that end at
-// once. A store operation that fails ends the crawl in the same orderly way, and
-// Run returns its error. Status().Ended tells why Run returned.
+// When ctx ends, Run starts no new requests, completes and loads those under way,
+// stores the state of hosts, and returns nil. Abort makes that end at once. A store
+// operation that fails ends the crawl in the same orderly way, and Run returns its
+// error. Status().Ended says why Run returned.
 func (c *Crawler) Run(ctx context.Context) error {
 	c.begin(ctx)
 	defer c.abort()
@@ -56,13 +56,13 @@ func (c *Crawler) begin(ctx context.Context) {
 	c.started = time.Now()
 }
 
-// poll asks, once a second, whether the crawl is to pause.
+// poll asks, once a second, whether the crawl has to pause.
 func (c *Crawler) poll() {
 	now := time.Now()
 	if c.opts.Paused == nil || now.Sub(c.polledAt) < pollInterval {
 		return
 	}
-	why := c.opts.Paused() // not ours: mu must not be held
+	why := c.opts.Paused() // foreign code: do not hold mu
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.paused, c.polledAt = why, now
@@ -70,8 +70,8 @@ func (c *Crawler) poll() {
 
 const pollInterval = time.Second
 
-// step starts all that can start, and tells how long nothing more will, or that the
-// crawl is over.
+// step starts everything that can start, and returns how long nothing more will, or
+// that the crawl is over.
 func (c *Crawler) step(now time.Time) (wait time.Duration, over bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,13 +97,13 @@ func (c *Crawler) step(now time.Time) (wait time.Duration, over bool) {
 // forever is longer than any crawl takes.
 const forever = 365 * 24 * time.Hour
 
-// settle ends the crawl, or finds out first whether it may end.
+// settle ends the crawl, after it has made sure that no new URLs are about to come.
 func (c *Crawler) settle() {
 	if c.opts.Settle == nil || c.settled {
 		c.stop("nothing is due")
 		return
 	}
-	c.settled = true // until anything happens
+	c.settled = true // until the next event
 	c.settling = true
 	c.start(func(ctx context.Context) func() error {
 		err := c.opts.Settle(ctx)
@@ -117,14 +117,15 @@ func (c *Crawler) settle() {
 	})
 }
 
-// start runs do in a goroutine of its own, and what it returns in the scheduler's.
+// start runs do in a goroutine of its own, and the function that do returns in the
+// scheduler's.
 func (c *Crawler) start(do func(ctx context.Context) func() error) {
 	c.running++
 	ctx := c.work
 	c.workers.Go(func() { c.results <- do(ctx) })
 }
 
-// apply takes the result of what ended, and of all that has ended meanwhile.
+// apply applies the result of a finished goroutine, and of all that finished meanwhile.
 func (c *Crawler) apply(result func() error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,9 +142,8 @@ func (c *Crawler) apply(result func() error) {
 	}
 }
 
-// failed decides what to do about an operation that failed. Where the crawl is to
-// pause, the failure is most likely of the same cause; nothing is lost, as what was
-// not committed stays due.
+// failed handles a failed operation. If the crawl has to pause, the failure most likely
+// has the same cause, and nothing is lost: what was not committed stays due.
 func (c *Crawler) failed(err error) {
 	if c.opts.Paused == nil || c.work.Err() != nil {
 		c.fail(err)
@@ -158,10 +158,10 @@ func (c *Crawler) failed(err error) {
 	}
 	c.paused, c.polledAt = why, time.Now()
 	c.meter.interrupted++
-	c.opts.Log.Warn("a store operation failed and the crawl pauses; what it was for stays due: " + why + ": " + err.Error())
+	c.opts.Log.Warn("a store operation failed and the crawl pauses; its URLs stay due: " + why + ": " + err.Error())
 }
 
-// end stores what is known of the hosts in memory.
+// end stores the state of the hosts in memory.
 func (c *Crawler) end() error {
 	c.mu.Lock()
 	c.meter.ended = c.stopping
@@ -184,7 +184,7 @@ func (c *Crawler) end() error {
 		g.Go(func() error { return c.frontier.SaveHost(ctx, key, state) })
 	}
 	if err := g.Wait(); err != nil {
-		return fmt.Errorf("crawler: store what is known of hosts: %w", err)
+		return fmt.Errorf("crawler: store the state of hosts: %w", err)
 	}
 	return nil
 }

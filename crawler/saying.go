@@ -16,25 +16,25 @@ import (
 	"indexer/page"
 )
 
-// saying is what a page says: hashes of every three words in a row of its title and
-// text, sorted, each once. Words with digits, names of months and days, and the page's
-// own path are left out, so that a page with a clock in it says the same at all times.
-// Of a page that says next to nothing it is the body whose words are taken.
+// saying is the content of a page as hashes of every three words in a row of its title
+// and text, sorted and without duplicates. Words with digits, names of months and days,
+// and the page's own path are left out, so that a page with a clock in it always has
+// the same saying. If a page has next to no text, the words of its body are used.
 //
-// Two answers for paths that cannot exist need not be equal (a quotation, an advertisement,
-// a number in words). What they have in common is the answer, and what one has beyond it
-// is its slack. A page matches if it has all of the answer, and beyond it no more than
-// the slack. Answers that vary by more than maxSlack are of no use: with them a short
-// page could pass for one.
+// Two answers for paths that cannot exist need not be equal (a quotation, an
+// advertisement, a number in words). What they have in common is the answer; what one
+// of them has beyond it is the slack. A page matches if it contains the whole answer,
+// and beyond it no more than the slack. Answers that vary by more than maxSlack are
+// unusable: with them a short page could pass for one.
 //
 // Rejected: a threshold of similarity (of shingles or of a SimHash). Pages of one site
-// share their navigation, and a short page with a long navigation is more similar to the
-// answer than any threshold that lets an answer vary. The message is what matters, and
-// it is in what the answers have in common.
+// share their navigation, and a short page with a long navigation is more similar to
+// the answer than any threshold that lets an answer vary. The message is what matters,
+// and the answers have it in common.
 type saying []uint32
 
 const (
-	maxSaying = 1024 // hashes, the smallest: the same ones of the same page
+	maxSaying = 1024 // hashes; the smallest are kept, so that equal pages keep equal ones
 	maxSlack  = 6    // two words
 	wordsRow  = 3
 )
@@ -47,7 +47,7 @@ type notFoundAnswer struct {
 
 func (a *notFoundAnswer) known() bool { return len(a.Common) > 0 }
 
-// answerOf compares two answers; it is not known if they vary too much.
+// answerOf compares two answers; the result is unknown if they vary too much.
 func answerOf(a, b saying) notFoundAnswer {
 	var common saying
 	for _, hash := range a {
@@ -79,13 +79,13 @@ func (s saying) has(hash uint32) bool {
 	return found
 }
 
-// sayingOf is false of what is no page.
+// sayingOf returns false for a fetch that is not a page.
 func sayingOf(f *page.Fetch) (saying, bool) {
 	doc := page.Interpret(f)
 	if doc.Outcome != page.Page {
 		return nil, false
 	}
-	const minText = 64 // as for content keys (semantics.md section 3)
+	const minText = 64 // as for content keys (docs/semantics.md section 3)
 	said := doc.Title + "\n" + doc.Text
 	if utf8.RuneCountInString(doc.Text) < minText {
 		said = string(f.Body)
@@ -109,7 +109,7 @@ var timeWords = func() map[string]bool {
 	return words
 }()
 
-// lastingWords are the words of a text that do not tell the time.
+// lastingWords returns the words of a text that do not tell the time.
 func lastingWords(text string) []string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return slices.DeleteFunc(words, func(word string) bool { return timeWords[word] || strings.ContainsFunc(word, unicode.IsDigit) })
@@ -135,21 +135,21 @@ func (s saying) MarshalJSON() ([]byte, error) {
 	return json.Marshal(base64.StdEncoding.EncodeToString(b))
 }
 
-// UnmarshalJSON undoes MarshalJSON.
+// UnmarshalJSON reverses MarshalJSON.
 func (s *saying) UnmarshalJSON(text []byte) error {
 	var b []byte
 	if err := json.Unmarshal(text, &b); err != nil {
 		return err
 	}
 	if len(b)%4 != 0 || len(b) > 4*maxSaying {
-		return fmt.Errorf("what a page says cannot have %d bytes", len(b))
+		return fmt.Errorf("hashes of a page cannot have %d bytes", len(b))
 	}
 	*s = nil
 	for ; len(b) > 0; b = b[4:] {
 		*s = append(*s, binary.BigEndian.Uint32(b))
 	}
 	if !slices.IsSorted(*s) {
-		return fmt.Errorf("what a page says is not sorted")
+		return fmt.Errorf("hashes of a page are not sorted")
 	}
 	return nil
 }

@@ -6,22 +6,22 @@ import (
 )
 
 // The scheduler looks at hosts in the order of the times at which there may be
-// something to do for them. What it does for a host is the first of these that
-// applies (advance):
+// something to do for them. For each host it does the first of these that applies
+// (advance):
 //
 //	its state is not loaded           load it
-//	it had its turn, others wait      forget it for now
+//	it had its turn, others wait      evict it for now
 //	the frontier may have jobs        read some
 //	jobs that robots.txt disallows    refuse them
-//	the rules have changed            hold what is known against them, some at a time
+//	the rules have changed            check known URLs against them, some at a time
 //	pages turn out to be soft 404s    take them back
 //	robots.txt is not known or old    request it (nothing else before that)
 //	sitemaps, feeds, a probe, jobs    request one; files and jobs take turns
-//	nothing                           keep it for a while, then forget it
+//	nothing                           keep it for a while, then evict it
 //
 // A request starts only when the host need not be left alone (pace) and all its slots
-// are to be had (slot). The order of the first six does not matter for politeness:
-// they do not reach the host.
+// are available (slot). The order of the first six does not matter for politeness: they
+// send nothing to the host.
 
 // hostState is what a host is waiting for.
 type hostState uint8
@@ -29,8 +29,8 @@ type hostState uint8
 const (
 	stateStore      hostState = iota // the store: its state, its jobs
 	stateActive                      // a request is under way
-	statePoliteness                  // the delay, or others that share its address or domain
-	stateRobots                      // a robots.txt that cannot be reached
+	statePoliteness                  // the delay, or hosts that share its address or domain
+	stateRobots                      // robots.txt cannot be reached
 	stateBackoff                     // it failed or asked to be left alone
 	stateIdle                        // no job is due
 )
@@ -39,15 +39,15 @@ var stateNames = [...]string{"store", "active", "politeness", "robots", "backoff
 
 func (s hostState) String() string { return stateNames[s] }
 
-// dispatch starts all that can be started now.
+// dispatch starts everything that can start now.
 func (c *Crawler) dispatch(now time.Time) {
 	for c.mayStart() && len(c.heap) > 0 && !c.heap[0].at.After(now) {
 		c.advance(heap.Pop(&c.heap).(*host), now)
 	}
 }
 
-// advance does the next thing for a host. Whoever calls it has taken the host out
-// of the heap; it is pushed again here, or by what is started here.
+// advance does the next thing for a host. The caller has taken the host out of the
+// heap; advance, or what it starts, pushes it again.
 func (c *Crawler) advance(h *host, now time.Time) {
 	if s := h.granted; s != nil {
 		h.granted, s.granted = nil, nil
@@ -102,8 +102,8 @@ func (c *Crawler) housekeep(h *host, now time.Time) {
 	}
 }
 
-// lowWater is how few jobs are left when more are read: none, so that the best are
-// taken, or with several requests at a time enough to have some always.
+// lowWater is the number of jobs left at which more are read: none, so that the best
+// are taken, or, with several requests at a time, enough to always have some.
 func (c *Crawler) lowWater() int {
 	if c.opts.Politeness.PerHost > 1 {
 		return 2 * c.opts.Politeness.PerHost
@@ -111,10 +111,10 @@ func (c *Crawler) lowWater() int {
 	return 0
 }
 
-// request starts a request, or has the host wait for what keeps it from one.
+// request starts a request, or makes the host wait for what prevents it.
 //
-// Before the first request ever the host is stored: if this run is killed, the next
-// one must know that the host was asked a moment ago (see resume).
+// It stores the host before its first request ever: if this run is killed, the next one
+// must know that the host was asked a moment ago (see resume).
 func (c *Crawler) request(h *host, now time.Time) {
 	if !h.marked {
 		if h.op == "" {
@@ -125,7 +125,7 @@ func (c *Crawler) request(h *host, now time.Time) {
 	r, until := c.nextRequest(h, now)
 	switch alone := h.pace.until; {
 	case r == nil && until.IsZero():
-		c.push(h, now) // what there was has been dropped; look again
+		c.push(h, now) // the work was dropped; look again
 		return
 	case r == nil && until.After(alone):
 		c.leaveAlone(h, stateRobots, h.policy.Why, until, now)
@@ -147,31 +147,31 @@ func (c *Crawler) request(h *host, now time.Time) {
 	}
 }
 
-// leaveAlone has the host wait, in memory if there is room for it.
+// leaveAlone makes the host wait, in memory if there is room.
 func (c *Crawler) leaveAlone(h *host, state hostState, why string, until, now time.Time) {
 	h.state, h.why = state, why
 	if c.crowded && !h.busy() && until.Sub(now) > c.opts.Memory.IdleTime {
 		h.jobs = newJobBuffer()
 		h.jobs.exhausted, h.jobs.next = true, until
-		h.aux.queue = nil // they are found again
+		h.aux.queue = nil // the next stay finds them again
 		c.evict(h)
 		return
 	}
 	c.push(h, until)
 }
 
-// blockedBy is the slot that a host waits for.
+// blockedBy returns the slot that a host waits for.
 func (h *host) blockedBy() *slot {
-	if h.parked != nil {
-		return h.parked
+	if h.waitsFor != nil {
+		return h.waitsFor
 	}
 	return h.granted
 }
 
-// push puts a host into the heap, or moves it forward there. One that waits for a
-// slot is left there: it will be woken.
+// push adds a host to the heap, or moves it forward there. It leaves a host alone that
+// waits for a slot, which will wake it.
 func (c *Crawler) push(h *host, at time.Time) {
-	if h.parked != nil || c.hosts[h.key] != h {
+	if h.waitsFor != nil || c.hosts[h.key] != h {
 		return
 	}
 	if h.index >= 0 {

@@ -10,22 +10,21 @@ import (
 	"indexer/page"
 )
 
-// slot is the right to make requests of one host, at one address, or in one
-// registrable domain. A request takes all slots of its URL, or none.
+// slot is the right to make requests to one host, at one address, or in one registrable
+// domain. A request takes all slots of its URL, or none.
 //
-// Hosts that share a slot take turns in the order of their tickets. A host gets
-// its ticket when it first asks for slots and keeps it until its request starts,
-// wherever it has to wait meanwhile. So the host with the lowest ticket of all waits
-// for requests under way and for time only, and nobody starves.
+// Hosts that share a slot take turns in the order of their tickets. A host gets its
+// ticket when it first asks for slots, and keeps it until its request starts, wherever
+// it has to wait meanwhile. So the host with the lowest ticket waits only for requests
+// under way and for time, and no host starves.
 //
-// Of the hosts that wait for a slot, one at a time is woken (granted), when the slot
-// is free and at the time when it is ready: waking all of them would cost the
-// square of their number. Whoever is woken tries for its slots and, taken or not,
-// passes the turn on (see Crawler.grant); a turn that is not passed on would stop all
-// others for good.
+// One waiting host at a time is woken (granted), once the slot is free and ready:
+// waking all of them would cost the square of their number. The woken host tries for
+// its slots and then, successful or not, passes the grant on (see Crawler.grant). A
+// grant that is not passed on would block all other hosts for good.
 type slot struct {
 	key     string
-	limit   int           // of requests at a time; 0: none
+	limit   int           // requests at a time; 0: no limit
 	spacing time.Duration // between the starts of two requests
 
 	inUse   int
@@ -34,7 +33,7 @@ type slot struct {
 	waiters waiterHeap
 }
 
-// open tells whether h may take the slot.
+// open reports whether h may take the slot.
 func (s *slot) open(h *host, now time.Time) bool {
 	if s.limit > 0 && s.inUse >= s.limit || now.Before(s.ready) {
 		return false
@@ -55,7 +54,7 @@ func (s *slot) unused(now time.Time) bool {
 	return s.inUse == 0 && s.granted == nil && len(s.waiters) == 0 && !s.ready.After(now)
 }
 
-// slotsOf are the slots that a request for u takes.
+// slotsOf returns the slots that a request for u takes.
 func (c *Crawler) slotsOf(u page.URL) []*slot {
 	p := &c.opts.Politeness
 	key := HostOf(u)
@@ -71,8 +70,8 @@ func (c *Crawler) slotsOf(u page.URL) []*slot {
 }
 
 // perHost is how many requests a host (nil: one that is not in memory) gets at a time.
-// One that asks for a Crawl-delay wants each of them apart from the one before, and that
-// goes before what the user asks for.
+// A host with a Crawl-delay wants its requests one by one, and that takes precedence
+// over the user's setting.
 func (c *Crawler) perHost(h *host) int {
 	p := &c.opts.Politeness
 	if h != nil && h.pace.crawlDelay > 0 && p.CrawlDelayCap > 0 {
@@ -91,11 +90,11 @@ func (c *Crawler) slot(key string, limit int, spacing time.Duration) *slot {
 		s = &slot{key: key, spacing: spacing}
 		c.slots[key] = s
 	}
-	s.limit = limit // that of a host changes with its robots.txt
+	s.limit = limit // a host's limit changes with its robots.txt
 	return s
 }
 
-// network is what counts as one address: one user of IPv6 has a /64 network.
+// network returns what counts as one address: a user of IPv6 has a /64 network.
 func network(a netip.Addr) string {
 	if a = a.Unmap(); a.Is4() {
 		return a.String()
@@ -107,7 +106,7 @@ func network(a netip.Addr) string {
 	return p.String()
 }
 
-// domainOf is the registrable domain of a URL's host; an address, or a host
+// domainOf returns the registrable domain of a URL's host; an address, or a host
 // outside every domain, stands for itself.
 func domainOf(u page.URL) string {
 	host := u.Host()
@@ -120,7 +119,7 @@ func domainOf(u page.URL) string {
 	return host
 }
 
-// acquire takes all the slots for h; if one is not to be had, h waits for that.
+// acquire takes all the slots for h. If one is not available, h waits for it.
 func (c *Crawler) acquire(h *host, slots []*slot, now time.Time) bool {
 	if h.ticket == 0 {
 		c.tickets++
@@ -129,7 +128,7 @@ func (c *Crawler) acquire(h *host, slots []*slot, now time.Time) bool {
 	for _, s := range slots {
 		if !s.open(h, now) {
 			heap.Push(&s.waiters, h)
-			h.parked = s
+			h.waitsFor = s
 			c.grant(s, now)
 			return false
 		}
@@ -145,7 +144,7 @@ func (c *Crawler) acquire(h *host, slots []*slot, now time.Time) bool {
 	return true
 }
 
-// release gives the slots of a request back that has ended.
+// release returns the slots of a finished request.
 func (c *Crawler) release(slots []*slot, now time.Time) {
 	for _, s := range slots {
 		s.inUse--
@@ -156,13 +155,13 @@ func (c *Crawler) release(slots []*slot, now time.Time) {
 	}
 }
 
-// grant wakes the next of those who wait for s.
+// grant wakes the next host that waits for s.
 func (c *Crawler) grant(s *slot, now time.Time) {
 	if len(s.waiters) == 0 || s.granted != nil || s.limit > 0 && s.inUse >= s.limit {
 		return
 	}
 	h := heap.Pop(&s.waiters).(*host)
-	h.parked, h.granted, s.granted = nil, s, h
+	h.waitsFor, h.granted, s.granted = nil, s, h
 	at := now
 	if s.ready.After(now) {
 		at = s.ready
@@ -170,7 +169,7 @@ func (c *Crawler) grant(s *slot, now time.Time) {
 	c.push(h, at)
 }
 
-// pruneSlots forgets the slots that bind nobody.
+// pruneSlots drops the slots that restrict no host.
 func (c *Crawler) pruneSlots(now time.Time) {
 	if now.Before(c.pruneAt) {
 		return

@@ -10,53 +10,54 @@ import (
 	"indexer/page"
 )
 
-// Some hosts answer 200 for what does not exist. Once a day two paths are requested
-// that cannot exist (the second one if a page came for the first). What the two answers
-// have in common, their saying, is how the host says "not found"; what they have not
-// in common is how much of an answer varies. Another page is taken for "not found" if
-// it says all of that and no more than the answers do; see saying.go.
+// Some hosts answer 200 for paths that do not exist. Once a day the crawler requests
+// two paths that cannot exist (the second only if the first returned a page). What the
+// two answers have in common, as sayings, is how the host says "not found"; where they
+// differ shows how much an answer varies. Another page is taken for "not found" if it
+// contains all of the common part and no more than the answers do; see saying.go.
 //
-// A page lost by mistake is worse than an empty one indexed, so:
+// Losing a page by mistake is worse than indexing an empty one, so:
 //
-//   - a page that merely resembles the answers is a page: it must have all they have in
-//     common, the message among it;
+//   - a page that merely resembles the answers is a page: it must contain all they have
+//     in common, including the message;
 //   - nothing is concluded before a page of the host says something else, nor where a
-//     seed or root page says the same: such a host shows everything alike (a program
-//     for browsers, a page to sign in);
-//   - seeds and root pages are never taken for it;
+//     seed or root page says the same: such a host shows everything alike (a browser
+//     application, a login page);
+//   - seeds and root pages are never taken for "not found";
 //   - a page that was known before needs two strikes, like a 404.
 //
-// The first pages of a host are loaded before anything is known. What they say is
-// kept until the answers are there, and those that say the same, the suspects, until a
-// conclusion can be drawn. Then they are taken back: withdrawn from the index by a
-// fetch that says so (status 410), like a page that robots.txt disallows. It is
-// recorded and loaded, so a replay gives the same index. Suspects stay suspects over a
-// crash; withdrawing one twice changes nothing.
+// The first pages of a host are loaded before anything is known. Their sayings are kept
+// until the answers arrive, and the pages that say the same, the suspects, until a
+// conclusion can be drawn. Then the suspects are taken back: withdrawn from the index
+// by a fetch with status 410, like a page that robots.txt disallows. It is recorded and
+// loaded, so a replay gives the same index. Suspects survive a crash; withdrawing one
+// twice changes nothing.
 //
-// Hosts that redirect what does not exist need no such thing: a redirect is one.
+// Hosts that redirect paths that do not exist need none of this: a redirect is not a
+// page.
 
 // probeInterval is how often a host is probed.
 const probeInterval = 24 * time.Hour
 
 // maxEarly and maxSuspects bound what is remembered of pages that were loaded before
-// the host was understood. Later ones are found when they are visited again.
+// the host was understood. Pages beyond that are found when they are visited again.
 const (
 	maxEarly    = 8
 	maxSuspects = 64
 )
 
-// SoftNotFound is what is known of how a host answers for what does not exist.
+// SoftNotFound is what is known of how a host answers for paths that do not exist.
 type SoftNotFound struct {
-	// Asked is when the host was last asked for it.
+	// Asked is when the host was last probed.
 	Asked time.Time `json:"asked,omitzero"`
-	// Answer is what it says then; empty if it says it by its status.
+	// Answer is its answer; empty if it answers by status.
 	Answer notFoundAnswer `json:"answer,omitzero"`
-	// Unlike is whether a page said something else, Alike whether a seed or root page
-	// said the same.
+	// Unlike reports whether a page said something else, Alike whether a seed or root
+	// page said the same.
 	Unlike bool `json:"unlike,omitempty"`
 	Alike  bool `json:"alike,omitempty"`
-	// Early are pages that came before the answer, Suspects those of them, and later ones,
-	// that say the same.
+	// Early are pages that came before the answer; Suspects are pages that say the same
+	// as the answer.
 	Early    []earlyPage `json:"early,omitempty"`
 	Suspects []page.URL  `json:"suspects,omitempty"`
 }
@@ -69,7 +70,7 @@ type earlyPage struct {
 	Known  bool     `json:"known,omitempty"`  // it was a page before
 }
 
-// usable tells whether conclusions can be drawn.
+// usable reports whether conclusions can be drawn.
 func (s *SoftNotFound) usable() bool { return s.Answer.known() && s.Unlike && !s.Alike }
 
 type softNotFound struct {
@@ -78,7 +79,7 @@ type softNotFound struct {
 	under int    // probes that are queued or under way
 }
 
-// softCheck is what a visit has to find out; softSign what it found.
+// softCheck is what a visit has to find out; softSign is what it found.
 type softCheck struct {
 	wanted bool
 	answer notFoundAnswer
@@ -89,14 +90,14 @@ type softSign struct {
 	early    earlyPage
 	isPage   bool
 	alike    bool // says the same as the answer
-	compared bool // there was one
+	compared bool // there was an answer
 	notFound bool
 }
 
-// exempt tells of which pages nothing is concluded.
+// exempt reports whether nothing may be concluded about a page.
 func exempt(j *Job) bool { return j.Depth == 0 || j.URL.Path() == "/" && j.URL.Query() == "" }
 
-// learning tells whether the answer is not known yet.
+// learning reports whether the answer is not known yet.
 func (s *softNotFound) learning() bool { return s.Asked.IsZero() || s.under > 0 }
 
 func (s *softNotFound) ask(o *Sources) softCheck {
@@ -119,7 +120,7 @@ func (c softCheck) look(j *Job, res *fetch.Result) softSign {
 	return sign
 }
 
-// learn takes what a visit found.
+// learn takes the result of a visit.
 func (s *softNotFound) learn(sign softSign) {
 	switch {
 	case !sign.isPage || sign.notFound:
@@ -132,8 +133,7 @@ func (s *softNotFound) learn(sign softSign) {
 	}
 }
 
-// conclude takes a page that was loaded, of which is known whether it says the same
-// as the answer.
+// conclude handles a loaded page that was compared with the answer.
 func (s *softNotFound) conclude(p earlyPage, alike bool) {
 	switch {
 	case !alike:
@@ -145,7 +145,7 @@ func (s *softNotFound) conclude(p earlyPage, alike bool) {
 	}
 }
 
-// probed takes the answer to a probe, and tells whether another one is needed.
+// probed takes the answer to a probe, and reports whether another probe is needed.
 func (s *softNotFound) probed(says saying, isPage bool) (again bool) {
 	s.under--
 	switch {
@@ -168,7 +168,7 @@ func (s *softNotFound) probed(says saying, isPage bool) (again bool) {
 	return false
 }
 
-// toTakeBack are the suspects that may be taken back now.
+// toTakeBack returns the suspects that may be taken back now.
 func (h *host) toTakeBack() (list []page.URL) {
 	if !h.soft.usable() {
 		return nil
@@ -197,8 +197,8 @@ func (c *Crawler) takeBack(h *host, suspects []page.URL) {
 	})
 }
 
-// probeIfDue queues a probe if it is time, before a page of which it may tell something.
-// A host of which one page is visited is not worth one.
+// probeIfDue queues a probe if it is time, before a page that it may help to judge. A
+// host with a single page is not worth a probe.
 func (c *Crawler) probeIfDue(h *host, now time.Time) {
 	s := &h.soft
 	due := s.Asked.IsZero() || now.Sub(s.Asked) >= probeInterval
@@ -215,18 +215,18 @@ func (c *Crawler) probeIfDue(h *host, now time.Time) {
 func (c *Crawler) queueProbe(h *host) {
 	u, err := page.ParseURL(h.key + "/" + randomName(c.rng))
 	if err != nil || !h.allowed(u) {
-		return // of a host, and allowed: all that is found out is that nothing is known
+		return // without a probe nothing is concluded
 	}
 	h.soft.under++
 	h.aux.queue = append([]auxiliary{{kind: auxProbe, url: u}}, h.aux.queue...)
 }
 
-// probeNext tells whether a probe is what the host is asked next: pages wait for it.
+// probeNext reports whether a probe is next: pages wait for it.
 func (h *host) probeNext() bool {
 	return len(h.aux.queue) > 0 && h.aux.queue[0].kind == auxProbe
 }
 
-// randomName is a file name that nobody else thinks of.
+// randomName returns a file name that no site has.
 func randomName(rng *rand.Rand) string {
 	name := make([]byte, 24)
 	for i := range name {

@@ -7,19 +7,20 @@ import (
 	"time"
 )
 
-// EndedByContext is Status.Ended of a crawl that somebody stopped.
+// EndedByContext is Status.Ended of a crawl that was stopped through its context.
 const EndedByContext = "stopped"
 
 // Status is what the crawler is doing, and why it is not doing more.
 type Status struct {
 	Started time.Time `json:"started"`
-	// Paused says why no requests are made for the moment; Ended why Run has ended, or is
+	// Paused says why no requests start for the moment; Ended why Run has ended, or is
 	// about to.
 	Paused   string `json:"paused,omitempty"`
 	Ended    string `json:"ended,omitempty"`
 	Settling bool   `json:"settling,omitempty"`
 
-	// Pages counts jobs done, Requests also robots.txt files, sitemaps and probes.
+	// Pages counts jobs done; Requests also counts robots.txt files, sitemaps and
+	// probes.
 	Pages      int64   `json:"pages"`
 	Requests   int64   `json:"requests"`
 	Bytes      int64   `json:"bytes"`
@@ -27,43 +28,42 @@ type Status struct {
 	Sitemaps   int64   `json:"sitemaps"`         // and feeds
 	SoftGone   int64   `json:"soft_not_found"`
 	InProgress int     `json:"in_progress"` // requests and store operations
-	// Interrupted counts store operations that failed while the crawl was to pause.
+	// Interrupted counts store operations that failed while the crawl had to pause.
 	Interrupted int64 `json:"interrupted,omitempty"`
 
-	// Failures counts exchanges without a usable response by fetch.Class, Statuses
-	// those with one by status, Refused jobs by rule.
+	// Failures counts exchanges without a usable response by fetch.Class, Statuses the
+	// others by status, Refused jobs by rule.
 	Failures map[string]int64 `json:"failures,omitempty"`
 	Statuses map[int]int64    `json:"statuses,omitempty"`
 	Refused  map[string]int64 `json:"refused,omitempty"`
 
-	// Unreached are hosts that have not answered a single request, by name and at most 20
-	// of them; UnreachedTotal is how many there are.
+	// Unreached lists hosts that have not answered a single request, by name, at most
+	// 20; UnreachedTotal is how many there are.
 	Unreached      []Unreached `json:"unreached,omitempty"`
 	UnreachedTotal int         `json:"unreached_total,omitempty"`
 
 	Hosts HostCounts `json:"hosts"`
-	// Next is when the next request may start, if all wait; zero: not known, or nothing
-	// is left to wait for.
+	// Next is when the next request may start, if all hosts wait; zero if that is not
+	// known or nothing is left to wait for.
 	Next time.Time `json:"next,omitzero"`
-	// Busiest are the hosts that most explain the state: those that are waited for
-	// longest first.
+	// Busiest are the hosts that best explain the state: longest waits first.
 	Busiest []HostStatus `json:"busiest,omitempty"`
 }
 
-// HostCounts are numbers of hosts by what they wait for. All but Sleeping and
-// Waiting are in memory.
+// HostCounts are numbers of hosts by what they wait for. All but Sleeping (parked
+// hosts) and Waiting are in memory.
 type HostCounts struct {
 	Active     int `json:"active"`     // a request is under way
-	Politeness int `json:"politeness"` // wait for the delay, or for others at their address or domain
-	Robots     int `json:"robots"`     // have a robots.txt that cannot be reached
-	Backoff    int `json:"backoff"`    // are left alone as they failed, or asked to be
+	Politeness int `json:"politeness"` // wait for the delay, or for hosts at their address or domain
+	Robots     int `json:"robots"`     // cannot be reached for robots.txt
+	Backoff    int `json:"backoff"`    // are left alone because they failed or asked for it
 	Store      int `json:"store"`      // wait for the store
 	Idle       int `json:"idle"`       // have nothing due
 	Waiting    int `json:"waiting"`    // wait for a place in memory
 	Sleeping   int `json:"sleeping"`   // have something due later
 }
 
-// HostStatus is one host in memory.
+// HostStatus is the state of one host in memory.
 type HostStatus struct {
 	Host     string        `json:"host"`
 	State    string        `json:"state"`
@@ -76,8 +76,7 @@ type HostStatus struct {
 	Failures int           `json:"failures"` // in a row
 }
 
-// Status may be called at any time, from any goroutine; n is how many hosts it
-// lists.
+// Status lists up to n hosts. Any goroutine may call it at any time.
 func (c *Crawler) Status(n int) Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"indexer/page"
 )
 
-// Store operations of a host: at most one at a time, named in host.op. Each ends by
+// A host has at most one store operation at a time, named in host.op. Each ends by
 // pushing the host, so that the scheduler looks at what has become possible.
 
 func (c *Crawler) operate(h *host, op string, do func(ctx context.Context) (done func(now time.Time), err error)) {
@@ -40,8 +40,7 @@ func (c *Crawler) pushAfterFailure(h *host, now time.Time) {
 	c.push(h, now.Add(pollInterval))
 }
 
-// loadHost reads what was known of the host in an earlier run, or an earlier stay in
-// memory.
+// loadHost reads the state that an earlier run, or an earlier stay in memory, stored.
 func (c *Crawler) loadHost(h *host) {
 	c.operate(h, "load state", func(ctx context.Context) (func(time.Time), error) {
 		raw, err := c.frontier.LoadHost(ctx, h.key)
@@ -56,7 +55,7 @@ func (c *Crawler) loadHost(h *host) {
 		}
 		return func(now time.Time) {
 			if problem != nil {
-				c.opts.Log.Warn("what was stored of " + h.key + " cannot be read and is fetched again: " + problem.Error())
+				c.opts.Log.Warn("the stored state of " + h.key + " cannot be read and is learned again: " + problem.Error())
 			}
 			state.mendTimes(now, c.started, &c.opts.Politeness)
 			h.restore(state, group, c.started)
@@ -69,8 +68,8 @@ func (c *Crawler) loadHost(h *host) {
 	})
 }
 
-// resume makes the first request of this run to a host keep its distance from the
-// last of a run before, which may have been killed a moment ago.
+// resume keeps the first request of this run apart from the last one of an earlier run,
+// which may have been killed a moment ago.
 func (c *Crawler) resume(h *host, now time.Time) {
 	u, err := h.robotsURL()
 	if err != nil || !h.stored {
@@ -103,8 +102,8 @@ func (c *Crawler) refill(h *host) {
 		h.state = stateStore
 	}
 	c.operate(h, "read jobs", func(ctx context.Context) (func(time.Time), error) {
-		// How many there may be is asked first: a visit that ends in between is subtracted
-		// twice then, and not forgotten.
+		// Ask for the room first: a visit that ends between the two reads is then
+		// subtracted twice, and not forgotten.
 		room, err := c.frontier.Room(ctx, h.key)
 		if err != nil {
 			return nil, err
@@ -117,9 +116,9 @@ func (c *Crawler) refill(h *host) {
 	})
 }
 
-// sift sets the jobs apart that robots.txt disallows. A robots.txt that cannot be
-// reached disallows everything for now, and refuses nothing; nor does one that has to
-// be asked for again first.
+// sift separates the jobs that robots.txt disallows. A robots.txt that cannot be
+// reached disallows everything for now, but refuses nothing; the same holds for one
+// that has to be fetched again first.
 func (h *host) sift(now time.Time) {
 	b := &h.jobs
 	if b.sifted || h.group == nil || !h.obeysRules() || h.policy.Due(now) {
@@ -138,7 +137,7 @@ func (h *host) sift(now time.Time) {
 	b.ready = kept
 }
 
-// allowed holds a URL against the host's rules. robots.txt itself is always allowed
+// allowed checks a URL against the host's rules. robots.txt itself is always allowed
 // (RFC 9309 section 2.2.2).
 func (h *host) allowed(u page.URL) bool {
 	if u.Path() == "/robots.txt" {
@@ -148,8 +147,8 @@ func (h *host) allowed(u page.URL) bool {
 	return ok
 }
 
-// locate is the address of a host that was never asked; the zero address if it cannot
-// be found out, of which the request will give the reason.
+// locate returns the address of a host that was never asked. If that fails it returns
+// the zero address; the request will report the reason.
 func (c *Crawler) locate(ctx context.Context, key string) netip.Addr {
 	l, ok := c.fetcher.(Locator)
 	u, err := page.ParseURL(key + "/")

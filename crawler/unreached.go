@@ -9,24 +9,24 @@ import (
 )
 
 // Unreached is a host that has not answered a single request of this run: its name has
-// no address, it refuses connections, it says nothing.
+// no address, it refuses connections, or it stays silent.
 type Unreached struct {
 	Host     string    `json:"host"`
 	Why      string    `json:"why"`
 	Attempts int       `json:"attempts"`
-	Since    time.Time `json:"since"` // the end of the first
+	Since    time.Time `json:"since"` // the end of the first attempt
 
-	instead string // the host with http that is asked in its stead; "" if none is
+	instead string // the http host that is asked instead; "" if none is
 }
 
-// Hosts that do not answer are tried again for as long as there is other work. When there
-// is none, Run does not wait for them as long as for a host that has shown that it is
-// there: a misspelt name will not be right in two minutes, and whoever misspelt it is
-// waiting. They stay due, and the next run asks them at once (see host.restore).
+// Hosts that do not answer are tried again for as long as there is other work. When
+// there is none, Run does not wait for them as long as for a host that has answered
+// before: a misspelt name will not be right in two minutes, and the user is waiting.
+// They stay due, and the next run asks them at once (see host.restore).
 //
-// They are remembered by name, as a host that waits for a retry may have to leave memory.
-// Of those beyond maxUnreached nothing is remembered, and Run has its usual patience
-// with them.
+// They are remembered by name, because a host that waits for a retry may have to leave
+// memory. Those beyond maxUnreached are not remembered, and Run waits for them as
+// usual.
 const (
 	maxUnreached  = 1024
 	showUnreached = 20
@@ -54,7 +54,7 @@ func (c *Crawler) noteAnswer(h *host, x exchange) {
 	}
 }
 
-// horizonOf is until when Run waits for what a host has to do, if there is no other work.
+// horizonOf returns until when Run waits for the work of a host, if there is no other.
 func (c *Crawler) horizonOf(key string, now time.Time) time.Time {
 	horizon := c.horizon(now)
 	if u := c.unreached[key]; u != nil {
@@ -65,16 +65,15 @@ func (c *Crawler) horizonOf(key string, now time.Time) time.Time {
 	return horizon
 }
 
-// parkedWaitedFor tells whether a host that is not in memory is due soon enough to be
-// waited for.
+// parkedWaitedFor reports whether a parked host is due soon enough to wait for it.
 func (c *Crawler) parkedWaitedFor(now time.Time) bool {
 	return c.parked.due(c.horizon(now)) && slices.ContainsFunc(c.parked.heap, func(s *parkedHost) bool {
 		return !s.at.After(c.horizonOf(s.key, now))
 	})
 }
 
-// listUnreached are some of the hosts that have not answered, and how many there are. One
-// with https whose seeds were then tried with http counts if that was in vain, too.
+// listUnreached returns some of the hosts that have not answered, and how many there
+// are. An https host whose seeds were then tried with http counts if that failed, too.
 func (c *Crawler) listUnreached() (list []Unreached, total int) {
 	for _, u := range c.unreached {
 		if u.instead == "" || c.unreached[u.instead] != nil {

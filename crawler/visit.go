@@ -9,13 +9,13 @@ import (
 	"indexer/page"
 )
 
-// visit does a job: request, judgement, record, load.
+// visit does a job: request, decide, record, load.
 //
-// The exchange is recorded before it is loaded, and nothing is recorded that is not
-// loaded: replaying the records must give the same index. A crash between the two
-// leaves a record of a fetch that is not loaded and that will be made again: the
-// newer fetch is the one that counts, in the index and in the replay. The other order
-// could leave a page in the index that no record tells of.
+// It records the exchange before it loads it, and records nothing that it does not
+// load: replaying the records must give the same index. A crash between the two leaves
+// the record of a fetch that was not loaded and will be made again: the newer fetch
+// counts, in the index and in the replay. The other order could leave a page in the
+// index that no record explains.
 func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(time.Time), error) {
 	soft := h.soft.ask(&c.opts.Sources)
 	w := c.wallOf(h, j)
@@ -50,8 +50,9 @@ func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(ti
 	}
 }
 
-// conditional asks for what has changed. After a strike it asks for all: the ETag is
-// of a page that may be out of the index, and "not modified" would not bring it back.
+// conditional asks for a page only if it has changed. After a strike it asks
+// unconditionally: the ETag belongs to a page that may be out of the index, and "not
+// modified" would not bring it back.
 func conditional(j Job) fetch.Request {
 	if j.Strikes > 0 {
 		return fetch.Request{URL: j.URL}
@@ -65,7 +66,7 @@ type ending struct {
 	due     time.Time
 }
 
-// remember has v.Next note what it decided.
+// remember makes v.Next store what it decides.
 func (v *Visit) remember() *ending {
 	e := new(ending)
 	next := v.Next
@@ -94,12 +95,12 @@ func (c *Crawler) loadVisit(ctx context.Context, v Visit) error {
 	return nil
 }
 
-// WithdrawnHeader marks a fetch that the crawler itself made up, to take a page out
-// of the index. Its value is the rule that decided.
+// WithdrawnHeader marks a fetch that the crawler made up to take a page out of the
+// index. Its value is the rule that decided.
 const WithdrawnHeader = "X-Indexer-Withdrawn"
 
-// withdrawal is an exchange that never was: 410, with the rule in a header field. It
-// has no request.
+// withdrawal makes up an exchange: status 410, with the rule in a header field, and no
+// request.
 func withdrawal(u page.URL, at time.Time, rule string) *fetch.Result {
 	f := page.Fetch{URL: u, Time: at.Round(0).UTC(), Status: 410, Header: map[string][]string{WithdrawnHeader: {rule}}}
 	return &fetch.Result{

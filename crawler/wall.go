@@ -12,24 +12,23 @@ import (
 )
 
 // A cookie wall answers the first request for a page with a cookie and a redirect, to
-// the page itself or to a check that leads back to it, and shows the page to whoever
-// brings the cookie. The redirects of a URL are usually visits of their own, and these
-// would lead in circles. So a visit follows redirects itself while they may be such a
-// wall: on the URL's own host, by its robots.txt and at its pace, with the cookies that
+// the page itself or to a check that leads back to it, and shows the page to clients
+// that send the cookie. Usually each redirect is a visit of its own, and here these
+// would go in circles. So a visit follows redirects itself while they may be such a
+// wall: on the URL's own host, obeying its robots.txt and pace, with the cookies that
 // the responses of this visit have set.
 //
 //	redirect to the same URL       followed if it brings a cookie that was not sent yet
 //	redirect to another URL        followed if there is a cookie to send, or if it leads
 //	                               back to the URL that redirected here
 //
-// What is loaded and recorded is the last response for the URL itself; those on the
-// way are neither. So a wall that is passed is a page like any other, in the index and
-// in a replay; one that is not passed is the redirect that it always was.
+// The last response for the URL itself is loaded and recorded; the responses on the way
+// are not. So a page behind a wall is a page like any other, in the index and in a
+// replay; a wall that cannot be passed is the redirect that it always was.
 //
-// Many sites set a cookie with every response, also with redirects that lead on for
-// good. They would be asked for the target twice. After maxDetours redirects of a host
-// from which the way did not come back, and none from which it did, only redirects to
-// the same URL are followed there.
+// Many sites set a cookie with every response, even with permanent redirects. They
+// would be asked for the target twice. After maxDetours redirects of a host that did
+// not lead back, and none that did, only redirects to the same URL are followed there.
 //
 // Rejected: hops to other hosts. Each would need the other host's robots.txt and place
 // in the queue, while the visit waits.
@@ -38,17 +37,18 @@ const (
 	maxDetours  = 8
 )
 
-// wall is a visit that may have to pass one. It holds copies of what concerns the host.
+// wall is a visit that may have to pass a cookie wall. It holds copies of the host's
+// data.
 type wall struct {
 	c       *Crawler
 	job     Job
 	group   *robots.Group
 	delay   time.Duration
-	detours bool            // redirects to other URLs are followed
-	asked   <-chan struct{} // closed when the crawl is to end
+	detours bool            // follow redirects to other URLs
+	asked   <-chan struct{} // closed when the crawl should end
 
 	exchanges []exchange // before the last one
-	left      bool       // another URL was asked for
+	left      bool       // another URL was requested
 	returned  bool       // and led back
 	abandoned bool
 }
@@ -90,7 +90,7 @@ func (w *wall) fetch(ctx context.Context) (own fetch.Result, x exchange) {
 	}
 	w.returned = w.left && at == w.job.URL
 	if at != w.job.URL && res.Fetch.HasFailed() && wasPage(&w.job) {
-		// The redirect alone would take a page out of the index that is there.
+		// The redirect alone would take an existing page out of the index.
 		own = fetch.Result{Class: fetch.Reset, Timings: own.Timings, Fetch: page.Fetch{
 			URL: w.job.URL, Time: own.Fetch.Time, Err: "the way to the page leads over another URL that failed: " + reason(&res.Fetch),
 		}}
@@ -98,7 +98,7 @@ func (w *wall) fetch(ctx context.Context) (own fetch.Result, x exchange) {
 	return own, x
 }
 
-// next is where a redirect leads that is to be followed, "" if it is not.
+// next returns the target of a redirect to follow, "" if there is none.
 func (w *wall) next(res *fetch.Result, at page.URL, cookies *fetch.Cookies, sent string) page.URL {
 	location := strings.TrimSpace(res.Fetch.Header.Get("Location"))
 	if res.Class != fetch.OK || location == "" || !isRedirect(res.Fetch.Status) {
@@ -131,7 +131,7 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// wait leaves the host alone for its delay. It is false if the crawl is to end first:
+// wait leaves the host alone for its delay. It returns false if the crawl ends first;
 // the URL stays due.
 func (w *wall) wait(ctx context.Context) bool {
 	timer := time.NewTimer(w.delay)
@@ -145,7 +145,7 @@ func (w *wall) wait(ctx context.Context) bool {
 	return false
 }
 
-// learnWall takes what a visit found out about walls, and counts its exchanges.
+// learnWall learns from a visit about walls, and counts its exchanges.
 func (c *Crawler) learnWall(h *host, w *wall) {
 	for _, x := range w.exchanges {
 		c.meter.exchange(x)
