@@ -34,15 +34,15 @@ func (a *app) prepareAccess(create bool) error {
 	dir := a.cfg.Data
 	if create {
 		if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
-			return fmt.Errorf("make the data directory: %w", err)
+			return fmt.Errorf("create the data directory: %w", err)
 		}
 		if err := os.Mkdir(dir, privateMode); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("make the data directory: %w", err)
+			return fmt.Errorf("create the data directory: %w", err)
 		}
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
-		return fmt.Errorf("look at the data directory: %w", err)
+		return fmt.Errorf("inspect the data directory: %w", err)
 	}
 	mode := info.Mode()
 	_, err = os.Stat(filepath.Join(dir, "store"))
@@ -54,7 +54,7 @@ func (a *app) prepareAccess(create bool) error {
 		}
 	}
 	if create && !isNew && mode&0o007 != 0 {
-		_, _ = fmt.Fprintf(a.stderr, "every user of this machine may read %s (mode %04o), as earlier versions made it; `chmod -R go= %s` closes it\n", dir, mode.Perm(), dir)
+		_, _ = fmt.Fprintf(a.stderr, "every user of this machine may read %s (mode %04o), because an earlier version created it that way; `chmod -R go= %s` closes it\n", dir, mode.Perm(), dir)
 	}
 	setUmask(0o077 &^ mode.Perm())
 	return nil
@@ -116,7 +116,7 @@ func ignoreMissing(err error) error {
 }
 
 // errDenied: the data directory is another user's.
-var errDenied = errors.New("this user may not use the data directory")
+var errDenied = errors.New("this user has no access to the data directory")
 
 // denied says of an error that it is about rights, if it is.
 func denied(err error) error {

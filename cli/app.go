@@ -56,8 +56,8 @@ var settingFlags = map[string]string{
 func (a *app) pipelineFlags(cmd *cobra.Command) {
 	cmd.Flags().String("workers", strconv.Itoa(a.cfg.Workers), "`number` of observers, and of loaders, that run at a time")
 	cmd.Flags().String("commit", a.cfg.Commit, "commit `path`: auto, one-phase or two-phase")
-	cmd.Flags().String("rank-tolerance", strconv.FormatFloat(a.cfg.RankTolerance, 'g', -1, 64), "relative `error` that ranks may have; 0: what the directory has")
-	cmd.Flags().Bool("sync", a.cfg.Sync, "what is loaded also survives a lost machine (slower)")
+	cmd.Flags().String("rank-tolerance", strconv.FormatFloat(a.cfg.RankTolerance, 'g', -1, 64), "relative `error` that ranks may have; 0: keep that of the data directory")
+	cmd.Flags().Bool("sync", a.cfg.Sync, "flush writes, so that they survive power loss (slower)")
 }
 
 // own marks flags that stand for no setting, though those of that name do elsewhere.

@@ -14,21 +14,20 @@ import (
 )
 
 const checkHelp = `
-Check whether what is stored fits together. In the store: keys, records and their
-order, values that records point to, locks and their primaries, notifications and
-the observers they are for. In the index files: checksums of all pages and rows,
-texts, full-text entries, and whether their documents and ranks are those that the
-store has exported. Each problem is told with its place.
+Check the consistency of the store and of the index files. In the store: keys, the order
+of records, the values that records point to, locks and their primaries, notifications
+and their observers. In the index files: checksums of all pages and rows, texts,
+full-text entries, and whether documents and ranks are those that the store has
+exported. Each problem is reported with its place.
 
-It reads everything once and computes no document anew; whether the index is what
-the fetches mean, ` + "`indexer verify`" + ` tells. It may run beside everything else, and sees
-one instant. While another process has the data directory, that process is
-asked.`
+Check reads everything once and recomputes no document; ` + "`indexer verify`" + ` tells
+whether the index is what the fetches imply. Check can run while other commands run, and
+sees one snapshot. If another process has the data directory, it is asked.`
 
 func (a *app) checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "check",
-		Short:   "Check whether what is stored fits together",
+		Short:   "Check the consistency of the store and of the index files",
 		Long:    long(checkHelp, statusDone, statusFailed, statusUsage, statusInUse, statusDifferences),
 		Example: examples("indexer check", "indexer check --format json | jq .problems"),
 		Args:    exactly(0, "no arguments"),
@@ -40,7 +39,7 @@ func (a *app) checkCommand() *cobra.Command {
 
 // errProblems: check found some, errIndexProblems in the index files.
 var (
-	errProblems      = errors.New("what is stored does not fit together")
+	errProblems      = errors.New("the store is inconsistent")
 	errIndexProblems = errors.New("the index files are damaged")
 )
 

@@ -11,15 +11,15 @@ import (
 )
 
 const completionHelp = `
-Print a script that completes commands and flags of indexer in a shell: bash, fish,
+Print a script that completes indexer commands and flags in a shell: bash, fish,
 powershell or zsh. bash needs the package bash-completion.
 
-To load it in this shell only:
+To load it into the current shell:
 
   source <(indexer completion bash)
   indexer completion fish | source
 
-To load it in every new shell, write it where the shell looks for such scripts, for
+To load it into every new shell, write it where the shell looks for such scripts, for
 example:
 
   indexer completion bash > ~/.local/share/bash-completion/completions/indexer
@@ -40,7 +40,7 @@ func completionCommand() *cobra.Command {
 	shells := slices.Sorted(maps.Keys(completionScripts))
 	return &cobra.Command{
 		Use:       "completion SHELL",
-		Short:     "Print a script that completes commands and flags in a shell",
+		Short:     "Print a completion script for a shell",
 		Long:      long(completionHelp, statusDone, statusUsage),
 		Example:   examples("source <(indexer completion bash)"),
 		ValidArgs: shells,
@@ -50,7 +50,7 @@ func completionCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			script, ok := completionScripts[args[0]]
 			if !ok {
-				return &usageError{reason: fmt.Sprintf("there is no completion for %q; there is one for %s", args[0], strings.Join(shells, ", ")), help: "indexer completion"}
+				return &usageError{reason: fmt.Sprintf("there is no completion for %q; want one of %s", args[0], strings.Join(shells, ", ")), help: "indexer completion"}
 			}
 			return script(cmd.Root(), cmd.OutOrStdout())
 		},

@@ -18,51 +18,55 @@ import (
 )
 
 const crawlHelp = `
-Crawl from the seeds, and index each page as it comes: it can be found seconds after
-it was fetched. Seeds are files with one URL a line (# begins a comment), URLs, bare
-host names, or - for standard input. Without seeds the crawl of the data directory
-goes on. The same command again goes on, too, after an interrupt, a crash or
-kill -9: what is to be fetched is kept in the data directory.
+Crawl from the seeds, and index each page as it arrives: it can be searched seconds
+after it was fetched. A seed is a file with one URL per line (# starts a comment), a
+URL, a host name, or - for standard input. Without seeds, the crawl in the data
+directory continues. Running the same command again also continues it, even after an
+interrupt, a crash or kill -9, because the list of URLs to fetch is stored in the data
+directory.
 
-Every setting can stand in config.yaml, section crawl, or in the environment
-(INDEXER_CRAWL_CONTACT, INDEXER_CRAWL_DELAY, …); there are also those of revisits.
+All flags except --again can also be set in config.yaml, most of them in section crawl,
+or in the environment (INDEXER_CRAWL_CONTACT, INDEXER_CRAWL_DELAY, …). Recrawl intervals
+and request headers can be set only there.
 
-The crawl stays on the hosts of its seeds unless --scope says otherwise, obeys
-robots.txt (RFC 9309), asks one host for one page at a time, and leaves at least
---delay between two requests; longer where a host is slow, says so, or fails.
---delay 0 leaves out the pause and nothing else: a host still gets one request at a
-time, as do hosts that share an address, and a Crawl-delay in robots.txt still holds.
-More requests at a time are for servers of your own: --per-host N asks for them.
+The crawl stays on the hosts of its seeds unless --scope says otherwise. It obeys
+robots.txt (RFC 9309), sends one request at a time to each host, and waits at least
+--delay between two requests; longer if a host is slow, asks for it, or fails.
+--delay 0 removes the pause and nothing else: each host, and all hosts at one address
+together, still get one request at a time, and a Crawl-delay in robots.txt still
+applies. On servers of your own, --per-host N allows N requests at a time.
 
-It ends when nothing is due. With --follow it stays, and visits pages again: often
-those that change, rarely the others. --max-pages N ends it after N visits. A visit
-asks for one URL, whatever comes of it: a page, a redirect, a 404, a failure. The
-target of a redirect is a visit of its own; robots.txt, sitemaps, feeds and probes
-are none. --max-bytes counts everything that is received; requests under
-way when it is reached are completed. The same command again makes the next N visits.
+The crawl ends when no URL is due. With --follow it keeps running and visits pages
+again: often if they change, rarely if they do not. --max-pages N ends it after N
+visits. A visit is the request for one URL, whatever the result: a page, a redirect, a
+404, a failure. The target of a redirect is a separate visit. Requests for robots.txt,
+sitemaps, feeds and probes are not visits. --max-bytes counts everything received;
+requests in progress are completed when the limit is reached. Running the same command
+again makes the next N visits.
 
-A seed's host that does not answer is named at once, and tried again while there is
-other work. When there is none, the crawl ends. It fails (status 1) if nothing at all
-could be fetched; the same command tries again.
+If the host of a seed does not answer, the crawl says so at once, and tries it again
+as long as there is other work; then it ends. A crawl that could not fetch anything
+fails with status 1, and the same command tries again.
 
-With --again URL… the crawl of the data directory goes on with these URLs, though
-they are not due yet. Scope, robots.txt and the pauses hold all the same; what they
-forbid is told. If another process is crawling in the data directory, that one is asked.
+--again URL… continues the crawl in the data directory with these URLs, even if they
+are not due. Scope, robots.txt and delays still apply; URLs that they exclude are
+reported. If another process is crawling in the data directory, it is asked to make
+the visits.
 
-Whoever crawls hosts of others should say with --contact where the operator of the
-crawl is found.
+If you crawl hosts that are not yours, use --contact to tell their operators how to
+reach you.
 
-The first interrupt lets requests under way end, saves, says what is left, and ends
-with status 130, or 0 where nothing is; the second one stops at once. A server that does
-not crawl gives the data directory back for this, and takes it again afterwards. While
-the crawl runs, inspect, stats, export and verify ask this process, and query reads the
-index files.`
+The first interrupt (Ctrl-C) completes the requests in progress, saves, reports what is
+left, and ends with status 130, or 0 if nothing is left. A second one stops at once. A
+server that does not crawl releases the data directory for the crawl and takes it back
+afterwards. While the crawl runs, other commands work: inspect, stats, export and
+verify ask this process, and query reads the index files.`
 
 func (a *app) crawlCommand() *cobra.Command {
 	var again []string
 	cmd := &cobra.Command{
 		Use:   "crawl [SEEDS.txt|URL|-]…",
-		Short: "Crawl from seeds and index as it goes; the same command again goes on",
+		Short: "Crawl from seeds and index as it goes; run it again to continue",
 		Long:  long(crawlHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse, statusInterrupted),
 		Example: examples(
 			"indexer seeds.txt",
@@ -80,7 +84,7 @@ func (a *app) crawlCommand() *cobra.Command {
 		},
 	}
 	registerCrawl(cmd, a.cfg.Crawl)
-	cmd.Flags().StringArrayVar(&again, "again", nil, "visit this `URL` now, whatever its schedule says; so are URLs beside it")
+	cmd.Flags().StringArrayVar(&again, "again", nil, "visit this `URL` now, even if it is not due; arguments that are URLs are visited too")
 	a.pipelineFlags(cmd)
 	return cmd
 }
@@ -122,7 +126,7 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 }
 
 func noCrawl(dir string) error {
-	return &usageError{reason: "there is no crawl in " + dir + " to go on with; name seeds", help: "indexer crawl"}
+	return &usageError{reason: "there is no crawl in " + dir + " to continue; name seeds", help: "indexer crawl"}
 }
 
 func (f *crawlFlags) fetchOptions(maxBody int64) (fetch.Options, error) {
@@ -188,7 +192,7 @@ func (f *crawlFlags) prepareArchive(mode fs.FileMode) error {
 		return nil
 	}
 	unusable := func(err error) error {
-		return &inputError{what: f.warc, reason: fmt.Sprintf("no WARC files can be written there: %v", err)}
+		return &inputError{what: f.warc, reason: fmt.Sprintf("cannot write WARC files there: %v", err)}
 	}
 	if err := os.MkdirAll(f.warc, mode); err != nil {
 		return unusable(err)

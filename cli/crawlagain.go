@@ -16,7 +16,7 @@ import (
 )
 
 // errNotVisited: none of the URLs that were asked for may be visited.
-var errNotVisited = errors.New("none of the URLs of --again is visited")
+var errNotVisited = errors.New("none of the URLs given with --again may be visited")
 
 // takeAgain takes the URLs of --again, and those beside it: `--again URL…` is how it is
 // said. Files, and standard input, are seeds as ever; they are returned.
@@ -84,7 +84,7 @@ func answerAgain(ctx context.Context, r *repository.Repository, req control.Requ
 		if req.Format == "json" {
 			return printJSON(stdout, a)
 		}
-		text := "is due now: the process that has the data directory visits it if it crawls, or else the next crawl does"
+		text := "is due now: the process that has the data directory visits it if it is crawling; otherwise the next crawl does"
 		if !a.Due {
 			text = "is not visited: " + a.Why
 		}

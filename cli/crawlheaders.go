@@ -49,11 +49,11 @@ func withSecret(value string) (string, error) {
 	}
 	secret, err := web.ReadSecret(name)
 	if err != nil {
-		return "", &inputError{what: name, reason: "crawl.headers names it, and it cannot be read: " + systemReason(errors.Unwrap(err))}
+		return "", &inputError{what: name, reason: "crawl.headers refers to this file, which cannot be read: " + systemReason(errors.Unwrap(err))}
 	}
 	secret = strings.TrimSpace(secret)
 	if secret == "" || strings.ContainsFunc(secret, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return "", &inputError{what: name, reason: "crawl.headers names it, and its first line is empty or cannot stand in a header field"}
+		return "", &inputError{what: name, reason: "crawl.headers refers to this file, but its first line is empty or not allowed in a header field"}
 	}
 	return value[:at] + secret, nil
 }

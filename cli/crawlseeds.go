@@ -36,7 +36,7 @@ func (a *app) findSeeds(args []string) (foundSeeds, error) {
 		if len(list) == 0 {
 			return found, err
 		}
-		_, _ = fmt.Fprintf(a.stderr, "%v\ncrawling from the rest: %s\n", err, count(len(list), "seed"))
+		_, _ = fmt.Fprintf(a.stderr, "%v\ncrawling from the other lines: %s\n", err, count(len(list), "seed"))
 	}
 	return found, nil
 }
@@ -68,7 +68,7 @@ func parseSeeds(name string, r io.Reader) (seeds.Seeds, error) {
 	case err != nil:
 		return list, &badSeeds{inputError{what: name, reason: err.Error()}}
 	case len(list) == 0:
-		return nil, &inputError{what: name, reason: "there is no URL in it"}
+		return nil, &inputError{what: name, reason: "the file contains no URL"}
 	}
 	return list, nil
 }

@@ -42,7 +42,7 @@ func (s *session) watchCrawl(ctx context.Context, c *crawler.Crawler) error {
 	p := progress.StartLine(s.app.stderr.w, line, progress.Options{Terminal: tty, Width: width})
 	s.app.stderr.through(p)
 	told := context.AfterFunc(ctx, func() {
-		_, _ = fmt.Fprintln(s.app.stderr, "stopping: requests under way are completed and saved; interrupt again to stop at once")
+		_, _ = fmt.Fprintln(s.app.stderr, "stopping: requests in progress are completed and saved; interrupt again to stop at once")
 	})
 	begun := time.Now()
 	err := c.Run(ctx)
@@ -89,8 +89,8 @@ func crawlLine(st crawler.Status, live *repository.Stats, now time.Time) string 
 		n    int
 		what string
 	}{
-		{st.Hosts.Active, "active"}, {st.Hosts.Politeness, "waiting politely"}, {st.Hosts.Robots, "waiting for robots.txt"},
-		{st.Hosts.Backoff, "backing off"}, {st.Hosts.Waiting, "waiting for a place"}, {st.Hosts.Sleeping, "asleep"}, {backlog, "to index"},
+		{st.Hosts.Active, "active"}, {st.Hosts.Politeness, "waiting for their delay"}, {st.Hosts.Robots, "waiting for robots.txt"},
+		{st.Hosts.Backoff, "backing off"}, {st.Hosts.Waiting, "waiting for a slot"}, {st.Hosts.Sleeping, "asleep"}, {backlog, "to index"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
@@ -153,7 +153,7 @@ func (s *crawlSummary) nothingFetched() error {
 	}
 	why := slices.Sorted(maps.Keys(s.Failures))
 	if slices.Contains(why, fetch.RefusedAddress.String()) {
-		return fmt.Errorf("%w: the seeds have private or loopback addresses; with --allow-private they are crawled all the same", errNothingFetched)
+		return fmt.Errorf("%w: the seeds have private or loopback addresses; --allow-private permits crawling them", errNothingFetched)
 	}
 	if len(s.Unreached) > 0 {
 		return fmt.Errorf("%w: %s", errNothingFetched, strings.Join(s.unreached(), "; "))
@@ -194,7 +194,7 @@ func (s *crawlSummary) text() string {
 		}
 	}
 	if s.Backlog > 0 {
-		fmt.Fprintf(&b, "  %d rows are left for observers; they are done when the directory is next opened.\n", s.Backlog)
+		fmt.Fprintf(&b, "  %s left for observers; they continue when the directory is next opened.\n", count(s.Backlog, "row"))
 	}
 	fmt.Fprintf(&b, "The index in %s has %s.\n", repository.IndexDir(s.Data), count(s.Documents, "document"))
 	if s.Documents > 0 {

@@ -20,7 +20,7 @@ func checkDataDir(dir string, create bool) error {
 		if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
 			return fmt.Errorf("%w: %s is a file", errForeign, dir)
 		}
-		return fmt.Errorf("look into the data directory: %w", err)
+		return fmt.Errorf("list the data directory: %w", err)
 	}
 	foreign := ""
 	for _, e := range entries {
@@ -33,7 +33,7 @@ func checkDataDir(dir string, create bool) error {
 	}
 	switch {
 	case foreign != "":
-		return fmt.Errorf("%w: %s has %q in it, and no store", errForeign, dir, foreign)
+		return fmt.Errorf("%w: %s contains %q, and no store", errForeign, dir, foreign)
 	case !create:
 		return fmt.Errorf("%w: %s", errNoData, dir)
 	}

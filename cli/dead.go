@@ -18,25 +18,25 @@ import (
 )
 
 const deadHelp = `
-See to the rows that observers gave up on: an observer that fails on a row over and
-over sets it aside, with the error, and goes on with the rest. A row that changes is
-run again by itself.
+Handle dead letters: rows that observers gave up on. An observer that fails on a row again
+and again sets the row aside, with the error, and continues with the other rows. If the
+row changes, the observer runs on it again.
 
-A row is named by its URL, or as list shows it; without a row all of the observer
-are meant.`
+A row is named by its URL, or as list shows it. Without a row, the command applies to all
+dead letters of the observer.`
 
 func (a *app) deadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "dead",
-		Short:   "See to the rows that observers gave up on",
+		Short:   "List, retry or drop the rows that observers gave up on",
 		Long:    long(deadHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer dead list", "indexer dead retry document https://example.com/"),
 		Args:    exactly(0, "list, retry or drop"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.deadSub("list", "List them, with the errors", "List the rows that observers gave up on, with the errors."),
-		a.deadSub("retry", "Run observers again on them", "Run observers again on rows that they gave up on, and wait until that is done. A row\nthat fails again stays in the list, and the exit status is 1."),
-		a.deadSub("drop", "Forget them", "Forget that observers gave up on rows. What the rows stand for stays as it is until\nthey change. Name at least the observer."))
+	cmd.AddCommand(a.deadSub("list", "List dead letters with their errors", "List the rows that observers gave up on, with the errors."),
+		a.deadSub("retry", "Run the observers again on dead letters", "Run observers again on rows that they gave up on, and wait until they are done. If a\nrow fails again, it stays in the list, and the exit status is 1."),
+		a.deadSub("drop", "Forget dead letters", "Remove rows from the list of dead letters without running the observers. What the\nindex holds for them does not change until they do. Name at least the observer."))
 	return cmd
 }
 
@@ -48,7 +48,7 @@ func (a *app) deadSub(do, short, what string) *cobra.Command {
 		Example: examples("indexer dead " + do + " document"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 2 || do == "drop" && len(args) == 0 {
-				return &usageError{reason: "indexer dead " + do + " needs an observer, and may have one row", help: "indexer dead " + do}
+				return &usageError{reason: "indexer dead " + do + " needs the name of an observer, and takes at most one row", help: "indexer dead " + do}
 			}
 			return a.ask(cmd.Context(), a.request("dead", append([]string{do}, args...)...), a.stdout)
 		},
@@ -57,7 +57,7 @@ func (a *app) deadSub(do, short, what string) *cobra.Command {
 
 func dead(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
 	if len(req.Args) < 1 || len(req.Args) > 3 {
-		return &usageError{reason: "dead cannot be asked that"}
+		return &usageError{reason: "the request for dead letters cannot be read"}
 	}
 	letters, err := r.DeadLetters(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func dead(ctx context.Context, r *repository.Repository, req control.Request, st
 	case "drop":
 		return dropLetters(ctx, r, letters, stdout, req.Format)
 	}
-	return &usageError{reason: fmt.Sprintf("dead has no %q; there are list, retry and drop", req.Args[0])}
+	return &usageError{reason: fmt.Sprintf("dead has no command %q; want list, retry or drop", req.Args[0])}
 }
 
 // pickLetters are those of an observer, and of a row.

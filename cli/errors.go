@@ -67,11 +67,11 @@ type statusError int
 func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 var (
-	errNoData       = errors.New("there is nothing in this data directory yet")
+	errNoData       = errors.New("this data directory is empty")
 	errNoIndexFiles = errors.New("the index files of this data directory are missing")
-	errForeign      = errors.New("this directory holds something else")
-	errDifferences  = errors.New("what the observers left is not what the fetches mean")
-	errAskAgain     = errors.New("the process that holds the data directory gave it to another one before its answer was complete")
+	errForeign      = errors.New("this is not a data directory of indexer")
+	errDifferences  = errors.New("the index differs from a full recomputation")
+	errAskAgain     = errors.New("the process that has the data directory released it before its answer was complete")
 	errNotAsked     = errors.New("the data directory is in use by another process, and it could not be asked")
 )
 
@@ -89,41 +89,41 @@ const reindexHint = "`indexer reindex` rebuilds the index files from the store; 
 // outcomes is the one place where errors become exit statuses. The first that
 // matches decides, so the graver ones come first.
 var outcomes = []outcome{
-	{isFull, statusNoSpace, "make room on the disk and run the same command again: nothing that was loaded is lost"},
-	{is(errFault), statusFailed, "look at the disk; `indexer check` tells whether what is stored fits together"},
-	{is(store.ErrUnwritable), statusFailed, "see what became of the data directory, and run the same command again"},
-	{is(errDifferences), statusDifferences, "the index can be made anew: replay the same files into an empty data directory, and please report it"},
+	{isFull, statusNoSpace, "free some space and run the same command again: nothing that was loaded is lost"},
+	{is(errFault), statusFailed, "check the disk; `indexer check` tells whether the stored data is consistent"},
+	{is(store.ErrUnwritable), statusFailed, "find out what happened to the data directory, and run the same command again"},
+	{is(errDifferences), statusDifferences, "please report this; to rebuild the index, replay the same files into an empty data directory"},
 	{onlyIndexProblems, statusDifferences, reindexHint},
-	{is(errProblems), statusDifferences, "the index can be made anew: load the same pages into an empty data directory, and please report it"},
-	{is(errNothingFetched), statusFailed, "check the seeds' hosts and the network; what could not be fetched is kept, and the same command tries it again"},
-	{is(errStillBusy), statusFailed, "`indexer stats` tells what is left"},
-	{is(txn.ErrBelowSafePoint), statusUsage, "`indexer gc pins` lists what is kept; the setting history keeps the past for longer"},
+	{is(errProblems), statusDifferences, "please report this; to rebuild the index, load the same pages into an empty data directory"},
+	{is(errNothingFetched), statusFailed, "check the hosts of the seeds and the network; the URLs are kept, and the same command tries them again"},
+	{is(errStillBusy), statusFailed, "`indexer stats` shows what is left"},
+	{is(txn.ErrBelowSafePoint), statusUsage, "`indexer gc pins` lists pinned timestamps; a longer history keeps the past for longer"},
 	{is(repository.ErrFuture), statusUsage, ""},
 	{is(txn.ErrNoPin), statusUsage, "`indexer gc pins` lists the pins"},
-	{is(notify.ErrNoLetter), statusUsage, "`indexer dead list` lists what there is"},
+	{is(notify.ErrNoLetter), statusUsage, "`indexer dead list` lists the dead letters"},
 	{is(web.ErrAddress), statusUsage, ""},
-	{is(web.ErrExposed), statusUsage, "or listen on 127.0.0.1, and let a proxy with TLS in front of it be reached"},
+	{is(web.ErrExposed), statusUsage, "or listen on 127.0.0.1 behind a proxy with TLS"},
 	{is(index.ErrBehind), statusFailed, reindexHint},
 	{index.IsDamage, statusFailed, reindexHint},
 	{is(store.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
-	{is(control.ErrSilent), statusInUse, "see what it waits for, or end it: what it loaded is saved, and the same command again goes on"}, // see silentHint
-	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "until that process is done, the commands that only look or wait (query, inspect, stats, export, verify, scan, check, wait, …) can be used all the same"},
+	{is(control.ErrSilent), statusInUse, "find out what it waits for, or end it: what it loaded is saved, and running its command again continues"}, // see silentHint
+	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "commands that only read or wait still work (query, inspect, stats, export, verify, scan, check, wait, …); otherwise run this command again when that process is done"},
 	{is(control.ErrCutOff, errAskAgain), statusFailed, "run the same command again"},
-	{as[*interruptedError](), statusInterrupted, "everything up to here is saved; the same command again goes on"},
+	{as[*interruptedError](), statusInterrupted, "everything so far is saved; run the same command again to continue"},
 	{is(errInterrupted, context.Canceled), statusInterrupted, "the result is not complete; run the same command again"},
 	{is(errNoData, index.ErrNoIndex), statusUsage, "fill it with `indexer crawl SEEDS.txt` or `indexer replay FILE.warc.gz`, or name another directory with --data"},
 	{is(errNoIndexFiles), statusUsage, reindexHint},
 	{is(index.ErrForeign, index.ErrOldFormat, repository.ErrOtherIndex), statusUsage, reindexHint},
 	{is(errForeign, store.ErrForeign), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
-	{is(repository.ErrReindexing), statusFailed, "queries are answered meanwhile"},
+	{is(repository.ErrReindexing), statusFailed, "queries still work meanwhile"},
 	{is(store.ErrNewerFormat, index.ErrNewerFormat), statusUsage, "use the version of the program that wrote it, or a later one; nothing was changed"},
 	{as[*usageError](), statusUsage, ""},   // says it itself
 	{as[*config.Error](), statusUsage, ""}, // see configHint
-	{as[*index.UsageError](), statusUsage, "see `indexer query --help` for what a query may hold"},
-	{as[*sites.Error](), statusUsage, "the form of a site's text is described in package sites"},
+	{as[*index.UsageError](), statusUsage, "see `indexer query --help` for the syntax of queries"},
+	{as[*sites.Error](), statusUsage, "package sites describes the format"},
 	{as[*inputError](), statusUsage, ""},
 	{as[*replay.InputError](), statusUsage, ""},
-	{is(errDenied), statusFailed, "a data directory is for its owner only, unless the setting group_access opens it to its group"},
+	{is(errDenied), statusFailed, "only its owner has access to a data directory, unless the setting group_access opens it to its group"},
 	{is(syscall.EPIPE), statusDone, ""}, // whoever read the output has seen enough
 }
 

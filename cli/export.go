@@ -18,26 +18,25 @@ import (
 )
 
 const exportHelp = `
-Write what the index holds, as of a moment at which nothing was left to do: export
-waits for it.
+Write the contents of the index. Export waits until nothing is left to do, and writes
+the state at that moment.
 
-  jsonl      a JSON object a line. Of documents, sorted by URL: url, title, text,
-             language, rank, members, content_key, fetched_at, inlinks. Of links:
+  jsonl      one JSON object per line. Documents, sorted by URL: url, title, text,
+             language, rank, members, content_key, fetched_at, inlinks. Links:
              source, target, anchor
   parquet    the same, for DuckDB, Spark, pandas
   ranks-csv  hosts by harmonic centrality and by rank, in the layout of Common
              Crawl's ranks files
-  cdxj       an index of the stored fetches, as web archives have them
+  cdxj       an index of the stored fetches, as used by web archives
   ciff       the inverted index, for retrieval research
 
-Of documents the last line on standard error is "digest sha256:…", over everything
-but ranks and times: the same fetches give the same digest, in whichever order and
-however often they were loaded. It tells whether two indexes are the same.
+After documents, the last line on standard error is "digest sha256:…", computed over
+everything but ranks and times. The same fetches give the same digest, in whatever order
+and however often they were loaded, so two indexes can be compared by it.
 
-While another process has the data directory, that process is asked.
-` + momentHelp + `
-With a history, export tells the timestamp of what it wrote, which --at takes to
-write it again.`
+If another process has the data directory, it is asked.` + momentHelp + `
+If a history is kept, export reports the timestamp of what it wrote; --at with that
+timestamp writes the same again.`
 
 func (a *app) exportCommand() *cobra.Command {
 	var format, table, output, at string
@@ -69,10 +68,10 @@ func (a *app) exportCommand() *cobra.Command {
 			return a.exportTo(cmd.Context(), output, choice, string(question))
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", export.FormatJSONL, "`form` to write: jsonl, parquet, ranks-csv, cdxj, ciff")
+	cmd.Flags().StringVar(&format, "format", export.FormatJSONL, "`format` to write: jsonl, parquet, ranks-csv, cdxj or ciff")
 	ownFlag(cmd, "format")
-	cmd.Flags().StringVar(&table, "table", "", "`kind` to write as jsonl or parquet: documents, links (default documents)")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write, or a directory; a regular file is replaced when the new one is complete (default: standard output)")
+	cmd.Flags().StringVar(&table, "table", "", "`table` to write as jsonl or parquet: documents or links (default documents)")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` or directory to write to; a regular file is replaced only when the new one is complete (default: standard output)")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "out" {
 			name = "output"
@@ -93,7 +92,7 @@ func (a *app) exportTo(ctx context.Context, output string, choice export.Choice,
 	write := func(w io.Writer) error { return a.ask(ctx, a.request("export", question), w) }
 	if output == "" || output == "-" {
 		if _, tty := terminal(a.stdout); tty && choice.IsBinary() {
-			return &usageError{reason: choice.Format + " is nothing to look at; name a file with --output", help: "indexer export"}
+			return &usageError{reason: choice.Format + " is a binary format and is not written to a terminal; name a file with --output", help: "indexer export"}
 		}
 		return write(a.stdout)
 	}
@@ -107,7 +106,7 @@ func exportTable(ctx context.Context, r *repository.Repository, req control.Requ
 	want := exportRequest{Choice: export.Choice{Format: export.FormatJSONL, Table: export.Documents}}
 	if len(req.Args) > 0 {
 		if err := json.Unmarshal([]byte(req.Args[0]), &want); err != nil {
-			return &usageError{reason: "export cannot be asked that: " + err.Error()}
+			return &usageError{reason: "the request for export cannot be read: " + err.Error()}
 		}
 	}
 	res, err := r.ExportAs(ctx, repository.ExportOptions{Choice: want.Choice, At: want.At}, stdout)
@@ -129,7 +128,7 @@ func exportText(res repository.ExportResult, want exportRequest, history bool) s
 	}
 	text += "\n"
 	if res.Unsettled > 0 {
-		text += fmt.Sprintf("%d of the index were about to change, or to go, at that moment\n", res.Unsettled)
+		text += fmt.Sprintf("%d of them were about to change, or to be removed, at that moment\n", res.Unsettled)
 	}
 	if res.Digest != "" {
 		text += "digest " + res.Digest + "\n"

@@ -44,7 +44,7 @@ func (a *app) afterFaultCommand() *cobra.Command {
 			case free < badgerdb.DefaultMinFreeBytes:
 				return fmt.Errorf("%w: %d MiB free at %s, and a page of a file could not be written", store.ErrNoSpace, free>>20, a.cfg.Data)
 			}
-			return fmt.Errorf("%w, though there is room: a file in %s was cut, or the disk has failed", errFault, a.cfg.Data)
+			return fmt.Errorf("%w, although there is space: a file in %s was truncated, or the disk has failed", errFault, a.cfg.Data)
 		},
 	}
 }

@@ -16,19 +16,18 @@ import (
 )
 
 const gcHelp = `
-Remove what nobody can see any more (old versions, deletions, records of what was
-rolled back, acknowledgements of cells that are gone), give the space back to the
-disk, and tell what was freed.
+Remove data that no one can read any more (old versions, deleted cells, records of
+rollbacks, acknowledgements for cells that no longer exist), return the space to the
+disk, and report what was freed.
 
-Crawl and replay collect garbage by themselves while they run, but leave it to the
-store to give space back when it sees fit. Readers that are open, pins, and the
-history (config.yaml) keep versions. While another process has the data directory,
-that process is asked; it writes nothing for moments.`
+Crawl and replay collect garbage while they run, but let the store decide when to return
+the space. Open readers, pins and the setting history keep old versions. If another
+process has the data directory, it is asked; its writes pause briefly.`
 
 func (a *app) gcCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "gc",
-		Short:   "Collect garbage, and give its space back",
+		Short:   "Collect garbage and return its space to the disk",
 		Long:    long(gcHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse),
 		Example: examples("indexer gc", "indexer gc pin before-upgrade --for 72h", "indexer gc pins"),
 		Args:    exactly(0, "no arguments"),
@@ -43,8 +42,8 @@ func (a *app) gcCommand() *cobra.Command {
 func (a *app) pinsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "pins",
-		Short:   "List the pins: what is kept readable by name",
-		Long:    long("\nList the pins: timestamps that stay readable, each with its owner and when it expires.", statusDone, statusFailed, statusUsage, statusInUse),
+		Short:   "List the pins",
+		Long:    long("\nList the pins: timestamps that are kept readable by name, with their owners and\nexpiry times.", statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer gc pins"),
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -57,21 +56,21 @@ func (a *app) pinCommand() *cobra.Command {
 	req := gcRequest{Do: "pin"}
 	cmd := &cobra.Command{
 		Use:     "pin NAME",
-		Short:   "Keep a moment readable until it is unpinned",
-		Long:    long("\nKeep the repository as it is now, or was at a timestamp, readable by name until it\nis unpinned or expires. Everything written since then is kept, too.", statusDone, statusFailed, statusUsage, statusInUse),
+		Short:   "Keep the current state, or an earlier one, readable",
+		Long:    long("\nKeep the current state, or the state at a timestamp, readable by name until it is\nunpinned or expires. All versions written since then are kept too.", statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer gc pin before-upgrade --for 72h"),
 		Args:    exactly(1, "one name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if req.For < 0 {
-				return &usageError{reason: "--for is not negative", help: "indexer gc pin"}
+				return &usageError{reason: "--for must not be negative", help: "indexer gc pin"}
 			}
 			req.Pin.Name = args[0]
 			return a.askGC(cmd.Context(), req)
 		},
 	}
-	cmd.Flags().Uint64Var(&req.Pin.TS, "at", 0, "the `timestamp` to keep; 0: now")
-	cmd.Flags().DurationVar(&req.For, "for", 0, "how `long`; 0: until it is unpinned")
-	cmd.Flags().StringVar(&req.Pin.Owner, "owner", "", "`who` wants it, and why")
+	cmd.Flags().Uint64Var(&req.Pin.TS, "at", 0, "`timestamp` to keep; 0: now")
+	cmd.Flags().DurationVar(&req.For, "for", 0, "keep it for this `time`; 0: until it is unpinned")
+	cmd.Flags().StringVar(&req.Pin.Owner, "owner", "", "`text` that says who needs it, and why")
 	return cmd
 }
 
@@ -79,7 +78,7 @@ func (a *app) unpinCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "unpin NAME",
 		Short:   "Drop a pin",
-		Long:    long("\nDrop a pin. What only it kept goes with the next collection.", statusDone, statusFailed, statusUsage, statusInUse),
+		Long:    long("\nDrop a pin. The next collection removes the versions that only this pin kept.", statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer gc unpin before-upgrade"),
 		Args:    exactly(1, "one name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -106,7 +105,7 @@ func (a *app) askGC(ctx context.Context, req gcRequest) error {
 func gc(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
 	var g gcRequest
 	if len(req.Args) != 1 || json.Unmarshal([]byte(req.Args[0]), &g) != nil {
-		return &usageError{reason: "gc cannot be asked that"}
+		return &usageError{reason: "the request for gc cannot be read"}
 	}
 	switch g.Do {
 	case "pins":
@@ -149,7 +148,7 @@ func freedText(f *repository.Freed, took time.Duration) string {
 			t.row(c.name, fmt.Sprint(c.n))
 		}
 	}
-	t.row("on the disk", fmt.Sprintf("%s, before %s", megabytes(f.BytesAfter), megabytes(f.BytesBefore)))
+	t.row("on the disk", fmt.Sprintf("%s, before: %s", megabytes(f.BytesAfter), megabytes(f.BytesBefore)))
 	t.row("took", progress.Duration(took))
 	list(t, "held by pins", f.Pins, func(p txn.Pin) string { return p.Name + " " + pinText(p) })
 	return t.String()
@@ -171,7 +170,7 @@ func printPins(w io.Writer, pins []txn.Pin, format string) error {
 }
 
 func pinText(p txn.Pin) string {
-	text := fmt.Sprintf("at %d, of %s", p.TS, p.Created.Format(time.RFC3339))
+	text := fmt.Sprintf("at %d, created %s", p.TS, p.Created.Format(time.RFC3339))
 	if !p.Expires.IsZero() {
 		text += ", until " + p.Expires.Format(time.RFC3339)
 	}

@@ -12,8 +12,8 @@ import (
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Help about a command",
-		Long:  "Print the help of a command, as its --help does.",
+		Short: "Print the help of a command",
+		Long:  "Print the help of a command, as --help does.",
 		// A mistake in the settings must not keep anybody from reading it.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -30,8 +30,8 @@ func helpCommand() *cobra.Command {
 // oneProcess are the pieces of a deployment on several machines, which there is not:
 // what stands for each of them.
 var oneProcess = map[string]string{
-	"worker": "observers run in the process that has the data directory, `indexer crawl`, `indexer replay` or `indexer serve --crawl`, and --workers says how many at a time",
-	"oracle": "timestamps come from the process that has the data directory, as a part of its store",
+	"worker": "observers run in the process that has the data directory (`indexer crawl`, `indexer replay` or `indexer serve --crawl`), and --workers sets how many run at a time",
+	"oracle": "the process that has the data directory hands out timestamps itself",
 }
 
 // noCommand says that parent has no command of that name, and which may be meant.
@@ -41,7 +41,7 @@ func noCommand(parent *cobra.Command, word string) string {
 		reason = fmt.Sprintf("%s has no command %q", parent.CommandPath(), word)
 	}
 	if instead, ok := oneProcess[word]; ok && !parent.HasParent() {
-		return reason + " yet: an index is on one machine, and has no process of that kind; " + instead
+		return reason + " yet: an index is on one machine, where this is not a separate process; " + instead
 	}
 	parent.SuggestionsMinimumDistance = 2
 	if near := parent.SuggestionsFor(word); len(near) > 0 {

@@ -107,7 +107,7 @@ func (a *app) askHolder(ctx context.Context, release bool) (holding, error) {
 		return h, nil
 	}
 	if err := json.Unmarshal(out.Bytes(), &h); err != nil {
-		return h, fmt.Errorf("the holder of the data directory gave an answer that cannot be read: %w", err)
+		return h, fmt.Errorf("the answer of the process that has the data directory cannot be read: %w", err)
 	}
 	return h, nil
 }
@@ -129,20 +129,20 @@ func (a *app) openToLoad(ctx context.Context) (*session, error) {
 		switch {
 		case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrCutOff):
 		case err != nil:
-			return nil, fmt.Errorf("%w; its holder could not be asked for it: %w", inUse, err)
+			return nil, fmt.Errorf("%w; the process that has it could not be asked to release it: %w", inUse, err)
 		case h.Releases == releasesWhenDone:
-			return nil, fmt.Errorf("%w: %s is at work in it", inUse, h)
+			return nil, fmt.Errorf("%w: %s is working in it", inUse, h)
 		default:
 			until = begun.Add(releaseFor)
 			if !told {
-				_, _ = fmt.Fprintf(a.stderr, "waiting for %s to give the data directory back\n", h)
+				_, _ = fmt.Fprintf(a.stderr, "waiting for %s to release the data directory\n", h)
 				told = true
 			}
 			failpoint("asked")
 		}
 		if time.Now().After(until) {
 			if told {
-				inUse = fmt.Errorf("%w: nobody gave it back within %v", inUse, releaseFor)
+				inUse = fmt.Errorf("%w: it was not released within %v", inUse, releaseFor)
 			}
 			return nil, inUse
 		}

@@ -126,7 +126,7 @@ func (f *indexFiles) renew() {
 	if err != nil {
 		if reason := err.Error(); reason != f.failed {
 			f.failed = reason
-			f.log.Warn("the index files were replaced, and the new ones cannot be opened; the old ones are searched", zap.Error(err))
+			f.log.Warn("the index files were replaced, but the new ones cannot be opened; the old ones are still searched", zap.Error(err))
 		}
 		return
 	}

@@ -20,28 +20,27 @@ import (
 )
 
 const inspectHelp = `
-Tell everything the repository knows of one URL: what was fetched, where it leads,
-which URLs have the same content, which of them stands in the index, its links in
-both directions, its frames, and in plain words why it is, or is not, in the index. Of
-a URL of a crawl also the rules that decided on it, its last ten visits, and when the
-next one is due, and why. If it was not fetched, inspect says which rule, limit or
-failure is the reason; docs/crawl.md lists them.
+Show everything known about one URL: what was fetched, where it leads, which URLs have
+the same content, which of them is in the index, its links in both directions, its
+frames, and, in plain words, why it is or is not in the index. For a URL of a crawl,
+also show the rules that decided about it, its last ten visits, and when and why the
+next visit is due. If it was not fetched, inspect names the rule, limit or failure that
+is the reason; docs/crawl.md lists them.
 
-A URL that was never seen is no error: the answer says so. While another process
-has the data directory, that process is asked.
+A URL that was never seen is not an error: the answer says so. If another process has
+the data directory, it is asked.
 
-The rank is that of the document, the sum over all its URLs. The rank of this URL (in
-JSON: url_rank) is its share in it. A URL that was neither fetched nor linked to has
-none. People see each page that links to the document, or that it links to, once, with
-the anchors of all its links; JSON has each link by itself.
+The rank is the rank of the document, the sum over all its URLs. The rank of this URL
+(in JSON: url_rank) is its share. A URL that was neither fetched nor linked to has no
+rank. In text, each page that links to the document, or that it links to, is listed
+once, with the anchors of all its links; in JSON, each link is listed separately.
 
-Lists are whole in JSON; for people they are cut behind the 20th entry, and beside
-them stands how many entries there are (in JSON: members_total, outlinks_total,
-inlinks_total, linked_pages_total, linking_pages_total). --limit sets how many entries of each list are shown. Where a list was
-cut, next tells a cursor (in JSON: "next"): --after CURSOR shows what comes behind it,
-of all lists. When there is no next, that was all. However long lists are, no more than
-a part of them is in memory.
-` + momentHelp
+In text, lists show the first 20 entries and the total; in JSON they are complete (the
+totals are members_total, outlinks_total, inlinks_total, linked_pages_total and
+linking_pages_total). --limit sets how many entries of each list are shown. If a list
+was cut, "next" gives a cursor, and --after CURSOR shows the entries that follow in all
+lists. If there is no "next", nothing was left out. Long lists are read in parts, never
+as a whole into memory.` + momentHelp
 
 // inspectRequest is how inspect is asked, as the second argument of a request; the URL
 // is the first. In JSON it has the fields of the moment: older programs send nothing else.
@@ -56,7 +55,7 @@ func (a *app) inspectCommand() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "inspect [--at TIME] [--limit N] [--after CURSOR] URL",
-		Short: "Everything known of one URL, and why it is, or is not, in the index",
+		Short: "Show everything known about a URL, and why it is or is not in the index",
 		Long:  long(inspectHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples(
 			"indexer inspect https://lighthouse.example/",
@@ -72,7 +71,7 @@ func (a *app) inspectCommand() *cobra.Command {
 			req := inspectRequest{After: after}
 			if cmd.Flags().Changed("limit") {
 				if limit < 0 {
-					return &usageError{reason: "--limit is not negative", help: "indexer inspect"}
+					return &usageError{reason: "--limit must not be negative", help: "indexer inspect"}
 				}
 				req.Limit = &limit
 			}
@@ -88,9 +87,9 @@ func (a *app) inspectCommand() *cobra.Command {
 		},
 	}
 	momentFlag(cmd, &at)
-	cmd.Flags().IntVar(&limit, "limit", 0, "at most so many `entries` of each list; 0: all (default: 20, and all in JSON)")
+	cmd.Flags().IntVar(&limit, "limit", 0, "show at most this many `entries` of each list; 0: all (default: 20 in text, all in JSON)")
 	ownFlag(cmd, "limit")
-	cmd.Flags().StringVar(&after, "after", "", "go on at a `cursor` that inspect has told of the same URL")
+	cmd.Flags().StringVar(&after, "after", "", "continue at a `cursor` that inspect printed for the same URL")
 	return cmd
 }
 
@@ -102,11 +101,11 @@ func parseURL(raw string) (page.URL, error) {
 	case raw == "":
 		return "", &inputError{what: "the URL", reason: "is empty; want one like https://example.com/"}
 	case !strings.Contains(raw, "://"):
-		return "", &inputError{what: raw, reason: "is no whole http or https URL; want one like https://example.com/"}
+		return "", &inputError{what: raw, reason: "is not a complete http or https URL; want one like https://example.com/"}
 	case errors.Is(err, page.ErrURLTooLong):
-		return "", &inputError{what: strings.ToValidUTF8(raw[:min(80, len(raw))], "") + "…", reason: fmt.Sprintf("the URL is longer than %d bytes, and no such URL is fetched or linked to", page.MaxURLLength)}
+		return "", &inputError{what: strings.ToValidUTF8(raw[:min(80, len(raw))], "") + "…", reason: fmt.Sprintf("the URL is longer than %d bytes; longer URLs are never fetched or stored as links", page.MaxURLLength)}
 	case errors.Is(err, page.ErrNotHTTP):
-		return "", &inputError{what: raw, reason: "is no http or https URL, and only these are fetched and linked to"}
+		return "", &inputError{what: raw, reason: "is not an http or https URL; only these are fetched or stored as links"}
 	}
 	return "", &inputError{what: raw, reason: err.Error()}
 }
@@ -122,7 +121,7 @@ func inspect(ctx context.Context, r *repository.Repository, req control.Request,
 	var asked inspectRequest
 	if len(req.Args) == 2 {
 		if err := json.Unmarshal([]byte(req.Args[1]), &asked); err != nil {
-			return &usageError{reason: "inspect cannot be asked that: " + err.Error()}
+			return &usageError{reason: "the request for inspect cannot be read: " + err.Error()}
 		}
 	}
 	opts := repository.InspectOptions{At: asked.Moment, After: asked.After}

@@ -38,7 +38,7 @@ func inspectionText(w io.Writer, i *repository.Inspected, visits *frontier.Inspe
 		t.row("next", "--after "+next)
 	}
 	if i.Pending > 0 {
-		t.row("note", fmt.Sprintf("%d rows wait for observers: this may be about to change", i.Pending))
+		t.row("note", fmt.Sprintf("%d rows wait for observers, so this may be about to change", i.Pending))
 	}
 	t.b.WriteString(visitsText(visits))
 	return t.flush()
@@ -58,7 +58,7 @@ func leftOut(members, to, from int) string {
 			parts = append(parts, fmt.Sprintf("%d %s", l.n, l.many))
 		}
 	}
-	return strings.Join(parts, ", ") + "; --limit 0 shows all, --after what comes next"
+	return strings.Join(parts, ", ") + "; --limit 0 shows all, --after continues"
 }
 
 // inspectionHead is what stands before the lists.
@@ -86,7 +86,7 @@ func inspectionHead(t *table, i *repository.Inspection) {
 	t.optional("cluster", i.Cluster)
 	switch {
 	case i.Rank == nil:
-		t.row("rank", "none: no page that is known links to it, and it was never fetched")
+		t.row("rank", "none: it was never fetched, and no known page links to it")
 	case *i.URLRank != *i.Rank:
 		t.row("rank", rankNumber(*i.Rank))
 		t.row("rank of this URL", rankNumber(*i.URLRank))

@@ -90,11 +90,11 @@ func whyWaits(h crawler.HostStatus, now time.Time) string {
 func whyQueued(q frontier.HostQueue, running bool, now time.Time) string {
 	switch {
 	case q.BackingOff != nil:
-		return "left alone until " + q.BackingOff.UTC().Format(time.DateTime) + ": " + q.Why
+		return "backing off until " + q.BackingOff.UTC().Format(time.DateTime) + ": " + q.Why
 	case q.New == 0 && q.Next != nil && q.Next.After(now):
 		return "the next visit is due in " + q.Next.Sub(now).Round(time.Second).String()
 	case !running:
-		return "the crawl does not run here"
+		return "the crawl is not running in this process"
 	}
-	return "waits for its turn"
+	return "waiting for a slot"
 }

@@ -39,10 +39,10 @@ const (
 )
 
 // errNotTold: the process that holds the data directory does not tell how its pipeline is.
-var errNotTold = fmt.Errorf("%w: the process that holds the data directory does not answer", live.ErrUnknown)
+var errNotTold = fmt.Errorf("%w: the process that has the data directory does not answer", live.ErrUnknown)
 
 // errNotHeld: there is no such process just now.
-var errNotHeld = fmt.Errorf("%w: the data directory is changing hands", live.ErrUnknown)
+var errNotHeld = fmt.Errorf("%w: the data directory is being handed over", live.ErrUnknown)
 
 func (b *besideSource) ask(ctx context.Context, q liveRequest) (*liveReport, error) {
 	args, err := json.Marshal(q)

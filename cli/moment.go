@@ -12,18 +12,18 @@ import (
 )
 
 const momentHelp = `
---at TIME tells what was known at a time that is still kept; the setting history
+--at TIME shows the state at an earlier time that is still kept; the setting history
 says how long that is. TIME is one of
 
-  2026-03-01T12:00:00Z   a time of RFC 3339, or a day alone, its beginning in UTC
-  2h, -2h, "2h ago"      so long ago: in d, h, m, s and parts of seconds
-  1234                   the timestamp of a commit, as JSON and other commands show it
+  2026-03-01T12:00:00Z   an RFC 3339 time, or a date alone for its start in UTC
+  2h, -2h, "2h ago"      a time before now, in d, h, m, s and fractions of a second
+  1234                   a commit timestamp, as shown in JSON and by other commands
 
-The state of a time is found within a 4096th of the history, but no less than a
-second: it may be a little later than asked for, never earlier. A timestamp is exact.`
+A time is matched to within 1/4096 of the history, or a second if that is longer: the
+state may be slightly later than the time, never earlier. A timestamp is exact.`
 
 func momentFlag(cmd *cobra.Command, at *string) {
-	cmd.Flags().StringVar(at, "at", "", "the state at a `time`: RFC 3339, how long ago, or a timestamp (default: now)")
+	cmd.Flags().StringVar(at, "at", "", "show the state at a `time`: RFC 3339, a time before now such as 2h, or a timestamp (default: now)")
 }
 
 // parseMoment reads a moment as people write it.
@@ -43,7 +43,7 @@ func parseMoment(s string, now time.Time) (repository.Moment, error) {
 	if ago, ok := parseAgo(s); ok {
 		return repository.Moment{Time: now.Add(-ago).UTC()}, nil
 	}
-	return repository.Moment{}, &usageError{reason: fmt.Sprintf("--at %q is no time: want one like 2026-03-01T12:00:00Z, 2h (so long ago) or a timestamp", s)}
+	return repository.Moment{}, &usageError{reason: fmt.Sprintf("--at: %q is not a time; want one like 2026-03-01T12:00:00Z, 2h (before now) or a timestamp", s)}
 }
 
 // parseAgo reads "2h", "-2h", "2h ago", and days, which durations of Go do not know.

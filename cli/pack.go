@@ -12,19 +12,18 @@ import (
 )
 
 const packHelp = `
-Pack small webs that people can read and write into a WARC file, as if a crawler
-had recorded them: for tests, demonstrations and reports of mistakes. The texts
-are in testdata/sites; package sites describes their form. Several become one
-file. The same texts give the same bytes.
+Pack small webs written as text into a WARC file, as if a crawler had recorded them, for
+tests, demonstrations and bug reports. testdata/sites has examples, and package sites
+describes the format. Several texts become one file. The same texts give the same bytes.
 
---from and --until choose fetches by their time (from ≤ time < until), so that
-one history can be packed as several crawls.`
+--from and --until select fetches by time (from ≤ time < until), so that one history can
+be packed as several crawls.`
 
 func (a *app) packCommand() *cobra.Command {
 	var output, from, until string
 	cmd := &cobra.Command{
 		Use:   "pack SITE.txt… -o FILE.warc.gz",
-		Short: "Make a WARC file of small webs written as text",
+		Short: "Make a WARC file from small webs written as text",
 		Long:  long(packHelp, statusDone, statusFailed, statusUsage, statusNoSpace),
 		Example: examples(
 			"indexer pack testdata/sites/*.txt -o sites.warc.gz",
@@ -33,7 +32,7 @@ func (a *app) packCommand() *cobra.Command {
 		Args: atLeast(1, "the text of at least one site"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
-				return &usageError{reason: "indexer pack needs the file to write: -o FILE.warc.gz", help: "indexer pack"}
+				return &usageError{reason: "indexer pack needs a file to write: -o FILE.warc.gz", help: "indexer pack"}
 			}
 			opts, err := packOptions(from, until)
 			if err != nil {
@@ -42,9 +41,9 @@ func (a *app) packCommand() *cobra.Command {
 			return a.pack(cmd.Context(), args, output, opts)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; a regular file is replaced when the new one is complete")
-	cmd.Flags().StringVar(&from, "from", "", "first `time`, 2006-01-02 or 2006-01-02T15:04:05Z")
-	cmd.Flags().StringVar(&until, "until", "", "`time` from which on nothing is packed")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; a regular file is replaced only when the new one is complete")
+	cmd.Flags().StringVar(&from, "from", "", "pack only fetches at or after this `time`: 2006-01-02 or 2006-01-02T15:04:05Z")
+	cmd.Flags().StringVar(&until, "until", "", "pack only fetches before this `time`")
 	return cmd
 }
 
@@ -87,5 +86,5 @@ func parseTime(flag, text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, &usageError{reason: fmt.Sprintf("flag --%s: %q is no time; want 2006-01-02 or 2006-01-02T15:04:05Z", flag, text), help: "indexer pack"}
+	return time.Time{}, &usageError{reason: fmt.Sprintf("flag --%s: %q is not a time; want 2006-01-02 or 2006-01-02T15:04:05Z", flag, text), help: "indexer pack"}
 }

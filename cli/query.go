@@ -15,29 +15,29 @@ import (
 )
 
 const queryHelp = `
-Search the index files. Documents with all the words come first, by how well they
-match and by their rank; where there are few, documents with some of the words
-follow. Of duplicates only the best is shown. The files can be read at any time,
-also while another process writes them.
+Search the index files. Documents that contain all the words come first, ordered by how
+well they match and by their rank. If there are few, documents with some of the words
+follow. Each cluster of duplicates appears once. The files can be read at any time, even
+while another process writes them.
 
   word            pages with the word, in any form of it
   "some words"    these words next to each other (quote the quotes for the shell)
-  -word           not those with it (put -- before the first such word)
-  a OR b          either of them; a OR b c is either of them, and c
+  -word           no pages with this word (put -- before the first such word)
+  a OR b          either word; a OR b c means either of them, and c
   (a b) OR c      parentheses group (quote them for the shell)
   site:HOST       only this host and its subdomains
   lang:TAG        only this language
-  filetype:TYPE   only addresses that end in .TYPE; html also finds those without an ending
-  intitle:WORD    in the title; intitle:"some words" and intitle:(a OR b), too
+  filetype:TYPE   only URLs that end in .TYPE; html also finds URLs without an extension
+  intitle:WORD    in the title; also intitle:"some words" and intitle:(a OR b)
   inurl:WORD      in the URL
-  after:DATE      fetched on that day or later (2024-05-31, 2024-05 or 2024; UTC)
+  after:DATE      fetched on or after that day (2024-05-31, 2024-05 or 2024; UTC)
   before:DATE     fetched before that day
 
-Where no document has all the words, and one has those of a corrected spelling, the
-results are of that; --verbatim searches for the words as they are typed.
+If no document contains all the words, but one contains them with the spelling
+corrected, the results are for the corrected words. --verbatim turns this off.
 
-Of the first ten hits at most --per-host are of one host while there are others.
---explain tells how each score came about; docs/ranking.md says what it means.`
+At most --per-host of the first ten hits come from one host, if other hosts have hits.
+--explain shows how each score was computed; docs/ranking.md explains the numbers.`
 
 // queryFlags are the flags of query that are no settings.
 type queryFlags struct {
@@ -68,11 +68,11 @@ func (a *app) queryCommand() *cobra.Command {
 	}
 	cmd.SetFlagErrorFunc(queryFlagError)
 	cmd.Flags().String("limit", strconv.Itoa(a.cfg.Query.Limit), "`number` of hits to show, at most 1000")
-	cmd.Flags().String("per-host", strconv.Itoa(a.cfg.Query.PerHost), "`number` of the first ten hits that may be of one host; 0: any")
-	cmd.Flags().IntVar(&f.offset, "offset", 0, "hits to skip")
+	cmd.Flags().String("per-host", strconv.Itoa(a.cfg.Query.PerHost), "`number` of the first ten hits that may come from one host; 0: any")
+	cmd.Flags().IntVar(&f.offset, "offset", 0, "`number` of hits to skip")
 	cmd.Flags().StringVar(&f.sort, "sort", "relevance", "`order` of hits: relevance or date")
-	cmd.Flags().BoolVar(&f.verbatim, "verbatim", false, "search for the words as they are typed, without correcting their spelling")
-	cmd.Flags().BoolVar(&f.explain, "explain", false, "tell how each score came about")
+	cmd.Flags().BoolVar(&f.verbatim, "verbatim", false, "search for the words as typed, without correcting their spelling")
+	cmd.Flags().BoolVar(&f.explain, "explain", false, "show how each score was computed")
 	return cmd
 }
 
@@ -81,7 +81,7 @@ func queryFlagError(cmd *cobra.Command, err error) error {
 	reason := flagReason(cmd, err)
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() != "" {
 		word := "-" + unknown.GetSpecifiedShortnames()
-		reason = fmt.Sprintf("there is no flag %s; to leave out the pages with a word, put -- before all the words: indexer query -- WORDS %s", word, word)
+		reason = fmt.Sprintf("there is no flag %s; to exclude pages with a word, put -- before all the words: indexer query -- WORDS %s", word, word)
 	}
 	return &usageError{reason: reason, help: cmd.CommandPath()}
 }
@@ -89,10 +89,10 @@ func queryFlagError(cmd *cobra.Command, err error) error {
 func (a *app) query(cmd *cobra.Command, words string, f queryFlags) (err error) {
 	order, ok := map[string]index.Sort{"relevance": index.ByRelevance, "date": index.ByDate}[f.sort]
 	if !ok {
-		return &usageError{reason: fmt.Sprintf("--sort %s: there are relevance and date", f.sort), help: "indexer query"}
+		return &usageError{reason: fmt.Sprintf("--sort: %q is not allowed; want relevance or date", f.sort), help: "indexer query"}
 	}
 	if f.offset < 0 || f.offset+a.cfg.Query.Limit > index.MaxResults {
-		return &usageError{reason: fmt.Sprintf("--offset and --limit together reach from 0 to %d", index.MaxResults), help: "indexer query"}
+		return &usageError{reason: fmt.Sprintf("--offset must not be negative, and --offset plus --limit must be at most %d", index.MaxResults), help: "indexer query"}
 	}
 	r, err := a.openIndex()
 	if err != nil {
@@ -100,7 +100,7 @@ func (a *app) query(cmd *cobra.Command, words string, f queryFlags) (err error) 
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	if r.NeedsRebuild() {
-		_, _ = fmt.Fprintln(a.stderr, "the index was made by another version of this program, and some pages may not be found; `indexer reindex` rebuilds it")
+		_, _ = fmt.Fprintln(a.stderr, "the index files were written by another version of this program, and some pages may not be found; `indexer reindex` rebuilds them")
 	}
 	res, err := r.Search(cmd.Context(), words, index.Options{
 		Limit: a.cfg.Query.Limit, Offset: f.offset, Weights: a.weights(), PerHost: a.cfg.Query.PerHost, Sort: order, Explain: f.explain, Verbatim: f.verbatim,
@@ -120,7 +120,7 @@ func resultsText(res *index.Results, offset int, s style) string {
 	var b strings.Builder
 	took := fmt.Sprintf("%.1f ms", res.TookMS)
 	if res.ShowingFor != "" {
-		fmt.Fprintf(&b, "Showing results for: %s\nNo document has all the words of: %s (--verbatim searches for them)\n", plain(res.ShowingFor), plain(res.Query))
+		fmt.Fprintf(&b, "Showing results for: %s\nNo document has all the words of: %s (--verbatim searches for them as typed)\n", plain(res.ShowingFor), plain(res.Query))
 	}
 	switch {
 	case res.Total == 0:
@@ -133,7 +133,7 @@ func resultsText(res *index.Results, offset int, s style) string {
 		fmt.Fprintf(&b, "%s (%s)\n", count(res.Total, "document"), took)
 	}
 	if res.Ignored > 0 {
-		fmt.Fprintf(&b, "The query is too long; its last %s did not count.\n", count(res.Ignored, "word"))
+		fmt.Fprintf(&b, "The query is too long; its last %s ignored.\n", count(res.Ignored, "word"))
 	}
 	for _, note := range res.Notes {
 		fmt.Fprintln(&b, plain(note))

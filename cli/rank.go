@@ -12,22 +12,22 @@ import (
 )
 
 const rankHelp = `
-Say how well the ranks are known. Observers keep them up to date link by link: each
-URL passes on what its rank has changed by, unless that is below a bound, its
-residual. The sum of the residuals is what is not yet passed on.
+Show how exact the ranks are. Observers update them link by link: when the rank of a URL
+changes, the URL passes the change on along its links, unless the change is below a
+bound. The part that was not passed on yet is the residual of the URL.
 
-With --full all ranks are computed from nothing as well, by power iteration over the
-whole link graph in memory (some 70 bytes a URL and 8 an edge), as of one snapshot,
-and compared; where rounding has added up over years, it is corrected. The
-observers go on meanwhile: what they still have to do shows as an error.
+--full also computes all ranks from nothing, by power iteration in memory over the whole
+link graph of one snapshot (about 70 bytes per URL and 8 per edge), and compares. It
+corrects rounding errors that have added up over years. Observers keep running
+meanwhile; the work they still have to do appears as an error.
 
-While another process has the data directory, that process is asked.`
+If another process has the data directory, it is asked.`
 
 func (a *app) rankCommand() *cobra.Command {
 	var full bool
 	cmd := &cobra.Command{
 		Use:     "rank",
-		Short:   "How well the ranks are known; all ranks from nothing",
+		Short:   "Show how exact the ranks are, or recompute all of them",
 		Long:    long(rankHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer rank", "indexer rank --full --format json"),
 		Args:    exactly(0, "no arguments"),
@@ -38,7 +38,7 @@ func (a *app) rankCommand() *cobra.Command {
 			return a.ask(cmd.Context(), a.request("rank"), a.stdout)
 		},
 	}
-	cmd.Flags().BoolVar(&full, "full", false, "compute all ranks from nothing and compare")
+	cmd.Flags().BoolVar(&full, "full", false, "compute all ranks from nothing, compare and correct")
 	return cmd
 }
 
@@ -82,10 +82,10 @@ func rankRows(t *table, s *repository.RankStats) {
 	t.row("urls", fmt.Sprintf("%d with links to or from them", s.URLs))
 	t.row("edges", fmt.Sprint(s.Edges))
 	t.row("tolerance", fmt.Sprintf("%g of a rank", s.Tolerance))
-	t.row("residual", fmt.Sprintf("%.6f in all, at rest at most %.6f; the greatest is %.6f", s.ResidualSum, s.ResidualBound, s.ResidualGreatest))
+	t.row("residual", fmt.Sprintf("%.6f in total, at most %.6f when idle; the greatest is %.6f", s.ResidualSum, s.ResidualBound, s.ResidualGreatest))
 }
 
 // rankText is a line about the ranks, for stats.
 func rankText(s *repository.RankStats) string {
-	return fmt.Sprintf("within %g of themselves; residual %.4f of at most %.4f", s.Tolerance, s.ResidualSum, s.ResidualBound)
+	return fmt.Sprintf("relative error at most %g; residual %.4f of at most %.4f", s.Tolerance, s.ResidualSum, s.ResidualBound)
 }

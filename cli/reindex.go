@@ -16,17 +16,17 @@ import (
 )
 
 const reindexHelp = `
-Rebuild the index files from the store. This is the remedy whenever they are missing,
-damaged, or behind the store: nothing is fetched again, and nothing else is touched.
+Rebuild the index files from the store. Use it if they are missing, damaged, or behind
+the store. Nothing is fetched again, and nothing else changes.
 
-The new files are made beside the old ones, which answer queries until the new ones
-take their place, so the disk needs room for both. Loading and crawling go on. A
-rebuild that is interrupted or killed leaves the old files in place; run it again.
+The new files are written next to the old ones, which answer queries until the new ones
+replace them, so the disk needs room for both. Loading and crawling continue. If the
+rebuild is interrupted or killed, the old files stay in place; run it again.
 
-Files in their place that indexer did not write, or that belong to another store,
-are set aside and not deleted.
+Files in that place that indexer did not write, or that belong to another store, are
+renamed, not deleted.
 
-While another process has the data directory, that process is asked.`
+If another process has the data directory, it is asked.`
 
 func (a *app) reindexCommand() *cobra.Command {
 	return &cobra.Command{
@@ -55,7 +55,7 @@ func reindex(ctx context.Context, r *repository.Repository, req control.Request,
 	}
 	text := fmt.Sprintf("The index files were rebuilt with %s in %s.\n", count(res.Documents, "document"), progress.Duration(fromSeconds(res.Seconds)))
 	if res.Aside != "" {
-		text += fmt.Sprintf("What was in their place is now %s.\n", plain(res.Aside))
+		text += fmt.Sprintf("The old contents of that place are now in %s.\n", plain(res.Aside))
 	}
 	_, err = io.WriteString(stdout, text)
 	return err

@@ -12,25 +12,23 @@ import (
 )
 
 const replayHelp = `
-Load recorded crawls and index them: every response, resource and revisit record
-of an http or https URL counts as a fetch made at the record's date. The order of
-files and records does not matter; the newest fetch of a URL decides. "-" is
-standard input. Files are WARC 1.0 and 1.1, plain, gzip or zstd, whatever their
-names are.
+Load recorded crawls and index them. Every response, resource and revisit record of an
+http or https URL counts as a fetch made at the date of the record. The order of files
+and records does not matter: the newest fetch of a URL decides. Files are WARC 1.0 or
+1.1, uncompressed, gzip or zstd, whatever their names. "-" is standard input.
 
-While files are read, observers bring the index up to date, and replay waits for
-them at the end. It can be interrupted at any time: the first interrupt (Ctrl-C)
-saves, says what is left, and ends with status 130, so that a shell does not take a
-part for the whole; whatever was loaded stays loaded. The same command again goes on:
-loading a fetch twice changes nothing, and what observers had left to do they do
-whenever the directory is open.
+Observers update the index while the files are read, and replay waits for them at the
+end. The first interrupt (Ctrl-C) saves, reports what is left, and ends with status
+130, so that a script does not mistake a part for the whole. Everything loaded so far
+is kept. Run the same command again to continue: loading a fetch twice changes
+nothing, and observers finish their work whenever the directory is open.
 
-Damaged records are listed with file and offset, and the rest of the file is
-loaded: that alone is no failure. A file in which there is no record at all is
-bad input; the other files are loaded all the same.
+Damaged records are listed with file and offset, and the rest of the file is loaded; the
+replay still succeeds. A file without any record is bad input, but the other files are
+loaded.
 
-A server that does not crawl gives the data directory back for this, and takes it
-again afterwards. While replay runs, inspect, stats, export and verify ask this
+A server that does not crawl releases the data directory for the replay and takes it
+back afterwards. While the replay runs, inspect, stats, export and verify ask this
 process, and query reads the index files.`
 
 func (a *app) replayCommand() *cobra.Command {
@@ -74,7 +72,7 @@ func (a *app) watch(ctx context.Context, r *replayRun) error {
 	p := progress.Start(a.stderr.w, r.state, progress.Options{Terminal: tty, Width: width})
 	a.stderr.through(p)
 	stop := context.AfterFunc(ctx, func() {
-		_, _ = fmt.Fprintln(a.stderr, "stopping: what was loaded is saved; interrupt again to stop at once")
+		_, _ = fmt.Fprintln(a.stderr, "stopping: everything loaded so far is saved; interrupt again to stop at once")
 	})
 	defer func() {
 		stop()

@@ -99,7 +99,7 @@ func (r *replayRun) noteUnusable(err error) {
 	}
 	for _, in := range r.inputs {
 		if in.isEmpty() {
-			r.unusable = append(r.unusable, &inputError{what: in.name, reason: "is not a WARC file: there is no record in it"})
+			r.unusable = append(r.unusable, &inputError{what: in.name, reason: "is not a WARC file: it contains no record"})
 		}
 	}
 }

@@ -78,7 +78,7 @@ func problemsText(problems []string, total int) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s in the files; what could be read was loaded:\n", count(total, "problem"))
+	fmt.Fprintf(&b, "%s in the files; everything readable was loaded:\n", count(total, "problem"))
 	for _, p := range problems {
 		fmt.Fprintf(&b, "  %s\n", plain(p))
 	}
@@ -97,10 +97,10 @@ func (r *replayRun) summaryText(a *app) string {
 	fmt.Fprintf(&b, "  %d changed something, %d renewed, %d late or known, %d failed, %s.\n",
 		s.Changed, s.Renewed, s.Late, s.Failed, count(s.Problems, "problem"))
 	if s.Interrupted {
-		fmt.Fprintf(&b, "Interrupted: what was loaded is saved. The same command again goes on.\n")
+		fmt.Fprintf(&b, "Interrupted: everything loaded so far is saved. Run the same command again to continue.\n")
 	}
 	if s.Backlog > 0 {
-		fmt.Fprintf(&b, "%s left to do for observers; they go on when the directory is next open.\n", count(s.Backlog, "row"))
+		fmt.Fprintf(&b, "%s left for observers; they continue when the directory is next opened.\n", count(s.Backlog, "row"))
 	}
 	fmt.Fprintf(&b, "The index in %s has %s.", repository.IndexDir(s.Data), count(s.Documents, "document"))
 	if l := r.session.repo.Live().FetchToSearchableMS; l.N > 0 {

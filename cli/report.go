@@ -89,15 +89,15 @@ func silentHint(e *control.SilentError) string {
 	if !e.Process.Stopped {
 		return ""
 	}
-	return fmt.Sprintf("let it go on with `kill -CONT %d`, or end it with `kill -KILL %d`: what it loaded is saved", e.Process.ID, e.Process.ID)
+	return fmt.Sprintf("continue it with `kill -CONT %d`, or end it with `kill -KILL %d`: what it loaded is saved", e.Process.ID, e.Process.ID)
 }
 
 // configHint says where to mend a setting.
 func configHint(e *config.Error) string {
 	if i := strings.LastIndexByte(e.Where, ':'); i > 0 && strings.Trim(e.Where[i+1:], "0123456789") == "" && e.Where[i+1:] != "" {
-		return fmt.Sprintf("change line %s of %s, or name another file with --config; nothing was done", e.Where[i+1:], e.Where[:i])
+		return fmt.Sprintf("edit line %s of %s, or name another file with --config; nothing was done", e.Where[i+1:], e.Where[:i])
 	}
-	return "nothing was done; `indexer --help` says where settings can stand"
+	return "nothing was done; `indexer --help` says where settings can be given"
 }
 
 // say writes an error, a line for each of its parts, and the hint.

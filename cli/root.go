@@ -11,22 +11,23 @@ import (
 )
 
 const rootHelp = `
-indexer keeps a search index up to date while fetched pages arrive. Each page that
-is loaded wakes small transactions that recompute only what depends on it:
-duplicates, links and anchors, rank, and the page's place in the index. It can be
-searched moments later. There is no batch run, and nothing to do again after a
-crash: the same command goes on where it was.
+indexer keeps a search index up to date while pages arrive. Each page that is
+fetched or loaded triggers small transactions that recompute only what depends on
+it: duplicates, links and anchors, ranks, and the page's entry in the index. The page
+can be searched moments later. There is no batch run. After a crash, run the same
+command again: it continues where it stopped.
 
-Pages come from the web, or from recorded crawls (WARC files). Begin with
+Pages come from the web, or from recorded crawls (WARC files). To start:
 
-  indexer seeds.txt                crawl from a list of URLs and index as it goes
-  indexer replay crawl.warc.gz     load a recorded crawl and index it
-  indexer query lighthouse         search what was indexed
-  indexer serve                    a search page, on http://127.0.0.1:7070/
+  indexer seeds.txt                crawl from a list of URLs, and index as it goes
+  indexer replay crawl.warc.gz     load a recorded crawl, and index it
+  indexer query lighthouse         search the index
+  indexer serve                    open a search page on http://127.0.0.1:7070/
 
-Everything the program writes is under one directory, ./data unless --data says
-otherwise. Settings can also stand in config.yaml or in the environment
-(INDEXER_DATA, INDEXER_WORKERS, …).`
+The program keeps everything it stores in one directory: ./data, or the one that
+--data names. Settings can also be given in config.yaml or in the environment
+(INDEXER_DATA, INDEXER_WORKERS, …). A flag overrides the environment, and the
+environment overrides the file.`
 
 // rootCommand puts the command line together.
 func (a *app) rootCommand() *cobra.Command {
@@ -47,10 +48,10 @@ func (a *app) rootCommand() *cobra.Command {
 		return &usageError{reason: flagReason(cmd, err), help: cmd.CommandPath()}
 	})
 	flags := root.PersistentFlags()
-	flags.String("data", a.cfg.Data, "`directory` under which everything is kept")
-	flags.StringVar(&a.flags.config, "config", "", "settings `file` (default: config.yaml where present)")
-	flags.String("log-level", a.cfg.LogLevel, "`level` of what is logged: debug, info, warn or error")
-	flags.String("format", a.cfg.Format, "`form` of results: text or json")
+	flags.String("data", a.cfg.Data, "`directory` that holds everything the program stores")
+	flags.StringVar(&a.flags.config, "config", "", "settings `file` (default: config.yaml, if it exists)")
+	flags.String("log-level", a.cfg.LogLevel, "minimum `level` of log messages: debug, info, warn or error")
+	flags.String("format", a.cfg.Format, "`format` of results: text or json")
 	root.CompletionOptions.DisableDefaultCmd = true // completionCommand takes its place
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
@@ -68,7 +69,7 @@ func (a *app) runRoot(cmd *cobra.Command, args []string) error {
 	word := args[0]
 	switch {
 	case strings.Contains(filepath.Base(word), ".warc"):
-		return &usageError{reason: fmt.Sprintf("to load a WARC file, say `indexer replay %s`", word), help: "indexer replay"}
+		return &usageError{reason: fmt.Sprintf("to load a WARC file, use `indexer replay %s`", word), help: "indexer replay"}
 	}
 	return &usageError{reason: noCommand(cmd, word), help: "indexer"}
 }

@@ -18,21 +18,19 @@ import (
 )
 
 const scanHelp = `
-Print what is in a table of the store, row by row, as values or as the records they
-are kept in. Without a table: the tables there are.
+Print the contents of a table of the store row by row, as values or as the records that
+hold them. Without a table, list the tables.
 
-PREFIX is the beginning of a row: text, a URL, or hexadecimal digits behind 0x.
-Values are shown as what they mean where that is known; with --format json there is
-an object a line. While another process has the data directory, that process is
-asked.
+PREFIX is the beginning of a row: text, a URL, or hexadecimal digits after 0x. Values are
+decoded where their format is known. --format json prints one object per line. If another
+process has the data directory, it is asked.
 
-  --raw      the records as they are stored: every version, what was rolled back,
-             data that nothing points to
-  --locks    locks on cells of the table: transactions that have not ended, and
-             what is left of those that got cells for update
-  --notify   what observers of the table have to run on, and have acknowledged
-  --at TIME  the state at a time or timestamp that is still kept
-` + momentHelp
+  --raw      the records as they are stored: every version, rollbacks, and data that
+             no record points to
+  --locks    locks on cells of the table: open transactions, and the read locks that
+             reads for update left
+  --notify   notifications for observers of the table, and their acknowledgements
+  --at TIME  the state at a time or timestamp that is still kept` + momentHelp
 
 // scanRequest is what scan is asked for, as the argument of a request.
 type scanRequest struct {
@@ -50,7 +48,7 @@ func (a *app) scanCommand() *cobra.Command {
 	var at string
 	cmd := &cobra.Command{
 		Use:   "scan [TABLE [PREFIX]]",
-		Short: "Look into the store",
+		Short: "Print tables of the store",
 		Long:  long(scanHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples(
 			"indexer scan url https://lighthouse.example/",
@@ -72,11 +70,11 @@ func (a *app) scanCommand() *cobra.Command {
 			return a.ask(cmd.Context(), a.request("scan", string(b)), a.stdout)
 		},
 	}
-	cmd.Flags().BoolVar(&req.Raw, "raw", false, "the records as they are stored")
-	cmd.Flags().BoolVar(&req.Locks, "locks", false, "locks on cells of the table")
-	cmd.Flags().BoolVar(&req.Notify, "notify", false, "notifications and acknowledgements")
+	cmd.Flags().BoolVar(&req.Raw, "raw", false, "print the records as they are stored")
+	cmd.Flags().BoolVar(&req.Locks, "locks", false, "print the locks on cells of the table")
+	cmd.Flags().BoolVar(&req.Notify, "notify", false, "print notifications and acknowledgements")
 	momentFlag(cmd, &at)
-	cmd.Flags().IntVar(&req.Limit, "limit", 0, "end after so many `lines`; 0: no limit")
+	cmd.Flags().IntVar(&req.Limit, "limit", 0, "stop after this many `lines`; 0: no limit")
 	ownFlag(cmd, "limit")
 	return cmd
 }
@@ -91,13 +89,13 @@ func (s *scanRequest) take(args []string) error {
 	}
 	switch {
 	case len(args) > 2:
-		return &usageError{reason: "indexer scan takes a table and a prefix, no more", help: "indexer scan"}
+		return &usageError{reason: "indexer scan takes at most a table and a prefix", help: "indexer scan"}
 	case ways > 1:
-		return &usageError{reason: "--raw, --locks, --notify and --at exclude each other", help: "indexer scan"}
+		return &usageError{reason: "--raw, --locks, --notify and --at exclude each other; use one of them", help: "indexer scan"}
 	case len(args) == 0 && ways > 0:
 		return &usageError{reason: "indexer scan needs a table; `indexer scan` alone lists them", help: "indexer scan"}
 	case s.Limit < 0:
-		return &usageError{reason: "--limit is not negative", help: "indexer scan"}
+		return &usageError{reason: "--limit must not be negative", help: "indexer scan"}
 	}
 	if len(args) > 0 {
 		s.Table = args[0]
@@ -143,7 +141,7 @@ type scanner struct {
 func scan(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
 	s := &scanner{w: stdout, json: req.Format == "json"}
 	if len(req.Args) != 1 || json.Unmarshal([]byte(req.Args[0]), &s.scanRequest) != nil {
-		return &usageError{reason: "scan cannot be asked that"}
+		return &usageError{reason: "the request for scan cannot be read"}
 	}
 	err := s.scan(ctx, r)
 	if errors.Is(err, txn.ErrStop) {
@@ -224,7 +222,7 @@ func (s *scanner) line(l scanLine, value []byte, has bool) error {
 		l.Bytes = len(value)
 		v, err := repository.DecodeValue(txn.Column{Group: l.Table, Name: l.Column}, value)
 		if err != nil {
-			l.Damage = "the value cannot be read: " + err.Error()
+			l.Damage = "the value cannot be decoded: " + err.Error()
 		}
 		l.Value = v
 	}

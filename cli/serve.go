@@ -15,31 +15,31 @@ import (
 )
 
 const serveHelp = `
-Serve a search page, a page for each URL with all that is known of it, stored copies,
-and a JSON API, on a loopback address. With --crawl it crawls as well, with the flags
-of indexer crawl, and what it fetches is found seconds later; the server stays when
-the crawl has ended.
+Serve a search page, a page for each URL with everything known about it, stored copies,
+and a JSON API, on a loopback address. With --crawl it also crawls, with the flags of
+indexer crawl; pages can be searched seconds after they were fetched, and the server
+keeps running when the crawl has ended.
 
-/status shows the pipeline at work, /metrics the same for Prometheus, and /healthz and
-/readyz are for whatever supervises the process.
+/status shows the pipeline at work, /metrics shows the same for Prometheus, and /healthz
+and /readyz are for supervisors such as systemd or Kubernetes.
 
-A server that does not crawl gives the data directory back when another command needs
-it for itself (replay, crawl, serve --crawl), and takes it again when that command has
-ended. Meanwhile searching goes on from the index files, and that process is asked for
-details and for what /status and /metrics show. A server that crawls keeps the
-directory until the crawl has ended.
+A server that does not crawl releases the data directory when another command needs it
+(replay, crawl, serve --crawl), and takes it back when that command has ended. Meanwhile
+it searches the index files, and asks the other process for details and for the data of
+/status and /metrics. A server that crawls keeps the directory until the crawl has ended.
 
-Other machines reach it only with --allow-remote, an address in --listen, and
-credentials: --user with --password-file, or --token-file. Passwords cross the
-network as they are, so put a proxy with TLS in front of it.
+To let other machines reach it, use --allow-remote with an address in --listen and
+credentials: --user with --password-file, or --token-file. Passwords cross the network
+unencrypted, so put a proxy with TLS in front of it.
 
-The first interrupt lets requests under way end; the second one stops at once.`
+The first interrupt (Ctrl-C) completes the requests in progress; a second one stops at
+once.`
 
 func (a *app) serveCommand() *cobra.Command {
 	var seeds []string
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "A search page, a page for each URL, and a JSON API",
+		Short: "Serve a search page, a page for each URL, and a JSON API",
 		Long:  long(serveHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse, statusInterrupted),
 		Example: examples(
 			"indexer serve",
@@ -49,7 +49,7 @@ func (a *app) serveCommand() *cobra.Command {
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), seeds) },
 	}
-	cmd.Flags().StringArrayVar(&seeds, "crawl", nil, "crawl from these seeds as well: a `file`, a URL or a host; may be repeated")
+	cmd.Flags().StringArrayVar(&seeds, "crawl", nil, "also crawl from these seeds: a `file`, a URL or a host; may be repeated")
 	registerServe(cmd, a.cfg.Serve)
 	registerCrawl(cmd, a.cfg.Crawl)
 	a.pipelineFlags(cmd)
@@ -100,7 +100,7 @@ func (a *app) serve(ctx context.Context, seeds []string) error {
 	}
 	a.beginsCrawl = false // whoever opens the directory again goes on with what is there
 	if s == nil {
-		_, _ = fmt.Fprintln(a.stderr, "Another process has the data directory: searching goes on from the index files, and that process is asked for details.")
+		_, _ = fmt.Fprintln(a.stderr, "Another process has the data directory: this server searches the index files, and asks that process for details.")
 	}
 	st.begin(s)
 	work := func(context.Context) error { return nil }
@@ -130,7 +130,7 @@ func (st *standby) serve(ctx context.Context, l net.Listener, o web.Options, wor
 	}
 	_, _ = fmt.Fprintf(st.app.stderr, "serving on http://%s/\n", l.Addr())
 	told := context.AfterFunc(ctx, func() {
-		_, _ = fmt.Fprintln(st.app.stderr, "ending: requests under way are answered; interrupt again to stop at once")
+		_, _ = fmt.Fprintln(st.app.stderr, "stopping: requests in progress are completed; interrupt again to stop at once")
 	})
 	defer told()
 	g, ctx := errgroup.WithContext(ctx)
@@ -150,7 +150,7 @@ func (s *session) crawlBeside(ctx context.Context, from foundSeeds, f crawlFlags
 	defer s.app.standby.crawls.Store(false)
 	err := s.app.crawlIn(ctx, s, from, f, o)
 	if errors.Is(err, errNothingFetched) {
-		_, _ = fmt.Fprintf(s.app.stderr, "%v; the server goes on\n", err)
+		_, _ = fmt.Fprintf(s.app.stderr, "%v; the server keeps running\n", err)
 		return nil
 	}
 	return err

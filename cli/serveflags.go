@@ -20,13 +20,13 @@ var serveFlagKeys = map[string]string{
 // settings and taken from there.
 func registerServe(cmd *cobra.Command, d config.Serve) {
 	flags := cmd.Flags()
-	flags.String("listen", d.Listen, "`address` to listen on, HOST:PORT; port 0 is any that is free")
-	flags.Bool("allow-remote", d.AllowRemote, "other machines may reach it; needs credentials")
-	flags.String("user", d.User, "`name` that goes with the password")
+	flags.String("listen", d.Listen, "`address` to listen on, HOST:PORT; port 0 picks a free port")
+	flags.Bool("allow-remote", d.AllowRemote, "let other machines reach it; needs credentials")
+	flags.String("user", d.User, "user `name` for the password")
 	flags.String("password-file", d.PasswordFile, "`file` whose first line is the password (HTTP Basic)")
 	flags.String("token-file", d.TokenFile, "`file` whose first line is a token (HTTP Bearer, or the password of any user)")
-	flags.StringArray("allow-host", nil, "`name` by which a proxy calls it; may be repeated")
-	flags.Bool("pprof", d.Profiles, "profiles of this process under /debug/pprof/")
+	flags.StringArray("allow-host", nil, "host `name` under which a proxy forwards requests; may be repeated")
+	flags.Bool("pprof", d.Profiles, "serve profiles of this process under /debug/pprof/")
 }
 
 // credentials are those that the settings name, nil if none.
@@ -35,7 +35,7 @@ func credentials(c config.Serve) (*web.Credentials, error) {
 	case c.TokenFile != "" && (c.User != "" || c.PasswordFile != ""):
 		return nil, &usageError{reason: "--token-file (serve.token_file) excludes --user and --password-file (serve.user, serve.password_file)", help: "indexer serve"}
 	case (c.User == "") != (c.PasswordFile == ""):
-		return nil, &usageError{reason: "--user and --password-file (serve.user, serve.password_file) go together", help: "indexer serve"}
+		return nil, &usageError{reason: "--user and --password-file (serve.user, serve.password_file) must be given together", help: "indexer serve"}
 	case c.TokenFile != "":
 		return readCredentials(c.TokenFile, web.Token)
 	case c.User != "":

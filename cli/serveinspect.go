@@ -100,7 +100,7 @@ func (r remoteInspector) ask(ctx context.Context, q webRequest) (*webAnswer, err
 }
 
 // errNoAnswer: the process answered something else than it was asked.
-var errNoAnswer = fmt.Errorf("%w: it is of another version", web.ErrElsewhere)
+var errNoAnswer = fmt.Errorf("%w: it is a different version of indexer", web.ErrElsewhere)
 
 func (r remoteInspector) Inspect(ctx context.Context, u page.URL, w repository.Windows, at repository.Moment) (*web.Details, error) {
 	a, err := r.ask(ctx, webRequest{Ask: "inspect", URL: u, Windows: w, Moment: at})

@@ -80,7 +80,7 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 		a.log.Warn("other processes cannot ask this one", zap.Error(err))
 	}
 	if err := a.shareFiles(); err != nil {
-		a.log.Warn("not everything in the data directory is open to its group", zap.Error(err))
+		a.log.Warn("some files in the data directory are not open to its group", zap.Error(err))
 	}
 	return s, nil
 }
@@ -98,7 +98,7 @@ func (s *session) stopAnswering(ctx context.Context) error {
 		return nil
 	}
 	if n := s.server.Requests(); n > 0 && !s.leaving.Load() {
-		_, _ = fmt.Fprintf(s.app.stderr, "answering %s of other processes before closing\n", count(n, "question"))
+		_, _ = fmt.Fprintf(s.app.stderr, "answering %s from other processes before closing\n", count(n, "question"))
 	}
 	return s.server.Close(ctx)
 }
@@ -114,7 +114,7 @@ func (s *session) answer(ctx context.Context, req control.Request, stdout, stder
 	asJSON := req.Format == "json" && req.Command != "web" // a server shows its errors to people
 	run, ok := questions[req.Command]
 	if !ok {
-		return report(&usageError{reason: fmt.Sprintf("the process that holds the data directory cannot be asked %q", req.Command)}, stderr, asJSON)
+		return report(&usageError{reason: fmt.Sprintf("the process that has the data directory does not know the request %q; use the same version of indexer", req.Command)}, stderr, asJSON)
 	}
 	err := run(ctx, s.repo, req, stdout, stderr)
 	switch {

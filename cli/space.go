@@ -43,7 +43,7 @@ func (w *spaceWatch) pause() string {
 	defer w.mu.Unlock()
 	if err != nil {
 		if !w.failed {
-			w.log.Warn("the crawl will not pause when the disk is full: how much is free is not known", zap.Error(err))
+			w.log.Warn("the free disk space cannot be read, so the crawl will not pause when the disk is nearly full", zap.Error(err))
 		}
 		w.failed, w.paused = true, false
 		return ""
@@ -52,5 +52,5 @@ func (w *spaceWatch) pause() string {
 	if !w.paused {
 		return ""
 	}
-	return fmt.Sprintf("only %d MiB are free on the disk; it goes on when there are %d MiB", free>>20, resumeAt>>20)
+	return fmt.Sprintf("only %d MiB are free on the disk; it continues at %d MiB", free>>20, resumeAt>>20)
 }

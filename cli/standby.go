@@ -129,7 +129,7 @@ func (st *standby) close(ctx context.Context) error {
 // release gives the directory back. A crash in the middle of it is one like any other:
 // what was acknowledged is in the log of the store.
 func (st *standby) release(ctx context.Context, by string) {
-	st.say("`%s` asked for the data directory; searching goes on from the index files", by)
+	st.say("`%s` asked for the data directory; this server keeps searching the index files", by)
 	failpoint("releasing")
 	st.session.leaving.Store(true)
 	bounded, cancel := context.WithTimeout(ctx, drainTime)
@@ -176,7 +176,7 @@ func (st *standby) takeOver(ctx context.Context, claimed func() bool) {
 			failpoint("taken")
 			st.note("", nil)
 			st.move(s.place(), 0)
-			st.say("no other process has the data directory any more: this server has it now")
+			st.say("no other process has the data directory any more; this server has taken it back")
 			return
 		case ctx.Err() != nil:
 			return
@@ -185,7 +185,7 @@ func (st *standby) takeOver(ctx context.Context, claimed func() bool) {
 			continue
 		}
 		if st.note("", err) {
-			st.say("the data directory is free and cannot be opened: %v", err)
+			st.say("the data directory is free, but cannot be opened: %v", err)
 		}
 		trouble = min(max(2*trouble, watchEvery), troubleTime)
 		wait = trouble
@@ -237,15 +237,15 @@ func (st *standby) notes() []string {
 	defer st.mu.Unlock()
 	switch {
 	case st.place == nil:
-		return []string{"The data directory is changing hands: searching goes on from the index files."}
+		return []string{"The data directory is being handed over to another process. Searches use the index files."}
 	case !st.place.elsewhere:
 		return nil
 	case st.trouble != nil:
-		return []string{"The data directory cannot be opened: searching goes on from the index files, without details. The log of the server says why."}
+		return []string{"The data directory cannot be opened; the log of the server says why. Searches use the index files, without details."}
 	case st.holder == "":
-		return []string{"Another process has the data directory: searching goes on from the index files, and that process is asked for details."}
+		return []string{"Another process has the data directory. Searches use the index files, and that process is asked for details."}
 	}
-	return []string{"Another process has the data directory: " + st.holder + ". Searching goes on from the index files, and that process is asked for details."}
+	return []string{"Another process has the data directory: " + st.holder + ". Searches use the index files, and that process is asked for details."}
 }
 
 // isElsewhere reports whether this process does not hold the directory.
@@ -260,4 +260,4 @@ func (st *standby) say(format string, args ...any) {
 }
 
 // errBetween: no process holds the data directory just now.
-var errBetween = fmt.Errorf("%w: it is changing hands", web.ErrElsewhere)
+var errBetween = fmt.Errorf("%w: it is being handed over", web.ErrElsewhere)

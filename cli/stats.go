@@ -18,18 +18,18 @@ import (
 )
 
 const statsHelp = `
-Count what the repository holds: URLs by what their newest fetch said, clusters of
-duplicates, documents in the index, links. Then what is left to do: rows waiting
-for each observer, the oldest of them, and how long pages loaded by the process
-that holds the data directory took until they could be found.
+Count what the data directory holds: URLs by the result of their newest fetch, clusters
+of duplicates, documents in the index, links. Then show what is left to do: the rows
+waiting for each observer, how long the oldest has waited, and how long pages that were
+loaded by the process that has the data directory took until they could be searched.
 
-While another process has the data directory, that process is asked.`
+If another process has the data directory, it is asked.`
 
 func (a *app) statsCommand() *cobra.Command {
 	var hosts bool
 	cmd := &cobra.Command{
 		Use:     "stats",
-		Short:   "Counts, what is left to do, and how fresh the index is",
+		Short:   "Show counts, what is left to do, and how fresh the index is",
 		Long:    long(statsHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer stats", "indexer stats --format json | jq .backlog"),
 		Args:    exactly(0, "no arguments"),
@@ -40,7 +40,7 @@ func (a *app) statsCommand() *cobra.Command {
 			return a.ask(cmd.Context(), a.request("stats"), a.stdout)
 		},
 	}
-	cmd.Flags().BoolVar(&hosts, "hosts", false, "what the crawl has waiting, by host")
+	cmd.Flags().BoolVar(&hosts, "hosts", false, "show what waits to be crawled, by host")
 	return cmd
 }
 
@@ -75,16 +75,16 @@ func statsOfHosts(ctx context.Context, r *repository.Repository, req control.Req
 		}
 		line := fmt.Sprintf("%d new, %d to visit again", h.New, h.Revisits)
 		if h.Beyond > 0 {
-			line += fmt.Sprintf(" (%d of the new ones beyond the limit: it has had %s)", h.Beyond, count(h.Pages, "page"))
+			line += fmt.Sprintf(" (%d of the new ones over the limit: %s visited)", h.Beyond, count(h.Pages, "page"))
 		}
 		if h.Next != nil {
 			line += ", the first at " + h.Next.Format(time.RFC3339)
 		}
 		if h.BackingOff != nil {
-			line += fmt.Sprintf("; left alone until %s: %s", h.BackingOff.Format(time.RFC3339), h.Why)
+			line += fmt.Sprintf("; backing off until %s: %s", h.BackingOff.Format(time.RFC3339), h.Why)
 		}
 		if len(h.Ignored) > 0 {
-			line += "; makes no difference: " + strings.Join(h.Ignored, ", ")
+			line += "; parameters ignored: " + strings.Join(h.Ignored, ", ")
 		}
 		t.row(h.Host, line)
 	}

@@ -15,20 +15,20 @@ import (
 )
 
 const traceHelp = `
-Tell the journey of one page through the pipeline: when it was fetched and loaded, each
-observer's run on it with its timestamps, how long it waited and took and what it
-wrote, and when the page could be found.
+Show the journey of one page through the pipeline: when it was fetched and loaded; each
+observer's run on it, with its timestamps, how long it waited and took, and what it
+wrote; and when the page could be searched.
 
-The process that loaded the page remembers it exactly, with the attempts that did not
-commit; while it runs, it is asked. Later, or when it has forgotten (the setting trace
-says after how many runs), the journey is told from what lies in the store: runs that
-committed, with times that are about right (~), as far as old versions are kept (the
-setting history).`
+The process that loaded the page remembers every run exactly, including attempts that
+did not commit, and is asked as long as it runs. When it has ended, or has forgotten the
+page (the setting trace limits how many runs it remembers), the journey is reconstructed
+from the store. It then shows only runs that committed, with approximate times (~), for
+as long as old versions are kept (the setting history).`
 
 func (a *app) traceCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "trace URL",
-		Short: "The journey of one page through the pipeline, until it was searchable",
+		Short: "Show the journey of one page through the pipeline",
 		Long:  long(traceHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples(
 			"indexer trace https://lighthouse.example/",

@@ -16,19 +16,19 @@ import (
 )
 
 const verifyHelp = `
-Recompute everything in one batch from the stored fetches, as of a moment at which
-nothing was left to do, and compare it with what the observers left step by step:
-documents, clusters, links in both directions, the index. The batch shares no code
-with the observers but that which reads a page. No difference means that the index
-is what the fetches mean.
+Recompute everything from the stored fetches in one batch, and compare the result with
+the index that the observers keep up to date step by step: documents, clusters, links in
+both directions, index documents. The comparison is made at a moment at which nothing is
+left to do. The batch shares no code with the observers except for reading pages. No
+difference means that the index is exactly what the stored fetches imply.
 
-It holds all documents in memory. While another process has the data directory,
-that process is asked.`
+Verify holds all documents in memory. If another process has the data directory, it is
+asked.`
 
 func (a *app) verifyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "verify",
-		Short:   "Recompute everything in one batch and compare",
+		Short:   "Recompute the index in one batch and compare",
 		Long:    long(verifyHelp, statusDone, statusFailed, statusUsage, statusInUse, statusDifferences),
 		Example: examples("indexer verify", "indexer verify --format json | jq .differences"),
 		Args:    exactly(0, "no arguments"),

@@ -19,8 +19,8 @@ type versionInfo struct {
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "Which program this is",
-		Long:    long("Print the version, the revision it was built from, and the Go version and platform.", statusDone),
+		Short:   "Print the version of this program",
+		Long:    long("Print the version, the commit it was built from, the Go version and the platform.", statusDone),
 		Example: examples("indexer version"),
 		Args:    exactly(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {

@@ -15,12 +15,12 @@ import (
 )
 
 const waitHelp = `
-Wait until nothing is left to do: no row waits for an observer and no transaction is
-open, so that everything loaded before is in the index.
+Wait until nothing is left to do: no row waits for an observer, no transaction is open,
+and everything loaded before is in the index.
 
-If no process has the data directory, this one runs the observers meanwhile.
-Otherwise it waits for the one that has it; while that one crawls there is nearly
-always something left, so say --timeout.`
+If no process has the data directory, this one runs the observers itself. Otherwise it
+waits for the process that has it. A crawl nearly always has something left to do, so
+use --timeout while one runs.`
 
 func (a *app) waitCommand() *cobra.Command {
 	var timeout time.Duration
@@ -32,7 +32,7 @@ func (a *app) waitCommand() *cobra.Command {
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if timeout < 0 {
-				return &usageError{reason: "--timeout is not negative", help: "indexer wait"}
+				return &usageError{reason: "--timeout must not be negative", help: "indexer wait"}
 			}
 			return a.ask(cmd.Context(), a.request("wait", timeout.String()), a.stdout)
 		},
@@ -42,7 +42,7 @@ func (a *app) waitCommand() *cobra.Command {
 }
 
 // errStillBusy: wait gave up.
-var errStillBusy = errors.New("there is still something to do")
+var errStillBusy = errors.New("work is still left to do")
 
 // waited is the JSON of wait.
 type waited struct {
@@ -53,7 +53,7 @@ type waited struct {
 
 func waitQuiet(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
 	if len(req.Args) != 1 {
-		return &usageError{reason: "wait needs a time"}
+		return &usageError{reason: "the request for wait needs a time"}
 	}
 	timeout, err := time.ParseDuration(req.Args[0])
 	if err != nil {
@@ -82,7 +82,7 @@ func waitQuiet(ctx context.Context, r *repository.Repository, req control.Reques
 	if req.Format == "json" {
 		return printJSON(stdout, w)
 	}
-	text := fmt.Sprintf("Nothing is left to do. (%s waited; it took %s.)\n", count(w.Waiting, "row"), progress.Duration(time.Since(began)))
+	text := fmt.Sprintf("Nothing is left to do. (%s waited; waiting took %s.)\n", count(w.Waiting, "row"), progress.Duration(time.Since(began)))
 	if w.Dead > 0 {
 		text += fmt.Sprintf("Observers gave up on %s: see `indexer dead list`.\n", count(w.Dead, "row"))
 	}
