@@ -1,42 +1,41 @@
-// Package config is what the program can be told: every setting with its default,
-// read from a file, the environment and flags, and checked strictly. A setting
-// that does not exist or has a value that is not allowed is an error that names
-// the place, never a silent default.
+// Package config holds the settings of the program. It reads them from a file, the
+// environment and flags, and checks them strictly: an unknown setting or a value that is
+// not allowed is an error that names its place, never a silent default.
 package config
 
 import "time"
 
-// Config holds all settings. The keys of the file are in settings.go, a sentence
-// on each is in config.yaml at the project's root.
+// Config holds all settings. settings.go lists the keys of the file; config.yaml at the
+// root of the project documents each of them.
 type Config struct {
-	// Data is the directory under which the program writes everything.
+	// Data is the directory that holds everything the program stores.
 	Data string
 	// GroupAccess opens the data directory to its group.
 	GroupAccess bool
-	// LogLevel is debug, info, warn or error.
+	// LogLevel is the minimum level of log messages: debug, info, warn or error.
 	LogLevel string
-	// Format is text or json: the form of results on standard output.
+	// Format is the format of results on standard output: text or json.
 	Format string
 	// Workers is how many observers, and how many loaders, run at a time.
 	Workers int
-	// Backlog is how many rows may wait for observers before loading waits.
+	// Backlog is how many rows may wait for observers before loading pauses.
 	Backlog int
 	// Memory is how many MiB of heap the program tries to stay within.
 	Memory int
 	// Commit is auto, one-phase or two-phase.
 	Commit string
-	// Sync makes what was acknowledged survive a lost machine too.
+	// Sync makes acknowledged writes survive the loss of the machine, too.
 	Sync bool
-	// History is how long the past stays readable.
+	// History is how long old versions are kept.
 	History time.Duration
-	// Trace is how many rows of observers' runs are remembered for indexer trace.
+	// Trace is how many runs of observers on a row are kept in memory for indexer trace.
 	Trace int
 	WARC  WARC
 	Query Query
 	Crawl Crawl
 	Serve Serve
-	// RankTolerance is the relative error that ranks keep to; 0 keeps to what the data
-	// directory has.
+	// RankTolerance is the relative error that ranks may have; 0 keeps that of the data
+	// directory.
 	RankTolerance float64
 }
 
@@ -46,7 +45,7 @@ type WARC struct {
 	MaxBody int
 }
 
-// Default is what holds where nothing else is said.
+// Default returns the default settings.
 func Default() Config {
 	return Config{
 		Data:     "./data",

@@ -7,46 +7,46 @@ import (
 	"time"
 )
 
-// Crawl holds the settings of crawling. Each is a flag of `indexer crawl`, too, but
-// for those of revisits.
+// Crawl holds the settings of crawling. Each is also a flag of `indexer crawl`, except
+// Headers and the recrawl intervals.
 type Crawl struct {
 	// Scope is page, host, domain or any.
 	Scope string
 	// Depth is how many links from a seed are followed; -1: no limit.
 	Depth int
-	// Include and Exclude are patterns, a line each.
+	// Include and Exclude are patterns (RE2), one per line.
 	Include, Exclude string
-	// Contact is where the operator of the crawl is found; "": nowhere. UserAgent is what
-	// the crawler calls itself; "": its name, version and contact.
+	// Contact is a page or mail address of the operator of the crawl; "": none. UserAgent
+	// is the user agent; "": name, version and contact.
 	Contact, UserAgent string
-	// Headers are header fields that only some sites are sent, a line each.
+	// Headers are header fields for single sites, one per line.
 	Headers string
-	// Proxy makes all requests; "": none.
+	// Proxy is the URL of a proxy for all requests; "": none.
 	Proxy string
-	// AllowPrivate is whether private, loopback and link-local addresses are fetched from.
+	// AllowPrivate permits fetching from private, loopback and link-local addresses.
 	AllowPrivate bool
-	// WARC is the directory for what is fetched; "": it is not kept.
+	// WARC is the directory for WARC files of everything fetched; "": write none.
 	WARC string
-	// Follow is whether the crawl stays when nothing is due.
+	// Follow keeps the crawl running when nothing is due.
 	Follow bool
-	// Delay is the least time between two requests to a host; 0: none.
+	// Delay is the minimum time between two requests to a host; 0: no pause.
 	Delay time.Duration
-	// Concurrency is how many requests are under way at a time, over all hosts, PerHost
-	// how many to one host.
+	// Concurrency is how many requests run at a time to all hosts together, PerHost how
+	// many to one host.
 	Concurrency, PerHost int
-	// MaxPages (visits), MaxBytes and MaxTime end a crawl; 0: they do not.
+	// MaxPages (visits), MaxBytes and MaxTime end a crawl; 0: no limit.
 	MaxPages, MaxBytes int
 	MaxTime            time.Duration
-	// MaxPagesPerHost is how many URLs of each host are visited; 0: no limit.
+	// MaxPagesPerHost is how many URLs of each host may be visited; 0: no limit.
 	MaxPagesPerHost int
-	// NoSitemaps leaves sitemaps and feeds alone.
+	// NoSitemaps ignores sitemaps and feeds.
 	NoSitemaps bool
-	// RevisitFirst is the time from the first visit of a page to the second; RevisitMin
-	// and RevisitMax bound it as it adapts.
+	// RevisitFirst is the time from the first visit of a page to the second. Later it
+	// adapts, between RevisitMin and RevisitMax.
 	RevisitFirst, RevisitMin, RevisitMax time.Duration
 }
 
-// Patterns are the lines of Include or Exclude, or of another setting that is a list.
+// Patterns returns the items of a setting that is a list, such as Include: its lines.
 func Patterns(lines string) (list []string) {
 	for line := range strings.Lines(lines) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -68,11 +68,11 @@ const year = 365 * 24 * time.Hour
 var crawlSettings = []setting{
 	oneOf("crawl.scope", func(c *Config) *string { return &c.Crawl.Scope }, "page", "host", "domain", "any"),
 	number("crawl.depth", func(c *Config) *int { return &c.Crawl.Depth }, -1, 1_000_000),
-	checked("crawl.include", "patterns (RE2), one a line", func(c *Config) *string { return &c.Crawl.Include }, arePatterns).list(),
-	checked("crawl.exclude", "patterns (RE2), one a line", func(c *Config) *string { return &c.Crawl.Exclude }, arePatterns).list(),
+	checked("crawl.include", "patterns (RE2), one per line", func(c *Config) *string { return &c.Crawl.Include }, arePatterns).list(),
+	checked("crawl.exclude", "patterns (RE2), one per line", func(c *Config) *string { return &c.Crawl.Exclude }, arePatterns).list(),
 	checked("crawl.contact", "a page or mail address", func(c *Config) *string { return &c.Crawl.Contact }, isField),
-	checked("crawl.user_agent", "a name that holds the word indexer, by which robots.txt files know this crawler", func(c *Config) *string { return &c.Crawl.UserAgent }, isAgent),
-	checked("crawl.headers", "header fields SITE NAME: VALUE, such as https://intranet.example Authorization: Bearer @PATH, one a line; none that the crawler sets itself", func(c *Config) *string { return &c.Crawl.Headers }, areHeaders).list().hidden(),
+	checked("crawl.user_agent", "a name that contains the word indexer, by which robots.txt files address this crawler", func(c *Config) *string { return &c.Crawl.UserAgent }, isAgent),
+	checked("crawl.headers", "header fields SITE NAME: VALUE, such as https://intranet.example Authorization: Bearer @PATH, one per line, and none that the crawler sets itself", func(c *Config) *string { return &c.Crawl.Headers }, areHeaders).list().hidden(),
 	checked("crawl.proxy", "the URL of a proxy (http, https or socks5)", func(c *Config) *string { return &c.Crawl.Proxy }, isProxy),
 	boolean("crawl.allow_private", func(c *Config) *bool { return &c.Crawl.AllowPrivate }),
 	checked("crawl.warc", "a path", func(c *Config) *string { return &c.Crawl.WARC }, func(v string) bool { return !strings.ContainsRune(v, 0) }),
@@ -99,12 +99,13 @@ func arePatterns(v string) bool {
 	return true
 }
 
-// isField: what goes into a header field must not end it.
+// isField reports whether v can be part of a header field: it must not end the line.
 func isField(v string) bool {
 	return !strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
-// isAgent: RFC 9309 section 2.2.1 wants the product token in the user agent.
+// isAgent reports whether v can be the user agent. RFC 9309 section 2.2.1 requires the
+// product token in it.
 func isAgent(v string) bool {
 	return v == "" || isField(v) && strings.Contains(strings.ToLower(v), "indexer")
 }

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// entry is a key of the file: its value as written, and where it stands.
+// entry is a key of the file: its value as written, and its position.
 type entry struct {
 	value string
 	where string // file:line
@@ -19,11 +19,11 @@ type entry struct {
 // maxFile bounds the size of a configuration file, in bytes.
 const maxFile = 1 << 20
 
-// parse reads a file strictly: a key that does not exist, one that is there
-// twice, a list where a word is wanted are errors at their line.
+// parse reads a file strictly: an unknown key, a duplicate key, or a list instead of a
+// word is an error at its line.
 func parse(path string, data []byte) (map[string]entry, error) {
 	if len(data) > maxFile {
-		return nil, &Error{Where: path, Reason: fmt.Sprintf("%d bytes are too many for a configuration; at most %d", len(data), maxFile)}
+		return nil, &Error{Where: path, Reason: fmt.Sprintf("%d bytes are too many for a configuration file; at most %d are allowed", len(data), maxFile)}
 	}
 	var doc yaml.Node
 	dec := yaml.NewDecoder(strings.NewReader(string(data)))
@@ -34,7 +34,7 @@ func parse(path string, data []byte) (map[string]entry, error) {
 	}
 	var second yaml.Node
 	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, &Error{Where: path, Reason: "more than one YAML document; want one"}
+		return nil, &Error{Where: path, Reason: "there is more than one YAML document; want one"}
 	}
 	f := file{path: path, entries: make(map[string]entry)}
 	return f.entries, f.walk("", doc.Content[0])
@@ -45,7 +45,7 @@ type file struct {
 	entries map[string]entry
 }
 
-// walk collects the keys of a mapping, with their section before them.
+// walk collects the keys of a mapping, prefixed with their section.
 func (f *file) walk(section string, n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
 		return nil // an empty file or section
@@ -70,7 +70,7 @@ func (f *file) add(section string, name, value *yaml.Node) error {
 		return &Error{Where: f.at(name), Key: key, Reason: "there is no such key" + f.instead(key)}
 	}
 	if earlier, ok := f.entries[key]; ok {
-		return &Error{Where: f.at(name), Key: key, Reason: "stands at " + earlier.where + " already"}
+		return &Error{Where: f.at(name), Key: key, Reason: "is already set at " + earlier.where}
 	}
 	s, _ := lookup(key)
 	if lines, ok := itemsOf(value); ok && s.lists {
@@ -82,21 +82,21 @@ func (f *file) add(section string, name, value *yaml.Node) error {
 	}
 	text := value.Value
 	if value.Tag == "!!null" {
-		text = "" // null and ~ are no words, such as a directory of that name
+		text = "" // null and ~ are not text, such as the name of a directory
 	}
 	f.entries[key] = entry{value: text, where: f.at(value)}
 	return nil
 }
 
-// instead names the key that may be meant, or those that there are.
+// instead suggests the key that may be meant, or lists all keys.
 func (f *file) instead(key string) string {
 	if near := meant(key, Keys()); near != "" {
 		return near
 	}
-	return "; there are " + strings.Join(Keys(), ", ")
+	return "; want one of " + strings.Join(Keys(), ", ")
 }
 
-// itemsOf are the items of a list of words, a line each.
+// itemsOf returns the items of a list of words, one per line.
 func itemsOf(n *yaml.Node) (lines string, ok bool) {
 	if n.Kind != yaml.SequenceNode {
 		return "", false
@@ -124,7 +124,7 @@ func (f *file) at(n *yaml.Node) string { return fmt.Sprintf("%s:%d", f.path, n.L
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
-// syntaxError brings the decoder's message into the form of the others.
+// syntaxError turns an error of the decoder into an Error.
 func syntaxError(path string, err error) error {
 	m := yamlLine.FindStringSubmatch(err.Error())
 	switch {

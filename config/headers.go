@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Header is a header field that is sent to one site: scheme, host and port.
+// Header is a header field for one site (scheme, host and port).
 type Header struct {
 	Site, Name string
-	// Value has a word @PATH in it where the first line of a file is to stand.
+	// Value contains a word @PATH where the first line of a file belongs.
 	Value string
 }
 
-// Headers are the lines of crawl.headers, SITE NAME: VALUE each. It leaves out what
-// is not of that form; the setting is checked when it is read.
+// Headers parses the lines of crawl.headers, each SITE NAME: VALUE. It skips malformed
+// lines; Load has rejected them before.
 func Headers(lines string) (list []Header) {
 	for _, line := range Patterns(lines) {
 		if h, ok := parseHeader(line); ok {
@@ -25,8 +25,8 @@ func Headers(lines string) (list []Header) {
 	return list
 }
 
-// ownHeaders are the fields that the crawler or HTTP itself sets: a second one would
-// change what the request is, or who makes it.
+// ownHeaders are the fields that the crawler or the HTTP client sets itself. A second one
+// would change the meaning or the origin of the request.
 var ownHeaders = []string{
 	"Accept-Encoding", "Connection", "Content-Length", "Expect", "From", "Host", "If-Modified-Since", "If-None-Match", "Keep-Alive",
 	"Proxy-Authorization", "Proxy-Connection", "Range", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent",
@@ -46,7 +46,7 @@ func parseHeader(line string) (h Header, ok bool) {
 	return Header{Site: u.Scheme + "://" + u.Host, Name: http.CanonicalHeaderKey(name), Value: value}, true
 }
 
-// isToken: RFC 9110 section 5.6.2.
+// isToken reports whether name is a token of RFC 9110 section 5.6.2.
 func isToken(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))

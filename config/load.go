@@ -8,24 +8,24 @@ import (
 	"github.com/spf13/viper"
 )
 
-// DefaultFile is the file that is read, where present, if none is named.
+// DefaultFile is read, if it exists, when no file is named.
 const DefaultFile = "config.yaml"
 
-// EnvPrefix begins the name of each environment variable: warc.max_body is
+// EnvPrefix is the prefix of all environment variables: warc.max_body is
 // INDEXER_WARC_MAX_BODY.
 const EnvPrefix = "INDEXER"
 
-// Error is a setting that cannot be what it is said to be.
+// Error says that a setting is unknown or has a value that is not allowed.
 type Error struct {
 	Where  string // file:line, variable or flag
-	Key    string // "" if no one key is concerned
+	Key    string // "" if the error is not about a single key
 	Reason string
 }
 
-// Flag is a command line flag that was given.
+// Flag is a flag given on the command line.
 type Flag struct{ Name, Value string }
 
-// Error names place, key and reason.
+// Error names the place, the key and the reason.
 func (e *Error) Error() string {
 	if e.Key == "" {
 		return e.Where + ": " + e.Reason
@@ -33,12 +33,12 @@ func (e *Error) Error() string {
 	return e.Where + ": " + e.Key + ": " + e.Reason
 }
 
-// Load puts the settings together: a flag goes before the environment, that
-// before the file, that before the default.
+// Load combines the settings: a flag overrides the environment, the environment
+// overrides the file, and the file overrides the default.
 //
-// file is the file to read; "" stands for DefaultFile if there is one. flags
-// holds the flags that were given, by the key they stand for. Errors about
-// settings are an *Error.
+// file is the file to read; "" means DefaultFile if it exists. flags holds the flags
+// given on the command line, by the key that each sets. An error about a setting is an
+// *Error.
 func Load(file string, flags map[string]Flag) (Config, error) {
 	v := viper.New()
 	inFile, err := loadFile(v, file)
@@ -61,12 +61,12 @@ func Load(file string, flags map[string]Flag) (Config, error) {
 	return c, nil
 }
 
-// loadFile reads the file into v and returns where each key stands in it.
+// loadFile reads the file into v and returns the position of each key.
 func loadFile(v *viper.Viper, file string) (map[string]entry, error) {
 	path := file
 	if path == "" {
 		if _, err := os.Stat(DefaultFile); err != nil {
-			return nil, nil // none is needed
+			return nil, nil // the file is optional
 		}
 		path = DefaultFile
 	}
@@ -79,8 +79,8 @@ func loadFile(v *viper.Viper, file string) (map[string]entry, error) {
 		return nil, err
 	}
 	for key, e := range entries {
-		// A value is checked here, too, so that a mistake shows although a flag
-		// hides it today.
+		// Check the value here, too, so that a mistake is reported even if a flag
+		// overrides it.
 		if s, _ := lookup(key); !s.set(new(Config), e.value) {
 			return nil, notAllowed(e.where, s, e.value)
 		}
@@ -91,7 +91,7 @@ func loadFile(v *viper.Viper, file string) (map[string]entry, error) {
 	return entries, nil
 }
 
-// nested is the map that viper wants for a dotted key.
+// nested returns the map that viper expects for a dotted key.
 func nested(key, value string) map[string]any {
 	section, name, ok := strings.Cut(key, ".")
 	if !ok {
@@ -104,7 +104,7 @@ func envName(key string) string {
 	return EnvPrefix + "_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// source says where the value of a key comes from, in the order of precedence.
+// source returns where the value of a key comes from, by order of precedence.
 func source(key string, flags map[string]Flag, inFile map[string]entry) string {
 	if flag, ok := flags[key]; ok {
 		return "flag --" + flag.Name
@@ -120,12 +120,12 @@ func source(key string, flags map[string]Flag, inFile map[string]entry) string {
 
 func notAllowed(where string, s setting, value string) error {
 	if s.secret {
-		return &Error{Where: where, Key: s.key, Reason: "the value, which is not shown as it may hold a secret, is not allowed; want " + s.allowed}
+		return &Error{Where: where, Key: s.key, Reason: "the value is not allowed (it is not shown, because it may contain a secret); want " + s.allowed}
 	}
 	return &Error{Where: where, Key: s.key, Reason: fmt.Sprintf("%q is not allowed; want %s", value, s.allowed)}
 }
 
-// reason is the operating system's word without the path, which is named already.
+// reason returns the message of the operating system without the path.
 func reason(err error) string {
 	text := err.Error()
 	if _, after, ok := strings.Cut(text, ": "); ok {

@@ -9,17 +9,17 @@ import (
 type Query struct {
 	// Limit is how many hits are shown.
 	Limit int
-	// PerHost is how many of the first ten hits may be of one host; 0: any number.
+	// PerHost is how many of the first ten hits may come from one host; 0: any number.
 	PerHost int
 	Weights Weights
 }
 
-// Weights are what the parts of a score count (docs/ranking.md).
+// Weights are the weights of the parts of a score (docs/ranking.md).
 type Weights struct {
-	// Of a word's occurrence in a title, the body, an anchor of the same site, one of
-	// another site, the URL.
+	// The weights of a word in the title, the body, an anchor from the same site, an
+	// anchor from another site, and the URL.
 	Title, Body, Anchors, Outside, URL float64
-	// TitleMatch, AnchorMatch and Rank are the strengths of the factors of the second sorting.
+	// TitleMatch, AnchorMatch and Rank are the strengths of the factors in re-ranking.
 	TitleMatch, AnchorMatch, Rank float64
 }
 

@@ -8,24 +8,25 @@ import (
 	"time"
 )
 
-// Serve holds the settings of `indexer serve`. There is none for a password or token
-// itself: files of settings are shown to others, and so are environments.
+// Serve holds the settings of `indexer serve`. Passwords and tokens are not settings,
+// because people show their settings files and environments to others.
 type Serve struct {
-	// Listen is the address, HOST:PORT; port 0 is any that is free.
+	// Listen is the address, HOST:PORT; port 0 picks a free port.
 	Listen string
-	// AllowRemote is whether other machines may reach it.
+	// AllowRemote lets other machines reach the server.
 	AllowRemote bool
-	// AllowHosts are names by which proxies call it, a line each.
+	// AllowHosts are the host names under which proxies forward requests, one per line.
 	AllowHosts string
-	// User goes with the password in PasswordFile, TokenFile holds a token instead; "": none.
+	// User is the user name for the password in PasswordFile. TokenFile holds a token
+	// instead. "": none.
 	User, PasswordFile, TokenFile string
-	// Profiles is whether profiles of the process are served.
+	// Profiles serves profiles of the process under /debug/pprof/.
 	Profiles bool
-	// Requests is how many are answered at a time, RequestTime how long each may take,
-	// Drain how long those under way have when the server ends.
+	// Requests is how many requests are answered at a time, RequestTime how long each may
+	// take, Drain how long requests in progress may take when the server stops.
 	Requests           int
 	RequestTime, Drain time.Duration
-	// StatusClients is how many may follow the status page at a time.
+	// StatusClients is how many browsers may follow the status page at a time.
 	StatusClients int
 }
 
@@ -36,7 +37,7 @@ func defaultServe() Serve {
 var serveSettings = []setting{
 	checked("serve.listen", "an address HOST:PORT, such as 127.0.0.1:7070", func(c *Config) *string { return &c.Serve.Listen }, isAddress),
 	boolean("serve.allow_remote", func(c *Config) *bool { return &c.Serve.AllowRemote }),
-	checked("serve.allow_hosts", "names of hosts, one a line, without scheme and port", func(c *Config) *string { return &c.Serve.AllowHosts }, areHosts).list(),
+	checked("serve.allow_hosts", "names of hosts without scheme and port, one per line", func(c *Config) *string { return &c.Serve.AllowHosts }, areHosts).list(),
 	checked("serve.user", "a name without a colon", func(c *Config) *string { return &c.Serve.User }, func(v string) bool { return isField(v) && !strings.Contains(v, ":") }),
 	checked("serve.password_file", "a path", func(c *Config) *string { return &c.Serve.PasswordFile }, isField),
 	checked("serve.token_file", "a path", func(c *Config) *string { return &c.Serve.TokenFile }, isField),
@@ -47,7 +48,7 @@ var serveSettings = []setting{
 	number("serve.status_clients", func(c *Config) *int { return &c.Serve.StatusClients }, 1, 10_000),
 }
 
-// isAddress: what the host resolves to is found out when it is listened on.
+// isAddress reports whether v has the form HOST:PORT. Listening resolves the host.
 func isAddress(v string) bool {
 	host, port, err := net.SplitHostPort(v)
 	if err != nil || strings.ContainsAny(host, "/@ ") {

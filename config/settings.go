@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// setting is one key: where its value goes and what it may be.
+// setting is one key: its field in Config and the values it may have.
 type setting struct {
 	key     string
 	allowed string // "want …"
-	// set puts a value into its field, and reports false where it is not allowed.
+	// set stores a value in its field, and reports whether it is allowed.
 	set func(c *Config, value string) bool
 	get func(c *Config) string
-	// lists is whether the file may have a list; its items are lines of the value.
+	// lists says that the file may have a list, whose items become lines of the value.
 	lists bool
-	// secret is whether no message may show the value.
+	// secret says that no message may show the value.
 	secret bool
 }
 
@@ -73,7 +73,7 @@ func text(key string, field func(*Config) *string) setting {
 	}
 }
 
-// checked is a text that may be empty.
+// checked is a text that may be empty and has to satisfy ok.
 func checked(key, allowed string, field func(*Config) *string, ok func(string) bool) setting {
 	return setting{
 		key: key, allowed: allowed,
@@ -82,7 +82,7 @@ func checked(key, allowed string, field func(*Config) *string, ok func(string) b
 	}
 }
 
-// period is a time with its unit, as in 1m30s, that has a least value.
+// period is a time with its unit, as in 1m30s, between two bounds.
 func period(key string, field func(*Config) *time.Duration, least, most time.Duration) setting {
 	return setting{
 		key: key, allowed: fmt.Sprintf("a time like 1m30s or 36h, from %v to %v", least, most),
@@ -116,7 +116,7 @@ func number(key string, field func(*Config) *int, least, most int) setting {
 	}
 }
 
-// duration is at most a number of whole days.
+// duration is a time with its unit, up to a whole number of hours.
 func duration(key string, field func(*Config) *time.Duration, most time.Duration) setting {
 	return setting{
 		key: key, allowed: fmt.Sprintf("a duration like 0s, 90m or 24h, at most %dh", int(most.Hours())),

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// UnknownVariables are the variables of the environment that look like settings and
-// are none, each with what may be meant: a mistyped name would be a silent default
-// otherwise. They are no errors, as others may use the prefix.
+// UnknownVariables lists the variables of the environment that have the prefix of
+// settings but are none, each with a suggestion. A mistyped name would otherwise leave a
+// silent default. They are warnings, not errors, because other programs may use the
+// prefix.
 func UnknownVariables() (list []string) {
 	names := make([]string, 0, len(settings))
 	for _, key := range Keys() {
@@ -24,7 +25,7 @@ func UnknownVariables() (list []string) {
 	return list
 }
 
-// meant is "; did you mean …?" if one of the names is near.
+// meant returns "; did you mean …?" if one of the names is similar.
 func meant(word string, names []string) string {
 	last := strings.TrimPrefix(word, EnvPrefix+"_")
 	best := ""
@@ -42,10 +43,10 @@ func meant(word string, names []string) string {
 	return "; did you mean " + best + "?"
 }
 
-// Nearest returns the name that a misspelt word most likely stands for, or "" if
-// none of them is near.
+// Nearest returns the name that a misspelt word most likely means, or "" if none is
+// similar.
 func Nearest(word string, names []string) string {
-	best, least := "", len(word[strings.LastIndexByte(word, '.')+1:])/3+2 // a section is no likeness
+	best, least := "", len(word[strings.LastIndexByte(word, '.')+1:])/3+2 // sharing a section is not a similarity
 	for _, n := range names {
 		if d := distance(word, n); d < least {
 			best, least = n, d
@@ -54,8 +55,8 @@ func Nearest(word string, names []string) string {
 	return best
 }
 
-// distance is how many letters have to be put in, left out, replaced, or swapped with
-// the next one (optimal string alignment).
+// distance counts the letters to insert, delete, replace, or swap with their neighbour
+// (optimal string alignment).
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
