@@ -23,7 +23,7 @@ func TestCrawlLine(t *testing.T) {
 		"at work": {
 			crawler.Status{Pages: 7, PerSecond: 1.5, Bytes: 2e6, InProgress: 1, Hosts: crawler.HostCounts{Active: 1, Politeness: 2}, Busiest: host("page")},
 			&repository.Stats{Backlog: map[string]int{"links": 2, "index": 1}, FetchToSearchableMS: repository.LatencyMS{P50: 1234}},
-			"7 pages  1.5/s  2.0 MB  1 active  2 waiting politely  3 to index  searchable in 1.2s  a.example: page",
+			"7 pages  1.5/s  2.0 MB  1 active  2 waiting for their delay  3 to index  searchable in 1.2s  a.example: page",
 		},
 		"paused": {
 			crawler.Status{Paused: "only 3 MiB are free", Busiest: host("page")}, &repository.Stats{},

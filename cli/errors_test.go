@@ -29,7 +29,7 @@ func TestExitStatus(t *testing.T) {
 		{errors.New("anything"), 1, ""},
 		{errInterrupted, 130, "the result is not complete"},
 		{context.Canceled, 130, "run the same command again"},
-		{&interruptedError{left: "much"}, 130, "the same command again goes on"},
+		{&interruptedError{left: "much"}, 130, "run the same command again to continue"},
 		{&usageError{reason: "what?", help: "indexer query"}, 2, "see `indexer query --help`"},
 		{&config.Error{Where: "config.yaml:3", Key: "workers", Reason: "no"}, 2, "config.yaml"},
 		{&index.UsageError{Reason: "no"}, 2, "indexer query --help"},
@@ -42,11 +42,11 @@ func TestExitStatus(t *testing.T) {
 		{store.ErrForeign, 2, "nothing was changed"},
 		{store.ErrNewerFormat, 2, "later one"},
 		{index.ErrNewerFormat, 2, "later one"},
-		{store.ErrNoSpace, 3, "make room"},
-		{&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, 3, "make room"},
+		{store.ErrNoSpace, 3, "free some space"},
+		{&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, 3, "free some space"},
 		{errFault, 1, "indexer check"},
-		{errors.Join(index.ErrNoIndex, store.ErrUnwritable), 1, "what became of the data directory"},
-		{store.ErrInUse, 4, "can be used all the same"},
+		{errors.Join(index.ErrNoIndex, store.ErrUnwritable), 1, "what happened to the data directory"},
+		{store.ErrInUse, 4, "still work"},
 		{index.ErrLocked, 4, ""},
 		{control.ErrRefused, 4, ""},
 		{errNotAsked, 4, ""},
@@ -59,8 +59,8 @@ func TestExitStatus(t *testing.T) {
 		{errors.Join(syscall.EPIPE, errDifferences), 5, ""},
 		{errors.Join(syscall.EPIPE, errInterrupted), 130, ""}, // whoever reads may have been interrupted, too
 		{errors.Join(&inputError{what: "a"}, errInterrupted), 130, ""},
-		{errors.Join(errInterrupted, store.ErrNoSpace), 3, "make room"},
-		{errors.Join(&inputError{what: "a"}, store.ErrNoSpace), 3, "make room"},
+		{errors.Join(errInterrupted, store.ErrNoSpace), 3, "free some space"},
+		{errors.Join(&inputError{what: "a"}, store.ErrNoSpace), 3, "free some space"},
 	} {
 		for _, err := range []error{tt.err, fmt.Errorf("doing something: %w", tt.err)} {
 			if tt.err == nil {

@@ -45,7 +45,7 @@ func TestDiskFilledAtOnce(t *testing.T) {
 				fillAtOnce(t, mounted, filler)
 			}
 		})
-		if status != statusNoSpace || !strings.Contains(said, "make room on the disk") || strings.Contains(said, "goroutine ") {
+		if status != statusNoSpace || !strings.Contains(said, "free some space") || strings.Contains(said, "goroutine ") {
 			t.Errorf("filled after %d pages: status %d\n%s", after, status, said)
 		}
 		if err := os.Remove(filler); err != nil {

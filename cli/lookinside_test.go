@@ -59,7 +59,7 @@ func TestCheckFindsDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, stdout, stderr := indexer(t, "check", "--data", data)
-	if status != statusDifferences || !strings.Contains(stdout, `url "no row of a URL": the row's key`) || !strings.Contains(stderr, "1 problem: what is stored does not fit together") {
+	if status != statusDifferences || !strings.Contains(stdout, `url "no row of a URL": the row's key`) || !strings.Contains(stderr, "1 problem: the store is inconsistent") {
 		t.Errorf("status %d\n%s\n%s", status, stdout, stderr)
 	}
 }

@@ -133,7 +133,7 @@ func resultsText(res *index.Results, offset int, s style) string {
 		fmt.Fprintf(&b, "%s (%s)\n", count(res.Total, "document"), took)
 	}
 	if res.Ignored > 0 {
-		fmt.Fprintf(&b, "The query is too long; its last %s ignored.\n", count(res.Ignored, "word"))
+		fmt.Fprintf(&b, "The query is too long. Ignored at its end: %s.\n", count(res.Ignored, "word"))
 	}
 	for _, note := range res.Notes {
 		fmt.Fprintln(&b, plain(note))

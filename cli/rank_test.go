@@ -95,7 +95,7 @@ func TestOneRankEverywhere(t *testing.T) {
 	if i := inspect(nil, unknown); i.Rank != nil || i.URLRank != nil {
 		t.Errorf("an unknown URL has the rank %v", *i.Rank)
 	}
-	if text := mustRun(t, "--data", data, "inspect", unknown); !strings.Contains(text, "none: no page that is known links to it") {
+	if text := mustRun(t, "--data", data, "inspect", unknown); !strings.Contains(text, "none: it was never fetched, and no known page links to it") {
 		t.Errorf("of an unknown URL inspect tells\n%s", text)
 	}
 	if page := s.get("/doc?url=" + url.QueryEscape(unknown)); !strings.Contains(page, `<dt>Rank</dt><dd class="number"><span class="soft">none</span>`) {

@@ -40,7 +40,7 @@ func TestServeHandsOver(t *testing.T) {
 	}{{"at its end", 0, 0}, {"killed", -1, syscall.SIGKILL}} {
 		pipe := fifo(t)
 		replay := startChild(t, "", "--data", data, "replay", pipe)
-		replay.says("to give the data directory back")
+		replay.says("to release the data directory")
 		w := attach(t, pipe) // it has the directory
 		for !s.isElsewhere() {
 		}
@@ -93,7 +93,7 @@ func TestKilledInAHandover(t *testing.T) {
 				}
 				server, s = serveChild(t, "", data)
 			} else {
-				server.says("this server has it now")
+				server.says("this server has taken it back")
 			}
 			if s.isElsewhere() {
 				t.Error("nobody else has the directory")
@@ -101,7 +101,7 @@ func TestKilledInAHandover(t *testing.T) {
 			if status := startChild(t, "", "--data", data, "replay", bakery).ends(); status != 0 {
 				t.Errorf("the same replay again: exit status %d", status)
 			}
-			server.says("this server has it now")
+			server.says("this server has taken it back")
 			mustRun(t, "--data", data, "verify")
 			server.signal(syscall.SIGTERM)
 			if status := server.ends(); status != 0 {
@@ -120,13 +120,13 @@ func TestStoppedInAHandover(t *testing.T) {
 	v := visitAll(s)
 	replay := startChild(t, "asked=stop", "--data", data, "replay", bakery)
 	replay.untilStopped()
-	server.says("this server has it now")
+	server.says("this server has taken it back")
 	replay.signal(syscall.SIGCONT)
 	if status := replay.ends(); status != 0 {
 		t.Errorf("exit status %d: %s", status, replay.said.String())
 	}
 	server.says("asked for the data directory")
-	server.says("this server has it now")
+	server.says("this server has taken it back")
 	v.leave()
 }
 
@@ -193,7 +193,7 @@ func TestServeBesideDamage(t *testing.T) {
 	if err := os.WriteFile(manifests[0], whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	other.says("this server has it now")
+	other.says("this server has taken it back")
 	if body := s.get("/doc?url=https://skerryrock.example/lamp"); strings.Contains(body, "cannot be opened") {
 		t.Errorf("the page still says that the directory cannot be opened:\n%s", body)
 	}
@@ -220,7 +220,7 @@ func TestQuestionsSurviveAHandover(t *testing.T) {
 		if status := startChild(t, "", "--data", data, "replay", bakery).ends(); status != 0 {
 			t.Errorf("the replay: exit status %d", status)
 		}
-		server.says("this server has it now") // once more, or from an earlier time: either is good
+		server.says("this server has taken it back") // once more, or from an earlier time: either is good
 	}
 	cancel()
 	asking.Wait()
@@ -239,7 +239,7 @@ func TestServersOnOneDirectory(t *testing.T) {
 		t.Error("two servers have the directory")
 	}
 	holder.signal(syscall.SIGKILL)
-	other.says("this server has it now")
+	other.says("this server has taken it back")
 
 	// A site that does not answer before it is let go.
 	letGo := make(chan struct{})
@@ -314,7 +314,7 @@ func TestHandoverInABrowser(t *testing.T) {
 	if status := replay.ends(); status != statusDone {
 		t.Fatalf("exit status %d: %s", status, replay.said.String())
 	}
-	server.says("this server has it now")
+	server.says("this server has taken it back")
 	b.Until(`document.querySelectorAll(".note").length === 0 && document.querySelector("[data-state]").dataset.state === "good"`)
 	b.Picture("handover-3-holding-again")
 
@@ -333,7 +333,7 @@ func TestHandoverInABrowser(t *testing.T) {
 	}
 	replay.signal(syscall.SIGKILL)
 	_ = w.Close() // nobody reads
-	server.says("this server has it now")
+	server.says("this server has taken it back")
 	b.Until(`document.querySelectorAll(".note").length === 0 && document.querySelector("[data-state]").dataset.state === "good"`)
 	b.Picture("handover-5-after-a-kill")
 	var states []string

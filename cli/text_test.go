@@ -35,7 +35,7 @@ func TestTexts(t *testing.T) {
 		},
 		"and nothing elsewhere": {
 			resultsText(&index.Results{Total: 1, AllWords: 1, Ignored: 1, Hits: []index.Hit{hit}}, 0, style{}),
-			"1 document (0.0 ms)\nThe query is too long; its last 1 word did not count.\n\n" +
+			"1 document (0.0 ms)\nThe query is too long. Ignored at its end: 1 word.\n\n" +
 				" 3. A  title\n    https://a.example/\n    the lamp  and its lens\n" +
 				"    rank 1.500 · en · fetched 2024-03-01 · 1 link to it\n",
 		},
@@ -46,10 +46,10 @@ func TestTexts(t *testing.T) {
 				FetchToSearchableMS: repository.LatencyMS{P50: 85, P95: 120.4, P99: 1500, N: 9},
 			}),
 			"urls             3\npages            0\nredirects        0\ngone             0\nfailed           0\nother            0\n" +
-				"clusters         0\nindexed          0\nlinks            0\nranks            within 0.001 of themselves; residual 0.0200 of at most 1.5000\nwaiting          7 rows\n  document       5\n  links          2\n" +
+				"clusters         0\nindexed          0\nlinks            0\nranks            relative error at most 0.001; residual 0.0200 of at most 1.5000\nwaiting          7 rows\n  document       5\n  links          2\n" +
 				"oldest waits     2.1s\ngiven up on      1 row\nsearchable in    85ms (median; 95 %: 120ms, 99 %: 1.5s; 9 pages)\n",
 		},
-		"problems": {problemsText([]string{"a.warc:0: cut"}, 2), "2 problems in the files; what could be read was loaded:\n  a.warc:0: cut\n  and 1 more\n"},
+		"problems": {problemsText([]string{"a.warc:0: cut"}, 2), "2 problems in the files; everything readable was loaded:\n  a.warc:0: cut\n  and 1 more\n"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s:\ngot  %q\nwant %q", name, tt.got, tt.want)
