@@ -13,12 +13,11 @@ import (
 	"time"
 )
 
-// Ask sends a request to the process that serves a data directory, passes its
-// output on as it comes, and returns its exit status. When ctx ends, the request
-// is given up there too. The process that was asked has patience to say a first
-// sign of life, and then the next one; an answer may take as long as it likes.
-// Errors: ErrNobody, ErrSilent, ErrRefused, ErrCutOff, that of ctx, or one of
-// writing to stdout or stderr.
+// Ask sends a request to the process that serves a data directory, copies its output as
+// it arrives, and returns its exit status. When ctx ends, the server cancels the request,
+// too. The server has to send a first heartbeat within the time patience, and then the
+// next; the answer may take as long as it needs. The errors are ErrNobody, ErrSilent,
+// ErrRefused, ErrCutOff, the cause of ctx, or an error of writing to stdout or stderr.
 func Ask(ctx context.Context, dir string, req Request, stdout, stderr io.Writer) (status int, err error) {
 	conn, err := dial(ctx, dir)
 	if err != nil {
@@ -27,7 +26,7 @@ func Ask(ctx context.Context, dir string, req Request, stdout, stderr io.Writer)
 	return converse(ctx, conn, req, stdout, stderr)
 }
 
-// converse asks over a connection, which it closes.
+// converse sends the request on conn and closes it.
 func converse(ctx context.Context, conn net.Conn, req Request, stdout, stderr io.Writer) (status int, err error) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // ends the reading below
 	defer func() {
@@ -40,22 +39,21 @@ func converse(ctx context.Context, conn net.Conn, req Request, stdout, stderr io
 	}()
 	req.Version = version
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
-		return 0, fmt.Errorf("ask the process that holds the data directory: %w", err)
+		return 0, fmt.Errorf("send a request to the process that holds the data directory: %w", err)
 	}
 	if err := writeJSONFrame(conn, frameRequest, req); err != nil && !isGone(err) {
-		return 0, silence(conn, fmt.Errorf("ask the process that holds the data directory: %w", err))
-	} // if it is gone, it may have left a refusal, which the reading finds
+		return 0, silence(conn, fmt.Errorf("send a request to the process that holds the data directory: %w", err))
+	} // if the server has closed the connection, it may have sent a refusal, which receive reads
 	status, err = receive(patientReader{conn}, stdout, stderr)
 	return status, silence(conn, err)
 }
 
-// patience is how long the process that was asked may be silent. It says each
-// second that it is alive; a machine that is short of processors and memory is no
-// reason to give up.
+// patience is how long the server may be silent. It sends a heartbeat every second; the
+// rest is for machines that are short of processors and memory.
 const patience = 10 * time.Second
 
-// patientReader gives whoever is at the other end patience for each part of a frame.
-// While whoever asked waits for its own output to be taken, no time runs.
+// patientReader extends the read deadline before each read. While the client waits for
+// its own output to be consumed, no deadline runs.
 type patientReader struct{ conn net.Conn }
 
 func (r patientReader) Read(p []byte) (int, error) {
@@ -65,7 +63,7 @@ func (r patientReader) Read(p []byte) (int, error) {
 	return r.conn.Read(p)
 }
 
-// silence makes a SilentError of a deadline that has passed.
+// silence turns a deadline that has passed into a SilentError.
 func silence(conn net.Conn, err error) error {
 	if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
@@ -73,7 +71,7 @@ func silence(conn net.Conn, err error) error {
 	return &SilentError{Process: peerProcess(conn)}
 }
 
-// receive passes frames on until the last.
+// receive copies frames until the last one.
 func receive(conn io.Reader, stdout, stderr io.Writer) (status int, err error) {
 	for {
 		kind, payload, err := readFrame(conn)
@@ -106,20 +104,20 @@ func receive(conn io.Reader, stdout, stderr io.Writer) (status int, err error) {
 func refused(payload []byte) error {
 	var r refusal
 	if err := json.Unmarshal(payload, &r); err != nil {
-		return fmt.Errorf("%w (its reason cannot be read: %w)", ErrRefused, err)
+		return fmt.Errorf("%w (the reason cannot be read: %w)", ErrRefused, err)
 	}
 	return fmt.Errorf("%w: %s", ErrRefused, r.Reason)
 }
 
-// dialError makes ErrNobody of what a connection fails with where nobody listens.
+// dialError turns the errors of connecting where no process listens into ErrNobody.
 func dialError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EAGAIN): // EAGAIN: too many wait to be heard
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EAGAIN): // EAGAIN: the backlog of the socket is full
 		return fmt.Errorf("%w (%w)", ErrNobody, err)
 	}
-	return fmt.Errorf("ask the process that holds the data directory: %w", err)
+	return fmt.Errorf("send a request to the process that holds the data directory: %w", err)
 }
 
 func isGone(err error) bool {

@@ -13,13 +13,13 @@ import (
 // socketName is the name of the socket in a data directory.
 const socketName = "control.sock"
 
-// maxAddress is the longest path that is used as an address as it is. Linux
-// takes 107 bytes, macOS 103.
+// maxAddress is the longest path that is used as an address directly. Linux allows 107
+// bytes, macOS 103.
 const maxAddress = 100
 
-// atShortPath calls use with a path to dir/name that fits into an address: the
-// path itself or, where that is too long, one through a link that lasts as long
-// as the call.
+// atShortPath calls use with a path to dir/name that fits into an address: the path
+// itself or, if that is too long, a path through a symbolic link that exists during the
+// call.
 func atShortPath(dir, name string, use func(path string) error) error {
 	if path := filepath.Join(dir, name); len(path) <= maxAddress {
 		return use(path)
@@ -30,12 +30,12 @@ func atShortPath(dir, name string, use func(path string) error) error {
 	}
 	temp, err := os.MkdirTemp("", "indexer-")
 	if err != nil {
-		return fmt.Errorf("make a short path to %s: %w", dir, err)
+		return fmt.Errorf("create a short path to %s: %w", dir, err)
 	}
 	link := filepath.Join(temp, "d")
-	defer func() { _ = os.RemoveAll(temp) }() // a link and its directory: what is left of them harms nobody
+	defer func() { _ = os.RemoveAll(temp) }() // a link and its directory: harmless if they remain
 	if err := os.Symlink(target, link); err != nil {
-		return fmt.Errorf("make a short path to %s: %w", dir, err)
+		return fmt.Errorf("create a short path to %s: %w", dir, err)
 	}
 	return use(filepath.Join(link, name))
 }
@@ -49,7 +49,7 @@ func dial(ctx context.Context, dir string) (conn net.Conn, err error) {
 	return conn, err
 }
 
-// listen makes the socket of a data directory, with invariant 2 of the package.
+// listen creates the socket of a data directory and keeps invariant 2 of the package.
 func listen(dir string) (*net.UnixListener, error) {
 	if err := removeLeftovers(dir); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func listenIn(private, final string) (l *net.UnixListener, err error) {
 	err = atShortPath(private, "s", func(path string) error {
 		l, err = net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 		if err == nil {
-			l.SetUnlinkOnClose(false) // it would remove by the name it was made under
+			l.SetUnlinkOnClose(false) // it would remove the name under which the socket was created
 		}
 		return err
 	})
@@ -80,7 +80,7 @@ func listenIn(private, final string) (l *net.UnixListener, err error) {
 	return l, nil
 }
 
-// socketMode lets the group of a data directory ask if it may write there.
+// socketMode lets the group connect if it may write to the data directory.
 func socketMode(dir string) os.FileMode {
 	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o020 != 0 {
 		return 0o660
@@ -88,11 +88,11 @@ func socketMode(dir string) os.FileMode {
 	return 0o600
 }
 
-// privatePrefix begins the name of the directory in which a socket is made.
+// privatePrefix is the prefix of directories in which a socket is created.
 const privatePrefix = ".control-"
 
-// removeLeftovers removes what a process left that was killed while it made its
-// socket.
+// removeLeftovers removes the directories of processes that were killed while they
+// created their sockets.
 func removeLeftovers(dir string) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {

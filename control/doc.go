@@ -1,48 +1,46 @@
-// Package control lets processes ask the one that holds a data directory.
+// Package control sends requests to the process that holds a data directory.
 //
-// The store belongs to one process at a time. That process serves a Unix socket
-// in the directory; another that wants to know something sends its request
-// there and passes on what comes back. The package carries requests, output and
-// exit statuses; what they mean is its users' affair.
+// The store belongs to one process at a time. That process serves a Unix socket in the
+// directory. Another process sends its request there and prints the answer. The package
+// carries requests, output and exit statuses; its users define what they mean.
 //
 // # The socket
 //
-//	DIR/control.sock    mode 0600: only the same user (and root) may ask; 0660 where its group may write
+//	DIR/control.sock    mode 0600: only the same user and root may connect;
+//	                    mode 0660 if the group may write to the directory
 //
-// Numbered invariants:
+// Invariants:
 //
-//  1. A server begins only in the process that holds the store's lock. A socket
-//     that is there already and answers belongs to somebody else, and is left
-//     alone (ErrServed); one that does not answer was left by a process that was
-//     killed, and is replaced.
-//  2. The socket has its name only when it listens and its mode is set: it is
-//     made in a directory of mode 0700 beside it, and then renamed.
-//  3. A server removes the socket it made, and no other's.
+//  1. A server starts only in the process that holds the lock of the store. If an
+//     existing socket answers, it belongs to another process and is left alone
+//     (ErrServed). If it does not answer, a killed process left it, and it is
+//     replaced.
+//  2. The socket gets its name only after it listens and its mode is set: it is
+//     created in a directory of mode 0700 next to it, and then renamed.
+//  3. A server removes only the socket that it created.
 //
-// A socket's address holds about 100 bytes and paths of data directories are
-// sometimes longer. Both sides then use a short symbolic link to the directory,
-// in the temporary directory, for the moment of binding or connecting (dial.go).
-// The alternative, a socket somewhere else and a file that says where, leaves
-// two things that can be stale, and breaks when the directory is seen under
-// another path.
+// The address of a socket holds about 100 bytes, and paths of data directories can be
+// longer. Both sides then bind or connect through a short symbolic link in the temporary
+// directory, which they remove at once (dial.go). The rejected alternative, a socket
+// elsewhere and a file that names it, leaves two things that can become stale, and fails
+// if the directory is mounted under another path.
 //
 // # The conversation
 //
-// One connection carries one request. All goes in frames: a kind (1 byte), a
-// length (4 bytes, big endian), and so many bytes.
+// One connection carries one request. Both sides send frames: a kind (1 byte), a length
+// (4 bytes, big endian), and that many bytes.
 //
-//	asking → serving   'q'  the request, JSON: {"version":2,"command":…}
-//	serving → asking   'o'  bytes for standard output
-//	                   'e'  bytes for standard error
-//	                   'a'  nothing: a sign of life, at once and then each second
-//	                   'x'  the exit status, JSON: {"status":0}; the last frame
-//	                   'r'  refused, JSON: {"reason":…}; the only frame
+//	client → server   'q'  the request, JSON: {"version":2,"command":…}
+//	server → client   'o'  bytes for standard output
+//	                  'e'  bytes for standard error
+//	                  'a'  empty: a heartbeat, at once and then every second
+//	                  'x'  the exit status, JSON: {"status":0}; the last frame
+//	                  'r'  refused, JSON: {"reason":…}; the only frame
 //
-// Whoever asked ends the request by closing the connection; the server sees
-// that, or that nobody takes its frames for a long time, and cancels the
-// handler's context. Whoever asked gives up (ErrSilent) when not even a sign of life
-// comes for ten seconds: the process that was asked is stopped, or waits for a disk
-// that does not answer. The kernel takes connections and requests for such a process,
-// so that only silence shows it. A connection that ends without 'x' is ErrCutOff: what was
-// printed is not all there was.
+// The client cancels the request by closing the connection. The server cancels the context
+// of the handler when it notices that, or when the client has taken no frames for a long
+// time. The client gives up (ErrSilent) when it has received nothing for ten seconds, not
+// even a heartbeat: the server is stopped, or waits for a disk that does not answer. The
+// kernel accepts connections and requests on behalf of such a process, so only silence
+// reveals it. A connection that ends without 'x' is ErrCutOff: the output is incomplete.
 package control

@@ -6,28 +6,28 @@ import (
 )
 
 var (
-	// ErrNobody: no process answers for this data directory.
+	// ErrNobody says that no process serves this data directory.
 	ErrNobody = errors.New("no process answers for this data directory")
-	// ErrSilent: the process that holds this data directory gives no sign of life. A
-	// SilentError says more.
+	// ErrSilent says that the process that holds this data directory sends no heartbeat. A
+	// SilentError has the details.
 	ErrSilent = errors.New("the process that holds the data directory does not answer")
-	// ErrServed: another process answers for this data directory already.
+	// ErrServed says that another process already serves this data directory.
 	ErrServed = errors.New("another process answers for this data directory")
-	// ErrRefused is wrapped, with the reason, when the process that was asked does
-	// not take the request: it is busy, or of another version.
-	ErrRefused = errors.New("the process that holds the data directory refused")
-	// ErrCutOff: the process that was asked ended before its answer did.
-	ErrCutOff = errors.New("the process that holds the data directory ended before its answer did")
+	// ErrRefused is wrapped, with the reason, when the process that holds the data directory
+	// does not accept the request: it is busy, or has a different version.
+	ErrRefused = errors.New("the process that holds the data directory refused the request")
+	// ErrCutOff says that the process ended before its answer was complete.
+	ErrCutOff = errors.New("the process that holds the data directory ended before its answer was complete")
 )
 
-// SilentError is an ErrSilent with what is known of the process.
+// SilentError is an ErrSilent with what is known about the process.
 type SilentError struct {
 	Process Process
 }
 
 // Error names the process.
 func (e *SilentError) Error() string {
-	text := fmt.Sprintf("%v: nothing was heard of it for %v", ErrSilent, patience)
+	text := fmt.Sprintf("%v: it has sent nothing for %v", ErrSilent, patience)
 	switch {
 	case e.Process.ID == 0:
 		return text
@@ -40,7 +40,7 @@ func (e *SilentError) Error() string {
 // Is makes it an ErrSilent.
 func (e *SilentError) Is(target error) bool { return target == ErrSilent }
 
-// Process is what the system tells of a process. Fields that are not known are zero.
+// Process is what the operating system tells about a process. Unknown fields are zero.
 type Process struct {
 	ID      int
 	Command string

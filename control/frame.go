@@ -24,13 +24,13 @@ const (
 	headerSize = 5
 )
 
-// Request is what one process asks of another.
+// Request is a request from one process to another.
 type Request struct {
-	// Version is that of the conversation; Ask fills it in.
+	// Version is the version of the protocol. Ask sets it.
 	Version int      `json:"version"`
 	Command string   `json:"command"`
 	Args    []string `json:"args,omitempty"`
-	// Format is the form in which the output is wanted.
+	// Format is the format of the output.
 	Format string `json:"format,omitempty"`
 }
 
@@ -45,7 +45,7 @@ type refusal struct {
 // writeFrame writes one frame in one Write.
 func writeFrame(w io.Writer, kind byte, payload []byte) error {
 	if len(payload) > maxFrame {
-		return fmt.Errorf("control: a frame of %d bytes, at most %d are allowed", len(payload), maxFrame)
+		return fmt.Errorf("control: a frame has %d bytes; at most %d are allowed", len(payload), maxFrame)
 	}
 	frame := make([]byte, headerSize, headerSize+len(payload))
 	frame[0] = kind
@@ -62,7 +62,7 @@ func writeJSONFrame(w io.Writer, kind byte, v any) error {
 	return writeFrame(w, kind, payload)
 }
 
-// readFrame reads one frame. io.EOF means that there is no further one.
+// readFrame reads one frame. io.EOF means that there are no more.
 func readFrame(r io.Reader) (kind byte, payload []byte, err error) {
 	var header [headerSize]byte
 	if _, err := io.ReadFull(r, header[:]); err != nil {
@@ -70,7 +70,7 @@ func readFrame(r io.Reader) (kind byte, payload []byte, err error) {
 	}
 	n := binary.BigEndian.Uint32(header[1:])
 	if n > maxFrame {
-		return 0, nil, fmt.Errorf("control: a frame of %d bytes, at most %d are allowed", n, maxFrame)
+		return 0, nil, fmt.Errorf("control: a frame has %d bytes; at most %d are allowed", n, maxFrame)
 	}
 	payload = make([]byte, n)
 	if _, err := io.ReadFull(r, payload); err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerProcess tells of the process that listens at the other end of a connection, as
-// far as it can be seen from here: not from another container.
+// peerProcess describes the process at the other end of a connection, as far as this
+// process can see it: not across containers.
 func peerProcess(conn net.Conn) (p Process) {
 	c, ok := conn.(*net.UnixConn)
 	if !ok {
@@ -28,7 +28,7 @@ func peerProcess(conn net.Conn) (p Process) {
 	return lookAt(int(cred.Pid))
 }
 
-// lookAt reads what the kernel tells of a process.
+// lookAt reads what the kernel tells about a process.
 func lookAt(id int) Process {
 	p := Process{ID: id}
 	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", id)); err == nil {
@@ -39,7 +39,7 @@ func lookAt(id int) Process {
 		p.Command = string(r[:most]) + "…"
 	}
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id)); err == nil {
-		// The name, in parentheses, may hold anything; the state is the letter behind it.
+		// The name, in parentheses, may contain anything; the state is the letter after it.
 		state := bytes.TrimLeft(stat[bytes.LastIndexByte(stat, ')')+1:], " ")
 		p.Stopped = len(state) > 0 && (state[0] == 'T' || state[0] == 't')
 	}

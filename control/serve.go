@@ -16,26 +16,26 @@ const (
 	maxRequests = 8
 	// requestTime is how long a request may take to arrive.
 	requestTime = 10 * time.Second
-	// stallTime is how long a frame may wait for whoever asked to take it: it may
-	// have been suspended, and must not hold a snapshot for ever.
+	// stallTime is how long a frame may wait until the client takes it. A client that is
+	// suspended must not hold a snapshot for ever.
 	stallTime = 10 * time.Minute
 )
 
-// Server answers for a data directory.
+// Server answers the requests to a data directory.
 type Server struct {
 	socket   string
-	made     os.FileInfo // the socket it made, to tell it from another's
+	made     os.FileInfo // identifies the socket that this server created
 	listener *net.UnixListener
 	handler  Handler
 
-	slots   chan struct{} // a token per request under way
+	slots   chan struct{} // one token per request in progress
 	ctx     context.Context
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
-// Serve begins to answer for a data directory, which this process must hold,
-// with a handler. Errors: ErrServed, or the operating system's.
+// Serve starts to answer requests to a data directory, which this process must hold. The
+// errors are ErrServed or those of the operating system.
 func Serve(dir string, h Handler) (*Server, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
 	defer cancel()
@@ -65,7 +65,7 @@ func (s *Server) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // out of file descriptors: the next one may fare better
+		if err != nil { // such as too many open files: try again
 			select {
 			case <-time.After(100 * time.Millisecond):
 				continue
@@ -80,13 +80,13 @@ func (s *Server) accept() {
 				serveConn(s.ctx, conn, s.handler)
 			})
 		default:
-			refuse(conn, fmt.Sprintf("it answers %d requests already; ask again later", maxRequests))
+			refuse(conn, fmt.Sprintf("it is already answering %d requests; try again later", maxRequests))
 		}
 	}
 }
 
-// Close takes no more requests and waits for those under way until ctx ends,
-// then cancels them. It removes the socket. Closing again does nothing.
+// Close accepts no more requests, removes the socket, and waits for requests in progress
+// until ctx ends; then it cancels them. Closing again does nothing.
 func (s *Server) Close(ctx context.Context) error {
 	err := s.listener.Close()
 	if errors.Is(err, net.ErrClosed) {
@@ -102,5 +102,5 @@ func (s *Server) Close(ctx context.Context) error {
 	return err
 }
 
-// Requests is how many requests are under way.
+// Requests returns how many requests are in progress.
 func (s *Server) Requests() int { return len(s.slots) }

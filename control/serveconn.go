@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// Handler answers a request: it writes what is to be printed and returns the
-// exit status. ctx ends when nobody wants the answer any more.
+// Handler answers a request: it writes the output and returns the exit status. ctx ends
+// when the client no longer wants the answer.
 type Handler func(ctx context.Context, req Request, stdout, stderr io.Writer) (status int)
 
-// serveConn answers the request of one connection and closes it. Whatever whoever
-// asked does, nothing worse comes of it than that the answer goes nowhere.
+// serveConn answers the request of one connection and closes it. Whatever the client
+// does, the worst result is a lost answer.
 func serveConn(ctx context.Context, conn net.Conn, h Handler) {
 	req, err := readRequest(conn)
 	if err != nil {
@@ -28,16 +28,16 @@ func serveConn(ctx context.Context, conn net.Conn, h Handler) {
 	p := &peer{conn: conn, ctx: ctx, turn: make(chan struct{}, 1)}
 	stop := context.AfterFunc(ctx, p.hurry)
 	watching := make(chan struct{})
-	go func() { // ends when the connection does, which serveConn sees to
+	go func() { // ends when serveConn closes the connection
 		defer close(watching)
 		defer cancel()
-		_, _ = conn.Read(make([]byte, 1)) // nothing is said any more: this returns at the end
+		_, _ = conn.Read(make([]byte, 1)) // the client sends nothing more, so this returns when it closes the connection
 	}()
 	alive := p.keepAlive(cancel)
 	answer(ctx, p, req, h)
 	alive()
 	stop()
-	_ = conn.Close() // nobody is left to tell
+	_ = conn.Close() // there is no one to report an error to
 	<-watching
 }
 
@@ -46,7 +46,7 @@ func answer(ctx context.Context, p *peer, req Request, h Handler) {
 	stderr := &frameWriter{peer: p, kind: frameError, before: stdout}
 	status := h(ctx, req, stdout, stderr)
 	if err := stdout.Flush(); err != nil {
-		return // whoever asked is gone
+		return // the client is gone
 	}
 	p.turn <- struct{}{}
 	defer func() { <-p.turn }()
@@ -54,13 +54,13 @@ func answer(ctx context.Context, p *peer, req Request, h Handler) {
 	_ = writeJSONFrame(p.conn, frameExit, exit{Status: status}) // as above
 }
 
-// signOfLife is how often whoever asked hears that this process is alive.
+// signOfLife is the interval between heartbeats.
 const signOfLife = time.Second
 
-// keepAlive says at once, and then again and again, that the request was taken and is
-// being worked on: an answer that takes hours, or is quiet while it counts, must not
-// look like a process that is stopped. What it returns ends that. Where nobody takes the
-// signs any more the request is given up.
+// keepAlive sends a heartbeat at once and then at intervals, so that an answer that takes
+// hours, or prints nothing while it counts, does not look like a stopped process. The
+// returned function stops the heartbeats. If the client no longer takes them, keepAlive
+// calls giveUp.
 func (p *peer) keepAlive(giveUp func()) (end func()) {
 	done := make(chan struct{})
 	var running sync.WaitGroup
@@ -95,33 +95,33 @@ func readRequest(conn net.Conn) (Request, error) {
 		return req, fmt.Errorf("the request cannot be read: %w", err)
 	}
 	if kind != frameRequest {
-		return req, fmt.Errorf("frame of kind %q where a request was expected", kind)
+		return req, fmt.Errorf("a frame of kind %q instead of a request", kind)
 	}
 	if err := json.Unmarshal(payload, &req); err != nil {
 		return req, fmt.Errorf("the request cannot be read: %w", err)
 	}
 	if req.Version != version {
-		return req, fmt.Errorf("it speaks version %d, this request is version %d; use the same program", version, req.Version)
+		return req, fmt.Errorf("it uses version %d of the protocol, and this request version %d; use the same version of indexer", version, req.Version)
 	}
 	return req, conn.SetReadDeadline(time.Time{})
 }
 
-// refuse says why a request is not answered, and closes the connection. It does
-// not wait for whoever asked.
+// refuse sends the reason why a request is not answered, and closes the connection. It
+// does not wait for the client.
 func refuse(conn net.Conn, reason string) {
 	_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
 	_ = writeJSONFrame(conn, frameRefused, refusal{Reason: reason})
 	_ = conn.Close()
 }
 
-// peer is whoever asked. Writing to it is bounded by stallTime and, once the
-// request is cancelled, by a second.
+// peer is the client. Writing to it is bounded by stallTime and, once the request is
+// cancelled, by one second.
 type peer struct {
 	conn net.Conn
 	ctx  context.Context
 
-	turn chan struct{} // holds a token while a frame is written: one at a time
-	mu   sync.Mutex    // so that extend does not undo hurry, which must not wait for a frame
+	turn chan struct{} // holds a token while a frame is written, so frames do not mix
+	mu   sync.Mutex    // keeps extend from undoing hurry, which must not wait for a frame
 }
 
 func (p *peer) write(kind byte, payload []byte) error {
@@ -135,7 +135,7 @@ func (p *peer) extend() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ctx.Err() == nil {
-		_ = p.conn.SetWriteDeadline(time.Now().Add(stallTime)) // fails when closed, and then so does the write
+		_ = p.conn.SetWriteDeadline(time.Now().Add(stallTime)) // fails if conn is closed, and then the write fails, too
 	}
 }
 
@@ -145,15 +145,15 @@ func (p *peer) hurry() {
 	_ = p.conn.SetWriteDeadline(time.Now().Add(time.Second))
 }
 
-// frameWriter makes frames of what is written.
+// frameWriter writes frames of one kind.
 type frameWriter struct {
 	peer *peer
 	kind byte
-	// before is flushed first, so that what was printed earlier arrives earlier.
+	// before is flushed first, so that earlier output arrives earlier.
 	before *bufio.Writer
 }
 
-// Write sends p in as many frames as it takes.
+// Write sends p in as many frames as needed.
 func (w *frameWriter) Write(p []byte) (n int, err error) {
 	if w.before != nil {
 		if err := w.before.Flush(); err != nil {
@@ -170,4 +170,4 @@ func (w *frameWriter) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-var errAskerGone = errors.New("control: whoever asked is gone")
+var errAskerGone = errors.New("control: the client is gone")
