@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// The modes of a data directory. Of a shared one, what is made in it belongs to its
-// group, whoever makes it.
+// The modes of a data directory. New files in a shared one belong to its group, whichever
+// user creates them.
 const (
 	privateMode = fs.FileMode(0o700)
 	sharedMode  = fs.ModeSetgid | 0o770
@@ -22,14 +22,14 @@ func (a *app) dirMode() fs.FileMode {
 	return privateMode
 }
 
-// prepareAccess sees to who may use the data directory before anything is made in it,
-// and makes it if create says so.
+// prepareAccess sets the access rights of the data directory before anything is created in
+// it. With create, it creates the directory.
 //
-// The mode of the directory is what counts; all that this process makes from here on has
-// no more rights than it, by the umask. That holds for the files of libraries, too, whose
-// modes we do not choose. A directory without a store in it gets the mode of the settings.
-// One with a store keeps its mode, for somebody may rely on it: earlier versions left
-// theirs open to everybody, which is told. Only group_access opens what was closed.
+// The mode of the directory decides. The umask keeps this process from creating files with
+// more rights than the directory has, including the files of libraries, whose modes we do
+// not choose. A directory without a store gets the mode of the settings. A directory with a
+// store keeps its mode, because someone may rely on it: earlier versions left theirs open
+// to everyone, which is reported. Only group_access adds rights to an existing store.
 func (a *app) prepareAccess(create bool) error {
 	dir := a.cfg.Data
 	if create {
@@ -60,8 +60,8 @@ func (a *app) prepareAccess(create bool) error {
 	return nil
 }
 
-// changeMode gives the directory the mode of the settings. One that belongs to another
-// user keeps its own, which that user has chosen.
+// changeMode gives the directory the mode of the settings. A directory that belongs to
+// another user keeps the mode that this user has chosen.
 func (a *app) changeMode(dir string, mode fs.FileMode, isNew bool) (fs.FileMode, error) {
 	want := a.dirMode()
 	if !isNew {
@@ -78,9 +78,9 @@ func (a *app) changeMode(dir string, mode fs.FileMode, isNew bool) (fs.FileMode,
 	return want, nil
 }
 
-// shareFiles lets the group have what is in a shared directory: files that were made
-// before it was shared, and those that the store makes for their owner only. Files of
-// other users have been seen to by them.
+// shareFiles opens the files of a shared directory to its group: files that are older than
+// group_access, and files that the store creates for their owner only. The files of other
+// users have been opened by their own processes.
 func (a *app) shareFiles() error {
 	if !a.cfg.GroupAccess {
 		return nil
@@ -107,7 +107,8 @@ func (a *app) shareFiles() error {
 	})
 }
 
-// ignoreMissing: the store removes files meanwhile, and some may be another user's.
+// ignoreMissing drops the errors of files that the store has removed meanwhile and of
+// files that belong to other users.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil
@@ -115,10 +116,10 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// errDenied: the data directory is another user's.
+// errDenied says that the data directory belongs to another user.
 var errDenied = errors.New("this user has no access to the data directory")
 
-// denied says of an error that it is about rights, if it is.
+// denied wraps an error about access rights with errDenied.
 func denied(err error) error {
 	if errors.Is(err, fs.ErrPermission) && !errors.Is(err, errDenied) {
 		return fmt.Errorf("%w: %w", errDenied, err)
@@ -126,8 +127,8 @@ func denied(err error) error {
 	return err
 }
 
-// madeIn is the mode for a directory that the user names: that of the data directory
-// where it is inside, and any new directory's elsewhere.
+// madeIn returns the mode for a directory that the user names: the mode of the data
+// directory if it is inside it, and the usual mode of new directories elsewhere.
 func (a *app) madeIn(dir string) fs.FileMode {
 	data, err := filepath.Abs(a.cfg.Data)
 	if err != nil {

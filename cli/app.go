@@ -14,19 +14,19 @@ import (
 	"indexer/config"
 )
 
-// app is what the commands share.
+// app holds what the commands share.
 type app struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr *console
 	flags  globalFlags
 
-	beginsCrawl bool     // this command crawls
-	process     bool     // the command is what this process is for; not so in tests
-	command     string   // as people call it: "indexer replay"
-	standby     *standby // of a server; set before it opens anything
+	beginsCrawl bool     // this command starts a crawl
+	process     bool     // this process was started for the command; false in tests
+	command     string   // as typed, such as "indexer replay"
+	standby     *standby // of a server; set before the server opens anything
 	reindexes   bool     // this command rebuilds the index files, whatever is in their place
-	// freeBytes tells what may still be written to the disk; nil: the disk itself does.
+	// freeBytes returns the free space of the disk; nil: ask the disk.
 	freeBytes func() (int64, error)
 
 	// Set once the settings are loaded.
@@ -44,15 +44,14 @@ type globalFlags struct {
 	dataGiven bool
 }
 
-// settingFlags are the flags that stand for settings, by name. A command may
-// have some of them.
+// settingFlags maps flags to the settings that they set. A command has some of them.
 var settingFlags = map[string]string{
 	"data": "data", "log-level": "log_level", "format": "format",
 	"workers": "workers", "commit": "commit", "sync": "sync", "rank-tolerance": "rank_tolerance", "limit": "query.limit", "per-host": "query.per_host",
 }
 
-// pipelineFlags are those of the commands that load. Their values are checked
-// with the other settings, so they are words here.
+// pipelineFlags adds the flags of the commands that load. The values are strings here,
+// because they are checked together with the other settings.
 func (a *app) pipelineFlags(cmd *cobra.Command) {
 	cmd.Flags().String("workers", strconv.Itoa(a.cfg.Workers), "`number` of observers, and of loaders, that run at a time")
 	cmd.Flags().String("commit", a.cfg.Commit, "commit `path`: auto, one-phase or two-phase")
@@ -60,7 +59,8 @@ func (a *app) pipelineFlags(cmd *cobra.Command) {
 	cmd.Flags().Bool("sync", a.cfg.Sync, "flush writes, so that they survive power loss (slower)")
 }
 
-// own marks flags that stand for no setting, though those of that name do elsewhere.
+// own marks flags that set no setting although flags with the same name do in other
+// commands.
 const own = "own"
 
 func ownFlag(cmd *cobra.Command, name string) {
@@ -75,7 +75,7 @@ func isOwn(flag *pflag.Flag) bool {
 // configure loads the settings for a command.
 func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	if completes(cmd) {
-		return nil // it completes arguments, whatever is wrong with the settings
+		return nil // mistakes in the settings must not break completion
 	}
 	given := make(map[string]config.Flag)
 	for name, key := range settingFlags {
@@ -100,8 +100,8 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 		return fmt.Errorf("log level: %w", err)
 	}
 	a.log = newLogger(a.stderr, level)
-	// net/http complains of odd servers to the standard logger; that is for whoever
-	// asks for it.
+	// net/http reports malformed responses to the standard logger; show them at level
+	// debug only.
 	if _, err := zap.RedirectStdLogAt(a.log, zapcore.DebugLevel); err != nil {
 		return fmt.Errorf("redirect the standard log: %w", err)
 	}

@@ -12,11 +12,11 @@ import (
 	"indexer/store"
 )
 
-// question is a command that any process with the repository open can run, for
-// itself or for another process.
+// question is a command that a process with an open repository can run for itself or for
+// another process.
 type question func(ctx context.Context, r *repository.Repository, req control.Request, stdout, stderr io.Writer) error
 
-// questions are the commands that can be asked.
+// questions are the commands that other processes can request.
 var questions = map[string]question{
 	"inspect": inspect,
 	"trace":   traceJourney,
@@ -34,12 +34,12 @@ var questions = map[string]question{
 	"again":   answerAgain,
 }
 
-// askFor bounds how long is tried to open the data directory or to ask whoever
-// holds it: a process that begins or ends does not answer for a moment.
+// askFor is how long ask tries to open the data directory or to reach the process that
+// holds it. A process that is starting or stopping does not answer for a moment.
 const askFor = 5 * time.Second
 
-// ask runs a question here if the data directory is free, and otherwise has the
-// process run it that holds the directory.
+// ask runs a question in this process if the data directory is free, and otherwise in the
+// process that holds it.
 func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) error {
 	tries := time.NewTimer(askFor)
 	defer tries.Stop()
@@ -48,7 +48,7 @@ func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) er
 		if done {
 			return err
 		}
-		if errors.Is(err, errAskAgain) { // there will be another holder in a moment
+		if errors.Is(err, errAskAgain) { // there will be another holder soon
 			tries.Reset(askFor)
 			wait = 10 * time.Millisecond
 		}
@@ -62,8 +62,8 @@ func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) er
 	}
 }
 
-// tryToAsk reports false if the directory is held by a process that does not
-// answer just now, or gave it to another one before it had answered anything.
+// tryToAsk reports done as false if the directory is held by a process that does not answer
+// now, or that released the directory before it had answered anything.
 func (a *app) tryToAsk(ctx context.Context, req control.Request, stdout io.Writer) (done bool, err error) {
 	s, inUse := a.open(ctx, false)
 	if inUse == nil {
@@ -77,7 +77,7 @@ func (a *app) tryToAsk(ctx context.Context, req control.Request, stdout io.Write
 	switch {
 	case err == nil && status == statusAskAgain:
 		return printed.n > 0, errAskAgain
-	case errors.Is(err, control.ErrCutOff) && printed.n == 0: // it closed before it took the question
+	case errors.Is(err, control.ErrCutOff) && printed.n == 0: // it stopped before it took the question
 		return false, errAskAgain
 	case errors.Is(err, control.ErrNobody):
 		return false, inUse
@@ -89,7 +89,7 @@ func (a *app) tryToAsk(ctx context.Context, req control.Request, stdout io.Write
 	return true, nil
 }
 
-// countingWriter knows how much went through it.
+// countingWriter counts the bytes written.
 type countingWriter struct {
 	w io.Writer
 	n int64
@@ -101,7 +101,7 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// request is a question in the form that was asked for.
+// request returns a request for output in the format of the settings.
 func (a *app) request(command string, args ...string) control.Request {
 	return control.Request{Command: command, Args: args, Format: a.cfg.Format}
 }

@@ -37,7 +37,8 @@ func (a *app) checkCommand() *cobra.Command {
 	}
 }
 
-// errProblems: check found some, errIndexProblems in the index files.
+// errProblems says that check found problems in the store, errIndexProblems in the index
+// files.
 var (
 	errProblems      = errors.New("the store is inconsistent")
 	errIndexProblems = errors.New("the index files are damaged")

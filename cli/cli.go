@@ -1,7 +1,7 @@
-// Package cli is the command line: it wires the parts of the program together.
-// One file holds each command; errors.go decides on exit statuses.
+// Package cli implements the command line and wires the parts of the program together.
+// Each command has its own file; errors.go maps errors to exit statuses.
 //
-// Results go to standard output; logs, progress and messages to standard error.
+// Results go to standard output; logs, progress and messages go to standard error.
 package cli
 
 import (
@@ -13,22 +13,23 @@ import (
 	"syscall"
 )
 
-// Main runs the program with its arguments, without its name, and returns the
+// Main runs the program with its arguments, without the program name, and returns the
 // exit status.
 //
-// The first SIGINT or SIGTERM ends the context of the command, which finishes
-// and saves what is under way, and then says what is left (see interruptedError).
-// With the second Main returns without waiting: it is for its caller to end the
-// process. All that was acknowledged survives that (a write to the store counts
-// once it is in the log).
+// The first SIGINT or SIGTERM ends the context of the command, which completes and saves
+// the work in progress and then reports what is left (see interruptedError). On the
+// second signal, Main returns without waiting, and its caller ends the process.
+// Acknowledged writes survive that: a write to the store is acknowledged only once it is
+// in the log.
 //
-// Two signals of a kind that come before this program gets to see the first are one:
-// the kernel and the Go runtime keep a bit for each kind, not a number. With every
-// processor busy that may be some ten milliseconds. A command says "interrupt again to
-// stop at once" when it has seen the first; one that comes after that line is not lost.
+// Two signals of one kind count as one if they arrive before this program has seen the
+// first, because the kernel and the Go runtime keep one bit for each kind. With every
+// processor busy, that window may last some ten milliseconds. A command prints "interrupt
+// again to stop at once" when it has seen the first signal; a signal after that line is
+// not lost.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	// Writing to a closed pipe is an error like others then, and no sudden death:
-	// `indexer export | head` closes its data directory in good order.
+	// Without the signal, writing to a closed pipe is an ordinary error, so
+	// `indexer export | head` closes its data directory properly.
 	signal.Ignore(syscall.SIGPIPE)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

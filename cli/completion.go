@@ -34,8 +34,8 @@ var completionScripts = map[string]func(*cobra.Command, io.Writer) error{
 	"zsh":        (*cobra.Command).GenZshCompletion,
 }
 
-// completionCommand replaces Cobra's own, whose errors have neither our words nor our
-// exit statuses.
+// completionCommand replaces Cobra's own command, which has other error messages and exit
+// statuses.
 func completionCommand() *cobra.Command {
 	shells := slices.Sorted(maps.Keys(completionScripts))
 	return &cobra.Command{
@@ -45,7 +45,7 @@ func completionCommand() *cobra.Command {
 		Example:   examples("source <(indexer completion bash)"),
 		ValidArgs: shells,
 		Args:      exactly(1, "the name of a shell: "+strings.Join(shells, ", ")),
-		// A mistake in the settings is no reason to leave a new shell without completion.
+		// A mistake in the settings must not leave a new shell without completion.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			script, ok := completionScripts[args[0]]
@@ -57,7 +57,7 @@ func completionCommand() *cobra.Command {
 	}
 }
 
-// completes reports whether a command is the one that completion scripts call.
+// completes reports whether cmd is the command that completion scripts call.
 func completes(cmd *cobra.Command) bool {
 	return cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd
 }

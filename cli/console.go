@@ -10,15 +10,15 @@ import (
 	"golang.org/x/term"
 )
 
-// console is standard error. While progress is shown there, what is written goes
-// through it, so that the two do not mix.
+// console is standard error. While progress is shown, output passes through the progress
+// display, so that the two do not mix.
 type console struct {
 	w    io.Writer
 	mu   sync.Mutex
 	over io.Writer
 }
 
-// Write writes p, between two redrawings of the progress if there is one.
+// Write writes p, between two updates of the progress display if there is one.
 func (c *console) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -28,7 +28,7 @@ func (c *console) Write(p []byte) (int, error) {
 	return c.w.Write(p)
 }
 
-// through lets what is written go through w; nil ends that.
+// through sends further output through w; nil ends that.
 func (c *console) through(w io.Writer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,8 +45,8 @@ func terminal(w io.Writer) (width int, ok bool) {
 	return width, err == nil
 }
 
-// plain makes text from the web safe for a terminal: what could move the cursor,
-// change colours or turn the direction of writing becomes a space.
+// plain makes text from the web safe for a terminal: characters that could move the
+// cursor, change colours or reverse the direction of text become spaces.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) {
@@ -56,7 +56,7 @@ func plain(s string) string {
 	}, s)
 }
 
-// style marks text on a terminal, and does nothing elsewhere.
+// style formats text on a terminal, and does nothing elsewhere.
 type style struct{ on bool }
 
 func styleFor(w io.Writer) style {

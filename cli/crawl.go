@@ -100,7 +100,7 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 	if len(from.urls) == 0 {
 		err := checkDataDir(a.cfg.Data, false)
 		if errors.Is(err, errNoData) {
-			return noCrawl(a.cfg.Data) // and no directory is made
+			return noCrawl(a.cfg.Data) // without creating the directory
 		}
 		if err != nil {
 			return err
@@ -172,21 +172,21 @@ func (a *app) crawlIn(ctx context.Context, s *session, from foundSeeds, f crawlF
 	return s.runCrawler(ctx, f, from.bare, fetcher, recorder)
 }
 
-// crawlConfig is what is asked for; a crawl that goes on without seeds keeps what
-// it was begun with.
+// crawlConfig returns the configuration of the crawl: the given one, or, if a crawl
+// continues without seeds, the one that it was started with.
 func (s *session) crawlConfig(ctx context.Context, asked frontier.Config, from foundSeeds) (frontier.Config, bool, error) {
 	kept, _, known, err := frontier.ReadConfig(ctx, s.repo.DB())
 	if err != nil || !known || len(from.urls) > 0 {
 		return asked, known, err
 	}
 	if asked.MaxPagesPerHost > 0 {
-		kept.MaxPagesPerHost = asked.MaxPagesPerHost // so that it can be raised
+		kept.MaxPagesPerHost = asked.MaxPagesPerHost // so that the limit can be raised
 	}
 	return kept, true, nil
 }
 
-// prepareArchive makes the directory of --warc, and tries whether files can be made
-// there: before there is a data directory, with a crawl that cannot go on.
+// prepareArchive creates the directory of --warc and checks that it is writable. It runs
+// before the data directory is created, so that a mistake leaves no crawl behind.
 func (f *crawlFlags) prepareArchive(mode fs.FileMode) error {
 	if f.warc == "" {
 		return nil
@@ -207,7 +207,7 @@ func (f *crawlFlags) prepareArchive(mode fs.FileMode) error {
 	return nil
 }
 
-// openArchive is nil without --warc.
+// openArchive returns nil without --warc.
 func (f *crawlFlags) openArchive(o fetch.Options) (*archive.Recorder, error) {
 	if f.warc == "" {
 		return nil, nil
@@ -219,7 +219,7 @@ func (f *crawlFlags) openArchive(o fetch.Options) (*archive.Recorder, error) {
 	return archive.Open(f.warc, agent)
 }
 
-// runCrawler puts crawler, frontier and archive together, and runs them.
+// runCrawler wires crawler, frontier and archive together, and runs them.
 func (s *session) runCrawler(ctx context.Context, f crawlFlags, bare []page.URL, fetcher *fetch.Fetcher, recorder *archive.Recorder) (err error) {
 	var c *crawler.Crawler
 	wake := func(host string) { c.Wake(host) }
@@ -253,9 +253,9 @@ func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options
 	return o
 }
 
-// politeness is what a host is spared. Without a delay there is no pause between two
-// requests, and nothing else changes: a Crawl-delay is kept, and a host, like the hosts
-// at one address, gets one request at a time unless --per-host says more.
+// politeness returns the limits per host. --delay 0 removes the pause between two requests
+// and nothing else: a Crawl-delay still applies, and a host, like all hosts at one address
+// together, gets one request at a time unless --per-host allows more.
 func (f *crawlFlags) politeness() crawler.Politeness {
 	p := crawler.Politeness{MinDelay: f.delay, PerHost: f.perHost}
 	if f.delay == 0 {
@@ -264,7 +264,7 @@ func (f *crawlFlags) politeness() crawler.Politeness {
 	return p
 }
 
-// isFile reports whether an argument names a file that is there.
+// isFile reports whether an argument names an existing file.
 func isFile(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && !info.IsDir()

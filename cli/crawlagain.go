@@ -15,11 +15,12 @@ import (
 	"indexer/repository"
 )
 
-// errNotVisited: none of the URLs that were asked for may be visited.
+// errNotVisited says that none of the requested URLs may be visited.
 var errNotVisited = errors.New("none of the URLs given with --again may be visited")
 
-// takeAgain takes the URLs of --again, and those beside it: `--again URL…` is how it is
-// said. Files, and standard input, are seeds as ever; they are returned.
+// takeAgain collects the URLs of --again and all arguments that are URLs, because people
+// write `--again URL…`. It returns the other arguments, files and standard input, which are
+// seeds as usual.
 func (f *crawlFlags) takeAgain(again, args []string) (rest []string, err error) {
 	if len(again) == 0 {
 		return args, nil
@@ -48,7 +49,7 @@ func urlStrings(urls []page.URL) (list []string) {
 	return list
 }
 
-// askAgain makes URLs due before the crawl goes on, and tells which may not be visited.
+// askAgain makes URLs due before the crawl continues, and reports which may not be visited.
 func (s *session) askAgain(ctx context.Context, urls []page.URL) error {
 	if len(urls) == 0 {
 		return nil
@@ -65,8 +66,8 @@ func (s *session) askAgain(ctx context.Context, urls []page.URL) error {
 	})
 }
 
-// answerAgain makes URLs due in the process that holds the data directory. Its crawler,
-// if it runs one, hears of them by a notification.
+// answerAgain makes URLs due in the process that holds the data directory. If that process
+// runs a crawler, a notification tells it.
 func answerAgain(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
 	var urls []page.URL
 	for _, arg := range req.Args {
@@ -93,7 +94,7 @@ func answerAgain(ctx context.Context, r *repository.Repository, req control.Requ
 	})
 }
 
-// tellAsked tells what became of each URL. It is an error if none is due.
+// tellAsked reports what was decided about each URL. It fails if none is due.
 func tellAsked(list []frontier.Asked, tell func(frontier.Asked) error) error {
 	due := false
 	for _, a := range list {

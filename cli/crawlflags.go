@@ -21,7 +21,7 @@ type crawlFlags struct {
 	proxy              string
 	contact, userAgent string
 	headers            string
-	again              []page.URL // to be visited now
+	again              []page.URL // to visit now
 	delay              time.Duration
 	concurrency        int
 	perHost            int
@@ -32,8 +32,8 @@ type crawlFlags struct {
 	first, least, most time.Duration // intervals of revisits
 }
 
-// crawlFlagKeys are the flags of crawl by the settings they stand for. Other commands
-// have flags of these names that mean something else.
+// crawlFlagKeys maps the flags of crawl to the settings that they set. Flags with the same
+// names have other meanings in other commands.
 var crawlFlagKeys = map[string]string{
 	"scope": "crawl.scope", "depth": "crawl.depth", "include": "crawl.include", "exclude": "crawl.exclude",
 	"contact": "crawl.contact", "user-agent": "crawl.user_agent", "proxy": "crawl.proxy", "allow-private": "crawl.allow_private",
@@ -42,8 +42,8 @@ var crawlFlagKeys = map[string]string{
 	"no-sitemaps": "crawl.no_sitemaps",
 }
 
-// registerCrawl declares the flags of crawl. Their values are checked with the other
-// settings and taken from there.
+// registerCrawl declares the flags of crawl. Their values are checked and read together
+// with the other settings.
 func registerCrawl(cmd *cobra.Command, d config.Crawl) {
 	flags := cmd.Flags()
 	flags.String("scope", d.Scope, "crawl links to the same `page`, host or domain as a seed, or to any")
@@ -66,10 +66,10 @@ func registerCrawl(cmd *cobra.Command, d config.Crawl) {
 	flags.Bool("no-sitemaps", d.NoSitemaps, "do not read sitemaps and feeds")
 }
 
-// crawlSettings adds the flags of crawl and serve that were given.
+// crawlSettings adds the given flags of crawl and serve.
 func crawlSettings(cmd *cobra.Command, given map[string]config.Flag) {
 	if cmd.Name() != "crawl" && cmd.Name() != "serve" || cmd.Parent() == nil || cmd.Parent().HasParent() {
-		return // `bench crawl` is another
+		return // `bench crawl` is a different command
 	}
 	commandSettings(cmd, crawlFlagKeys, given)
 	if cmd.Name() == "serve" {
@@ -77,8 +77,8 @@ func crawlSettings(cmd *cobra.Command, given map[string]config.Flag) {
 	}
 }
 
-// commandSettings adds the flags that were given, of those that stand for settings. The
-// values of a list are lines.
+// commandSettings adds the given flags that set settings. The items of a list become
+// lines.
 func commandSettings(cmd *cobra.Command, keys map[string]string, given map[string]config.Flag) {
 	for name, key := range keys {
 		flag := cmd.Flags().Lookup(name)
@@ -93,7 +93,7 @@ func commandSettings(cmd *cobra.Command, keys map[string]string, given map[strin
 	}
 }
 
-// flagsOf are the settings of a crawl.
+// flagsOf returns the settings of a crawl.
 func flagsOf(c config.Crawl) crawlFlags {
 	return crawlFlags{
 		config: frontier.Config{Scope: c.Scope, MaxDepth: c.Depth, Include: config.Patterns(c.Include), Exclude: config.Patterns(c.Exclude), MaxPagesPerHost: c.MaxPagesPerHost},
@@ -103,7 +103,7 @@ func flagsOf(c config.Crawl) crawlFlags {
 	}
 }
 
-// check refuses what cannot be meant together, before anything is opened.
+// check rejects contradictory settings before anything is opened.
 func (f *crawlFlags) check() error {
 	if err := f.config.Validate(); err != nil {
 		return &usageError{reason: err.Error(), help: "indexer crawl"}

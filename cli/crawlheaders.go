@@ -11,9 +11,8 @@ import (
 	"indexer/web"
 )
 
-// secretHeaders are the header fields that only some sites are sent, by site as
-// page.URL.Site writes it. Files are read here, once, so a secret stands in memory and
-// in requests to its site, and nowhere else.
+// secretHeaders returns the header fields for single sites, keyed by page.URL.Site. Files
+// are read here, once, so a secret is only in memory and in requests to its site.
 func secretHeaders(lines string) (map[string]http.Header, error) {
 	bySite := make(map[string]http.Header)
 	for _, h := range config.Headers(lines) {
@@ -35,8 +34,8 @@ func secretHeaders(lines string) (map[string]http.Header, error) {
 	return bySite, nil
 }
 
-// withSecret puts the first line of a file in the place of the word @PATH, which is
-// the last of the value; "@@" stands for "@".
+// withSecret replaces @PATH, if it is the last word of a value, by the first line of the
+// file PATH. "@@" stands for "@".
 func withSecret(value string) (string, error) {
 	at := strings.LastIndexByte(value, ' ') + 1
 	word := value[at:]

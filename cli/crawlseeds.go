@@ -14,12 +14,11 @@ import (
 // foundSeeds are the seeds of a command line.
 type foundSeeds struct {
 	urls []page.URL
-	bare []page.URL // of them, those that were given without a scheme
+	bare []page.URL // the URLs that were given without a scheme
 }
 
-// findSeeds reads all arguments: files, URLs and host names, - for standard input.
-// Lines that are no seeds are told, and the others count; it is an error if there
-// are none.
+// findSeeds reads all arguments: files, URLs, host names, and - for standard input. It
+// reports lines that are not seeds and uses the rest. It fails if there are no seeds.
 func (a *app) findSeeds(args []string) (foundSeeds, error) {
 	var found foundSeeds
 	for _, arg := range args {
@@ -73,11 +72,11 @@ func parseSeeds(name string, r io.Reader) (seeds.Seeds, error) {
 	return list, nil
 }
 
-// badSeeds are lines of a seeds file that are no seeds. Each begins with file and line.
+// badSeeds lists the lines of a file that are not seeds, each with file and line number.
 type badSeeds struct{ inputError }
 
-// maxBadSeeds is how many are told one by one: of a file that is something else, more
-// would only push the first ones off the screen.
+// maxBadSeeds is how many bad lines are listed. If the file is not a list of seeds at all,
+// more lines would only push the first ones off the screen.
 const maxBadSeeds = 20
 
 func (e *badSeeds) Error() string {

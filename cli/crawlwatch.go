@@ -19,13 +19,13 @@ import (
 	"indexer/repository"
 )
 
-// crawlSummary says what a crawl did; it is the JSON of `crawl --format json`.
+// crawlSummary is the result of a crawl: the JSON of `crawl --format json`.
 type crawlSummary struct {
 	crawler.Status
-	// OutOfScope counts URLs that were found and not taken, by rule; each finding of
-	// one counts.
+	// OutOfScope counts the links to URLs out of scope, by rule. A URL counts each time it
+	// is found.
 	OutOfScope map[string]int64 `json:"out_of_scope,omitempty"`
-	// Again is what came of the URLs of --again.
+	// Again is the result for each URL of --again.
 	Again     []frontier.Came `json:"again,omitempty"`
 	Documents int             `json:"documents"`
 	Backlog   int             `json:"backlog"` // rows left for observers
@@ -33,9 +33,8 @@ type crawlSummary struct {
 	Data      string          `json:"data"`
 }
 
-// watchCrawl runs a crawler, shows how it is doing, and tells at the end what it
-// did. What was under way when it was interrupted is completed; the observers'
-// work goes on with the next command.
+// watchCrawl runs a crawler, shows its progress, and prints the result. After an interrupt,
+// requests in progress are completed; the observers continue with the next command.
 func (s *session) watchCrawl(ctx context.Context, c *crawler.Crawler) error {
 	width, tty := terminal(s.app.stderr.w)
 	line := func(time.Duration) string { return crawlLine(c.Status(1), s.repo.Live(), time.Now()) }
@@ -62,8 +61,8 @@ func (s *session) watchCrawl(ctx context.Context, c *crawler.Crawler) error {
 	return s.printCrawl(c, time.Since(begun), left)
 }
 
-// leftOfCrawl is what an interrupted crawl has to do still. Why it ended matters: one that
-// had reached a limit, or had nothing due, only waited for observers.
+// leftOfCrawl returns what an interrupted crawl has left to do. A crawl that had reached a
+// limit, or had nothing due, was only waiting for observers.
 func (s *session) leftOfCrawl(ctx context.Context, ended string) (left, error) {
 	var left left
 	if ended == crawler.EndedByContext {
@@ -78,7 +77,7 @@ func (s *session) leftOfCrawl(ctx context.Context, ended string) (left, error) {
 	return left, nil
 }
 
-// crawlLine tells on one line how a crawl is doing and, where it is slow, why.
+// crawlLine shows the progress of a crawl on one line, and why it is slow, if so.
 func crawlLine(st crawler.Status, live *repository.Stats, now time.Time) string {
 	backlog := 0
 	for _, n := range live.Backlog {
@@ -138,15 +137,15 @@ func (s *session) printCrawl(c *crawler.Crawler, took time.Duration, left left) 
 		_, err = io.WriteString(s.app.stdout, sum.text())
 	}
 	if len(left) > 0 {
-		return errors.Join(err, left.err()) // whether something can be fetched is not known yet
+		return errors.Join(err, left.err()) // interrupted: an empty result does not mean that nothing can be fetched
 	}
 	return errors.Join(err, sum.nothingFetched())
 }
 
-// errNothingFetched: every attempt of a crawl failed.
+// errNothingFetched says that every request of a crawl failed.
 var errNothingFetched = errors.New("nothing could be fetched")
 
-// nothingFetched is an error for a crawl that tried and got no response at all.
+// nothingFetched returns an error if the crawl made requests and got no response.
 func (s *crawlSummary) nothingFetched() error {
 	if len(s.Statuses) > 0 || len(s.Failures) == 0 {
 		return nil
@@ -161,7 +160,7 @@ func (s *crawlSummary) nothingFetched() error {
 	return fmt.Errorf("%w: %s; see `indexer stats --hosts`", errNothingFetched, strings.Join(why, ", "))
 }
 
-// unreached names hosts that did not answer, each with the reason.
+// unreached lists the hosts that did not answer, with reasons.
 func (s *crawlSummary) unreached() (list []string) {
 	for _, u := range s.Unreached {
 		list = append(list, fmt.Sprintf("%s (%s; %s)", u.Host, u.Why, count(u.Attempts, "attempt")))

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// checkDataDir looks whether a directory is one of ours before anything is
-// written to it: with a mistyped --data nothing must appear among somebody's
-// files. What is inside store and index, their packages check.
+// checkDataDir checks whether a directory is a data directory before anything is written
+// to it, so that a mistyped --data does not put our files among someone's documents.
+// Packages store and index check the contents of their own directories.
 func checkDataDir(dir string, create bool) error {
 	entries, err := os.ReadDir(dir)
 	switch {
