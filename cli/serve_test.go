@@ -258,7 +258,7 @@ func TestServeRefuses(t *testing.T) {
 		{[]string{"--listen", "0.0.0.0:0"}, "--allow-remote"},
 		{[]string{"--listen", "0.0.0.0:0", "--allow-remote"}, "--token-file"},
 		{[]string{"--listen", "nowhere"}, "HOST:PORT"},
-		{[]string{"--user", "a"}, "go together"},
+		{[]string{"--user", "a"}, "must be given together"},
 		{[]string{"--user", "a", "--password-file", secret}, "at least 8"},
 		{[]string{"--token-file", secret}, "at least 16"},
 		{[]string{"--token-file", secret, "--user", "a"}, "excludes"},
