@@ -88,6 +88,7 @@ func TestOwnerIsKept(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(path, nil, 0o640))
+	must(t, os.Chmod(path, 0o640)) // commands run by earlier tests have set the umask
 	must(t, os.Chown(path, 12345, 54321))
 	must(t, writeFile(t.Context(), path, says("content")))
 	info, err := os.Stat(path)
