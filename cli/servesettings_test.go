@@ -71,7 +71,7 @@ func TestServeSettingsRefused(t *testing.T) {
 	for want, text := range map[string]string{
 		"serve.listen: \"7070\" is not allowed": "serve:\n  listen: \"7070\"\n",
 		"serve.token_file) excludes":            "serve:\n  user: a\n  password_file: b\n  token_file: c\n",
-		"must be given together":                           "serve:\n  user: a\n",
+		"must be given together":                "serve:\n  user: a\n",
 		"--allow-remote":                        "serve:\n  listen: 0.0.0.0:0\n",
 		"--token-file":                          "serve:\n  listen: 0.0.0.0:0\n  allow_remote: true\n",
 		"serve.request_time: \"1ms\" is not allowed; want a time like": "serve:\n  request_time: 1ms\n",
