@@ -12,7 +12,7 @@ import (
 	"indexer/page"
 )
 
-// capture is the JSON part of a line. Numbers are strings, as pywb has them.
+// capture is the JSON part of a line. Numbers are strings, as in pywb.
 type capture struct {
 	URL    page.URL `json:"url"`
 	MIME   string   `json:"mime,omitempty"`
@@ -20,16 +20,16 @@ type capture struct {
 	Digest string   `json:"digest"`
 }
 
-// CDXJLine is the line of a capture in a CDXJ index, without its end: the URL as a
-// SURT key, the time to the second, and a JSON object. There is no filename and no
-// offset: the capture lies in no WARC file.
+// CDXJLine returns the line of a capture in a CDXJ index, without the newline: the URL
+// as a SURT key, the time to the second, and a JSON object. It has no filename and no
+// offset, because the capture is not in a WARC file.
 //
-// Lines stand in the order of their bytes. The key comes first, so that a site lies
-// together, and look-ups are binary searches.
+// Lines are sorted by their bytes. The key comes first, which keeps the lines of a site
+// together and allows binary search.
 func CDXJLine(c *Capture) ([]byte, error) {
 	at := c.Time.UTC()
 	if at.Year() < 0 || at.Year() > 9999 {
-		return nil, fmt.Errorf("cdxj: %s was fetched in the year %d, which has not four digits", c.URL, at.Year())
+		return nil, fmt.Errorf("cdxj: %s was fetched in the year %d, which does not have four digits", c.URL, at.Year())
 	}
 	var line bytes.Buffer
 	fmt.Fprintf(&line, "%s %s ", page.SURT(c.URL), at.Format("20060102150405"))
@@ -39,7 +39,7 @@ func CDXJLine(c *Capture) ([]byte, error) {
 	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), err
 }
 
-// WriteCDXJ writes the lines that a Sorter holds.
+// WriteCDXJ writes the lines in a Sorter.
 func WriteCDXJ(w io.Writer, lines *Sorter) (n int, err error) {
 	out := bufio.NewWriterSize(w, buffered)
 	err = lines.Sorted(func(line []byte) error {

@@ -22,13 +22,14 @@ import (
 //
 //	a Header, a PostingsList per term, a DocRecord per document.
 //
-// Documents are numbered from 0 as they come. Terms ascend by their bytes, documents
-// in a list ascend and are stored as the difference to the one before.
+// Documents are numbered from 0 in the order in which they are added. Terms ascend by
+// their bytes. The documents of a list ascend, each stored as the difference to the one
+// before it.
 //
-// The header counts what follows, so nothing is written before all documents have
-// been seen. Until then postings lie in a Sorter and records in a file; memory holds
-// the terms of one document, and of one list at a time its encoded form, which is
-// some three bytes for each document that has the term.
+// The header counts the messages that follow, so nothing is written before all documents
+// have been added. Until then a Sorter holds the postings and a file the records. Memory
+// holds the terms of one document and the encoded form of one list, which takes some
+// three bytes per document.
 type CIFF struct {
 	description string
 	postings    *Sorter // term, zero byte, document, frequency
@@ -38,9 +39,9 @@ type CIFF struct {
 	terms       int64
 }
 
-// NewCIFF makes a collector; what does not fit into so much memory (0: as Sorter) lies
-// in dir. The description says to people where the index comes from. The caller
-// closes it.
+// NewCIFF returns a collector that uses up to so much memory (0: the default of Sorter)
+// and temporary files in dir. The description tells people where the index comes from.
+// The caller closes the collector.
 func NewCIFF(dir string, limit int, description string) (_ *CIFF, err error) {
 	c := &CIFF{description: description, postings: NewSorter(dir, limit)}
 	if c.records, err = newScratch(dir); err != nil {
@@ -52,17 +53,16 @@ func NewCIFF(dir string, limit int, description string) (_ *CIFF, err error) {
 	return c, nil
 }
 
-// Add takes a document: the name by which others know it, and how often it has each
-// term.
+// Add adds a document: its external name, and how often it has each term.
 func (c *CIFF) Add(name string, terms map[string]int) error {
 	if c.docs == math.MaxInt32 {
-		return fmt.Errorf("ciff: more than %d documents, which is all that the format can number", math.MaxInt32)
+		return fmt.Errorf("ciff: more than %d documents, the maximum of the format", math.MaxInt32)
 	}
 	length := 0
 	var b []byte
 	for _, term := range slices.Sorted(maps.Keys(terms)) {
 		if strings.ContainsRune(term, 0) {
-			return fmt.Errorf("ciff: %s: a term with a zero byte: %q", name, term)
+			return fmt.Errorf("ciff: %s: the term %q has a zero byte", name, term)
 		}
 		b = append(append(b[:0], term...), 0)
 		b = binary.BigEndian.AppendUint32(b, uint32(c.docs))
@@ -120,7 +120,7 @@ func (c *CIFF) header(lists int) []byte {
 	return appendString(b, 8, c.description)
 }
 
-// list is the postings list of a term, as it grows.
+// list is a postings list under construction.
 type list struct {
 	term     []byte
 	df, cf   uint64
@@ -130,14 +130,14 @@ type list struct {
 }
 
 func (l *list) add(doc, tf uint32) {
-	l.posting = appendInt(l.posting[:0], 1, uint64(doc-l.last)) // of the first, last is 0
+	l.posting = appendInt(l.posting[:0], 1, uint64(doc-l.last)) // last is 0 before the first
 	l.posting = appendInt(l.posting, 2, uint64(tf))
 	l.postings = protowire.AppendTag(l.postings, 4, protowire.BytesType)
 	l.postings = protowire.AppendBytes(l.postings, l.posting)
 	l.df, l.cf, l.last = l.df+1, l.cf+uint64(tf), doc
 }
 
-// writeLists merges the postings to lists and returns how many there are.
+// writeLists merges the postings into lists and returns the number of lists.
 func (c *CIFF) writeLists() (n int, err error) {
 	var l list
 	write := func() error {
@@ -170,18 +170,18 @@ func (c *CIFF) writeLists() (n int, err error) {
 	return n, write()
 }
 
-// Close gives memory and files back.
+// Close releases memory and files.
 func (c *CIFF) Close() error {
 	return errors.Join(c.postings.Close(), c.records.close(), c.lists.close())
 }
 
-// delimited writes a message with its length before it.
+// delimited writes the length of a message and the message.
 func (c *CIFF) delimited(w io.Writer, message []byte) error {
 	_, err := w.Write(protowire.AppendBytes(nil, message))
 	return err
 }
 
-// appendInt appends a field, but for 0, which is what a field has that is not there.
+// appendInt appends a field unless it is 0, the default of an absent field.
 func appendInt(b []byte, field protowire.Number, v uint64) []byte {
 	if v == 0 {
 		return b

@@ -9,9 +9,9 @@ import (
 	"indexer/page"
 )
 
-// LongDocument is a document whose lists may be longer than memory: Members and Inlinks
-// of Document are not set, they are visited. A visit can be made again, and is the same
-// then; an error of fn ends it and is returned.
+// LongDocument is a document whose lists may not fit into memory. Members and Inlinks of
+// Document are not set; EachMember and EachInlink visit them. Visits can be repeated with
+// the same result. An error of fn ends a visit and is returned.
 type LongDocument struct {
 	Document
 	MembersTotal, InlinksTotal int
@@ -19,19 +19,19 @@ type LongDocument struct {
 	EachInlink                 func(fn func(*Link) error) error    // by source, target, anchor
 }
 
-// documentLines writes documents as JSON, one a line: as json.Encoder writes a Document,
+// documentLines writes documents as JSON, one per line, in the form of json.Encoder but
 // piece by piece.
 type documentLines struct {
 	out      *bufio.Writer
 	object   *longjson.Writer
-	timeless bool // write neither rank nor time
+	timeless bool // omit rank and time
 }
 
-// NewJSONLDocuments writes a document a line, in UTF-8, with < and > as they are.
+// NewJSONLDocuments writes one document per line, in UTF-8, without escaping < and >.
 func NewJSONLDocuments(w io.Writer) Sink[LongDocument] { return newDocumentLines(w, false) }
 
-// NewDigestLines writes what digests of documents are made of: the same lines with
-// neither rank nor time.
+// NewDigestLines writes the lines over which digests of documents are computed: those of
+// NewJSONLDocuments without rank and time.
 func NewDigestLines(w io.Writer) Sink[LongDocument] { return newDocumentLines(w, true) }
 
 func newDocumentLines(w io.Writer, timeless bool) *documentLines {
@@ -39,8 +39,8 @@ func newDocumentLines(w io.Writer, timeless bool) *documentLines {
 	return &documentLines{out: out, object: longjson.New(out), timeless: timeless}
 }
 
-// documentHead is what stands before the members, and documentMiddle what is between
-// them and the inlinks: the fields of Document, in its order.
+// documentHead holds the fields before the members, and documentMiddle those between the
+// members and the inlinks, in the order of Document.
 type documentHead struct {
 	URL      page.URL `json:"url"`
 	Title    string   `json:"title"`

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The formats, by the names that people give.
+// The names of the formats.
 const (
 	FormatJSONL   = "jsonl"
 	FormatParquet = "parquet"
@@ -23,7 +23,7 @@ const (
 	Captures  = "captures"
 )
 
-// formats are the tables of each format, the usual one first, and how its files end.
+// formats lists the tables of each format, the default first, and its file extension.
 var formats = []struct {
 	name   string
 	tables []string
@@ -37,14 +37,14 @@ var formats = []struct {
 	{FormatCIFF, []string{Documents}, ".ciff", true},
 }
 
-// Choice is a format with one of its tables.
+// Choice is a format and one of its tables.
 type Choice struct {
 	Format string `json:"format"`
 	Table  string `json:"table"`
 }
 
-// Choose checks a format and a table; "" is the usual one. The error says what there
-// is.
+// Choose checks a format and a table; "" selects the default. The error lists what is
+// available.
 func Choose(format, table string) (Choice, error) {
 	var names []string
 	for _, f := range formats {
@@ -56,14 +56,14 @@ func Choose(format, table string) (Choice, error) {
 			table = f.tables[0]
 		}
 		if !slices.Contains(f.tables, table) {
-			return Choice{}, fmt.Errorf("%s has no table %q; there is %s", format, table, strings.Join(f.tables, ", "))
+			return Choice{}, fmt.Errorf("%s has no table %q: choose %s", format, table, strings.Join(f.tables, ", "))
 		}
 		return Choice{format, table}, nil
 	}
-	return Choice{}, fmt.Errorf("export has no format %q; there is %s", format, strings.Join(names, ", "))
+	return Choice{}, fmt.Errorf("unknown format %q: choose %s", format, strings.Join(names, ", "))
 }
 
-// FileName is what the file is called where only a directory was named.
+// FileName is the default name of the file in a directory.
 func (c Choice) FileName() string {
 	for _, f := range formats {
 		if f.name == c.Format {
@@ -73,7 +73,7 @@ func (c Choice) FileName() string {
 	return c.Table
 }
 
-// IsBinary reports whether the format is nothing to look at.
+// IsBinary reports whether the format is binary, so that it should not go to a terminal.
 func (c Choice) IsBinary() bool {
 	for _, f := range formats {
 		if f.name == c.Format {

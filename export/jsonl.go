@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// buffered is how much a writer collects before it writes, in bytes.
+// buffered is the size of a writer's buffer, in bytes.
 const buffered = 1 << 16
 
 type jsonl[T any] struct {
@@ -14,7 +14,7 @@ type jsonl[T any] struct {
 	enc *json.Encoder
 }
 
-// NewJSONL writes a JSON object a line, in UTF-8, with < and > as they are.
+// NewJSONL writes one JSON object per line, in UTF-8, without escaping < and >.
 func NewJSONL[T any](w io.Writer) Sink[T] {
 	out := bufio.NewWriterSize(w, buffered)
 	enc := json.NewEncoder(out)

@@ -7,8 +7,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// A row group is complete at so many rows, or when its records have so many bytes
-// before compression: it is what is in memory at a time.
+// The limits of a row group in rows and in bytes before compression. Memory holds one row
+// group at a time.
 const (
 	rowsInGroup  = 1 << 17
 	bytesInGroup = 64 << 20

@@ -7,15 +7,14 @@ import (
 	"indexer/page"
 )
 
-// listBytes is how much of a list of a document is in Parquet, in bytes of its strings
-// and some more for each entry; totals beside it say how many entries there are. A page
-// of a column ends where a row ends, so all of a list is one page, which whoever writes
-// and whoever reads has in memory whole, several times: a popular page with a million
-// inlinks would take half a gigabyte. As rows of the table of links, there are all of
-// them.
+// listBytes bounds a list of a document in Parquet, in bytes of its strings plus
+// entryBytes per entry. Separate columns hold the full counts. A row never spans two
+// pages of a column, so a list is on one page, which writers and readers hold in memory
+// several times: a popular page with a million inlinks would take half a gigabyte. The
+// table of links has them all as rows.
 const listBytes = 8 << 20
 
-// entryBytes is what an entry of a list takes beside its strings.
+// entryBytes is the size of a list entry without its strings.
 const entryBytes = 24
 
 // parquetDocument is the row of a document.
@@ -27,10 +26,10 @@ type parquetDocument struct {
 
 type parquetDocuments struct {
 	rows *parquetSink[parquetDocument]
-	most int // listBytes, but in tests
+	most int // listBytes, except in tests
 }
 
-// NewParquetDocuments writes documents as Parquet: of longer lists the first 8 MiB.
+// NewParquetDocuments writes documents as Parquet, with at most the first 8 MiB of each list.
 func NewParquetDocuments(w io.Writer) Sink[LongDocument] {
 	return &parquetDocuments{newParquet(w, documentSize), listBytes}
 }
@@ -46,8 +45,8 @@ func documentSize(d *parquetDocument) int {
 	return n
 }
 
-// errEnough ends a visit.
-var errEnough = errors.New("enough of a list")
+// errEnough ends a visit when the list is full.
+var errEnough = errors.New("the list is full")
 
 func (p *parquetDocuments) Write(doc *LongDocument) error {
 	row := parquetDocument{doc.Document, int64(doc.MembersTotal), int64(doc.InlinksTotal)}

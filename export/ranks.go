@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ranksHeader is the head of Common Crawl's ranks files.
+// ranksHeader is the first line of Common Crawl's ranks files.
 const ranksHeader = "#harmonicc_pos\t#harmonicc_val\t#pr_pos\t#pr_val\t#host_rev\n"
 
 type ranks struct {
@@ -17,10 +17,10 @@ type ranks struct {
 	pos int
 }
 
-// NewRanks writes hosts as a table with tabs, in the layout of the host-level ranks
+// NewRanks writes hosts as tab-separated values, in the layout of the host-level ranks
 // files that Common Crawl publishes with its web graphs: place and value by harmonic
-// centrality, place and value by rank, host reversed. It takes the hosts with the greatest
-// centrality first.
+// centrality, place and value by rank, reversed host. It takes hosts in descending order
+// of centrality.
 func NewRanks(w io.Writer) (Sink[HostRank], error) {
 	r := &ranks{out: bufio.NewWriterSize(w, buffered)}
 	_, err := r.out.WriteString(ranksHeader)
@@ -37,8 +37,8 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func (r *ranks) Close() error { return r.out.Flush() }
 
-// ReverseHost is a host as ranks files have it: labels reversed, without a leading
-// www. An address stays as it is.
+// ReverseHost returns a host in the form of ranks files: labels reversed, without a leading
+// www. IP addresses stay unchanged.
 func ReverseHost(host string) string {
 	if isAddress(host) {
 		return host
@@ -51,8 +51,8 @@ func ReverseHost(host string) string {
 	return strings.Join(labels, ".")
 }
 
-// isAddress: of all hosts of normalised URLs only addresses have a colon, or end in a
-// label that is a number (WHATWG URL, "ends in a number").
+// isAddress reports whether a host is an IP address. In normalised URLs, only addresses have
+// a colon or a numeric last label (WHATWG URL, "ends in a number").
 func isAddress(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	return strings.Contains(host, ":") || last != "" && strings.Trim(last, "0123456789") == ""

@@ -6,8 +6,8 @@ import (
 	"indexer/page"
 )
 
-// Document is an index document: a cluster of pages with the same content, under its
-// canonical URL.
+// Document is an index document: a cluster of pages with the same content, identified by
+// its canonical URL.
 type Document struct {
 	URL        page.URL   `json:"url" parquet:"url"`
 	Title      string     `json:"title" parquet:"title"`
@@ -20,7 +20,7 @@ type Document struct {
 	Inlinks    []Link     `json:"inlinks" parquet:"inlinks,list"`                         // by source, target, anchor
 }
 
-// Link is a counting link: from a page to a URL, with its anchor text.
+// Link is a counting link from a page to a URL, with its anchor text.
 type Link struct {
 	Source page.URL `json:"source" parquet:"source"`
 	Target page.URL `json:"target" parquet:"target"`
@@ -33,19 +33,19 @@ type Capture struct {
 	Time   time.Time
 	Status int
 	MIME   string   // without parameters; "" if unknown
-	Sum    [32]byte // SHA-256 of the body, content codings undone
+	Sum    [32]byte // SHA-256 of the body after content decoding
 }
 
-// HostRank is how a host stands among all hosts.
+// HostRank is the rank of a host among all hosts.
 type HostRank struct {
 	Host     string  // reversed: com.example.www
 	Harmonic float64 // centrality: the sum of 1/distance over the hosts that reach it
 	Place    int     // by rank, from 1
-	Rank     float64 // what its pages have of all rank
+	Rank     float64 // share of its pages in the sum of all ranks
 }
 
-// Sink takes the records of one export. Close completes the format; a sink that is
-// not closed leaves what no reader takes for complete, where the format can say so.
+// Sink takes the records of one export. Close completes the output. If the format can
+// show it, readers recognise output without Close as incomplete.
 type Sink[T any] interface {
 	Write(record *T) error
 	Close() error

@@ -9,9 +9,8 @@ import (
 	"os"
 )
 
-// scratch is a file for what does not fit into memory. It loses its name as soon as
-// it is there, where the system can do that: nothing is left of it when the process
-// is gone, however it goes.
+// scratch is a temporary file. Where the system allows it, its name is removed at once, so
+// that nothing remains however the process ends.
 type scratch struct {
 	file *os.File
 	out  *bufio.Writer
@@ -21,9 +20,9 @@ type scratch struct {
 func newScratch(dir string) (*scratch, error) {
 	f, err := os.CreateTemp(dir, ".export-*")
 	if err != nil {
-		return nil, fmt.Errorf("export: a file for what does not fit into memory: %w", err)
+		return nil, fmt.Errorf("export: create a temporary file: %w", err)
 	}
-	_ = os.Remove(f.Name()) // where open files keep their names, close removes it
+	_ = os.Remove(f.Name()) // fails on systems where open files keep their names; then close removes it
 	return &scratch{file: f, out: bufio.NewWriterSize(f, buffered)}, nil
 }
 
@@ -33,7 +32,7 @@ func (s *scratch) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// section reads from one place to another; what is there must have been flushed.
+// section reads the bytes between two offsets, which must have been flushed.
 func (s *scratch) section(from, to int64) io.Reader {
 	return io.NewSectionReader(s.file, from, to-from)
 }

@@ -12,12 +12,12 @@ import (
 	"slices"
 )
 
-// Sorter sorts records by their bytes, however many there are. So much of them as
-// fits is kept in memory; when that is full it is sorted and written to a file, as a
-// run, and at the end the runs are merged.
+// Sorter sorts any number of records by their bytes. It collects records in memory; when
+// the limit is reached, it sorts them and writes them to a file as a run. At the end it
+// merges the runs.
 //
-// Memory is the limit, and while runs are merged 16 KiB for each. A record may be
-// larger than the limit: it is a run of its own.
+// It uses memory up to the limit, plus 16 KiB per run while merging. A record that is
+// larger than the limit becomes a run of its own.
 type Sorter struct {
 	dir   string
 	limit int
@@ -25,22 +25,22 @@ type Sorter struct {
 	buf     []byte
 	records []span
 	file    *scratch
-	runs    []int64 // where each ends
+	runs    []int64 // end offsets
 }
 
 // span is a record in the buffer.
 type span struct{ from, to int }
 
-// spanSize is what a record takes beside its bytes.
+// spanSize is the overhead of a record in memory.
 const spanSize = 16
 
-// NewSorter makes a sorter that keeps up to limit bytes in memory; 0 means 32 MiB.
-// What is more lies in dir. The caller closes it.
+// NewSorter returns a sorter that keeps up to limit bytes in memory (0: 32 MiB) and the
+// rest in a file in dir. The caller closes the sorter.
 func NewSorter(dir string, limit int) *Sorter {
 	return &Sorter{dir: dir, limit: cmp.Or(limit, 32<<20)}
 }
 
-// Add takes a record, and copies it.
+// Add adds a copy of a record.
 func (s *Sorter) Add(record []byte) error {
 	if len(s.records) > 0 && len(s.buf)+len(record)+spanSize*(len(s.records)+1) > s.limit {
 		if err := s.spill(); err != nil {
@@ -57,7 +57,7 @@ func (s *Sorter) sort() {
 	slices.SortFunc(s.records, func(a, b span) int { return bytes.Compare(s.buf[a.from:a.to], s.buf[b.from:b.to]) })
 }
 
-// spill writes the buffer as a run: each record with its length before it.
+// spill writes the buffer as a run: each record after its length.
 func (s *Sorter) spill() (err error) {
 	if s.file == nil {
 		if s.file, err = newScratch(s.dir); err != nil {
@@ -70,7 +70,7 @@ func (s *Sorter) spill() (err error) {
 		n := binary.PutUvarint(length[:], uint64(r.to-r.from))
 		for _, b := range [][]byte{length[:n], s.buf[r.from:r.to]} {
 			if _, err := s.file.Write(b); err != nil {
-				return fmt.Errorf("export: sort outside of memory: %w", err)
+				return fmt.Errorf("export: write sorted records to a temporary file: %w", err)
 			}
 		}
 	}
@@ -79,8 +79,8 @@ func (s *Sorter) spill() (err error) {
 	return nil
 }
 
-// Sorted calls fn for each record, in order, equal ones one after the other. The
-// record is valid during the call. It may be called again, for the same records.
+// Sorted calls fn for each record in order, including equal ones. The record is valid
+// during the call. Sorted may be called again, with the same result.
 func (s *Sorter) Sorted(fn func(record []byte) error) error {
 	if len(s.runs) == 0 {
 		s.sort()
@@ -97,41 +97,41 @@ func (s *Sorter) Sorted(fn func(record []byte) error) error {
 		}
 	}
 	if err := s.file.flush(); err != nil {
-		return fmt.Errorf("export: sort outside of memory: %w", err)
+		return fmt.Errorf("export: write sorted records to a temporary file: %w", err)
 	}
 	return s.merge(fn)
 }
 
 func (s *Sorter) merge(fn func([]byte) error) error {
-	var heads heads
+	var runs mergeHeap
 	from := int64(0)
 	for _, to := range s.runs {
-		h := &head{in: bufio.NewReaderSize(s.file.section(from, to), 16<<10)}
+		h := &runReader{in: bufio.NewReaderSize(s.file.section(from, to), 16<<10)}
 		if err := h.next(); err != nil {
 			return err
 		}
-		heads = append(heads, h)
+		runs = append(runs, h)
 		from = to
 	}
-	heap.Init(&heads)
-	for len(heads) > 0 {
-		h := heads[0]
+	heap.Init(&runs)
+	for len(runs) > 0 {
+		h := runs[0]
 		if err := fn(h.record[:len(h.record):len(h.record)]); err != nil {
 			return err
 		}
 		switch err := h.next(); {
 		case errors.Is(err, io.EOF):
-			heap.Pop(&heads)
+			heap.Pop(&runs)
 		case err != nil:
 			return err
 		default:
-			heap.Fix(&heads, 0)
+			heap.Fix(&runs, 0)
 		}
 	}
 	return nil
 }
 
-// Reset forgets all records, for others; it keeps the memory.
+// Reset removes all records and keeps the memory for new ones.
 func (s *Sorter) Reset() error {
 	s.buf, s.records, s.runs = s.buf[:0], s.records[:0], nil
 	err := s.file.close()
@@ -139,20 +139,20 @@ func (s *Sorter) Reset() error {
 	return err
 }
 
-// Close gives memory and file back.
+// Close releases the memory and the file.
 func (s *Sorter) Close() error {
 	s.buf, s.records, s.runs = nil, nil, nil
 	return s.file.close()
 }
 
-// head is the next record of a run.
-type head struct {
+// runReader reads the records of a run.
+type runReader struct {
 	in     *bufio.Reader
 	record []byte
 }
 
-// next reads it; io.EOF is the end of the run.
-func (h *head) next() error {
+// next reads the next record; it returns io.EOF at the end of the run.
+func (h *runReader) next() error {
 	n, err := binary.ReadUvarint(h.in)
 	if errors.Is(err, io.EOF) {
 		return io.EOF
@@ -162,12 +162,12 @@ func (h *head) next() error {
 		_, err = io.ReadFull(h.in, h.record)
 	}
 	if err != nil {
-		return fmt.Errorf("export: read back what was sorted: %w", noEOF(err))
+		return fmt.Errorf("export: read sorted records back: %w", noEOF(err))
 	}
 	return nil
 }
 
-// noEOF: a run ends between records, not in one.
+// noEOF turns io.EOF into io.ErrUnexpectedEOF: a run must not end within a record.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -175,14 +175,14 @@ func noEOF(err error) error {
 	return err
 }
 
-// heads are runs by their next records.
-type heads []*head
+// mergeHeap is a heap of runs by their next records.
+type mergeHeap []*runReader
 
-func (h heads) Len() int           { return len(h) }
-func (h heads) Less(i, j int) bool { return bytes.Compare(h[i].record, h[j].record) < 0 }
-func (h heads) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *heads) Push(x any)        { *h = append(*h, x.(*head)) }
-func (h *heads) Pop() any {
+func (h mergeHeap) Len() int           { return len(h) }
+func (h mergeHeap) Less(i, j int) bool { return bytes.Compare(h[i].record, h[j].record) < 0 }
+func (h mergeHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *mergeHeap) Push(x any)        { *h = append(*h, x.(*runReader)) }
+func (h *mergeHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
 	return last

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Clock says when a timestamp was handed out.
+// Clock knows when timestamps were handed out.
 //
-// A sample (t, ts) says that ts was the greatest timestamp so far at t. So whatever is
-// above one sample and at or below the next was handed out between the two. While
-// nothing happens no samples are taken; the last moment at which nothing had happened
-// yet is put down with the first sample after it, or the page that ends an idle night
-// could have been loaded at any time of it.
+// A sample (t, ts) says that ts was the highest timestamp at time t. So a timestamp above
+// one sample and at or below the next was handed out between the two. While no timestamps
+// are handed out, no samples are taken. The first sample after a pause is preceded by one
+// for the last moment of the pause; otherwise a page loaded at the end of an idle night
+// could have been loaded at any time in it.
 //
-// Samples ascend in both. A wall clock that was set back gives none until it has
-// caught up. Half of the samples are thinned out when there are maxSamples: the older
-// a moment, the less exactly it is known.
+// Samples ascend in both values. After the wall clock was set back, there are no samples
+// until it has caught up. When there are maxSamples, every second sample of the older half
+// is dropped: the older a moment, the less precisely it is known.
 type Clock struct {
 	mu      sync.Mutex
 	samples []clockSample
-	idle    int64 // the newest moment at which nothing had happened since the last sample; 0: none
+	idle    int64 // the latest time without new timestamps since the last sample; 0: none
 	file    *clockFile
 }
 
@@ -31,12 +31,12 @@ type clockSample struct {
 	ts   uint64
 }
 
-// maxSamples is a megabyte in memory, and at least an hour of work without pause; with
-// the older half thinned out again and again some days.
+// maxSamples is a megabyte of memory, and at least an hour of work without pause, or some
+// days with the older half thinned out repeatedly.
 const maxSamples = 64 << 10
 
-// OpenClock reads a file of samples, which it makes if there is none, and goes on with
-// it. A file that cannot be read as one is begun anew: it is no more than a help.
+// OpenClock opens or creates a file of samples and appends to it. If the content is not
+// valid, it starts a new file, because the samples are optional.
 func OpenClock(path string) (*Clock, error) {
 	f, samples, err := openClockFile(path)
 	if err != nil {
@@ -45,8 +45,8 @@ func OpenClock(path string) (*Clock, error) {
 	return &Clock{file: f, samples: samples}, nil
 }
 
-// Note takes a sample: last is the greatest timestamp at now. An error is one of
-// writing the file; the sample holds in memory all the same.
+// Note takes a sample: last is the highest timestamp at time now. It returns an error if
+// the file cannot be written; the sample is in memory even then.
 func (c *Clock) Note(last uint64, now time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +74,7 @@ func (c *Clock) Note(last uint64, now time.Time) error {
 	return c.file.append(fresh)
 }
 
-// thinned leaves out every second sample of the older half, but for the first.
+// thinned drops every second sample of the older half, but keeps the first.
 func thinned(all []clockSample) []clockSample {
 	half := len(all) / 2
 	kept := make([]clockSample, 0, len(all)*3/4+1)
@@ -86,8 +86,8 @@ func thinned(all []clockSample) []clockSample {
 	return slices.Clip(kept)
 }
 
-// At is when a timestamp was handed out, and by how much that may be wrong. It reports
-// false for those before the first sample.
+// At returns when a timestamp was handed out, and the maximum error of that time. It
+// reports false for a timestamp before the first sample.
 func (c *Clock) At(ts uint64) (at time.Time, within time.Duration, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +103,7 @@ func (c *Clock) At(ts uint64) (at time.Time, within time.Duration, ok bool) {
 		from.wall = c.idle
 	}
 	half := max(to.wall-from.wall, 0) / 2
-	// On a line between the two, so that the order stays what it was.
+	// Interpolate, so that times keep the order of timestamps.
 	share := 1.0
 	if to.ts > from.ts {
 		share = float64(ts-from.ts) / float64(to.ts-from.ts)
@@ -112,7 +112,7 @@ func (c *Clock) At(ts uint64) (at time.Time, within time.Duration, ok bool) {
 	return time.Unix(0, wall), time.Duration(max(wall-from.wall, from.wall+2*half-wall)), true
 }
 
-// Close closes the file. The Clock goes on in memory.
+// Close closes the file. The Clock continues in memory.
 func (c *Clock) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,13 +9,13 @@ import (
 	"os"
 )
 
-// The file is a magic and then samples, oldest first:
+// The file has a magic number and then samples, oldest first:
 //
 //	[time, 8 bytes][timestamp, 8 bytes][CRC-32C of both, 4 bytes]   big-endian
 //
-// It ends at the first that is not whole, does not ascend, or does not fit its check
-// sum: what a crash left half written is cut off, and the file goes on from there. It
-// is not synced: after a lost machine the last seconds have no times.
+// It ends before the first sample that is incomplete, does not ascend, or fails its
+// checksum. Opening the file truncates it there, which removes what a crash left half
+// written. The file is not synced: after a power failure, the last seconds have no times.
 const clockMagic = "ixclock\x01"
 
 const sampleBytes = 20
@@ -30,7 +30,7 @@ type clockFile struct {
 func openClockFile(path string) (*clockFile, []clockSample, error) {
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("read the times of timestamps: %w", err)
+		return nil, nil, fmt.Errorf("read the samples of the clock: %w", err)
 	}
 	samples := decodeClock(b)
 	c := &clockFile{path: path}
@@ -38,19 +38,19 @@ func openClockFile(path string) (*clockFile, []clockSample, error) {
 		return c, nil, c.replace(nil)
 	}
 	if c.f, err = os.OpenFile(path, os.O_WRONLY, 0o666); err != nil {
-		return nil, nil, fmt.Errorf("open the times of timestamps: %w", err)
+		return nil, nil, fmt.Errorf("open the samples of the clock: %w", err)
 	}
 	end := int64(len(clockMagic) + len(samples)*sampleBytes)
 	if err := c.f.Truncate(end); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("cut the times of timestamps: %w", err), c.close())
+		return nil, nil, errors.Join(fmt.Errorf("truncate the samples of the clock: %w", err), c.close())
 	}
 	if _, err := c.f.Seek(end, 0); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("go on with the times of timestamps: %w", err), c.close())
+		return nil, nil, errors.Join(fmt.Errorf("append to the samples of the clock: %w", err), c.close())
 	}
 	return c, samples, nil
 }
 
-// decodeClock reads samples as far as they can be read.
+// decodeClock reads the valid samples at the beginning of the file.
 func decodeClock(b []byte) (samples []clockSample) {
 	if len(b) < len(clockMagic) || string(b[:len(clockMagic)]) != clockMagic {
 		return nil
@@ -78,19 +78,19 @@ func encodeClock(b []byte, samples []clockSample) []byte {
 	return b
 }
 
-// append writes samples behind the others. After an error nothing more is written: a
-// sample may stand there in part, and behind it none would be found.
+// append appends samples. After an error it writes nothing more: an incomplete sample may
+// be at the end, and reading would stop there.
 func (c *clockFile) append(samples []clockSample) error {
 	if c == nil || c.f == nil {
 		return nil
 	}
 	if _, err := c.f.Write(encodeClock(nil, samples)); err != nil {
-		return errors.Join(fmt.Errorf("note the time of a timestamp; no more are noted: %w", err), c.close())
+		return errors.Join(fmt.Errorf("append a sample of the clock; no more will be recorded: %w", err), c.close())
 	}
 	return nil
 }
 
-// replace puts a new file in the place of the old one, whole or not at all.
+// replace atomically replaces the file.
 func (c *clockFile) replace(samples []clockSample) (err error) {
 	if c == nil {
 		return nil
@@ -98,13 +98,13 @@ func (c *clockFile) replace(samples []clockSample) (err error) {
 	fresh := c.path + ".new"
 	f, err := os.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
-		return fmt.Errorf("begin a file of the times of timestamps: %w", err)
+		return fmt.Errorf("create a file of samples of the clock: %w", err)
 	}
 	if _, err = f.Write(encodeClock([]byte(clockMagic), samples)); err == nil {
 		err = os.Rename(fresh, c.path)
 	}
 	if err != nil {
-		return fmt.Errorf("write the times of timestamps: %w", errors.Join(err, f.Close(), os.Remove(fresh)))
+		return fmt.Errorf("write the samples of the clock: %w", errors.Join(err, f.Close(), os.Remove(fresh)))
 	}
 	old := c.f
 	c.f = f
@@ -121,7 +121,7 @@ func (c *clockFile) close() error {
 	f := c.f
 	c.f = nil
 	if err := f.Close(); err != nil {
-		return fmt.Errorf("close the times of timestamps: %w", err)
+		return fmt.Errorf("close the samples of the clock: %w", err)
 	}
 	return nil
 }

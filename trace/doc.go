@@ -1,20 +1,21 @@
-// Package trace tells the journey of one page: when it was fetched and loaded, each
-// observer's run on it with its timestamps, what the run waited for and wrote, the
-// attempts that did not commit, and when the page could be found.
+// Package trace reconstructs the journey of one page: when it was fetched and loaded,
+// each observer's run on it with its timestamps, how long the run waited and what it
+// wrote, the attempts that did not commit, and when the page became searchable.
 //
-// Three sources make the story, each with what the others lack:
+// It combines three sources:
 //
 //   - The store. Every record has the timestamps of the transaction that wrote it, so
-//     records with one start timestamp are one transaction; acknowledgements name the
-//     strong observers, columns the others. It survives everything, but holds what
-//     committed only, and old versions only until garbage collection (journey.go).
-//   - A Log: the last attempts of observers, in memory, with times to the microsecond,
-//     and those that failed. It is bounded and lost with the process (log.go).
-//   - A Clock: which timestamps were handed out when. Timestamps only count, so a
-//     sample of both is put into a file ten times a second while there are new ones;
-//     with it what is told from the store has times, too, and says how well they are
-//     known (clock.go).
+//     records with the same start timestamp belong to one transaction. Acknowledgements
+//     identify strong observers, written columns the weak ones. The store survives
+//     everything, but holds only committed transactions, and old versions only until
+//     garbage collection (journey.go).
+//   - A Log of the most recent attempts of observers, including failed ones, in memory,
+//     with times to the microsecond. It is bounded and lost with the process (log.go).
+//   - A Clock that knows when timestamps were handed out. Timestamps are only counters, so
+//     samples of timestamp and time go to a file, ten per second while there are new
+//     timestamps. They give times to transactions in the store, and bound the error of
+//     these times (clock.go).
 //
-// Nothing here is needed for anything else: a Log that forgets and a Clock whose file
-// is lost make stories shorter, never wrong.
+// Nothing else depends on the Log and the Clock: if the Log forgets, or the Clock's file
+// is lost, journeys have fewer details but are never wrong.
 package trace

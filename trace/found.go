@@ -1,12 +1,12 @@
 package trace
 
-// findSearchable finds the export after which the page could be found.
+// findSearchable finds the export that made the page searchable.
 //
-// If it is remembered, it is the run that was under way then. Else it is the first
-// export of the cluster that began after the page was a member of it and its document
-// had been read: an export sees what committed before it began, and it writes the
-// index files before it commits. Where older versions may have been collected, an
-// earlier export can have been that; so it was at the latest then.
+// If the Log remembers the moment, it is the export that was running then. Otherwise it is
+// the first export of the cluster that began after the page was a member and its document
+// had been read: an export sees what committed before it began, and it writes the index
+// files before it commits. If older versions may have been collected, an earlier export may
+// have done it, so the page was searchable at the latest then.
 func (t *teller) findSearchable() {
 	j, e := t.journey, t.evidence
 	if t.found != nil {
@@ -45,9 +45,9 @@ func (t *teller) foundRemembered() {
 	t.searchable(at)
 }
 
-// ready is the timestamp from which on an export shows the page as it was loaded: the
-// commits of the run that read its document and of what made it a member, 0 if that
-// run is still to come.
+// ready is the timestamp from which an export shows the page as loaded: the later commit of
+// the run that read its document and the run that made it a member, or 0 if these have not
+// run yet.
 func (t *teller) ready() (ts uint64) {
 	for _, s := range t.journey.Steps {
 		if s.Observer == "document" && s.What == StepRun {
@@ -77,8 +77,8 @@ func (t *teller) searchable(m Moment) {
 	}
 }
 
-// shorten leaves out steps in the middle of what came after the page could be found,
-// and beyond maxSteps.
+// shorten omits steps beyond maxSteps, and steps in the middle of those after the page
+// became searchable.
 func (t *teller) shorten() {
 	j := t.journey
 	first := len(j.Steps)

@@ -10,11 +10,11 @@ import (
 	"indexer/txn"
 )
 
-// Log remembers the last attempts of observers, row by row, and when pages were loaded
-// and found. It is a ring of records of a fixed size without pointers to rows, so it
-// costs what it costs when it is full: about 112 bytes a record, some 7 MB at
-// DefaultRecords. A row is a hash of 64 bits in it; that two rows of one repository
-// have the same is less likely than a broken disk.
+// Log remembers the most recent attempts of observers, row by row, and when pages were
+// loaded and became searchable. It is a ring of records of fixed size without pointers to
+// rows, so its memory is bounded: about 112 bytes per record, some 7 MB at DefaultRecords.
+// A record identifies its row by a 64-bit hash; a collision within a repository is less
+// likely than a broken disk.
 //
 // A nil Log remembers nothing. All methods are safe for concurrent use.
 type Log struct {
@@ -26,8 +26,7 @@ type Log struct {
 	next int // the oldest, once the ring is full
 }
 
-// DefaultRecords is how many rows of attempts a Log holds by default: those of some
-// 8,000 pages.
+// DefaultRecords is the default number of records in a Log, enough for some 8,000 pages.
 const DefaultRecords = 64 << 10
 
 // kind of a record.
@@ -36,7 +35,7 @@ type kind uint8
 const (
 	attempted kind = iota
 	loaded         // a changed fetch was about to be committed
-	found          // the page can be found, since end; began is when it was loaded
+	found          // the page has been searchable since end; began is when it was loaded
 )
 
 type record struct {
@@ -48,13 +47,13 @@ type record struct {
 	waited        time.Duration
 	observer      string
 	err           string
-	conflict      bool // err is a conflict, or nobody knows what became of the commit
+	conflict      bool // err is a conflict, or the outcome of the commit is unknown
 }
 
-// maxError bounds what is remembered of an error, in bytes.
+// maxError bounds the text of an error, in bytes.
 const maxError = 300
 
-// NewLog makes a Log of so many records; nil for none.
+// NewLog returns a Log of so many records, or nil for 0.
 func NewLog(records int) *Log {
 	if records <= 0 {
 		return nil
@@ -62,7 +61,7 @@ func NewLog(records int) *Log {
 	return &Log{seed: maphash.MakeSeed(), most: records}
 }
 
-// Attempt remembers an attempt. It is a notify.Events.Tried.
+// Attempt records an attempt. It is a notify.Events.Tried.
 func (l *Log) Attempt(a notify.Attempt) {
 	if l == nil {
 		return
@@ -84,8 +83,7 @@ func (l *Log) Attempt(a notify.Attempt) {
 	}
 }
 
-// Loaded remembers that a fetch of a URL row that says something new is about to be
-// committed.
+// Loaded records that a changed fetch of a URL row is about to be committed.
 func (l *Log) Loaded(row string) {
 	if l == nil {
 		return
@@ -94,7 +92,7 @@ func (l *Log) Loaded(row string) {
 	l.add(record{row: maphash.String(l.seed, row), kind: loaded, began: now, end: now})
 }
 
-// Found remembers since when a page can be found that was loaded at a time.
+// Found records since when a page has been searchable, and when it was loaded.
 func (l *Log) Found(row string, at, since time.Time) {
 	if l == nil {
 		return
@@ -108,7 +106,7 @@ func (l *Log) add(r record) {
 	l.put(r)
 }
 
-// put is called with mu held.
+// put adds a record. The caller holds mu.
 func (l *Log) put(r record) {
 	if len(l.ring) < l.most {
 		l.ring = append(l.ring, r)
@@ -118,7 +116,7 @@ func (l *Log) put(r record) {
 	l.next = (l.next + 1) % l.most
 }
 
-// of is what is remembered of a row, in the order in which it was put.
+// of returns the records of a row, oldest first.
 func (l *Log) of(row string) (list []record) {
 	if l == nil {
 		return nil

@@ -7,9 +7,10 @@ import (
 	"indexer/txn"
 )
 
-// owners tell by its columns which observer a transaction was of, where it left no
-// acknowledgement: weak observers never do, and of strong ones only the newest stays.
-// The first column that was written decides; docs/tables.md has who writes what.
+// owners identifies the observer of a transaction without an acknowledgement by the columns
+// that it wrote. Weak observers never leave one, and of a strong observer only the newest
+// is kept. The first entry whose column was written decides; docs/tables.md lists who
+// writes which column.
 var owners = []struct {
 	column   txn.Column
 	observer string
@@ -32,7 +33,7 @@ var owners = []struct {
 	{schema.Correction, "rank"},
 }
 
-// name is the observer of a transaction; "" if it was the loader, or nobody knows.
+// name returns the observer of a transaction; "" for the loader or if unknown.
 func (t *transaction) name() string {
 	if t.observer != "" || t.fetched {
 		return t.observer

@@ -15,32 +15,32 @@ type evidence struct {
 	rows    []place
 	txns    map[uint64]*transaction // by start timestamp
 	waiting []Waiting
-	loaded  uint64 // commit of the fetch in force; 0: there is none
+	loaded  uint64 // commit of the fetch in force; 0: none
 	fetch   *Fetch
-	cluster string // row; "" if it leads to no page
+	cluster string // row; "" if the chain ends at no page
 }
 
-// place is a row in which a page leaves traces, and the groups to look in.
+// place is a row in which a page leaves traces, and the groups to read there.
 type place struct {
 	row    string
 	on     string // page, cluster, or "" for pairs and members
 	groups []string
 }
 
-// transaction is what a transaction left in these rows.
+// transaction is what one transaction left in these rows.
 type transaction struct {
 	start, commit uint64
 	on            string
-	observer      string // by its acknowledgement
+	observer      string // from its acknowledgement
 	wrote         []Write
 	load, fetched bool // wrote fetch:content; any column of the fetch
 }
 
-// maxTargets bounds the rows of links that are looked through for a page.
+// maxTargets bounds the rows of link targets that are read for a page.
 const maxTargets = 200
 
-// gather reads everything. Records are read one row after the other, so what happens
-// meanwhile is seen in part; each record by itself is true.
+// gather reads everything. It reads row by row, so it may see concurrent changes in part,
+// but each record by itself is consistent.
 func (s *Source) gather(ctx context.Context, u page.URL) (*evidence, error) {
 	release := s.DB.Hold()
 	defer release()
@@ -60,8 +60,8 @@ func (s *Source) gather(ctx context.Context, u page.URL) (*evidence, error) {
 	return e, e.readFetch(ctx, tx, u)
 }
 
-// findRows lists the rows: of the page, of the cluster it is in, of its membership
-// there, and of where it leads and links to.
+// findRows lists the rows of the page, its cluster, its membership there, the target of its
+// chain, and its link targets.
 func (e *evidence) findRows(ctx context.Context, tx *txn.Txn, u page.URL) error {
 	e.rows = []place{{schema.URLRow(u), "page", []string{
 		schema.GroupFetch, schema.GroupBody, schema.GroupDoc, schema.GroupURL, schema.GroupRank, schema.GroupFrontier, txn.AckGroup, txn.NotifyGroup,
@@ -91,7 +91,7 @@ func (e *evidence) findRows(ctx context.Context, tx *txn.Txn, u page.URL) error 
 	return err
 }
 
-// take sorts a record in.
+// take adds a record to its transaction.
 func (e *evidence) take(s *Source, p place, r txn.Record) error {
 	if r.Damage != nil {
 		return fmt.Errorf("row %q: %w", p.row, r.Damage)
@@ -129,7 +129,7 @@ func (e *evidence) transaction(start uint64) *transaction {
 	return t
 }
 
-// note adds a write to those of its column.
+// note adds a write to the writes of its column.
 func (t *transaction) note(r txn.Record) {
 	w := t.column(r.Cell.Group+":"+r.Cell.Name, r.Op)
 	w.Cells++
@@ -138,7 +138,7 @@ func (t *transaction) note(r txn.Record) {
 	}
 }
 
-// noteData adds the bytes of a value that stands beside its write record.
+// noteData adds the bytes of a value that is stored beside its write record.
 func (t *transaction) noteData(r txn.Record) {
 	t.column(r.Cell.Group+":"+r.Cell.Name, "put").Bytes += len(r.Value)
 }
@@ -153,7 +153,7 @@ func (t *transaction) column(name, op string) *Write {
 	return &t.wrote[len(t.wrote)-1]
 }
 
-// readFetch reads what the fetch in force said of itself.
+// readFetch reads the fetch in force.
 func (e *evidence) readFetch(ctx context.Context, tx *txn.Txn, u page.URL) error {
 	content, err := tx.Get(ctx, schema.URLRow(u), schema.FetchContent)
 	if err != nil || !content.Exists {

@@ -12,22 +12,22 @@ import (
 	"indexer/txn"
 )
 
-// Source is where journeys are told from. Log may be nil.
+// Source holds what journeys are reconstructed from. Log may be nil.
 type Source struct {
 	DB    *txn.DB
 	Log   *Log
 	Clock *Clock
 }
 
-// Bounds of a journey: of the steps up to the moment it could be found, and of those
-// after it, the last of which are kept.
+// The maximum numbers of steps until the page became searchable, and of steps after that,
+// the last of which are kept.
 const (
 	maxSteps = 300
 	maxLater = 20
 )
 
-// Journey tells the way of the fetch in force of a URL. A URL that is not known is no
-// error.
+// Journey reconstructs the journey of the fetch in force of a URL. An unknown URL is not
+// an error.
 func (s *Source) Journey(ctx context.Context, u page.URL) (*Journey, error) {
 	e, err := s.gather(ctx, u)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Source) Journey(ctx context.Context, u page.URL) (*Journey, error) {
 	return j, nil
 }
 
-// moment is when a timestamp was, by the Clock.
+// moment returns a timestamp with its time by the Clock.
 func (s *Source) moment(ts uint64) Moment {
 	m := Moment{TS: ts}
 	if at, within, ok := s.Clock.At(ts); ok {
@@ -54,16 +54,16 @@ func (s *Source) moment(ts uint64) Moment {
 	return m
 }
 
-// exact is a moment that was written down when it was.
+// exact returns a moment whose time was recorded.
 func exact(ts uint64, wall int64) Moment {
 	at := time.Unix(0, wall)
 	return Moment{TS: ts, At: &at}
 }
 
-// milliseconds, to the microsecond.
+// milliseconds has microsecond precision.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// teller makes a journey of evidence and memory.
+// teller makes a journey from the evidence and the Log.
 type teller struct {
 	source   *Source
 	evidence *evidence
@@ -80,8 +80,8 @@ type memory struct {
 	on string
 }
 
-// remember looks up the Log. The load is told by its moment: it is remembered just
-// before its commit, and the last one before the first run on it is the one.
+// remember reads the Log. A load is recorded just before its commit, without a timestamp,
+// so the last one recorded is taken for the load of the fetch in force.
 func (t *teller) remember(urlRow string) {
 	t.attempts = make(map[uint64][]memory)
 	for _, r := range t.source.Log.of(urlRow) {
@@ -105,12 +105,12 @@ func (t *teller) remember(urlRow string) {
 	}
 }
 
-// tell puts down all steps since the load, in the order of their timestamps.
+// tell adds all steps since the load, in the order of their timestamps.
 func (t *teller) tell() {
 	e, j := t.evidence, t.journey
 	for _, x := range e.txns {
 		if x.commit >= e.loaded || x.commit == 0 && x.start > e.loaded {
-			if x.commit > 0 || x.observer != "" { // data alone is of a transaction that did not commit
+			if x.commit > 0 || x.observer != "" { // data without a commit is from a transaction that did not commit
 				j.Steps = append(j.Steps, t.stepOf(x))
 			}
 		}
@@ -131,7 +131,7 @@ func (t *teller) tell() {
 	t.date()
 }
 
-// stepOf makes a step of what the store has, with what is remembered of it.
+// stepOf makes a step from a stored transaction and what the Log has of it.
 func (t *teller) stepOf(x *transaction) Step {
 	s := Step{What: StepRun, Observer: x.name(), On: x.on, Start: x.start, Commit: x.commit, Wrote: x.wrote}
 	switch {
@@ -174,7 +174,7 @@ func (s *Step) addMemory(m memory) {
 	}
 }
 
-// date gives each step its distance from the load.
+// date sets the time since the load for each step.
 func (t *teller) date() {
 	j := t.journey
 	loaded := t.source.moment(t.evidence.loaded)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Text is a journey for people: what is known, and then a line for each step with its
-// distance from the load in milliseconds. ~ marks what is known only about.
+// Text formats a journey for people: a summary, and then a line for each step with the
+// milliseconds since the load. ~ marks approximate values.
 func (j *Journey) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", j.URL, j.headline())
@@ -30,13 +30,13 @@ func (j *Journey) Text() string {
 		b.WriteString(j.Steps[i].text())
 	}
 	if j.Omitted > 0 {
-		fmt.Fprintf(&b, "\n%d steps after it could be found are left out\n", j.Omitted)
+		fmt.Fprintf(&b, "\n%d steps after the page became searchable are omitted\n", j.Omitted)
 	}
 	for _, w := range j.Waiting {
 		fmt.Fprintf(&b, "\nwaiting: %s on the %s, since %s\n", w.Observer, w.On, w.Since.text())
 	}
 	if j.Loaded != nil && !j.Recorded {
-		b.WriteString("\nTold from the store alone: attempts that failed are not known, and times are about right.\n")
+		b.WriteString("\nReconstructed from the store alone: failed attempts are unknown, and times are approximate.\n")
 	}
 	return b.String()
 }
@@ -48,11 +48,11 @@ func (j *Journey) headline() string {
 	}
 	switch {
 	case j.State == StateUnknown:
-		return "was never loaded with success"
+		return "was never loaded successfully"
 	case j.State == StateUnderWay:
-		return "is under way"
+		return "is in progress"
 	case j.State == StateSettled:
-		return "is settled; nothing to export has come of it"
+		return "is settled; it has nothing to export"
 	case j.TookMS == nil:
 		return "is searchable" + latest
 	}
@@ -77,7 +77,7 @@ func (f *Fetch) cost() string {
 func day(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func (m *Moment) text() string {
-	s := "at a time that is not known"
+	s := "at an unknown time"
 	if m.At != nil {
 		s = day(*m.At)
 	}
@@ -123,7 +123,7 @@ func (s *Step) name() string {
 		return "fetched again, nothing new"
 	}
 	if name == "" {
-		name = "somebody"
+		name = "unknown observer"
 	}
 	if s.On != "" {
 		name += " on the " + s.On
@@ -133,14 +133,14 @@ func (s *Step) name() string {
 	}
 	switch s.What {
 	case StepConflict:
-		name += ": met a conflict, and was run again"
+		name += ": conflict, will run again"
 	case StepFailure:
 		name += ": failed"
 	}
 	return name
 }
 
-// details are lines below a step: its error, what it wrote, its timestamps.
+// details are the lines below a step: its error, what it wrote, its timestamps.
 func (s *Step) details() string {
 	indent := strings.Repeat(" ", 40)
 	var b strings.Builder
@@ -159,7 +159,7 @@ func (s *Step) details() string {
 	case s.Commit != 0 && s.Start != 0:
 		fmt.Fprintf(&b, "%stimestamps %d to %d\n", indent, s.Start, s.Commit)
 	case s.Start != 0:
-		fmt.Fprintf(&b, "%sbegun at timestamp %d\n", indent, s.Start)
+		fmt.Fprintf(&b, "%sbegan at timestamp %d\n", indent, s.Start)
 	}
 	return b.String()
 }
@@ -171,7 +171,7 @@ func (w *Write) text() string {
 	}
 	switch {
 	case w.Op == "delete":
-		return "no more " + s
+		return s + " deleted"
 	case w.Bytes > 0:
 		return s + " " + size(w.Bytes)
 	}
