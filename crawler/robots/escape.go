@@ -2,23 +2,22 @@ package robots
 
 import "strings"
 
-// canonical brings the octets of a URL's path and query, or of the literal parts
-// of a rule, into the form in which they are compared (RFC 9309 section 2.2.2).
-// An escape and the octet it stands for compare equal unless the difference means
-// something:
+// canonical brings the octets of a URL's path and query, or of the literal parts of a
+// rule, into the form in which they are compared (RFC 9309 section 2.2.2). An escape
+// and its octet compare equal unless the difference has a meaning:
 //
 //	unreserved (letters, digits, - . _ ~)    unescaped
 //	! ' ( ) , : @ [ ] $ *                    unescaped: reserved, but without a
 //	                                         meaning of their own in http URLs.
 //	                                         (%24 and %2A in a rule are how it
 //	                                         names $ and * literally, section 2.2.3)
-//	/ ? # & = + ;                            as they are: "/" separates, "%2F" does
+//	/ ? # & = + ;                            unchanged: "/" separates, "%2F" does
 //	                                         not
 //	all others (controls, blanks, non-ASCII) escaped
 //
-// Escapes are in upper-case hex. A percent sign without two hex digits stays.
-// The RFC speaks of encoding the reserved characters, here some are decoded: the
-// comparison comes out the same. In the query, "/" and "?" do not separate, see
+// Escapes use upper-case hex. A percent sign without two hex digits stays. The RFC
+// speaks of encoding the reserved characters, and canonical decodes some: the
+// comparison has the same result. In the query, "/" and "?" do not separate; see
 // foldQuery.
 func canonical(s string) string {
 	if isCanonical(s) {
@@ -42,7 +41,7 @@ func canonical(s string) string {
 	return b.String()
 }
 
-// isCanonical tells strings in which there is nothing to do, nearly all of them.
+// isCanonical reports whether there is nothing to do, as in nearly all strings.
 func isCanonical(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '%' || classes[s[i]] == encoded {
@@ -52,12 +51,12 @@ func isCanonical(s string) bool {
 	return true
 }
 
-// foldQuery unescapes "/" and "?" in the query of a canonical string. There they
-// are data (RFC 3986 section 3.4), and the third example of RFC 9309 section 2.2.2
-// has "?baz=https://foo.bar" and "?baz=https%3A%2F%2Ffoo.bar" match.
+// foldQuery unescapes "/" and "?" in the query of a canonical string. There they are
+// data (RFC 3986 section 3.4), and the third example of RFC 9309 section 2.2.2 has
+// "?baz=https://foo.bar" and "?baz=https%3A%2F%2Ffoo.bar" match.
 //
-// It cannot be a part of canonical: a rule like "/*%2F" does not say whether it
-// means path or query. So a URL is compared in both forms, and so is a rule.
+// It cannot be part of canonical: a rule like "/*%2F" does not say whether it means
+// path or query. So URLs and rules are compared in both forms.
 func foldQuery(s string) string {
 	i := strings.IndexByte(s, '?')
 	if i < 0 || strings.IndexByte(s[i:], '%') < 0 {
@@ -68,7 +67,7 @@ func foldQuery(s string) string {
 
 var queryFolder = strings.NewReplacer("%2F", "/", "%3F", "?")
 
-// escapeVerbatim does for rules what Options.Verbatim says.
+// escapeVerbatim prepares rules for Options.Verbatim.
 func escapeVerbatim(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -91,11 +90,11 @@ type class uint8
 const (
 	encoded  class = iota // always escaped
 	plain                 // never escaped
-	distinct              // escaped or not as it came, and that matters
+	distinct              // stays escaped or unescaped, and the difference matters
 )
 
-// classes sorts the octets into the classes of canonical. The percent sign is
-// distinct: alone it stays alone, "%25" stays escaped.
+// classes sorts the octets into the classes of canonical. The percent sign is distinct:
+// alone it stays alone, and "%25" stays escaped.
 var classes = func() (t [256]class) {
 	for c := range 256 {
 		if isLetter(byte(c)) || isDigit(byte(c)) {

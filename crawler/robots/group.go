@@ -10,9 +10,9 @@ import (
 	"indexer/page"
 )
 
-// Group is what a robots.txt says to one crawler: all groups that name it, merged
-// (RFC 9309 section 2.2.1), or else those for "*". It does not change and may be
-// used by many goroutines. It does not hold on to its File.
+// Group is what a robots.txt says to one crawler: all groups that name it, merged (RFC
+// 9309 section 2.2.1), or else the groups for "*". It is immutable, safe for concurrent
+// use, and does not retain its File.
 type Group struct {
 	opts     Options
 	rules    []Rule // in the order of their precedence
@@ -22,11 +22,11 @@ type Group struct {
 	wildcard bool
 }
 
-// Group is what the file says to the crawler whose product token is agent. There
-// always is one; without rules it allows everything. Several names, which the RFC
-// does not foresee, merge the groups of all.
+// Group returns what the file says to the crawler whose product token is agent. There
+// is always one; without rules it allows everything. With several names, which the RFC
+// does not foresee, it merges the groups of all.
 //
-// Rules are compiled here: keep the Group for as long as the robots.txt is valid.
+// Group compiles the rules: keep the result for as long as the robots.txt is valid.
 func (f *File) Group(agent ...string) *Group {
 	g := f.collect(func(value string) bool {
 		return slices.ContainsFunc(agent, func(name string) bool { return f.opts.Agents.matches(value, name) })
@@ -47,8 +47,8 @@ func (f *File) Group(agent ...string) *Group {
 	return g
 }
 
-// collect merges the blocks that have an agent line with a matching value; nil if
-// there is none.
+// collect merges the blocks that have an agent line with a matching value; nil if there
+// is none.
 func (f *File) collect(match func(value string) bool) *Group {
 	chosen := make([]bool, len(f.blocks))
 	g := &Group{opts: f.opts, fallback: Rule{Allow: true, Text: "no rule of robots.txt matches"}}
@@ -81,9 +81,9 @@ const robotsPath = "/robots.txt"
 
 var robotsRule = Rule{Allow: true, Text: "/robots.txt itself is always allowed"}
 
-// Allowed tells whether the crawler may fetch url, and by which rule. Scheme and
-// host are not looked at. The longest matching rule decides, an allow rule among
-// equals; without any, the URL is allowed.
+// Allowed reports whether the crawler may fetch url, and by which rule. It ignores
+// scheme and host. The longest matching rule decides, an allow rule among equals;
+// without a match, the URL is allowed.
 func (g *Group) Allowed(url page.URL) (allowed bool, rule Rule) {
 	path := pathQuery(string(url))
 	if path == robotsPath {
@@ -104,12 +104,12 @@ func (g *Group) Allowed(url page.URL) (allowed bool, rule Rule) {
 	return g.rules[best].Allow, g.rules[best]
 }
 
-// CrawlDelay is the pause the file asks for between two fetches, and whether it
-// does. The value is as written, if need be hours: the caller has to cap it.
-// Crawl-delay is not in RFC 9309; see File for which agents a line concerns.
+// CrawlDelay returns the pause that the file asks for between two fetches, and whether
+// it asks for one. The value is as written, even if it is hours: the caller has to cap
+// it. Crawl-delay is not in RFC 9309; see File for which agents a line concerns.
 func (g *Group) CrawlDelay() (time.Duration, bool) { return g.delay.value, g.delay.set }
 
-// Wildcard tells that the file has no group for the crawler but one for "*".
+// Wildcard reports that the file has no group for the crawler but one for "*".
 func (g *Group) Wildcard() bool { return g.wildcard }
 
 // Rules is how many rules there are for the crawler.
@@ -121,12 +121,12 @@ type Rule struct {
 	Allow bool
 	// Line is the number of the rule's line, from 1 on; 0 if no line decided.
 	Line int
-	// Text is the line without comment ("Disallow: /private/"), or in words
-	// what decided if no line did.
+	// Text is the line without comment ("Disallow: /private/"), or an explanation if no
+	// line decided.
 	Text string
 }
 
-// String is the rule as a user is told of it.
+// String describes the rule for users.
 func (r Rule) String() string {
 	if r.Line == 0 {
 		return r.Text
@@ -134,11 +134,11 @@ func (r Rule) String() string {
 	return fmt.Sprintf("robots.txt line %d: %s", r.Line, r.Text)
 }
 
-// Fingerprint is the same for groups that allow the same by the same rules, wherever
-// these stand in their files. Equal rules in another order may give another one.
+// Fingerprint is equal for groups that allow the same by the same rules, wherever these
+// stand in their files. Equal rules in another order may have another fingerprint.
 func (g *Group) Fingerprint() string {
 	h := sha256.New()
-	_, _ = fmt.Fprintf(h, "%t %t %v", g.fallback.Allow, g.opts.Verbatim, len(g.rules)) // a hash takes all
+	_, _ = fmt.Fprintf(h, "%t %t %v", g.fallback.Allow, g.opts.Verbatim, len(g.rules)) // a hash does not fail
 	for _, r := range g.rules {
 		_, _ = fmt.Fprintf(h, " %t %q", r.Allow, r.Text)
 	}

@@ -8,11 +8,11 @@ import (
 	"unicode/utf16"
 )
 
-// decode gives the text of a robots.txt file without its byte order mark, and how
-// many bytes at the end of body were ignored because they go beyond limit.
+// decode returns the text of a robots.txt file without its byte order mark, and how
+// many bytes at the end of body it ignored because they exceed limit.
 //
-// A line that the limit cuts is dropped altogether: half of "Disallow: /a/b" is a
-// rule nobody wrote.
+// It drops a line that the limit cuts: half of "Disallow: /a/b" is a rule that nobody
+// wrote.
 func decode(body []byte, limit int) (text string, ignored int) {
 	kept := body
 	if len(body) > limit {
@@ -32,9 +32,8 @@ func decode(body []byte, limit int) (text string, ignored int) {
 	return text, len(body) - len(kept)
 }
 
-// skipMark drops the UTF-8 byte order mark, or as much of its beginning as is
-// there: editors and concatenating scripts leave such stumps behind, and no
-// record begins with them.
+// skipMark drops the UTF-8 byte order mark, or an incomplete one: editors and
+// concatenating scripts leave such fragments, and no record begins with them.
 func skipMark(b []byte) []byte {
 	for _, c := range []byte{0xEF, 0xBB, 0xBF} {
 		if len(b) == 0 || b[0] != c {
@@ -45,8 +44,8 @@ func skipMark(b []byte) []byte {
 	return b
 }
 
-// decodeUTF16 never fails: unpaired surrogates become U+FFFD, an odd byte at the end
-// is dropped.
+// decodeUTF16 never fails: unpaired surrogates become U+FFFD, and an odd byte at the
+// end is dropped.
 func decodeUTF16(b []byte, order binary.ByteOrder) string {
 	units := make([]uint16, len(b)/2)
 	for i := range units {
@@ -92,8 +91,8 @@ func withoutTags(line string) string {
 // blanks are trimmed around field names and values. The RFC names space and tab.
 const blanks = " \t\v\f"
 
-// lines yields the lines of a file with their numbers from 1 on. CR, LF and CRLF
-// end a line (RFC 9309 section 2.2), also mixed in one file.
+// lines yields the lines of a file with their numbers, from 1. CR, LF and CRLF end a
+// line (RFC 9309 section 2.2), even mixed in one file.
 func lines(text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for n := 1; text != ""; n++ {
@@ -112,8 +111,8 @@ func lines(text string) iter.Seq2[int, string] {
 	}
 }
 
-// splitRecord cuts a line without comment into field name and value. Where there
-// is no colon, white space may stand for it if it leaves exactly two words.
+// splitRecord splits a line without comment into field name and value. White space may
+// replace a missing colon if it leaves exactly two words.
 func splitRecord(line string) (name, value string, ok bool) {
 	name, value, ok = strings.Cut(line, ":")
 	if !ok {
@@ -146,8 +145,8 @@ const (
 	sitemapRecord
 )
 
-// recordNames are the field names in lower case, with the misspellings that
-// Google's and crawler-commons' parsers have found common.
+// recordNames are the field names in lower case, including the misspellings that the
+// parsers of Google and crawler-commons have found to be common.
 var recordNames = map[string]recordKind{
 	"user-agent": userAgentRecord,
 	"useragent":  userAgentRecord,

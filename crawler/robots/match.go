@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// pattern is the path of a rule, ready to match: literal text in canonical form,
-// cut at the wildcards.
+// pattern is the path of a rule, ready to match: literal text in canonical form, cut at
+// the wildcards.
 //
 //	/a*b*c$    prefix "/a", rest "b" "c", anchored
 //	/a         prefix "/a"
@@ -17,8 +17,8 @@ type pattern struct {
 	anchored bool // "$": the end of the path must be reached
 }
 
-// parsePattern cuts path at its wildcards (RFC 9309 section 2.2.3) and brings the
-// pieces into the form that escape gives. "$" is special at the end only.
+// parsePattern cuts path at its wildcards (RFC 9309 section 2.2.3) and passes the
+// pieces through escape. "$" is special only at the end.
 func parsePattern(path string, escape func(string) string) pattern {
 	path, anchored := strings.CutSuffix(path, "$")
 	prefix, more, found := strings.Cut(path, "*")
@@ -34,8 +34,8 @@ func parsePattern(path string, escape func(string) string) pattern {
 	return p
 }
 
-// fold is the pattern with foldQuery applied to what follows its first literal
-// question mark, and whether that changed anything.
+// fold applies foldQuery to what follows the first literal question mark of the
+// pattern, and reports whether that changed anything.
 func (p pattern) fold() (pattern, bool) {
 	folded := pattern{prefix: foldQuery(p.prefix), anchored: p.anchored}
 	changed := folded.prefix != p.prefix
@@ -52,10 +52,10 @@ func (p pattern) fold() (pattern, bool) {
 	return folded, changed
 }
 
-// matchRest tells whether s, which follows the prefix, matches the rest. Each
-// piece is looked for once, from where the one before ended, and the leftmost
-// occurrence is taken: if any match exists, one with leftmost pieces does. So the
-// time is linear in the length of s however many wildcards there are.
+// matchRest reports whether s, which follows the prefix, matches the rest. It looks for
+// each piece once, from where the one before ended, and takes the leftmost occurrence:
+// if any match exists, one with leftmost pieces does. So the time is linear in the
+// length of s, however many wildcards there are.
 func (p pattern) matchRest(s string) bool {
 	if len(p.rest) == 0 {
 		return !p.anchored || s == ""
@@ -73,27 +73,27 @@ func (p pattern) matchRest(s string) bool {
 	return true
 }
 
-// index finds the rule that decides on a path among many. Patterns are grouped by
-// their literal prefix; a path can only match those whose prefix it begins with,
-// one map look-up for each length that occurs. A file of the greatest size has
-// under a thousand such lengths, ordinary ones a dozen.
+// index finds the deciding rule for a path among many. Patterns are grouped by their
+// literal prefix. A path can only match patterns whose prefix it begins with, so there
+// is one map lookup for each length that occurs. A file of maximum size has under a
+// thousand such lengths, ordinary files a dozen.
 //
-// Patterns with a wildcard after the same prefix are tried one after the other, each
-// in linear time. The worst that the limits on files and URLs permit, 20,000 such
-// rules which nearly match a URL of 8 KiB everywhere, takes some 50 ms
-// (BenchmarkAllowed); plain rules do not add to the time of a decision.
+// Patterns with a wildcard after the same prefix are tried one by one, each in linear
+// time. The worst case within the limits on files and URLs, 20,000 such rules that
+// nearly match a URL of 8 KiB everywhere, takes some 50 ms (BenchmarkAllowed); plain
+// rules do not add to the time of a decision.
 type index struct {
 	patterns []indexed
-	byPrefix map[string][]int32 // numbers of patterns, those of higher precedence first
+	byPrefix map[string][]int32 // numbers of patterns, highest precedence first
 	lengths  []int              // of the prefixes, ascending
 }
 
 type indexed struct {
 	pattern
-	rule int // lower is of higher precedence
+	rule int // lower numbers take precedence
 }
 
-// add notes a pattern. Rules have to be added in the order of their precedence.
+// add adds a pattern. Rules must be added in the order of their precedence.
 func (x *index) add(p pattern, rule int) {
 	if x.byPrefix == nil {
 		x.byPrefix = map[string][]int32{}
@@ -107,8 +107,8 @@ func (x *index) add(p pattern, rule int) {
 	x.patterns = append(x.patterns, indexed{p, rule})
 }
 
-// find is the matching rule of the highest precedence that is below limit, or
-// limit if there is none.
+// find returns the matching rule of the highest precedence below limit, or limit if
+// there is none.
 func (x *index) find(path string, limit int) int {
 	for _, n := range x.lengths {
 		if n > len(path) {
@@ -128,11 +128,11 @@ func (x *index) find(path string, limit int) int {
 	return limit
 }
 
-// compile sorts rules by precedence and makes them ready to match.
+// compile sorts rules by precedence and prepares them for matching.
 //
-// The rule with the most octets wins, wildcards counted as written; of equally
-// long ones an allow rule (RFC 9309 section 2.2.2); then the line that comes first,
-// which matters for the explanation only.
+// The rule with the most octets wins, counting wildcards as written; among equally long
+// ones an allow rule (RFC 9309 section 2.2.2); then the line that comes first, which
+// matters only for the explanation.
 func (o Options) compile(lines []ruleLine) ([]Rule, index) {
 	type candidate struct {
 		ruleLine
@@ -172,8 +172,8 @@ func (o Options) escape() func(string) string {
 	return canonical
 }
 
-// octets is the length of the pattern as compared, with its wildcards; path is
-// what it was made of.
+// octets is the length of the pattern as compared, including its wildcards; path is its
+// source.
 func (p pattern) octets(path string) int {
 	n := len(p.prefix) + strings.Count(path, "*")
 	for _, piece := range p.rest {
@@ -205,12 +205,12 @@ func indexDirectory(path string) (string, bool) {
 	return path[:slash+1] + "$", true
 }
 
-// pathQuery is what rules are matched against: the path and query of a URL,
+// pathQuery returns what rules are matched against: the path and query of a URL,
 // without fragment, "/" if there is no path.
 //
 // For a page.URL, which is canonical, this is what follows the authority. It also
-// copes with what is no URL at all ("", "example.com/a"), for such strings reach
-// Allowed in the conformance suites.
+// handles strings that are not URLs ("", "example.com/a"), which reach Allowed in the
+// conformance suites.
 func pathQuery(url string) string {
 	url, _, _ = strings.Cut(url, "#")
 	rest, relative := strings.CutPrefix(url, "//")

@@ -5,45 +5,45 @@ import (
 	"time"
 )
 
-// DefaultMaxBytes is how much of a file is read: the 500 KiB that RFC 9309 section
-// 2.5 makes the least.
+// DefaultMaxBytes is how much of a file is read: 500 KiB, the minimum of RFC 9309
+// section 2.5.
 const DefaultMaxBytes = 500 << 10
 
-// Options are departures from RFC 9309 that other crawlers are known for. The
-// zero value is the RFC.
+// Options are departures from RFC 9309 that other crawlers are known for. The zero
+// value follows the RFC.
 type Options struct {
-	// MaxBytes is how much of a file is read; less than DefaultMaxBytes, which
-	// the RFC forbids, means DefaultMaxBytes.
+	// MaxBytes is how much of a file is read. Less than DefaultMaxBytes, which the RFC
+	// forbids, means DefaultMaxBytes.
 	MaxBytes int
 
 	// Agents says how user-agent lines are matched.
 	Agents AgentMatching
 
-	// Verbatim compares URLs octet by octet as they are given. Rules have
-	// non-ASCII octets encoded and hex digits in upper case, but no escape is
-	// undone on either side. Google's parser does so and leaves the encoding of
-	// the URL to its caller; section 2.2.2 wants both sides normalised.
+	// Verbatim compares URLs octet by octet as they are given. Non-ASCII octets of
+	// rules are encoded and hex digits are upper case, but no escape is undone on
+	// either side. Google's parser does so and leaves the encoding of the URL to its
+	// caller; section 2.2.2 wants both sides normalised.
 	Verbatim bool
 
 	// IndexIsDirectory lets "Allow: /dir/index.html" (or anything that begins
 	// with index.htm) allow "/dir/" as well, as Google's parser does.
 	IndexIsDirectory bool
 
-	// MaxLineBytes cuts longer lines, so that the rest of a rule is lost; 0
-	// means no limit. Google's parser cuts at 16663 octets, eight times the
-	// longest URL old browsers took.
+	// MaxLineBytes cuts longer lines, losing the rest of a rule; 0 means no limit.
+	// Google's parser cuts at 16663 octets, eight times the longest URL that old
+	// browsers accepted.
 	MaxLineBytes int
 
-	// HTML removes tags from files that look like HTML pages, as crawler-commons
-	// does for files edited with the wrong program.
+	// HTML removes tags from files that look like HTML pages, as crawler-commons does
+	// for files edited with the wrong program.
 	HTML bool
 
-	// BareSitemaps takes a line that is only an http URL as a sitemap whose
-	// field name was forgotten, as crawler-commons does.
+	// BareSitemaps takes a line that is only an http URL as a sitemap without its field
+	// name, as crawler-commons does.
 	BareSitemaps bool
 
-	// DisallowAboveDelay, if not 0, disallows everything to a crawler that is
-	// asked for a longer Crawl-delay; crawler-commons does so above 300 s.
+	// DisallowAboveDelay, if not 0, disallows everything to a crawler that is asked for
+	// a longer Crawl-delay; crawler-commons does so above 300 s.
 	DisallowAboveDelay time.Duration
 }
 
@@ -51,29 +51,28 @@ func (o Options) maxBytes() int {
 	return max(o.MaxBytes, DefaultMaxBytes)
 }
 
-// AgentMatching says how the names of a crawler are compared with the values of
-// user-agent lines. Case never matters.
+// AgentMatching says how a crawler's names are compared with the values of user-agent
+// lines. Case never matters.
 type AgentMatching uint8
 
 const (
-	// AgentToken matches a product token with the token that the value begins
-	// with (RFC 9309 section 2.2.1).
+	// AgentToken compares a product token with the token that the value begins with
+	// (RFC 9309 section 2.2.1).
 	AgentToken AgentMatching = iota
 	// AgentFullValue also matches a name that equals the whole value, as
 	// crawler-commons does for sites that copy a User-Agent header field.
 	AgentFullValue
-	// AgentPrefix matches a name if one of the words of the value, between
-	// blanks or commas, begins it: the rule of the draft of 1996, which
-	// crawler-commons followed before the RFC. "*" as a name asks for the
-	// default group in addition.
+	// AgentPrefix matches a name if one of the words of the value, between blanks or
+	// commas, is a prefix of it: the rule of the draft of 1996, which crawler-commons
+	// followed before the RFC. The name "*" also selects the default group.
 	AgentPrefix
 )
 
 // wildcard is the product token of the group for all other crawlers.
 const wildcard = "*"
 
-// ValidAgent tells whether agent is a product token as RFC 9309 section 2.2.1
-// allows a crawler to have: letters, hyphens and underscores only.
+// ValidAgent reports whether agent is a product token as RFC 9309 section 2.2.1 allows
+// a crawler to have: letters, hyphens and underscores only.
 func ValidAgent(agent string) bool {
 	for i := 0; i < len(agent); i++ {
 		if c := agent[i]; !isLetter(c) && c != '-' && c != '_' {
@@ -83,7 +82,7 @@ func ValidAgent(agent string) bool {
 	return agent != ""
 }
 
-// matches tells whether a user-agent line concerns the crawler called name.
+// matches reports whether a user-agent line concerns the crawler called name.
 func (m AgentMatching) matches(value, name string) bool {
 	if name == "" {
 		return false
@@ -111,7 +110,7 @@ func productToken(value string) string {
 	return value
 }
 
-// isWildcard tells the line of the default group. Something may follow after a
+// isWildcard reports whether a value names the default group. Text may follow after a
 // blank, as after a product token.
 func isWildcard(value string) bool {
 	rest, ok := strings.CutPrefix(value, wildcard)

@@ -8,19 +8,18 @@ import (
 	"time"
 )
 
-// File is a parsed robots.txt. It does not change and may be used by many
-// goroutines.
+// File is a parsed robots.txt. It is immutable and safe for concurrent use.
 //
-// The records are kept in flat slices in the order of the file. Consecutive
-// user-agent lines (only other records between them) open a block, which the rules
-// after them belong to:
+// The records are kept in flat slices in the order of the file. Consecutive user-agent
+// lines (with only other records between them) open a block, and the rules after them
+// belong to it:
 //
 //	agents   a  b  |  c        each with its block and its run
 //	blocks   0: rules 0-2  |  1: rules 3-3
-//	delays   one for each run, a run being the part of a block's agents that a
+//	delays   one for each run; a run is the part of a block's agents that one
 //	         Crawl-delay line concerns
 //
-// Memory is proportional to the file, whatever is in it.
+// Memory is proportional to the file, whatever it contains.
 type File struct {
 	opts     Options
 	agents   []agentLine
@@ -31,12 +30,12 @@ type File struct {
 	stats    Stats
 }
 
-// Stats tell what was found in a file.
+// Stats count what a file contains.
 type Stats struct {
 	Lines   int // lines read
 	Records int // user-agent, allow, disallow, crawl-delay and sitemap lines
 	Unknown int // lines with another field name
-	Ignored int // bytes at the end not read as the file is over the limit
+	Ignored int // bytes at the end that exceed the limit and were not read
 }
 
 type agentLine struct {
@@ -60,21 +59,21 @@ type delay struct {
 	set   bool
 }
 
-// Sitemaps are the values of the sitemap lines in the order of the file, each
-// once. They concern all crawlers (RFC 9309 section 2.2.4). Relative references
-// are not allowed by the sitemap protocol, but do occur: resolve them against the
-// URL of the robots.txt.
+// Sitemaps returns the values of the sitemap lines in the order of the file, without
+// duplicates. They concern all crawlers (RFC 9309 section 2.2.4). The sitemap protocol
+// does not allow relative references, but they occur: resolve them against the URL of
+// the robots.txt.
 func (f *File) Sitemaps() []string { return append([]string(nil), f.sitemaps...) }
 
-// Stats says what was found in the file.
+// Stats returns the counts of the file.
 func (f *File) Stats() Stats { return f.stats }
 
 // Rules is how many allow and disallow lines with a value belong to a group.
 func (f *File) Rules() int { return len(f.rules) }
 
-// Parse reads a robots.txt by RFC 9309. It never fails: what is not understood is
-// skipped and counted in Stats, what goes beyond DefaultMaxBytes is ignored and
-// counted in Stats.Ignored.
+// Parse reads a robots.txt according to RFC 9309. It never fails: it skips what it does
+// not understand and counts it in Stats, and ignores what exceeds DefaultMaxBytes and
+// counts it in Stats.Ignored.
 func Parse(body []byte) *File { return Options{}.Parse(body) }
 
 // Parse is the function Parse with departures from the RFC.
@@ -96,7 +95,7 @@ func (o Options) Parse(body []byte) *File {
 type parser struct {
 	file     *File
 	html     bool
-	sitemaps map[string]bool // those seen
+	sitemaps map[string]bool // already seen
 
 	open     bool // a block is open
 	ruled    bool // and has had an allow or disallow line
@@ -143,8 +142,8 @@ func (p *parser) unknown(line string) {
 	p.file.stats.Unknown++
 }
 
-// userAgent opens a block, or adds an agent to the open one as long as no rule has
-// come. Other records, Crawl-delay among them, do not end a block (section 2.2.4).
+// userAgent opens a block, or adds an agent to the open one while it has no rule. Other
+// records, including Crawl-delay, do not end a block (section 2.2.4).
 func (p *parser) userAgent(value string) {
 	f := p.file
 	if p.ruled {
@@ -162,9 +161,9 @@ func (p *parser) userAgent(value string) {
 	})
 }
 
-// rule adds a rule to the open block; before the first user-agent line there is
-// none, and the rule is void. A rule without value says nothing, but it is a rule:
-// the next user-agent line opens a new block.
+// rule adds a rule to the open block. A rule before the first user-agent line is void.
+// A rule without a value has no effect, but it is a rule: the next user-agent line
+// opens a new block.
 func (p *parser) rule(r ruleLine) {
 	if !p.open {
 		return
@@ -188,15 +187,15 @@ func (p *parser) endBlock() {
 	p.open, p.ruled, p.delayed = false, false, false
 }
 
-// crawlDelay notes the delay for the agents of the open block, without those that
-// had a crawl-delay line of their own before the last user-agent line:
+// crawlDelay sets the delay for the agents of the open block, except those that had a
+// crawl-delay line of their own before the last user-agent line:
 //
 //	User-agent: a
 //	Crawl-delay: 10
 //	User-agent: b
 //	Disallow: /x
 //
-// The rule is for a and b, the delay for a only. Of several the longest counts.
+// The rule is for a and b, the delay for a only. The longest of several delays counts.
 func (p *parser) crawlDelay(value string) {
 	if !p.open {
 		return
@@ -219,7 +218,7 @@ func (p *parser) sitemap(value string) {
 	p.file.sitemaps = append(p.file.sitemaps, value)
 }
 
-// isBareSitemap tells a line that is nothing but an http URL.
+// isBareSitemap reports whether a line is only an http URL.
 func isBareSitemap(line string) bool {
 	lower := strings.ToLower(line)
 	return !strings.ContainsAny(line, blanks) &&
@@ -228,12 +227,12 @@ func isBareSitemap(line string) bool {
 		})
 }
 
-// maxDelay is what longer delays count as. It is far beyond any cap a crawler
-// sets, and keeps sums of a time and a delay from overflowing.
+// maxDelay replaces longer delays. It is far beyond any cap that a crawler sets, and
+// prevents overflow in the sum of a time and a delay.
 const maxDelay = 100 * 365 * 24 * time.Hour
 
-// parseDelay reads the value of a crawl-delay line: seconds as a decimal number.
-// What is not one, negative numbers among it, is void.
+// parseDelay reads the value of a crawl-delay line: seconds as a decimal number. Other
+// values, including negative numbers, are void.
 func parseDelay(value string) (time.Duration, bool) {
 	if value == "" || strings.Trim(value, "0123456789.") != "" {
 		return 0, false

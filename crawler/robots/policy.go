@@ -11,24 +11,24 @@ import (
 	"indexer/page"
 )
 
-// Verdict is what a Policy comes down to.
+// Verdict is the outcome of a Policy.
 type Verdict uint8
 
 const (
-	// Unknown: robots.txt has not been fetched; nothing may be fetched before.
+	// Unknown: robots.txt has not been fetched; nothing else may be fetched before it.
 	Unknown Verdict = iota
 	// Obey: the rules of Policy.Copy hold.
 	Obey
 	// AllowAll: there is no robots.txt (RFC 9309 section 2.3.1.3, "unavailable").
 	AllowAll
-	// DisallowAll: whether there is one cannot be known (section 2.3.1.4,
+	// DisallowAll: it cannot be known whether there is a robots.txt (section 2.3.1.4,
 	// "unreachable").
 	DisallowAll
-	// Follow: Policy.Next has to be fetched and decided on before anything else.
+	// Follow: Policy.Next has to be fetched and decided on first.
 	Follow
 )
 
-// String is the verdict in a word or two.
+// String returns the verdict in a word or two.
 func (v Verdict) String() string {
 	switch v {
 	case Obey:
@@ -44,44 +44,44 @@ func (v Verdict) String() string {
 	}
 }
 
-// Copy is a robots.txt as a server once gave it.
+// Copy is a robots.txt as a server once returned it.
 type Copy struct {
-	Body []byte    // as fetched, no more than DefaultMaxBytes+1 of it
+	Body []byte    // as fetched, at most DefaultMaxBytes+1 bytes
 	Time time.Time // when the server last confirmed it
-	// ETag and LastModified are the header fields to ask again with.
+	// ETag and LastModified are for a conditional request.
 	ETag, LastModified string
 }
 
-// Policy is what holds for one site (scheme, host and port) until a point in time.
-// The zero value is that of a site whose robots.txt was never fetched.
+// Policy holds for one site (scheme, host and port) until a point in time. The zero
+// value is the policy of a site whose robots.txt was never fetched.
 //
-// All fields have to be persisted, the body of Copy as it is; nothing else does.
-// Policies are values; the Copy they point to must not be changed.
+// Store all fields, including the body of Copy unchanged; nothing else needs to be
+// stored. Policies are values; do not change the Copy they point to.
 type Policy struct {
 	Verdict Verdict
 	// Why says in words what led to the verdict.
 	Why string
 	// Until is when robots.txt has to be fetched again.
 	Until time.Time
-	// Next is the URL to fetch, with the verdict Follow, and Hops how many
-	// redirects in a row led to it.
+	// Next is the URL to fetch if the verdict is Follow; Hops is how many redirects in
+	// a row led to it.
 	Next page.URL
 	Hops int
 	// Copy is the last good copy, nil if there is none.
 	Copy *Copy
-	// Failures counts the fetches in a row that found robots.txt unreachable,
-	// and Since is the time of the first of them.
+	// Failures counts the fetches in a row that found robots.txt unreachable; Since is
+	// the time of the first of them.
 	Failures int
 	Since    time.Time
 }
 
-// Due tells whether robots.txt has to be fetched at the time now.
+// Due reports whether robots.txt has to be fetched at the time now.
 func (p Policy) Due(now time.Time) bool {
 	return p.Verdict == Unknown || p.Verdict == Follow || !now.Before(p.Until)
 }
 
-// Group is what the policy says to the crawler called agent (see File.Group). It
-// parses the copy: keep the Group as long as the policy.
+// Group is what the policy says to the crawler called agent (see File.Group). It parses
+// the copy: keep the Group as long as the policy.
 func (p Policy) Group(agent string) *Group {
 	switch p.Verdict {
 	case Obey:
@@ -95,7 +95,7 @@ func (p Policy) Group(agent string) *Group {
 	}
 }
 
-// File is the parsed copy, an empty file if there is none. Its sitemaps may be
+// File returns the parsed copy, an empty file if there is none. Its sitemaps may be
 // used whatever the verdict is.
 func (p Policy) File() *File {
 	if p.Copy == nil {
@@ -105,19 +105,19 @@ func (p Policy) File() *File {
 }
 
 const (
-	// MaxRedirects is how many redirects in a row are followed (RFC 9309 section
-	// 2.3.1.2: at least five), also to other hosts.
+	// MaxRedirects is how many redirects in a row are followed, even to other hosts
+	// (RFC 9309 section 2.3.1.2: at least five).
 	MaxRedirects = 5
 
-	// UnreachableLimit is how long robots.txt must have been unreachable for
-	// the site to be treated as one without (section 2.3.1.4).
+	// UnreachableLimit is how long robots.txt must have been unreachable for the site
+	// to count as one without (section 2.3.1.4).
 	UnreachableLimit = 30 * 24 * time.Hour
 )
 
-// Decide says what follows from f, a fetch of a robots.txt, when prev held before.
-// It is a pure function; the time is f.Time. If the verdict is Follow, Policy.Next
-// has to be fetched and Decide called with that fetch; fetching the site's own
-// robots.txt instead starts anew.
+// Decide returns the policy that follows from f, a fetch of a robots.txt, when prev
+// held before. It is a pure function; the time is f.Time. If the verdict is Follow,
+// fetch Policy.Next and call Decide with that fetch; fetching the site's own robots.txt
+// instead starts over.
 //
 //	2xx                    obey it
 //	304                    obey the copy
@@ -128,13 +128,13 @@ const (
 //	                       unreachable; after UnreachableLimit, allow all
 //	                       if there is no copy
 //
-// That 429 counts as unreachable, though section 2.3.1.3 has all of 4xx as
-// unavailable, is what Google does too: a server that asks for fewer requests has
-// not said that it has no rules.
+// Section 2.3.1.3 counts all of 4xx as unavailable. Decide counts 429 as unreachable,
+// as Google does: a server that asks for fewer requests has not said that it has no
+// rules.
 //
-// The copy is kept as long as the file is unreachable, however old it is (section
-// 2.4), even beyond UnreachableLimit (section 2.3.1.4 permits both). It is
-// forgotten when the file turns out to be unavailable: its owner has removed it.
+// The copy is kept as long as the file is unreachable, however old it is (section 2.4),
+// even beyond UnreachableLimit (section 2.3.1.4 permits both). It is dropped when the
+// file turns out to be unavailable: its owner has removed it.
 func Decide(prev Policy, f page.Fetch) Policy {
 	switch status := f.Status; {
 	case status == http.StatusNotModified, isSuccess(status) && f.Revisit && f.Err == "":
@@ -161,7 +161,7 @@ func obey(f page.Fetch, c *Copy, why string) Policy {
 	return Policy{Verdict: Obey, Why: why, Until: f.Time.Add(lifetime(f.Header)), Copy: c}
 }
 
-// newCopy keeps one byte more than is read, so that Parse sees that there was more.
+// newCopy keeps one byte more than is read, so that Parse sees that the file is longer.
 func newCopy(f page.Fetch) *Copy {
 	return &Copy{
 		Body:         bytes.Clone(f.Body[:min(len(f.Body), DefaultMaxBytes+1)]),
@@ -171,8 +171,8 @@ func newCopy(f page.Fetch) *Copy {
 	}
 }
 
-// revalidated handles an answer that there is nothing new. To a crawler that has
-// no copy this answer says nothing.
+// revalidated handles the answer that nothing has changed. Without a copy this answer
+// says nothing.
 func revalidated(prev Policy, f page.Fetch) Policy {
 	if prev.Copy == nil {
 		return unreachable(prev, f)
@@ -232,7 +232,7 @@ func unreachable(prev Policy, f page.Fetch) Policy {
 	return p
 }
 
-// cause says why a fetch did not get a robots.txt.
+// cause says why a fetch did not return a robots.txt.
 func cause(f page.Fetch) string {
 	switch {
 	case f.Err != "":
@@ -247,18 +247,18 @@ func cause(f page.Fetch) string {
 }
 
 const (
-	// MaxLifetime is how long a robots.txt may be used before it is fetched again
-	// (RFC 9309 section 2.4).
+	// MaxLifetime is how long a robots.txt may be used before it is fetched again (RFC
+	// 9309 section 2.4).
 	MaxLifetime = 24 * time.Hour
-	// MinLifetime is how long it is used even if the server wants less: the
-	// crawler would fetch little else otherwise.
+	// MinLifetime is how long it is used even if the server wants less: otherwise the
+	// crawler would fetch little else.
 	MinLifetime = time.Minute
 )
 
-// lifetime is how long an answer may be used: the max-age of its Cache-Control
-// field (RFC 9111 section 5.2.2.1) less its Age, between MinLifetime and
-// MaxLifetime; MaxLifetime without. Other directives are not looked at: many
-// servers send "no-cache" with everything, without a thought of robots.txt.
+// lifetime is how long an answer may be used: the max-age of its Cache-Control field
+// (RFC 9111 section 5.2.2.1) less its Age, between MinLifetime and MaxLifetime;
+// MaxLifetime without max-age. Other directives are ignored: many servers send
+// "no-cache" with everything, without thinking of robots.txt.
 func lifetime(h http.Header) time.Duration {
 	for _, field := range h.Values("Cache-Control") {
 		for directive := range strings.SplitSeq(field, ",") {
@@ -275,9 +275,9 @@ func lifetime(h http.Header) time.Duration {
 	return MaxLifetime
 }
 
-// retryAfter is how long to wait after the given number of failures in a row: what
-// the Retry-After field says (RFC 9110 section 10.2.3), else a minute, doubled with
-// each failure; between MinLifetime and MaxLifetime.
+// retryAfter is how long to wait after a number of failures in a row: the Retry-After
+// field (RFC 9110 section 10.2.3), else a minute, doubled with each failure; between
+// MinLifetime and MaxLifetime.
 func retryAfter(f page.Fetch, failures int) time.Duration {
 	value := f.Header.Get("Retry-After")
 	if d, ok := seconds(value); ok {
@@ -290,8 +290,8 @@ func retryAfter(f page.Fetch, failures int) time.Duration {
 	return clamp(MinLifetime << min(max(failures-1, 0), doublings))
 }
 
-// seconds reads delta-seconds (RFC 9111 section 1.2.2): digits; what is too large
-// to represent means very long.
+// seconds reads delta-seconds (RFC 9111 section 1.2.2), which are digits. A value too
+// large to represent means very long.
 func seconds(s string) (time.Duration, bool) {
 	if s == "" || strings.Trim(s, "0123456789") != "" {
 		return 0, false
