@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// special is a block of addresses that are not to be contacted, from the IANA
+// special is a block of addresses that must not be contacted, from the IANA
 // special-purpose address registries (RFC 6890) and the multicast registries.
 type special struct {
 	prefix netip.Prefix
@@ -31,8 +31,8 @@ var specialIPv4 = []special{
 	block("240.0.0.0/4", "reserved or broadcast, RFC 1112"),
 }
 
-// specialIPv6 begins with the blocks that have a name worth telling; whatever is
-// not global unicast is refused after them.
+// specialIPv6 lists the blocks whose name helps the user. After them, every address
+// that is not global unicast is refused.
 var specialIPv6 = []special{
 	block("::/128", "unspecified, RFC 4291"),
 	block("::1/128", "loopback, RFC 4291"),
@@ -47,8 +47,8 @@ var specialIPv6 = []special{
 	block("ff00::/8", "multicast, RFC 4291"),
 }
 
-// embedding is a block whose addresses hold an IPv4 address, to which routers or
-// translators pass on what is sent to them.
+// embedding is a block whose addresses contain an IPv4 address, to which routers or
+// translators forward.
 type embedding struct {
 	special
 	at int // the first of its four bytes
@@ -63,9 +63,9 @@ var globalUnicast = block("2000::/3", "global unicast, RFC 4291")
 
 func block(prefix, name string) special { return special{netip.MustParsePrefix(prefix), name} }
 
-// RefuseAddress says why an address is not to be contacted by a crawler, "" if it
-// may be: only addresses that are public on the Internet may. An IPv4 address
-// inside an IPv6 one (mapped, NAT64, 6to4) counts as itself.
+// RefuseAddress says why a crawler must not contact an address, "" if it may. Only
+// addresses that are public on the Internet are allowed. An IPv4 address inside an IPv6
+// one (mapped, NAT64, 6to4) counts as itself.
 func RefuseAddress(addr netip.Addr) string {
 	switch {
 	case !addr.IsValid():
@@ -110,8 +110,7 @@ func within(outer netip.Addr, form string, inner netip.Addr) string {
 }
 
 // refuseHost is RefuseAddress for what a URL shows before anything is resolved: an
-// address for a host, or a name that is this machine by definition (RFC 6761
-// section 6.3).
+// address as host, or a name that is this machine by definition (RFC 6761 section 6.3).
 func refuseHost(host string) string {
 	if addr, ok := literal(host); ok {
 		return RefuseAddress(addr)
@@ -122,7 +121,7 @@ func refuseHost(host string) string {
 	return ""
 }
 
-// literal is the address that a host is written as, brackets or not.
+// literal parses a host that is written as an address, with or without brackets.
 func literal(host string) (netip.Addr, bool) {
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	addr, err := netip.ParseAddr(host)

@@ -12,17 +12,18 @@ import (
 	"indexer/internal/coding"
 )
 
-// readBody reads the payload. What was read before a failure is returned with it.
+// readBody reads the payload. On failure it returns what it has read with the error.
 // cancel ends the exchange when the body is too slow.
 func (f *Fetcher) readBody(ctx context.Context, cancel context.CancelCauseFunc, resp *http.Response) ([]byte, error) {
 	limit := f.opts.MaxPayload
 	tooLarge := &failure{class: TooLarge, text: fmt.Sprintf("the payload is over %d bytes", limit)}
 	if resp.ContentLength > limit {
-		return nil, tooLarge // nothing of it need be read
+		return nil, tooLarge // do not read any of it
 	}
 	p := startPace(f.opts.StallTime, f.opts.MinRate, cancel)
 	defer p.stop()
-	// A length is believed up to a megabyte; beyond it memory grows with what comes.
+	// Trust a length up to a megabyte; beyond that, memory grows with the data
+	// received.
 	buf := bytes.NewBuffer(make([]byte, 0, min(max(resp.ContentLength, 0), 1<<20)+bytes.MinRead))
 	_, err := buf.ReadFrom(io.LimitReader(paced{resp.Body, p}, limit+1))
 	payload := buf.Bytes()
@@ -37,9 +38,9 @@ func (f *Fetcher) readBody(ctx context.Context, cancel context.CancelCauseFunc, 
 	return payload, err
 }
 
-// pace ends an exchange whose body stalls or drips. There is one deadline at a
-// time: StallTime after the last bytes, and not later than the time up to which
-// what has come suffices for the minimum rate.
+// pace ends an exchange whose body stalls or drips. It has one deadline at a time:
+// StallTime after the last bytes, and not later than the time up to which the bytes
+// received satisfy the minimum rate.
 type pace struct {
 	stall time.Duration
 	rate  int64 // bytes per second
@@ -56,7 +57,7 @@ func startPace(stall time.Duration, rate int64, cancel context.CancelCauseFunc) 
 	return p
 }
 
-// got moves the deadline on for n bytes.
+// got moves the deadline for n bytes.
 func (p *pace) got(n int) {
 	p.total += int64(n)
 	enough := time.Duration(float64(p.total) / float64(p.rate) * float64(time.Second))
@@ -65,7 +66,7 @@ func (p *pace) got(n int) {
 
 func (p *pace) stop() { p.timer.Stop() }
 
-// paced is a reader whose reader's pace is watched.
+// paced is a reader whose pace is checked.
 type paced struct {
 	r io.Reader
 	p *pace
@@ -79,8 +80,8 @@ func (r paced) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// decode removes content codings by the rules of package coding. The result may be
-// payload itself.
+// decode removes content codings by the rules of package coding. It may return payload
+// itself.
 func decode(payload []byte, codings []string, limit int64) ([]byte, error) {
 	body, _, err := coding.Decode(payload, codings, limit)
 	switch {

@@ -14,23 +14,23 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// Class says what kind of thing kept a fetch from having a usable response.
+// Class says why a fetch has no usable response.
 type Class uint8
 
 // The classes. Their texts (String) are stable: logs, metrics and page.Fetch.Err
 // carry them.
 const (
-	OK             Class = iota // a usable response, of whatever status
-	DNS                         // the host's name has no address, or no answer came
-	RefusedAddress              // the host is at an address that is not to be contacted
+	OK             Class = iota // a usable response, with any status
+	DNS                         // the host's name has no address, or the lookup got no answer
+	RefusedAddress              // the host is at an address that must not be contacted
 	Connect                     // no TCP connection
 	TLS                         // no TLS connection: certificate, version, no TLS at all
 	Proxy                       // the proxy cannot be reached or will not connect
 	Timeout                     // a phase or the whole took too long, or the body was too slow
 	Reset                       // the connection ended before the response did
 	TooLarge                    // header, payload or decoded body over its limit
-	BadResponse                 // no HTTP, or a body that cannot be decoded
-	BadRequest                  // the URL cannot be asked for
+	BadResponse                 // not HTTP, or a body that cannot be decoded
+	BadRequest                  // the URL cannot be requested
 	Canceled                    // the caller's context ended, or the Fetcher was closed
 )
 
@@ -40,7 +40,7 @@ var classNames = [...]string{
 	BadRequest: "bad-request", Canceled: "canceled",
 }
 
-// String is the class as a word.
+// String returns the class as a word.
 func (c Class) String() string {
 	if int(c) < len(classNames) {
 		return classNames[c]
@@ -48,9 +48,9 @@ func (c Class) String() string {
 	return "unknown"
 }
 
-// CountsAgainstHost reports whether a failure of this class is a reason to leave
-// the host alone for a while. What only one URL is to blame for (its size), the
-// proxy, or the caller, is not.
+// CountsAgainstHost reports whether a failure of this class is a reason to leave the
+// host alone for a while. Failures caused by a single URL (its size), the proxy, or the
+// caller are not.
 func (c Class) CountsAgainstHost() bool {
 	switch c {
 	case DNS, Connect, TLS, Timeout, Reset, BadResponse:
@@ -62,11 +62,11 @@ func (c Class) CountsAgainstHost() bool {
 // failure is why a fetch failed.
 type failure struct {
 	class Class
-	// text is the same whenever the same happens, as it becomes part of what is
-	// stored: it holds no ports, no times and none of the server's words. A refused
-	// address is named.
+	// text is always the same for the same failure, because it becomes part of what is
+	// stored: it contains no ports, no times and none of the server's words. It names a
+	// refused address.
 	text string
-	err  error // what it was found out from, or nil
+	err  error // the underlying error, or nil
 }
 
 func (f *failure) Error() string {
@@ -81,9 +81,9 @@ func (f *failure) Unwrap() error { return f.err }
 // stable is the text for page.Fetch.Err.
 func (f *failure) stable() string { return f.class.String() + ": " + f.text }
 
-// classify says what kind of failure err is. Why ctx ended, if it has, is better
-// than the errors that its end brought about; next are failures that were found in
-// our own code, and last what net/http says.
+// classify says what kind of failure err is. If ctx has ended, the reason is better
+// than the errors that followed from it; next come failures found in our own code, and
+// last what net/http says.
 func (f *Fetcher) classify(ctx context.Context, err error) *failure {
 	var known *failure
 	if ctx.Err() != nil {
@@ -117,16 +117,16 @@ func isTimeout(err error) bool {
 	return errors.As(err, &ne) && ne.Timeout() || errors.Is(err, context.DeadlineExceeded)
 }
 
-// isReset: the connection, or the HTTP/2 stream, ended. net/http has its own copy of
-// http2, whose StreamError says that it is one of ours (method As).
+// isReset reports whether the connection, or the HTTP/2 stream, ended. net/http has its
+// own copy of http2, whose StreamError converts to this one (method As).
 func isReset(err error) bool {
 	var stream http2.StreamError
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.As(err, &stream)
 }
 
-// isHeaderTooLarge goes by the texts of net/http's errors, which have no types;
-// tests hold it to both.
+// isHeaderTooLarge compares the texts of net/http's errors, which have no types; tests
+// verify both.
 func isHeaderTooLarge(err error) bool {
 	return strings.Contains(err.Error(), "server response headers exceeded") ||
 		strings.Contains(err.Error(), "response header list larger than")

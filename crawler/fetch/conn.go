@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// conn is a connection of a Fetcher. It knows where it leads and what making it
+// conn is a connection of a Fetcher. It knows where it leads and how long making it
 // took, is on the Fetcher's list until it is closed, and can keep a copy of what it
 // reads.
 type conn struct {
@@ -18,7 +18,7 @@ type conn struct {
 	tape tape
 }
 
-// made is what is known of a connection from its making.
+// made is what is known about how a connection was made.
 type made struct {
 	remote                netip.AddrPort // zero: a proxy
 	resolve, connect, tls time.Duration
@@ -35,11 +35,11 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// tape keeps the beginning of what a connection reads from when it is started until
-// it is cut. The transport reads in a goroutine of its own, hence the lock.
+// tape keeps the beginning of what a connection reads, from start to header. The
+// transport reads in a goroutine of its own, hence the lock.
 type tape struct {
 	mu    sync.Mutex
-	room  int64 // how much more is kept
+	room  int64 // how many more bytes are kept
 	bytes []byte
 }
 
@@ -57,8 +57,8 @@ func (t *tape) add(p []byte) {
 	t.bytes = append(t.bytes, p...)
 }
 
-// header stops the tape and returns the header of the final response on it, interim
-// ones before it left out, or nil if that is not on it whole.
+// header stops the tape and returns the header of the final response on it, without
+// interim ones, or nil if it is incomplete.
 func (t *tape) header() []byte {
 	t.mu.Lock()
 	b := t.bytes
@@ -76,8 +76,8 @@ func (t *tape) header() []byte {
 	}
 }
 
-// headerLength is the length in bytes of the header that b begins with, its empty
-// line included, or -1 if it does not end. Lines end in LF, with or without CR.
+// headerLength is the length in bytes of the header at the beginning of b, including
+// its empty line, or -1 if it does not end. Lines end in LF, with or without CR.
 func headerLength(b []byte) int {
 	for at := 0; ; {
 		i := bytes.IndexByte(b[at:], '\n')
@@ -91,7 +91,7 @@ func headerLength(b []byte) int {
 	}
 }
 
-// isInterim reports whether b begins with a 1xx status line, 101 apart, which ends
+// isInterim reports whether b begins with a 1xx status line, except 101, which ends
 // HTTP.
 func isInterim(b []byte) bool {
 	_, rest, _ := bytes.Cut(b, []byte(" "))
@@ -99,16 +99,16 @@ func isInterim(b []byte) bool {
 	return bytes.HasPrefix(rest, []byte("1")) && !bytes.HasPrefix(rest, []byte("101"))
 }
 
-// connList is the list of a Fetcher's open connections and counts those that are
-// being made. Once it is closed there are no more of either.
+// connList lists a Fetcher's open connections and counts those that are being made.
+// After close there are none of either.
 type connList struct {
 	mu     sync.Mutex
 	closed bool
 	open   map[*conn]struct{}
-	dials  sync.WaitGroup // Add only under mu, and not once it is closed
+	dials  sync.WaitGroup // Add only under mu, and not after close
 }
 
-// begin announces a dial, whose end is dials.Done.
+// begin announces a dial; dials.Done ends it.
 func (l *connList) begin() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,7 +119,7 @@ func (l *connList) begin() error {
 	return nil
 }
 
-// add takes c onto the list, or closes it if the list is closed.
+// add adds c to the list, or closes it if the list is closed.
 func (l *connList) add(c *conn) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

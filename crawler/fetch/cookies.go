@@ -11,20 +11,20 @@ import (
 	"indexer/page"
 )
 
-// Bounds on what is kept of a server's cookies, and sent back to it.
+// Bounds on the cookies that are kept and sent back to a server.
 const (
-	maxCookies      = 50 // of one response
+	maxCookies      = 50 // in one response
 	maxCookie       = 4096
 	maxCookieHeader = 8192
 )
 
-// Cookies are the cookies of one visit. They are to be used by one Fetch at a time, and
-// not for another visit.
+// Cookies are the cookies of one visit. Only one Fetch may use them at a time, and only
+// for that visit.
 type Cookies struct {
 	jar *cookiejar.Jar
 }
 
-// NewCookies has none.
+// NewCookies returns an empty set.
 func NewCookies() *Cookies {
 	jar, err := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
 	if err != nil {
@@ -33,7 +33,7 @@ func NewCookies() *Cookies {
 	return &Cookies{jar: jar}
 }
 
-// For is the Cookie field of a request for u, "" if there is none.
+// For returns the Cookie field of a request for u, "" if there is none.
 func (c *Cookies) For(u page.URL) string {
 	to, err := url.Parse(string(u))
 	if c == nil || err != nil {
@@ -53,7 +53,7 @@ func (c *Cookies) For(u page.URL) string {
 	return b.String()
 }
 
-// keep takes what a response sets.
+// keep stores the cookies that a response sets.
 func (c *Cookies) keep(u page.URL, resp *http.Response) {
 	from, err := url.Parse(string(u))
 	if c == nil || err != nil {

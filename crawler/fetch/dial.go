@@ -19,10 +19,10 @@ const maxAddresses = 4
 
 // dialer makes a Fetcher's connections.
 //
-// The address that is checked is the one that is dialled: names are resolved here,
-// and only addresses go to the network. Checking the name's addresses first and
-// then dialling the name would resolve it a second time, and the second answer is
-// up to whoever runs the name's DNS.
+// The address that is checked is the one that is dialled: names are resolved here, and
+// only addresses go to the network. Checking the name's addresses first and then
+// dialling the name would resolve it a second time, and whoever runs the name's DNS
+// chooses the second answer.
 type dialer struct {
 	opts    *Options
 	tls     *tls.Config
@@ -45,12 +45,12 @@ func newDialer(opts *Options) *dialer {
 	return d
 }
 
-// fetchKey is the context key for the context of the fetch that needs a connection.
-// The transport detaches dials from it, as others could use the connection; here a
-// dial ends with its fetch, so that an abandoned fetch leaves nothing under way.
+// fetchKey is the context key for the context of the fetch that needs a connection. The
+// transport detaches dials from it, because other fetches could use the connection.
+// Here a dial ends with its fetch, so that an abandoned fetch leaves nothing running.
 type fetchKey struct{}
 
-// bind returns ctx ended also by the fetch it belongs to.
+// bind returns ctx, also cancelled by the end of its fetch.
 func bind(ctx context.Context) (context.Context, context.CancelFunc) {
 	fetch, ok := ctx.Value(fetchKey{}).(context.Context)
 	if !ok {
@@ -76,8 +76,8 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	return c, nil
 }
 
-// dialTLS makes a connection for https. The transport speaks HTTP/2 on a *tls.Conn
-// that has agreed to it; what speaks HTTP/1.1 is returned with a tape.
+// dialTLS makes a connection for https. The transport speaks HTTP/2 on a *tls.Conn that
+// has negotiated it; a connection with HTTP/1.1 is returned with a tape.
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	if err := d.conns.begin(); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 	config.ServerName = host
 	c := tls.Client(raw, config)
 	if err := d.handshake(ctx, c, raw); err != nil {
-		_ = raw.Close() // the handshake's error says more
+		_ = raw.Close() // the error of the handshake says more
 		return nil, err
 	}
 	if c.ConnectionState().NegotiatedProtocol == "h2" {
@@ -151,8 +151,8 @@ func (d *dialer) open(ctx context.Context, network, address string) (*conn, erro
 	return c, d.conns.add(c)
 }
 
-// openProxy connects to the proxy, whose address is the operator's choice: it is
-// resolved by the system and not checked.
+// openProxy connects to the proxy. Its address is the operator's choice: the system
+// resolves it, and it is not checked.
 func (d *dialer) openProxy(ctx context.Context, network, address string) (*conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.opts.ConnectTime)
 	defer cancel()
@@ -188,7 +188,7 @@ func (d *dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error)
 	return nil, &failure{DNS, "the host's name cannot be resolved", err}
 }
 
-// permitted drops the addresses that are refused; if none is left it is an error.
+// permitted drops the addresses that are refused; it fails if none is left.
 func (d *dialer) permitted(addrs []netip.Addr) ([]netip.Addr, error) {
 	var refused error
 	var list []netip.Addr
@@ -215,8 +215,8 @@ func (d *dialer) refuse(addr netip.Addr) error {
 	return nil
 }
 
-// control is called with the address of the socket that is about to connect: the
-// last place where it can be refused, whatever code before it did.
+// control receives the address of the socket that is about to connect. This is the last
+// place to refuse it, whatever earlier code did.
 func (d *dialer) control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -225,9 +225,9 @@ func (d *dialer) control(_ context.Context, _, address string, _ syscall.RawConn
 	return d.refuse(to.Addr())
 }
 
-// tryAll connects to the first address that lets it, one after the other: hosts are
-// visited for hours, and a race for milliseconds would cost them connections. Each
-// gets an equal share of the time that is left.
+// tryAll connects to the first address that accepts, trying one after the other: hosts
+// are visited for hours, and a race for milliseconds would cost them connections. Each
+// address gets an equal share of the remaining time.
 func (d *dialer) tryAll(ctx context.Context, network string, addrs []netip.Addr, port uint16) (net.Conn, netip.AddrPort, error) {
 	var err error
 	end := time.Now().Add(d.opts.ConnectTime)
@@ -259,12 +259,11 @@ func (d *dialer) try(ctx context.Context, network string, to netip.AddrPort, lim
 }
 
 // ParseProxy reads a proxy's URL for Options.Proxy: http, https, socks5 or socks5h
-// (both of the latter let the proxy resolve), with user and password if it needs
-// them.
+// (with both of the latter the proxy resolves names), with user and password if needed.
 func ParseProxy(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
-		// The error quotes the URL, in which there may be a password.
+		// The error quotes the URL, which may contain a password.
 		return nil, fmt.Errorf("bad proxy URL: write it as http://HOST:PORT or socks5://HOST:PORT")
 	}
 	switch u.Scheme {
@@ -278,7 +277,8 @@ func ParseProxy(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// onProxyConnect tells a proxy's refusal to open a tunnel from the host's answers.
+// onProxyConnect distinguishes a proxy's refusal to open a tunnel from the host's
+// answers.
 func onProxyConnect(_ context.Context, _ *url.URL, _ *http.Request, res *http.Response) error {
 	if res.StatusCode == http.StatusOK {
 		return nil

@@ -1,30 +1,29 @@
-// Package fetch makes single HTTP exchanges for a crawler: one URL, one request,
-// one result, whatever the server does.
+// Package fetch makes single HTTP exchanges for a crawler: one URL, one request, one
+// result, whatever the server does.
 //
-// # What it promises
+// # Guarantees
 //
-//  1. One call of Fetch is one exchange. Redirects are not followed: each hop is a
-//     fetch of its own, with its own politeness, scope and address check, and the
-//     caller makes it. (The transport alone may send a request a second time: on a
-//     kept connection that turns out to have been closed before any answer.)
-//  2. Everything is bounded: the time of each phase and of the whole, the rate
-//     below which a body is given up, the size of the header, of the payload as
-//     sent and of the body as decoded, the idle connections.
-//  3. No connection is made to an address that is not public (see RefuseAddress),
-//     unless Options.AllowPrivate. Names are resolved here and the address that was
-//     checked is the one that is dialled; the socket's address is checked once more
-//     by the dialer's control hook. What a name resolves to later makes no
-//     difference to a connection, and each new connection is checked anew, so a name
-//     that is re-bound to a private address gains nothing.
+//  1. One call of Fetch is one exchange. Redirects are not followed: each hop is a fetch
+//     of its own, with its own politeness, scope and address check, and the caller makes
+//     it. (Only the transport may send a request a second time: on a kept connection
+//     that turns out to have been closed before any answer.)
+//  2. Everything is bounded: the time of each phase and of the whole, the rate below
+//     which a body is abandoned, the size of the header, of the payload as sent and of
+//     the decoded body, the idle connections.
+//  3. No connection is made to an address that is not public (see RefuseAddress), unless
+//     Options.AllowPrivate is set. Names are resolved here, and the checked address is
+//     the one that is dialled; the dialer's control hook checks the socket's address once
+//     more. What a name resolves to later makes no difference to a connection, and each
+//     new connection is checked anew, so rebinding a name to a private address gains
+//     nothing.
 //  4. It says who asks (User-Agent with a contact) and nothing else: no cookies, no
 //     Referer, no credentials from URLs.
-//  5. A Result holds what is needed to record the exchange: reading the recorded
-//     block again gives the same status, header and body.
+//  5. A Result holds what is needed to record the exchange: reading the recorded block
+//     again gives the same status, header and body.
 //
 // # Proxies
 //
-// With Options.Proxy the proxy resolves names, so promise 3 holds only for what can
-// be seen here: URLs whose host is an address or a name under localhost. The rest
-// is the proxy's to refuse. The proxy's own address is the operator's choice and
-// not checked.
+// With Options.Proxy the proxy resolves names, so guarantee 3 holds only for what the
+// URL shows: a host that is an address or a name under localhost. The proxy has to
+// refuse the rest. The proxy's own address is the operator's choice and not checked.
 package fetch

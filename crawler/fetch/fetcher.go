@@ -14,8 +14,8 @@ import (
 
 var errClosed = errors.New("the fetcher is closed")
 
-// Fetcher makes exchanges. It may be used by many goroutines at a time; how many,
-// and how often one host is asked, is up to them.
+// Fetcher makes exchanges. It is safe for concurrent use. Its callers limit how many
+// requests run at a time, and how often one host is asked.
 type Fetcher struct {
 	opts      Options
 	dialer    *dialer
@@ -26,13 +26,13 @@ type Fetcher struct {
 	fetches sync.WaitGroup
 }
 
-// New returns a Fetcher; Close it when it is no longer needed.
+// New returns a Fetcher. Close it when it is no longer needed.
 func New(o Options) *Fetcher {
 	f := &Fetcher{opts: o.WithDefaults()}
 	f.dialer = newDialer(&f.opts)
 	f.transport = &http.Transport{
 		DialContext:            f.dialer.dial,
-		DisableCompression:     true, // codings are removed here, and recorded
+		DisableCompression:     true, // readBody removes codings, and records them
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           f.opts.MaxIdle,
 		MaxIdleConnsPerHost:    f.opts.MaxIdlePerHost,
@@ -41,7 +41,7 @@ func New(o Options) *Fetcher {
 		TLSHandshakeTimeout:    f.opts.TLSTime,
 		MaxResponseHeaderBytes: f.opts.MaxHeader,
 		OnProxyConnectResponse: onProxyConnect,
-		// An HTTP/2 connection that died is found out before the next fetches hang on it.
+		// Detect a dead HTTP/2 connection before the next fetches hang on it.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: f.opts.HeaderTime / 2, PingTimeout: f.opts.HeaderTime / 2},
 	}
 	if f.opts.Proxy == nil {
@@ -53,9 +53,9 @@ func New(o Options) *Fetcher {
 	return f
 }
 
-// Fetch makes one exchange and always returns a result; a failure is in its Class.
-// It blocks until the exchange is over, for at most Options.TotalTime, and leaves
-// nothing behind but perhaps an idle connection.
+// Fetch makes one exchange and always returns a result; Class tells a failure. It
+// blocks until the exchange is over, at most for Options.TotalTime, and leaves nothing
+// behind except perhaps an idle connection.
 func (f *Fetcher) Fetch(ctx context.Context, r Request) Result {
 	start := time.Now()
 	res := Result{Fetch: page.Fetch{URL: r.URL, Time: start.Round(0).UTC()}}
@@ -83,7 +83,7 @@ func (f *Fetcher) begin() bool {
 	return !f.closed
 }
 
-// Close waits until the fetches under way have ended (end their contexts to make
+// Close waits until the fetches under way have ended (cancel their contexts to end
 // them) and closes all connections. Later fetches fail with the class Canceled.
 func (f *Fetcher) Close() {
 	f.mu.Lock()
@@ -94,7 +94,7 @@ func (f *Fetcher) Close() {
 	f.dialer.conns.close()
 }
 
-// exchange fills res. What it has filled when it fails is valid.
+// exchange fills res. The fields that it has filled when it fails are valid.
 func (f *Fetcher) exchange(ctx context.Context, r Request, res *Result) error {
 	if reason := refuseHost(r.URL.Host()); reason != "" && !f.opts.AllowPrivate {
 		return &failure{class: RefusedAddress, text: reason}
@@ -133,7 +133,7 @@ func (f *Fetcher) exchange(ctx context.Context, r Request, res *Result) error {
 	return err
 }
 
-// ended adds to an error why the exchange was ended, if it was from our side.
+// ended adds to an error the reason why our side ended the exchange, if it did.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err

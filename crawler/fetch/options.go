@@ -9,59 +9,59 @@ import (
 	"time"
 )
 
-// DefaultContact is where the user agent points without Options.Contact: a page
-// that nobody serves. Whoever crawls hosts of others should name a page or an
-// address under which the operator is found.
+// DefaultContact is what the user agent refers to without Options.Contact: a page that
+// does not exist. Anyone who crawls other people's hosts should name a page or an
+// address for reaching the operator.
 const DefaultContact = "https://indexer.example/bot"
 
-// Options are the settings of a Fetcher. The zero value of each is its default.
+// Options are the settings of a Fetcher. A zero value means the default.
 type Options struct {
 	// UserAgent is the whole User-Agent field. Default: UserAgent("", Contact).
 	UserAgent string
-	// Contact is a URL or mail address under which the crawl's operator is found.
+	// Contact is a URL or mail address for reaching the operator of the crawl.
 	Contact string
-	// From is the operator's mail address for the From field (RFC 9110 section
-	// 10.1.2). Default: no such field.
+	// From is the operator's mail address for the From field (RFC 9110 section 10.1.2).
+	// Default: no such field.
 	From string
 
-	// Headers are fields that only one site is sent, by page.URL.Site: credentials, most
-	// likely. They are in no Result: RequestBlock is the request without them.
+	// Headers are fields, usually credentials, that are sent only to one site, by
+	// page.URL.Site. No Result contains them: RequestBlock is the request without them.
 	Headers map[string]http.Header
 
-	// The times that an exchange's phases may take.
+	// Limits on the phases of an exchange.
 	ResolveTime time.Duration // the name's resolution; default 10 s
 	ConnectTime time.Duration // the TCP connection, all addresses together; default 10 s
 	TLSTime     time.Duration // the TLS handshake; default 10 s
 	HeaderTime  time.Duration // from the request sent to the whole header read; default 30 s
-	TotalTime   time.Duration // all of it; default 2 min
-	// StallTime is how long a body may bring nothing; default 20 s.
+	TotalTime   time.Duration // the whole exchange; default 2 min
+	// StallTime is how long a body may deliver nothing; default 20 s.
 	StallTime time.Duration
-	// MinRate is the mean rate in bytes per second below which a body is given up,
-	// once StallTime is over; default 256.
+	// MinRate is the mean rate in bytes per second below which a body is abandoned,
+	// after StallTime; default 256.
 	MinRate int64
 
-	// MaxHeader is the largest response header in bytes (HTTP/2: of its fields as
-	// RFC 9113 section 6.5.2 counts them); default 256 KiB.
+	// MaxHeader is the largest response header in bytes (for HTTP/2, counted as in RFC
+	// 9113 section 6.5.2); default 256 KiB.
 	MaxHeader int64
-	// MaxPayload is the largest payload in bytes as sent, its content codings on it;
+	// MaxPayload is the largest payload in bytes as sent, including content codings;
 	// default 16 MiB.
 	MaxPayload int64
-	// MaxBody is the largest body in bytes, decoded; default 32 MiB.
+	// MaxBody is the largest decoded body in bytes; default 32 MiB.
 	MaxBody int64
 
-	// MaxIdle and IdleTime bound the connections kept for later fetches: their number
-	// over all hosts (default 128; MaxIdlePerHost of one host) and how long each is kept
-	// (default 60 s, so that a polite delay does not cost a connection per fetch).
+	// MaxIdle and IdleTime bound the connections kept for later fetches: how many over
+	// all hosts (default 128) and how long (default 60 s, so that a polite delay does
+	// not cost a connection per fetch).
 	MaxIdle  int
 	IdleTime time.Duration
-	// MaxIdlePerHost is for hosts that are asked for several pages at a time; default 2,
-	// negative: no connection is kept.
+	// MaxIdlePerHost is the bound for one host, for hosts that get several requests at
+	// a time; default 2, negative: keep no connection.
 	MaxIdlePerHost int
 
-	// AllowPrivate lets addresses through that RefuseAddress refuses.
+	// AllowPrivate permits addresses that RefuseAddress refuses.
 	AllowPrivate bool
-	// Proxy is where all requests go, as ParseProxy returns it; nil: to the hosts.
-	// See the package's comment for what it means for the address check.
+	// Proxy receives all requests, as ParseProxy returns it; nil: the hosts do. The
+	// package's comment explains the effect on the address check.
 	Proxy *url.URL
 	// Resolver finds the addresses of names. Default: the system's, behind a
 	// CachingResolver.
@@ -71,13 +71,13 @@ type Options struct {
 	TLS *tls.Config
 
 	// DialContext connects to an address ("192.0.2.1:80") that was resolved and
-	// checked. It is for tests, which map public addresses to loopback; it stands in
-	// for the dialer whose control hook checks the socket's address. Default: TCP.
+	// checked. It is for tests, which map public addresses to loopback, and replaces
+	// the dialer whose control hook checks the socket's address. Default: TCP.
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// UserAgent is the User-Agent of a crawler: "indexer/VERSION (+CONTACT)". The
-// version may be empty, the contact too (then it is DefaultContact).
+// UserAgent returns the User-Agent of a crawler: "indexer/VERSION (+CONTACT)". The
+// version may be empty, and so may the contact (which then is DefaultContact).
 func UserAgent(version, contact string) string {
 	if contact == "" {
 		contact = DefaultContact
@@ -88,7 +88,7 @@ func UserAgent(version, contact string) string {
 	return "indexer" + version + " (+" + contact + ")"
 }
 
-// WithDefaults are the settings with defaults in the place of zero values.
+// WithDefaults returns the settings with defaults in place of zero values.
 func (o Options) WithDefaults() Options {
 	setDefault(&o.UserAgent, UserAgent("", o.Contact))
 	setDefault(&o.ResolveTime, 10*time.Second)

@@ -14,7 +14,7 @@ import (
 
 const (
 	accept         = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
-	acceptEncoding = "gzip, br, zstd, deflate" // what decodeOne knows
+	acceptEncoding = "gzip, br, zstd, deflate" // what package coding decodes
 )
 
 func (f *Fetcher) newRequest(ctx context.Context, r Request) *http.Request {
@@ -35,9 +35,9 @@ func (f *Fetcher) newRequest(ctx context.Context, r Request) *http.Request {
 	return req.WithContext(ctx)
 }
 
-// addSecrets adds the fields that only the URL's site is sent. It is called when the
-// request has been written down for the record. No redirect is followed here, so
-// they go nowhere else.
+// addSecrets adds the fields for the URL's site only. It is called after the request
+// was copied for the record. Fetch follows no redirects, so no other site receives
+// them.
 func (f *Fetcher) addSecrets(r *http.Request, u page.URL) {
 	for name, values := range f.opts.Headers[u.Site()] {
 		if name == "Cookie" { // one field (RFC 6265 section 5.4)
@@ -53,21 +53,20 @@ func isConditional(r *http.Request) bool {
 	return r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""
 }
 
-// setValid leaves out what cannot be sent: validators come from earlier responses,
-// and those from files, in which there can be anything.
+// setValid omits values that cannot be sent: validators come from earlier responses,
+// and those from files that may contain anything.
 func setValid(h http.Header, name, value string) {
 	if value != "" && httpguts.ValidHeaderFieldValue(value) {
 		h.Set(name, value)
 	}
 }
 
-// requestURL is u for net/http, so that the request target is byte for byte what u
-// has. net/url escapes some characters that the URL standard leaves alone ("|", a
-// lone "%"); only an opaque URL keeps it from doing so. With a proxy, and where the
-// path could be taken for a host, the opaque form is the absolute one (RFC 9112
-// section 3.2.2).
+// requestURL converts u for net/http so that the request target equals u byte for byte.
+// net/url escapes some characters that the URL standard leaves alone ("|", a lone "%");
+// only an opaque URL prevents that. With a proxy, and where the path could be taken for
+// a host, the opaque form is the absolute one (RFC 9112 section 3.2.2).
 //
-// User information is left out: it is not sent.
+// It omits user information, which is not sent.
 func requestURL(u page.URL, proxied bool) *url.URL {
 	site := u.Site()
 	_, host, _ := strings.Cut(site, "://")
@@ -84,8 +83,8 @@ func requestURL(u page.URL, proxied bool) *url.URL {
 	return out
 }
 
-// requestBlock is the request as HTTP/1.1. Its trace must not take this for the
-// request being sent.
+// requestBlock returns the request as HTTP/1.1. It drops the context, because its trace
+// would take this for the request being sent.
 func requestBlock(r *http.Request) ([]byte, error) {
 	var b bytes.Buffer
 	err := r.WithContext(context.Background()).Write(&b)

@@ -12,29 +12,27 @@ import (
 )
 
 // Resolver finds the addresses of a host name; *net.Resolver is one. The network is
-// "ip": addresses of both families are wanted.
+// "ip", for both families.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// CacheOptions are the settings of a CachingResolver. The zero value of each is its
-// default.
+// CacheOptions are the settings of a CachingResolver. A zero value means the default.
 type CacheOptions struct {
-	// TTL is how long addresses are kept; default 5 min. It is one for all names, at
-	// once floor and ceiling of what their owners ask for: Go's resolver does not
-	// tell the records' own.
+	// TTL is how long addresses are kept; default 5 min. It is the same for all names:
+	// Go's resolver does not return the TTLs of the records.
 	TTL time.Duration
 	// NegativeTTL is how long a failure is kept; default 30 s.
 	NegativeTTL time.Duration
-	// MaxNames bounds the cache; beyond it the name unused for longest goes. Default
-	// 10,000.
+	// MaxNames bounds the cache; beyond it the least recently used name is dropped.
+	// Default 10,000.
 	MaxNames int
-	// MaxLookups bounds the lookups under way; the others wait. Default 16.
+	// MaxLookups bounds the concurrent lookups; more have to wait. Default 16.
 	MaxLookups int
 }
 
-// CachingResolver keeps the answers of another resolver for a while and asks it for
-// each name once at a time and for few at a time. It starts no goroutines.
+// CachingResolver caches the answers of another resolver. It asks once at a time for
+// each name, and for few names at a time. It starts no goroutines.
 type CachingResolver struct {
 	upstream Resolver
 	opts     CacheOptions
@@ -42,21 +40,21 @@ type CachingResolver struct {
 
 	mu    sync.Mutex
 	names map[string]*list.Element // of *answer
-	order list.List                // the most recently used first
+	order list.List                // most recently used first
 }
 
-// answer is what is known of a name. Until done is closed only the goroutine that
-// made it touches it; from then on it does not change.
+// answer is what is known about a name. Until done is closed, only the goroutine that
+// created it may access it; from then on it does not change.
 type answer struct {
 	name    string
 	done    chan struct{}
 	addrs   []netip.Addr
 	err     error
-	dropped bool // the goroutine gave up: ask anew
+	dropped bool // the goroutine gave up: ask again
 	until   time.Time
 }
 
-// NewCachingResolver returns a CachingResolver before upstream.
+// NewCachingResolver returns a CachingResolver in front of upstream.
 func NewCachingResolver(upstream Resolver, o CacheOptions) *CachingResolver {
 	setDefault(&o.TTL, 5*time.Minute)
 	setDefault(&o.NegativeTTL, 30*time.Second)
@@ -69,8 +67,8 @@ func NewCachingResolver(upstream Resolver, o CacheOptions) *CachingResolver {
 	}
 }
 
-// LookupNetIP returns the addresses of host, which the caller must not change. An
-// error is the upstream's, perhaps an earlier one, or ctx's.
+// LookupNetIP returns the addresses of host, which the caller must not change. The
+// error is upstream's, perhaps a cached one, or ctx's.
 func (r *CachingResolver) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
 	for {
 		a, mine := r.answer(network + " " + host)
@@ -89,7 +87,7 @@ func (r *CachingResolver) LookupNetIP(ctx context.Context, network, host string)
 	}
 }
 
-// answer returns what is known of a name; mine means that nothing is, and that the
+// answer returns what is known about a name. If mine is true, nothing is, and the
 // caller must fill it.
 func (r *CachingResolver) answer(name string) (a *answer, mine bool) {
 	r.mu.Lock()
@@ -105,12 +103,12 @@ func (r *CachingResolver) answer(name string) (a *answer, mine bool) {
 	a = &answer{name: name, done: make(chan struct{})}
 	r.names[name] = r.order.PushFront(a)
 	if r.order.Len() > r.opts.MaxNames {
-		r.remove(r.order.Back()) // whoever waits for it still has it
+		r.remove(r.order.Back()) // goroutines that wait for it still have it
 	}
 	return a, true
 }
 
-// isOver reports whether a is of no more use.
+// isOver reports whether a has expired or was dropped.
 func (a *answer) isOver(now time.Time) bool {
 	select {
 	case <-a.done:
@@ -125,9 +123,9 @@ func (r *CachingResolver) remove(e *list.Element) {
 	delete(r.names, e.Value.(*answer).name)
 }
 
-// ask fills a. If the caller gave up, or its time was over before the name's turn
-// came, nothing was learnt of the name: the answer is dropped rather than kept, and
-// those who wait for it ask again, each with its own context.
+// ask fills a. If the caller gave up, or its time was over before the lookup started,
+// then nothing was learned: the answer is dropped, and goroutines that wait for it ask
+// again, each with its own context.
 func (r *CachingResolver) ask(ctx context.Context, a *answer, network, host string) {
 	defer close(a.done)
 	select {
@@ -146,9 +144,9 @@ func (r *CachingResolver) ask(ctx context.Context, a *answer, network, host stri
 	a.until = time.Now().Add(ttl)
 }
 
-// Locate returns the first of the addresses that a request for u would be made to,
-// by the resolver that connections use; the zero address if a proxy makes them.
-// Nothing is sent to the host. The error is that of a Fetch that gets no further.
+// Locate returns the first address that a request for u would connect to, from the
+// resolver that connections use; the zero address if a proxy makes them. It sends
+// nothing to the host. The error is the one that Fetch would fail with.
 func (f *Fetcher) Locate(ctx context.Context, u page.URL) (netip.Addr, error) {
 	if f.opts.Proxy != nil {
 		return netip.Addr{}, nil

@@ -18,12 +18,12 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// describe notes the status line and the header, and returns the content codings.
-// raw is the header as received, or nil if it was not read along.
+// describe sets the status line and the header, and returns the content codings. raw is
+// the header as received, or nil if it was not copied.
 //
-// What the index sees comes from the block that is recorded, not from net/http's
-// header, which lacks some fields and keeps names with a space before the colon
-// apart: whoever reads the record must see the same.
+// The index uses the block that is recorded, not net/http's header, which lacks some
+// fields and treats names with a space before the colon as different: a reader of the
+// record must see the same as the index.
 func (r *Result) describe(resp *http.Response, raw []byte) ([]string, error) {
 	r.Proto = resp.Proto
 	r.Fetch.Status = resp.StatusCode
@@ -48,25 +48,25 @@ func (r *Result) describe(resp *http.Response, raw []byte) ([]string, error) {
 	return list, nil
 }
 
-// hasStatus guards against a tape that was started in the middle of something.
+// hasStatus guards against a tape that was started in the middle of a response.
 func hasStatus(raw []byte, status int) bool {
 	line, _, _ := bytes.Cut(raw, []byte("\n"))
 	fields := bytes.Fields(line)
 	return len(fields) >= 2 && bytes.HasPrefix(line, []byte("HTTP/")) && string(fields[1]) == strconv.Itoa(status)
 }
 
-// headerBlock makes a header in HTTP/1.1 form, its fields in order of their names.
+// headerBlock builds a header in HTTP/1.1 form, its fields in order of their names.
 func headerBlock(resp *http.Response) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "HTTP/1.1 %03d %s\r\n", resp.StatusCode, http.StatusText(resp.StatusCode))
-	_ = resp.Header.Write(&b) // a Buffer takes everything
+	_ = resp.Header.Write(&b) // a Buffer does not fail
 	b.WriteString("\r\n")
 	return b.Bytes()
 }
 
-// parseHeader reads the fields of a header block. Values that are not UTF-8 are
-// read as Latin-1 (RFC 9110 section 5.5), space round names is dropped (RFC 9112
-// section 5.1). What cannot be read is left out.
+// parseHeader reads the fields of a header block. It reads values that are not UTF-8 as
+// Latin-1 (RFC 9110 section 5.5), drops space around names (RFC 9112 section 5.1), and
+// omits what it cannot read.
 func parseHeader(block []byte) http.Header {
 	_, fields, _ := bytes.Cut(block, []byte("\n"))
 	parsed, _ := textproto.NewReader(bufio.NewReader(bytes.NewReader(fields))).ReadMIMEHeader()
@@ -92,13 +92,13 @@ func toUTF8(s string) string {
 	return out
 }
 
-// checkStatus refuses the answers that cannot be an answer to this request.
+// checkStatus rejects answers that cannot belong to this request.
 func checkStatus(req *http.Request, resp *http.Response) error {
 	switch {
 	case resp.StatusCode < 200:
 		return &failure{class: BadResponse, text: fmt.Sprintf("status %d is no final response", resp.StatusCode)}
 	case resp.StatusCode == http.StatusNotModified && !isConditional(req):
-		// Taken for a revisit it would keep the URL without content for ever.
+		// As a revisit it would leave the URL without content for ever.
 		return &failure{class: BadResponse, text: "status 304 for a request without condition"}
 	}
 	return nil

@@ -10,27 +10,27 @@ import (
 	"indexer/page"
 )
 
-// Request is what to ask for.
+// Request says what to fetch.
 type Request struct {
 	URL page.URL
 	// ETag and LastModified make the request conditional (If-None-Match,
-	// If-Modified-Since; RFC 9110 section 13.1): the fields as an earlier response had
-	// them, "" for none. Values that cannot be sent are left out.
+	// If-Modified-Since; RFC 9110 section 13.1). They are the fields of an earlier
+	// response, "" for none. Values that cannot be sent are omitted.
 	ETag, LastModified string
-	// Cookies are sent, and take what the response sets; nil: there are none.
+	// Cookies are sent, and receive what the response sets; nil: use none.
 	Cookies *Cookies
 }
 
-// Result is what came of a request. Its byte slices may share memory: they are to
-// be read only.
+// Result is the outcome of a request. Its byte slices may share memory: do not change
+// them.
 type Result struct {
-	// Fetch is the fetch for the index. Its Time is when the request began. Its Body
-	// is decoded, and Header without the fields that told of codings. If Class is not
-	// OK its Err is "CLASS: reason", the same text whenever the same happens, and
-	// Status and Header are set only if the header had come.
+	// Fetch is the fetch for the index. Its Time is when the request began. Its Body is
+	// decoded, and its Header lacks the fields that described codings. If Class is not
+	// OK, its Err is "CLASS: reason", always the same text for the same failure, and
+	// Status and Header are set only if the header was received.
 	Fetch page.Fetch
 	Class Class
-	Cause error // all that is known about a failure; nil if Class is OK
+	Cause error // everything known about a failure; nil if Class is OK
 
 	Proto      string         // "HTTP/1.1", "HTTP/2.0"; "" if no header came
 	RemoteAddr netip.AddrPort // the server's; zero with a proxy or without a connection
@@ -40,37 +40,36 @@ type Result struct {
 	// RetryAfter is how long the server asks to wait, 0 if it does not.
 	RetryAfter time.Duration
 
-	// RequestBlock is the request in HTTP/1.1 form. Over HTTP/1.1 it is what was
-	// sent, over HTTP/2 the same request as it would have been.
+	// RequestBlock is the request in HTTP/1.1 form. Over HTTP/1.1 it is what was sent;
+	// over HTTP/2 it is the equivalent request.
 	RequestBlock []byte
 	// HeaderBlock is the response's status line, fields and empty line. Over HTTP/1.x
-	// they are the bytes received (interim 1xx responses left out); over HTTP/2 and
-	// through a proxy's tunnel they are made from the fields, in HTTP/1.1 form and in
+	// these are the bytes received (without interim 1xx responses). Over HTTP/2 and
+	// through a proxy's tunnel they are built from the fields, in HTTP/1.1 form and in
 	// order of names.
 	HeaderBlock []byte
-	// Payload is the response's content as received, content codings on it, transfer
-	// coding removed; at most Options.MaxPayload bytes.
+	// Payload is the response's content as received, with content codings and without
+	// transfer coding; at most Options.MaxPayload bytes.
 	Payload []byte
-	// Chunked says that HeaderBlock declares the chunked transfer coding, which
+	// Chunked reports that HeaderBlock declares the chunked transfer coding, which
 	// Payload no longer has.
 	Chunked bool
-	// Truncated says that Payload lacks what the server would still have sent. There
-	// is an Err then.
+	// Truncated reports that Payload is incomplete. Err is set then.
 	Truncated bool
 }
 
-// Timings are the durations of an exchange's phases; those of connecting are 0 if
-// the connection was reused or a proxy connects.
+// Timings are the durations of an exchange's phases. Those of connecting are 0 if the
+// connection was reused or a proxy connects.
 type Timings struct {
 	Resolve, Connect, TLS time.Duration
 	FirstByte             time.Duration // from the request sent to the response's first byte
 	Total                 time.Duration // from Fetch called to its return
 }
 
-// ResponseBlock is the response as the block of a WARC response record: HeaderBlock
-// as it is, then the payload. Where the header declares chunks the payload is one
-// chunk, so that header and body agree; the server's own borders are not kept. It
-// is nil if no header came, and not to be recorded as a full response if Truncated.
+// ResponseBlock returns the response as the block of a WARC response record:
+// HeaderBlock, then the payload. If the header declares chunks, the payload becomes one
+// chunk, so that header and body agree; the server's chunk boundaries are lost. It is
+// nil if no header was received. Do not record it as a full response if Truncated.
 func (r *Result) ResponseBlock() []byte {
 	if len(r.HeaderBlock) == 0 {
 		return nil
@@ -87,8 +86,8 @@ func (r *Result) ResponseBlock() []byte {
 	return append(block, "0\r\n\r\n"...)
 }
 
-// CountsAgainstHost reports whether the result is a reason to leave the host alone
-// for a while: a failure of such a class, status 429 or a 5xx.
+// CountsAgainstHost reports whether the result is a reason to leave the host alone for
+// a while: a failure of such a class, status 429 or a 5xx.
 func (r *Result) CountsAgainstHost() bool {
 	return r.Class.CountsAgainstHost() || r.Fetch.Status == http.StatusTooManyRequests || r.Fetch.Status >= 500
 }

@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// MaxRetryAfter is the longest wait that ParseRetryAfter returns; longer ones are
-// cut to it.
+// MaxRetryAfter is the longest wait that ParseRetryAfter returns; it caps longer ones.
 const MaxRetryAfter = 30 * 24 * time.Hour
 
-// ParseRetryAfter reads a Retry-After field (RFC 9110 section 10.2.3): seconds, or
-// a date, of which now is subtracted. A date that is past means no wait. ok is
-// false for anything else.
+// ParseRetryAfter reads a Retry-After field (RFC 9110 section 10.2.3): seconds, or a
+// date, from which it subtracts now. A date in the past means no wait. ok is false for
+// anything else.
 func ParseRetryAfter(value string, now time.Time) (wait time.Duration, ok bool) {
 	value = strings.Trim(value, " \t")
 	if isDigits(value) {
@@ -30,7 +29,7 @@ func ParseRetryAfter(value string, now time.Time) (wait time.Duration, ok bool) 
 	return min(max(date.Sub(now), 0), MaxRetryAfter), true
 }
 
-// retryAfter takes a date relative to the response's own Date, so that a server's
+// retryAfter interprets a date relative to the response's own Date, so that a server's
 // wrong clock does not change the wait.
 func retryAfter(h http.Header, received time.Time) time.Duration {
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// trace follows one exchange through the transport. Its hooks are called from the
-// transport's goroutines, some of them perhaps after RoundTrip has returned.
+// trace follows one exchange through the transport. The transport's goroutines call its
+// hooks, perhaps even after RoundTrip has returned.
 type trace struct {
 	maxHeader int64
 
@@ -22,11 +22,11 @@ type trace struct {
 
 func newTrace(maxHeader int64) *trace { return &trace{maxHeader: maxHeader} }
 
-// onlyOnce gives the exchange up before the transport sends the request a second
-// time: net/http repeats a GET at once, on a fresh connection, if a kept one was closed
-// before a byte of the response came. The server may have seen the first, and
-// whoever asked for one request must not have made two. A request that was never
-// written may be sent on another connection.
+// onlyOnce abandons the exchange before the transport sends the request a second time:
+// net/http repeats a GET at once, on a fresh connection, if a kept one was closed
+// before a byte of the response came. The server may have seen the first request, and
+// one call of Fetch must not make two. A request that was never written may be sent on
+// another connection.
 func (t *trace) onlyOnce(giveUp func(error)) func(string) {
 	return func(string) {
 		t.mu.Lock()
@@ -56,8 +56,8 @@ func (t *trace) hooks(giveUp func(error)) *httptrace.ClientTrace {
 	}
 }
 
-// gotConn starts the tape before the request is written; whatever is read from then
-// on is the response. Called again when the transport takes another connection.
+// gotConn starts the tape before the request is written; everything read from then on
+// is the response. The transport calls it again when it takes another connection.
 func (t *trace) gotConn(info httptrace.GotConnInfo) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,8 +74,8 @@ func (t *trace) gotConn(info httptrace.GotConnInfo) {
 	}
 }
 
-// finish notes in res what is known of the connection, and returns the header as
-// received, if it was read along.
+// finish stores what is known about the connection in res, and returns the header as
+// received, if it was copied.
 func (t *trace) finish(res *Result) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
