@@ -1,24 +1,112 @@
-package bench
+package main
 
 import (
-	"context"
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+
+	"indexer/config"
+	"indexer/index"
+	"indexer/sites"
 )
 
-// Server, crawlers and repository of a round end with it.
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"bench": main}) }
+
+// TestScripts runs every benchmark on something small. The scripts use, beside what
+// testscript has:
 //
-// The test binary is also the process that serves the site, as the program is.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 3 && os.Args[1] == "bench" {
-		if err := ServeSite(context.Background(), os.Args[3], os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
+//	exits N command…  the command ends with exit status N
+//
+// The file lighthouse.warc.gz is there.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               func(e *testscript.Env) error { return pack("lighthouse", e.WorkDir) },
+		Cmds:                map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
+	})
+}
+
+// pack writes the WARC file of a small web.
+func pack(name, dir string) error {
+	path := filepath.Join("..", "testdata", "sites", name+".txt")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
 	}
-	goleak.VerifyTestMain(m)
+	site, err := sites.Parse(path, text)
+	if err != nil {
+		return err
+	}
+	var packed bytes.Buffer
+	if err := sites.Pack(&packed, site, sites.PackOptions{}); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, name+".warc.gz"), packed.Bytes(), 0o600)
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits N command…")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(got) != args[0] {
+		ts.Check(fmt.Errorf("exit status %d, want %s", got, args[0]))
+	}
+}
+
+// TestHelp: every command says what it does, and its examples are of commands and flags
+// that exist.
+func TestHelp(t *testing.T) {
+	a := &app{}
+	for _, cmd := range append(a.rootCommand().Commands(), a.rootCommand()) {
+		if cmd.Hidden {
+			continue
+		}
+		if cmd.Short == "" || cmd.Long == "" || cmd.Example == "" {
+			t.Errorf("%q has no help, or no example", cmd.CommandPath())
+		}
+		for line := range strings.Lines(cmd.Example) {
+			args, ok := strings.CutPrefix(strings.TrimSpace(line), "go run ./bench ")
+			if !ok {
+				t.Errorf("%q is no example of this program", line)
+			}
+			checkExample(t, a.rootCommand(), strings.Fields(args))
+		}
+	}
+}
+
+func checkExample(t *testing.T, root *cobra.Command, args []string) {
+	t.Helper()
+	cmd, rest, err := root.Find(args)
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	if err != nil || cmd == root {
+		t.Errorf("example %q: %v", args, err)
+	}
+}
+
+// TestDefaultWeights: the benchmarks measure the ranking that the program has.
+func TestDefaultWeights(t *testing.T) {
+	a := &app{cfg: config.Default()}
+	if got := a.weights(); got != index.DefaultWeights {
+		t.Errorf("settings %+v, library %+v", got, index.DefaultWeights)
+	}
 }

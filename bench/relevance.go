@@ -1,133 +1,50 @@
-package bench
+package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
+	"strings"
 
-	"indexer/index"
-	"indexer/repository"
+	"github.com/spf13/cobra"
+
+	"indexer/bench/relevancebench"
 )
 
-// RelevanceOptions of Relevance.
-type RelevanceOptions struct {
-	Files   []string // WARC files to replay into a fresh directory; none: Index is measured
-	Index   string   // directory of index files, which are read only
-	Queries int      // of each kind and half, or kind and site, at most
-	Seed    uint64   // which queries these are, and of which half
-	Weights index.Weights
-	PerHost int
-	Tune    bool // choose weights on the first half of the queries
-	Sites   bool // leave one site out: choose weights on the other sites, for each, and report on it
-	Workers int
-	Repo    repository.Options
-	Log     io.Writer
-}
+const relevanceHelp = `
+Ask for known items: titles that only one document has, halves of Chinese, Japanese
+and Korean ones, and anchors that lead to one document only, one of their links being
+taken out of the index first. Reported is how often the document is the first hit, how
+often one of the first five, and the mean reciprocal rank: with everything, and with
+one part of the ranking left out after the other.
 
-// RelevanceResult tells how often the right page is found. No figure is of queries on which
-// its weights were chosen.
-type RelevanceResult struct {
-	Documents int           `json:"documents"`
-	Seed      uint64        `json:"seed"`
-	Weights   index.Weights `json:"weights"`
-	PerHost   int           `json:"per_host"`
-	// Kinds are figures of the second half of the queries, with Weights.
-	Kinds []KindResult `json:"kinds,omitempty"`
-	// Tuned are the weights that did best on the first half, or on all sites, and Trials how many were tried.
-	Tuned  *index.Weights `json:"tuned_weights,omitempty"`
-	Trials int            `json:"trials,omitempty"`
-	// TunedKinds are the figures of the second half with them.
-	TunedKinds []KindResult `json:"tuned_kinds,omitempty"`
-	// Sites are the figures of each site, by its name, and Pooled those of the queries of all sites
-	// together.
-	Sites  []SiteResult `json:"sites,omitempty"`
-	Pooled []SiteKind   `json:"pooled,omitempty"`
-}
+Without files, the index of the data directory is copied and asked; with files, these
+are replayed into a temporary directory. --seed takes other queries.`
 
-// KindResult is of one kind of query.
-type KindResult struct {
-	Kind       string          `json:"kind"`
-	What       string          `json:"what"`
-	Population int             `json:"population"` // such queries there are, asked or not
-	Queries    int             `json:"queries"`    // asked, of the second half
-	Variants   []VariantResult `json:"variants"`
-}
-
-// VariantResult is of one way to rank: everything, or with a part left out.
-type VariantResult struct {
-	Variant  string  `json:"variant"`
-	Success1 float64 `json:"success_at_1"`
-	Success5 float64 `json:"success_at_5"`
-	MRR      float64 `json:"mrr"` // reciprocal rank within the first ten, 0 below
-	// Missed are some of the queries whose page is not first.
-	Missed []Miss `json:"missed,omitempty"`
-}
-
-// Miss is a query whose page is not the first hit.
-type Miss struct {
-	Query    string `json:"query"`
-	Want     string `json:"want"`
-	Got      string `json:"got"`
-	Position int    `json:"position"` // of the page; 0: not among the first ten
-}
-
-// Relevance asks for known items: queries that one page answers, taken from the
-// documents themselves.
-//
-// The index that is asked is a copy, from which the links that the queries were made of are taken away
-// (one link for each anchor query); a second copy has no anchors of other sites, a third none at all.
-func Relevance(ctx context.Context, o RelevanceOptions) (res *RelevanceResult, err error) {
-	dir, err := os.MkdirTemp("", "indexer-bench-")
-	if err != nil {
-		return nil, err
+func (a *app) relevanceCommand() *cobra.Command {
+	var o relevancebench.Options
+	var missed bool
+	cmd := &cobra.Command{
+		Use:     "relevance [FILE.warc[.gz]…]",
+		Short:   "How often the right page is found, and what each signal adds",
+		Long:    strings.TrimSpace(relevanceHelp),
+		Example: examples("relevance", "relevance crawl.warc.gz", "relevance --missed --seed 7 crawl.warc.gz"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if err := inRange(cmd, "queries", o.Queries, 1, 100_000); err != nil {
+				return err
+			}
+			if err := checkFiles(cmd, args); err != nil {
+				return err
+			}
+			if o.Index, err = a.index(cmd, len(args) == 0); err != nil {
+				return err
+			}
+			o.Files, o.Weights, o.PerHost = args, a.weights(), a.cfg.Query.PerHost
+			o.Repo, o.Log = a.repositoryOptions(), a.stderr
+			res, err := relevancebench.Run(cmd.Context(), o)
+			return a.print(err, res, func() string { return res.Text(missed) })
+		},
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	source := o.Index
-	if len(o.Files) > 0 {
-		_, _ = fmt.Fprintln(o.Log, "replaying into a fresh directory")
-		data := filepath.Join(dir, "data")
-		if _, err := pipeline(ctx, data, PipelineOptions{Files: o.Files, Workers: o.Workers, Repo: o.Repo}); err != nil {
-			return nil, fmt.Errorf("bench relevance: replay: %w", err)
-		}
-		source = repository.IndexDir(data)
-	}
-	items, err := gatherItems(ctx, source)
-	if err != nil {
-		return nil, fmt.Errorf("bench relevance: %w", err)
-	}
-	b := &relevance{o: o, kinds: items.kinds(o.Seed, o.Queries, o.Sites)}
-	_, _ = fmt.Fprintf(o.Log, "%d documents; copying the index without the links asked for\n", items.documents)
-	if err := b.copies(ctx, source, dir); err != nil {
-		return nil, errors.Join(fmt.Errorf("bench relevance: %w", err), b.close())
-	}
-	defer func() { err = errors.Join(err, b.close()) }()
-	res = &RelevanceResult{Documents: items.documents, Seed: o.Seed, Weights: o.Weights, PerHost: o.PerHost}
-	if err := b.measure(ctx, res); err != nil {
-		return nil, fmt.Errorf("bench relevance: %w", err)
-	}
-	return res, nil
-}
-
-// measure asks and, if it is to, tunes.
-func (b *relevance) measure(ctx context.Context, res *RelevanceResult) (err error) {
-	if err := b.prepare(ctx); err != nil {
-		return err
-	}
-	if b.o.Sites {
-		return b.leaveSitesOut(ctx, res)
-	}
-	if res.Kinds, err = b.report(ctx, b.o.Weights); err != nil || !b.o.Tune {
-		return err
-	}
-	t := newTuner(b)
-	best, err := t.tune(ctx, b.o.Weights, func(group string) bool { return group == firstHalf })
-	if err != nil {
-		return err
-	}
-	res.Tuned, res.Trials = &best, len(t.tried)
-	res.TunedKinds, err = b.report(ctx, best)
-	return err
+	cmd.Flags().IntVar(&o.Queries, "queries", 500, "`number` of queries of each kind, at most")
+	cmd.Flags().Uint64Var(&o.Seed, "seed", 1, "`number` that decides which queries are asked")
+	cmd.Flags().BoolVar(&missed, "missed", false, "list queries whose page was not first")
+	pipelineFlags(cmd)
+	return cmd
 }

@@ -68,8 +68,8 @@ func registerCrawl(cmd *cobra.Command, d config.Crawl) {
 
 // crawlSettings adds the given flags of crawl and serve.
 func crawlSettings(cmd *cobra.Command, given map[string]config.Flag) {
-	if cmd.Name() != "crawl" && cmd.Name() != "serve" || cmd.Parent() == nil || cmd.Parent().HasParent() {
-		return // `bench crawl` is a different command
+	if cmd.Name() != "crawl" && cmd.Name() != "serve" {
+		return
 	}
 	commandSettings(cmd, crawlFlagKeys, given)
 	if cmd.Name() == "serve" {

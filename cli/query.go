@@ -208,3 +208,12 @@ func count(n int, thing string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
+
+// weights are the settings of ranking.
+func (a *app) weights() index.Weights {
+	w := &a.cfg.Query.Weights
+	return index.Weights{
+		Title: w.Title, Body: w.Body, Anchors: w.Anchors, Outside: w.Outside, URL: w.URL,
+		TitleMatch: w.TitleMatch, AnchorMatch: w.AnchorMatch, Rank: w.Rank,
+	}
+}

@@ -56,7 +56,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
 		a.crawlCommand(), a.replayCommand(), a.queryCommand(), a.serveCommand(), a.inspectCommand(), a.traceCommand(), a.statsCommand(),
-		a.exportCommand(), a.verifyCommand(), a.rankCommand(), a.scanCommand(), a.waitCommand(), a.checkCommand(), a.reindexCommand(), a.gcCommand(), a.deadCommand(), a.packCommand(), a.benchCommand(), completionCommand(), a.versionCommand(), a.afterFaultCommand(),
+		a.exportCommand(), a.verifyCommand(), a.rankCommand(), a.scanCommand(), a.waitCommand(), a.checkCommand(), a.reindexCommand(), a.gcCommand(), a.deadCommand(), a.packCommand(), completionCommand(), a.versionCommand(), a.afterFaultCommand(),
 	)
 	return root
 }

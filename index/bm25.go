@@ -16,9 +16,11 @@ import (
 // that of those with the phrase, in the columns that it is looked for in. What is excluded does not count, nor does the
 // table's column of tags, which has no weight.
 const (
-	bm25B      = 0.75
-	leastIDF   = 1e-6
-	allColumns = weighedColumns + 1 // with the tags
+	bm25K1         = 1.2
+	bm25B          = 0.75
+	leastIDF       = 1e-6
+	weighedColumns = 5                  // title, body, anchors, outside, url
+	allColumns     = weighedColumns + 1 // with the tags
 )
 
 // columnWeights are the weights of the columns of the table fts; the tags weigh nothing.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"indexer/index/postings"
 	"indexer/page"
 )
 
@@ -66,7 +67,12 @@ func testScores(t *testing.T, size int, rng *rand.Rand) {
 		queries = 15
 	}
 	for n := range queries {
-		query := trialQuery(rng, func(n int) string { return randomWords(rng, n) }) + []string{"", " after:2024", " before:2024-06"}[rng.IntN(3)]
+		text := func(n int) string { return randomWords(rng, n) }
+		query, grouped := operatorQuery(rng, text), rng.IntN(3) == 0
+		if grouped {
+			query = groupedQuery(rng, text)
+		}
+		query += []string{"", " after:2024", " before:2024-06"}[rng.IntN(3)]
 		c, err := compileQuery(query, inUse)
 		if usage := (*UsageError)(nil); errors.As(err, &usage) {
 			continue
@@ -76,8 +82,8 @@ func testScores(t *testing.T, size int, rng *rand.Rand) {
 		}
 		s := &search{v: v, c: c, opts: &Options{Weights: randomWeights(rng)}, res: &Results{}, fill: someWords}
 		for _, expr := range []string{c.expr(allWords), c.expr(someWords), c.named()} {
-			compared += sameAsFTS5(t, s, query, expr)
-			if n%6 == 0 {
+			compared += sameAsFTS5(t, s, query, expr, grouped)
+			if n%6 == 0 && !grouped {
 				sameColumns(t, s, expr)
 			}
 		}
@@ -98,7 +104,7 @@ func testScores(t *testing.T, size int, rng *rand.Rand) {
 func randomWords(rng *rand.Rand, n int) string {
 	var list []string
 	for range n {
-		list = append(list, trialWords[min(rng.IntN(len(trialWords)), rng.IntN(len(trialWords)))])
+		list = append(list, fewWords[min(rng.IntN(len(fewWords)), rng.IntN(len(fewWords)))])
 	}
 	return strings.Join(list, " ")
 }
@@ -107,7 +113,7 @@ func randomWords(rng *rand.Rand, n int) string {
 func scoredDocuments(t testing.TB, w *Writer, size int, rng *rand.Rand) {
 	var changes []Change
 	add := func(i int, seq uint64) {
-		u := page.URL(fmt.Sprintf("https://site%d.example/%s/%d", i%9, trialWords[i%5], i))
+		u := page.URL(fmt.Sprintf("https://site%d.example/%s/%d", i%9, fewWords[i%5], i))
 		d := &Document{
 			Cluster: key(string(u)), Seq: seq, URL: u, Language: []string{"en", "ja", "de", ""}[rng.IntN(4)],
 			Title: randomWords(rng, rng.IntN(5)), Text: randomWords(rng, rng.IntN(60)), FetchedAt: packedDay(rng.IntN(700)), Rank: rng.ExpFloat64(),
@@ -137,7 +143,7 @@ func scoredDocuments(t testing.TB, w *Writer, size int, rng *rand.Rand) {
 }
 
 // sameAsFTS5 compares the whole lists of an expression and gives their length.
-func sameAsFTS5(t *testing.T, s *search, query, expr string) int {
+func sameAsFTS5(t *testing.T, s *search, query, expr string, grouped bool) int {
 	t.Helper()
 	const all = 10_000
 	want, err := s.byFTS5(t.Context(), expr, all)
@@ -151,6 +157,9 @@ func sameAsFTS5(t *testing.T, s *search, query, expr string) int {
 	scores := map[int64]float64{}
 	for _, c := range want {
 		scores[c.id] = c.score
+	}
+	if grouped {
+		scores = phraseScores(t, s, expr)
 	}
 	for i, c := range got {
 		if x := scores[c.id]; math.Abs(c.score-x) > 1e-12*max(x, 1) {
@@ -167,6 +176,39 @@ func sameAsFTS5(t *testing.T, s *search, query, expr string) int {
 		}
 	}
 	return len(got)
+}
+
+// phraseScores adds up what FTS5 gives for each phrase of an expression alone. It is the
+// reference where groups exclude words: bm25() of the whole expression also counts a phrase
+// that an exclusion inside a group has, in documents that match by another side of the OR.
+func phraseScores(t *testing.T, s *search, expr string) map[int64]float64 {
+	t.Helper()
+	e, err := parseMatch(expr)
+	if err != nil {
+		t.Fatalf("%s: %v", expr, err)
+	}
+	scores := make(map[int64]float64)
+	e.scored(func(m *matchExpr) {
+		list, err := s.byFTS5(t.Context(), columnSet(m.in)+" : "+m.phrase.String(), 10_000)
+		if err != nil {
+			t.Fatalf("%s: %v", expr, err)
+		}
+		for _, c := range list {
+			scores[c.id] += c.score
+		}
+	})
+	return scores
+}
+
+// columnSet is a set of columns as FTS5 has it.
+func columnSet(in postings.Columns) string {
+	var names []string
+	for i, name := range ftsColumns {
+		if in&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return "{" + strings.Join(names, " ") + "}"
 }
 
 // anyHasAll: what has all the words has some of them, or the total would be below what is found.
@@ -254,3 +296,41 @@ func TestParseMatch(t *testing.T) {
 }
 
 func packedDay(n int) time.Time { return time.Date(2023, 6, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, n) }
+
+// fewWords are few, so that queries match much and words stand together by chance.
+var fewWords = strings.Fields("harbour harbours museum ferry ferries the of running runs 東京都 京都 max.poll rope salt nets tide salt-rope saltrope C++ of-the")
+
+// operatorQuery has words, and some operators after them.
+func operatorQuery(rng *rand.Rand, text func(int) string) string {
+	parts := []string{`"` + text(2) + `"`, "intitle:" + text(1), "inurl:" + text(1), "-" + text(1), "-intitle:" + text(1), "site:site1.example", "京 nothing", "lang:en"}
+	query := text(1 + rng.IntN(4))
+	for range rng.IntN(4) {
+		query += " " + parts[rng.IntN(len(parts))]
+	}
+	return query
+}
+
+// groupedQuery has alternatives and groups in it.
+func groupedQuery(rng *rand.Rand, text func(int) string) string {
+	var side func(depth int) string
+	side = func(depth int) string {
+		switch n := rng.IntN(12); {
+		case n < 4 && depth < 3:
+			return "(" + side(depth+1) + " OR " + side(depth+1) + " " + side(depth+1) + ")"
+		case n < 5:
+			return "(" + text(1) + " -" + text(1) + ")"
+		}
+		return []string{text(1), text(1), `"` + text(2) + `"`, "intitle:" + text(1), "site:site1.example", "lang:en", "(" + text(2) + ")", "intitle:(" + text(2) + ")"}[rng.IntN(8)]
+	}
+	return text(1) + " " + side(0) + " OR " + side(0) + []string{"", " " + text(1), " -(" + text(2) + ")"}[rng.IntN(3)]
+}
+
+func randomWeights(rng *rand.Rand) Weights {
+	x := func(most float64) float64 {
+		if rng.IntN(4) == 0 {
+			return 0
+		}
+		return rng.Float64() * most
+	}
+	return Weights{Title: x(40), Body: 0.1 + x(2), Anchors: x(20), Outside: x(40), URL: x(10), TitleMatch: x(40), AnchorMatch: x(8), Rank: x(0.2)}
+}

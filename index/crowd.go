@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"slices"
-	"strings"
 )
 
 // At most so many results of one host among the first ten: a host that has a page on
@@ -114,11 +113,6 @@ func crowdedHosts(above, found []candidate, perHost int) (hosts []string) {
 		return nil
 	}
 	return hosts
-}
-
-// underHost reports whether a URL's host is one of hosts or below it, as the tags of site: have it.
-func underHost(host string, hosts []string) bool {
-	return slices.ContainsFunc(hosts, func(h string) bool { return host == h || strings.HasSuffix(host, "."+h) })
 }
 
 // tellMore counts the crowded documents of each host on its last hit of the first page, which are those of

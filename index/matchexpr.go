@@ -140,20 +140,6 @@ func (p *matchParser) single(in postings.Columns) (*matchExpr, error) {
 	return p.single(in & columns)
 }
 
-// columnSet is a set of columns as FTS5 has it, "" for all.
-func columnSet(in postings.Columns) string {
-	if in == postings.AllColumns {
-		return ""
-	}
-	var names []string
-	for i, name := range ftsColumns {
-		if in&(1<<i) != 0 {
-			names = append(names, name)
-		}
-	}
-	return "{" + strings.Join(names, " ") + "}"
-}
-
 func columnNumber(name string) int {
 	for i, c := range ftsColumns {
 		if c == name {

@@ -64,7 +64,7 @@ func TestOverlapBounds(t *testing.T) {
 	text := func() string {
 		var list []string
 		for range 1 + rng.IntN(40) {
-			list = append(list, trialWords[rng.IntN(len(trialWords))])
+			list = append(list, fewWords[rng.IntN(len(fewWords))])
 		}
 		return strings.Join(list, " ")
 	}

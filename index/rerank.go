@@ -133,20 +133,12 @@ func takeAnchors(stored, language string) ([]anchorNames, error) {
 	if err := fromJSON([]byte(stored), &anchors); err != nil {
 		return nil, err
 	}
-	return nameAnchors(anchors, language), nil
-}
-
-func nameAnchors(anchors []Anchor, language string) []anchorNames {
 	list := make([]anchorNames, len(anchors))
 	for i, a := range anchors {
 		votes := float64(a.Count + (otherSite-1)*a.Others)
 		list[i] = anchorNames{votes / (1 + votes), nameWords(a.Text, language)}
 	}
-	return list
-}
-
-func anchorMatch(anchors []Anchor, language string, words []queryWord) float64 {
-	return bestAnchor(nameAnchors(anchors, language), words)
+	return list, nil
 }
 
 func bestAnchor(anchors []anchorNames, words []queryWord) (best float64) {

@@ -15,8 +15,8 @@ type Weights struct {
 	TitleMatch, AnchorMatch, Rank float64
 }
 
-// DefaultWeights were chosen by `indexer bench relevance` on one half of its queries; none
-// that it chose on the other sites did better on a site (docs/ranking.md).
+// DefaultWeights were chosen on one half of the queries of `go run ./bench relevance`, which
+// reports on the other half (docs/ranking.md).
 var DefaultWeights = Weights{Title: 20, Body: 1, Anchors: 8, Outside: 16, URL: 1, TitleMatch: 32, AnchorMatch: 4, Rank: 0.02}
 
 // MaxWeight bounds each of the weights.

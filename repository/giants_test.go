@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/bench"
+	"indexer/bench/measure"
 	"indexer/export"
 	"indexer/observers"
 	"indexer/page"
@@ -258,7 +258,7 @@ func TestGiantsInBoundedMemory(t *testing.T) {
 	r = open(t, dir, repository.Options{})
 	defer closeNow(t, r)
 	defer debug.SetGCPercent(debug.SetGCPercent(20)) // looks often
-	watch := bench.WatchHeap()
+	watch := measure.WatchHeap()
 	defer watch.Close()
 	bounded := func(name string, most int64, do func()) {
 		runtime.GC()

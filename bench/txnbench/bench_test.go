@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"indexer/bench/measure"
 	"indexer/store/badgerdb"
 	"indexer/txn"
 )
@@ -60,13 +61,13 @@ func benchHolder(b *testing.B, name string, c *cells, open func(dir string) (hol
 			b.Run(op, func(b *testing.B) {
 				rng := rand.New(rand.NewPCG(1, 2))
 				b.ReportAllocs()
-				began := cpuTime()
+				began := measure.ProcessorTime()
 				for b.Loop() {
 					if err := do(b.Context(), rng); err != nil {
 						b.Fatal(err)
 					}
 				}
-				b.ReportMetric(float64(cpuTime()-began)/float64(b.N), "cpu-ns/op")
+				b.ReportMetric(float64(measure.ProcessorTime()-began)/float64(b.N), "cpu-ns/op")
 			})
 		}
 	})

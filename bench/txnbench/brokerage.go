@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"indexer/bench/measure"
 	"indexer/notify"
 	"indexer/store/badgerdb"
 	"indexer/txn"
@@ -97,7 +98,7 @@ func brokerage(ctx context.Context, dir string, mode txn.Mode, commission string
 			return err
 		}
 		defer func() { err = errors.Join(err, pipeline.Stop()) }()
-		begun, cpu := db.Counters().Begun.Load(), cpuTime()
+		begun, cpu := db.Counters().Begun.Load(), measure.ProcessorTime()
 		row.Rate, err = rate(ctx, o.Goroutines, o.Slice, h.transaction)
 		if err != nil {
 			return err
@@ -112,7 +113,7 @@ func brokerage(ctx context.Context, dir string, mode txn.Mode, commission string
 			return err
 		}
 		row.Combined = time.Since(ended).Seconds()
-		if used := cpuTime() - cpu; used > 0 { // combining what was left over included
+		if used := measure.ProcessorTime() - cpu; used > 0 { // combining what was left over included
 			row.PerCore = float64(done) / used.Seconds()
 		}
 		row.Retries = float64(db.Counters().Begun.Load()-begun)/float64(max(done, 1)) - 1

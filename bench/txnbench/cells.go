@@ -12,6 +12,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"indexer/bench/measure"
 	"indexer/notify"
 	"indexer/store/badgerdb"
 	"indexer/txn"
@@ -188,7 +189,7 @@ func (c *cells) fill(ctx context.Context, h holder) error {
 	per := min(max((1<<20)/c.size, 1), 500)
 	var (
 		next  = make(chan int)
-		fails firstError
+		fails measure.FirstError
 		group sync.WaitGroup
 	)
 	for g := range 8 {
@@ -196,17 +197,17 @@ func (c *cells) fill(ctx context.Context, h holder) error {
 			rng := rand.New(rand.NewPCG(uint64(g), 1))
 			for from := range next {
 				if err := h.load(ctx, from, min(from+per, len(c.rows)), rng); err != nil {
-					fails.set(err)
+					fails.Set(err)
 				}
 			}
 		})
 	}
-	for from := 0; from < len(c.rows) && fails.get() == nil; from += per {
+	for from := 0; from < len(c.rows) && fails.Get() == nil; from += per {
 		next <- from
 	}
 	close(next)
 	group.Wait()
-	return fails.get()
+	return fails.Get()
 }
 
 // inTemp runs fn with a directory that is removed afterwards.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"indexer/bench/measure"
 	"indexer/store/badgerdb"
 	"indexer/txn"
 )
@@ -106,7 +107,7 @@ func contention(ctx context.Context, dir, path string, n int, o ContentionOption
 		gaveUp  atomic.Int64
 		each    = make([]int64, o.Goroutines)
 		stop    atomic.Bool
-		fails   firstError
+		fails   measure.FirstError
 		running sync.WaitGroup
 	)
 	began := time.Now()
@@ -126,7 +127,7 @@ func contention(ctx context.Context, dir, path string, n int, o ContentionOption
 				case errors.Is(err, txn.ErrConflict):
 					gaveUp.Add(1)
 				default:
-					fails.set(err)
+					fails.Set(err)
 					stop.Store(true)
 				}
 			}
@@ -137,7 +138,7 @@ func contention(ctx context.Context, dir, path string, n int, o ContentionOption
 	}
 	running.Wait()
 	took := time.Since(began).Seconds()
-	if err := errors.Join(fails.get(), context.Cause(ctx)); err != nil {
+	if err := errors.Join(fails.Get(), context.Cause(ctx)); err != nil {
 		return row, err
 	}
 	committed := int64(0)

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"indexer/bench/measure"
 	"indexer/store"
 	"indexer/store/badgerdb"
 )
@@ -89,8 +90,8 @@ func climb(ctx context.Context, rungs []rung, goroutines int, o CostOptions) ([]
 	}
 	var rows []CostRow
 	for i, r := range rungs {
-		row := CostRow{Op: r.name, Goroutines: goroutines, Micros: median(wall[i]), CPU: median(cpu[i])}
-		if first := median(cpu[0]); first > 0 {
+		row := CostRow{Op: r.name, Goroutines: goroutines, Micros: measure.Median(wall[i]), CPU: measure.Median(cpu[i])}
+		if first := measure.Median(cpu[0]); first > 0 {
 			row.Ratio = row.CPU / first
 		}
 		rows = append(rows, row)

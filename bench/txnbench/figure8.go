@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"indexer/bench/measure"
 	"indexer/store/badgerdb"
 	"indexer/txn"
 )
@@ -190,8 +191,8 @@ func (t *trio) compare(ctx context.Context, c *cells, op string, goroutines int,
 	var rows []Figure8Row
 	for i, path := range []string{"one-phase", "two-phase"} {
 		rows = append(rows, Figure8Row{
-			Path: path, Raw: median(rates[0]), Ours: median(rates[i+1]), Ratio: median(ratios(rates[i+1], rates[0])),
-			RawCPU: median(cpus[0]), OurCPU: median(cpus[i+1]), CPURatio: median(ratios(cpus[0], cpus[i+1])),
+			Path: path, Raw: measure.Median(rates[0]), Ours: measure.Median(rates[i+1]), Ratio: measure.Median(ratios(rates[i+1], rates[0])),
+			RawCPU: measure.Median(cpus[0]), OurCPU: measure.Median(cpus[i+1]), CPURatio: measure.Median(ratios(cpus[0], cpus[i+1])),
 		})
 	}
 	return rows, nil
@@ -238,7 +239,7 @@ func (res *Figure8Result) summarise() {
 				}
 			}
 			k := op + " " + path
-			res.Summary = append(res.Summary, Figure8Summary{Op: op, Path: path, Median: median(ratios), CPU: median(cpus), Least: least, Bar: figure8Bars[k], Paper: figure8Paper[k]})
+			res.Summary = append(res.Summary, Figure8Summary{Op: op, Path: path, Median: measure.Median(ratios), CPU: measure.Median(cpus), Least: least, Bar: figure8Bars[k], Paper: figure8Paper[k]})
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"indexer/bench/measure"
 	"indexer/notify"
 	"indexer/store/badgerdb"
 	"indexer/txn"
@@ -184,24 +185,24 @@ func (l *latency) flood(ctx context.Context, n int) error {
 	const writers, per = 8, 100
 	l.seen.Store(0)
 	var (
-		fails firstError
+		fails measure.FirstError
 		group sync.WaitGroup
 	)
 	for w := range writers {
 		group.Go(func() {
-			for from := w * per; from < n && fails.get() == nil; from += writers * per {
+			for from := w * per; from < n && fails.Get() == nil; from += writers * per {
 				var rows []string
 				for i := from; i < min(from+per, n); i++ {
 					rows = append(rows, fmt.Sprintf("flood%09d", i))
 				}
 				if err := errors.Join(l.pipeline.Admit(ctx), l.set(ctx, rows...)); err != nil {
-					fails.set(err)
+					fails.Set(err)
 				}
 			}
 		})
 	}
 	group.Wait()
-	if err := fails.get(); err != nil {
+	if err := fails.Get(); err != nil {
 		return err
 	}
 	if _, err := l.pipeline.Quiesce(ctx); err != nil {

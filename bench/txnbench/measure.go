@@ -5,10 +5,11 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"indexer/bench/measure"
 )
 
 // work is one operation of a benchmark. It gets the goroutine's own source of
@@ -24,7 +25,7 @@ func rate(ctx context.Context, n int, d time.Duration, op work) (float64, error)
 	var (
 		stop  atomic.Bool
 		total atomic.Int64
-		fails firstError
+		fails measure.FirstError
 		group sync.WaitGroup
 	)
 	began := time.Now()
@@ -36,7 +37,7 @@ func rate(ctx context.Context, n int, d time.Duration, op work) (float64, error)
 			done := int64(0)
 			for {
 				if err := op(ctx, rng); err != nil {
-					fails.set(err)
+					fails.Set(err)
 					stop.Store(true)
 					break
 				}
@@ -48,7 +49,7 @@ func rate(ctx context.Context, n int, d time.Duration, op work) (float64, error)
 		})
 	}
 	group.Wait()
-	if err := errors.Join(fails.get(), context.Cause(ctx)); err != nil {
+	if err := errors.Join(fails.Get(), context.Cause(ctx)); err != nil {
 		return 0, err
 	}
 	return float64(total.Load()) / time.Since(began).Seconds(), nil
@@ -64,45 +65,13 @@ type cost struct {
 // too. Other programs on the machine take from the rate, and hardly from that.
 func costOf(ctx context.Context, n int, d time.Duration, op work) (c cost, err error) {
 	runtime.GC() // the garbage of the one before is not this one's
-	began, used := time.Now(), cpuTime()
+	began, used := time.Now(), measure.ProcessorTime()
 	if c.perSecond, err = rate(ctx, n, d, op); err != nil {
 		return cost{}, err
 	}
 	ops := c.perSecond * time.Since(began).Seconds()
-	c.wall, c.cpu = 1e6/c.perSecond, float64((cpuTime()-used).Microseconds())/ops
+	c.wall, c.cpu = 1e6/c.perSecond, float64((measure.ProcessorTime()-used).Microseconds())/ops
 	return c, nil
-}
-
-// firstError keeps the first of several goroutines' errors.
-type firstError struct {
-	mu  sync.Mutex
-	err error
-}
-
-func (f *firstError) set(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err == nil {
-		f.err = err
-	}
-}
-
-func (f *firstError) get() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.err
-}
-
-func median(list []float64) float64 {
-	s := slices.Sorted(slices.Values(list))
-	n := len(s)
-	switch {
-	case n == 0:
-		return 0
-	case n%2 == 0:
-		return (s[n/2-1] + s[n/2]) / 2
-	}
-	return s[n/2]
 }
 
 // quantile of a sorted list, 0 ≤ q ≤ 1.

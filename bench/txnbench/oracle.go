@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"indexer/bench/measure"
 	"indexer/store/badgerdb"
 	"indexer/txn"
 )
@@ -105,7 +106,7 @@ func oracle(ctx context.Context, db *txn.DB, goroutines int, o OracleOptions) (O
 		}
 		a, b, ratios = append(a, x*oracleBatch), append(b, y*oracleBatch), append(ratios, y/x)
 	}
-	return OracleRow{Goroutines: goroutines, Mutex: median(a), Ours: median(b), Ratio: median(ratios), Bar: OracleBar}, nil
+	return OracleRow{Goroutines: goroutines, Mutex: measure.Median(a), Ours: measure.Median(b), Ratio: measure.Median(ratios), Bar: OracleBar}, nil
 }
 
 // String is the row as a line.

@@ -43,7 +43,6 @@ var Arrows = []Arrow{
 	{"repository", []string{"page", "schema", "index", "export", "rank", "loader", "observers", "trace", "notify", "txn", "store"}, "it puts the parts of a data directory together, and is below whatever uses it"},
 	{"verify", []string{"page", "schema", "index", "rank", "batch", "observers", "repository", "notify", "txn"}, "it compares a repository with a batch"},
 	{"replay", []string{"page", "warc", "loader"}, "it hands recorded fetches to whatever loads them"},
-	{"bench", []string{"page", "schema", "index", "rank", "loader", "observers", "notify", "txn", "store", "repository", "verify", "batch", "warc", "sites", "replay", "crawler", "frontier", "archive"}, "benchmarks measure the parts, and the command line runs them"},
 	{"examples", []string{"store", "txn", "notify"}, "they show that tables, transactions and observers serve other applications"},
 	{"config", nil, "settings are plain values; who uses them turns them into options"},
 	{"control", nil, "it carries requests and outputs; what they mean is its users' affair"},
@@ -52,10 +51,11 @@ var Arrows = []Arrow{
 	{"web/browsertest", nil, "it drives a browser, whatever that shows"},
 	{"web/live", []string{"notify", "observers", "repository", "web/assets"}, "it shows how the pipeline of a repository is doing, and changes nothing"},
 	{"web", []string{"page", "index", "frontier", "repository", "txn", "web/assets"}, "it shows what a repository knows, and changes nothing"},
+	{"bench", []string{"page", "schema", "index", "rank", "loader", "observers", "notify", "txn", "store", "repository", "replay", "crawler", "frontier", "config"}, "it measures the parts; it is a program of its own, which nothing imports"},
 	{"internal", nil, "rules and tools stand beside the program"},
 	{"cli", []string{
 		"page", "warc", "sites", "index", "export", "loader", "observers", "notify", "txn", "store",
-		"trace", "repository", "verify", "replay", "bench", "config", "control", "progress", "crawler", "frontier", "archive", "web", "internal/longjson", "internal/fault",
+		"trace", "repository", "verify", "replay", "config", "control", "progress", "crawler", "frontier", "archive", "web", "internal/longjson", "internal/fault",
 	}, "the command line wires the parts"},
 	{"", []string{"cli"}, "main only calls the command line"},
 }

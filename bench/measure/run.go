@@ -1,0 +1,152 @@
+// Package measure holds what the benchmarks share: the clock of the processors, a
+// watch on the heap, and the pipeline and the bulk index that they measure.
+package measure
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"indexer/replay"
+	"indexer/repository"
+)
+
+// Run is one measured run of one side of a comparison.
+type Run struct {
+	Took    time.Duration
+	Loaded  time.Duration // until everything was fetched and stored, in crawls
+	Pages   int
+	Stages  []Stage
+	Latency repository.LatencyMS
+
+	// CPU is the processor time of this process, Server that of the process that
+	// serves the pages of a crawl. 0 where the system does not tell.
+	CPU, Server time.Duration
+}
+
+// Stage is a part of the work.
+type Stage struct {
+	Name    string  `json:"name"`
+	Seconds float64 `json:"seconds"` // summed over workers, waiting for the disk included
+	Share   float64 `json:"share"`   // of all stages
+	Runs    int64   `json:"runs"`
+	Rows    int64   `json:"rows"`
+}
+
+// StagesOf returns a stage for each observer.
+func StagesOf(s *repository.Stats) []Stage {
+	var list []Stage
+	for _, o := range s.Observers {
+		list = append(list, Stage{Name: o.Observer, Seconds: o.BusyMS / 1000, Runs: o.Runs, Rows: o.Rows})
+	}
+	return list
+}
+
+// WithShares fills in the share of each stage.
+func WithShares(list []Stage) []Stage {
+	sum := 0.0
+	for _, s := range list {
+		sum += s.Seconds
+	}
+	for i := range list {
+		list[i].Share = list[i].Seconds / cmp.Or(sum, 1)
+	}
+	return list
+}
+
+// StagesText prints a line for each stage.
+func StagesText(b *strings.Builder, stages []Stage) {
+	for _, s := range stages {
+		fmt.Fprintf(b, "  %-16s %7.2f s %5.1f %%  %d runs, %d rows\n", s.Name, s.Seconds, 100*s.Share, s.Runs, s.Rows)
+	}
+}
+
+// Replay loads files into dir and waits until every observer is done.
+func Replay(ctx context.Context, dir string, files []string, opts repository.Options) (_ *Run, err error) {
+	began, used := time.Now(), ProcessorTime()
+	r, err := repository.Open(ctx, dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	if err := replay.Run(ctx, r, inputs(files), replay.Options{Loaders: opts.Workers}, &replay.Progress{}); err != nil {
+		return nil, err
+	}
+	if err := r.Quiesce(ctx); err != nil {
+		return nil, err
+	}
+	took, cpu := time.Since(began), ProcessorTime()-used
+	live := r.Live()
+	return &Run{Took: took, CPU: cpu, Stages: StagesOf(live), Latency: live.FetchToSearchableMS}, nil
+}
+
+func inputs(files []string) (list []replay.Input) {
+	for _, f := range files {
+		list = append(list, replay.File(f))
+	}
+	return list
+}
+
+// InTemp calls fn with a new directory and removes it afterwards.
+func InTemp(fn func(dir string) (*Run, error)) (_ *Run, err error) {
+	dir, err := os.MkdirTemp("", "indexer-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return fn(dir)
+}
+
+// Self is a command that runs this program again, with other arguments, in a process
+// of its own.
+func Self(ctx context.Context, args ...string) (*exec.Cmd, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, exe)
+	cmd.Args = append([]string{os.Args[0]}, args...)
+	return cmd, nil
+}
+
+// Median of a list; 0 if it is empty.
+func Median(list []float64) float64 {
+	s := slices.Sorted(slices.Values(list))
+	n := len(s)
+	switch {
+	case n == 0:
+		return 0
+	case n%2 == 0:
+		return (s[n/2-1] + s[n/2]) / 2
+	}
+	return s[n/2]
+}
+
+// FirstError keeps the first error of several goroutines.
+type FirstError struct {
+	mu  sync.Mutex
+	err error
+}
+
+// Set keeps err, unless there is an error already.
+func (f *FirstError) Set(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+// Get returns the first error, or nil.
+func (f *FirstError) Get() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}

@@ -1,0 +1,101 @@
+// Package relevancebench measures how often the right page is found, and what each
+// part of the ranking adds.
+package relevancebench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"indexer/bench/measure"
+	"indexer/index"
+	"indexer/repository"
+)
+
+// Options of Run.
+type Options struct {
+	Files   []string // WARC files to replay into a fresh directory; none: Index is measured
+	Index   string   // directory of index files, which are read only
+	Queries int      // of each kind, at most
+	Seed    uint64   // which queries these are
+	Weights index.Weights
+	PerHost int
+	Repo    repository.Options
+	Log     io.Writer
+}
+
+// Result tells how often the right page is found.
+type Result struct {
+	Documents int           `json:"documents"`
+	Seed      uint64        `json:"seed"`
+	Weights   index.Weights `json:"weights"`
+	PerHost   int           `json:"per_host"`
+	Kinds     []KindResult  `json:"kinds,omitempty"`
+}
+
+// KindResult is of one kind of query.
+type KindResult struct {
+	Kind       string          `json:"kind"`
+	What       string          `json:"what"`
+	Population int             `json:"population"` // such queries there are, asked or not
+	Queries    int             `json:"queries"`    // asked
+	Variants   []VariantResult `json:"variants"`
+}
+
+// VariantResult is of one way to rank: everything, or with a part left out.
+type VariantResult struct {
+	Variant  string  `json:"variant"`
+	Success1 float64 `json:"success_at_1"`
+	Success5 float64 `json:"success_at_5"`
+	MRR      float64 `json:"mrr"` // reciprocal rank within the first ten, 0 below
+	// Missed are some of the queries whose page is not first.
+	Missed []Miss `json:"missed,omitempty"`
+}
+
+// Miss is a query whose page is not the first hit.
+type Miss struct {
+	Query    string `json:"query"`
+	Want     string `json:"want"`
+	Got      string `json:"got"`
+	Position int    `json:"position"` // of the page; 0: not among the first ten
+}
+
+// Run asks for known items: queries that one page answers, taken from the documents
+// themselves.
+//
+// It asks a copy of the index, from which one link for each anchor query is taken away.
+// A second copy has no anchors of other sites, a third none at all.
+func Run(ctx context.Context, o Options) (res *Result, err error) {
+	dir, err := os.MkdirTemp("", "indexer-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	source := o.Index
+	if len(o.Files) > 0 {
+		_, _ = fmt.Fprintln(o.Log, "replaying into a fresh directory")
+		data := filepath.Join(dir, "data")
+		if _, err := measure.Replay(ctx, data, o.Files, o.Repo); err != nil {
+			return nil, fmt.Errorf("bench relevance: replay: %w", err)
+		}
+		source = repository.IndexDir(data)
+	}
+	items, err := gatherItems(ctx, source)
+	if err != nil {
+		return nil, fmt.Errorf("bench relevance: %w", err)
+	}
+	b := &bench{o: o, kinds: items.kinds(o.Seed, o.Queries)}
+	_, _ = fmt.Fprintf(o.Log, "%d documents; copying the index without the links asked for\n", items.documents)
+	if err := b.copies(ctx, source, dir); err != nil {
+		return nil, errors.Join(fmt.Errorf("bench relevance: %w", err), b.close())
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	res = &Result{Documents: items.documents, Seed: o.Seed, Weights: o.Weights, PerHost: o.PerHost}
+	if res.Kinds, err = b.report(ctx, o.Weights); err != nil {
+		return nil, fmt.Errorf("bench relevance: %w", err)
+	}
+	return res, nil
+}

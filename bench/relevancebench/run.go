@@ -1,0 +1,122 @@
+package relevancebench
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"indexer/index"
+	"indexer/page"
+)
+
+// maxMissed bounds the examples of missed queries in a report.
+const maxMissed = 20
+
+// variant is a way to rank.
+type variant struct {
+	name  string
+	index *index.Reader
+	opts  index.Options
+}
+
+// variants are the ranking as it is and with parts left out.
+func (b *bench) variants(w index.Weights) []variant {
+	without := func(name string, change func(*index.Weights)) variant {
+		v := variant{name: name, index: b.whole, opts: index.Options{Weights: w, NoSuggestion: true}}
+		change(&v.opts.Weights)
+		return v
+	}
+	same := func(*index.Weights) {}
+	silent, own, hosts := without("no anchors", same), without("no outside anchors", same), without(fmt.Sprintf("%d a host", b.o.PerHost), same)
+	silent.index, own.index, hosts.opts.PerHost = b.silent, b.own, b.o.PerHost
+	list := []variant{
+		without("all", same), silent, own,
+		without("no rank", func(w *index.Weights) { w.Rank = 0 }),
+		without("no url", func(w *index.Weights) { w.URL = 0 }),
+		without("no title weight", func(w *index.Weights) { w.Title, w.TitleMatch = w.Body, 0 }),
+		without("no title match", func(w *index.Weights) { w.TitleMatch = 0 }),
+		without("no anchor match", func(w *index.Weights) { w.AnchorMatch = 0 }),
+	}
+	if b.o.PerHost > 0 {
+		list = append(list, hosts)
+	}
+	return list
+}
+
+// report asks all queries in all variants.
+func (b *bench) report(ctx context.Context, w index.Weights) ([]KindResult, error) {
+	var list []KindResult
+	for _, k := range b.kinds {
+		res := KindResult{Kind: k.name, What: k.what, Population: k.population, Queries: len(k.items)}
+		for i, v := range b.variants(w) {
+			if len(k.items) == 0 {
+				break
+			}
+			s, err := ask(ctx, k.items, v)
+			if err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", k.name, v.name, err)
+			}
+			s.Variant = v.name
+			if i > 0 {
+				s.Missed = nil
+			}
+			res.Variants = append(res.Variants, s)
+		}
+		list = append(list, res)
+	}
+	return list, nil
+}
+
+// ask asks for items, several at a time.
+func ask(ctx context.Context, items []knownItem, v variant) (VariantResult, error) {
+	positions := make([]int, len(items))
+	first := make([]page.URL, len(items))
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range items {
+		item := &items[i]
+		g.Go(func() error {
+			res, err := v.index.Search(gctx, item.query, v.opts)
+			if err != nil {
+				return fmt.Errorf("%q: %w", item.query, err)
+			}
+			positions[i] = slices.IndexFunc(res.Hits, func(h index.Hit) bool { return h.URL == item.want }) + 1
+			if len(res.Hits) > 0 {
+				first[i] = res.Hits[0].URL
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return VariantResult{}, err
+	}
+	s := scoresOf(positions)
+	for i, p := range positions {
+		if p != 1 && len(s.Missed) < maxMissed {
+			s.Missed = append(s.Missed, Miss{Query: items[i].query, Want: string(items[i].want), Got: string(first[i]), Position: p})
+		}
+	}
+	return s, nil
+}
+
+// scoresOf takes the positions of the right pages, 0 for not found.
+func scoresOf(positions []int) (s VariantResult) {
+	for _, p := range positions {
+		if p == 0 {
+			continue
+		}
+		s.MRR += 1 / float64(p)
+		if p == 1 {
+			s.Success1++
+		}
+		if p <= 5 {
+			s.Success5++
+		}
+	}
+	n := float64(max(len(positions), 1))
+	s.Success1, s.Success5, s.MRR = s.Success1/n, s.Success5/n, s.MRR/n
+	return s
+}

@@ -1,0 +1,54 @@
+package relevancebench
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"indexer/index"
+)
+
+// Text is the result as people read it. With missed it lists queries whose page was
+// not the first hit.
+func (r *Result) Text(missed bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d documents, seed %d\nweights %s\n", r.Documents, r.Seed, weightsText(&r.Weights))
+	for _, k := range r.Kinds {
+		k.text(&b, missed)
+	}
+	return b.String()
+}
+
+func (k *KindResult) text(b *strings.Builder, missed bool) {
+	fmt.Fprintf(b, "\n%s: %s\n  %d of %d queries\n", k.Kind, k.What, k.Queries, k.Population)
+	if len(k.Variants) > 0 {
+		fmt.Fprintf(b, "  %-22s %10s %10s %6s\n", "", "success@1", "success@5", "MRR")
+	}
+	for _, v := range k.Variants {
+		fmt.Fprintf(b, "  %-22s %10.3f %10.3f %6.3f\n", v.Variant, v.Success1, v.Success5, v.MRR)
+	}
+	if !missed {
+		return
+	}
+	for _, v := range k.Variants {
+		for _, m := range v.Missed {
+			fmt.Fprintf(b, "  at %d: %s\n    want %s\n    got  %s\n", m.Position, plain(m.Query), plain(m.Want), plain(m.Got))
+		}
+	}
+}
+
+// plain is a text from the web without characters that control a terminal or the
+// direction of what follows.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func weightsText(w *index.Weights) string {
+	return fmt.Sprintf("title %g, body %g, anchors %g, outside_anchors %g, url %g; title_match %g, anchor_match %g, rank %g",
+		w.Title, w.Body, w.Anchors, w.Outside, w.URL, w.TitleMatch, w.AnchorMatch, w.Rank)
+}
