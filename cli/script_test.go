@@ -35,6 +35,8 @@ func TestMain(m *testing.M) {
 //	attach NAME          waits until somebody reads from the pipe
 //	feed NAME FILE       writes the file into it
 //	detach NAME          ends what is written into it
+//	until PATTERN command…   runs a command until its output matches the pattern
+//	answers DIR          waits until a process answers for the data directory
 //	json FILE PATH WANT  the value at a.0.b in a JSON object; a.length is how many it has
 //	fields FILE PATH NAMES…  the object there has these fields, and no others
 //	web DIR              serves the files of a directory on loopback, as $WEB; makes
@@ -58,17 +60,19 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits":  exits,
-			"json":   jsonValue,
-			"fields": jsonFields,
-			"start":  onStage((*stage).start),
-			"signal": onStage((*stage).signal),
-			"ends":   onStage((*stage).ends),
-			"fifo":   onStage((*stage).fifo),
-			"attach": onStage((*stage).attach),
-			"feed":   onStage((*stage).feed),
-			"detach": onStage((*stage).detach),
-			"web":    serveFiles,
+			"exits":   exits,
+			"json":    jsonValue,
+			"fields":  jsonFields,
+			"start":   onStage((*stage).start),
+			"signal":  onStage((*stage).signal),
+			"ends":    onStage((*stage).ends),
+			"fifo":    onStage((*stage).fifo),
+			"attach":  onStage((*stage).attach),
+			"feed":    onStage((*stage).feed),
+			"detach":  onStage((*stage).detach),
+			"until":   onStage((*stage).until),
+			"answers": onStage((*stage).answers),
+			"web":     serveFiles,
 		},
 	})
 }

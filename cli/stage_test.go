@@ -1,19 +1,29 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"indexer/control"
 )
 
 type stageKey struct{}
+
+// stageWait bounds every wait of a script for something beside it, so that a script
+// that waits in vain says what for, and what the processes beside it wrote.
+const stageWait = 2 * time.Minute
 
 // stage is what runs beside a script: processes and pipes.
 type stage struct {
@@ -23,9 +33,21 @@ type stage struct {
 	pipes     map[string]*os.File
 }
 
+// process is waited for from its start on; status is set when ended is closed.
 type process struct {
 	cmd      *exec.Cmd
 	out, err *os.File
+	ended    chan struct{}
+	status   error
+}
+
+func (p *process) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 func newStage(dir string, env []string) *stage {
@@ -49,7 +71,49 @@ func (s *stage) clear() {
 	}
 	for _, p := range s.processes {
 		_ = p.cmd.Process.Kill()
-		_ = p.cmd.Wait()
+		<-p.ended
+		_ = errors.Join(p.out.Close(), p.err.Close())
+	}
+}
+
+// await tries until it succeeds, with pauses that grow. It fails after stageWait, and
+// as soon as a process that was started has ended by itself: what the script waits for
+// is something that those processes do.
+func (s *stage) await(ts *testscript.TestScript, what string, try func() bool) error {
+	until := time.Now().Add(stageWait)
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
+		var gone []string // before the last try
+		for name, p := range s.processes {
+			if p.hasEnded() {
+				gone = append(gone, name)
+			}
+		}
+		switch {
+		case try():
+			return nil
+		case len(gone) > 0:
+			s.tell(ts)
+			return fmt.Errorf("waiting for %s: %s ended", what, strings.Join(gone, ", "))
+		case time.Now().After(until):
+			s.tell(ts)
+			return fmt.Errorf("waiting for %s: nothing within %v", what, stageWait)
+		}
+		time.Sleep(pause)
+	}
+}
+
+// tell logs what the processes wrote. Those that are running end with a stack trace.
+func (s *stage) tell(ts *testscript.TestScript) {
+	for name, p := range s.processes {
+		if !p.hasEnded() {
+			_ = p.cmd.Process.Signal(syscall.SIGCONT) // fails if it has just ended
+			_ = p.cmd.Process.Signal(syscall.SIGQUIT)
+			select {
+			case <-p.ended:
+			case <-time.After(10 * time.Second):
+			}
+		}
+		ts.Logf("%s wrote: %s%s", name, ts.ReadFile(name+".out"), ts.ReadFile(name+".err"))
 	}
 }
 
@@ -59,7 +123,7 @@ func (s *stage) start(ts *testscript.TestScript, args []string) error {
 	if err != nil {
 		return err
 	}
-	p := &process{cmd: exec.Command(path, args[2:]...)}
+	p := &process{cmd: exec.Command(path, args[2:]...), ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env = s.dir, append(s.env, "PATH="+ts.Getenv("PATH"))
 	if p.out, err = os.Create(filepath.Join(s.dir, name+".out")); err != nil {
 		return err
@@ -71,6 +135,10 @@ func (s *stage) start(ts *testscript.TestScript, args []string) error {
 	if err := p.cmd.Start(); err != nil {
 		return err
 	}
+	go func() {
+		p.status = p.cmd.Wait()
+		close(p.ended)
+	}()
 	s.processes[name] = p
 	return nil
 }
@@ -92,12 +160,18 @@ func (s *stage) signal(_ *testscript.TestScript, args []string) error {
 
 func (s *stage) ends(ts *testscript.TestScript, args []string) error {
 	p := s.processes[args[0]]
-	delete(s.processes, args[0])
 	want, err := strconv.Atoi(args[1])
 	if err != nil {
 		return err
 	}
-	err = sameStatus(p.cmd.Wait(), want)
+	select {
+	case <-p.ended:
+	case <-time.After(stageWait):
+		s.tell(ts)
+		return fmt.Errorf("%s does not end", args[0])
+	}
+	delete(s.processes, args[0])
+	err = sameStatus(p.status, want)
 	err = errors.Join(err, p.out.Close(), p.err.Close())
 	if err != nil {
 		ts.Logf("%s wrote: %s%s", args[0], ts.ReadFile(args[0]+".out"), ts.ReadFile(args[0]+".err"))
@@ -109,14 +183,62 @@ func (s *stage) fifo(_ *testscript.TestScript, args []string) error {
 	return syscall.Mkfifo(filepath.Join(s.dir, args[0]), 0o600)
 }
 
-// attach waits, in open(2), until somebody has opened the pipe for reading.
-func (s *stage) attach(_ *testscript.TestScript, args []string) (err error) {
-	s.pipes[args[0]], err = os.OpenFile(filepath.Join(s.dir, args[0]), os.O_WRONLY, 0)
+// attach waits until somebody has opened the pipe for reading. Opening it without
+// O_NONBLOCK would wait in open(2) for a reader that may have died before it got there.
+func (s *stage) attach(ts *testscript.TestScript, args []string) error {
+	var err error
+	waited := s.await(ts, "a reader of "+args[0], func() bool {
+		s.pipes[args[0]], err = os.OpenFile(filepath.Join(s.dir, args[0]), os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		return !errors.Is(err, syscall.ENXIO)
+	})
+	if waited != nil || err != nil {
+		delete(s.pipes, args[0])
+	}
+	return errors.Join(waited, err)
+}
+
+// until runs a command again and again until its output matches.
+func (s *stage) until(ts *testscript.TestScript, args []string) error {
+	pattern, err := regexp.Compile(args[0])
+	if err != nil {
+		return err
+	}
+	path, err := find(args[1], ts.Getenv("PATH"))
+	if err != nil {
+		return err
+	}
+	var out []byte
+	err = s.await(ts, strings.Join(args[1:], " ")+" to say "+args[0], func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), stageWait)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, path, args[2:]...)
+		cmd.Dir, cmd.Env = s.dir, append(s.env, "PATH="+ts.Getenv("PATH"))
+		out, _ = cmd.CombinedOutput() // it may fail until all is there
+		return pattern.Match(out)
+	})
+	if err != nil {
+		ts.Logf("at last it said: %s", out)
+	}
 	return err
 }
 
+// answers waits until a process answers for a data directory. A script that looks into
+// the directory before then may itself hold it when the process wants it.
+func (s *stage) answers(ts *testscript.TestScript, args []string) error {
+	return s.await(ts, "a process that answers for "+args[0], func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), stageWait)
+		defer cancel()
+		_, err := control.Ask(ctx, filepath.Join(s.dir, args[0]), control.Request{Command: "holder"}, io.Discard, io.Discard)
+		return err == nil
+	})
+}
+
 func (s *stage) feed(ts *testscript.TestScript, args []string) error {
-	_, err := s.pipes[args[0]].WriteString(ts.ReadFile(args[1]))
+	pipe := s.pipes[args[0]]
+	if err := pipe.SetWriteDeadline(time.Now().Add(stageWait)); err != nil {
+		return err
+	}
+	_, err := pipe.WriteString(ts.ReadFile(args[1]))
 	return err
 }
 
