@@ -96,7 +96,7 @@ func crawlLine(st crawler.Status, live *repository.Stats, now time.Time) string 
 		}
 	}
 	if p50 := live.FetchToSearchableMS.P50; p50 > 0 {
-		parts = append(parts, fmt.Sprintf("searchable in %v", fromMS(p50).Round(100*time.Millisecond)))
+		parts = append(parts, "searchable in "+progress.Duration(fromMS(p50)))
 	}
 	switch {
 	case st.Paused != "":

@@ -39,7 +39,10 @@ import (
 // an earlier state of the URL (it began before M), so the URL was known at D, and
 // index is woken at D. The cost is an export of an unchanged text, of which the
 // index files rewrite only the small row.
-type documenter struct{ part schema.PartSize }
+type documenter struct {
+	part    schema.PartSize
+	tracker *Tracker
+}
 
 func (x *documenter) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return each(rows, func(row string) error {
@@ -53,6 +56,9 @@ func (x *documenter) run(ctx context.Context, tx *txn.Txn, rows []string) error 
 		}
 		f.URL = u
 		doc := page.Interpret(f)
+		if doc.Outcome != page.Page || doc.NoIndex {
+			x.tracker.dismiss(row)
+		}
 		return x.write(ctx, tx, u, &doc)
 	})
 }

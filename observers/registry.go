@@ -72,7 +72,7 @@ func list(sink Sink, tracker *Tracker, part schema.PartSize) []notify.Observer {
 	x := &indexer{sink: sink, tracker: tracker}
 	y := &reranker{sink: sink, tracker: tracker}
 	return []notify.Observer{
-		{Name: "document", Watches: schema.FetchContent, Batch: 4, Run: (&documenter{part}).run},
+		{Name: "document", Watches: schema.FetchContent, Batch: 4, Run: (&documenter{part, tracker}).run},
 		{Name: "cluster", Watches: schema.State, Batch: 32, Upstream: []string{"document"}, Run: cluster},
 		{Name: "spread", Watches: schema.Walk, Batch: 32, Upstream: []string{"cluster"}, Run: spread},
 		{Name: "links", Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&linker{part}).run},

@@ -104,16 +104,87 @@ type Latency struct {
 // Latency computes the distribution over the last pages; N counts all since the start.
 func (t *Tracker) Latency() Latency {
 	l := t.Since(time.Time{})
-	d := t.all.Distribution()
-	l.N = d.N()
+	l.N = t.found()
 	return l
 }
 
 // All is the distribution over all pages since the start.
 func (t *Tracker) All() notify.Distribution { return t.all.Distribution() }
 
+// Expected is what Latency will say once all that wait are found, if nothing more is
+// loaded: with nothing waiting the two are the same. Pages found so far are the fast ones
+// of those that were loaded, so their distribution alone promises too much while a backlog
+// grows.
+//
+// Pages are expected to be found in the order in which they were loaded, as fast one
+// after another as they have been since the oldest of those that wait was loaded: all that
+// time there was work. If none was found since then, nobody knows how fast; a page that
+// waits then counts as found now.
+func (t *Tracker) Expected() Latency {
+	now := time.Now()
+	waiting, found := t.underWay()
+	list := make([]Found, 0, len(found)+len(waiting))
+	list = append(list, found...)
+	each := pace(found, waiting, now)
+	for i, loaded := range waiting {
+		at := now.Add(time.Duration(float64(i+1) * float64(each)))
+		list = append(list, Found{at, at.Sub(loaded)})
+	}
+	l := LatencySince(list[max(len(list)-trackedSamples, 0):], time.Time{})
+	l.N = t.found()
+	return l
+}
+
+// underWay is when the pages that wait were loaded, ascending, and the last ones found.
+func (t *Tracker) underWay() (waiting []time.Time, found []Found) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, loaded := range t.loaded {
+		waiting = append(waiting, loaded)
+	}
+	slices.SortFunc(waiting, time.Time.Compare)
+	for i := range t.samples {
+		found = append(found, t.samples[(t.next+i)%len(t.samples)])
+	}
+	return waiting, found
+}
+
+// pace is the time from one page found to the next since the oldest that waits was
+// loaded, as far as the samples reach; 0 if there were none.
+func pace(found []Found, waiting []time.Time, now time.Time) time.Duration {
+	if len(found) == 0 || len(waiting) == 0 {
+		return 0
+	}
+	since := waiting[0]
+	if len(found) == trackedSamples && found[0].At.After(since) {
+		since = found[0].At
+	}
+	n := 0
+	for _, f := range found {
+		if f.At.After(since) {
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return now.Sub(since) / time.Duration(n)
+}
+
+func (t *Tracker) found() int64 {
+	d := t.all.Distribution()
+	return d.N()
+}
+
+// dismiss forgets a URL that will not be found: it is no page, or one that may not be shown.
+func (t *Tracker) dismiss(row string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.loaded, row)
+}
+
 // Settle forgets the pages that were loaded before a time at which observers had nothing
-// left to do: redirects, duplicates and the like, which will never be found by themselves.
+// left to do: those on which an observer gave up, and the like.
 func (t *Tracker) Settle(before time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -53,6 +53,66 @@ func TestTracker(t *testing.T) {
 	})
 }
 
+// While a backlog grows, the pages found so far are the fast ones. Expected says from the
+// first half on what the end confirms.
+func TestTrackerExpects(t *testing.T) {
+	const pages, each = 1000, 100 * time.Millisecond // loaded at once, found one after the other
+	synctest.Test(t, func(t *testing.T) {
+		tr := NewTracker()
+		for n := range pages {
+			tr.Loaded(fmt.Sprint("row", n))
+			time.Sleep(time.Millisecond)
+		}
+		if l := tr.Expected(); l.P50 != pages/2*time.Millisecond || l.N != 0 {
+			t.Errorf("before the first was found: %+v, want the median age", l)
+		}
+		var early, halfway Latency
+		for n := range pages {
+			time.Sleep(each)
+			tr.searchable([]string{fmt.Sprint("row", n)})
+			switch n {
+			case pages / 10:
+				early = tr.Expected()
+			case pages / 2:
+				halfway = tr.Expected()
+				if naive := tr.Latency(); naive.P50 > halfway.P50*6/10 {
+					t.Errorf("those found alone would say %v, expected are %v: no test of anything", naive.P50, halfway.P50)
+				}
+			}
+		}
+		end := tr.Expected()
+		if end != tr.Latency() {
+			t.Errorf("nothing waits: expected %+v, and it is %+v", end, tr.Latency())
+		}
+		for name, l := range map[string]Latency{"early": early, "halfway": halfway} {
+			for _, pair := range [][2]time.Duration{{l.P50, end.P50}, {l.P95, end.P95}, {l.P99, end.P99}} {
+				if off := (pair[0] - pair[1]).Abs(); off > pair[1]/10 {
+					t.Errorf("%s: expected %v, and it was %v", name, pair[0], pair[1])
+				}
+			}
+		}
+	})
+}
+
+// Of the pages that wait, only those count that will be among the last ones, and what is
+// no page does not count.
+func TestTrackerExpectsTheLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := NewTracker()
+		tr.Loaded("redirect")
+		for n := range 2 * trackedSamples {
+			tr.Loaded(fmt.Sprint("row", n))
+		}
+		tr.dismiss("redirect")
+		time.Sleep(time.Second)
+		tr.searchable([]string{"row0"})
+		// One in a second: the last 2,000 take 2,001 to 4,000 s, but for rounding.
+		if l := tr.Expected(); l.P50 != (trackedSamples+trackedSamples/2)*time.Second || tr.Waiting() != 2*trackedSamples-1 {
+			t.Errorf("%+v; %d wait", l, tr.Waiting())
+		}
+	})
+}
+
 // The ring holds the last samples, and counts all.
 func TestTrackerForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

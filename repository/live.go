@@ -37,13 +37,8 @@ type Transactions struct {
 
 // Pulse takes it.
 func (r *Repository) Pulse() Pulse {
-	// The order matters: what was loaded before now, and by a transaction that has ended,
-	// is in the backlog until observers are done with it.
-	now, ended := time.Now(), r.db.Running() == 0
-	stats := r.pipeline.Stats()
-	if ended && !slices.ContainsFunc(stats, func(s notify.Stats) bool { return s.Backlog > 0 }) {
-		r.tracker.Settle(now)
-	}
+	now := time.Now()
+	stats := r.observerStats()
 	c := r.db.Counters()
 	return Pulse{
 		Time: now, Opened: r.opened, Observers: stats, Found: r.tracker.All(), Waiting: r.tracker.Waiting(),
@@ -54,6 +49,19 @@ func (r *Repository) Pulse() Pulse {
 		},
 		NotReady: r.pipeline.Ready(),
 	}
+}
+
+// observerStats are those of the pipeline. When nothing is left to do, pages that wait to
+// be found are forgotten.
+func (r *Repository) observerStats() []notify.Stats {
+	// The order matters: what was loaded before now, and by a transaction that has ended,
+	// is in the backlog until observers are done with it.
+	now, ended := time.Now(), r.db.Running() == 0
+	stats := r.pipeline.Stats()
+	if ended && !slices.ContainsFunc(stats, func(s notify.Stats) bool { return s.Backlog > 0 }) {
+		r.tracker.Settle(now)
+	}
+	return stats
 }
 
 // FoundSince is how long the pages took that were found since a time, as far as they

@@ -33,8 +33,9 @@ type Stats struct {
 	Observers            []ObserverRuns `json:"observers"`
 }
 
-// LatencyMS is a distribution in milliseconds, over the last pages; N counts all
-// since the process began.
+// LatencyMS is a distribution in milliseconds, over the last 2,000 pages. Those that
+// were loaded and cannot be found yet are among them, with what they are expected to
+// take (observers.Tracker.Expected). N counts those found since the process began.
 type LatencyMS struct {
 	P50 float64 `json:"p50"`
 	P95 float64 `json:"p95"`
@@ -80,7 +81,7 @@ func (r *Repository) Live() *Stats {
 
 func (r *Repository) addLive(s *Stats) {
 	var oldest time.Duration
-	for _, o := range r.pipeline.Stats() {
+	for _, o := range r.observerStats() {
 		s.Backlog[o.Observer] = o.Backlog
 		s.Dead += o.Dead
 		oldest = max(oldest, o.OldestWait)
@@ -89,7 +90,7 @@ func (r *Repository) addLive(s *Stats) {
 		})
 	}
 	s.OldestNotificationMS = ms(oldest)
-	l := r.tracker.Latency()
+	l := r.tracker.Expected()
 	s.FetchToSearchableMS = LatencyMS{P50: ms(l.P50), P95: ms(l.P95), P99: ms(l.P99), N: l.N}
 }
 
