@@ -1,13 +1,15 @@
 package cli
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
-	"os"
+	"maps"
+	"slices"
 	"strings"
 
 	"indexer/crawler/seeds"
+	"indexer/frontier"
 	"indexer/page"
 )
 
@@ -19,10 +21,10 @@ type foundSeeds struct {
 
 // findSeeds reads all arguments: files, URLs, host names, and - for standard input. It
 // reports lines that are not seeds and uses the rest. It fails if there are no seeds.
-func (a *app) findSeeds(args []string) (foundSeeds, error) {
+func (a *app) findSeeds(ctx context.Context, args []string) (foundSeeds, error) {
 	var found foundSeeds
 	for _, arg := range args {
-		list, err := a.seedsOf(arg)
+		list, err := a.seedsOf(ctx, arg)
 		for _, s := range list {
 			found.urls = append(found.urls, s.URL)
 			if s.Bare {
@@ -40,17 +42,39 @@ func (a *app) findSeeds(args []string) (foundSeeds, error) {
 	return found, nil
 }
 
-func (a *app) seedsOf(arg string) (seeds.Seeds, error) {
+// checkExcluded tells which seeds are excluded, and is an error if all of them are.
+func (a *app) checkExcluded(from foundSeeds, c frontier.Config) error {
+	excluded, err := c.Excluded(from.urls)
+	if err != nil || len(excluded) == 0 {
+		return err
+	}
+	told, list := 0, slices.Sorted(maps.Keys(excluded))
+	for _, u := range list {
+		if told++; told > maxBadSeeds {
+			_, _ = fmt.Fprintf(a.stderr, "and %s\n", count(len(list)-maxBadSeeds, "more excluded seed"))
+			break
+		}
+		_, _ = fmt.Fprintf(a.stderr, "the seed %s is left out: it %s\n", u, excluded[u].Why)
+	}
+	for _, u := range from.urls {
+		if _, ok := excluded[u]; !ok {
+			return nil
+		}
+	}
+	return &usageError{reason: "--exclude (crawl.exclude) matches every seed, so there is nothing to begin with", help: "indexer crawl"}
+}
+
+func (a *app) seedsOf(ctx context.Context, arg string) (seeds.Seeds, error) {
 	switch {
 	case arg == "-":
-		return parseSeeds("standard input", a.stdin)
+		in := &input{stdin: a.stdin}
+		return parseSeeds(ctx, "standard input", interruptible(ctx, in.source))
 	case isFile(arg):
-		f, err := os.Open(arg)
+		in, err := findFile(arg)
 		if err != nil {
-			return nil, &inputError{what: arg, reason: systemReason(err)}
+			return nil, err
 		}
-		list, err := parseSeeds(arg, f)
-		return list, errors.Join(err, f.Close())
+		return parseSeeds(ctx, arg, interruptible(ctx, in.source))
 	case strings.HasSuffix(arg, ".txt"):
 		return nil, &inputError{what: arg, reason: "no such file"}
 	}
@@ -61,9 +85,13 @@ func (a *app) seedsOf(arg string) (seeds.Seeds, error) {
 	return seeds.Seeds{s}, nil
 }
 
-func parseSeeds(name string, r io.Reader) (seeds.Seeds, error) {
+// parseSeeds reads seeds. When ctx ends, it does: a terminal or a pipe may never say more.
+func parseSeeds(ctx context.Context, name string, r io.ReadCloser) (seeds.Seeds, error) {
 	list, err := seeds.Parse(name, r)
+	_ = r.Close() // whoever copies into it ends; it is never an error
 	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
 	case err != nil:
 		return list, &badSeeds{inputError{what: name, reason: err.Error()}}
 	case len(list) == 0:

@@ -31,6 +31,8 @@ type crawlSummary struct {
 	Backlog   int             `json:"backlog"` // rows left for observers
 	Seconds   float64         `json:"seconds"`
 	Data      string          `json:"data"`
+
+	dataFlag string
 }
 
 // watchCrawl runs a crawler, shows its progress, and prints the result. After an interrupt,
@@ -112,7 +114,7 @@ func crawlLine(st crawler.Status, live *repository.Stats, now time.Time) string 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 func (s *session) printCrawl(c *crawler.Crawler, took time.Duration, left left) error {
-	sum := crawlSummary{Status: c.Status(0), Seconds: took.Seconds(), Data: s.app.cfg.Data, Backlog: rowsWaiting(s.repo)}
+	sum := crawlSummary{Status: c.Status(0), Seconds: took.Seconds(), Data: s.app.cfg.Data, Backlog: rowsWaiting(s.repo), dataFlag: s.app.dataFlag()}
 	if rules := s.crawl.Rules(); rules != nil {
 		sum.OutOfScope = rules.Counts()
 		maps.DeleteFunc(sum.OutOfScope, func(_ string, n int64) bool { return n == 0 })
@@ -197,7 +199,7 @@ func (s *crawlSummary) text() string {
 	}
 	fmt.Fprintf(&b, "The index in %s has %s.\n", repository.IndexDir(s.Data), count(s.Documents, "document"))
 	if s.Documents > 0 {
-		fmt.Fprintf(&b, "Try: indexer --data %s query WORDS\n", s.Data)
+		fmt.Fprintf(&b, "Try: indexer %squery WORDS\n", s.dataFlag)
 	}
 	return b.String()
 }

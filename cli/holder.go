@@ -17,8 +17,9 @@ import (
 // The bounds of waiting for a data directory that another process has.
 const (
 	// dyingFor is for a holder that does not answer: it is beginning or ending, or was
-	// killed, and the kernel is not done with it.
-	dyingFor = 2 * time.Second
+	// killed, and the kernel is not done with it. On a busy machine each may take
+	// seconds, and a crawl must not fail because somebody asked for stats as it began.
+	dyingFor = 10 * time.Second
 	// releaseFor is for a holder that is giving the directory back.
 	releaseFor = 30 * time.Second
 )

@@ -17,6 +17,11 @@ http or https URL counts as a fetch made at the date of the record. The order of
 and records does not matter: the newest fetch of a URL decides. Files are WARC 1.0 or
 1.1, uncompressed, gzip or zstd, whatever their names. "-" is standard input.
 
+A pipe may stay open: replay loads a record as soon as it is complete. In a compressed
+pipe each record should be a gzip member or zstd frame of its own, as the WARC standard
+recommends. The first record of a gzip member with several records is loaded when more
+of the member arrives.
+
 Observers update the index while the files are read, and replay waits for them at the
 end. The first interrupt (Ctrl-C) saves, reports what is left, and ends with status
 130, so that a script does not mistake a part for the whole. Everything loaded so far

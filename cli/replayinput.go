@@ -94,7 +94,7 @@ func (in *input) source() (io.Reader, error) {
 // read(2) that waits for a terminal or for the other end of a pipe; so that one
 // goroutine is the program's only one that nobody waits for. It is left in its
 // read, holds nothing but its buffer, and ends with the process.
-func interruptible(ctx context.Context, open func() (io.Reader, error)) io.Reader {
+func interruptible(ctx context.Context, open func() (io.Reader, error)) *io.PipeReader {
 	r, w := io.Pipe()
 	context.AfterFunc(ctx, func() { w.CloseWithError(context.Cause(ctx)) })
 	go func() {

@@ -98,7 +98,7 @@ func (s *stage) await(ts *testscript.TestScript, what string, try func() bool) e
 			s.tell(ts)
 			return fmt.Errorf("waiting for %s: nothing within %v", what, stageWait)
 		}
-		time.Sleep(pause)
+		<-time.After(pause)
 	}
 }
 

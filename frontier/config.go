@@ -86,31 +86,86 @@ func readSeeds(ctx context.Context, db *txn.DB) (seeds []page.URL, err error) {
 	return seeds, err
 }
 
-// keepSeeds stores seeds and queues the new ones.
+// Excluded are the decisions on the seeds that an exclude pattern matches: they are not
+// fetched.
+func (c Config) Excluded(seeds []page.URL) (map[page.URL]scope.Decision, error) {
+	if len(c.Exclude) == 0 || len(seeds) == 0 {
+		return nil, nil
+	}
+	s, err := scope.New(c.scope(), seeds)
+	if err != nil {
+		return nil, err
+	}
+	excluded := make(map[page.URL]scope.Decision)
+	for _, u := range seeds {
+		if d := s.Explain(u, 0); !d.OK {
+			excluded[u] = d
+		}
+	}
+	return excluded, nil
+}
+
+// keepSeeds keeps seeds, whether they are excluded or not: an excluded one still says
+// which hosts the crawl is about, and is fetched once nothing excludes it any more.
 func keepSeeds(ctx context.Context, db *txn.DB, seeds []page.URL) error {
-	for chunk := range slices.Chunk(seeds, addChunk) {
+	err := inChunks(ctx, db, seeds, func(tx *txn.Txn, u page.URL) error {
+		tx.Set(schema.URLRow(u), schema.Seed, nil)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("frontier: keep seeds: %w", err)
+	}
+	return nil
+}
+
+// queueSeeds queues the kept seeds that are not excluded, and brings those that are known
+// to depth 0. Excluded ones that were never visited are taken out of the queue.
+func queueSeeds(ctx context.Context, db *txn.DB, s *scope.Scope) error {
+	seeds, err := readSeeds(ctx, db)
+	if err != nil {
+		return err
+	}
+	err = inChunks(ctx, db, seeds, func(tx *txn.Txn, u page.URL) error {
+		if d := s.Explain(u, 0); !d.OK {
+			return forget(ctx, tx, u)
+		}
+		return queueSeed(ctx, tx, u)
+	})
+	if err != nil {
+		return fmt.Errorf("frontier: queue seeds: %w", err)
+	}
+	return nil
+}
+
+// forget takes a URL that was never visited out of the queue, as if it had not been found.
+func forget(ctx context.Context, tx *txn.Txn, u page.URL) error {
+	e, known, err := ReadEntry(ctx, tx, u)
+	if err != nil || !known || e.Visits > 0 || e.State != schema.EntryWaiting {
+		return err
+	}
+	tx.Delete(schema.QueueRow(crawler.HostOf(u), u, e), schema.Queued)
+	tx.Delete(schema.URLRow(u), schema.Entry)
+	return nil
+}
+
+func inChunks(ctx context.Context, db *txn.DB, urls []page.URL, do func(*txn.Txn, page.URL) error) error {
+	for chunk := range slices.Chunk(urls, addChunk) {
 		_, err := db.Run(ctx, func(tx *txn.Txn) error {
 			for _, u := range chunk {
-				if err := keepSeed(ctx, tx, u); err != nil {
+				if err := do(tx, u); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("frontier: store seeds: %w", err)
+			return err
 		}
 	}
 	return nil
 }
 
-func keepSeed(ctx context.Context, tx *txn.Txn, u page.URL) error {
-	row := schema.URLRow(u)
-	kept, err := tx.Get(ctx, row, schema.Seed)
-	if err != nil || kept.Exists {
-		return err
-	}
-	tx.Set(row, schema.Seed, nil)
+func queueSeed(ctx context.Context, tx *txn.Txn, u page.URL) error {
 	old, known, err := ReadEntry(ctx, tx, u)
 	if err != nil {
 		return err

@@ -109,6 +109,9 @@ func (c *Crawl) Begin(ctx context.Context, db *txn.DB, config Config, seeds []pa
 	if err := c.takeUp(ctx, db, config); err != nil {
 		return err
 	}
+	if err := queueSeeds(ctx, db, c.Rules().Scope); err != nil {
+		return err
+	}
 	if err := lookAgain(ctx, db); err != nil {
 		return err
 	}

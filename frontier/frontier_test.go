@@ -174,6 +174,37 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
+// An exclude pattern goes before a seed. The seed still says which host the crawl is
+// about, and is fetched once nothing excludes it any more, though it is not given again.
+func TestExcludedSeed(t *testing.T) {
+	r := newRig(t)
+	excluding := perHost
+	excluding.Exclude = []string{"/out"}
+	r.begin(excluding, "https://a.example/in", "https://a.example/out", "https://b.example/out")
+	if got := urls(r.due(host)); got != "a.example/in@0" {
+		t.Fatalf("due: %s", got)
+	}
+	if got := urls(r.due("https://b.example")); got != "" {
+		t.Fatalf("due of a host whose only seed is excluded: %s", got)
+	}
+	i, err := frontier.Inspect(t.Context(), r.db, "https://a.example/out")
+	if err != nil || i.Rule != "scope.exclude" || i.NotFetched == "" {
+		t.Errorf("%+v, %v", i, err)
+	}
+	r.visit(r.due(host)[0], links("/out", "https://b.example/c"))
+	if got := urls(r.due(host)) + urls(r.due("https://b.example")); got != "b.example/c@1" {
+		t.Errorf("after a visit: %s", got)
+	}
+	r.begin(perHost, "https://a.example/in")
+	if got := urls(r.due(host)); got != "a.example/out@0" {
+		t.Errorf("once nothing excludes it: %s", got)
+	}
+	r.begin(excluding, "https://a.example/in")
+	if got := urls(r.due(host)); got != "" {
+		t.Errorf("excluded while it waits: %s", got)
+	}
+}
+
 // TestCloser: a page that turns out to be nearer brings what it links to into
 // reach.
 func TestCloser(t *testing.T) {

@@ -27,6 +27,12 @@
 //     whatever lengths a file claims and however well its contents compress, and
 //     reads again after damage at most a fixed multiple of what it has read.
 //
+// From a pipe that stays open a record is returned when it is complete, without a part
+// of the next one: a plain record after its line ends, a compressed one after the
+// checksum of its member. Of a gzip member with several records, the first is returned
+// when more of the member has come, as only that tells that the member does not end
+// with it; the others are returned when the writer has flushed them.
+//
 // An error from Next or Fetches is an error of the underlying file, not of its
 // contents.
 //
