@@ -9,23 +9,23 @@ import (
 	"indexer/page"
 )
 
-// Calendars have a link to the next month on every page.
+// Calendars link to the next month on every page.
 
-// pathDate is a year and a month, perhaps a day, as segments or parts of one.
+// pathDate is a year and a month, perhaps a day, as segments or parts of one segment.
 var pathDate = regexp.MustCompile(`(?:^|[/_-])(\d{4})[/_-](\d{1,2})(?:[/_-](\d{1,2}))?(?:$|[/._-])`)
 
-// queryDate is how a value that is a date begins: 2031-05-06, 2031-05, 20310506,
+// queryDate is the beginning of a value that is a date: 2031-05-06, 2031-05, 20310506,
 // 203105, 2031.
 var queryDate = regexp.MustCompile(`^(\d{4})(?:-?(\d{1,2})(?:-?(\d{1,2}))?)?(?:$|[^0-9])`)
 
-// calendarWords are words of paths that have calendars behind them.
+// calendarWords are words in the paths of calendars.
 var calendarWords = map[string]bool{
 	"calendar": true, "calendars": true, "cal": true, "kalender": true, "calendario": true, "calendrier": true,
 	"agenda": true, "event": true, "events": true, "termine": true, "veranstaltungen": true, "eventos": true,
 	"schedule": true, "diary": true, "month": true, "week": true, "day": true, "year": true,
 }
 
-// dateWords are in the names of parameters that hold dates.
+// dateWords occur in the names of parameters that hold dates.
 var dateWords = []string{"date", "day", "week", "month", "year", "calendar"}
 
 func (t *Traps) calendar(_ page.URL, path, query string) (Decision, bool) {
@@ -44,7 +44,7 @@ func (t *Traps) calendar(_ page.URL, path, query string) (Decision, bool) {
 	return Decision{}, false
 }
 
-// farYear refuses years too far off; the past only for what is a calendar for sure.
+// farYear refuses years too far off; past years only for certain calendars.
 func (t *Traps) farYear(year int, date string, calendar bool) (Decision, bool) {
 	now := t.config.Now().UTC().Year()
 	if limit := t.config.FutureYears; limit > 0 && year > now+limit {
@@ -56,8 +56,8 @@ func (t *Traps) farYear(year int, date string, calendar bool) (Decision, bool) {
 	return Decision{}, false
 }
 
-// dateInPath gives the first date in a path; full, if it has a day and every part
-// its leading zero: three numbers of other kinds seldom have.
+// dateInPath returns the first date in a path. full reports that it has a day and all
+// leading zeros: three numbers that are not a date rarely have those.
 func dateInPath(path string) (year int, date string, full, ok bool) {
 	m := pathDate.FindStringSubmatch(path)
 	if m == nil || !inRange(m[2], 12) || m[3] != "" && !inRange(m[3], 31) {
@@ -68,7 +68,7 @@ func dateInPath(path string) (year int, date string, full, ok bool) {
 	return year, strings.Trim(m[1]+"-"+m[2]+"-"+m[3], "-"), full, err == nil
 }
 
-// dateInQuery gives the first date that a parameter of such a name holds.
+// dateInQuery returns the first date in a parameter with a name for dates.
 func dateInQuery(query string) (year int, date string, ok bool) {
 	if query == "" {
 		return 0, "", false
@@ -99,7 +99,7 @@ func namesDate(name string) bool {
 	return false
 }
 
-// hasCalendarWord looks at whole words of the path.
+// hasCalendarWord compares whole words of the path.
 func hasCalendarWord(path string) bool {
 	for word := range strings.FieldsFuncSeq(strings.ToLower(path), func(c rune) bool { return strings.ContainsRune("/-_.", c) }) {
 		if calendarWords[word] {

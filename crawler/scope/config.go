@@ -6,24 +6,24 @@ import "fmt"
 type Kind uint8
 
 const (
-	// Host takes all pages of the seeds' hosts, port included (those of http and
-	// https are alike), and of the same hosts with or without "www.": one of the two
-	// usually redirects to the other. It is the default.
+	// Host takes all pages of the seeds' hosts, with the same port (those of http and
+	// https count as equal), with or without "www.": one of the two usually redirects
+	// to the other. It is the default.
 	Host Kind = iota
-	// Page takes the seeds alone, with either scheme and with or without "www.".
+	// Page takes only the seeds, with either scheme and with or without "www.".
 	Page
-	// Domain takes all hosts and ports of the seeds' registrable domains, as the
-	// public suffix list (https://publicsuffix.org) has them: of example.co.uk, but of one
-	// user's site only at a host like github.io. An address, or a host outside
-	// every domain, stands for itself.
+	// Domain takes all hosts and ports of the seeds' registrable domains, as defined by
+	// the public suffix list (https://publicsuffix.org): all of example.co.uk, but at a
+	// host like github.io only one user's site. An address, or a host outside every
+	// domain, stands for itself.
 	Domain
-	// Any takes every page there is.
+	// Any takes every page.
 	Any
 )
 
 var kindNames = [...]string{Host: "host", Page: "page", Domain: "domain", Any: "any"}
 
-// String is the kind as ParseKind reads it.
+// String returns the kind as ParseKind reads it.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -41,19 +41,19 @@ func ParseKind(s string) (Kind, error) {
 	return 0, fmt.Errorf("scope %q is not known: choose page, host, domain or any", s)
 }
 
-// NoMaxDepth is the MaxDepth without a limit.
+// NoMaxDepth is the MaxDepth that means no limit.
 const NoMaxDepth = -1
 
-// MaxPatterns is the number of patterns a Config may have, of each sort; every URL
-// is held against them all.
+// MaxPatterns is the number of patterns of each sort that a Config may have; every URL
+// is compared with all of them.
 const MaxPatterns = 1000
 
-// Config is what the user asks for. DefaultConfig gives one to start from: the zero
-// value takes the seeds only, for its MaxDepth is 0.
+// Config is what the user asks for. Start from DefaultConfig: the zero value takes only
+// the seeds, because its MaxDepth is 0.
 type Config struct {
 	Kind Kind
-	// MaxDepth is the number of links from a seed that are followed. At 0 there are
-	// only seeds.
+	// MaxDepth is the number of links from a seed that are followed. 0 means only the
+	// seeds.
 	MaxDepth int
 	// Include and Exclude are RE2 patterns (https://github.com/google/re2/wiki/Syntax),
 	// held against the whole URL in its canonical form, scheme and query included:

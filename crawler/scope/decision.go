@@ -6,17 +6,17 @@ import (
 	"indexer/page"
 )
 
-// Decision is an answer about one URL.
+// Decision is the answer about one URL.
 type Decision struct {
 	OK bool
-	// Rule is the id of the rule that decided, as the package's comment lists them.
-	// Ids do not change, and may be stored.
+	// Rule is the id of the rule that decided; the package's comment lists them. Ids do
+	// not change, and may be stored.
 	Rule string
-	// Why says it in words, for people; it may change. It is a clause with the URL
+	// Why explains it in words, for people; it may change. It is a clause with the URL
 	// as its subject: "is at depth 5, ...".
 	Why string
-	// Instead is set by trap.session: the same URL without its session id, to be
-	// decided upon as if it stood in the place of the one refused.
+	// Instead is set by trap.session: the same URL without its session id. Decide on it
+	// in place of the refused one.
 	Instead page.URL
 }
 
@@ -34,7 +34,7 @@ func newTally(rules ...string) tally {
 	return t
 }
 
-// count counts d if it is a refusal, and gives it back.
+// count counts d if it is a refusal, and returns it.
 func (t tally) count(d Decision) Decision {
 	if !d.OK {
 		t[d.Rule].Add(1)

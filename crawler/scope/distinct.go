@@ -13,9 +13,9 @@ const (
 	registers = 128
 )
 
-// distinct counts different items by their hashes: exactly up to exactItems, then
-// by HyperLogLog (Flajolet et al., 2007), in constant space. What it holds is a
-// function of the set of items added, whatever their order.
+// distinct counts different items by their hashes: exactly up to exactItems, then by
+// HyperLogLog (Flajolet et al., 2007), in constant space. Its state is a function of
+// the set of items added, whatever their order.
 type distinct struct {
 	items []uint64          // until there are more than exactItems
 	ranks *[registers]uint8 // nil until then
@@ -38,7 +38,8 @@ func (d *distinct) add(hash uint64) {
 	}
 }
 
-// knows reports that an item was added for sure: of an estimate nobody can tell.
+// knows reports that an item was certainly added. Once the count is an estimate, that
+// is never certain.
 func (d *distinct) knows(hash uint64) bool {
 	return slices.Contains(d.items, hash)
 }
@@ -49,7 +50,7 @@ func (d *distinct) raise(hash uint64) {
 	*register = max(*register, rank)
 }
 
-// count is the number of different items, estimated when there are many.
+// count returns the number of different items, estimated if there are many.
 func (d *distinct) count() int {
 	if d.ranks == nil {
 		return len(d.items)

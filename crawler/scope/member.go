@@ -10,7 +10,8 @@ import (
 	"indexer/page"
 )
 
-// member is what k compares: two URLs with the same are both in scope or both out.
+// member returns what k compares: URLs with equal members are both in scope or both
+// out.
 func (k Kind) member(u page.URL) string {
 	switch k {
 	case Page:
@@ -23,13 +24,13 @@ func (k Kind) member(u page.URL) string {
 	return ""
 }
 
-// hostPort is the host without "www." and the port; the default port of either
-// scheme is "".
+// hostPort is the host without "www." and the port; the default port of either scheme
+// is "".
 func hostPort(u page.URL) string {
 	return withoutWWW(u.Host()) + ":" + u.Port()
 }
 
-// withoutWWW leaves "www.example", which is a domain of its own, alone.
+// withoutWWW does not change "www.example", which is a domain of its own.
 func withoutWWW(host string) string {
 	if rest, found := strings.CutPrefix(host, "www."); found && strings.Contains(rest, ".") {
 		return rest
@@ -37,7 +38,7 @@ func withoutWWW(host string) string {
 	return host
 }
 
-// registrable is the domain one can register: the public suffix and one label.
+// registrable is the domain that one can register: the public suffix and one label.
 func registrable(host string) string {
 	if strings.HasPrefix(host, "[") {
 		return host

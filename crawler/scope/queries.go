@@ -11,9 +11,9 @@ import (
 	"indexer/page"
 )
 
-// queryCounts counts the different queries at each path of one site, in a fixed
-// number of cells (a count-min sketch of distinct counts): each path has one cell in
-// every row, and the lower of their counts is never less than its own.
+// queryCounts counts the different queries at each path of one site, in a fixed number
+// of cells (a count-min sketch of distinct counts). Each path has one cell in every
+// row, and the lowest count of its cells is never below the true one.
 type queryCounts [rows][cells]*distinct
 
 const (
@@ -21,11 +21,11 @@ const (
 	cells = 128
 )
 
-// combination is the number of parameters from which a query is one.
+// combination is the least number of parameters that make a query a combination.
 const combination = 3
 
-// queryKey says what is counted together: queries at one path, those of few
-// parameters apart from combinations.
+// queryKey says what is counted together: the queries at one path, with combinations
+// counted separately.
 type queryKey struct {
 	cell        [rows]int
 	query       uint64
@@ -47,13 +47,13 @@ func keyOf(path, query string) queryKey {
 	for row := range k.cell {
 		k.cell[row] = int(hash >> (32 * row) % cells)
 	}
-	// The path goes into the items, too: paths that share a cell add up in it.
+	// The items include the path: paths that share a cell add up in it.
 	k.query ^= hash
 	return k
 }
 
-// full reports whether limit is reached for queries counted with k, and how many
-// there are; of a query known to be among them it is not.
+// full reports whether limit is reached for queries counted with k, and how many there
+// are. It is not reached for a query that is known to be among them.
 func (q *queryCounts) full(k queryKey, limit int) (n int, full bool) {
 	n, known := math.MaxInt, true
 	for row := range q {
@@ -78,7 +78,7 @@ func (q *queryCounts) at(row int, k queryKey) *distinct {
 	return *cell
 }
 
-// queries decides upon a URL with a query by what was taken at its path before.
+// queries decides about a URL with a query by what was taken at its path before.
 func (t *Traps) queries(ctx context.Context, u page.URL, remember bool) (Decision, error) {
 	k := keyOf(u.Path(), u.Query())
 	limit, kind := t.config.MaxQueries, "queries"

@@ -2,12 +2,12 @@ package scope
 
 import "strings"
 
-// maxPeriod is the length of the longest block of segments that is looked for.
+// maxPeriod is the length of the longest block of segments that repeatedBlock finds.
 const maxPeriod = 10
 
-// repeatedBlock finds a block of segments that stands more than limit times in a
-// row, and how often it does; n is 0 if there is none. A block that is one number
-// may stand once more.
+// repeatedBlock finds a block of segments that occurs more than limit times in a row,
+// and how often it does; n is 0 if there is none. A block that is one number may occur
+// once more.
 func repeatedBlock(segments []string, limit int) (block string, n int) {
 	for period := 1; period <= min(maxPeriod, len(segments)/(limit+1)); period++ {
 		run := 0 // of segments equal to the one a period before
@@ -29,7 +29,7 @@ func repeatedBlock(segments []string, limit int) (block string, n int) {
 	return "", 0
 }
 
-// tooFrequent gives the first item that stands more than limit times, and how often
+// tooFrequent returns the first item that occurs more than limit times, and how often
 // it does; n is 0 if there is none. Empty items do not count.
 func tooFrequent(items []string, limit int) (item string, n int) {
 	if len(items) <= limit {

@@ -8,19 +8,19 @@ import (
 	"indexer/page"
 )
 
-// Scope holds a Config against URLs. It does not change but for its counts, and is
+// Scope compares URLs with a Config. Apart from its counts it is immutable, and it is
 // safe for concurrent use.
 type Scope struct {
 	config  Config
 	include patterns
 	exclude patterns
 	seeds   map[page.URL]struct{}
-	members map[string]struct{} // what of the seeds Kind compares
+	members map[string]struct{} // the seeds' members; see Kind.member
 	refused tally
 }
 
-// New makes a Scope. The seeds of a crawl should include what its seeds redirect
-// to: a site that has moved is out of scope otherwise.
+// New makes a Scope. The seeds of a crawl should include the targets of their
+// redirects: otherwise a site that has moved is out of scope.
 func New(config Config, seeds []page.URL) (*Scope, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func New(config Config, seeds []page.URL) (*Scope, error) {
 	return s, nil
 }
 
-// Decide decides upon u, found depth links from a seed (a redirect is no link),
-// and counts a refusal.
+// Decide decides about u, found depth links from a seed (a redirect is not a link), and
+// counts a refusal.
 func (s *Scope) Decide(u page.URL, depth int) Decision {
 	return s.refused.count(s.Explain(u, depth))
 }
@@ -82,11 +82,11 @@ func (s *Scope) Explain(u page.URL, depth int) Decision {
 	return take("scope."+kind.String(), kind.inside(u))
 }
 
-// Counts are the refusals of Decide by rule, rules without any included.
+// Counts returns the refusals of Decide by rule, including rules without any.
 func (s *Scope) Counts() map[string]int64 { return s.refused.counts() }
 
-// patterns are regular expressions of RE2: matching takes time linear in the URL,
-// whatever users write.
+// patterns are RE2 expressions: matching takes time linear in the URL, whatever users
+// write.
 type patterns []*regexp.Regexp
 
 func compile(sort string, sources []string) (patterns, error) {
@@ -107,7 +107,7 @@ func compile(sort string, sources []string) (patterns, error) {
 	return compiled, nil
 }
 
-// match gives the first pattern that matches.
+// match returns the first pattern that matches.
 func (p patterns) match(s string) (source string, ok bool) {
 	for _, re := range p {
 		if re.MatchString(s) {

@@ -16,14 +16,15 @@ var sessionNames = map[string]bool{
 	"oscsid": true, "xtcsid": true, "zenid": true, "mscssid": true, "sessid": true,
 }
 
-// maybeNames are names that hold other things, too (the id of a section, a talk's
-// session): the value decides. A bare "s" is a search more often, and not among them.
+// maybeNames are names that also have other uses (the id of a section, a session of a
+// conference): the value decides. A bare "s" is not one of them, because it is more
+// often a search.
 var maybeNames = map[string]bool{
 	"sid": true, "session": true, "sessionid": true, "session_id": true, "session-id": true, "sess": true,
 }
 
-// minToken is the length from which a value of letters and digits is taken for a
-// random one. Session ids have 26 and more; numbers of things are shorter.
+// minToken is the length from which a value of letters and digits counts as random.
+// Session ids have 26 and more; numbers of things are shorter.
 const minToken = 16
 
 // aspSession is a session id in the path, as ASP.NET writes it: /(S(abc...))/.
@@ -53,8 +54,8 @@ func (t *Traps) session(u page.URL, path, query string) (Decision, bool) {
 	return d, true
 }
 
-// pathWithoutSession cuts parameters (";jsessionid=1") and segments that are
-// session ids, and gives the name of the first.
+// pathWithoutSession removes parameters (";jsessionid=1") and segments that are session
+// ids, and returns the name of the first.
 func pathWithoutSession(path string) (clean, name string) {
 	if !strings.ContainsAny(path, ";(") {
 		return path, ""
@@ -91,8 +92,9 @@ func queryWithoutSession(query string) (clean, name string) {
 	return withoutSession(query, "&")
 }
 
-// withoutSession cuts session ids from a list of name=value, and gives the name of
-// the first. An empty list stays as it is. CFID goes with CFTOKEN, of which it is a half.
+// withoutSession removes session ids from a list of name=value, and returns the name of
+// the first. An empty list stays as it is. CFID is removed with CFTOKEN, its other
+// half.
 func withoutSession(list, separator string) (clean, name string) {
 	parts := strings.Split(list, separator)
 	kept := parts[:0:0]
@@ -132,7 +134,7 @@ func sessionKey(part string) (name string, ok bool) {
 	return name, maybeNames[lower] && isToken(value)
 }
 
-// isToken reports that a value looks random: long, of letters and digits, both.
+// isToken reports whether a value looks random: long, with both letters and digits.
 func isToken(s string) bool {
 	if len(s) < minToken {
 		return false

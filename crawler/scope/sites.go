@@ -6,33 +6,32 @@ import (
 	"sync"
 )
 
-// siteCache keeps the counts of the sites used last, and rebuilds those of others
-// from what was taken there.
+// siteCache keeps the counts of the most recently used sites, and rebuilds those of
+// other sites from the URLs taken there.
 type siteCache struct {
 	limit int
-	taken Taken // nil: nothing was
+	taken Taken // nil: no URL was taken before
 
-	mu    sync.Mutex // guards the two below, held briefly
+	mu    sync.Mutex // guards the two fields below, held briefly
 	sites map[string]*list.Element
-	order list.List // of *site, the one used last in front
+	order list.List // of *site, most recently used first
 }
 
-// site is the counts of one site. Those who have got hold of one that is then
-// dropped from the cache finish with it; what they add to it is found again by
-// Taken.
+// site is the counts of one site. A goroutine whose site was dropped from the cache
+// finishes with it; Taken later returns what it added.
 type site struct {
 	name   string
 	counts queryCounts
 	built  bool
-	turn   chan struct{} // holds a token; who has taken it has counts and built
+	turn   chan struct{} // holds a token, which gives access to counts and built
 }
 
 func newSiteCache(limit int, taken Taken) *siteCache {
 	return &siteCache{limit: limit, taken: taken, sites: make(map[string]*list.Element)}
 }
 
-// with calls f with the counts of a site, one call at a time for each site. A
-// rebuilding holds up its own site only.
+// with calls f with the counts of a site, one call at a time for each site. Rebuilding
+// delays only its own site.
 func (c *siteCache) with(ctx context.Context, name string, f func(*queryCounts)) error {
 	s := c.get(name)
 	select {
@@ -66,8 +65,8 @@ func (c *siteCache) get(name string) *site {
 	return s
 }
 
-// build counts what was taken. After an error nothing is counted, and the next
-// use begins again.
+// build counts what was taken. After an error nothing is counted, and the next use
+// starts over.
 func (c *siteCache) build(ctx context.Context, s *site) error {
 	if s.built {
 		return nil

@@ -9,33 +9,32 @@ import (
 	"indexer/page"
 )
 
-// Traps finds URLs that are likely one of endlessly many. It is safe for
-// concurrent use.
+// Traps finds URLs that probably belong to an endless set. It is safe for concurrent
+// use.
 //
-// All rules but trap.queries look at the URL alone. Trap.queries keeps count, for
-// each site, of the queries taken at its paths:
+// All rules except trap.queries look only at the URL. Trap.queries counts, for each
+// site, the queries taken at its paths:
 //
-//  1. What is counted is a function of the set of URLs taken: order and
-//     repetition do not matter. Once a path is full, only what it counts exactly (32
-//     queries) is known to have been taken; so a URL is to be checked once, when it is
-//     discovered, and the answer kept.
-//  2. So the counts can be forgotten, and are, when there are more than MaxSites;
-//     they are rebuilt from the URLs that Taken gives. URLs taken and not yet stored
-//     where Taken finds them may be missed then: a few more get through.
-//  3. Its memory is bounded, for a site too, by counting paths in a fixed number
-//     of cells. Two paths share a count only if they share both their cells.
+//  1. The count is a function of the set of URLs taken: order and repetition do not
+//     matter. Once a path is full, only the queries that it counts exactly (32) are known
+//     to have been taken; so check a URL once, when it is discovered, and keep the answer.
+//  2. So the counts can be dropped, and are, when there are more than MaxSites. They are
+//     rebuilt from the URLs that Taken returns. URLs that were taken but not stored yet may
+//     be missing then: a few more get through.
+//  3. Its memory is bounded, even for a single site, because paths are counted in a fixed
+//     number of cells. Two paths share a count only if they share both their cells.
 type Traps struct {
 	config  TrapConfig
 	sites   *siteCache
 	refused tally
 }
 
-// Taken gives the URLs of a site (as page.URL.Site writes it) that were taken
-// before, those without query or with one, in any order. Refused ones may be
-// among them and are counted as well, which refuses a little more.
+// Taken returns the URLs of a site (as page.URL.Site writes it) that were taken before,
+// with or without a query, in any order. It may include refused ones; they are counted
+// as well, so that slightly more is refused.
 type Taken func(ctx context.Context, site string) iter.Seq2[page.URL, error]
 
-// NewTraps makes Traps. Without taken (nil) every site begins at nothing.
+// NewTraps makes Traps. If taken is nil, every site starts at zero.
 func NewTraps(config TrapConfig, taken Taken) (*Traps, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
@@ -48,11 +47,11 @@ func NewTraps(config TrapConfig, taken Taken) (*Traps, error) {
 	}, nil
 }
 
-// Check decides upon u, counts a refusal, and remembers u as taken if it is. The
-// error is one of Taken's, wrapped, or ctx's; then nothing was decided.
+// Check decides about u, counts a refusal, and remembers u if it is taken. An error
+// wraps one of Taken or ctx; nothing was decided then.
 //
-// It is for URLs that were discovered. Seeds should not be checked: the user
-// asked for them by name.
+// It is for URLs that were discovered. Do not check seeds: the user asked for them by
+// name.
 func (t *Traps) Check(ctx context.Context, u page.URL) (Decision, error) {
 	d, err := t.decide(ctx, u, true)
 	if err != nil {
@@ -66,7 +65,7 @@ func (t *Traps) Explain(ctx context.Context, u page.URL) (Decision, error) {
 	return t.decide(ctx, u, false)
 }
 
-// Counts are the refusals of Check by rule, rules without any included.
+// Counts returns the refusals of Check by rule, including rules without any.
 func (t *Traps) Counts() map[string]int64 { return t.refused.counts() }
 
 func (t *Traps) decide(ctx context.Context, u page.URL, remember bool) (Decision, error) {

@@ -1,8 +1,8 @@
-// Package seeds reads the URLs a crawl starts from.
+// Package seeds reads the URLs that a crawl starts from.
 //
 // A seeds file is text, in UTF-8 or, with a byte order mark, UTF-16:
 //
-//	# one URL a line; blank lines and comments are passed over
+//	# one URL a line; blank lines and comments are skipped
 //	https://example.com/
 //	https://example.com/docs/#intro   # a comment after white space; #intro is none
 //	example.org                       # a bare host: https first, then http
@@ -11,8 +11,8 @@
 //	192.0.2.7:8080
 //	[2001:db8::1]
 //
-// People write these files, so a line that is no seed is reported with its number,
-// what is wrong with it and, where that can be told, what to write instead; the
-// other lines count all the same. A guess is never made in silence: a line is
-// rejected rather than read as a URL that its author may not have meant.
+// People write these files, so an invalid line is reported with its number, what is
+// wrong with it and, if possible, what to write instead; the other lines still count.
+// The parser never guesses silently: it rejects a line rather than read it as a URL
+// that its author may not have meant.
 package seeds

@@ -8,7 +8,7 @@ import (
 	"indexer/page"
 )
 
-// parseBare reads a host without scheme, with or without port and path.
+// parseBare parses a host without scheme, with or without port and path.
 func parseBare(text string) (Seed, *LineError) {
 	raw := strings.TrimPrefix(text, "//")
 	if instead := cutSecondScheme(raw); instead != "" {
@@ -31,7 +31,7 @@ func parseBare(text string) (Seed, *LineError) {
 	return Seed{URL: u, Bare: true}, nil
 }
 
-// checkBareHost rejects words and numbers, which the URL standard takes for hosts.
+// checkBareHost rejects words and numbers, which the URL standard accepts as hosts.
 func checkBareHost(text, host string, u page.URL) *LineError {
 	if strings.HasPrefix(host, "[") {
 		return nil
@@ -47,8 +47,8 @@ func checkBareHost(text, host string, u page.URL) *LineError {
 	return nil
 }
 
-// checkHost finds what the URL standard lets pass and no name server knows, and
-// what must not get into an index.
+// checkHost rejects hosts that the URL standard accepts and no name server knows, and
+// user information, which must not get into an index.
 func checkHost(text string, u page.URL) *LineError {
 	host := u.Host()
 	switch {
@@ -62,14 +62,14 @@ func checkHost(text string, u page.URL) *LineError {
 	authority, _, _ := strings.Cut(rest, "/")
 	if strings.Contains(authority, "@") {
 		without := u.Site() + rest[len(authority):]
-		// The line is not repeated: the message goes to terminals and logs.
+		// Do not repeat the line: the message goes to terminals and logs.
 		return reject(without, "is given with a user name or password, which would be in the index for all to see", without)
 	}
 	return nil
 }
 
-// isHostName holds a canonical host to the limits of RFC 1035 and the letters of
-// RFC 952, and the underscore, which some hosts have.
+// isHostName checks a canonical host against the limits of RFC 1035 and the letters of
+// RFC 952, plus the underscore, which some hosts have.
 func isHostName(host string) bool {
 	if len(host) > 253 {
 		return false
@@ -82,7 +82,7 @@ func isHostName(host string) bool {
 	return true
 }
 
-// shorten gives the cause of an error without the URL, which is told anyway.
+// shorten returns the cause of an error without the URL, which the message has already.
 func shorten(err error) string {
 	if errors.Is(err, page.ErrURLTooLong) {
 		return page.ErrURLTooLong.Error()

@@ -13,24 +13,24 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// lines goes through a text line by line, without holding more than MaxLine of it.
+// lines reads a text line by line, holding at most MaxLine of it.
 type lines struct {
 	r       *bufio.Reader
 	text    string // without white space at both ends
 	number  int
 	tooLong bool  // text is the beginning of a line longer than MaxLine
-	err     error // of the reader, other than its end
+	err     error // of the reader, except io.EOF
 }
 
-// newLines heeds a byte order mark (Windows editors write UTF-16 with one);
-// without it the bytes are left as they are, so that what is not UTF-8 is seen.
+// newLines respects a byte order mark (Windows editors write UTF-16 with one). Without
+// it the bytes stay as they are, so that invalid UTF-8 is noticed.
 func newLines(r io.Reader) *lines {
 	decoder := utf.BOMOverride(encoding.Nop.NewDecoder())
 	return &lines{r: bufio.NewReaderSize(transform.NewReader(r, decoder), MaxLine+2)}
 }
 
-// next reads a line and reports whether there was one. A last line without line
-// end counts, unless the reader failed: then it may have been cut short.
+// next reads a line and reports whether there was one. A last line without line end
+// counts, unless the reader failed: then it may have been cut short.
 func (l *lines) next() bool {
 	line, err := l.r.ReadSlice('\n')
 	l.tooLong = errors.Is(err, bufio.ErrBufferFull)
@@ -49,7 +49,7 @@ func (l *lines) next() bool {
 	return true
 }
 
-// skip reads off the rest of a line.
+// skip discards the rest of a line.
 func (l *lines) skip() error {
 	for {
 		_, err := l.r.ReadSlice('\n')
@@ -59,7 +59,7 @@ func (l *lines) skip() error {
 	}
 }
 
-// withoutComment cuts off a comment: a # at the beginning or after white space. Any
+// withoutComment removes a comment: a # at the beginning or after white space. Any
 // other # begins a fragment.
 func withoutComment(line string) string {
 	space := true
@@ -73,16 +73,17 @@ func withoutComment(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// LineError is a line that is no seed.
+// LineError is a line that is not a seed.
 type LineError struct {
-	File    string // "" if it comes from no file
+	File    string // "" if there is no file
 	Line    int    // from 1
-	Text    string // of the line, without a comment
+	Text    string // the line without its comment
 	Reason  string // completes a sentence that begins with Text
-	Instead string // what to write, "" if that cannot be told
+	Instead string // what to write, "" if not known
 }
 
-// Error is like `seeds.txt:3: "http:/example.com" lacks a slash; write http://example.com`.
+// Error returns a message like `seeds.txt:3: "http:/example.com" lacks a slash; write
+// http://example.com`.
 func (e *LineError) Error() string {
 	var b strings.Builder
 	if e.File != "" {

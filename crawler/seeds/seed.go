@@ -10,9 +10,9 @@ import (
 	"indexer/page"
 )
 
-// parseSeed reads what one line holds, or says why it is no seed. Mistakes that
-// the URL standard would make sense of come first: a browser may guess, for its
-// user sees where it leads.
+// parseSeed parses one line, or says why it is not a seed. It looks first for mistakes
+// that the URL standard would accept: a browser may guess, because its user sees the
+// result.
 func parseSeed(text string) (Seed, *LineError) {
 	text = strings.TrimSpace(text)
 	for _, check := range []func(string) *LineError{checkText, checkWords, checkForm} {
@@ -56,13 +56,13 @@ func checkWords(text string) *LineError {
 	return nil
 }
 
-// isInvisible finds characters that come along when text is pasted. The two
-// joiners are not among them: they are part of words in Persian and Hindi.
+// isInvisible finds characters that are pasted with a text. It excludes the two
+// joiners: they are part of words in Persian and Hindi.
 func isInvisible(c rune) bool {
 	return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) && c != '\u200c' && c != '\u200d'
 }
 
-// given is what was written, if it was a bare host, else the URL in its canonical form.
+// given returns text if it is a bare host, else the URL in its canonical form.
 func given(s Seed, text string) string {
 	if s.Bare {
 		return text
@@ -84,7 +84,8 @@ const (
 	placeholder = "https://example.com/"
 )
 
-// checkForm finds what was written for another program, or is none of a URL's forms.
+// checkForm rejects text that was written for another program, or that has no form of a
+// URL.
 func checkForm(text string) *LineError {
 	if strings.ContainsRune(wrapping, rune(text[0])) {
 		instead := ""
@@ -114,8 +115,8 @@ func checkForm(text string) *LineError {
 
 var schemePattern = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):(.*)$`)
 
-// hasScheme tells "mailto:x" from "example.com:8080": a port is digits up to the
-// end of what could be the authority, and no scheme in use has a dot.
+// hasScheme distinguishes "mailto:x" from "example.com:8080": a port is digits up to
+// the end of what could be the authority, and no scheme in use has a dot.
 func hasScheme(text string) bool {
 	m := schemePattern.FindStringSubmatch(text)
 	if m == nil || strings.Contains(m[1], ".") && !strings.HasPrefix(m[2], "//") {
@@ -156,7 +157,7 @@ func parseWithScheme(text string) (Seed, *LineError) {
 
 var secondScheme = regexp.MustCompile(`^(?i:(https?):?//)(.+)$`)
 
-// cutSecondScheme gives what "https://https://example.com" was to be, and
+// cutSecondScheme returns the URL that was meant by "https://https://example.com" or
 // "https://http//example.com"; "" for anything else.
 func cutSecondScheme(afterFirst string) string {
 	m := secondScheme.FindStringSubmatch(afterFirst)

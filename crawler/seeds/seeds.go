@@ -11,27 +11,27 @@ import (
 
 const (
 	// MaxLine is the length in bytes beyond which a line is rejected: that of the
-	// longest URL, and as much again for white space and a comment.
+	// longest URL, twice, to leave room for white space and a comment.
 	MaxLine = 2 * page.MaxURLLength
-	// MaxSeeds is the number of seeds beyond which a file is not read on. As many
-	// take some 200 MB while they are read.
+	// MaxSeeds is the number of seeds after which reading stops. So many take some 200
+	// MB while they are read.
 	MaxSeeds = 1_000_000
-	// MaxErrors is the number of rejected lines reported one by one; others are
-	// counted. A file that begins with as many, and no seed, is not read on.
+	// MaxErrors is the number of rejected lines reported one by one; more are only
+	// counted. If a file begins with so many and no seed, reading stops.
 	MaxErrors = 1000
 )
 
 // Seed is a URL to start from.
 type Seed struct {
 	URL page.URL
-	// Bare says that only a host was given, perhaps with port and path, and https
-	// was supposed. Where that cannot be reached, HTTP is to be tried.
+	// Bare reports that only a host was given, perhaps with port and path, and https
+	// was assumed. If that cannot be reached, try HTTP.
 	Bare bool
-	// Line is where the seed stands first, from 1; 0 if it comes from no file.
+	// Line is where the seed occurs first, from 1; 0 if there is no file.
 	Line int
 }
 
-// HTTP is the URL of a bare seed with the scheme http.
+// HTTP returns the URL of a bare seed with the scheme http.
 func (s Seed) HTTP() page.URL {
 	const scheme = "https"
 	if !s.Bare || s.URL.Scheme() != scheme {
@@ -39,7 +39,7 @@ func (s Seed) HTTP() page.URL {
 	}
 	u, err := page.ParseURL("http" + string(s.URL[len(scheme):]))
 	if err != nil {
-		return s.URL // it differs in nothing that parsing could refuse
+		return s.URL // cannot happen: only the scheme differs
 	}
 	return u
 }
@@ -47,7 +47,7 @@ func (s Seed) HTTP() page.URL {
 // Seeds are the seeds of a file, in its order, each URL once.
 type Seeds []Seed
 
-// URLs are the seeds without the rest.
+// URLs returns the URLs of the seeds.
 func (s Seeds) URLs() []page.URL {
 	urls := make([]page.URL, len(s))
 	for i := range s {
@@ -59,20 +59,20 @@ func (s Seeds) URLs() []page.URL {
 var (
 	// ErrTooMany is wrapped by the error for a file of more than MaxSeeds seeds.
 	ErrTooMany = fmt.Errorf("more than %d seeds; split the file and crawl the parts one after the other", MaxSeeds)
-	// ErrNoList is wrapped by the error for a file that begins with MaxErrors lines
-	// that are none.
+	// ErrNoList is wrapped by the error for a file that begins with MaxErrors invalid
+	// lines.
 	ErrNoList = errors.New("this is not a list of URLs, one a line")
 )
 
 // Parse reads a seeds file; name is its name in errors. The error joins a *LineError
-// for each rejected line, up to MaxErrors, and whatever ended the reading early
-// (ErrTooMany, ErrNoList, an error of r). The seeds of all other lines come with
-// it; it is up to the caller to go on with them.
+// for each rejected line, up to MaxErrors, and the reason for stopping early, if any
+// (ErrTooMany, ErrNoList, an error of r). Parse still returns the seeds of all other
+// lines; the caller decides whether to continue with them.
 func Parse(name string, r io.Reader) (Seeds, error) {
 	return parse(name, r, MaxSeeds)
 }
 
-// parse is Parse with another bound on the number of seeds.
+// parse is Parse with another limit on the number of seeds.
 func parse(name string, r io.Reader, most int) (Seeds, error) {
 	p := &parser{name: name, most: most, index: make(map[page.URL]int)}
 	in := newLines(r)
@@ -87,8 +87,8 @@ func parse(name string, r io.Reader, most int) (Seeds, error) {
 	return slices.Clip(p.seeds), p.err()
 }
 
-// ParseSeed reads one seed, as from the command line. The error is a *LineError
-// without file and line.
+// ParseSeed parses one seed, for instance from the command line. The error is a
+// *LineError without file and line.
 func ParseSeed(text string) (Seed, error) {
 	s, rejected := parseSeed(text)
 	if rejected != nil {
@@ -101,12 +101,12 @@ type parser struct {
 	name  string
 	most  int // seeds
 	seeds Seeds
-	index map[page.URL]int // where in seeds
+	index map[page.URL]int // position in seeds
 	errs  []error
 	more  int // rejected lines beyond MaxErrors
 }
 
-// take handles one line and reports whether to read on.
+// take handles one line and reports whether to continue.
 func (p *parser) take(text string, line int, tooLong bool) bool {
 	if tooLong {
 		return p.reject(&LineError{Text: text, Reason: fmt.Sprintf("is longer than %d bytes", MaxLine)}, line)
@@ -121,7 +121,7 @@ func (p *parser) take(text string, line int, tooLong bool) bool {
 	}
 	seed.Line = line
 	if i, dup := p.index[seed.URL]; dup {
-		p.seeds[i].Bare = p.seeds[i].Bare && seed.Bare // once with https is with https
+		p.seeds[i].Bare = p.seeds[i].Bare && seed.Bare // one line with https is enough
 		return true
 	}
 	if len(p.seeds) == p.most {

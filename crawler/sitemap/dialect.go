@@ -2,33 +2,33 @@ package sitemap
 
 import "encoding/xml"
 
-// role is what a child element says of the entry it stands in.
+// role is what a child element means for its entry.
 type role uint8
 
 const (
 	noRole       role = iota
 	urlRole           // its text is the URL
-	hrefRole          // its href attribute is, if its rel is alternate or not given
+	hrefRole          // its href attribute is the URL, if its rel is alternate or missing
 	fallbackRole      // its text is the URL if no other is found and this is absolute
 	dateRole
 	freqRole
 	priorityRole
 )
 
-// dialect is one XML form: which element is an entry, and what its children say.
-// Element names are local names in lower case. Files are sloppy about namespaces,
-// so they are never looked up; but an element that gives a URL must have the same
-// prefix as its entry, which keeps image:loc and atom:link apart from loc and link.
+// dialect is one XML form: which element is an entry, and what its children mean.
+// Element names are local names in lower case. Files are careless about namespaces, so
+// these are never looked up. But an element that gives a URL must have the same prefix
+// as its entry, which distinguishes image:loc and atom:link from loc and link.
 type dialect struct {
 	kind     Kind
 	entry    string
 	children map[string]role
 	// about is the entry's attribute that gives the URL if no child does.
 	about string
-	// bareText takes the entry's own text if no child gives the URL.
+	// bareText uses the entry's own text if no child gives the URL.
 	bareText bool
-	// relative allows URLs relative to the file or its xml:base. Sitemaps must not
-	// have them; there "www.example.com/a" is a mistake that means another host.
+	// relative allows URLs relative to the file or its xml:base. Sitemaps must not have
+	// them; there "www.example.com/a" is a mistake that means another host.
 	relative bool
 }
 
@@ -40,7 +40,7 @@ var rssChildren = map[string]role{
 	"link": urlRole, "guid": fallbackRole, "pubdate": dateRole, "date": dateRole,
 }
 
-// dialects are told apart by the root element.
+// dialects are distinguished by the root element.
 var dialects = map[string]*dialect{
 	"urlset":       {kind: URLSet, entry: "url", children: sitemapChildren, bareText: true},
 	"sitemapindex": {kind: Index, entry: "sitemap", children: sitemapChildren, bareText: true},
@@ -51,7 +51,7 @@ var dialects = map[string]*dialect{
 	}},
 }
 
-// roleOf is the role of an element that stands right in an entry.
+// roleOf returns the role of a direct child of an entry.
 func (d *dialect) roleOf(name, entry xml.Name) role {
 	r := d.children[local(name)]
 	switch r {

@@ -11,11 +11,11 @@ import (
 	"indexer/page"
 )
 
-// MaxReferences is the number of references taken from one page; sites in every
-// language of the world stay below.
+// MaxReferences is the number of references taken from one page; even sites in every
+// language of the world have fewer.
 const MaxReferences = 500
 
-// Relation is what a reference is to the page it stands on.
+// Relation is what a reference is to its page.
 type Relation uint8
 
 // The relations that Discover looks for.
@@ -29,7 +29,7 @@ const (
 	TranslationOf
 )
 
-// String is "feed", "next" or "translation".
+// String returns "feed", "next" or "translation".
 func (r Relation) String() string {
 	names := [...]string{"feed", "next", "translation"}
 	if int(r) < len(names) {
@@ -38,14 +38,14 @@ func (r Relation) String() string {
 	return "unknown"
 }
 
-// Reference is a URL that a page names by a <link>, for programs. It is a
-// discovery, not a link of semantics.md section 3: it has no anchor and counts
-// for nothing.
+// Reference is a URL that a page names by a <link>, for programs. The crawl discovers
+// it, but it is not a link of docs/semantics.md section 3: it has no anchor and does
+// not count for ranks.
 type Reference struct {
 	URL      page.URL
 	Relation Relation
-	// Lang is hreflang as written, of translations only; "x-default" is a page for
-	// all other languages.
+	// Lang is hreflang as written, for translations only; "x-default" is a page for all
+	// other languages.
 	Lang string
 	// Title is what the page calls a feed.
 	Title string
@@ -57,9 +57,9 @@ var (
 	inTemplate   = cascadia.MustCompile(`template *`)
 )
 
-// Discover gives the feeds, next pages and translations that the page at self
-// names, in order, each once, and never the page itself. References that cannot be resolved, and
-// those with rel=nofollow, are passed over.
+// Discover returns the feeds, next pages and translations that the page at self names,
+// in order, without duplicates and without the page itself. It skips references that
+// cannot be resolved or have rel=nofollow.
 func Discover(self page.URL, root *html.Node) []Reference {
 	doc := goquery.NewDocumentFromNode(root)
 	base := resolverFor(self, doc)
@@ -81,7 +81,7 @@ func Discover(self page.URL, root *html.Node) []Reference {
 	return found
 }
 
-// resolverFor heeds the first <base href>, as browsers do.
+// resolverFor respects the first <base href>, as browsers do.
 func resolverFor(self page.URL, doc *goquery.Document) *page.Resolver {
 	base := doc.FindMatcher(baseElement).NotMatcher(inTemplate).First()
 	if u, err := self.Resolve(base.AttrOr("href", "")); err == nil {
@@ -90,7 +90,7 @@ func resolverFor(self page.URL, doc *goquery.Document) *page.Resolver {
 	return page.NewResolver(self)
 }
 
-// reference tells what a <link> names, all but the URL.
+// reference returns what a <link> names, except for the URL.
 func reference(s *goquery.Selection) (r Reference, ok bool) {
 	rel := strings.Fields(strings.ToLower(s.AttrOr("rel", "")))
 	has := func(token string) bool { return slices.Contains(rel, token) }

@@ -38,8 +38,8 @@ func (x *xmlReader) beginEntry(t xml.StartElement) {
 
 func (x *xmlReader) top() element { return x.open[len(x.open)-1] }
 
-// beginField starts to collect the text of a child, that of its descendants
-// included: <loc><url>...</url></loc> has been seen.
+// beginField starts to collect the text of a child, including that of its descendants:
+// <loc><url>...</url></loc> occurs.
 func (x *xmlReader) beginField(t xml.StartElement) {
 	x.endField()
 	x.field = x.dialect.roleOf(t.Name, x.entry.name)
@@ -51,8 +51,8 @@ func (x *xmlReader) beginField(t xml.StartElement) {
 	}
 }
 
-// endField hands the text collected to the entry. The first of several alike
-// counts, if it is not empty.
+// endField assigns the collected text to the entry. If several children give the same
+// field, the first non-empty one counts.
 func (x *xmlReader) endField() {
 	text := trim(x.text.String())
 	x.text.Reset()
@@ -80,7 +80,7 @@ func setOnce(field *string, value string) {
 	}
 }
 
-// endEntry adds the entry and reports whether to go on.
+// endEntry adds the entry and reports whether to continue.
 func (x *xmlReader) endEntry() bool {
 	d := x.entry
 	x.entry = nil
@@ -128,8 +128,8 @@ func isAbsolute(ref string) bool {
 	return head == "https://" || strings.HasPrefix(head, "http://")
 }
 
-// trim drops white space of every kind, and the invisible characters that come
-// along when URLs are pasted.
+// trim drops white space of every kind, and the invisible characters that are pasted
+// with URLs.
 func trim(s string) string {
 	return strings.Trim(strings.TrimSpace(s), " \t\r\n\u00a0\u200b\u2060\ufeff")
 }

@@ -13,14 +13,14 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// maxToken is the length in bytes of a tag, or of a text between tags. The XML
-// decoder holds one token in memory, whatever its size; a full-text feed's
-// articles stay well below.
+// maxToken is the length in bytes of a tag, or of a text between tags. The XML decoder
+// holds one token in memory, whatever its size; the articles of a full-text feed are
+// well below.
 const maxToken = 2 << 20
 
-// input is a file's text: decompressed, in valid UTF-8, without byte order mark,
-// control characters made spaces (XML forbids them, feeds have them), its size
-// bounded in total and from each call of newToken to the next.
+// input is a file's text: decompressed, in valid UTF-8, without byte order mark, with
+// control characters replaced by spaces (XML forbids them, feeds have them). Its size
+// is bounded, in total and from each call of newToken to the next.
 type input struct {
 	r     *bufio.Reader
 	token int // bytes left for this token
@@ -39,10 +39,10 @@ func newInput(r io.Reader) (*input, error) {
 	return in, nil
 }
 
-// gunzip decompresses what begins as gzip does, whatever its name or media type.
+// gunzip decompresses data that begins like gzip, whatever its name or media type.
 func gunzip(r *bufio.Reader) (io.Reader, error) {
 	if magic, _ := r.Peek(2); string(magic) != "\x1f\x8b" {
-		return r, nil // and an error of r comes again when it is read
+		return r, nil // reading returns an error of r again
 	}
 	z, err := gzip.NewReader(r)
 	if err != nil {
@@ -53,9 +53,9 @@ func gunzip(r *bufio.Reader) (io.Reader, error) {
 
 var xmlEncoding = regexp.MustCompile(`^\s*<\?xml[^>]*\sencoding\s*=\s*["']([A-Za-z0-9._:-]+)["']`)
 
-// declaredEncoding is that of the XML declaration, UTF-8 if it names none that is
-// known. A declaration that can be read byte by byte is not in UTF-16, whatever
-// it says (so does the Encoding standard take it for <meta>).
+// declaredEncoding is the encoding of the XML declaration; UTF-8 if it names no known
+// one. A declaration that can be read byte by byte is not in UTF-16, whatever it says
+// (the Encoding standard treats <meta> alike).
 func declaredEncoding(r *bufio.Reader) encoding.Encoding {
 	head, _ := r.Peek(256)
 	if m := xmlEncoding.FindSubmatch(head); m != nil {
@@ -68,11 +68,11 @@ func declaredEncoding(r *bufio.Reader) encoding.Encoding {
 	return unicode.UTF8
 }
 
-// newToken begins a token, with all of maxToken to go.
+// newToken begins a token, with all of maxToken available.
 func (in *input) newToken() { in.token = maxToken }
 
-// ReadByte makes input an io.ByteReader, so that the XML decoder puts no buffer of
-// its own between, and the count of a token is exact.
+// ReadByte makes input an io.ByteReader, so that the XML decoder adds no buffer of its
+// own, and the count of a token is exact.
 func (in *input) ReadByte() (byte, error) {
 	if in.token == 0 {
 		return 0, errToken
@@ -85,7 +85,7 @@ func (in *input) ReadByte() (byte, error) {
 	return b, err
 }
 
-// Read is there for xml.NewDecoder's signature; the decoder uses ReadByte.
+// Read satisfies xml.NewDecoder's signature; the decoder uses ReadByte.
 func (in *input) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -98,7 +98,7 @@ func (in *input) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// firstByte is the first that is no white space, without reading it off.
+// firstByte returns the first byte that is not white space, without consuming it.
 func (in *input) firstByte() (byte, error) {
 	for n := 1; n <= 1024; n++ {
 		head, err := in.r.Peek(n)
@@ -109,11 +109,11 @@ func (in *input) firstByte() (byte, error) {
 			return b, nil
 		}
 	}
-	return ' ', nil // much white space: the text reader passes over any amount
+	return ' ', nil // much white space: the text reader skips any amount
 }
 
-// sizeLimit fails with errTooLarge where there are more than left bytes; that is
-// no end of file, as a file cut off must not look whole.
+// sizeLimit fails with errTooLarge after left bytes. It does not return io.EOF, because
+// a truncated file must not look complete.
 type sizeLimit struct {
 	r    io.Reader
 	left int64

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Layouts of dates. The first group is the profile of ISO 8601 that sitemaps and
-// Atom use (https://www.w3.org/TR/NOTE-datetime) with what is made of it; the
-// second that of RSS (RFC 822, RFC 2822), the weekday cut off. A fraction of a
-// second is accepted wherever seconds are.
+// Layouts of dates. The first group is the profile of ISO 8601 that sitemaps and Atom
+// use (https://www.w3.org/TR/NOTE-datetime), with its common variants; the second is
+// that of RSS (RFC 822, RFC 2822), without the weekday. A fraction of a second is
+// accepted wherever seconds are.
 var (
 	w3cLayouts = []string{
 		"2006-01-02T15:04:05Z07:00",
@@ -39,19 +39,19 @@ var (
 	}
 )
 
-// zones are the names RFC 822 gives to offsets. Others mean different offsets in
-// different places and make a date that cannot be read.
+// zones are the offsets that RFC 822 gives names to. Other names mean different offsets
+// in different places and make a date unreadable.
 var zones = map[string]string{
 	"UT": "+0000", "GMT": "+0000", "UTC": "+0000", "Z": "+0000",
 	"EST": "-0500", "EDT": "-0400", "CST": "-0600", "CDT": "-0500",
 	"MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
 }
 
-// maxTime is the length beyond which a text is no date.
+// maxTime is the length beyond which a text is not a date.
 const maxTime = 64
 
-// parseTime reads a date in any of the forms above. One without a zone is taken
-// for UTC, one without a day for the first.
+// parseTime parses a date in any of the forms above. A date without a zone is in UTC,
+// one without a day means the first of the month.
 func parseTime(s string) (time.Time, error) {
 	if len(s) <= maxTime {
 		for _, layout := range w3cLayouts {
@@ -77,7 +77,7 @@ func w3cText(s string) string {
 	return words[0] + "T" + strings.Join(words[1:], "")
 }
 
-// rssText cuts off the weekday and writes a zone by its offset.
+// rssText removes the weekday and replaces a zone by its offset.
 func rssText(s string) string {
 	if _, rest, found := strings.Cut(s, ","); found {
 		s = rest

@@ -5,23 +5,23 @@ import (
 	"fmt"
 )
 
-// MaxProblems is the number of problems kept for one file; the last of them then
-// tells how many more there were.
+// MaxProblems is the number of problems kept for one file; the last of them then says
+// how many more there were.
 const MaxProblems = 100
 
-// Problem is something wrong in a file, and where. Lines and columns begin at 1
-// and count what the file holds when decompressed and in UTF-8; columns are bytes.
+// Problem is something wrong in a file, and where. Lines and columns begin at 1 and
+// refer to the decompressed file in UTF-8; columns are bytes.
 type Problem struct {
 	Line, Column int
 	Err          error
 }
 
-// Error gives the place and what is wrong there.
+// Error returns the place and what is wrong there.
 func (p Problem) Error() string {
 	return fmt.Sprintf("line %d, column %d: %v", p.Line, p.Column, p.Err)
 }
 
-// Unwrap gives what is wrong.
+// Unwrap returns what is wrong.
 func (p Problem) Unwrap() error { return p.Err }
 
 var (
@@ -35,7 +35,7 @@ var (
 	errStray    = errors.New("an end tag without a start tag, or out of order")
 )
 
-// problems keeps the first problems and counts the others.
+// problems keeps the first problems and counts the rest.
 type problems struct {
 	list []Problem
 	more int
@@ -52,8 +52,8 @@ func (p *problems) add(line, column int, err error) {
 	p.last = problem
 }
 
-// all gives the problems kept, then how many were not, then the last one, which
-// tells why reading stopped.
+// all returns the problems kept, then how many were not, then the last one, which says
+// why reading stopped.
 func (p *problems) all() []Problem {
 	if p.more == 0 {
 		return p.list

@@ -7,30 +7,30 @@ import (
 	"indexer/page"
 )
 
-// Reach is how far a file's word goes. Without such a rule anyone could make a
+// Reach limits which sites a file may list. Without such a rule anyone could make a
 // crawler visit, or revisit, any site by publishing a list of its pages.
 type Reach uint8
 
 const (
-	// SameHost keeps the pages of the file's own host and port, whatever the
-	// scheme: sites that moved to https list http pages and the other way round.
+	// SameHost keeps the pages of the file's own host and port, with either scheme:
+	// sites that moved to https list http pages, and the other way round.
 	SameHost Reach = iota
-	// SameDirectory keeps, as the protocol has it, only pages of that host that
-	// stand in the file's directory or below. Most sites that break this rule mean
-	// no harm, so it is not the default.
+	// SameDirectory keeps, as the protocol demands, only pages of that host in the
+	// file's directory or below. Most sites that break this rule mean no harm, so it is
+	// not the default.
 	SameDirectory
 	// AnyHost keeps every page.
 	AnyHost
 )
 
-// reach decides what of a file is kept.
+// reach decides which entries of a file are kept.
 type reach struct {
 	rule      Reach
 	host      string
 	dir       string
 	announced func(site string) bool
 
-	// The last answer of announced: files list a host's pages together.
+	// The last answer of announced: files list the pages of a host together.
 	site   string
 	answer bool
 }
@@ -61,10 +61,10 @@ func (r *reach) holds(u page.URL) bool {
 	return r.answer
 }
 
-// hostPort is equal for http and https, as long as each has its default port.
+// hostPort is equal for http and https, if each has its default port.
 func hostPort(u page.URL) string { return u.Host() + ":" + u.Port() }
 
-// outsideError is the problem for the first page out of reach; the others are
+// outsideError is the problem for the first page out of reach; further pages are
 // counted.
 type outsideError struct {
 	url   page.URL

@@ -8,26 +8,26 @@ import (
 	"indexer/page"
 )
 
-// The limits of the protocol, by which files larger than that are cut off.
+// The limits of the protocol. Larger files are cut off.
 const (
 	// MaxEntries is the number of entries read from one file.
 	MaxEntries = 50_000
 	// MaxSize is the size in bytes of one file, decompressed.
 	MaxSize = 50 << 20
-	// MaxDepth is the number of indexes that may lead to a file. The protocol
-	// allows one; indexes of indexes exist.
+	// MaxDepth is the number of indexes that may lead to a file. The protocol allows
+	// one; indexes of indexes exist.
 	MaxDepth = 2
 )
 
-// Kind is the form a file is written in.
+// Kind is the format of a file.
 type Kind uint8
 
-// The forms that are known. A file of UnknownKind has no entries.
+// The known formats. A file of UnknownKind has no entries.
 const (
 	UnknownKind Kind = iota
 	URLSet           // <urlset> of the sitemap protocol
 	Index            // <sitemapindex>: a list of sitemaps
-	Text             // a URL a line
+	Text             // one URL a line
 	RSS              // RSS 0.9x, 1.0 (RDF) and 2.0
 	Atom             // RFC 4287
 )
@@ -41,7 +41,7 @@ func (k Kind) String() string {
 	return names[UnknownKind]
 }
 
-// EntryKind tells what an entry's URL names.
+// EntryKind says what an entry's URL names.
 type EntryKind uint8
 
 // What entries name.
@@ -54,46 +54,44 @@ const (
 type Entry struct {
 	URL  page.URL
 	Kind EntryKind
-	// LastMod is when the page last changed, as its site says, in UTC; zero if
-	// it does not say, or not in a way that can be read.
+	// LastMod is when the page last changed, according to its site, in UTC; zero if the
+	// site does not say, or not in a readable way.
 	LastMod time.Time
-	// ChangeFreq is one of the protocol's seven words, or "". Like Priority it
-	// is kept for those who ask; sites write what they wish, and nothing here
-	// depends on it.
+	// ChangeFreq is one of the protocol's seven words, or "". Like Priority it is only
+	// informative: sites write what they wish, and nothing here depends on it.
 	ChangeFreq string
 	// Priority is from 0 to 1; 0.5 where none is given.
 	Priority float64
 }
 
-// Sitemap is what was read of one file.
+// Sitemap is the content of one file.
 type Sitemap struct {
 	Kind    Kind
 	Entries []Entry // in the order of the file; duplicates are kept
-	// Outside counts the pages dropped for being out of reach.
+	// Outside counts the pages dropped because they are out of reach.
 	Outside int
 }
 
-// Options say how a file is to be read. The zero value is right for a sitemap
-// that robots.txt named and that speaks for its own host only.
+// Options say how to read a file. The zero value is right for a sitemap that robots.txt
+// named and that lists only its own host.
 type Options struct {
 	// Depth is the number of indexes that led to this file.
 	Depth int
-	// Reach is how far the file's word goes.
+	// Reach limits which sites the file may list.
 	Reach Reach
-	// Announced reports whether the robots.txt of a site (as page.URL.Site writes
-	// it) announced this file or the index that led to it; then its pages there are
-	// kept. Nil announces nothing. It is called in Parse's goroutine, for pages out of
-	// reach only, and should answer from what is already known.
+	// Announced reports whether the robots.txt of a site (as page.URL.Site writes it)
+	// announced this file or the index that led to it; if so, its pages on that site
+	// are kept. Nil announces nothing. Parse calls it in its own goroutine, only for
+	// pages out of reach, and it should answer from what is already known.
 	Announced func(site string) bool
 }
 
-// Parse reads the file that was fetched from base, compressed with gzip or not.
-// It never fails as a whole: it gives what could be read, and the problems met,
-// in order, the last of which tells why reading stopped early, if it did. An
-// error of r is such a problem, and wrapped by it.
+// Parse reads the file that was fetched from base, compressed with gzip or not. It
+// never fails as a whole: it returns what it could read, and the problems, in order. If
+// reading stopped early, the last problem says why. A problem may wrap an error of r.
 //
-// An index's entries are held to no Reach: the sitemap that such an entry names
-// speaks for its own host when its turn comes.
+// Reach does not apply to the entries of an index: each sitemap that it names lists its
+// own host when it is read.
 func Parse(r io.Reader, base page.URL, opts Options) (*Sitemap, []Problem) {
 	p := &parser{
 		opts:  opts,
@@ -105,7 +103,7 @@ func Parse(r io.Reader, base page.URL, opts Options) (*Sitemap, []Problem) {
 	return p.out, p.problems.all()
 }
 
-// parser collects what a reading comes to.
+// parser collects the result.
 type parser struct {
 	opts     Options
 	reach    *reach
@@ -133,8 +131,8 @@ func (p *parser) read(r io.Reader) {
 	}
 }
 
-// add appends an entry that is within reach, and reports whether there is room
-// for more.
+// add appends an entry that is within reach, and reports whether there is room for
+// more.
 func (p *parser) add(e Entry, line, column int) bool {
 	if e.Kind == PageEntry && !p.reach.holds(e.URL) {
 		if p.out.Outside == 0 {

@@ -11,12 +11,12 @@ import (
 	"indexer/page"
 )
 
-// maxBadLines is the number of lines without a URL after which a file in which no
-// URL has been found is taken for something else.
+// maxBadLines is the number of lines without a URL after which a file without any URL
+// is not taken for a list.
 const maxBadLines = 20
 
-// readText reads a list of URLs, one a line. They must be absolute: any other
-// rule would make URLs of prose.
+// readText reads a list of URLs, one a line. They must be absolute: any other rule
+// would make URLs of prose.
 func (p *parser) readText(in *input) {
 	bad := 0
 	for number := 1; ; number++ {
@@ -44,7 +44,7 @@ func (p *parser) readText(in *input) {
 	}
 }
 
-// textLine takes one line that is not empty.
+// textLine handles one line that is not empty.
 func (p *parser) textLine(line string, number int) (ok, more bool) {
 	err := errNotAbsolute
 	var u page.URL
@@ -59,9 +59,9 @@ func (p *parser) textLine(line string, number int) (ok, more bool) {
 	return true, p.add(Entry{URL: u, Priority: 0.5}, number, 1)
 }
 
-// line reads up to a line end. Of a line too long to be a URL it keeps the
-// beginning, which is then too long to be accepted. With an error of the input,
-// which may have cut a URL short, it gives "".
+// line reads up to a line end. If a line is too long for a URL it keeps the beginning,
+// which is then too long to be accepted. If the input fails, which may have cut a URL
+// short, it returns "".
 func (in *input) line() (string, error) {
 	var text strings.Builder
 	for {

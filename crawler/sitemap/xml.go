@@ -10,18 +10,18 @@ import (
 	"indexer/page"
 )
 
-// maxNesting is how many open elements are kept in mind. What stands deeper is
-// read as if its tags were not there; no entry is that deep.
+// maxNesting is how many open elements are tracked. Deeper content is read as if its
+// tags were missing; no entry is that deep.
 const maxNesting = 64
 
-// element is one that is open.
+// element is an open element.
 type element struct {
 	name xml.Name
-	base *page.Resolver // of its content: its own xml:base, or its parent's
+	base *page.Resolver // for its content: its own xml:base, or its parent's
 }
 
-// xmlReader goes through the tokens of one file. The decoder gives raw tokens:
-// matching of tags is done here, in a way that survives unclosed ones.
+// xmlReader handles the tokens of one file. The decoder returns raw tokens: xmlReader
+// matches the tags in a way that survives unclosed ones.
 type xmlReader struct {
 	*parser
 	in      *input
@@ -52,7 +52,7 @@ func (p *parser) readXML(in *input) {
 	}
 }
 
-// take handles one token and reports whether to go on.
+// take handles one token and reports whether to continue.
 func (x *xmlReader) take(token xml.Token) bool {
 	switch t := token.(type) {
 	case xml.StartElement:
@@ -92,7 +92,7 @@ func (x *xmlReader) start(t xml.StartElement) bool {
 	return true
 }
 
-// root takes the dialect from the root element.
+// root chooses the dialect by the root element.
 func (x *xmlReader) root(name xml.Name) bool {
 	x.dialect = dialects[local(name)]
 	if x.dialect == nil {
@@ -107,7 +107,7 @@ func (x *xmlReader) root(name xml.Name) bool {
 	return true
 }
 
-// baseOf is the base of t's content (XML Base; Atom uses it).
+// baseOf returns the base of t's content (XML Base; Atom uses it).
 func (x *xmlReader) baseOf(t xml.StartElement) *page.Resolver {
 	base := x.base
 	if len(x.open) > 0 {
@@ -128,7 +128,7 @@ func (x *xmlReader) end(name xml.Name) bool {
 		i--
 	}
 	if i != len(x.open)-1 && !x.stray && len(x.open) < maxNesting {
-		x.stray = true // once a file: it may hold a page of HTML
+		x.stray = true // report it once a file, which may be a page of HTML
 		x.problem(fmt.Errorf("</%s>: %w", abbreviate(name.Local), errStray))
 	}
 	if i < 0 {
@@ -144,9 +144,9 @@ func (x *xmlReader) end(name xml.Name) bool {
 	return true
 }
 
-// stop ends the reading at an error of the decoder or of the input. An entry that
-// was begun counts if its URL is whole: anything read after it, if only the "<" of
-// its end tag, shows that it is.
+// stop ends the reading at an error of the decoder or of the input. An entry that has
+// begun counts if its URL is complete: anything read after it, if only the "<" of its
+// end tag, shows that.
 func (x *xmlReader) stop(err error, moreRead bool) {
 	if errors.Is(err, io.EOF) && len(x.open) == 0 && x.dialect != nil {
 		return
@@ -169,7 +169,7 @@ func (x *xmlReader) stop(err error, moreRead bool) {
 	x.problem(err)
 }
 
-// problem reports err where the decoder stands.
+// problem reports err at the decoder's position.
 func (x *xmlReader) problem(err error) {
 	var syntax *xml.SyntaxError
 	line, column := x.decoder.InputPos()
@@ -181,7 +181,7 @@ func (x *xmlReader) problem(err error) {
 
 func local(name xml.Name) string { return strings.ToLower(name.Local) }
 
-// attr is the value of an attribute; a space of "*" stands for any prefix.
+// attr returns the value of an attribute; a space of "*" stands for any prefix.
 func attr(t xml.StartElement, space, name string) string {
 	for _, a := range t.Attr {
 		if (space == "*" || a.Name.Space == space) && local(a.Name) == name {
