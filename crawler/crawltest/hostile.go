@@ -17,9 +17,9 @@ import (
 	"indexer/page"
 )
 
-// hostile are the answers that are no HTTP, or more of it than anybody wants. Each
-// writes to a connection until its client has had enough; what that makes of it is
-// the test's question, so errors of writing are the expected end.
+// hostile are answers that are not HTTP, or too much of it. Each writes to a connection
+// until its client has had enough. The test checks what the client makes of it, so
+// errors of writing are the expected end.
 var hostile = map[string]func(c net.Conn, f *page.Fetch){
 	// A header, a byte at a time.
 	"loris": func(c net.Conn, _ *page.Fetch) {
@@ -51,7 +51,7 @@ var hostile = map[string]func(c net.Conn, f *page.Fetch){
 			_, err = io.WriteString(c, strings.Repeat("and so on ", 1000))
 		}
 	},
-	// A length that nobody has.
+	// An impossible length.
 	"huge": func(c net.Conn, _ *page.Fetch) {
 		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 9000000000000\r\n\r\nx")
 	},
@@ -62,7 +62,7 @@ var hostile = map[string]func(c net.Conn, f *page.Fetch){
 			_ = t.SetLinger(0)
 		}
 	},
-	// Chunks that are none.
+	// Invalid chunks.
 	"chunks": func(c net.Conn, _ *page.Fetch) {
 		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnot a chunk\r\n")
 	},
@@ -74,8 +74,8 @@ var hostile = map[string]func(c net.Conn, f *page.Fetch){
 	"ssh": func(c net.Conn, _ *page.Fetch) { _, _ = io.WriteString(c, "SSH-2.0-OpenSSH_9.6\r\n") },
 }
 
-// attack answers as hostile servers do. What the client does next it does once it has
-// closed the connection, so the request counts as over when it began.
+// attack answers as hostile servers do. The client acts only after it has closed the
+// connection, so the request counts as over when it began.
 func (h *host) attack(w http.ResponseWriter, x *Request, f *page.Fetch, act func(net.Conn, *page.Fetch)) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -86,7 +86,7 @@ func (h *host) attack(w http.ResponseWriter, x *Request, f *page.Fetch, act func
 	_ = conn.Close()
 }
 
-// compress puts a content coding on a body.
+// compress applies a content coding to a body.
 func compress(coding string, body []byte) []byte {
 	var out bytes.Buffer
 	var z io.WriteCloser

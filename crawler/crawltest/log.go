@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Request is what a server saw of one.
+// Request is what a server saw of one request.
 type Request struct {
 	Host, Path string // by name; the path with its query
 	IP         string
-	// Begin is when the server had the request, End just before it sent what could
-	// let the client go on: the client sent the request before Begin, and knew the
-	// response after End. So what is said of the time between two requests errs on the
-	// crawler's side.
+	// Begin is when the server had the request, End just before it sent what could let
+	// the client continue: the client sent the request before Begin, and knew the
+	// response after End. So the time measured between two requests errs in the
+	// crawler's favour.
 	Begin, End time.Time
 	Status     int // 0: no response
 	Proto      string
@@ -36,7 +36,7 @@ func (w *Web) end(x *Request, status int) {
 	x.End, x.Status = time.Now(), status
 }
 
-// Log is what was requested so far, in the order of beginning.
+// Log returns the requests so far, in the order in which they began.
 func (w *Web) Log() []Request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,8 +55,8 @@ func (w *Web) Forget() {
 	w.log = nil
 }
 
-// Counts is how often each URL was requested since Forget. robots.txt files and
-// probes are left out.
+// Counts returns how often each URL was requested since Forget, without robots.txt
+// files and probes.
 func (w *Web) Counts() map[string]int {
 	counts := make(map[string]int)
 	for _, x := range w.Log() {
@@ -67,12 +67,12 @@ func (w *Web) Counts() map[string]int {
 	return counts
 }
 
-// isProbe knows the paths that a crawler makes up to see how a host answers.
+// isProbe recognises the paths that a crawler makes up to see how a host answers.
 func isProbe(path string) bool {
 	return len(path) == 25 && strings.Trim(path[1:], "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// CheckCounts compares what was requested with what was to be.
+// CheckCounts compares the numbers of requests with the expected ones.
 func (w *Web) CheckCounts(t testing.TB, want map[string]int) {
 	t.Helper()
 	compareCounts(t, w.Counts(), want)
@@ -92,9 +92,9 @@ func compareCounts(t testing.TB, got, want map[string]int) {
 	}
 }
 
-// CheckPoliteness finds requests of a host that overlap or follow sooner than delay
-// upon the end of the one before; and the same of hosts at one address, but for
-// the first request of each host: before that the crawler does not know where it is.
+// CheckPoliteness finds requests to a host that overlap or follow the end of the one
+// before sooner than delay; and the same for hosts at one address, except for the first
+// request to each host: before that the crawler does not know its address.
 func (w *Web) CheckPoliteness(t testing.TB, delay time.Duration) {
 	t.Helper()
 	hosts, addresses := make(map[string][]Request), make(map[string][]Request)

@@ -34,8 +34,8 @@ func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case how == "hang":
-		// When the client gave up is not seen at once: the request counts as over when it
-		// began, so that what is said of the next one holds.
+		// The server does not see at once when the client gives up. The request counts
+		// as over when it began, so that checks on the next one remain valid.
 		h.web.end(x, 0)
 		<-r.Context().Done()
 		return
@@ -78,7 +78,7 @@ func (h *host) send(w http.ResponseWriter, r *http.Request, x *Request, f *page.
 	case "bomb":
 		body = h.packed[f]
 		header.Set("Content-Encoding", cmp.Or(arg, "gzip"))
-	case "as": // that coding is declared, and what comes is noise
+	case "as": // declare that coding, and send noise
 		body = bytes.Repeat([]byte{0, 1, 2, 254}, 100)
 		header.Set("Content-Encoding", arg)
 	case "short", "long":
@@ -93,31 +93,31 @@ func (h *host) send(w http.ResponseWriter, r *http.Request, x *Request, f *page.
 		return
 	}
 	header.Set("Content-Length", strconv.Itoa(len(body)))
-	// What is sent from here on the client may have read before this goroutine goes on.
+	// The client may read what is sent from here on before this goroutine continues.
 	h.web.end(x, f.Status)
 	w.WriteHeader(f.Status)
-	_, _ = w.Write(body) // the client may have gone: nothing to do about it
+	_, _ = w.Write(body) // the client may have gone
 }
 
-// lie sends a response whose length is not that of its body.
+// lie sends a response whose Content-Length is wrong.
 func (h *host) lie(w http.ResponseWriter, x *Request, f *page.Fetch, promised int) {
 	h.raw(w, x, f.Status, fmt.Sprintf("HTTP/1.1 %d Lie\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
 		f.Status, f.Header.Get("Content-Type"), promised, f.Body))
 }
 
-// raw sends just these bytes and closes the connection.
+// raw sends exactly these bytes and closes the connection.
 func (h *host) raw(w http.ResponseWriter, x *Request, status int, response string) {
 	conn, out, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(err)
 	}
 	h.web.end(x, status)
-	_, _ = out.WriteString(response) // what the client makes of it is the test's question
+	_, _ = out.WriteString(response) // the test checks what the client makes of it
 	_ = out.Flush()
 	_ = conn.Close()
 }
 
-// pack compresses a body before it is asked for: a bomb takes its time.
+// pack compresses a body before it is requested: a bomb takes its time.
 func (h *host) pack(f *page.Fetch) {
 	switch how, arg, _ := strings.Cut(f.Header.Get("X-Serve"), " "); how {
 	case "gzip", "br", "zstd", "deflate":

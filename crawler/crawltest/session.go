@@ -23,21 +23,22 @@ import (
 	"indexer/verify"
 )
 
-// Setting is what a crawl is begun with.
+// Setting says how to start a crawl.
 type Setting struct {
 	Dir, WARC string // WARC may be ""
 	Config    frontier.Config
 	Seeds     []page.URL
 	Options   crawler.Options
 	Fetch     fetch.Options
-	// Say is told of each step of the crawl, if set: begin, fetched, visited.
+	// Say is called for each step of the crawl, if set: begin, fetched, visited.
 	Say func(event, what string)
-	// Made is given the crawler before it runs, if set.
+	// Made receives the crawler before it runs, if set.
 	Made func(*crawler.Crawler)
 }
 
-// NewSetting is a crawl of the seeds' hosts, quick where a crawl of others' hosts is
-// slow, and polite all the same: a delay, one request at a time, two attempts.
+// NewSetting is a crawl of the seeds' hosts. It is quick where a crawl of other
+// people's hosts is slow, but still polite: a delay, one request at a time, two
+// attempts.
 func NewSetting(dir string, delay time.Duration, seeds ...page.URL) Setting {
 	return Setting{
 		Dir: filepath.Join(dir, "data"), WARC: filepath.Join(dir, "warc"), Seeds: seeds,
@@ -58,7 +59,7 @@ type Session struct {
 	Repo  *repository.Repository
 	Crawl *frontier.Crawl
 	Front *frontier.Frontier // of the last Run
-	// Status is that of the crawler at the end of the last Run.
+	// Status is the crawler's status at the end of the last Run.
 	Status crawler.Status
 }
 
@@ -74,7 +75,7 @@ func Open(ctx context.Context, s Setting) (*Session, error) {
 	return &Session{Setting: s, Repo: repo, Crawl: crawl}, nil
 }
 
-// Run crawls until nothing is due, and waits until all of it is in the index.
+// Run crawls until nothing is due, and waits until everything is in the index.
 func (s *Session) Run(ctx context.Context) (err error) {
 	if err := s.Crawl.Begin(ctx, s.Repo.DB(), s.Config, s.Seeds); err != nil {
 		return err
@@ -118,7 +119,7 @@ func (s *Session) say(event, what string) {
 	}
 }
 
-// told is a frontier of whose visits somebody is told.
+// told is a frontier that reports its visits.
 type told struct {
 	*frontier.Frontier
 	say func(event, what string)
@@ -145,7 +146,7 @@ func (f toldFetcher) Fetch(ctx context.Context, r fetch.Request) fetch.Result {
 	return res
 }
 
-// MakeDue makes URLs due that were visited before.
+// MakeDue makes visited URLs due.
 func (s *Session) MakeDue(t testing.TB, urls ...page.URL) {
 	t.Helper()
 	for _, u := range urls {
@@ -155,7 +156,7 @@ func (s *Session) MakeDue(t testing.TB, urls ...page.URL) {
 	}
 }
 
-// Export is what is in the index, and its digest.
+// Export returns the content of the index, and its digest.
 func Export(t testing.TB, r *repository.Repository) (docs []repository.ExportedDocument, digest string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -174,7 +175,7 @@ func Export(t testing.TB, r *repository.Repository) (docs []repository.ExportedD
 	}
 }
 
-// Members are the URLs that are in the index, by name, sorted.
+// Members returns the URLs in the index, by name, sorted.
 func (w *Web) Members(docs []repository.ExportedDocument) (names []string) {
 	for _, d := range docs {
 		for _, u := range d.Members {
@@ -185,7 +186,7 @@ func (w *Web) Members(docs []repository.ExportedDocument) (names []string) {
 	return names
 }
 
-// Verify has the index compared with what the stored fetches mean.
+// Verify compares the index with a full recomputation from the stored fetches.
 func Verify(t testing.TB, r *repository.Repository) {
 	t.Helper()
 	report, err := verify.Run(t.Context(), r)

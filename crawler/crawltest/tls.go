@@ -63,12 +63,12 @@ func (a *authority) issue(t testing.TB, ip net.IP) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// Roots is the certificate that a client must trust, in PEM.
+// Roots returns the certificate that a client must trust, in PEM.
 func (w *Web) Roots() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: w.authority.cert.Raw})
 }
 
-// trust has a fetcher trust these certificates and no others; none: the system's.
+// trust makes a fetcher trust only these certificates; with none, the system's.
 func trust(o *fetch.Options, roots []byte) error {
 	if len(roots) == 0 {
 		return nil

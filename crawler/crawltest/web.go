@@ -33,15 +33,15 @@ type Web struct {
 type host struct {
 	web     *Web
 	name    string
-	secure  bool   // https, and HTTP/2 with who wants it
+	secure  bool   // https, with HTTP/2 for clients that want it
 	address string // as URLs have it: 127.0.0.N:port
 	pages   map[string][]*page.Fetch
 	packed  map[*page.Fetch][]byte // bodies as sent, where they are compressed
-	// make answers what pages do not, for sites without an end.
+	// make answers paths that are not in pages, for endless sites.
 	make func(path string) (body string, ok bool)
-	// handle answers before all others, if it says so.
+	// handle answers first, if it returns true.
 	handle func(http.ResponseWriter, *http.Request) bool
-	// answer answers before all others, nil if it has nothing to say.
+	// answer answers before pages; nil means that it has no answer.
 	answer func(path string) *page.Fetch
 }
 
@@ -90,7 +90,7 @@ func (w *Web) listen(t testing.TB, name, n string, secure bool) {
 	}
 	h := &host{web: w, name: name, secure: secure, address: l.Addr().String(), pages: make(map[string][]*page.Fetch), packed: make(map[*page.Fetch][]byte)}
 	w.hosts[name] = h
-	// What clients do to connections is the tests' affair, and no news.
+	// Ignore what clients do to connections; that is up to the tests.
 	server := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
 	serve := server.Serve
 	if secure {
@@ -105,7 +105,7 @@ func (w *Web) listen(t testing.TB, name, n string, secure bool) {
 	})
 }
 
-// Real puts addresses in the place of names.
+// Real replaces names by addresses.
 func (w *Web) Real(text string) string {
 	return hostName.ReplaceAllStringFunc(text, func(name string) string {
 		scheme, host, _ := strings.Cut(name, "//")
@@ -113,7 +113,7 @@ func (w *Web) Real(text string) string {
 	})
 }
 
-// Named puts names in the place of addresses.
+// Named replaces addresses by names.
 func (w *Web) Named(text string) string {
 	for name, h := range w.hosts {
 		text = strings.ReplaceAll(text, h.address, name)
@@ -121,13 +121,13 @@ func (w *Web) Named(text string) string {
 	return text
 }
 
-// nameOf is the name of a real URL: as Named has it, without the scheme.
+// nameOf returns the name of a real URL: as Named writes it, without the scheme.
 func (w *Web) nameOf(url string) string {
 	_, name, _ := strings.Cut(w.Named(url), "://")
 	return name
 }
 
-// URL is the real URL of one with a name.
+// URL returns the real URL of a named one.
 func (w *Web) URL(raw string) page.URL {
 	u, err := page.ParseURL(w.Real(raw))
 	if err != nil {
@@ -136,15 +136,15 @@ func (w *Web) URL(raw string) page.URL {
 	return u
 }
 
-// Make has a host answer by a function what its text does not name.
+// Make has a function answer for the paths that the host's text does not name.
 func (w *Web) Make(name string, fn func(path string) (body string, ok bool)) { w.hosts[name].make = fn }
 
-// Handle has a host answer by a function, where that returns true.
+// Handle has a function answer for a host where it returns true.
 func (w *Web) Handle(name string, fn func(http.ResponseWriter, *http.Request) bool) {
 	w.hosts[name].handle = fn
 }
 
-// At sets the date (2006-01-02) of what is served.
+// At sets the date (2006-01-02) of the content that is served.
 func (w *Web) At(date string) {
 	day, err := time.Parse(time.DateOnly, date)
 	if err != nil {
@@ -155,7 +155,7 @@ func (w *Web) At(date string) {
 	w.now = day
 }
 
-// pathOf is a URL's path and query, as a request line has it.
+// pathOf is a URL's path and query, as in a request line.
 func pathOf(u page.URL) string {
 	if q := u.Query(); q != "" {
 		return u.Path() + "?" + q
@@ -163,7 +163,7 @@ func pathOf(u page.URL) string {
 	return u.Path()
 }
 
-// find is the response in force.
+// find returns the response in force.
 func (h *host) find(path string) *page.Fetch {
 	h.web.mu.Lock()
 	now := h.web.now
@@ -189,7 +189,7 @@ func (h *host) find(path string) *page.Fetch {
 	return nil
 }
 
-// Expected is how often each URL of the web's text is to be requested, by name.
+// Expected returns how often each URL of the web's text must be requested, by name.
 func (w *Web) Expected(t testing.TB) map[string]int {
 	t.Helper()
 	all := make(map[string]int)
@@ -206,7 +206,8 @@ func (w *Web) Expected(t testing.TB) map[string]int {
 	return all
 }
 
-// each visits the web's text, but for robots.txt files and what stands for others.
+// each visits the web's text, except robots.txt files and responses that stand for
+// other paths.
 func (w *Web) each(visit func(name string, f *page.Fetch)) {
 	for _, h := range w.hosts {
 		for path, versions := range h.pages {

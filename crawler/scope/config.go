@@ -55,11 +55,11 @@ type Config struct {
 	// MaxDepth is the number of links from a seed that are followed. 0 means only the
 	// seeds.
 	MaxDepth int
-	// Include and Exclude are RE2 patterns (https://github.com/google/re2/wiki/Syntax),
-	// held against the whole URL in its canonical form, scheme and query included:
-	// "https://example.com/docs/a?p=1". They match anywhere in it; ^ and $ bind them to
-	// its ends, (?i) makes them blind to case. A URL must match one of Include, if
-	// there are any, and none of Exclude. Include narrows the Kind and never widens it.
+	// Include and Exclude are RE2 patterns (https://github.com/google/re2/wiki/Syntax).
+	// They are compared with the whole URL in its canonical form, including scheme and
+	// query: "https://example.com/docs/a?p=1". They match anywhere in it; ^ and $
+	// anchor them, and (?i) ignores case. A URL must match one of Include, if there are
+	// any, and none of Exclude. Include narrows the Kind and never widens it.
 	Include []string
 	Exclude []string
 }
