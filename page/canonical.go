@@ -7,7 +7,7 @@ import (
 
 // headerCanonicals lists the targets, as written, of the response's Link fields
 // with the relation "canonical" (RFC 8288 section 3). A link with an anchor
-// parameter speaks of another resource and is left out.
+// parameter is about another resource and is skipped.
 func headerCanonicals(h http.Header) []string {
 	var refs []string
 	for _, field := range h.Values("Link") {
@@ -30,8 +30,8 @@ type linkValue struct {
 	hasAnchor bool
 }
 
-// nextLinkValue reads the first link of s and returns what follows it. It makes
-// what it can of malformed input and always uses up some of it.
+// nextLinkValue reads the first link of s and returns the rest of s. It tolerates
+// malformed input, and always consumes some of it.
 func nextLinkValue(s string) (link linkValue, rest string) {
 	_, s, found := strings.Cut(s, "<")
 	if !found {
@@ -44,7 +44,7 @@ func nextLinkValue(s string) (link linkValue, rest string) {
 			return link, strings.TrimPrefix(s, ",")
 		}
 		if s[0] != ';' {
-			// Not a parameter: skip to where one, or the next link, begins.
+			// Not a parameter: skip to the next parameter or link.
 			if i := strings.IndexAny(s, ";,"); i >= 0 {
 				s = s[i:]
 				continue
@@ -85,7 +85,7 @@ func nextParameter(s string) (name, value, rest string) {
 	return name, strings.Trim(s[:end], " \t"), s[end:]
 }
 
-// quotedString reads up to the closing quote, with backslash escapes undone.
+// quotedString reads up to the closing quote and decodes backslash escapes.
 func quotedString(s string) (value, rest string) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -100,7 +100,7 @@ func quotedString(s string) (value, rest string) {
 	return b.String(), ""
 }
 
-// hasToken reports that a space-separated list, as in rel, has the token.
+// hasToken reports whether a space-separated list, such as rel, has the token.
 func hasToken(list, token string) bool {
 	for word := range strings.FieldsSeq(list) {
 		if strings.EqualFold(word, token) {

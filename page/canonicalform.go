@@ -3,11 +3,11 @@ package page
 import "strings"
 
 // The fast path. Nearly all references on real pages are plain: letters, digits
-// and a little punctuation. For those the canonical form can be read off without
-// the parser, at a tenth of its cost. The functions here only ever answer "sure"
-// or "ask the parser"; FuzzParseURL and FuzzResolve hold them equal to it.
+// and a little punctuation. This code recognises their canonical form without the
+// parser, at a tenth of its cost. Its functions only ever answer "certainly" or
+// "ask the parser"; FuzzParseURL and FuzzResolve check that they agree with it.
 
-// Classes of bytes that need no work in the part of the URL they stand in.
+// Classes of bytes that are already canonical in a part of the URL.
 const (
 	plainHost  = 1 << iota // in a domain that is already canonical
 	plainPath              // in a path: not escaped, not a separator
@@ -35,8 +35,8 @@ var plain = func() (table [256]uint8) {
 	return table
 }()
 
-// isCanonical reports, without parsing, that s is a canonical URL. False means
-// only that it is not one of the plain kind.
+// isCanonical reports, without parsing, that s is certainly a canonical URL. False
+// means only that s is not of the plain kind.
 func isCanonical(s string) bool {
 	rest, ok := cutHTTP(s)
 	if !ok || len(s) > MaxURLLength {
@@ -53,9 +53,9 @@ func cutHTTP(s string) (rest string, ok bool) {
 	return strings.CutPrefix(s, "http://")
 }
 
-// isPlainHost reports that host is a domain of plain labels. Punycode labels need
-// validation and labels that begin with a digit may end in an IPv4 number, so a
-// last label that does not begin with a letter, and any "xn--", goes to the parser.
+// isPlainHost reports whether host is a domain of plain labels. Punycode labels need
+// validation, and a host that ends in a number may be an IPv4 address, so the parser
+// handles hosts with "xn--" and hosts whose last label does not begin with a letter.
 func isPlainHost(host string) bool {
 	if len(host) > 253 {
 		return false
@@ -83,7 +83,7 @@ func isPlainHost(host string) bool {
 	return true
 }
 
-// isPlainTail reports that a path and query, which begin with a slash, are
+// isPlainTail reports whether a path and query, beginning with a slash, are
 // canonical: plain bytes only and no dot segments.
 func isPlainTail(tail string) bool {
 	for i := 0; i < len(tail); i++ {
@@ -109,7 +109,7 @@ func isPlainQuery(query string) bool {
 	return true
 }
 
-// isDotSegment reports that s begins with a "." or ".." segment.
+// isDotSegment reports whether s begins with a "." or ".." segment.
 func isDotSegment(s string) bool {
 	s = strings.TrimPrefix(s, ".")
 	s = strings.TrimPrefix(s, ".")

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// The character set of a body is told, in this order, by its byte order mark,
-// the Content-Type field, a <meta> element, and detection (semantics.md section
-// 3; labels as in the Encoding standard). Two things differ from x/net's charset
-// package: a <meta> counts wherever it stands, not in the first 1024 bytes only,
-// and UTF-8 is detected from the whole body, for the first KB of many pages is
+// The character set of a body is determined by the first of these that is present:
+// its byte order mark, the Content-Type field, a <meta> element, detection
+// (semantics.md section 3; labels as in the Encoding standard). Two things differ from
+// x/net's charset package: a <meta> counts anywhere, not just in the first 1024 bytes,
+// and detection of UTF-8 reads the whole body, because the first KB of many pages is
 // all ASCII.
 
 var byteOrderMarks = []struct {
@@ -27,9 +27,8 @@ var byteOrderMarks = []struct {
 	{"\xff\xfe", "utf-16le"},
 }
 
-// decode gives the body as valid UTF-8 without byte order mark, itself where it is
-// that. What cannot be
-// decoded becomes U+FFFD.
+// decode returns the body as valid UTF-8 without a byte order mark, without copying it if
+// it is that already. Bytes that cannot be decoded become U+FFFD.
 func decode(body []byte, contentType string, k kind) []byte {
 	label, body := charsetOf(body, contentType, k)
 	if label == "utf-8" && utf8.Valid(body) {
@@ -37,13 +36,13 @@ func decode(body []byte, contentType string, k kind) []byte {
 	}
 	text, err := encodingFor(label).NewDecoder().Bytes(body)
 	if err != nil {
-		// The decoders replace what they cannot read; this is for one that does not.
+		// Decoders replace invalid bytes; this is for one that does not.
 		return bytes.ToValidUTF8(body, []byte("\uFFFD"))
 	}
 	return text
 }
 
-// charsetOf gives the canonical label of the body's encoding, and the body
+// charsetOf returns the canonical label of the body's encoding, and the body
 // without its byte order mark.
 func charsetOf(body []byte, contentType string, k kind) (label string, rest []byte) {
 	for _, b := range byteOrderMarks {
@@ -62,7 +61,7 @@ func charsetOf(body []byte, contentType string, k kind) (label string, rest []by
 	return detectCharset(body), body
 }
 
-// canonicalLabel gives "" for a label that is not in the Encoding standard.
+// canonicalLabel returns "" for a label that is not in the Encoding standard.
 func canonicalLabel(label string) string {
 	e, err := htmlindex.Get(label)
 	if label == "" || err != nil {
@@ -86,7 +85,7 @@ func encodingFor(label string) encoding.Encoding {
 
 // charsetParameter finds charset=... in a Content-Type field or a <meta> content
 // attribute ("algorithm for extracting a character encoding from a meta
-// element"), which is more lenient than RFC 9110 and reads what servers send.
+// element"), which is more lenient than RFC 9110 and accepts what servers send.
 func charsetParameter(s string) string {
 	s = strings.ToLower(s)
 	for {
@@ -117,13 +116,13 @@ func charsetParameter(s string) string {
 	}
 }
 
-// prescanLength is how far browsers look for a <meta> before they parse. Their
+// prescanLength is how far browsers search for a <meta> before they parse. Their
 // prescan does not know that scripts and styles hold no elements.
 const prescanLength = 1024
 
-// metaCharset finds the first <meta> that declares an encoding ("prescan a byte
-// stream to determine its encoding", and after it "change the encoding while
-// parsing"), "" if none does.
+// metaCharset returns the encoding that the first <meta> with one declares ("prescan a
+// byte stream to determine its encoding", then "change the encoding while parsing"), or
+// "" if there is none.
 func metaCharset(body []byte) string {
 	if !mentionsCharset(body) {
 		return ""
@@ -143,7 +142,7 @@ func metaCharset(body []byte) string {
 			}
 			label := declaredCharset(z)
 			if strings.HasPrefix(label, "utf-16") {
-				return "utf-8" // it was just read as ASCII
+				return "utf-8" // it cannot be UTF-16, as it was readable as ASCII
 			}
 			if label != "" {
 				return label
@@ -152,7 +151,7 @@ func metaCharset(body []byte) string {
 	}
 }
 
-// declaredCharset reads the attributes of the <meta> that z stands on.
+// declaredCharset reads the attributes of the current <meta> of z.
 func declaredCharset(z *html.Tokenizer) string {
 	var direct, content, equiv string
 	seen := make(map[string]bool, 4)
@@ -182,7 +181,7 @@ func declaredCharset(z *html.Tokenizer) string {
 	return ""
 }
 
-// mentionsCharset saves most undeclared pages the second tokenizing.
+// mentionsCharset saves most pages without a declaration from being tokenized twice.
 func mentionsCharset(body []byte) bool {
 	for i := 0; ; {
 		j := bytes.IndexAny(body[i:], "cC")
@@ -197,10 +196,9 @@ func mentionsCharset(body []byte) bool {
 	}
 }
 
-// detectCharset tells the encoding of a body that declares none: UTF-8 if all of
-// it is valid UTF-8, ISO-2022-JP if it switches to a Japanese set by an escape
-// sequence, and otherwise windows-1252, which the HTML standard suggests for
-// most locales.
+// detectCharset guesses the encoding of a body that declares none: ISO-2022-JP if an
+// escape sequence switches to a Japanese character set, UTF-8 if the whole body is valid
+// UTF-8, and otherwise windows-1252, which the HTML standard suggests for most locales.
 func detectCharset(body []byte) string {
 	if bytes.Contains(body, []byte("\x1b$B")) || bytes.Contains(body, []byte("\x1b$@")) {
 		return "iso-2022-jp"
@@ -209,4 +207,15 @@ func detectCharset(body []byte) string {
 		return "utf-8"
 	}
 	return "windows-1252"
+}
+
+// BodyText decodes the body of a fetch to valid UTF-8, using the character set that
+// Interpret uses, and reports whether it is HTML. ok is false for a body that is neither
+// HTML nor plain text.
+func BodyText(f *Fetch) (text string, html, ok bool) {
+	k := bodyKind(f)
+	if k == kindOther {
+		return "", false, false
+	}
+	return string(decode(f.Body, f.Header.Get("Content-Type"), k)), k == kindHTML, true
 }

@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// collapser gathers text with white space collapsed: a run of white space
-// becomes one space, none stands at either end.
+// collapser collects text and collapses its white space: a run becomes one space,
+// and leading and trailing white space is dropped.
 type collapser struct {
 	buf   []byte
-	space bool // a space is due before the next word
+	space bool // write a space before the next word
 }
 
-// write adds text as it stands in the source.
+// write adds text from the source.
 func (c *collapser) write(s string) {
 	for i := 0; i < len(s); {
 		start := i
@@ -47,14 +47,14 @@ func (c *collapser) word(s string) {
 	c.buf = append(c.buf, s...)
 }
 
-// separate makes what is written next a new word.
+// separate makes the next text begin a new word.
 func (c *collapser) separate() { c.space = true }
 
 func (c *collapser) String() string { return string(c.buf) }
 
-// spaceLen is the length in bytes of the white space character that s begins
-// with, 0 if it begins with another. White space is what Unicode says, so
-// &nbsp; and the ideographic space are, too.
+// spaceLen returns the length in bytes of the white space character at the beginning of s,
+// or 0 if there is none. White space is defined by Unicode and includes &nbsp; and the
+// ideographic space.
 func spaceLen(s string) int {
 	c := s[0]
 	if c < utf8.RuneSelf {
@@ -63,8 +63,8 @@ func spaceLen(s string) int {
 		}
 		return 0
 	}
-	// The only white space outside ASCII: U+0085, U+00A0, U+1680, U+2000 to
-	// U+3000. Their first bytes tell most other characters apart.
+	// White space outside ASCII is U+0085, U+00A0, U+1680, and some characters from U+2000
+	// to U+3000. The first byte rules out most other characters.
 	if c != 0xC2 && c != 0xE1 && c != 0xE2 && c != 0xE3 {
 		return 0
 	}
@@ -75,14 +75,14 @@ func spaceLen(s string) int {
 	return 0
 }
 
-// collapse is s with white space collapsed.
+// collapse returns s with white space collapsed.
 func collapse(s string) string {
 	var c collapser
 	c.write(s)
 	return c.String()
 }
 
-// cut is the first n code points of s.
+// cut returns the first n code points of s.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s

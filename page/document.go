@@ -1,7 +1,13 @@
 package page
 
-// Document is what Interpret makes of a fetch: everything semantics.md section
-// 3 defines that can be known from this one fetch alone.
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"unicode/utf8"
+)
+
+// Document is the result of Interpret: everything that semantics.md section 3 defines
+// and that depends on one fetch only.
 type Document struct {
 	Outcome Outcome
 
@@ -9,20 +15,19 @@ type Document struct {
 	// Language is a lower-case BCP 47 tag ("en", "pt-br"), "" if unknown.
 	Title, Text, Language string
 
-	// Target is where the URL says it leads: of a redirect its target (empty
-	// when Location names nothing that is an http or https URL), of a page its
-	// rel=canonical when that is another URL.
+	// Target is the target of a redirect (empty unless Location is an http or https URL),
+	// or the rel=canonical of a page if that is another URL.
 	Target URL
 
 	NoIndex, NoFollow bool
 
-	// Links are the counting links, alike ones once, in the order of the page.
-	// Empty for anything but pages.
+	// Links are the counting links without repetitions, in the order of the page.
+	// Empty except for pages.
 	Links []Link
 
-	// Frames are the addresses of the frames of a page, each once, in the order of the
-	// page: of <frame> and <iframe>. A crawler follows them; they are no links. Empty for
-	// anything but pages, and where the page says nofollow.
+	// Frames are the URLs of <frame> and <iframe> elements without repetitions, in the order
+	// of the page. A crawler follows them, but they are not links. Empty except for pages
+	// without nofollow.
 	Frames []URL
 
 	// Key is the content key of a page; zero otherwise.
@@ -37,3 +42,55 @@ type Link struct {
 
 // ContentKey is a SHA-256 that is equal for pages with the same content.
 type ContentKey [32]byte
+
+// shellLength is the minimum number of code points of text and template text. The key of
+// a page with less is the hash of its raw body.
+const shellLength = 64
+
+// contentKey computes the key of a page (semantics.md section 3, "Content key").
+func contentKey(title, text, template string, body []byte) ContentKey {
+	if utf8.RuneCountInString(text)+utf8.RuneCountInString(template) < shellLength {
+		return sha256.Sum256(body)
+	}
+	b := make([]byte, 0, len(title)+len(text)+len(template)+2)
+	b = append(b, title...)
+	b = append(b, '\n')
+	b = append(b, text...)
+	b = append(b, '\n')
+	b = append(b, template...)
+	return sha256.Sum256(b)
+}
+
+// String returns the key in lower-case hex.
+func (k ContentKey) String() string { return hex.EncodeToString(k[:]) }
+
+// Outcome is what a fetch says about its URL (semantics.md section 2).
+type Outcome uint8
+
+// The outcomes. The numbers are stored: never reuse one.
+const (
+	// Unfetched: there is no fetch that counts.
+	Unfetched Outcome = 0
+	// Page: 2xx with an HTML or plain-text body.
+	Page Outcome = 1
+	// Redirect: 301, 302, 303, 307 or 308 with a Location, or an HTML page whose
+	// meta refresh has a delay of 0 and a URL.
+	Redirect Outcome = 2
+	// Gone: 404 or 410.
+	Gone Outcome = 3
+	// Failed: any other status, a network error, an unreadable body. An earlier fetch
+	// stays in force.
+	Failed Outcome = 4
+	// Other: 2xx of another media type, and robots.txt.
+	Other Outcome = 5
+)
+
+var outcomeNames = [...]string{"unfetched", "page", "redirect", "gone", "failed", "other"}
+
+// String returns the name used in JSON and on the command line.
+func (o Outcome) String() string {
+	if int(o) < len(outcomeNames) {
+		return outcomeNames[o]
+	}
+	return "invalid"
+}

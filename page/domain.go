@@ -8,15 +8,15 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// The parser's own domain to ASCII is that of an older standard: it validates
-// punycode labels of domains in ASCII, and refuses some domains beside ASCII for
-// characters that only host names of the DNS must not have. Links to such hosts
-// work in browsers. So the host is converted here before the parser sees it.
+// The parser implements "domain to ASCII" of an older standard: it validates punycode
+// labels of ASCII domains, and refuses some non-ASCII domains for characters that only
+// DNS host names must not have. Links to such hosts work in browsers. So this file
+// converts the host before the parser sees it.
 //
 // The parser cannot be told to leave punycode labels alone. They are hidden from
-// it (hidePunycode) and brought back afterwards (showPunycode).
+// it (hidePunycode) and restored afterwards (showPunycode).
 
-// newParser makes a parser with our domain to ASCII.
+// newParser returns a parser that uses our "domain to ASCII".
 func newParser() whatwg.Parser {
 	return whatwg.NewParser(
 		whatwg.WithPreParseHostFunc(func(u *whatwg.Url, host string) string {
@@ -40,13 +40,13 @@ func newParser() whatwg.Parser {
 
 func hasDomain(u *whatwg.Url) bool { return u.Scheme() == "http" || u.Scheme() == "https" }
 
-// refusedHost is a host that the parser refuses: the hook cannot say no itself.
+// refusedHost is a host that the parser refuses, because the hook cannot return an error.
 const refusedHost = "%"
 
 var errDomain = errors.New("the host is not a domain")
 
-// domains are converted as the URL standard's domain to ASCII says, beStrict being
-// false. Its tables are those of golang.org/x/net/idna, Unicode 15.
+// domains converts as the URL standard's "domain to ASCII" with beStrict false. Its
+// tables are those of golang.org/x/net/idna, Unicode 15.
 var domains = idna.New(
 	idna.MapForLookup(),
 	idna.BidiRule(),
@@ -57,10 +57,9 @@ var domains = idna.New(
 	idna.Transitional(false),
 )
 
-// domainToASCII is the standard's function of that name. A domain in ASCII is
-// written in lower case and no more: its punycode labels are not looked into. What
-// it returns has no forbidden character that could change how the parser reads it;
-// other forbidden characters are left for the parser to refuse.
+// domainToASCII is the standard's "domain to ASCII". It only lower-cases an ASCII domain
+// and does not check its punycode labels. The result has no forbidden character that
+// could change how the parser reads it; the parser refuses the other forbidden characters.
 func domainToASCII(domain string) (string, error) {
 	if isASCII(domain) {
 		domain = strings.ToLower(domain)
@@ -85,7 +84,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// percentDecode decodes each percent sign that two hex digits follow, once.
+// percentDecode decodes each percent sign followed by two hex digits, once.
 func percentDecode(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s
@@ -102,7 +101,7 @@ func percentDecode(s string) string {
 	return b.String()
 }
 
-// mapLabels changes each label of a domain.
+// mapLabels applies a function to each label of a domain.
 func mapLabels(domain string, change func(label string) string) string {
 	if !strings.Contains(domain, "xn-") {
 		return domain
@@ -114,8 +113,8 @@ func mapLabels(domain string, change func(label string) string) string {
 	return strings.Join(labels, ".")
 }
 
-// hidePunycode makes a plain label of one in punycode. Labels that look like its
-// results move out of the way, so that showPunycode is its inverse:
+// hidePunycode turns a punycode label into a plain one. It also changes labels that look
+// like its results, so that showPunycode is its inverse:
 //
 //	xn--x    xn-0-x
 //	xn-0x    xn-00x

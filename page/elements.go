@@ -6,14 +6,13 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// separates reports that an element ends the word before it and begins a new
-// one. All do but the inline ones: block-level elements, <br>, and elements that
-// nobody knows, which on real pages are mostly less-than signs that were not
-// escaped, as in "Collection<Item>)".
+// separates reports whether an element ends the word before it and begins a new one. All
+// elements do except inline ones: block-level elements, <br>, and unknown elements,
+// which on real pages are mostly unescaped less-than signs, as in "Collection<Item>)".
 func separates(a atom.Atom) bool { return !inline[a] }
 
-// inline holds the phrasing content of the HTML standard but <br>, and the
-// obsolete elements of that kind.
+// inline holds the phrasing content of the HTML standard except <br>, and obsolete
+// elements of that kind.
 var inline = func() map[atom.Atom]bool {
 	set := make(map[atom.Atom]bool)
 	for _, a := range []atom.Atom{
@@ -34,9 +33,8 @@ var inline = func() map[atom.Atom]bool {
 	return set
 }()
 
-// isTemplateType tells the scripts whose text is template text: of a text/...
-// type that is not one of JavaScript's (MIME Sniffing standard, "JavaScript MIME
-// type").
+// isTemplateType reports whether scripts of a type hold template text: the type is text/...
+// but not a JavaScript type (MIME Sniffing standard, "JavaScript MIME type").
 func isTemplateType(essence string) bool {
 	subtype, ok := strings.CutPrefix(essence, "text/")
 	return ok && !strings.HasPrefix(subtype, "javascript") &&

@@ -8,17 +8,17 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// extractor gathers all that a Document needs: the directives of the page, and in
-// one pass over its tree title, text and links. References are kept as written
-// and resolved afterwards.
+// extractor collects the data for a Document: the directives of the page and, in one
+// pass over its tree, title, text and links. It keeps references as written; they are
+// resolved afterwards.
 type extractor struct {
 	title, text, template collapser
 
-	titleOf    *html.Node // the <title> that counts: the first
-	hiddenBy   *html.Node // outermost element with the hidden attribute around here
-	templateOf *html.Node // outermost <template> around here
+	titleOf    *html.Node // the first <title>, which is the one that counts
+	hiddenBy   *html.Node // outermost enclosing element with the hidden attribute
+	templateOf *html.Node // outermost enclosing <template>
 
-	open   []openLink // <a href> elements around here, nested ones by broken markup
+	open   []openLink // enclosing <a href> elements; several if markup is broken
 	anchor collapser  // text of the open links
 	links  []rawLink
 	frames []string // src of <frame> and <iframe>
@@ -33,9 +33,9 @@ type openLink struct {
 	start int
 }
 
-// html walks the tree of a page. The walk is a loop, not a recursion: hostile
-// pages nest as deep as they like. It takes the tree apart behind itself: that of a
-// page with a million links is 350 MB, and what the walk gathers comes on top.
+// html walks the tree of a page. The walk is a loop and not a recursion, because hostile
+// pages nest without limit. It takes the tree apart as it goes: the tree of a page with a
+// million links has 350 MB, and the collected data comes on top of it.
 func (x *extractor) html(body []byte) {
 	root := parseTree(body)
 	x.directives.read(root)
@@ -82,7 +82,7 @@ func (x *extractor) addText(s string) {
 	}
 }
 
-// separate ends the word that is being gathered.
+// separate ends the current word.
 func (x *extractor) separate() {
 	switch {
 	case x.templateOf != nil:
@@ -109,7 +109,7 @@ func (x *extractor) enterElement(n *html.Node) bool {
 		return false
 	case atom.Title:
 		x.enterTitle(n)
-		return isInBody(n) // misplaced ones are shown
+		return isInBody(n) // browsers show misplaced titles
 	case atom.Template:
 		if x.templateOf == nil {
 			x.templateOf = n
@@ -118,7 +118,7 @@ func (x *extractor) enterElement(n *html.Node) bool {
 		return true
 	}
 	if x.templateOf != nil {
-		return true // its elements are not part of the document
+		return true // elements in a template are not part of the document
 	}
 	if _, hidden := attribute(n, "hidden"); hidden && x.hiddenBy == nil {
 		x.hiddenBy = n
@@ -127,7 +127,7 @@ func (x *extractor) enterElement(n *html.Node) bool {
 	return true
 }
 
-// enterMeaningful takes from n what is more than text.
+// enterMeaningful handles elements that contribute more than their text.
 func (x *extractor) enterMeaningful(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Frame:
@@ -151,8 +151,7 @@ func (x *extractor) enterMeaningful(n *html.Node) {
 	}
 }
 
-// enterTitle takes the first <title> of the document. Those inside SVG pictures
-// are tooltips.
+// enterTitle takes the first <title> of the document. Titles inside SVG are tooltips.
 func (x *extractor) enterTitle(n *html.Node) {
 	if n.Namespace != "" || x.titleOf != nil || x.templateOf != nil {
 		return
@@ -165,8 +164,8 @@ func (x *extractor) enterTitle(n *html.Node) {
 	}
 }
 
-// isInBody tells a misplaced <title>: in a tree as written, too, where <head> may
-// be left out.
+// isInBody reports whether a <title> is misplaced, also in a flatTree, which may lack
+// <head>.
 func isInBody(title *html.Node) bool {
 	parent := title.Parent
 	return parent.Type != html.DocumentNode && parent.DataAtom != atom.Head && parent.DataAtom != atom.Html
@@ -214,14 +213,14 @@ func (x *extractor) leaveLink(l openLink) {
 		return
 	}
 	ref, _ := attribute(l.node, "href")
-	// Nested links share the text, so copy no more of it than can be kept.
+	// Nested links share the text, so copy only as much as is kept.
 	text := x.anchor.buf[l.start:]
 	anchor := strings.TrimPrefix(string(text[:min(len(text), 1+utf8.UTFMax*MaxAnchorLength)]), " ")
 	x.links = append(x.links, rawLink{ref, cut(anchor, MaxAnchorLength)})
 }
 
-// resolver resolves the page's references: against its <base href>, itself
-// relative to the page, or against the page.
+// resolver returns the resolver of the page's references: against its <base href>, which
+// is itself relative to the page, or else against the page.
 func (x *extractor) resolver(self URL) *Resolver {
 	own := NewResolver(self)
 	if x.hasBase {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -9,19 +10,43 @@ import (
 // recorded it.
 type Fetch struct {
 	URL  URL
-	Time time.Time // when it was fetched, UTC, up to nanoseconds
+	Time time.Time // when it was fetched, in UTC, up to nanoseconds
 
-	// Status is the HTTP status, or 0 when no response came.
+	// Status is the HTTP status, or 0 without a response.
 	Status int
 	// Header holds the response's header fields.
 	Header http.Header
 	// Body is the payload with transfer and content codings removed.
 	Body []byte
 
-	// Revisit marks a fetch that brought no payload because it is the same as
-	// before (a 304, or a WARC revisit record): it renews the time only.
+	// Revisit marks a fetch without a payload because the page is unchanged (a 304, or a
+	// WARC revisit record). It renews only the time.
 	Revisit bool
 	// Err says why there is no usable response (network error, body that cannot
 	// be decoded); empty otherwise. A fetch with Err has the outcome Failed.
 	Err string
+}
+
+// HasFailed reports whether Interpret would return Failed, without reading the body.
+// Such a fetch leaves an earlier one in force.
+func (f *Fetch) HasFailed() bool {
+	switch {
+	case f.Err != "":
+		return true
+	case f.IsRevisit(), f.Status == http.StatusNotFound, f.Status == http.StatusGone:
+		return false
+	case isRedirectStatus(f.Status):
+		return strings.TrimSpace(f.Header.Get("Location")) == ""
+	}
+	return f.Status < 200 || f.Status > 299
+}
+
+// NeedsBody reports whether the result of Interpret depends on the body. If not, the body
+// need not be kept.
+func (f *Fetch) NeedsBody() bool {
+	if f.Err != "" || f.IsRevisit() || f.Status < 200 || f.Status > 299 || isRobotsTxt(f.URL) {
+		return false
+	}
+	mediaType := essence(f.Header.Get("Content-Type"))
+	return !strings.Contains(mediaType, "/") || bodyKind(f) != kindOther
 }

@@ -6,16 +6,15 @@ import (
 	"golang.org/x/net/html"
 )
 
-// MaxFrames bounds the frames of a page that a Document names, and maxFrameBytes their
-// length together, as it bounds what is stored of them in one value. Real pages have some
-// dozens.
+// MaxFrames bounds the number of frames in a Document, and maxFrameBytes their total
+// length, because they are stored in one value. Real pages have a few dozen.
 const (
 	MaxFrames     = 1000
 	maxFrameBytes = 1 << 20
 )
 
-// enterFrame takes the address of a frame as it is written. There is none where a browser
-// would load none: in a template, with an empty src, and where srcdoc has the document.
+// enterFrame takes the URL of a frame as written. It skips frames for which a browser
+// loads nothing: in a template, with an empty src, or with srcdoc.
 func (x *extractor) enterFrame(n *html.Node) {
 	if x.templateOf != nil || n.Namespace != "" {
 		return
@@ -28,8 +27,8 @@ func (x *extractor) enterFrame(n *html.Node) {
 	}
 }
 
-// frameTargets resolves the frames of the page at self. Those that are no http or https
-// URL (about:blank, javascript:, data:), and the page itself, are left out.
+// frameTargets resolves the frames of the page at self. It drops URLs that are not http or
+// https (about:blank, javascript:, data:), and the page itself.
 func frameTargets(self URL, base *Resolver, refs []string) []URL {
 	var frames []URL
 	seen := make(map[URL]bool, len(refs))

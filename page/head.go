@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// directives are what a page says about itself by elements that are not shown.
+// directives are what a page says about itself in elements that are not shown.
 // References are kept as written and resolved afterwards.
 type directives struct {
 	lang       string // of <html>
@@ -20,14 +20,14 @@ type directives struct {
 	robots     robots
 }
 
-// Browsers heed these elements wherever they stand, also in the body; but not
-// in a <template>, which is another document.
+// Browsers obey these elements anywhere, even in the body, but not in a <template>, which
+// is another document.
 var (
 	directiveElements = cascadia.MustCompile(`html[lang], base[href], link[rel][href], meta[content]`)
 	inTemplate        = cascadia.MustCompile(`template *`)
 )
 
-// read takes the directives of a page, in the order in which they stand.
+// read takes the directives of a page in document order.
 func (d *directives) read(root *html.Node) {
 	found := goquery.NewDocumentFromNode(root).FindMatcher(directiveElements).NotMatcher(inTemplate)
 	found.Each(func(_ int, s *goquery.Selection) {

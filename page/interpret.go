@@ -5,24 +5,23 @@ import (
 	"strings"
 )
 
-// MaxAnchorLength is the number of code points at which anchors are cut.
+// MaxAnchorLength is the maximum number of code points of an anchor; longer ones are cut.
 const MaxAnchorLength = 256
 
-// InterpretVersion names what [Interpret] makes of fetches. It rises with every change of
-// package page after which some fetch means something else: another anchor, another
-// text, another content key. A repository whose pages were interpreted by another version
-// interprets them anew when it is opened.
+// InterpretVersion is the version of [Interpret]. It rises with every change of package
+// page that changes the result for some fetch: another anchor, another text, another
+// content key. A repository whose pages were interpreted by another version interprets
+// them again when it is opened.
 //
-// 1 has no number stored. 2: the alt of an image is a word of its own in an anchor.
-// 3: frames.
+// Version 1 is not stored. Version 2: the alt of an image is a separate word in an anchor.
+// Version 3: frames.
 const InterpretVersion = 3
 
-// Interpret says what a fetch means on its own: the outcome of semantics.md
-// section 2 and, of pages, what section 3 defines. It never fails, whatever the
-// body holds; it depends on nothing but f; it keeps no reference to f.Body.
+// Interpret returns what a fetch means by itself: the outcome of semantics.md section 2
+// and, for pages, the properties of section 3. It never fails, whatever the body holds.
+// The result depends only on f and keeps no reference to f.Body.
 //
-// A revisit brings no payload and so means nothing on its own: the result has
-// the outcome Unfetched.
+// A revisit has no payload and so means nothing by itself: its outcome is Unfetched.
 func Interpret(f *Fetch) Document {
 	switch {
 	case f.Err != "":
@@ -45,8 +44,8 @@ func Interpret(f *Fetch) Document {
 	return interpretPage(f, k)
 }
 
-// IsRevisit reports that the fetch brought no payload as it is the same as
-// before: it renews the time and nothing else.
+// IsRevisit reports whether the fetch has no payload because the page is unchanged. Such
+// a fetch renews only the time.
 func (f *Fetch) IsRevisit() bool {
 	return f.Err == "" && (f.Revisit || f.Status == http.StatusNotModified)
 }
@@ -72,7 +71,7 @@ func interpretRedirect(f *Fetch) Document {
 	var r robots
 	r.addHeader(f.Header)
 	doc := Document{Outcome: Redirect, NoIndex: r.noIndex, NoFollow: r.noFollow}
-	// A Location that is no http or https URL leads nowhere: Target stays empty.
+	// If Location is not an http or https URL, Target stays empty.
 	doc.Target, _ = f.URL.Resolve(location)
 	return doc
 }
@@ -106,8 +105,8 @@ func interpretPage(f *Fetch, k kind) Document {
 	return doc
 }
 
-// canonicalTarget is the first rel=canonical that names an http or https URL,
-// those of the HTML before those of the header, "" if that is the page itself.
+// canonicalTarget returns the first rel=canonical that is an http or https URL, taking the
+// HTML before the header, or "" if that is the page itself.
 func canonicalTarget(f *Fetch, base *Resolver, inHTML []string) URL {
 	target := firstURL(base, inHTML)
 	if target == "" {

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// minDetectLength is how many code points of text it takes to try: two or
-	// three words fit too many languages.
+	// minDetectLength is the minimum number of code points for detection: a few words
+	// fit too many languages.
 	minDetectLength = 100
-	// maxDetectBytes bounds the cost, which grows with the text; more of it does
-	// not change the answer.
+	// maxDetectBytes bounds the cost, which grows with the text. More text does not change
+	// the answer.
 	maxDetectBytes = 1024
 )
 
-// languageOf is the declared language as a lower-case BCP 47 tag, or else the
-// one detected from the text, or "" where neither can be told.
+// languageOf returns the declared language as a lower-case BCP 47 tag, or else the
+// language detected from the text, or "" if it cannot be detected.
 func languageOf(declared, text string) string {
 	if tag := normaliseLanguage(declared); tag != "" {
 		return tag
@@ -25,8 +25,8 @@ func languageOf(declared, text string) string {
 	return detectLanguage(text)
 }
 
-// normaliseLanguage gives "" for what does not have the form of a tag, such as
-// a template's placeholder.
+// normaliseLanguage returns "" unless s has the form of a tag; it may be, for example, a
+// template's placeholder.
 func normaliseLanguage(s string) string {
 	s = strings.ReplaceAll(strings.ToLower(strings.Trim(s, htmlSpace)), "_", "-")
 	for i, subtag := range strings.Split(s, "-") {

@@ -7,15 +7,15 @@ import (
 	"golang.org/x/net/html"
 )
 
-// rawLink is a link as written, before its reference is resolved: a <base> may
-// still follow.
+// rawLink is a link whose reference is not resolved yet, because a <base> may still
+// follow.
 type rawLink struct {
 	ref, anchor string
 }
 
-// countingLinks resolves the links of the page at self and drops those that do
-// not count: references to no http or https URL, to the page itself, and those
-// alike in target and anchor after the first. It takes raw apart.
+// countingLinks resolves the links of the page at self and drops the links that do not
+// count: targets that are not http or https URLs, links to the page itself, and
+// repetitions of a target with the same anchor. It clears raw as it goes.
 func countingLinks(self URL, base *Resolver, raw []rawLink) []Link {
 	if len(raw) == 0 {
 		return nil
@@ -32,8 +32,8 @@ func countingLinks(self URL, base *Resolver, raw []rawLink) []Link {
 	return distinct(links)
 }
 
-// distinct drops links that are like an earlier one, in place. It sorts numbers, which
-// are a tenth of a map of the links.
+// distinct drops repetitions of links, in place. It sorts indexes, which take a tenth of
+// the memory of a map of the links.
 func distinct(links []Link) []Link {
 	order := make([]int32, len(links))
 	for i := range order {
@@ -56,13 +56,13 @@ func distinct(links []Link) []Link {
 	return kept
 }
 
-// follows reports that an element's rel lets its link count.
+// follows reports whether an element's rel lets its link count.
 func follows(n *html.Node) bool {
 	rel, _ := attribute(n, "rel")
 	return !hasToken(rel, "nofollow") && !hasToken(rel, "ugc") && !hasToken(rel, "sponsored")
 }
 
-// attribute is the value of n's attribute of that name.
+// attribute returns the value of n's attribute with that name.
 func attribute(n *html.Node, name string) (value string, ok bool) {
 	for i := range n.Attr {
 		if n.Attr[i].Key == name && n.Attr[i].Namespace == "" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// kind is how a body is read.
+// kind says how to read a body.
 type kind uint8
 
 const (
@@ -14,8 +14,8 @@ const (
 	kindText
 )
 
-// bodyKind goes by the media type, and sniffs the body (MIME Sniffing standard,
-// as net/http has it) where none, or none that can be read, is given.
+// bodyKind uses the media type. If that is missing or malformed, it sniffs the body (MIME
+// Sniffing standard, as implemented by net/http).
 func bodyKind(f *Fetch) kind {
 	mediaType := essence(f.Header.Get("Content-Type"))
 	if !strings.Contains(mediaType, "/") {
@@ -30,7 +30,7 @@ func bodyKind(f *Fetch) kind {
 	return kindOther
 }
 
-// essence is a media type in lower case without its parameters.
+// essence returns a media type in lower case without its parameters.
 func essence(contentType string) string {
 	s, _, _ := strings.Cut(contentType, ";")
 	return strings.ToLower(strings.TrimSpace(s))

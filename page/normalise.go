@@ -8,16 +8,16 @@ import (
 )
 
 // maxNormalisePasses bounds the search for a fixed point in normalise. Each pass
-// after the first undoes one level of nested escapes or dots, and one such level
-// is already rare; a URL that needs more is hostile and refused.
+// after the first removes one level of nested escapes or dots. Even one such level
+// is rare; a URL that needs more passes is hostile and refused.
 const maxNormalisePasses = 8
 
 // normalise brings a parsed URL into canonical form.
 //
-// One pass is not always enough: unescaping "%%32%65" gives "%2e", which the
-// standard reads as a dot segment, and dropping the dots of "0x7f.1.." leaves
-// what it reads as an IPv4 address. As canonical URLs must parse to themselves
-// (they are row keys), such results are parsed again until nothing changes.
+// One pass is not always enough: unescaping "%%32%65" gives "%2e", which the standard
+// reads as a dot segment, and "0x7f.1.." without its trailing dots is an IPv4 address.
+// Canonical URLs are row keys and must parse to themselves, so normalise parses the
+// result again until nothing changes.
 func normalise(u *whatwg.Url) (URL, error) {
 	for range maxNormalisePasses {
 		s, settled, err := normaliseOnce(u)
@@ -31,7 +31,7 @@ func normalise(u *whatwg.Url) (URL, error) {
 	return "", fmt.Errorf("normalise URL %q: escapes are nested too deeply", abbreviate(u.Href(true)))
 }
 
-// normaliseOnce reports with settled that the result surely parses to itself.
+// normaliseOnce does one pass. settled reports that the result certainly parses to itself.
 func normaliseOnce(u *whatwg.Url) (s string, settled bool, err error) {
 	scheme := u.Scheme()
 	if scheme != "http" && scheme != "https" {
@@ -74,9 +74,9 @@ func normaliseOnce(u *whatwg.Url) (s string, settled bool, err error) {
 	return b.String(), settled, nil
 }
 
-// normaliseEscapes writes percent-escapes in upper-case hex and unescapes
-// unreserved characters (RFC 3986 sections 6.2.2.1 and 6.2.2.2). A percent sign
-// without two hex digits is left alone, as the URL standard leaves it.
+// normaliseEscapes writes percent-escapes in upper-case hex and unescapes unreserved
+// characters (RFC 3986 sections 6.2.2.1 and 6.2.2.2). Like the URL standard, it keeps a
+// percent sign that two hex digits do not follow.
 func normaliseEscapes(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s

@@ -3,9 +3,9 @@ package page
 import "strings"
 
 // parseRefresh reads the content of <meta http-equiv=refresh> by the "shared
-// declarative refresh steps" of the HTML standard. zero reports a delay of 0
-// (a fraction is dropped, so 0.5 counts), ref is the URL as written, "" if none
-// is given. ok is false for content that does not refresh at all.
+// declarative refresh steps" of the HTML standard. zero reports a delay of 0 (fractions are
+// dropped, so 0.5 counts as 0), and ref is the URL as written, or "" if there is none.
+// ok is false for content that does not refresh at all.
 func parseRefresh(content string) (zero bool, ref string, ok bool) {
 	s := strings.TrimLeft(content, htmlSpace)
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
@@ -27,8 +27,8 @@ func parseRefresh(content string) (zero bool, ref string, ok bool) {
 	return zero, refreshURL(s), true
 }
 
-// refreshURL takes off "url=" and quotes. Both are optional; an unfinished
-// "url=" is itself the URL.
+// refreshURL strips "url=" and quotes. Both are optional. An incomplete "url=" is itself
+// the URL.
 func refreshURL(s string) string {
 	if len(s) >= 3 && strings.EqualFold(s[:3], "url") {
 		if rest, ok := strings.CutPrefix(strings.TrimLeft(s[3:], htmlSpace), "="); ok {

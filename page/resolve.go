@@ -8,18 +8,17 @@ import (
 	whatwg "github.com/nlnwa/whatwg-url/url"
 )
 
-// Resolver resolves the references of one page against its base URL. It keeps
-// the parsed base, as a page has hundreds of links. It is not safe for
-// concurrent use.
+// Resolver resolves the references of one page against its base URL. It keeps the parsed
+// base, because a page has hundreds of links. It is not safe for concurrent use.
 type Resolver struct {
 	base   URL
-	site   string      // scheme://host[:port], "" if the fast path is closed
-	dir    string      // path up to and with its last slash
-	parsed *whatwg.Url // base as the parser knows it, made on first need
+	site   string      // scheme://host[:port]; "" rules out the fast path
+	dir    string      // path up to and including its last slash
+	parsed *whatwg.Url // parsed base, made when it is first needed
 }
 
-// NewResolver makes a Resolver for a base in canonical form; the zero URL makes
-// one that resolves absolute references only.
+// NewResolver returns a Resolver for a base in canonical form. For the zero URL it
+// resolves absolute references only.
 func NewResolver(base URL) *Resolver {
 	r := &Resolver{base: base}
 	if isCanonical(string(base)) {
@@ -30,8 +29,8 @@ func NewResolver(base URL) *Resolver {
 	return r
 }
 
-// Resolve gives the canonical URL that ref names. The error wraps ErrNotHTTP
-// when that is no http or https URL.
+// Resolve returns the canonical URL that ref names. The error wraps ErrNotHTTP if that is
+// not an http or https URL.
 func (r *Resolver) Resolve(ref string) (URL, error) {
 	if u, ok := r.resolveFast(ref); ok {
 		return u, nil
@@ -39,8 +38,8 @@ func (r *Resolver) Resolve(ref string) (URL, error) {
 	return r.resolveSlow(ref)
 }
 
-// resolveFast handles absolute URLs, absolute paths and relative paths made of
-// plain bytes. Everything else, and everything unusual, is left to the parser.
+// resolveFast handles absolute URLs, absolute paths and relative paths that consist of
+// plain bytes. Everything else is left to the parser.
 func (r *Resolver) resolveFast(ref string) (URL, bool) {
 	if i := strings.IndexByte(ref, '#'); i >= 0 && isPlainFragment(ref[i+1:]) {
 		ref = ref[:i]
@@ -64,7 +63,7 @@ func (r *Resolver) resolveFast(ref string) (URL, bool) {
 }
 
 // resolveRelative resolves a path that begins with neither a slash nor a scheme.
-// Leading ".." segments are followed, later ones left to the parser.
+// It follows leading ".." segments and leaves later ones to the parser.
 func (r *Resolver) resolveRelative(ref string) (URL, bool) {
 	dir := r.dir
 	for strings.HasPrefix(ref, "../") && len(dir) > 1 && len(ref) > 3 {
@@ -79,7 +78,7 @@ func (r *Resolver) resolveRelative(ref string) (URL, bool) {
 			return "", false
 		}
 	}
-	// The slash stands for the end of dir, so that a leading dot segment is seen.
+	// The slash stands for the end of dir, so that isPlainTail detects a leading dot segment.
 	if tail := "/" + ref; !isPlainTail(tail) {
 		return "", false
 	}
@@ -100,7 +99,7 @@ func (r *Resolver) resolveSlow(ref string) (URL, error) {
 		}
 		r.parsed = base
 	}
-	// The parser works on a copy of the base, which it does not change.
+	// The parser copies the base and does not change it.
 	u, err := parser.BasicParser(ref, r.parsed, nil, whatwg.NoState)
 	if err != nil {
 		return "", fmt.Errorf("resolve %q on %s: %w", abbreviate(ref), r.base, err)
@@ -111,10 +110,10 @@ func (r *Resolver) resolveSlow(ref string) (URL, error) {
 	return normalise(u)
 }
 
-var errNoURL = errors.New("the reference names no URL")
+var errNoURL = errors.New("the reference does not name a URL")
 
-// isPlainFragment reports that a fragment can be cut off without a look at the
-// rest of the reference: it holds nothing the parser would refuse or strip.
+// isPlainFragment reports whether a fragment can be cut off without parsing the rest of
+// the reference: it holds nothing that the parser would refuse or strip.
 func isPlainFragment(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < ' ' || s[i] >= 0x7f {

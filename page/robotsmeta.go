@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// RobotName is the name under which X-Robots-Tag may address this robot alone.
+// RobotName is the name by which X-Robots-Tag can address this robot alone.
 const RobotName = "indexer"
 
-// robots gathers the directives that matter here. They only ever add up: a
-// second tag cannot take back what a first one forbids.
+// robots collects the directives that matter here. They are cumulative: a later tag cannot
+// revoke what an earlier one forbids.
 type robots struct {
 	noIndex, noFollow bool
 }
@@ -35,9 +35,9 @@ func (r *robots) directive(s string) {
 }
 
 // addHeader reads the X-Robots-Tag fields of a response. A field, or a part of
-// it after a comma, may begin with the name of the robot it is for and a colon;
-// the name holds until the next one. What is addressed to other robots is left
-// out, what is addressed to nobody is for all.
+// it after a comma, may begin with the name of a robot and a colon, which then applies
+// until the next name. Directives for other robots are skipped; directives without a name
+// are for all.
 func (r *robots) addHeader(h http.Header) {
 	for _, field := range h.Values("X-Robots-Tag") {
 		forUs := true
@@ -54,9 +54,9 @@ func (r *robots) addHeader(h http.Header) {
 	}
 }
 
-// hasValue tells directives that take a value after a colon from robots' names.
-// A date after unavailable_after may hold colons and commas of its own; its
-// parts look like a robot's name only when they hold no digit before the colon.
+// hasValue distinguishes directives that take a value after a colon from names of robots.
+// A date after unavailable_after may hold colons and commas of its own; a part of it looks
+// like a robot's name only if it has no space before the colon.
 func hasValue(name string) bool {
 	name = strings.ToLower(strings.TrimSpace(name))
 	return name == "unavailable_after" || strings.HasPrefix(name, "max-") || strings.ContainsAny(name, " \t")

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// SURT is the Sort-friendly URI Reordering Transform of a URL: what web archives look
-// up, in CDX and CDXJ indexes. It follows the canonicalisation of the Internet
-// Archive, as the Python package surt has it, so that a look-up by pywb or wayback
-// finds what stands here:
+// SURT returns the Sort-friendly URI Reordering Transform of a URL, which is the key of CDX
+// and CDXJ indexes of web archives. It follows the canonicalisation of the Internet
+// Archive, as implemented by the Python package surt, so that pywb and wayback find the
+// keys:
 //
 //	https://www.example.com:8443/A//b/?z=1&a=2  com,example:8443)/a/b?a=2&z=1
 //
-// No scheme, no user, no www. (or www1.), no session identifiers, no slash at the end;
-// all in lower case, with queries sorted, and with no escape that is not needed.
-// Different URLs may have the same key: with it comes the URL itself.
+// The key has no scheme, user, www. (or www1.), session identifiers or trailing slash. It
+// is in lower case, with sorted query parameters and without unnecessary escapes. Different
+// URLs may have the same key, so indexes store the URL beside it.
 func SURT(u URL) string {
 	var b strings.Builder
 	b.WriteString(surtHost(u.Host()))
@@ -52,7 +52,7 @@ func surtPath(path string) string {
 	return path
 }
 
-// collapseSlashes leaves one slash of many, and resolves the dots that escapes hid.
+// collapseSlashes collapses runs of slashes, and resolves dot segments that escapes hid.
 func collapseSlashes(path string) string {
 	var kept []string
 	for _, s := range strings.Split(strings.TrimPrefix(path, "/"), "/") {
@@ -114,7 +114,7 @@ var (
 	}
 )
 
-// unescapeAll undoes escapes until there are none: each round shortens the text.
+// unescapeAll unescapes until there are no escapes left. It ends because each round shortens s.
 func unescapeAll(s string) string {
 	for {
 		next := unescape(s)
@@ -141,7 +141,7 @@ func unescape(s string) string {
 	return string(b)
 }
 
-// escapeOnce escapes what is no visible ASCII character, # and %.
+// escapeOnce escapes #, %, and everything except visible ASCII characters.
 func escapeOnce(s string) string {
 	const digits = "0123456789ABCDEF"
 	b := make([]byte, 0, len(s))

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// parseTree parses HTML as a browser does. It never fails: x/net/html gives up
-// on pages nested more than 512 elements deep, as broken generators make them
-// with unclosed tags; those get a flatTree.
+// parseTree parses HTML as a browser does. It never fails: x/net/html refuses pages nested
+// more than 512 elements deep, which broken generators make with unclosed tags; these get
+// a flatTree.
 func parseTree(body []byte) *html.Node {
 	if root, err := html.Parse(bytes.NewReader(body)); err == nil {
 		return root
@@ -17,16 +17,16 @@ func parseTree(body []byte) *html.Node {
 	return flatTree(body)
 }
 
-// flatDepth is the depth from which on a flatTree opens links and elements
-// without visible text only, flatLimit that from which on it opens nothing.
+// Beyond flatDepth, a flatTree opens only links and elements without visible text. Beyond
+// flatLimit, it opens nothing.
 const (
 	flatDepth = 256
 	flatLimit = 320
 )
 
-// flatTree is the tree of tags as written, without the standard's repairs, and
-// cut off in depth: what would stand deeper becomes a child of the deepest
-// element. Titles, links, directives and text keep their order in it.
+// flatTree returns the tree of tags as written, without the standard's repairs and with
+// limited depth: deeper nodes become children of the deepest element. Titles, links,
+// directives and text keep their order.
 func flatTree(body []byte) *html.Node {
 	root := &html.Node{Type: html.DocumentNode}
 	open := []*html.Node{root}
@@ -64,8 +64,8 @@ func mustOpen(a atom.Atom) bool {
 	return false
 }
 
-// closeElement closes the innermost open element of that name and what is open
-// inside it; an end tag without a start tag is passed over.
+// closeElement closes the innermost open element of that name and all elements inside it.
+// It ignores an end tag without a start tag.
 func closeElement(open []*html.Node, name string) []*html.Node {
 	for i := len(open) - 1; i > 0; i-- {
 		if open[i].Data == name {

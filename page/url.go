@@ -7,18 +7,18 @@ import (
 )
 
 // URL is an absolute http or https URL in the canonical form of semantics.md
-// section 1: parsed as the WHATWG URL standard says, host in lower case and
-// punycode without trailing dot, no default port, no fragment, no empty query,
-// path never empty, its dot segments resolved, percent-escapes (in the query, too,
-// which is otherwise kept as written) in upper-case hex, unreserved characters
-// unescaped.
+// section 1. It is parsed by the WHATWG URL standard. The host is in lower case and
+// punycode without a trailing dot. There is no default port, no fragment and no empty
+// query. The path is never empty and its dot segments are resolved. Percent-escapes are in
+// upper-case hex and unreserved characters are unescaped, also in the query, which is
+// otherwise kept as written.
 //
-// Values come from ParseURL, Resolve or URLFromKey and are equal exactly when
+// Values come from ParseURL, Resolve or URLFromKey and are equal exactly if
 // the URLs are. The zero value "" stands for no URL.
 type URL string
 
-// MaxURLLength is the length in bytes beyond which a URL is refused. It bounds
-// row keys; browsers and servers refuse far shorter ones.
+// MaxURLLength is the maximum length of a URL in bytes. It bounds row keys. Many browsers
+// and servers refuse far shorter URLs.
 const MaxURLLength = 8192
 
 var (
@@ -32,8 +32,8 @@ var (
 // parser follows the standard strictly; it has no state and may be shared.
 var parser = newParser()
 
-// ParseURL parses and normalises an absolute URL. Leading and trailing spaces
-// and control characters are dropped, as the standard says.
+// ParseURL parses and normalises an absolute URL. Like the standard, it drops leading and
+// trailing spaces and control characters.
 func ParseURL(raw string) (URL, error) {
 	if isCanonical(raw) {
 		return URL(raw), nil
@@ -48,8 +48,8 @@ func ParseURL(raw string) (URL, error) {
 	return normalise(u)
 }
 
-// MustParseURL is ParseURL for literals in tests and tables; it panics on a bad
-// one.
+// MustParseURL is like ParseURL but panics on an error. It is for literals in tests and
+// tables.
 func MustParseURL(raw string) URL {
 	u, err := ParseURL(raw)
 	if err != nil {
@@ -58,48 +58,48 @@ func MustParseURL(raw string) URL {
 	return u
 }
 
-// Resolve gives the URL that ref, a relative or absolute reference, names on a
-// page at u. For many references against one base use a Resolver.
+// Resolve returns the URL that ref, a relative or absolute reference, names on a page at
+// u. To resolve many references against one base, use a Resolver.
 func (u URL) Resolve(ref string) (URL, error) {
 	return NewResolver(u).Resolve(ref)
 }
 
-// String is the URL as text.
+// String returns the URL as text.
 func (u URL) String() string { return string(u) }
 
-// Scheme is "http" or "https", "" for the zero URL.
+// Scheme returns "http" or "https", or "" for the zero URL.
 func (u URL) Scheme() string {
 	scheme, _, _ := strings.Cut(string(u), "://")
 	return scheme
 }
 
-// Host is the host without port: a domain in punycode, an IPv4 address, or an
+// Host returns the host without the port: a domain in punycode, an IPv4 address, or an
 // IPv6 address in brackets.
 func (u URL) Host() string {
 	host, _ := splitPort(u.hostPort())
 	return host
 }
 
-// Port is the port as written, "" for the scheme's default.
+// Port returns the port, or "" for the scheme's default.
 func (u URL) Port() string {
 	_, port := splitPort(u.hostPort())
 	return port
 }
 
-// Path is the path, which begins with a slash.
+// Path returns the path, which begins with a slash.
 func (u URL) Path() string {
 	_, _, tail := u.split()
 	path, _, _ := strings.Cut(tail, "?")
 	return path
 }
 
-// Query is what follows the question mark, "" if nothing does.
+// Query returns the query without the question mark, or "" if there is none.
 func (u URL) Query() string {
 	_, query, _ := strings.Cut(string(u), "?")
 	return query
 }
 
-// Site is the scheme, host and port, as in "https://example.com:8443".
+// Site returns the scheme, host and port, such as "https://example.com:8443".
 func (u URL) Site() string {
 	scheme, authority, _ := u.split()
 	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
@@ -112,8 +112,8 @@ func (u URL) Site() string {
 }
 
 // split cuts u into scheme, authority (user information, host and port) and the
-// rest, from the path on. It relies on the canonical form: the first slash after
-// "://" begins the path.
+// rest, which begins with the path. It relies on the canonical form, in which the first
+// slash after "://" begins the path.
 func (u URL) split() (scheme, authority, tail string) {
 	scheme, rest, found := strings.Cut(string(u), "://")
 	if !found {
@@ -134,7 +134,7 @@ func (u URL) hostPort() string {
 	return authority
 }
 
-// splitPort cuts a host and port; the colons of an IPv6 address stay in brackets.
+// splitPort separates host and port. The colons of an IPv6 address are inside brackets.
 func splitPort(hostPort string) (host, port string) {
 	i := strings.LastIndexByte(hostPort, ':')
 	if i < 0 || strings.HasSuffix(hostPort, "]") {
@@ -143,7 +143,7 @@ func splitPort(hostPort string) (host, port string) {
 	return hostPort[:i], hostPort[i+1:]
 }
 
-// abbreviate keeps hostile URLs out of error messages and logs.
+// abbreviate keeps long hostile URLs out of error messages and logs.
 func abbreviate(s string) string {
 	const limit = 200
 	if len(s) <= limit {

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Key is the row key of u. It orders the pages of a site together, its
-// subdomains next to it:
+// Key returns the row key of u. The keys of a site are contiguous, with those of its
+// subdomains beside them:
 //
 //	https://www.example.com/a?b       com.example.www/https/a?b
 //	http://u:p@example.com:8080/      com.example/http:8080@u:p/
 //	http://192.0.2.1/                 192.0.2.1/http/
 //	https://[2001:db8::1]/x           [2001:db8::1]/https/x
 //
-// The separator after the host is a slash since it sorts directly after the dot
-// and cannot stand in a host: all keys of example.com and its subdomains, and no
-// others, begin with "com.example." or "com.example/", two ranges that touch.
+// The separator after the host is a slash because it sorts directly after the dot
+// and cannot occur in a host. So exactly the keys of example.com and its subdomains
+// begin with "com.example." or "com.example/", which are two adjacent ranges.
 //
-// Numbered invariants, held by FuzzURLKey:
+// Invariants, checked by FuzzURLKey:
 //  1. URLFromKey(u.Key()) == u for every URL made by ParseURL.
 //  2. Keys of different URLs differ (follows from 1).
 //  3. Keys hold no byte below 0x21.
@@ -45,8 +45,8 @@ func (u URL) Key() string {
 	return b.String()
 }
 
-// SiteKey is the common prefix of the keys of u's host: a scan over it meets
-// both schemes and all ports.
+// SiteKey returns the common prefix of the keys of u's host. It covers both schemes and
+// all ports.
 func (u URL) SiteKey() string {
 	var b strings.Builder
 	writeReversed(&b, u.Host())
@@ -54,7 +54,7 @@ func (u URL) SiteKey() string {
 	return b.String()
 }
 
-// URLFromKey is the inverse of Key. It fails for what Key does not make.
+// URLFromKey is the inverse of Key. It fails for keys that Key cannot return.
 func URLFromKey(key string) (URL, error) {
 	host, rest, ok := strings.Cut(key, "/")
 	i := strings.IndexByte(rest, '/')
@@ -88,9 +88,9 @@ func URLFromKey(key string) (URL, error) {
 	return u, nil
 }
 
-// writeReversed writes the labels of a domain in reverse order and an IP literal
-// as it is. It is its own inverse: a domain never ends in a number (the standard
-// reads such hosts as IPv4), so its reverse never begins with one.
+// writeReversed writes the labels of a domain in reverse order, and an IP address
+// unchanged. It is its own inverse: a domain never ends in a number (the standard
+// reads such hosts as IPv4 addresses), so its reverse never begins with one.
 func writeReversed(b *strings.Builder, host string) {
 	if strings.HasPrefix(host, "[") || isIPv4(host) {
 		b.WriteString(host)
@@ -107,7 +107,8 @@ func writeReversed(b *strings.Builder, host string) {
 	}
 }
 
-// isIPv4 tells the only hosts of digits and dots there are in canonical form.
+// isIPv4 reports whether host is an IPv4 address: in canonical form, only these consist of
+// digits and dots.
 func isIPv4(host string) bool {
 	for i := 0; i < len(host); i++ {
 		if (host[i] < '0' || host[i] > '9') && host[i] != '.' {

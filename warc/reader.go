@@ -135,3 +135,70 @@ func (r *Reader) Stats() Stats {
 // Problems returns the first problems found so far, at most Options.MaxProblems;
 // Stats has their total number.
 func (r *Reader) Problems() []Problem { return r.problems.list }
+
+// Stats counts what a Reader has seen so far.
+type Stats struct {
+	// Records counts records by type: response, resource, revisit, request,
+	// metadata, warcinfo, conversion, continuation, and "unknown" for all others.
+	Records map[string]int
+	// Fetches is how many records gave a fetch, Failed how many of them carry Err.
+	Fetches, Failed int
+	// OtherSchemes counts responses, resources and revisits of URLs that are not
+	// http or https (dns:, ftp:, mailto:).
+	OtherSchemes int
+	// Problems is how many problems there were, kept ones and others.
+	Problems int
+	// Bytes is the position in the file as stored, Size the file's size or -1
+	// where it is not known; for a progress bar.
+	Bytes, Size int64
+	// Uncompressed is the position in the uncompressed stream, in bytes.
+	Uncompressed int64
+}
+
+var recordTypes = map[string]bool{"response": true, "resource": true, "revisit": true, "request": true,
+	"metadata": true, "warcinfo": true, "conversion": true, "continuation": true}
+
+// countRecord keeps the number of keys bounded whatever types a file makes up.
+func (s *Stats) countRecord(typ string) {
+	if !recordTypes[typ] {
+		typ = "unknown"
+	}
+	s.Records[typ]++
+}
+
+// Bounds that an Options value of zero stands for, and those that are fixed.
+const (
+	// DefaultMaxBody is the largest body that is read, in bytes.
+	DefaultMaxBody = 32 << 20
+	// DefaultMaxProblems is how many problems are kept.
+	DefaultMaxProblems = 100
+
+	// maxHeader bounds a record header and an HTTP header, each. Long data: URLs
+	// make record headers of a megabyte; nothing honest is longer than this.
+	maxHeader = 2 << 20
+)
+
+// Options says how a Reader reads. The zero value is ready to use.
+type Options struct {
+	// MaxBody bounds a record's block and the body decoded from it, in bytes;
+	// 0 is DefaultMaxBody. A longer one gives a fetch with Err.
+	MaxBody int64
+	// MaxProblems bounds how many problems Reader.Problems holds; 0 is
+	// DefaultMaxProblems. Stats counts all of them.
+	MaxProblems int
+	// OnProblem, if not nil, is called with each problem as it is found, from
+	// within Next.
+	OnProblem func(Problem)
+	// NoDigests leaves the digests of records unchecked.
+	NoDigests bool
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxBody <= 0 {
+		o.MaxBody = DefaultMaxBody
+	}
+	if o.MaxProblems <= 0 {
+		o.MaxProblems = DefaultMaxProblems
+	}
+	return o
+}
