@@ -76,7 +76,7 @@ func (a *app) seedsOf(ctx context.Context, arg string) (seeds.Seeds, error) {
 		}
 		return parseSeeds(ctx, arg, interruptible(ctx, in.source))
 	case strings.HasSuffix(arg, ".txt"):
-		return nil, &inputError{what: arg, reason: "no such file"}
+		return nil, &inputError{what: arg, reason: "no such file; name a file with one URL per line, a URL, or a host name"}
 	}
 	s, err := seeds.ParseSeed(arg)
 	if err != nil {

@@ -113,6 +113,19 @@ func (a *app) askHolder(ctx context.Context, release bool) (holding, error) {
 	return h, nil
 }
 
+// heldError says which process works in a data directory.
+type heldError struct {
+	dir   string
+	by    holding
+	inUse error // matches store.ErrInUse
+}
+
+func (e *heldError) Error() string {
+	return fmt.Sprintf("the data directory %s is in use by another process: %s is working in it", e.dir, e.by)
+}
+
+func (e *heldError) Unwrap() error { return e.inUse }
+
 // openToLoad opens the data directory for a command that loads, and makes it if there is
 // none. A server that does nothing but serve is asked to release it; a command that only
 // looks something up is waited for; one that loads is an error at once, because it may
@@ -132,7 +145,7 @@ func (a *app) openToLoad(ctx context.Context) (*session, error) {
 		case err != nil:
 			return nil, fmt.Errorf("%w; the process that has it could not be asked to release it: %w", inUse, err)
 		case h.Releases == releasesWhenDone:
-			return nil, fmt.Errorf("%w: %s is working in it", inUse, h)
+			return nil, &heldError{a.cfg.Data, h, inUse}
 		default:
 			until = begun.Add(releaseFor)
 			if !told {

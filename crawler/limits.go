@@ -9,6 +9,8 @@ import (
 func (c *Crawler) checkLimits(now time.Time) {
 	l := &c.opts.Limits
 	switch {
+	case l.Pages == 1 && c.meter.pages >= 1:
+		c.stop("the limit of 1 page is reached")
 	case l.Pages > 0 && c.meter.pages >= l.Pages:
 		c.stop(fmt.Sprintf("the limit of %d pages is reached", l.Pages))
 	case l.Bytes > 0 && c.meter.bytes >= l.Bytes:
