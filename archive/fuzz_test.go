@@ -12,8 +12,8 @@ import (
 	"indexer/page"
 )
 
-// FuzzIndexLine: whatever the URL and the Content-Type, the line is one line of three
-// parts whose key has no space in it, and it says what it was made from.
+// FuzzIndexLine: whatever the URL and the Content-Type, the result is one line of three
+// parts, its key has no space, and it contains what it was made from.
 func FuzzIndexLine(f *testing.F) {
 	f.Add("https://www.example.com/A?b=c d", "text/html; charset=utf-8", 200)
 	f.Add("http://[2001:db8::1]:8080/\"\\", "text/html\r\nx", 304)

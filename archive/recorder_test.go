@@ -76,8 +76,8 @@ func readBack(t *testing.T, dir string) (fetches []page.Fetch) {
 	return fetches
 }
 
-// TestReadBack: what is read from the archive is what was fetched, in several
-// files, with an index beside each that points at the records.
+// TestReadBack: reading the archive returns what was fetched, in several files, each
+// with an index that points at its records.
 func TestReadBack(t *testing.T) {
 	server := httptest.NewServer(site())
 	defer server.Close()
@@ -155,8 +155,8 @@ func checkIndexes(t *testing.T, dir string, n int) {
 	}
 }
 
-// TestKilled: what a run that was killed had recorded gets its name when the next
-// run begins, and is complete.
+// TestKilled: the file of a killed run gets its name when the next run begins, and is
+// complete.
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	rec, err := Open(dir, "test")
@@ -181,7 +181,7 @@ func TestKilled(t *testing.T) {
 	_ = rec.file.Close()
 }
 
-// TestSURT writes keys as other tools do.
+// TestSURT: keys equal those of other tools.
 func TestSURT(t *testing.T) {
 	for u, want := range map[page.URL]string{
 		"https://www.example.com/A?B=c":  "com,example)/a?b=c",

@@ -42,7 +42,7 @@ func crawled(t *testing.T) (dir string) {
 	return dir
 }
 
-// onlyFile is the one file in dir with that ending, its name and content.
+// onlyFile returns the name and content of the one file in dir with that ending.
 func onlyFile(t *testing.T, dir, ending string) (name, content string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*"+ending))
@@ -56,8 +56,8 @@ func onlyFile(t *testing.T, dir, ending string) (name, content string) {
 	return filepath.Base(files[0]), string(data)
 }
 
-// TestCutAnywhere: wherever a kill cut the file, the next run makes a file of its
-// complete records, with their index, in which nothing is wrong.
+// TestCutAnywhere: wherever a kill cut the file, the next run makes a valid file of its
+// complete records, with their index.
 func TestCutAnywhere(t *testing.T) {
 	whole := crawled(t)
 	name, data := onlyFile(t, whole, ".warc.gz")
@@ -115,7 +115,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// TestOtherReader has warcio check the files, also one that was cut, and look
+// TestOtherReader has warcio check the files, including one that was cut, and look
 // records up by the index.
 func TestOtherReader(t *testing.T) {
 	warcio, err := exec.LookPath("warcio")

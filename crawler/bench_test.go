@@ -11,8 +11,8 @@ import (
 	"indexer/page"
 )
 
-// endless is a frontier and a web of hosts with as many pages as the benchmark wants,
-// all of which answer at once: what is left is the engine.
+// endless is a frontier and a web of hosts with as many pages as the benchmark wants.
+// All answer at once, so the benchmark measures only the engine.
 type endless struct {
 	hosts int
 	left  atomic.Int64
@@ -58,7 +58,8 @@ func (e *endless) Fetch(_ context.Context, r fetch.Request) (res fetch.Result) {
 	return res
 }
 
-// BenchmarkEngine is the cost of deciding what to fetch next, with politeness off.
+// BenchmarkEngine measures the cost of deciding what to fetch next, with politeness
+// off.
 func BenchmarkEngine(b *testing.B) {
 	for _, hosts := range []int{1, 100, 10_000} {
 		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {

@@ -12,8 +12,8 @@ import (
 	"indexer/page"
 )
 
-// TestAllowances: what visits that were hastened show is what a host may have
-// hastened.
+// TestAllowances: the results of visits that were brought forward decide how many more
+// a host may bring forward.
 func TestAllowances(t *testing.T) {
 	for _, tt := range []struct {
 		tests string // of visits: + changed, - not
@@ -90,8 +90,8 @@ func visitsByDay(t *testing.T, s lastmods, days int) (list []int) {
 	return list
 }
 
-// TestLastmods: a site that lies costs it a visit a day, one that tells the truth has
-// its changes noticed on the day.
+// TestLastmods: a host with false times gets one extra visit a day; the changes of a
+// host with true times are noticed the same day.
 func TestLastmods(t *testing.T) {
 	const never = 0
 	day := func(now time.Time) int { return int(now.Sub(epoch) / (24 * time.Hour)) }

@@ -8,8 +8,8 @@ import (
 	"indexer/crawler/robots"
 )
 
-// A run whose clock was ten years ahead leaves nothing that keeps a host from being
-// asked now; times that can be are left as they are.
+// The times stored by a run whose clock was ten years ahead do not keep a host from
+// being asked now; possible times are left as they are.
 func TestMendTimes(t *testing.T) {
 	var o Politeness
 	o.setDefaults()
@@ -33,7 +33,7 @@ func TestMendTimes(t *testing.T) {
 	}
 }
 
-// The host is crawled though everything that is stored of it lies years ahead.
+// The host is crawled although everything stored of it lies years ahead.
 func TestClockSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/0")

@@ -42,8 +42,8 @@ func TestTurnsAtOneAddress(t *testing.T) {
 	})
 }
 
-// What becomes due, is fetched and leads to new URLs while Run waits for Settle is
-// settled once more.
+// If pages become due, are fetched and lead to new URLs while Run waits for Settle, Run
+// calls Settle once more.
 func TestVisitsWhileSettling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/")

@@ -17,7 +17,7 @@ import (
 	"indexer/page"
 )
 
-// answer is what a URL of the fake web gives.
+// answer is the response of the fake web for a URL.
 type answer struct {
 	status     int
 	took       time.Duration
@@ -27,7 +27,7 @@ type answer struct {
 	body       string
 }
 
-// call is a request that the fake web got.
+// call is a request to the fake web.
 type call struct {
 	url        page.URL
 	start, end time.Time
@@ -37,8 +37,8 @@ type call struct {
 	aborted    bool
 }
 
-// web is a Fetcher over a web in memory. A URL with several answers gives one after
-// the other, the last of them for good.
+// web is a Fetcher over a web in memory. A URL with several answers gives one after the
+// other, and repeats the last.
 type web struct {
 	answers map[page.URL][]answer
 	addrs   map[string]netip.Addr // by host name

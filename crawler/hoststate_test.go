@@ -45,8 +45,8 @@ func TestHostStateRoundTrip(t *testing.T) {
 	}
 }
 
-// A new run does not hold against a host what may have been mended since, but for
-// what the host asked for.
+// A new run forgets failures whose cause may have been fixed, but not what the host
+// asked for.
 func TestRestoreInANewRun(t *testing.T) {
 	h := sampleHost()
 	h.policy = robots.Decide(h.policy, page.Fetch{URL: "https://a.example:8443/robots.txt", Time: time.Now(), Status: 503})
@@ -107,7 +107,7 @@ func FuzzDecodeHost(f *testing.F) {
 	})
 }
 
-// Why a host is left alone is told also where nothing but its robots.txt is in the way.
+// The reason why a host is left alone is given even if it is only its robots.txt.
 func TestLeftAlone(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	later, past := now.Add(time.Minute), now.Add(-time.Minute)

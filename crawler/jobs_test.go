@@ -9,8 +9,8 @@ import (
 
 func job(u page.URL) Job { return Job{URL: "https://a.example" + u} }
 
-// What ends, or wakes, while jobs are being read must not be lost or done twice: the
-// list may have been made before or after.
+// Jobs that end, and wakes that come, while jobs are being read must not be lost or
+// done twice: the list may have been made before or after.
 func TestJobsWhileReading(t *testing.T) {
 	now := time.Now()
 	b := newJobBuffer()

@@ -22,8 +22,8 @@ func (w *web) visits() (n int64) {
 	return n
 }
 
-// TestMaxPages: a run makes as many visits as it was told, whatever the number of
-// hosts and of requests at a time, and the next run makes as many again.
+// TestMaxPages: a run makes exactly as many visits as it may, whatever the number of
+// hosts and concurrent requests, and the next run makes as many again.
 func TestMaxPages(t *testing.T) {
 	for _, hosts := range []int{1, 7, 60} {
 		for _, perHost := range []int{1, 8} {
@@ -108,8 +108,8 @@ func TestMaxPagesAfterAPause(t *testing.T) {
 	})
 }
 
-// TestMaxBytes: what is received stays near the limit, also with many requests at a time
-// and bodies of all sizes: beyond it is no more than a few of them bring.
+// TestMaxBytes: the bytes received stay near the limit, even with many requests at a
+// time and bodies of all sizes: only a few bodies exceed it.
 func TestMaxBytes(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	for i := range uint64(20) {

@@ -9,10 +9,10 @@ import (
 	"indexer/page"
 )
 
-// checkPoliteness holds what the web saw against the rules that do not depend on what
-// the crawler knows: never more than PerHost requests of a host, and PerIP of an
-// address that is known, at a time; and MinDelay between the end of one and the start
-// of the next, where one at a time is allowed.
+// checkPoliteness checks the requests that the web saw against the rules that do not
+// depend on what the crawler knows: never more than PerHost requests to a host, and
+// PerIP to a known address, at a time; and MinDelay between the end of one and the
+// start of the next, where one at a time is allowed.
 func checkPoliteness(t testing.TB, w *web, o Options) {
 	t.Helper()
 	p := &o.Politeness
@@ -75,8 +75,8 @@ func tooMany(calls []*call, limit int, delay time.Duration) (problems []string) 
 	return problems
 }
 
-// checkAddresses holds requests to known addresses against all that ended before
-// them there, also those by which the address became known.
+// checkAddresses compares requests to known addresses with all that ended there before,
+// including those through which the address became known.
 func checkAddresses(t testing.TB, w *web, groups map[string][]*call, delay time.Duration) {
 	t.Helper()
 	for _, y := range w.byStart() {

@@ -112,8 +112,8 @@ func randomOptions(rng *rand.Rand) Options {
 	return o
 }
 
-// buildRandomWeb makes a web, and says what is to become of its URLs: as Outcome
-// has it, "refused", or "" for what is not to be found.
+// buildRandomWeb makes a web, and returns the expected state of its URLs: as Outcome
+// writes it, "refused", or "" for URLs that the crawl must not find.
 func buildRandomWeb(rng *rand.Rand) (w *web, seeds []string, want map[page.URL]string) {
 	w, want = newWeb(), make(map[page.URL]string)
 	hosts := 1 + rng.IntN(8)

@@ -13,7 +13,7 @@ import (
 	"indexer/page"
 )
 
-// server is a site on loopback that notes when it is asked for what.
+// server is a site on loopback that notes its requests.
 type server struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -110,7 +110,7 @@ func TestLoopback(t *testing.T) {
 	}
 }
 
-// A host that cannot be reached, and one that may not be.
+// One host cannot be reached, and one must not be.
 func TestLoopbackRefused(t *testing.T) {
 	s := serve(t, http.NotFound)
 	dead := httptest.NewServer(http.NotFoundHandler())

@@ -122,7 +122,7 @@ func (c *Crawler) send(h *host, r *request, slots []*slot) {
 	})
 }
 
-var errFetcherClosed = errors.New("the fetcher gave the request up without being asked to; is it closed?")
+var errFetcherClosed = errors.New("the fetcher gave up the request without being asked to; is it closed?")
 
 // finish learns from the exchange and releases the slots, which open again after the
 // delay.

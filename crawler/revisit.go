@@ -88,7 +88,7 @@ func wasPage(j *Job) bool { return j.Visits > j.Strikes && !j.Withdrawn }
 func (o *Revisits) takenBack(u page.URL, at time.Time) Visit {
 	w := withdrawal(u, at, SoftNotFoundRule)
 	v := Visit{Job: Job{URL: u}, Result: *w, Fetch: w.Fetch, Strikes: 1}
-	o.after(&v, o.MaxInterval, "not found (soft 404: it answers like a path that cannot exist), as was found out after it was loaded")
+	o.after(&v, o.MaxInterval, "not found (soft 404: it answers like a path that cannot exist); found out after it was loaded")
 	return v
 }
 

@@ -14,10 +14,10 @@ import (
 	"indexer/page"
 )
 
-// TestRulesChangeAndKills: a host of many pages, whose visits are not due for months,
+// TestRulesChangeAndKills: a host with many pages, whose visits are not due for months,
 // changes its robots.txt again and again, while runs are killed at random. In the end
-// exactly those pages are in the index that the last rules allow, and nothing was
-// withdrawn twice but what a kill left between record and frontier.
+// the index has exactly the pages that the last rules allow, and nothing was withdrawn
+// twice except what a kill left between record and frontier.
 func TestRulesChangeAndKills(t *testing.T) {
 	for range 8 {
 		seed := rand.Uint64()
@@ -105,8 +105,8 @@ func (r *withdrawals) Record(_ context.Context, u page.URL, res *fetch.Result) e
 	return nil
 }
 
-// A robots.txt that cannot be reached, or that says the same in other words, refuses
-// nothing and reads nothing.
+// A robots.txt that cannot be reached, or that has equal rules in other words, refuses
+// nothing and causes no reads.
 func TestSameRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/0")
@@ -139,8 +139,8 @@ func TestSameRules(t *testing.T) {
 	})
 }
 
-// A crawl that follows sleeps when nothing is due: in a quiet year it asks the
-// frontier as often as something is due, and no more.
+// A crawl with Follow sleeps when nothing is due: in a quiet year it asks the frontier
+// only as often as something is due.
 func TestFollowSleeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/", "https://b.example/")

@@ -67,8 +67,8 @@ func TestAbortBeforeRun(t *testing.T) {
 	})
 }
 
-// The disk is full for a while: no request starts, the store operation that fails
-// ends nothing, and the crawl goes on by itself.
+// The disk is full for a while: no request starts, a store operation that fails ends
+// nothing, and the crawl continues by itself.
 func TestPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/0")
@@ -109,8 +109,8 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// Each store operation that fails ends the crawl in order: what it says names the
-// operation, and a second run finds all that the first did not.
+// Each failed store operation ends the crawl in order: the error names the operation,
+// and a second run finds everything that the first did not.
 func TestStoreFailures(t *testing.T) {
 	for _, op := range []string{"hosts", "due", "visited", "refuse", "known", "readmit", "add", "load", "save"} {
 		t.Run(op, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestStoreFailures(t *testing.T) {
 	}
 }
 
-// What is loaded leads to new URLs only after a while; Run asks Settle before it ends.
+// Loaded pages lead to new URLs only after a while; Run calls Settle before it ends.
 func TestSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/0")
@@ -186,7 +186,7 @@ func TestSettleFails(t *testing.T) {
 	})
 }
 
-// A crawl that follows takes up what is added when nothing is due.
+// A crawl with Follow fetches URLs that are added when nothing is due.
 func TestFollowWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier()
@@ -221,8 +221,8 @@ func (r *recorded) Record(_ context.Context, u page.URL, res *fetch.Result) erro
 	return nil
 }
 
-// What is recorded is what is loaded: not the first 404 of a page, not sitemaps; but
-// the withdrawal of a page that may no longer be fetched.
+// Everything recorded is loaded: not the first 404 of a page, not sitemaps; but the
+// withdrawal of a page that may no longer be fetched.
 func TestRecordsAreWhatIsLoaded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/0", "https://a.example/1")
@@ -266,7 +266,7 @@ https://a.example/1 200 page=one`)
 	})
 }
 
-// Many hosts, few places: never more hosts in memory than allowed, and all are done.
+// Many hosts, few places: memory never has more hosts than allowed, and all are done.
 func TestPlacesInMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier()

@@ -16,8 +16,8 @@ func loadedHost(c *Crawler, key string) *host {
 	return h
 }
 
-// A host that is woken for a slot and does not want it any more (its jobs were
-// refused, say) passes the turn on; the others would wait for ever.
+// A host that is woken for a slot and no longer needs it (its jobs were refused, say)
+// passes the grant on; otherwise the other hosts would wait for ever.
 func TestTurnIsPassedOn(t *testing.T) {
 	c := New(Options{}, newFrontier(), newWeb(), nil)
 	now := time.Now()
@@ -38,7 +38,7 @@ func TestTurnIsPassedOn(t *testing.T) {
 	}
 }
 
-// Who comes later does not overtake who waits, though the slot is free.
+// A later host does not overtake one that waits, even if the slot is free.
 func TestNobodyOvertakes(t *testing.T) {
 	c := New(Options{}, newFrontier(), newWeb(), nil)
 	now := time.Now()

@@ -8,8 +8,8 @@ import (
 	"indexer/page"
 )
 
-// A visit that a clock planned which was ten years ahead is due by the one that is
-// right, once; the others are not.
+// TestClockSetBack: a visit planned by a clock that was ten years ahead is due once by
+// the right clock; other visits are not.
 func TestClockSetBack(t *testing.T) {
 	r := newRig(t)
 	r.begin(perHost, "https://a.example/")

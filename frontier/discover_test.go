@@ -12,8 +12,8 @@ import (
 	"indexer/schema"
 )
 
-// TestDiscoveryInParts: very many links of a page are offered a part at a time, and all of
-// them, also if the page changes or the crawl gets other limits in between.
+// TestDiscoveryInParts: the links of a page with very many links are offered in parts,
+// completely, even if the page changes or the crawl gets other limits in between.
 func TestDiscoveryInParts(t *testing.T) {
 	many := func(prefix string) string {
 		var list []string

@@ -18,7 +18,7 @@ func TestFrontCache(t *testing.T) {
 	expect := func(at time.Duration, want string) {
 		t.Helper()
 		if got := h.get("a", now.Add(at)); got != want {
-			t.Errorf("after %v: head %q, want %q", at, got, want)
+			t.Errorf("after %v: front %q, want %q", at, got, want)
 		}
 	}
 	expect(0, "")
@@ -41,13 +41,13 @@ func TestFrontCache(t *testing.T) {
 	for i := range 2 * maxFronts {
 		h.found(fmt.Sprint(i), "row", now, time.Second)
 		if len(h.of) > maxFronts {
-			t.Fatalf("%d heads are kept", len(h.of))
+			t.Fatalf("%d fronts are kept", len(h.of))
 		}
 	}
 }
 
-// TestDueFromFront: a read from a head counts only if it gives all that was asked
-// for; a URL before the head is found by any other.
+// TestDueFromFront: a read from the cached front counts only if it finds all jobs that
+// were asked for; every other read finds a URL before it.
 func TestDueFromFront(t *testing.T) {
 	ctx := context.Background()
 	table, err := mem.New(txn.Groups(schema.Groups()...), mem.Options{})
@@ -69,11 +69,11 @@ func TestDueFromFront(t *testing.T) {
 		}
 		return schema.QueueRow(host, u, e)
 	}
-	head := add("/2", 2)
+	cached := add("/2", 2)
 	add("/3", 3)
-	add("/1", 1) // before the head
+	add("/1", 1) // before the cached front
 	for n, want := range map[int]string{1: "/2", 2: "/2", 3: "/1", 4: "/1"} {
-		f.fronts.found(host, head, time.Now(), time.Hour)
+		f.fronts.found(host, cached, time.Now(), time.Hour)
 		jobs, _, err := f.Due(ctx, host, time.Now(), n)
 		if err != nil || len(jobs) != min(n, 3) || jobs[0].URL.Path() != want {
 			t.Errorf("%d jobs: %v, %v; want %d from %s on", n, jobs, err, min(n, 3), want)

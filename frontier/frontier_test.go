@@ -205,8 +205,7 @@ func TestExcludedSeed(t *testing.T) {
 	}
 }
 
-// TestCloser: a page that turns out to be nearer brings what it links to into
-// reach.
+// TestCloser: a page that turns out to be closer brings its links into reach.
 func TestCloser(t *testing.T) {
 	r := newRig(t)
 	r.begin(perHost, "https://a.example/")
@@ -233,8 +232,8 @@ func TestCloser(t *testing.T) {
 	}
 }
 
-// TestRedirects: the target of a redirect stands at the redirect's depth, and a
-// chain ends after ten.
+// TestRedirects: the target of a redirect has the redirect's depth, and a chain ends
+// after ten.
 func TestRedirects(t *testing.T) {
 	r := newRig(t)
 	r.begin(perHost, "https://a.example/0")
@@ -256,7 +255,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestSessionIDs: of a URL with a session id the one without it is queued.
+// TestSessionIDs: a URL with a session id is queued without it.
 func TestSessionIDs(t *testing.T) {
 	r := newRig(t)
 	r.begin(perHost, "https://a.example/")
@@ -282,7 +281,7 @@ func TestRevisits(t *testing.T) {
 	}
 }
 
-// TestValidators: those of a page are forgotten when something else decides.
+// TestValidators: a page's validators are dropped when another fetch decides.
 func TestValidators(t *testing.T) {
 	r := newRig(t)
 	r.begin(perHost, "https://a.example/")
@@ -303,7 +302,7 @@ func TestValidators(t *testing.T) {
 	}
 }
 
-// TestRefuse: a refused URL is in no queue, and a page that was there leaves.
+// TestRefuse: a refused URL is in no queue, and its page leaves the index.
 func TestRefuse(t *testing.T) {
 	r := newRig(t)
 	ctx := context.Background()
@@ -328,8 +327,8 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// TestBeginAgain: other settings bring links into scope that were seen before;
-// the same settings do nothing.
+// TestBeginAgain: other settings bring links into scope that were seen before; the same
+// settings do nothing.
 func TestBeginAgain(t *testing.T) {
 	r := newRig(t)
 	r.begin(perHost, "https://a.example/")
@@ -348,8 +347,8 @@ func TestBeginAgain(t *testing.T) {
 	}
 }
 
-// TestQueueAgreesWithEntries drives random visits, refusals and postponements
-// and checks that an entry waits exactly if the queue of its host has it once.
+// TestQueueAgreesWithEntries drives random visits, refusals and postponements, and
+// checks that an entry waits if and only if the queue of its host has it once.
 func TestQueueAgreesWithEntries(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

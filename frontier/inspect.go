@@ -149,7 +149,7 @@ func (i *Inspection) readRobots(ctx context.Context, tx *txn.Txn, u page.URL) (h
 		return host, err
 	}
 	if !v.Exists {
-		i.Robots, i.RobotsAllowed = "the host's robots.txt was not asked for yet", true
+		i.Robots, i.RobotsAllowed = "the host's robots.txt has not been fetched yet", true
 		return host, nil
 	}
 	if host, err = crawler.DecodeHost(v.Data); err != nil {

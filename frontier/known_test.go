@@ -64,8 +64,8 @@ func (r *rig) known(host string, n int) (list []string) {
 	}
 }
 
-// TestKnown: all URLs of a host and of no other, in parts of any size; and what is
-// refused and readmitted moves between queue and not.
+// TestKnown: Known lists all URLs of a host and of no other, in parts of any size;
+// refused URLs leave the queue and readmitted ones return.
 func TestKnown(t *testing.T) {
 	ctx := context.Background()
 	r := newRig(t)
@@ -108,8 +108,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestWithdrawnAndBack: a page that is withdrawn leaves the index once, and comes
-// back by a fetch that asks for all of it.
+// TestWithdrawnAndBack: a page that is withdrawn leaves the index once, and comes back
+// by an unconditional fetch.
 func TestWithdrawnAndBack(t *testing.T) {
 	ctx := context.Background()
 	r := newRig(t)
@@ -147,7 +147,7 @@ func TestWithdrawnAndBack(t *testing.T) {
 	}
 }
 
-// TestBringForward: what a sitemap says of changes makes visits due that it may, once.
+// TestBringForward: a sitemap's times make the permitted visits due, once.
 func TestBringForward(t *testing.T) {
 	ctx := context.Background()
 	now := time.Now()
@@ -202,8 +202,8 @@ func TestBringForward(t *testing.T) {
 	}
 }
 
-// TestRanksOrderTheQueue: URLs that are new stand by depth and rank, are moved when
-// the rank has changed and they are linked to again, and only then.
+// TestRanksOrderTheQueue: new URLs are ordered by depth and rank, and move only when
+// the rank has changed and another page links to them.
 func TestRanksOrderTheQueue(t *testing.T) {
 	r := newRig(t)
 	ranks := map[string]float64{"/plain": 0.15, "/good": 0.15 * 20, "/better": 0.15 * 5000}

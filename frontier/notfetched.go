@@ -82,7 +82,7 @@ func (s *sources) add(ctx context.Context, tx *txn.Txn, from page.URL, lead bool
 func (s *sources) whyUnknown(d scope.Decision) string {
 	switch {
 	case !d.OK && d.Instead != "":
-		return fmt.Sprintf("it %s; the crawl takes %s in its stead", d.Why, d.Instead)
+		return fmt.Sprintf("it %s; the crawl takes %s instead", d.Why, d.Instead)
 	case !d.OK:
 		return "it " + d.Why
 	case s.first != "":
@@ -104,13 +104,13 @@ func (i *Inspection) whyWaiting(h *crawler.HostState, now time.Time) string {
 	case h.Robots.Verdict == robots.DisallowAll && strings.Contains(h.Robots.Why, fetch.RefusedAddress.String()):
 		return fmt.Sprintf("its host is at an address of a private network, from which nothing is fetched without --allow-private (%s)", h.Robots.Why)
 	case h.Robots.Verdict == robots.DisallowAll:
-		return "its host could not be asked for the rules without which nothing is fetched: " + h.Robots.Why + again
+		return "robots.txt of its host could not be fetched, and nothing is fetched without it: " + h.Robots.Why + again
 	case why != "":
 		return "its host is left alone: " + why + again
 	case !i.RobotsAllowed:
 		return "robots.txt disallows it: " + i.Robots
 	}
-	return "the crawl has not come to it: it is under way, or was ended by a limit or an interrupt; the same command goes on"
+	return "the crawl has not come to it: it is under way, or was ended by a limit or an interrupt; the same command continues it"
 }
 
 // explain sets NotFetched.

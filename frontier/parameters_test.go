@@ -40,7 +40,7 @@ func (r *rig) ignored() string {
 }
 
 // TestParameters: which parameters are ignored after some pages. A line is a pattern of
-// URLs, how many values i and j there are in it, and what the page says.
+// URLs, the number of values of i and j in it, and the page's content.
 func TestParameters(t *testing.T) {
 	for _, c := range []struct {
 		name, pattern, says string
@@ -86,8 +86,8 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestVariants: once a parameter is ignored one URL of each page is fetched, what waits
-// already is taken out of the queue, and all come back when it makes a difference.
+// TestVariants: once a parameter is ignored, one URL of each page is fetched, queued
+// variants leave the queue, and all come back when the parameter makes a difference.
 func TestVariants(t *testing.T) {
 	r := newRig(t)
 	r.begin(frontier.Config{Scope: "host", MaxDepth: -1}, host+"/")

@@ -11,8 +11,7 @@ import (
 	"indexer/repository"
 )
 
-// TestAnswers: of every URL that was not fetched, whatever the reason, inspect says the
-// reason.
+// TestAnswers: inspect gives the reason for every URL that was not fetched.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	w := Serve(t, answersWeb())
@@ -31,14 +30,14 @@ func TestAnswers(t *testing.T) {
 		{"http://here.ip117/deep/3", "unknown", "scope.depth", "is at depth 3, and the crawl goes to 2"},
 		{"http://here.ip117/a/a/a/", "unknown", "trap.repeated-segments", `has "a" 3 times in a row in its path`},
 		{"http://here.ip117/long/" + strings.Repeat("x", 2100), "unknown", "trap.length", "bytes long, more than 2048"},
-		{"http://here.ip117/list?PHPSESSID=1", "unknown", "trap.session", "the crawl takes http://here.ip117/list in its stead"},
+		{"http://here.ip117/list?PHPSESSID=1", "unknown", "trap.session", "the crawl takes http://here.ip117/list instead"},
 		{"http://here.ip117/hop/11", "unknown", "scope.host", "http://here.ip117/hop/10 redirects to it after 10 redirects in a row, and no more are followed"},
 		{"http://here.ip117/nofollow", "unknown", "scope.host", "nothing that was fetched leads to it: no link that counts (without nofollow,"},
 		{"http://here.ip117/never", "unknown", "scope.host", "nothing that was fetched leads to it"},
 		{"http://here.ip117/secret", "refused", "scope.host", "robots.disallow: robots.txt line 2: Disallow: /secret"},
 		{"http://here.ip117/broken", "waiting", "scope.host", "it was visited, and nothing came of it: failed once in a row, last: status 500"},
 		{"http://here.ip117/large", "waiting", "scope.host", "it was visited, and nothing came of it: failed: too-large: "},
-		{string(s.Seeds[1]), "waiting", "scope.seed", "its host could not be asked for the rules without which nothing is fetched: robots.txt is unreachable (connect: the connection was refused)"},
+		{string(s.Seeds[1]), "waiting", "scope.seed", "robots.txt of its host could not be fetched, and nothing is fetched without it: robots.txt is unreachable (connect: the connection was refused)"},
 		// What was fetched needs no such answer.
 		{"http://here.ip117/", "waiting", "scope.seed", ""},
 		{"http://here.ip117/hop/10", "waiting", "scope.host", ""},
@@ -53,8 +52,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAnswersWaiting: URLs that the crawl has not come to, and those of a host at an
-// address that is refused.
+// TestAnswersWaiting: URLs that the crawl has not come to, and URLs of a host at a
+// refused address.
 func TestAnswersWaiting(t *testing.T) {
 	t.Parallel()
 	w := Serve(t, plainPages("queue.ip119", 3))

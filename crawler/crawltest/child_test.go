@@ -20,11 +20,10 @@ import (
 
 type document = repository.ExportedDocument
 
-// The child process crawls in a directory until nothing is due, and says each step
-// on its output, a line each, so that the parent can kill it at a moment of its work
-// and not of a clock.
+// The child process crawls in a directory until nothing is due, and prints each step on
+// a line, so that the parent can kill it at a step of its work rather than at a time.
 
-// What the parent tells it, in the environment.
+// What the parent passes in the environment.
 const (
 	childDir   = "CRAWLTEST_CHILD_DIR"
 	childSeeds = "CRAWLTEST_CHILD_SEEDS" // separated by blanks
@@ -34,7 +33,8 @@ const (
 // childDelay is its polite delay.
 const childDelay = 2 * time.Millisecond
 
-// What it says besides the events of Setting.Say: opened, digest DIGEST, failed ERROR.
+// What it prints besides the events of Setting.Say: opened, digest DIGEST, failed
+// ERROR.
 
 func runChild() int {
 	var mu sync.Mutex
@@ -81,7 +81,7 @@ func childCrawl(say func(event, what string)) (err error) {
 	return err
 }
 
-// story is what a child said before it ended.
+// story is what a child printed before it ended.
 type story struct {
 	lines   int
 	begun   []string // URLs that were requested
@@ -90,8 +90,8 @@ type story struct {
 	failed  string
 }
 
-// runChildUntil starts a child and kills it upon the n-th line that it says; 0:
-// never. What it said between that line and its death is read as well.
+// runChildUntil starts a child and kills it when it prints its n-th line; 0: never. It
+// also reads what the child prints between that line and its death.
 func runChildUntil(t testing.TB, w *Web, dir string, seeds []page.URL, n int) (s story) {
 	t.Helper()
 	exe, err := os.Executable()

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// endlessHost is a host without an end, and how many pages it is worth at least and
-// at most: a trap costs some pages, and a rule must not take what is none.
+// endlessHost is an endless host, and how many pages of it must be fetched at least and
+// at most: a trap costs some pages, and a rule must not reject good ones.
 type endlessHost struct {
 	name        string
 	least, most int
@@ -39,8 +39,8 @@ var endless = []endlessHost{
 	}},
 }
 
-// TestEndless: the crawl of sites without an end ends by itself, soon. Politeness
-// is off, as thousands of pages would take a minute.
+// TestEndless: the crawl of endless sites ends by itself, soon. Politeness is off,
+// because thousands of pages would take a minute.
 func TestEndless(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

@@ -11,8 +11,8 @@ import (
 )
 
 // TestFrames crawls documentation in a frameset, which has no link to any of its pages.
-// Frames bring the crawl there, under the rules for links, and the index knows nothing of
-// them: no links, no ranks.
+// The crawl finds them through frames, under the rules for links. The index knows
+// nothing of frames: no links, no ranks.
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	w := ServeFile(t, "frames.txt")

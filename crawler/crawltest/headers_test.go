@@ -15,9 +15,9 @@ import (
 	"indexer/crawler"
 )
 
-// TestSecretHeaders: a header field that one site is to be sent goes to that site, with
-// every request, and to no other, also where a redirect leads from one to the other; and
-// it stands in no file.
+// TestSecretHeaders: a header field for one site is sent to that site with every
+// request, and to no other, even where a redirect leads from one to the other; and no
+// file contains it.
 func TestSecretHeaders(t *testing.T) {
 	t.Parallel()
 	const secret = "Bearer sEcReT-0123456789"

@@ -10,9 +10,9 @@ import (
 	"indexer/page"
 )
 
-// TestHostile crawls hosts that attack their visitor: each page as often as its text
-// says, politely, and what is good is found. Besides, one goes on redirecting for
-// ever to URLs that nobody has seen.
+// TestHostile crawls hosts that attack their visitor: each page is requested as often
+// as its text says, politely, and the good pages are found. Another host redirects for
+// ever to new URLs.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	const delay = 10 * time.Millisecond

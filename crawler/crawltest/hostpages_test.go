@@ -8,8 +8,8 @@ import (
 	"indexer/frontier"
 )
 
-// TestPagesPerHost: so many pages of each host are visited, exactly; what is beyond is
-// told, and taken up when the limit is raised.
+// TestPagesPerHost: exactly the permitted number of pages of each host is visited; the
+// rest is reported, and taken up when the limit is raised.
 func TestPagesPerHost(t *testing.T) {
 	t.Parallel()
 	const pages = 60

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// TestKill kills a crawl at random moments of its work, and lets it go on each
-// time. In the end the index is that of a crawl that was not disturbed, the
-// archive's replay gives it too, and nothing was requested again but what was
-// under way at a kill: the page of each host whose visit was not yet committed.
+// TestKill kills a crawl at random steps of its work, and continues it each time. In
+// the end the index equals that of an undisturbed crawl, and so does the archive's
+// replay. Nothing was requested again except what was under way at a kill: for each
+// host, the page whose visit was not yet committed.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/kill.txt")

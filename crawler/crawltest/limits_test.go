@@ -124,7 +124,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestFeeds: pages that only a feed has are found, in RSS and Atom; so are those that
+// TestFeeds: pages that only a feed lists are found, in RSS and Atom; so are those that
 // a page's <link> elements name.
 func TestFeeds(t *testing.T) {
 	t.Parallel()

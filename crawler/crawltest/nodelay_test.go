@@ -28,8 +28,8 @@ func slowFan(host string, n int) string {
 	return fan(host, n) + "-- 2024-01-01 http://" + host + "/robots.txt --\nContent-Type: text/plain\n\nUser-agent: *\nCrawl-delay: 0.05\n"
 }
 
-// TestNoDelay: without a delay there is no pause between two requests, and that is all:
-// a host gets one at a time, two hosts at one address take turns, and a Crawl-delay holds.
+// TestNoDelay: without a delay there is no pause between two requests, but a host still
+// gets one at a time, two hosts at one address take turns, and a Crawl-delay holds.
 func TestNoDelay(t *testing.T) {
 	t.Parallel()
 	w := Serve(t, fan("left.ip110", 30)+fan("right.ip110", 30)+slowFan("calm.ip111", 8))
@@ -50,8 +50,8 @@ func (w *Web) logOf(host string) (list []Request) {
 	return list
 }
 
-// TestPerHost: several requests of a host at a time, where that is asked for, and no more
-// than that; of a host with a Crawl-delay still one.
+// TestPerHost: a host gets several requests at a time if that is configured, and no
+// more than that; a host with a Crawl-delay still gets one.
 func TestPerHost(t *testing.T) {
 	t.Parallel()
 	const atATime = 4

@@ -58,8 +58,8 @@ func topics(n int) func(path string) (string, bool) {
 	}
 }
 
-// TestSessionIDs: a site whose links carry a session id is fetched about once, all of
-// it; and the archive's replay gives the same index.
+// TestSessionIDs: a site whose links carry a session id is fetched completely and about
+// once; and the archive's replay gives the same index.
 func TestSessionIDs(t *testing.T) {
 	t.Parallel()
 	const pages = 120
@@ -105,8 +105,9 @@ func TestSessionIDs(t *testing.T) {
 	Verify(t, session.Repo)
 }
 
-// TestParameterMattersAfterAll: what was learned elsewhere is taken back when a part of
-// the site comes where the parameter tells pages apart, and nothing of that is lost.
+// TestParameterMattersAfterAll: when the crawl reaches a part of the site where the
+// parameter distinguishes pages, what was learned elsewhere is taken back, and no page
+// of that part is lost.
 func TestParameterMattersAfterAll(t *testing.T) {
 	t.Parallel()
 	const pages, there = 60, 40

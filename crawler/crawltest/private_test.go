@@ -24,8 +24,8 @@ var privateHosts = []string{
 
 const secretPage = "-- 2024-01-01 http://secret.ip85/ --\n<title>Secret</title><p>Only this machine may read this page, and whoever crawls on it must not.\n"
 
-// TestRefusedSeeds: whatever a host is written as, without AllowPrivate nothing on
-// loopback is asked for anything.
+// TestRefusedSeeds: without AllowPrivate nothing on loopback is requested, however the
+// host is written.
 func TestRefusedSeeds(t *testing.T) {
 	t.Parallel()
 	w := Serve(t, secretPage)
@@ -39,9 +39,9 @@ func TestRefusedSeeds(t *testing.T) {
 	}
 }
 
-// TestRefusedHops: a public host links and redirects to each of these spellings, and
-// to a name that was public when it was first resolved and is private after that.
-// The public address is asked, and no connection goes anywhere else.
+// TestRefusedHops: a public host links and redirects to each of these spellings, and to
+// a name that was public when first resolved and is private after that. Only the public
+// address is asked; no connection goes anywhere else.
 func TestRefusedHops(t *testing.T) {
 	t.Parallel()
 	public := netip.MustParseAddr("93.184.215.14")

@@ -88,8 +88,8 @@ func (p *proxy) note(host string, connect bool) {
 	}
 }
 
-// TestProxy: all requests go by the proxy, https in tunnels, and the index is that of
-// a crawl without it.
+// TestProxy: all requests go through the proxy, https in tunnels, and the index equals
+// that of a crawl without it.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	const delay = 5 * time.Millisecond
@@ -131,8 +131,8 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestProxyGuard: with a proxy, too, a crawl that is not allowed private addresses
-// asks the proxy for none that can be told from the URL.
+// TestProxyGuard: with a proxy, too, a crawl without permission for private addresses
+// does not request any that the URL reveals.
 func TestProxyGuard(t *testing.T) {
 	t.Parallel()
 	w := Serve(t, "-- 2024-01-01 http://secret.ip103/ --\n<title>Secret</title><p>Only this machine may read this page, not even through a proxy that could.\n")

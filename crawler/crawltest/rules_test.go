@@ -11,9 +11,9 @@ import (
 	"indexer/crawler"
 )
 
-// TestRulesChange: only one page is due when robots.txt has changed, and all pages
-// that it disallows leave the index, without a request; what it allows again comes
-// back. The archive's replay gives the same index after every step.
+// TestRulesChange: only one page is due when robots.txt has changed. All pages that it
+// now disallows leave the index without a request, and what it allows again comes back.
+// The archive's replay gives the same index after every step.
 func TestRulesChange(t *testing.T) {
 	t.Parallel()
 	w, session := openInJanuary(t, "rules.txt", "http://r.ip41/")

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// TestSoftNotFound: a host that answers 200 for everything, with a clock on the page,
-// and whose first pages are of that kind, keeps its real pages in the index and none of
-// the others: those that came before it was understood are taken back. The archive's
-// replay gives the same index.
+// TestSoftNotFound: a host answers 200 for everything, with a clock on the page, even
+// for its first pages. The index keeps its real pages and no others: false pages loaded
+// before the host was understood are taken back. The archive's replay gives the same
+// index.
 func TestSoftNotFound(t *testing.T) {
 	t.Parallel()
 	nav := `<p>Home News Sport Weather Travel Money Letters Archive Contact About this newspaper and its editors</p>`

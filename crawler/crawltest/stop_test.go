@@ -12,8 +12,8 @@ import (
 	"indexer/crawler"
 )
 
-// TestStop interrupts a crawl in its middle. What was requested is loaded; the next
-// run goes on, and in the end every page was requested once.
+// TestStop interrupts a crawl in the middle. Everything requested is loaded; the next
+// run continues, and in the end every page was requested once.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	w, s := stopWeb(t, "left.ip50", "right.ip51")
@@ -52,7 +52,7 @@ func TestStop(t *testing.T) {
 }
 
 // TestAbort stops a crawl at once, with a request under way that is never answered.
-// Nothing is held against the host, and the next run asks for the page again.
+// That does not count against the host, and the next run requests the page again.
 func TestAbort(t *testing.T) {
 	t.Parallel()
 	w := Serve(t, `

@@ -35,9 +35,9 @@ func (noNames) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, err
 	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
 
-// TestUnreached: seeds whose hosts refuse or have no address do not keep a crawl that has
-// nothing else to do from ending, and the crawl names them. What can be reached is
-// crawled; the others stay due.
+// TestUnreached: seeds whose hosts refuse or have no address do not keep a crawl from
+// ending that has nothing else to do, and the crawl names them. Reachable hosts are
+// crawled; the rest stay due.
 func TestUnreached(t *testing.T) {
 	t.Parallel()
 	refuses := "http://" + nowhere(t)
@@ -75,8 +75,8 @@ func TestUnreached(t *testing.T) {
 	}
 }
 
-// TestDropped: a connection that is closed without an answer is a failure like any
-// other, after which the host is left alone. It must not be asked again at once.
+// TestDropped: a connection that closes without an answer is a failure like any other,
+// after which the host is left alone. It must not be asked again at once.
 func TestDropped(t *testing.T) {
 	t.Parallel()
 	const delay = 10 * time.Millisecond

@@ -43,9 +43,9 @@ func wallSite(how string) func(http.ResponseWriter, *http.Request) bool {
 	}
 }
 
-// TestCookieWall: a page behind a wall is passed, visit by visit: nothing is kept
-// between visits. Politeness, robots.txt and the number of redirects hold. The archive's
-// replay gives the same index.
+// TestCookieWall: each visit passes the wall on its own: nothing is kept between
+// visits. Politeness, robots.txt and the limit of redirects hold. The archive's replay
+// gives the same index.
 func TestCookieWall(t *testing.T) {
 	t.Parallel()
 	const delay = 20 * time.Millisecond
@@ -126,7 +126,7 @@ Disallow: /secret
 }
 
 // TestDetours: a host that sets a cookie with each redirect is asked twice for the
-// targets of a few redirects, and for the others once.
+// targets of a few redirects, and once for the rest.
 func TestDetours(t *testing.T) {
 	t.Parallel()
 	const pages = 30

@@ -50,8 +50,8 @@ func (r *countingResolver) LookupNetIP(ctx context.Context, _, host string) ([]n
 	return []netip.Addr{public}, nil
 }
 
-// TestCachingResolver replays a schedule in virtual time: "at 10s NAME" asks, and
-// the answer's time and how often the upstream was asked for the name are shown.
+// TestCachingResolver replays a schedule in virtual time: "at 10s NAME" looks a name
+// up, and the output shows the time of the answer and how often the upstream was asked.
 func TestCachingResolver(t *testing.T) {
 	datadriven.RunTest(t, "testdata/resolver", func(t *testing.T, d *datadriven.TestData) string {
 		o := CacheOptions{TTL: time.Minute, NegativeTTL: 10 * time.Second}

@@ -8,8 +8,8 @@ import (
 	"indexer/page"
 )
 
-// TestSizeLimit: exactly the first 500 KiB are read, and of the line that the
-// limit cuts nothing is.
+// TestSizeLimit: exactly the first 500 KiB are read, and nothing of the line that the
+// limit cuts.
 func TestSizeLimit(t *testing.T) {
 	const last = "Disallow: /last\n"
 	fill := func(n int) string {
@@ -43,7 +43,7 @@ func TestSizeLimit(t *testing.T) {
 	}
 }
 
-// TestPolicyLimit: no more is kept than is read, and the user is told.
+// TestPolicyLimit: a policy keeps no more than is read, and tells the user.
 func TestPolicyLimit(t *testing.T) {
 	body := bytes.Repeat([]byte("Disallow: /\n"), DefaultMaxBytes)
 	p := Decide(Policy{}, page.Fetch{Status: 200, Body: body})
@@ -74,8 +74,8 @@ func TestUnfetched(t *testing.T) {
 	}
 }
 
-// The fingerprint is of what is allowed to an agent, by which rules, and not of the
-// file.
+// TestFingerprint: the fingerprint depends on what an agent is allowed and by which
+// rules, not on the file.
 func TestFingerprint(t *testing.T) {
 	of := func(body, agent string) string { return Parse([]byte(body)).Group(agent).Fingerprint() }
 	const base = "User-agent: *\nDisallow: /a\nAllow: /a/b\n"

@@ -30,9 +30,9 @@ func takenFrom(list *[]page.URL) Taken {
 	}
 }
 
-// TestForgetting holds the central promise: Traps that keep one site in memory and
-// rebuild it again and again from what was taken, in any order and with
-// repetitions, decide like Traps that forget nothing.
+// TestForgetting: Traps that keep one site in memory, and rebuild it again and again
+// from the URLs taken, in any order and with repetitions, decide like Traps that forget
+// nothing.
 func TestForgetting(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -182,8 +182,8 @@ func TestTakenFails(t *testing.T) {
 	}
 }
 
-// TestCancel holds that nobody waits for a site that is being rebuilt longer than
-// its context, and that other sites do not wait at all.
+// TestCancel: a caller waits for a site that is being rebuilt only as long as its
+// context lives, and callers for other sites do not wait at all.
 func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		blocked := make(chan struct{})
