@@ -2,6 +2,7 @@ package loader
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -19,22 +20,22 @@ type Effect int
 
 // The effects.
 const (
-	// Changed: the fetch is in force and says something new; observers run.
+	// Changed: the fetch is in force and its content is new; observers run.
 	Changed Effect = iota
-	// Renewed: the page is as it was; only the time of its last fetch moved.
+	// Renewed: the page is unchanged; only the time of its last fetch moved.
 	Renewed
-	// Late: a newer fetch was there already, or this very one. Nothing changed.
+	// Late: a newer fetch was loaded before, or the same one. Nothing changed.
 	Late
-	// Noted: the fetch failed, and was noted as the latest failure.
+	// Noted: the fetch failed, and was recorded as the latest failure.
 	Noted
 )
 
-// String names the effect.
+// String returns the name of the effect.
 func (e Effect) String() string {
 	return [...]string{"changed", "renewed", "late", "failed"}[e]
 }
 
-// Admitter lets the loader in when the observers are not too far behind.
+// Admitter delays the loader while the observers are too far behind.
 type Admitter interface {
 	Admit(ctx context.Context) error
 }
@@ -46,24 +47,21 @@ type Loader struct {
 	changed func(row string)
 }
 
-// New makes a loader that waits for admit before each fetch, and calls changed
-// with the row of each URL about which a fetch says something new, just before
-// the fetch is committed.
+// New returns a loader that waits for admit before each fetch. Just before it commits a
+// fetch with new content, it calls changed with the row of the URL.
 func New(db *txn.DB, admit Admitter, changed func(row string)) *Loader {
 	return &Loader{db: db, admit: admit, changed: changed}
 }
 
-// Load writes one fetch, and says what came of it. It may be called from many
-// goroutines, also for one URL; a conflict is retried. Loading a fetch again
-// changes nothing, so after an error, or a crash, the same fetches can be loaded
-// from the start.
+// Load writes one fetch and returns its effect. It may be called concurrently, even for
+// one URL; it retries conflicts. Loading a fetch again changes nothing, so after an error
+// or a crash the same fetches can be loaded from the start.
 func (l *Loader) Load(ctx context.Context, f *page.Fetch) (Effect, error) {
 	return l.LoadAnd(ctx, f, func(context.Context, *txn.Txn, Effect) error { return nil })
 }
 
-// LoadAnd loads a fetch and does something else in the same transaction: a crash
-// leaves both or neither. The function may be called several times, each time in
-// a new transaction.
+// LoadAnd loads a fetch and calls also in the same transaction, so that a crash leaves both
+// effects or neither. It may call also several times, each time in a new transaction.
 func (l *Loader) LoadAnd(ctx context.Context, f *page.Fetch, also func(context.Context, *txn.Txn, Effect) error) (Effect, error) {
 	if err := l.admit.Admit(ctx); err != nil {
 		return Late, fmt.Errorf("load %s: %w", f.URL, err)
@@ -92,8 +90,8 @@ func (l *Loader) write(ctx context.Context, p *prepared, also func(context.Conte
 	return effect, err
 }
 
-// unreadable is a fetch that the store cannot hold: it counts as failed, as one
-// whose body cannot be read. An error would end the load of everything else.
+// unreadable turns a fetch that is too large for the store into a failed fetch, like one
+// whose body cannot be read. An error would end the load of all other fetches.
 func unreadable(f *page.Fetch) *page.Fetch {
 	return &page.Fetch{
 		URL: f.URL, Time: f.Time, Status: f.Status,
@@ -101,14 +99,14 @@ func unreadable(f *page.Fetch) *page.Fetch {
 	}
 }
 
-// prepared is a fetch with everything computed that needs no transaction.
+// prepared is a fetch with everything that can be computed outside a transaction.
 type prepared struct {
 	fetch   *page.Fetch
 	row     string
 	time    time.Time
 	stamp   schema.FetchStamp
 	content []byte
-	body    []byte // packed; nil if it is not kept
+	body    []byte // packed; nil if not kept
 }
 
 func prepare(f *page.Fetch) *prepared {
@@ -134,7 +132,7 @@ func (p *prepared) write(ctx context.Context, tx *txn.Txn) (Effect, error) {
 	return p.writePayload(ctx, tx)
 }
 
-// writePayload lets the fetch decide if it is newer than the one in force.
+// writePayload puts the fetch in force if it decides over the current one.
 func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error) {
 	inForce, err := tx.Get(ctx, p.row, schema.FetchTime)
 	if err != nil {
@@ -162,7 +160,7 @@ func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error
 	return Changed, p.writeBody(ctx, tx)
 }
 
-// writeBody keeps the body if it can be a page, and drops an earlier one if not.
+// writeBody stores the body if it can be a page, and otherwise deletes an earlier body.
 func (p *prepared) writeBody(ctx context.Context, tx *txn.Txn) error {
 	if p.fetch.NeedsBody() {
 		if p.body == nil {
@@ -179,4 +177,27 @@ func (p *prepared) writeBody(ctx context.Context, tx *txn.Txn) error {
 		tx.Delete(p.row, schema.Body)
 	}
 	return nil
+}
+
+// decidesOver implements semantics.md section 2: the later fetch decides, and of two at
+// the same time the one whose body has the greater SHA-256.
+//
+// Two fetches with the same time and body can still differ in status or headers
+// (two redirects within a second). The contract does not cover this case. So that the
+// order of arrival does not matter, their meaning decides (outcome, then target, as in
+// package batch), and finally the bytes of status and headers.
+func (p *prepared) decidesOver(inForce schema.FetchStamp, said []byte) (bool, error) {
+	if !p.stamp.Time.Equal(inForce.Time) || p.stamp.Sum != inForce.Sum {
+		return p.stamp.Newer(inForce), nil
+	}
+	if bytes.Equal(p.content, said) {
+		return false, nil // the same fetch again
+	}
+	other, _, err := schema.DecodeContent(said)
+	if err != nil {
+		return false, err
+	}
+	other.URL, other.Body = p.fetch.URL, p.fetch.Body // of equal SHA-256
+	a, b := page.Interpret(p.fetch), page.Interpret(&other)
+	return cmp.Or(cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.Target, b.Target), bytes.Compare(p.content, said)) > 0, nil
 }

@@ -9,11 +9,10 @@ import (
 	"indexer/txn"
 )
 
-// Fetches that bring no payload leave a note, which no observer watches.
+// Fetches without a payload leave a note in a column without observers.
 
-// writeRevisit renews the time that is shown, and nothing else: a payload that
-// was fetched between the one in force and the revisit still counts when it
-// arrives late.
+// writeRevisit renews only the time that is shown. A payload that was fetched between the
+// one in force and the revisit still counts if it arrives later.
 func (p *prepared) writeRevisit(ctx context.Context, tx *txn.Txn) (Effect, error) {
 	seen, err := tx.Get(ctx, p.row, schema.FetchSeen)
 	if err != nil {
@@ -32,9 +31,9 @@ func (p *prepared) writeRevisit(ctx context.Context, tx *txn.Txn) (Effect, error
 	return Renewed, nil
 }
 
-// writeFailure notes the newest failure. What an earlier fetch said stays in
-// force; of two failures at the same time the one with the greater status and
-// reason is kept, so that it is not the order of arrival that decides.
+// writeFailure records the newest failure. An earlier fetch stays in force. Of two failures
+// at the same time it keeps the one with the greater status and reason, so that the order
+// of arrival does not matter.
 func (p *prepared) writeFailure(ctx context.Context, tx *txn.Txn) (Effect, error) {
 	f := schema.Failure{Time: p.time, Status: p.fetch.Status, Reason: p.fetch.Err}
 	if f.Reason == "" {

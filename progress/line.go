@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// line is the state on one line, the most wanted first: a narrow terminal cuts
-// the end.
+// line formats the state on one line, with the most important parts first, because a narrow
+// terminal cuts the end.
 func (s State) line(elapsed time.Duration) string {
 	parts := []string{s.Phase}
 	if s.Phase == "" {
@@ -27,7 +27,7 @@ func (s State) line(elapsed time.Duration) string {
 	return strings.Join(parts, "  ")
 }
 
-// reading is a bar where the size is known, the number of bytes where not.
+// reading is a bar if the size is known, and otherwise the number of bytes.
 func (s State) reading() string {
 	if s.Size <= 0 {
 		return Bytes(s.Bytes)
@@ -38,9 +38,9 @@ func (s State) reading() string {
 	return fmt.Sprintf("[%s%s] %3.0f%%", strings.Repeat("#", full), strings.Repeat(".", cells-full), share*100)
 }
 
-// remaining estimates when nothing will be left to read and no row will wait for
-// observers, once there is something to go by. Both go on at the same time, so the longer
-// one counts. What is not read yet is expected to wake as many rows as what is read.
+// remaining estimates the time until everything is read and no row waits for observers.
+// Reading and observers work at the same time, so the longer of the two counts. It expects
+// unread data to wake as many rows as the data read so far, and needs some progress first.
 func (s State) remaining(elapsed time.Duration) (time.Duration, bool) {
 	reads := s.Phase == ""
 	if elapsed < time.Second || reads && (s.Size <= 0 || s.Bytes <= 0 || s.Bytes > s.Size) {
@@ -51,7 +51,7 @@ func (s State) remaining(elapsed time.Duration) (time.Duration, bool) {
 		unread = float64(s.Size-s.Bytes) / float64(s.Bytes)
 		rows += float64(s.Done+int64(s.Backlog)) * unread
 	}
-	share := unread // of what has been done so far
+	share := unread // relative to what has been done so far
 	if s.Done > 0 {
 		share = max(share, rows/float64(s.Done))
 	}
@@ -65,7 +65,7 @@ func rate(n int64, elapsed time.Duration) float64 {
 	return float64(n) / elapsed.Seconds()
 }
 
-// Duration is a duration as people say it: 85ms, 1.2s, 4m10s, 2h5m.
+// Duration formats a duration for people: 85ms, 1.2s, 4m10s, 2h5m.
 func Duration(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -80,7 +80,7 @@ func Duration(d time.Duration) string {
 	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 }
 
-// Bytes is a number of bytes as people say it, in powers of 1024.
+// Bytes formats a number of bytes for people, in powers of 1024.
 func Bytes(n int64) string {
 	const units = "KMGTPE"
 	if n < 1024 {

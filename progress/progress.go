@@ -1,5 +1,5 @@
-// Package progress shows how far long work has come: on a terminal one line that
-// is rewritten, elsewhere a line now and then.
+// Package progress shows the progress of long work: on a terminal as one line that is
+// rewritten, elsewhere as a line every few seconds.
 package progress
 
 import (
@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// State is how far the work has come. Fields that are not known are zero.
+// State describes the progress. Unknown fields are zero.
 type State struct {
 	Records       int64         // records read
 	Pages         int64         // fetches loaded
 	Bytes, Size   int64         // position in, and size of, all files together; Size -1 if unknown
 	Backlog       int           // rows waiting for observers
-	Done          int64         // rows that observers have done
+	Done          int64         // rows that observers have processed
 	Latency       time.Duration // from fetch to searchable, median of the last pages
-	Phase         string        // what is being done, where it is not reading
+	Phase         string        // what is being done, unless it is reading
 	FilesDone, Of int
 }
 
 // Options of a Reporter.
 type Options struct {
-	// Terminal rewrites one line; otherwise lines follow each other.
+	// Terminal rewrites one line; otherwise each update is a new line.
 	Terminal bool
-	// Width is that of the terminal in columns; 0 stands for 80.
+	// Width is the width of the terminal in columns; default 80.
 	Width int
 }
 
@@ -34,7 +34,7 @@ const (
 	interval = 5 * time.Second        // elsewhere
 )
 
-// Reporter shows the state of some work until it is stopped.
+// Reporter shows the state of some work until Stop.
 type Reporter struct {
 	w     io.Writer
 	line  func(elapsed time.Duration) string
@@ -42,21 +42,21 @@ type Reporter struct {
 	begun time.Time
 
 	mu      sync.Mutex // one writer at a time
-	drawn   bool       // the terminal's line holds something
+	drawn   bool       // the terminal's line is not empty
 	last    string     // what was shown last
 	stop    chan struct{}
 	running sync.WaitGroup
 }
 
-// Start shows what state returns, on w, until Stop. Errors of w are ignored: who
-// does not look at the progress may still want the work.
+// Start shows what state returns on w, until Stop. It ignores errors of w, because the work
+// matters more than its progress.
 func Start(w io.Writer, state func() State, opts Options) *Reporter {
 	return StartLine(w, func(elapsed time.Duration) string { return state().line(elapsed) }, opts)
 }
 
-// StartLine is Start for work that tells its state on a line itself. Where lines
-// follow each other, one that is like the line before it is left out: work that
-// waits for a day fills no log.
+// StartLine is like Start for work that formats its own line. Without a terminal, it
+// skips a line that equals the previous one, so that work that waits for a day does not
+// fill a log.
 func StartLine(w io.Writer, line func(elapsed time.Duration) string, opts Options) *Reporter {
 	if opts.Width <= 0 {
 		opts.Width = 80
@@ -98,8 +98,8 @@ func (r *Reporter) show() {
 	r.drawn = true
 }
 
-// Write passes p on without mixing it with the progress: the terminal's line is
-// cleared before. It is for logs and messages that go to the same place.
+// Write writes p after clearing the terminal's line. It is for logs and messages that go to
+// the same place as the progress.
 func (r *Reporter) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,7 +107,7 @@ func (r *Reporter) Write(p []byte) (int, error) {
 	return r.w.Write(p)
 }
 
-// Stop ends the progress and clears the terminal's line.
+// Stop stops the Reporter and clears the terminal's line.
 func (r *Reporter) Stop() {
 	close(r.stop)
 	r.running.Wait()
@@ -123,7 +123,7 @@ func (r *Reporter) clear() {
 	}
 }
 
-// cut shortens a line to a number of columns, where each character takes one.
+// cut shortens a line to a number of columns, one per character.
 func cut(line string, width int) string {
 	if runes := []rune(line); width >= 0 && len(runes) > width {
 		return string(runes[:width])

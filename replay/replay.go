@@ -1,3 +1,5 @@
+// Package replay sends recorded crawls through the pipeline as if they were happening
+// now: it reads WARC files and passes each fetch to a Sink.
 package replay
 
 import (
@@ -16,7 +18,7 @@ import (
 	"indexer/warc"
 )
 
-// Sink takes fetches; package repository has one.
+// Sink takes fetches; package repository implements it.
 type Sink interface {
 	Load(ctx context.Context, f *page.Fetch) (loader.Effect, error)
 }
@@ -24,28 +26,28 @@ type Sink interface {
 // Input is a WARC file.
 type Input struct {
 	Name string
-	// Open gives the records. A reader that holds something to release has a Close
+	// Open returns a reader of the records. A reader that must be closed has a Close
 	// method.
 	Open func(warc.Options) (*warc.Reader, error)
 }
 
-// File is the Input of a file by its path.
+// File returns the Input of a file.
 func File(path string) Input {
 	return Input{Name: path, Open: func(o warc.Options) (*warc.Reader, error) { return warc.Open(path, o) }}
 }
 
-// Stream is the Input of a stream that is read once, such as standard input.
+// Stream returns the Input of a stream that can be read once, such as standard input.
 func Stream(name string, r io.Reader) Input {
 	return Input{Name: name, Open: func(o warc.Options) (*warc.Reader, error) { return warc.NewReader(r, name, o), nil }}
 }
 
 // Options of Run. Zero fields take defaults.
 type Options struct {
-	Loaders int // fetches loaded at the same time; 4
+	Loaders int // concurrent loads; default 4
 	WARC    warc.Options
 }
 
-// Progress counts while Run is running; its fields may be read at any time.
+// Progress counts what Run does. Its fields may be read at any time.
 type Progress struct {
 	Records, Fetches, Bytes        atomic.Int64 // of all inputs so far; Bytes as stored
 	Changed, Renewed, Late, Failed atomic.Int64 // fetches by effect
@@ -53,7 +55,7 @@ type Progress struct {
 	current                        atomic.Pointer[string]
 }
 
-// Current names the input that is being read.
+// Current returns the name of the input that is being read.
 func (p *Progress) Current() string {
 	if name := p.current.Load(); name != nil {
 		return *name
@@ -61,18 +63,17 @@ func (p *Progress) Current() string {
 	return ""
 }
 
-// buffer is how many fetches wait between reader and loaders, and bufferBytes how
-// large their bodies are together: enough to keep the loaders busy, little enough
-// to bound memory when bodies are large. One body of any size always passes.
+// buffer bounds the number of fetches that wait between reader and loaders, and
+// bufferBytes the total size of their bodies: enough to keep the loaders busy, but little
+// enough to bound memory if bodies are large. A single body of any size always passes.
 const (
 	buffer      = 16
 	bufferBytes = 64 << 20
 )
 
-// Run reads the inputs one after the other and loads every fetch. It returns
-// when all were loaded, or ctx ended, or the sink failed; it does not wait for
-// observers. An input that cannot be read is noted in the error, and the others
-// are read all the same.
+// Run reads the inputs in order and loads every fetch. It returns when all fetches are
+// loaded, ctx ends, or the sink fails; it does not wait for observers. If an input cannot
+// be read, Run continues with the next one and reports it in the error.
 func Run(ctx context.Context, sink Sink, inputs []Input, opts Options, p *Progress) error {
 	if opts.Loaders == 0 {
 		opts.Loaders = 4
@@ -117,10 +118,10 @@ func (p *Progress) count(e loader.Effect) {
 	}
 }
 
-// weight is what a fetch takes of bufferBytes.
+// weight is the share of a fetch in bufferBytes.
 func weight(f *page.Fetch) int64 { return min(int64(len(f.Body)), bufferBytes) }
 
-// source reads inputs and passes on their fetches.
+// source reads inputs and sends their fetches to the loaders.
 type source struct {
 	opts    warc.Options
 	fetches chan<- *page.Fetch
@@ -181,7 +182,7 @@ func (s *source) pass(ctx context.Context, f *page.Fetch) error {
 	}
 }
 
-// unreadable gathers the inputs that could not be read.
+// unreadable collects the errors of inputs that could not be read.
 type unreadable struct {
 	mu   sync.Mutex
 	errs []error
@@ -199,14 +200,14 @@ func (u *unreadable) err() error {
 	return errors.Join(u.errs...)
 }
 
-// InputError is an input that could not be read.
+// InputError says that an input could not be read.
 type InputError struct {
 	Name string
 	Err  error
 }
 
-// Error names the input.
+// Error includes the name of the input.
 func (e *InputError) Error() string { return fmt.Sprintf("read %s: %v", e.Name, e.Err) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *InputError) Unwrap() error { return e.Err }

@@ -19,10 +19,10 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// directives are the @ lines there are.
+// directives are the known @ lines.
 var directives = map[string]bool{"charset": true, "bom": true, "coding": true, "cut": true, "base64": true, "like": true}
 
-// build makes header and body of a fetch from what the text says.
+// build makes the header and body of a fetch from the text.
 func (s *Site) build(e *entry, fields http.Header, how map[string]string, text string) error {
 	f := &e.fetch
 	body := []byte(text)
@@ -32,7 +32,7 @@ func (s *Site) build(e *entry, fields http.Header, how map[string]string, text s
 			return err
 		}
 		if text != "" {
-			return errors.New("@like and a body of its own")
+			return errors.New("@like cannot have a body of its own")
 		}
 		body = model.Body
 		for name, values := range model.Header {
@@ -48,7 +48,7 @@ func (s *Site) build(e *entry, fields http.Header, how map[string]string, text s
 	}
 	if f.Revisit || f.Status == 0 {
 		if len(body) > 0 {
-			return errors.New("a body where there is no response to carry it")
+			return errors.New("a fetch without a response cannot have a body")
 		}
 	}
 	setContentType(f.Header, body, how["charset"])
@@ -56,7 +56,7 @@ func (s *Site) build(e *entry, fields http.Header, how map[string]string, text s
 	return e.send(how)
 }
 
-// latest is the latest fetch above with a response for the URL.
+// latest returns the last earlier fetch of the URL with a response.
 func (s *Site) latest(raw string) (*page.Fetch, error) {
 	u, err := page.ParseURL(raw)
 	if err != nil {
@@ -92,12 +92,12 @@ func encode(body []byte, how map[string]string) ([]byte, error) {
 	}
 	body, err = enc.NewEncoder().Bytes(body)
 	if err != nil {
-		return nil, fmt.Errorf("@charset %s: the body has characters that are not in it: %w", name, err)
+		return nil, fmt.Errorf("@charset %s: the body has characters outside this character set: %w", name, err)
 	}
 	return body, nil
 }
 
-// setContentType gives a body the type that most have. "-" stands for none.
+// setContentType sets the default type of a body. "-" means no type.
 func setContentType(h http.Header, body []byte, charset string) {
 	switch {
 	case h.Get("Content-Type") == "-":
@@ -110,7 +110,7 @@ func setContentType(h http.Header, body []byte, charset string) {
 	}
 }
 
-// send makes the form in which a server sends the response.
+// send makes the response in the form in which a server sends it.
 func (e *entry) send(how map[string]string) error {
 	f := &e.fetch
 	e.wireHeader, e.wireBody = f.Header.Clone(), f.Body
@@ -130,7 +130,7 @@ func (e *entry) send(how map[string]string) error {
 	}
 	e.wireBody = e.wireBody[:n]
 	if how["coding"] == "" {
-		f.Body = e.wireBody // nothing shows that it is cut
+		f.Body = e.wireBody // nothing shows that the body is cut
 		return nil
 	}
 	f.Body, f.Err = nil, "the body is cut"

@@ -1,10 +1,10 @@
-// Package sites reads small webs with a history from a text form that people can
+// Package sites reads small webs with a history from a text format that people can
 // read and write, and packs them into WARC files. They are the project's test
 // data and its demonstration (testdata/sites).
 //
-// One file is one web: a comment, which says what the web is for, and then its
-// fetches in the order in which they arrive, which need not be that of their
-// times. It is the idea of txtar, with a fetch where txtar has a file:
+// A file holds one web: a comment that says what the web is for, and then its
+// fetches in order of arrival, which need not be the order of their times. The format
+// resembles txtar, with fetches instead of files:
 //
 //	A museum moves to https. The http page must join the https page's cluster.
 //
@@ -26,14 +26,13 @@
 //	-- TIME URL revisit --
 //	-- TIME URL failed --
 //
-// TIME is 2006-01-02, 2006-01-02T15:04:05Z or one with a fraction of up to nine
-// digits; STATUS is 200 where none is given; LOCATION goes into the Location
-// field as it stands. A revisit brought no payload because nothing had changed; failed
-// is a connection without an answer.
+// TIME is 2006-01-02 or 2006-01-02T15:04:05Z, with a fraction of up to nine digits;
+// STATUS is 200 by default; LOCATION goes into the Location field unchanged. A revisit
+// has no payload because nothing had changed; failed is a connection without an answer.
 //
-// Header fields follow up to the first line that is empty, which is dropped, or
-// begins with "<", which is the first of the body. Among them, a line that begins
-// with # is a comment, and one that begins with @ says how the body is made:
+// Header fields follow, up to an empty line, which is dropped, or a line that begins with
+// "<", which is the first line of the body. Among the fields, a line that begins with # is
+// a comment, and a line that begins with @ says how to make the body:
 //
 //	@charset: koi8-r        written here in UTF-8, sent in this character set
 //	@bom: yes               with a byte order mark before it
@@ -44,8 +43,8 @@
 //	                        given here are added or replace those
 //
 // A response with a body and no Content-Type field gets text/html with its
-// character set; "Content-Type: -" leaves it without.
+// character set; "Content-Type: -" means no type.
 //
-// The body is what follows up to the next fetch. Empty lines at its end do not
-// belong to it; it ends with one line end, or is empty.
+// The body extends to the next fetch, without empty lines at its end. It ends with one
+// newline, or is empty.
 package sites

@@ -8,10 +8,10 @@ import (
 	"indexer/warc"
 )
 
-// PackOptions says what is packed. The zero value packs everything.
+// PackOptions says what to pack. The zero value packs everything.
 type PackOptions struct {
-	// From and Until select the fetches with From ≤ time < Until, so that one
-	// history can be packed as several crawls; a zero time is no bound.
+	// From and Until select the fetches with From ≤ time < Until, so that one history can be
+	// packed as several crawls. A zero time means no bound.
 	From, Until time.Time
 }
 
@@ -19,15 +19,15 @@ func (o PackOptions) selects(t time.Time) bool {
 	return !t.Before(o.From) && (o.Until.IsZero() || t.Before(o.Until))
 }
 
-// Pack writes the site as a WARC/1.1 file, a gzip member per record, in the order
-// of the text. The same site and options give the same bytes. A failed fetch
-// becomes a response record with an empty block: an answer without a status line,
-// which readers of WARC take for a failure as well.
+// Pack writes the site as a WARC/1.1 file, with a gzip member per record, in the order
+// of the text. The same site and options give the same bytes. A failed fetch becomes a
+// response record with an empty block: an answer without a status line, which WARC readers
+// also treat as a failure.
 func Pack(dst io.Writer, s *Site, opts PackOptions) error {
 	w := warc.NewWriter(dst)
 	first, n := s.span(opts)
 	if n == 0 {
-		return fmt.Errorf("pack site %s: none of its %d fetches is within the times asked for", s.Name, len(s.entries))
+		return fmt.Errorf("pack site %s: none of its %d fetches is in the selected time range", s.Name, len(s.entries))
 	}
 	err := w.WriteInfo(first, warc.Fields{
 		{Name: "software", Value: "indexer"},
@@ -49,7 +49,7 @@ func Pack(dst io.Writer, s *Site, opts PackOptions) error {
 	return nil
 }
 
-// span is the earliest time and the number of the selected fetches.
+// span returns the earliest time and the number of the selected fetches.
 func (s *Site) span(opts PackOptions) (first time.Time, n int) {
 	for i := range s.entries {
 		t := s.entries[i].fetch.Time

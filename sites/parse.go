@@ -12,8 +12,8 @@ import (
 	"indexer/page"
 )
 
-// Parse parses the text of a site; name is that of the file, for errors and for
-// Site.Name. A mistake is an *Error with its line; the first one is returned.
+// Parse parses the text of a site; name is the name of the file, for errors and
+// Site.Name. It returns the first mistake as an *Error with its line.
 func Parse(name string, data []byte) (*Site, error) {
 	s := &Site{Name: baseName(name)}
 	lines := strings.SplitAfter(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
@@ -111,8 +111,8 @@ func parseTime(s string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("want a time like 2006-01-02 or 2006-01-02T15:04:05Z, have %q", s)
 }
 
-// parseFields parses the header fields and the @ lines that lines begin with. n is
-// the number of lines up to the body or, with an error, to the mistake.
+// parseFields parses header fields and @ lines at the beginning of lines. n is the number
+// of lines before the body or, with an error, before the mistake.
 func parseFields(lines []string) (fields http.Header, how map[string]string, n int, err error) {
 	fields, how = http.Header{}, map[string]string{}
 	for i, line := range lines {
@@ -132,7 +132,7 @@ func parseFields(lines []string) (fields http.Header, how map[string]string, n i
 		value = strings.TrimSpace(value)
 		if name, isHow := strings.CutPrefix(name, "@"); isHow {
 			if !directives[name] {
-				return nil, nil, i, fmt.Errorf("@%s is not known", name)
+				return nil, nil, i, fmt.Errorf("unknown directive @%s", name)
 			}
 			how[name] = value
 			continue

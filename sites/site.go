@@ -20,19 +20,18 @@ type Site struct {
 	entries []entry
 }
 
-// entry is a fetch in both forms: as a page.Fetch, and as a server sends it.
+// entry is a fetch in two forms: as a page.Fetch, and as a server sends it.
 type entry struct {
-	line  int // of the file, the first is 1
+	line  int // line in the file, from 1
 	fetch page.Fetch
 
 	wireHeader http.Header
 	wireBody   []byte
 }
 
-// Fetches returns the fetches in the order of the file, which is the order in
-// which they arrive. They are what package warc reads from the packed site, but
-// for the texts of errors and the Content-Length field. The caller must not change
-// headers and bodies.
+// Fetches returns the fetches in the order of the file, which is their order of arrival.
+// They equal what package warc reads from the packed site, except for error texts and the
+// Content-Length field. The caller must not change headers and bodies.
 func (s *Site) Fetches() []page.Fetch {
 	fetches := make([]page.Fetch, len(s.entries))
 	for i := range s.entries {
@@ -44,16 +43,16 @@ func (s *Site) Fetches() []page.Fetch {
 // Error is a mistake in a site's text.
 type Error struct {
 	File string
-	Line int // the first is 1
+	Line int // from 1
 	Err  error
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
 
-// Unwrap returns what is wrong at that line.
+// Unwrap returns the mistake without its place.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Load parses the file at path. Mistakes in it are an *Error.
+// Load parses the file at path. It returns a mistake in the file as an *Error.
 func Load(path string) (*Site, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
