@@ -78,7 +78,7 @@ func dead(ctx context.Context, r *repository.Repository, req control.Request, st
 	return &usageError{reason: fmt.Sprintf("dead has no command %q; want list, retry or drop", req.Args[0])}
 }
 
-// pickLetters are those of an observer, and of a row.
+// pickLetters selects the dead letters of an observer, or of one row.
 func pickLetters(r *repository.Repository, letters []notify.Letter, args []string) (picked []notify.Letter, err error) {
 	row := ""
 	if len(args) == 2 {
@@ -108,7 +108,7 @@ func pickLetters(r *repository.Repository, letters []notify.Letter, args []strin
 	return picked, nil
 }
 
-// letterLine is a letter as JSON shows it.
+// letterLine is the JSON of a dead letter.
 type letterLine struct {
 	Observer string    `json:"observer"`
 	Row      string    `json:"row"`
@@ -138,7 +138,7 @@ func printLetters(w io.Writer, r *repository.Repository, letters []notify.Letter
 	return nil
 }
 
-// errDeadAgain: rows failed again.
+// errDeadAgain says that rows failed again.
 var errDeadAgain = errors.New("observers gave up again")
 
 // retried is the JSON of retry and drop.

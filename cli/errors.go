@@ -18,7 +18,7 @@ import (
 	"indexer/web"
 )
 
-// The exit statuses; they are part of the contract with whoever calls.
+// The exit statuses, which are part of the contract with callers.
 const (
 	statusDone        = 0
 	statusFailed      = 1
@@ -29,11 +29,11 @@ const (
 	statusInterrupted = 130
 )
 
-// statusAskAgain is how a process that is giving the data directory to another one ends
-// what it was asked. No command ends with it.
+// statusAskAgain is the answer of a process that is releasing the data directory. It tells
+// the client to ask the next holder. No command exits with it.
 const statusAskAgain = 75
 
-// statusMeaning is what help says of a status.
+// statusMeaning is the text for each status in help.
 var statusMeaning = map[int]string{
 	statusDone:        "done",
 	statusFailed:      "failed",
@@ -44,10 +44,10 @@ var statusMeaning = map[int]string{
 	statusInterrupted: "interrupted before everything was done",
 }
 
-// usageError is a command line that cannot be meant.
+// usageError is a mistake on the command line.
 type usageError struct {
 	reason string
-	help   string // the command whose help says more
+	help   string // the command whose help explains more
 }
 
 func (e *usageError) Error() string { return e.reason }
@@ -60,8 +60,8 @@ type inputError struct {
 
 func (e *inputError) Error() string { return e.what + ": " + e.reason }
 
-// statusError is the exit status of a command that another process ran; it said
-// all there was to say.
+// statusError is the exit status of a command that another process ran. That process has
+// already printed the error.
 type statusError int
 
 func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
@@ -75,19 +75,18 @@ var (
 	errNotAsked     = errors.New("the data directory is in use by another process, and it could not be asked")
 )
 
-// outcome is what an error means to whoever called, and what to do about it.
+// outcome says what an error means to the caller, and what to do about it.
 type outcome struct {
 	matches func(error) bool
 	status  int
 	hint    string
 }
 
-// reindexHint is for index files that are of no use, beside a store that has
-// everything.
+// reindexHint is for unusable index files next to an intact store.
 const reindexHint = "`indexer reindex` rebuilds the index files from the store; nothing is lost"
 
-// outcomes is the one place where errors become exit statuses. The first that
-// matches decides, so the graver ones come first.
+// outcomes is the only place that maps errors to exit statuses. The first match decides,
+// so graver errors come first.
 var outcomes = []outcome{
 	{isFull, statusNoSpace, "free some space and run the same command again: nothing that was loaded is lost"},
 	{is(errFault), statusFailed, "check the disk; `indexer check` tells whether the stored data is consistent"},
@@ -117,14 +116,14 @@ var outcomes = []outcome{
 	{is(errForeign, store.ErrForeign), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
 	{is(repository.ErrReindexing), statusFailed, "queries still work meanwhile"},
 	{is(store.ErrNewerFormat, index.ErrNewerFormat), statusUsage, "use the version of the program that wrote it, or a later one; nothing was changed"},
-	{as[*usageError](), statusUsage, ""},   // says it itself
+	{as[*usageError](), statusUsage, ""},   // names the help itself
 	{as[*config.Error](), statusUsage, ""}, // see configHint
 	{as[*index.UsageError](), statusUsage, "see `indexer query --help` for the syntax of queries"},
 	{as[*sites.Error](), statusUsage, "package sites describes the format"},
 	{as[*inputError](), statusUsage, ""},
 	{as[*replay.InputError](), statusUsage, ""},
 	{is(errDenied), statusFailed, "only its owner has access to a data directory, unless the setting group_access opens it to its group"},
-	{is(syscall.EPIPE), statusDone, ""}, // whoever read the output has seen enough
+	{is(syscall.EPIPE), statusDone, ""}, // the reader of the output has seen enough
 }
 
 func isFull(err error) bool {
@@ -142,7 +141,8 @@ func is(targets ...error) func(error) bool {
 	}
 }
 
-// onlyIndexProblems: a check found the store sound, and the index files not.
+// onlyIndexProblems reports whether check found problems in the index files but none in
+// the store.
 func onlyIndexProblems(err error) bool {
 	return errors.Is(err, errIndexProblems) && !errors.Is(err, errProblems)
 }
@@ -154,7 +154,7 @@ func as[T error]() func(error) bool {
 	}
 }
 
-// outcomeOf reports false for an error that is not among outcomes.
+// outcomeOf returns false if no outcome matches.
 func outcomeOf(err error) (outcome, bool) {
 	for _, candidate := range outcomes {
 		if candidate.matches(err) {

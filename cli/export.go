@@ -82,7 +82,7 @@ func (a *app) exportCommand() *cobra.Command {
 	return cmd
 }
 
-// exportRequest is what export is asked for, as the argument of a request.
+// exportRequest is the argument of a request for export.
 type exportRequest struct {
 	export.Choice
 	At repository.Moment `json:"at"`
@@ -120,7 +120,7 @@ func exportTable(ctx context.Context, r *repository.Repository, req control.Requ
 	return err
 }
 
-// exportText says what was written. Its last line is the digest, where there is one.
+// exportText reports what was written. Its last line is the digest, if there is one.
 func exportText(res repository.ExportResult, want exportRequest, history bool) string {
 	text := fmt.Sprintf("exported %d %s", res.Documents, want.Table)
 	if history || !want.At.IsNow() {

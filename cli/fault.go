@@ -12,13 +12,13 @@ import (
 	"indexer/store/badgerdb"
 )
 
-// afterFault is the command that a process becomes when a page of a mapped file cannot be
-// written or read (package fault). It has no other use, and is not in the help.
+// afterFault is the command that replaces the process when a page of a mapped file cannot
+// be written or read (package fault). It has no other use and is not in the help.
 const afterFault = "after-fault"
 
 var errFault = errors.New("a file below the data directory could not be written or read")
 
-// prepareForFaults lets this process become afterFault.
+// prepareForFaults makes a fault replace this process by afterFault.
 func (a *app) prepareForFaults() error {
 	if !a.process {
 		return nil
@@ -33,7 +33,7 @@ func (a *app) prepareForFaults() error {
 func (a *app) afterFaultCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    afterFault,
-		Short:  "Say why the process ended whose place this one takes",
+		Short:  "Report why the process that this one replaces has ended",
 		Args:   cobra.NoArgs,
 		Hidden: true,
 		RunE: func(*cobra.Command, []string) error {

@@ -11,7 +11,7 @@ import (
 	"indexer/config"
 )
 
-// flagReason says what is wrong with a flag, in the words that are used for settings.
+// flagReason describes what is wrong with a flag, in the same form as for settings.
 func flagReason(cmd *cobra.Command, err error) string {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return unknownFlag(cmd, unknown)
@@ -36,8 +36,8 @@ func flagReason(cmd *cobra.Command, err error) string {
 	return fmt.Sprintf("flag --%s: %q is not allowed; want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 }
 
-// unknownFlag names the flag of the command that may be meant. A long flag with one
-// dash is read as flags of one letter, so the whole word is compared then, too.
+// unknownFlag suggests a flag of the command. pflag reads a long flag with one dash as
+// flags of one letter, so the whole word is compared in that case, too.
 func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) string {
 	word, dashes := e.GetSpecifiedName(), "--"
 	if letters := e.GetSpecifiedShortnames(); letters != "" {

@@ -87,7 +87,7 @@ func (a *app) unpinCommand() *cobra.Command {
 	}
 }
 
-// gcRequest is what gc is asked for, as the argument of a request.
+// gcRequest is the argument of a request for gc.
 type gcRequest struct {
 	Do  string        `json:"do"` // collect, pins, pin or unpin
 	Pin txn.Pin       `json:"pin"`

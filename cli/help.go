@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// long is the help of a command: what it does and why, and its exit statuses.
+// long returns the help of a command: its description and its exit statuses.
 func long(what string, statuses ...int) string {
 	if slices.Contains(statuses, statusFailed) && !slices.Contains(statuses, statusInterrupted) {
-		statuses = append(statuses, statusInterrupted) // what takes long enough to fail can be interrupted
+		statuses = append(statuses, statusInterrupted) // a command that can fail can be interrupted
 	}
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(what))
@@ -25,7 +25,7 @@ func long(what string, statuses ...int) string {
 // examples indents the lines of an example.
 func examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }
 
-// atLeast and exactly check the number of arguments, in words.
+// atLeast and exactly check the number of arguments.
 func atLeast(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {

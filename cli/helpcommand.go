@@ -7,14 +7,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// helpCommand is `indexer help COMMAND`. Cobra's own says of a command that there is
-// not that its help topic is unknown, and that all is well.
+// helpCommand is `indexer help COMMAND`. For an unknown command, Cobra's own help command
+// reports an unknown help topic and exits with status 0.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Print the help of a command",
 		Long:  "Print the help of a command, as --help does.",
-		// A mistake in the settings must not keep anybody from reading it.
+		// A mistake in the settings must not prevent reading the help.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, rest, err := cmd.Root().Find(args)
@@ -27,14 +27,14 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// oneProcess are the pieces of a deployment on several machines, which there is not:
-// what stands for each of them.
+// oneProcess maps the processes that a deployment on several machines would have to what
+// replaces them on one machine.
 var oneProcess = map[string]string{
 	"worker": "observers run in the process that has the data directory (`indexer crawl`, `indexer replay` or `indexer serve --crawl`), and --workers sets how many run at a time",
 	"oracle": "the process that has the data directory hands out timestamps itself",
 }
 
-// noCommand says that parent has no command of that name, and which may be meant.
+// noCommand says that parent has no such command, and suggests similar ones.
 func noCommand(parent *cobra.Command, word string) string {
 	reason := fmt.Sprintf("there is no command %q", word)
 	if parent.HasParent() {

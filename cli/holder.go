@@ -14,35 +14,35 @@ import (
 	"indexer/store"
 )
 
-// The bounds of waiting for a data directory that another process has.
+// How long to wait for a data directory that another process holds.
 const (
-	// dyingFor is for a holder that does not answer: it is beginning or ending, or was
-	// killed, and the kernel is not done with it. On a busy machine each may take
+	// dyingFor is for a holder that does not answer: it is starting or stopping, or it was
+	// killed and the kernel has not finished cleaning up. On a busy machine each may take
 	// seconds, and a crawl must not fail because somebody asked for stats as it began.
 	dyingFor = 10 * time.Second
-	// releaseFor is for a holder that is giving the directory back.
+	// releaseFor is for a holder that is releasing the directory.
 	releaseFor = 30 * time.Second
 )
 
-// holding is what the holder of a data directory says of itself.
+// holding is what the holder of a data directory says about itself.
 type holding struct {
-	Command  string   `json:"command"` // as "indexer serve"
+	Command  string   `json:"command"` // such as "indexer serve"
 	Process  int      `json:"process"`
 	Releases releases `json:"releases"`
 }
 
-// releases says when a process gives the data directory back.
+// releases says when a process releases the data directory.
 type releases string
 
 const (
-	releasesOnRequest releases = "on request" // a server that does nothing but serve
-	releasesSoon      releases = "soon"       // a command that looks something up
-	releasesWhenDone  releases = "when done"  // a command that loads: it is working
+	releasesOnRequest releases = "on request" // a server that does not crawl
+	releasesSoon      releases = "soon"       // a command that only reads
+	releasesWhenDone  releases = "when done"  // a command that loads
 )
 
 func (h holding) String() string { return fmt.Sprintf("`%s` (process %d)", h.Command, h.Process) }
 
-// holding tells of this process.
+// holding describes this process.
 func (s *session) holding() holding {
 	h := holding{Command: s.app.command, Process: os.Getpid(), Releases: releasesSoon}
 	switch {
@@ -54,15 +54,15 @@ func (s *session) holding() holding {
 	return h
 }
 
-// releaseRequest is the argument of the request "holder" of a command that needs the
+// releaseRequest is the argument of the request "holder" from a command that needs the
 // directory for itself.
 type releaseRequest struct {
 	For     string `json:"for"` // the command
 	Process int    `json:"process"`
 }
 
-// isGone reports whether the process that asked has ended. One of another machine or
-// container cannot be seen and counts as gone.
+// isGone reports whether the requesting process has ended. A process on another machine or
+// in another container cannot be seen and counts as gone.
 func (r releaseRequest) isGone() bool {
 	p, err := os.FindProcess(r.Process)
 	if err != nil {
@@ -73,8 +73,8 @@ func (r releaseRequest) isGone() bool {
 	return errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH)
 }
 
-// answerHolder tells who holds the directory and, if it is asked to and can, begins to
-// give it back.
+// answerHolder describes the holder of the directory and, if asked and possible, starts to
+// release it.
 func (s *session) answerHolder(req control.Request, stdout io.Writer) error {
 	h := s.holding()
 	if len(req.Args) > 0 && h.Releases == releasesOnRequest {
@@ -87,8 +87,8 @@ func (s *session) answerHolder(req control.Request, stdout io.Writer) error {
 	return printJSON(stdout, h)
 }
 
-// askHolder asks the process that holds the data directory who it is and, if release is
-// set, to give the directory back. Errors are those of control.Ask.
+// askHolder asks the process that holds the data directory to describe itself and, if
+// release is set, to release the directory. The errors are those of control.Ask.
 func (a *app) askHolder(ctx context.Context, release bool) (holding, error) {
 	req := control.Request{Command: "holder"}
 	if release {
@@ -103,7 +103,7 @@ func (a *app) askHolder(ctx context.Context, release bool) (holding, error) {
 	if err != nil {
 		return holding{}, err
 	}
-	h := holding{Command: "indexer", Releases: releasesWhenDone} // of one that does not know the question
+	h := holding{Command: "indexer", Releases: releasesWhenDone} // of a version that does not know the request
 	if status != statusDone {
 		return h, nil
 	}
@@ -113,7 +113,7 @@ func (a *app) askHolder(ctx context.Context, release bool) (holding, error) {
 	return h, nil
 }
 
-// heldError says which process works in a data directory.
+// heldError says which process is working in a data directory.
 type heldError struct {
 	dir   string
 	by    holding
@@ -126,11 +126,11 @@ func (e *heldError) Error() string {
 
 func (e *heldError) Unwrap() error { return e.inUse }
 
-// openToLoad opens the data directory for a command that loads, and makes it if there is
-// none. A server that does nothing but serve is asked to release it; a command that only
-// looks something up is waited for; one that loads is an error at once, because it may
-// take for ever. A holder that does not answer is beginning or ending: the directory may
-// be free in a moment.
+// openToLoad opens the data directory for a command that loads, and creates it if it does
+// not exist. If a server that does not crawl holds the directory, openToLoad asks it to
+// release it. If a command that only reads holds it, openToLoad waits. If another command
+// that loads holds it, openToLoad fails at once, because that command may run for ever. A
+// holder that does not answer is starting or stopping: the directory may be free soon.
 func (a *app) openToLoad(ctx context.Context) (*session, error) {
 	begun := time.Now()
 	until, told := begun.Add(dyingFor), false
@@ -168,5 +168,5 @@ func (a *app) openToLoad(ctx context.Context) (*session, error) {
 	}
 }
 
-// failpoint is called at the steps of a handover. Tests end or stop the process there.
+// failpoint is called at the steps of a handover. Tests kill or stop the process there.
 var failpoint = func(string) {}

@@ -32,18 +32,19 @@ func (a *app) openIndex() (*index.Reader, error) {
 	return r, nil
 }
 
-// indexFiles searches for as long as a server runs. When the files are deleted and made again, it goes on
-// with the new ones; what is being asked of the old ones ends first. Safe for concurrent use.
+// indexFiles searches the index files as long as a server runs. When the files are replaced,
+// it switches to the new ones, after queries in progress on the old ones have ended. It is
+// safe for concurrent use.
 type indexFiles struct {
 	open func() (*index.Reader, error)
 	log  *zap.Logger
 
 	mu      sync.Mutex
 	current *openedIndex
-	failed  string // why the new files could not be opened, so that it is logged once
+	failed  string // why the new files could not be opened, to log each reason once
 }
 
-// openedIndex is a reader and who uses it. indexFiles counts as one.
+// openedIndex is a reader with the number of its users. indexFiles counts as one.
 type openedIndex struct {
 	*index.Reader
 	users int
@@ -84,7 +85,7 @@ func (f *indexFiles) Filters(ctx context.Context) (list index.Filters, err error
 	return list, err
 }
 
-// ready tells why nothing can be searched, if so.
+// ready returns an error if the index cannot be searched.
 func (f *indexFiles) ready(ctx context.Context) error {
 	return f.use(func(r *index.Reader) error {
 		v, err := r.Snapshot(ctx)
@@ -99,7 +100,7 @@ func (f *indexFiles) use(do func(*index.Reader) error) error {
 	r := f.take()
 	err := do(r.Reader)
 	if err != nil && r.Replaced() {
-		// A rebuild has ended meanwhile, and removed the files that the reader wanted to open once more.
+		// A rebuild has ended meanwhile and removed the files that the reader tried to reopen.
 		now := f.take()
 		if now != r {
 			err = do(now.Reader)
@@ -109,7 +110,7 @@ func (f *indexFiles) use(do func(*index.Reader) error) error {
 	return errors.Join(err, f.giveBack(r))
 }
 
-// take gives the files that are there now. What cannot be opened leaves the old ones.
+// take returns the current files. If new files cannot be opened, it returns the old ones.
 func (f *indexFiles) take() *openedIndex {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,7 +121,7 @@ func (f *indexFiles) take() *openedIndex {
 	return f.current
 }
 
-// renew wants the lock.
+// renew switches to the new files. The caller holds mu.
 func (f *indexFiles) renew() {
 	r, err := f.open()
 	if err != nil {
@@ -143,7 +144,7 @@ func (f *indexFiles) giveBack(r *openedIndex) error {
 	return r.leave()
 }
 
-// Close closes the files when nobody uses them any more.
+// Close closes the files after their last user.
 func (f *indexFiles) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -42,11 +42,11 @@ was cut, "next" gives a cursor, and --after CURSOR shows the entries that follow
 lists. If there is no "next", nothing was left out. Long lists are read in parts, never
 as a whole into memory.` + momentHelp
 
-// inspectRequest is how inspect is asked, as the second argument of a request; the URL
-// is the first. In JSON it has the fields of the moment: older programs send nothing else.
+// inspectRequest is the second argument of a request for inspect; the first is the URL. In
+// JSON it embeds the fields of the moment, because older versions send nothing else.
 type inspectRequest struct {
 	repository.Moment
-	Limit *int   `json:"limit,omitempty"` // nil: what is usual in the format
+	Limit *int   `json:"limit,omitempty"` // nil: the default of the format
 	After string `json:"after,omitempty"`
 }
 
@@ -151,7 +151,7 @@ func inspect(ctx context.Context, r *repository.Repository, req control.Request,
 	return out.Flush()
 }
 
-// inspectVisits is what the crawl knows of a URL, nil if nothing.
+// inspectVisits returns what the crawl knows about a URL, or nil.
 func inspectVisits(ctx context.Context, r *repository.Repository, tx *txn.Txn, u page.URL, m repository.Moment) (*frontier.Inspection, error) {
 	if m.IsNow() {
 		return frontier.Inspect(ctx, r.DB(), u)

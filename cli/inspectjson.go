@@ -11,8 +11,8 @@ import (
 	"indexer/repository"
 )
 
-// The fields of an inspection in JSON before, between and behind its lists. Together
-// they are those of repository.Inspection, in its order, and what is added to them.
+// The fields of an inspection in JSON before, between and after its lists. Together they
+// are the fields of repository.Inspection in its order, and some more.
 type (
 	inspectionFields struct {
 		URL        page.URL   `json:"url"`
@@ -44,12 +44,12 @@ type (
 		InlinksTotal  int                  `json:"inlinks_total"`
 		LinkingPages  int                  `json:"linking_pages_total"`
 		LinkedPages   int                  `json:"linked_pages_total"`
-		Next          string               `json:"next,omitempty"` // cursor, where a list was cut
+		Next          string               `json:"next,omitempty"` // cursor, if a list was cut
 		Crawl         *frontier.Inspection `json:"crawl,omitempty"`
 	}
 )
 
-// inspectionJSON writes an inspection as one object, piece by piece.
+// inspectionJSON writes an inspection as one object, in pieces.
 func inspectionJSON(w io.Writer, i *repository.Inspected, visits *frontier.Inspection) error {
 	o := longjson.New(w)
 	steps := []func() error{

@@ -11,7 +11,7 @@ import (
 	"indexer/repository"
 )
 
-// inspectionText writes an inspection for people, piece by piece.
+// inspectionText writes an inspection as text, in pieces.
 func inspectionText(w io.Writer, i *repository.Inspected, visits *frontier.Inspection) error {
 	from, links, err := i.LinkTotals()
 	if err != nil {
@@ -44,7 +44,7 @@ func inspectionText(w io.Writer, i *repository.Inspected, visits *frontier.Inspe
 	return t.flush()
 }
 
-// leftOut says what of the lists comes later.
+// leftOut says which entries of the lists are not shown.
 func leftOut(members, to, from int) string {
 	var parts []string
 	for _, l := range []struct {
@@ -61,7 +61,7 @@ func leftOut(members, to, from int) string {
 	return strings.Join(parts, ", ") + "; --limit 0 shows all, --after continues"
 }
 
-// inspectionHead is what stands before the lists.
+// inspectionHead writes the part before the lists.
 func inspectionHead(t *table, i *repository.Inspection) {
 	t.row("url", string(i.URL))
 	if i.AsOf != nil {
@@ -95,16 +95,16 @@ func inspectionHead(t *table, i *repository.Inspection) {
 	}
 }
 
-// rankNumber is a rank for people: the same wherever it is shown.
+// rankNumber formats a rank the same way wherever it is shown.
 func rankNumber(r float64) string { return fmt.Sprintf("%.3f", r) }
 
-// longTable is a table that is written as it grows.
+// longTable is a table that is written in pieces.
 type longTable struct {
 	table
 	w io.Writer
 }
 
-// tablePart is how much of a long table is in memory, in bytes.
+// tablePart is how much of a long table is kept in memory, in bytes.
 const tablePart = 32 << 10
 
 func (t *longTable) flush() error {
@@ -113,7 +113,7 @@ func (t *longTable) flush() error {
 	return err
 }
 
-// longList adds what is shown of a list, under how many entries it has.
+// longList adds the number of entries of a list and the entries to show.
 func longList[T any](t *longTable, name, total string, each func(func(T) error) error, text func(T) string) error {
 	if total != "0" {
 		t.row(name, total)
@@ -134,7 +134,7 @@ func asOfText(a *repository.AsOf) string {
 	return fmt.Sprintf("%s, timestamp %d", a.Asked.UTC().Format(time.RFC3339), a.TS)
 }
 
-// pagesText counts pages, and their links where those are more.
+// pagesText counts pages, and their links if there are more links than pages.
 func pagesText(pages, links int) string {
 	if pages == links {
 		return fmt.Sprint(pages)
@@ -142,7 +142,7 @@ func pagesText(pages, links int) string {
 	return fmt.Sprintf("%s, by %s", count(pages, "page"), count(links, "link"))
 }
 
-// pageLinksText is a page with the anchors of its links.
+// pageLinksText formats a page with the anchors of its links.
 func pageLinksText(p repository.PageLinks) string {
 	text := string(p.URL)
 	for i, a := range p.Anchors {

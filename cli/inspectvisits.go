@@ -7,13 +7,13 @@ import (
 	"indexer/frontier"
 )
 
-// visitsText tells what the crawl does with a URL, and why.
+// visitsText says what the crawl does with a URL, and why.
 func visitsText(c *frontier.Inspection) string {
 	if c == nil {
 		return ""
 	}
 	t := new(table)
-	if c.Rule == "" { // of the past
+	if c.Rule == "" { // an earlier state
 		t.row("crawl", c.State)
 	} else {
 		t.row("crawl", c.State+": "+c.Rule+", it "+c.Why)
@@ -36,7 +36,7 @@ func visitsText(c *frontier.Inspection) string {
 	return t.String()
 }
 
-// visitText is a visit on a line.
+// visitText formats a visit on one line.
 func visitText(v frontier.PastVisit) string {
 	at := v.Time.UTC().Format(time.RFC3339)
 	switch {
@@ -48,7 +48,7 @@ func visitText(v frontier.PastVisit) string {
 	return fmt.Sprintf("%s  no response  %s, %d ms", at, v.Effect, v.Milliseconds)
 }
 
-// nextVisit says when, and whether that is past.
+// nextVisit says when the next visit is, and whether it is due.
 func nextVisit(at, now time.Time) string {
 	text := at.UTC().Format(time.RFC3339)
 	if at.After(now) {

@@ -9,20 +9,21 @@ import (
 	"indexer/progress"
 )
 
-// errInterrupted is why a context ended: somebody wants the program to stop.
+// errInterrupted is the cause of a context that ended because the user interrupted the
+// program.
 var errInterrupted = errors.New("interrupted")
 
-// interruptedError says that an interrupt ended a command that had saved what it did,
-// and what it had still to do. A command that had nothing left to do is not interrupted:
-// whoever waits for it with && may go on.
+// interruptedError says that an interrupt ended a command after it had saved its work, and
+// what was left to do. A command with nothing left to do does not count as interrupted, so
+// a shell may continue after && .
 type interruptedError struct{ left string }
 
 func (e *interruptedError) Error() string { return "interrupted; left to do: " + e.left }
 
 func (e *interruptedError) Unwrap() error { return errInterrupted }
 
-// withInterrupt adds to an error that means nothing else that the command was
-// interrupted: some libraries do not pass on why their context ended.
+// withInterrupt adds errInterrupted to an error without an outcome of its own if the
+// command was interrupted: some libraries do not return the cause of their context.
 func withInterrupt(ctx context.Context, err error) error {
 	if err == nil || !errors.Is(context.Cause(ctx), errInterrupted) || errors.Is(err, errInterrupted) || errors.As(err, new(statusError)) {
 		return err
@@ -33,7 +34,7 @@ func withInterrupt(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", errInterrupted, err)
 }
 
-// left lists what a command has left to do, "" if nothing.
+// left lists what a command has left to do.
 type left []string
 
 func (l *left) add(n int, text string) {
@@ -53,7 +54,7 @@ func (l left) err() error {
 	return &interruptedError{left: strings.Join(l, ", ")}
 }
 
-// unread adds what a replay has not read of its files: those from the current one on.
+// unread adds the files that a replay has not read completely: those from current on.
 func (l *left) unread(inputs []*input, current int, read int64) {
 	if current >= len(inputs) {
 		return

@@ -20,8 +20,8 @@ type liveSource struct {
 	session *session
 }
 
-// mountLive adds the status page, metrics and health checks to a server. The caller
-// closes what it returns before the session.
+// mountLive adds the status page, metrics and health checks to a server. The caller closes
+// the result before the session.
 func (st *standby) mountLive(o *web.Options, files *indexFiles) (*live.Live, error) {
 	serve := st.app.cfg.Serve
 	l, err := live.New(&standbySource{st: st}, live.Options{
@@ -35,11 +35,11 @@ func (st *standby) mountLive(o *web.Options, files *indexFiles) (*live.Live, err
 	return l, nil
 }
 
-// statusHosts is how many hosts a running crawl is asked why they wait.
+// statusHosts is for how many hosts a running crawl is asked why they wait.
 const statusHosts = 200
 
-// Frontier tells of the crawl, from the queue in the store and, if it runs here, from
-// the crawler.
+// Frontier describes the crawl, from the queues in the store and, if the crawler runs
+// here, from the crawler.
 func (l liveSource) Frontier(ctx context.Context, most int) (*live.Frontier, error) {
 	_, _, known, err := frontier.ReadConfig(ctx, l.DB())
 	if err != nil || !known {
@@ -74,7 +74,7 @@ func (l liveSource) Frontier(ctx context.Context, most int) (*live.Frontier, err
 	return f, nil
 }
 
-// whyWaits tells what a host in the crawler's memory waits for.
+// whyWaits says what a host in the memory of the crawler waits for.
 func whyWaits(h crawler.HostStatus, now time.Time) string {
 	text := h.State
 	if h.Why != "" {
@@ -86,7 +86,7 @@ func whyWaits(h crawler.HostStatus, now time.Time) string {
 	return text
 }
 
-// whyQueued tells what a host waits for that is in the queue only.
+// whyQueued says what a host waits for that is only in the queue.
 func whyQueued(q frontier.HostQueue, running bool, now time.Time) string {
 	switch {
 	case q.BackingOff != nil:

@@ -17,31 +17,32 @@ import (
 	"indexer/web/live"
 )
 
-// besideSource is the pipeline of another process, as a status page shows it: each pulse
-// is asked of that process, and what it told last is remembered. It is a live.Source.
+// besideSource is a live.Source for the pipeline of another process. It requests each pulse
+// from that process and remembers the last answer.
 type besideSource struct {
 	app *app
 	ctx context.Context // of the server
 
-	asking sync.Mutex // held by who asks for a pulse
+	asking sync.Mutex // held while a pulse is requested
 
 	mu    sync.Mutex
-	last  repository.Pulse  // the newest that was told
+	last  repository.Pulse  // the newest answer
 	found []observers.Found // the newest, ascending
-	slow  liveReport        // the newest with what costs a scan
+	slow  liveReport        // the newest answer to a request with Slow
 }
 
-// The bounds of asking. A process that is busy answers later; one that is gone, never.
+// The bounds of a request. A busy process answers later; a dead one never does.
 const (
 	liveTime     = 2 * time.Second
 	maxLiveTold  = 8 << 20 // bytes of an answer
 	maxLiveFound = 2_000   // pages, as many as the other process remembers
 )
 
-// errNotTold: the process that holds the data directory does not tell how its pipeline is.
+// errNotTold says that the process that holds the data directory does not report its
+// pipeline.
 var errNotTold = fmt.Errorf("%w: the process that has the data directory does not answer", live.ErrUnknown)
 
-// errNotHeld: there is no such process just now.
+// errNotHeld says that no process holds the data directory at the moment.
 var errNotHeld = fmt.Errorf("%w: the data directory is being handed over", live.ErrUnknown)
 
 func (b *besideSource) ask(ctx context.Context, q liveRequest) (*liveReport, error) {
@@ -66,7 +67,7 @@ func (b *besideSource) ask(ctx context.Context, q liveRequest) (*liveReport, err
 	return r, nil
 }
 
-// Pulse asks for it. Where it is not told, it is the last one, and unknown.
+// Pulse requests the pulse. If that fails, it returns the last one, marked as unknown.
 func (b *besideSource) Pulse() repository.Pulse {
 	b.asking.Lock()
 	defer b.asking.Unlock()
@@ -96,14 +97,14 @@ func (b *besideSource) Pulse() repository.Pulse {
 	return b.last
 }
 
-// FoundSince is of what was told.
+// FoundSince uses the pages that were reported.
 func (b *besideSource) FoundSince(t time.Time) observers.Latency {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return observers.LatencySince(b.found, t)
 }
 
-// Found lists the pages of which was told.
+// Found lists the pages that were reported.
 func (b *besideSource) Found(since time.Time) []observers.Found {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -116,7 +117,8 @@ func (b *besideSource) Found(since time.Time) []observers.Found {
 	return slices.Clone(b.found[first:])
 }
 
-// Space asks for all that costs a scan; DeadCount and Frontier tell what came of it.
+// Space requests everything that costs a scan. DeadCount and Frontier return parts of its
+// answer.
 func (b *besideSource) Space() (repository.Space, error) {
 	r, err := b.ask(b.ctx, liveRequest{Since: time.Now(), Slow: true})
 	if err == nil && r.Space == nil {
@@ -131,7 +133,7 @@ func (b *besideSource) Space() (repository.Space, error) {
 	return *r.Space, nil
 }
 
-// DeadCount is what Space was told.
+// DeadCount returns the answer that Space received.
 func (b *besideSource) DeadCount(context.Context) (map[string]int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -144,7 +146,7 @@ func (b *besideSource) DeadCount(context.Context) (map[string]int, error) {
 	return b.slow.Dead, nil
 }
 
-// Frontier is what Space was told.
+// Frontier returns the answer that Space received.
 func (b *besideSource) Frontier(context.Context, int) (*live.Frontier, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

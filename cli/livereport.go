@@ -14,18 +14,18 @@ import (
 	"indexer/web/live"
 )
 
-// liveRequest is what a server asks the process that holds the data directory of its
-// pipeline, once a second.
+// liveRequest asks the process that holds the data directory about its pipeline. A server
+// sends it once a second.
 type liveRequest struct {
-	Since time.Time `json:"since"` // pages that were found after it
-	Slow  bool      `json:"slow"`  // also what costs a scan
+	Since time.Time `json:"since"` // report pages that became searchable after it
+	Slow  bool      `json:"slow"`  // also report what costs a scan
 }
 
-// liveReport is the answer to it.
+// liveReport answers a liveRequest.
 type liveReport struct {
 	Pulse    repository.Pulse  `json:"pulse"` // without NotReady
 	NotReady string            `json:"not_ready,omitempty"`
-	Paused   bool              `json:"paused,omitempty"` // is why
+	Paused   bool              `json:"paused,omitempty"` // the reason is that the pipeline is paused
 	Found    []observers.Found `json:"found,omitempty"`
 
 	Space    *repository.Space `json:"space,omitempty"`
@@ -33,7 +33,7 @@ type liveReport struct {
 	Frontier *live.Frontier    `json:"frontier,omitempty"`
 }
 
-// answerLive tells a server of another process of the pipeline here.
+// answerLive reports the pipeline of this process to a server in another process.
 func (s *session) answerLive(ctx context.Context, req control.Request, stdout io.Writer) error {
 	var q liveRequest
 	if len(req.Args) != 1 || json.Unmarshal([]byte(req.Args[0]), &q) != nil {

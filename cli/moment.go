@@ -26,7 +26,7 @@ func momentFlag(cmd *cobra.Command, at *string) {
 	cmd.Flags().StringVar(at, "at", "", "show the state at a `time`: RFC 3339, a time before now such as 2h, or a timestamp (default: now)")
 }
 
-// parseMoment reads a moment as people write it.
+// parseMoment parses the value of --at.
 func parseMoment(s string, now time.Time) (repository.Moment, error) {
 	s = strings.TrimSpace(s)
 	if s == "" || s == "now" {
@@ -46,7 +46,7 @@ func parseMoment(s string, now time.Time) (repository.Moment, error) {
 	return repository.Moment{}, &usageError{reason: fmt.Sprintf("--at: %q is not a time; want one like 2026-03-01T12:00:00Z, 2h (before now) or a timestamp", s)}
 }
 
-// parseAgo reads "2h", "-2h", "2h ago", and days, which durations of Go do not know.
+// parseAgo parses "2h", "-2h" and "2h ago", and days, which Go durations do not have.
 func parseAgo(s string) (time.Duration, bool) {
 	s = strings.TrimPrefix(strings.TrimSpace(strings.TrimSuffix(s, "ago")), "-")
 	s = strings.ReplaceAll(s, " ", "")
@@ -62,5 +62,5 @@ func parseAgo(s string) (time.Duration, bool) {
 		}
 	}
 	d, err := time.ParseDuration(s)
-	return days + d, err == nil && d >= 0 && s != "0" // as a number that is a timestamp
+	return days + d, err == nil && d >= 0 && s != "0" // a bare number is a timestamp
 }

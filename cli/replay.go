@@ -70,8 +70,8 @@ func (a *app) replay(ctx context.Context, args []string) error {
 	return errors.Join(err, s.close(ctx))
 }
 
-// watch runs a replay and shows how far it is. An interrupt is no error here: the
-// summary comes first, and then what is left.
+// watch runs a replay and shows its progress. It does not return an error after an
+// interrupt: the summary is printed first, and then what is left.
 func (a *app) watch(ctx context.Context, r *replayRun) error {
 	width, tty := terminal(a.stderr.w)
 	p := progress.Start(a.stderr.w, r.state, progress.Options{Terminal: tty, Width: width})

@@ -13,14 +13,14 @@ import (
 type input struct {
 	name    string
 	size    int64     // -1 if it is not known
-	regular bool      // reading it does not wait for anybody
+	regular bool      // reading it does not block
 	stdin   io.Reader // instead of a file
 
 	reader *warc.Reader // once it was opened
 }
 
-// findInputs looks at all files before anything else is done: with a mistyped
-// name nothing is begun.
+// findInputs checks all files first, so that a mistyped name stops the command before it
+// starts anything.
 func findInputs(args []string, stdin io.Reader) ([]*input, error) {
 	var inputs []*input
 	seen := make(map[string]bool)
@@ -59,7 +59,7 @@ func findFile(path string) (*input, error) {
 	return &input{name: path, size: info.Size(), regular: true}, f.Close()
 }
 
-// systemReason is what the operating system says, without the path.
+// systemReason returns the message of the operating system without the path.
 func systemReason(err error) string {
 	if pe, ok := err.(*os.PathError); ok {
 		return pe.Err.Error()
@@ -78,7 +78,7 @@ func (in *input) open(ctx context.Context, opts warc.Options) (_ *warc.Reader, e
 	return in.reader, nil
 }
 
-// isEmpty reports, after the reading, that there was no record.
+// isEmpty reports, after reading, whether the input had no record.
 func (in *input) isEmpty() bool {
 	return in.reader != nil && len(in.reader.Stats().Records) == 0
 }
@@ -90,10 +90,10 @@ func (in *input) source() (io.Reader, error) {
 	return os.Open(in.name)
 }
 
-// interruptible reads from what open returns, until ctx ends. Nothing ends a
-// read(2) that waits for a terminal or for the other end of a pipe; so that one
-// goroutine is the program's only one that nobody waits for. It is left in its
-// read, holds nothing but its buffer, and ends with the process.
+// interruptible reads from the result of open until ctx ends. Nothing can end a read(2)
+// that waits for a terminal or for the other end of a pipe, so its goroutine is the only
+// one in the program for which no owner waits. It stays in its read, holds nothing but its
+// buffer, and ends with the process.
 func interruptible(ctx context.Context, open func() (io.Reader, error)) *io.PipeReader {
 	r, w := io.Pipe()
 	context.AfterFunc(ctx, func() { w.CloseWithError(context.Cause(ctx)) })

@@ -34,9 +34,9 @@ func newReplay(s *session, inputs []*input) *replayRun {
 	return &replayRun{session: s, inputs: inputs, sum: summary{Files: len(inputs), Data: s.app.cfg.Data}}
 }
 
-// run loads everything and waits until nothing is left to do. When ctx ends it
-// stops, notes what is left, and returns nil: a fetch that was being loaded is
-// loaded or not, and either is good.
+// run loads everything and waits until nothing is left to do. When ctx ends, it stops,
+// records what is left, and returns nil. A fetch in progress may or may not have been
+// loaded; both are correct.
 func (r *replayRun) run(ctx context.Context) error {
 	inputs := make([]replay.Input, len(r.inputs))
 	for i, in := range r.inputs {
@@ -67,20 +67,20 @@ func (r *replayRun) finish(ctx context.Context) error {
 	return err
 }
 
-// interrupted notes what is left. Nothing may be: then the replay is done.
+// interrupted records what is left. If nothing is, the replay is done.
 func (r *replayRun) interrupted() error {
 	r.left.backlog(rowsWaiting(r.session.repo))
 	r.sum.Interrupted = len(r.left) > 0
 	return nil
 }
 
-// current is the place of the input that is being read.
+// current is the index of the input that is being read.
 func (r *replayRun) current() int {
 	return max(slices.IndexFunc(r.inputs, func(in *input) bool { return in.name == r.counts.Current() }), 0)
 }
 
-// Load loads a fetch, and remembers what the repository failed with: package
-// replay joins it with what was wrong with files.
+// Load loads a fetch. It remembers an error of the repository, because package replay
+// joins it with the errors of files.
 func (r *replayRun) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) {
 	effect, err := r.session.repo.Load(ctx, f)
 	if err != nil && ctx.Err() == nil {
@@ -91,8 +91,8 @@ func (r *replayRun) Load(ctx context.Context, f *page.Fetch) (loader.Effect, err
 	return effect, err
 }
 
-// noteUnusable gathers the files of which nothing could be read: those with an
-// error, and those without any record.
+// noteUnusable collects the unreadable files: those with an error, and those without any
+// record.
 func (r *replayRun) noteUnusable(err error) {
 	if err != nil {
 		r.unusable = append(r.unusable, err)

@@ -14,7 +14,7 @@ import (
 	"indexer/warc"
 )
 
-// summary says what a replay did; it is the JSON of `replay --format json`.
+// summary is the result of a replay: the JSON of `replay --format json`.
 type summary struct {
 	Files       int     `json:"files"`
 	Records     int64   `json:"records"`
@@ -40,8 +40,8 @@ func (r *replayRun) noteProblem(p warc.Problem) {
 	}
 }
 
-// printSummary tells what was done: problems on standard error, the result on
-// standard output. The error is about files that could not be read.
+// printSummary prints problems on standard error and the result on standard output. It
+// returns an error about files that could not be read.
 func (r *replayRun) printSummary(a *app) error {
 	if err := r.finishSummary(a); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (r *replayRun) printSummary(a *app) error {
 	return errors.Join(append(r.unusable, err, r.left.err())...)
 }
 
-// finishSummary adds what is known at the end.
+// finishSummary adds the final figures.
 func (r *replayRun) finishSummary(a *app) error {
 	s, c := &r.sum, &r.counts
 	s.Records, s.Fetches = c.Records.Load(), r.loaded()
@@ -68,7 +68,7 @@ func (r *replayRun) finishSummary(a *app) error {
 	if err != nil {
 		return fmt.Errorf("count the documents: %w", err)
 	}
-	// The count is wanted after an interrupt, too.
+	// Count after an interrupt, too.
 	r.sum.Documents, err = reader.Count(context.Background())
 	return errors.Join(err, reader.Close())
 }
@@ -124,7 +124,7 @@ func fetchCount(n int64) string {
 // dataFlag is what a suggested command needs to find the same directory.
 func (a *app) dataFlag() string {
 	if !a.flags.dataGiven {
-		return "" // the settings say it again
+		return "" // the settings name the directory
 	}
 	return "--data " + a.cfg.Data + " "
 }

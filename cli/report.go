@@ -13,16 +13,16 @@ import (
 	"indexer/control"
 )
 
-// reported is an error as programs read it, one object on a line of its own. It is a
-// contract, like the exit statuses.
+// reported is the JSON of an error, one object on a line. It is a contract, like the exit
+// statuses.
 type reported struct {
 	Error  string `json:"error"`
 	Status int    `json:"status"`
 	Hint   string `json:"hint"` // what to do next; may be empty
 }
 
-// report tells err, with what to do next, and returns its status: to people, or to
-// programs if asJSON.
+// report prints err with a hint about what to do next, as text or as JSON, and returns the
+// exit status.
 func report(err error, stderr io.Writer, asJSON bool) int {
 	if err == nil {
 		return statusDone
@@ -44,11 +44,12 @@ func report(err error, stderr io.Writer, asJSON bool) int {
 	e := json.NewEncoder(&line)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(reported{Error: err.Error(), Status: o.status, Hint: hint}) // two strings and a number
-	_, _ = io.WriteString(stderr, line.String())                             // there is nobody else to tell
+	_, _ = io.WriteString(stderr, line.String())                             // there is nowhere else to report to
 	return o.status
 }
 
-// hintFor is what to do about an error; some know better than their outcome.
+// hintFor returns what to do about an error. Some errors have a more specific hint than
+// their outcome.
 func hintFor(err error, o outcome) string {
 	if u, ok := errors.AsType[*usageError](err); ok && u.help != "" {
 		return "see `" + u.help + " --help`"
@@ -63,8 +64,8 @@ func hintFor(err error, o outcome) string {
 }
 
 // wantsJSON reports whether a command line, the environment or the settings ask for JSON.
-// It is for errors that come before the settings are known: those of the command line,
-// and those of the settings themselves. The last --format counts, as it does elsewhere.
+// It is for errors that occur before the settings are known: mistakes on the command line
+// and in the settings themselves. The last --format counts, as usual.
 func (a *app) wantsJSON(args []string) bool {
 	format := os.Getenv(config.EnvPrefix + "_FORMAT")
 	for i, arg := range args {
@@ -84,7 +85,7 @@ func (a *app) wantsJSON(args []string) bool {
 	return format == "json"
 }
 
-// silentHint says what to do about a process that is stopped.
+// silentHint says what to do about a stopped process.
 func silentHint(e *control.SilentError) string {
 	if !e.Process.Stopped {
 		return ""
@@ -92,7 +93,7 @@ func silentHint(e *control.SilentError) string {
 	return fmt.Sprintf("continue it with `kill -CONT %d`, or end it with `kill -KILL %d`: what it loaded is saved", e.Process.ID, e.Process.ID)
 }
 
-// configHint says where to mend a setting.
+// configHint says where to correct a setting.
 func configHint(e *config.Error) string {
 	if i := strings.LastIndexByte(e.Where, ':'); i > 0 && strings.Trim(e.Where[i+1:], "0123456789") == "" && e.Where[i+1:] != "" {
 		return fmt.Sprintf("edit line %s of %s, or name another file with --config; nothing was done", e.Where[i+1:], e.Where[:i])
@@ -100,7 +101,7 @@ func configHint(e *config.Error) string {
 	return "nothing was done; `indexer --help` says where settings can be given"
 }
 
-// say writes an error, a line for each of its parts, and the hint.
+// say writes an error, one line for each part, and the hint.
 func say(w io.Writer, err error, hint string) {
 	text := "indexer: " + strings.ReplaceAll(plainLines(err.Error()), "\n", "\nindexer: ") + "\n"
 	if hint != "" {

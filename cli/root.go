@@ -29,7 +29,7 @@ The program keeps everything it stores in one directory: ./data, or the one that
 (INDEXER_DATA, INDEXER_WORKERS, …). A flag overrides the environment, and the
 environment overrides the file.`
 
-// rootCommand puts the command line together.
+// rootCommand builds the command line.
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:               "indexer",
@@ -61,7 +61,7 @@ func (a *app) rootCommand() *cobra.Command {
 	return root
 }
 
-// runRoot is for arguments that begin with no command.
+// runRoot handles arguments that do not start with a command.
 func (a *app) runRoot(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
@@ -74,8 +74,8 @@ func (a *app) runRoot(cmd *cobra.Command, args []string) error {
 	return &usageError{reason: noCommand(cmd, word), help: "indexer"}
 }
 
-// withCrawl puts the word crawl before arguments that name seeds and no command:
-// `indexer seeds.txt` is `indexer crawl seeds.txt`.
+// withCrawl inserts the word crawl before arguments that name seeds and no command:
+// `indexer seeds.txt` means `indexer crawl seeds.txt`.
 func withCrawl(root *cobra.Command, args []string) []string {
 	crawl, _, err := root.Find([]string{"crawl"})
 	if err != nil {
@@ -88,15 +88,15 @@ func withCrawl(root *cobra.Command, args []string) []string {
 	return append([]string{"crawl"}, args...)
 }
 
-// isCommand goes before what the disk says: `indexer export > export` has the
-// shell make a file of that name before we look.
+// isCommand is checked before the disk: with `indexer export > export`, the shell creates a
+// file of that name before we look.
 func isCommand(root *cobra.Command, word string) bool {
 	root.InitDefaultHelpCmd()
 	cmd, _, err := root.Find([]string{word})
 	return err == nil && cmd != root
 }
 
-// firstWord is the first argument that is neither a flag nor the value of one.
+// firstWord returns the first argument that is neither a flag nor the value of a flag.
 func firstWord(args []string, known ...*pflag.FlagSet) string {
 	for i := 0; i < len(args); i++ {
 		name, isFlag := strings.CutPrefix(args[i], "--")
@@ -113,7 +113,7 @@ func firstWord(args []string, known ...*pflag.FlagSet) string {
 	return ""
 }
 
-// looksLikeSeeds: a URL, a text file or standard input is what one would crawl from.
+// looksLikeSeeds reports whether word is a URL, a text file or standard input.
 func looksLikeSeeds(word string) bool {
 	if word == "-" || strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") || strings.HasSuffix(word, ".txt") {
 		return true
