@@ -15,14 +15,13 @@ import (
 	"time"
 )
 
-// writeFile writes what write produces under a name that the user gave.
+// writeFile writes the output of write to a path that the user gave.
 //
-// A regular file, or one that is not there yet, gets its content at once when it is
-// complete: if write fails, or the process is killed, the old file is untouched (see
-// replaceFile). Symbolic links are followed first, so that a link stays one. Anything
-// else (a device, a FIFO, one of our own descriptors such as /dev/stdout) cannot be
-// replaced without becoming a regular file, which as root would even destroy
-// /dev/null: it is written to as the bytes come.
+// A regular or new file is replaced in one step when its content is complete: if write
+// fails, or the process is killed, the old file is unchanged (see replaceFile). Symbolic
+// links are followed first, so that a link stays a link. Anything else (a device, a FIFO,
+// one of our own descriptors such as /dev/stdout) would become a regular file if it were
+// replaced, which as root would even destroy /dev/null; it is written to directly.
 func writeFile(ctx context.Context, path string, write func(io.Writer) error) error {
 	t, err := findTarget(path)
 	if err != nil {
@@ -38,8 +37,8 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 	return replaceFile(path, t, write)
 }
 
-// untilDone has every write fail once ctx has ended: an interrupt must not leave what
-// write has produced so far under the name of a complete file.
+// untilDone makes every write fail after ctx has ended, so that an interrupt does not leave
+// a part of the output under the name of a complete file.
 func untilDone(ctx context.Context, write func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		if err := write(contextWriter{ctx, w}); err != nil {
@@ -61,19 +60,19 @@ func (c contextWriter) Write(p []byte) (int, error) {
 	return c.w.Write(p)
 }
 
-// target is what a name stands for once symbolic links are followed.
+// target is what a path refers to after following symbolic links.
 type target struct {
 	path         string
-	info         fs.FileInfo // nil: there is nothing of that name yet
+	info         fs.FileInfo // nil: the file does not exist yet
 	descriptor   int         // of this process, if isDescriptor
 	isDescriptor bool
 }
 
-// maxLinks bounds how many symbolic links are followed, as the kernel does.
+// maxLinks bounds how many symbolic links are followed, like the limit of the kernel.
 const maxLinks = 40
 
-// findTarget follows symbolic links to the last name. That one need not exist: what is
-// written through a dangling link makes the file that the link names.
+// findTarget follows symbolic links to the last path, which need not exist: writing through
+// a dangling link creates the file that the link names.
 func findTarget(path string) (target, error) {
 	if strings.HasSuffix(path, string(filepath.Separator)) {
 		return target{}, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
@@ -109,10 +108,10 @@ func findTarget(path string) (target, error) {
 	return target{}, &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
 }
 
-// ownDescriptor reports whether a name is that of a descriptor of this process, as
-// /dev/stdout and /dev/fd/3 are on Linux. Opening such a name anew would begin at the
-// start of a file that the shell has open for appending; replacing the file would leave
-// the shell with the old one.
+// ownDescriptor reports whether a path names a descriptor of this process, as /dev/stdout
+// and /dev/fd/3 do on Linux. Reopening such a path would start at the beginning of a file
+// that the shell has open for appending; replacing the file would leave the shell with the
+// old one.
 func ownDescriptor(dir, name string) (int, bool) {
 	if dir != "/proc/"+strconv.Itoa(os.Getpid())+"/fd" {
 		return 0, false
@@ -121,7 +120,7 @@ func ownDescriptor(dir, name string) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
-// writeStraight writes to something that is there and stays what it is.
+// writeStraight writes to an existing target that is not replaced.
 func writeStraight(ctx context.Context, path string, t target, write func(io.Writer) error) (err error) {
 	f, err := openStraight(ctx, t)
 	if ctx.Err() != nil {
@@ -153,9 +152,9 @@ func closeOpened(f *os.File) error {
 	return f.Close()
 }
 
-// openStraight opens what is there for writing. To open a FIFO waits for a reader, which
-// open(2) does until a signal kills the process; so it is asked for again and again, and
-// an interrupt ends that.
+// openStraight opens an existing target for writing. open(2) on a FIFO waits for a reader
+// and cannot be interrupted, so openStraight tries repeatedly without waiting, until ctx
+// ends.
 func openStraight(ctx context.Context, t target) (*os.File, error) {
 	if t.isDescriptor {
 		return duplicate(t.descriptor, t.path)

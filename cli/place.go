@@ -15,19 +15,19 @@ import (
 	"indexer/web/live"
 )
 
-// place is where a server gets details from for a while: the repository it has open, or
-// the process that has it.
+// place is where a server currently gets details from: its own open repository, or the
+// process that has it.
 type place struct {
 	inspect   web.Inspector
 	source    teller
 	elsewhere bool
 
-	ctx   context.Context // ends when requests have to leave
+	ctx   context.Context // ends when requests have to stop using the place
 	close context.CancelFunc
-	users sync.WaitGroup // requests under way; joined only while the place is in force
+	users sync.WaitGroup // requests in progress; they join only while the place is current
 }
 
-// teller is a live.Source that lists the pages it counted.
+// teller is a live.Source that also lists the pages it counted.
 type teller interface {
 	live.Source
 	Found(since time.Time) []observers.Found
@@ -39,12 +39,12 @@ func newPlace(inspect web.Inspector, source teller, elsewhere bool) *place {
 	return p
 }
 
-// place is the repository of a session.
+// place returns the place of the repository of a session.
 func (s *session) place() *place {
 	return newPlace(web.Local{Repo: s.repo}, liveSource{s.repo, s}, false)
 }
 
-// beside is the process that holds the directory, whichever it is.
+// beside returns the place of the process that holds the directory, whichever it is.
 func (st *standby) beside() *place {
 	p := newPlace(remoteInspector{st.app}, nil, true)
 	ctx, cancel := context.WithCancel(st.ctx)
@@ -53,8 +53,9 @@ func (st *standby) beside() *place {
 	return p
 }
 
-// move puts a place in force, nil for none, and waits until all requests have left the
-// one before: those under way have the grace to end, and are then asked again.
+// move makes a place current (nil for none) and waits until all requests have left the
+// previous one. Requests in progress have the time grace to end; then they are cancelled
+// and asked again.
 func (st *standby) move(to *place, grace time.Duration) {
 	st.mu.Lock()
 	from := st.place
@@ -71,8 +72,8 @@ func (st *standby) move(to *place, grace time.Duration) {
 	from.close()
 }
 
-// enter gives the place in force, nil if there is none, and what tells that it changed.
-// The caller leaves it by users.Done.
+// enter returns the current place, nil if there is none, and a channel that is closed when
+// it changes. The caller calls users.Done to leave the place.
 func (st *standby) enter() (p *place, changed <-chan struct{}) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -84,12 +85,12 @@ func (st *standby) enter() (p *place, changed <-chan struct{}) {
 
 // The bounds of a request while the directory changes hands.
 const (
-	patience   = 5 * time.Second        // for somebody to hold it
-	againAfter = 100 * time.Millisecond // as a process may begin to answer without a move here
+	patience   = 5 * time.Second        // until some process holds it
+	againAfter = 100 * time.Millisecond // because a process may start to answer without a move here
 )
 
-// ask asks the place in force, and the next one if that went away meanwhile. Questions
-// change nothing, so they may be asked twice.
+// ask asks the current place, and the next one if that has gone meanwhile. Questions change
+// nothing, so they may be asked twice.
 func (st *standby) ask(ctx context.Context, question func(context.Context, web.Inspector) error) error {
 	patient := time.NewTimer(patience)
 	defer patient.Stop()
@@ -114,7 +115,7 @@ func (st *standby) ask(ctx context.Context, question func(context.Context, web.I
 	}
 }
 
-// do asks a question that ends when the request does, or when requests have to leave.
+// do asks a question that ends with the request, or when requests have to leave the place.
 func (p *place) do(ctx context.Context, question func(context.Context, web.Inspector) error) error {
 	defer p.users.Done()
 	ctx, end := p.bound(ctx)
@@ -122,7 +123,7 @@ func (p *place) do(ctx context.Context, question func(context.Context, web.Inspe
 	return question(ctx, p.inspect)
 }
 
-// bound is a context of a request that ends as well when requests have to leave.
+// bound returns the context of a request, which also ends when requests have to leave.
 func (p *place) bound(ctx context.Context) (bounded context.Context, end func()) {
 	bounded, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(p.ctx, cancel)
@@ -132,7 +133,7 @@ func (p *place) bound(ctx context.Context) (bounded context.Context, end func())
 	}
 }
 
-// isGone reports whether an error may come from nothing but the end of the place.
+// isGone reports whether the end of the place may be the only cause of an error.
 func (p *place) isGone(err error) bool {
 	switch {
 	case err == nil:
@@ -183,17 +184,17 @@ func (st *standby) Stats(ctx context.Context) (s *repository.Stats, err error) {
 	return s, err
 }
 
-// standbySource is the pipeline of whichever process has the directory, as a live.Source.
-// It does not wait for a handover: what cannot be told is live.ErrUnknown.
+// standbySource is a live.Source for the pipeline of whichever process has the directory.
+// During a handover it does not wait, but returns live.ErrUnknown.
 type standbySource struct {
 	st *standby
 
 	mu    sync.Mutex
 	last  repository.Pulse
-	found []observers.Found // the newest, ascending, of one process after the other
+	found []observers.Found // the newest, ascending, from one process after another
 }
 
-// use calls do with the source in force.
+// use calls do with the current place.
 func (s *standbySource) use(do func(*place) error) error {
 	p, _ := s.st.enter()
 	if p == nil {
@@ -203,7 +204,7 @@ func (s *standbySource) use(do func(*place) error) error {
 	return do(p)
 }
 
-// Pulse is the last one, unknown, while nobody holds the directory.
+// Pulse returns the last pulse, marked as unknown, while no process holds the directory.
 func (s *standbySource) Pulse() repository.Pulse {
 	s.mu.Lock()
 	defer s.mu.Unlock()

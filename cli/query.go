@@ -39,7 +39,7 @@ corrected, the results are for the corrected words. --verbatim turns this off.
 At most --per-host of the first ten hits come from one host, if other hosts have hits.
 --explain shows how each score was computed; docs/ranking.md explains the numbers.`
 
-// queryFlags are the flags of query that are no settings.
+// queryFlags are the flags of query that set no settings.
 type queryFlags struct {
 	offset   int
 	sort     string
@@ -76,7 +76,7 @@ func (a *app) queryCommand() *cobra.Command {
 	return cmd
 }
 
-// queryFlagError: query has no flags of one letter, but words that are not wanted.
+// queryFlagError explains unknown flags of one letter, which are usually words to exclude.
 func queryFlagError(cmd *cobra.Command, err error) error {
 	reason := flagReason(cmd, err)
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() != "" {
@@ -115,7 +115,7 @@ func (a *app) query(cmd *cobra.Command, words string, f queryFlags) (err error) 
 	return err
 }
 
-// resultsText shows results to people.
+// resultsText formats results as text.
 func resultsText(res *index.Results, offset int, s style) string {
 	var b strings.Builder
 	took := fmt.Sprintf("%.1f ms", res.TookMS)
@@ -183,7 +183,7 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 	fmt.Fprintf(b, "      text by column alone: title %.3f, body %.3f, anchors %.3f, outside anchors %.3f, URL %.3f\n", c.Title, c.Body, c.Anchors, c.Outside, c.URL)
 }
 
-// hitFacts is the last line of a hit.
+// hitFacts returns the parts of the last line of a hit.
 func hitFacts(h *index.Hit) []string {
 	facts := []string{"rank " + rankNumber(h.Rank)}
 	if h.Language != "" {
@@ -201,7 +201,7 @@ func hitFacts(h *index.Hit) []string {
 	return facts
 }
 
-// count is a number of things: "1 document", "2 documents".
+// count formats a number of things: "1 document", "2 documents".
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

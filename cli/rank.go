@@ -85,7 +85,7 @@ func rankRows(t *table, s *repository.RankStats) {
 	t.row("residual", fmt.Sprintf("%.6f in total, at most %.6f when idle; the greatest is %.6f", s.ResidualSum, s.ResidualBound, s.ResidualGreatest))
 }
 
-// rankText is a line about the ranks, for stats.
+// rankText formats the line about ranks in stats.
 func rankText(s *repository.RankStats) string {
 	return fmt.Sprintf("relative error at most %g; residual %.4f of at most %.4f", s.Tolerance, s.ResidualSum, s.ResidualBound)
 }

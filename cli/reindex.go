@@ -63,7 +63,7 @@ func reindex(ctx context.Context, r *repository.Repository, req control.Request,
 
 func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// tellEvery is how often a long rebuild says how far it is.
+// tellEvery is how often a long rebuild reports its progress.
 const tellEvery = 5 * time.Second
 
 func tellClusters(w io.Writer) func(int) {

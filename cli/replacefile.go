@@ -13,16 +13,16 @@ import (
 	"regexp"
 )
 
-// replaceFile writes a regular file that has its name only when it is complete. The new
-// file gets the mode of the one that it replaces, and its owner and group where this
-// process may set them; without an old file the mode is that of any new file.
+// replaceFile writes a regular file that gets its name only when it is complete. The new
+// file gets the mode of the file that it replaces, and its owner and group if this process
+// may set them. Without an old file it gets the usual mode of new files.
 //
-// The content is written to a file of another name in the same directory first, which is
-// then renamed. A process that is killed leaves that file. It is locked (flock) from its
-// beginning to its end, and the kernel drops the lock with the process. So a later run
-// removes what it can lock: the name shows that the file is ours, and the lock that
-// nobody writes it any more. Process ids in names would not do: they are used again, and
-// mean nothing on another machine or in another container.
+// The content is first written to a file with another name in the same directory, which is
+// then renamed. A killed process leaves that file. The file is locked (flock) as long as it
+// is written, and the kernel releases the lock with the process. So a later run removes the
+// files that it can lock: the name shows that a file is ours, and the lock shows that no
+// process is writing it. Process ids in names would not work: they are reused, and mean
+// nothing on another machine or in another container.
 func replaceFile(name string, t target, write func(io.Writer) error) (err error) {
 	removeAbandoned(filepath.Dir(t.path))
 	if t.info != nil {
@@ -38,7 +38,7 @@ func replaceFile(name string, t target, write func(io.Writer) error) (err error)
 		if err != nil {
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
-		err = errors.Join(err, f.Close()) // also drops the lock: not before the file has its name
+		err = errors.Join(err, f.Close()) // also releases the lock, so not before the file has its name
 	}()
 	buffered := bufio.NewWriterSize(f, 1<<16)
 	if err := write(buffered); err != nil {
@@ -54,8 +54,8 @@ func replaceFile(name string, t target, write func(io.Writer) error) (err error)
 	return os.Rename(f.Name(), t.path)
 }
 
-// checkWritable refuses to replace what this process may not write: that the directory
-// would allow it is no reason to replace a file that somebody has protected.
+// checkWritable refuses to replace a file that this process may not write. The directory
+// would permit it, but the owner has protected the file.
 func checkWritable(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -64,11 +64,11 @@ func checkWritable(path string) error {
 	return f.Close()
 }
 
-// partName is what an unfinished file is called.
+// partName matches the names of unfinished files.
 var partName = regexp.MustCompile(`^\.indexer-[0-9a-f]{32}\.part$`)
 
-// createPart makes an unfinished file and locks it. Its mode lets nobody read it who may
-// not read the old file.
+// createPart creates an unfinished file and locks it. Its mode excludes everyone who may not
+// read the old file.
 func createPart(dir string, old fs.FileInfo) (*os.File, error) {
 	mode := fs.FileMode(0o666)
 	if old != nil {
@@ -84,7 +84,7 @@ func createPart(dir string, old fs.FileInfo) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Another run may lock it first, and remove it as abandoned: make another one then.
+		// Another run may lock it first and remove it as abandoned. Then create another one.
 		if lockFile(f) != lockTaken && isNamed(f) {
 			return f, nil
 		}
@@ -104,8 +104,8 @@ func isNamed(f *os.File) bool {
 	return err == nil && os.SameFile(mine, named)
 }
 
-// removeAbandoned removes the unfinished files of processes that are gone. What cannot be
-// looked at, locked or removed stays: it is in nobody's way.
+// removeAbandoned removes the unfinished files of processes that have ended. A file that
+// cannot be examined, locked or removed stays and does no harm.
 func removeAbandoned(dir string) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -135,11 +135,11 @@ func removeIfAbandoned(path string) {
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	if lockFile(f) == lockHeld && isNamed(f) {
-		_ = os.Remove(path) // as above: what cannot be removed stays
+		_ = os.Remove(path) // if it cannot be removed, it stays
 	}
 }
 
-// lockState is what came of trying to lock a file.
+// lockState is the result of trying to lock a file.
 type lockState int
 
 const (

@@ -10,7 +10,7 @@ import (
 
 func lockFile(*os.File) lockState { return lockUnknown }
 
-// likeBefore keeps what this system has of a mode.
+// likeBefore keeps the permission bits that this system has.
 func likeBefore(f *os.File, old fs.FileInfo) error {
 	if old == nil {
 		return nil

@@ -19,9 +19,9 @@ func lockFile(f *os.File) lockState {
 	return lockUnknown
 }
 
-// likeBefore gives a file the mode of the one that it replaces, and its owner and group
-// as far as this process may. Where the group cannot be kept, the mode that was meant for
-// that group would let another one in: it then has no more rights than everybody.
+// likeBefore gives a file the mode of the file that it replaces, and its owner and group if
+// this process may set them. If the group cannot be kept, the group bits of the mode would
+// apply to a different group, so the group gets only the rights of others.
 func likeBefore(f *os.File, old fs.FileInfo) error {
 	if old == nil {
 		return nil
@@ -39,7 +39,7 @@ func likeBefore(f *os.File, old fs.FileInfo) error {
 	return f.Chmod(mode)
 }
 
-// duplicate gives a file of its own for a descriptor, at the same position.
+// duplicate returns a new file for a descriptor, at the same position.
 func duplicate(descriptor int, name string) (*os.File, error) {
 	n, err := syscall.Dup(descriptor)
 	if err != nil {

@@ -32,7 +32,7 @@ process has the data directory, it is asked.
   --notify   notifications for observers of the table, and their acknowledgements
   --at TIME  the state at a time or timestamp that is still kept` + momentHelp
 
-// scanRequest is what scan is asked for, as the argument of a request.
+// scanRequest is the argument of a request for scan.
 type scanRequest struct {
 	Table  string            `json:"table"`
 	Prefix string            `json:"prefix"`
@@ -79,7 +79,7 @@ func (a *app) scanCommand() *cobra.Command {
 	return cmd
 }
 
-// take checks arguments before anything is opened.
+// take checks the arguments before anything is opened.
 func (s *scanRequest) take(args []string) error {
 	ways := 0
 	for _, way := range []bool{s.Raw, s.Locks, s.Notify, !s.At.IsNow()} {
@@ -110,7 +110,7 @@ func (s *scanRequest) take(args []string) error {
 	return nil
 }
 
-// scanLine is a line of a scan.
+// scanLine is the JSON of one line.
 type scanLine struct {
 	Kind   string `json:"kind"`
 	Table  string `json:"table"`
@@ -129,13 +129,13 @@ type scanLine struct {
 	Damage   string   `json:"damage,omitempty"`
 }
 
-// scanner prints lines until there are enough.
+// scanner prints lines until it reaches the limit.
 type scanner struct {
 	scanRequest
 	w      io.Writer
 	json   bool
 	lines  int
-	values bool // whose kind goes without saying
+	values bool // prints values, so the kind of a line is omitted
 }
 
 func scan(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
@@ -181,7 +181,7 @@ func (s *scanner) scan(ctx context.Context, r *repository.Repository) error {
 	return s.state(ctx, r)
 }
 
-// state prints values, as of now or of a moment of the past.
+// state prints the values now or at an earlier moment.
 func (s *scanner) state(ctx context.Context, r *repository.Repository) error {
 	s.values = true
 	tx, err := r.Past(ctx, s.At)
@@ -199,7 +199,7 @@ func (s *scanner) state(ctx context.Context, r *repository.Repository) error {
 	})
 }
 
-// records prints records of a group, as far as they are of the table.
+// records prints the records of a group that belong to the table.
 func (s *scanner) records(ctx context.Context, db *txn.DB, group string) error {
 	return db.Records(ctx, group, s.Prefix, txn.PrefixEnd(s.Prefix), func(r txn.Record) error {
 		if r.Damage == nil && r.Cell.Group != s.Table {
@@ -242,7 +242,7 @@ func (s *scanner) print(l scanLine, text string) error {
 	return err
 }
 
-// maxValueText bounds a value in texts for people; JSON has it whole.
+// maxValueText bounds the length of a value in text; JSON has the whole value.
 const maxValueText = 300
 
 func (s *scanner) text(l scanLine) string {

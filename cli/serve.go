@@ -82,7 +82,7 @@ func (a *app) serve(ctx context.Context, seeds []string) error {
 			return err
 		}
 	}
-	// The address first: what is wrong with it is told before anything is opened.
+	// The address comes first, so that a mistake in it is reported before anything is opened.
 	l, err := web.Listen(ctx, a.cfg.Serve.Listen, a.cfg.Serve.AllowRemote, secret)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (a *app) serve(ctx context.Context, seeds []string) error {
 	if err != nil && (crawls || !errors.Is(err, store.ErrInUse)) {
 		return errors.Join(err, closeListener(l))
 	}
-	a.beginsCrawl = false // whoever opens the directory again goes on with what is there
+	a.beginsCrawl = false // reopening the directory later must not start the crawl again
 	if s == nil {
 		_, _ = fmt.Fprintln(a.stderr, "Another process has the data directory: this server searches the index files, and asks that process for details.")
 	}
@@ -114,7 +114,7 @@ func (a *app) serve(ctx context.Context, seeds []string) error {
 	return errors.Join(err, st.close(ctx))
 }
 
-// serve serves until ctx ends, and does some work beside. It takes the listener over.
+// serve serves until ctx ends, and runs work at the same time. It owns the listener.
 func (st *standby) serve(ctx context.Context, l net.Listener, o web.Options, work func(context.Context) error) (err error) {
 	files, err := openIndexFiles(st.app.openIndex, st.app.log)
 	if err != nil {
@@ -146,9 +146,8 @@ func (st *standby) serve(ctx context.Context, l net.Listener, o web.Options, wor
 	return g.Wait()
 }
 
-// crawlBeside crawls while the server serves. A crawl from which nothing came is no
-// reason to take the index away from its readers. When it has ended, the server gives
-// the directory back on request.
+// crawlBeside crawls while the server serves. A crawl that fetched nothing must not stop the
+// server. After the crawl, the server releases the directory on request.
 func (s *session) crawlBeside(ctx context.Context, from foundSeeds, f crawlFlags, o fetch.Options) error {
 	defer s.app.standby.crawls.Store(false)
 	err := s.app.crawlIn(ctx, s, from, f, o)
@@ -159,7 +158,7 @@ func (s *session) crawlBeside(ctx context.Context, from foundSeeds, f crawlFlags
 	return err
 }
 
-// closeListener closes a listener that may have been closed.
+// closeListener closes a listener that may already be closed.
 func closeListener(l net.Listener) error {
 	if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("close the listener: %w", err)

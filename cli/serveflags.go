@@ -10,14 +10,14 @@ import (
 	"indexer/web"
 )
 
-// serveFlagKeys are the flags of serve by the settings they stand for.
+// serveFlagKeys maps the flags of serve to the settings that they set.
 var serveFlagKeys = map[string]string{
 	"listen": "serve.listen", "allow-remote": "serve.allow_remote", "allow-host": "serve.allow_hosts",
 	"user": "serve.user", "password-file": "serve.password_file", "token-file": "serve.token_file", "pprof": "serve.pprof",
 }
 
-// registerServe declares the flags of serve. Their values are checked with the other
-// settings and taken from there.
+// registerServe declares the flags of serve. Their values are checked and read together
+// with the other settings.
 func registerServe(cmd *cobra.Command, d config.Serve) {
 	flags := cmd.Flags()
 	flags.String("listen", d.Listen, "`address` to listen on, HOST:PORT; port 0 picks a free port")
@@ -29,7 +29,7 @@ func registerServe(cmd *cobra.Command, d config.Serve) {
 	flags.Bool("pprof", d.Profiles, "serve profiles of this process under /debug/pprof/")
 }
 
-// credentials are those that the settings name, nil if none.
+// credentials returns the credentials that the settings name, or nil.
 func credentials(c config.Serve) (*web.Credentials, error) {
 	switch {
 	case c.TokenFile != "" && (c.User != "" || c.PasswordFile != ""):
@@ -56,7 +56,7 @@ func readCredentials(file string, parse func(string) (*web.Credentials, error)) 
 	return c, nil
 }
 
-// webOptions are those of the server, without what it searches in and inspects.
+// webOptions returns the options of the server, except for its searcher and inspector.
 func (a *app) webOptions(c *web.Credentials) web.Options {
 	s := a.cfg.Serve
 	o := web.Options{

@@ -15,26 +15,26 @@ import (
 	"indexer/web"
 )
 
-// webRequest is what a server asks the process that holds the data directory.
+// webRequest is a request from a server to the process that holds the data directory.
 type webRequest struct {
 	Ask     string             `json:"ask"` // inspect, copy, versions or stats
 	URL     page.URL           `json:"url"`
 	At      uint64             `json:"at"`
 	Windows repository.Windows `json:"windows"`
-	Moment  repository.Moment  `json:"moment,omitzero"` // of inspect
+	Moment  repository.Moment  `json:"moment,omitzero"` // for inspect
 }
 
-// webAnswer is the answer to it. One field is set.
+// webAnswer answers a webRequest. One field is set.
 type webAnswer struct {
 	Details  *web.Details             `json:"details,omitempty"`
 	Copy     *page.Fetch              `json:"copy,omitempty"`
 	NoCopy   string                   `json:"no_copy,omitempty"`  // why there is none
-	NotThen  string                   `json:"not_then,omitempty"` // why nothing can be told of the moment
+	NotThen  string                   `json:"not_then,omitempty"` // why the moment cannot be shown
 	Versions []repository.PageVersion `json:"versions,omitempty"`
 	Stats    *repository.Stats        `json:"stats,omitempty"`
 }
 
-// answerWeb answers a server of another process.
+// answerWeb answers a server in another process.
 func answerWeb(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
 	var q webRequest
 	if len(req.Args) != 1 || json.Unmarshal([]byte(req.Args[0]), &q) != nil {
@@ -69,8 +69,7 @@ func answerWeb(ctx context.Context, r *repository.Repository, req control.Reques
 // remoteInspector asks the process that holds the data directory.
 type remoteInspector struct{ app *app }
 
-// maxWebAnswer bounds an answer, in bytes: the largest body with the letters that
-// JSON makes of it.
+// maxWebAnswer bounds an answer, in bytes: the largest body, encoded as JSON.
 const maxWebAnswer = 256 << 20
 
 func (r remoteInspector) ask(ctx context.Context, q webRequest) (*webAnswer, error) {
@@ -99,7 +98,7 @@ func (r remoteInspector) ask(ctx context.Context, q webRequest) (*webAnswer, err
 	return a, nil
 }
 
-// errNoAnswer: the process answered something else than it was asked.
+// errNoAnswer says that the answer does not match the request.
 var errNoAnswer = fmt.Errorf("%w: it is a different version of indexer", web.ErrElsewhere)
 
 func (r remoteInspector) Inspect(ctx context.Context, u page.URL, w repository.Windows, at repository.Moment) (*web.Details, error) {
@@ -111,7 +110,7 @@ func (r remoteInspector) Inspect(ctx context.Context, u page.URL, w repository.W
 		return nil, fmt.Errorf("%w%s", web.ErrNotThen, strings.TrimPrefix(a.NotThen, web.ErrNotThen.Error()))
 	case a.Details == nil || a.Details.Overview == nil || a.Details.Inspection == nil:
 		return nil, errNoAnswer
-	case !at.IsNow() && a.Details.AsOf == nil: // it does not know of moments, and told of now
+	case !at.IsNow() && a.Details.AsOf == nil: // a version without moments has answered for now
 		return nil, errNoAnswer
 	}
 	return a.Details, nil
@@ -153,7 +152,7 @@ func (r remoteInspector) Stats(ctx context.Context) (*repository.Stats, error) {
 	return a.Stats, nil
 }
 
-// boundedBuffer holds no more than it may.
+// boundedBuffer is a buffer with a maximum size.
 type boundedBuffer struct {
 	bytes.Buffer
 	most int

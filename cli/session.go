@@ -18,26 +18,26 @@ import (
 	"indexer/txn"
 )
 
-// session is an open data directory, which answers other processes meanwhile.
+// session is an open data directory that answers requests of other processes.
 type session struct {
 	app    *app
 	repo   *repository.Repository
-	server *control.Server // nil where the directory cannot hold a socket
+	server *control.Server // nil if the directory cannot hold a socket
 	crawl  *frontier.Crawl
-	loads  bool // for a command that loads
-	// leaving says that the directory is being given to another process, which can be
-	// asked what is not answered here any more.
+	loads  bool // opened by a command that loads
+	// leaving says that the directory is being released to another process, which will
+	// answer the requests that this one no longer answers.
 	leaving atomic.Bool
 
-	asked []frontier.Asked // by crawl --again
+	asked []frontier.Asked // the URLs of crawl --again
 
 	crawler atomic.Pointer[crawler.Crawler] // while it runs
 }
 
 var commitModes = map[string]txn.Mode{"auto": txn.Auto, "one-phase": txn.OnePhase, "two-phase": txn.TwoPhase}
 
-// repositoryOptions are those of a session. A directory with a crawl finds new URLs
-// in whatever is loaded, whichever command has it open.
+// repositoryOptions returns the options of a session. In a directory with a crawl, every
+// command that loads pages also discovers new URLs in them.
 func (a *app) repositoryOptions(crawl *frontier.Crawl) repository.Options {
 	return repository.Options{
 		Crawl: func(ctx context.Context, db *txn.DB) ([]notify.Observer, error) {
@@ -48,7 +48,7 @@ func (a *app) repositoryOptions(crawl *frontier.Crawl) repository.Options {
 	}
 }
 
-// traceRecords: in the settings 0 is none, in the options it is the default.
+// traceRecords translates the setting: there 0 means none, in the options the default.
 func traceRecords(setting int) int {
 	if setting == 0 {
 		return -1
@@ -56,7 +56,7 @@ func traceRecords(setting int) int {
 	return setting
 }
 
-// open opens the data directory, and makes it if create says so.
+// open opens the data directory. With create, it creates the directory if needed.
 func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	if err := checkDataDir(a.cfg.Data, create); err != nil {
 		return nil, denied(err)
@@ -70,7 +70,7 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	}
 	crawl := &frontier.Crawl{Ranks: observers.RankOf}
 	opts := a.repositoryOptions(crawl)
-	opts.Collect = create // what loads goes on for long, and leaves old versions
+	opts.Collect = create // commands that load run long and leave old versions
 	repo, err := repository.Open(ctx, a.cfg.Data, opts)
 	if err != nil {
 		return nil, denied(err)
@@ -85,14 +85,14 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	return s, nil
 }
 
-// close lets requests under way end, unless ctx has, and then closes the
-// directory. What is left to do is done after the next open.
+// close waits for requests in progress, unless ctx has ended, and then closes the directory.
+// Observers continue with the remaining work after the next open.
 func (s *session) close(ctx context.Context) error {
 	return errors.Join(s.stopAnswering(ctx), s.repo.Close(), s.app.shareFiles())
 }
 
-// stopAnswering takes no more requests of other processes, and lets those under way end
-// until ctx does.
+// stopAnswering accepts no more requests of other processes, and waits for those in progress
+// until ctx ends.
 func (s *session) stopAnswering(ctx context.Context) error {
 	if s.server == nil {
 		return nil
@@ -111,7 +111,7 @@ func (s *session) answer(ctx context.Context, req control.Request, stdout, stder
 	case "live":
 		return report(s.answerLive(ctx, req, stdout), stderr, false)
 	}
-	asJSON := req.Format == "json" && req.Command != "web" // a server shows its errors to people
+	asJSON := req.Format == "json" && req.Command != "web" // a server shows the error text on its pages
 	run, ok := questions[req.Command]
 	if !ok {
 		return report(&usageError{reason: fmt.Sprintf("the process that has the data directory does not know the request %q; use the same version of indexer", req.Command)}, stderr, asJSON)
@@ -121,7 +121,7 @@ func (s *session) answer(ctx context.Context, req control.Request, stdout, stder
 	case err != nil && ctx.Err() != nil && s.leaving.Load():
 		return statusAskAgain
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		// Whoever asked was not interrupted: this process ends, or nobody listens any more.
+		// The client was not interrupted: this process is stopping, or the client is gone.
 		err = fmt.Errorf("%w: %w", control.ErrCutOff, err)
 	}
 	return report(err, stderr, asJSON)

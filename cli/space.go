@@ -7,23 +7,23 @@ import (
 	"go.uber.org/zap"
 )
 
-// A crawl on a disk that is nearly full pauses below pauseBelow bytes and goes on
-// from resumeAt. Both are above what the store keeps free (256 MiB), so that the
-// crawl pauses before writes are refused. They are apart so that the crawl does not
-// go on and off while compactions take room and give it back.
+// A crawl pauses when fewer than pauseBelow bytes are free on the disk, and continues at
+// resumeAt. Both are above what the store keeps free (256 MiB), so that the crawl pauses
+// before writes are refused. They differ so that the crawl does not start and stop while
+// compactions use and release space.
 const (
 	pauseBelow = 512 << 20
 	resumeAt   = 640 << 20
 )
 
-// spaceWatch decides whether a crawl is to pause. It is safe for concurrent use.
+// spaceWatch decides whether a crawl has to pause. It is safe for concurrent use.
 type spaceWatch struct {
 	free func() (int64, error)
 	log  *zap.Logger
 
 	mu     sync.Mutex
 	paused bool
-	failed bool // that the space is not known was logged
+	failed bool // the failure to read the free space was logged
 }
 
 func (s *session) watchSpace() *spaceWatch {
@@ -34,9 +34,8 @@ func (s *session) watchSpace() *spaceWatch {
 	return w
 }
 
-// pause says why the crawl has to pause, "" if it has not. Where the system does not
-// tell how much space there is the crawl goes on: the store refuses writes by itself
-// when the disk is full.
+// pause returns why the crawl has to pause, or "". If the system does not report the free
+// space, the crawl continues: the store refuses writes itself when the disk is full.
 func (w *spaceWatch) pause() string {
 	free, err := w.free()
 	w.mu.Lock()

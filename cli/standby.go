@@ -13,71 +13,70 @@ import (
 	"indexer/web"
 )
 
-// standby keeps a server going, whichever process holds the data directory.
+// standby keeps a server running, whichever process holds the data directory.
 //
-//	           askToRelease                       somebody answers
+//	           askToRelease                       a holder answers
 //	holding ───────────────▶ releasing ─▶ nobody ─────────────────▶ beside
-//	   ▲                                    │ nobody came             │ nobody answers
+//	   ▲                                    │ no holder came          │ no holder answers
 //	   └──────────── taking over ◀──────────┴─────────────────────────┘
 //
-// One goroutine, run, makes all of these moves, so two never overlap. Requests meet
-// them only in place.go: each is answered by the place that is in force, and one that
-// was under way when its place went away is asked again of the next.
+// One goroutine, run, makes all of these moves, so they never overlap. Only place.go
+// connects them with requests: the current place answers each request, and a request that
+// was in progress when its place ended is asked again of the next one.
 //
 // Invariants:
 //
-//  1. The lock of the store decides who holds the directory, and nothing else does. A
-//     release is a promise to let go, not a transfer: between it and the lock of the
-//     next holder anybody may come first, and whoever comes second asks again.
-//  2. A server that has released the directory stays away from it until somebody else
-//     has answered for it, the command that asked is gone, or claimTime has passed. So
-//     that command is not overtaken by the server, and if it died meanwhile the server
-//     comes back.
+//  1. Only the lock of the store decides which process holds the directory. A release is
+//     not a transfer: between the release and the lock of the next holder, any process
+//     may come first, and one that comes second asks again.
+//  2. After a release, the server stays away from the directory until another holder has
+//     answered, the command that asked is gone, or claimTime has passed. So the server
+//     does not overtake that command, and comes back if the command died meanwhile.
 //  3. The repository is closed only after the last request has left it, and a session
-//     answers no other process once it is being closed. What other processes asked and
-//     was not answered ends with statusAskAgain: they ask the next holder.
-//  4. A server that crawls does not release: the crawl would have to end for it.
+//     that is being closed answers no other process. Requests of other processes that
+//     were not answered end with statusAskAgain, and are sent to the next holder.
+//  4. A server that crawls does not release, because the crawl would have to end.
 //
-// Rejected: the asker keeps its connection until it has the lock, as proof that it
-// lives. The socket belongs to the holder and goes with it, so the proof would need a
-// second one; waiting for claimTime costs less. Rejected as well: to wait in flock(2)
-// for the end of the other process. That cannot be given up when the server ends, and
-// would overtake the commands that are waiting for the same lock.
+// Rejected: the client keeps its connection until it has the lock, as proof that it is
+// alive. The socket belongs to the holder and disappears with it, so the proof would need a
+// second socket; waiting for claimTime costs less. Also rejected: to wait in flock(2) for
+// the end of the other process. That wait cannot be cancelled when the server ends, and
+// would overtake the commands that wait for the same lock.
 type standby struct {
 	app    *app
-	ctx    context.Context // of the server; requests under way may outlive it
+	ctx    context.Context // of the server; requests in progress may outlive it
 	crawls atomic.Bool     // the crawl of this server is running
 
 	asked chan releaseRequest // the command that needs the directory
-	wake  chan struct{}       // somebody found that the holder is gone
+	wake  chan struct{}       // a request found that the holder is gone
 
 	mu      sync.Mutex
-	place   *place        // in force; nil while the directory changes hands
-	changed chan struct{} // closed and replaced when place is
-	holder  string        // who has the directory, if another process answers
-	trouble error         // why the directory, which is free, cannot be opened
+	place   *place        // the current one; nil during a handover
+	changed chan struct{} // closed and replaced when place changes
+	holder  string        // the process that has the directory, if it answers
+	trouble error         // why the directory cannot be opened although it is free
 
 	session *session // the repository, if this process holds it; belongs to run
 }
 
-// The times of a standby.
+// Intervals and limits of a standby.
 const (
-	watchEvery  = time.Second            // from one question to the holder to the next
-	wakeEvery   = 50 * time.Millisecond  // but at most so often, whoever finds it gone
-	claimTime   = 3 * time.Second        // for the command that asked to take the directory
-	claimLeast  = time.Second / 2        // of that, for one that cannot be seen; it tries five times a second
-	claimEvery  = 100 * time.Millisecond // from one look whether it has to the next
-	troubleTime = 30 * time.Second       // at most, between attempts that fail
-	drainTime   = time.Second            // for requests under way before they have to be asked again
+	watchEvery  = time.Second            // between two questions to the holder
+	wakeEvery   = 50 * time.Millisecond  // minimum interval when requests find it gone
+	claimTime   = 3 * time.Second        // time for the command that asked to take the directory
+	claimLeast  = time.Second / 2        // of that, for a process that cannot be seen; it tries five times a second
+	claimEvery  = 100 * time.Millisecond // between two checks whether it has taken it
+	troubleTime = 30 * time.Second       // maximum interval between failed attempts
+	drainTime   = time.Second            // for requests in progress, before they are asked again
 )
 
-// newStandby makes one of a server; begin gives it its first place.
+// newStandby returns the standby of a server; begin gives it its first place.
 func newStandby(ctx context.Context, a *app) *standby {
 	return &standby{app: a, ctx: ctx, asked: make(chan releaseRequest, 1), wake: make(chan struct{}, 1), changed: make(chan struct{})}
 }
 
-// begin takes over the session that the server begins with; nil if another process
-// holds the directory.
+// begin takes over the first session of the server, nil if another process holds the
+// directory.
 func (st *standby) begin(s *session) {
 	st.session = s
 	if s != nil {
@@ -91,12 +90,12 @@ func (st *standby) begin(s *session) {
 func (st *standby) askToRelease(by releaseRequest) {
 	select {
 	case st.asked <- by:
-	default: // it has been asked, and not begun yet
+	default: // run has an unhandled request already
 	}
 }
 
-// run moves the server from holding to beside and back until ctx ends. The session that
-// is left is for close.
+// run moves the server from holding to beside and back until ctx ends. close closes the
+// remaining session.
 func (st *standby) run(ctx context.Context) {
 	var since time.Time
 	var by releaseRequest
@@ -117,7 +116,7 @@ func (st *standby) run(ctx context.Context) {
 	}
 }
 
-// close closes the repository if it is open here. run has ended.
+// close closes the repository if this process has it open. It is called after run.
 func (st *standby) close(ctx context.Context) error {
 	st.move(nil, 0)
 	if st.session == nil {
@@ -126,26 +125,27 @@ func (st *standby) close(ctx context.Context) error {
 	return st.session.close(ctx)
 }
 
-// release gives the directory back. A crash in the middle of it is one like any other:
-// what was acknowledged is in the log of the store.
+// release releases the directory. A crash during a release is like any other crash:
+// acknowledged writes are in the log of the store.
 func (st *standby) release(ctx context.Context, by string) {
 	st.say("`%s` asked for the data directory; this server keeps searching the index files", by)
 	failpoint("releasing")
 	st.session.leaving.Store(true)
 	bounded, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()
-	err := st.session.stopAnswering(bounded) // first, as it may take its time; pages get details meanwhile
+	err := st.session.stopAnswering(bounded) // first, because it may take long and pages still get details meanwhile
 	st.move(nil, drainTime)
 	if err = errors.Join(err, st.session.close(ctx)); err != nil {
-		st.say("closing the data directory: %v", err) // whoever opens it next recovers what there is
+		st.say("closing the data directory: %v", err) // the next process that opens it recovers the data
 	}
 	st.session = nil
 	failpoint("released")
 	st.move(st.beside(), 0)
 }
 
-// takeOver waits until nobody holds the directory and opens it, or ends with ctx. While
-// it is claimed and nobody has answered for it, it is left to the command that asked.
+// takeOver waits until no process holds the directory and opens it, or returns when ctx
+// ends. As long as the directory is claimed and no holder has answered, takeOver leaves it
+// to the command that asked.
 func (st *standby) takeOver(ctx context.Context, claimed func() bool) {
 	trouble, answered := time.Duration(0), false
 	for wait := time.Duration(0); ; {
@@ -160,13 +160,13 @@ func (st *standby) takeOver(ctx context.Context, claimed func() bool) {
 			st.note(fmt.Sprintf("%s (process %d)", h.Command, h.Process), nil)
 			continue
 		case !errors.Is(err, control.ErrNobody) && !errors.Is(err, control.ErrCutOff):
-			continue // it lives: it is stopped, or has too much to answer
+			continue // it is alive, but stopped or busy
 		case !answered && claimed():
 			wait = claimEvery
 			continue
 		}
 		select {
-		case <-st.asked: // of an earlier holding
+		case <-st.asked: // from an earlier session
 		default:
 		}
 		s, err := st.app.open(ctx, false)
@@ -180,7 +180,7 @@ func (st *standby) takeOver(ctx context.Context, claimed func() bool) {
 			return
 		case ctx.Err() != nil:
 			return
-		case errors.Is(err, store.ErrInUse): // it is beginning or ending
+		case errors.Is(err, store.ErrInUse): // the holder is starting or stopping
 			wait = claimEvery
 			continue
 		}
@@ -192,8 +192,8 @@ func (st *standby) takeOver(ctx context.Context, claimed func() bool) {
 	}
 }
 
-// rest waits, or less if somebody finds that the holder is gone and wakeful is set. It
-// returns false when ctx ends.
+// rest waits. If wakeful is set, it returns early when a request finds that the holder is
+// gone. It returns false when ctx ends.
 func (st *standby) rest(ctx context.Context, wait time.Duration, wakeful bool) bool {
 	wake := st.wake
 	if !wakeful {
@@ -213,7 +213,7 @@ func (st *standby) rest(ctx context.Context, wait time.Duration, wakeful bool) b
 	return ctx.Err() == nil
 }
 
-// nudge has run look whether the holder is gone.
+// nudge makes run check whether the holder is gone.
 func (st *standby) nudge() {
 	select {
 	case st.wake <- struct{}{}:
@@ -221,8 +221,8 @@ func (st *standby) nudge() {
 	}
 }
 
-// note remembers who has the directory, or why nobody has. It reports whether the
-// trouble is a new one.
+// note records which process has the directory, or why none has. It reports whether the
+// trouble is new.
 func (st *standby) note(holder string, trouble error) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -231,7 +231,7 @@ func (st *standby) note(holder string, trouble error) bool {
 	return isNew
 }
 
-// notes are what every page says of who has the directory.
+// notes returns what every page says about the holder of the directory.
 func (st *standby) notes() []string {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -259,5 +259,5 @@ func (st *standby) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(st.app.stderr, format+"\n", args...)
 }
 
-// errBetween: no process holds the data directory just now.
+// errBetween says that no process holds the data directory at the moment.
 var errBetween = fmt.Errorf("%w: it is being handed over", web.ErrElsewhere)

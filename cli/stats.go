@@ -59,7 +59,7 @@ func stats(ctx context.Context, r *repository.Repository, req control.Request, s
 	return err
 }
 
-// statsOfHosts lists the hosts that a crawl has work at, an object a line in JSON.
+// statsOfHosts lists the hosts for which a crawl has work, one object per line in JSON.
 func statsOfHosts(ctx context.Context, r *repository.Repository, req control.Request, stdout io.Writer) error {
 	list, err := frontier.HostQueues(ctx, r.DB())
 	if err != nil {

@@ -14,20 +14,20 @@ func (t *table) row(name, value string) {
 	fmt.Fprintf(&t.b, "%-*s %s\n", nameColumn, name, plain(value))
 }
 
-// optional is a row unless there is no value.
+// optional adds a row if there is a value.
 func (t *table) optional(name, value string) {
 	if value != "" {
 		t.row(name, value)
 	}
 }
 
-// String is the whole table.
+// String returns the whole table.
 func (t *table) String() string { return t.b.String() }
 
-// maxListed bounds the lists in texts for people; JSON has them whole.
+// maxListed bounds the lists in text; JSON has all entries.
 const maxListed = 20
 
-// list adds the first of some items under a name, and how many more there are.
+// list adds the first items under a name, and the number of the remaining ones.
 func list[T any](t *table, name string, items []T, text func(T) string) {
 	if len(items) == 0 {
 		return

@@ -72,13 +72,13 @@ func traceJourney(ctx context.Context, r *repository.Repository, req control.Req
 	return err
 }
 
-// addVisit tells what the fetch cost, from the crawl's memory of its last visits.
+// addVisit adds the cost of the fetch, from the last visits that the crawl remembers.
 func addVisit(j *trace.Journey, visits *frontier.Inspection) {
 	if visits == nil || j.Fetch == nil {
 		return
 	}
 	for _, v := range visits.History {
-		// The crawl remembers milliseconds.
+		// The crawl stores times in milliseconds.
 		if v.Time.Sub(j.Fetch.Time).Abs() < 2*time.Millisecond {
 			j.Fetch.MS, j.Fetch.Bytes = &v.Milliseconds, &v.Bytes
 		}

@@ -4,5 +4,5 @@ package cli
 
 import "io/fs"
 
-// setUmask does nothing: rights are inherited from directories here.
+// setUmask does nothing: on this system, files inherit their rights from directories.
 func setUmask(fs.FileMode) {}

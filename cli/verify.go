@@ -44,7 +44,7 @@ func verifyRepository(ctx context.Context, r *repository.Repository, req control
 		return err
 	}
 	err = printReport(stdout, rep, req.Format)
-	if rep.Total > 0 { // says so also to whoever does not read the report
+	if rep.Total > 0 { // report it on standard error, too
 		err = errors.Join(fmt.Errorf("%s: %w", count(rep.Total, "difference"), errDifferences), err)
 	}
 	return err

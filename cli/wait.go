@@ -41,12 +41,12 @@ func (a *app) waitCommand() *cobra.Command {
 	return cmd
 }
 
-// errStillBusy: wait gave up.
+// errStillBusy says that wait gave up.
 var errStillBusy = errors.New("work is still left to do")
 
 // waited is the JSON of wait.
 type waited struct {
-	Waiting int     `json:"waiting"` // rows that waited for observers in the beginning
+	Waiting int     `json:"waiting"` // rows that waited for observers at the start
 	Dead    int     `json:"dead"`    // rows that observers have given up on
 	Seconds float64 `json:"seconds"`
 }
