@@ -146,7 +146,7 @@ func (c *Crawler) list(n int) {
 			}
 			for _, key := range keys {
 				if c.hosts[key] == nil && !c.parked.has(key) && !c.waiting.add(key) {
-					return nil // the line has become full; the sweep goes on from here
+					return nil // the line is full; the sweep continues from here
 				}
 				s.after = key
 			}

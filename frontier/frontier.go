@@ -37,7 +37,7 @@ type Frontier struct {
 	fronts frontCache
 }
 
-// New makes a frontier. It calls wake after a host has got new entries.
+// New makes a frontier. It calls wake after a host has new entries.
 func New(db *txn.DB, load Loader, rules Decider, wake func(host string)) *Frontier {
 	return &Frontier{db: db, load: load, rules: rules, wake: wake, now: time.Now}
 }
