@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -49,31 +50,40 @@ func outPages(links []Outlink) []PageLinks {
 }
 
 // inPages groups inlinks by their source, in the order in which the sources come first.
+// It keeps the pages that a window shows, and of others only a digest, to count them:
+// URLs and anchors may be long.
 type inPages struct {
-	list []PageLinks
-	at   map[page.URL]int
+	window Window
+	shown  []PageLinks
+	at     map[[16]byte]int // place of each source, by the beginning of its SHA-256
 }
 
 func (p *inPages) add(l observers.Inlink) {
-	at, known := p.at[l.Source]
+	sum := sha256.Sum256([]byte(l.Source))
+	key := [16]byte(sum[:])
+	at, known := p.at[key]
 	if !known {
 		if p.at == nil {
-			p.at = make(map[page.URL]int)
+			p.at = make(map[[16]byte]int)
 		}
-		at = len(p.list)
-		p.at[l.Source] = at
-		p.list = append(p.list, PageLinks{URL: l.Source})
+		at = len(p.at)
+		p.at[key] = at
+		if p.window.shows(at) {
+			p.shown = append(p.shown, PageLinks{URL: l.Source})
+		}
 	}
-	p.list[at].Anchors = append(p.list[at].Anchors, l.Anchor)
+	if p.window.shows(at) {
+		page := &p.shown[at-max(p.window.Offset, 0)]
+		page.Anchors = append(page.Anchors, l.Anchor)
+	}
 }
 
-// window is the part of the list that a window shows.
-func (p *inPages) window(w Window) []PageLinks {
-	list := cut(p.list, w)
-	for i := range list {
-		list[i].Anchors = anchorsOf(list[i].Anchors)
+// list returns the pages in the window.
+func (p *inPages) list() []PageLinks {
+	for i := range p.shown {
+		p.shown[i].Anchors = anchorsOf(p.shown[i].Anchors)
 	}
-	return list
+	return append([]PageLinks{}, p.shown...)
 }
 
 // LinkTotals are how many pages link to the URL's cluster, and by how many links. Counting

@@ -181,8 +181,8 @@ func (o *overview) readMembers(w Window) error {
 func (o *overview) readInlinks(w, byPage Window) (err error) {
 	o.Inlinks = []observers.Inlink{}
 	most := max(w.end(), byPage.end(), countedInlinks)
-	var pages inPages
-	defer func() { o.LinkingPagesTotal, o.LinkingPages = len(pages.list), pages.window(byPage) }()
+	pages := inPages{window: byPage}
+	defer func() { o.LinkingPagesTotal, o.LinkingPages = len(pages.at), pages.list() }()
 	note := func(l observers.Inlink) error {
 		pages.add(l)
 		if w.shows(o.InlinksTotal) {
