@@ -146,7 +146,7 @@ func TestServeBesideStopped(t *testing.T) {
 	if page := s.get("/status"); !strings.Contains(page, `data-text="fresh/waiting">–`) || !strings.Contains(page, "does not answer") {
 		t.Errorf("beside a stopped process:\n%s", page)
 	}
-	if status, body := s.do("/doc?url=https://skerryrock.example/lamp", nil); status != http.StatusServiceUnavailable || !strings.Contains(body, "searching goes on") {
+	if status, body := s.do("/doc?url=https://skerryrock.example/lamp", nil); status != http.StatusServiceUnavailable || !strings.Contains(body, "search still works") {
 		t.Errorf("details beside a stopped process: %d\n%s", status, body)
 	}
 	replay.signal(syscall.SIGCONT)
