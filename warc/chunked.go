@@ -7,13 +7,12 @@ import (
 	"io"
 )
 
-// dechunk removes the chunked transfer coding (RFC 9112 section 7.1). Extensions
-// and trailers are dropped. chunked is false, and there is no error, where b does
-// not begin with a chunk at all: crawlers store bodies without the coding they
-// came with and keep the header that declares it.
+// dechunk removes the chunked transfer coding (RFC 9112 section 7.1), with its extensions
+// and trailers. If b does not begin with a chunk, chunked is false and there is no error:
+// crawlers store decoded bodies and keep the header that declares the coding.
 //
-// A body that ends between two chunks is accepted, as browsers and other readers
-// do; one that ends within a chunk is cut.
+// Like browsers, it accepts a body that ends between two chunks; a body that ends within a
+// chunk is cut off.
 func dechunk(b []byte) (body []byte, chunked bool, err error) {
 	body = make([]byte, 0, len(b))
 	for first := true; ; first = false {
@@ -25,20 +24,20 @@ func dechunk(b []byte) (body []byte, chunked bool, err error) {
 		case first && (!ok || !found):
 			return b, false, nil
 		case !ok || !found:
-			return nil, true, fmt.Errorf("chunked body: %q is no chunk size", abbreviate(string(line)))
+			return nil, true, fmt.Errorf("chunked body: bad chunk size %q", abbreviate(string(line)))
 		case size == 0:
 			return body, true, nil
 		case size > int64(len(rest)):
-			return nil, true, fmt.Errorf("chunked body: chunk of %d bytes, %d are there: %w", size, len(rest), io.ErrUnexpectedEOF)
+			return nil, true, fmt.Errorf("chunked body: chunk of %d bytes has only %d: %w", size, len(rest), io.ErrUnexpectedEOF)
 		}
 		body = append(body, rest[:size]...)
 		if b, ok = cutNewline(rest[size:]); !ok {
-			return nil, true, errors.New("chunked body: no line end after a chunk")
+			return nil, true, errors.New("chunked body: no newline after a chunk")
 		}
 	}
 }
 
-// chunkSize reads a chunk's first line: hex digits, and perhaps an extension.
+// chunkSize reads a chunk's first line: hex digits and an optional extension.
 func chunkSize(line []byte) (size int64, ok bool) {
 	line, _, _ = bytes.Cut(line, []byte(";"))
 	line = bytes.Trim(line, " \t\r")
@@ -60,7 +59,7 @@ func chunkSize(line []byte) (size int64, ok bool) {
 	return size, true
 }
 
-// cutNewline drops the line end after a chunk; none is needed at the end of all.
+// cutNewline drops the newline after a chunk, which may be missing at the end of the body.
 func cutNewline(b []byte) ([]byte, bool) {
 	switch {
 	case len(b) == 0 || len(b) == 1 && b[0] == '\r':

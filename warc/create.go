@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// openSuffix marks a file that is still being written, as is the custom.
+// openSuffix marks a file that is still being written, by common convention.
 const openSuffix = ".open"
 
-// File is a Writer to a file that has its name only when it is complete: until
-// Close it is called NAME.open.
+// File is a Writer to a file that gets its name only when it is complete; until Close, its
+// name is NAME.open.
 type File struct {
 	*Writer
 	path string
@@ -20,8 +20,8 @@ type File struct {
 	buf  *bufio.Writer
 }
 
-// Create begins a file of that name. It replaces a NAME.open that an earlier run
-// left, and fails if NAME itself exists.
+// Create starts a file. It replaces a NAME.open that an earlier run left behind, and fails
+// if NAME exists.
 func Create(path string) (*File, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, fmt.Errorf("create WARC file %s: %w", path, os.ErrExist)
@@ -37,8 +37,8 @@ func Create(path string) (*File, error) {
 	return &File{Writer: NewWriter(buf), path: path, f: f, buf: buf}, nil
 }
 
-// likeDirectory lets those read a file who may read its directory: an archive may be
-// for others though the process makes everything else for itself.
+// likeDirectory gives a file the read permissions of its directory: an archive may be meant
+// for other users, even though the process keeps all its other files private.
 func likeDirectory(f *os.File, dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -47,8 +47,8 @@ func likeDirectory(f *os.File, dir string) error {
 	return f.Chmod(info.Mode().Perm() & 0o644)
 }
 
-// Close makes the file durable, then gives it its name. If anything failed, now or
-// in an earlier Write, the file stays NAME.open and Close says why.
+// Close syncs the file, then gives it its name. If that or an earlier Write failed, the
+// file stays NAME.open and Close returns the error.
 func (w *File) Close() error {
 	err := w.err
 	if err == nil {
@@ -67,8 +67,8 @@ func (w *File) Close() error {
 	return nil
 }
 
-// Flush hands what was written so far to the operating system: it survives a
-// killed process, in NAME.open.
+// Flush passes everything written so far to the operating system. In NAME.open, it survives
+// if the process is killed.
 func (w *File) Flush() error {
 	if w.err != nil {
 		return w.err

@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// checkDigests compares the block with the digests in the header: wrong says which
-// one differs, and proved is true if one shows the block to be whole. A block with
-// a wrong digest is used all the same: writers that computed digests of something
-// else (wget, old Heritrix) are many times more common than blocks that rotted.
+// checkDigests compares the block with the digests in the header. wrong names the one that
+// differs; proved reports whether one shows that the block is complete. A block with a
+// wrong digest is still used: writers that compute digests of something else (wget, old
+// Heritrix) are far more common than corrupt blocks.
 func (r *Reader) checkDigests() (wrong string, proved bool) {
 	if r.opts.NoDigests {
 		return "", false
@@ -28,7 +28,7 @@ func (r *Reader) checkDigests() (wrong string, proved bool) {
 			return "the block does not have its WARC-Block-Digest " + abbreviate(want), false
 		}
 		if known {
-			return "", true // it covers the payload too
+			return "", true // it covers the payload, too
 		}
 	}
 	if want := rec.Fields.Get("WARC-Payload-Digest"); want != "" && rec.Type == "response" {
@@ -37,8 +37,8 @@ func (r *Reader) checkDigests() (wrong string, proved bool) {
 	return "", false
 }
 
-// checkPayload accepts the payload with and without its transfer coding: the
-// standard means the latter, many writers the former.
+// checkPayload accepts digests of the payload with and without its transfer coding: the
+// standard asks for the latter, but many writers use the former.
 func checkPayload(block []byte, want string) (wrong string, proved bool) {
 	n := headerEnd(block, 0)
 	if n < 0 {
@@ -58,7 +58,7 @@ func checkPayload(block []byte, want string) (wrong string, proved bool) {
 }
 
 // digestMatches compares data with a labelled digest, "sha1:…", in base32, hex or
-// base64. It knows nothing of algorithms and spellings it cannot read.
+// base64. For other algorithms and encodings, known is false.
 func digestMatches(labelled string, data []byte) (match, known bool) {
 	label, value, _ := strings.Cut(labelled, ":")
 	var sum []byte
@@ -96,7 +96,7 @@ func decodeBase32(s string) ([]byte, error) {
 	return base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.ToUpper(s))
 }
 
-// labelledSHA1 is the digest of data as WARC files commonly have it.
+// labelledSHA1 returns the digest of data in the form most common in WARC files.
 func labelledSHA1(data []byte) string {
 	h := sha1.Sum(data)
 	return fmt.Sprintf("sha1:%s", base32.StdEncoding.EncodeToString(h[:]))

@@ -7,20 +7,20 @@ import (
 	"indexer/page"
 )
 
-// Exchange is the response of an exchange as it was recorded.
+// Exchange is the recorded response of an exchange.
 type Exchange struct {
 	URL     page.URL
 	Date    time.Time // when the request began
-	Remote  string    // the server's address, "" if it is not known
+	Remote  string    // the server's address; "" if unknown
 	Status  int
 	Block   []byte // header and payload as received
-	Payload []byte // the part of Block that the payload digest is of
-	Request string // the id of the request's record, "" if there is none
+	Payload []byte // the part of Block covered by the payload digest
+	Request string // the id of the request's record; "" if none
 }
 
-// WriteResponse writes an exchange's response as it was received. A 304 is a revisit
-// record (IIPC revisit profile server-not-modified). It returns where in the file
-// the record begins and ends.
+// WriteResponse writes the response of an exchange as received. A 304 becomes a revisit
+// record (IIPC revisit profile server-not-modified). It returns the offsets at which the
+// record begins and ends.
 func (w *Writer) WriteResponse(x Exchange) (from, to int64, err error) {
 	fields := Fields{
 		{"WARC-Type", "response"},
@@ -44,5 +44,5 @@ func (w *Writer) WriteResponse(x Exchange) (from, to int64, err error) {
 	return from, w.Offset(), err
 }
 
-// PayloadDigest is the digest of a payload as the writer labels it.
+// PayloadDigest returns the digest of a payload in the form that the writer uses.
 func PayloadDigest(payload []byte) string { return labelledSHA1(payload) }

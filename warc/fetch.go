@@ -11,18 +11,17 @@ import (
 	"indexer/page"
 )
 
-// Fetch returns the fetch that the record is of, if it is of one: responses,
-// resources and revisits of http and https URLs are. Of those that are not, or
-// lack a usable URL or date, it returns false; reasons that are no matter of
-// course are among the Reader's problems.
+// Fetch returns the fetch of a response, resource or revisit record of an http or https
+// URL. It returns false for all other records, and for records without a usable URL or
+// date; unexpected reasons are reported as problems of the Reader.
 //
-// Where the body cannot be had the fetch has Err set, and the problem is
-// reported. The fetch shares no memory with the Reader. Call it once per record.
+// If the body is not available, the fetch has Err set, and the problem is reported. The
+// fetch shares no memory with the Reader. Call Fetch once per record.
 func (rec *Record) Fetch() (page.Fetch, bool) {
 	switch rec.Type {
 	case "response", "resource", "revisit":
 	case "continuation":
-		rec.problem("segmented records are not supported: passed over")
+		rec.problem("segmented records are not supported: skipped")
 		return page.Fetch{}, false
 	default:
 		return page.Fetch{}, false
@@ -33,7 +32,7 @@ func (rec *Record) Fetch() (page.Fetch, bool) {
 	}
 	if err := rec.fill(&f); err != nil {
 		f.Err, f.Body, f.Revisit = err.Error(), nil, false
-		if rec.Damage == "" { // else it is reported
+		if rec.Damage == "" { // otherwise it has been reported
 			rec.problem(err.Error() + ": counts as a failed fetch")
 		}
 	}
@@ -45,10 +44,10 @@ func (rec *Record) Fetch() (page.Fetch, bool) {
 	return f, true
 }
 
-// identify finds out what was fetched when.
+// identify sets the URL and time of the fetch.
 func (rec *Record) identify() (page.Fetch, bool) {
 	if rec.TargetURI == "" {
-		rec.problem("no WARC-Target-URI: passed over")
+		rec.problem("no WARC-Target-URI: skipped")
 		return page.Fetch{}, false
 	}
 	u, err := page.ParseURL(rec.TargetURI)
@@ -57,18 +56,18 @@ func (rec *Record) identify() (page.Fetch, bool) {
 		return page.Fetch{}, false
 	}
 	if err != nil {
-		rec.problem(err.Error() + ": passed over")
+		rec.problem(err.Error() + ": skipped")
 		return page.Fetch{}, false
 	}
 	date, err := rec.Date()
 	if err != nil {
-		rec.problem(fmt.Sprintf("bad WARC-Date %q: passed over", abbreviate(rec.Fields.Get("WARC-Date"))))
+		rec.problem(fmt.Sprintf("bad WARC-Date %q: skipped", abbreviate(rec.Fields.Get("WARC-Date"))))
 		return page.Fetch{}, false
 	}
 	return page.Fetch{URL: u, Time: date}, true
 }
 
-// fill sets what was fetched.
+// fill sets the response of the fetch.
 func (rec *Record) fill(f *page.Fetch) error {
 	if rec.Damage != "" {
 		return errors.New(rec.Damage)
@@ -96,9 +95,9 @@ func (rec *Record) fill(f *page.Fetch) error {
 	return err
 }
 
-// fillRevisit needs nothing but the time. Whichever the profile (identical payload,
-// not modified, older spellings), and whichever URL the record refers to, it is
-// this URL's time that it renews. The status is told where it was recorded.
+// fillRevisit needs only the time. Whatever the profile (identical payload, not modified,
+// older spellings) and whatever URL the record refers to, it renews the time of this URL.
+// It sets the status if one was recorded.
 func (rec *Record) fillRevisit(f *page.Fetch) {
 	f.Revisit = true
 	if resp, err := parseResponse(rec.Block); err == nil {
@@ -108,7 +107,7 @@ func (rec *Record) fillRevisit(f *page.Fetch) {
 	}
 }
 
-// fillResource takes the block for the body of a 200 response.
+// fillResource treats the block as the body of a 200 response.
 func (rec *Record) fillResource(f *page.Fetch) error {
 	if limit := rec.reader.opts.MaxBody; int64(len(rec.Block)) > limit {
 		return fmt.Errorf("%w of %d bytes", coding.ErrTooLong, limit)

@@ -2,15 +2,15 @@ package warc
 
 import "strings"
 
-// Field is one named field of a record header, in the order and spelling of the
-// file. Folded lines are joined by a space.
+// Field is a named field of a record header, spelled as in the file. Folded lines are
+// joined by a space.
 type Field struct{ Name, Value string }
 
-// Fields is a header: names may repeat and their order is kept.
+// Fields is a header in the order of the file. Names may repeat.
 type Fields []Field
 
-// Get returns the value of the first field of that name, in any letter case, and
-// "" if there is none.
+// Get returns the value of the first field with a name, ignoring case, or "" if there is
+// none.
 func (fs Fields) Get(name string) string {
 	for _, f := range fs {
 		if strings.EqualFold(f.Name, name) {
@@ -22,8 +22,8 @@ func (fs Fields) Get(name string) string {
 
 // parseFields appends the fields of text, the lines between the first line of a
 // header and the empty one, to fs. Lines may end in LF alone and may be folded
-// (RFC 9112 section 5.2, WARC 1.1 section 4); white space round names and values
-// goes, and a line without a colon is passed over.
+// (RFC 9112 section 5.2, WARC 1.1 section 4). It trims white space around names and values,
+// and skips lines without a colon.
 func parseFields(fs Fields, text string) Fields {
 	mayFold := false
 	for text != "" {
@@ -50,9 +50,9 @@ func parseFields(fs Fields, text string) Fields {
 	return fs
 }
 
-// headerEnd returns the length of the header that b begins with, its empty line
-// included, or -1 if there is no empty line at or after from. from may be any
-// position that was searched before.
+// headerEnd returns the length of the header at the beginning of b, including its empty
+// line, or -1 if there is no empty line at or after from. from may be any position up to
+// which b was searched before.
 func headerEnd(b []byte, from int) int {
 	for i := max(from-3, 0); i < len(b); i++ {
 		if b[i] != '\n' {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// findRecord moves the window to the next version line. Empty lines on the way are
-// nothing; anything else is reported, once for the whole stretch. Where it is not
-// certain that a record begins here, the header must bear it out.
+// findRecord moves the window to the next version line. It skips empty lines, and reports
+// anything else once for the whole stretch. If it is uncertain that a record begins there,
+// the header must be plausible.
 func (r *Reader) findRecord() error {
-	junk := int64(-1) // where junk began
+	junk := int64(-1) // offset at which junk began
 	for {
 		if !r.win.fill(5) && len(r.win.ahead()) == 0 {
 			err := r.win.err
@@ -40,8 +40,8 @@ func (r *Reader) findRecord() error {
 	}
 }
 
-// plausible says whether a whole record header is ahead. Once many were not, only
-// short ones are believed.
+// plausible reports whether a complete record header is ahead. After many headers that were
+// not complete, it accepts only short ones.
 func (r *Reader) plausible() bool {
 	r.win.fill(16)
 	if !isVersionLine(r.win.ahead()) {
@@ -62,8 +62,8 @@ func (r *Reader) plausible() bool {
 	return false
 }
 
-// scan moves the window on to the next version line that begins a line or a
-// member, or to the next break, or to the end of what can be had.
+// scan moves the window to the next version line that begins a line or a member, or to the
+// next break, or to the end of the available data.
 func (r *Reader) scan() {
 	r.win.advance(1)
 	for {
@@ -74,13 +74,13 @@ func (r *Reader) scan() {
 				break
 			}
 			i += k + 1
-			// The byte before is still in the window: scan has just passed it.
+			// The previous byte is still in the window: scan has just passed it.
 			if line := i - len(version); line >= 0 && isVersionLine(b[line:]) && r.beginsLine(line) {
 				r.win.advance(line)
 				return
 			}
 		}
-		const keep = 16 // may be the beginning of a version line
+		const keep = 16 // these may begin a version line
 		r.win.advance(max(len(b)-keep, 0))
 		if !r.win.fill(len(r.win.ahead()) + 1) {
 			r.win.advance(len(r.win.ahead()))
@@ -89,7 +89,7 @@ func (r *Reader) scan() {
 	}
 }
 
-// beginsLine says whether byte i ahead is the first of a line or of a member.
+// beginsLine reports whether byte i ahead is the first of a line or a member.
 func (r *Reader) beginsLine(i int) bool {
 	at := r.win.r + i
 	if at > 0 && r.win.buf[at-1] == '\n' {
@@ -98,8 +98,8 @@ func (r *Reader) beginsLine(i int) bool {
 	return r.stream.nextMark(r.win.pos()+int64(i)-1) == r.win.pos()+int64(i)
 }
 
-// reportJunk reports what was skipped from an offset up to here, unless the problem
-// that led to it has been reported.
+// reportJunk reports that data from an offset up to here was skipped, unless its cause has
+// been reported.
 func (r *Reader) reportJunk(from int64) {
 	if from < 0 || r.lost {
 		return

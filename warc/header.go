@@ -12,9 +12,9 @@ var (
 	errHeaderCut     = errors.New("record header is cut off")
 )
 
-// readHeader parses the header at the window's position into r.rec without
-// consuming it, and returns its length in bytes. It never searches the same bytes
-// for the end of a header twice, however many begin before them.
+// readHeader parses the header at the window's position into r.rec without consuming it,
+// and returns its length in bytes. It never searches the same bytes twice for the end of a
+// header, however many headers begin before them.
 func (r *Reader) readHeader(limit int) (int, error) {
 	pos := r.win.pos()
 	r.rec = Record{reader: r, Length: -1}
@@ -50,8 +50,7 @@ func (r *Reader) parseHeader(text string) {
 	rec.TargetURI = trimURI(rec.Fields.Get("WARC-Target-URI"))
 }
 
-// checkHeader reports what is odd in a header but does not keep the record from
-// being read.
+// checkHeader reports oddities in a header that do not prevent reading the record.
 func (r *Reader) checkHeader() {
 	rec := &r.rec
 	switch rec.Version {
@@ -60,12 +59,12 @@ func (r *Reader) checkHeader() {
 		rec.problem(fmt.Sprintf("unknown version %q: read as WARC/1.1", "WARC/"+abbreviate(rec.Version)))
 	}
 	if rec.Type == "" {
-		rec.problem("no WARC-Type: the record is passed over")
+		rec.problem("no WARC-Type: skipped the record")
 	}
 }
 
-// contentLength is the block's length, which must be given once, or several times
-// alike.
+// contentLength returns the block's length. The field may be repeated only with the same
+// value.
 func contentLength(fs Fields) (int64, error) {
 	raw, found := "", false
 	for _, f := range fs {

@@ -10,7 +10,7 @@ import (
 	"indexer/internal/coding"
 )
 
-// response is a recorded HTTP response, its codings not removed.
+// response is a recorded HTTP response with its codings.
 type response struct {
 	status int
 	header http.Header
@@ -19,9 +19,9 @@ type response struct {
 
 var errNoStatus = errors.New("no HTTP status line")
 
-// parseResponse parses the block of a response record. It takes what servers send
-// and crawlers write: any protocol version, ICY, no reason, lines ending in LF,
-// folded fields, interim 1xx responses before the final one.
+// parseResponse parses the block of a response record. It accepts what servers send and
+// crawlers write: any protocol version, ICY, a missing reason, lines that end in LF,
+// folded fields, and interim 1xx responses before the final one.
 func parseResponse(block []byte) (response, error) {
 	for {
 		var resp response
@@ -33,7 +33,7 @@ func parseResponse(block []byte) (response, error) {
 			if _, err := parseStatus(block); err != nil {
 				return resp, err
 			}
-			return resp, errors.New("the HTTP header does not end")
+			return resp, errors.New("the HTTP header has no end")
 		}
 		if n > maxHeader {
 			return resp, fmt.Errorf("HTTP header of %d bytes is over the limit of %d", n, maxHeader)
@@ -77,13 +77,13 @@ func parseStatus(block []byte) (int, error) {
 	return status, nil
 }
 
-// parseHTTPHeader returns the fields, their values in valid UTF-8: those that are
-// not are read as Latin-1, which they were until RFC 7230.
+// parseHTTPHeader returns the fields with values in valid UTF-8. It reads other values as
+// Latin-1, which was their encoding until RFC 7230.
 func parseHTTPHeader(text []byte) http.Header {
 	var buf [32]Field
 	fields := parseFields(buf[:0], string(text))
 	h := make(http.Header, len(fields))
-	values := make([]string, 0, len(fields)) // one array for all that occur once
+	values := make([]string, 0, len(fields)) // one array for all fields that occur once
 	for _, f := range fields {
 		key := http.CanonicalHeaderKey(toUTF8(f.Name))
 		value := toUTF8(f.Value)
@@ -108,12 +108,12 @@ func toUTF8(s string) string {
 	return string(runes)
 }
 
-// payload removes the transfer and content codings, and from the header the
-// fields that told of them. What it returns shares no memory with the block.
+// payload removes the transfer and content codings, and the header fields that declare
+// them. The result shares no memory with the block.
 func (resp *response) payload(limit int64) ([]byte, error) {
 	transfer := coding.List(resp.header["Transfer-Encoding"])
 	content := coding.List(resp.header["Content-Encoding"])
-	body, own := resp.body, false // own: shares nothing with the block
+	body, own := resp.body, false // own: body shares no memory with the block
 	if n := len(transfer); n > 0 && transfer[n-1] == "chunked" {
 		transfer = transfer[:n-1]
 		var err error

@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// memberKind is how a stretch of the file is stored.
+// memberKind says how a stretch of the file is stored.
 type memberKind uint8
 
 const (
@@ -19,7 +19,7 @@ const (
 	kindPlain
 )
 
-// sniff says what begins with b. Anything unknown is kindNone.
+// sniff returns the kind of member that begins with b, kindNone if unknown.
 func sniff(b []byte) memberKind {
 	switch {
 	case isGzip(b):
@@ -34,14 +34,14 @@ func sniff(b []byte) memberKind {
 	return kindNone
 }
 
-// isGzip wants magic, the one method there is, and no reserved flags (RFC 1952
-// section 2.3.1): 27 bits of 32, against compressed data that looks like it.
+// isGzip checks the magic number, the only compression method, and the reserved flags (RFC
+// 1952 section 2.3.1): 27 bits of 32, so that compressed data rarely looks like a member.
 func isGzip(b []byte) bool {
 	return len(b) >= 4 && b[0] == 0x1f && b[1] == 0x8b && b[2] == 8 && b[3]&0xe0 == 0
 }
 
-// beginsRecord says whether b, the beginning of a gzip member, inflates to a
-// record. It is asked only when looking for a place to go on after damage.
+// beginsRecord reports whether b, the beginning of a gzip member, inflates to a record. It
+// is used only to find a place to continue after damage.
 func beginsRecord(b []byte) bool {
 	z, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {
@@ -53,9 +53,9 @@ func beginsRecord(b []byte) bool {
 	return hasVersion(first[:n])
 }
 
-// nextMember finds in b the first place at or after from where a member begins
-// that can be told from chance: a gzip member that holds a record, a zstd frame,
-// or a plain version line.
+// nextMember returns the first place in b, at or after from, where a member begins that is
+// unlikely to be a coincidence: a gzip member with a record, a zstd frame, or a plain
+// version line.
 func nextMember(b []byte, from int) (int, memberKind) {
 	for i := from; i < len(b); i++ {
 		var kind memberKind
@@ -76,14 +76,13 @@ func nextMember(b []byte, from int) (int, memberKind) {
 
 const version = "WARC/"
 
-// hasVersion says whether b begins with "WARC/", in any letter case (as the JHOVE
-// corpus has it).
+// hasVersion reports whether b begins with "WARC/", ignoring case, because the JHOVE corpus
+// has lower-case version lines.
 func hasVersion(b []byte) bool {
 	return len(b) >= len(version) && b[4] == '/' && strings.EqualFold(string(b[:4]), version[:4])
 }
 
-// isVersionLine says whether b begins with "WARC/", digits and dots, and the end
-// of the line.
+// isVersionLine reports whether b begins with "WARC/", digits and dots, and a newline.
 func isVersionLine(b []byte) bool {
 	if !hasVersion(b) {
 		return false

@@ -5,26 +5,24 @@ import (
 	"strings"
 )
 
-// Problem is a place in a file that is not as it should be, and what the Reader
-// made of it.
+// Problem describes something wrong at a place in a file, and how the Reader handled it.
 type Problem struct {
 	// File is the name the Reader was opened with.
 	File string
-	// Offset is where in the file, in bytes as stored: the beginning of the
-	// compressed member that holds the place, or the place itself where nothing
-	// is compressed.
+	// Offset is the offset in the file as stored, in bytes: that of the compressed member
+	// that holds the place or, if the data is not compressed, of the place itself.
 	Offset int64
-	// Inner is the offset in the uncompressed stream, from the beginning of the
-	// file; -1 where that says no more than Offset.
+	// Inner is the offset in the uncompressed stream, from the beginning of the file; -1 if
+	// it adds nothing to Offset.
 	Inner int64
-	// Record names the record concerned: its type and target URI as far as they
-	// are known, or its id. Empty where no record is concerned.
+	// Record identifies the affected record: its type and target URI as far as they are
+	// known, or its id. Empty if no record is affected.
 	Record string
-	// Reason says what is wrong and what was done about it.
+	// Reason says what is wrong and how the Reader handled it.
 	Reason string
 }
 
-// String is the problem on one line: file:offset: record: reason.
+// String formats the problem on one line: file:offset: record: reason.
 func (p Problem) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d", p.File, p.Offset)
@@ -40,7 +38,7 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// problems collects the problems of one file, a bounded number of them.
+// problems collects a bounded number of problems of one file.
 type problems struct {
 	file  string
 	max   int

@@ -6,15 +6,15 @@ import (
 	"io"
 )
 
-// tailLook is how many bytes of line ends after a block are looked at.
+// tailLook is how many bytes of newlines after a block are examined.
 const tailLook = 64
 
-// readRecord reads the record that begins at the window's position. It returns no
-// record where there is nothing worth returning, which it has reported.
+// readRecord reads the record at the window's position. If the record is unusable, it
+// reports that and returns none.
 //
-// Afterwards either r.used bytes are the record's, or the window stands after the
-// header and r.lost is set: then the length cannot be true, or the block is cut,
-// and further records are looked for within what was taken for the block.
+// Afterwards, either r.used bytes belong to the record, or the window is after the header
+// and r.lost is set: then the length is wrong or the block is cut off, and the search for
+// further records continues within the supposed block.
 func (r *Reader) readRecord() bool {
 	n, err := r.readHeader(maxHeader)
 	rec := &r.rec
@@ -42,15 +42,15 @@ func (r *Reader) readRecord() bool {
 	return true
 }
 
-// giveUp consumes the header of n bytes alone and has records looked for from
-// there on.
+// giveUp consumes only the header of n bytes, so that the search for records continues
+// after it.
 func (r *Reader) giveUp(n int) {
 	r.win.advance(n)
 	r.lost = true
 }
 
-// readBlock takes the block of length bytes that follows a header of n bytes, and
-// makes sure that it is one.
+// readBlock takes the block of length bytes after a header of n bytes, and checks that it
+// really is one.
 func (r *Reader) readBlock(n, length int) {
 	rec := &r.rec
 	end := n + length
@@ -65,7 +65,7 @@ func (r *Reader) readBlock(n, length int) {
 		if errors.Is(r.win.err, io.EOF) {
 			reason = "the block is cut off by the end of the file"
 		}
-		rec.damaged(reason, "looked for records in what is there")
+		rec.damaged(reason, "searched it for records")
 		r.retry(n, len(r.win.ahead()))
 		return
 	}
@@ -80,15 +80,15 @@ func (r *Reader) readBlock(n, length int) {
 		r.retry(n, end)
 		return
 	case wrong != "":
-		rec.problem(wrong + ": used all the same")
+		rec.problem(wrong + ": used anyway")
 	case newlines < 2:
 		rec.problem("the two empty lines after the block are missing: the block is used")
 	}
 	r.used = end
 }
 
-// retry has the bytes of a block of the wrong length searched for records, unless
-// too much was searched already: else a file of small records that each claim a
+// retry lets the bytes of a block with a wrong length be searched for records, unless too
+// much has been searched already: otherwise, a file of small records that each claim a
 // large block would take quadratic time.
 func (r *Reader) retry(n, end int) {
 	r.credit -= int64(end - n)
@@ -98,9 +98,9 @@ func (r *Reader) retry(n, end int) {
 	r.giveUp(n)
 }
 
-// recordWithin says whether a member that begins before end bytes ahead begins
-// with a version line. A record may run on across members, but what begins a
-// member with a version line is a record.
+// recordWithin reports whether a member that begins within the next end bytes begins with a
+// version line. A record may span members, but a member that begins with a version line
+// begins a record.
 func (r *Reader) recordWithin(end int) bool {
 	from := r.win.pos()
 	for _, m := range r.stream.marks {
@@ -119,7 +119,7 @@ func (r *Reader) recordWithin(end int) bool {
 	return false
 }
 
-// What follows a block and its line ends.
+// What follows a block and its newlines.
 type tailKind uint8
 
 const (
@@ -128,16 +128,16 @@ const (
 	tailDamaged                 // the member of the block fails before its end
 )
 
-// tail counts the line ends that follow the block, which ends end bytes ahead, and
-// says what comes after them. It reads on to the end of the member, and so has the
-// checksum verified of a member that ends with the record.
+// tail counts the newlines after the block, which ends end bytes ahead, and returns what
+// follows them. It reads to the end of the member, which verifies the checksum of a member
+// that ends with the record.
 func (r *Reader) tail(end int) (newlines int, after tailKind) {
 	for i := end; i < end+tailLook; i++ {
 		if newlines >= 2 && r.isComplete(i) {
 			return newlines, tailRecord
 		}
 		if !r.win.fill(i + 1) {
-			// It may be a later member that fails, which is none of this record's.
+			// The failure may be in a later member, which does not belong to this record.
 			if errors.Is(r.win.err, errDamaged) && r.stream.failed < r.win.pos()+int64(end) {
 				return newlines, tailDamaged
 			}
@@ -159,16 +159,16 @@ func (r *Reader) tail(end int) (newlines int, after tailKind) {
 	return newlines, tailRecord
 }
 
-// isComplete reports whether nothing that is still to come has to do with a record
-// whose empty lines end i bytes ahead, where what has come so far ends, too.
+// isComplete reports whether a record is complete whose empty lines end i bytes ahead,
+// which is also the end of the data received so far.
 //
-// It matters for pipes: what comes next may come much later, and must not keep the
-// record waiting. So nothing is read there that does not belong to the record. Its
-// member does, up to the checksum at its end. Only where the member had other records
-// before, and nothing more of it has come, it is one of many that a program has flushed:
-// its end may be hours away.
+// This matters for pipes: the next data may arrive much later, and must not delay the
+// record. So on a pipe, nothing is read that does not belong to the record. The rest of its
+// member does belong to it, up to the checksum at the end. The exception is a member that
+// had earlier records and of which nothing more has arrived: then a program flushes records
+// into one long member, whose end may be hours away.
 //
-// Where the source can seek, reading on costs nothing, and tells more of damaged files.
+// If the source can seek, reading on costs nothing and reveals more about damaged files.
 func (r *Reader) isComplete(i int) bool {
 	if r.src.seeker != nil || len(r.win.ahead()) > i || r.win.err != nil || r.stream.pending != nil {
 		return false
@@ -188,11 +188,11 @@ func (r *Reader) isComplete(i int) bool {
 	return true
 }
 
-// skipLong passes over a block that is over the limit, up to its end or to a
-// member that begins with a record.
+// skipLong skips a block over the limit, up to its end or to a member that begins with a
+// record.
 func (r *Reader) skipLong(n int) {
 	rec := &r.rec
-	rec.damaged(fmt.Sprintf("block of %d bytes is over the limit of %d", rec.Length, r.opts.MaxBody), "passed over")
+	rec.damaged(fmt.Sprintf("block of %d bytes is over the limit of %d", rec.Length, r.opts.MaxBody), "skipped")
 	r.win.advance(n)
 	for left := rec.Length; left > 0; {
 		r.win.fill(int(min(left, 16)))
@@ -202,7 +202,7 @@ func (r *Reader) skipLong(n int) {
 			return
 		}
 		pos := r.win.pos()
-		r.stream.at(pos - 1) // forgets the marks before
+		r.stream.at(pos - 1) // drops earlier marks
 		if left < rec.Length && r.stream.nextMark(pos-1) == pos && isVersionLine(b) {
 			rec.problem(fmt.Sprintf("a record begins %d bytes before the end of the block: went on there", left))
 			return

@@ -11,7 +11,7 @@ import (
 	"indexer/page"
 )
 
-// Reader reads the records of one WARC file. It is for one goroutine at a time.
+// Reader reads the records of one WARC file. It is not safe for concurrent use.
 type Reader struct {
 	opts     Options
 	problems problems
@@ -25,19 +25,19 @@ type Reader struct {
 	stats  Stats
 
 	used  int  // bytes of the window that belong to the current record
-	lost  bool // where the next record begins is not known, which was reported
+	lost  bool // the start of the next record is unknown, which has been reported
 	isARC bool
 	done  error // what ended the reading
 
-	// What keeps the time from becoming quadratic: no header ends between where
-	// one was looked for and noEnd, and credit is how many bytes may still be
-	// looked at again for records in what was taken for something else.
+	// These prevent quadratic time: no header ends between the start of the last search and
+	// noEnd, and credit is how many bytes may still be searched again for records after they
+	// were taken for something else.
 	noEnd  int64
 	credit int64
 }
 
-// Open opens a WARC file. An error is the operating system's; what is wrong with
-// the contents is told by Next and Problems.
+// Open opens a WARC file. It returns only errors of the operating system; Next and
+// Problems report errors in the contents.
 func Open(path string, opts Options) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -51,8 +51,8 @@ func Open(path string, opts Options) (*Reader, error) {
 	return r, nil
 }
 
-// NewReader reads a WARC file from src, to which name refers in problems and
-// errors. Where src can seek, more can be saved from damaged files.
+// NewReader reads a WARC file from src; name identifies it in problems and errors. If src
+// can seek, more records can be recovered from a damaged file.
 func NewReader(src io.Reader, name string, opts Options) *Reader {
 	opts = opts.withDefaults()
 	r := &Reader{opts: opts, src: newSource(src), credit: 64 << 20}
@@ -63,7 +63,7 @@ func NewReader(src io.Reader, name string, opts Options) *Reader {
 	return r
 }
 
-// Close releases what the Reader holds, and the file if Open opened it.
+// Close releases the Reader's memory, and closes the file if Open opened it.
 func (r *Reader) Close() error {
 	r.stream.zstd.close()
 	if r.done == nil {
@@ -80,9 +80,9 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// Next returns the next record, damaged ones included, and io.EOF after the last.
-// Any other error means that the file could not be read on (a disk, a network),
-// and is returned by all later calls too.
+// Next returns the next record, including damaged ones, and io.EOF after the last. Any
+// other error means that the file cannot be read any further (a disk, a network); later
+// calls return it again.
 func (r *Reader) Next() (*Record, error) {
 	for r.done == nil {
 		r.win.advance(r.used)
@@ -103,8 +103,8 @@ func (r *Reader) Next() (*Record, error) {
 	return nil, fmt.Errorf("WARC file %s, offset %d: %w", r.problems.file, r.src.pos(), r.done)
 }
 
-// Fetches yields the fetches of the rest of the file in its order. It ends after
-// the last, or after the first error of the file, which it yields.
+// Fetches yields the remaining fetches of the file in order. It ends after the last one, or
+// after it has yielded the first error of the file.
 func (r *Reader) Fetches() iter.Seq2[page.Fetch, error] {
 	return func(yield func(page.Fetch, error) bool) {
 		for {
@@ -123,7 +123,7 @@ func (r *Reader) Fetches() iter.Seq2[page.Fetch, error] {
 	}
 }
 
-// Stats says how far the reading has come.
+// Stats returns the counts so far.
 func (r *Reader) Stats() Stats {
 	s := r.stats
 	s.Records = maps.Clone(s.Records)
@@ -136,20 +136,20 @@ func (r *Reader) Stats() Stats {
 // Stats has their total number.
 func (r *Reader) Problems() []Problem { return r.problems.list }
 
-// Stats counts what a Reader has seen so far.
+// Stats counts what a Reader has read so far.
 type Stats struct {
 	// Records counts records by type: response, resource, revisit, request,
 	// metadata, warcinfo, conversion, continuation, and "unknown" for all others.
 	Records map[string]int
-	// Fetches is how many records gave a fetch, Failed how many of them carry Err.
+	// Fetches counts the records with a fetch, Failed those of them whose fetch has Err set.
 	Fetches, Failed int
 	// OtherSchemes counts responses, resources and revisits of URLs that are not
 	// http or https (dns:, ftp:, mailto:).
 	OtherSchemes int
-	// Problems is how many problems there were, kept ones and others.
+	// Problems counts all problems, including those that Reader.Problems does not hold.
 	Problems int
-	// Bytes is the position in the file as stored, Size the file's size or -1
-	// where it is not known; for a progress bar.
+	// Bytes is the position in the file as stored, and Size the file's size, or -1 if
+	// unknown. They are meant for a progress bar.
 	Bytes, Size int64
 	// Uncompressed is the position in the uncompressed stream, in bytes.
 	Uncompressed int64
@@ -158,7 +158,7 @@ type Stats struct {
 var recordTypes = map[string]bool{"response": true, "resource": true, "revisit": true, "request": true,
 	"metadata": true, "warcinfo": true, "conversion": true, "continuation": true}
 
-// countRecord keeps the number of keys bounded whatever types a file makes up.
+// countRecord keeps the number of keys bounded, whatever types a file invents.
 func (s *Stats) countRecord(typ string) {
 	if !recordTypes[typ] {
 		typ = "unknown"
@@ -166,30 +166,29 @@ func (s *Stats) countRecord(typ string) {
 	s.Records[typ]++
 }
 
-// Bounds that an Options value of zero stands for, and those that are fixed.
+// Defaults of Options, and fixed bounds.
 const (
-	// DefaultMaxBody is the largest body that is read, in bytes.
+	// DefaultMaxBody is the default of Options.MaxBody, in bytes.
 	DefaultMaxBody = 32 << 20
-	// DefaultMaxProblems is how many problems are kept.
+	// DefaultMaxProblems is the default of Options.MaxProblems.
 	DefaultMaxProblems = 100
 
-	// maxHeader bounds a record header and an HTTP header, each. Long data: URLs
-	// make record headers of a megabyte; nothing honest is longer than this.
+	// maxHeader bounds a record header, and an HTTP header. Long data: URLs make record
+	// headers of a megabyte; no legitimate header is longer than this.
 	maxHeader = 2 << 20
 )
 
-// Options says how a Reader reads. The zero value is ready to use.
+// Options configures a Reader. The zero value is ready to use.
 type Options struct {
-	// MaxBody bounds a record's block and the body decoded from it, in bytes;
-	// 0 is DefaultMaxBody. A longer one gives a fetch with Err.
+	// MaxBody bounds a record's block and the body decoded from it, in bytes; 0 means
+	// DefaultMaxBody. A longer one gives a fetch with Err.
 	MaxBody int64
-	// MaxProblems bounds how many problems Reader.Problems holds; 0 is
+	// MaxProblems bounds the number of problems that Reader.Problems holds; 0 means
 	// DefaultMaxProblems. Stats counts all of them.
 	MaxProblems int
-	// OnProblem, if not nil, is called with each problem as it is found, from
-	// within Next.
+	// OnProblem, if not nil, is called by Next with each problem as it is found.
 	OnProblem func(Problem)
-	// NoDigests leaves the digests of records unchecked.
+	// NoDigests turns off checking the digests of records.
 	NoDigests bool
 }
 

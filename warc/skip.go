@@ -8,13 +8,13 @@ import (
 	"io"
 )
 
-// lookahead is how much of a supposed member is wanted before judging it.
+// lookahead is how much of a supposed member is needed to judge it.
 const lookahead = 8 << 10
 
-// resync moves to the next place where reading can go on after the current member
-// failed. A corrupt deflate stream may have swallowed members that follow it
-// before its end was noticed, so the search begins within the failed member
-// where the file can be read again, and where the failure was noticed otherwise.
+// resync moves to the next place where reading can continue after the current member
+// failed. A corrupt deflate stream may have swallowed following members before the failure
+// was detected. So if the source can seek, the search begins within the failed member, and
+// otherwise where the failure was detected.
 func (s *stream) resync(kind memberKind, reason error) {
 	failedAt := s.src.pos()
 	what := map[memberKind]string{kindGzip: "gzip member", kindZstd: "zstd frame"}[kind]
@@ -35,8 +35,8 @@ func (s *stream) resync(kind memberKind, reason error) {
 		Reason: fmt.Sprintf("damaged %s (%s, noticed at offset %d): %s", what, why, failedAt, next)})
 }
 
-// skipJunk passes over bytes between members that are none. Zeros up to the end of
-// the file are padding and nobody's problem.
+// skipJunk skips bytes between members that belong to none. Zeros up to the end of the
+// file are padding and not a problem.
 func (s *stream) skipJunk() error {
 	from := s.src.pos()
 	for {
@@ -73,13 +73,13 @@ func (s *stream) endOfSource() error {
 	return io.EOF
 }
 
-// scan discards up to the next member, or to the end of the file.
+// scan discards bytes up to the next member, or to the end of the file.
 func (s *stream) scan() (kind memberKind, found bool) {
 	for {
 		b, err := s.src.br.Peek(sourceBuffer)
 		sure := len(b)
 		if err == nil {
-			sure -= lookahead // of what begins later, too little can be seen yet
+			sure -= lookahead // too little is visible yet of a member that begins later
 		}
 		i, kind := nextMember(b, 0)
 		if i >= 0 && i < sure {
@@ -100,9 +100,9 @@ func (s *stream) discard(n int) {
 	}
 }
 
-// untilGzip is a plain stretch in a file that also has gzip members and damage: it
-// ends where a gzip member begins. It gives what has come, and waits for more only
-// where that may be the beginning of a member.
+// untilGzip reads a plain stretch in a file that also has gzip members and damage. It ends
+// where a gzip member begins. It returns the data that has arrived, and waits for more only
+// if that data may be the beginning of a member.
 type untilGzip struct{ br *bufio.Reader }
 
 func (u untilGzip) Read(p []byte) (int, error) {

@@ -8,12 +8,12 @@ import (
 
 const sourceBuffer = 128 << 10
 
-// source is the file as stored. It knows its position to the byte (decompressors
-// take single bytes from br and never read ahead of what they use), and keeps an
-// error of the file itself apart from what decompressors say of its contents.
+// source is the file as stored. It knows its exact position, because decompressors take
+// single bytes from br and never read ahead. It keeps errors of the file itself apart from
+// errors of decompressors in its contents.
 type source struct {
 	r      io.Reader
-	seeker io.Seeker // nil where the source cannot go back
+	seeker io.Seeker // nil if the source cannot go back
 	start  int64     // position of the seeker that is offset 0
 	br     *bufio.Reader
 	read   int64 // bytes taken from r
@@ -32,7 +32,7 @@ func newSource(r io.Reader) *source {
 	return s
 }
 
-// initSeeker finds out whether the seeker can seek (a pipe is an *os.File too).
+// initSeeker finds out whether the seeker can really seek: a pipe is an *os.File, too.
 func (s *source) initSeeker(seeker io.Seeker) {
 	start, err := seeker.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *source) initSeeker(seeker io.Seeker) {
 	}
 }
 
-// Read reads from the underlying file and counts.
+// Read reads from the underlying file and counts the bytes.
 func (s *source) Read(p []byte) (int, error) {
 	if s.err != nil {
 		return 0, s.err
@@ -65,13 +65,12 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// pos is the offset of the next byte that br will give.
+// pos returns the offset of the next byte from br.
 func (s *source) pos() int64 { return s.read - int64(s.br.Buffered()) }
 
-// rewind goes back to an earlier offset, if the source can and may. What is read
-// twice is limited to a multiple of what was read (and a free allowance), so that
-// a file made of members that each claim the rest of the file cannot take
-// quadratic time.
+// rewind goes back to an earlier offset, if the source can seek and has credit left. The
+// amount of rereading is limited to a multiple of the bytes read plus an allowance, so that
+// a file of members that each claim the rest of the file cannot take quadratic time.
 func (s *source) rewind(off int64) bool {
 	back := s.read - off
 	if s.seeker == nil || s.err != nil || back < 0 || back*5 > s.credit {
@@ -81,7 +80,7 @@ func (s *source) rewind(off int64) bool {
 		s.err = err
 		return false
 	}
-	s.credit -= back * 5 // reading it again will add four of these
+	s.credit -= back * 5 // reading these bytes again will add four times their number
 	s.read = off
 	s.br.Reset(s)
 	return true

@@ -8,21 +8,21 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// A stream's Read gives one of these once at each break, and then goes on with
-// what follows it.
+// The Read of a stream returns one of these once at each break, and then continues with the
+// data after it.
 var (
-	// errDamaged: the member that the latest bytes came from is corrupt or cut.
+	// errDamaged: the member of the latest bytes is corrupt or cut off.
 	errDamaged = errors.New("the compressed data is damaged here")
-	// errGap: the latest bytes are good, but what follows them in the file is
-	// not a member; it was skipped.
+	// errGap: the latest bytes are good, but the data after them is not a member and was
+	// skipped.
 	errGap = errors.New("there is junk here")
-	// errMemberEnd: the member has ended well, and the next one is not wanted yet. It is
-	// given as long as hold is set.
+	// errMemberEnd: the member ended properly, and the next one must not be opened yet. Read
+	// returns this as long as hold is set.
 	errMemberEnd = errors.New("a member ends here")
 )
 
-// stream is the file uncompressed: the contents of its members one after the
-// other, with breaks where something is wrong.
+// stream is the uncompressed file: the contents of its members in order, with breaks where
+// something is wrong.
 type stream struct {
 	src    *source
 	report func(Problem)
@@ -30,29 +30,29 @@ type stream struct {
 	kind    memberKind // of the current member, kindNone between members
 	cur     io.Reader
 	member  int64 // offset of the current member in the file
-	out     int64 // bytes given so far
-	began   int64 // of them, those before the current member
+	out     int64 // bytes returned so far
+	began   int64 // bytes returned before the current member
 	failed  int64 // began of the member that failed last
 	mixed   bool  // damage was seen: a plain stretch may end at a gzip member
 	gz      *gzip.Reader
 	zstd    zstdFrames
 	marks   []mark
 	pending error
-	hold    bool // no further member is opened, as nobody knows when it comes
+	hold    bool // do not open another member, because it may arrive much later
 }
 
-// mark says that the member at offset in of the file begins at out in the stream.
+// mark says that the member at offset in of the file begins at offset out of the stream.
 type mark struct {
 	out, in int64
 	plain   bool
 }
 
-// maxMarks bounds the marks kept ahead of the Reader; without them offsets in
-// problems are those of an earlier member.
+// maxMarks bounds the marks kept ahead of the Reader. Beyond that, problems have the offset
+// of an earlier member.
 const maxMarks = 1 << 16
 
-// Read gives data of one member, or io.EOF, errDamaged, errGap, or an error of
-// the file.
+// Read returns data of one member, or io.EOF, errDamaged, errGap, errMemberEnd, or an error
+// of the file.
 func (s *stream) Read(p []byte) (int, error) {
 	for s.pending == nil {
 		if s.kind == kindNone {
@@ -76,8 +76,8 @@ func (s *stream) Read(p []byte) (int, error) {
 	return 0, err
 }
 
-// open begins the member at the current position. Damage is nil, errGap or an
-// error that ends the reading.
+// open begins the member at the current position. It returns nil, errGap or an error that
+// ends the reading.
 func (s *stream) open() error {
 	b, _ := s.src.br.Peek(5)
 	if s.src.err != nil {
@@ -103,7 +103,7 @@ func (s *stream) open() error {
 	case kindPlain:
 		s.cur = s.src.br
 		if s.member > 0 && !s.mixed {
-			s.report(Problem{Offset: s.member, Inner: -1, Reason: "uncompressed records follow compressed ones: read all the same"})
+			s.report(Problem{Offset: s.member, Inner: -1, Reason: "uncompressed records follow compressed ones: read anyway"})
 			s.mixed = true
 		}
 		if s.mixed {
@@ -119,9 +119,8 @@ func (s *stream) open() error {
 	return nil
 }
 
-// guess says what a file is that begins with nothing known: junk if a compressed
-// member comes before any plain record, and otherwise a plain file, whatever it
-// holds.
+// guess decides what an unknown beginning of a file is: junk if a compressed member comes
+// before any plain record, and otherwise a plain file, whatever it holds.
 func (s *stream) guess() memberKind {
 	b, _ := s.src.br.Peek(sourceBuffer)
 	if _, kind := nextMember(b, 0); kind == kindGzip || kind == kindZstd {
@@ -142,7 +141,7 @@ func (s *stream) openGzip() error {
 	return nil
 }
 
-// close ends the current member for the reason given; io.EOF is its proper end.
+// close ends the current member for a reason; io.EOF is its proper end.
 func (s *stream) close(reason error) error {
 	kind := s.kind
 	s.kind = kindNone
@@ -157,7 +156,7 @@ func (s *stream) close(reason error) error {
 	return errDamaged
 }
 
-// addMark notes where the current member begins. Empty members leave no mark.
+// addMark records where the current member begins. Empty members leave no mark.
 func (s *stream) addMark() {
 	m := mark{out: s.out, in: s.member, plain: s.kind == kindPlain}
 	if n := len(s.marks); n > 0 && s.marks[n-1].out == m.out {
@@ -167,9 +166,8 @@ func (s *stream) addMark() {
 	}
 }
 
-// at says where in the file the byte at offset out in the stream is: its member
-// or, in a plain stretch (inner is -1 then), the byte itself. Marks before it are
-// forgotten.
+// at returns the place in the file of the byte at offset out of the stream: its member or,
+// in a plain stretch, the byte itself, with inner -1. It drops earlier marks.
 func (s *stream) at(out int64) (offset, inner int64) {
 	for len(s.marks) > 1 && s.marks[1].out <= out {
 		s.marks = s.marks[1:]
@@ -184,8 +182,8 @@ func (s *stream) at(out int64) (offset, inner int64) {
 	}
 }
 
-// nextMark is where in the stream the first member begins after offset out, -1
-// if none is known.
+// nextMark returns the offset in the stream of the first member after offset out, or -1 if
+// none is known.
 func (s *stream) nextMark(out int64) int64 {
 	for _, m := range s.marks {
 		if m.out > out {

@@ -2,20 +2,20 @@ package warc
 
 import "io"
 
-// window is the part of the stream that the Reader is looking at: it can look
-// ahead of its position by as much as a block is long, and a block that proves to
-// be something else has not been consumed yet.
+// window is the part of the stream that the Reader is looking at. It can look ahead by the
+// length of a block, so that a supposed block that proves to be something else has not been
+// consumed yet.
 type window struct {
 	src  io.Reader
 	buf  []byte
-	r, w int   // buf[r:w] is what is ahead
+	r, w int   // buf[r:w] is the data ahead
 	base int64 // offset in the stream of buf[0]
-	err  error // why nothing more can be had for now
+	err  error // why no more data is available for now
 }
 
 const (
 	windowSize = 256 << 10
-	windowKeep = 4 << 20 // a larger buffer is given up once it is not needed
+	windowKeep = 4 << 20 // a larger buffer is released once it is not needed
 )
 
 func newWindow(src io.Reader) *window { return &window{src: src, buf: make([]byte, windowSize)} }
@@ -23,11 +23,11 @@ func newWindow(src io.Reader) *window { return &window{src: src, buf: make([]byt
 func (w *window) pos() int64    { return w.base + int64(w.r) }
 func (w *window) ahead() []byte { return w.buf[w.r:w.w] }
 
-// advance consumes n bytes that are ahead.
+// advance consumes n bytes of the data ahead.
 func (w *window) advance(n int) { w.r += n }
 
-// fill makes at least n bytes be ahead, or says no: the reason is w.err then, and
-// stays until resume. The buffer grows as data come, not as lengths are claimed.
+// fill ensures that at least n bytes are ahead, or returns false; then w.err is the reason,
+// until resume. The buffer grows with the data that arrives, not with claimed lengths.
 func (w *window) fill(n int) bool {
 	for w.w-w.r < n && w.err == nil {
 		w.makeRoom(n)
@@ -59,5 +59,5 @@ func (w *window) makeRoom(n int) {
 	w.r, w.w, w.buf = 0, w.w-w.r, to
 }
 
-// resume lets fill go on after a break in the stream.
+// resume lets fill continue after a break in the stream.
 func (w *window) resume() { w.err = nil }

@@ -13,8 +13,8 @@ import (
 	"indexer/page"
 )
 
-// WriteInfo writes a warcinfo record, by custom the first of a file: fields such as
-// software, format, isPartOf, description.
+// WriteInfo writes a warcinfo record, with fields such as software, format, isPartOf and
+// description. By convention it is the first record of a file.
 func (w *Writer) WriteInfo(date time.Time, fields Fields) error {
 	var block bytes.Buffer
 	for _, f := range fields {
@@ -40,12 +40,12 @@ func (w *Writer) WriteRequest(u page.URL, date time.Time, block []byte) (id stri
 }
 
 // WriteFetch writes a response or, if the fetch is a revisit, a revisit record.
-// The fetch's body is written as it is: where codings are to be recorded, Header
-// declares them and Body has them applied. A fetch without a response (Status 0,
-// Err) has no form in WARC; it is an error to write one.
+// It writes the body unchanged: to record codings, declare them in Header and apply them to
+// Body. WARC has no form for a fetch without a response (Status 0, Err), so writing one is
+// an error.
 func (w *Writer) WriteFetch(f *page.Fetch) error {
 	if f.Status == 0 && !f.Revisit {
-		return fmt.Errorf("write WARC record of %s: there is no response to write (%s)", f.URL, f.Err)
+		return fmt.Errorf("write WARC record of %s: the fetch has no response (%s)", f.URL, f.Err)
 	}
 	fields := Fields{
 		{"WARC-Type", "response"},
@@ -64,8 +64,8 @@ func (w *Writer) WriteFetch(f *page.Fetch) error {
 	return err
 }
 
-// responseBlock is a response as sent over HTTP/1.1, fields in order of their names.
-// Without a Content-Length of its own it gets the right one.
+// responseBlock returns a response as sent over HTTP/1.1, with fields in order of their
+// names. If Content-Length is missing, it adds it.
 func responseBlock(status int, header http.Header, body []byte) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "HTTP/1.1 %03d %s\r\n", status, http.StatusText(status))

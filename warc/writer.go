@@ -11,36 +11,35 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Writer writes WARC/1.1, each record a gzip member of its own. The same calls
-// give the same bytes: no clock and no randomness is involved. It is for one
-// goroutine at a time.
+// Writer writes WARC/1.1, with a gzip member per record. The same calls give the same
+// bytes: no clock and no randomness is involved. It is not safe for concurrent use.
 type Writer struct {
 	dst    io.Writer
 	z      *gzip.Writer
 	count  int
 	offset int64
-	err    error // first failure; the file is of no use after it
+	err    error // first failure, after which the file is unusable
 }
 
-// NewWriter returns a Writer to dst, which it does not close.
+// NewWriter returns a Writer to dst. It does not close dst.
 func NewWriter(dst io.Writer) *Writer {
 	return &Writer{dst: dst, z: gzip.NewWriter(nil)}
 }
 
-// Write writes one record. fields are its header without Content-Length,
-// WARC-Record-ID and WARC-Block-Digest, which are added: the id is derived from
-// all the rest and from the number of the record in the file (UUID version 5,
-// RFC 9562 section 5.5). It returns the id.
+// Write writes one record and returns its id. fields are its header without
+// Content-Length, WARC-Record-ID and WARC-Block-Digest, which Write adds: the id is derived
+// from the rest of the record and its number in the file (UUID version 5, RFC 9562
+// section 5.5).
 //
-// After an error, which names the record, all later calls fail too: what is
-// written so far ends in a cut record.
+// After an error, which names the record, all later calls fail, too, because the output
+// ends in an incomplete record.
 func (w *Writer) Write(fields Fields, block []byte) (id string, err error) {
 	if w.err != nil {
 		return "", w.err
 	}
 	for _, f := range fields {
 		if bytes.ContainsAny([]byte(f.Name+f.Value), "\r\n") {
-			return "", fmt.Errorf("write WARC record: field %q has a line end in it: %q", f.Name, f.Value)
+			return "", fmt.Errorf("write WARC record: the value of field %q contains a newline: %q", f.Name, f.Value)
 		}
 	}
 	digest := labelledSHA1(block)
@@ -62,7 +61,7 @@ func (w *Writer) Write(fields Fields, block []byte) (id string, err error) {
 	return id, nil
 }
 
-// namespace of the ids of records; any fixed UUID would do.
+// namespace is the namespace of record ids; any fixed UUID would do.
 var namespace = uuid.NewSHA1(uuid.NameSpaceURL, []byte("http://iipc.github.io/warc-specifications/"))
 
 func (w *Writer) recordID(fields Fields, digest string) string {
@@ -85,8 +84,8 @@ func (w *Writer) member(parts ...[]byte) error {
 	return w.z.Close()
 }
 
-// Offset is the length of what was written so far, in bytes as stored: where the
-// next record will begin.
+// Offset returns the length of the output so far in bytes, which is where the next record
+// will begin.
 func (w *Writer) Offset() int64 { return w.offset }
 
 type countingWriter struct {
@@ -100,5 +99,5 @@ func (c countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// formatDate is a time as WARC-Date has it: UTC, fractions as far as there are any.
+// formatDate formats a time as WARC-Date: in UTC, with fractions if there are any.
 func formatDate(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// maxZstdWindow bounds the memory of a zstd decoder: what `zstd --long` makes.
+	// maxZstdWindow bounds the memory of a zstd decoder: the window of `zstd --long`.
 	maxZstdWindow = 128 << 20
-	// maxZstdDict bounds a dictionary, as stored and unpacked.
+	// maxZstdDict bounds a dictionary, both compressed and uncompressed.
 	maxZstdDict = 16 << 20
 	// zstdDictMagic is the skippable frame that holds the dictionary of a file
 	// (IIPC "WARC Zstandard compression" section 3).
@@ -27,8 +27,8 @@ type zstdFrames struct {
 	frame zstdFrame
 }
 
-// open begins the frame at br's position. What it returns gives io.EOF after the
-// frame's last byte, at which br stands then.
+// open begins the frame at br's position. The reader it returns gives io.EOF after the
+// frame's last byte, and leaves br there.
 func (z *zstdFrames) open(br *bufio.Reader) (io.Reader, error) {
 	head, _ := br.Peek(zstd.HeaderMaxSize)
 	var h zstd.Header
@@ -60,8 +60,8 @@ func (z *zstdFrames) newDecoder() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, opts...)
 }
 
-// skip passes over the skippable frame at br's position. That of a dictionary is
-// taken as such at the beginning of a file, the only place for one.
+// skip skips the skippable frame at br's position. At the beginning of a file, the only
+// place for a dictionary, it reads the frame of a dictionary.
 func (z *zstdFrames) skip(br *bufio.Reader, first bool) error {
 	head, err := br.Peek(8)
 	if err != nil {
@@ -116,8 +116,8 @@ func (z *zstdFrames) close() {
 	}
 }
 
-// zstdFrame gives the bytes of one frame and then io.EOF, by walking the block
-// headers (RFC 8878 section 3.1.1). The decoder alone would run frames together.
+// zstdFrame returns the bytes of one frame and then io.EOF, by following the block headers
+// (RFC 8878 section 3.1.1). The decoder alone would join adjacent frames.
 type zstdFrame struct {
 	br       *bufio.Reader
 	left     int // bytes of the current piece
