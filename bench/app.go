@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/config"
 	"indexer/index"
+	"indexer/internal/config"
 	"indexer/repository"
 	"indexer/txn"
 )

@@ -14,9 +14,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
-	"indexer/config"
 	"indexer/index"
-	"indexer/sites"
+	"indexer/internal/config"
+	"indexer/internal/sites"
 )
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"bench": main}) }

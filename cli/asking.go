@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"indexer/control"
+	"indexer/internal/control"
 	"indexer/repository"
 	"indexer/store"
 )

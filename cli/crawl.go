@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/archive"
 	"indexer/crawler"
+	"indexer/crawler/archive"
 	"indexer/crawler/fetch"
-	"indexer/frontier"
+	"indexer/crawler/frontier"
 	"indexer/page"
 	"indexer/store"
 )

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"indexer/control"
+	"indexer/crawler/frontier"
 	"indexer/crawler/seeds"
-	"indexer/frontier"
+	"indexer/internal/control"
 	"indexer/page"
 	"indexer/repository"
 )

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"indexer/config"
-	"indexer/frontier"
+	"indexer/crawler/frontier"
+	"indexer/internal/config"
 	"indexer/page"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/config"
 	"indexer/crawler"
+	"indexer/internal/config"
 )
 
 // TestPoliteness: no delay means no pause. Only --per-host lets a host have more than one

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"indexer/config"
+	"indexer/internal/config"
 	"indexer/page"
 	"indexer/web"
 )

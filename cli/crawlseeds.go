@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"indexer/crawler/frontier"
 	"indexer/crawler/seeds"
-	"indexer/frontier"
 	"indexer/page"
 )
 

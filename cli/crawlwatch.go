@@ -13,9 +13,9 @@ import (
 
 	"indexer/crawler"
 	"indexer/crawler/fetch"
-	"indexer/frontier"
+	"indexer/crawler/frontier"
 	"indexer/index"
-	"indexer/progress"
+	"indexer/internal/progress"
 	"indexer/repository"
 )
 

@@ -10,11 +10,11 @@ import (
 	"syscall"
 	"testing"
 
-	"indexer/config"
-	"indexer/control"
 	"indexer/index"
-	"indexer/replay"
-	"indexer/sites"
+	"indexer/internal/config"
+	"indexer/internal/control"
+	"indexer/internal/sites"
+	"indexer/loader/replay"
 	"indexer/store"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"indexer/control"
 	"indexer/export"
+	"indexer/internal/control"
 	"indexer/repository"
 )
 

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"indexer/control"
+	"indexer/internal/control"
 	"indexer/store"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/control"
-	"indexer/frontier"
+	"indexer/crawler/frontier"
+	"indexer/internal/control"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/txn"

@@ -4,7 +4,7 @@ import (
 	"io"
 	"time"
 
-	"indexer/frontier"
+	"indexer/crawler/frontier"
 	"indexer/internal/longjson"
 	"indexer/observers"
 	"indexer/page"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/frontier"
+	"indexer/crawler/frontier"
 	"indexer/page"
 	"indexer/repository"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"indexer/progress"
+	"indexer/internal/progress"
 )
 
 // errInterrupted is the cause of a context that ended because the user interrupted the

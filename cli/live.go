@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"indexer/crawler"
-	"indexer/frontier"
+	"indexer/crawler/frontier"
 	"indexer/repository"
 	"indexer/web"
 	"indexer/web/live"

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/control"
+	"indexer/internal/control"
 	"indexer/notify"
 	"indexer/observers"
 	"indexer/repository"

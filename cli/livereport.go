@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"indexer/control"
+	"indexer/internal/control"
 	"indexer/notify"
 	"indexer/observers"
 	"indexer/repository"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/sites"
+	"indexer/internal/sites"
 )
 
 const packHelp = `

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/control"
+	"indexer/internal/control"
 	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"

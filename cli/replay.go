@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/progress"
+	"indexer/internal/progress"
 )
 
 const replayHelp = `

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"indexer/internal/progress"
 	"indexer/loader"
+	"indexer/loader/replay"
 	"indexer/page"
-	"indexer/progress"
-	"indexer/replay"
 	"indexer/warc"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"indexer/index"
-	"indexer/progress"
+	"indexer/internal/progress"
 	"indexer/repository"
 	"indexer/warc"
 )

@@ -9,8 +9,8 @@ import (
 	"os"
 	"strings"
 
-	"indexer/config"
-	"indexer/control"
+	"indexer/internal/config"
+	"indexer/internal/control"
 )
 
 // reported is the JSON of an error, one object on a line. It is a contract, like the exit

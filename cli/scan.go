@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/control"
+	"indexer/internal/control"
 	"indexer/repository"
 	"indexer/txn"
 )

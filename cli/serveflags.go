@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/config"
 	"indexer/index"
+	"indexer/internal/config"
 	"indexer/web"
 )
 

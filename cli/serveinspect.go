@@ -9,7 +9,7 @@ import (
 	"io"
 	"strings"
 
-	"indexer/control"
+	"indexer/internal/control"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/web"

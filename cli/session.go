@@ -9,9 +9,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/control"
 	"indexer/crawler"
-	"indexer/frontier"
+	"indexer/crawler/frontier"
+	"indexer/internal/control"
 	"indexer/notify"
 	"indexer/observers"
 	"indexer/repository"

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"indexer/control"
+	"indexer/internal/control"
 )
 
 type stageKey struct{}

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"indexer/control"
+	"indexer/internal/control"
 	"indexer/store"
 	"indexer/web"
 )

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/control"
-	"indexer/frontier"
-	"indexer/progress"
+	"indexer/crawler/frontier"
+	"indexer/internal/control"
+	"indexer/internal/progress"
 	"indexer/repository"
 )
 

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/control"
-	"indexer/frontier"
+	"indexer/crawler/frontier"
+	"indexer/internal/control"
+	"indexer/internal/trace"
 	"indexer/repository"
-	"indexer/trace"
 )
 
 const traceHelp = `

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/control"
-	"indexer/progress"
+	"indexer/internal/control"
+	"indexer/internal/progress"
 	"indexer/repository"
 )
 

@@ -3,8 +3,8 @@ package cli
 import (
 	"testing"
 
-	"indexer/config"
 	"indexer/index"
+	"indexer/internal/config"
 )
 
 // TestDefaultWeights: the settings and the library agree on what is the default.

@@ -3,8 +3,8 @@ package observers
 import (
 	"context"
 
+	"indexer/internal/rank"
 	"indexer/page"
-	"indexer/rank"
 	"indexer/schema"
 	"indexer/txn"
 )

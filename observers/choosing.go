@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 
+	"indexer/internal/rank"
 	"indexer/page"
-	"indexer/rank"
 	"indexer/schema"
 	"indexer/txn"
 )

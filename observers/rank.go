@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"indexer/internal/rank"
 	"indexer/page"
-	"indexer/rank"
 	"indexer/schema"
 	"indexer/txn"
 )

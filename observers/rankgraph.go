@@ -8,7 +8,7 @@ import (
 	"iter"
 	"math"
 
-	"indexer/rank"
+	"indexer/internal/rank"
 	"indexer/schema"
 	"indexer/txn"
 )

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"indexer/rank"
+	"indexer/internal/rank"
 	"indexer/schema"
 	"indexer/txn"
 )

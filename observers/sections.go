@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"sort"
 
+	"indexer/internal/rank"
 	"indexer/page"
-	"indexer/rank"
 	"indexer/schema"
 	"indexer/txn"
 )

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"indexer/internal/rank"
 	"indexer/page"
-	"indexer/rank"
 	"indexer/schema"
 	"indexer/store/mem"
 	"indexer/txn"

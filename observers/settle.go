@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"indexer/internal/rank"
 	"indexer/page"
-	"indexer/rank"
 	"indexer/schema"
 	"indexer/txn"
 )

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"indexer/batch"
 	"indexer/page"
 	"indexer/schema"
+	"indexer/verify/batch"
 )
 
 // graph is a small web of nothing but states.

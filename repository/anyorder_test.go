@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/batch"
 	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/schema"
 	"indexer/txn"
+	"indexer/verify/batch"
 )
 
 // TestAnyOrder is what ranks have to show: after one crawl, two, and three of the same

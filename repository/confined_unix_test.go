@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"testing"
 
+	"indexer/internal/sites"
 	"indexer/page"
 	"indexer/repository"
-	"indexer/sites"
 	"indexer/txn"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"indexer/export"
-	"indexer/rank/harmonic"
+	"indexer/internal/rank/harmonic"
 	"indexer/schema"
 	"indexer/txn"
 )

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"indexer/export"
+	"indexer/internal/rank"
 	"indexer/page"
-	"indexer/rank"
 	"indexer/repository"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"indexer/internal/trace"
 	"indexer/page"
-	"indexer/trace"
 )
 
 // Freshness is when a page could be found. Fields are nil where that is not known any

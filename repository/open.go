@@ -12,12 +12,12 @@ import (
 
 	"go.uber.org/zap"
 
+	"indexer/internal/trace"
 	"indexer/loader"
 	"indexer/notify"
 	"indexer/observers"
 	"indexer/schema"
 	"indexer/store/badgerdb"
-	"indexer/trace"
 	"indexer/txn"
 )
 

@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
+	"indexer/internal/rank"
 	"indexer/observers"
-	"indexer/rank"
 	"indexer/schema"
 	"indexer/txn"
 )

@@ -10,13 +10,13 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"indexer/batch"
 	"indexer/index"
 	"indexer/observers/webtest"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/schema"
 	"indexer/txn"
+	"indexer/verify/batch"
 )
 
 // TestRetract tells stories of what was said and is not said any more. The commands:

@@ -9,8 +9,8 @@ import (
 
 	"go.uber.org/zap"
 
+	"indexer/internal/trace"
 	"indexer/page"
-	"indexer/trace"
 	"indexer/txn"
 )
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"indexer/internal/trace"
 	"indexer/page"
 	"indexer/repository"
-	"indexer/trace"
 )
 
 // The process that loads a page knows its journey exactly; the next one tells it from

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"indexer/internal/sites"
 	"indexer/observers/webtest"
 	"indexer/page"
-	"indexer/sites"
 	"indexer/warc"
 )
 

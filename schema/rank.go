@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 
+	"indexer/internal/rank"
 	"indexer/page"
-	"indexer/rank"
 )
 
 // StoredMass is a URL's rank with what it is made of. A URL without one has the rank

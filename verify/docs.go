@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/batch"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
+	"indexer/verify/batch"
 )
 
 // compareDocs compares what the document observer keeps of every page: title,

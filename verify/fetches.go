@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"indexer/batch"
 	"indexer/observers"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
+	"indexer/verify/batch"
 )
 
 // computeBatch reads all fetches in force and computes what they mean.

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"slices"
 
-	"indexer/batch"
 	"indexer/index"
 	"indexer/observers"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
+	"indexer/verify/batch"
 )
 
 // compareIndexed compares which clusters are in the index and under which URL

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/batch"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
+	"indexer/verify/batch"
 )
 
 // compareMembers compares the member rows of all clusters: u is in members(c)

@@ -5,11 +5,11 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"indexer/batch"
 	"indexer/observers"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
+	"indexer/verify/batch"
 )
 
 // compareURLs compares state and walk of every URL, and that no work is left

@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/batch"
 	"indexer/repository"
 	"indexer/txn"
+	"indexer/verify/batch"
 )
 
 // Run verifies a repository. An error means that it could not be verified; what

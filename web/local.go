@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"indexer/frontier"
+	"indexer/crawler/frontier"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/txn"

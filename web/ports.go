@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"indexer/frontier"
+	"indexer/crawler/frontier"
 	"indexer/index"
 	"indexer/page"
 	"indexer/repository"

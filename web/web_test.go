@@ -14,9 +14,9 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"indexer/index"
+	"indexer/internal/sites"
 	"indexer/page"
 	"indexer/repository"
-	"indexer/sites"
 	"indexer/web"
 )
 

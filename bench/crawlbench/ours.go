@@ -9,7 +9,7 @@ import (
 	"indexer/bench/measure"
 	"indexer/crawler"
 	"indexer/crawler/fetch"
-	"indexer/frontier"
+	"indexer/crawler/frontier"
 	"indexer/notify"
 	"indexer/observers"
 	"indexer/page"

@@ -10,8 +10,8 @@ import (
 
 	"indexer/index"
 	"indexer/loader"
+	"indexer/loader/replay"
 	"indexer/page"
-	"indexer/replay"
 )
 
 // BatchSize is how many documents benchmarks index at once.

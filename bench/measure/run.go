@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/replay"
+	"indexer/loader/replay"
 	"indexer/repository"
 )
 

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"indexer/internal/rank"
 	"indexer/observers"
-	"indexer/rank"
 	"indexer/schema"
 	"indexer/txn"
 )

@@ -11,10 +11,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"indexer/internal/rank"
 	"indexer/notify"
 	"indexer/observers"
 	"indexer/page"
-	"indexer/rank"
 	"indexer/schema"
 	"indexer/store/badgerdb"
 	"indexer/txn"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"indexer/rank"
+	"indexer/internal/rank"
 )
 
 // Share is a part of all pages changing all their links at once.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"indexer/internal/rank"
 	"indexer/page"
-	"indexer/rank"
 )
 
 // sitePages is how many URLs a site of the generated web has.

@@ -9,11 +9,11 @@ import (
 
 	"indexer/crawler"
 	"indexer/crawler/fetch"
+	"indexer/crawler/frontier"
 	"indexer/crawler/robots"
 	"indexer/crawler/scope"
 	"indexer/crawler/seeds"
 	"indexer/crawler/sitemap"
-	"indexer/frontier"
 	"indexer/page"
 	"indexer/schema"
 )

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"indexer/frontier"
+	"indexer/crawler/frontier"
 )
 
 // sessionSite has n pages. Each response carries an id of its own in all its links, so

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"indexer/internal/sites"
 	"indexer/page"
-	"indexer/sites"
 )
 
 // Web is a number of hosts with a server each.

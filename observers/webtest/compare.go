@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/batch"
 	"indexer/index"
 	"indexer/observers"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
+	"indexer/verify/batch"
 )
 
 // Differences compares what the pipeline left, in its table and in docs, with the

@@ -6,12 +6,12 @@ import (
 	"math"
 	"slices"
 
-	"indexer/batch"
 	"indexer/index"
 	"indexer/observers"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
+	"indexer/verify/batch"
 )
 
 // rounding is what sums of ranks may be off by, relatively, after many additions.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"indexer/crawler"
-	"indexer/frontier"
+	"indexer/crawler/frontier"
 	"indexer/observers"
 	"indexer/page"
 	"indexer/schema"

@@ -20,7 +20,7 @@ import (
 	"indexer/page"
 )
 
-const corpus = "../../shared/corpus"
+const corpus = "../../../shared/corpus"
 
 // expectedURL is a line of LABEL.urls.jsonl.
 type expectedURL struct {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"indexer/internal/rank"
 	"indexer/page"
-	"indexer/rank"
 )
 
 // LonelyRank is the rank of a URL that nothing links to (semantics.md section 6).

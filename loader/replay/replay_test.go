@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"indexer/loader"
+	"indexer/loader/replay"
 	"indexer/page"
-	"indexer/replay"
 	"indexer/warc"
 )
 

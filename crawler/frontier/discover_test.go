@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/frontier"
+	"indexer/crawler/frontier"
 	"indexer/loader"
 	"indexer/page"
 	"indexer/schema"

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"indexer/crawler"
-	"indexer/frontier"
+	"indexer/crawler/frontier"
 	"indexer/page"
 )
 

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"indexer/batch"
 	"indexer/page"
+	"indexer/verify/batch"
 
 	"github.com/pmezard/go-difflib/difflib"
 )
@@ -20,8 +20,8 @@ import (
 func rewriting() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
 const (
-	siteDir     = "../testdata/sites"
-	expectedDir = "../testdata/expected"
+	siteDir     = "../../testdata/sites"
+	expectedDir = "../../testdata/expected"
 )
 
 // document is a line of an expected result: an index document without what

@@ -12,7 +12,7 @@ import (
 
 	"indexer/crawler"
 	"indexer/crawler/fetch"
-	"indexer/frontier"
+	"indexer/crawler/frontier"
 	"indexer/index"
 	"indexer/loader"
 	"indexer/notify"

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"indexer/internal/rank"
 	"indexer/page"
-	"indexer/rank"
 )
 
 // maxHops is how many URLs the way to a terminal may pass through.

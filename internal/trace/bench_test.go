@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"indexer/internal/trace"
 	"indexer/notify"
 	"indexer/observers/webtest"
 	"indexer/page"
-	"indexer/trace"
 )
 
 // BenchmarkPage takes the same pages through two pipelines, step by step on tables in

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"indexer/internal/trace"
 	"indexer/notify"
 	"indexer/observers/webtest"
 	"indexer/page"
-	"indexer/trace"
 )
 
 // rig is a pipeline stepped by hand, with everything a journey is told from.

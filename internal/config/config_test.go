@@ -76,7 +76,7 @@ func TestBadFiles(t *testing.T) {
 
 // The shipped file shows every key and its default, and says something on each.
 func TestShippedFileIsDefault(t *testing.T) {
-	const path = "../config.yaml"
+	const path = "../../config.yaml"
 	c, err := Load(path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func TestDefaultFile(t *testing.T) {
 
 // Whatever a file holds, parse ends, and what it accepts are known keys.
 func FuzzParse(f *testing.F) {
-	for _, pattern := range []string{"testdata/*.yaml", "../config.yaml"} {
+	for _, pattern := range []string{"testdata/*.yaml", "../../config.yaml"} {
 		list, _ := filepath.Glob(pattern)
 		for _, path := range list {
 			data, err := os.ReadFile(path)
