@@ -64,7 +64,7 @@ func TestPast(t *testing.T) {
 		inlinks                        int
 	}{{"Second news", "https://news.example/two", "2 Jan 2026", "3 Jan 2026", 0}, {"First news", "https://news.example/one", "1 Jan 2026", "2 Jan 2026", 1}} {
 		body := s.get(then[i])
-		for _, part := range []string{"You are viewing the past", want.title + "</bdi></h1>", want.outlink + "</bdi>", ">" + want.fetched + ", 12:00:00 UTC</time> just before", "the next fetch on", want.until, "Was in the index", `<span class="tag">shown</span>`, "Cached copy from that time"} {
+		for _, part := range []string{"You are viewing the past", want.title + "</bdi></h1>", want.outlink + "</bdi>", ">" + want.fetched + ", 12:00:00 UTC</time>, just before", "the next fetch on", want.until, "Was in the index", `<span class="tag">shown</span>`, "Cached copy from that time"} {
 			if !strings.Contains(body, part) {
 				t.Errorf("version %d does not have %q:\n%s", i, part, body)
 			}
