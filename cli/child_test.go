@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 )
@@ -37,8 +36,6 @@ type child struct {
 	cmd  *exec.Cmd
 	read *bufio.Reader // its standard error
 	pipe *os.File
-
-	mu   sync.Mutex
 	said bytes.Buffer
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // between runs a conversation in fake time, over a connection in memory.
-func between(t *testing.T, serve func(net.Conn), stdout io.Writer) (status int, err error, took time.Duration) {
+func between(t *testing.T, serve func(net.Conn), stdout io.Writer) (status int, took time.Duration, err error) {
 	synctest.Test(t, func(t *testing.T) {
 		asking, serving := net.Pipe()
 		done := make(chan struct{})
@@ -23,13 +23,13 @@ func between(t *testing.T, serve func(net.Conn), stdout io.Writer) (status int, 
 		took = time.Since(begun)
 		<-done
 	})
-	return status, err, took
+	return status, took, err
 }
 
 // An answer may take as long as it likes, before its first word and after it.
 func TestLongAnswer(t *testing.T) {
 	var out bytes.Buffer
-	status, err, took := between(t, func(conn net.Conn) {
+	status, took, err := between(t, func(conn net.Conn) {
 		serveConn(context.Background(), conn, func(_ context.Context, _ Request, stdout, stderr io.Writer) int {
 			time.Sleep(3 * time.Hour)
 			_, _ = io.WriteString(stderr, "half of it\n") // flushes nothing of stdout
@@ -55,7 +55,7 @@ func (s slow) Write(p []byte) (int, error) {
 func TestSlowReader(t *testing.T) {
 	var out bytes.Buffer
 	want := strings.Repeat("x", 3*maxFrame)
-	status, err, _ := between(t, func(conn net.Conn) {
+	status, _, err := between(t, func(conn net.Conn) {
 		serveConn(context.Background(), conn, func(_ context.Context, _ Request, stdout, _ io.Writer) int {
 			_, _ = io.WriteString(stdout, want)
 			return 0
@@ -77,7 +77,7 @@ func TestSilence(t *testing.T) {
 		"after output":             "o\x00\x00\x00\x02ab",
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err, took := between(t, func(conn net.Conn) {
+			_, took, err := between(t, func(conn net.Conn) {
 				if _, err := readRequest(conn); err != nil {
 					t.Error(err)
 				}
@@ -94,7 +94,7 @@ func TestSilence(t *testing.T) {
 
 // Not even the request is taken.
 func TestNotHeard(t *testing.T) {
-	_, err, took := between(t, func(conn net.Conn) {
+	_, took, err := between(t, func(conn net.Conn) {
 		time.Sleep(2 * patience)
 		_ = conn.Close()
 	}, io.Discard)

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the handler uses. It runs at any time, so these are written once, before it is
-// installed.
+// The handler in assembly reads these. It may run at any time, so they are written once,
+// before it is installed.
 var (
-	execPath *byte
-	execArgv **byte
-	execEnv  **byte
+	execPath *byte   //lint:ignore U1000 read in assembly
+	execArgv **byte  //lint:ignore U1000 read in assembly
+	execEnv  **byte  //lint:ignore U1000 read in assembly
 	nextPC   uintptr // the runtime's handler
 )
 
