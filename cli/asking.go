@@ -65,6 +65,7 @@ func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) er
 // tryToAsk reports done as false if the directory is held by a process that does not answer
 // now, or that released the directory before it had answered anything.
 func (a *app) tryToAsk(ctx context.Context, req control.Request, stdout io.Writer) (done bool, err error) {
+	a.yieldToLoader(ctx)
 	s, inUse := a.open(ctx, false)
 	if inUse == nil {
 		return true, errors.Join(questions[req.Command](ctx, s.repo, req, stdout, a.stderr), s.close(ctx))

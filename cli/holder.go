@@ -134,7 +134,10 @@ func (e *heldError) Unwrap() error { return e.inUse }
 func (a *app) openToLoad(ctx context.Context) (*session, error) {
 	begun := time.Now()
 	until, told := begun.Add(dyingFor), false
-	for wait := 20 * time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
+	const wait = 20 * time.Millisecond // short, so that it gets in between commands that only read
+	var waiting announcement
+	defer waiting.end()
+	for {
 		s, inUse := a.open(ctx, true)
 		if inUse == nil || !errors.Is(inUse, store.ErrInUse) {
 			return s, inUse
@@ -154,6 +157,7 @@ func (a *app) openToLoad(ctx context.Context) (*session, error) {
 			}
 			failpoint("asked")
 		}
+		waiting.renew(a.cfg.Data)
 		if time.Now().After(until) {
 			if told {
 				inUse = fmt.Errorf("%w: it was not released within %v", inUse, releaseFor)
