@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cockroachdb/datadriven"
@@ -160,7 +161,8 @@ func (s *story) observer(who string, f []string) Observer {
 	o := Observer{Name: f[0], Watches: col(f[1])}
 	var sets, wakes, tells string
 	parts := 0 // runs that a row takes, all but the last of which ask for another
-	done := make(map[string]int)
+	var mu sync.Mutex
+	done := make(map[string]int) // runs of each row
 	for _, a := range f[2:] {
 		k, v, _ := strings.Cut(a, "=")
 		switch k {
@@ -198,7 +200,11 @@ func (s *story) observer(who string, f []string) Observer {
 			if wakes != "" {
 				tx.Notify(row, col(wakes))
 			}
-			if done[row]++; done[row]%max(parts, 1) != 0 {
+			mu.Lock()
+			done[row]++
+			more := parts > 0 && done[row]%parts != 0
+			mu.Unlock()
+			if more {
 				tx.Continue(row, o.Watches)
 			}
 			if other, column, ok := strings.Cut(tells, ":"); ok {
