@@ -30,7 +30,7 @@ func (w *announcement) renew(dir string) {
 	if w.file != nil {
 		return
 	}
-	f, err := os.OpenFile(filepath.Join(dir, waitingName), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, waitingName), os.O_CREATE|os.O_RDWR, 0o666) // less the umask, as all files there
 	if err != nil {
 		return // a new directory: nothing to wait for
 	}

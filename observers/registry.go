@@ -8,22 +8,22 @@ import (
 	"indexer/schema"
 )
 
-// exportHold is how long changes of one cluster may gather while pages stream in;
-// see notify.Observer.Hold. Each page found later adds to the anchors of those that
-// it links to, and full-text entries are written whole. So a document appears ten
-// seconds after its page was loaded at the latest, and is written anew every fifty.
+// exportDebounce is how long changes of one cluster are collapsed while pages stream in;
+// see notify.Observer. Each page found later adds anchors to the documents that it links
+// to, and full-text entries are written whole. So a document appears at most ten seconds
+// after its page was loaded, and is written again at most every fifty.
 //
 // That is for a load without pauses. Where fifty milliseconds pass between pages
-// (exportLinger), as in a crawl that is polite to a few hosts, documents are exported
-// right then.
+// (exportIdle), as in a crawl that is polite to a few hosts, documents are exported at
+// once.
 const (
-	exportHold   = 50 * time.Second
-	exportLinger = 50 * time.Millisecond
+	exportDebounce = 50 * time.Second
+	exportIdle     = 50 * time.Millisecond
 )
 
-// rankHold is the same for ranks: what many pages pass on, and what follows from it,
-// costs little more than what one of them does.
-const rankHold = 50 * time.Second
+// rankDebounce is the same for ranks: following what many pages pass on costs little more
+// than following one page.
+const rankDebounce = 50 * time.Second
 
 // countDebounce and countIdle are the same for documents whose inlinks are counted in a
 // pass of many runs, some seconds in all: in a crawl that finds a page every ten seconds
@@ -33,11 +33,11 @@ const (
 	countIdle     = 10 * time.Second
 )
 
-// settleHold and settleLinger are the same for choices that need ranks of the whole
-// graph: they are made when the pipeline has come to rest.
+// settleDebounce and settleIdle are the same for choices that need ranks of the whole
+// graph: settle makes them when nothing else is left to do.
 const (
-	settleHold   = time.Minute
-	settleLinger = time.Second
+	settleDebounce = time.Minute
+	settleIdle     = time.Second
 )
 
 // Registry registers the observers: here and nowhere else. Those of a crawl, which
@@ -79,19 +79,19 @@ func list(sink Sink, tracker *Tracker, part schema.PartSize) []notify.Observer {
 		{Name: "forward", Watches: schema.Forward, Weak: true, Batch: 16, Upstream: []string{"links"}, Run: (&forwarder{part}).run},
 		rankObserver(part, nil),
 		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 256, Exclusive: true,
-			Debounce: exportHold, IdleAfter: exportLinger, Upstream: []string{"spread", "forward", "rank"}, Run: y.run},
+			Debounce: exportDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rank"}, Run: y.run},
 		{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128,
-			Debounce: exportHold, IdleAfter: exportLinger, Upstream: []string{"spread", "forward", "rerank"}, Run: x.run},
+			Debounce: exportDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rerank"}, Run: x.run},
 		{Name: "count", Replaces: []string{"tally"}, Watches: schema.Count, Weak: true, MaxOpen: maxPasses,
 			Debounce: countDebounce, IdleAfter: countIdle, Upstream: []string{"index"}, Run: x.count},
-		{Name: "settle", Watches: schema.Settle, Weak: true, Debounce: settleHold, IdleAfter: settleLinger, Upstream: []string{"count"}, Run: settle},
+		{Name: "settle", Watches: schema.Settle, Weak: true, Debounce: settleDebounce, IdleAfter: settleIdle, Upstream: []string{"count"}, Run: settle},
 	}
 }
 
 func rankObserver(part schema.PartSize, watch func(RankWork)) notify.Observer {
 	x := &ranker{part: part, watch: watch}
 	return notify.Observer{Name: "rank", Replaces: []string{"post"}, Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true, MaxOpen: 1,
-		Debounce: rankHold, IdleAfter: exportLinger, Upstream: []string{"spread", "forward"}, Run: x.run}
+		Debounce: rankDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward"}, Run: x.run}
 }
 
 // RankRegistry registers rank and nothing else, for benchmarks of it: watch hears what each

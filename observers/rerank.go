@@ -30,7 +30,7 @@ import (
 // changed: so we conflict with a run of index that has read older ranks and commits
 // later. (A rank that went up and down again is no change to us, but may be to it.)
 //
-// One run at a time is under way (notify.Observer.Solo): those of one giant cluster would meet
+// One run at a time is under way (notify.Observer.Exclusive): those of one giant cluster would meet
 // in its document.
 type reranker struct {
 	sink    Sink

@@ -38,7 +38,7 @@ import (
 // Nothing but a look at an empty range where no cluster is contested, which is the rule:
 // with the default tolerance the ranks must agree to 0.2 % with a ratio of 0.99. If some
 // are, a read of the whole graph and some iterations whenever edges have changed and the
-// pipeline has come to rest: settleHold apart at least while it has not.
+// pipeline has come to rest: at least settleDebounce apart while it has not.
 //
 // Rejected: a smaller tolerance for everybody, until no choice is open (each change
 // would touch as many more URLs as it is smaller, for ever); hysteresis, which keeps
