@@ -41,7 +41,7 @@ func openRig(t *testing.T, opts webtest.Options) *webtest.Rig {
 
 func settle(t *testing.T, r *webtest.Rig) {
 	t.Helper()
-	if err := r.Settle(t.Context(), nil); err != nil {
+	if err := r.Quiesce(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -105,11 +105,11 @@ func (t *anchorTally) add(ctx context.Context, tx *txn.Txn, at linkPlace, target
 	if !t.weighs || t.reading == recounting {
 		return nil
 	}
-	v, err := tx.GetOnce(ctx, schema.PairSource(at.pair), schema.Mass)
+	v, err := tx.GetOnce(ctx, schema.PairSource(at.pair), schema.RankState)
 	if err != nil {
 		return err
 	}
-	m, err := schema.DecodeMass(v.Data)
+	m, err := schema.DecodeRankState(v.Data)
 	if err != nil {
 		return err
 	}

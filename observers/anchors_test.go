@@ -55,8 +55,8 @@ func newAnchorWorld(t *testing.T, random *rand.Rand) *anchorWorld {
 	write(t, w.db, func(tx *txn.Txn) error {
 		for _, m := range members {
 			tx.Set(schema.MemberRow(w.key, schema.MemberInfo{URL: m, Eligible: true}), schema.Member, nil)
-			walk := schema.StoredWalk{{URL: m, Outcome: page.Page, Key: w.key}}
-			tx.Set(schema.URLRow(m), schema.Walk, walk.Encode())
+			walk := schema.StoredChain{{URL: m, Outcome: page.Page, Key: w.key}}
+			tx.Set(schema.URLRow(m), schema.Chain, walk.Encode())
 			tx.Set(schema.PairRow(members[0], m), schema.Anchors, schema.EncodeAnchors([]string{"inside"}))
 		}
 		for i := range random.IntN(60) {
@@ -64,7 +64,7 @@ func newAnchorWorld(t *testing.T, random *rand.Rand) *anchorWorld {
 			ranked := 0.15
 			if random.IntN(2) == 0 {
 				ranked = 0.15 + float64(random.IntN(4))/10
-				tx.Set(schema.URLRow(source), schema.Mass, schema.StoredMass{Inlinks: 1, Rank: ranked}.Encode())
+				tx.Set(schema.URLRow(source), schema.RankState, schema.StoredRankState{Inlinks: 1, Rank: ranked}.Encode())
 			}
 			for _, m := range members[:1+random.IntN(2)] {
 				w.link(tx, source, m, ranked, random)

@@ -53,11 +53,11 @@ func contenders(ctx context.Context, tx *txn.Txn, key page.ContentKey) (list []R
 		if !info.Eligible {
 			return txn.ErrStop // all others come after the eligible ones
 		}
-		v, err := tx.GetOnce(ctx, schema.URLRow(info.URL), schema.Mass)
+		v, err := tx.GetOnce(ctx, schema.URLRow(info.URL), schema.RankState)
 		if err != nil {
 			return err
 		}
-		mass, err := schema.DecodeMass(v.Data)
+		mass, err := schema.DecodeRankState(v.Data)
 		m := rankMember(info, &mass, tolerance)
 		all.Add(&m)
 		if m.Most > surely {
@@ -68,7 +68,7 @@ func contenders(ctx context.Context, tx *txn.Txn, key page.ContentKey) (list []R
 	return list, all.Sum(), err
 }
 
-func rankMember(info schema.MemberInfo, m *schema.StoredMass, tolerance float64) RankedMember {
+func rankMember(info schema.MemberInfo, m *schema.StoredRankState, tolerance float64) RankedMember {
 	if m.Inlinks == 0 {
 		return RankedMember{info, rank.Teleport, rank.Teleport, rank.Teleport}
 	}

@@ -75,9 +75,9 @@ func candidate(u page.URL) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// SettledChoice is the canonical URL that settle has chosen among the candidates of a
+// BrokenTie is the canonical URL that settle has chosen among the candidates of a
 // contested cluster, "" as long as it has not.
-func SettledChoice(ctx context.Context, tx *txn.Txn, key page.ContentKey, among *Candidates) (page.URL, error) {
+func BrokenTie(ctx context.Context, tx *txn.Txn, key page.ContentKey, among *Candidates) (page.URL, error) {
 	stored, known, err := readChoice(ctx, tx, schema.ClusterRow(key))
 	if err != nil || !known || stored.Among != among.Sum() {
 		return "", err
@@ -87,6 +87,6 @@ func SettledChoice(ctx context.Context, tx *txn.Txn, key page.ContentKey, among 
 
 // RankMember is a member with its rank as published; tolerance is RankTolerance.
 func RankMember(ctx context.Context, tx *txn.Txn, m schema.MemberInfo, tolerance float64) (RankedMember, error) {
-	mass, err := readMass(ctx, tx, schema.URLRow(m.URL))
+	mass, err := readRankState(ctx, tx, schema.URLRow(m.URL))
 	return rankMember(m, &mass, tolerance), err
 }

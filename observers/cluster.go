@@ -34,14 +34,14 @@ func cluster(ctx context.Context, tx *txn.Txn, rows []string) error {
 		}
 		// A URL that has no walk any more keeps an empty one: spread tells versions
 		// apart by their timestamps, and what is deleted has none.
-		tx.Set(row, schema.Walk, now.Encode())
+		tx.Set(row, schema.Chain, now.Encode())
 		moveMember(tx, u, old, now)
 		return nil
 	})
 }
 
 // walks reads the stored walk of a URL and computes the present one.
-func walks(ctx context.Context, tx *txn.Txn, u page.URL, row string) (old, now schema.StoredWalk, err error) {
+func walks(ctx context.Context, tx *txn.Txn, u page.URL, row string) (old, now schema.StoredChain, err error) {
 	if _, err := tx.GetRow(ctx, row, schema.GroupURL); err != nil {
 		return nil, nil, err
 	}
@@ -52,7 +52,7 @@ func walks(ctx context.Context, tx *txn.Txn, u page.URL, row string) (old, now s
 	if old, err = readWalk(ctx, tx, row); err != nil {
 		return nil, nil, err
 	}
-	var ahead schema.StoredWalk
+	var ahead schema.StoredChain
 	if state.Target != "" && state.Target != u {
 		if ahead, err = readWalk(ctx, tx, schema.URLRow(state.Target)); err != nil {
 			return nil, nil, err
@@ -61,12 +61,12 @@ func walks(ctx context.Context, tx *txn.Txn, u page.URL, row string) (old, now s
 	return old, extend(u, state, ahead), nil
 }
 
-func readWalk(ctx context.Context, tx *txn.Txn, row string) (schema.StoredWalk, error) {
-	v, err := tx.Get(ctx, row, schema.Walk)
+func readWalk(ctx context.Context, tx *txn.Txn, row string) (schema.StoredChain, error) {
+	v, err := tx.Get(ctx, row, schema.Chain)
 	if err != nil {
 		return nil, err
 	}
-	return schema.DecodeWalk(v.Data)
+	return schema.DecodeChain(v.Data)
 }
 
 // membership is where a walk makes its URL a member, and as what.
@@ -75,7 +75,7 @@ type membership struct {
 	info schema.MemberInfo
 }
 
-func membershipOf(u page.URL, w schema.StoredWalk) (membership, bool) {
+func membershipOf(u page.URL, w schema.StoredChain) (membership, bool) {
 	t, ok := terminal(w)
 	if !ok {
 		return membership{}, false
@@ -83,7 +83,7 @@ func membershipOf(u page.URL, w schema.StoredWalk) (membership, bool) {
 	return membership{t.Key, schema.MemberInfo{URL: u, Eligible: t.URL == u && !t.NoIndex}}, true
 }
 
-func moveMember(tx *txn.Txn, u page.URL, old, now schema.StoredWalk) {
+func moveMember(tx *txn.Txn, u page.URL, old, now schema.StoredChain) {
 	from, was := membershipOf(u, old)
 	to, is := membershipOf(u, now)
 	if was == is && from == to {

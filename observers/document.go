@@ -105,7 +105,7 @@ func (x *documenter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *pa
 	if redirectTarget(old) != redirectTarget(now) {
 		tx.Notify(row, schema.Push)
 	}
-	writeLead(tx, u, old.Target, now.Target)
+	writePointer(tx, u, old.Target, now.Target)
 	// A crawl compares what URLs say that differ in a query parameter only.
 	differs := u.Query() != "" && (old.Outcome != now.Outcome || old.Key != now.Key)
 	if differs || now.Target != "" && now.Target != old.Target {
@@ -193,16 +193,16 @@ func writeFrames(ctx context.Context, tx *txn.Txn, row string, doc *page.Documen
 	return nil
 }
 
-// writeLead keeps the lead row in step with the target, for spread to find.
-func writeLead(tx *txn.Txn, u, old, now page.URL) {
+// writePointer keeps the lead row in step with the target, for spread to find.
+func writePointer(tx *txn.Txn, u, old, now page.URL) {
 	if old == now {
 		return
 	}
 	if old != "" {
-		tx.Delete(schema.PairRow(old, u), schema.Lead)
+		tx.Delete(schema.PairRow(old, u), schema.Pointer)
 	}
 	if now != "" {
-		tx.Set(schema.PairRow(now, u), schema.Lead, nil)
+		tx.Set(schema.PairRow(now, u), schema.Pointer, nil)
 	}
 }
 

@@ -22,13 +22,13 @@ func SetGiantMembers(t interface{ Cleanup(func()) }, n int) {
 	t.Cleanup(func() { giantMembers = before })
 }
 
-// SectionSizes are those of the sections of such a cluster, see sectionwrite.go.
-type SectionSizes struct{ Most, Cut, Least, Read, Run int }
+// SummarySizes are those of the sections of such a cluster, see sectionwrite.go.
+type SummarySizes struct{ Most, Cut, Least, Read, Run int }
 
-// SetSectionSizes sets them until the test ends.
-func SetSectionSizes(t interface{ Cleanup(func()) }, s SectionSizes) {
-	before := SectionSizes{sectionMost, sectionCut, sectionLeast, sectionRead, sectionRun}
-	set := func(s SectionSizes) {
+// SetSummarySizes sets them until the test ends.
+func SetSummarySizes(t interface{ Cleanup(func()) }, s SummarySizes) {
+	before := SummarySizes{sectionMost, sectionCut, sectionLeast, sectionRead, sectionRun}
+	set := func(s SummarySizes) {
 		sectionMost, sectionCut, sectionLeast, sectionRead, sectionRun = s.Most, s.Cut, s.Least, s.Read, s.Run
 	}
 	set(s)

@@ -187,7 +187,7 @@ func (h *hubTest) link(tx *txn.Txn, i int) {
 	source := page.URL(fmt.Sprintf("https://s%d.example/%d", i%1013, i))
 	tx.Set(schema.PairRow(h.url, source), schema.Anchors, schema.EncodeAnchors([]string{fmt.Sprintf("anchor %03d", i%hubAnchors)}))
 	if i < hubAnchors {
-		tx.Set(schema.URLRow(source), schema.Mass, schema.StoredMass{Inlinks: 1, In: 1, Rank: 1 + float64(i)/hubAnchors}.Encode())
+		tx.Set(schema.URLRow(source), schema.RankState, schema.StoredRankState{Inlinks: 1, In: 1, Rank: 1 + float64(i)/hubAnchors}.Encode())
 	}
 }
 
@@ -359,7 +359,7 @@ func TestCountIsDebounced(t *testing.T) {
 		for i := range 30 {
 			link(i)
 		}
-		if err := r.Settle(t.Context(), nil); err != nil {
+		if err := r.Quiesce(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		sink.exports.Store(0)
@@ -372,7 +372,7 @@ func TestCountIsDebounced(t *testing.T) {
 			t.Errorf("%d passes in %d s", n, seconds)
 		}
 		before := sink.exports.Load()
-		if err := r.Settle(t.Context(), nil); err != nil {
+		if err := r.Quiesce(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		if n := sink.exports.Load() - before; n < 1 || n > 3 {

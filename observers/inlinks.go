@@ -117,11 +117,11 @@ func (in *insiders) has(ctx context.Context, tx *txn.Txn, row string) (bool, err
 	if in.rows != nil {
 		return in.rows[row], nil
 	}
-	v, err := tx.GetOnce(ctx, row, schema.Walk)
+	v, err := tx.GetOnce(ctx, row, schema.Chain)
 	if err != nil {
 		return false, err
 	}
-	walk, err := schema.DecodeWalk(v.Data)
+	walk, err := schema.DecodeChain(v.Data)
 	if err != nil {
 		return false, err
 	}

@@ -276,6 +276,6 @@ func addPending(ctx context.Context, tx *txn.Txn, row string, targets []page.URL
 	targets = append(targets, waiting...)
 	slices.Sort(targets)
 	tx.Set(row, schema.Pending, schema.EncodeURLs(slices.Compact(targets)))
-	tx.Notify(row, schema.Forward)
+	tx.Notify(row, schema.NotifyTargets)
 	return nil
 }

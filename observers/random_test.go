@@ -159,7 +159,7 @@ func runSeeds(t *testing.T, seeds int, test func(seed uint64) error) {
 // what is read and shown of a cluster.
 func setGiant(t *testing.T, n int) {
 	observers.SetGiantMembers(t, n)
-	observers.SetSectionSizes(t, observers.SectionSizes{Most: 3, Cut: 2, Least: 2, Read: 4, Run: 5})
+	observers.SetSummarySizes(t, observers.SummarySizes{Most: 3, Cut: 2, Least: 2, Read: 4, Run: 5})
 	observers.SetShown(t, 2, 1, 1)
 	before := webtest.Shown
 	webtest.Shown.Members, webtest.Shown.Anchors = 2, 1
@@ -342,7 +342,7 @@ func (p *player) loadAtOnce(ctx context.Context) error {
 			}
 		}
 	}
-	return p.rig.Settle(ctx, nil)
+	return p.rig.Quiesce(ctx, nil)
 }
 
 func (p *player) loadPart(ctx context.Context, part []*page.Fetch) error {

@@ -22,17 +22,17 @@ import (
 //	         (weak); settle (weak) if edges have changed
 //
 // Of each URL it keeps what has come in (In, the sum of the shares of its sources) and
-// the rank of which it last gave shares to its targets (Spread). From the first follows
-// the estimate 0.15 + 0.85·In; estimate − Spread is the residual. A URL whose residual
+// the rank of which it last gave shares to its targets (Pushed). From the first follows
+// the estimate 0.15 + 0.85·In; estimate − Pushed is the residual. A URL whose residual
 // is above the bound pushes: it hands the difference on to its targets, whose own
 // residuals grow by it, and so on until all are below the bound.
 //
 // # Invariants
 //
 // They hold in every snapshot, whatever is waiting, of the masses with the journal laid
-// over them (rankjournal.go; VisitMasses):
+// over them (rankjournal.go; VisitRankStates):
 //
-//  1. In(u) = Σ Spread(v)/Out(v) and Inlinks(u) = number of v, over all v with u in
+//  1. In(u) = Σ Pushed(v)/Out(v) and Inlinks(u) = number of v, over all v with u in
 //     rank:edges of v; Out(v) is how many are there. A transaction that changes a
 //     summand changes the sum: nothing is under way between URLs.
 //  2. A URL with Inlinks and Out zero has no row, every other one has.

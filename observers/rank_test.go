@@ -161,7 +161,7 @@ func checkSums(t *testing.T, seed uint64, db *txn.DB) (partly bool) {
 	if err != nil {
 		t.Fatalf("seed %d, %d parts of %d applied: %v", seed, journal.Next, journal.Parts, err)
 	}
-	in, err := g.Inflows(t.Context(), g.Spread)
+	in, err := g.Inflows(t.Context(), g.Pushed)
 	if err != nil {
 		t.Fatal(err)
 	}

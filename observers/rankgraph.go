@@ -17,7 +17,7 @@ import (
 // was waiting: URLs with edges here or from here, numbered in the order of their rows.
 type RankGraph struct {
 	*rank.Graph
-	In, Spread, Ranks []float64 // of each URL, as in schema.StoredMass
+	In, Pushed, Ranks []float64 // of each URL, as in schema.StoredRankState
 
 	names *rank.Names
 }
@@ -35,8 +35,8 @@ func ReadRankGraph(ctx context.Context, tx *txn.Txn) (*RankGraph, error) {
 
 func readRankGraph(ctx context.Context, tx *txn.Txn) (*RankGraph, error) {
 	g := &RankGraph{names: rank.NewNames()}
-	err := VisitMasses(ctx, tx, func(row string, m schema.StoredMass) error {
-		g.In, g.Spread, g.Ranks = append(g.In, m.In), append(g.Spread, m.Spread), append(g.Ranks, m.Rank)
+	err := VisitRankStates(ctx, tx, func(row string, m schema.StoredRankState) error {
+		g.In, g.Pushed, g.Ranks = append(g.In, m.In), append(g.Pushed, m.Pushed), append(g.Ranks, m.Rank)
 		_, err := g.names.Add(row)
 		return err
 	})
@@ -97,7 +97,7 @@ func (g *RankGraph) Rank(ranks []float64, row string) float64 {
 func (g *RankGraph) Residuals() (sum, greatest float64) {
 	for i, in := range g.In {
 		if g.OutDegree(uint32(i)) > 0 {
-			r := math.Abs(rank.Teleport + rank.Damping*in - g.Spread[i])
+			r := math.Abs(rank.Teleport + rank.Damping*in - g.Pushed[i])
 			sum, greatest = sum+r, max(greatest, r)
 		}
 	}

@@ -23,7 +23,7 @@ import (
 //  3. While there is a journal, AppRow has a notification for rank.
 //
 // So the masses that count are those of the journal where it has the row, and else those
-// of the rows (VisitMasses): in every snapshot they are what the last run of rank left,
+// of the rows (VisitRankStates): in every snapshot they are what the last run of rank left,
 // as a whole. A crash between two parts leaves the others, and the notification.
 //
 // What is published of ranks (the Rank of a mass in its row) follows part by part. Each
@@ -71,9 +71,9 @@ func readPart(ctx context.Context, tx *txn.Txn, part int) ([]schema.Posting, err
 	return list, nil
 }
 
-// VisitMasses calls fn for the masses of all URLs that have one, by row, as the last run
+// VisitRankStates calls fn for the masses of all URLs that have one, by row, as the last run
 // of rank left them.
-func VisitMasses(ctx context.Context, tx *txn.Txn, fn func(row string, m schema.StoredMass) error) error {
+func VisitRankStates(ctx context.Context, tx *txn.Txn, fn func(row string, m schema.StoredRankState) error) error {
 	next, stop := iter.Pull2(postings(ctx, tx))
 	defer stop()
 	first, failed, ok := next()
@@ -94,8 +94,8 @@ func VisitMasses(ctx context.Context, tx *txn.Txn, fn func(row string, m schema.
 			return err // the row's own comes with the next one, or at the end
 		}
 		for _, c := range cols {
-			if c.Name == schema.Mass.Name {
-				m, err := schema.DecodeMass(c.Data)
+			if c.Name == schema.RankState.Name {
+				m, err := schema.DecodeRankState(c.Data)
 				if err != nil {
 					return fmt.Errorf("row %q: %w", row, err)
 				}
@@ -110,11 +110,11 @@ func VisitMasses(ctx context.Context, tx *txn.Txn, fn func(row string, m schema.
 	return before("", true)
 }
 
-func visitPosting(p schema.Posting, fn func(row string, m schema.StoredMass) error) error {
-	if p.Mass.Inlinks == 0 && p.Mass.Out == 0 {
+func visitPosting(p schema.Posting, fn func(row string, m schema.StoredRankState) error) error {
+	if p.State.Inlinks == 0 && p.State.Out == 0 {
 		return nil // the row goes
 	}
-	return fn(p.Row, p.Mass)
+	return fn(p.Row, p.State)
 }
 
 // postings are the lines of the journal, by row. An error is the last of them.

@@ -20,7 +20,7 @@ type waveRows struct {
 	edges []int32 // of those that were read, node by node
 }
 
-// waveNode is a URL with its mass. (schema.StoredMass is twice as large.)
+// waveNode is a URL with its mass. (schema.StoredRankState is twice as large.)
 type waveNode struct {
 	in, spread, rank float64
 	inlinks, out     uint32
@@ -60,11 +60,11 @@ func (r *waveRows) node(ctx context.Context, row string) (int32, error) {
 		}
 		return int32(i), nil
 	}
-	v, err := r.tx.GetOnce(ctx, row, schema.Mass)
+	v, err := r.tx.GetOnce(ctx, row, schema.RankState)
 	if err != nil {
 		return 0, err
 	}
-	m, err := schema.DecodeMass(v.Data)
+	m, err := schema.DecodeRankState(v.Data)
 	if err != nil {
 		return 0, err
 	}
@@ -73,7 +73,7 @@ func (r *waveRows) node(ctx context.Context, row string) (int32, error) {
 		return 0, err
 	}
 	r.nodes = append(r.nodes, waveNode{
-		in: m.In, spread: m.Spread, rank: m.Rank, inlinks: uint32(m.Inlinks), out: uint32(m.Out),
+		in: m.In, spread: m.Pushed, rank: m.Rank, inlinks: uint32(m.Inlinks), out: uint32(m.Out),
 		row: uint32(len(r.rows)), first: notRead, level: -1,
 	})
 	r.rows = append(r.rows, row...)
@@ -81,8 +81,8 @@ func (r *waveRows) node(ctx context.Context, row string) (int32, error) {
 }
 
 // mass is what a node has by now.
-func (n *waveNode) mass() schema.StoredMass {
-	return schema.StoredMass{Inlinks: int(n.inlinks), In: n.in, Out: int(n.out), Spread: n.spread, Rank: n.rank}
+func (n *waveNode) mass() schema.StoredRankState {
+	return schema.StoredRankState{Inlinks: int(n.inlinks), In: n.in, Out: int(n.out), Pushed: n.spread, Rank: n.rank}
 }
 
 func (n *waveNode) estimate() float64 { m := n.mass(); return m.Estimate() }

@@ -99,7 +99,7 @@ func (w *wave) renew(ctx context.Context, row string) error {
 	if err := w.redirect(ctx, i, old.Targets, now.Targets); err != nil {
 		return err
 	}
-	w.tx.Notify(schema.AppRow, schema.Settle)
+	w.tx.Notify(schema.AppRow, schema.Tiebreak)
 	w.given += len(now.Targets)
 	w.writeEdges(row, parts, now)
 	return nil

@@ -51,7 +51,7 @@ func (w *wave) publish(n *waveNode) {
 
 func (w *wave) posting(i int32) schema.Posting {
 	n := &w.nodes[i]
-	return schema.Posting{Row: w.row(i), Mass: n.mass(), Tell: n.moved || n.woken, More: n.left}
+	return schema.Posting{Row: w.row(i), State: n.mass(), Tell: n.moved || n.woken, More: n.left}
 }
 
 // journal leaves nodes to the runs that follow, in parts.
@@ -72,10 +72,10 @@ func (w *wave) journal(changed []int32) {
 
 // applyMass brings a mass to its row.
 func applyMass(ctx context.Context, tx *txn.Txn, p schema.Posting) error {
-	if p.Mass.Inlinks == 0 && p.Mass.Out == 0 {
-		tx.Delete(p.Row, schema.Mass)
+	if p.State.Inlinks == 0 && p.State.Out == 0 {
+		tx.Delete(p.Row, schema.RankState)
 	} else {
-		tx.Set(p.Row, schema.Mass, p.Mass.Encode())
+		tx.Set(p.Row, schema.RankState, p.State.Encode())
 	}
 	if p.More {
 		tx.Notify(p.Row, schema.Push)
@@ -105,11 +105,11 @@ func wakeCluster(ctx context.Context, tx *txn.Txn, row string, c txn.Column) err
 	return nil
 }
 
-// readMass reads the rank of a URL with what it is made of.
-func readMass(ctx context.Context, tx *txn.Txn, row string) (schema.StoredMass, error) {
-	v, err := tx.Get(ctx, row, schema.Mass)
+// readRankState reads the rank of a URL with what it is made of.
+func readRankState(ctx context.Context, tx *txn.Txn, row string) (schema.StoredRankState, error) {
+	v, err := tx.Get(ctx, row, schema.RankState)
 	if err != nil {
-		return schema.StoredMass{}, err
+		return schema.StoredRankState{}, err
 	}
-	return schema.DecodeMass(v.Data)
+	return schema.DecodeRankState(v.Data)
 }

@@ -35,13 +35,13 @@ func LastFailure(ctx context.Context, tx *txn.Txn, u page.URL) (*schema.Failure,
 
 // RankOf is the rank of a URL, as published.
 func RankOf(ctx context.Context, tx *txn.Txn, u page.URL) (float64, error) {
-	m, err := readMass(ctx, tx, schema.URLRow(u))
+	m, err := readRankState(ctx, tx, schema.URLRow(u))
 	return m.Rank, err
 }
 
 // KnownRank is RankOf, and whether any counting link or redirect begins or ends at the URL.
 func KnownRank(ctx context.Context, tx *txn.Txn, u page.URL) (rank float64, linked bool, err error) {
-	m, err := readMass(ctx, tx, schema.URLRow(u))
+	m, err := readRankState(ctx, tx, schema.URLRow(u))
 	return m.Rank, m.Inlinks > 0 || m.Out > 0, err
 }
 
@@ -97,7 +97,7 @@ func WayOf(ctx context.Context, tx *txn.Txn, u page.URL) (Way, error) {
 }
 
 // WayOfWalk is the Way that a stored walk means.
-func WayOfWalk(walk schema.StoredWalk) Way {
+func WayOfWalk(walk schema.StoredChain) Way {
 	var w Way
 	if len(walk) > 1 {
 		w.LeadsTo = walk[1].URL

@@ -74,9 +74,9 @@ func list(sink Sink, tracker *Tracker, part schema.PartSize) []notify.Observer {
 	return []notify.Observer{
 		{Name: "document", Watches: schema.FetchContent, Batch: 4, Run: (&documenter{part, tracker}).run},
 		{Name: "cluster", Watches: schema.State, Batch: 32, Upstream: []string{"document"}, Run: cluster},
-		{Name: "spread", Watches: schema.Walk, Batch: 32, Upstream: []string{"cluster"}, Run: spread},
+		{Name: "spread", Watches: schema.Chain, Batch: 32, Upstream: []string{"cluster"}, Run: spread},
 		{Name: "links", Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&linker{part}).run},
-		{Name: "forward", Watches: schema.Forward, Weak: true, Batch: 16, Upstream: []string{"links"}, Run: (&forwarder{part}).run},
+		{Name: "forward", Watches: schema.NotifyTargets, Weak: true, Batch: 16, Upstream: []string{"links"}, Run: (&forwarder{part}).run},
 		rankObserver(part, nil),
 		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 256, Exclusive: true,
 			Debounce: exportDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rank"}, Run: y.run},
@@ -84,7 +84,7 @@ func list(sink Sink, tracker *Tracker, part schema.PartSize) []notify.Observer {
 			Debounce: exportDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rerank"}, Run: x.run},
 		{Name: "count", Replaces: []string{"tally"}, Watches: schema.Count, Weak: true, MaxOpen: maxPasses,
 			Debounce: countDebounce, IdleAfter: countIdle, Upstream: []string{"index"}, Run: x.count},
-		{Name: "settle", Watches: schema.Settle, Weak: true, Debounce: settleDebounce, IdleAfter: settleIdle, Upstream: []string{"count"}, Run: settle},
+		{Name: "settle", Watches: schema.Tiebreak, Weak: true, Debounce: settleDebounce, IdleAfter: settleIdle, Upstream: []string{"count"}, Run: settle},
 	}
 }
 

@@ -138,7 +138,7 @@ func (x *reranker) cluster(ctx context.Context, r *renewal, key page.ContentKey,
 // memberURLRows are the URL rows of members, given by their rows without the content key.
 func memberURLRows(key page.ContentKey, members []string) (rows []string) {
 	for _, at := range members {
-		if _, m, err := schema.ParseMemberRow(schema.SectionRow(key, at)); err == nil { // else it is the cluster's
+		if _, m, err := schema.ParseMemberRow(schema.SummaryRow(key, at)); err == nil { // else it is the cluster's
 			rows = append(rows, schema.URLRow(m.URL))
 		}
 	}

@@ -74,14 +74,14 @@ func obey(t *testing.T, s *webtest.Stage, d *datadriven.TestData) (string, error
 		return "", nil
 	case "giants":
 		var members int
-		sizes := observers.SectionSizes{Run: 100}
+		sizes := observers.SummarySizes{Run: 100}
 		d.ScanArgs(t, "members", &members)
 		d.ScanArgs(t, "most", &sizes.Most)
 		d.ScanArgs(t, "cut", &sizes.Cut)
 		d.ScanArgs(t, "least", &sizes.Least)
 		d.ScanArgs(t, "read", &sizes.Read)
 		observers.SetGiantMembers(t, members)
-		observers.SetSectionSizes(t, sizes)
+		observers.SetSummarySizes(t, sizes)
 		return "", nil
 	case "shown":
 		var anchors, counted, rows int

@@ -99,7 +99,7 @@ func (c *cluster) readSettled() error {
 	if err != nil {
 		return err
 	}
-	settled, err := observers.SettledChoice(c.ctx, c.reading.cell(), c.key, &among)
+	settled, err := observers.BrokenTie(c.ctx, c.reading.cell(), c.key, &among)
 	if settled != "" {
 		c.Canonical = settled
 	}

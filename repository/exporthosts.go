@@ -21,7 +21,7 @@ import (
 func (e *exporter) hosts() (err error) {
 	urls := export.NewSorter(e.scratch, 0)
 	defer func() { err = errors.Join(err, urls.Close()) }()
-	for _, column := range []txn.Column{schema.Mass, schema.State} {
+	for _, column := range []txn.Column{schema.RankState, schema.State} {
 		if err := e.ranksOf(column, urls); err != nil {
 			return err
 		}
@@ -48,11 +48,11 @@ func (e *exporter) ranksOf(column txn.Column, urls *export.Sorter) error {
 			if col.Name != column.Name {
 				continue
 			}
-			mass := schema.NoMass
+			mass := schema.NoRankState
 			var err error
-			if column == schema.Mass {
-				mass, err = schema.DecodeMass(col.Data)
-			} else if v, found := e.reading.cell().Get(e.ctx, row, schema.Mass); found != nil || v.Exists {
+			if column == schema.RankState {
+				mass, err = schema.DecodeRankState(col.Data)
+			} else if v, found := e.reading.cell().Get(e.ctx, row, schema.RankState); found != nil || v.Exists {
 				return found
 			}
 			if err != nil {

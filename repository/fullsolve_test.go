@@ -63,9 +63,9 @@ func drift(t *testing.T, r *repository.Repository, by float64) (drifted int) {
 		drifted = 0
 		return tx.Scan(t.Context(), schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
 			for _, c := range cols {
-				if m, err := schema.DecodeMass(c.Data); c.Name == schema.Mass.Name && err == nil && m.Inlinks > 0 {
+				if m, err := schema.DecodeRankState(c.Data); c.Name == schema.RankState.Name && err == nil && m.Inlinks > 0 {
 					m.In += by
-					tx.Set(row, schema.Mass, m.Encode())
+					tx.Set(row, schema.RankState, m.Encode())
 					drifted++
 				}
 			}

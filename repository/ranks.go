@@ -48,13 +48,13 @@ func (s *Stats) countRanks(ctx context.Context, tx *txn.Txn) error {
 	if r.Tolerance, err = observers.RankTolerance(ctx, tx); err != nil {
 		return err
 	}
-	return observers.VisitMasses(ctx, tx, func(_ string, m schema.StoredMass) error {
+	return observers.VisitRankStates(ctx, tx, func(_ string, m schema.StoredRankState) error {
 		r.add(&m)
 		return nil
 	})
 }
 
-func (r *RankStats) add(m *schema.StoredMass) {
+func (r *RankStats) add(m *schema.StoredRankState) {
 	r.URLs++
 	r.Edges += m.Out
 	if m.Out > 0 {
@@ -156,7 +156,7 @@ const drift = 1e-13
 // its links meanwhile begins a new sum. What was for the old one is off by as much, which
 // the next full solve finds.)
 func (r *Repository) correctRanks(ctx context.Context, g *observers.RankGraph, res *FullSolve) error {
-	in, err := g.Inflows(ctx, g.Spread)
+	in, err := g.Inflows(ctx, g.Pushed)
 	if err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (r *Repository) matchRanks(ctx context.Context, tolerance float64) error {
 			return tx.Scan(ctx, schema.GroupURL, "", "", func(row string, _ []txn.Version) error { return found(row) })
 		}
 		// A URL without a mass has an exact rank.
-		return observers.VisitMasses(ctx, tx, func(row string, _ schema.StoredMass) error { return found(row) })
+		return observers.VisitRankStates(ctx, tx, func(row string, _ schema.StoredRankState) error { return found(row) })
 	}
 	// A crash before the tolerance is written begins again.
 	err = r.inChunks(ctx, r.db.LastTimestamp(), visit, func(tx *txn.Txn, row string) error {

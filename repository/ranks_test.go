@@ -100,9 +100,9 @@ func TestCorrection(t *testing.T) {
 	_, err := r.DB().Run(t.Context(), func(tx *txn.Txn) error {
 		return tx.Scan(t.Context(), schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
 			for _, c := range cols {
-				if m, err := schema.DecodeMass(c.Data); c.Name == schema.Mass.Name && err == nil && m.Out > 0 && m.Inlinks > 0 {
+				if m, err := schema.DecodeRankState(c.Data); c.Name == schema.RankState.Name && err == nil && m.Out > 0 && m.Inlinks > 0 {
 					m.In += 0.01
-					tx.Set(row, schema.Mass, m.Encode())
+					tx.Set(row, schema.RankState, m.Encode())
 					drifted = row
 					return txn.ErrStop
 				}

@@ -195,8 +195,8 @@ func (s *retraction) ranks(t *testing.T, tx *txn.Txn, out *strings.Builder) {
 		}
 		for _, c := range cols {
 			switch c.Name {
-			case schema.Mass.Name:
-				m, err := schema.DecodeMass(c.Data)
+			case schema.RankState.Name:
+				m, err := schema.DecodeRankState(c.Data)
 				if err != nil {
 					return err
 				}

@@ -158,7 +158,7 @@ func (s *Stats) countKnown(ctx context.Context, tx *txn.Txn) error {
 	links := func(string) { s.Links++ }
 	fetched := s.fetchedRows(ctx, tx, fail)
 	linked := targetRows(ctx, tx, schema.GroupLink, links, fail)
-	led := targetRows(ctx, tx, schema.GroupLead, nil, fail)
+	led := targetRows(ctx, tx, schema.GroupPointer, nil, fail)
 	for range distinct(fetched, linked, led) {
 		s.URLs++
 	}

@@ -154,13 +154,13 @@ func backToJournal(t *testing.T, dir, row string) {
 		t.Fatal(err)
 	}
 	_, err = db.Run(t.Context(), func(tx *txn.Txn) error {
-		v, err := tx.Get(t.Context(), row, schema.Mass)
+		v, err := tx.Get(t.Context(), row, schema.RankState)
 		if err != nil {
 			return err
 		}
-		m, err := schema.DecodeMass(v.Data)
-		tx.Delete(row, schema.Mass)
-		tx.Set(schema.JournalRow(0), schema.RankPart, schema.EncodePostings([]schema.Posting{{Row: row, Mass: m}}))
+		m, err := schema.DecodeRankState(v.Data)
+		tx.Delete(row, schema.RankState)
+		tx.Set(schema.JournalRow(0), schema.RankPart, schema.EncodePostings([]schema.Posting{{Row: row, State: m}}))
 		tx.Set(schema.AppRow, schema.RankJournal, schema.StoredJournal{Parts: 1}.Encode())
 		tx.Notify(schema.AppRow, schema.Push)
 		return err

@@ -13,21 +13,21 @@ const (
 	GroupBody   = "body"   // URL rows: the body
 	GroupDoc    = "doc"    // URL rows: what the body says
 	GroupURL    = "url"    // URL rows: small facts that clustering reads
-	GroupLead   = "lead"   // pair rows: source leads, or would lead, to target
+	GroupPointer   = "lead"   // pair rows: source leads, or would lead, to target
 	GroupLink   = "link"   // pair rows: source links to target
 	GroupMember = "member" // cluster rows with URL: members of the cluster
 	GroupIndex  = "index"  // cluster rows: the index document
 	GroupRank   = "rank"   // URL rows: rank, and what it is made of
 	GroupChoice = "choice" // cluster rows: contested canonical URLs
-	// GroupSection has the member rows at which sections of giant clusters begin
-	GroupSection = "section"
+	// GroupSummary has, for giant clusters, summaries of runs of member rows
+	GroupSummary = "section"
 )
 
 // Groups lists the locality groups of the application.
 func Groups() []string {
 	return []string{
-		GroupApp, GroupFetch, GroupBody, GroupDoc, GroupURL, GroupLead, GroupLink, GroupMember, GroupIndex, GroupRank, GroupChoice,
-		GroupSection,
+		GroupApp, GroupFetch, GroupBody, GroupDoc, GroupURL, GroupPointer, GroupLink, GroupMember, GroupIndex, GroupRank, GroupChoice,
+		GroupSummary,
 		GroupFrontier, GroupQueue, GroupHost, GroupSeed,
 		notify.DeadGroup,
 	}
@@ -63,22 +63,22 @@ var (
 
 	// State is outcome, directives, target and content key. w: document; o: cluster
 	State = txn.Column{Group: GroupURL, Name: "state"}
-	// Walk is the way from a page or redirect to its terminal. w: cluster; o: spread
-	Walk = txn.Column{Group: GroupURL, Name: "walk"}
-	// Spread is how far a change of Walk was passed on to what leads here. w: spread
-	Spread = txn.Column{Group: GroupURL, Name: "spread"}
+	// Chain is the way from a page or redirect to its terminal. w: cluster; o: spread
+	Chain = txn.Column{Group: GroupURL, Name: "walk"}
+	// Propagated is how far a change of Chain was passed on to what leads here. w: spread
+	Propagated = txn.Column{Group: GroupURL, Name: "spread"}
 	// Inversion is how far the links of a page that has very many were brought to the
 	// link rows. w: links
 	Inversion = txn.Column{Group: GroupURL, Name: "inversion"}
 	// Pending are targets of changed links whose clusters are not told yet.
 	// w: links, forward
 	Pending = txn.Column{Group: GroupURL, Name: "pending"}
-	// Forward is never written; a weak notification says that Pending was.
+	// NotifyTargets is never written; a weak notification says that Pending was.
 	// o: forward
-	Forward = txn.Column{Group: GroupURL, Name: "forward"}
+	NotifyTargets = txn.Column{Group: GroupURL, Name: "forward"}
 
-	// Lead marks a pair row. w: document
-	Lead = txn.Column{Group: GroupLead, Name: "x"}
+	// Pointer marks a pair row. w: document
+	Pointer = txn.Column{Group: GroupPointer, Name: "x"}
 	// Anchors of a pair row are the anchors of the links from source to target, in
 	// parts. w: links
 	Anchors = txn.Column{Group: GroupLink, Name: "a"}
@@ -99,8 +99,8 @@ var (
 	// cluster is to be ranked. o: rerank
 	Ranked = txn.Column{Group: GroupIndex, Name: "ranked"}
 
-	// Mass is a URL's rank with what it is made of. w: rank
-	Mass = txn.Column{Group: GroupRank, Name: "mass"}
+	// RankState is a URL's rank with what it is made of. w: rank
+	RankState = txn.Column{Group: GroupRank, Name: "mass"}
 	// Edges are where a URL passes rank to, as it last did, in parts. w: rank
 	Edges = txn.Column{Group: GroupRank, Name: "edges"}
 	// Correction is what is to be added to what has come in at a URL. w: repository, rank
@@ -118,12 +118,12 @@ var (
 	// Choice is the canonical URL of a cluster whose ranks are not known well enough to
 	// tell, by better ones. w: rerank, index, settle
 	Choice = txn.Column{Group: GroupChoice, Name: "x"}
-	// Settle is never written; a weak notification says that choices may have become
+	// Tiebreak is never written; a weak notification says that choices may have become
 	// others. o: settle
-	Settle = txn.Column{Group: GroupApp, Name: "settle"}
+	Tiebreak = txn.Column{Group: GroupApp, Name: "settle"}
 
-	// Section is what is known of some members of a giant cluster. w: rerank
-	Section = txn.Column{Group: GroupSection, Name: "x"}
+	// Summary is what is known of some members of a giant cluster. w: rerank
+	Summary = txn.Column{Group: GroupSummary, Name: "x"}
 
 	// RankTolerance is the relative error of ranks that the observers keep. w: repository
 	RankTolerance = txn.Column{Group: GroupApp, Name: "rank-tolerance"}

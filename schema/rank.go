@@ -8,21 +8,21 @@ import (
 	"indexer/page"
 )
 
-// StoredMass is a URL's rank with what it is made of. A URL without one has the rank
+// StoredRankState is a URL's rank with what it is made of. A URL without one has the rank
 // that comes from nowhere, rank.Teleport: no edge leads to it, and it has none.
-type StoredMass struct {
+type StoredRankState struct {
 	Inlinks int     // edges here, of those that have been passed on
-	In      float64 // what they pass on: the sum of Spread/Out over their sources
+	In      float64 // what they pass on: the sum of Pushed/Out over their sources
 	Out     int     // edges from here
-	Spread  float64 // the rank of which each of them has got its part
+	Pushed  float64 // the rank that was last divided among them
 	Rank    float64 // the rank as published: within the tolerance
 }
 
-// NoMass is what a URL has that has no StoredMass.
-var NoMass = StoredMass{Rank: rank.Teleport}
+// NoRankState is the state of a URL without a StoredRankState.
+var NoRankState = StoredRankState{Rank: rank.Teleport}
 
 // Estimate is the rank as far as it has come here.
-func (m *StoredMass) Estimate() float64 {
+func (m *StoredRankState) Estimate() float64 {
 	if m.Inlinks == 0 {
 		return rank.Teleport // whatever rounding has left in In
 	}
@@ -30,34 +30,34 @@ func (m *StoredMass) Estimate() float64 {
 }
 
 // Residual is how much of the estimate was not passed on.
-func (m *StoredMass) Residual() float64 {
+func (m *StoredRankState) Residual() float64 {
 	if m.Out == 0 {
 		return 0
 	}
-	return m.Estimate() - m.Spread
+	return m.Estimate() - m.Pushed
 }
 
-// Encode for Mass.
-func (m StoredMass) Encode() []byte {
-	return enc(make([]byte, 0, 32)).mass(&m)
+// Encode for RankState.
+func (m StoredRankState) Encode() []byte {
+	return enc(make([]byte, 0, 32)).rankState(&m)
 }
 
-func (e enc) mass(m *StoredMass) enc {
-	return e.uint(uint64(m.Inlinks)).uint(uint64(m.Out)).float(m.In).float(m.Spread).float(m.Rank)
+func (e enc) rankState(m *StoredRankState) enc {
+	return e.uint(uint64(m.Inlinks)).uint(uint64(m.Out)).float(m.In).float(m.Pushed).float(m.Rank)
 }
 
-func (d dec) mass() StoredMass {
-	return StoredMass{Inlinks: d.count(), Out: d.count(), In: d.float(), Spread: d.float(), Rank: d.float()}
+func (d dec) rankState() StoredRankState {
+	return StoredRankState{Inlinks: d.count(), Out: d.count(), In: d.float(), Pushed: d.float(), Rank: d.float()}
 }
 
-// DecodeMass undoes Encode; nil bytes are NoMass.
-func DecodeMass(b []byte) (StoredMass, error) {
+// DecodeRankState undoes Encode; nil bytes are NoRankState.
+func DecodeRankState(b []byte) (StoredRankState, error) {
 	if b == nil {
-		return NoMass, nil
+		return NoRankState, nil
 	}
 	d := newDec(b)
-	m := d.mass()
-	return m, d.done("mass")
+	m := d.rankState()
+	return m, d.done("rank state")
 }
 
 // StoredEdges are where a URL passes rank to, as it last did.

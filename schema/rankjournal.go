@@ -25,7 +25,7 @@ func DecodeJournal(b []byte) (StoredJournal, error) {
 // Posting is a line of the journal: what is to become of the rank of a URL.
 type Posting struct {
 	Row  string // of the URL
-	Mass StoredMass
+	State StoredRankState
 	Tell bool // its cluster
 	More bool // it has more to pass on
 }
@@ -50,7 +50,7 @@ func EncodePostings(list []Posting) []byte {
 		if p.More {
 			flags |= postingHasMore
 		}
-		e = e.uint(uint64(same)).string(p.Row[same:]).byte(flags).mass(&p.Mass)
+		e = e.uint(uint64(same)).string(p.Row[same:]).byte(flags).rankState(&p.State)
 		last = p.Row
 	}
 	return e
@@ -74,7 +74,7 @@ func DecodePostings(b []byte) ([]Posting, error) {
 		}
 		last = append(last[:same], d.Text()...)
 		flags := d.Byte()
-		p := Posting{Row: string(last), Mass: d.mass(), Tell: flags&postingTells != 0, More: flags&postingHasMore != 0}
+		p := Posting{Row: string(last), State: d.rankState(), Tell: flags&postingTells != 0, More: flags&postingHasMore != 0}
 		if flags >= postingFlags || len(last) > maxEdgeRow || len(list) > 0 && p.Row <= list[len(list)-1].Row {
 			d.Fail()
 		}
@@ -90,7 +90,7 @@ func DecodePostings(b []byte) ([]Posting, error) {
 }
 
 func (p Posting) String() string {
-	return fmt.Sprintf("%q: %+v, tell %t, more %t", p.Row, p.Mass, p.Tell, p.More)
+	return fmt.Sprintf("%q: %+v, tell %t, more %t", p.Row, p.State, p.Tell, p.More)
 }
 
 func commonPrefix(a, b string) int {

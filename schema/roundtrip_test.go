@@ -62,11 +62,11 @@ func codecs() []codec {
 	} {
 		add(codecOf("state", s, URLState.Encode, DecodeURLState))
 	}
-	for _, w := range []StoredWalk{
+	for _, w := range []StoredChain{
 		nil, {{URL: someURL, Outcome: page.Page, Key: someKey}},
-		{{URL: someURL, Outcome: page.Redirect, NoIndex: true}, {URL: otherURL}}, slices.Repeat(StoredWalk{{URL: otherURL, Outcome: page.Page}}, MaxWalk),
+		{{URL: someURL, Outcome: page.Redirect, NoIndex: true}, {URL: otherURL}}, slices.Repeat(StoredChain{{URL: otherURL, Outcome: page.Page}}, MaxChain),
 	} {
-		add(codecOf("walk", w, StoredWalk.Encode, DecodeWalk))
+		add(codecOf("walk", w, StoredChain.Encode, DecodeChain))
 	}
 	for _, g := range [][]TargetLinks{nil, {{Target: someURL, Anchors: []string{""}}, {Target: otherURL, Anchors: []string{"a", long}}}} {
 		add(codecOf("links", g, EncodeLinks, DecodeLinks))
@@ -86,14 +86,14 @@ func codecs() []codec {
 	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Status: 200, Header: headers}, sum: [32]byte{5}}, encodeStoredFetch, decodeStoredFetch))
 	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Header: http.Header{}}}, encodeStoredFetch, decodeStoredFetch))
 	add(codecOf("failure", Failure{Time: someTime, Status: 503, Reason: "HTTP status 503"}, Failure.Encode, DecodeFailure))
-	add(codecOf("spread", StoredSpread{Walk: 1 << 60, Next: PairRow(someURL, otherURL)}, StoredSpread.Encode, DecodeSpread))
+	add(codecOf("spread", StoredPropagation{Chain: 1 << 60, Next: PairRow(someURL, otherURL)}, StoredPropagation.Encode, DecodePropagation))
 	add(codecOf("index document", StoredIndexed{URL: someURL, Members: 3000, Inlinks: 20_000, Rank: 12.5, Sum: [8]byte{1}}, StoredIndexed.Encode, DecodeIndexed))
-	for _, m := range []StoredMass{NoMass, {Inlinks: 3, In: 1.25, Out: 1 << 20, Spread: 1e-300, Rank: 1e300}} {
-		add(codecOf("mass", m, StoredMass.Encode, DecodeMass))
+	for _, m := range []StoredRankState{NoRankState, {Inlinks: 3, In: 1.25, Out: 1 << 20, Pushed: 1e-300, Rank: 1e300}} {
+		add(codecOf("mass", m, StoredRankState.Encode, DecodeRankState))
 	}
 	for _, p := range [][]Posting{
-		{{Row: "x", Mass: NoMass}},
-		{{Row: "a/b", Mass: NoMass, Tell: true}, {Row: "a/bc", Mass: StoredMass{Inlinks: 3, In: 1.25, Out: 1 << 20, Spread: 2, Rank: 3}, More: true}, {Row: "b", Mass: NoMass, Tell: true, More: true}},
+		{{Row: "x", State: NoRankState}},
+		{{Row: "a/b", State: NoRankState, Tell: true}, {Row: "a/bc", State: StoredRankState{Inlinks: 3, In: 1.25, Out: 1 << 20, Pushed: 2, Rank: 3}, More: true}, {Row: "b", State: NoRankState, Tell: true, More: true}},
 	} {
 		add(codecOf("part of the journal of ranks", p, EncodePostings, DecodePostings))
 	}
@@ -104,8 +104,8 @@ func codecs() []codec {
 		add(codecOf("edges", e, StoredEdges.Encode, DecodeEdges))
 	}
 	add(codecOf("choice", StoredChoice{Among: [8]byte{3}, URL: someURL}, StoredChoice.Encode, DecodeChoice))
-	for _, v := range []StoredSection{{}, {Unread: true}, {Members: 128, Rank: 20.5, Lonely: 3, First: 1.5, Second: 0.25, Among: 1 << 63}} {
-		add(codecOf("section", v, StoredSection.Encode, DecodeSection))
+	for _, v := range []StoredSummary{{}, {Unread: true}, {Members: 128, Rank: 20.5, Lonely: 3, First: 1.5, Second: 0.25, Among: 1 << 63}} {
+		add(codecOf("section", v, StoredSummary.Encode, DecodeSummary))
 	}
 	add(codecOf("correction", -1e-9, EncodeCorrection, DecodeCorrection))
 	add(codecOf("rank tolerance", 0.01, EncodeTolerance, DecodeTolerance))
@@ -160,11 +160,11 @@ func TestDamagedValues(t *testing.T) {
 
 // TestNothingStored: columns that may be absent decode to nothing.
 func TestNothingStored(t *testing.T) {
-	walk, err1 := DecodeWalk(nil)
+	walk, err1 := DecodeChain(nil)
 	links, err2 := DecodeLinks(nil)
 	urls, err3 := DecodeURLs(nil)
-	spread, err4 := DecodeSpread(nil)
-	if err := errors.Join(err1, err2, err3, err4); err != nil || walk != nil || links != nil || urls != nil || spread != (StoredSpread{}) {
+	spread, err4 := DecodePropagation(nil)
+	if err := errors.Join(err1, err2, err3, err4); err != nil || walk != nil || links != nil || urls != nil || spread != (StoredPropagation{}) {
 		t.Errorf("%v %v %v %v, %v", walk, links, urls, spread, err)
 	}
 }

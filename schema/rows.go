@@ -31,7 +31,7 @@ func ParseURLRow(row string) (page.URL, error) {
 // JournalRow is the row of a part of the journal of ranks.
 func JournalRow(part int) string { return fmt.Sprintf("rank-part %06d", part) }
 
-// PairRow is the row of the edge from source to target, in GroupLead and
+// PairRow is the row of the edge from source to target, in GroupPointer and
 // GroupLink. Keys of URLs hold no zero byte.
 func PairRow(target, source page.URL) string { return target.Key() + "\x00" + source.Key() }
 

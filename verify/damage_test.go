@@ -53,14 +53,14 @@ func newFixture(t *testing.T) *fixture {
 		_, err = f.rig.Load(t.Context(), fetch)
 		f.must(err)
 	}
-	f.must(f.rig.Settle(t.Context(), nil))
+	f.must(f.rig.Quiesce(t.Context(), nil))
 	return f
 }
 
-// editMass changes what a URL's rank is made of.
-func (f *fixture) editMass(row string, change func(*schema.StoredMass)) {
+// editRankState changes what a URL's rank is made of.
+func (f *fixture) editRankState(row string, change func(*schema.StoredRankState)) {
 	f.t.Helper()
-	edit(f, row, schema.Mass, schema.DecodeMass, schema.StoredMass.Encode, change)
+	edit(f, row, schema.RankState, schema.DecodeRankState, schema.StoredRankState.Encode, change)
 }
 
 func (f *fixture) must(err error) {
@@ -181,17 +181,17 @@ var damages = []struct {
 	{"state of nothing", func(f *fixture) {
 		f.set(rowNew, schema.State, schema.URLState{Outcome: page.Gone}.Encode())
 	}, []string{"url https://a.example/new state"}},
-	{"walk gone", func(f *fixture) { f.set(rowY, schema.Walk, nil) },
+	{"walk gone", func(f *fixture) { f.set(rowY, schema.Chain, nil) },
 		[]string{"url https://a.example/y walk (terminal)", "url https://a.example/y walk (cluster)"}},
 	{"walk elsewhere", func(f *fixture) {
-		edit(f, rowX, schema.Walk, schema.DecodeWalk, schema.StoredWalk.Encode, func(w *schema.StoredWalk) { (*w)[0].Key[0]++ })
+		edit(f, rowX, schema.Chain, schema.DecodeChain, schema.StoredChain.Encode, func(w *schema.StoredChain) { (*w)[0].Key[0]++ })
 	}, []string{"url https://a.example/x walk (cluster)"}},
 	{"walk longer", func(f *fixture) {
-		edit(f, rowX, schema.Walk, schema.DecodeWalk, schema.StoredWalk.Encode, func(w *schema.StoredWalk) { *w = append(*w, (*w)[0]) })
+		edit(f, rowX, schema.Chain, schema.DecodeChain, schema.StoredChain.Encode, func(w *schema.StoredChain) { *w = append(*w, (*w)[0]) })
 	}, []string{"url https://a.example/x walk (leads to)"}},
 	{"pending", func(f *fixture) { f.set(rowX, schema.Pending, schema.EncodeURLs([]page.URL{urlY})) },
 		[]string{"url https://a.example/x pending"}},
-	{"spread", func(f *fixture) { f.set(rowX, schema.Spread, schema.StoredSpread{Walk: 1}.Encode()) },
+	{"spread", func(f *fixture) { f.set(rowX, schema.Propagated, schema.StoredPropagation{Chain: 1}.Encode()) },
 		[]string{"url https://a.example/x spread"}},
 	{"title", func(f *fixture) {
 		edit(f, rowX, schema.Text, schema.DecodeText, schema.StoredText.Encode, func(s *schema.StoredText) { s.Title = "W" })
@@ -232,9 +232,9 @@ var damages = []struct {
 	{"link row of nothing", func(f *fixture) {
 		f.set(schema.PairRow(urlX, urlZ), schema.Anchors, schema.EncodeAnchors([]string{"no"}))
 	}, []string{"link https://a.example/z -> https://a.example/x a"}},
-	{"lead row gone", func(f *fixture) { f.set(schema.PairRow(urlY, urlR), schema.Lead, nil) },
+	{"lead row gone", func(f *fixture) { f.set(schema.PairRow(urlY, urlR), schema.Pointer, nil) },
 		[]string{"lead https://a.example/r -> https://a.example/y x"}},
-	{"lead row of nothing", func(f *fixture) { f.set(schema.PairRow(urlY, urlZ), schema.Lead, []byte{}) },
+	{"lead row of nothing", func(f *fixture) { f.set(schema.PairRow(urlY, urlZ), schema.Pointer, []byte{}) },
 		[]string{"lead https://a.example/z -> https://a.example/y x"}},
 	{"member gone", func(f *fixture) { f.set(f.member(urlTwin, false), schema.Member, nil) }, []string{"member KEY https://a.example/twin"}},
 	{"member of nothing", func(f *fixture) { f.set(f.member(urlNew, true), schema.Member, []byte{}) },
@@ -261,27 +261,27 @@ var damages = []struct {
 	{"digest of a fetch", func(f *fixture) {
 		edit(f, rowX, schema.FetchTime, schema.DecodeFetchStamp, schema.FetchStamp.Encode, func(s *schema.FetchStamp) { s.Sum[0]++ })
 	}, []string{"fetch https://a.example/x time (body digest)"}},
-	{"rank off by more than the tolerance", func(f *fixture) { f.editMass(rowY, func(m *schema.StoredMass) { m.Rank *= 1.0012 }) },
+	{"rank off by more than the tolerance", func(f *fixture) { f.editRankState(rowY, func(m *schema.StoredRankState) { m.Rank *= 1.0012 }) },
 		[]string{"rank https://a.example/y mass (rank)"}},
-	{"rank off by less", func(f *fixture) { f.editMass(rowY, func(m *schema.StoredMass) { m.Rank *= 1.0003 }) }, nil},
-	{"rank that came from nowhere", func(f *fixture) { f.editMass(rowY, func(m *schema.StoredMass) { m.In += 1e-6 }) },
+	{"rank off by less", func(f *fixture) { f.editRankState(rowY, func(m *schema.StoredRankState) { m.Rank *= 1.0003 }) }, nil},
+	{"rank that came from nowhere", func(f *fixture) { f.editRankState(rowY, func(m *schema.StoredRankState) { m.In += 1e-6 }) },
 		[]string{"rank https://a.example/y mass (in)"}},
-	{"rank passed on and not received", func(f *fixture) { f.editMass(rowX, func(m *schema.StoredMass) { m.Spread += 1e-6 }) },
+	{"rank passed on and not received", func(f *fixture) { f.editRankState(rowX, func(m *schema.StoredRankState) { m.Pushed += 1e-6 }) },
 		[]string{"rank https://a.example/r mass (in)", "rank https://a.example/y mass (in)"}},
 	{"rank kept", func(f *fixture) {
 		for _, row := range []string{rowX, schema.URLRow("https://a.example/r"), rowY} { // as if x had not passed on all it has
-			f.editMass(row, func(m *schema.StoredMass) {
+			f.editRankState(row, func(m *schema.StoredRankState) {
 				if row == rowX {
-					m.Spread -= 0.0002
+					m.Pushed -= 0.0002
 				} else {
 					m.In -= 0.0001
 				}
 			})
 		}
 	}, []string{"rank https://a.example/x mass (residual)"}},
-	{"rank of nobody", func(f *fixture) { f.set(schema.URLRow(urlNew), schema.Mass, schema.StoredMass{Rank: 0.15}.Encode()) },
+	{"rank of nobody", func(f *fixture) { f.set(schema.URLRow(urlNew), schema.RankState, schema.StoredRankState{Rank: 0.15}.Encode()) },
 		[]string{"rank https://a.example/new mass"}},
-	{"rank gone", func(f *fixture) { f.set(rowX, schema.Mass, nil) },
+	{"rank gone", func(f *fixture) { f.set(rowX, schema.RankState, nil) },
 		[]string{"rank https://a.example/r mass (in)", "rank https://a.example/y mass (in)"}},
 	{"rank along no link", func(f *fixture) {
 		edit(f, rowX, schema.Edges, schema.DecodeEdges, schema.StoredEdges.Encode, func(e *schema.StoredEdges) { e.Targets = e.Targets[:1] })
@@ -299,7 +299,7 @@ var damages = []struct {
 		f.set(schema.JournalRow(0), schema.RankPart, schema.EncodePostings(nil))
 	}, []string{`app "repository" rank-journal`, `app "rank-part 000000" rank-part`}},
 	{"section of a small cluster", func(f *fixture) {
-		f.set(schema.SectionRow(f.keyOf(rowY), ""), schema.Section, schema.StoredSection{Members: 2}.Encode())
+		f.set(schema.SummaryRow(f.keyOf(rowY), ""), schema.Summary, schema.StoredSummary{Members: 2}.Encode())
 	}, []string{"section KEY x", "section KEY x"}},
 	{"indexed rank", func(f *fixture) {
 		edit(f, schema.ClusterRow(f.keyOf(rowY)), schema.Indexed, schema.DecodeIndexed, schema.StoredIndexed.Encode,
@@ -358,7 +358,7 @@ func TestUnreadable(t *testing.T) {
 		row    string
 		column txn.Column
 	}{
-		{rowX, schema.State}, {rowX, schema.Walk}, {rowX, schema.Text}, {rowX, schema.Links}, {rowX, schema.Inverted}, {rowX, schema.Frames}, {rowX, schema.Body},
+		{rowX, schema.State}, {rowX, schema.Chain}, {rowX, schema.Text}, {rowX, schema.Links}, {rowX, schema.Inverted}, {rowX, schema.Frames}, {rowX, schema.Body},
 		{rowX, schema.FetchContent}, {rowX, schema.FetchTime}, {schema.PairRow(urlY, urlX), schema.Anchors},
 	} {
 		t.Run(fmt.Sprint(c.column), func(t *testing.T) {

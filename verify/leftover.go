@@ -9,11 +9,11 @@ import (
 	"indexer/txn"
 )
 
-// compareSections compares what is kept of the members of giant clusters, a part each, with
+// compareSummaries compares what is kept of the members of giant clusters, a part each, with
 // the members that are there.
-func (v *verifier) compareSections(ctx context.Context) (err error) {
-	v.rep.Checked["sections"], err = observers.CheckSections(ctx, v.tx, func(row, stored, computed string) {
-		v.rep.add(schema.GroupSection, readableMember(row), schema.Section.Name, stored, computed)
+func (v *verifier) compareSummaries(ctx context.Context) (err error) {
+	v.rep.Checked["sections"], err = observers.CheckSummaries(ctx, v.tx, func(row, stored, computed string) {
+		v.rep.add(schema.GroupSummary, readableMember(row), schema.Summary.Name, stored, computed)
 	})
 	if err != nil {
 		return fmt.Errorf("sections of clusters: %w", err)

@@ -98,10 +98,10 @@ func describeAnchors(anchors []string) string {
 	return fmt.Sprintf("%q", slices.Sorted(slices.Values(anchors)))
 }
 
-// compareLeads compares the lead rows with the targets of pages and redirects.
-func (v *verifier) compareLeads(ctx context.Context) error {
+// comparePointers compares the lead rows with the targets of pages and redirects.
+func (v *verifier) comparePointers(ctx context.Context) error {
 	return v.comparePairs(ctx, &pairs{
-		column: schema.Lead, kind: "leads",
+		column: schema.Pointer, kind: "leads",
 		stored: func([]txn.Version) (string, error) { return "lead", nil },
 		computed: func(u *batch.URL, target page.URL) string {
 			if u.Document.Target == target {

@@ -25,7 +25,7 @@ func (v *verifier) compareRanks(ctx context.Context) error {
 	if v.tolerance, err = observers.RankTolerance(ctx, v.tx); err != nil {
 		return err
 	}
-	masses := make(map[string]schema.StoredMass)
+	masses := make(map[string]schema.StoredRankState)
 	edges := make(map[string][]string)
 	err = v.tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
 		if err := readRankRow(row, cols, masses, edges); err != nil {
@@ -37,23 +37,23 @@ func (v *verifier) compareRanks(ctx context.Context) error {
 		return err
 	}
 	v.compareEdges(edges)
-	v.compareMasses(masses, edges)
+	v.compareRankStates(masses, edges)
 	for u := range v.batch.URLs() {
 		m, ok := masses[schema.URLRow(u.URL)]
 		if !ok {
-			m = schema.NoMass
+			m = schema.NoRankState
 		}
 		v.rep.Checked["ranks"]++
-		v.sameRank(schema.GroupRank, string(u.URL), schema.Mass.Name+" (rank)", m.Rank, u.Rank)
+		v.sameRank(schema.GroupRank, string(u.URL), schema.RankState.Name+" (rank)", m.Rank, u.Rank)
 	}
 	return nil
 }
 
-func readRankRow(row string, cols []txn.Version, masses map[string]schema.StoredMass, edges map[string][]string) (err error) {
+func readRankRow(row string, cols []txn.Version, masses map[string]schema.StoredRankState, edges map[string][]string) (err error) {
 	for _, c := range cols {
 		switch c.Name {
-		case schema.Mass.Name:
-			masses[row], err = schema.DecodeMass(c.Data)
+		case schema.RankState.Name:
+			masses[row], err = schema.DecodeRankState(c.Data)
 		case schema.Edges.Name:
 			var e schema.StoredEdges
 			e, err = schema.EdgesIn(cols)
@@ -101,12 +101,12 @@ func (v *verifier) compareEdges(edges map[string][]string) {
 	}
 }
 
-// compareMasses adds up what every URL has passed on.
-func (v *verifier) compareMasses(masses map[string]schema.StoredMass, edges map[string][]string) {
+// compareRankStates adds up what every URL has passed on.
+func (v *verifier) compareRankStates(masses map[string]schema.StoredRankState, edges map[string][]string) {
 	in, inlinks := make(map[string]float64, len(masses)), make(map[string]int, len(masses))
 	for row, targets := range edges {
 		for _, t := range targets {
-			in[t] += masses[row].Spread / float64(len(targets))
+			in[t] += masses[row].Pushed / float64(len(targets))
 			inlinks[t]++
 		}
 	}
@@ -114,24 +114,24 @@ func (v *verifier) compareMasses(masses map[string]schema.StoredMass, edges map[
 	for _, row := range slices.Sorted(maps.Keys(masses)) {
 		m := masses[row]
 		u := readableURL(row)
-		v.rep.same(schema.GroupRank, u, schema.Mass.Name+" (inlinks)", fmt.Sprint(m.Inlinks), fmt.Sprint(inlinks[row]))
-		v.rep.same(schema.GroupRank, u, schema.Mass.Name+" (edges)", fmt.Sprint(m.Out), fmt.Sprint(len(edges[row])))
+		v.rep.same(schema.GroupRank, u, schema.RankState.Name+" (inlinks)", fmt.Sprint(m.Inlinks), fmt.Sprint(inlinks[row]))
+		v.rep.same(schema.GroupRank, u, schema.RankState.Name+" (edges)", fmt.Sprint(m.Out), fmt.Sprint(len(edges[row])))
 		if !(math.Abs(m.In-in[row]) <= rounding*(1+in[row])) {
-			v.rep.add(schema.GroupRank, u, schema.Mass.Name+" (in)", fmt.Sprint(m.In), fmt.Sprint(in[row]))
+			v.rep.add(schema.GroupRank, u, schema.RankState.Name+" (in)", fmt.Sprint(m.In), fmt.Sprint(in[row]))
 		}
 		if r := math.Abs(m.Residual()); !(r <= bound) {
-			v.rep.add(schema.GroupRank, u, schema.Mass.Name+" (residual)", fmt.Sprint(r), fmt.Sprintf("at most %g", bound))
+			v.rep.add(schema.GroupRank, u, schema.RankState.Name+" (residual)", fmt.Sprint(r), fmt.Sprintf("at most %g", bound))
 		} else {
 			sum += r
 		}
 		if m.Inlinks == 0 && m.Out == 0 {
-			v.rep.add(schema.GroupRank, u, schema.Mass.Name, "a row without edges", "")
+			v.rep.add(schema.GroupRank, u, schema.RankState.Name, "a row without edges", "")
 		}
 	}
 	v.rep.ResidualSum, v.rep.ResidualBound = sum, bound*float64(len(masses))
 	for _, row := range slices.Sorted(maps.Keys(in)) {
 		if _, ok := masses[row]; !ok {
-			v.rep.add(schema.GroupRank, readableURL(row), schema.Mass.Name, "", fmt.Sprintf("%d inlinks", inlinks[row]))
+			v.rep.add(schema.GroupRank, readableURL(row), schema.RankState.Name, "", fmt.Sprintf("%d inlinks", inlinks[row]))
 		}
 	}
 }

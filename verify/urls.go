@@ -41,15 +41,15 @@ func hasState(u *batch.URL) bool {
 func (v *verifier) compareURL(u page.URL, cols []txn.Version) error {
 	v.rep.Checked["urls"]++
 	var state schema.URLState
-	var walk schema.StoredWalk
+	var walk schema.StoredChain
 	var err error
 	for _, c := range cols {
 		switch c.Name {
 		case schema.State.Name:
 			state, err = schema.DecodeURLState(c.Data)
-		case schema.Walk.Name:
-			walk, err = schema.DecodeWalk(c.Data)
-		case schema.Pending.Name, schema.Spread.Name:
+		case schema.Chain.Name:
+			walk, err = schema.DecodeChain(c.Data)
+		case schema.Pending.Name, schema.Propagated.Name:
 			v.rep.add(schema.GroupURL, string(u), c.Name, "work left over", "")
 		}
 		if err != nil {
@@ -82,7 +82,7 @@ func (v *verifier) compareWay(u page.URL, stored observers.Way, want *batch.URL)
 	if stored.HasTerminal {
 		storedCluster = hex.EncodeToString(stored.Cluster[:])
 	}
-	column := schema.Walk.Name
+	column := schema.Chain.Name
 	v.rep.same(schema.GroupURL, string(u), column+" (leads to)", string(stored.LeadsTo), string(want.Lead))
 	v.rep.same(schema.GroupURL, string(u), column+" (terminal)", string(stored.Terminal), string(want.Terminal))
 	v.rep.same(schema.GroupURL, string(u), column+" (cluster)", storedCluster, cluster)

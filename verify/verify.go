@@ -33,8 +33,8 @@ func compare(ctx context.Context, q *repository.Quiet) (*Report, error) {
 		return nil, err
 	}
 	steps := []func(context.Context) error{
-		v.compareRanks, v.compareURLs, v.compareDocs, v.compareMembers, v.compareLinks, v.compareLeads, v.compareIndexed,
-		v.compareSections, v.compareLeftOver, v.compareAnswers,
+		v.compareRanks, v.compareURLs, v.compareDocs, v.compareMembers, v.compareLinks, v.comparePointers, v.compareIndexed,
+		v.compareSummaries, v.compareLeftOver, v.compareAnswers,
 		func(ctx context.Context) error { return v.compareFiles(ctx, q.Index) },
 	}
 	for _, step := range steps {

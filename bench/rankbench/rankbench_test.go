@@ -53,7 +53,7 @@ func TestAtRest(t *testing.T) {
 	greatest := 0.0
 	for u, links := range r.web.links {
 		for _, v := range links {
-			in[v] += masses[u].Spread / float64(len(links))
+			in[v] += masses[u].Pushed / float64(len(links))
 		}
 		greatest = max(greatest, math.Abs(masses[u].Residual()))
 	}

@@ -95,7 +95,7 @@ func (r *rig) note(w observers.RankWork) {
 // atRest are masses as they are after many changes: every URL that has links has a
 // residual, anywhere within the bound. (Ranks just solved would have none, and room for
 // each change to be lost in.)
-func (r *rig) atRest(ctx context.Context) ([]schema.StoredMass, error) {
+func (r *rig) atRest(ctx context.Context) ([]schema.StoredRankState, error) {
 	g, err := r.web.graph()
 	if err != nil {
 		return nil, err
@@ -118,11 +118,11 @@ func (r *rig) atRest(ctx context.Context) ([]schema.StoredMass, error) {
 	if in, err = g.Inflows(ctx, spread); err != nil {
 		return nil, err
 	}
-	masses := make([]schema.StoredMass, n)
+	masses := make([]schema.StoredRankState, n)
 	for u, links := range r.web.links {
 		masses[u].In, masses[u].Out = in[u], len(links)
 		if len(links) > 0 {
-			masses[u].Spread = spread[u]
+			masses[u].Pushed = spread[u]
 		}
 		for _, t := range links {
 			masses[t].Inlinks++
@@ -161,12 +161,12 @@ func (r *rig) write(ctx context.Context) error {
 	return g.Wait()
 }
 
-func (r *rig) writeURL(tx *txn.Txn, u uint32, m *schema.StoredMass) {
+func (r *rig) writeURL(tx *txn.Txn, u uint32, m *schema.StoredRankState) {
 	if m.Inlinks == 0 && m.Out == 0 {
 		return
 	}
 	row := schema.URLRow(urlOf(u))
-	tx.Set(row, schema.Mass, m.Encode())
+	tx.Set(row, schema.RankState, m.Encode())
 	if m.Out == 0 {
 		return
 	}
@@ -230,15 +230,15 @@ func (r *rig) run(ctx context.Context) (Work, error) {
 }
 
 // masses reads those of all URLs.
-func (r *rig) masses(ctx context.Context) ([]schema.StoredMass, error) {
+func (r *rig) masses(ctx context.Context) ([]schema.StoredRankState, error) {
 	tx, err := r.db.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer tx.Rollback()
-	list := make([]schema.StoredMass, len(r.web.links))
+	list := make([]schema.StoredRankState, len(r.web.links))
 	for u := range list {
-		list[u] = schema.NoMass
+		list[u] = schema.NoRankState
 	}
 	err = tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
 		u, err := numberOf(row)
@@ -246,8 +246,8 @@ func (r *rig) masses(ctx context.Context) ([]schema.StoredMass, error) {
 			return err
 		}
 		for _, c := range cols {
-			if c.Name == schema.Mass.Name {
-				if list[u], err = schema.DecodeMass(c.Data); err != nil {
+			if c.Name == schema.RankState.Name {
+				if list[u], err = schema.DecodeRankState(c.Data); err != nil {
 					return err
 				}
 			}

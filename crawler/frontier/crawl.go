@@ -62,7 +62,7 @@ func (c *Crawl) PagesPerHost() int {
 // Rank implements Decider.
 func (c *Crawl) Rank(ctx context.Context, tx *txn.Txn, u page.URL) (float64, error) {
 	if c.Ranks == nil {
-		return schema.NoMass.Rank, nil
+		return schema.NoRankState.Rank, nil
 	}
 	return c.Ranks(ctx, tx, u)
 }

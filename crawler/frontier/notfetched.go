@@ -29,7 +29,7 @@ type sources struct {
 // findSources looks for what leads to u: links, redirects and canonical links. It does
 // not know frames: they are not stored at their targets.
 func findSources(ctx context.Context, tx *txn.Txn, u page.URL) (s sources, err error) {
-	for _, group := range []string{schema.GroupLead, schema.GroupLink} {
+	for _, group := range []string{schema.GroupPointer, schema.GroupLink} {
 		n := 0
 		err := tx.ScanPrefix(ctx, group, schema.PairPrefix(u), func(row string, _ []txn.Version) error {
 			if n++; n > MaxSources {
@@ -39,7 +39,7 @@ func findSources(ctx context.Context, tx *txn.Txn, u page.URL) (s sources, err e
 			if err != nil || from.Path() == "/robots.txt" {
 				return err // its redirect target holds rules, not a page
 			}
-			return s.add(ctx, tx, from, group == schema.GroupLead)
+			return s.add(ctx, tx, from, group == schema.GroupPointer)
 		})
 		if err != nil {
 			return s, fmt.Errorf("frontier: what leads to %s: %w", u, err)

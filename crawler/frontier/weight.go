@@ -41,7 +41,7 @@ func weigh(ctx context.Context, tx *txn.Txn, rules Decider, u page.URL) (int, er
 }
 
 func weightOf(rank float64) int {
-	least := schema.NoMass.Rank
+	least := schema.NoRankState.Rank
 	if !(rank > least) { // includes NaN
 		return 0
 	}

@@ -63,7 +63,7 @@ func takePage(b *testing.B, r *webtest.Rig, n int) {
 	if _, err := r.Load(b.Context(), f); err != nil {
 		b.Fatal(err)
 	}
-	if err := r.Settle(b.Context(), nil); err != nil {
+	if err := r.Quiesce(b.Context(), nil); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -63,7 +63,7 @@ func (r *rig) load(t *testing.T, url, text string, at time.Time) {
 
 func (r *rig) settle(t *testing.T) {
 	t.Helper()
-	if err := r.Settle(t.Context(), nil); err != nil {
+	if err := r.Quiesce(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	r.note(t)

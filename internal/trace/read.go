@@ -82,7 +82,7 @@ func (e *evidence) findRows(ctx context.Context, tx *txn.Txn, u page.URL) error 
 		return err
 	}
 	if state.Target != "" {
-		e.rows = append(e.rows, place{schema.PairRow(state.Target, u), "", []string{schema.GroupLead}})
+		e.rows = append(e.rows, place{schema.PairRow(state.Target, u), "", []string{schema.GroupPointer}})
 	}
 	links, err := observers.LinksOf(ctx, tx, u)
 	for _, l := range links[:min(len(links), maxTargets)] {

@@ -46,8 +46,8 @@ func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetche
 	if err := stored.addRanks(ctx, tx, want); err != nil {
 		return nil, err
 	}
-	_, err = observers.CheckSections(ctx, tx, func(row, got, want string) {
-		stored.add("section %s is %s, not %s", spellRow(schema.GroupSection, row), got, want)
+	_, err = observers.CheckSummaries(ctx, tx, func(row, got, want string) {
+		stored.add("section %s is %s, not %s", spellRow(schema.GroupSummary, row), got, want)
 	})
 	if err != nil {
 		return nil, err
@@ -177,8 +177,8 @@ func (l lines) readURLs(ctx context.Context, tx *txn.Txn) error {
 					return err
 				}
 				l.addState(u, s)
-			case schema.Walk.Name:
-				walk, err := schema.DecodeWalk(c.Data)
+			case schema.Chain.Name:
+				walk, err := schema.DecodeChain(c.Data)
 				if err != nil {
 					return err
 				}
@@ -251,7 +251,7 @@ func (l lines) readMembers(ctx context.Context, tx *txn.Txn) error {
 }
 
 func (l lines) readPairs(ctx context.Context, tx *txn.Txn) error {
-	for _, group := range []string{schema.GroupLead, schema.GroupLink} {
+	for _, group := range []string{schema.GroupPointer, schema.GroupLink} {
 		err := tx.Scan(ctx, group, "", "", func(row string, cols []txn.Version) error {
 			target, source, err := schema.ParsePairRow(row)
 			if err != nil {
@@ -321,7 +321,7 @@ func (l lines) addURL(u *batch.URL) {
 	l.addState(u.URL, schema.NewURLState(d))
 	l.addWay(u.URL, u.Lead, u.Terminal, cluster)
 	if d.Target != "" {
-		l.add("%s %s -> %s: %q", schema.GroupLead, u.URL, d.Target, []string(nil))
+		l.add("%s %s -> %s: %q", schema.GroupPointer, u.URL, d.Target, []string(nil))
 	}
 	if d.Outcome != page.Page {
 		return

@@ -64,7 +64,7 @@ func spell(group, row string, c txn.Version) (string, error) {
 
 func spellRow(group, row string) string {
 	switch group {
-	case schema.GroupIndex, schema.GroupChoice, schema.GroupSection, schema.GroupMember:
+	case schema.GroupIndex, schema.GroupChoice, schema.GroupSummary, schema.GroupMember:
 		if k, err := schema.ParseClusterRow(row); err == nil {
 			return spellKey(k)
 		}
@@ -72,7 +72,7 @@ func spellRow(group, row string) string {
 			class := [...]string{"eligible, https", "eligible", "no"}[row[32]]
 			return fmt.Sprintf("%s %s (%s)", spellKey(k), Short(m.URL), class)
 		}
-	case schema.GroupLead, schema.GroupLink:
+	case schema.GroupPointer, schema.GroupLink:
 		if target, source, err := schema.ParsePairRow(row); err == nil {
 			return Short(source) + " -> " + Short(target)
 		}
@@ -121,13 +121,13 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 		s, err := schema.DecodeURLState(b)
 		return spellState(s), err
 	},
-	schema.Walk: func(b []byte) (string, error) {
-		walk, err := schema.DecodeWalk(b)
+	schema.Chain: func(b []byte) (string, error) {
+		walk, err := schema.DecodeChain(b)
 		return spellWalk(walk), err
 	},
-	schema.Spread: func(b []byte) (string, error) {
-		s, err := schema.DecodeSpread(b)
-		return "go on at " + spellRow(schema.GroupLead, s.Next), err
+	schema.Propagated: func(b []byte) (string, error) {
+		s, err := schema.DecodePropagation(b)
+		return "go on at " + spellRow(schema.GroupPointer, s.Next), err
 	},
 	schema.Pending: func(b []byte) (string, error) {
 		urls, err := schema.DecodeURLs(b)
@@ -145,9 +145,9 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 		d, err := schema.DecodeIndexed(b)
 		return fmt.Sprintf("%s, %d members, %d inlinks", Short(d.URL), d.Members, d.Inlinks), err
 	},
-	schema.Mass: func(b []byte) (string, error) {
-		m, err := schema.DecodeMass(b)
-		return fmt.Sprintf("rank %.4g of %d inlinks with %.4g, %.4g to %d edges", m.Rank, m.Inlinks, m.In, m.Spread, m.Out), err
+	schema.RankState: func(b []byte) (string, error) {
+		m, err := schema.DecodeRankState(b)
+		return fmt.Sprintf("rank %.4g of %d inlinks with %.4g, %.4g to %d edges", m.Rank, m.Inlinks, m.In, m.Pushed, m.Out), err
 	},
 	schema.Edges: func(b []byte) (string, error) {
 		e, err := schema.DecodeEdges(b)
@@ -169,8 +169,8 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 		c, err := schema.DecodeChoice(b)
 		return Short(c.URL), err
 	},
-	schema.Section: func(b []byte) (string, error) {
-		s, err := schema.DecodeSection(b)
+	schema.Summary: func(b []byte) (string, error) {
+		s, err := schema.DecodeSummary(b)
 		if s.Unread {
 			return "not read", err
 		}
@@ -180,7 +180,7 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 		t, err := schema.DecodeTolerance(b)
 		return fmt.Sprint(t), err
 	},
-	schema.Lead:   func([]byte) (string, error) { return "", nil },
+	schema.Pointer:   func([]byte) (string, error) { return "", nil },
 	schema.Member: func([]byte) (string, error) { return "", nil },
 }
 
@@ -226,7 +226,7 @@ func spellState(s schema.URLState) string {
 	return out
 }
 
-func spellWalk(walk schema.StoredWalk) string {
+func spellWalk(walk schema.StoredChain) string {
 	hops := make([]string, len(walk))
 	for i, h := range walk {
 		hops[i] = fmt.Sprintf("%s (%s)", Short(h.URL), spellState(schema.URLState{Outcome: h.Outcome, NoIndex: h.NoIndex, Key: h.Key}))

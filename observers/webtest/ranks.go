@@ -20,13 +20,13 @@ const rounding = 1e-9
 // addRanks states what is wrong with the ranks and what they are made of, as the
 // invariants of observers/rank.go say.
 func (l lines) addRanks(ctx context.Context, tx *txn.Txn, r *batch.Repository) error {
-	masses := make(map[string]schema.StoredMass)
+	masses := make(map[string]schema.StoredRankState)
 	edges := make(map[string][]string)
 	err := tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) (err error) {
 		for _, c := range cols {
 			switch c.Name {
-			case schema.Mass.Name:
-				masses[row], err = schema.DecodeMass(c.Data)
+			case schema.RankState.Name:
+				masses[row], err = schema.DecodeRankState(c.Data)
 			case schema.Edges.Name:
 				var e schema.StoredEdges
 				e, err = schema.EdgesIn(cols)
@@ -52,7 +52,7 @@ func (l lines) addRanks(ctx context.Context, tx *txn.Txn, r *batch.Repository) e
 	for u := range r.URLs() {
 		m, ok := masses[schema.URLRow(u.URL)]
 		if !ok {
-			m = schema.NoMass
+			m = schema.NoRankState
 		}
 		l.addRank(string(u.URL), m.Rank, u.Rank, tolerance)
 	}
@@ -87,11 +87,11 @@ func (l lines) addEdges(edges map[string][]string, r *batch.Repository) {
 	}
 }
 
-func (l lines) addMasses(masses map[string]schema.StoredMass, edges map[string][]string, bound float64) {
+func (l lines) addMasses(masses map[string]schema.StoredRankState, edges map[string][]string, bound float64) {
 	in, count := make(map[string]float64), make(map[string]int)
 	for row, targets := range edges {
 		for _, t := range targets {
-			in[t] += masses[row].Spread / float64(len(targets))
+			in[t] += masses[row].Pushed / float64(len(targets))
 			count[t]++
 		}
 		if _, ok := masses[row]; !ok {

@@ -139,8 +139,8 @@ func (r *Rig) Step(ctx context.Context, pick func(n int) int) (bool, error) {
 	return r.stepper.Step(ctx, pick)
 }
 
-// Settle waits, or steps, until nothing is left to do.
-func (r *Rig) Settle(ctx context.Context, pick func(n int) int) error {
+// Quiesce waits, or steps, until nothing is left to do.
+func (r *Rig) Quiesce(ctx context.Context, pick func(n int) int) error {
 	if r.stepper == nil {
 		_, err := r.pipeline.Quiesce(ctx)
 		return err

@@ -13,12 +13,12 @@ import (
 // the incremental result unique: the hop at place i of u's walk is the hop at
 // place i-1 of the next one's, so by induction on i all places are right once
 // every URL has looked at the present walk of its next, also in a loop.
-func extend(u page.URL, s schema.URLState, ahead schema.StoredWalk) schema.StoredWalk {
+func extend(u page.URL, s schema.URLState, ahead schema.StoredChain) schema.StoredChain {
 	if s.Outcome != page.Page && s.Outcome != page.Redirect {
 		return nil
 	}
 	self := schema.Hop{URL: u, Outcome: s.Outcome, NoIndex: s.NoIndex, Key: s.Key}
-	walk := schema.StoredWalk{self}
+	walk := schema.StoredChain{self}
 	switch {
 	case s.Outcome == page.Redirect && s.Target == u:
 		return append(walk, self)
@@ -29,7 +29,7 @@ func extend(u page.URL, s schema.URLState, ahead schema.StoredWalk) schema.Store
 	}
 	for _, h := range ahead {
 		walk = append(walk, h)
-		if h.URL == u || len(walk) == schema.MaxWalk {
+		if h.URL == u || len(walk) == schema.MaxChain {
 			break
 		}
 	}
@@ -38,7 +38,7 @@ func extend(u page.URL, s schema.URLState, ahead schema.StoredWalk) schema.Store
 
 // terminal is the page that a walk leads to (semantics.md section 4); false if
 // there is none.
-func terminal(w schema.StoredWalk) (schema.Hop, bool) {
+func terminal(w schema.StoredChain) (schema.Hop, bool) {
 	if len(w) == 0 {
 		return schema.Hop{}, false
 	}
@@ -53,7 +53,7 @@ func terminal(w schema.StoredWalk) (schema.Hop, bool) {
 	switch {
 	case end.Outcome != page.Page && end.Outcome != page.Redirect:
 		return lastPage(way)
-	case len(w) == schema.MaxWalk:
+	case len(w) == schema.MaxChain:
 		return firstPage(w[:1])
 	case end.Outcome == page.Page:
 		return end, true
@@ -62,7 +62,7 @@ func terminal(w schema.StoredWalk) (schema.Hop, bool) {
 }
 
 // from is the part of a way that begins with u, nil if u is not on it.
-func from(way schema.StoredWalk, u page.URL) schema.StoredWalk {
+func from(way schema.StoredChain, u page.URL) schema.StoredChain {
 	for i, h := range way {
 		if h.URL == u {
 			return way[i:]
@@ -71,7 +71,7 @@ func from(way schema.StoredWalk, u page.URL) schema.StoredWalk {
 	return nil
 }
 
-func firstPage(way schema.StoredWalk) (schema.Hop, bool) {
+func firstPage(way schema.StoredChain) (schema.Hop, bool) {
 	for _, h := range way {
 		if h.Outcome == page.Page {
 			return h, true
@@ -80,7 +80,7 @@ func firstPage(way schema.StoredWalk) (schema.Hop, bool) {
 	return schema.Hop{}, false
 }
 
-func lastPage(way schema.StoredWalk) (schema.Hop, bool) {
+func lastPage(way schema.StoredChain) (schema.Hop, bool) {
 	for i := len(way) - 1; i >= 0; i-- {
 		if way[i].Outcome == page.Page {
 			return way[i], true

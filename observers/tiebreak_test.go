@@ -55,7 +55,7 @@ func (r *rivals) load(lines ...string) {
 			_, err = r.rig.Load(r.t.Context(), f)
 		}
 		if err == nil {
-			err = r.rig.Settle(r.t.Context(), r.pick)
+			err = r.rig.Quiesce(r.t.Context(), r.pick)
 		}
 		if err != nil {
 			r.t.Fatal(err)

@@ -66,10 +66,10 @@ func (w *memberWorld) change(tx *txn.Txn) (woken []string) {
 		tx.Set(row, schema.Member, nil)
 	}
 	if w.random.IntN(3) == 0 {
-		tx.Delete(schema.URLRow(u), schema.Mass)
+		tx.Delete(schema.URLRow(u), schema.RankState)
 	} else {
 		r := rank.Teleport * []float64{1, 1.001, 1.005, 1.0101, 1.011, 1.02, 2}[w.random.IntN(7)]
-		tx.Set(schema.URLRow(u), schema.Mass, schema.StoredMass{Inlinks: 1 + w.random.IntN(2), Rank: r}.Encode())
+		tx.Set(schema.URLRow(u), schema.RankState, schema.StoredRankState{Inlinks: 1 + w.random.IntN(2), Rank: r}.Encode())
 	}
 	if row, is := w.there[u]; is {
 		woken = append(woken, row)
@@ -80,7 +80,7 @@ func (w *memberWorld) change(tx *txn.Txn) (woken []string) {
 // TestSectionsChoose changes members at random, renews the sections they are in, and then
 // compares what the sections tell with what all members do.
 func TestSectionsChoose(t *testing.T) {
-	SetSectionSizes(t, SectionSizes{Most: 4, Cut: 2, Least: 2, Read: 7, Run: 28})
+	SetSummarySizes(t, SummarySizes{Most: 4, Cut: 2, Least: 2, Read: 7, Run: 28})
 	seeds := uint64(300)
 	if testing.Short() {
 		seeds = 60
@@ -175,7 +175,7 @@ func checkSections(t *testing.T, db *txn.DB, key page.ContentKey, members int, w
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = CheckSections(ctx, tx, func(row, stored, computed string) {
+	_, err = CheckSummaries(ctx, tx, func(row, stored, computed string) {
 		if stored != "" && computed != "" {
 			t.Errorf("%s: section at %q is %s, not %s", when, row, stored, computed)
 		}
@@ -253,7 +253,7 @@ func TestSectionsConflict(t *testing.T) {
 // TestSectionBehind: a section that its members do not agree with is told by name, and is
 // right again after rerank was woken as that says, whoever has damaged it.
 func TestSectionBehind(t *testing.T) {
-	SetSectionSizes(t, SectionSizes{Most: 4, Cut: 2, Least: 1, Read: 7, Run: 28})
+	SetSummarySizes(t, SummarySizes{Most: 4, Cut: 2, Least: 1, Read: 7, Run: 28})
 	for damaged := range 3 {
 		db := bare(t)
 		key := page.ContentKey{7}
@@ -272,7 +272,7 @@ func TestSectionBehind(t *testing.T) {
 				return err
 			}
 			s.list[damaged].First = 7
-			tx.Set(s.row(damaged), schema.Section, s.list[damaged].Encode())
+			tx.Set(s.row(damaged), schema.Summary, s.list[damaged].Encode())
 			s.add()
 			if _, _, err := s.choose(t.Context(), tx); !errors.As(err, &behind) {
 				t.Errorf("section %d is wrong: %v", damaged, err)

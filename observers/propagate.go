@@ -25,20 +25,20 @@ func spread(ctx context.Context, tx *txn.Txn, rows []string) error {
 		if _, err := tx.GetRow(ctx, row, schema.GroupURL); err != nil {
 			return err
 		}
-		walk, err := tx.Get(ctx, row, schema.Walk)
+		walk, err := tx.Get(ctx, row, schema.Chain)
 		if err != nil {
 			return err
 		}
-		stored, err := tx.Get(ctx, row, schema.Spread)
+		stored, err := tx.Get(ctx, row, schema.Propagated)
 		if err != nil {
 			return err
 		}
-		done, err := schema.DecodeSpread(stored.Data)
+		done, err := schema.DecodePropagation(stored.Data)
 		if err != nil {
 			return err
 		}
 		start := row + "\x00"
-		if done.Walk == walk.TS && done.Next != "" {
+		if done.Chain == walk.TS && done.Next != "" {
 			start = done.Next
 		}
 		next, err := wakeSources(ctx, tx, row, start)
@@ -47,10 +47,10 @@ func spread(ctx context.Context, tx *txn.Txn, rows []string) error {
 		}
 		switch {
 		case next != "":
-			tx.Set(row, schema.Spread, schema.StoredSpread{Walk: walk.TS, Next: next}.Encode())
-			tx.Notify(row, schema.Walk)
+			tx.Set(row, schema.Propagated, schema.StoredPropagation{Chain: walk.TS, Next: next}.Encode())
+			tx.Notify(row, schema.Chain)
 		case stored.Exists:
-			tx.Delete(row, schema.Spread)
+			tx.Delete(row, schema.Propagated)
 		}
 		return nil
 	})
@@ -60,7 +60,7 @@ func spread(ctx context.Context, tx *txn.Txn, rows []string) error {
 // the pair row to go on from.
 func wakeSources(ctx context.Context, tx *txn.Txn, row, start string) (next string, err error) {
 	n := 0
-	err = tx.Scan(ctx, schema.GroupLead, start, txn.PrefixEnd(row+"\x00"), func(pair string, _ []txn.Version) error {
+	err = tx.Scan(ctx, schema.GroupPointer, start, txn.PrefixEnd(row+"\x00"), func(pair string, _ []txn.Version) error {
 		if n == spreadChunk {
 			next = pair
 			return txn.ErrStop

@@ -16,7 +16,7 @@ import (
 type graph struct {
 	urls   []page.URL
 	states map[page.URL]schema.URLState
-	walks  map[page.URL]schema.StoredWalk
+	walks  map[page.URL]schema.StoredChain
 }
 
 func nodeURL(i int) page.URL { return page.MustParseURL(fmt.Sprintf("https://g.example/%d", i)) }
@@ -25,7 +25,7 @@ func nodeURL(i int) page.URL { return page.MustParseURL(fmt.Sprintf("https://g.e
 // pages and redirects, self-redirects, noindex on the way, targets that are not
 // there.
 func randomGraph(random *rand.Rand) *graph {
-	g := &graph{states: make(map[page.URL]schema.URLState), walks: make(map[page.URL]schema.StoredWalk)}
+	g := &graph{states: make(map[page.URL]schema.URLState), walks: make(map[page.URL]schema.StoredChain)}
 	n := 1 + random.IntN(16)
 	redirects, chained := random.IntN(101), random.IntN(101)
 	for i := range n {
@@ -66,7 +66,7 @@ func (g *graph) update(u page.URL) bool {
 	if !known {
 		return false
 	}
-	var ahead schema.StoredWalk
+	var ahead schema.StoredChain
 	if s.Target != "" && s.Target != u {
 		ahead = g.walks[s.Target]
 	}
@@ -110,9 +110,9 @@ func (g *graph) batch() *batch.Repository {
 	return b.Finish(nil)
 }
 
-// wantWalk follows the batch's leads, as schema.StoredWalk is defined.
-func (g *graph) wantWalk(r *batch.Repository, u page.URL) schema.StoredWalk {
-	var walk schema.StoredWalk
+// wantWalk follows the batch's leads, as schema.StoredChain is defined.
+func (g *graph) wantWalk(r *batch.Repository, u page.URL) schema.StoredChain {
+	var walk schema.StoredChain
 	for seen := make(map[page.URL]bool); ; {
 		s := g.states[u]
 		if s.Outcome != page.Page && s.Outcome != page.Redirect {
@@ -123,7 +123,7 @@ func (g *graph) wantWalk(r *batch.Repository, u page.URL) schema.StoredWalk {
 		}
 		walk = append(walk, schema.Hop{URL: u, Outcome: s.Outcome, NoIndex: s.NoIndex, Key: s.Key})
 		lead := r.URL(u).Lead
-		if seen[u] || len(walk) == schema.MaxWalk || s.Outcome == page.Page && lead == "" {
+		if seen[u] || len(walk) == schema.MaxChain || s.Outcome == page.Page && lead == "" {
 			return walk
 		}
 		seen[u] = true
@@ -177,7 +177,7 @@ func TestWalkBound(t *testing.T) {
 	for hops := 9; hops <= 13; hops++ {
 		for _, outcome := range []page.Outcome{page.Page, page.Redirect} {
 			for end := -2; end <= hops; end++ {
-				g := &graph{states: make(map[page.URL]schema.URLState), walks: make(map[page.URL]schema.StoredWalk)}
+				g := &graph{states: make(map[page.URL]schema.URLState), walks: make(map[page.URL]schema.StoredChain)}
 				for i := range hops + 1 {
 					g.urls = append(g.urls, nodeURL(i))
 					g.states[nodeURL(i)] = schema.URLState{Outcome: outcome, Target: nodeURL(i + 1), Key: page.ContentKey{byte(i + 1)}}

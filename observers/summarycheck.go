@@ -8,12 +8,12 @@ import (
 	"indexer/txn"
 )
 
-// CheckSections compares the sections of giant clusters with the members that they are of,
+// CheckSummaries compares the sections of giant clusters with the members that they are of,
 // where nothing is left to do, and calls report for each that differs: with the member row
 // it begins at, and what is and what should be there ("" for nothing). It returns how many
 // there are. Memory does not grow with the number of members. That a giant has no sections is no
 // difference: one from before there were any gets them when something of it changes.
-func CheckSections(ctx context.Context, tx *txn.Txn, report func(row, stored, computed string)) (n int, err error) {
+func CheckSummaries(ctx context.Context, tx *txn.Txn, report func(row, stored, computed string)) (n int, err error) {
 	c := &sectionCheck{tx: tx, report: report}
 	if c.tolerance, err = RankTolerance(ctx, tx); err != nil {
 		return 0, err
@@ -34,7 +34,7 @@ type sectionCheck struct {
 	members int
 	// its section
 	at  int
-	now schema.StoredSection
+	now schema.StoredSummary
 }
 
 func (c *sectionCheck) run(ctx context.Context) error {
@@ -69,7 +69,7 @@ func (c *sectionCheck) beginCluster(ctx context.Context, cluster string) error {
 	if err != nil {
 		return err
 	}
-	c.cluster, c.members, c.at, c.now = cluster, 0, 0, schema.StoredSection{}
+	c.cluster, c.members, c.at, c.now = cluster, 0, 0, schema.StoredSummary{}
 	c.list, err = readSections(ctx, c.tx, key)
 	return err
 }
@@ -91,19 +91,19 @@ func (c *sectionCheck) endCluster() {
 
 func (c *sectionCheck) endSection() {
 	c.n++
-	stored := c.list.list[c.at].StoredSection
+	stored := c.list.list[c.at].StoredSummary
 	if stored != c.now {
 		c.report(c.list.row(c.at), fmt.Sprintf("%+v", stored), fmt.Sprintf("%+v", c.now))
 	}
 	c.at++
-	c.now = schema.StoredSection{}
+	c.now = schema.StoredSummary{}
 }
 
 // ofNobody finds sections of clusters that have no members, and those before which none
 // begins.
 func (c *sectionCheck) ofNobody(ctx context.Context) error {
 	last, known := "", false
-	return c.tx.Scan(ctx, schema.GroupSection, "", "", func(row string, _ []txn.Version) error {
+	return c.tx.Scan(ctx, schema.GroupSummary, "", "", func(row string, _ []txn.Version) error {
 		cluster, _ := schema.SplitMemberRow(row)
 		if cluster != last {
 			last, known = cluster, false

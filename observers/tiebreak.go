@@ -60,7 +60,7 @@ func settle(ctx context.Context, tx *txn.Txn, _ []string) error {
 			written++
 		}
 		if written == settleWrites { // the rest in another run
-			tx.Notify(schema.AppRow, schema.Settle)
+			tx.Notify(schema.AppRow, schema.Tiebreak)
 			break
 		}
 	}
@@ -162,6 +162,6 @@ func (c *openChoice) write(tx *txn.Txn) bool {
 func (d *Assembled) contest(tx *txn.Txn, row string) {
 	if d.unsettled != nil {
 		tx.Set(row, schema.Choice, d.unsettled.Encode())
-		tx.Notify(schema.AppRow, schema.Settle)
+		tx.Notify(schema.AppRow, schema.Tiebreak)
 	}
 }

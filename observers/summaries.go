@@ -14,7 +14,7 @@ import (
 
 // Sections are how a cluster with many members is ranked without reading them all. Its
 // member rows, which stand in the order of preference, are cut into sections of some
-// hundred; for each there is a row (schema.StoredSection) that says how many members it
+// hundred; for each there is a row (schema.StoredSummary) that says how many members it
 // has, the sum of their ranks, and the highest of those that can be chosen. A change of a
 // member renews its section (sectionwrite.go); the rows of all sections together tell
 // numbers and thresholds, and which section holds the canonical URL. That one is read.
@@ -38,7 +38,7 @@ import (
 // section is a part of the members of a cluster.
 type section struct {
 	at string // where it begins: a member row without the content key, "" for the first
-	schema.StoredSection
+	schema.StoredSummary
 }
 
 // sections are all those of a cluster, in order; none of a cluster that is read whole.
@@ -46,7 +46,7 @@ type sections struct {
 	key  page.ContentKey
 	list []section
 	// all of them together
-	total schema.StoredSection
+	total schema.StoredSummary
 }
 
 // errUnread: a cluster has many members, and there are not sections for all of them
@@ -66,12 +66,12 @@ func (e *behindError) Error() string { return "a section of the cluster is behin
 func readSections(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*sections, error) {
 	s := &sections{key: key}
 	row := schema.ClusterRow(key)
-	first, err := tx.Get(ctx, row, schema.Section)
+	first, err := tx.Get(ctx, row, schema.Summary)
 	if err != nil || !first.Exists {
 		return s, err
 	}
-	err = tx.ScanPrefix(ctx, schema.GroupSection, row, func(row string, cols []txn.Version) error {
-		stored, err := schema.DecodeSection(cols[0].Data)
+	err = tx.ScanPrefix(ctx, schema.GroupSummary, row, func(row string, cols []txn.Version) error {
+		stored, err := schema.DecodeSummary(cols[0].Data)
 		_, at := schema.SplitMemberRow(row)
 		s.list = append(s.list, section{at, stored})
 		return err
@@ -82,14 +82,14 @@ func readSections(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*secti
 
 // add adds up the sections.
 func (s *sections) add() {
-	s.total = schema.StoredSection{}
+	s.total = schema.StoredSummary{}
 	for i := range s.list {
-		addSection(&s.total, &s.list[i].StoredSection)
+		addSection(&s.total, &s.list[i].StoredSummary)
 	}
 }
 
 // addSection makes one of two sections.
-func addSection(to, s *schema.StoredSection) {
+func addSection(to, s *schema.StoredSummary) {
 	to.Unread = to.Unread || s.Unread
 	to.Members += s.Members
 	to.Rank += s.Rank
@@ -102,8 +102,8 @@ func addSection(to, s *schema.StoredSection) {
 }
 
 // addMember takes a member into a section.
-func addMember(to *schema.StoredSection, m *RankedMember) {
-	one := schema.StoredSection{Members: 1, Rank: m.Rank}
+func addMember(to *schema.StoredSummary, m *RankedMember) {
+	one := schema.StoredSummary{Members: 1, Rank: m.Rank}
 	if m.Eligible {
 		one.Among = candidate(m.URL)
 		if m.Exact() {
@@ -121,7 +121,7 @@ func (s *sections) find(at string) int {
 }
 
 // row is the row at which section i begins.
-func (s *sections) row(i int) string { return schema.SectionRow(s.key, s.list[i].at) }
+func (s *sections) row(i int) string { return schema.SummaryRow(s.key, s.list[i].at) }
 
 // end is the row before which section i ends.
 func (s *sections) end(i int) string {
@@ -147,14 +147,14 @@ func (s *sections) choose(ctx context.Context, tx *txn.Txn) (canonical page.URL,
 		return "", false, nil
 	}
 	shown, err := s.first(ctx, tx, tolerance,
-		func(all *schema.StoredSection) bool { return rank.Stands(r.ranks(all).first, highest) },
+		func(all *schema.StoredSummary) bool { return rank.Stands(r.ranks(all).first, highest) },
 		func(m *RankedMember) bool { return rank.Stands(m.Rank, highest) })
 	if err != nil {
 		return "", false, err
 	}
 	least, most := r.least(&s.total).first, r.most(&s.total)
 	possible, err := s.first(ctx, tx, tolerance,
-		func(all *schema.StoredSection) bool { return rank.Stands(r.most(all).first, least) },
+		func(all *schema.StoredSummary) bool { return rank.Stands(r.most(all).first, least) },
 		func(m *RankedMember) bool { return rank.Stands(m.Most, least) })
 	if err != nil {
 		return "", false, err
@@ -168,9 +168,9 @@ func (s *sections) choose(ctx context.Context, tx *txn.Txn) (canonical page.URL,
 
 // first is the first member that can be chosen of which one is true, read in the first
 // section of which other says that it holds one.
-func (s *sections) first(ctx context.Context, tx *txn.Txn, tolerance float64, other func(*schema.StoredSection) bool, one func(*RankedMember) bool) (found RankedMember, err error) {
+func (s *sections) first(ctx context.Context, tx *txn.Txn, tolerance float64, other func(*schema.StoredSummary) bool, one func(*RankedMember) bool) (found RankedMember, err error) {
 	for i := range s.list {
-		if !other(&s.list[i].StoredSection) {
+		if !other(&s.list[i].StoredSummary) {
 			continue
 		}
 		read, ok := 0, false
@@ -210,19 +210,19 @@ func readRanked(ctx context.Context, tx *txn.Txn, row string, tolerance float64)
 // chosen: as published, and at the least and at the most.
 type sectionRanks struct{ tolerance float64 }
 
-func (r sectionRanks) ranks(s *schema.StoredSection) topTwo {
+func (r sectionRanks) ranks(s *schema.StoredSummary) topTwo {
 	return twoHighest(s, func(x float64) float64 { return x })
 }
 
-func (r sectionRanks) least(s *schema.StoredSection) topTwo {
+func (r sectionRanks) least(s *schema.StoredSummary) topTwo {
 	return twoHighest(s, func(x float64) float64 { return leastRank(x, r.tolerance) })
 }
 
-func (r sectionRanks) most(s *schema.StoredSection) topTwo {
+func (r sectionRanks) most(s *schema.StoredSummary) topTwo {
 	return twoHighest(s, func(x float64) float64 { return mostRank(x, r.tolerance) })
 }
 
-func twoHighest(s *schema.StoredSection, bound func(float64) float64) (t topTwo) {
+func twoHighest(s *schema.StoredSummary, bound func(float64) float64) (t topTwo) {
 	t.add(0, bound(s.First))
 	t.add(0, bound(s.Second))
 	for range min(s.Lonely, 2) {

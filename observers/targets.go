@@ -25,7 +25,7 @@ func (x *forwarder) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	done := 0
 	for _, row := range rows {
 		if done >= x.part.Entries { // the rest in another run
-			tx.Notify(row, schema.Forward)
+			tx.Notify(row, schema.NotifyTargets)
 			continue
 		}
 		targets, err := x.page(ctx, tx, row)
@@ -48,11 +48,11 @@ func (x *forwarder) page(ctx context.Context, tx *txn.Txn, row string) (int, err
 		return 0, err
 	}
 	for _, t := range targets {
-		v, err := tx.GetOnce(ctx, schema.URLRow(t), schema.Walk)
+		v, err := tx.GetOnce(ctx, schema.URLRow(t), schema.Chain)
 		if err != nil {
 			return 0, err
 		}
-		walk, err := schema.DecodeWalk(v.Data)
+		walk, err := schema.DecodeChain(v.Data)
 		if err != nil {
 			return 0, err
 		}

@@ -12,21 +12,21 @@ type Hop struct {
 	Key     page.ContentKey // of a page
 }
 
-// StoredWalk is the way from a URL: the URL itself, where that leads, and so
+// StoredChain is the way from a URL: the URL itself, where that leads, and so
 // on. It ends with a page that leads nowhere, with a redirect's target that is
 // neither page nor redirect, with the first URL that is on it already (a loop),
-// or when it is MaxWalk hops long.
-type StoredWalk []Hop
+// or when it is MaxChain hops long.
+type StoredChain []Hop
 
 // MaxHops is how far a URL is followed to its terminal (semantics.md section 4).
 const MaxHops = 10
 
-// MaxWalk is how many URLs of a walk are kept: enough to know that there are
+// MaxChain is how many URLs of a chain are kept: enough to know that there are
 // more than MaxHops hops.
-const MaxWalk = MaxHops + 2
+const MaxChain = MaxHops + 2
 
-// Encode for Walk.
-func (w StoredWalk) Encode() []byte {
+// Encode for Chain.
+func (w StoredChain) Encode() []byte {
 	e := enc(nil).uint(uint64(len(w)))
 	for _, h := range w {
 		e = e.string(string(h.URL)).byte(byte(h.Outcome)).byte(flags(h.NoIndex))
@@ -37,17 +37,17 @@ func (w StoredWalk) Encode() []byte {
 	return e
 }
 
-// DecodeWalk undoes Encode; nil bytes are no walk.
-func DecodeWalk(b []byte) (StoredWalk, error) {
+// DecodeChain undoes Encode; nil bytes are no chain.
+func DecodeChain(b []byte) (StoredChain, error) {
 	if b == nil {
 		return nil, nil
 	}
 	d := newDec(b)
 	n := d.Uint()
-	if n > MaxWalk {
+	if n > MaxChain {
 		d.Fail()
 	}
-	var w StoredWalk
+	var w StoredChain
 	for i := uint64(0); i < n && !d.Failed(); i++ {
 		h := Hop{URL: page.URL(d.Text()), Outcome: page.Outcome(d.Byte())}
 		h.NoIndex = d.Byte()&1 != 0
@@ -56,26 +56,26 @@ func DecodeWalk(b []byte) (StoredWalk, error) {
 		}
 		w = append(w, h)
 	}
-	return w, d.done("walk")
+	return w, d.done("chain")
 }
 
-// StoredSpread is how far a walk was passed on to what leads to its URL.
-type StoredSpread struct {
-	Walk uint64 // commit timestamp of the walk
+// StoredPropagation is how far a change of a chain has been passed on to the URLs that point at its URL.
+type StoredPropagation struct {
+	Chain uint64 // commit timestamp of the chain
 	Next string // row to go on from
 }
 
-// Encode for Spread.
-func (s StoredSpread) Encode() []byte { return enc(nil).uint(s.Walk).string(s.Next) }
+// Encode for Propagated.
+func (s StoredPropagation) Encode() []byte { return enc(nil).uint(s.Chain).string(s.Next) }
 
-// DecodeSpread undoes Encode; nil bytes are no progress.
-func DecodeSpread(b []byte) (StoredSpread, error) {
+// DecodePropagation undoes Encode; nil bytes are no progress.
+func DecodePropagation(b []byte) (StoredPropagation, error) {
 	if b == nil {
-		return StoredSpread{}, nil
+		return StoredPropagation{}, nil
 	}
 	d := newDec(b)
-	s := StoredSpread{Walk: d.Uint(), Next: d.Text()}
-	return s, d.done("spread")
+	s := StoredPropagation{Chain: d.Uint(), Next: d.Text()}
+	return s, d.done("propagation")
 }
 
 // StoredIndexed is an index document as it was last exported.

@@ -79,19 +79,19 @@ func (r *renewal) notify(row string, c txn.Column) {
 	r.tx.Notify(row, c)
 }
 
-func (r *renewal) set(row string, s *schema.StoredSection) {
+func (r *renewal) set(row string, s *schema.StoredSummary) {
 	r.room--
-	r.tx.Set(row, schema.Section, s.Encode())
+	r.tx.Set(row, schema.Summary, s.Encode())
 }
 
 func (r *renewal) remove(row string) {
 	r.room--
-	r.tx.Delete(row, schema.Section)
+	r.tx.Delete(row, schema.Summary)
 }
 
 // begin makes one unread section of a cluster that has become a giant.
 func (r *renewal) begin(s *sections) {
-	s.list = []section{{StoredSection: schema.StoredSection{Unread: true}}}
+	s.list = []section{{StoredSummary: schema.StoredSummary{Unread: true}}}
 	s.add()
 }
 
@@ -108,7 +108,7 @@ func (r *renewal) renew(ctx context.Context, s *sections, rows []string) error {
 		case r.done[s.row(i)], at == "" && !s.list[0].Unread:
 			continue
 		case full:
-			r.notify(schema.SectionRow(s.key, at), schema.Ranked)
+			r.notify(schema.SummaryRow(s.key, at), schema.Ranked)
 			continue
 		}
 		if err := r.renewOne(ctx, s, i); err != nil {
@@ -162,12 +162,12 @@ func (r *renewal) read(ctx context.Context, s *sections, i int) error {
 	r.left -= len(rows)
 	parts := cutSection(s.list[i].at, rows, members)
 	if more != "" {
-		parts = append(parts, section{more, schema.StoredSection{Unread: true}})
-		r.notify(schema.SectionRow(s.key, more), schema.Ranked)
+		parts = append(parts, section{more, schema.StoredSummary{Unread: true}})
+		r.notify(schema.SummaryRow(s.key, more), schema.Ranked)
 	}
 	for _, p := range parts {
-		row := schema.SectionRow(s.key, p.at)
-		r.set(row, &p.StoredSection)
+		row := schema.SummaryRow(s.key, p.at)
+		r.set(row, &p.StoredSummary)
 		r.done[row] = true
 	}
 	s.list = slices.Replace(s.list, i, i+1, parts...)
@@ -183,7 +183,7 @@ func cutSection(at string, rows []string, members []RankedMember) []section {
 			parts = append(parts, section{at: rows[k]})
 			last = &parts[len(parts)-1]
 		}
-		addMember(&last.StoredSection, &members[k])
+		addMember(&last.StoredSummary, &members[k])
 	}
 	return parts
 }
