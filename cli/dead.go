@@ -79,7 +79,7 @@ func dead(ctx context.Context, r *repository.Repository, req control.Request, st
 }
 
 // pickLetters selects the dead letters of an observer, or of one row.
-func pickLetters(r *repository.Repository, letters []notify.Letter, args []string) (picked []notify.Letter, err error) {
+func pickLetters(r *repository.Repository, letters []notify.DeadLetter, args []string) (picked []notify.DeadLetter, err error) {
 	row := ""
 	if len(args) == 2 {
 		if row, err = repository.RowPrefix(args[1]); err != nil {
@@ -103,7 +103,7 @@ func pickLetters(r *repository.Repository, letters []notify.Letter, args []strin
 		}
 	}
 	if len(args) == 2 && len(picked) == 0 {
-		return nil, fmt.Errorf("%w: %s has not given up on %s", notify.ErrNoLetter, args[0], args[1])
+		return nil, fmt.Errorf("%w: %s has not given up on %s", notify.ErrNoDeadLetter, args[0], args[1])
 	}
 	return picked, nil
 }
@@ -117,7 +117,7 @@ type letterLine struct {
 	Time     time.Time `json:"time"`
 }
 
-func printLetters(w io.Writer, r *repository.Repository, letters []notify.Letter, format string) error {
+func printLetters(w io.Writer, r *repository.Repository, letters []notify.DeadLetter, format string) error {
 	for _, l := range letters {
 		row := r.LetterRow(l)
 		if format == "json" {
@@ -147,7 +147,7 @@ type retried struct {
 	Failed int `json:"failed"`
 }
 
-func retryLetters(ctx context.Context, r *repository.Repository, letters []notify.Letter, stdout io.Writer, format string) error {
+func retryLetters(ctx context.Context, r *repository.Repository, letters []notify.DeadLetter, stdout io.Writer, format string) error {
 	for _, l := range letters {
 		if err := r.RetryDead(ctx, l.Observer, l.Row); err != nil {
 			return err
@@ -188,7 +188,7 @@ func (d retried) print(w io.Writer, format, text string) error {
 	return err
 }
 
-func dropLetters(ctx context.Context, r *repository.Repository, letters []notify.Letter, stdout io.Writer, format string) error {
+func dropLetters(ctx context.Context, r *repository.Repository, letters []notify.DeadLetter, stdout io.Writer, format string) error {
 	for _, l := range letters {
 		if err := r.DropDead(ctx, l.Observer, l.Row); err != nil {
 			return err

@@ -99,7 +99,7 @@ var outcomes = []outcome{
 	{is(txn.ErrBelowSafePoint), statusUsage, "`indexer gc pins` lists pinned timestamps; a longer history keeps the past for longer"},
 	{is(repository.ErrFuture), statusUsage, ""},
 	{is(txn.ErrNoPin), statusUsage, "`indexer gc pins` lists the pins"},
-	{is(notify.ErrNoLetter), statusUsage, "`indexer dead list` lists the dead letters"},
+	{is(notify.ErrNoDeadLetter), statusUsage, "`indexer dead list` lists the dead letters"},
 	{is(web.ErrAddress), statusUsage, ""},
 	{is(web.ErrExposed), statusUsage, "or listen on 127.0.0.1 behind a proxy with TLS"},
 	{is(index.ErrBehind), statusFailed, reindexHint},

@@ -15,8 +15,10 @@ var (
 	// instead of counting against the row: for what no other row and no retry
 	// would escape, as a disk that is full.
 	ErrFatal = errors.New("notify: observer cannot work at all")
-	// ErrNoLetter: the observer has not given up on this row.
-	ErrNoLetter = errors.New("notify: no such dead letter")
+	// ErrPaused: SetWorkers has taken all workers away.
+	ErrPaused = errors.New("notify: the pipeline is paused: no workers run observers")
+	// ErrNoDeadLetter: the observer has not given up on this row.
+	ErrNoDeadLetter = errors.New("notify: no such dead letter")
 )
 
 var (

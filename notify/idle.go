@@ -16,7 +16,7 @@ import (
 // idleness is the part of a queue that tracks it.
 type idleness struct {
 	inactiveSince []time.Time // of each observer's upstream; zero if not noted
-	hurried       int         // how many callers wait for the queue to empty
+	waiters       int         // how many callers wait for the queue to empty
 	debounced     []int       // debounced entries of each observer
 }
 
@@ -42,7 +42,7 @@ func (q *queue) idleIn(i int, now time.Time) time.Duration {
 	if q.inactiveSince[i].IsZero() {
 		q.inactiveSince[i] = now
 	}
-	if q.hurried > 0 {
+	if q.waiters > 0 {
 		return 0
 	}
 	return max(0, q.registry.list[i].IdleAfter-now.Sub(q.inactiveSince[i]))
@@ -59,7 +59,7 @@ func (q *queue) backlog() int {
 // When a caller waits for the queue to empty they do count, so that upstream is
 // done before downstream begins.
 func (q *queue) excused(observer int) int {
-	if q.hurried > 0 {
+	if q.waiters > 0 {
 		return 0
 	}
 	return q.debounced[observer]
@@ -73,16 +73,16 @@ func (q *queue) allDebounced() (n int) {
 	return n
 }
 
-// hurry makes inactive mean idle until the returned function is called.
-func (q *queue) hurry() (end func()) {
+// addWaiter makes inactive mean idle until the returned function is called.
+func (q *queue) addWaiter() (end func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.hurried++
+	q.waiters++
 	q.releaseDebounced(time.Now())
 	return func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		q.hurried--
+		q.waiters--
 	}
 }
 

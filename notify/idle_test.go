@@ -109,14 +109,14 @@ func TestIdleUpstreamDelaysNothing(t *testing.T) {
 	})
 }
 
-// TestWaitingHurries: a caller that waits for the end does not wait for IdleAfter,
+// TestWaiterEndsDebounce: a caller that waits for the end does not wait for IdleAfter,
 // but what fetch has to do comes first.
-func TestWaitingHurries(t *testing.T) {
+func TestWaiterEndsDebounce(t *testing.T) {
 	inDebounced(t, 100, func(g *debounced) {
 		g.page("x")
 		g.wants(0, "before")
 		g.notify("fetch", "f", "z")
-		end := g.hurry()
+		end := g.addWaiter()
 		g.wants(0, "while fetch has work")
 		g.end(g.begin())
 		g.wants(1, "idle")
@@ -156,7 +156,7 @@ func TestDebouncedUpstreamIsNotActive(t *testing.T) {
 		}
 		g.end(g.begin())
 		g.page("y")
-		end := g.hurry()
+		end := g.addWaiter()
 		defer end()
 		g.notify("late", "l", "y")
 		if n := len(g.ready[2]); n != 0 {

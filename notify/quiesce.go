@@ -39,7 +39,7 @@ func (p *Pipeline) below(bound int) (bool, error) {
 
 // wait is the queue's, with the reason if the pipeline stopped by itself.
 func (p *Pipeline) wait(ctx context.Context, done func(*queue) bool) error {
-	defer p.queue.hurry()()
+	defer p.queue.addWaiter()()
 	err := p.queue.wait(ctx, done)
 	if errors.Is(err, ErrStopped) {
 		return p.whyStopped()

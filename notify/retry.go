@@ -72,7 +72,7 @@ func (p *Pipeline) retry(batch []*entry, delay func(*entry) time.Duration) {
 // giveUp sends the only row of a batch to the dead letters.
 func (p *Pipeline) giveUp(ctx context.Context, o *Observer, batch []*entry, cause error) {
 	e := batch[0]
-	if err := p.bury(ctx, o, e, cause); err != nil {
+	if err := p.writeDeadLetter(ctx, o, e, cause); err != nil {
 		if fatal(err) {
 			p.fail(fmt.Errorf("notify: observer %s: %w", o.Name, err))
 		} else if p.opts.Events.Failed != nil {

@@ -90,7 +90,7 @@ func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry, t *
 		return nil
 	}
 	t.rows = rows
-	if err := p.revive(ctx, tx, o.Name, rows); err != nil {
+	if err := p.clearDeadLetters(ctx, tx, o.Name, rows); err != nil {
 		return err
 	}
 	if err := protect(ctx, o, tx, rows); err != nil {
@@ -133,4 +133,39 @@ func protect(ctx context.Context, o *Observer, tx *txn.Txn, rows []string) (err 
 		}
 	}()
 	return o.Run(ctx, tx, rows)
+}
+
+// Attempt is one transaction of an observer, however it ended: what a trace of a row
+// is made of. Events.Tried hears of each.
+type Attempt struct {
+	Observer string
+	// Rows it was run on, or, if it did not get so far, was to be.
+	Rows []string
+	// Start is its start timestamp, 0 if it could not begin; Commit its commit
+	// timestamp, 0 if it did not commit, or if nobody knows.
+	Start, Commit uint64
+	Began         time.Time
+	Took          time.Duration // from Began to the end of the commit
+	Waited        time.Duration // of the first row, from hearing of its notification to Began
+	Err           error         // why it did not commit
+}
+
+// tried is what attempt found out on its way.
+type tried struct {
+	rows          []string // the observer was run on; the others had been answered before
+	start, commit uint64
+}
+
+// tell reports an attempt.
+func (p *Pipeline) tell(o *Observer, batch []*entry, began time.Time, took time.Duration, t tried, err error) {
+	if p.opts.Events.Tried == nil || err == nil && len(t.rows) == 0 || errors.Is(err, errEarly) {
+		return
+	}
+	if len(t.rows) == 0 {
+		t.rows = rowsOf(batch)
+	}
+	p.opts.Events.Tried(Attempt{
+		Observer: o.Name, Rows: t.rows, Start: t.start, Commit: t.commit,
+		Began: began, Took: took, Waited: began.Sub(batch[0].since), Err: err,
+	})
 }

@@ -49,7 +49,7 @@ func TestTooLargeIsPermanent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			drain := func() []Letter {
+			drain := func() []DeadLetter {
 				t.Helper()
 				if err := s.Drain(ctx, nil); err != nil {
 					t.Fatal(err)

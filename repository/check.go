@@ -127,7 +127,7 @@ func (r *Repository) observes(c txn.Column, observer string) (watches, strong bo
 
 // DeadLetters lists the rows that observers gave up on. Those that cannot be read
 // are named in the error.
-func (r *Repository) DeadLetters(ctx context.Context) ([]notify.Letter, error) {
+func (r *Repository) DeadLetters(ctx context.Context) ([]notify.DeadLetter, error) {
 	return notify.DeadLetters(ctx, r.db)
 }
 
@@ -142,7 +142,7 @@ func (r *Repository) DropDead(ctx context.Context, observer, row string) error {
 }
 
 // LetterRow is the row of a letter for people.
-func (r *Repository) LetterRow(l notify.Letter) string {
+func (r *Repository) LetterRow(l notify.DeadLetter) string {
 	for _, o := range r.registry.List() {
 		if o.Name == l.Observer {
 			return RowText(o.Watches.Group, l.Row)

@@ -65,7 +65,7 @@ type DB struct {
 	mode      Mode
 	counters  Counters
 	running   atomic.Int64
-	turns     turns
+	fair      fairQueue
 	point     *safePoint
 	gc        garbage
 }

@@ -44,22 +44,22 @@ func sleepFor(ctx context.Context, d time.Duration) error {
 // maxAttempts bounds Run: with the waits in between, about half a minute.
 const maxAttempts = 40
 
-// Run begins a transaction, calls fn, and commits; if it meets a conflict it
-// waits and starts over, with a new transaction. Those that met at one cell go in
-// turn (turns.go), so that none is passed over for ever. fn must leave nothing behind
+// Run begins a transaction, calls fn, and commits. After a conflict it waits and starts
+// over with a new transaction. Transactions that conflicted at one cell retry in order of
+// arrival (fairqueue.go), so none starves. fn must leave nothing behind
 // outside the transaction, and must not commit. An unknown outcome is returned
 // as it is: only the caller knows whether doing it twice does harm.
 func (db *DB) Run(ctx context.Context, fn func(*Txn) error) (commit uint64, err error) {
 	wait := backoff{}
-	turn := turn{of: &db.turns}
-	defer turn.end()
+	place := queuePlace{queue: &db.fair}
+	defer place.leave()
 	for range maxAttempts {
-		commit, err = db.attempt(ctx, fn, &turn)
+		commit, err = db.attempt(ctx, fn, &place)
 		if !errors.Is(err, ErrConflict) {
 			return commit, err
 		}
 		var conflict *ConflictError
-		if errors.As(err, &conflict) && turn.at(ctx, conflict.Cell) {
+		if errors.As(err, &conflict) && place.moveTo(ctx, conflict.Cell) {
 			continue
 		}
 		if err := wait.sleep(ctx); err != nil {
@@ -69,7 +69,7 @@ func (db *DB) Run(ctx context.Context, fn func(*Txn) error) (commit uint64, err 
 	return 0, fmt.Errorf("txn: gave up after %d attempts: %w", maxAttempts, err)
 }
 
-func (db *DB) attempt(ctx context.Context, fn func(*Txn) error, turn *turn) (uint64, error) {
+func (db *DB) attempt(ctx context.Context, fn func(*Txn) error, place *queuePlace) (uint64, error) {
 	t, err := db.Begin(ctx)
 	if err != nil {
 		return 0, err
@@ -78,7 +78,7 @@ func (db *DB) attempt(ctx context.Context, fn func(*Txn) error, turn *turn) (uin
 	if err := fn(t); err != nil {
 		return 0, err
 	}
-	if err := turn.stands(t.writes.order); err != nil {
+	if err := place.check(t.writes.order); err != nil {
 		return 0, err
 	}
 	return t.Commit(ctx)

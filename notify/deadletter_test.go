@@ -44,7 +44,7 @@ func TestLettersOfAnyRow(t *testing.T) {
 				}
 			}
 			for _, l := range letters {
-				if len(l.Error) != maxLetterError || l.Observer != "watch" || l.Attempts != 1 || l.Time.IsZero() {
+				if len(l.Error) != maxDeadLetterError || l.Observer != "watch" || l.Attempts != 1 || l.Time.IsZero() {
 					t.Errorf("letter of %.20q: %d bytes of error, %s, %d attempts, %v", l.Row, len(l.Error), l.Observer, l.Attempts, l.Time)
 				}
 			}
@@ -61,7 +61,7 @@ func TestLettersOfAnyRow(t *testing.T) {
 func TestBrokenLetter(t *testing.T) {
 	ctx := context.Background()
 	r := newRig(t, openMem(t), Options{}, watch(nothing))
-	good, err := encodeLetter(Letter{Observer: "watch", Row: "good"})
+	good, err := encodeDeadLetter(DeadLetter{Observer: "watch", Row: "good"})
 	if err != nil {
 		t.Fatal(err)
 	}

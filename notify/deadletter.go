@@ -1,0 +1,256 @@
+package notify
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"strings"
+	"sync"
+	"time"
+
+	"indexer/txn"
+)
+
+// DeadGroup is the locality group of the dead letters; an application that uses
+// this package opens its table with it.
+const DeadGroup = "dead"
+
+// deadColumn holds a letter; deadRow is its row.
+var deadColumn = txn.Column{Group: DeadGroup, Name: "letter"}
+
+// DeadLetter is a row that an observer gave up on.
+type DeadLetter struct {
+	Observer string    `json:"observer"`
+	Row      string    `json:"row"`
+	Error    string    `json:"error"`    // of the last attempt; the first 4 KiB
+	Attempts int       `json:"attempts"` // that failed
+	Time     time.Time `json:"time"`     // of giving up
+}
+
+// storedDeadLetter keeps the row as bytes: in a JSON string, rows that are not UTF-8
+// would come back as others.
+type storedDeadLetter struct {
+	Observer string    `json:"observer"`
+	Row      []byte    `json:"row"`
+	Error    string    `json:"error"`
+	Attempts int       `json:"attempts"`
+	Time     time.Time `json:"time"`
+}
+
+const (
+	maxDeadLetterError = 4 << 10
+	// maxPlainRow: a letter's key may be no longer than the store's keys, or the
+	// row that trips an observer could never be set aside. Beyond this length a
+	// hash stands for the rest of the row.
+	maxPlainRow = 1 << 10
+)
+
+// deadRow is where the letter is: the observer's name, a zero byte, the row.
+func deadRow(observer, row string) string {
+	if len(row) > maxPlainRow {
+		sum := sha256.Sum256([]byte(row))
+		row = row[:maxPlainRow] + hex.EncodeToString(sum[:])
+	}
+	return observer + "\x00" + row
+}
+
+func encodeDeadLetter(l DeadLetter) ([]byte, error) {
+	l.Error = strings.ToValidUTF8(l.Error, "?")
+	if len(l.Error) > maxDeadLetterError {
+		l.Error = strings.ToValidUTF8(l.Error[:maxDeadLetterError], "")
+	}
+	b, err := json.Marshal(storedDeadLetter{l.Observer, []byte(l.Row), l.Error, l.Attempts, l.Time})
+	if err != nil {
+		return nil, fmt.Errorf("notify: encode dead letter: %w", err)
+	}
+	return b, nil
+}
+
+func decodeDeadLetter(b []byte) (DeadLetter, error) {
+	var s storedDeadLetter
+	if err := json.Unmarshal(b, &s); err != nil {
+		return DeadLetter{}, err
+	}
+	return DeadLetter{s.Observer, string(s.Row), s.Error, s.Attempts, s.Time}, nil
+}
+
+// DeadLetters lists all letters, by observer and row. Those that cannot be read
+// are left out, and named in the error.
+func DeadLetters(ctx context.Context, db *txn.DB) ([]DeadLetter, error) {
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("notify: list dead letters: %w", err)
+	}
+	defer tx.Rollback()
+	var (
+		letters []DeadLetter
+		broken  []error
+	)
+	err = tx.Scan(ctx, DeadGroup, "", "", func(key string, cols []txn.Version) error {
+		l, err := decodeDeadLetter(cols[0].Data)
+		if err != nil {
+			broken = append(broken, fmt.Errorf("notify: dead letter %q: %w", strings.ReplaceAll(key, "\x00", " "), err))
+			return nil
+		}
+		letters = append(letters, l)
+		return nil
+	})
+	if err != nil {
+		broken = append(broken, fmt.Errorf("notify: list dead letters: %w", err))
+	}
+	return letters, errors.Join(broken...)
+}
+
+// writeDeadLetter writes the letter, and then removes the notification, up to the newest
+// that the row failed for: a later change renews it, and is run. A crash in
+// between leaves both, and the row is tried and given up again. The change is not
+// acknowledged: a retry may run for it.
+func (p *Pipeline) writeDeadLetter(ctx context.Context, o *Observer, e *entry, cause error) error {
+	key := deadRow(o.Name, e.row)
+	value, err := encodeDeadLetter(DeadLetter{Observer: o.Name, Row: e.row, Error: cause.Error(), Attempts: e.failures, Time: time.Now().UTC()})
+	if err != nil {
+		return err
+	}
+	p.dead.add(key) // first: the outcome of the commit may be unknown
+	_, err = p.db.Run(ctx, func(tx *txn.Txn) error {
+		tx.Set(key, deadColumn, value)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("notify: write the dead letter of %q of %s: %w", e.row, o.Name, err)
+	}
+	e.covered = e.newest
+	return p.db.Forget(ctx, txn.Notification{Cell: txn.Cell{Row: e.row, Column: o.Watches}, Observer: o.Name, TS: e.newest})
+}
+
+// clearDeadLetters removes the letters of rows that are about to be run again, in the
+// transaction of the run: if it commits, they are answered.
+func (p *Pipeline) clearDeadLetters(ctx context.Context, tx *txn.Txn, observer string, rows []string) error {
+	for _, row := range rows {
+		key := deadRow(observer, row)
+		if !p.dead.has(key) {
+			continue
+		}
+		letter, err := tx.Get(ctx, key, deadColumn)
+		if err != nil {
+			return err
+		}
+		if letter.Exists {
+			tx.Delete(key, deadColumn)
+		}
+	}
+	return nil
+}
+
+// Retry runs an observer again on a row that it gave up on, with as many attempts
+// as a new row has. The letter goes when the run commits, and not before: nothing
+// is lost if the process ends first. Retry returns at once; Quiesce waits for the
+// run. Errors: ErrNoDeadLetter; ErrStopped; of a queue that is full.
+func (p *Pipeline) Retry(ctx context.Context, observer, row string) error {
+	i, ok := p.registry.byName[observer]
+	if !ok {
+		return fmt.Errorf("notify: retry %q: there is no observer %q", row, observer)
+	}
+	if p.db == nil || p.queue.isClosed() {
+		return p.whyStopped()
+	}
+	tx, err := p.db.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("notify: retry %q of %s: %w", row, observer, err)
+	}
+	defer tx.Rollback()
+	if err := requireDeadLetter(ctx, tx, observer, row); err != nil {
+		return err
+	}
+	// A timestamp of now is newer than what the observer acknowledged: it runs.
+	cell := txn.Cell{Row: row, Column: p.registry.list[i].Watches}
+	_, full, _ := p.queue.add([]txn.Notification{{Cell: cell, Observer: observer, TS: tx.Start()}}, true)
+	if full {
+		return fmt.Errorf("notify: retry %q of %s: too many rows are waiting, try again later", row, observer)
+	}
+	return nil
+}
+
+// Drop removes a dead letter without running anything. The row is run again when
+// it changes. It returns ErrNoDeadLetter if there is none.
+func (p *Pipeline) Drop(ctx context.Context, observer, row string) error {
+	if p.db == nil {
+		return ErrStopped
+	}
+	_, err := p.db.Run(ctx, func(tx *txn.Txn) error {
+		if err := requireDeadLetter(ctx, tx, observer, row); err != nil {
+			return err
+		}
+		tx.Delete(deadRow(observer, row), deadColumn)
+		return nil
+	})
+	if err != nil && !errors.Is(err, ErrNoDeadLetter) {
+		return fmt.Errorf("notify: drop the dead letter of %q of %s: %w", row, observer, err)
+	}
+	return err
+}
+
+func requireDeadLetter(ctx context.Context, tx *txn.Txn, observer, row string) error {
+	v, err := tx.Get(ctx, deadRow(observer, row), deadColumn)
+	if err == nil && !v.Exists {
+		err = fmt.Errorf("%w: %q of %s", ErrNoDeadLetter, row, observer)
+	}
+	return err
+}
+
+// deadSet remembers which rows may have a letter, so that a run that succeeds
+// later removes it without every run having to look. It errs on the side of
+// "may": it holds hashes, forgets nothing, and beyond its bound says yes to all.
+type deadSet struct {
+	mu   sync.Mutex
+	seed maphash.Seed
+	rows map[uint64]struct{}
+	all  bool
+}
+
+// deadSetBound is about 10 MB of hashes.
+const deadSetBound = 250_000
+
+func (s *deadSet) has(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all || len(s.rows) == 0 {
+		return s.all
+	}
+	_, ok := s.rows[maphash.String(s.seed, key)]
+	return ok
+}
+
+func (s *deadSet) add(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rows == nil {
+		s.seed, s.rows = maphash.MakeSeed(), make(map[uint64]struct{})
+	}
+	s.rows[maphash.String(s.seed, key)] = struct{}{}
+	s.all = s.all || len(s.rows) > deadSetBound
+}
+
+// loadDead reads which rows have letters.
+func (p *Pipeline) loadDead(ctx context.Context) error {
+	tx, err := p.db.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	err = tx.Scan(ctx, DeadGroup, "", "", func(key string, _ []txn.Version) error {
+		p.dead.add(key)
+		if p.dead.all {
+			return txn.ErrStop
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("look for dead letters: %w", err)
+	}
+	return nil
+}
