@@ -34,15 +34,15 @@ var decoders = map[txn.Column]func([]byte) (any, error){
 	schema.Discovery:    decoder(schema.DecodeDiscovery),
 	schema.Frames:       decoder(schema.DecodeURLs),
 	schema.State:        decoder(schema.DecodeURLState),
-	schema.Chain:         decoder(schema.DecodeChain),
-	schema.Propagated:       decoder(schema.DecodePropagation),
+	schema.Chain:        decoder(schema.DecodeChain),
+	schema.Propagated:   decoder(schema.DecodePropagation),
 	schema.Pending:      decoder(schema.DecodeURLs),
 	schema.Anchors:      decoder(schema.DecodeAnchors),
 	schema.Indexed:      decoder(schema.DecodeIndexed),
 	schema.Entry:        decoder(schema.DecodeEntry),
 	schema.HostVariants: decoder(schema.DecodeVariants),
 
-	schema.RankState:          decoder(schema.DecodeRankState),
+	schema.RankState:     decoder(schema.DecodeRankState),
 	schema.Edges:         decoder(decodeEdges),
 	schema.Correction:    decoder(schema.DecodeCorrection),
 	schema.RankJournal:   decoder(schema.DecodeJournal),
@@ -126,7 +126,7 @@ var rowForms = map[string]func(row string) (text string, err error){
 	schema.GroupRank:     urlRow,
 	schema.GroupFrontier: urlRow,
 	schema.GroupSeed:     urlRow,
-	schema.GroupPointer:     pairRow,
+	schema.GroupPointer:  pairRow,
 	schema.GroupLink:     pairRow,
 	schema.GroupMember: func(row string) (string, error) {
 		k, m, err := schema.ParseMemberRow(row)

@@ -62,7 +62,7 @@ func DecodeChain(b []byte) (StoredChain, error) {
 // StoredPropagation is how far a change of a chain has been passed on to the URLs that point at its URL.
 type StoredPropagation struct {
 	Chain uint64 // commit timestamp of the chain
-	Next string // row to go on from
+	Next  string // row to go on from
 }
 
 // Encode for Propagated.

@@ -8,17 +8,17 @@ import (
 // The locality groups. What is read together is stored together; what is large
 // and rarely read (bodies, texts) is not in the way of what is small.
 const (
-	GroupApp    = "app"    // one row for each fact about the repository as a whole
-	GroupFetch  = "fetch"  // URL rows: what was fetched
-	GroupBody   = "body"   // URL rows: the body
-	GroupDoc    = "doc"    // URL rows: what the body says
-	GroupURL    = "url"    // URL rows: small facts that clustering reads
-	GroupPointer   = "lead"   // pair rows: source leads, or would lead, to target
-	GroupLink   = "link"   // pair rows: source links to target
-	GroupMember = "member" // cluster rows with URL: members of the cluster
-	GroupIndex  = "index"  // cluster rows: the index document
-	GroupRank   = "rank"   // URL rows: rank, and what it is made of
-	GroupChoice = "choice" // cluster rows: contested canonical URLs
+	GroupApp     = "app"    // one row for each fact about the repository as a whole
+	GroupFetch   = "fetch"  // URL rows: what was fetched
+	GroupBody    = "body"   // URL rows: the body
+	GroupDoc     = "doc"    // URL rows: what the body says
+	GroupURL     = "url"    // URL rows: small facts that clustering reads
+	GroupPointer = "lead"   // pair rows: source leads, or would lead, to target
+	GroupLink    = "link"   // pair rows: source links to target
+	GroupMember  = "member" // cluster rows with URL: members of the cluster
+	GroupIndex   = "index"  // cluster rows: the index document
+	GroupRank    = "rank"   // URL rows: rank, and what it is made of
+	GroupChoice  = "choice" // cluster rows: contested canonical URLs
 	// GroupSummary has, for giant clusters, summaries of runs of member rows
 	GroupSummary = "section"
 )

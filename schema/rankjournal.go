@@ -24,10 +24,10 @@ func DecodeJournal(b []byte) (StoredJournal, error) {
 
 // Posting is a line of the journal: what is to become of the rank of a URL.
 type Posting struct {
-	Row  string // of the URL
+	Row   string // of the URL
 	State StoredRankState
-	Tell bool // its cluster
-	More bool // it has more to pass on
+	Tell  bool // its cluster
+	More  bool // it has more to pass on
 }
 
 const (

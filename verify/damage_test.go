@@ -279,7 +279,9 @@ var damages = []struct {
 			})
 		}
 	}, []string{"rank https://a.example/x mass (residual)"}},
-	{"rank of nobody", func(f *fixture) { f.set(schema.URLRow(urlNew), schema.RankState, schema.StoredRankState{Rank: 0.15}.Encode()) },
+	{"rank of nobody", func(f *fixture) {
+		f.set(schema.URLRow(urlNew), schema.RankState, schema.StoredRankState{Rank: 0.15}.Encode())
+	},
 		[]string{"rank https://a.example/new mass"}},
 	{"rank gone", func(f *fixture) { f.set(rowX, schema.RankState, nil) },
 		[]string{"rank https://a.example/r mass (in)", "rank https://a.example/y mass (in)"}},

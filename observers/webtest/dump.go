@@ -180,8 +180,8 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 		t, err := schema.DecodeTolerance(b)
 		return fmt.Sprint(t), err
 	},
-	schema.Pointer:   func([]byte) (string, error) { return "", nil },
-	schema.Member: func([]byte) (string, error) { return "", nil },
+	schema.Pointer: func([]byte) (string, error) { return "", nil },
+	schema.Member:  func([]byte) (string, error) { return "", nil },
 }
 
 func spellValue(c txn.Column, b []byte) (string, error) {
