@@ -45,6 +45,7 @@ func (w *announcement) renew(dir string) {
 func (w *announcement) end() {
 	if w.file != nil {
 		_ = w.file.Close() // nothing was written
+		w.file = nil
 	}
 }
 

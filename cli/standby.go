@@ -29,9 +29,10 @@ import (
 //  1. Only the lock of the store decides which process holds the directory. A release is
 //     not a transfer: between the release and the lock of the next holder, any process
 //     may come first, and one that comes second asks again.
-//  2. After a release, the server stays away from the directory until another holder has
-//     answered, the command that asked is gone, or claimTime has passed. So the server
-//     does not overtake that command, and comes back if the command died meanwhile.
+//  2. After a release, the server stays away from the directory until another command that
+//     keeps it has answered, the command that asked is gone, or claimTime has passed. So
+//     the server does not overtake that command, and comes back if the command died
+//     meanwhile.
 //  3. The repository is closed only after the last request has left it, and a session
 //     that is being closed answers no other process. Requests of other processes that
 //     were not answered end with statusAskAgain, and are sent to the next holder.
@@ -66,6 +67,7 @@ const (
 	claimTime   = 3 * time.Second        // time for the command that asked to take the directory
 	claimLeast  = time.Second / 2        // of that, for a process that cannot be seen; it tries five times a second
 	claimEvery  = 100 * time.Millisecond // between two checks whether it has taken it
+	soonEvery   = 50 * time.Millisecond  // between two attempts while a command that only reads holds the directory
 	troubleTime = 30 * time.Second       // maximum interval between failed attempts
 	drainTime   = time.Second            // for requests in progress, before they are asked again
 )
@@ -144,10 +146,17 @@ func (st *standby) release(ctx context.Context, by string) {
 }
 
 // takeOver waits until no process holds the directory and opens it, or returns when ctx
-// ends. As long as the directory is claimed and no holder has answered, takeOver leaves it
-// to the command that asked.
+// ends. As long as the directory is claimed and no other command that keeps it has
+// answered, takeOver leaves it to the command that asked.
+//
+// Commands that only read hold the directory for a moment each. A script that runs them in
+// a loop would leave the server the gaps between them, which a question once a second
+// rarely hits. So the server waits like a command that loads: those commands let it go
+// first (loaderwaiting.go).
 func (st *standby) takeOver(ctx context.Context, claimed func() bool) {
 	trouble, answered := time.Duration(0), false
+	var waiting announcement
+	defer func() { waiting.end() }()
 	for wait := time.Duration(0); ; {
 		if !st.rest(ctx, wait, trouble == 0) {
 			return
@@ -156,8 +165,13 @@ func (st *standby) takeOver(ctx context.Context, claimed func() bool) {
 		h, err := st.app.askHolder(ctx, false)
 		switch {
 		case err == nil:
-			answered = true
 			st.note(fmt.Sprintf("%s (process %d)", h.Command, h.Process), nil)
+			if h.Releases != releasesSoon {
+				answered = true
+				waiting.end() // it may take hours, and other commands do not wait for it
+			} else if wait = soonEvery; answered || !claimed() {
+				waiting.renew(st.app.cfg.Data)
+			}
 			continue
 		case !errors.Is(err, control.ErrNobody) && !errors.Is(err, control.ErrCutOff):
 			continue // it is alive, but stopped or busy
@@ -184,6 +198,7 @@ func (st *standby) takeOver(ctx context.Context, claimed func() bool) {
 			wait = claimEvery
 			continue
 		}
+		waiting.end() // other commands need not wait for a server that cannot open it
 		if st.note("", err) {
 			st.say("the data directory is free, but cannot be opened: %v", err)
 		}
