@@ -1,6 +1,7 @@
 package config
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -205,6 +206,32 @@ func TestUnknownVariables(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Every variable that a test of the project reads is a setting or known as a variable of
+// tests.
+func TestTestVariables(t *testing.T) {
+	read := regexp.MustCompile(`(?:Getenv|LookupEnv)\("(INDEXER_[A-Z_]+)"\)`)
+	found := make(map[string]bool)
+	err := filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || filepath.Ext(path) != ".go" {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, m := range read.FindAllSubmatch(source, -1) {
+			found[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil || len(found) < 4 {
+		t.Fatalf("found %v, %v", found, err)
+	}
+	for name := range found {
+		t.Setenv(name, "1")
+	}
+	if got := UnknownVariables(); len(got) > 0 {
+		t.Errorf("add to testVariables: %q", got)
 	}
 }
 

@@ -6,6 +6,11 @@ import (
 	"strings"
 )
 
+// testVariables tell the tests of this project what to do (CONTRIBUTING.md). They share the
+// prefix of the settings, and the program does not warn about them: tests run it with
+// their own environment, and a developer may set one for a whole shell.
+var testVariables = []string{"INDEXER_AXE", "INDEXER_BROWSER", "INDEXER_LONG", "INDEXER_SCREENSHOTS", "INDEXER_SEED", "INDEXER_TEST_FAILPOINT", "INDEXER_TEST_PYTHON"}
+
 // UnknownVariables lists the variables of the environment that have the prefix of
 // settings but are none, each with a suggestion. A mistyped name would otherwise leave a
 // silent default. They are warnings, not errors, because other programs may use the
@@ -17,7 +22,7 @@ func UnknownVariables() (list []string) {
 	}
 	for _, v := range os.Environ() {
 		name, value, _ := strings.Cut(v, "=")
-		if value != "" && strings.HasPrefix(name, EnvPrefix+"_") && !slices.Contains(names, name) {
+		if value != "" && strings.HasPrefix(name, EnvPrefix+"_") && !slices.Contains(names, name) && !slices.Contains(testVariables, name) {
 			list = append(list, "environment variable "+name+": there is no such setting"+meant(name, names))
 		}
 	}
