@@ -7,8 +7,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"indexer/observers"
 	"indexer/observers/webtest"
-	"indexer/schema"
 )
 
 // TestSpec loads the fetches of testdata, one a line (webtest.ParseFetch), and
@@ -42,7 +42,7 @@ func TestSpec(t *testing.T) {
 
 func newStage(t testing.TB) *webtest.Stage {
 	t.Helper()
-	s, err := webtest.NewStage(t.Context(), schema.UsualPart)
+	s, err := webtest.NewStage(t.Context(), observers.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,13 +42,3 @@ func SetShown(t interface{ Cleanup(func()) }, members, anchors, counted int) {
 	shownMembers, shownAnchors, countedAnchors = members, anchors, counted
 	t.Cleanup(func() { shownMembers, shownAnchors, countedAnchors = m, a, c })
 }
-
-// RankBounds are those of a run of rank, see waveBounds.
-type RankBounds struct{ Rows, Direct, Part int }
-
-// SetRankBounds sets them until the test ends.
-func SetRankBounds(t interface{ Cleanup(func()) }, b RankBounds) {
-	before := rankBounds
-	rankBounds.rows, rankBounds.direct, rankBounds.part = b.Rows, b.Direct, b.Part
-	t.Cleanup(func() { rankBounds = before })
-}

@@ -16,6 +16,7 @@ import (
 
 	"indexer/internal/testenv"
 	"indexer/observers"
+	"indexer/observers/pagerank"
 	"indexer/observers/webtest"
 	"indexer/page"
 	"indexer/schema"
@@ -52,8 +53,8 @@ type schedule struct {
 	// giant is from how many members on a cluster has sections, of which each has a few
 	// then, and of how many of its members and anchors a document carries one; 0 for as usual.
 	giant int
-	// ranks are the bounds of runs of rank, zero for as usual.
-	ranks observers.RankBounds
+	// ranks are the limits of runs of rank.
+	ranks pagerank.Limits
 	// part is how many links a part holds, and so how many a run of links inverts; 0 for as
 	// usual.
 	part int
@@ -88,11 +89,11 @@ func TestRandomWebs(t *testing.T) {
 		{"inlinks in passes", schedule{mode: txn.OnePhase, nested: true, rows: 2, tolerance: 0.05}, 30, 40, 300},
 		{"inlinks in passes, crashes", schedule{mode: txn.OnePhase, crashes: true, rows: 2}, 12, 40, 300},
 		{"inlinks in passes, 16 workers", schedule{mode: txn.OnePhase, workers: 16, rows: 3}, 40, 10, 100},
-		{"ranks in parts, small", schedule{mode: txn.OnePhase, nested: true, ranks: observers.RankBounds{Rows: 1 << 20, Direct: 1, Part: 1}}, 8, 200, 2000},
-		{"ranks in parts", schedule{mode: txn.OnePhase, nested: true, tolerance: 0.05, ranks: observers.RankBounds{Rows: 20, Direct: 4, Part: 3}}, 40, 40, 300},
-		{"ranks in parts, crashes", schedule{mode: txn.OnePhase, crashes: true, ranks: observers.RankBounds{Rows: 8, Direct: 2, Part: 2}}, 12, 60, 500},
-		{"ranks in parts, two-phase", schedule{mode: txn.TwoPhase, crashes: true, ranks: observers.RankBounds{Rows: 30, Direct: 3, Part: 2}}, 8, 40, 300},
-		{"ranks in parts, 16 workers", schedule{mode: txn.OnePhase, workers: 16, ranks: observers.RankBounds{Rows: 25, Direct: 5, Part: 4}}, 40, 10, 100},
+		{"ranks in parts, small", schedule{mode: txn.OnePhase, nested: true, ranks: pagerank.Limits{States: 1 << 20, Direct: 1, Part: 1}}, 8, 200, 2000},
+		{"ranks in parts", schedule{mode: txn.OnePhase, nested: true, tolerance: 0.05, ranks: pagerank.Limits{States: 20, Direct: 4, Part: 3}}, 40, 40, 300},
+		{"ranks in parts, crashes", schedule{mode: txn.OnePhase, crashes: true, ranks: pagerank.Limits{States: 8, Direct: 2, Part: 2}}, 12, 60, 500},
+		{"ranks in parts, two-phase", schedule{mode: txn.TwoPhase, crashes: true, ranks: pagerank.Limits{States: 30, Direct: 3, Part: 2}}, 8, 40, 300},
+		{"ranks in parts, 16 workers", schedule{mode: txn.OnePhase, workers: 16, ranks: pagerank.Limits{States: 25, Direct: 5, Part: 4}}, 40, 10, 100},
 		{"links in parts, small", schedule{mode: txn.OnePhase, nested: true, part: 1}, 6, 400, 4000},
 		{"links in parts", schedule{mode: txn.OnePhase, nested: true, part: 2}, 40, 60, 500},
 		{"links in parts, long", schedule{mode: txn.OnePhase, nested: true, part: 4, fillers: true}, 10, 100, 1000},
@@ -103,7 +104,7 @@ func TestRandomWebs(t *testing.T) {
 		{"links in parts, 2 workers", schedule{mode: txn.OnePhase, workers: 2, part: 1}, 30, 10, 100},
 		{"links in parts, 16 workers", schedule{mode: txn.OnePhase, workers: 16, part: 3, giant: 3}, 40, 10, 100},
 		{"links in parts, 16 workers, two-phase", schedule{mode: txn.TwoPhase, workers: 16, part: 2}, 12, 6, 40},
-		{"links in parts, ranks in parts", schedule{mode: txn.OnePhase, nested: true, tolerance: 0.05, part: 3, ranks: observers.RankBounds{Rows: 20, Direct: 4, Part: 3}}, 40, 40, 300},
+		{"links in parts, ranks in parts", schedule{mode: txn.OnePhase, nested: true, tolerance: 0.05, part: 3, ranks: pagerank.Limits{States: 20, Direct: 4, Part: 3}}, 40, 40, 300},
 		{"giants, small", schedule{mode: txn.OnePhase, nested: true, giant: 1}, 8, 300, 3000},
 		{"giants", schedule{mode: txn.OnePhase, nested: true, giant: 4, rows: 5}, 40, 60, 500},
 		{"giants, coarse ranks", schedule{mode: txn.OnePhase, nested: true, giant: 2, tolerance: 0.1}, 12, 300, 2000},
@@ -119,9 +120,6 @@ func TestRandomWebs(t *testing.T) {
 			}
 			if s.schedule.giant > 0 {
 				setGiant(t, s.schedule.giant)
-			}
-			if s.schedule.ranks.Rows > 0 {
-				observers.SetRankBounds(t, s.schedule.ranks)
 			}
 			seeds := s.usual
 			if testenv.Long() {
@@ -244,6 +242,7 @@ type player struct {
 
 func (p *player) open(ctx context.Context, opts webtest.Options) (err error) {
 	opts.Mode, opts.Workers, opts.Tolerance = p.mode, p.workers, p.tolerance
+	opts.Limits.Rank = p.ranks
 	if p.part > 0 {
 		opts.Part = schema.PartSize{Entries: p.part, Bytes: schema.UsualPart.Bytes}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"indexer/internal/rank"
+	"indexer/observers/pagerank"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
@@ -75,8 +76,9 @@ import (
 // wakes its cluster, and has its mass written even if it is the same. Two runs of which
 // neither sees the other conflict in app:rank-journal.)
 type ranker struct {
-	part  schema.PartSize // of edges
-	watch func(RankWork)  // nil: nobody
+	part   schema.PartSize // of edges
+	limits pagerank.Limits
+	report func(RankWork) // nil: nobody
 }
 
 func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
@@ -84,7 +86,7 @@ func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	if err != nil {
 		return err
 	}
-	w := newWave(tx, tolerance, x.part)
+	w := newWave(tx, tolerance, x.part, x.limits)
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return row == schema.AppRow })
 	journal, err := readJournal(ctx, tx)
 	if err != nil {
@@ -109,8 +111,8 @@ func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	if err := w.write(ctx); err != nil {
 		return err
 	}
-	if x.watch != nil {
-		x.watch(w.work(len(rows)))
+	if x.report != nil {
+		x.report(w.work(len(rows)))
 	}
 	return nil
 }

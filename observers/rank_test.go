@@ -9,11 +9,16 @@ import (
 	"testing"
 
 	"indexer/observers"
+	"indexer/observers/pagerank"
 	"indexer/observers/webtest"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
 )
+
+func rankOptions(l pagerank.Limits) observers.Options {
+	return observers.Options{Limits: observers.Limits{Rank: l}}
+}
 
 // wide is a web of pages with so many links each, to a popular page, to the next page
 // and to URLs of their own.
@@ -38,11 +43,10 @@ func wide(t *testing.T, pages, links int) []*page.Fetch {
 // TestRankBounds gives one run of rank more than it may do at a time: it does a part,
 // all that it has done is right, and the rest is notified.
 func TestRankBounds(t *testing.T) {
-	s, err := webtest.NewStage(t.Context(), schema.UsualPart)
+	s, err := webtest.NewStage(t.Context(), rankOptions(pagerank.Limits{States: 12_000, Direct: 20_000}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	observers.SetRankBounds(t, observers.RankBounds{Rows: 12_000, Direct: 20_000, Part: 8_000})
 	const pages, links = 50, 400 // 18,000 more rows than pages
 	fetches := wide(t, pages, links)
 	for _, f := range fetches {
@@ -99,7 +103,6 @@ func waitingFor(t *testing.T, s *webtest.Stage, observer string) (n int) {
 // journal laid over them, all sums are those of their summands, whatever part of it is
 // applied.
 func TestJournalLaidOver(t *testing.T) {
-	observers.SetRankBounds(t, observers.RankBounds{Rows: 40, Direct: 3, Part: 2})
 	partly := 0
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 0))
@@ -114,7 +117,7 @@ func TestJournalLaidOver(t *testing.T) {
 // applied.
 func lookBetweenRuns(t *testing.T, seed uint64, fetches []*page.Fetch) (partly int) {
 	t.Helper()
-	s, err := webtest.NewStage(t.Context(), schema.UsualPart)
+	s, err := webtest.NewStage(t.Context(), rankOptions(pagerank.Limits{States: 40, Direct: 3, Part: 2}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"indexer/observers/pagerank"
 	"indexer/schema"
 	"indexer/txn"
 )
@@ -15,7 +16,7 @@ type wave struct {
 	waveRows
 	bound  float64 // of residuals
 	step   float64 // of publishing
-	room   waveBounds
+	limits pagerank.Limits
 	part   schema.PartSize // of edges
 	levels levels
 	visits int // edges that mass was passed along
@@ -23,44 +24,19 @@ type wave struct {
 	given  int // edges that are written
 }
 
-// waveBounds are those of a run. What does not fit is left for the next one.
-type waveBounds struct {
-	// rows is how many masses it holds before it takes no further URL or edges. The
-	// links of one page come on top.
-	rows int
-	// visits is how many edges it passes mass along: some two seconds.
-	visits int
-	// edges is how many edges of URLs that it was woken for it writes: some 4 MiB.
-	edges int
-	// direct is how many masses it writes itself: some 2 MiB. More go into the journal,
-	// in parts of part masses.
-	direct, part int
-}
-
-// rankBounds is a variable for tests.
-var rankBounds = waveBounds{rows: 1 << 20, visits: 64_000_000, edges: 200_000, direct: 12_000, part: 8_000}
-
-// waveBytes is about what a URL takes with its edges, read and about to be written.
-const waveBytes = 250
-
-// roomFor keeps a run to a third of the memory that the process should use, but lets it
-// have what it writes directly.
-func roomFor(b waveBounds) waveBounds {
-	limit := debug.SetMemoryLimit(-1) // only asks
-	b.rows = int(min(int64(b.rows), max(int64(b.direct), limit/3/waveBytes)))
-	return b
-}
-
-func newWave(tx *txn.Txn, tolerance float64, part schema.PartSize) *wave {
-	return &wave{waveRows: newWaveRows(tx), bound: ResidualBound(tolerance), step: publishStep(tolerance), room: roomFor(rankBounds), part: part}
+func newWave(tx *txn.Txn, tolerance float64, part schema.PartSize, limits pagerank.Limits) *wave {
+	return &wave{waveRows: newWaveRows(tx), bound: ResidualBound(tolerance), step: publishStep(tolerance),
+		limits: limits.Within(debug.SetMemoryLimit(-1)), part: part} // a negative limit only asks
 }
 
 // full holds if nothing more is to be read.
-func (w *wave) full() bool { return len(w.nodes) >= w.room.rows || len(w.edges) >= 16*w.room.rows }
+func (w *wave) full() bool {
+	return len(w.nodes) >= w.limits.States || len(w.edges) >= 16*w.limits.States
+}
 
 // tired holds if nothing more is to be taken on.
 func (w *wave) tired() bool {
-	return w.full() || w.visits >= w.room.visits || w.given >= w.room.edges
+	return w.full() || w.visits >= w.limits.Pushed || w.given >= w.limits.NewEdges
 }
 
 // later leaves rows for another run.
@@ -210,7 +186,7 @@ func (w *wave) push(ctx context.Context) error {
 		case level(over) < w.levels.highest: // it has less by now: let others go first
 			w.levels.push(w.nodes, i, level(over))
 			continue
-		case w.visits >= w.room.visits, n.first == notRead && w.full():
+		case w.visits >= w.limits.Pushed, n.first == notRead && w.full():
 			n.left = true
 			continue
 		}

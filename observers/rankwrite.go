@@ -22,7 +22,7 @@ func (w *wave) write(ctx context.Context) error {
 			changed = append(changed, int32(i))
 		}
 	}
-	if len(changed) > w.room.direct {
+	if len(changed) > w.limits.Direct {
 		w.journal(changed)
 		return nil
 	}
@@ -58,7 +58,7 @@ func (w *wave) posting(i int32) schema.Posting {
 func (w *wave) journal(changed []int32) {
 	slices.SortFunc(changed, func(a, b int32) int { return bytes.Compare(w.rowBytes(a), w.rowBytes(b)) })
 	parts := 0
-	for list := range slices.Chunk(changed, w.room.part) {
+	for list := range slices.Chunk(changed, w.limits.Part) {
 		part := make([]schema.Posting, len(list))
 		for k, i := range list {
 			part[k] = w.posting(i)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"indexer/notify"
+	"indexer/observers/pagerank"
 	"indexer/schema"
 )
 
@@ -40,44 +41,46 @@ const (
 	settleIdle     = time.Second
 )
 
-// Registry registers the observers: here and nowhere else. Those of a crawl, which
-// find new URLs, come from package frontier.
-func Registry(sink Sink, tracker *Tracker, crawl ...notify.Observer) (*notify.Registry, error) {
-	return RegistryOf(sink, tracker, schema.UsualPart, crawl...)
+// Options says what the observers work with and how much they do at a time. The zero value
+// of every field but Sink and Tracker stands for its default; those two may be nil only if
+// no observer is run.
+type Options struct {
+	Sink    Sink
+	Tracker *Tracker
+	// Part is the size of the parts of long lists. Default: schema.UsualPart.
+	Part   schema.PartSize
+	Limits Limits
+	// RankRun is told what each run of rank has done.
+	RankRun func(RankWork)
 }
 
-// RegistryOf registers them with another size of the parts of long lists than the usual
-// one, for tests.
-func RegistryOf(sink Sink, tracker *Tracker, part schema.PartSize, crawl ...notify.Observer) (*notify.Registry, error) {
-	return notify.NewRegistry(append(list(sink, tracker, part), crawl...)...)
+// Limits are the limits of the cores. The zero value stands for the defaults.
+type Limits struct {
+	Rank pagerank.Limits
 }
 
-// RegistryWithoutRanks leaves out what keeps ranks, for benchmarks of what they cost.
-// Clusters with many members are not exported then.
-func RegistryWithoutRanks(sink Sink, tracker *Tracker, crawl ...notify.Observer) (*notify.Registry, error) {
-	rest := without(list(sink, tracker, schema.UsualPart), "rank", "rerank", "settle")
-	return notify.NewRegistry(append(rest, crawl...)...)
+// Registry registers the observers and further ones, such as those of a crawl (package
+// frontier).
+func (o Options) Registry(further ...notify.Observer) (*notify.Registry, error) {
+	return notify.NewRegistry(append(o.Observers(), further...)...)
 }
 
-// without leaves out observers, and what others say of them.
-func without(list []notify.Observer, names ...string) []notify.Observer {
-	rest := slices.DeleteFunc(list, func(o notify.Observer) bool { return slices.Contains(names, o.Name) })
-	for i := range rest {
-		rest[i].Upstream = slices.DeleteFunc(rest[i].Upstream, func(n string) bool { return slices.Contains(names, n) })
+// Observers returns the observers. Every observer of pages is listed here and nowhere else.
+func (o Options) Observers() []notify.Observer {
+	if o.Part == (schema.PartSize{}) {
+		o.Part = schema.UsualPart
 	}
-	return rest
-}
-
-func list(sink Sink, tracker *Tracker, part schema.PartSize) []notify.Observer {
-	x := &indexer{sink: sink, tracker: tracker}
-	y := &reranker{sink: sink, tracker: tracker}
+	r := &ranker{part: o.Part, limits: o.Limits.Rank, report: o.RankRun}
+	x := &indexer{sink: o.Sink, tracker: o.Tracker}
+	y := &reranker{sink: o.Sink, tracker: o.Tracker}
 	return []notify.Observer{
-		{Name: "document", Watches: schema.FetchContent, Batch: 4, Run: (&documenter{part, tracker}).run},
+		{Name: "document", Watches: schema.FetchContent, Batch: 4, Run: (&documenter{o.Part, o.Tracker}).run},
 		{Name: "cluster", Watches: schema.State, Batch: 32, Upstream: []string{"document"}, Run: cluster},
 		{Name: "spread", Watches: schema.Chain, Batch: 32, Upstream: []string{"cluster"}, Run: spread},
-		{Name: "links", Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&linker{part}).run},
-		{Name: "forward", Watches: schema.NotifyTargets, Weak: true, Batch: 16, Upstream: []string{"links"}, Run: (&forwarder{part}).run},
-		rankObserver(part, nil),
+		{Name: "links", Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&linker{o.Part}).run},
+		{Name: "forward", Watches: schema.NotifyTargets, Weak: true, Batch: 16, Upstream: []string{"links"}, Run: (&forwarder{o.Part}).run},
+		{Name: "rank", Replaces: []string{"post"}, Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true, MaxOpen: 1,
+			Debounce: rankDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward"}, Run: r.run},
 		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 256, Exclusive: true,
 			Debounce: exportDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rank"}, Run: y.run},
 		{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128,
@@ -88,16 +91,22 @@ func list(sink Sink, tracker *Tracker, part schema.PartSize) []notify.Observer {
 	}
 }
 
-func rankObserver(part schema.PartSize, watch func(RankWork)) notify.Observer {
-	x := &ranker{part: part, watch: watch}
-	return notify.Observer{Name: "rank", Replaces: []string{"post"}, Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true, MaxOpen: 1,
-		Debounce: rankDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward"}, Run: x.run}
+// Only keeps the named observers of a list.
+func Only(list []notify.Observer, names ...string) []notify.Observer {
+	return filter(list, func(name string) bool { return slices.Contains(names, name) })
 }
 
-// RankRegistry registers rank and nothing else, for benchmarks of it: watch hears what each
-// run has done.
-func RankRegistry(watch func(RankWork)) (*notify.Registry, error) {
-	alone := rankObserver(schema.UsualPart, watch)
-	alone.Upstream = nil
-	return notify.NewRegistry(alone)
+// Without keeps all but the named observers of a list.
+func Without(list []notify.Observer, names ...string) []notify.Observer {
+	return filter(list, func(name string) bool { return !slices.Contains(names, name) })
+}
+
+// filter keeps some observers of a list, and lets none of them wait for one that is left
+// out.
+func filter(list []notify.Observer, keep func(name string) bool) []notify.Observer {
+	list = slices.DeleteFunc(slices.Clone(list), func(o notify.Observer) bool { return !keep(o.Name) })
+	for i := range list {
+		list[i].Upstream = slices.DeleteFunc(slices.Clone(list[i].Upstream), func(name string) bool { return !keep(name) })
+	}
+	return list
 }

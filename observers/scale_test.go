@@ -11,7 +11,6 @@ import (
 	"indexer/observers"
 	"indexer/observers/webtest"
 	"indexer/page"
-	"indexer/schema"
 	"indexer/store"
 )
 
@@ -270,7 +269,7 @@ func TestHubInParts(t *testing.T) {
 // TestSpreadBeginsAnew: a walk that changes while the one before is being passed
 // on is passed on from the beginning.
 func TestSpreadBeginsAnew(t *testing.T) {
-	s, err := webtest.NewStage(t.Context(), schema.UsualPart)
+	s, err := webtest.NewStage(t.Context(), observers.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

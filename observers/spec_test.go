@@ -21,7 +21,7 @@ import (
 //	load     the same without running anything; prints what has changed
 //	run NAME runs one observer on all rows it is woken at; prints what has changed
 //	settle   runs all observers until nothing is left; prints what has changed
-//	bounds   rows=N direct=N part=N: sets those of runs of rank, until the file ends
+//	limits   states=N direct=N part=N: the limits of a run of rank, on an empty repository
 //	giants   members=N most=N cut=N least=N read=N: the number of members from which on a
 //	         cluster has sections, and their sizes, until the file ends
 //	parts    entries=N: how many links a part holds, on an empty repository
@@ -33,15 +33,21 @@ import (
 func TestSpec(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var stage *webtest.Stage
-		part := schema.UsualPart
+		opts := observers.Options{Part: schema.UsualPart}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "parts" {
-				d.ScanArgs(t, "entries", &part.Entries)
+				d.ScanArgs(t, "entries", &opts.Part.Entries)
+				return ""
+			}
+			if d.Cmd == "limits" {
+				d.ScanArgs(t, "states", &opts.Limits.Rank.States)
+				d.ScanArgs(t, "direct", &opts.Limits.Rank.Direct)
+				d.ScanArgs(t, "part", &opts.Limits.Rank.Part)
 				return ""
 			}
 			if d.Cmd == "given" || stage == nil {
 				var err error
-				if stage, err = webtest.NewStage(t.Context(), part); err != nil {
+				if stage, err = webtest.NewStage(t.Context(), opts); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -65,13 +71,6 @@ func obey(t *testing.T, s *webtest.Stage, d *datadriven.TestData) (string, error
 		}
 	}
 	switch d.Cmd {
-	case "bounds":
-		var b observers.RankBounds
-		d.ScanArgs(t, "rows", &b.Rows)
-		d.ScanArgs(t, "direct", &b.Direct)
-		d.ScanArgs(t, "part", &b.Part)
-		observers.SetRankBounds(t, b)
-		return "", nil
 	case "giants":
 		var members int
 		sizes := observers.SummarySizes{Run: 100}

@@ -150,11 +150,11 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 			return err
 		}
 	}
-	makeRegistry := observers.Registry
+	list := observers.Options{Sink: &r.files, Tracker: r.tracker}.Observers()
 	if opts.WithoutRanks {
-		makeRegistry = observers.RegistryWithoutRanks
+		list = observers.Without(list, "rank", "rerank", "settle")
 	}
-	if registry, err = makeRegistry(&r.files, r.tracker, crawl...); err != nil {
+	if registry, err = notify.NewRegistry(append(list, crawl...)...); err != nil {
 		return err
 	}
 	r.pipeline = notify.New(registry, notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Events: r.events(opts.Log)})

@@ -145,7 +145,7 @@ func backToJournal(t *testing.T, dir, row string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := observers.Registry(nil, nil) // for the names: nothing is run
+	registry, err := observers.Options{}.Registry() // for the names: nothing is run
 	if err != nil {
 		t.Fatal(err)
 	}

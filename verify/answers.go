@@ -14,7 +14,7 @@ import (
 // notification was waiting when the snapshot was taken, so a cell written after
 // the last acknowledged run on it was forgotten, or given up: see the dead letters.
 func (v *verifier) compareAnswers(ctx context.Context) error {
-	registry, err := observers.Registry(nil, nil) // names and columns only; nothing is run
+	registry, err := observers.Options{}.Registry() // names and columns only; nothing is run
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func openRig(ctx context.Context, dir string, w *web, tolerance float64) (_ *rig
 			err = errors.Join(err, r.close())
 		}
 	}()
-	registry, err := observers.RankRegistry(r.note)
+	registry, err := notify.NewRegistry(observers.Only(observers.Options{RankRun: r.note}.Observers(), "rank")...)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func (nowhere) Apply(context.Context, []index.Change) error { return nil }
 
 func (nowhere) SetRanks(context.Context, []index.RankUpdate) error { return nil }
 
-func newRig(t *testing.T) *rig { return newRigOf(t, schema.UsualPart) }
+func newRig(t *testing.T) *rig { return newRigOf(t, schema.PartSize{}) }
 
 // newRigOf is one in which long lists are in parts of this size.
 func newRigOf(t *testing.T, part schema.PartSize) *rig {
@@ -68,7 +68,7 @@ func newRigOf(t *testing.T, part schema.PartSize) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if registry, err = observers.RegistryOf(nowhere{}, observers.NewTracker(), part, extra...); err != nil {
+	if registry, err = (observers.Options{Sink: nowhere{}, Tracker: observers.NewTracker(), Part: part}).Registry(extra...); err != nil {
 		t.Fatal(err)
 	}
 	pipeline = notify.New(registry, notify.Options{})

@@ -26,8 +26,9 @@ type Options struct {
 	// Tolerance is the relative error that ranks keep to; 0: the default. A large one
 	// leaves many canonical URLs open.
 	Tolerance float64
-	// Part is the size of the parts of long lists; zero: schema.UsualPart.
-	Part schema.PartSize
+	// Part and Limits are those of observers.Options.
+	Part   schema.PartSize
+	Limits observers.Limits
 	// Step is txn.Options.Step.
 	Step func(step string, cell txn.Cell) error
 }
@@ -57,16 +58,13 @@ func Open(ctx context.Context, opts Options) (*Rig, error) {
 	if opts.Sink == nil {
 		opts.Sink = NewSink()
 	}
-	if opts.Part == (schema.PartSize{}) {
-		opts.Part = schema.UsualPart
-	}
 	r := &Rig{Sink: opts.Sink, opts: opts}
 	if err := r.setTolerance(ctx); err != nil {
 		return nil, err
 	}
 	tracker := observers.NewTracker()
 	var err error
-	if r.registry, err = observers.RegistryOf(opts.Sink, tracker, opts.Part); err != nil {
+	if r.registry, err = (observers.Options{Sink: opts.Sink, Tracker: tracker, Part: opts.Part, Limits: opts.Limits}).Registry(); err != nil {
 		return nil, err
 	}
 	backlog := 0 // the default

@@ -26,15 +26,16 @@ type Stage struct {
 	last     []string // what Changes saw
 }
 
-// NewStage makes one on an empty table, with long lists in parts of this size. It has
-// nothing that needs closing.
-func NewStage(ctx context.Context, part schema.PartSize) (*Stage, error) {
+// NewStage returns a stage on an empty table, with its own sink and tracker in place of
+// those of the options. It has nothing that needs closing.
+func NewStage(ctx context.Context, opts observers.Options) (*Stage, error) {
 	table, err := mem.New(txn.Groups(schema.Groups()...), mem.Options{})
 	if err != nil {
 		return nil, err
 	}
 	s := &Stage{Sink: NewSink()}
-	if s.registry, err = observers.RegistryOf(s.Sink, observers.NewTracker(), part); err != nil {
+	opts.Sink, opts.Tracker = s.Sink, observers.NewTracker()
+	if s.registry, err = opts.Registry(); err != nil {
 		return nil, err
 	}
 	if s.DB, err = txn.Open(ctx, table, txn.Options{Observers: s.registry.Observers}); err != nil {
