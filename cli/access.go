@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"indexer/internal/osfile"
 )
 
 // The modes of a data directory. New files in a shared one belong to its group, whichever
@@ -56,7 +58,7 @@ func (a *app) prepareAccess(create bool) error {
 	if create && !isNew && mode&0o007 != 0 {
 		_, _ = fmt.Fprintf(a.stderr, "every user of this machine may read %s (mode %04o), because an earlier version created it that way; `chmod -R go= %s` closes it\n", dir, mode.Perm(), dir)
 	}
-	setUmask(0o077 &^ mode.Perm())
+	osfile.SetUmask(0o077 &^ mode.Perm())
 	return nil
 }
 

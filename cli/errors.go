@@ -9,6 +9,7 @@ import (
 	"indexer/index"
 	"indexer/internal/config"
 	"indexer/internal/control"
+	"indexer/internal/osfile"
 	"indexer/internal/sites"
 	"indexer/loader/replay"
 	"indexer/notify"
@@ -121,6 +122,7 @@ var outcomes = []outcome{
 	{as[*index.UsageError](), statusUsage, "see `indexer query --help` for the syntax of queries"},
 	{as[*sites.Error](), statusUsage, "package sites describes the format"},
 	{as[*inputError](), statusUsage, ""},
+	{as[*osfile.Error](), statusUsage, ""},
 	{as[*replay.InputError](), statusUsage, ""},
 	{is(errDenied), statusFailed, "only its owner has access to a data directory, unless the setting group_access opens it to its group"},
 	{is(syscall.EPIPE), statusDone, ""}, // the reader of the output has seen enough

@@ -14,6 +14,7 @@ import (
 
 	"indexer/export"
 	"indexer/internal/control"
+	"indexer/internal/osfile"
 	"indexer/repository"
 )
 
@@ -99,7 +100,7 @@ func (a *app) exportTo(ctx context.Context, output string, choice export.Choice,
 	if info, err := os.Stat(output); err == nil && info.IsDir() {
 		output = filepath.Join(output, choice.FileName())
 	}
-	return writeFile(ctx, output, write)
+	return osfile.Write(ctx, output, write)
 }
 
 func exportTable(ctx context.Context, r *repository.Repository, req control.Request, stdout, stderr io.Writer) error {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"indexer/internal/osfile"
 )
 
 // A command that loads waits for the data directory while commands that only read hold it,
@@ -34,7 +36,7 @@ func (w *announcement) renew(dir string) {
 	if err != nil {
 		return // a new directory: nothing to wait for
 	}
-	if lockFile(f) != lockHeld {
+	if osfile.Lock(f) != osfile.Held {
 		_ = f.Close() // nothing was written
 		return
 	}
@@ -60,11 +62,4 @@ func (a *app) yieldToLoader(ctx context.Context) {
 	}
 }
 
-func loaderWaits(dir string) bool {
-	f, err := os.OpenFile(filepath.Join(dir, waitingName), os.O_RDWR, 0)
-	if err != nil {
-		return false // there has never been one, or this user may not know
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	return lockFile(f) == lockTaken
-}
+func loaderWaits(dir string) bool { return osfile.IsTaken(filepath.Join(dir, waitingName)) }

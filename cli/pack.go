@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"indexer/internal/osfile"
 	"indexer/internal/sites"
 )
 
@@ -49,7 +50,7 @@ func (a *app) packCommand() *cobra.Command {
 
 func (a *app) pack(ctx context.Context, paths []string, output string, opts sites.PackOptions) error {
 	fetches := 0
-	err := writeFile(ctx, output, func(w io.Writer) error {
+	err := osfile.Write(ctx, output, func(w io.Writer) error {
 		for _, path := range paths {
 			site, err := sites.Load(path)
 			if err != nil {

@@ -47,6 +47,7 @@ var Arrows = []Arrow{
 	{"examples", []string{"store", "txn", "notify"}, "they show that tables, transactions and observers serve other applications"},
 	{"internal/config", nil, "settings are plain values; who uses them turns them into options"},
 	{"internal/control", nil, "it carries requests and outputs; what they mean is its users' affair"},
+	{"internal/osfile", nil, "it writes files, whatever is in them"},
 	{"internal/progress", nil, "it shows numbers; where they come from is its users' affair"},
 	{"web/assets", nil, "pages share a style sheet and a frame, whatever they show"},
 	{"web/browsertest", nil, "it drives a browser, whatever that shows"},
@@ -56,7 +57,7 @@ var Arrows = []Arrow{
 	{"internal", nil, "rules and tools stand beside the program"},
 	{"cli", []string{
 		"page", "warc", "internal/sites", "index", "export", "loader", "observers", "notify", "txn", "store",
-		"internal/trace", "repository", "verify", "loader/replay", "internal/config", "internal/control", "internal/progress", "crawler", "crawler/frontier", "crawler/archive", "web", "web/live", "internal/longjson", "internal/fault",
+		"internal/trace", "repository", "verify", "loader/replay", "internal/config", "internal/control", "internal/osfile", "internal/progress", "crawler", "crawler/frontier", "crawler/archive", "web", "web/live", "internal/longjson", "internal/fault",
 	}, "the command line wires the parts"},
 	{"", []string{"cli"}, "main only calls the command line"},
 }

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package cli
+package osfile
 
 import (
 	"errors"
@@ -8,7 +8,8 @@ import (
 	"os"
 )
 
-func lockFile(*os.File) lockState { return lockUnknown }
+// Lock locks nothing on this system.
+func Lock(*os.File) LockState { return Unknown }
 
 // likeBefore keeps the permission bits that this system has.
 func likeBefore(f *os.File, old fs.FileInfo) error {
@@ -21,3 +22,6 @@ func likeBefore(f *os.File, old fs.FileInfo) error {
 func duplicate(int, string) (*os.File, error) {
 	return nil, errors.New("this system has no names for descriptors")
 }
+
+// SetUmask does nothing: on this system, files inherit their rights from directories.
+func SetUmask(fs.FileMode) {}

@@ -1,4 +1,7 @@
-package cli
+// Package osfile writes files that a user names, without harm to what is there: a file is
+// replaced in one step or not at all, a link stays a link, and a device stays a device. It
+// also has the operations on files that differ between systems: locks and the umask.
+package osfile
 
 import (
 	"bufio"
@@ -8,29 +11,46 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
 
-// writeFile writes the output of write to a path that the user gave.
+// Error is a path that cannot be written to.
+type Error struct {
+	Path, Reason string
+	Err          error // nil if the reason is not an error of the system
+}
+
+func (e *Error) Error() string { return e.Path + ": " + e.Reason }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// notWritable says why a path cannot be written to. The error of the system may name
+// another path, such as the target of a link, so only its reason is told.
+func notWritable(path string, err error) error {
+	reason := err.Error()
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		reason = pe.Err.Error()
+	}
+	return &Error{Path: path, Reason: "cannot be written: " + reason, Err: err}
+}
+
+// Write writes the output of write to a path that the user gave.
 //
 // A regular or new file is replaced in one step when its content is complete: if write
 // fails, or the process is killed, the old file is unchanged (see replaceFile). Symbolic
 // links are followed first, so that a link stays a link. Anything else (a device, a FIFO,
 // one of our own descriptors such as /dev/stdout) would become a regular file if it were
 // replaced, which as root would even destroy /dev/null; it is written to directly.
-func writeFile(ctx context.Context, path string, write func(io.Writer) error) error {
+func Write(ctx context.Context, path string, write func(io.Writer) error) error {
 	t, err := findTarget(path)
 	if err != nil {
-		return &inputError{what: path, reason: "cannot be written: " + systemReason(err)}
+		return notWritable(path, err)
 	}
 	write = untilDone(ctx, write)
 	switch {
 	case t.info != nil && t.info.IsDir():
-		return &inputError{what: path, reason: "is a directory; name a file"}
+		return &Error{Path: path, Reason: "is a directory; name a file"}
 	case t.isDescriptor || t.info != nil && !t.info.Mode().IsRegular():
 		return writeStraight(ctx, path, t, write)
 	}
@@ -60,66 +80,6 @@ func (c contextWriter) Write(p []byte) (int, error) {
 	return c.w.Write(p)
 }
 
-// target is what a path refers to after following symbolic links.
-type target struct {
-	path         string
-	info         fs.FileInfo // nil: the file does not exist yet
-	descriptor   int         // of this process, if isDescriptor
-	isDescriptor bool
-}
-
-// maxLinks bounds how many symbolic links are followed, like the limit of the kernel.
-const maxLinks = 40
-
-// findTarget follows symbolic links to the last path, which need not exist: writing through
-// a dangling link creates the file that the link names.
-func findTarget(path string) (target, error) {
-	if strings.HasSuffix(path, string(filepath.Separator)) {
-		return target{}, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
-	}
-	for range maxLinks {
-		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-		if err != nil {
-			return target{}, err
-		}
-		path = filepath.Join(dir, filepath.Base(path))
-		if n, ok := ownDescriptor(dir, filepath.Base(path)); ok {
-			info, err := os.Stat(path)
-			return target{path: path, info: info, descriptor: n, isDescriptor: true}, err
-		}
-		info, err := os.Lstat(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return target{path: path}, nil
-		case err != nil:
-			return target{}, err
-		case info.Mode()&fs.ModeSymlink == 0:
-			return target{path: path, info: info}, nil
-		}
-		next, err := os.Readlink(path)
-		if err != nil {
-			return target{}, err
-		}
-		if !filepath.IsAbs(next) {
-			next = filepath.Join(dir, next)
-		}
-		path = next
-	}
-	return target{}, &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
-}
-
-// ownDescriptor reports whether a path names a descriptor of this process, as /dev/stdout
-// and /dev/fd/3 do on Linux. Reopening such a path would start at the beginning of a file
-// that the shell has open for appending; replacing the file would leave the shell with the
-// old one.
-func ownDescriptor(dir, name string) (int, bool) {
-	if dir != "/proc/"+strconv.Itoa(os.Getpid())+"/fd" {
-		return 0, false
-	}
-	n, err := strconv.Atoi(name)
-	return n, err == nil && n >= 0
-}
-
 // writeStraight writes to an existing target that is not replaced.
 func writeStraight(ctx context.Context, path string, t target, write func(io.Writer) error) (err error) {
 	f, err := openStraight(ctx, t)
@@ -127,7 +87,7 @@ func writeStraight(ctx context.Context, path string, t target, write func(io.Wri
 		return errors.Join(context.Cause(ctx), closeOpened(f))
 	}
 	if err != nil {
-		return &inputError{what: path, reason: "cannot be written: " + systemReason(err)}
+		return notWritable(path, err)
 	}
 	// A FIFO whose reader has stopped would otherwise keep an interrupt waiting.
 	stop := context.AfterFunc(ctx, func() { _ = f.SetWriteDeadline(time.Now()) }) // fails where writing does not wait

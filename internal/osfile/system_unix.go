@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package osfile
 
 import (
 	"errors"
@@ -9,14 +9,15 @@ import (
 	"syscall"
 )
 
-func lockFile(f *os.File) lockState {
+// Lock locks a file without waiting (flock). The lock lasts until the file is closed.
+func Lock(f *os.File) LockState {
 	switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
 	case err == nil:
-		return lockHeld
+		return Held
 	case errors.Is(err, syscall.EWOULDBLOCK):
-		return lockTaken
+		return Taken
 	}
-	return lockUnknown
+	return Unknown
 }
 
 // likeBefore gives a file the mode of the file that it replaces, and its owner and group if
@@ -48,3 +49,6 @@ func duplicate(descriptor int, name string) (*os.File, error) {
 	syscall.CloseOnExec(n)
 	return os.NewFile(uintptr(n), name), nil
 }
+
+// SetUmask sets which rights the files that this process creates from now on do not have.
+func SetUmask(mask fs.FileMode) { syscall.Umask(int(mask)) }

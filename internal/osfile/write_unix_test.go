@@ -1,4 +1,6 @@
-package cli
+//go:build unix
+
+package osfile
 
 import (
 	"context"
@@ -13,6 +15,9 @@ import (
 	"testing"
 )
 
+// errInterrupted is the cause of a context that ends.
+var errInterrupted = errors.New("interrupted")
+
 func says(text string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
@@ -23,7 +28,7 @@ func says(text string) func(io.Writer) error {
 // What is written is where the name leads, and whatever was there stays what it was: a
 // link a link, a private file private. Each case begins with old, 0640, in the directory
 // real, which linked leads to.
-func TestWriteFile(t *testing.T) {
+func TestWrite(t *testing.T) {
 	for name, tt := range map[string]struct {
 		link   [2]string // name and target of a further link
 		write  string
@@ -48,7 +53,7 @@ func TestWriteFile(t *testing.T) {
 			if tt.link[0] != "" {
 				must(t, os.Symlink(tt.link[1], filepath.Join(dir, tt.link[0])))
 			}
-			must(t, writeFile(t.Context(), filepath.Join(dir, tt.write), says("content")))
+			must(t, Write(t.Context(), filepath.Join(dir, tt.write), says("content")))
 			got, err := os.ReadFile(filepath.Join(dir, tt.target))
 			if err != nil || string(got) != "content" {
 				t.Errorf("%s holds %q, %v", tt.target, got, err)
@@ -90,7 +95,7 @@ func TestOwnerIsKept(t *testing.T) {
 	must(t, os.WriteFile(path, nil, 0o640))
 	must(t, os.Chmod(path, 0o640)) // commands run by earlier tests have set the umask
 	must(t, os.Chown(path, 12345, 54321))
-	must(t, writeFile(t.Context(), path, says("content")))
+	must(t, Write(t.Context(), path, says("content")))
 	info, err := os.Stat(path)
 	must(t, err)
 	if st := info.Sys().(*syscall.Stat_t); st.Uid != 12345 || st.Gid != 54321 || info.Mode() != 0o640 {
@@ -113,25 +118,25 @@ func TestWriteStraight(t *testing.T) {
 		read <- string(got)
 	}()
 	content := strings.Repeat("content ", 1<<17) // more than a pipe holds
-	must(t, writeFile(t.Context(), link, says(content)))
+	must(t, Write(t.Context(), link, says(content)))
 	if got := <-read; got != content {
 		t.Errorf("the reader got %d bytes of %d", len(got), len(content))
 	}
-	must(t, writeFile(t.Context(), os.DevNull, says("content")))
+	must(t, Write(t.Context(), os.DevNull, says("content")))
 	for path, want := range map[string]fs.FileMode{fifo: fs.ModeNamedPipe, link: fs.ModeSymlink, os.DevNull: fs.ModeDevice | fs.ModeCharDevice} {
 		if info, err := os.Lstat(path); err != nil || info.Mode().Type() != want {
 			t.Errorf("%s is %v now, %v", path, info.Mode(), err)
 		}
 	}
-	if err := writeFile(t.Context(), "/dev/full", says("content")); !errors.Is(err, syscall.ENOSPC) {
+	if err := Write(t.Context(), "/dev/full", says("content")); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a full device: %v", err)
 	}
-	if err := writeFile(t.Context(), dir, says("content")); err == nil || !strings.Contains(err.Error(), "is a directory") {
+	if err := Write(t.Context(), dir, says("content")); err == nil || !strings.Contains(err.Error(), "is a directory") {
 		t.Errorf("a directory: %v", err)
 	}
 	loop := filepath.Join(dir, "loop")
 	must(t, os.Symlink(loop, loop))
-	if err := writeFile(t.Context(), loop, says("content")); err == nil || !strings.Contains(err.Error(), "too many levels") {
+	if err := Write(t.Context(), loop, says("content")); err == nil || !strings.Contains(err.Error(), "too many levels") {
 		t.Errorf("a loop of links: %v", err)
 	}
 }
@@ -143,7 +148,7 @@ func TestWriteFails(t *testing.T) {
 	path := filepath.Join(dir, "file")
 	must(t, os.WriteFile(path, []byte("old"), 0o600))
 	broken := errors.New("broken")
-	err := writeFile(t.Context(), path, func(w io.Writer) error { return errors.Join(says("half")(w), broken) })
+	err := Write(t.Context(), path, func(w io.Writer) error { return errors.Join(says("half")(w), broken) })
 	if !errors.Is(err, broken) {
 		t.Errorf("a failure: %v", err)
 	}
@@ -156,7 +161,7 @@ func TestWriteFails(t *testing.T) {
 		},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		if err := writeFile(ctx, path, write(cancel)); !errors.Is(err, errInterrupted) {
+		if err := Write(ctx, path, write(cancel)); !errors.Is(err, errInterrupted) {
 			t.Errorf("interrupted %s: %v", name, err)
 		}
 	}
@@ -169,13 +174,13 @@ func TestWriteFails(t *testing.T) {
 	must(t, syscall.Mkfifo(fifo, 0o600))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error)
-	go func() { ended <- writeFile(ctx, fifo, says("content")) }()
+	go func() { ended <- Write(ctx, fifo, says("content")) }()
 	cancel(errInterrupted)
 	if err := <-ended; !errors.Is(err, errInterrupted) {
 		t.Errorf("interrupted before anybody read: %v", err)
 	}
 	ctx, cancel = context.WithCancelCause(t.Context())
-	go func() { ended <- writeFile(ctx, fifo, says(strings.Repeat("x", 1<<20))) }()
+	go func() { ended <- Write(ctx, fifo, says(strings.Repeat("x", 1<<20))) }()
 	reader, err := os.Open(fifo)
 	must(t, err)
 	defer func() { _ = reader.Close() }()
@@ -199,7 +204,7 @@ func TestAbandonedFiles(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, ".indexer-notes.part"), nil, 0o600))
 	underWay, err := createPart(dir, nil)
 	must(t, err)
-	must(t, writeFile(t.Context(), filepath.Join(dir, "file"), says("content")))
+	must(t, Write(t.Context(), filepath.Join(dir, "file"), says("content")))
 	var left []string
 	entries, err := os.ReadDir(dir)
 	must(t, err)
@@ -222,7 +227,7 @@ func TestReadOnlyFile(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(path, []byte("old"), 0o400))
-	if err := writeFile(t.Context(), path, says("new")); err == nil || !strings.Contains(err.Error(), "permission denied") {
+	if err := Write(t.Context(), path, says("new")); err == nil || !strings.Contains(err.Error(), "permission denied") {
 		t.Errorf("got %v", err)
 	}
 }

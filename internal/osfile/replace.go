@@ -1,4 +1,4 @@
-package cli
+package osfile
 
 import (
 	"bufio"
@@ -27,12 +27,12 @@ func replaceFile(name string, t target, write func(io.Writer) error) (err error)
 	removeAbandoned(filepath.Dir(t.path))
 	if t.info != nil {
 		if err := checkWritable(t.path); err != nil {
-			return &inputError{what: name, reason: "cannot be written: " + systemReason(err)}
+			return notWritable(name, err)
 		}
 	}
 	f, err := createPart(filepath.Dir(t.path), t.info)
 	if err != nil {
-		return &inputError{what: name, reason: "cannot be written: " + systemReason(err)}
+		return notWritable(name, err)
 	}
 	defer func() {
 		if err != nil {
@@ -85,7 +85,7 @@ func createPart(dir string, old fs.FileInfo) (*os.File, error) {
 			return nil, err
 		}
 		// Another run may lock it first and remove it as abandoned. Then create another one.
-		if lockFile(f) != lockTaken && isNamed(f) {
+		if Lock(f) != Taken && isNamed(f) {
 			return f, nil
 		}
 		if err := f.Close(); err != nil {
@@ -134,16 +134,7 @@ func removeIfAbandoned(path string) {
 		return
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	if lockFile(f) == lockHeld && isNamed(f) {
+	if Lock(f) == Held && isNamed(f) {
 		_ = os.Remove(path) // if it cannot be removed, it stays
 	}
 }
-
-// lockState is the result of trying to lock a file.
-type lockState int
-
-const (
-	lockHeld    lockState = iota // by us, until the file is closed
-	lockTaken                    // by another process
-	lockUnknown                  // the file system has no locks
-)
