@@ -1,0 +1,15 @@
+// Package document computes what the index shows of a cluster (semantics.md
+// sections 5 and 7): its text and members, how many links lead to it, and which
+// anchors describe it best. It also computes how a page's list of links differs
+// from the list that was inverted before.
+//
+// Nothing here knows of tables or transactions. A [Reader] hands over what is
+// stored, and [Limits] bound how much is read, remembered and shown. The
+// observers index, count and links decide when to call this package, at which
+// snapshot, and what to write.
+//
+// Work that may be large can be interrupted. An [Assembly] reads a bounded number
+// of rows at a time, each part at a snapshot of its own, and [Diff] stops after a
+// bounded number of changes and says where to continue. [Passes] keeps the
+// assemblies that are under way, and tells which of them have seen everything.
+package document
