@@ -40,13 +40,13 @@ func (a *app) rootCommand() *cobra.Command {
 		Use:               "bench NAME",
 		Short:             "Benchmarks beside their baselines",
 		Long:              strings.TrimSpace(rootHelp),
-		Example:           examples("crawl", "pipeline crawl.warc.gz", "txn --quick"),
+		Example:           examples("crawl", "pipeline crawl.warc.gz", "txn --quick", "web --pages 20000"),
 		PersistentPreRunE: a.configure,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage(cmd, "there is no benchmark %q; there are crawl, pipeline, query, rank, relevance and txn", args[0])
+				return usage(cmd, "there is no benchmark %q; there are %s", args[0], strings.Join(benchmarks(cmd), ", "))
 			}
 			return cmd.Help()
 		},
@@ -61,13 +61,23 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.String("data", d.Data, "`directory` whose index query and relevance ask without files")
 	flags.StringVar(&a.configFile, "config", "", "settings `file` (default: config.yaml where present)")
 	flags.String("format", d.Format, "`form` of results: text or json")
-	root.AddCommand(a.crawlCommand(), a.siteCommand(), a.pipelineCommand(), a.queryCommand(), a.replayCommand(), a.rankCommand(), a.relevanceCommand(), a.txnCommand())
+	root.AddCommand(a.crawlCommand(), a.siteCommand(), a.pipelineCommand(), a.queryCommand(), a.replayCommand(), a.rankCommand(), a.relevanceCommand(), a.txnCommand(), a.webCommand())
 	return root
 }
 
 // examples has a line for the arguments of each example.
 func examples(args ...string) string {
 	return "  go run ./bench " + strings.Join(args, "\n  go run ./bench ")
+}
+
+// benchmarks lists the names of the benchmarks.
+func benchmarks(root *cobra.Command) (names []string) {
+	for _, cmd := range root.Commands() {
+		if cmd.Long != "" && !cmd.Hidden {
+			names = append(names, cmd.Name())
+		}
+	}
+	return names
 }
 
 // settingFlags are the flags that stand for settings, by name.

@@ -54,7 +54,7 @@ var Arrows = []Arrow{
 	{"web/browsertest", nil, "it drives a browser, whatever that shows"},
 	{"web/live", []string{"notify", "observers", "repository", "web/assets"}, "it shows how the pipeline of a repository is doing, and changes nothing"},
 	{"web", []string{"page", "index", "crawler/frontier", "repository", "txn", "web/assets"}, "it shows what a repository knows, and changes nothing"},
-	{"bench", []string{"page", "schema", "index", "internal/rank", "loader", "observers", "notify", "txn", "store", "repository", "loader/replay", "crawler", "crawler/frontier", "internal/config"}, "it measures the parts; it is a program of its own, which nothing imports"},
+	{"bench", []string{"page", "warc", "schema", "index", "internal/rank", "loader", "observers", "notify", "txn", "store", "repository", "loader/replay", "crawler", "crawler/frontier", "internal/config"}, "it measures the parts; it is a program of its own, which nothing imports"},
 	{"internal", nil, "rules and tools stand beside the program"},
 	{"cli", []string{
 		"page", "warc", "internal/sites", "index", "export", "loader", "observers", "notify", "txn", "store",

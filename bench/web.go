@@ -1,0 +1,65 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"indexer/bench/webgen"
+)
+
+const webHelp = `
+Write WARC files of a generated web, for the other benchmarks to load: several hosts,
+whose sizes follow a power law; pages of 18 KB on average, 30 links in the median one,
+most of them within the host; redirects, missing pages, duplicates with and without
+rel=canonical, mirrors on other hosts. The same --seed gives the same bytes. A million
+pages take some 4 GB.
+
+With --copies, recorded files are copied that often instead: each copy has hosts of its
+own, also in its links, and a quarter of its distinct words is replaced. So the links
+and duplicates of a real crawl stay, and pages of two copies are no duplicates, except
+the shortest.`
+
+func (a *app) webCommand() *cobra.Command {
+	var pages, hosts, words, copies int
+	var seed uint64
+	var dir string
+	cmd := &cobra.Command{
+		Use:     "web [FILE.warc[.gz]…]",
+		Short:   "Write WARC files of a generated web, or copies of recorded files",
+		Long:    strings.TrimSpace(webHelp),
+		Example: examples("web --pages 20000 --out web", "web --copies 7 --out copies crawl.warc.gz"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, f := range []struct {
+				name           string
+				n, least, most int
+			}{{"pages", pages, 1, 100_000_000}, {"hosts", hosts, 0, 1_000_000}, {"words", words, 1, 20_000}, {"copies", copies, 0, 1000}} {
+				if err := inRange(cmd, f.name, f.n, f.least, f.most); err != nil {
+					return err
+				}
+			}
+			if (copies > 0) != (len(args) > 0) {
+				return usage(cmd, "--copies needs files to copy, and files need --copies")
+			}
+			if err := checkFiles(cmd, args); err != nil {
+				return err
+			}
+			var res *webgen.Result
+			var err error
+			if copies > 0 {
+				res, err = webgen.Copies(cmd.Context(), dir, args, copies, a.stderr)
+			} else {
+				res, err = webgen.New(seed, pages, hosts, words).Write(cmd.Context(), dir, a.stderr)
+			}
+			return a.print(err, res, res.Text)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&dir, "out", "o", "web", "`directory` to write to")
+	flags.IntVar(&pages, "pages", 10_000, "`number` of URLs, each with one response")
+	flags.IntVar(&hosts, "hosts", 0, "`number` of hosts; 0 is one for a thousand pages, and at least three")
+	flags.IntVar(&words, "words", 550, "`number` of words of the median page, without its menu")
+	flags.IntVar(&copies, "copies", 0, "copy the files this `often` instead")
+	flags.Uint64Var(&seed, "seed", 1, "`number` that decides about everything drawn")
+	return cmd
+}
