@@ -53,8 +53,8 @@ var settingFlags = map[string]string{
 // pipelineFlags adds the flags of the commands that load. The values are strings here,
 // because they are checked together with the other settings.
 func (a *app) pipelineFlags(cmd *cobra.Command) {
-	cmd.Flags().String("workers", strconv.Itoa(a.cfg.Workers), "`number` of observers, and of loaders, that run at a time")
-	cmd.Flags().String("commit", a.cfg.Commit, "commit `path`: auto, one-phase or two-phase")
+	cmd.Flags().String("workers", strconv.Itoa(a.cfg.Workers), "`number` of loaders, and of observers, that run at the same time")
+	cmd.Flags().String("commit", a.cfg.Commit, "`how` transactions commit: auto, one-phase or two-phase")
 	cmd.Flags().String("rank-tolerance", strconv.FormatFloat(a.cfg.RankTolerance, 'g', -1, 64), "relative `error` that ranks may have; 0: keep that of the data directory")
 	cmd.Flags().Bool("sync", a.cfg.Sync, "flush writes, so that they survive power loss (slower)")
 }

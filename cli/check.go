@@ -17,12 +17,14 @@ const checkHelp = `
 Check the consistency of the store and of the index files. In the store: keys, the order
 of records, the values that records point to, locks and their primaries, notifications
 and their observers. In the index files: checksums of all pages and rows, texts,
-full-text entries, and whether documents and ranks are those that the store has
-exported. Each problem is reported with its place.
+full-text entries, and whether documents and ranks match the store. Each problem is
+reported with its place.
 
 Check reads everything once and recomputes no document; ` + "`indexer verify`" + ` tells
 whether the index is what the fetches imply. Check can run while other commands run, and
-sees one snapshot. If another process has the data directory, it is asked.`
+sees one snapshot.
+
+If another process has the data directory open, the command runs in that process.`
 
 func (a *app) checkCommand() *cobra.Command {
 	return &cobra.Command{

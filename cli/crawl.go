@@ -50,8 +50,8 @@ fails with status 1, and the same command tries again.
 
 --again URL… continues the crawl in the data directory with these URLs, even if they
 are not due. Scope, robots.txt and delays still apply; URLs that they exclude are
-reported. If another process is crawling in the data directory, it is asked to make
-the visits.
+reported. If another process is crawling in the data directory, that process makes the
+visits.
 
 If you crawl hosts that are not yours, use --contact to tell their operators how to
 reach you.

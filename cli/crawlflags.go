@@ -46,7 +46,7 @@ var crawlFlagKeys = map[string]string{
 // with the other settings.
 func registerCrawl(cmd *cobra.Command, d config.Crawl) {
 	flags := cmd.Flags()
-	flags.String("scope", d.Scope, "crawl links to the same `page`, host or domain as a seed, or to any")
+	flags.String("scope", d.Scope, "`scope` of the crawl: the same page, host or domain as a seed, or any")
 	flags.Int("depth", d.Depth, "follow at most this many `links` from a seed; -1: no limit")
 	flags.StringArray("include", nil, "crawl only URLs that match this `pattern` (RE2); may be repeated: one must match")
 	flags.StringArray("exclude", nil, "skip URLs that match this `pattern` (RE2); may be repeated")

@@ -40,7 +40,7 @@ var statusMeaning = map[int]string{
 	statusFailed:      "failed",
 	statusUsage:       "bad usage, configuration or input",
 	statusNoSpace:     "no space left on the disk",
-	statusInUse:       "the data directory is in use by another process, which could not be asked",
+	statusInUse:       "another process is using the data directory",
 	statusDifferences: "differences were found",
 	statusInterrupted: "interrupted before everything was done",
 }

@@ -35,7 +35,8 @@ After documents, the last line on standard error is "digest sha256:…", compute
 everything but ranks and times. The same fetches give the same digest, in whatever order
 and however often they were loaded, so two indexes can be compared by it.
 
-If another process has the data directory, it is asked.` + momentHelp + `
+If another process has the data directory open, the command runs in that process.` + momentHelp + `
+
 If a history is kept, export reports the timestamp of what it wrote; --at with that
 timestamp writes the same again.`
 

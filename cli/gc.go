@@ -21,8 +21,10 @@ rollbacks, acknowledgements for cells that no longer exist), return the space to
 disk, and report what was freed.
 
 Crawl and replay collect garbage while they run, but let the store decide when to return
-the space. Open readers, pins and the setting history keep old versions. If another
-process has the data directory, it is asked; its writes pause briefly.`
+the space. Open readers, pins and the setting history keep old versions.
+
+If another process has the data directory open, the command runs in that process, whose
+writes pause briefly.`
 
 func (a *app) gcCommand() *cobra.Command {
 	cmd := &cobra.Command{

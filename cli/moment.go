@@ -12,6 +12,7 @@ import (
 )
 
 const momentHelp = `
+
 --at TIME shows the state at an earlier time that is still kept; the setting history
 says how long that is. TIME is one of
 

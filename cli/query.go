@@ -20,7 +20,7 @@ well they match and by their rank. If there are few, documents with some of the 
 follow. Each cluster of duplicates appears once. The files can be read at any time, even
 while another process writes them.
 
-  word            pages with the word, in any form of it
+  word            pages with this word in any of its forms
   "some words"    these words next to each other (quote the quotes for the shell)
   -word           no pages with this word (put -- before the first such word)
   a OR b          either word; a OR b c means either of them, and c

@@ -21,7 +21,7 @@ link graph of one snapshot (about 70 bytes per URL and 8 per edge), and compares
 corrects rounding errors that have added up over years. Observers keep running
 meanwhile; the work they still have to do appears as an error.
 
-If another process has the data directory, it is asked.`
+If another process has the data directory open, the command runs in that process.`
 
 func (a *app) rankCommand() *cobra.Command {
 	var full bool

@@ -26,7 +26,7 @@ rebuild is interrupted or killed, the old files stay in place; run it again.
 Files in that place that indexer did not write, or that belong to another store, are
 renamed, not deleted.
 
-If another process has the data directory, it is asked.`
+If another process has the data directory open, the command runs in that process.`
 
 func (a *app) reindexCommand() *cobra.Command {
 	return &cobra.Command{

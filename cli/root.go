@@ -54,11 +54,21 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.String("format", a.cfg.Format, "`format` of results: text or json")
 	root.CompletionOptions.DisableDefaultCmd = true // completionCommand takes its place
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(
-		a.crawlCommand(), a.replayCommand(), a.queryCommand(), a.serveCommand(), a.inspectCommand(), a.traceCommand(), a.statsCommand(),
-		a.exportCommand(), a.verifyCommand(), a.rankCommand(), a.scanCommand(), a.waitCommand(), a.checkCommand(), a.reindexCommand(), a.gcCommand(), a.deadCommand(), a.packCommand(), completionCommand(), a.versionCommand(), a.afterFaultCommand(),
-	)
+	addGroup(root, "Load pages:", a.crawlCommand(), a.replayCommand(), a.packCommand())
+	addGroup(root, "Use the index:", a.queryCommand(), a.serveCommand(), a.exportCommand())
+	addGroup(root, "Look inside:", a.inspectCommand(), a.traceCommand(), a.statsCommand(), a.rankCommand(), a.scanCommand())
+	addGroup(root, "Check and maintain:", a.waitCommand(), a.checkCommand(), a.verifyCommand(), a.reindexCommand(), a.gcCommand(), a.deadCommand())
+	root.AddCommand(completionCommand(), a.versionCommand(), a.afterFaultCommand())
 	return root
+}
+
+// addGroup adds commands that the help lists under a title.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+	}
+	root.AddCommand(commands...)
 }
 
 // runRoot handles arguments that do not start with a command.

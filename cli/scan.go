@@ -23,7 +23,7 @@ hold them. Without a table, list the tables.
 
 PREFIX is the beginning of a row: text, a URL, or hexadecimal digits after 0x. Values are
 decoded where their format is known. --format json prints one object per line. If another
-process has the data directory, it is asked.
+process has the data directory open, the command runs in that process.
 
   --raw      the records as they are stored: every version, rollbacks, and data that
              no record points to

@@ -20,10 +20,10 @@ import (
 const statsHelp = `
 Count what the data directory holds: URLs by the result of their newest fetch, clusters
 of duplicates, documents in the index, links. Then show what is left to do: the rows
-waiting for each observer, how long the oldest has waited, and how long pages that were
-loaded by the process that has the data directory took until they could be searched.
+waiting for each observer and how long the oldest has waited. For pages that the running
+process has loaded, also show how long it took until they could be searched.
 
-If another process has the data directory, it is asked.`
+If another process has the data directory open, the command runs in that process.`
 
 func (a *app) statsCommand() *cobra.Command {
 	var hosts bool
