@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"indexer/index"
+	"indexer/index/snippet"
 	"indexer/repository"
 	"indexer/verify"
 )
@@ -14,7 +15,7 @@ import (
 func TestTexts(t *testing.T) {
 	hit := index.Hit{
 		Position: 3, URL: "https://a.example/", Title: "A\x1b title", Rank: 1.5, Language: "en",
-		Snippet:   index.Snippet{Text: "the lamp \x1band its lens", Marks: []index.Range{{Start: 4, End: 8}}},
+		Snippet:   snippet.Snippet{Text: "the lamp \x1band its lens", Marks: []snippet.Range{{Start: 4, End: 8}}},
 		FetchedAt: time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC), Inlinks: 1,
 		Duplicates: nil,
 	}

@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"indexer/index/query"
 	"math"
 	"slices"
 )
@@ -23,16 +24,9 @@ const (
 	allColumns     = weighedColumns + 1 // with the tags
 )
 
-// columnWeights are the weights of the columns of the table fts; the tags weigh nothing.
-type columnWeights [allColumns]float64
-
-func (w *Weights) columns() columnWeights {
-	return columnWeights{w.Title, w.Body, w.Anchors, w.Outside, w.URL, 0}
-}
-
 // scores are those of documents, ascending ids, by the phrases of an expression.
 func (x *textIndex) scores(ctx context.Context, expr string, ids []int64, weights ...columnWeights) ([][]float64, error) {
-	e, err := parseMatch(expr)
+	e, err := query.ParseMatch(expr)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +38,7 @@ func (x *textIndex) scores(ctx context.Context, expr string, ids []int64, weight
 	for i := range out {
 		out[i] = make([]float64, len(ids))
 	}
-	e.scored(func(phrase *matchExpr) {
+	e.Scored(func(phrase *query.Match) {
 		var f *found
 		if f, err = x.phrase(ctx, phrase); err == nil { // known since it was matched
 			x.addScores(phrase, f, ids, k, weights, out)
@@ -68,12 +62,12 @@ func (x *textIndex) saturation(ctx context.Context, ids []int64) ([]float64, err
 }
 
 // addScores adds what a phrase gives to each document, by each of the weights.
-func (x *textIndex) addScores(phrase *matchExpr, f *found, ids []int64, k []float64, weights []columnWeights, out [][]float64) {
+func (x *textIndex) addScores(phrase *query.Match, f *found, ids []int64, k []float64, weights []columnWeights, out [][]float64) {
 	idf := x.idf(len(f.ids))
 	for w := range weights {
 		counting := weights[w]
 		for c := range counting {
-			if phrase.in&(1<<c) == 0 {
+			if phrase.In&(1<<c) == 0 {
 				counting[c] = 0
 			}
 		}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"indexer/index/query"
 	"strings"
 	"testing"
 	"time"
@@ -29,18 +30,18 @@ func BenchmarkByText(b *testing.B) {
 				for range words {
 					q = append(q, voc.words[voc.rng.IntN(3000)])
 				}
-				c, err := compileQuery(strings.Join(q, " "), inUse)
+				c, err := query.Compile(strings.Join(q, " "), inUse)
 				if err != nil {
 					b.Fatal(err)
 				}
 				s := &search{v: v, c: c, opts: &Options{Weights: DefaultWeights}, res: &Results{}}
 				began := time.Now()
-				if _, err := s.byFTS5(b.Context(), c.expr(someWords), rerankTop); err != nil {
+				if _, err := s.byFTS5(b.Context(), c.Expr(query.SomeWords), rerankTop); err != nil {
 					b.Fatal(err)
 				}
 				theirs += time.Since(began)
 				began = time.Now()
-				if _, _, err := s.byText(b.Context(), c.expr(someWords), rerankTop); err != nil {
+				if _, _, err := s.byText(b.Context(), c.Expr(query.SomeWords), rerankTop); err != nil {
 					b.Fatal(err)
 				}
 				ours += time.Since(began)

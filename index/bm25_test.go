@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"indexer/index/analysis"
 	"indexer/index/postings"
+	"indexer/index/query"
 	"indexer/page"
 )
 
@@ -20,7 +22,7 @@ import (
 // and the baseline of their speed.
 func (s *search) byFTS5(ctx context.Context, expr string, n int) ([]candidate, error) {
 	return s.scan(ctx, "SELECT x.rowid, -x.rank, "+candidateColumns+`
-		FROM (SELECT rowid, rank FROM fts WHERE fts MATCH ? AND rank MATCH ?`+s.c.fetched.condition("fts.rowid")+` ORDER BY rank LIMIT ?) x
+		FROM (SELECT rowid, rank FROM fts WHERE fts MATCH ? AND rank MATCH ?`+fetchedIn(s.c.Fetched, "fts.rowid")+` ORDER BY rank LIMIT ?) x
 		CROSS JOIN docs d ON d.id=x.rowid CROSS JOIN ranks r ON r.id=x.rowid
 		ORDER BY x.rank, x.rowid`, expr, rankFunction(&s.opts.Weights), n)
 }
@@ -68,33 +70,33 @@ func testScores(t *testing.T, size int, rng *rand.Rand) {
 	}
 	for n := range queries {
 		text := func(n int) string { return randomWords(rng, n) }
-		query, grouped := operatorQuery(rng, text), rng.IntN(3) == 0
+		asked, grouped := operatorQuery(rng, text), rng.IntN(3) == 0
 		if grouped {
-			query = groupedQuery(rng, text)
+			asked = groupedQuery(rng, text)
 		}
-		query += []string{"", " after:2024", " before:2024-06"}[rng.IntN(3)]
-		c, err := compileQuery(query, inUse)
+		asked += []string{"", " after:2024", " before:2024-06"}[rng.IntN(3)]
+		c, err := query.Compile(asked, inUse)
 		if usage := (*UsageError)(nil); errors.As(err, &usage) {
 			continue
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &search{v: v, c: c, opts: &Options{Weights: randomWeights(rng)}, res: &Results{}, fill: someWords}
-		for _, expr := range []string{c.expr(allWords), c.expr(someWords), c.named()} {
-			compared += sameAsFTS5(t, s, query, expr, grouped)
+		s := &search{v: v, c: c, opts: &Options{Weights: randomWeights(rng)}, res: &Results{}, fill: query.SomeWords}
+		for _, expr := range []string{c.Expr(query.AllWords), c.Expr(query.SomeWords), c.Named()} {
+			compared += sameAsFTS5(t, s, asked, expr, grouped)
 			if n%6 == 0 && !grouped {
 				sameColumns(t, s, expr)
 			}
 		}
-		anyHasAll(t, s, query)
+		anyHasAll(t, s, asked)
 	}
-	for _, query := range []string{"of-the", "the of-the", "of-the-of", "of.the"} { // of stop words alone
-		c, err := compileQuery(query, inUse)
+	for _, asked := range []string{"of-the", "the of-the", "of-the-of", "of.the"} { // of stop words alone
+		c, err := query.Compile(asked, inUse)
 		if err != nil {
 			t.Fatal(err)
 		}
-		anyHasAll(t, &search{v: v, c: c, opts: &Options{}, res: &Results{}}, query)
+		anyHasAll(t, &search{v: v, c: c, opts: &Options{}, res: &Results{}}, asked)
 	}
 	if size > 1 && compared < size {
 		t.Errorf("%d scores compared, which tells nothing", compared)
@@ -143,16 +145,16 @@ func scoredDocuments(t testing.TB, w *Writer, size int, rng *rand.Rand) {
 }
 
 // sameAsFTS5 compares the whole lists of an expression and gives their length.
-func sameAsFTS5(t *testing.T, s *search, query, expr string, grouped bool) int {
+func sameAsFTS5(t *testing.T, s *search, asked, expr string, grouped bool) int {
 	t.Helper()
 	const all = 10_000
 	want, err := s.byFTS5(t.Context(), expr, all)
 	if err != nil {
-		t.Fatalf("%s: %s: %v", query, expr, err)
+		t.Fatalf("%s: %s: %v", asked, expr, err)
 	}
 	got, total, err := s.byText(t.Context(), expr, all)
 	if err != nil || total != len(want) || len(got) != len(want) {
-		t.Fatalf("%s: %s: %d documents, total %d, FTS5 has %d (%v)", query, expr, len(got), total, len(want), err)
+		t.Fatalf("%s: %s: %d documents, total %d, FTS5 has %d (%v)", asked, expr, len(got), total, len(want), err)
 	}
 	scores := map[int64]float64{}
 	for _, c := range want {
@@ -163,16 +165,16 @@ func sameAsFTS5(t *testing.T, s *search, query, expr string, grouped bool) int {
 	}
 	for i, c := range got {
 		if x := scores[c.id]; math.Abs(c.score-x) > 1e-12*max(x, 1) {
-			t.Fatalf("%s: %s: document %d has %v, FTS5 has %v", query, expr, c.id, c.score, x)
+			t.Fatalf("%s: %s: document %d has %v, FTS5 has %v", asked, expr, c.id, c.score, x)
 		}
 		if i > 0 && (got[i-1].score < c.score || got[i-1].score == c.score && got[i-1].id > c.id) {
-			t.Fatalf("%s: %s: document %d before %d", query, expr, got[i-1].id, c.id)
+			t.Fatalf("%s: %s: document %d before %d", asked, expr, got[i-1].id, c.id)
 		}
 	}
 	for _, n := range []int{1, 7, 100} { // a longer list begins with the shorter one
 		part, _, err := s.byText(t.Context(), expr, n)
 		if err != nil || !slices.Equal(part, got[:min(n, len(got))]) {
-			t.Fatalf("%s: %s: the best %d are not the first %d of all (%v)", query, expr, n, n, err)
+			t.Fatalf("%s: %s: the best %d are not the first %d of all (%v)", asked, expr, n, n, err)
 		}
 	}
 	return len(got)
@@ -183,13 +185,13 @@ func sameAsFTS5(t *testing.T, s *search, query, expr string, grouped bool) int {
 // that an exclusion inside a group has, in documents that match by another side of the OR.
 func phraseScores(t *testing.T, s *search, expr string) map[int64]float64 {
 	t.Helper()
-	e, err := parseMatch(expr)
+	e, err := query.ParseMatch(expr)
 	if err != nil {
 		t.Fatalf("%s: %v", expr, err)
 	}
 	scores := make(map[int64]float64)
-	e.scored(func(m *matchExpr) {
-		list, err := s.byFTS5(t.Context(), columnSet(m.in)+" : "+m.phrase.String(), 10_000)
+	e.Scored(func(m *query.Match) {
+		list, err := s.byFTS5(t.Context(), columnSet(m.In)+" : "+m.Phrase.String(), 10_000)
 		if err != nil {
 			t.Fatalf("%s: %v", expr, err)
 		}
@@ -203,7 +205,7 @@ func phraseScores(t *testing.T, s *search, expr string) map[int64]float64 {
 // columnSet is a set of columns as FTS5 has it.
 func columnSet(in postings.Columns) string {
 	var names []string
-	for i, name := range ftsColumns {
+	for i, name := range analysis.ColumnNames {
 		if in&(1<<i) != 0 {
 			names = append(names, name)
 		}
@@ -212,22 +214,22 @@ func columnSet(in postings.Columns) string {
 }
 
 // anyHasAll: what has all the words has some of them, or the total would be below what is found.
-func anyHasAll(t *testing.T, s *search, query string) {
+func anyHasAll(t *testing.T, s *search, asked string) {
 	t.Helper()
 	x, err := s.text(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := x.matching(t.Context(), s.c.expr(allWords))
+	all, err := x.matching(t.Context(), s.c.Expr(query.AllWords))
 	if err != nil {
 		t.Fatal(err)
 	}
-	some, err := x.matching(t.Context(), s.c.expr(someWords))
+	some, err := x.matching(t.Context(), s.c.Expr(query.SomeWords))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.c.terms) > 0 && len(subtract(all, some)) > 0 {
-		t.Fatalf("%s: of %d documents with %s, %d are not among those with %s", query, len(all), s.c.expr(allWords), len(subtract(all, some)), s.c.expr(someWords))
+	if len(s.c.Terms) > 0 && len(subtract(all, some)) > 0 {
+		t.Fatalf("%s: of %d documents with %s, %d are not among those with %s", asked, len(all), s.c.Expr(query.AllWords), len(subtract(all, some)), s.c.Expr(query.SomeWords))
 	}
 }
 
@@ -241,10 +243,10 @@ func sameColumns(t *testing.T, s *search, expr string) {
 	}
 	hits := make([]Hit, len(list))
 	for i := range list {
-		list[i].allWords = expr == s.c.expr(allWords)
+		list[i].allWords = expr == s.c.Expr(query.AllWords)
 		hits[i].Explanation = new(Explanation)
 	}
-	if expr != s.c.expr(allWords) && expr != s.c.expr(someWords) {
+	if expr != s.c.Expr(query.AllWords) && expr != s.c.Expr(query.SomeWords) {
 		return // hits are of these
 	}
 	if err := s.columnScores(t.Context(), list, hits); err != nil {
@@ -286,15 +288,6 @@ func TestSeek(t *testing.T) {
 	}
 }
 
-// TestParseMatch: what query_expr.go does not write is an error, not another query.
-func TestParseMatch(t *testing.T) {
-	for _, expr := range []string{``, `"a`, `a`, `("a"`, `"a")`, `"a" OR`, `"a" XOR "b"`, `nocolumn : "a"`, `"a" AND `, `"a" NOT`, ` "a"`, `"a""b"`, `{title} "a"`} {
-		if e, err := parseMatch(expr); err == nil {
-			t.Errorf("%s: %+v", expr, e)
-		}
-	}
-}
-
 func packedDay(n int) time.Time { return time.Date(2023, 6, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, n) }
 
 // fewWords are few, so that queries match much and words stand together by chance.
@@ -303,11 +296,11 @@ var fewWords = strings.Fields("harbour harbours museum ferry ferries the of runn
 // operatorQuery has words, and some operators after them.
 func operatorQuery(rng *rand.Rand, text func(int) string) string {
 	parts := []string{`"` + text(2) + `"`, "intitle:" + text(1), "inurl:" + text(1), "-" + text(1), "-intitle:" + text(1), "site:site1.example", "京 nothing", "lang:en"}
-	query := text(1 + rng.IntN(4))
+	asked := text(1 + rng.IntN(4))
 	for range rng.IntN(4) {
-		query += " " + parts[rng.IntN(len(parts))]
+		asked += " " + parts[rng.IntN(len(parts))]
 	}
-	return query
+	return asked
 }
 
 // groupedQuery has alternatives and groups in it.

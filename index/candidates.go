@@ -5,18 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"indexer/index/query"
 	"slices"
 )
 
 // search is one run of a query on a view.
 type search struct {
 	v    *View
-	c    *compiled
+	c    *query.Query
 	opts *Options
 	res  *Results
 
-	index *textIndex // opened by text
-	fill  breadth    // of the documents that fill up those with all the words
+	index *textIndex    // opened by text
+	fill  query.Breadth // of the documents that fill up those with all the words
 }
 
 // text is the full-text index of the view, with what this search has read of it.
@@ -39,7 +40,7 @@ func (s *search) deep() int { return max(rerankTop, s.opts.Offset+s.opts.Limit) 
 
 // withAll is the first tier.
 func (s *search) withAll(ctx context.Context) ([]candidate, error) {
-	found, total, err := s.tier(ctx, allWords, s.deep(), nil)
+	found, total, err := s.tier(ctx, query.AllWords, s.deep(), nil)
 	s.res.AllWords, s.res.Total = total, total
 	return found, err
 }
@@ -49,7 +50,7 @@ func (s *search) withAll(ctx context.Context) ([]candidate, error) {
 // there beside phrases and operators, and at last these. A part of the query that no
 // document has must not hide what another one has.
 func (s *search) filled(ctx context.Context, found []candidate, err error) ([]candidate, error) {
-	if err != nil || s.res.AllWords >= FillBelow || len(s.c.terms) == 0 {
+	if err != nil || s.res.AllWords >= FillBelow || len(s.c.Terms) == 0 {
 		return found, err
 	}
 	n := s.deep() + FillBelow
@@ -59,12 +60,12 @@ func (s *search) filled(ctx context.Context, found []candidate, err error) ([]ca
 	if found == nil {
 		found = []candidate{}
 	}
-	last := plainWord
+	last := query.PlainWord
 	if s.opts.Verbatim {
-		last = anyWord
+		last = query.AnyWord
 	}
-	for s.fill = someWords; s.fill == someWords || s.fill <= last && s.res.Total == 0; s.fill++ {
-		if expr := s.c.expr(s.fill); expr == "" || expr == s.c.expr(s.fill-1) {
+	for s.fill = query.SomeWords; s.fill == query.SomeWords || s.fill <= last && s.res.Total == 0; s.fill++ {
+		if expr := s.c.Expr(s.fill); expr == "" || expr == s.c.Expr(s.fill-1) {
 			continue
 		}
 		some, total, err := s.tier(ctx, s.fill, n, found)
@@ -72,7 +73,7 @@ func (s *search) filled(ctx context.Context, found []candidate, err error) ([]ca
 			return nil, err
 		}
 		s.res.Total = total // each breadth has whatever the one before it has, if that has anything
-		if total > 0 && s.fill == plainWord {
+		if total > 0 && s.fill == query.PlainWord {
 			s.res.Notes = append(s.res.Notes, "Nothing has what is in quotes, or behind intitle: or inurl:, so that did not count.")
 		}
 		if total > 0 {
@@ -93,33 +94,33 @@ func (s *search) markCommon(ctx context.Context) error {
 		return err
 	}
 	optional, common := 0, 0
-	for _, t := range s.c.terms {
-		if t.required || t.stop {
+	for _, t := range s.c.Terms {
+		if t.Required || t.Stop {
 			continue
 		}
 		optional++
-		ids, err := x.matching(ctx, t.relaxed())
+		ids, err := x.matching(ctx, t.Relaxed())
 		if err != nil {
 			return err
 		}
-		if t.common = len(ids) > commonWord; t.common {
+		if t.Common = len(ids) > commonWord; t.Common {
 			common++
 		}
 	}
-	for _, t := range s.c.terms {
-		t.common = t.common && common < optional
+	for _, t := range s.c.Terms {
+		t.Common = t.Common && common < optional
 	}
 	return nil
 }
 
 // tier is the best n documents of a breadth, without those of the tier before, and how many
 // there are. above is nil for the first tier.
-func (s *search) tier(ctx context.Context, b breadth, n int, above []candidate) (found []candidate, total int, err error) {
-	expr, all := s.c.expr(b), b == allWords
+func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candidate) (found []candidate, total int, err error) {
+	expr, all := s.c.Expr(b), b == query.AllWords
 	switch {
 	case s.opts.Sort == ByDate:
 		found, err = s.sorted(ctx, expr, "t.fetched DESC, d.url", n)
-	case len(s.c.terms) == 0:
+	case len(s.c.Terms) == 0:
 		found, err = s.sorted(ctx, expr, "r.rank DESC, d.url", n)
 	default:
 		found, total, err = s.byText(ctx, expr, n)
@@ -127,13 +128,13 @@ func (s *search) tier(ctx context.Context, b breadth, n int, above []candidate) 
 	if err != nil {
 		return nil, 0, err
 	}
-	if s.opts.Sort == ByDate || len(s.c.terms) == 0 {
+	if s.opts.Sort == ByDate || len(s.c.Terms) == 0 {
 		total, err = s.total(ctx, expr, len(found), n)
 		return without(found, above), total, err
 	}
 	top := min(len(found), rerankTop)
 	if all && total > rerankTop {
-		named, _, err := s.bestByText(ctx, s.c.named(), rerankTop)
+		named, _, err := s.bestByText(ctx, s.c.Named(), rerankTop)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -150,12 +151,12 @@ func (s *search) tier(ctx context.Context, b breadth, n int, above []candidate) 
 		found[i].allWords = all
 	}
 	found = without(found, above)
-	if s.opts.PerHost > 0 && !s.c.oneSite {
+	if s.opts.PerHost > 0 && !s.c.OneSite {
 		more, err := s.otherHosts(ctx, b, above, found, total)
 		if err != nil {
 			return nil, 0, err
 		}
-		found = spreadHosts(above, found, more, s.opts.PerHost)
+		found = diversify(above, found, more, s.opts.PerHost)
 	}
 	return found, total, nil
 }
@@ -174,9 +175,9 @@ func (s *search) total(ctx context.Context, expr string, got, asked int) (n int,
 	if got < asked {
 		return got, nil
 	}
-	query, args := "SELECT count(*) FROM times t WHERE true"+s.c.fetched.condition("t.id"), []any{}
+	query, args := "SELECT count(*) FROM times t WHERE true"+fetchedIn(s.c.Fetched, "t.id"), []any{}
 	if expr != "" {
-		query, args = "SELECT count(*) FROM fts WHERE fts MATCH ?"+s.c.fetched.condition("fts.rowid"), []any{expr}
+		query, args = "SELECT count(*) FROM fts WHERE fts MATCH ?"+fetchedIn(s.c.Fetched, "fts.rowid"), []any{expr}
 	}
 	err = s.v.tx.QueryRowContext(ctx, query, args...).Scan(&n)
 	return n, err
@@ -225,7 +226,7 @@ func (s *search) bestByText(ctx context.Context, expr string, n int) ([]scored, 
 	if err != nil {
 		return nil, 0, err
 	}
-	ids, err := x.dated(ctx, expr, s.c.fetched)
+	ids, err := x.dated(ctx, expr, s.c.Fetched)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -282,7 +283,7 @@ func (s *search) sorted(ctx context.Context, expr, order string, n int) ([]candi
 	}
 	return s.scan(ctx, "SELECT x.rowid, r.rank, "+candidateColumns+" FROM "+from+` x
 		CROSS JOIN times t ON t.id=x.rowid CROSS JOIN ranks r ON r.id=x.rowid CROSS JOIN docs d ON d.id=x.rowid
-		WHERE true`+s.c.fetched.condition("x.rowid")+" ORDER BY "+order+" LIMIT ?", args...)
+		WHERE true`+fetchedIn(s.c.Fetched, "x.rowid")+" ORDER BY "+order+" LIMIT ?", args...)
 }
 
 func (s *search) scan(ctx context.Context, query string, args ...any) (list []candidate, err error) {

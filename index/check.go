@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"indexer/index/analysis"
 )
 
 // agreements are queries that give 0 in a sound index, and what is wrong otherwise.
@@ -101,7 +102,7 @@ func (v *View) checkDocuments(ctx context.Context) error {
 	}
 	if have, err := v.storedTerms(ctx); err != nil {
 		return err
-	} else if have != want && m.analyzer == AnalyzerVersion {
+	} else if have != want && m.analyzer == analysis.Version {
 		return errors.New("full-text entries are not those of the documents")
 	}
 	if read.Documents != v.state.Documents || read.Sum != v.state.Sum {

@@ -26,8 +26,8 @@ func (s *termSums) add(column string, term []byte, occurrences, documents int64)
 
 // addDocument adds what analysis makes of a document.
 func (s *termSums) addDocument(d *Document) {
-	c := analyze(d)
-	for column, text := range map[string]string{"title": c.title, "body": c.body, "anchors": c.anchors, "outside": c.outside, "url": c.url, "tags": c.tags} {
+	c := textOf(d).Analyze()
+	for column, text := range map[string]string{"title": c.Title, "body": c.Body, "anchors": c.Anchors, "outside": c.Outside, "url": c.URL, "tags": c.Tags} {
 		seen := make(map[string]bool)
 		for term := range strings.FieldsSeq(text) {
 			documents := int64(0)

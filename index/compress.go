@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"indexer/index/analysis"
 	"runtime"
 	"sync"
 
@@ -35,7 +36,7 @@ func pack(text string) (head, rest []byte, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("zstd: %w", err)
 	}
-	h := cutString(text, headSize)
+	h := analysis.Truncate(text, headSize)
 	head = c.enc.EncodeAll([]byte(h), []byte{}) // never nil, which would be NULL
 	if len(h) < len(text) {
 		rest = c.enc.EncodeAll([]byte(text[len(h):]), nil)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"indexer/index/analysis"
 	"indexer/index/cksumvfs"
 )
 
@@ -50,7 +51,7 @@ func createFile(ctx context.Context, path, succeeds string) (err error) {
 		return err
 	}
 	_, err = db.ExecContext(ctx, "INSERT INTO meta(key,value) VALUES(?,?),(?,?),(?,?),(?,?)",
-		metaID, hex.EncodeToString(id[:]), metaAnalyzer, strconv.Itoa(AnalyzerVersion), metaShards, "1", metaSucceeds, succeeds)
+		metaID, hex.EncodeToString(id[:]), metaAnalyzer, strconv.Itoa(analysis.Version), metaShards, "1", metaSucceeds, succeeds)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"indexer/index/cksumvfs"
+	"indexer/index/query"
 )
 
 // Sentinels that callers tell apart, with errors.Is.
@@ -33,12 +34,8 @@ var (
 	ErrBehind = errors.New("index is behind what was written to it")
 )
 
-// UsageError says what is wrong with a query or its options, in words for the
-// person who typed it.
-type UsageError struct{ Reason string }
-
-// Error is the reason, without a prefix.
-func (e *UsageError) Error() string { return e.Reason }
+// UsageError says what is wrong with a query or with the options of a search.
+type UsageError = query.UsageError
 
 // explain says what failed on which index. Damage is said to be that, with the file: SQLite
 // names neither.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"indexer/index/query"
 	"indexer/page"
 )
 
@@ -41,7 +42,7 @@ type Columns struct {
 // explain fills in the explanations of the hits, which are of these candidates.
 func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) error {
 	w := &s.opts.Weights
-	ranked := len(s.c.terms) > 0 && s.opts.Sort != ByDate
+	ranked := len(s.c.Terms) > 0 && s.opts.Sort != ByDate
 	for i := range hits {
 		f := &list[i]
 		e := &Explanation{
@@ -81,9 +82,9 @@ func (s *search) columnScores(ctx context.Context, list []candidate, hits []Hit)
 	ids := map[string][]int64{} // by expression, which the tiers differ in
 	for i := range list {
 		at[list[i].id] = i
-		expr := s.c.expr(s.fill)
+		expr := s.c.Expr(s.fill)
 		if list[i].allWords {
-			expr = s.c.expr(allWords)
+			expr = s.c.Expr(query.AllWords)
 		}
 		ids[expr] = append(ids[expr], list[i].id)
 	}

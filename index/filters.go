@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"indexer/index/analysis"
 	"slices"
 	"strings"
 
@@ -33,21 +34,21 @@ func (v *View) Filters(ctx context.Context) (f Filters, err error) {
 		return f, fmt.Errorf("index %s: filters: %w", v.dir, err)
 	}
 	count := func(kind rune) (map[string]int, error) {
-		counts, err := x.index.Counts(ctx, tagToken(kind, ""))
+		counts, err := x.index.Counts(ctx, analysis.Tag(kind, ""))
 		if err != nil {
 			return nil, fmt.Errorf("index %s: filters: %w", v.dir, damaged(err))
 		}
 		named := make(map[string]int, len(counts))
 		for token, n := range counts {
-			named[tagValue(token)] = n
+			named[analysis.TagValue(token)] = n
 		}
 		return named, nil
 	}
-	sites, err := count(tagSite)
+	sites, err := count(analysis.TagSite)
 	if err != nil {
 		return f, err
 	}
-	languages, err := count(tagLang)
+	languages, err := count(analysis.TagLang)
 	if err != nil {
 		return f, err
 	}
@@ -59,21 +60,6 @@ func (v *View) Filters(ctx context.Context) (f Filters, err error) {
 // Filters is [View.Filters] of the newest state.
 func (r *Reader) Filters(ctx context.Context) (Filters, error) {
 	return inView(ctx, r, func(v *View) (Filters, error) { return v.Filters(ctx) })
-}
-
-// tagValue is the value that tagToken wrote.
-func tagValue(token string) string {
-	var b strings.Builder
-	for i, r := range token {
-		switch {
-		case i == 0: // the kind
-		case r >= firstTag && r <= lastTag:
-			b.WriteByte(byte(r - firstTag))
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 // dropSites leaves out what says no more than another site does: example.org where all its
@@ -105,7 +91,7 @@ func dropSites(sites map[string]int) {
 // dropLanguages leaves out pt-br where all that is pt is pt-br.
 func dropLanguages(languages map[string]int) {
 	for tag, n := range languages {
-		if p := primary(tag); p != tag && languages[p] == n {
+		if p := analysis.PrimaryLanguage(tag); p != tag && languages[p] == n {
 			delete(languages, tag)
 		}
 	}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"indexer/index/analysis"
 	"maps"
 	"slices"
 )
@@ -32,10 +33,10 @@ func (t *tables) flushFullText() error {
 }
 
 // putColumns replaces the full-text entry of a document; nil removes it.
-func (t *tables) putColumns(id int64, c *columns) error {
+func (t *tables) putColumns(id int64, c *analysis.Columns) error {
 	if c == nil {
 		return t.exec("DELETE FROM fts WHERE rowid=?", id)
 	}
 	return t.exec("INSERT OR REPLACE INTO fts(rowid, title, body, anchors, outside, url, tags) VALUES(?,?,?,?,?,?,?)",
-		id, c.title, c.body, c.anchors, c.outside, c.url, c.tags)
+		id, c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Tags)
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"indexer/index/postings"
 )
@@ -103,14 +102,6 @@ func (b lengthBlocks) read(ctx context.Context, v *View, blocks []int64) error {
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// tokens counts the tokens of all columns, each of which has a space after it.
-func (c *columns) tokens() (n uint32) {
-	for _, text := range []string{c.title, c.body, c.anchors, c.outside, c.url, c.tags} {
-		n += uint32(strings.Count(text, " "))
-	}
-	return n
-}
-
 // flushLengths writes the lengths of documents whose full-text entries the transaction changes.
 func (t *tables) flushLengths() error {
 	blocks := make(lengthBlocks)
@@ -125,7 +116,7 @@ func (t *tables) flushLengths() error {
 		}
 		n := uint32(0)
 		if c := t.fullText[id]; c != nil {
-			n = c.tokens()
+			n = c.Tokens()
 		}
 		blocks.set(id, n)
 	}

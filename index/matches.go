@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"indexer/index/postings"
+	"indexer/index/query"
 )
 
 // textIndex answers expressions on one state of the index. It keeps the lists of the phrases that
@@ -18,14 +19,14 @@ import (
 type textIndex struct {
 	v       *View
 	index   *postings.Index
-	phrases map[phraseOf]*postings.List
+	phrases map[query.Phrase]*postings.List
 	found   map[phraseIn]*found
 	matches map[string][]int64 // by expression
 	lengths lengthBlocks
 }
 
 type phraseIn struct {
-	phraseOf
+	query.Phrase
 	in postings.Columns
 }
 
@@ -50,7 +51,7 @@ func (v *View) text(ctx context.Context) (*textIndex, error) {
 		return nil, damaged(err)
 	}
 	return &textIndex{
-		v: v, index: x, phrases: make(map[phraseOf]*postings.List), found: make(map[phraseIn]*found),
+		v: v, index: x, phrases: make(map[query.Phrase]*postings.List), found: make(map[phraseIn]*found),
 		matches: make(map[string][]int64), lengths: make(lengthBlocks),
 	}, nil
 }
@@ -68,7 +69,7 @@ func (x *textIndex) matching(ctx context.Context, expr string) ([]int64, error) 
 	if ids, known := x.matches[expr]; known {
 		return ids, nil
 	}
-	e, err := parseMatch(expr)
+	e, err := query.ParseMatch(expr)
 	if err != nil {
 		return nil, err
 	}
@@ -80,12 +81,12 @@ func (x *textIndex) matching(ctx context.Context, expr string) ([]int64, error) 
 }
 
 // dated is what of matching was fetched in a period.
-func (x *textIndex) dated(ctx context.Context, expr string, p period) ([]int64, error) {
+func (x *textIndex) dated(ctx context.Context, expr string, p query.Period) ([]int64, error) {
 	ids, err := x.matching(ctx, expr)
-	if err != nil || !p.bounded() || len(ids) == 0 {
+	if err != nil || !p.Bounded() || len(ids) == 0 {
 		return ids, err
 	}
-	key := expr + p.condition("")
+	key := expr + fetchedIn(p, "")
 	if known, ok := x.matches[key]; ok {
 		return known, nil
 	}
@@ -93,7 +94,7 @@ func (x *textIndex) dated(ctx context.Context, expr string, p period) ([]int64, 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := x.v.query(ctx, "SELECT j.value FROM json_each(?) j WHERE true"+p.condition("j.value")+" ORDER BY j.key", string(list))
+	rows, err := x.v.query(ctx, "SELECT j.value FROM json_each(?) j WHERE true"+fetchedIn(p, "j.value")+" ORDER BY j.key", string(list))
 	if err != nil {
 		return nil, err
 	}
@@ -109,55 +110,55 @@ func (x *textIndex) dated(ctx context.Context, expr string, p period) ([]int64, 
 	return kept, errors.Join(rows.Err(), rows.Close())
 }
 
-func (x *textIndex) ids(ctx context.Context, e *matchExpr) ([]int64, error) {
-	if e.op == opPhrase {
+func (x *textIndex) ids(ctx context.Context, e *query.Match) ([]int64, error) {
+	if e.Op == query.OpPhrase {
 		f, err := x.phrase(ctx, e)
 		if err != nil {
 			return nil, err
 		}
 		return f.ids, nil
 	}
-	lists := make([][]int64, len(e.kids))
-	for i, k := range e.kids {
+	lists := make([][]int64, len(e.Kids))
+	for i, k := range e.Kids {
 		var err error
 		if lists[i], err = x.ids(ctx, k); err != nil {
 			return nil, err
 		}
-		if len(lists[i]) == 0 && (e.op == opAnd || e.op == opNot && i == 0) {
+		if len(lists[i]) == 0 && (e.Op == query.OpAnd || e.Op == query.OpNot && i == 0) {
 			return nil, nil
 		}
 	}
-	switch e.op {
-	case opAnd:
+	switch e.Op {
+	case query.OpAnd:
 		slices.SortFunc(lists, func(a, b []int64) int { return len(a) - len(b) })
 		return fold(lists, intersect), nil
-	case opOr:
+	case query.OpOr:
 		return fold(lists, union), nil
 	}
 	return subtract(lists[0], lists[1]), nil
 }
 
 // phrase is where a phrase is in the columns that count.
-func (x *textIndex) phrase(ctx context.Context, e *matchExpr) (*found, error) {
-	key := phraseIn{e.phrase, e.in}
+func (x *textIndex) phrase(ctx context.Context, e *query.Match) (*found, error) {
+	key := phraseIn{e.Phrase, e.In}
 	if f := x.found[key]; f != nil {
 		return f, nil
 	}
-	list := x.phrases[e.phrase]
+	list := x.phrases[e.Phrase]
 	if list == nil {
 		var err error
-		if list, err = x.index.Phrase(ctx, strings.Fields(e.phrase.tokens), e.phrase.prefix); err != nil {
+		if list, err = x.index.Phrase(ctx, strings.Fields(e.Phrase.Tokens), e.Phrase.Prefix); err != nil {
 			return nil, damaged(err)
 		}
-		x.phrases[e.phrase] = list
+		x.phrases[e.Phrase] = list
 	}
 	f := &found{list: list}
-	if e.in == postings.AllColumns {
+	if e.In == postings.AllColumns {
 		f.ids = list.Rows()
 	} else {
 		f.at = make([]int32, 0)
 		for i := range min(list.Len(), math.MaxInt32) {
-			if list.In(i, e.in) {
+			if list.In(i, e.In) {
 				f.at, f.ids = append(f.at, int32(i)), append(f.ids, list.Rows()[i])
 			}
 		}
@@ -228,4 +229,21 @@ func subtract(a, b []int64) []int64 {
 		}
 	}
 	return out
+}
+
+// condition is the SQL for documents with this row id in the period, with a space before
+// it; "" for all. A document of unknown time is in no bounded period. The time is looked
+// up for each match: matches are fewer than documents.
+func fetchedIn(p query.Period, rowid string) string {
+	if !p.Bounded() {
+		return ""
+	}
+	c := " AND (SELECT fetched<>0"
+	if p.From != 0 {
+		c += fmt.Sprintf(" AND fetched>=%d", p.From)
+	}
+	if p.Until != 0 {
+		c += fmt.Sprintf(" AND fetched<%d", p.Until)
+	}
+	return c + " FROM times WHERE id=" + rowid + ")"
 }

@@ -1,23 +1,25 @@
 package index
 
 import (
+	"indexer/index/analysis"
+	"indexer/index/query"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 )
 
-func overlapOf(t *testing.T, query, name, language string) float64 {
+func overlapOf(t *testing.T, words, name, language string) float64 {
 	t.Helper()
-	var inUse []*stemmer
+	var inUse []*analysis.Stemmer
 	for _, l := range []string{"de", "en", "fr", "ru"} {
-		inUse = append(inUse, stemmerFor(l))
+		inUse = append(inUse, analysis.StemmerFor(l))
 	}
-	c, err := compileQuery(query, inUse)
+	c, err := query.Compile(words, inUse)
 	if err != nil {
-		t.Fatalf("%s: %v", query, err)
+		t.Fatalf("%s: %v", words, err)
 	}
-	return overlap(nameWords(name, language), c.words)
+	return overlap(nameWords(name, language), c.Words)
 }
 
 func TestOverlap(t *testing.T) {
@@ -73,7 +75,7 @@ func TestOverlapBounds(t *testing.T) {
 		if got := overlapOf(t, a, b, "en"); !(got >= 0 && got <= 1+1e-9) {
 			t.Fatalf("seed %d: %q, %q: %v", seed, a, b, got)
 		}
-		if len(strings.Fields(a)) > maxQueryClauses {
+		if len(strings.Fields(a)) > query.MaxClauses {
 			continue
 		}
 		if got := overlapOf(t, a, a, "en"); math.Abs(got-1) > 1e-9 {

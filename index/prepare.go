@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"indexer/index/analysis"
+	"indexer/index/spelling"
 	"slices"
 	"unicode/utf8"
 )
@@ -23,8 +25,8 @@ type prepared struct {
 
 type body struct {
 	head, rest []byte
-	columns    columns
-	spelled    spelled
+	columns    analysis.Columns
+	spelled    spelling.Words
 }
 
 func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
@@ -87,7 +89,8 @@ func (p *prepared) makeBody() error {
 	if err != nil {
 		return err
 	}
-	p.body = &body{head: head, rest: rest, columns: analyze(p.Doc), spelled: spelledWords(p.Doc)}
+	text := textOf(p.Doc)
+	p.body = &body{head: head, rest: rest, columns: text.Analyze(), spelled: spelling.WordsOf(text)}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"indexer/index/analysis"
 	"os"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -124,7 +125,7 @@ func (r *Reader) ID() string { return r.meta.id }
 
 // NeedsRebuild reports that, when the reader was opened, documents were analysed
 // by another version of this package, so that searches may miss some.
-func (r *Reader) NeedsRebuild() bool { return r.meta.analyzer != AnalyzerVersion }
+func (r *Reader) NeedsRebuild() bool { return r.meta.analyzer != analysis.Version }
 
 // Close releases the files. Views must have been closed before.
 func (r *Reader) Close() error { return errors.Join(closeStatements(r.statements), r.db.Close()) }

@@ -3,10 +3,7 @@ package index
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
-	"html"
-	"strings"
 	"testing"
 )
 
@@ -111,16 +108,6 @@ func TestCheckFindsDamage(t *testing.T) {
 				t.Log(err)
 			}
 		})
-	}
-}
-
-func TestSnippetRendering(t *testing.T) {
-	s := Snippet{Text: "a <b> & c", Marks: []Range{{2, 5}}}
-	if got := s.Render("<mark>", "</mark>", html.EscapeString); got != "a <mark>&lt;b&gt;</mark> &amp; c" {
-		t.Error(got)
-	}
-	if b, err := json.Marshal(Hit{Snippet: s}); err != nil || !strings.Contains(string(b), `"snippet":"a \u003cb\u003e \u0026 c"`) {
-		t.Errorf("%s %v", b, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 
+	"indexer/index/query"
 	"indexer/page"
 )
 
@@ -46,7 +47,7 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 		if err != nil {
 			return err
 		}
-		top[i].titleMatch = overlap(words, s.c.words)
+		top[i].titleMatch = overlap(words, s.c.Words)
 	}
 	sortByTitle(top, w)
 	if w.AnchorMatch == 0 {
@@ -116,7 +117,7 @@ func (s *search) matchAnchors(ctx context.Context, list []candidate) (err error)
 		if err != nil {
 			return err
 		}
-		list[i].anchorMatch = bestAnchor(anchors, s.c.words)
+		list[i].anchorMatch = bestAnchor(anchors, s.c.Words)
 	}
 	return rows.Err()
 }
@@ -141,7 +142,7 @@ func takeAnchors(stored, language string) ([]anchorNames, error) {
 	return list, nil
 }
 
-func bestAnchor(anchors []anchorNames, words []queryWord) (best float64) {
+func bestAnchor(anchors []anchorNames, words []query.Word) (best float64) {
 	for _, a := range anchors {
 		if a.most > best {
 			best = max(best, a.most*overlap(a.words, words))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"indexer/index/snippet"
 	"indexer/page"
 )
 
@@ -14,7 +15,7 @@ type Options struct {
 	Weights Weights
 	Sort    Sort
 	// PerHost is how many of the first ten hits may be of one host while there are hits
-	// of other hosts; 0 is any number (crowd.go).
+	// of other hosts; 0 is any number (diversify.go).
 	PerHost int
 	Explain bool // fill in [Hit].Explanation
 	// NoSuggestion leaves out [Results].Suggestion and ShowingFor.
@@ -58,10 +59,10 @@ type Results struct {
 // Hit is one document found. Title and Snippet are what the page says, so whoever
 // shows them escapes them for where they are shown.
 type Hit struct {
-	Position int      `json:"position"` // from 1, Offset included
-	URL      page.URL `json:"url"`
-	Title    string   `json:"title"`
-	Snippet  Snippet  `json:"snippet"`
+	Position int             `json:"position"` // from 1, Offset included
+	URL      page.URL        `json:"url"`
+	Title    string          `json:"title"`
+	Snippet  snippet.Snippet `json:"snippet"`
 	// Score is the text score times title and rank factors, higher is better. Hits with all
 	// the words come before those with some, whatever their scores. For queries without
 	// words it is the rank.
@@ -85,13 +86,13 @@ func (o *Options) check() error {
 		o.Limit = 10
 	}
 	if o.Limit < 1 || o.Offset < 0 || o.Limit > MaxResults || o.Offset > MaxResults-o.Limit {
-		return &UsageError{fmt.Sprintf("limit %d at offset %d: the first %d hits can be had", o.Limit, o.Offset, MaxResults)}
+		return &UsageError{Reason: fmt.Sprintf("limit %d at offset %d: the first %d hits can be had", o.Limit, o.Offset, MaxResults)}
 	}
 	if o.Weights == (Weights{}) {
 		o.Weights = DefaultWeights
 	}
 	if o.PerHost < 0 || o.Sort < ByRelevance || o.Sort > ByDate {
-		return &UsageError{fmt.Sprintf("%d hits a host, order %d: there are no such", o.PerHost, o.Sort)}
+		return &UsageError{Reason: fmt.Sprintf("%d hits a host, order %d: there are no such", o.PerHost, o.Sort)}
 	}
 	return o.Weights.check()
 }

@@ -1,6 +1,10 @@
 package index
 
-import "bytes"
+import (
+	"bytes"
+	"indexer/index/analysis"
+	"indexer/index/spelling"
+)
 
 // insert adds a cluster's document where there was none.
 func (t *tables) insert(p *prepared) error {
@@ -29,7 +33,7 @@ func (t *tables) insert(p *prepared) error {
 	if err := t.exec("INSERT INTO times(id, fetched) VALUES(?,?)", id, packTime(d.FetchedAt)); err != nil {
 		return err
 	}
-	t.bear(id)
+	t.addedRow(id)
 	return t.indexText(id, p)
 }
 
@@ -72,9 +76,21 @@ func (t *tables) replace(p *prepared, own stored) error {
 
 // indexText puts a document into the full-text table, in place of what is there.
 func (t *tables) indexText(id int64, p *prepared) error {
-	if err := t.addStemmer(stemmerFor(p.Doc.Language)); err != nil {
+	if err := t.addStemmer(analysis.StemmerFor(p.Doc.Language)); err != nil {
 		return err
 	}
 	t.fullText[id] = &p.body.columns
 	return t.addWords(&p.body.spelled)
+}
+
+// addWords stores words for suggestions.
+func (t *tables) addWords(words *spelling.Words) error {
+	for _, w := range t.speller.Add(words) {
+		for _, k := range spelling.Keys(spelling.Fold(w)) {
+			if err := t.exec("INSERT OR IGNORE INTO spelling(key, word) VALUES(?,?)", k, w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -44,7 +44,7 @@ CREATE TABLE docs(
 );
 CREATE TABLE ranks(id INTEGER PRIMARY KEY, rank REAL NOT NULL, seq INTEGER NOT NULL);
 CREATE TABLE times(id INTEGER PRIMARY KEY, fetched INTEGER NOT NULL, -- ns since 1970, 0 unknown
-  indexed INTEGER NOT NULL DEFAULT 0); -- likewise: since when the document can be found (born.go)
+  indexed INTEGER NOT NULL DEFAULT 0); -- likewise: since when the document can be found (indexedat.go)
 CREATE TABLE tombstones(cluster BLOB PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE stemmers(name TEXT PRIMARY KEY) WITHOUT ROWID; -- languages that documents were stemmed by
 
@@ -117,3 +117,7 @@ const (
 	writerCacheKiB = 32 << 10
 	readerCacheKiB = 16 << 10
 )
+
+const spellingSQL = `
+CREATE TABLE spelling(key INTEGER NOT NULL, word TEXT NOT NULL, PRIMARY KEY(key, word)) WITHOUT ROWID;
+`

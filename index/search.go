@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"time"
 
+	"indexer/index/analysis"
+	"indexer/index/query"
+	"indexer/index/snippet"
 	"indexer/page"
 )
 
@@ -19,7 +22,7 @@ const FillBelow = 10
 // rerankTop is how many of the best by BM25 are sorted again (rerank.go).
 const rerankTop = 100
 
-// Search finds documents; the query syntax is in query_parse.go. A query that
+// Search finds documents; the query syntax is in package query. A query that
 // cannot be run gives a [UsageError]; there is no query that SQLite would refuse.
 func (v *View) Search(ctx context.Context, q string, opts Options) (*Results, error) {
 	begun := time.Now()
@@ -30,7 +33,7 @@ func (v *View) Search(ctx context.Context, q string, opts Options) (*Results, er
 	if err != nil {
 		return nil, explain(v.dir, v.path, "search", err)
 	}
-	c, err := compileQuery(q, inUse)
+	c, err := query.Compile(q, inUse)
 	if err != nil {
 		return nil, err
 	}
@@ -50,16 +53,16 @@ func (v *View) Search(ctx context.Context, q string, opts Options) (*Results, er
 	return s.res, nil
 }
 
-func newSearch(v *View, c *compiled, opts *Options, q string) *search {
-	return &search{v: v, c: c, opts: opts, res: &Results{Query: q, Ignored: c.ignored, Notes: c.notes, Hits: []Hit{}}}
+func newSearch(v *View, c *query.Query, opts *Options, q string) *search {
+	return &search{v: v, c: c, opts: opts, res: &Results{Query: q, Ignored: c.Ignored, Notes: c.Notes, Hits: []Hit{}}}
 }
 
 // run finds the candidates of the query or, where it is misspelled and nothing has all its
 // words, of what is likely meant. That is decided before documents with some of the words
 // are looked for, which are then not needed.
-func (s *search) run(ctx context.Context, inUse []*stemmer) ([]candidate, error) {
+func (s *search) run(ctx context.Context, inUse []*analysis.Stemmer) ([]candidate, error) {
 	found, err := s.withAll(ctx)
-	if err != nil || s.res.AllWords > suggestRare || len(s.c.terms) == 0 || s.opts.NoSuggestion {
+	if err != nil || s.res.AllWords > suggestRare || len(s.c.Terms) == 0 || s.opts.NoSuggestion {
 		return s.filled(ctx, found, err)
 	}
 	meant, err := s.suggest(ctx, inUse)
@@ -84,8 +87,8 @@ func (s *search) run(ctx context.Context, inUse []*stemmer) ([]candidate, error)
 }
 
 // instead goes on with another query, of which something is found.
-func (s *search) instead(ctx context.Context, query string, inUse []*stemmer) ([]candidate, error) {
-	c, err := compileQuery(query, inUse)
+func (s *search) instead(ctx context.Context, text string, inUse []*analysis.Stemmer) ([]candidate, error) {
+	c, err := query.Compile(text, inUse)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +98,7 @@ func (s *search) instead(ctx context.Context, query string, inUse []*stemmer) ([
 	if found, err = other.filled(ctx, found, err); err != nil || other.res.Total == 0 {
 		return found, err
 	}
-	other.res.Suggestion, other.res.ShowingFor = query, query
+	other.res.Suggestion, other.res.ShowingFor = text, text
 	*s = *other
 	return found, nil
 }
@@ -104,7 +107,7 @@ const selectHits = `SELECT ` + rowColumns + `, d.head, d.rest IS NOT NULL, t.fet
 	FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN times t ON t.id=d.id ORDER BY j.key`
 
 // fill makes hits of the candidates of one page.
-func (v *View) fill(ctx context.Context, page []candidate, c *compiled, offset int, res *Results) (err error) {
+func (v *View) fill(ctx context.Context, page []candidate, c *query.Query, offset int, res *Results) (err error) {
 	ids := make([]int64, len(page))
 	for i := range page {
 		ids[i] = page[i].id
@@ -136,7 +139,7 @@ func (v *View) fill(ctx context.Context, page []candidate, c *compiled, offset i
 		if err != nil {
 			return fmt.Errorf("%s: %w", h.URL, err)
 		}
-		h.Snippet = makeSnippet(text, more, newMatcher(c.terms, h.Language))
+		h.Snippet = snippet.Make(text, more, snippet.NewMatcher(c.Terms, h.Language))
 		res.Hits = append(res.Hits, h)
 	}
 	return rows.Err()

@@ -24,8 +24,6 @@ import (
 //	ranking [perhost=]       the same, URLs only, with the factors of each score
 //	docs                     all documents
 //	tombstones               clusters that were deleted
-//	analyze lang=XX          the tokens of the input
-//	parse [langs=en,de]      the FTS5 expressions of each query
 func TestSpec(t *testing.T) {
 	datadriven.Walk(t, "testdata/spec", func(t *testing.T, path string) {
 		s := &specIndex{t: t, names: map[page.ContentKey]string{}}
@@ -91,10 +89,6 @@ func (s *specIndex) command(d *datadriven.TestData) (string, error) {
 		return s.docs()
 	case "tombstones":
 		return s.tombstones()
-	case "analyze":
-		return specAnalyze(d), nil
-	case "parse":
-		return specParse(d)
 	}
 	d.Fatalf(s.t, "unknown command %q", d.Cmd)
 	return "", nil
@@ -263,67 +257,6 @@ func (s *specIndex) tombstones() (string, error) {
 		fmt.Fprintf(&b, "%s seq=%d\n", s.names[page.ContentKey(c)], seq)
 	}
 	return b.String(), rows.Err()
-}
-
-func specAnalyze(d *datadriven.TestData) string {
-	var lang string
-	for _, a := range d.CmdArgs {
-		if a.Key == "lang" {
-			lang = a.Vals[0]
-		}
-	}
-	var b strings.Builder
-	for _, l := range lines(d.Input) {
-		b.WriteString(strings.TrimSpace(new(analyzer).column(l, stemmerFor(lang))) + "\n")
-	}
-	return visible(b.String())
-}
-
-func specParse(d *datadriven.TestData) (string, error) {
-	var inUse []*stemmer
-	for _, a := range d.CmdArgs {
-		for _, l := range a.Vals {
-			inUse = append(inUse, stemmerFor(l))
-		}
-	}
-	var b strings.Builder
-	for _, q := range strings.Split(d.Input, "\n") {
-		c, err := compileQuery(q, inUse)
-		if err != nil {
-			fmt.Fprintf(&b, "[%s] usage: %v\n", q, err)
-			continue
-		}
-		fmt.Fprintf(&b, "[%s]\n  all %s\n", q, c.expr(allWords))
-		if c.expr(someWords) != c.expr(allWords) {
-			fmt.Fprintf(&b, "  any %s\n", c.expr(someWords))
-		}
-		if c.expr(anyWord) != c.expr(someWords) {
-			fmt.Fprintf(&b, "  one %s\n", c.expr(anyWord))
-		}
-		for _, n := range c.notes {
-			fmt.Fprintf(&b, "  note: %s\n", n)
-		}
-		if c.ignored > 0 {
-			fmt.Fprintf(&b, "  %d ignored\n", c.ignored)
-		}
-	}
-	return visible(b.String()), nil
-}
-
-// visible writes the private-use characters of tags as <c>.
-func visible(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == 0xE000:
-			b.WriteString("<>")
-		case r > 0xE000 && r < 0xE100:
-			b.WriteString("<" + string(r-0xE000) + ">")
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 func lines(s string) (list []string) {

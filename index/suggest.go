@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"indexer/index/analysis"
+	"indexer/index/query"
+	"indexer/index/spelling"
 	"math"
 	"slices"
 	"strings"
@@ -37,46 +40,46 @@ type suggestion struct {
 }
 
 // suggest makes the suggestion of a search that found little.
-func (s *search) suggest(ctx context.Context, inUse []*stemmer) (out suggestion, err error) {
+func (s *search) suggest(ctx context.Context, inUse []*analysis.Stemmer) (out suggestion, err error) {
 	better, err := s.betterWords(ctx, inUse)
 	if err != nil || len(better) == 0 {
 		return suggestion{}, err
 	}
-	out.query = s.c.text
+	out.query = s.c.Text
 	for _, w := range slices.Backward(better) {
 		out.query = out.query[:w.at] + w.word + out.query[w.at+len(w.typed):]
 	}
-	c, err := compileQuery(out.query, inUse)
+	c, err := query.Compile(out.query, inUse)
 	if usage := (*UsageError)(nil); errors.As(err, &usage) {
 		return suggestion{}, nil
 	} else if err != nil {
 		return suggestion{}, err
 	}
-	out.documents, err = s.documents(ctx, c.expr(allWords), c.fetched)
+	out.documents, err = s.documents(ctx, c.Expr(query.AllWords), c.Fetched)
 	return out, err
 }
 
 // unquoted is the query without quotes, if something has all the words of that. It is only
 // told: who writes quotes wants these words next to each other.
-func (s *search) unquoted(ctx context.Context, inUse []*stemmer) (string, error) {
-	if !strings.Contains(s.c.text, `"`) || strings.Contains(s.c.text, `-"`) {
+func (s *search) unquoted(ctx context.Context, inUse []*analysis.Stemmer) (string, error) {
+	if !strings.Contains(s.c.Text, `"`) || strings.Contains(s.c.Text, `-"`) {
 		return "", nil
 	}
-	query := strings.Join(strings.Fields(strings.ReplaceAll(s.c.text, `"`, " ")), " ")
-	c, err := compileQuery(query, inUse)
+	text := strings.Join(strings.Fields(strings.ReplaceAll(s.c.Text, `"`, " ")), " ")
+	c, err := query.Compile(text, inUse)
 	if err != nil {
 		return "", nil //nolint:nilerr // it is no query, and so no suggestion
 	}
-	n, err := s.documents(ctx, c.expr(allWords), c.fetched)
+	n, err := s.documents(ctx, c.Expr(query.AllWords), c.Fetched)
 	if n == 0 {
-		query = ""
+		text = ""
 	}
-	return query, err
+	return text, err
 }
 
 // documents counts the documents of a period that match, up to suggestCount. Words are counted at all
 // times: one that is in the index is no misprint because it is in no page of that day.
-func (s *search) documents(ctx context.Context, expr string, fetched period) (n int, err error) {
+func (s *search) documents(ctx context.Context, expr string, fetched query.Period) (n int, err error) {
 	x, err := s.text(ctx)
 	if err != nil {
 		return 0, err
@@ -93,27 +96,27 @@ type replacement struct {
 
 // betterWords are the words that look misspelled, in their order: those of phrases and
 // behind operators, too.
-func (s *search) betterWords(ctx context.Context, inUse []*stemmer) (list []replacement, err error) {
+func (s *search) betterWords(ctx context.Context, inUse []*analysis.Stemmer) (list []replacement, err error) {
 	compared := 0
-	for _, t := range s.c.terms {
-		if t.stop {
+	for _, t := range s.c.Terms {
+		if t.Stop {
 			continue
 		}
-		var tok tokenizer
-		for tok.reset(t.text); tok.next(); {
-			if !correctable(&tok.tok) || len(list) == suggestWords || compared == suggestCompared {
+		var tok analysis.Tokenizer
+		for tok.Reset(t.Text); tok.Next(); {
+			if !spelling.Correctable(&tok.Token) || len(list) == suggestWords || compared == suggestCompared {
 				continue
 			}
-			w := replacement{at: t.at + tok.tok.start, typed: t.text[tok.tok.start:tok.tok.end]}
-			have, err := s.wordIn(ctx, w.typed, t.column, inUse)
+			w := replacement{at: t.At + tok.Token.Start, typed: t.Text[tok.Token.Start:tok.Token.End]}
+			have, err := s.wordIn(ctx, w.typed, t.Column, inUse)
 			if err != nil {
 				return nil, err
 			}
-			if have > suggestRare || isStopWord(string(tok.tok.text), "") {
+			if have > suggestRare || analysis.IsStopWord(string(tok.Token.Text), "") {
 				continue
 			}
 			compared++
-			if w.word, err = s.betterWord(ctx, string(tok.tok.text), t.column, have, inUse); err != nil {
+			if w.word, err = s.betterWord(ctx, string(tok.Token.Text), t.Column, have, inUse); err != nil {
 				return nil, err
 			}
 			if w.word != "" {
@@ -128,25 +131,24 @@ func (s *search) betterWords(ctx context.Context, inUse []*stemmer) (list []repl
 // capitalisedAs is a word in lower case with a capital where the typed one has one.
 func capitalisedAs(typed, word string) string {
 	first, n := utf8.DecodeRuneInString(word)
-	if !unicode.IsUpper(firstRune(typed)) {
+	if capital, _ := utf8.DecodeRuneInString(typed); !unicode.IsUpper(capital) {
 		return word
 	}
 	return string(unicode.ToUpper(first)) + word[n:]
 }
 
 // wordIn counts the documents that have a word in a column, "" being any.
-func (s *search) wordIn(ctx context.Context, word, column string, inUse []*stemmer) (int, error) {
-	t, ok := newTerm(clause{text: word}, "", inUse)
+func (s *search) wordIn(ctx context.Context, word, column string, inUse []*analysis.Stemmer) (int, error) {
+	t, ok := query.NewWord(word, column, inUse)
 	if !ok {
 		return 0, nil
 	}
-	t.column = column
-	return s.documents(ctx, t.expr(), period{})
+	return s.documents(ctx, t.Expr(), query.Period{})
 }
 
 // betterWord is the word that is likely meant by a folded one, which some documents have; "" if
 // none is.
-func (s *search) betterWord(ctx context.Context, typed, column string, have int, inUse []*stemmer) (best string, err error) {
+func (s *search) betterWord(ctx context.Context, typed, column string, have int, inUse []*analysis.Stemmer) (best string, err error) {
 	most := suggestDistance
 	if have > 0 || utf8.RuneCountInString(typed) <= 5 {
 		most = 1 // what is in the index twice as it was typed may be meant
@@ -179,7 +181,7 @@ const selectSimilar = "SELECT DISTINCT s.word FROM json_each(?) j CROSS JOIN spe
 
 // similar lists the words nearest to a folded word, without itself.
 func (s *search) similar(ctx context.Context, typed string, most int) (list []nearWord, err error) {
-	keys, err := jsonList(spellingKeys(typed))
+	keys, err := jsonList(spelling.Keys(typed))
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +195,8 @@ func (s *search) similar(ctx context.Context, typed string, most int) (list []ne
 		if err := rows.Scan(&w.word); err != nil {
 			return nil, err
 		}
-		folded := foldWord(w.word)
-		if w.distance = editDistance(typed, folded, most); w.distance > 0 && w.distance <= most {
+		folded := spelling.Fold(w.word)
+		if w.distance = spelling.Distance(typed, folded, most); w.distance > 0 && w.distance <= most {
 			list = append(list, w)
 		}
 	}
@@ -202,32 +204,4 @@ func (s *search) similar(ctx context.Context, typed string, most int) (list []ne
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.word, b.word))
 	})
 	return list[:min(len(list), suggestNear)], rows.Err()
-}
-
-// editDistance is the number of letters inserted, left out, exchanged, or swapped with
-// their neighbour, each letter at most once (optimal string alignment); more than most if it is more.
-func editDistance(a, b string, most int) int {
-	x, y := []rune(a), []rune(b)
-	if d := len(x) - len(y); d > most || -d > most {
-		return most + 1
-	}
-	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range row {
-		last[j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		row[0] = i
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(y)]
 }

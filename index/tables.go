@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"indexer/index/analysis"
+	"indexer/index/spelling"
 	"time"
 )
 
@@ -15,16 +17,16 @@ type tables struct {
 	conn *sql.Conn
 	stmt map[string]*sql.Stmt
 
-	known  map[string]bool // names in the table stemmers, committed or in this transaction
-	lastID int64           // highest id given out; 0: ask the table
-	state  State           // with what this transaction has done
-	saved  State           // as it was committed
-	born   int64           // lowest id of a document that this transaction adds; 0: none (born.go)
+	known      map[string]bool // names in the table stemmers, committed or in this transaction
+	lastID     int64           // highest id given out; 0: ask the table
+	state      State           // with what this transaction has done
+	saved      State           // as it was committed
+	firstAdded int64           // lowest id of a document that this transaction adds; 0: none (indexedat.go)
 
 	// fullText is what the transaction is to do to the table fts (fulltext.go).
-	fullText map[int64]*columns
+	fullText map[int64]*analysis.Columns
 
-	speller speller
+	speller spelling.Vocabulary
 }
 
 func openTables(ctx context.Context, db *sql.DB) (*tables, error) {
@@ -32,7 +34,7 @@ func openTables(ctx context.Context, db *sql.DB) (*tables, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tables{conn: conn, stmt: make(map[string]*sql.Stmt), known: make(map[string]bool), fullText: make(map[int64]*columns)}
+	t := &tables{conn: conn, stmt: make(map[string]*sql.Stmt), known: make(map[string]bool), fullText: make(map[int64]*analysis.Columns)}
 	if err := t.setMerging(); err != nil {
 		return t, err
 	}
@@ -56,7 +58,7 @@ func (t *tables) commit() error {
 	if err := t.flushFullText(); err != nil {
 		return err
 	}
-	if err := t.dateBorn(time.Now()); err != nil {
+	if err := t.setIndexedAt(time.Now()); err != nil {
 		return err
 	}
 	if err := t.putState(); err != nil {
@@ -72,8 +74,8 @@ func (t *tables) commit() error {
 func (t *tables) rollback() error {
 	clear(t.known)
 	clear(t.fullText)
-	t.speller = speller{}
-	t.lastID, t.born, t.state = 0, 0, t.saved
+	t.speller = spelling.Vocabulary{}
+	t.lastID, t.firstAdded, t.state = 0, 0, t.saved
 	if err := t.exec("ROLLBACK"); err != nil {
 		// Some failures (disk full) have rolled back already, which is as well.
 		if perr := t.conn.PingContext(context.Background()); perr != nil {
@@ -118,14 +120,14 @@ func (t *tables) row(query string, args []any, dest ...any) (bool, error) {
 }
 
 // addStemmer records that documents of this stemmer's language are in the index.
-func (t *tables) addStemmer(st *stemmer) error {
-	if st == nil || t.known[st.name] {
+func (t *tables) addStemmer(st *analysis.Stemmer) error {
+	if st == nil || t.known[st.Name] {
 		return nil
 	}
-	if err := t.exec("INSERT OR IGNORE INTO stemmers(name) VALUES(?)", st.name); err != nil {
+	if err := t.exec("INSERT OR IGNORE INTO stemmers(name) VALUES(?)", st.Name); err != nil {
 		return err
 	}
-	t.known[st.name] = true
+	t.known[st.Name] = true
 	return nil
 }
 

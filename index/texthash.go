@@ -3,6 +3,7 @@ package index
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"indexer/index/analysis"
 	"io"
 	"slices"
 	"strings"
@@ -44,4 +45,16 @@ func sortedAnchors(d *Document) []Anchor {
 	list := slices.Clone(d.Anchors)
 	slices.SortStableFunc(list, func(a, b Anchor) int { return strings.Compare(a.Text, b.Text) })
 	return list
+}
+
+func textOf(d *Document) *analysis.Document {
+	t := &analysis.Document{URL: d.URL, Language: d.Language, Title: d.Title, Text: d.Text}
+	for _, a := range sortedAnchors(d) {
+		if a.Others > 0 {
+			t.Outside = append(t.Outside, a.Text)
+		} else {
+			t.Anchors = append(t.Anchors, a.Text)
+		}
+	}
+	return t
 }

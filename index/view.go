@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"indexer/index/analysis"
 )
 
 // View is one state of the index, pinned by an SQLite read transaction: what is
@@ -68,7 +69,7 @@ func (v *View) Count(ctx context.Context) (int, error) {
 }
 
 // stemmers are those of the languages that the index has, or had, documents of.
-func (v *View) stemmers(ctx context.Context) (list []*stemmer, err error) {
+func (v *View) stemmers(ctx context.Context) (list []*analysis.Stemmer, err error) {
 	rows, err := v.query(ctx, selectStemmers)
 	if err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func (v *View) stemmers(ctx context.Context) (list []*stemmer, err error) {
 		if err := rows.Scan(&name); err != nil {
 			return nil, err
 		}
-		if st := stemmers[name]; st != nil {
+		if st := analysis.StemmerFor(name); st != nil {
 			list = append(list, st)
 		}
 	}

@@ -25,7 +25,7 @@ const MaxWeight = 1000
 func (w *Weights) check() error {
 	for _, x := range []float64{w.Title, w.Body, w.Anchors, w.Outside, w.URL, w.TitleMatch, w.AnchorMatch, w.Rank} {
 		if !(x >= 0) || math.IsInf(x, 0) || x > MaxWeight {
-			return &UsageError{fmt.Sprintf("weight %v: weights are from 0 to %d", x, MaxWeight)}
+			return &UsageError{Reason: fmt.Sprintf("weight %v: weights are from 0 to %d", x, MaxWeight)}
 		}
 	}
 	return nil
@@ -34,3 +34,10 @@ func (w *Weights) check() error {
 func (w *Weights) titleFactor(match float64) float64  { return 1 + w.TitleMatch*match*match }
 func (w *Weights) anchorFactor(match float64) float64 { return 1 + w.AnchorMatch*match }
 func (w *Weights) rankFactor(rank float64) float64    { return 1 + w.Rank*math.Log1p(rank) }
+
+// columnWeights are the weights of the columns of the table fts; the tags weigh nothing.
+type columnWeights [allColumns]float64
+
+func (w *Weights) columns() columnWeights {
+	return columnWeights{w.Title, w.Body, w.Anchors, w.Outside, w.URL, 0}
+}

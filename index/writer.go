@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"indexer/index/analysis"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -155,7 +156,7 @@ func (w *Writer) CaughtUp(ctx context.Context, least uint64) error {
 
 // NeedsRebuild reports that documents in the index were analysed by another version of
 // this package: searches may miss them until the index is made again.
-func (w *Writer) NeedsRebuild() bool { return w.meta.analyzer != AnalyzerVersion }
+func (w *Writer) NeedsRebuild() bool { return w.meta.analyzer != analysis.Version }
 
 // Close finishes what has been handed over, moves the write-ahead log into the
 // database and releases the files. It also tells of an error of merging, which no

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"indexer/export"
-	"indexer/index"
+	"indexer/index/analysis"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/txn"
@@ -333,7 +333,7 @@ func wantTerms(t *testing.T, docs []export.Document, file []byte) {
 		t.Fatal(err)
 	}
 	for _, d := range docs {
-		if err := c.Add(string(d.URL), index.Terms(d.Title, d.Text, d.Language)); err != nil {
+		if err := c.Add(string(d.URL), analysis.Terms(d.Title, d.Text, d.Language)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"mime"
 
 	"indexer/export"
-	"indexer/index"
+	"indexer/index/analysis"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
@@ -102,7 +102,7 @@ func (e *exporter) invertedIndex() (err error) {
 			return err
 		}
 		e.res.Documents++
-		return c.Add(string(url), index.Terms(text.Title, text.Text, text.Language))
+		return c.Add(string(url), analysis.Terms(text.Title, text.Text, text.Language))
 	})
 	if err != nil {
 		return err

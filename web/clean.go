@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"indexer/index"
+	"indexer/index/snippet"
 	"indexer/page"
 )
 
@@ -64,7 +64,7 @@ type piece struct {
 }
 
 // pieces splits a snippet at its marks and cleans each part.
-func pieces(s index.Snippet) []piece {
+func pieces(s snippet.Snippet) []piece {
 	var list []piece
 	add := func(text string, mark bool) {
 		if text == "" {

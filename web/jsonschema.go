@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/index"
+	"indexer/index/snippet"
 	"indexer/page"
 )
 
@@ -17,7 +17,7 @@ var special = map[reflect.Type]object{
 	reflect.TypeFor[time.Time]():       {"type": "string", "format": "date-time"},
 	reflect.TypeFor[time.Duration]():   {"type": "integer", "description": "nanoseconds"},
 	reflect.TypeFor[page.URL]():        {"type": "string"}, // "" where there is none
-	reflect.TypeFor[index.Snippet]():   {"type": "string"},
+	reflect.TypeFor[snippet.Snippet](): {"type": "string"},
 	reflect.TypeFor[json.RawMessage](): {},
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"indexer/index"
+	"indexer/index/query"
 )
 
 // maxQuery bounds the query as typed, in bytes; the index bounds the number of words.
@@ -68,7 +69,7 @@ func (p searchParams) query() string {
 	if p.Lang != "" {
 		filters = append(filters, "lang:"+p.Lang)
 	}
-	return index.Narrow(p.Words, filters...)
+	return query.Narrow(p.Words, filters...)
 }
 
 // options returns the index's options for a window of the results.

@@ -1,0 +1,152 @@
+// Package analysis turns texts into the tokens that the index files store and queries look for.
+//
+// Documents, queries and snippets are analysed by the same code: [Tokenizer] splits a
+// text into folded words and bigrams, a [Stemmer] reduces words to their stems, and
+// [Document.Analyze] makes what the full-text table gets of a document.
+//
+// Tokens are stored. Whoever changes what a text is turned into must raise [Version].
+package analysis
+
+import (
+	"net/url"
+	"strings"
+	"sync"
+
+	"golang.org/x/net/idna"
+
+	"indexer/page"
+)
+
+// AnalyzerVersion names what the analysis produces. An index made by another
+// version still opens; [Writer.NeedsRebuild] says so, and it is to be made again.
+const Version = 3
+
+// MaxIndexedText is how much of a document's text is searchable, in bytes. All
+// of it is stored.
+const MaxIndexedText = 2 << 20
+
+// columns is what FTS5 gets of a document: tokens joined by spaces, one string
+// for each column of the table fts.
+type Columns struct {
+	Title, Body, Anchors, Outside, URL, Tags string
+}
+
+type analyzer struct {
+	tokens Tokenizer
+	out    []byte
+}
+
+var analyzers = sync.Pool{New: func() any { return new(analyzer) }}
+
+// analyze makes the columns of a document. Safe for concurrent use.
+func (d *Document) Analyze() Columns {
+	a := analyzers.Get().(*analyzer)
+	defer analyzers.Put(a)
+	st := StemmerFor(d.Language)
+	c := Columns{
+		Title:   a.column(d.Title, st),
+		Body:    a.column(Truncate(d.Text, MaxIndexedText), st),
+		Anchors: a.texts(d.Anchors, st),
+		Outside: a.texts(d.Outside, st),
+		URL:     a.column(readableURL(d.URL), st),
+		Tags:    tags(d.URL, d.Language),
+	}
+	return c
+}
+
+// docText is what is analysed of a document.
+type Document struct {
+	URL                   page.URL
+	Language, Title, Text string
+	Anchors, Outside      []string
+}
+
+func (a *analyzer) texts(list []string, st *Stemmer) string {
+	a.out = a.out[:0]
+	for i, text := range list {
+		if i > 0 {
+			a.out = append(a.out, anchorBreak...)
+		}
+		a.add(text, st)
+	}
+	return string(a.out)
+}
+
+// anchorBreak is a token that no text has. It stands between two anchors, so
+// that no phrase matches across them.
+const anchorBreak = "\uE000 "
+
+func (a *analyzer) column(text string, st *Stemmer) string {
+	a.out = a.out[:0]
+	a.add(text, st)
+	return string(a.out)
+}
+
+// add appends the stemmed tokens of text, each with a space after it.
+func (a *analyzer) add(text string, st *Stemmer) {
+	a.tokens.Reset(Normalize(text))
+	var stems *StemCache
+	if st != nil {
+		stems = NewStemCache(st)
+		defer stems.Release()
+	}
+	for a.tokens.Next() {
+		tok := &a.tokens.Token
+		if stems != nil && tok.Letters {
+			a.out = stems.Append(a.out, tok.Text)
+		} else {
+			a.out = append(a.out, tok.Text...)
+		}
+		a.out = append(a.out, ' ')
+	}
+	a.tokens.Reset("") // the pool shall not keep the text
+}
+
+// readableURL is a URL as people read and type it: no scheme, escapes and
+// punycode undone where they can be.
+func readableURL(u page.URL) string {
+	parsed, err := url.Parse(string(u))
+	if err != nil || parsed.Host == "" {
+		return string(u)
+	}
+	host := parsed.Hostname()
+	if strings.Contains(host, "xn--") {
+		if h, err := idna.ToUnicode(host); err == nil {
+			host = h
+		}
+	}
+	text := host + " " + parsed.Path
+	if parsed.RawQuery != "" {
+		q, err := url.QueryUnescape(parsed.RawQuery)
+		if err != nil {
+			q = parsed.RawQuery
+		}
+		text += " " + q
+	}
+	return text
+}
+
+// tokens counts the tokens of all columns, each of which has a space after it.
+func (c *Columns) Tokens() (n uint32) {
+	for _, text := range []string{c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Tags} {
+		n += uint32(strings.Count(text, " "))
+	}
+	return n
+}
+
+// ftsColumns are the columns of the table fts, in their order.
+var ColumnNames = []string{"title", "body", "anchors", "outside", "url", "tags"}
+
+// Terms counts the terms that title and text of a document have for the index: folded,
+// cut, and stemmed as its language wants it. It is what other programs are given to
+// rank by (package export).
+func Terms(title, text, language string) map[string]int {
+	c := (&Document{Title: title, Text: text, Language: language}).Analyze()
+	terms := make(map[string]int)
+	for _, column := range []string{c.Title, c.Body} {
+		for term := range strings.FieldsSeq(column) {
+			terms[term]++
+		}
+	}
+	return terms
+}

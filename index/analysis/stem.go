@@ -1,0 +1,73 @@
+package analysis
+
+import (
+	"runtime"
+	"strings"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/danish"
+	"github.com/blevesearch/snowballstem/dutch"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/snowballstem/finnish"
+	"github.com/blevesearch/snowballstem/french"
+	"github.com/blevesearch/snowballstem/german"
+	"github.com/blevesearch/snowballstem/hungarian"
+	"github.com/blevesearch/snowballstem/italian"
+	"github.com/blevesearch/snowballstem/norwegian"
+	"github.com/blevesearch/snowballstem/portuguese"
+	"github.com/blevesearch/snowballstem/romanian"
+	"github.com/blevesearch/snowballstem/russian"
+	"github.com/blevesearch/snowballstem/spanish"
+	"github.com/blevesearch/snowballstem/swedish"
+	"github.com/blevesearch/snowballstem/turkish"
+)
+
+// A document is indexed by the stems of its own language only. A query has no
+// known language, so each of its words is looked for as it stands and as each
+// language that the index has documents of would stem it (package query).
+// docs/format-index.md gives what the alternatives cost.
+
+// stemmer reduces folded words to their stems by one Snowball algorithm
+// (https://snowballstem.org). Safe for concurrent use.
+type Stemmer struct {
+	Name string // ISO 639-1 code, as stored in the table stemmers
+	run  func(*snowballstem.Env) bool
+	idle chan *StemCache
+}
+
+// stem is the stem of a folded word.
+func (s *Stemmer) Stem(word string) string {
+	env := snowballstem.NewEnv(word)
+	s.run(env)
+	if stem := env.Current(); stem != "" {
+		return stem
+	}
+	return word
+}
+
+var stemmers = func() map[string]*Stemmer {
+	m := make(map[string]*Stemmer)
+	for name, run := range map[string]func(*snowballstem.Env) bool{
+		"da": danish.Stem, "de": german.Stem, "en": english.Stem, "es": spanish.Stem,
+		"fi": finnish.Stem, "fr": french.Stem, "hu": hungarian.Stem, "it": italian.Stem,
+		"nl": dutch.Stem, "no": norwegian.Stem, "pt": portuguese.Stem, "ro": romanian.Stem,
+		"ru": russian.Stem, "sv": swedish.Stem, "tr": turkish.Stem,
+	} {
+		m[name] = &Stemmer{Name: name, run: run, idle: make(chan *StemCache, runtime.GOMAXPROCS(0))}
+	}
+	m["nb"], m["nn"] = m["no"], m["no"]
+	return m
+}()
+
+// stemmerFor is the stemmer for a BCP 47 language tag, nil if there is none.
+func StemmerFor(language string) *Stemmer {
+	return stemmers[PrimaryLanguage(language)]
+}
+
+// primary is the primary subtag of a BCP 47 tag, in lower case.
+func PrimaryLanguage(language string) string {
+	if i := strings.IndexAny(language, "-_"); i >= 0 {
+		language = language[:i]
+	}
+	return strings.ToLower(language)
+}

@@ -1,0 +1,115 @@
+package analysis
+
+import (
+	"indexer/page"
+	"net/netip"
+	"net/url"
+	"path"
+	"strings"
+	"unicode/utf8"
+)
+
+// tags are the terms that site:, lang: and filetype: look for: every parent domain of the
+// host, the host with its port, the language with and without subtags, and the ending.
+func tags(u page.URL, language string) string {
+	var b strings.Builder
+	add := func(kind rune, value string) {
+		b.WriteString(Tag(kind, value))
+		b.WriteByte(' ')
+	}
+	if parsed, err := url.Parse(string(u)); err == nil && parsed.Host != "" {
+		host := strings.ToLower(parsed.Hostname())
+		if parsed.Port() != "" {
+			add(TagSite, strings.ToLower(parsed.Host))
+		}
+		add(TagSite, host)
+		if _, err := netip.ParseAddr(host); err != nil {
+			for i := strings.IndexByte(host, '.'); i >= 0; i = strings.IndexByte(host, '.') {
+				host = host[i+1:]
+				add(TagSite, host)
+			}
+		}
+		for _, t := range fileTypes(parsed) {
+			add(TagFileType, t)
+		}
+	}
+	if language != "" {
+		language = strings.ToLower(language)
+		add(TagLang, language)
+		if p := PrimaryLanguage(language); p != language {
+			add(TagLang, p)
+		}
+	}
+	return b.String()
+}
+
+const (
+	TagSite     = 's'
+	TagLang     = 'l'
+	TagFileType = 'f'
+
+	// Private-use characters that are in tags only.
+	firstTag, lastTag = '\uE000', '\uE0FF'
+)
+
+// tagToken writes a value as one FTS5 token that no text can produce: bytes that
+// would end a token, and the kind, as private-use characters.
+func Tag(kind rune, value string) string {
+	b := utf8.AppendRune(nil, firstTag+kind)
+	for i := 0; i < len(value) && i < 255; i++ {
+		c := value[i]
+		if c < utf8.RuneSelf && asciiFold[c] == c {
+			b = append(b, c)
+		} else {
+			b = utf8.AppendRune(b, firstTag+rune(c))
+		}
+	}
+	return string(b)
+}
+
+// tagValue is the value that tagToken wrote.
+func TagValue(token string) string {
+	var b strings.Builder
+	for i, r := range token {
+		switch {
+		case i == 0: // the kind
+		case r >= firstTag && r <= lastTag:
+			b.WriteByte(byte(r - firstTag))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// maxFileType bounds the ending of an address that counts as one.
+const maxFileType = 10
+
+// fileTypes are what filetype: finds an address by: its ending, and "html" where there is
+// none or where programs make the pages, which is HTML with few exceptions.
+func fileTypes(u *url.URL) []string {
+	ending := FileType(strings.TrimPrefix(path.Ext(u.Path), "."))
+	switch ending {
+	case "":
+		return []string{"html"}
+	case "htm", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "cgi":
+		return []string{ending, "html"}
+	}
+	return []string{ending}
+}
+
+// fileType is an ending in lower case, "" for what is none, as in /v2.4.
+func FileType(s string) string {
+	s = strings.ToLower(s)
+	letters := false
+	for _, r := range s {
+		if r >= 0x80 || asciiFold[r] == 0 {
+			return ""
+		}
+		letters = letters || r > '9'
+	}
+	if !letters || len(s) > maxFileType {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,303 @@
+package query
+
+import (
+	"indexer/index/analysis"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A query in terms of the index. The query's language is unknown, so a word stands
+// for several token sequences: as typed, for documents of languages without a
+// stemmer, and as each stemmer in use makes it of it. Most words have one
+// to three different ones.
+
+// term is a word or phrase that documents may have.
+type Term struct {
+	Sequences [][]string // any of them; the tokens of one follow each other
+	Prefix    bool       // the last token is the beginning of one (a single CJK character)
+	Stop      bool       // a stop word
+	Common    bool       // a word of more than commonWord documents, where rarer ones are asked for, too
+	Required  bool       // a phrase: stays when words become optional
+	Column    string     // the only column that counts, of intitle: and inurl:; "" any
+	Text      string     // as typed
+	At        int        // where it was typed in the normalised query
+}
+
+// conj is what must all be there: a whole query, or one side of an OR.
+type conj struct {
+	parts    []part
+	filter   string // FTS5 expression of site:, lang: and filetype:, or ""
+	excluded string // FTS5 expression of what must not match, or ""
+}
+
+// part is a term, or alternatives of which one must be there.
+type part struct {
+	term   *Term
+	either []conj // where term is nil
+}
+
+// compiled is a query ready to run.
+type Query struct {
+	conj
+	Text    string  // the query, normalised
+	Terms   []*Term // all that are asked for, in the order in which they were typed
+	Words   []Word  // of the terms
+	Fetched Period
+	OneSite bool // site: was given, and holds for all
+	Ignored int
+	Notes   []string
+}
+
+// maxPhrase bounds the tokens of one word or phrase; the rest is ignored.
+const maxPhrase = 64
+
+func Compile(q string, inUse []*analysis.Stemmer) (*Query, error) {
+	s, err := parseQuery(q)
+	if err != nil {
+		return nil, err
+	}
+	if s.lang != "" {
+		inUse = []*analysis.Stemmer{analysis.StemmerFor(s.lang)}
+	}
+	c := &compiler{lang: s.lang, inUse: inUse}
+	c.Ignored, c.Notes, c.Text = s.ignored, s.notes, s.text
+	clauses := slices.DeleteFunc(s.clauses, func(cl clause) bool {
+		c.OneSite = c.OneSite || cl.kind == clauseSite && !cl.exclude
+		dated := cl.kind == clauseAfter || cl.kind == clauseBefore
+		if dated {
+			c.Fetched.narrow(cl.kind, cl.text)
+		}
+		return dated
+	})
+	if c.conj, err = c.compile(clauses, true); err != nil {
+		return nil, err
+	}
+	c.Words = queryWords(c.Terms)
+	if c.empty() && (c.excluded != "" || !c.Fetched.Bounded()) {
+		if c.excluded != "" {
+			return nil, &UsageError{"the query only excludes; give at least one word, \"phrase\", site: or lang: to look for"}
+		}
+		return nil, &UsageError{"the query has no words to look for"}
+	}
+	return &c.Query, nil
+}
+
+// compiler makes a compiled query.
+type compiler struct {
+	Query
+	lang  string
+	inUse []*analysis.Stemmer
+}
+
+// tagOf are the clauses that look for tags.
+var tagOf = map[clauseKind]rune{clauseSite: analysis.TagSite, clauseLang: analysis.TagLang, clauseFileType: analysis.TagFileType}
+
+// compile makes terms and filters of clauses that all hold. Terms are asked for, or excluded.
+// Several filters of one kind are alternatives: a page has one site.
+func (c *compiler) compile(list []clause, asked bool) (out conj, err error) {
+	filters := make(map[clauseKind][]string)
+	var excluded []string
+	for _, cl := range list {
+		tag, isTag := tagOf[cl.kind]
+		switch {
+		case cl.kind == clauseAfter || cl.kind == clauseBefore:
+			return out, errWholeQuery
+		case cl.kind == clauseGroup:
+			p, err := c.group(cl, asked && !cl.exclude)
+			if err != nil {
+				return out, err
+			}
+			if cl.exclude {
+				excluded = append(excluded, p.all((*Term).Expr))
+			} else if len(p.either) > 0 {
+				out.parts = append(out.parts, p)
+			}
+		case isTag && cl.exclude:
+			excluded = append(excluded, quote(analysis.Tag(tag, cl.text)))
+		case isTag:
+			filters[cl.kind] = append(filters[cl.kind], quote(analysis.Tag(tag, cl.text)))
+		case cl.exclude:
+			if t, ok := newTerm(cl, c.lang, c.inUse); ok {
+				excluded = append(excluded, t.Expr())
+			}
+		default:
+			out.parts = append(out.parts, c.term(cl, asked)...)
+		}
+	}
+	out.filter = join(" AND ", join(" OR ", filters[clauseSite]...), join(" OR ", filters[clauseLang]...), join(" OR ", filters[clauseFileType]...))
+	out.excluded = join(" OR ", excluded...)
+	return out, nil
+}
+
+// group compiles alternatives, without those in which nothing is left.
+func (c *compiler) group(cl clause, asked bool) (p part, err error) {
+	for _, list := range cl.either {
+		side, err := c.compile(list, asked)
+		switch {
+		case err != nil:
+			return part{}, err
+		case !side.empty():
+			p.either = append(p.either, side)
+		case side.excluded != "":
+			return part{}, &UsageError{"one side of OR, or a group, only excludes; give it a word to look for"}
+		}
+	}
+	return p, nil
+}
+
+func (c *compiler) term(cl clause, asked bool) (parts []part) {
+	for _, piece := range scriptParts(cl) {
+		if t, ok := newTerm(piece, c.lang, c.inUse); ok {
+			parts = append(parts, part{term: &t})
+			if asked {
+				c.Terms = append(c.Terms, &t)
+			}
+		}
+	}
+	return parts
+}
+
+// empty reports that there is nothing to look for.
+func (c *conj) empty() bool { return len(c.parts) == 0 && c.filter == "" }
+
+// scriptParts takes a word apart where it changes between a script without spaces and others,
+// as in apache模块: who writes no spaces between words does not mean that these two stand together.
+// Where a part is a single character, as in 2.4版 or C言語, they do, and in quotes.
+func scriptParts(c clause) (parts []clause) {
+	if c.kind != clauseWord {
+		return []clause{c}
+	}
+	tok := new(analysis.Tokenizer)
+	tok.Reset(c.text)
+	begin, end, bigrams := 0, 0, false
+	add := func() {
+		parts = append(parts, clause{text: c.text[begin:end], at: c.at + begin})
+	}
+	for n := 0; tok.Next(); n++ {
+		if n > 0 && tok.Token.Bigram != bigrams {
+			add()
+			begin = tok.Token.Start
+		}
+		bigrams, end = tok.Token.Bigram, tok.Token.End
+	}
+	if add(); len(parts) < 2 || slices.ContainsFunc(parts, func(p clause) bool { return utf8.RuneCountInString(p.text) < 2 }) {
+		return []clause{c}
+	}
+	return parts
+}
+
+// newTerm analyses a word or phrase. It reports false when nothing is left of it.
+func newTerm(c clause, lang string, inUse []*analysis.Stemmer) (Term, bool) {
+	t := Term{Required: c.kind != clauseWord, Column: columnOf[c.kind], Text: c.text, At: c.at}
+	var words []string
+	var stemmable []bool
+	tok := new(analysis.Tokenizer)
+	tok.Reset(c.text)
+	for len(words) < maxPhrase && tok.Next() {
+		if tok.Token.Tail && strings.TrimSpace(c.text[tok.Token.End:]) == "" {
+			break // the run's bigrams say it all; its tail would end the run in documents, too
+		}
+		words = append(words, string(tok.Token.Text))
+		stemmable = append(stemmable, tok.Token.Letters)
+		t.Prefix = tok.Token.Bigram && !tok.Token.Tail && utf8.RuneCountInString(c.text[tok.Token.Start:tok.Token.End]) == 1
+	}
+	if len(words) == 0 {
+		return t, false
+	}
+	t.Stop = len(words) == 1 && !t.Required && analysis.IsStopWord(words[0], lang)
+	t.addSequences(words, stemmable, inUse)
+	if w := unhyphened(c.text); w != "" && c.kind == clauseWord {
+		t.addSequences([]string{w}, []bool{true}, inUse)
+	}
+	return t, true
+}
+
+// addSequences adds words as typed, and as each stemmer makes them.
+func (t *Term) addSequences(words []string, stemmable []bool, inUse []*analysis.Stemmer) {
+	add := func(tokens []string) {
+		if !slices.ContainsFunc(t.Sequences, func(s []string) bool { return slices.Equal(s, tokens) }) {
+			t.Sequences = append(t.Sequences, tokens)
+		}
+	}
+	add(words)
+	for _, st := range inUse {
+		if st == nil {
+			continue
+		}
+		stems := make([]string, len(words))
+		for i, w := range words {
+			stems[i] = w
+			if stemmable[i] {
+				stems[i] = st.Stem(w)
+			}
+		}
+		add(stems)
+	}
+}
+
+// unhyphened is a word with hyphens as others write it without: email for e-mail. It is "" for
+// what is no such word, as dates are none.
+func unhyphened(text string) string {
+	joined := hyphens.Replace(text)
+	if joined == text {
+		return ""
+	}
+	tok := new(analysis.Tokenizer)
+	tok.Reset(joined)
+	if !tok.Next() || !tok.Token.Letters || tok.Token.Bigram || tok.Token.End-tok.Token.Start != len(joined) {
+		return ""
+	}
+	return string(tok.Token.Text)
+}
+
+var hyphens = strings.NewReplacer("-", "", "\u2010", "", "\u2011", "")
+
+// queryWord is a word of a query, and as each stemmer in use makes it.
+type Word struct {
+	Typed  string
+	Stems  []string
+	Prefix bool // a single CJK character
+}
+
+// queryWords are the distinct words of terms, without those of inurl:.
+func queryWords(terms []*Term) (list []Word) {
+	seen := make(map[string]bool)
+	for _, t := range terms {
+		if t.Column == columnOf[clauseURL] {
+			continue
+		}
+		for j, typed := range t.Sequences[0] {
+			if seen[typed] {
+				continue
+			}
+			seen[typed] = true
+			w := Word{Typed: typed, Prefix: t.Prefix && j == len(t.Sequences[0])-1}
+			for _, s := range t.Sequences {
+				if len(s) == len(t.Sequences[0]) { // not a hyphened word in one
+					w.Stems = append(w.Stems, s[j])
+				}
+			}
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// newWord is a word to be looked for in a column, "" being any.
+func NewWord(word, column string, inUse []*analysis.Stemmer) (Term, bool) {
+	t, ok := newTerm(clause{text: word}, "", inUse)
+	t.Column = column
+	return t, ok
+}
+
+// notFrom is the query without the documents of these hosts and of their subdomains.
+func (c *Query) Without(hosts []string) *Query {
+	other := *c
+	excluded := []string{c.excluded}
+	for _, host := range hosts {
+		excluded = append(excluded, quote(analysis.Tag(analysis.TagSite, host)))
+	}
+	other.excluded = join(" OR ", excluded...)
+	return &other
+}

@@ -1,0 +1,59 @@
+package query
+
+import (
+	"indexer/index/analysis"
+	"indexer/index/indextest"
+	"testing"
+)
+
+// FuzzParse: words and phrases are where they say in the query, groups and clauses keep
+// their bounds, what is added by Narrow holds for all, and expressions can be taken apart.
+func FuzzParse(f *testing.F) {
+	for _, s := range indextest.OddTexts {
+		f.Add(s)
+		f.Add("(a OR " + s + ") b OR -(c " + s)
+	}
+	f.Fuzz(func(t *testing.T, q string) {
+		s, err := parseQuery(q)
+		if err != nil {
+			return
+		}
+		leaves := 0
+		var look func(list []clause, depth int)
+		look = func(list []clause, depth int) {
+			if depth > 2*maxDepth+2 {
+				t.Fatalf("%q is nested %d deep", q, depth)
+			}
+			for _, c := range list {
+				switch c.kind {
+				case clauseGroup:
+					for _, side := range c.either {
+						look(side, depth+1)
+					}
+					continue
+				case clauseWord, clausePhrase, clauseTitle, clauseURL:
+					if c.text == "" || c.at+len(c.text) > len(s.text) || s.text[c.at:c.at+len(c.text)] != c.text {
+						t.Fatalf("%q: %+v is not in %q", q, c, s.text)
+					}
+				}
+				leaves++
+			}
+		}
+		if look(s.clauses, 0); leaves > MaxClauses {
+			t.Fatalf("%q has %d clauses", q, leaves)
+		}
+		narrowed, err := parseQuery(Narrow(q, "lang:xx"))
+		if n := len(narrowed.clauses); err == nil && (leaves < MaxClauses && (n == 0 || narrowed.clauses[n-1].text != "xx") || narrowed.unended != "") {
+			t.Fatalf("%q, narrowed: %+v", q, narrowed)
+		}
+		c, err := Compile(q, []*analysis.Stemmer{analysis.StemmerFor("en")})
+		if err != nil || len(c.Terms) == 0 {
+			return
+		}
+		for _, expr := range []string{c.Expr(AllWords), c.Expr(SomeWords), c.Expr(AnyWord), c.Expr(PlainWord), c.Named()} {
+			if _, err := ParseMatch(expr); err != nil && expr != "" {
+				t.Fatalf("%q: %s: %v", q, expr, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,62 @@
+package query
+
+import (
+	"fmt"
+	"indexer/index/analysis"
+	"slices"
+	"strings"
+)
+
+// Notes tell what other search engines know and this one does not. Such a query is still
+// answered: what is no operator is words.
+
+// note adds a note, once.
+func (p *parser) note(format string, args ...any) {
+	if n := fmt.Sprintf(format, args...); len(p.notes) < maxNotes && !slices.Contains(p.notes, n) {
+		p.notes = append(p.notes, n)
+	}
+}
+
+// maxNotes bounds the notes of a query.
+const maxNotes = 5
+
+// noteWord tells of words that are operators elsewhere.
+func (p *parser) noteWord(c *clause) {
+	switch {
+	case c.text == "NOT":
+		p.note("NOT is read as a word; to leave pages out, write -word.")
+	case c.text == "AND":
+		p.note("AND is read as a word, and is not needed: all words are looked for.")
+	case len(c.text) > 1 && strings.HasSuffix(c.text, "*"):
+		p.note("There are no wildcards: %s is read without *. A word finds its other forms.", shorten(c.text))
+	}
+}
+
+// noteOperator tells of an operator that is not there.
+func (p *parser) noteOperator(name, value string) {
+	if instead := foreignOperators[name]; instead != "" && value != "" && !strings.HasPrefix(value, "//") {
+		p.note("There is no operator %s:, so it is read as a word; %s.", name, instead)
+	}
+}
+
+// foreignOperators are operators of other search engines, and what there is instead.
+var foreignOperators = map[string]string{
+	"allintitle": "write intitle:(some words)", "title": "write intitle:",
+	"allinurl": "write inurl:(some words)", "url": "write inurl:",
+	"intext": "leave it away", "allintext": "leave it away", "inbody": "leave it away",
+	"inanchor": "the anchors of links to a page count in every search", "allinanchor": "the anchors of links to a page count in every search",
+	"host": "write site:", "domain": "write site:", "hostname": "write site:",
+	"language": "write lang:", "mime": "write filetype:", "type": "write filetype:",
+	"daterange": "write after: and before:", "date": "write after: and before:", "since": "write after:", "until": "write before:",
+	"link": "indexer inspect URL lists the pages that link to one", "linkto": "indexer inspect URL lists the pages that link to one",
+	"cache": "results link to the stored copy", "info": "indexer inspect URL tells what is known of one",
+	"related": "there is nothing like it",
+}
+
+// shorten is a text of a query as a note shows it.
+func shorten(text string) string {
+	if short := analysis.Truncate(text, 40); short != text {
+		return short + "…"
+	}
+	return text
+}

@@ -1,0 +1,132 @@
+package query
+
+import (
+	"fmt"
+	"indexer/index/analysis"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/idna"
+)
+
+// operator makes a word with a colon what it says.
+func (p *parser) operator(c *clause) (err error) {
+	name, value, ok := strings.Cut(c.text, ":")
+	if !ok {
+		p.noteWord(c)
+		return nil
+	}
+	switch name = strings.ToLower(name); name {
+	case "site":
+		c.kind = clauseSite
+		c.text, err = parseSite(value)
+	case "lang":
+		c.kind = clauseLang
+		c.text, err = parseLang(value)
+	case "filetype", "ext":
+		c.kind = clauseFileType
+		if c.text, err = parseFileType(name, value); err == nil && !c.exclude {
+			p.noteFileType(c.text)
+		}
+	case "intitle", "inurl":
+		err = &UsageError{fmt.Sprintf("%s: needs a word, as in %s:guide", name, name)}
+	case "after", "before":
+		c.kind = clauseAfter
+		if name == "before" {
+			c.kind = clauseBefore
+		}
+		switch {
+		case c.exclude:
+			return &UsageError{fmt.Sprintf("-%s: says nothing; use before: and after:", name)}
+		case p.depth > 0:
+			return errWholeQuery
+		}
+		c.text, err = parseDay(name, value)
+	default:
+		p.noteOperator(name, value)
+	}
+	return err
+}
+
+// columnOperator is intitle: or inurl: and all that follows it; "" if q does not
+// begin with one that is followed by something.
+func columnOperator(q string) (clauseKind, string) {
+	for _, o := range []struct {
+		name string
+		kind clauseKind
+	}{{"intitle:", clauseTitle}, {"inurl:", clauseURL}} {
+		if len(q) > len(o.name) && strings.EqualFold(q[:len(o.name)], o.name) && !unicode.IsSpace(rune(q[len(o.name)])) {
+			return o.kind, q[len(o.name):]
+		}
+	}
+	return 0, ""
+}
+
+func parseSite(value string) (string, error) {
+	if value == "" {
+		return "", &UsageError{"site: needs a host, as in site:example.org"}
+	}
+	host := value
+	if i := strings.Index(host, "://"); i >= 0 {
+		host = host[i+3:]
+	}
+	u, err := url.Parse("//" + strings.ToLower(host))
+	if err != nil || strings.Trim(u.Host, ".") == "" {
+		return "", &UsageError{fmt.Sprintf("site:%s is not a host", value)}
+	}
+	if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		return "", &UsageError{fmt.Sprintf("site:%s has a path; site: takes a host, as in site:%s", value, u.Host)}
+	}
+	name, port := strings.Trim(u.Hostname(), "."), u.Port() // .org is written, too
+	if port != "" && port != "80" && port != "443" {        // canonical URLs have no default port
+		return u.Host, nil
+	}
+	if _, err := netip.ParseAddr(name); err == nil {
+		return name, nil
+	}
+	if ascii, err := idna.Lookup.ToASCII(name); err == nil {
+		name = ascii
+	}
+	if bare := strings.TrimPrefix(name, "www."); strings.Contains(bare, ".") {
+		name = bare
+	}
+	return name, nil
+}
+
+func parseLang(value string) (string, error) {
+	for _, r := range value {
+		if !(r == '-' || r == '_' || isASCIILetterOrDigit(r)) {
+			return "", &UsageError{fmt.Sprintf("lang:%s is not a language tag such as lang:en or lang:pt-br", value)}
+		}
+	}
+	if value == "" {
+		return "", &UsageError{"lang: needs a language, as in lang:en"}
+	}
+	return strings.ReplaceAll(strings.ToLower(value), "_", "-"), nil
+}
+
+func parseFileType(operator, value string) (string, error) {
+	if t := analysis.FileType(strings.TrimPrefix(value, ".")); t != "" {
+		return t, nil
+	}
+	if value == "" {
+		return "", &UsageError{fmt.Sprintf("%s: needs the ending of an address, as in %s:txt", operator, operator)}
+	}
+	return "", &UsageError{fmt.Sprintf("%s:%s is not the ending of an address such as %s:html or %s:txt", operator, shorten(value), operator, operator)}
+}
+
+// neverIndexed are file types that people look for and whose files are never pages.
+var neverIndexed = strings.Fields("pdf doc docx xls xlsx ppt pptx odt ods odp rtf ps epub jpg jpeg png gif svg webp mp3 mp4 zip gz tar csv json xml")
+
+func (p *parser) noteFileType(t string) {
+	if slices.Contains(neverIndexed, t) {
+		p.note("Only HTML and plain text are indexed: filetype:%s finds such pages whose address ends in .%s.", t, t)
+	}
+}
+
+func isASCIILetterOrDigit(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+}

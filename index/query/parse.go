@@ -1,0 +1,346 @@
+// Package query turns what a person types into what the index is asked.
+//
+// [Compile] parses a query, analyses its words, and gives a [Query]. [Query.Expr] writes
+// it as an expression of SQLite's FTS5, and [ParseMatch] reads such an expression.
+package query
+
+import (
+	"fmt"
+	"indexer/index/analysis"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Query syntax
+//
+//	word            documents with all the words; any of them to fill up a short list
+//	"some words"    these words next to each other, always required
+//	-word -"…"      not those with it
+//	a OR b c        either a or b, and c: OR binds more tightly than standing side by side
+//	(a b) OR (c d)  parentheses group
+//	site:HOST       only this host and its subdomains; a leading www. says nothing, since
+//	                which of www and bare is canonical is an accident of the site
+//	lang:TAG        only this language; lang:pt includes pt-br
+//	filetype:TYPE   only addresses that end in .TYPE (analysis/tags.go)
+//	intitle:WORD    this word, or "these words", or (a OR b), in the title
+//	inurl:WORD      in the URL
+//	after:DATE      fetched on that day or later; 2024 and 2024-05 are their first days
+//	before:DATE     fetched before that day (UTC)
+//	-site: -lang: -filetype: -intitle: -inurl: -(…)   not those
+//
+// Typographic quotes are quotes. A quote without its partner is ignored, a parenthesis that
+// is not closed is closed at the end, and one that closes nothing is ignored. A parenthesis
+// groups only where a word could begin, so main() and f(x) are words as before. An OR with
+// nothing on one side is a word. All other characters separate words: no input is FTS5 syntax.
+
+// Bounds of a query. Words beyond the bound are ignored and counted in
+// [Results].Ignored; a longer query is a usage error. Parentheses that are nested deeper
+// than the bound are ignored: FTS5, which is asked some expressions, has a bound of its own.
+const (
+	MaxBytes   = 4096
+	MaxClauses = 32
+	maxDepth   = 8
+)
+
+type clauseKind int
+
+const (
+	clauseWord clauseKind = iota
+	clausePhrase
+	clauseSite
+	clauseLang
+	clauseFileType
+	clauseTitle
+	clauseURL
+	clauseAfter
+	clauseBefore
+	clauseGroup
+)
+
+// clause is one part of a query as typed.
+type clause struct {
+	kind    clauseKind
+	exclude bool
+	quoted  bool       // in quotes
+	text    string     // for site, lang and filetype the tag's value, for after and before the day
+	at      int        // where text begins in syntax.text; of words and phrases only
+	either  [][]clause // of a group: its alternatives; of each, all hold
+}
+
+type syntax struct {
+	text    string // the query, normalised
+	clauses []clause
+	ignored int
+	lang    string // of the (first) lang: that is not excluded and holds for all
+	notes   []string
+	unended string // what ends the groups, and the OR, that are open at the end of the text
+}
+
+// parseQuery takes a query apart. It knows nothing of analysis.
+func parseQuery(q string) (syntax, error) {
+	if len(q) > MaxBytes {
+		return syntax{}, &UsageError{fmt.Sprintf("the query has %d bytes, at most %d are allowed", len(q), MaxBytes)}
+	}
+	p := parser{syntax: syntax{text: quotes.Replace(analysis.Normalize(strings.ToValidUTF8(q, " ")))}}
+	list, _, err := p.list(clauseWord)
+	if err != nil {
+		return syntax{}, err
+	}
+	p.clauses, p.unended = flatten(list), strings.Repeat(")", p.skipped)+p.unended
+	for _, c := range p.clauses {
+		if c.kind == clauseLang && !c.exclude && p.lang == "" {
+			p.lang = c.text
+		}
+	}
+	return p.syntax, nil
+}
+
+// Narrow adds operators to a query, such as "site:example.org", so that they hold for all of
+// it, whatever is open at its end: "a OR" stays a word then, and a group is closed.
+func Narrow(q string, operators ...string) string {
+	if s, err := parseQuery(q); err == nil && s.unended != "" && len(operators) > 0 {
+		q += " " + s.unended
+	}
+	return strings.TrimSpace(q + " " + strings.Join(operators, " "))
+}
+
+var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, "＂", `"`)
+
+// parser is at a place of a query.
+type parser struct {
+	syntax
+	at      int
+	depth   int // of groups
+	skipped int // parentheses that are open, and too deep to group
+	count   int // of clauses that are no groups
+}
+
+func (p *parser) rest() string { return p.text[p.at:] }
+
+// list reads clauses up to the end of the group, and reports whether it has one; or up to the
+// end of the query. Words in it are of this kind.
+func (p *parser) list(kind clauseKind) (list []clause, closed bool, err error) {
+	var or *clause    // waits for what comes next
+	adjacent := false // the last clause of list is what came last
+	for {
+		p.at = len(p.text) - len(strings.TrimLeftFunc(p.rest(), unicode.IsSpace))
+		if closed = p.ends(); closed || p.at == len(p.text) {
+			if or != nil {
+				list = p.add(list, *or)
+				if !closed {
+					p.unended = "-" // a clause with nothing in it
+				}
+			}
+			return list, closed, nil
+		}
+		if isOr(p.rest()) {
+			c := clause{kind: kind, text: "OR", at: p.at}
+			p.at += len(c.text)
+			if adjacent {
+				or, adjacent = &c, false
+			} else if or == nil {
+				list = p.add(list, c)
+			}
+			continue
+		}
+		c, ok, err := p.next(kind)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case !ok && or != nil:
+			list, or = p.add(list, *or), nil
+		case ok && or != nil:
+			if list[len(list)-1], err = alternatives(list[len(list)-1], c); err != nil {
+				return nil, false, err
+			}
+			or = nil
+		case ok:
+			list = append(list, c)
+		}
+		adjacent = ok
+	}
+}
+
+// ends takes the parenthesis that closes the group. One that closes nothing is passed over.
+func (p *parser) ends() bool {
+	for strings.HasPrefix(p.rest(), ")") {
+		p.at++
+		switch {
+		case p.skipped > 0:
+			p.skipped--
+		case p.depth > 0:
+			return true
+		}
+		p.at = len(p.text) - len(strings.TrimLeftFunc(p.rest(), unicode.IsSpace))
+	}
+	return false
+}
+
+// isOr reports that a text begins with OR. A stroke is none: titles have one, before the
+// name of the site.
+func isOr(s string) bool {
+	rest, ok := strings.CutPrefix(s, "OR")
+	return ok && (rest == "" || strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, ")") || unicode.IsSpace(firstRune(rest)))
+}
+
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
+}
+
+// add adds an OR that is a word.
+func (p *parser) add(list []clause, or clause) []clause {
+	if p.count == MaxClauses {
+		return list
+	}
+	p.count++
+	return append(list, or)
+}
+
+// takes reports whether a clause has something in it, and there is room for it.
+func (p *parser) takes(c *clause) bool {
+	switch {
+	case c.text == "":
+		return false
+	case p.count == MaxClauses:
+		p.ignored++
+		return false
+	}
+	p.count++
+	return true
+}
+
+// alternatives makes one clause of two that OR joins.
+func alternatives(a, b clause) (clause, error) {
+	or := clause{kind: clauseGroup}
+	for _, c := range []clause{a, b} {
+		switch {
+		case c.exclude:
+			return or, &UsageError{"what is left out cannot be one side of OR; write it beside: (a OR b) -c"}
+		case c.kind == clauseAfter || c.kind == clauseBefore:
+			return or, errWholeQuery
+		case c.kind == clauseGroup:
+			or.either = append(or.either, c.either...)
+		default:
+			or.either = append(or.either, []clause{c})
+		}
+	}
+	return or, nil
+}
+
+var errWholeQuery = &UsageError{"after: and before: hold for the whole query; write them outside of parentheses and OR"}
+
+// flatten takes off parentheses that group nothing.
+func flatten(list []clause) []clause {
+	var flat []clause
+	for _, c := range list {
+		for i := range c.either {
+			c.either[i] = flatten(c.either[i])
+		}
+		if len(c.either) == 1 && !c.exclude {
+			flat = append(flat, c.either[0]...)
+		} else {
+			flat = append(flat, c)
+		}
+	}
+	return flat
+}
+
+// next reads a clause, and reports whether there is anything in it.
+func (p *parser) next(kind clauseKind) (c clause, ok bool, err error) {
+	if strings.HasPrefix(p.rest(), "-") {
+		c.exclude = true
+		p.at++
+	}
+	if strings.HasPrefix(p.rest(), "(") {
+		return p.group(c, kind)
+	}
+	if strings.HasPrefix(p.rest(), `"`) {
+		if p.quoted(&c) {
+			if c.kind = kind; kind == clauseWord {
+				c.kind = clausePhrase
+			}
+			return c, p.takes(&c), nil
+		}
+		p.at++
+	}
+	if k, value := columnOperator(p.rest()); value != "" {
+		p.at += len(p.rest()) - len(value)
+		if value[0] == '(' {
+			return p.group(c, k)
+		}
+		c.kind = k
+		if !p.quoted(&c) {
+			p.word(&c)
+		}
+		return c, p.takes(&c), nil
+	}
+	c.kind = kind
+	p.word(&c)
+	if err := p.operator(&c); err != nil {
+		return c, false, err
+	}
+	return c, p.takes(&c), nil
+}
+
+// group reads what is in parentheses.
+func (p *parser) group(c clause, kind clauseKind) (clause, bool, error) {
+	p.at++
+	if p.depth == maxDepth {
+		if p.skipped++; p.skipped == 1 {
+			p.note("Parentheses that are nested more than %d deep are ignored.", maxDepth)
+		}
+		return c, false, nil
+	}
+	p.depth++
+	list, closed, err := p.list(kind)
+	p.depth--
+	if err != nil {
+		return c, false, err
+	}
+	if !closed {
+		p.unended += ")"
+	}
+	c.kind, c.either = clauseGroup, [][]clause{list}
+	return c, len(list) > 0, nil
+}
+
+// quoted reads what is in quotes; false if there is no partner.
+func (p *parser) quoted(c *clause) bool {
+	quoted, ok := strings.CutPrefix(p.rest(), `"`)
+	inside, _, closed := strings.Cut(quoted, `"`)
+	if !ok || !closed {
+		return false
+	}
+	c.quoted, c.text = true, strings.TrimSpace(inside)
+	c.at = p.at + 1 + strings.Index(inside, c.text)
+	p.at += len(inside) + 2
+	return true
+}
+
+// word reads up to a space, a quote, or the parenthesis that closes the group.
+func (p *parser) word(c *clause) {
+	open := 0
+	end := strings.IndexFunc(p.rest(), func(r rune) bool {
+		switch r {
+		case '(':
+			open++
+		case ')':
+			open--
+		}
+		return unicode.IsSpace(r) || r == '"' || open < 0 && (p.depth > 0 || p.skipped > 0)
+	})
+	if end < 0 {
+		end = len(p.rest())
+	}
+	c.text, c.at = p.rest()[:end], p.at
+	p.at += end
+}
+
+// UsageError says what is wrong with a query or its options, in words for the
+// person who typed it.
+type UsageError struct{ Reason string }
+
+// Error is the reason, without a prefix.
+func (e *UsageError) Error() string { return e.Reason }

@@ -1,0 +1,54 @@
+package query
+
+import (
+	"fmt"
+	"indexer/index/analysis"
+	"indexer/index/indextest"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+// TestSpec runs testdata/spec: "parse langs=(en,de)" gives the FTS5 expressions of each query.
+func TestQuerySpec(t *testing.T) {
+	datadriven.Walk(t, "testdata/spec", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd != "parse" {
+				d.Fatalf(t, "unknown command %q", d.Cmd)
+			}
+			return specParse(d)
+		})
+	})
+}
+
+func specParse(d *datadriven.TestData) string {
+	var inUse []*analysis.Stemmer
+	for _, a := range d.CmdArgs {
+		for _, l := range a.Vals {
+			inUse = append(inUse, analysis.StemmerFor(l))
+		}
+	}
+	var b strings.Builder
+	for _, q := range strings.Split(d.Input, "\n") {
+		c, err := Compile(q, inUse)
+		if err != nil {
+			fmt.Fprintf(&b, "[%s] usage: %v\n", q, err)
+			continue
+		}
+		fmt.Fprintf(&b, "[%s]\n  all %s\n", q, c.Expr(AllWords))
+		if c.Expr(SomeWords) != c.Expr(AllWords) {
+			fmt.Fprintf(&b, "  any %s\n", c.Expr(SomeWords))
+		}
+		if c.Expr(AnyWord) != c.Expr(SomeWords) {
+			fmt.Fprintf(&b, "  one %s\n", c.Expr(AnyWord))
+		}
+		for _, n := range c.Notes {
+			fmt.Fprintf(&b, "  note: %s\n", n)
+		}
+		if c.Ignored > 0 {
+			fmt.Fprintf(&b, "  %d ignored\n", c.Ignored)
+		}
+	}
+	return indextest.Visible(b.String())
+}

@@ -1,0 +1,74 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// Touch renews fetch times where they are later than those stored. A URL that is
+// canonical for no document is ignored. It writes one small row per URL and no text.
+func (w *Writer) Touch(ctx context.Context, touches []Touch) error {
+	for _, u := range touches {
+		if !validTime(u.FetchedAt) {
+			return fmt.Errorf("index %s: %w: %s: fetch time %v", w.dir, ErrInvalid, u.URL, u.FetchedAt)
+		}
+	}
+	return inBatches(touches, func(batch []Touch) error {
+		return w.submit(ctx, len(batch), func(t *tables) error {
+			for _, u := range batch {
+				ns := packTime(u.FetchedAt)
+				err := t.exec("UPDATE times SET fetched=? WHERE id=(SELECT id FROM docs WHERE url=?) AND fetched<?", ns, string(u.URL), ns)
+				if err != nil {
+					return fmt.Errorf("touch %s: %w", u.URL, err)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// SetRanks renews ranks where the Seq is above that of the stored rank. A cluster
+// without a document is ignored. It writes one small row per cluster and no text.
+func (w *Writer) SetRanks(ctx context.Context, ranks []RankUpdate) error {
+	for _, r := range ranks {
+		if !validRank(r.Rank) || r.Seq > math.MaxInt64 {
+			return fmt.Errorf("index %s: %w: cluster %x: rank %v at seq %d", w.dir, ErrInvalid, r.Cluster[:8], r.Rank, r.Seq)
+		}
+	}
+	return inBatches(ranks, func(batch []RankUpdate) error {
+		return w.submit(ctx, len(batch)/10+1, func(t *tables) error {
+			for _, r := range batch {
+				t.state.Seq = max(t.state.Seq, r.Seq)
+				err := t.exec("UPDATE ranks SET rank=?, seq=? WHERE id=(SELECT id FROM docs WHERE cluster=?) AND seq<?",
+					r.Rank, int64(r.Seq), r.Cluster[:], int64(r.Seq))
+				if err != nil {
+					return fmt.Errorf("rank of cluster %x: %w", r.Cluster[:8], err)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// PruneTombstones forgets deletes below a Seq. Safe once nothing older than that
+// Seq can be delivered any more (the pipeline's garbage collection horizon).
+func (w *Writer) PruneTombstones(ctx context.Context, below uint64) error {
+	return w.submit(ctx, groupSize, func(t *tables) error {
+		return t.exec("DELETE FROM tombstones WHERE seq<?", int64(min(below, math.MaxInt64)))
+	})
+}
+
+// refreshBatch bounds how long a large call keeps other writers waiting.
+const refreshBatch = 5000
+
+func inBatches[T any](list []T, do func([]T) error) error {
+	for len(list) > 0 {
+		n := min(len(list), refreshBatch)
+		if err := do(list[:n]); err != nil {
+			return err
+		}
+		list = list[n:]
+	}
+	return nil
+}

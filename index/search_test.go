@@ -1,0 +1,112 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"indexer/index/query"
+	"indexer/page"
+)
+
+// TestLongQueries: the longest query is answered, a longer one is refused with a reason.
+func TestLongQueries(t *testing.T) {
+	dir := t.TempDir()
+	apply(t, openTestWriter(t, dir), Upsert(&Document{Cluster: key("a"), Seq: 1, URL: "https://a.example/", Title: "harbour 東京都庁", Text: "x"}))
+	r := openTestReader(t, dir)
+	for _, unit := range []string{"harbour ", "harbour-", "東京都庁", `"東京 harbour" `, "-x ", `"`, "site:a.example ", "🚀"} {
+		longest := strings.Repeat(unit, query.MaxBytes/len(unit))
+		_, err := r.Search(t.Context(), longest, Options{})
+		if usage := (*UsageError)(nil); err != nil && !errors.As(err, &usage) {
+			t.Errorf("%d bytes of %q: %v", len(longest), unit, err)
+		}
+		usage := (*UsageError)(nil)
+		if _, err = r.Search(t.Context(), strings.Repeat(unit, 10<<10/len(unit)), Options{}); !errors.As(err, &usage) || !strings.Contains(usage.Reason, "at most 4096") {
+			t.Errorf("10 KiB of %q: %v", unit, err)
+		}
+	}
+}
+
+// TestFoundByName: a long page that has the word many times less than a hundred others
+// comes first, because its title is the query.
+func TestFoundByName(t *testing.T) {
+	dir := t.TempDir()
+	w := openTestWriter(t, dir)
+	doc := func(name, title, text string) Change {
+		return Upsert(&Document{Cluster: key(name), Seq: 1, URL: page.URL("https://a.example/" + name), Title: title, Text: text})
+	}
+	changes := []Change{doc("long", "harbour", strings.Repeat("nets and salt ", 3000))}
+	for i := range rerankTop + 20 {
+		changes = append(changes, doc(fmt.Sprint("page", i), "rope", "harbour harbour harbour harbour"))
+	}
+	apply(t, w, changes...)
+	res, err := openTestReader(t, dir).Search(t.Context(), "harbour", Options{Weights: Weights{Title: 1, Body: 1, TitleMatch: 32}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := res.Hits[0].URL; got != "https://a.example/long" {
+		t.Errorf("%s is first", got)
+	}
+}
+
+// TestNeverNothing: a search finds something if a word of the query is in the index,
+// whatever the others are: misspelled, too common, stop words or in no document.
+func TestNeverNothing(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 8))
+	dir := t.TempDir()
+	w := openTestWriter(t, dir)
+	var changes []Change
+	for i := range commonWord + 50 {
+		d := &Document{Cluster: key(fmt.Sprint(i)), Seq: 1, URL: page.URL(fmt.Sprintf("https://site%d.example/%d", i%7, i)), Language: "en", Text: "arrays are everywhere"}
+		if i%500 == 0 {
+			d.Text += " broadcasting polynomials"
+		}
+		changes = append(changes, Upsert(d))
+	}
+	apply(t, w, changes...)
+	r := openTestReader(t, dir)
+	here := strings.Fields("arrays everywhere are broadcasting polynomial array")
+	gone := strings.Fields("zzzq the yyyx brodcasting polinomials qqqqqqq numpy")
+	for range 300 {
+		query := []string{here[rng.IntN(len(here))]}
+		for range 1 + rng.IntN(3) {
+			word := gone[rng.IntN(len(gone))]
+			switch rng.IntN(6) {
+			case 0:
+				word = `"` + word + ` arrays"`
+			case 1:
+				word = "intitle:" + word
+			case 2:
+				word = "(" + word + " OR zzzq)"
+			}
+			query = append(query, word)
+		}
+		rng.Shuffle(len(query), func(i, j int) { query[i], query[j] = query[j], query[i] })
+		q := strings.Join(query, " ")
+		for _, o := range []Options{{}, {NoSuggestion: true}, {Sort: ByDate}, {PerHost: 2}} {
+			res, err := r.Search(t.Context(), q, o)
+			if err != nil {
+				t.Fatalf("%s: %v", q, err)
+			}
+			if res.Total == 0 || len(res.Hits) == 0 {
+				t.Fatalf("%s, %+v: nothing: %+v", q, o, res)
+			}
+		}
+	}
+}
+
+// TestTinyWeights: no weight is too small or too large for a query.
+func TestTinyWeights(t *testing.T) {
+	dir := t.TempDir()
+	apply(t, openTestWriter(t, dir), Upsert(&Document{Cluster: key("a"), Seq: 1, URL: "https://a.example/", Title: "harbour"}))
+	r := openTestReader(t, dir)
+	for _, w := range []Weights{{Title: 1e-7}, {Title: 1, URL: 1e-300}, {Title: MaxWeight, Body: 123456.789e-3}} {
+		if res, err := r.Search(t.Context(), "harbour", Options{Weights: w}); err != nil || res.Total != 1 {
+			t.Errorf("%+v: %+v, %v", w, res, err)
+		}
+	}
+}

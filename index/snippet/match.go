@@ -1,0 +1,86 @@
+package snippet
+
+import (
+	"indexer/index/analysis"
+	"indexer/index/query"
+	"strings"
+	"unicode/utf8"
+)
+
+// matcher finds the terms of a query among the tokens of a document's text.
+type matcher struct {
+	stemmer  *analysis.Stemmer
+	tokens   map[string]int // token → number of its term
+	prefixes []prefixTerm
+	terms    int
+	first    [256]bool // first bytes of tokens; stems begin as their words do
+
+	stems *analysis.StemCache // from begin to end; nil without a stemmer
+	stem  []byte
+}
+
+type prefixTerm struct {
+	prefix string
+	term   int
+}
+
+// newMatcher takes the terms that are worth marking: stop words only when there is nothing else.
+func NewMatcher(terms []*query.Term, language string) *matcher {
+	m := &matcher{stemmer: analysis.StemmerFor(language), tokens: make(map[string]int)}
+	onlyStops := true
+	for i := range terms {
+		onlyStops = onlyStops && terms[i].Stop
+	}
+	for i := range terms {
+		if terms[i].Stop && !onlyStops {
+			continue
+		}
+		for _, s := range terms[i].Sequences {
+			for _, w := range s {
+				m.tokens[w] = m.terms
+				m.first[w[0]] = true
+			}
+			if terms[i].Prefix {
+				m.prefixes = append(m.prefixes, prefixTerm{s[len(s)-1], m.terms})
+			}
+		}
+		m.terms++
+	}
+	return m
+}
+
+// begin readies the matcher for a text, until end.
+func (m *matcher) begin() {
+	if m.stemmer != nil {
+		m.stems = analysis.NewStemCache(m.stemmer)
+	}
+}
+
+func (m *matcher) end() {
+	if m.stems != nil {
+		m.stems.Release()
+		m.stems = nil
+	}
+}
+
+// match is the term that a token of text belongs to, and where it stands.
+func (m *matcher) match(text string, t *analysis.Token) (match, bool) {
+	if !m.first[t.Text[0]] {
+		return match{}, false
+	}
+	if m.stems != nil && t.Letters {
+		m.stem = m.stems.Append(m.stem[:0], t.Text)
+		i, ok := m.tokens[string(m.stem)]
+		return match{t.Start, t.End, i}, ok
+	}
+	if i, ok := m.tokens[string(t.Text)]; ok {
+		return match{t.Start, t.End, i}, true
+	}
+	for _, p := range m.prefixes {
+		if t.Bigram && strings.HasPrefix(string(t.Text), p.prefix) {
+			_, first := utf8.DecodeRuneInString(text[t.Start:])
+			return match{t.Start, t.Start + first, p.term}, true
+		}
+	}
+	return match{}, false
+}

@@ -1,0 +1,154 @@
+// Package snippet cuts the part of a text that is shown with a hit, and marks the
+// query's words in it.
+package snippet
+
+import (
+	"encoding/json"
+	"indexer/index/analysis"
+	"strings"
+	"unicode/utf8"
+)
+
+// Snippet is a piece of a document's text around the query's words. Text is what the
+// page says, not HTML and not safe for a terminal: [Snippet.Render] takes the
+// function that makes it so.
+type Snippet struct {
+	Text  string
+	Marks []Range // the query's words, ascending, not touching
+}
+
+// Range is a half-open range of bytes, on character boundaries.
+type Range struct{ Start, End int }
+
+// MarshalJSON gives the plain text.
+func (s Snippet) MarshalJSON() ([]byte, error) { return json.Marshal(s.Text) }
+
+// Render is the text with open and close around its marks. Each piece of text
+// goes through escape, if that is not nil; open and close do not.
+//
+//	s.Render("<mark>", "</mark>", html.EscapeString)
+//	s.Render("**", "**", nil)
+func (s Snippet) Render(open, close string, escape func(string) string) string {
+	if escape == nil {
+		escape = func(s string) string { return s }
+	}
+	var b strings.Builder
+	pos := 0
+	for _, m := range s.Marks {
+		b.WriteString(escape(s.Text[pos:m.Start]))
+		b.WriteString(open)
+		b.WriteString(escape(s.Text[m.Start:m.End]))
+		b.WriteString(close)
+		pos = m.End
+	}
+	b.WriteString(escape(s.Text[pos:]))
+	return b.String()
+}
+
+// snippetBytes is about how long a snippet is.
+const snippetBytes = 240
+
+// match is a token of the text that the query has.
+type match struct{ start, end, term int }
+
+// makeSnippet cuts the snippet from the head of a text: the first window with all
+// the terms, else the one with the most. more says that the text goes on.
+// It is one pass of the tokenizer over at most 32 KiB. (FTS5's own snippet() took up to
+// seconds on long texts.)
+func Make(text string, more bool, m *matcher) Snippet {
+	if !utf8.ValidString(text) { // which is faster to see than to mend
+		text = strings.ToValidUTF8(text, "\uFFFD")
+	}
+	text = analysis.Normalize(text)
+	m.begin()
+	matches, best := bestWindow(text, m)
+	m.end()
+	if len(matches) == 0 {
+		end := snippetEnd(text, 0, snippetBytes)
+		return cutSnippet(text, 0, end, more, nil)
+	}
+	first, last := matches[best.from], matches[best.to-1]
+	slack := snippetBytes - (last.end - first.start)
+	begin := snippetBegin(text, first.start, max(slack/3, 0))
+	end := snippetEnd(text, last.end, begin+snippetBytes)
+	return cutSnippet(text, begin, end, more, matches)
+}
+
+type window struct {
+	from, to int // of matches
+	distinct int
+}
+
+func (w window) betterThan(o window) bool {
+	return w.distinct > o.distinct || w.distinct == o.distinct && w.to-w.from > o.to-o.from
+}
+
+// bestWindow gives the matches in the text, up to where it stopped looking, and
+// the window of them to show.
+func bestWindow(text string, m *matcher) (matches []match, best window) {
+	count := make([]int, m.terms)
+	var cur window
+	stop := len(text)
+	t := new(analysis.Tokenizer)
+	t.Reset(text)
+	for {
+		if t.SkipOthers(&m.first); !t.Next() || t.Token.Start >= stop {
+			break
+		}
+		found, ok := m.match(text, &t.Token)
+		if !ok {
+			continue
+		}
+		matches = append(matches, found)
+		cur.to = len(matches)
+		if count[found.term]++; count[found.term] == 1 {
+			cur.distinct++
+		}
+		for matches[cur.from].start+snippetBytes < t.Token.End && cur.from < cur.to-1 {
+			if count[matches[cur.from].term]--; count[matches[cur.from].term] == 0 {
+				cur.distinct--
+			}
+			cur.from++
+		}
+		if stop == len(text) && cur.betterThan(best) {
+			best = cur
+			if best.distinct == m.terms { // the first complete one; go on only for marks to its right
+				stop = t.Token.End + snippetBytes
+			}
+		}
+	}
+	return matches, best
+}
+
+// cutSnippet makes the snippet of text[begin:end].
+func cutSnippet(text string, begin, end int, more bool, matches []match) Snippet {
+	for begin < end && text[begin] == ' ' {
+		begin++
+	}
+	for end > begin && text[end-1] == ' ' {
+		end--
+	}
+	var s Snippet
+	shift := -begin
+	if begin > 0 {
+		s.Text = ellipsis
+		shift += len(ellipsis)
+	}
+	for _, m := range matches {
+		if m.start < begin || m.end > end {
+			continue
+		}
+		if n := len(s.Marks); n > 0 && s.Marks[n-1].End >= m.start+shift {
+			s.Marks[n-1].End = max(s.Marks[n-1].End, m.end+shift) // bigrams overlap
+			continue
+		}
+		s.Marks = append(s.Marks, Range{m.start + shift, m.end + shift})
+	}
+	s.Text += text[begin:end]
+	if end < len(text) || more {
+		s.Text += ellipsis
+	}
+	return s
+}
+
+const ellipsis = "…"

@@ -1,0 +1,165 @@
+// Package spelling finds words of similar spelling, for "did you mean".
+package spelling
+
+import (
+	"hash/fnv"
+	"indexer/index/analysis"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Words for "did you mean" come from the documents themselves, as they are spelled there
+// (the full-text table has stems only). A word is kept under several keys, one
+// for each way to leave out one of its first six letters, and one for all six. A
+// misspelled word has keys in common with the word that was meant, if one
+// edit, and often if two, lie between them in the first six letters (Garbe's
+// symmetric deletion); what lies behind does not matter. So looking is a few exact
+// reads, whatever the size of the vocabulary.
+//
+// What gets in: the words of titles and anchors, and those of the first 4 KiB of a
+// text that a second document has, too, which leaves most misprints out. Words are
+// never taken out; a suggestion is asked for before it is shown (suggest.go), so that
+// words of documents that are gone are not suggested. The table depends on the order of
+// delivery, as nothing else here does: which words of texts came twice is remembered by one
+// process only, and only of the last million.
+//
+// Rejected: counting words by document exactly, which is as much work again as indexing
+// them; scanning the terms of FTS5, which are stems, and take 200 ms at 4,000 documents.
+const (
+	spellingText   = 4 << 10 // bytes of a text whose words count
+	spellingPrefix = 6       // letters that keys are made of
+	spellingMin    = 4       // letters of the shortest word that is kept or corrected
+	spellingMax    = 24      // and of the longest
+	spellingSeen   = 1 << 20 // words that are remembered
+)
+
+// spelled are the words of a document, in lower case, each once.
+type Words struct {
+	Named []string // of title and anchors
+	Text  []string // of the text, and not in named
+}
+
+func WordsOf(d *analysis.Document) Words {
+	var s Words
+	known := make(map[string]bool)
+	add := func(list []string, text string) []string {
+		text = analysis.Normalize(text)
+		var t analysis.Tokenizer
+		t.Reset(text)
+		for t.Next() {
+			if !Correctable(&t.Token) {
+				continue
+			}
+			if w := strings.ToLower(text[t.Token.Start:t.Token.End]); !known[w] && utf8.ValidString(w) {
+				w = strings.Clone(w)
+				known[w] = true
+				list = append(list, w)
+			}
+		}
+		return list
+	}
+	s.Named = add(s.Named, analysis.Truncate(d.Title, 1024))
+	for _, a := range d.Anchors {
+		s.Named = add(s.Named, a)
+	}
+	for _, a := range d.Outside {
+		s.Named = add(s.Named, a)
+	}
+	s.Text = add(nil, analysis.Truncate(d.Text, spellingText))
+	return s
+}
+
+// correctable reports whether a token is a word that spelling is about.
+func Correctable(t *analysis.Token) bool {
+	n := utf8.RuneCount(t.Text)
+	return t.Letters && !t.Bigram && n >= spellingMin && n <= spellingMax
+}
+
+// spellingKeys are the keys of a folded word.
+func Keys(folded string) []int64 {
+	prefix := []rune(folded)
+	prefix = prefix[:min(len(prefix), spellingPrefix)]
+	keys := []int64{spellingKey(string(prefix))}
+	for i := range prefix {
+		keys = append(keys, spellingKey(string(prefix[:i])+string(prefix[i+1:])))
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// spellingKey has 40 bits, which SQLite stores in few bytes. That two keys are the
+// same by chance does no harm: words are compared.
+func spellingKey(s string) int64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(s)) // never fails
+	x := h.Sum64()
+	return int64((x ^ x>>40) & (1<<40 - 1))
+}
+
+// foldWord is the folded form of a word.
+func Fold(word string) string {
+	var t analysis.Tokenizer
+	t.Reset(analysis.Normalize(word))
+	if !t.Next() {
+		return ""
+	}
+	return string(t.Token.Text)
+}
+
+// speller remembers which words of texts came before. The writer goroutine uses it.
+type Vocabulary struct {
+	seen map[string]bool // true: stored
+}
+
+// keep is the words that are to be stored now.
+func (s *Vocabulary) Add(words *Words) (list []string) {
+	if s.seen == nil || len(s.seen) > spellingSeen {
+		s.seen = make(map[string]bool)
+	}
+	for _, w := range words.Named {
+		if !s.seen[w] {
+			list = append(list, w)
+		}
+	}
+	for _, w := range words.Text {
+		stored, before := s.seen[w]
+		if before && !stored {
+			list = append(list, w)
+		} else if !before {
+			s.seen[w] = false
+		}
+	}
+	for _, w := range list {
+		s.seen[w] = true
+	}
+	return list
+}
+
+// editDistance is the number of letters inserted, left out, exchanged, or swapped with
+// their neighbour, each letter at most once (optimal string alignment); more than most if it is more.
+func Distance(a, b string, most int) int {
+	x, y := []rune(a), []rune(b)
+	if d := len(x) - len(y); d > most || -d > most {
+		return most + 1
+	}
+	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range row {
+		last[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		row[0] = i
+		for j := 1; j <= len(y); j++ {
+			cost := 1
+			if x[i-1] == y[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(y)]
+}
