@@ -18,7 +18,7 @@ type question func(ctx context.Context, r *repository.Repository, req control.Re
 
 // questions are the commands that other processes can request.
 var questions = map[string]question{
-	"inspect": inspect,
+	"inspect": inspectURL,
 	"trace":   traceJourney,
 	"stats":   stats,
 	"export":  exportTable,

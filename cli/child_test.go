@@ -137,7 +137,7 @@ func attach(t *testing.T, name string) *os.File {
 }
 
 // feed writes a file into a pipe and closes it.
-func feed(t *testing.T, pipe *os.File, name string) {
+func feedPipe(t *testing.T, pipe *os.File, name string) {
 	t.Helper()
 	b, err := os.ReadFile(name)
 	if err != nil {

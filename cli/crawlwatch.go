@@ -180,10 +180,10 @@ func (s *crawlSummary) text() string {
 	for code, n := range s.Statuses {
 		statuses["HTTP "+strconv.Itoa(code)] = n
 	}
-	counts(&b, "responses", statuses)
-	counts(&b, "failed", s.Failures)
-	counts(&b, "refused", s.Refused)
-	counts(&b, "not taken", s.OutOfScope)
+	countsText(&b, "responses", statuses)
+	countsText(&b, "failed", s.Failures)
+	countsText(&b, "refused", s.Refused)
+	countsText(&b, "not taken", s.OutOfScope)
 	if list := s.unreached(); len(list) > 0 {
 		fmt.Fprintf(&b, "  not reached: %s\n", strings.Join(list, "\n    "))
 	}
@@ -204,7 +204,7 @@ func (s *crawlSummary) text() string {
 	return b.String()
 }
 
-func counts(b *strings.Builder, what string, m map[string]int64) {
+func countsText(b *strings.Builder, what string, m map[string]int64) {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if m[k] > 0 {

@@ -15,6 +15,7 @@ import (
 	"indexer/internal/control"
 	"indexer/notify"
 	"indexer/repository"
+	"indexer/repository/inspect"
 )
 
 const deadHelp = `
@@ -82,7 +83,7 @@ func dead(ctx context.Context, r *repository.Repository, req control.Request, st
 func pickLetters(r *repository.Repository, letters []notify.DeadLetter, args []string) (picked []notify.DeadLetter, err error) {
 	row := ""
 	if len(args) == 2 {
-		if row, err = repository.RowPrefix(args[1]); err != nil {
+		if row, err = inspect.RowPrefix(args[1]); err != nil {
 			return nil, &inputError{what: args[1], reason: err.Error()}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"indexer/loader/replay"
 	"indexer/notify"
 	"indexer/repository"
+	"indexer/repository/snapshot"
 	"indexer/store"
 	"indexer/txn"
 	"indexer/web"
@@ -98,7 +99,7 @@ var outcomes = []outcome{
 	{is(errNothingFetched), statusFailed, "check the hosts of the seeds and the network; the URLs are kept, and the same command tries them again"},
 	{is(errStillBusy), statusFailed, "`indexer stats` shows what is left"},
 	{is(txn.ErrBelowSafePoint), statusUsage, "`indexer gc pins` lists pinned timestamps; a longer history keeps the past for longer"},
-	{is(repository.ErrFuture), statusUsage, ""},
+	{is(snapshot.ErrFuture), statusUsage, ""},
 	{is(txn.ErrNoPin), statusUsage, "`indexer gc pins` lists the pins"},
 	{is(notify.ErrNoDeadLetter), statusUsage, "`indexer dead list` lists the dead letters"},
 	{is(web.ErrAddress), statusUsage, ""},

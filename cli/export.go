@@ -16,6 +16,8 @@ import (
 	"indexer/internal/control"
 	"indexer/internal/osfile"
 	"indexer/repository"
+	"indexer/repository/feed"
+	"indexer/repository/snapshot"
 )
 
 const exportHelp = `
@@ -87,7 +89,7 @@ func (a *app) exportCommand() *cobra.Command {
 // exportRequest is the argument of a request for export.
 type exportRequest struct {
 	export.Choice
-	At repository.Moment `json:"at"`
+	At snapshot.Moment `json:"at"`
 }
 
 func (a *app) exportTo(ctx context.Context, output string, choice export.Choice, question string) error {
@@ -123,7 +125,7 @@ func exportTable(ctx context.Context, r *repository.Repository, req control.Requ
 }
 
 // exportText reports what was written. Its last line is the digest, if there is one.
-func exportText(res repository.ExportResult, want exportRequest, history bool) string {
+func exportText(res feed.Result, want exportRequest, history bool) string {
 	text := fmt.Sprintf("exported %d %s", res.Documents, want.Table)
 	if history || !want.At.IsNow() {
 		text += fmt.Sprintf(" as of timestamp %d", res.TS)

@@ -16,6 +16,8 @@ import (
 	"indexer/internal/control"
 	"indexer/page"
 	"indexer/repository"
+	"indexer/repository/inspect"
+	"indexer/repository/snapshot"
 	"indexer/txn"
 )
 
@@ -45,7 +47,7 @@ as a whole into memory.` + momentHelp
 // inspectRequest is the second argument of a request for inspect; the first is the URL. In
 // JSON it embeds the fields of the moment, because older versions send nothing else.
 type inspectRequest struct {
-	repository.Moment
+	snapshot.Moment
 	Limit *int   `json:"limit,omitempty"` // nil: the default of the format
 	After string `json:"after,omitempty"`
 }
@@ -110,7 +112,7 @@ func parseURL(raw string) (page.URL, error) {
 	return "", &inputError{what: raw, reason: err.Error()}
 }
 
-func inspect(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
+func inspectURL(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
 	if len(req.Args) != 1 && len(req.Args) != 2 {
 		return &usageError{reason: "inspect needs one URL"}
 	}
@@ -124,7 +126,7 @@ func inspect(ctx context.Context, r *repository.Repository, req control.Request,
 			return &usageError{reason: "the request for inspect cannot be read: " + err.Error()}
 		}
 	}
-	opts := repository.InspectOptions{At: asked.Moment, After: asked.After}
+	opts := inspect.Options{At: asked.Moment, After: asked.After}
 	switch {
 	case asked.Limit != nil:
 		opts.Limit = *asked.Limit
@@ -132,7 +134,7 @@ func inspect(ctx context.Context, r *repository.Repository, req control.Request,
 		opts.Limit = maxListed
 	}
 	out := bufio.NewWriterSize(stdout, 32<<10)
-	err = r.InspectLong(ctx, u, opts, func(i *repository.Inspected, tx *txn.Txn) error {
+	err = inspect.Long(ctx, r, u, opts, func(i *inspect.Inspected, tx *txn.Txn) error {
 		visits, err := inspectVisits(ctx, r, tx, u, asked.Moment)
 		if err != nil {
 			return err
@@ -142,7 +144,7 @@ func inspect(ctx context.Context, r *repository.Repository, req control.Request,
 		}
 		return inspectionText(out, i, visits)
 	})
-	if errors.Is(err, repository.ErrCursor) {
+	if errors.Is(err, inspect.ErrCursor) {
 		return &usageError{reason: "--after: " + err.Error(), help: "indexer inspect"}
 	}
 	if err != nil {
@@ -152,7 +154,7 @@ func inspect(ctx context.Context, r *repository.Repository, req control.Request,
 }
 
 // inspectVisits returns what the crawl knows about a URL, or nil.
-func inspectVisits(ctx context.Context, r *repository.Repository, tx *txn.Txn, u page.URL, m repository.Moment) (*frontier.Inspection, error) {
+func inspectVisits(ctx context.Context, r *repository.Repository, tx *txn.Txn, u page.URL, m snapshot.Moment) (*frontier.Inspection, error) {
 	if m.IsNow() {
 		return frontier.Inspect(ctx, r.DB(), u)
 	}

@@ -8,11 +8,11 @@ import (
 
 	"indexer/crawler/frontier"
 	"indexer/page"
-	"indexer/repository"
+	"indexer/repository/inspect"
 )
 
 // inspectionText writes an inspection as text, in pieces.
-func inspectionText(w io.Writer, i *repository.Inspected, visits *frontier.Inspection) error {
+func inspectionText(w io.Writer, i *inspect.Inspected, visits *frontier.Inspection) error {
 	from, links, err := i.LinkTotals()
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func leftOut(members, to, from int) string {
 }
 
 // inspectionHead writes the part before the lists.
-func inspectionHead(t *table, i *repository.Inspection) {
+func inspectionHead(t *table, i *inspect.Inspection) {
 	t.row("url", string(i.URL))
 	if i.AsOf != nil {
 		t.row("as of", asOfText(i.AsOf))
@@ -127,7 +127,7 @@ func longList[T any](t *longTable, name, total string, each func(func(T) error) 
 	})
 }
 
-func asOfText(a *repository.AsOf) string {
+func asOfText(a *inspect.AsOf) string {
 	if a.Asked == nil {
 		return fmt.Sprintf("timestamp %d", a.TS)
 	}
@@ -143,7 +143,7 @@ func pagesText(pages, links int) string {
 }
 
 // pageLinksText formats a page with the anchors of its links.
-func pageLinksText(p repository.PageLinks) string {
+func pageLinksText(p inspect.PageLinks) string {
 	text := string(p.URL)
 	for i, a := range p.Anchors {
 		if i > 0 {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/repository"
+	"indexer/repository/snapshot"
 )
 
 const momentHelp = `
@@ -28,23 +28,23 @@ func momentFlag(cmd *cobra.Command, at *string) {
 }
 
 // parseMoment parses the value of --at.
-func parseMoment(s string, now time.Time) (repository.Moment, error) {
+func parseMoment(s string, now time.Time) (snapshot.Moment, error) {
 	s = strings.TrimSpace(s)
 	if s == "" || s == "now" {
-		return repository.Moment{}, nil
+		return snapshot.Moment{}, nil
 	}
 	if ts, err := strconv.ParseUint(s, 10, 64); err == nil && ts > 0 {
-		return repository.Moment{TS: ts}, nil
+		return snapshot.Moment{TS: ts}, nil
 	}
 	for _, form := range []string{time.RFC3339Nano, time.DateOnly} {
 		if t, err := time.Parse(form, s); err == nil {
-			return repository.Moment{Time: t.UTC()}, nil
+			return snapshot.Moment{Time: t.UTC()}, nil
 		}
 	}
 	if ago, ok := parseAgo(s); ok {
-		return repository.Moment{Time: now.Add(-ago).UTC()}, nil
+		return snapshot.Moment{Time: now.Add(-ago).UTC()}, nil
 	}
-	return repository.Moment{}, &usageError{reason: fmt.Sprintf("--at: %q is not a time; want one like 2026-03-01T12:00:00Z, 2h (before now) or a timestamp", s)}
+	return snapshot.Moment{}, &usageError{reason: fmt.Sprintf("--at: %q is not a time; want one like 2026-03-01T12:00:00Z, 2h (before now) or a timestamp", s)}
 }
 
 // parseAgo parses "2h", "-2h" and "2h ago", and days, which Go durations do not have.

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"indexer/repository"
+	"indexer/repository/snapshot"
 )
 
 func TestParseMoment(t *testing.T) {
 	now := time.Date(2026, 3, 5, 12, 0, 0, 0, time.UTC)
-	at := func(d time.Duration) repository.Moment { return repository.Moment{Time: now.Add(-d)} }
-	for in, want := range map[string]repository.Moment{
+	at := func(d time.Duration) snapshot.Moment { return snapshot.Moment{Time: now.Add(-d)} }
+	for in, want := range map[string]snapshot.Moment{
 		"":                          {},
 		"now":                       {},
 		"1234":                      {TS: 1234},

@@ -11,6 +11,8 @@ import (
 	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"
+	"indexer/repository/inspect"
+	"indexer/repository/snapshot"
 	"indexer/web"
 	"indexer/web/live"
 )
@@ -152,7 +154,7 @@ func (st *standby) isTroubled() bool {
 
 // The methods of web.Inspector.
 
-func (st *standby) Inspect(ctx context.Context, u page.URL, w repository.Windows, at repository.Moment) (d *web.Details, err error) {
+func (st *standby) Inspect(ctx context.Context, u page.URL, w inspect.Windows, at snapshot.Moment) (d *web.Details, err error) {
 	err = st.ask(ctx, func(ctx context.Context, i web.Inspector) (err error) {
 		d, err = i.Inspect(ctx, u, w, at)
 		return err
@@ -168,7 +170,7 @@ func (st *standby) Copy(ctx context.Context, u page.URL, at uint64) (f *page.Fet
 	return f, err
 }
 
-func (st *standby) Versions(ctx context.Context, u page.URL) (list []repository.PageVersion, err error) {
+func (st *standby) Versions(ctx context.Context, u page.URL) (list []inspect.PageVersion, err error) {
 	err = st.ask(ctx, func(ctx context.Context, i web.Inspector) (err error) {
 		list, err = i.Versions(ctx, u)
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"indexer/internal/control"
 	"indexer/repository"
+	"indexer/repository/counts"
 )
 
 const rankHelp = `
@@ -68,7 +69,7 @@ func fullSolve(ctx context.Context, r *repository.Repository, req control.Reques
 		return printJSON(stdout, s)
 	}
 	t := new(table)
-	rankRows(t, &s.RankStats)
+	rankRows(t, &s.Ranks)
 	t.row("full solve", fmt.Sprintf("%s in %.2f s, after %.2f s of reading; the graph takes %.1f MiB",
 		count(s.Iterations, "iteration"), s.SolveSeconds, s.ReadSeconds, float64(s.GraphBytes)/(1<<20)))
 	t.row("greatest error", fmt.Sprintf("%.6f of a rank", s.GreatestError))
@@ -78,7 +79,7 @@ func fullSolve(ctx context.Context, r *repository.Repository, req control.Reques
 	return err
 }
 
-func rankRows(t *table, s *repository.RankStats) {
+func rankRows(t *table, s *counts.Ranks) {
 	t.row("urls", fmt.Sprintf("%d with links to or from them", s.URLs))
 	t.row("edges", fmt.Sprint(s.Edges))
 	t.row("tolerance", fmt.Sprintf("%g of a rank", s.Tolerance))
@@ -86,6 +87,6 @@ func rankRows(t *table, s *repository.RankStats) {
 }
 
 // rankText formats the line about ranks in stats.
-func rankText(s *repository.RankStats) string {
+func rankText(s *counts.Ranks) string {
 	return fmt.Sprintf("relative error at most %g; residual %.4f of at most %.4f", s.Tolerance, s.ResidualSum, s.ResidualBound)
 }

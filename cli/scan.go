@@ -14,6 +14,8 @@ import (
 
 	"indexer/internal/control"
 	"indexer/repository"
+	"indexer/repository/inspect"
+	"indexer/repository/snapshot"
 	"indexer/txn"
 )
 
@@ -34,13 +36,13 @@ process has the data directory open, the command runs in that process.
 
 // scanRequest is the argument of a request for scan.
 type scanRequest struct {
-	Table  string            `json:"table"`
-	Prefix string            `json:"prefix"`
-	Raw    bool              `json:"raw"`
-	Locks  bool              `json:"locks"`
-	Notify bool              `json:"notify"`
-	At     repository.Moment `json:"at"`
-	Limit  int               `json:"limit"`
+	Table  string          `json:"table"`
+	Prefix string          `json:"prefix"`
+	Raw    bool            `json:"raw"`
+	Locks  bool            `json:"locks"`
+	Notify bool            `json:"notify"`
+	At     snapshot.Moment `json:"at"`
+	Limit  int             `json:"limit"`
 }
 
 func (a *app) scanCommand() *cobra.Command {
@@ -101,7 +103,7 @@ func (s *scanRequest) take(args []string) error {
 		s.Table = args[0]
 	}
 	if len(args) == 2 {
-		prefix, err := repository.RowPrefix(args[1])
+		prefix, err := inspect.RowPrefix(args[1])
 		if err != nil {
 			return &inputError{what: args[1], reason: err.Error()}
 		}
@@ -184,7 +186,7 @@ func (s *scanner) scan(ctx context.Context, r *repository.Repository) error {
 // state prints the values now or at an earlier moment.
 func (s *scanner) state(ctx context.Context, r *repository.Repository) error {
 	s.values = true
-	tx, err := r.Past(ctx, s.At)
+	tx, err := snapshot.Past(ctx, r.DB(), s.At)
 	if err != nil {
 		return err
 	}
@@ -207,7 +209,7 @@ func (s *scanner) records(ctx context.Context, db *txn.DB, group string) error {
 		}
 		l := scanLine{Kind: r.Kind, Table: s.Table, Row: r.Cell.Row, Column: r.Cell.Name, TS: r.TS, Start: r.Start, Op: r.Op, Observer: r.Observer, Owner: r.Owner, Runs: r.Runs}
 		if r.Kind == txn.KindLock && r.Damage == nil {
-			l.Primary = repository.RowText(r.Primary.Group, r.Primary.Row) + " " + r.Primary.Column.String()
+			l.Primary = inspect.RowText(r.Primary.Group, r.Primary.Row) + " " + r.Primary.Column.String()
 		}
 		if r.Damage != nil {
 			l.Damage = r.Damage.Error()
@@ -220,13 +222,13 @@ func (s *scanner) records(ctx context.Context, db *txn.DB, group string) error {
 func (s *scanner) line(l scanLine, value []byte, has bool) error {
 	if has {
 		l.Bytes = len(value)
-		v, err := repository.DecodeValue(txn.Column{Group: l.Table, Name: l.Column}, value)
+		v, err := inspect.DecodeValue(txn.Column{Group: l.Table, Name: l.Column}, value)
 		if err != nil {
 			l.Damage = "the value cannot be decoded: " + err.Error()
 		}
 		l.Value = v
 	}
-	l.Row = repository.RowText(l.Table, l.Row)
+	l.Row = inspect.RowText(l.Table, l.Row)
 	return s.print(l, s.text(l))
 }
 

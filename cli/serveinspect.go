@@ -12,26 +12,28 @@ import (
 	"indexer/internal/control"
 	"indexer/page"
 	"indexer/repository"
+	"indexer/repository/inspect"
+	"indexer/repository/snapshot"
 	"indexer/web"
 )
 
 // webRequest is a request from a server to the process that holds the data directory.
 type webRequest struct {
-	Ask     string             `json:"ask"` // inspect, copy, versions or stats
-	URL     page.URL           `json:"url"`
-	At      uint64             `json:"at"`
-	Windows repository.Windows `json:"windows"`
-	Moment  repository.Moment  `json:"moment,omitzero"` // for inspect
+	Ask     string          `json:"ask"` // inspect, copy, versions or stats
+	URL     page.URL        `json:"url"`
+	At      uint64          `json:"at"`
+	Windows inspect.Windows `json:"windows"`
+	Moment  snapshot.Moment `json:"moment,omitzero"` // for inspect
 }
 
 // webAnswer answers a webRequest. One field is set.
 type webAnswer struct {
-	Details  *web.Details             `json:"details,omitempty"`
-	Copy     *page.Fetch              `json:"copy,omitempty"`
-	NoCopy   string                   `json:"no_copy,omitempty"`  // why there is none
-	NotThen  string                   `json:"not_then,omitempty"` // why the moment cannot be shown
-	Versions []repository.PageVersion `json:"versions,omitempty"`
-	Stats    *repository.Stats        `json:"stats,omitempty"`
+	Details  *web.Details          `json:"details,omitempty"`
+	Copy     *page.Fetch           `json:"copy,omitempty"`
+	NoCopy   string                `json:"no_copy,omitempty"`  // why there is none
+	NotThen  string                `json:"not_then,omitempty"` // why the moment cannot be shown
+	Versions []inspect.PageVersion `json:"versions,omitempty"`
+	Stats    *repository.Stats     `json:"stats,omitempty"`
 }
 
 // answerWeb answers a server in another process.
@@ -50,7 +52,7 @@ func answerWeb(ctx context.Context, r *repository.Repository, req control.Reques
 			err = nil
 		}
 	case "copy":
-		if answer.Copy, err = from.Copy(ctx, q.URL, q.At); errors.Is(err, repository.ErrNoCopy) {
+		if answer.Copy, err = from.Copy(ctx, q.URL, q.At); errors.Is(err, inspect.ErrNoCopy) {
 			answer.NoCopy, err = err.Error(), nil
 		}
 	case "versions":
@@ -101,7 +103,7 @@ func (r remoteInspector) ask(ctx context.Context, q webRequest) (*webAnswer, err
 // errNoAnswer says that the answer does not match the request.
 var errNoAnswer = fmt.Errorf("%w: it is a different version of indexer", web.ErrElsewhere)
 
-func (r remoteInspector) Inspect(ctx context.Context, u page.URL, w repository.Windows, at repository.Moment) (*web.Details, error) {
+func (r remoteInspector) Inspect(ctx context.Context, u page.URL, w inspect.Windows, at snapshot.Moment) (*web.Details, error) {
 	a, err := r.ask(ctx, webRequest{Ask: "inspect", URL: u, Windows: w, Moment: at})
 	switch {
 	case err != nil:
@@ -122,21 +124,21 @@ func (r remoteInspector) Copy(ctx context.Context, u page.URL, at uint64) (*page
 	case err != nil:
 		return nil, err
 	case a.NoCopy != "":
-		why := strings.TrimPrefix(a.NoCopy, repository.ErrNoCopy.Error())
-		return nil, fmt.Errorf("%w%s", repository.ErrNoCopy, why)
+		why := strings.TrimPrefix(a.NoCopy, inspect.ErrNoCopy.Error())
+		return nil, fmt.Errorf("%w%s", inspect.ErrNoCopy, why)
 	case a.Copy == nil:
 		return nil, errNoAnswer
 	}
 	return a.Copy, nil
 }
 
-func (r remoteInspector) Versions(ctx context.Context, u page.URL) ([]repository.PageVersion, error) {
+func (r remoteInspector) Versions(ctx context.Context, u page.URL) ([]inspect.PageVersion, error) {
 	a, err := r.ask(ctx, webRequest{Ask: "versions", URL: u})
 	if err != nil {
 		return nil, err
 	}
 	if a.Versions == nil {
-		a.Versions = []repository.PageVersion{}
+		a.Versions = []inspect.PageVersion{}
 	}
 	return a.Versions, nil
 }

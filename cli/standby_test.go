@@ -46,7 +46,7 @@ func TestServeHandsOver(t *testing.T) {
 		}
 		v.untilState("good") // of the replay
 		if end.signal == 0 {
-			feed(t, w, bakery)
+			feedPipe(t, w, bakery)
 		} else {
 			replay.signal(end.signal)
 			_ = w.Close() // nobody reads
@@ -151,7 +151,7 @@ func TestServeBesideStopped(t *testing.T) {
 	}
 	replay.signal(syscall.SIGCONT)
 	v.untilState("good")
-	feed(t, w, bakery)
+	feedPipe(t, w, bakery)
 	if status := replay.ends(); status != 0 {
 		t.Errorf("exit status %d: %s", status, replay.said.String())
 	}
@@ -310,7 +310,7 @@ func TestHandoverInABrowser(t *testing.T) {
 	replay := startChild(t, "", "--data", data, "replay", pipe)
 	w := attach(t, pipe)
 	b.Until("document.querySelector('.note')?.textContent.includes('indexer replay')")
-	feed(t, w, bakery)
+	feedPipe(t, w, bakery)
 	if status := replay.ends(); status != statusDone {
 		t.Fatalf("exit status %d: %s", status, replay.said.String())
 	}

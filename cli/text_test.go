@@ -8,6 +8,7 @@ import (
 	"indexer/index"
 	"indexer/index/snippet"
 	"indexer/repository"
+	"indexer/repository/counts"
 	"indexer/verify"
 )
 
@@ -42,8 +43,8 @@ func TestTexts(t *testing.T) {
 		},
 		"stats with work left": {
 			statsText(&repository.Stats{
-				Ranks: repository.RankStats{Tolerance: 0.001, ResidualSum: 0.02, ResidualBound: 1.5},
-				URLs:  3, Backlog: map[string]int{"links": 2, "cluster": 0, "document": 5}, Dead: 1, OldestNotificationMS: 2100,
+				Counts:  counts.Counts{URLs: 3, Ranks: counts.Ranks{Tolerance: 0.001, ResidualSum: 0.02, ResidualBound: 1.5}},
+				Backlog: map[string]int{"links": 2, "cluster": 0, "document": 5}, Dead: 1, OldestNotificationMS: 2100,
 				FetchToSearchableMS: repository.LatencyMS{P50: 85, P95: 120.4, P99: 1500, N: 9},
 			}),
 			"urls             3\npages            0\nredirects        0\ngone             0\nfailed           0\nother            0\n" +

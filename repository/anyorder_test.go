@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"indexer/export"
 	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"
@@ -242,7 +243,7 @@ func (a *anyOrder) checkRanks(t *testing.T, r *repository.Repository, web *batch
 func checkExport(t *testing.T, r *repository.Repository, web *batch.Repository, exact map[page.URL]float64) {
 	t.Helper()
 	docs, _ := exportLines(t, r)
-	exported := make(map[string]repository.ExportedDocument)
+	exported := make(map[string]export.Document)
 	for _, d := range docs {
 		exported[d.ContentKey] = d
 	}
@@ -277,7 +278,7 @@ func checkExport(t *testing.T, r *repository.Repository, web *batch.Repository, 
 }
 
 // checkText compares what a document shows of its canonical URL.
-func checkText(t *testing.T, got *repository.ExportedDocument, want *batch.URL) {
+func checkText(t *testing.T, got *export.Document, want *batch.URL) {
 	t.Helper()
 	d := &want.Document
 	if got.URL != want.URL || got.Title != d.Title || got.Text != d.Text || got.Language != d.Language {

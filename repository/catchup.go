@@ -13,6 +13,7 @@ import (
 	"indexer/index"
 	"indexer/observers"
 	"indexer/page"
+	"indexer/repository/snapshot"
 	"indexer/schema"
 	"indexer/txn"
 )
@@ -41,7 +42,7 @@ func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 	}
 	release := r.db.Hold()
 	defer release()
-	tx, err := r.snapshot(ctx, r.db.LastTimestamp())
+	tx, err := snapshot.At(ctx, r.db, r.db.LastTimestamp())
 	if err != nil {
 		return err
 	}
@@ -137,8 +138,8 @@ func (r *Repository) differing(ctx context.Context, tx *txn.Txn, view *index.Vie
 	next, stop := iter.Pull2(view.Entries(ctx))
 	defer stop()
 	entry, err, more := next()
-	reading := newReading(r.db, tx)
-	defer reading.close()
+	reader := snapshot.NewReader(r.db, tx)
+	defer reader.Close()
 	// Both come by cluster.
 	step := func(key page.ContentKey, d *schema.StoredIndexed) error {
 		for ; err == nil && more && bytes.Compare(entry.Cluster[:], key[:]) < 0; entry, err, more = next() {
@@ -153,7 +154,7 @@ func (r *Repository) differing(ctx context.Context, tx *txn.Txn, view *index.Vie
 		}
 		same := entry.Digest == d.Sum && (!ranks || entry.Rank == d.Rank)
 		if same && times {
-			at, err := observers.FetchedAt(ctx, reading.next(), d.URL)
+			at, err := observers.FetchedAt(ctx, reader.Document(), d.URL)
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,8 @@ import (
 	"indexer/index"
 	"indexer/notify"
 	"indexer/page"
+	"indexer/repository/inspect"
+	"indexer/repository/snapshot"
 	"indexer/txn"
 )
 
@@ -37,10 +39,10 @@ const maxProblems = 1000
 func (r *Repository) Check(ctx context.Context) (*CheckReport, error) {
 	rep := &CheckReport{Problems: []txn.Problem{}}
 	var err error
-	rep.Checked, err = r.db.Check(ctx, txn.CheckOptions{Row: CheckRow, Observes: r.observes}, func(p txn.Problem) {
+	rep.Checked, err = r.db.Check(ctx, txn.CheckOptions{Row: inspect.CheckRow, Observes: r.observes}, func(p txn.Problem) {
 		rep.Total++
 		if len(rep.Problems) < maxProblems {
-			p.Row = RowText(p.Group, p.Row)
+			p.Row = inspect.RowText(p.Group, p.Row)
 			rep.Problems = append(rep.Problems, p)
 		}
 	})
@@ -107,7 +109,7 @@ func (r *Repository) lookAtIndex(ctx context.Context, check bool) (differ []page
 	}
 	release := r.db.Hold()
 	defer release()
-	tx, err := r.snapshot(ctx, r.db.LastTimestamp())
+	tx, err := snapshot.At(ctx, r.db, r.db.LastTimestamp())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -145,8 +147,8 @@ func (r *Repository) DropDead(ctx context.Context, observer, row string) error {
 func (r *Repository) LetterRow(l notify.DeadLetter) string {
 	for _, o := range r.registry.List() {
 		if o.Name == l.Observer {
-			return RowText(o.Watches.Group, l.Row)
+			return inspect.RowText(o.Watches.Group, l.Row)
 		}
 	}
-	return RowText("", l.Row)
+	return inspect.RowText("", l.Row)
 }

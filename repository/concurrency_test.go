@@ -16,6 +16,7 @@ import (
 	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"
+	"indexer/repository/inspect"
 	"indexer/txn"
 	"indexer/verify"
 )
@@ -45,7 +46,7 @@ func TestManyFetchesOfOneURL(t *testing.T) {
 			r := open(t, t.TempDir(), repository.Options{Commit: mode, Workers: 8})
 			defer closeNow(t, r)
 			load(t, r, 16, shuffled(rnd, fetches))
-			i, err := r.Inspect(context.Background(), "https://one.example/")
+			i, err := inspect.URL(context.Background(), r, "https://one.example/", inspect.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +123,7 @@ func readers(r *repository.Repository, fetches []page.Fetch) map[string]func(con
 		"stats":  func(ctx context.Context) error { _, err := r.Stats(ctx); return err },
 		"inspect": func(ctx context.Context) error {
 			next = (next + 1) % len(urls)
-			_, err := r.Inspect(ctx, urls[next])
+			_, err := inspect.URL(ctx, r, urls[next], inspect.Options{})
 			return err
 		},
 	}

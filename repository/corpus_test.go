@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"indexer/export"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/verify"
@@ -116,7 +117,7 @@ func expectedAnswers(t testing.TB, label string) []expectedDocument {
 }
 
 // exportLines exports and decodes.
-func exportLines(t testing.TB, r *repository.Repository) (docs []repository.ExportedDocument, digest string) {
+func exportLines(t testing.TB, r *repository.Repository) (docs []export.Document, digest string) {
 	t.Helper()
 	var out bytes.Buffer
 	res, err := r.Export(context.Background(), &out)
@@ -126,7 +127,7 @@ func exportLines(t testing.TB, r *repository.Repository) (docs []repository.Expo
 	lines := bufio.NewScanner(&out)
 	lines.Buffer(nil, 1<<30)
 	for lines.Scan() {
-		var d repository.ExportedDocument
+		var d export.Document
 		if err := json.Unmarshal(lines.Bytes(), &d); err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +144,7 @@ func checkAnswers(t testing.TB, r *repository.Repository, label string) {
 	want := expectedAnswers(t, label)
 	got, digest := exportLines(t, r)
 	t.Logf("%s: %d documents, digest %s", label, len(got), digest)
-	byMembers := make(map[string]repository.ExportedDocument)
+	byMembers := make(map[string]export.Document)
 	for _, d := range got {
 		byMembers[strings.Join(memberStrings(d), " ")] = d
 	}
@@ -161,7 +162,7 @@ func checkAnswers(t testing.TB, r *repository.Repository, label string) {
 	}
 }
 
-func memberStrings(d repository.ExportedDocument) []string {
+func memberStrings(d export.Document) []string {
 	members := make([]string, len(d.Members))
 	for i, m := range d.Members {
 		members[i] = string(m)
@@ -169,7 +170,7 @@ func memberStrings(d repository.ExportedDocument) []string {
 	return members
 }
 
-func compareDocument(t testing.TB, label string, g repository.ExportedDocument, w expectedDocument) {
+func compareDocument(t testing.TB, label string, g export.Document, w expectedDocument) {
 	t.Helper()
 	// Texts are compared in package batch, which knows where the answers err, and
 	// by verify, which compares with batch.

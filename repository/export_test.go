@@ -20,6 +20,9 @@ import (
 	"indexer/index/analysis"
 	"indexer/page"
 	"indexer/repository"
+	"indexer/repository/feed"
+	"indexer/repository/inspect"
+	"indexer/repository/snapshot"
 	"indexer/txn"
 )
 
@@ -34,7 +37,7 @@ var everyExport = []export.Choice{
 	{Format: export.FormatCIFF, Table: export.Documents},
 }
 
-func exportAs(t *testing.T, r *repository.Repository, c export.Choice, at repository.Moment) ([]byte, repository.ExportResult) {
+func exportAs(t *testing.T, r *repository.Repository, c export.Choice, at snapshot.Moment) ([]byte, feed.Result) {
 	t.Helper()
 	var out bytes.Buffer
 	res, err := r.ExportAs(t.Context(), repository.ExportOptions{Choice: c, At: at}, &out)
@@ -50,18 +53,18 @@ type state struct {
 	at      time.Time
 	exports [][]byte
 	digest  string
-	inspect []*repository.Inspection
+	inspect []*inspect.Inspection
 }
 
 func stateOf(t *testing.T, r *repository.Repository, urls []page.URL) state {
 	t.Helper()
 	var s state
 	for _, c := range everyExport {
-		data, res := exportAs(t, r, c, repository.Moment{})
+		data, res := exportAs(t, r, c, snapshot.Moment{})
 		s.exports, s.ts, s.digest = append(s.exports, data), res.TS, cmp.Or(s.digest, res.Digest)
 	}
 	for _, u := range urls {
-		i, err := r.Inspect(t.Context(), u)
+		i, err := inspect.URL(t.Context(), r, u, inspect.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +101,7 @@ func TestExportOfThePast(t *testing.T) {
 	defer closeNow(t, r)
 	collect(t, r)
 	for n, s := range states {
-		for _, m := range []repository.Moment{{TS: s.ts}, {Time: s.at}} {
+		for _, m := range []snapshot.Moment{{TS: s.ts}, {Time: s.at}} {
 			for i, c := range everyExport {
 				got, res := exportAs(t, r, c, m)
 				if !bytes.Equal(got, s.exports[i]) {
@@ -109,7 +112,7 @@ func TestExportOfThePast(t *testing.T) {
 				}
 			}
 			for i, u := range urls {
-				got, err := r.InspectAt(t.Context(), u, m)
+				got, err := inspect.URL(t.Context(), r, u, inspect.Options{At: m})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -126,18 +129,18 @@ func TestExportOfThePast(t *testing.T) {
 	if bytes.Equal(states[0].exports[0], states[1].exports[0]) {
 		t.Error("the states are all the same")
 	}
-	wantNotKept(t, r, repository.Moment{Time: began.Add(-time.Second)}, began)
+	wantNotKept(t, r, snapshot.Moment{Time: began.Add(-time.Second)}, began)
 }
 
 // wantNotKept: the moment is refused, naming a time from which on there is something.
-func wantNotKept(t *testing.T, r *repository.Repository, m repository.Moment, notBefore time.Time) {
+func wantNotKept(t *testing.T, r *repository.Repository, m snapshot.Moment, notBefore time.Time) {
 	t.Helper()
 	_, err := r.ExportAs(t.Context(), repository.ExportOptions{Choice: everyExport[0], At: m}, io.Discard)
-	var kept *repository.NotKeptError
+	var kept *snapshot.NotKeptError
 	if !errors.As(err, &kept) || !errors.Is(err, txn.ErrBelowSafePoint) {
 		t.Fatalf("at %s: %v", m, err)
 	}
-	if _, err := r.InspectAt(t.Context(), "https://one.example/", m); !errors.As(err, &kept) {
+	if _, err := inspect.URL(t.Context(), r, "https://one.example/", inspect.Options{At: m}); !errors.As(err, &kept) {
 		t.Errorf("inspect at %s: %v", m, err)
 	}
 	if kept.Oldest.IsZero() {
@@ -146,7 +149,7 @@ func wantNotKept(t *testing.T, r *repository.Repository, m repository.Moment, no
 	if kept.Oldest.Before(notBefore) || !strings.Contains(err.Error(), kept.Oldest.UTC().Format("2006-01-02T15:04:")) {
 		t.Errorf("at %s: %v, and nothing was before %s", m, err, notBefore)
 	}
-	exportAs(t, r, everyExport[0], repository.Moment{Time: kept.Oldest}) // what it names can be read
+	exportAs(t, r, everyExport[0], snapshot.Moment{Time: kept.Oldest}) // what it names can be read
 }
 
 // TestExportWithoutHistory: what was collected is refused, what was never there too.
@@ -156,17 +159,17 @@ func TestExportWithoutHistory(t *testing.T) {
 	defer closeNow(t, r)
 	web := mustReadWeb(t, ownWebs)
 	load(t, r, 2, web)
-	want, res := exportAs(t, r, everyExport[0], repository.Moment{})
-	if got, _ := exportAs(t, r, everyExport[0], repository.Moment{TS: res.TS}); !bytes.Equal(got, want) {
+	want, res := exportAs(t, r, everyExport[0], snapshot.Moment{})
+	if got, _ := exportAs(t, r, everyExport[0], snapshot.Moment{TS: res.TS}); !bytes.Equal(got, want) {
 		t.Error("what is still there is something else")
 	}
 	load(t, r, 2, rewritten(rng, web, 1))
 	collect(t, r)
-	wantNotKept(t, r, repository.Moment{TS: res.TS}, time.Time{})
-	wantNotKept(t, r, repository.Moment{Time: time.Now()}, time.Time{})
-	for _, m := range []repository.Moment{{TS: math.MaxUint64}, {Time: time.Now().Add(time.Hour)}} {
+	wantNotKept(t, r, snapshot.Moment{TS: res.TS}, time.Time{})
+	wantNotKept(t, r, snapshot.Moment{Time: time.Now()}, time.Time{})
+	for _, m := range []snapshot.Moment{{TS: math.MaxUint64}, {Time: time.Now().Add(time.Hour)}} {
 		_, err := r.ExportAs(t.Context(), repository.ExportOptions{Choice: everyExport[0], At: m}, io.Discard)
-		if !errors.Is(err, repository.ErrFuture) {
+		if !errors.Is(err, snapshot.ErrFuture) {
 			t.Errorf("at %s: %v", m, err)
 		}
 	}
@@ -193,7 +196,7 @@ func TestExportOfAnyMoment(t *testing.T) {
 			running = false
 		default:
 		}
-		at := repository.Moment{TS: r.DB().LastTimestamp()}
+		at := snapshot.Moment{TS: r.DB().LastTimestamp()}
 		for _, c := range everyExport {
 			first, res := exportAs(t, r, c, at)
 			if c == everyExport[0] {
@@ -245,7 +248,7 @@ func TestExportedTables(t *testing.T) {
 	exports := make(map[export.Choice][]byte)
 	counts := make(map[export.Choice]int)
 	for _, c := range everyExport {
-		data, res := exportAs(t, r, c, repository.Moment{})
+		data, res := exportAs(t, r, c, snapshot.Moment{})
 		exports[c], counts[c] = data, res.Documents
 	}
 	docs := decodeLines[export.Document](t, exports[everyExport[0]])
@@ -279,9 +282,9 @@ func wantInlinks(t *testing.T, docs []export.Document, links []export.Link) {
 	}
 }
 
-func inspected(t *testing.T, r *repository.Repository, u page.URL) *repository.Inspection {
+func inspected(t *testing.T, r *repository.Repository, u page.URL) *inspect.Inspection {
 	t.Helper()
-	i, err := r.Inspect(t.Context(), u)
+	i, err := inspect.URL(t.Context(), r, u, inspect.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

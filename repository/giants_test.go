@@ -19,12 +19,15 @@ import (
 	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"
+	"indexer/repository/feed"
+	"indexer/repository/inspect"
+	"indexer/repository/snapshot"
 	"indexer/schema"
 	"indexer/txn"
 )
 
-// TestManyMembers: clusters with so many members that they are not known by heart are
-// exported and inspected as any other.
+// TestManyMembers: clusters whose members are too many to be kept in memory are exported and
+// inspected like others.
 func TestManyMembers(t *testing.T) {
 	web := mustReadWeb(t, ownWebs)
 	r := open(t, t.TempDir(), repository.Options{})
@@ -32,22 +35,34 @@ func TestManyMembers(t *testing.T) {
 	load(t, r, 2, web)
 	type answers struct {
 		exports [][]byte
-		inspect []*repository.Inspection
+		inspect []*inspect.Inspection
 	}
-	all := func() (a answers) {
+	tx, err := snapshot.Past(t.Context(), r.DB(), snapshot.Moment{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	all := func(known int) (a answers) {
 		for _, c := range everyExport {
-			data, _ := exportAs(t, r, c, repository.Moment{})
-			a.exports = append(a.exports, data)
+			var out bytes.Buffer
+			opts := feed.Options{Choice: c, ClusterOptions: snapshot.ClusterOptions{Scratch: t.TempDir(), KnownMembers: known}}
+			if _, err := feed.Write(t.Context(), r.DB(), tx, opts, &out); err != nil {
+				t.Fatal(err)
+			}
+			a.exports = append(a.exports, out.Bytes())
 		}
 		for _, f := range web {
-			a.inspect = append(a.inspect, inspected(t, r, f.URL))
+			i, err := inspect.URL(t.Context(), r, f.URL, inspect.Options{KnownMembers: known})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.inspect = append(a.inspect, i)
 		}
 		return a
 	}
-	want := all()
-	for _, n := range []int{0, 1, 2} {
-		repository.SetKeptInside(t, n)
-		got := all()
+	want := all(0)
+	for _, n := range []int{-1, 1, 2} {
+		got := all(n)
 		for i, c := range everyExport {
 			if !bytes.Equal(got.exports[i], want.exports[i]) {
 				t.Errorf("%d members known: %s of %s differs", n, c.Format, c.Table)
@@ -60,16 +75,16 @@ func TestManyMembers(t *testing.T) {
 }
 
 // pagesOf puts the pages of an inspection together.
-func pagesOf(t *testing.T, r *repository.Repository, u page.URL, limit func() int) (all *repository.Inspection, totals [3]int, pages int) {
+func pagesOf(t *testing.T, r *repository.Repository, u page.URL, limit func() int) (all *inspect.Inspection, totals [3]int, pages int) {
 	t.Helper()
-	members, outlinks, inlinks := []page.URL{}, []repository.Outlink{}, []observers.Inlink{}
+	members, outlinks, inlinks := []page.URL{}, []inspect.Outlink{}, []observers.Inlink{}
 	for after := ""; pages == 0 || after != ""; pages++ {
-		opts := repository.InspectOptions{Limit: limit(), After: after}
-		err := r.InspectLong(t.Context(), u, opts, func(i *repository.Inspected, _ *txn.Txn) error {
+		opts := inspect.Options{Limit: limit(), After: after}
+		err := inspect.Long(t.Context(), r, u, opts, func(i *inspect.Inspected, _ *txn.Txn) error {
 			var shown [3]int
 			err := errors.Join(
 				i.EachMember(func(u page.URL) error { members = append(members, u); shown[0]++; return nil }),
-				i.EachOutlink(func(l repository.Outlink) error { outlinks = append(outlinks, l); shown[1]++; return nil }),
+				i.EachOutlink(func(l inspect.Outlink) error { outlinks = append(outlinks, l); shown[1]++; return nil }),
 				i.EachInlink(func(l observers.Inlink) error { inlinks = append(inlinks, l); shown[2]++; return nil }),
 			)
 			for _, n := range shown {
@@ -117,13 +132,13 @@ func TestPagesAreTheWhole(t *testing.T) {
 	if turned == 0 {
 		t.Error("everything fitted on one page")
 	}
-	err := r.InspectLong(t.Context(), urls[1], repository.InspectOptions{After: "yesterday"}, nil)
-	if !errors.Is(err, repository.ErrCursor) {
+	err := inspect.Long(t.Context(), r, urls[1], inspect.Options{After: "yesterday"}, nil)
+	if !errors.Is(err, inspect.ErrCursor) {
 		t.Errorf("a cursor that is none: %v", err)
 	}
 	gone := errors.New("gone")
 	for _, u := range urls { // whoever is shown a list may go away, and hears of that
-		err := r.InspectLong(t.Context(), u, repository.InspectOptions{}, func(i *repository.Inspected, _ *txn.Txn) error {
+		err := inspect.Long(t.Context(), r, u, inspect.Options{}, func(i *inspect.Inspected, _ *txn.Txn) error {
 			got := i.EachInlink(func(observers.Inlink) error { return gone })
 			if len(inspected(t, r, u).Inlinks) > 0 && got != gone {
 				t.Errorf("%s: %v", u, got)
@@ -294,7 +309,7 @@ func TestGiantsInBoundedMemory(t *testing.T) {
 		})
 	}
 	bounded("inspect", liveMost, func() {
-		err := r.InspectLong(t.Context(), hub, repository.InspectOptions{}, func(i *repository.Inspected, _ *txn.Txn) error {
+		err := inspect.Long(t.Context(), r, hub, inspect.Options{}, func(i *inspect.Inspected, _ *txn.Txn) error {
 			var shown [2]int
 			err := errors.Join(
 				i.EachMember(func(page.URL) error { shown[0]++; return nil }),
@@ -310,8 +325,8 @@ func TestGiantsInBoundedMemory(t *testing.T) {
 		}
 	})
 	bounded("overview", liveMost, func() {
-		window := repository.Window{Offset: inlinks - 3, Limit: 10}
-		o, err := r.Overview(t.Context(), hub, repository.Windows{Members: window, Inlinks: window})
+		window := inspect.Window{Offset: inlinks - 3, Limit: 10}
+		o, err := inspect.ReadOverview(t.Context(), r, hub, inspect.OverviewOptions{Windows: inspect.Windows{Members: window, Inlinks: window}})
 		if err != nil {
 			t.Fatal(err)
 		}

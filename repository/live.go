@@ -11,6 +11,7 @@ import (
 
 	"indexer/notify"
 	"indexer/observers"
+	"indexer/store/badgerdb"
 	"indexer/txn"
 )
 
@@ -106,6 +107,9 @@ func (r *Repository) Space() (s Space, err error) {
 	}
 	return s, nil
 }
+
+// FreeBytes returns how many bytes may still be written to the disk of the repository.
+func (r *Repository) FreeBytes() (int64, error) { return badgerdb.FreeBytes(StoreDir(r.dir)) }
 
 // treeBytes adds up the files of a directory, those that go meanwhile not counted.
 func treeBytes(dir string) (total int64, err error) {

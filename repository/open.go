@@ -181,8 +181,17 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 	return r.startCollector(ctx, opts)
 }
 
-// DB runs transactions on the repository, for what is built beside it.
+// DB returns the store, for readers and for whatever else runs transactions on it.
 func (r *Repository) DB() *txn.DB { return r.db }
+
+// Dir returns the data directory.
+func (r *Repository) Dir() string { return r.dir }
+
+// Backlog returns how many rows wait for observers.
+func (r *Repository) Backlog() int { return r.pipeline.Backlog() }
+
+// KeepsHistory reports whether the past stays readable for longer than it is being read.
+func (r *Repository) KeepsHistory() bool { return r.db.History() > 0 }
 
 // Close lets the runs that are under way end and closes everything. What is
 // left to do is done after the next Open. No other call may be running.

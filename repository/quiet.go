@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"indexer/index"
-	"indexer/schema"
+	"indexer/repository/snapshot"
 	"indexer/txn"
 )
 
@@ -38,7 +38,7 @@ func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("wait until nothing is left to do: %w", err)
 	}
-	if q.Tx, err = r.snapshot(ctx, at); err != nil {
+	if q.Tx, err = snapshot.At(ctx, r.db, at); err != nil {
 		return nil, err
 	}
 	// A rebuild that ends in these moments puts files in place that say the same.
@@ -47,18 +47,6 @@ func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
 	}
 	q.Index, err = q.reader.Snapshot(ctx)
 	return q, err
-}
-
-// snapshot reads at a timestamp of the past. It is no transaction that a Quiesce
-// would have to wait for: one that waited for a verify of minutes would keep all
-// fetches out. The first read makes it hold on to the state of the table.
-func (r *Repository) snapshot(ctx context.Context, at uint64) (*txn.Txn, error) {
-	tx := r.db.At(at)
-	if _, err := tx.Get(ctx, schema.AppRow, schema.IndexID); err != nil {
-		tx.Rollback()
-		return nil, err
-	}
-	return tx, nil
 }
 
 // Close releases the snapshots.

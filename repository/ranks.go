@@ -8,66 +8,29 @@ import (
 
 	"indexer/internal/rank"
 	"indexer/observers"
+	"indexer/repository/counts"
+	"indexer/repository/snapshot"
 	"indexer/schema"
 	"indexer/txn"
 )
 
-// RankStats says how well the ranks are known.
-type RankStats struct {
-	// Tolerance is the relative error that every rank keeps to at rest.
-	Tolerance float64 `json:"tolerance"`
-	// URLs and Edges that ranks are passed along; a URL without either has the
-	// rank 0.15 and is not counted.
-	URLs  int `json:"urls"`
-	Edges int `json:"edges"`
-	// ResidualSum is how much rank all URLs together have not passed on, ResidualBound
-	// how much that may be at rest, ResidualGreatest the most of one URL.
-	ResidualSum      float64 `json:"residual_sum"`
-	ResidualBound    float64 `json:"residual_bound"`
-	ResidualGreatest float64 `json:"residual_greatest"`
-}
-
-// Ranks says how well the ranks are known as of now.
-func (r *Repository) Ranks(ctx context.Context) (*RankStats, error) {
-	tx, err := r.Past(ctx, Moment{})
+// Ranks says how exact the ranks are now.
+func (r *Repository) Ranks(ctx context.Context) (*counts.Ranks, error) {
+	tx, err := snapshot.Past(ctx, r.db, snapshot.Moment{})
 	if err != nil {
 		return nil, err
 	}
 	defer tx.Rollback()
-	var s Stats
-	if err := s.countRanks(ctx, tx); err != nil {
+	ranks, err := counts.ReadRanks(ctx, tx)
+	if err != nil {
 		return nil, fmt.Errorf("ranks: %w", err)
 	}
-	return &s.Ranks, nil
-}
-
-// countRanks adds up what the ranks are made of.
-func (s *Stats) countRanks(ctx context.Context, tx *txn.Txn) error {
-	r := &s.Ranks
-	var err error
-	if r.Tolerance, err = observers.RankTolerance(ctx, tx); err != nil {
-		return err
-	}
-	return observers.VisitRankStates(ctx, tx, func(_ string, m schema.StoredRankState) error {
-		r.add(&m)
-		return nil
-	})
-}
-
-func (r *RankStats) add(m *schema.StoredRankState) {
-	r.URLs++
-	r.Edges += m.Out
-	if m.Out > 0 {
-		residual := math.Abs(m.Residual())
-		r.ResidualSum += residual
-		r.ResidualGreatest = max(r.ResidualGreatest, residual)
-		r.ResidualBound += observers.ResidualBound(r.Tolerance)
-	}
+	return &ranks, nil
 }
 
 // FullSolve is the ranks held against a full solve.
 type FullSolve struct {
-	RankStats
+	counts.Ranks
 	SnapshotTS uint64 `json:"snapshot_ts"`
 	Iterations int    `json:"iterations"`
 	GraphBytes int    `json:"graph_bytes"`
@@ -122,7 +85,7 @@ func (r *Repository) SolveRanks(ctx context.Context) (*FullSolve, error) {
 }
 
 func (r *Repository) readRankGraph(ctx context.Context, res *FullSolve) (*observers.RankGraph, error) {
-	tx, err := r.snapshot(ctx, res.SnapshotTS)
+	tx, err := snapshot.At(ctx, r.db, res.SnapshotTS)
 	if err != nil {
 		return nil, err
 	}
@@ -209,11 +172,11 @@ func pendingCorrection(cols []txn.Version) (float64, error) {
 func (r *Repository) inChunks(ctx context.Context, at uint64, visit func(tx *txn.Txn, found func(row string) error) error, fn func(tx *txn.Txn, row string) error) error {
 	const chunk = 500
 	var rows []string
-	snapshot, err := r.snapshot(ctx, at)
+	reading, err := snapshot.At(ctx, r.db, at)
 	if err != nil {
 		return err
 	}
-	defer snapshot.Rollback()
+	defer reading.Rollback()
 	flush := func() error {
 		_, err := r.db.Run(ctx, func(tx *txn.Txn) error {
 			for _, row := range rows {
@@ -226,7 +189,7 @@ func (r *Repository) inChunks(ctx context.Context, at uint64, visit func(tx *txn
 		rows = rows[:0]
 		return err
 	}
-	err = visit(snapshot, func(row string) error {
+	err = visit(reading, func(row string) error {
 		if rows = append(rows, row); len(rows) < chunk {
 			return nil
 		}

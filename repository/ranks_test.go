@@ -141,7 +141,7 @@ func TestStatsOfRanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := s.Ranks, full.RankStats
+	a, b := s.Ranks, full.Ranks
 	if math.Abs(a.ResidualSum-b.ResidualSum) > 1e-12 || math.Abs(a.ResidualBound-b.ResidualBound) > 1e-12 {
 		t.Errorf("%+v, not %+v", a, b)
 	}

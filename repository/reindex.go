@@ -13,6 +13,7 @@ import (
 	"indexer/index"
 	"indexer/observers"
 	"indexer/page"
+	"indexer/repository/snapshot"
 	"indexer/schema"
 	"indexer/txn"
 )
@@ -119,7 +120,7 @@ func (r *Repository) exportSome(ctx context.Context, from string) (next string, 
 	err = r.files.fill(func(w *index.Writer) error {
 		release := r.db.Hold()
 		defer release()
-		tx, err := r.snapshot(ctx, r.db.LastTimestamp()) // nobody writes from here on
+		tx, err := snapshot.At(ctx, r.db, r.db.LastTimestamp()) // nobody writes from here on
 		if err != nil {
 			return err
 		}
@@ -160,11 +161,11 @@ func (r *Repository) exportTo(ctx context.Context, w *index.Writer, tx *txn.Txn,
 	g, ctx := errgroup.WithContext(ctx)
 	for range min(runtime.GOMAXPROCS(0), len(keys)) {
 		g.Go(func() error {
-			reading := newReading(r.db, tx)
-			defer reading.close()
+			reader := snapshot.NewReader(r.db, tx)
+			defer reader.Close()
 			out := exportBatch{w: w}
 			for i := taken.Add(1) - 1; i < int64(len(keys)); i = taken.Add(1) - 1 {
-				change, err := observers.Export(ctx, reading.next, keys[i])
+				change, err := observers.Export(ctx, reader.Document, keys[i])
 				if err == nil {
 					err = out.add(ctx, change)
 				}

@@ -63,14 +63,14 @@ func TestCoarserToleranceContests(t *testing.T) {
 	before, gone := fetchesOf(t, rivalry(119)...), fetchesOf(t, "c.example/118 at=3 gone")
 	r := open(t, dir, repository.Options{RankTolerance: 1e-4})
 	load(t, r, 1, before)
-	if i := inspect(t, r, "https://a.example/mm"); i.Canonical != "https://a.example/m" {
+	if i := inspected(t, r, "https://a.example/mm"); i.Canonical != "https://a.example/m" {
 		t.Errorf("at first %s is shown", i.Canonical)
 	}
 	closeNow(t, r)
 	r = open(t, dir, repository.Options{RankTolerance: 0.1})
 	defer closeNow(t, r)
 	load(t, r, 1, gone)
-	if i := inspect(t, r, "https://a.example/mm"); i.Canonical != "https://a.example/mm" {
+	if i := inspected(t, r, "https://a.example/mm"); i.Canonical != "https://a.example/mm" {
 		t.Errorf("then %s is shown", i.Canonical)
 	}
 	wantSound(t, r, undisturbed(t, append(before, gone...)))
@@ -97,15 +97,6 @@ func TestFinerToleranceOfTheUnfetched(t *testing.T) {
 		t.Errorf("the greatest error is %g", s.GreatestError)
 	}
 	mustVerify(t, r)
-}
-
-func inspect(t *testing.T, r *repository.Repository, u page.URL) *repository.Inspection {
-	t.Helper()
-	i, err := r.Inspect(t.Context(), u)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return i
 }
 
 func solve(t *testing.T, r *repository.Repository) *repository.FullSolve {

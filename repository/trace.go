@@ -11,6 +11,7 @@ import (
 
 	"indexer/internal/trace"
 	"indexer/page"
+	"indexer/repository/inspect"
 	"indexer/txn"
 )
 
@@ -83,7 +84,7 @@ func (r *Repository) Trace(ctx context.Context, u page.URL) (*trace.Journey, err
 	if err != nil {
 		return nil, err
 	}
-	err = r.InspectLong(ctx, u, InspectOptions{}, func(i *Inspected, _ *txn.Txn) error {
+	err = inspect.Long(ctx, r, u, inspect.Options{}, func(i *inspect.Inspected, _ *txn.Txn) error {
 		j.Reason, j.Canonical = i.Reason, i.Canonical
 		return nil
 	})

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"indexer/index"
-	"indexer/repository"
+	"indexer/repository/inspect"
 	"indexer/web/assets"
 )
 
@@ -41,7 +41,7 @@ func explain(err error) (status int, text string) {
 		return request.status, request.text
 	case errors.As(err, &usage):
 		return http.StatusBadRequest, usage.Error()
-	case errors.Is(err, repository.ErrNoCopy):
+	case errors.Is(err, inspect.ErrNoCopy):
 		return http.StatusNotFound, err.Error()
 	case errors.Is(err, ErrNotThen):
 		text := err.Error()

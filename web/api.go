@@ -9,7 +9,7 @@ import (
 
 	"indexer/index"
 	"indexer/page"
-	"indexer/repository"
+	"indexer/repository/inspect"
 )
 
 // The API returns the answers of the command line: the same fields with the same
@@ -24,8 +24,8 @@ type apiError struct {
 
 // apiVersionList is the answer of /api/versions.
 type apiVersionList struct {
-	URL      page.URL                 `json:"url"`
-	Versions []repository.PageVersion `json:"versions"` // newest first
+	URL      page.URL              `json:"url"`
+	Versions []inspect.PageVersion `json:"versions"` // newest first
 }
 
 // The bounds of answers.
@@ -84,7 +84,7 @@ func (s *Server) apiInspect(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var part repository.Window
+	var part inspect.Window
 	if part.Limit, err = integer(params, "limit", usualList, 0, maxAPIList); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (s *Server) apiInspect(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d, err := s.opts.Inspect.Inspect(r.Context(), u, repository.Windows{Members: part, Inlinks: part, Outlinks: part}, at)
+	d, err := s.opts.Inspect.Inspect(r.Context(), u, inspect.Windows{Members: part, Inlinks: part, Outlinks: part}, at)
 	if err != nil {
 		return fmt.Errorf("inspect %s: %w", u, err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"indexer/page"
-	"indexer/repository"
+	"indexer/repository/inspect"
 	"indexer/web/assets"
 )
 
@@ -24,7 +24,7 @@ const (
 type documentPage struct {
 	assets.Frame
 	*Details
-	Versions                   []repository.PageVersion
+	Versions                   []inspect.PageVersion
 	Members, Inlinks, Outlinks pager // of the lists of the same names
 	CopyLink                   string
 	HasCopy                    bool
@@ -47,10 +47,10 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	window := func(number int) repository.Window {
-		return repository.Window{Offset: (number - 1) * listSize, Limit: listSize}
+	window := func(number int) inspect.Window {
+		return inspect.Window{Offset: (number - 1) * listSize, Limit: listSize}
 	}
-	d, err := s.opts.Inspect.Inspect(r.Context(), u, repository.Windows{
+	d, err := s.opts.Inspect.Inspect(r.Context(), u, inspect.Windows{
 		Members: window(numbers[0]), LinkingPages: window(numbers[1]), LinkedPages: window(numbers[2]),
 	}, at)
 	if err != nil {
@@ -126,7 +126,7 @@ const shownAnchors = 5
 
 // linkedPage is an entry in a list of pages, with the anchors of its links.
 type linkedPage struct {
-	repository.PageLinks
+	inspect.PageLinks
 	Doc  string // address of its page
 	More int    // number of anchors not shown
 }
@@ -137,7 +137,7 @@ func (p *documentPage) LinkedFrom() []linkedPage { return p.linked(p.LinkingPage
 // LinksTo are the pages that this one links to.
 func (p *documentPage) LinksTo() []linkedPage { return p.linked(p.LinkedPages) }
 
-func (p *documentPage) linked(list []repository.PageLinks) []linkedPage {
+func (p *documentPage) linked(list []inspect.PageLinks) []linkedPage {
 	shown := make([]linkedPage, 0, len(list))
 	for _, l := range list {
 		more := max(len(l.Anchors)-shownAnchors, 0)

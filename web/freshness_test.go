@@ -8,13 +8,15 @@ import (
 
 	"indexer/page"
 	"indexer/repository"
+	"indexer/repository/inspect"
+	"indexer/repository/snapshot"
 	"indexer/web"
 )
 
 // nobody is an Inspector that asks a process that does not answer.
 type nobody struct{}
 
-func (nobody) Inspect(context.Context, page.URL, repository.Windows, repository.Moment) (*web.Details, error) {
+func (nobody) Inspect(context.Context, page.URL, inspect.Windows, snapshot.Moment) (*web.Details, error) {
 	return nil, web.ErrElsewhere
 }
 
@@ -22,7 +24,7 @@ func (nobody) Copy(context.Context, page.URL, uint64) (*page.Fetch, error) {
 	return nil, web.ErrElsewhere
 }
 
-func (nobody) Versions(context.Context, page.URL) ([]repository.PageVersion, error) {
+func (nobody) Versions(context.Context, page.URL) ([]inspect.PageVersion, error) {
 	return nil, web.ErrElsewhere
 }
 

@@ -8,28 +8,31 @@ import (
 	"indexer/crawler/frontier"
 	"indexer/page"
 	"indexer/repository"
+	"indexer/repository/inspect"
+	"indexer/repository/snapshot"
 	"indexer/txn"
 )
 
 // Local is the Inspector of a process that has the repository open.
 type Local struct{ Repo *repository.Repository }
 
-// Inspect returns [repository.Repository.OverviewAt] together with the crawl's view of
+// Inspect returns [inspect.ReadOverview] together with the crawl's view of
 // the URL and, for the present only, since when it has been searchable.
-func (l Local) Inspect(ctx context.Context, u page.URL, w repository.Windows, at repository.Moment) (*Details, error) {
+func (l Local) Inspect(ctx context.Context, u page.URL, w inspect.Windows, at snapshot.Moment) (*Details, error) {
 	var visits *frontier.Inspection
-	o, err := l.Repo.OverviewAt(ctx, u, w, at, func(tx *txn.Txn) (err error) {
+	past := func(tx *txn.Txn) (err error) {
 		if !at.IsNow() {
 			visits, err = frontier.InspectAt(ctx, tx, u)
 		}
 		return err
-	})
-	var gone *repository.NotKeptError
+	}
+	o, err := inspect.ReadOverview(ctx, l.Repo, u, inspect.OverviewOptions{Windows: w, At: at, More: past})
+	var gone *snapshot.NotKeptError
 	switch {
 	case errors.As(err, &gone):
 		err = fmt.Errorf("%w: %w", ErrNotThen, gone)
-	case errors.Is(err, repository.ErrFuture):
-		err = fmt.Errorf("%w: %w", ErrNotThen, repository.ErrFuture)
+	case errors.Is(err, snapshot.ErrFuture):
+		err = fmt.Errorf("%w: %w", ErrNotThen, snapshot.ErrFuture)
 	}
 	if err != nil || !at.IsNow() {
 		return &Details{Overview: o, Crawl: visits}, err
@@ -44,14 +47,14 @@ func (l Local) Inspect(ctx context.Context, u page.URL, w repository.Windows, at
 	return &Details{Overview: o, Freshness: fresh, Crawl: visits}, nil
 }
 
-// Copy is [repository.Repository.Copy].
+// Copy is [inspect.Copy].
 func (l Local) Copy(ctx context.Context, u page.URL, at uint64) (*page.Fetch, error) {
-	return l.Repo.Copy(ctx, u, at)
+	return inspect.Copy(ctx, l.Repo.DB(), u, at)
 }
 
-// Versions is [repository.Repository.Versions].
-func (l Local) Versions(ctx context.Context, u page.URL) ([]repository.PageVersion, error) {
-	return l.Repo.Versions(ctx, u)
+// Versions is [inspect.Versions].
+func (l Local) Versions(ctx context.Context, u page.URL) ([]inspect.PageVersion, error) {
+	return inspect.Versions(ctx, l.Repo.DB(), u)
 }
 
 // Stats is [repository.Repository.Stats].

@@ -8,6 +8,8 @@ import (
 	"indexer/index"
 	"indexer/page"
 	"indexer/repository"
+	"indexer/repository/inspect"
+	"indexer/repository/snapshot"
 )
 
 // Searcher answers queries; *index.Reader is one.
@@ -21,7 +23,7 @@ type Searcher interface {
 // Details are everything known about a URL. The JSON is that of `indexer inspect`, plus
 // the lengths of the lists, of which it holds windows.
 type Details struct {
-	*repository.Overview
+	*inspect.Overview
 	repository.Freshness
 	Crawl *frontier.Inspection `json:"crawl,omitempty"`
 }
@@ -32,11 +34,11 @@ type Details struct {
 type Inspector interface {
 	// Inspect returns what was known about a URL at a moment. An error that matches
 	// ErrNotThen says that this moment is not available.
-	Inspect(ctx context.Context, u page.URL, w repository.Windows, at repository.Moment) (*Details, error)
+	Inspect(ctx context.Context, u page.URL, w inspect.Windows, at snapshot.Moment) (*Details, error)
 	// Copy returns the fetch of a URL as of a commit timestamp, 0 for now. An error that
-	// matches repository.ErrNoCopy says that there is none.
+	// matches inspect.ErrNoCopy says that there is none.
 	Copy(ctx context.Context, u page.URL, at uint64) (*page.Fetch, error)
-	Versions(ctx context.Context, u page.URL) ([]repository.PageVersion, error)
+	Versions(ctx context.Context, u page.URL) ([]inspect.PageVersion, error)
 	Stats(ctx context.Context) (*repository.Stats, error)
 }
 

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"indexer/export"
 	"indexer/page"
-	"indexer/repository"
 )
 
-type document = repository.ExportedDocument
+type document = export.Document
 
 // The child process crawls in a directory until nothing is due, and prints each step on
 // a line, so that the parent can kill it at a step of its work rather than at a time.

@@ -8,6 +8,7 @@ import (
 
 	"indexer/page"
 	"indexer/repository"
+	"indexer/repository/inspect"
 )
 
 // TestFrames crawls documentation in a frameset, which has no link to any of its pages.
@@ -44,9 +45,9 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-func inspected(t testing.TB, r *repository.Repository, u page.URL) *repository.Inspection {
+func inspected(t testing.TB, r *repository.Repository, u page.URL) *inspect.Inspection {
 	t.Helper()
-	i, err := r.Inspect(t.Context(), u)
+	i, err := inspect.URL(t.Context(), r, u, inspect.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

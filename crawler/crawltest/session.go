@@ -15,6 +15,7 @@ import (
 	"indexer/crawler/archive"
 	"indexer/crawler/fetch"
 	"indexer/crawler/frontier"
+	"indexer/export"
 	"indexer/loader/replay"
 	"indexer/notify"
 	"indexer/page"
@@ -157,7 +158,7 @@ func (s *Session) MakeDue(t testing.TB, urls ...page.URL) {
 }
 
 // Export returns the content of the index, and its digest.
-func Export(t testing.TB, r *repository.Repository) (docs []repository.ExportedDocument, digest string) {
+func Export(t testing.TB, r *repository.Repository) (docs []export.Document, digest string) {
 	t.Helper()
 	var out bytes.Buffer
 	res, err := r.Export(t.Context(), &out)
@@ -165,7 +166,7 @@ func Export(t testing.TB, r *repository.Repository) (docs []repository.ExportedD
 		t.Fatal(err)
 	}
 	for d := json.NewDecoder(&out); ; {
-		var doc repository.ExportedDocument
+		var doc export.Document
 		if err := d.Decode(&doc); errors.Is(err, io.EOF) {
 			return docs, res.Digest
 		} else if err != nil {
@@ -176,7 +177,7 @@ func Export(t testing.TB, r *repository.Repository) (docs []repository.ExportedD
 }
 
 // Members returns the URLs in the index, by name, sorted.
-func (w *Web) Members(docs []repository.ExportedDocument) (names []string) {
+func (w *Web) Members(docs []export.Document) (names []string) {
 	for _, d := range docs {
 		for _, u := range d.Members {
 			names = append(names, w.nameOf(string(u)))
@@ -200,7 +201,7 @@ func Verify(t testing.TB, r *repository.Repository) {
 
 // Replay loads an archive into a fresh repository, and returns its documents and
 // digest.
-func Replay(t testing.TB, warcDir string) (docs []repository.ExportedDocument, digest string) {
+func Replay(t testing.TB, warcDir string) (docs []export.Document, digest string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(warcDir, "*.warc.gz*"))
 	if err != nil || len(files) == 0 {

@@ -1,4 +1,4 @@
-package repository
+package feed
 
 import (
 	"cmp"
@@ -14,10 +14,10 @@ import (
 	"indexer/txn"
 )
 
-// hosts writes hosts by their harmonic centrality in the graph of hosts, with what their
-// URLs have of all rank. Names, numbers and the edges of that graph are in memory, with
-// what harmonic needs to look at them: of a host some 600 bytes, of a million hosts 400
-// MiB. Pages and their links, of which there are many more, are sorted outside of it.
+// hosts writes all hosts by their harmonic centrality in the graph of hosts, with their
+// share of the sum of all ranks. Memory holds the names, numbers and edges of that graph
+// and the working space of package harmonic: some 600 bytes per host, 400 MiB for a million
+// hosts. Pages and links are many more; they are sorted in temporary files.
 func (e *exporter) hosts() (err error) {
 	urls := export.NewSorter(e.scratch, 0)
 	defer func() { err = errors.Join(err, urls.Close()) }()
@@ -40,19 +40,19 @@ func (e *exporter) hosts() (err error) {
 	return e.writeHosts(h)
 }
 
-// ranksOf adds host and rank of each row with a column: of those with a Mass, and of
-// those that were fetched and have none, since there is no link to or from them.
+// ranksOf adds host and rank of each row with a column: schema.RankState, or schema.State
+// for URLs that were fetched and have no rank state, because no link leads to or from them.
 func (e *exporter) ranksOf(column txn.Column, urls *export.Sorter) error {
 	return e.tx.Scan(e.ctx, column.Group, "", "", func(row string, cols []txn.Version) error {
 		for _, col := range cols {
 			if col.Name != column.Name {
 				continue
 			}
-			mass := schema.NoRankState
+			state := schema.NoRankState
 			var err error
 			if column == schema.RankState {
-				mass, err = schema.DecodeRankState(col.Data)
-			} else if v, found := e.reading.cell().Get(e.ctx, row, schema.RankState); found != nil || v.Exists {
+				state, err = schema.DecodeRankState(col.Data)
+			} else if v, found := e.reader.Cell().Get(e.ctx, row, schema.RankState); found != nil || v.Exists {
 				return found
 			}
 			if err != nil {
@@ -63,17 +63,17 @@ func (e *exporter) ranksOf(column txn.Column, urls *export.Sorter) error {
 				return err
 			}
 			record := append([]byte(export.ReverseHost(u.Host())), 0)
-			return urls.Add(binary.BigEndian.AppendUint64(record, math.Float64bits(mass.Rank)))
+			return urls.Add(binary.BigEndian.AppendUint64(record, math.Float64bits(state.Rank)))
 		}
 		return nil
 	})
 }
 
-// hostTable is what is known of hosts, by their reversed names, which ascend.
+// hostTable holds the hosts, ordered by reversed name.
 type hostTable struct {
 	names           []string
 	ranks, harmonic []float64
-	total           float64 // of ranks
+	total           float64 // sum of ranks
 }
 
 // sumByHost sums ranks by host.
@@ -94,8 +94,8 @@ func sumByHost(urls *export.Sorter) (*hostTable, error) {
 	return h, err
 }
 
-// hostGraph is the graph of hosts: there is an edge where a page of one links or leads to
-// a URL of the other, as ranks have it.
+// hostGraph returns the graph of hosts. It has an edge from one host to another if a rank
+// is passed along a link or redirect from a URL of one to a URL of the other.
 func (e *exporter) hostGraph(h *hostTable) (_ *harmonic.Graph, err error) {
 	edges := export.NewSorter(e.scratch, 0)
 	defer func() { err = errors.Join(err, edges.Close()) }()
@@ -116,9 +116,9 @@ func (e *exporter) hostGraph(h *hostTable) (_ *harmonic.Graph, err error) {
 	return b.Graph(), err
 }
 
-// addEdges adds the numbers of target and source of each edge between two hosts, each
-// once: targets ascend, so those on one host are together. A URL that has no rank yet, at
-// a moment at which something was left to do, is on no host.
+// addEdges adds target and source, as numbers, of each edge between two hosts, each once:
+// targets ascend, so the URLs of one host are adjacent. A URL without a rank, which exists
+// only while observers have work left, belongs to no host.
 func (h *hostTable) addEdges(edges *export.Sorter, row string, targets []string) error {
 	source, known, err := h.number(row)
 	if err != nil || !known {
@@ -141,7 +141,7 @@ func (h *hostTable) addEdges(edges *export.Sorter, row string, targets []string)
 	return nil
 }
 
-// number is the place of a URL row's host.
+// number returns the number of the host of a URL row.
 func (h *hostTable) number(row string) (n uint32, known bool, err error) {
 	u, err := schema.ParseURLRow(row)
 	if err != nil {
@@ -151,8 +151,7 @@ func (h *hostTable) number(row string) (n uint32, known bool, err error) {
 	return uint32(at), known, nil
 }
 
-// writeHosts writes the hosts, those that most others reach first; of equal ones the one
-// with the greater rank.
+// writeHosts writes the hosts by descending centrality, then by descending rank.
 func (e *exporter) writeHosts(h *hostTable) error {
 	byRank, order := make([]uint32, len(h.names)), make([]uint32, len(h.names))
 	for i := range order {

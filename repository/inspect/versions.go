@@ -1,4 +1,4 @@
-package repository
+package inspect
 
 import (
 	"cmp"
@@ -14,31 +14,31 @@ import (
 	"indexer/txn"
 )
 
-// PageVersion is what a URL said from some moment on.
+// PageVersion is the content of a URL from some moment on.
 type PageVersion struct {
 	TS        uint64    `json:"ts"`         // commit timestamp, for Copy
-	FetchedAt time.Time `json:"fetched_at"` // of the fetch that brought it
+	FetchedAt time.Time `json:"fetched_at"` // by the fetch that brought the content
 	Status    int       `json:"status"`
 	Digest    string    `json:"digest"` // SHA-256 of the body, in hexadecimal digits
-	// Readable is whether Copy can give it: older ones may be kept for a while longer
-	// than they can be read (the setting history).
+	// Readable reports whether Copy can return it. Versions older than the history that is
+	// kept (the setting history) are listed until garbage collection removes them.
 	Readable bool `json:"readable"`
 }
 
-// maxVersions bounds what Versions lists.
+// maxVersions bounds the result of Versions.
 const maxVersions = 100
 
-// Versions lists what a URL said over time, the newest first, as far as it is stored
-// still: at most a hundred. Fetches that brought nothing new make no version.
+// Versions returns the contents that a URL has had and that are still stored, newest
+// first, at most a hundred. A fetch that brought nothing new is not a version.
 //
-// It reads records, not a snapshot: what is below the safe point is listed as long as
-// the garbage collection has not come by. A record of a transaction that has not
-// committed is no write record, so nothing is listed that did not happen.
-func (r *Repository) Versions(ctx context.Context, u page.URL) ([]PageVersion, error) {
+// It reads records, not a snapshot, so it also lists versions below the safe point that
+// garbage collection has not reached yet. Only committed transactions have write records,
+// so every listed version was real.
+func Versions(ctx context.Context, db *txn.DB, u page.URL) ([]PageVersion, error) {
 	row := schema.URLRow(u)
 	var writes []txn.Record
 	data := make(map[uint64][]byte) // by start timestamp
-	err := r.db.Records(ctx, schema.GroupFetch, row, row+"\x00", func(rec txn.Record) error {
+	err := db.Records(ctx, schema.GroupFetch, row, row+"\x00", func(rec txn.Record) error {
 		switch {
 		case rec.Damage != nil:
 			return rec.Damage
@@ -55,13 +55,13 @@ func (r *Repository) Versions(ctx context.Context, u page.URL) ([]PageVersion, e
 		return nil, fmt.Errorf("versions of %s: %w", u, err)
 	}
 	list := []PageVersion{}
-	safe := r.db.SafePoint()
+	safe := db.SafePoint()
 	for i, w := range writes {
 		if !w.Inline {
 			w.Value = data[w.Start]
 		}
 		if w.Value == nil {
-			continue // a removal
+			continue // deleted
 		}
 		f, sum, err := schema.DecodeContent(w.Value)
 		if err != nil {
@@ -71,13 +71,13 @@ func (r *Repository) Versions(ctx context.Context, u page.URL) ([]PageVersion, e
 		list = append(list, v)
 	}
 	slices.SortFunc(list, func(a, b PageVersion) int { return cmp.Compare(b.TS, a.TS) })
-	return list, r.dateVersions(ctx, row, list)
+	return list, dateVersions(ctx, db, row, list)
 }
 
-// dateVersions finds when each version was fetched: its own transaction wrote the
-// stamp, which later transactions renew.
-func (r *Repository) dateVersions(ctx context.Context, row string, list []PageVersion) error {
-	return r.db.Records(ctx, schema.GroupFetch, row, row+"\x00", func(rec txn.Record) error {
+// dateVersions sets FetchedAt. The transaction that wrote a version also wrote the stamp
+// of its fetch, which later transactions renew.
+func dateVersions(ctx context.Context, db *txn.DB, row string, list []PageVersion) error {
+	return db.Records(ctx, schema.GroupFetch, row, row+"\x00", func(rec txn.Record) error {
 		if rec.Damage != nil || rec.Cell.Row != row || rec.Cell.Column != schema.FetchTime || rec.Kind != txn.KindWrite || !rec.Inline {
 			return rec.Damage
 		}
@@ -98,20 +98,21 @@ func (r *Repository) dateVersions(ctx context.Context, row string, list []PageVe
 	})
 }
 
-// ErrNoCopy: there is no stored copy of a URL, or none of that time any more.
+// ErrNoCopy says that no copy of a URL is stored, or that the copy of the requested time
+// is no longer kept.
 var ErrNoCopy = errors.New("there is no stored copy")
 
-// Copy is what was fetched of a URL, with its body, as of a commit timestamp; 0 is
-// now. It matches ErrNoCopy where nothing, or no body, is stored, and where that time
+// Copy returns the fetch in force of a URL, with its body, as of a commit timestamp; 0
+// means now. The error matches ErrNoCopy if no fetch or no body is stored, or if that time
 // is no longer kept.
-func (r *Repository) Copy(ctx context.Context, u page.URL, at uint64) (*page.Fetch, error) {
-	release := r.db.Hold()
+func Copy(ctx context.Context, db *txn.DB, u page.URL, at uint64) (*page.Fetch, error) {
+	release := db.Hold()
 	defer release()
-	last := r.db.LastTimestamp()
+	last := db.LastTimestamp()
 	if at == 0 || at > last {
 		at = last
 	}
-	tx := r.db.At(at)
+	tx := db.At(at)
 	defer tx.Rollback()
 	f, err := readCopy(ctx, tx, u)
 	switch {
@@ -140,7 +141,7 @@ func readCopy(ctx context.Context, tx *txn.Txn, u page.URL) (*page.Fetch, error)
 	case !content.Exists || !stamp.Exists:
 		return nil, fmt.Errorf("%w of %s: it was not fetched", ErrNoCopy, u)
 	case !body.Exists:
-		return nil, fmt.Errorf("%w of %s: what was fetched has no text, and no body was kept", ErrNoCopy, u)
+		return nil, fmt.Errorf("%w of %s: the response has no text, so its body was not kept", ErrNoCopy, u)
 	}
 	f, _, err := schema.DecodeContent(content.Data)
 	if err != nil {

@@ -1,4 +1,4 @@
-package repository
+package inspect
 
 import (
 	"crypto/sha256"
@@ -12,26 +12,26 @@ import (
 	"indexer/schema"
 )
 
-// ErrCursor: where an inspection is to go on was not told by one of the same URL.
-var ErrCursor = errors.New("no place to go on at")
+// ErrCursor says that a cursor does not come from an inspection of the same URL.
+var ErrCursor = errors.New("not a cursor of this URL")
 
-// cursor is where the lists of an inspection were cut: behind the last entry that was
-// shown of each. Entries have an order that does not change, so whatever comes and goes
-// meanwhile, an entry that stays is shown once.
+// cursor says where the lists of an inspection were cut: after the last entry of each that
+// was shown. The order of entries never changes, so an entry that stays is shown exactly
+// once, whatever is added or removed between inspections.
 type cursor struct {
 	members  place // after a URL
-	outlinks place // after a URL, and so many links to it
-	inlinks  place // after the row of a pair, and so many links of it
+	outlinks place // after a URL and n links to it
+	inlinks  place // after the row of a pair and n of its links
 }
 
-// place is where a list was cut. The zero value is before its first entry.
+// place is a position in a list. The zero value is before the first entry.
 type place struct {
 	after string
-	n     int // of the entries with the same place, those that were shown
-	shown int // entries up to here, for people
+	n     int // how many of the entries at after were shown
+	shown int // how many entries precede the position, for people
 }
 
-// pass goes one entry further.
+// pass moves one entry on.
 func (p *place) pass(after string) {
 	if p.after != after {
 		p.after, p.n = after, 0
@@ -40,11 +40,11 @@ func (p *place) pass(after string) {
 	p.shown++
 }
 
-// maxCursor bounds a cursor: three places, of two URLs at most.
+// maxCursor bounds a cursor, which has three places of at most two URLs each.
 const maxCursor = 8 * page.MaxURLLength
 
-// text is the cursor for people to hand back. It ends with a checksum, and begins with a
-// digest of the URL it is of.
+// text returns the cursor in the form that users pass back. It begins with a digest of the
+// URL and ends with a checksum.
 func (c *cursor) text(u page.URL) string {
 	b := digestOfURL(u)
 	for _, p := range []*place{&c.members, &c.outlinks, &c.inlinks} {
@@ -62,34 +62,35 @@ func digestOfURL(u page.URL) []byte {
 	return sum[:8]
 }
 
-// parseCursor undoes text; "" is before everything. The error matches ErrCursor.
+// parseCursor is the inverse of text; "" is the beginning of all lists. The error matches
+// ErrCursor.
 func parseCursor(u page.URL, text string) (c cursor, err error) {
 	if text == "" {
 		return c, nil
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(b) < 12 || len(b) > maxCursor || crc32.ChecksumIEEE(b[:len(b)-4]) != binary.BigEndian.Uint32(b[len(b)-4:]) {
-		return c, fmt.Errorf("%w: it is not as inspect has told it; is it whole?", ErrCursor)
+		return c, fmt.Errorf("%w: it is damaged; was it copied completely?", ErrCursor)
 	}
 	if string(b[:8]) != string(digestOfURL(u)) {
-		return c, fmt.Errorf("%w: it is of another URL than %s", ErrCursor, u)
+		return c, fmt.Errorf("%w: it belongs to another URL than %s", ErrCursor, u)
 	}
 	b = b[8 : len(b)-4]
 	for _, p := range []*place{&c.members, &c.outlinks, &c.inlinks} {
 		if b = p.take(b); b == nil {
-			return cursor{}, fmt.Errorf("%w: it is of another version", ErrCursor)
+			return cursor{}, fmt.Errorf("%w: another version of this program wrote it", ErrCursor)
 		}
 	}
 	if c.inlinks.after != "" {
 		_, _, err = schema.ParsePairRow(c.inlinks.after)
 	}
 	if len(b) > 0 || err != nil {
-		return cursor{}, fmt.Errorf("%w: it is of another version", ErrCursor)
+		return cursor{}, fmt.Errorf("%w: another version of this program wrote it", ErrCursor)
 	}
 	return c, nil
 }
 
-// take reads a place, and returns what is behind it; nil if there is none.
+// take reads a place from b and returns the rest, or nil if b does not begin with a place.
 func (p *place) take(b []byte) []byte {
 	length, n := binary.Uvarint(b)
 	if n <= 0 || length > uint64(len(b)-n) {

@@ -1,4 +1,4 @@
-package repository
+package inspect
 
 import (
 	"errors"
@@ -12,8 +12,8 @@ import (
 
 const cursorURL page.URL = "https://a.example/"
 
-// Random cursors come back as they were, for their URL only; and no change of a letter
-// goes unnoticed.
+// Random cursors survive text and parseCursor, for their own URL only, and every changed
+// character is noticed.
 func TestCursor(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
@@ -51,7 +51,7 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// FuzzCursor: whatever is taken for a cursor is one that would be told.
+// FuzzCursor: every text that parses is the text of the cursor it parses to.
 func FuzzCursor(f *testing.F) {
 	c := cursor{members: place{"https://b.example/", 1, 1}, inlinks: place{schema.PairRow("https://b.example/", cursorURL), 2, 7}}
 	f.Add(c.text(cursorURL))

@@ -1,4 +1,4 @@
-package repository
+package feed
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"indexer/txn"
 )
 
-// links writes all counting links, in the order of their rows: by target, then source,
-// sites together.
+// links writes all counting links in the order of their rows: by target, then by source,
+// with the URLs of a site together.
 func (e *exporter) links(out export.Sink[export.Link]) error {
 	err := e.tx.Scan(e.ctx, schema.GroupLink, "", "", func(row string, cols []txn.Version) error {
 		target, source, err := schema.ParsePairRow(row)
@@ -56,7 +56,7 @@ func (e *exporter) captures() (err error) {
 	return err
 }
 
-// captureOf is the fetch that a row stores; nil if all fetches failed.
+// captureOf returns the fetch in force that a row stores, or nil if all fetches failed.
 func captureOf(row string, cols []txn.Version) (*export.Capture, error) {
 	u, err := schema.ParseURLRow(row)
 	if err != nil {
@@ -73,7 +73,7 @@ func captureOf(row string, cols []txn.Version) (*export.Capture, error) {
 			}
 			stored, c.Status, c.Sum = true, f.Status, sum
 			if mediaType, _, err := mime.ParseMediaType(f.Header.Get("Content-Type")); err == nil {
-				c.MIME = mediaType // a page may say anything there, and then it is not known
+				c.MIME = mediaType // an invalid header leaves the type unknown
 			}
 		case schema.FetchTime.Name:
 			stamp, err := schema.DecodeFetchStamp(col.Data)

@@ -1,4 +1,4 @@
-package repository_test
+package inspect_test
 
 import (
 	"fmt"
@@ -10,9 +10,10 @@ import (
 	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"
+	"indexer/repository/inspect"
 )
 
-// crowd is a page with copies on other hosts, and many that link to it and to them.
+// crowd returns a page with copies on other hosts, and many pages that link to the copies.
 func crowd(copies, sources int) (hub page.URL, fetches []page.Fetch) {
 	add := func(u, body string) {
 		fetches = append(fetches, page.Fetch{
@@ -29,27 +30,26 @@ func crowd(copies, sources int) (hub page.URL, fetches []page.Fetch) {
 	return "https://c00.example/", fetches
 }
 
-// Whatever is read of the lists, window after window shows each entry once, to the end;
-// in the order of Inspect where all members are read; and totals are true, or said not to be.
+// Window after window shows each entry once, up to the last one, however much an overview
+// reads of the lists. The order is that of URL if all members are read. Totals are exact, or
+// marked as estimates.
 func TestWindowsOfAnOverview(t *testing.T) {
 	const copies, sources = 11, 30
-	r := open(t, t.TempDir(), repository.Options{})
-	defer closeNow(t, r)
 	hub, fetches := crowd(copies, sources)
-	load(t, r, 1, fetches)
-	whole, err := r.Inspect(t.Context(), hub)
+	r := opened(t, repository.Options{}, fetches...)
+	whole, err := inspect.URL(t.Context(), r, hub, inspect.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(whole.Members) != copies || len(whole.Inlinks) != 2*sources {
 		t.Fatalf("%d members, %d inlinks", len(whole.Members), len(whole.Inlinks))
 	}
-	for _, bounds := range []struct{ inlinks, members int }{{10_000, 10_000}, {10_000, copies}, {5, 10_000}, {10_000, copies - 1}, {5, 3}, {0, 0}} {
+	for _, bounds := range []struct{ inlinks, members int }{{0, 0}, {10_000, copies}, {5, 10_000}, {10_000, copies - 1}, {5, 3}, {-1, -1}} {
 		for _, size := range []int{1, 7, 25, 1000} {
 			t.Run(fmt.Sprintf("%d inlinks %d members by %d", bounds.inlinks, bounds.members, size), func(t *testing.T) {
-				repository.SetOverviewBounds(t, bounds.inlinks, bounds.members)
-				members, inlinks := turnPages(t, r, hub, size, len(whole.Inlinks))
-				if bounds.members < copies { // in the order of preference
+				opts := inspect.OverviewOptions{CountInlinks: bounds.inlinks, ListMembers: bounds.members}
+				members, inlinks := turnPages(t, r, hub, opts, size, len(whole.Inlinks))
+				if bounds.members != 0 && bounds.members < copies { // in the order of preference
 					slices.Sort(members)
 					slices.SortFunc(inlinks, byText)
 					slices.SortFunc(whole.Inlinks, byText)
@@ -61,7 +61,7 @@ func TestWindowsOfAnOverview(t *testing.T) {
 					t.Errorf("inlinks %q\nwant %q", inlinks, whole.Inlinks)
 				}
 			})
-			if whole, err = r.Inspect(t.Context(), hub); err != nil {
+			if whole, err = inspect.URL(t.Context(), r, hub, inspect.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -73,11 +73,12 @@ func byText(a, b observers.Inlink) int {
 }
 
 // turnPages reads members and inlinks by windows.
-func turnPages(t *testing.T, r *repository.Repository, u page.URL, size, all int) (members []page.URL, inlinks []observers.Inlink) {
+func turnPages(t *testing.T, r *repository.Repository, u page.URL, opts inspect.OverviewOptions, size, all int) (members []page.URL, inlinks []observers.Inlink) {
 	t.Helper()
 	for offset := 0; ; offset += size {
-		w := repository.Window{Offset: offset, Limit: size}
-		o, err := r.Overview(t.Context(), u, repository.Windows{Members: w, Inlinks: w, Outlinks: w})
+		w := inspect.Window{Offset: offset, Limit: size}
+		opts.Windows = inspect.Windows{Members: w, Inlinks: w, Outlinks: w}
+		o, err := inspect.ReadOverview(t.Context(), r, u, opts)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package repository_test
+package inspect_test
 
 import (
 	"errors"
@@ -9,21 +9,14 @@ import (
 
 	"indexer/page"
 	"indexer/repository"
+	"indexer/repository/inspect"
 )
 
-// A URL's versions are what its fetches changed, the newest first, each with the body
-// it had; fetches that bring nothing new, or come too late, make none.
+// The versions of a URL are the fetches that changed it, newest first, each with its body.
+// Fetches that bring nothing new, or arrive too late, are not versions.
 func TestVersions(t *testing.T) {
 	const u = page.URL("https://news.example/")
-	r, err := repository.Open(t.Context(), t.TempDir(), repository.Options{History: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	r := opened(t, repository.Options{History: time.Hour})
 	day := func(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
 	load := func(n, status int, body string) {
 		t.Helper()
@@ -32,10 +25,10 @@ func TestVersions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if list, err := r.Versions(t.Context(), u); err != nil || len(list) != 0 {
+	if list, err := inspect.Versions(t.Context(), r.DB(), u); err != nil || len(list) != 0 {
 		t.Fatalf("never fetched: %v, %v", list, err)
 	}
-	if _, err := r.Copy(t.Context(), u, 0); !errors.Is(err, repository.ErrNoCopy) {
+	if _, err := inspect.Copy(t.Context(), r.DB(), u, 0); !errors.Is(err, inspect.ErrNoCopy) {
 		t.Errorf("a copy of nothing: %v", err)
 	}
 	load(1, 200, "<p>one")
@@ -44,13 +37,13 @@ func TestVersions(t *testing.T) {
 	load(1, 200, "<p>late")
 	load(4, 410, "gone")
 	load(5, 200, "<p>three")
-	list, err := r.Versions(t.Context(), u)
+	list, err := inspect.Versions(t.Context(), r.DB(), u)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := ""
 	for _, v := range list {
-		f, err := r.Copy(t.Context(), u, v.TS)
+		f, err := inspect.Copy(t.Context(), r.DB(), u, v.TS)
 		body := "none"
 		switch {
 		case err == nil:
@@ -58,7 +51,7 @@ func TestVersions(t *testing.T) {
 			if !f.Time.Equal(v.FetchedAt) || f.Status != v.Status {
 				t.Errorf("the copy at %d is of %s, the version of %s", v.TS, f.Time, v.FetchedAt)
 			}
-		case !errors.Is(err, repository.ErrNoCopy):
+		case !errors.Is(err, inspect.ErrNoCopy):
 			t.Error(err)
 		}
 		got += fmt.Sprintf("%s %d %v %s\n", v.FetchedAt.Format("2 Jan"), v.Status, v.Readable, body)
@@ -67,7 +60,7 @@ func TestVersions(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if f, err := r.Copy(t.Context(), u, 0); err != nil || string(f.Body) != "<p>three" {
+	if f, err := inspect.Copy(t.Context(), r.DB(), u, 0); err != nil || string(f.Body) != "<p>three" {
 		t.Errorf("the copy of now: %v, %v", f, err)
 	}
 }

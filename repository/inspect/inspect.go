@@ -1,4 +1,6 @@
-package repository
+// Package inspect answers questions about single URLs of a repository: everything that is
+// known about one, its versions and stored copies, and what raw cells of the store mean.
+package inspect
 
 import (
 	"context"
@@ -9,12 +11,32 @@ import (
 
 	"indexer/observers"
 	"indexer/page"
+	"indexer/repository/snapshot"
 	"indexer/schema"
 	"indexer/txn"
 )
 
-// Inspection is everything the repository knows of one URL.
+// Source is what an inspection reads; *repository.Repository is one.
+type Source interface {
+	DB() *txn.DB
+	Dir() string  // where temporary files may lie
+	Backlog() int // rows that wait for observers
+}
+
+// Inspection is everything the repository knows about one URL. Its JSON has the fields of
+// all parts in this order, as if they were one struct; the parts exist so that writers of
+// long lists can write what lies between the lists.
 type Inspection struct {
+	Head
+	Members []page.URL `json:"members"`
+	Ranks
+	Outlinks []Outlink          `json:"outlinks"`
+	Inlinks  []observers.Inlink `json:"inlinks"`
+	Tail
+}
+
+// Head is the part of an inspection before its lists.
+type Head struct {
 	URL        page.URL   `json:"url"`
 	Outcome    string     `json:"outcome"`
 	Status     int        `json:"status"`
@@ -26,33 +48,39 @@ type Inspection struct {
 	Terminal   page.URL   `json:"terminal"`
 	Cluster    string     `json:"cluster"`
 	Canonical  page.URL   `json:"canonical"`
-	Members    []page.URL `json:"members"`
-	// Rank is that of the document: of the cluster, the sum over its members (semantics.md
-	// section 6). A URL in no cluster stands for itself. It is nil for a URL that was
-	// neither fetched nor linked to: it has none.
+}
+
+// Ranks is the part of an inspection between members and links.
+type Ranks struct {
+	// Rank is the rank of the document: the sum over the members of the cluster
+	// (semantics.md section 6). A URL in no cluster is a document of its own. Rank is nil
+	// for a URL that was neither fetched nor linked to, which has none.
 	Rank *float64 `json:"rank"`
-	// URLRank is the share of this URL in it; nil where Rank is.
-	URLRank  *float64           `json:"url_rank"`
-	Outlinks []Outlink          `json:"outlinks"`
-	Inlinks  []observers.Inlink `json:"inlinks"`
-	// Frames are what <frame> and <iframe> of the page show. They are no links.
+	// URLRank is the share of this URL; nil where Rank is.
+	URLRank *float64 `json:"url_rank"`
+}
+
+// Tail is the part of an inspection after its lists.
+type Tail struct {
+	// Frames are the URLs that <frame> and <iframe> elements of the page show. They do not
+	// count as links.
 	Frames  []page.URL `json:"frames,omitempty"`
 	Indexed bool       `json:"indexed"`
 	Reason  string     `json:"reason"`
-	// Failure is the newest failed fetch, if there was one.
+	// Failure describes the newest failed fetch, if there was one.
 	Failure string `json:"failure,omitempty"`
-	// Pending is how much the observers still have to do, over all URLs: what is
-	// told here may be about to change.
+	// Pending is how many rows, of all URLs, wait for observers: the inspection may be about
+	// to change.
 	Pending int `json:"pending"`
-	// AsOf is set where a moment of the past was asked for. Pending is 0 then: what
-	// was left to do is not kept.
+	// AsOf is set if a moment of the past was requested. Pending is then 0, because the
+	// backlog of the past is not kept.
 	AsOf *AsOf `json:"as_of,omitempty"`
 }
 
 // AsOf says which state was read.
 type AsOf struct {
-	TS    uint64     `json:"ts"`              // what was committed at this timestamp, or before
-	Asked *time.Time `json:"asked,omitempty"` // the time of day it stands for
+	TS    uint64     `json:"ts"`              // the newest commit timestamp of the state
+	Asked *time.Time `json:"asked,omitempty"` // the requested time of day
 }
 
 // Outlink is a counting link of a page.
@@ -61,16 +89,11 @@ type Outlink struct {
 	Anchor string   `json:"anchor"`
 }
 
-// Inspect tells everything about a URL as of now.
-func (r *Repository) Inspect(ctx context.Context, u page.URL) (*Inspection, error) {
-	return r.InspectAt(ctx, u, Moment{})
-}
-
-// InspectAt tells everything about a URL as of a moment, with lists that are in memory:
-// see InspectLong for giants. Errors: as those of ExportAs.
-func (r *Repository) InspectAt(ctx context.Context, u page.URL, m Moment) (*Inspection, error) {
+// URL returns everything about a URL, with its lists in memory; for giant clusters see
+// Long. Errors: those of Long.
+func URL(ctx context.Context, src Source, u page.URL, opts Options) (*Inspection, error) {
 	var all *Inspection
-	err := r.InspectLong(ctx, u, InspectOptions{At: m}, func(i *Inspected, _ *txn.Txn) error {
+	err := Long(ctx, src, u, opts, func(i *Inspected, _ *txn.Txn) error {
 		all = i.Inspection
 		all.Members, all.Outlinks, all.Inlinks = []page.URL{}, []Outlink{}, []observers.Inlink{}
 		return errors.Join(
@@ -85,42 +108,45 @@ func (r *Repository) InspectAt(ctx context.Context, u page.URL, m Moment) (*Insp
 	return all, nil
 }
 
-// inspector reads what is known of a URL.
+// inspector reads what is known about a URL at one snapshot.
 type inspector struct {
 	*Inspection           // without lists
-	outlinks    []Outlink // all: of a page, which was in memory
-	cluster     *cluster  // of the URL, or of itself alone
-	clustered   bool
+	outlinks    []Outlink // all of them: they come from one page, which was in memory once
+	cluster     *snapshot.Cluster
+	clustered   bool // cluster is the one of the URL; otherwise it is the URL alone
+
+	tx     *txn.Txn
+	reader *snapshot.Reader
 }
 
-// newInspector prepares for reading in the transaction that reading was made of. The
-// caller closes its cluster.
-func (r *Repository) newInspector(ctx context.Context, u page.URL, reading *reading) *inspector {
-	return &inspector{Inspection: &Inspection{URL: u}, cluster: newCluster(ctx, reading, r.dir)}
-}
-
-// date says of which moment it is.
-func (i *Inspection) date(r *Repository, tx *txn.Txn, m Moment) {
-	if m.IsNow() {
-		i.Pending = r.pipeline.Backlog()
-		return
+// open starts an inspection as of a moment. The caller closes it.
+func open(ctx context.Context, src Source, u page.URL, at snapshot.Moment, known int) (*inspector, error) {
+	tx, err := snapshot.Past(ctx, src.DB(), at)
+	if err != nil {
+		return nil, err
+	}
+	i := &inspector{Inspection: &Inspection{Head: Head{URL: u}}, tx: tx, reader: snapshot.NewReader(src.DB(), tx)}
+	i.cluster = snapshot.NewCluster(ctx, i.reader, snapshot.ClusterOptions{Scratch: src.Dir(), KnownMembers: known})
+	if at.IsNow() {
+		i.Pending = src.Backlog()
+		return i, nil
 	}
 	i.AsOf = &AsOf{TS: tx.Start()}
-	if !m.Time.IsZero() {
-		i.AsOf.Asked = &m.Time
+	if !at.Time.IsZero() {
+		i.AsOf.Asked = &at.Time
 	}
+	return i, nil
 }
 
-func (i *inspector) read(ctx context.Context, tx *txn.Txn) error {
-	for _, step := range []func(context.Context, *txn.Txn) error{i.readFetch, i.readDocument, i.readCluster} {
-		if err := step(ctx, tx); err != nil {
-			return err
-		}
-	}
-	return nil
+func (i *inspector) close() error {
+	err := i.cluster.Close()
+	i.reader.Close()
+	i.tx.Rollback()
+	return err
 }
 
-func (i *Inspection) readFetch(ctx context.Context, tx *txn.Txn) error {
+func (i *inspector) readFetch(ctx context.Context) error {
+	tx := i.tx
 	row := schema.URLRow(i.URL)
 	content, err := tx.Get(ctx, row, schema.FetchContent)
 	if err != nil {
@@ -151,7 +177,8 @@ func (i *Inspection) readFetch(ctx context.Context, tx *txn.Txn) error {
 	return nil
 }
 
-func (i *inspector) readDocument(ctx context.Context, tx *txn.Txn) error {
+func (i *inspector) readDocument(ctx context.Context) error {
+	tx := i.tx
 	state, outcome, err := observers.OutcomeOf(ctx, tx, i.URL)
 	if err != nil {
 		return err
@@ -185,19 +212,19 @@ func (i *inspector) readDocument(ctx context.Context, tx *txn.Txn) error {
 	return err
 }
 
-func (i *inspector) readCluster(ctx context.Context, tx *txn.Txn) error {
-	way, err := observers.WayOf(ctx, tx, i.URL)
+func (i *inspector) readCluster(ctx context.Context) error {
+	way, err := observers.WayOf(ctx, i.tx, i.URL)
 	if err != nil {
 		return err
 	}
 	i.LeadsTo = way.LeadsTo
 	if !way.HasTerminal {
 		i.Reason = i.whyNoTerminal()
-		return i.cluster.readSingle(i.URL)
+		return i.cluster.ReadSingle(i.URL)
 	}
 	i.Terminal, i.Cluster = way.Terminal, hex.EncodeToString(way.Cluster[:])
 	i.clustered = true
-	if err := i.cluster.read(way.Cluster); err != nil {
+	if err := i.cluster.Read(way.Cluster); err != nil {
 		return err
 	}
 	i.Canonical, i.Rank = i.cluster.Canonical, &i.cluster.Rank

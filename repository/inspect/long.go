@@ -1,4 +1,4 @@
-package repository
+package inspect
 
 import (
 	"context"
@@ -7,62 +7,62 @@ import (
 
 	"indexer/observers"
 	"indexer/page"
+	"indexer/repository/snapshot"
 	"indexer/txn"
 )
 
-// InspectOptions say what to tell of a URL.
-type InspectOptions struct {
-	At    Moment
+// Options say what to tell about a URL.
+type Options struct {
+	At    snapshot.Moment
 	Limit int // entries of each list; 0: all
-	// After is where an inspection of the same URL has cut its lists (Inspected.Next):
-	// this one goes on there. "": at the beginning.
+	// After is the Next of an earlier inspection of the same URL, whose lists this one
+	// continues. "": from the beginning.
 	After string
+	// KnownMembers is as in snapshot.ClusterOptions.
+	KnownMembers int
 }
 
-// Inspected is an inspection whose lists may be longer than memory: they are not set, but
-// visited, by one visit each. It is valid within the function that gets it.
+// Inspected is an inspection whose lists may be longer than memory. They are not set;
+// methods visit them, each list at most once. It is valid within the function that gets
+// it.
 type Inspected struct {
 	*Inspection
-	MembersTotal, OutlinksTotal int // of the whole lists
+	MembersTotal, OutlinksTotal int // lengths of the whole lists
 
 	read      *inspector
-	from, end cursor // of what is shown
+	from, end cursor // of the entries shown
 	limit     int
-	cut       bool // one of the lists
-	// All inlinks, and the pages they are of; -1: they were not counted yet.
+	cut       bool // a list was cut
+	// Number of all inlinks and of the pages that have them; -1: not counted yet.
 	inlinks, inPages int
 }
 
-// InspectLong tells everything about a URL as of a moment. Use gets it, and the
-// transaction that reads there, for what others know. Errors: those of use; ErrCursor;
-// those of ExportAs.
-func (r *Repository) InspectLong(ctx context.Context, u page.URL, opts InspectOptions, use func(*Inspected, *txn.Txn) error) (err error) {
+// Long calls use with an inspection as of a moment, and with the transaction that it
+// reads in. Errors: those of snapshot.Past, ErrCursor, errors of the store and of use.
+func Long(ctx context.Context, src Source, u page.URL, opts Options, use func(*Inspected, *txn.Txn) error) (err error) {
 	from, err := parseCursor(u, opts.After)
 	if err != nil {
 		return err
 	}
-	tx, err := r.Past(ctx, opts.At)
+	read, err := open(ctx, src, u, opts.At, opts.KnownMembers)
 	if err != nil {
 		return fmt.Errorf("inspect %s: %w", u, err)
 	}
-	defer tx.Rollback()
-	reading := newReading(r.db, tx)
-	defer reading.close()
-	read := r.newInspector(ctx, u, reading)
-	defer func() { err = errors.Join(err, read.cluster.close()) }()
-	read.date(r, tx, opts.At)
-	if err := read.read(ctx, tx); err != nil {
-		return fmt.Errorf("inspect %s: %w", u, err)
+	defer func() { err = errors.Join(err, read.close()) }()
+	for _, step := range []func(context.Context) error{read.readFetch, read.readDocument, read.readCluster} {
+		if err := step(ctx); err != nil {
+			return fmt.Errorf("inspect %s: %w", u, err)
+		}
 	}
 	i := &Inspected{Inspection: read.Inspection, OutlinksTotal: len(read.outlinks), read: read, from: from, end: from, limit: opts.Limit, inlinks: -1, inPages: -1}
 	if read.clustered {
 		i.MembersTotal = read.cluster.Count
 	}
-	return use(i, tx)
+	return use(i, read.tx)
 }
 
-// Next is where the lists were cut, for InspectOptions.After; "" if they were shown to
-// their ends. It is known when all three were visited.
+// Next returns where the lists were cut, for Options.After, or "" if all were shown to the
+// end. Call it after visiting all three lists.
 func (i *Inspected) Next() string {
 	if !i.cut {
 		return ""
@@ -70,8 +70,8 @@ func (i *Inspected) Next() string {
 	return i.end.text(i.URL)
 }
 
-// Shown is how many entries were shown of each list, by this inspection and by those it
-// goes on from.
+// Shown returns how many entries of each list were shown, by this inspection and by the
+// ones that it continues.
 func (i *Inspected) Shown() (members, outlinks, inlinks int) {
 	return i.end.members.shown, i.end.outlinks.shown, i.end.inlinks.shown
 }
@@ -79,13 +79,13 @@ func (i *Inspected) Shown() (members, outlinks, inlinks int) {
 // errEnough ends a visit.
 var errEnough = errors.New("enough of a list")
 
-// listed is a list that is being shown: it stops at the limit, and keeps errors of
-// whoever it is shown to from being taken for those of the store.
+// listed is a list that is being visited. It stops at the limit, and tells errors of the
+// visitor from errors of the store.
 type listed struct {
 	of     *Inspected
 	end    *place
 	shown  int
-	failed error
+	failed error // of the visitor
 }
 
 func (l *listed) show(at string, fn func() error) error {
@@ -101,7 +101,7 @@ func (l *listed) show(at string, fn func() error) error {
 	return nil
 }
 
-// ended is the error of a visit that has ended with err.
+// ended returns the error of a visit that has ended with err.
 func (l *listed) ended(err error) error {
 	switch {
 	case l.failed != nil:
@@ -120,7 +120,7 @@ func (i *Inspected) EachMember(fn func(page.URL) error) error {
 		return nil
 	}
 	list := listed{of: i, end: &i.end.members}
-	return list.ended(i.read.cluster.eachMember(func(u page.URL) error {
+	return list.ended(i.read.cluster.EachMember(func(u page.URL) error {
 		if string(u) <= i.from.members.after {
 			return nil
 		}
@@ -131,7 +131,7 @@ func (i *Inspected) EachMember(fn func(page.URL) error) error {
 // EachOutlink visits the counting links of the page, by target.
 func (i *Inspected) EachOutlink(fn func(Outlink) error) error {
 	list := listed{of: i, end: &i.end.outlinks}
-	nth := 0 // of the links to one target
+	nth := 0 // number of the link among those to one target
 	for n, l := range i.read.outlinks {
 		if nth++; n == 0 || l.URL != i.read.outlinks[n-1].URL {
 			nth = 1
@@ -146,23 +146,23 @@ func (i *Inspected) EachOutlink(fn func(Outlink) error) error {
 	return nil
 }
 
-// EachInlink visits the inlinks of the URL's cluster: by target, then source, in the
-// order of rows, then anchor.
+// EachInlink visits the inlinks of the URL's cluster, by target, then by source in the
+// order of rows, then by anchor.
 func (i *Inspected) EachInlink(fn func(observers.Inlink) error) error {
 	list := listed{of: i, end: &i.end.inlinks}
 	from := i.from.inlinks
 	all, rows := 0, 0
-	err := i.read.cluster.eachLinkRow(from.after, func(l *linkRow) error {
+	err := i.read.cluster.EachLinkRow(from.after, func(l *snapshot.LinkRow) error {
 		rows++
-		source, err := l.source()
+		source, err := l.Source()
 		if err != nil {
 			return err
 		}
-		for n, anchor := range l.anchors {
-			if all++; l.row == from.after && n < from.n {
+		for n, anchor := range l.Anchors {
+			if all++; l.Row == from.after && n < from.n {
 				continue
 			}
-			if err := list.show(l.row, func() error { return fn(observers.Inlink{Source: source, Target: l.target, Anchor: anchor}) }); err != nil {
+			if err := list.show(l.Row, func() error { return fn(observers.Inlink{Source: source, Target: l.Target, Anchor: anchor}) }); err != nil {
 				return err
 			}
 		}

@@ -1,4 +1,4 @@
-package repository_test
+package inspect_test
 
 import (
 	"cmp"
@@ -13,25 +13,18 @@ import (
 	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"
+	"indexer/repository/inspect"
 	"indexer/txn"
 )
 
-// A page that links to a document is one entry, by however many links and to whichever
-// of its URLs, with each anchor once; and the entries are the same whichever way, and
-// however few at a time, they are asked for.
+// A page that links to a document is one entry, however many links it has and whichever
+// URLs of the document they lead to, with each anchor once. Every way to list the entries
+// gives the same ones, however few it shows at a time.
 func TestPagesThatLink(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	random := rand.New(rand.NewPCG(seed, 1))
-	r, err := repository.Open(t.Context(), t.TempDir(), repository.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	r := opened(t, repository.Options{})
 	load := func(u, body string) {
 		t.Helper()
 		f := &page.Fetch{URL: page.MustParseURL(u), Time: time.Unix(1_700_000_000, 0), Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(body)}
@@ -61,7 +54,7 @@ func TestPagesThatLink(t *testing.T) {
 	}
 	for _, target := range targets {
 		u := page.MustParseURL(target)
-		whole, err := r.Inspect(t.Context(), u)
+		whole, err := inspect.URL(t.Context(), r, u, inspect.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,15 +64,15 @@ func TestPagesThatLink(t *testing.T) {
 				t.Errorf("%s, %d at a time:\n got %q\nwant %q", u, limit, got, want)
 			}
 		}
-		w := repository.Window{Offset: random.IntN(len(want) + 1), Limit: random.IntN(9)}
-		o, err := r.Overview(t.Context(), u, repository.Windows{LinkingPages: repository.Window{Limit: 1000}})
+		w := inspect.Window{Offset: random.IntN(len(want) + 1), Limit: random.IntN(9)}
+		o, err := inspect.ReadOverview(t.Context(), r, u, inspect.OverviewOptions{Windows: inspect.Windows{LinkingPages: inspect.Window{Limit: 1000}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := textsOf(o.LinkingPages); !slices.Equal(got, want) || o.LinkingPagesTotal != len(want) || len(o.Inlinks) != 0 {
 			t.Errorf("the overview of %s has %d: %q\nwant %q", u, o.LinkingPagesTotal, got, want)
 		}
-		part, err := r.Overview(t.Context(), u, repository.Windows{LinkingPages: w})
+		part, err := inspect.ReadOverview(t.Context(), r, u, inspect.OverviewOptions{Windows: inspect.Windows{LinkingPages: w}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +82,7 @@ func TestPagesThatLink(t *testing.T) {
 	}
 	// The links of a page, likewise.
 	u := page.MustParseURL("https://source-7.example/")
-	o, err := r.Overview(t.Context(), u, repository.Windows{Outlinks: repository.Window{Limit: 1000}, LinkedPages: repository.Window{Limit: 1000}})
+	o, err := inspect.ReadOverview(t.Context(), r, u, inspect.OverviewOptions{Windows: inspect.Windows{Outlinks: inspect.Window{Limit: 1000}, LinkedPages: inspect.Window{Limit: 1000}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +106,7 @@ func TestPagesThatLink(t *testing.T) {
 func inPagesBy(t *testing.T, r *repository.Repository, u page.URL, limit, wantPages, wantLinks int) (list []string) {
 	t.Helper()
 	for after, more := "", true; more; {
-		err := r.InspectLong(t.Context(), u, repository.InspectOptions{Limit: limit, After: after}, func(i *repository.Inspected, _ *txn.Txn) error {
+		err := inspect.Long(t.Context(), r, u, inspect.Options{Limit: limit, After: after}, func(i *inspect.Inspected, _ *txn.Txn) error {
 			pages, links, err := i.LinkTotals()
 			if err != nil {
 				return err
@@ -121,8 +114,8 @@ func inPagesBy(t *testing.T, r *repository.Repository, u page.URL, limit, wantPa
 			if pages != wantPages || links != wantLinks {
 				t.Errorf("%s: %d pages by %d links, want %d by %d", u, pages, links, wantPages, wantLinks)
 			}
-			err = i.EachInPage(func(p repository.PageLinks) error {
-				list = append(list, textsOf([]repository.PageLinks{p})...)
+			err = i.EachInPage(func(p inspect.PageLinks) error {
+				list = append(list, textsOf([]inspect.PageLinks{p})...)
 				return nil
 			})
 			after = i.Next()
@@ -147,15 +140,15 @@ func bySource(links []observers.Inlink) []string {
 		}
 		grouped[l.Source] = anchors
 	}
-	var list []repository.PageLinks
+	var list []inspect.PageLinks
 	for u, anchors := range grouped {
 		slices.Sort(anchors)
-		list = append(list, repository.PageLinks{URL: u, Anchors: anchors})
+		list = append(list, inspect.PageLinks{URL: u, Anchors: anchors})
 	}
 	return textsOf(list)
 }
 
-func textsOf(list []repository.PageLinks) []string {
+func textsOf(list []inspect.PageLinks) []string {
 	var texts []string
 	for _, p := range list {
 		texts = append(texts, fmt.Sprintf("%s %q", p.URL, p.Anchors))

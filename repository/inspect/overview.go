@@ -1,6 +1,7 @@
-package repository
+package inspect
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -9,35 +10,36 @@ import (
 
 	"indexer/observers"
 	"indexer/page"
+	"indexer/repository/snapshot"
 	"indexer/schema"
 	"indexer/txn"
 )
 
-// Overview is an Inspection whose lists are windows, for whoever shows it piece by
-// piece: a popular page has more inlinks than fit an answer.
+// Overview is an Inspection whose lists are windows, because the inlinks of a popular page
+// do not fit into one answer.
 type Overview struct {
 	*Inspection
 	MembersTotal  int `json:"members_total"`
 	OutlinksTotal int `json:"outlinks_total"`
 	InlinksTotal  int `json:"inlinks_total"`
-	// InlinksAbout says that there are more inlinks than were counted: InlinksTotal is how
-	// many there were when the document was exported last, or so many at least.
+	// InlinksAbout says that not all inlinks were counted: InlinksTotal is their number when
+	// the document was last exported, or the number counted if that is larger.
 	InlinksAbout bool `json:"inlinks_total_about,omitempty"`
-	// LinkingPages are the pages that Inlinks come from, LinkedPages those that Outlinks lead
-	// to, each with its anchors: windows as well. As Inlinks are, LinkingPages may be more
-	// than were counted.
+	// LinkingPages are the pages that Inlinks come from, and LinkedPages the pages that
+	// Outlinks lead to, each with its anchors. Both are windows. If InlinksAbout is set, there
+	// may be more LinkingPages than were counted.
 	LinkingPages      []PageLinks `json:"linking_pages,omitempty"`
 	LinkingPagesTotal int         `json:"linking_pages_total"`
 	LinkedPages       []PageLinks `json:"linked_pages,omitempty"`
 	LinkedPagesTotal  int         `json:"linked_pages_total"`
-	// Chain is the way from the URL to where it leads in the end, itself first.
+	// Chain has the URLs from this one to its terminal, along redirects and canonical links.
 	Chain []page.URL `json:"chain"`
 }
 
-// maxChain bounds how far a Chain is followed; ways are no longer than that.
+// maxChain bounds how far a chain is followed; the observers allow no longer chain.
 const maxChain = 64
 
-// Window is a part of a list.
+// Window selects a part of a list.
 type Window struct {
 	Offset int `json:"offset"`
 	Limit  int `json:"limit"`
@@ -53,73 +55,70 @@ type Windows struct {
 	LinkedPages  Window `json:"linked_pages"`
 }
 
-// What an overview reads is bounded by what it shows, not by what there is:
+// OverviewOptions say what an overview contains. It reads what it shows, not everything
+// there is:
 //
-//   - of the inlinks those up to the end of the window, and no fewer than countedInlinks, so
-//     that most lists have a true total;
-//   - of the members all, but no more than listedMembers, as Inspect orders them. Of a
-//     cluster with more, those up to the end of the window, in the order of preference.
+//   - inlinks up to the end of their window, and at least CountInlinks, so that most totals
+//     are exact;
+//   - all members in byte order, as in Inspection, if there are at most ListMembers.
+//     Of a larger cluster it reads members up to the end of the window, in order of
+//     preference.
 //
-// The window of an entry far behind is as dear as all before it; InspectLong goes on where
-// it was.
-var (
-	countedInlinks = 10_000
-	listedMembers  = 10_000
-)
-
-// Overview tells everything about a URL as of now, of the lists only what the windows show.
-func (r *Repository) Overview(ctx context.Context, u page.URL, w Windows) (*Overview, error) {
-	return r.OverviewAt(ctx, u, w, Moment{}, nil)
+// A window far behind costs as much as everything before it; Long with a cursor does not.
+type OverviewOptions struct {
+	Windows
+	At snapshot.Moment
+	// CountInlinks and ListMembers default to 10,000 if they are 0; less than that is none.
+	CountInlinks, ListMembers int
+	// More, if set, is called with the transaction that the overview was read in.
+	More func(*txn.Txn) error
 }
 
-// OverviewAt is Overview as of a moment. With more, it is called with the transaction that reads there, for what others
-// know. Errors: as those of ExportAs.
-func (r *Repository) OverviewAt(ctx context.Context, u page.URL, w Windows, m Moment, more func(*txn.Txn) error) (_ *Overview, err error) {
-	tx, err := r.Past(ctx, m)
+// ReadOverview returns an overview of a URL. Errors: those of snapshot.Past, of the store
+// and of More.
+func ReadOverview(ctx context.Context, src Source, u page.URL, opts OverviewOptions) (_ *Overview, err error) {
+	opts.CountInlinks, opts.ListMembers = cmp.Or(opts.CountInlinks, 10_000), cmp.Or(opts.ListMembers, 10_000)
+	i, err := open(ctx, src, u, opts.At, 0)
 	if err != nil {
 		return nil, fmt.Errorf("overview of %s: %w", u, err)
 	}
-	defer tx.Rollback()
-	reading := newReading(r.db, tx)
-	defer reading.close()
-	i := r.newInspector(ctx, u, reading)
-	defer func() { err = errors.Join(err, i.cluster.close()) }()
-	i.date(r, tx, m)
-	o := &overview{Overview: &Overview{Inspection: i.Inspection}, inspector: i, ctx: ctx, tx: tx}
+	defer func() { err = errors.Join(err, i.close()) }()
+	o := &overview{Overview: &Overview{Inspection: i.Inspection}, inspector: i, ctx: ctx, tx: i.tx, opts: opts}
 	steps := []func() error{
-		func() error { return i.readFetch(ctx, tx) },
-		func() error { return i.readDocument(ctx, tx) },
+		func() error { return i.readFetch(ctx) },
+		func() error { return i.readDocument(ctx) },
 		o.readCluster,
 		o.readChain,
-		func() error { return o.readMembers(w.Members) },
-		func() error { return o.readInlinks(w.Inlinks, w.LinkingPages) },
+		o.readMembers,
+		o.readInlinks,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("overview of %s: %w", u, err)
 		}
 	}
-	o.OutlinksTotal, o.Outlinks = len(i.outlinks), cut(i.outlinks, w.Outlinks)
+	o.OutlinksTotal, o.Outlinks = len(i.outlinks), cut(i.outlinks, opts.Outlinks)
 	linked := outPages(i.outlinks)
-	o.LinkedPagesTotal, o.LinkedPages = len(linked), cut(linked, w.LinkedPages)
-	if more != nil {
-		return o.Overview, more(tx)
+	o.LinkedPagesTotal, o.LinkedPages = len(linked), cut(linked, opts.LinkedPages)
+	if opts.More != nil {
+		return o.Overview, opts.More(i.tx)
 	}
 	return o.Overview, nil
 }
 
-// overview is an Overview that is being read.
+// overview is an Overview while it is read.
 type overview struct {
 	*Overview
 	inspector *inspector
 	ctx       context.Context
 	tx        *txn.Txn
-	key       page.ContentKey // of the cluster, if the URL has one
+	opts      OverviewOptions
+	key       page.ContentKey // of the cluster, if clustered
 	clustered bool
-	whole     bool // all members are in the inspector's cluster
+	whole     bool // the inspector's cluster has all members
 }
 
-// readCluster reads what inspector.readCluster does, without the members.
+// readCluster reads what inspector.readCluster reads, without the members.
 func (o *overview) readCluster() error {
 	way, err := observers.WayOf(o.ctx, o.tx, o.URL)
 	if err != nil {
@@ -128,7 +127,7 @@ func (o *overview) readCluster() error {
 	o.LeadsTo = way.LeadsTo
 	if !way.HasTerminal {
 		o.Reason, o.whole = o.whyNoTerminal(), true
-		return o.inspector.cluster.readSingle(o.URL)
+		return o.inspector.cluster.ReadSingle(o.URL)
 	}
 	o.Terminal, o.Cluster = way.Terminal, hex.EncodeToString(way.Cluster[:])
 	o.key, o.clustered = way.Cluster, true
@@ -142,7 +141,7 @@ func (o *overview) readCluster() error {
 	return nil
 }
 
-// readChain follows the way step by step.
+// readChain follows the chain step by step.
 func (o *overview) readChain() error {
 	for u := o.URL; u != "" && len(o.Chain) < maxChain; {
 		o.Chain = append(o.Chain, u)
@@ -155,13 +154,14 @@ func (o *overview) readChain() error {
 	return nil
 }
 
-func (o *overview) readMembers(w Window) error {
+func (o *overview) readMembers() error {
+	w := o.opts.Members
 	o.Members = []page.URL{}
 	if !o.clustered {
 		return nil
 	}
-	most := listedMembers
-	if o.whole = o.MembersTotal <= listedMembers; !o.whole {
+	most := max(o.opts.ListMembers, 0)
+	if o.whole = o.MembersTotal <= most; !o.whole {
 		most = w.end()
 	}
 	var list []page.URL
@@ -175,12 +175,13 @@ func (o *overview) readMembers(w Window) error {
 	}
 	slices.Sort(list)
 	o.Members = cut(list, w)
-	return o.inspector.cluster.take(o.key, list)
+	return o.inspector.cluster.Take(o.key, list)
 }
 
-func (o *overview) readInlinks(w, byPage Window) (err error) {
+func (o *overview) readInlinks() (err error) {
+	w, byPage := o.opts.Inlinks, o.opts.LinkingPages
 	o.Inlinks = []observers.Inlink{}
-	most := max(w.end(), byPage.end(), countedInlinks)
+	most := max(w.end(), byPage.end(), o.opts.CountInlinks)
 	pages := inPages{window: byPage}
 	defer func() { o.LinkingPagesTotal, o.LinkingPages = len(pages.at), pages.list() }()
 	note := func(l observers.Inlink) error {
@@ -192,7 +193,7 @@ func (o *overview) readInlinks(w, byPage Window) (err error) {
 		return nil
 	}
 	if o.whole {
-		o.InlinksAbout, err = o.inspector.cluster.visitInlinks(most, note)
+		o.InlinksAbout, err = o.inspector.cluster.VisitInlinks(most, note)
 	} else {
 		var next observers.Cursor
 		next, err = observers.VisitClusterInlinks(o.ctx, o.tx, o.key, "", most, note)
@@ -210,13 +211,13 @@ func (o *overview) readInlinks(w, byPage Window) (err error) {
 	return err
 }
 
-// end is how many entries of a list the window needs read.
+// end returns how many entries of a list must be read for the window.
 func (w Window) end() int { return max(w.Offset, 0) + max(w.Limit, 0) }
 
-// shows reports whether the entry at a place is in the window.
+// shows reports whether the entry at an index is in the window.
 func (w Window) shows(at int) bool { return at >= w.Offset && at-w.Offset < w.Limit }
 
-// cut is the part of a list in a window.
+// cut returns the part of a list in a window.
 func cut[T any](list []T, w Window) []T {
 	from := min(max(w.Offset, 0), len(list))
 	return append([]T{}, list[from:from+min(max(w.Limit, 0), len(list)-from)]...)

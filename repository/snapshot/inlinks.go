@@ -1,0 +1,171 @@
+package snapshot
+
+import (
+	"errors"
+	"slices"
+
+	"indexer/export"
+	"indexer/observers"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// LinkRow holds the links of one page to one member.
+type LinkRow struct {
+	Target  page.URL
+	Row     string   // schema.PairRow of both
+	Anchors []string // one for each link, ascending
+}
+
+// Source returns the page that has the links.
+func (l *LinkRow) Source() (page.URL, error) { return schema.ParseURLRow(schema.PairSource(l.Row)) }
+
+// EachLinkRow visits the inlinks (semantics.md section 5) by target in byte order, then
+// by source in the order of rows. It begins with the row from, or with the first row if
+// from is "".
+func (c *Cluster) EachLinkRow(from string, fn func(*LinkRow) error) error {
+	var first page.URL
+	if from != "" {
+		var err error
+		if first, _, err = schema.ParsePairRow(from); err != nil {
+			return err
+		}
+	}
+	return c.EachMember(func(target page.URL) error {
+		prefix := schema.PairPrefix(target)
+		start := prefix
+		switch {
+		case target < first:
+			return nil
+		case target == first:
+			start = from
+		}
+		return c.reader.hold.Scan(c.ctx, schema.GroupLink, start, txn.PrefixEnd(prefix), func(row string, cols []txn.Version) error {
+			within, err := c.holds(schema.PairSource(row))
+			if err != nil || within {
+				return err
+			}
+			anchors, err := schema.AnchorsIn(cols)
+			if err != nil {
+				return err
+			}
+			return fn(&LinkRow{target, row, anchors})
+		})
+	})
+}
+
+// errEnough ends a visit early.
+var errEnough = errors.New("enough")
+
+// VisitInlinks visits at most most inlinks, one for each anchor, and reports whether there
+// are more.
+func (c *Cluster) VisitInlinks(most int, fn func(observers.Inlink) error) (more bool, err error) {
+	n := 0
+	err = c.EachLinkRow("", func(l *LinkRow) error {
+		source, err := l.Source()
+		if err != nil {
+			return err
+		}
+		for _, anchor := range l.Anchors {
+			if more = n == most; more {
+				return errEnough
+			}
+			n++
+			if err := fn(observers.Inlink{Source: source, Target: l.Target, Anchor: anchor}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return more, err
+}
+
+// holds reports whether the URL of a row is a member. One transaction writes both the
+// member row and the chain of a URL (observer cluster), so the chain tells it too.
+func (c *Cluster) holds(row string) (bool, error) {
+	if c.inside != nil {
+		return c.inside[row], nil
+	}
+	u, err := schema.ParseURLRow(row)
+	if err != nil {
+		return false, err
+	}
+	way, err := observers.WayOf(c.ctx, c.reader.Cell(), u)
+	return way.HasTerminal && way.Cluster == c.key, err
+}
+
+// SourceAnchors returns the anchors of all links from the source of l to members. first
+// reports whether l is the first row of that source; other rows have no result. All links
+// of a page are in one cell, so the rows that may exist are known; whether they do exist
+// decides.
+func (c *Cluster) SourceAnchors(l *LinkRow) (anchors []string, first bool, err error) {
+	if c.Count <= 1 {
+		return l.Anchors, true, nil
+	}
+	source, err := l.Source()
+	if err != nil {
+		return nil, false, err
+	}
+	links, err := observers.LinksOf(c.ctx, c.reader.Cell(), source)
+	if err != nil {
+		return nil, false, err
+	}
+	anchors = slices.Clone(l.Anchors)
+	for _, other := range links {
+		more, err := c.anchorsFrom(source, other.Target, l.Target)
+		if err != nil || len(more) > 0 && other.Target < l.Target {
+			return nil, false, err
+		}
+		anchors = append(anchors, more...)
+	}
+	return anchors, true, nil
+}
+
+// anchorsFrom returns the anchors of a page's links to a member other than but; none if
+// the target is not a member.
+func (c *Cluster) anchorsFrom(source, target, but page.URL) ([]string, error) {
+	if target == but {
+		return nil, nil
+	}
+	row := schema.URLRow(target)
+	if within, err := c.holds(row); err != nil || !within {
+		return nil, err
+	}
+	v, err := c.reader.Cell().Get(c.ctx, schema.PairRow(target, source), schema.Anchors)
+	if err != nil || !v.Exists {
+		return nil, err
+	}
+	return schema.DecodeAnchors(v.Data)
+}
+
+// CountSources counts the pages that link to the cluster, and their links. If the cluster
+// has several members, it sorts the pages in temporary files, because one page may link to
+// many members.
+func (c *Cluster) CountSources() (pages, links int, err error) {
+	several := c.Count > 1
+	sources := export.NewSorter(c.opts.Scratch, memberMemory)
+	defer func() { err = errors.Join(err, sources.Close()) }()
+	err = c.EachLinkRow("", func(l *LinkRow) error {
+		links += len(l.Anchors)
+		if !several {
+			pages++
+			return nil
+		}
+		return sources.Add([]byte(schema.PairSource(l.Row)))
+	})
+	if err != nil || !several {
+		return pages, links, err
+	}
+	last := ""
+	err = sources.Sorted(func(row []byte) error {
+		if string(row) != last {
+			pages, last = pages+1, string(row)
+		}
+		return nil
+	})
+	return pages, links, err
+}
