@@ -1,5 +1,5 @@
 # What developers run. .ci/run is what a change must pass.
-.PHONY: build test race long fuzz bench lint release module
+.PHONY: build test race long fuzz pictures bench lint release module
 
 build:
 	go build -o indexer .
@@ -24,6 +24,10 @@ fuzz:
 	    echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; \
 	  done || exit 1; \
 	done
+
+# The pictures in the README, from Chromium.
+pictures:
+	INDEXER_PICTURES=$(CURDIR)/docs/images go test -count=1 -run '^TestDocumentPicture$$' ./web ./web/live
 
 bench:
 	go run ./bench --help

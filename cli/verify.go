@@ -19,8 +19,8 @@ const verifyHelp = `
 Recompute everything from the stored fetches in one batch, and compare the result with
 the index that the observers keep up to date step by step: documents, clusters, links in
 both directions, and the index files. The comparison is made at a moment at which
-nothing is left to do. The batch shares no code with the observers except for reading pages. No
-difference means that the index is exactly what the stored fetches imply.
+nothing is left to do. The batch shares no code with the observers except for reading
+pages. No difference means that the index is exactly what the stored fetches imply.
 
 Verify holds all documents in memory. If another process has the data directory open,
 the command runs in that process.`

@@ -204,3 +204,13 @@ func TestBrowserScreenshots(t *testing.T) {
 		}
 	}
 }
+
+// TestDocumentPicture takes the picture of the search page in the README.
+func TestDocumentPicture(t *testing.T) {
+	dir := browsertest.DocumentPictures(t)
+	b := browsertest.Open(t)
+	s := newStand(t, webs(t, "lighthouse", "bakery"), nil)
+	b.Look(browsertest.Look{Width: 1000, Height: 720, Scheme: "light"})
+	b.Visit(s.http.URL + "/?q=lighthouse+museum")
+	b.DocumentPicture(dir, "search")
+}

@@ -7,6 +7,7 @@
 //	INDEXER_BROWSER      path of the browser, if it is not found as chromium
 //	INDEXER_AXE          axe.min.js of axe-core
 //	INDEXER_SCREENSHOTS  directory for screenshots
+//	INDEXER_PICTURES     directory for the pictures in documents
 package browsertest
 
 import (

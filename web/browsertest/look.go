@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -63,9 +64,32 @@ func (b *Tab) Picture(name string) {
 	if !WantsPictures() {
 		return
 	}
-	dir := os.Getenv("INDEXER_SCREENSHOTS")
 	var picture []byte
 	b.Run(chromedp.FullScreenshot(&picture, 100))
+	b.save(os.Getenv("INDEXER_SCREENSHOTS"), name, picture)
+}
+
+// DocumentPictures returns the directory for the pictures in documents, and skips the test
+// if none are wanted. make pictures takes them.
+func DocumentPictures(t testing.TB) string {
+	t.Helper()
+	dir := os.Getenv("INDEXER_PICTURES")
+	if dir == "" {
+		t.Skip("INDEXER_PICTURES names no directory for the pictures in documents")
+	}
+	return dir
+}
+
+// DocumentPicture saves what the window shows.
+func (b *Tab) DocumentPicture(dir, name string) {
+	b.t.Helper()
+	var picture []byte
+	b.Run(chromedp.CaptureScreenshot(&picture))
+	b.save(dir, name, picture)
+}
+
+func (b *Tab) save(dir, name string, picture []byte) {
+	b.t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		b.t.Fatal(err)
 	}

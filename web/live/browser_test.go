@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -18,8 +19,8 @@ import (
 func frontierWithReasons() *live.Frontier {
 	return &live.Frontier{New: 1204, Revisits: 88, HostsTotal: 3, Running: true, PerSecond: 3.2, Pages: 5120, Hosts: []live.Host{
 		{Host: "lighthouse.example", New: 900, Revisits: 80, Why: "politeness: 1 s between two requests, for 400ms"},
-		{Host: "slow.example", New: 300, Revisits: 8, Why: "left alone until 2026-01-01 12:00:00: it answered 503 four times"},
-		{Host: "quiet.example", New: 4, Why: "waits for its turn"},
+		{Host: "slow.example", New: 300, Revisits: 8, Why: "backing off until 2026-01-01 12:00:00: 503 Service Unavailable"},
+		{Host: "quiet.example", New: 4, Why: "waiting for a slot"},
 	}}
 }
 
@@ -111,4 +112,24 @@ func TestStatusAccessibility(t *testing.T) {
 			b.Picture(label)
 		}
 	}
+}
+
+// TestDocumentPicture takes the picture of the status page in the README: fifty seconds of
+// loading at a rate that varies.
+func TestDocumentPicture(t *testing.T) {
+	dir := browsertest.DocumentPictures(t)
+	b := browsertest.Open(t)
+	r := openRepository(t)
+	_, server := watch(t, watched{r, frontierWithReasons()}, live.Options{})
+	b.Look(browsertest.Look{Width: 1000, Height: 900, Scheme: "light"})
+	b.Visit(server.URL + "/status")
+	b.Run(chromedp.WaitVisible("[data-updates]", chromedp.ByQuery))
+	loaded := 0
+	for i := range 50 {
+		n := 60 + int(40*math.Sin(float64(i)/4)) + i*7%13
+		load(t, r, loaded, loaded+n)
+		loaded += n
+		b.Until(fmt.Sprintf(`Number(document.querySelector("[data-graph]").dataset.points) > %d`, i+1))
+	}
+	b.DocumentPicture(dir, "status")
 }

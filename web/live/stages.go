@@ -19,8 +19,8 @@ var drawing = []stage{
 	{"cluster and link", []string{"cluster", "links"}},
 	{"propagate", []string{"spread", "forward"}},
 	{"rank", []string{"rank", "rerank", "settle"}},
-	{"export", []string{"index", "count"}},
-	{"find new URLs", []string{"discover", "ready"}},
+	{"write the index", []string{"index", "count"}},
+	{"find new URLs", []string{"discover", "relook", "ready"}},
 }
 
 // stagesOf sorts the observers into stages.
