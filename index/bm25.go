@@ -3,9 +3,10 @@ package index
 import (
 	"cmp"
 	"context"
-	"indexer/index/query"
 	"math"
 	"slices"
+
+	"indexer/index/query"
 )
 
 // BM25 as FTS5's bm25() has it, with c over columns and i over the phrases of an expression:
@@ -25,11 +26,7 @@ const (
 )
 
 // scores are those of documents, ascending ids, by the phrases of an expression.
-func (x *textIndex) scores(ctx context.Context, expr string, ids []int64, weights ...columnWeights) ([][]float64, error) {
-	e, err := query.ParseMatch(expr)
-	if err != nil {
-		return nil, err
-	}
+func (x *textIndex) scores(ctx context.Context, expr *query.Expr, ids []int64, weights ...columnWeights) ([][]float64, error) {
 	k, err := x.saturation(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -38,7 +35,7 @@ func (x *textIndex) scores(ctx context.Context, expr string, ids []int64, weight
 	for i := range out {
 		out[i] = make([]float64, len(ids))
 	}
-	e.Scored(func(phrase *query.Match) {
+	expr.Scored(func(phrase *query.Expr) {
 		var f *found
 		if f, err = x.phrase(ctx, phrase); err == nil { // known since it was matched
 			x.addScores(phrase, f, ids, k, weights, out)
@@ -62,7 +59,7 @@ func (x *textIndex) saturation(ctx context.Context, ids []int64) ([]float64, err
 }
 
 // addScores adds what a phrase gives to each document, by each of the weights.
-func (x *textIndex) addScores(phrase *query.Match, f *found, ids []int64, k []float64, weights []columnWeights, out [][]float64) {
+func (x *textIndex) addScores(phrase *query.Expr, f *found, ids []int64, k []float64, weights []columnWeights, out [][]float64) {
 	idf := x.idf(len(f.ids))
 	for w := range weights {
 		counting := weights[w]

@@ -83,7 +83,7 @@ func testScores(t *testing.T, size int, rng *rand.Rand) {
 			t.Fatal(err)
 		}
 		s := &search{v: v, c: c, opts: &Options{Weights: randomWeights(rng)}, res: &Results{}, fill: query.SomeWords}
-		for _, expr := range []string{c.Expr(query.AllWords), c.Expr(query.SomeWords), c.Named()} {
+		for _, expr := range []*query.Expr{c.Expr(query.AllWords), c.Expr(query.SomeWords), c.Named()} {
 			compared += sameAsFTS5(t, s, asked, expr, grouped)
 			if n%6 == 0 && !grouped {
 				sameColumns(t, s, expr)
@@ -145,10 +145,10 @@ func scoredDocuments(t testing.TB, w *Writer, size int, rng *rand.Rand) {
 }
 
 // sameAsFTS5 compares the whole lists of an expression and gives their length.
-func sameAsFTS5(t *testing.T, s *search, asked, expr string, grouped bool) int {
+func sameAsFTS5(t *testing.T, s *search, asked string, expr *query.Expr, grouped bool) int {
 	t.Helper()
 	const all = 10_000
-	want, err := s.byFTS5(t.Context(), expr, all)
+	want, err := s.byFTS5(t.Context(), expr.String(), all)
 	if err != nil {
 		t.Fatalf("%s: %s: %v", asked, expr, err)
 	}
@@ -183,14 +183,10 @@ func sameAsFTS5(t *testing.T, s *search, asked, expr string, grouped bool) int {
 // phraseScores adds up what FTS5 gives for each phrase of an expression alone. It is the
 // reference where groups exclude words: bm25() of the whole expression also counts a phrase
 // that an exclusion inside a group has, in documents that match by another side of the OR.
-func phraseScores(t *testing.T, s *search, expr string) map[int64]float64 {
+func phraseScores(t *testing.T, s *search, expr *query.Expr) map[int64]float64 {
 	t.Helper()
-	e, err := query.ParseMatch(expr)
-	if err != nil {
-		t.Fatalf("%s: %v", expr, err)
-	}
 	scores := make(map[int64]float64)
-	e.Scored(func(m *query.Match) {
+	expr.Scored(func(m *query.Expr) {
 		list, err := s.byFTS5(t.Context(), columnSet(m.In)+" : "+m.Phrase.String(), 10_000)
 		if err != nil {
 			t.Fatalf("%s: %v", expr, err)
@@ -234,7 +230,7 @@ func anyHasAll(t *testing.T, s *search, asked string) {
 }
 
 // sameColumns compares the scores that explain gives for each column alone.
-func sameColumns(t *testing.T, s *search, expr string) {
+func sameColumns(t *testing.T, s *search, expr *query.Expr) {
 	t.Helper()
 	w := s.opts.Weights
 	list, _, err := s.byText(t.Context(), expr, 20)
@@ -243,10 +239,10 @@ func sameColumns(t *testing.T, s *search, expr string) {
 	}
 	hits := make([]Hit, len(list))
 	for i := range list {
-		list[i].allWords = expr == s.c.Expr(query.AllWords)
+		list[i].allWords = expr.String() == s.c.Expr(query.AllWords).String()
 		hits[i].Explanation = new(Explanation)
 	}
-	if expr != s.c.Expr(query.AllWords) && expr != s.c.Expr(query.SomeWords) {
+	if text := expr.String(); text != s.c.Expr(query.AllWords).String() && text != s.c.Expr(query.SomeWords).String() {
 		return // hits are of these
 	}
 	if err := s.columnScores(t.Context(), list, hits); err != nil {
@@ -254,7 +250,7 @@ func sameColumns(t *testing.T, s *search, expr string) {
 	}
 	for column, alone := range map[string]Weights{"title": {Title: w.Title}, "body": {Body: w.Body}, "anchors": {Anchors: w.Anchors}, "outside": {Outside: w.Outside}, "url": {URL: w.URL}} {
 		by := &search{v: s.v, c: s.c, opts: &Options{Weights: alone}, res: &Results{}}
-		theirs, err := by.byFTS5(t.Context(), expr, 10_000)
+		theirs, err := by.byFTS5(t.Context(), expr.String(), 10_000)
 		if err != nil {
 			t.Fatal(err)
 		}

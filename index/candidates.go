@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"indexer/index/query"
 	"slices"
+
+	"indexer/index/query"
 )
 
 // search is one run of a query on a view.
@@ -65,7 +66,7 @@ func (s *search) filled(ctx context.Context, found []candidate, err error) ([]ca
 		last = query.AnyWord
 	}
 	for s.fill = query.SomeWords; s.fill == query.SomeWords || s.fill <= last && s.res.Total == 0; s.fill++ {
-		if expr := s.c.Expr(s.fill); expr == "" || expr == s.c.Expr(s.fill-1) {
+		if expr := s.c.Expr(s.fill); expr == nil || expr.String() == s.c.Expr(s.fill-1).String() {
 			continue
 		}
 		some, total, err := s.tier(ctx, s.fill, n, found)
@@ -171,15 +172,15 @@ func without(list, seen []candidate) []candidate {
 }
 
 // total is the number of documents that match; known when fewer came than asked for.
-func (s *search) total(ctx context.Context, expr string, got, asked int) (n int, err error) {
+func (s *search) total(ctx context.Context, expr *query.Expr, got, asked int) (n int, err error) {
 	if got < asked {
 		return got, nil
 	}
-	query, args := "SELECT count(*) FROM times t WHERE true"+fetchedIn(s.c.Fetched, "t.id"), []any{}
-	if expr != "" {
-		query, args = "SELECT count(*) FROM fts WHERE fts MATCH ?"+fetchedIn(s.c.Fetched, "fts.rowid"), []any{expr}
+	text, args := "SELECT count(*) FROM times t WHERE true"+fetchedIn(s.c.Fetched, "t.id"), []any{}
+	if expr != nil {
+		text, args = "SELECT count(*) FROM fts WHERE fts MATCH ?"+fetchedIn(s.c.Fetched, "fts.rowid"), []any{expr.String()}
 	}
-	err = s.v.tx.QueryRowContext(ctx, query, args...).Scan(&n)
+	err = s.v.tx.QueryRowContext(ctx, text, args...).Scan(&n)
 	return n, err
 }
 
@@ -210,7 +211,7 @@ func others(list []scored, seen []candidate) []scored {
 	return slices.DeleteFunc(list, func(d scored) bool { return ids[d.id] })
 }
 
-func (s *search) byText(ctx context.Context, expr string, n int) ([]candidate, int, error) {
+func (s *search) byText(ctx context.Context, expr *query.Expr, n int) ([]candidate, int, error) {
 	best, total, err := s.bestByText(ctx, expr, n)
 	if err != nil {
 		return nil, 0, err
@@ -221,7 +222,7 @@ func (s *search) byText(ctx context.Context, expr string, n int) ([]candidate, i
 
 // bestByText is the best n documents by BM25, and how many match. Equal scores are ordered by row id, so
 // that a longer list begins with the shorter one.
-func (s *search) bestByText(ctx context.Context, expr string, n int) ([]scored, int, error) {
+func (s *search) bestByText(ctx context.Context, expr *query.Expr, n int) ([]scored, int, error) {
 	x, err := s.text(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -276,9 +277,9 @@ func (s *search) rows(ctx context.Context, list []scored) (_ []candidate, err er
 
 // sorted gives matches in an order that has nothing to do with words. Their score is
 // the rank. Without an expression all documents match.
-func (s *search) sorted(ctx context.Context, expr, order string, n int) ([]candidate, error) {
-	from, args := "(SELECT rowid FROM fts WHERE fts MATCH ?)", []any{expr, n}
-	if expr == "" {
+func (s *search) sorted(ctx context.Context, expr *query.Expr, order string, n int) ([]candidate, error) {
+	from, args := "(SELECT rowid FROM fts WHERE fts MATCH ?)", []any{expr.String(), n}
+	if expr == nil {
 		from, args = "(SELECT id AS rowid FROM times)", []any{n}
 	}
 	return s.scan(ctx, "SELECT x.rowid, r.rank, "+candidateColumns+" FROM "+from+` x

@@ -2,9 +2,10 @@ package index
 
 import (
 	"fmt"
-	"indexer/index/analysis"
 	"runtime"
 	"sync"
+
+	"indexer/index/analysis"
 
 	"github.com/klauspost/compress/zstd"
 )

@@ -2,8 +2,9 @@ package index
 
 import (
 	"context"
-	"indexer/index/query"
 	"slices"
+
+	"indexer/index/query"
 )
 
 // At most so many results of one host among the first ten: a host that has a page on

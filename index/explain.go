@@ -79,12 +79,13 @@ func (s *search) columnScores(ctx context.Context, list []candidate, hits []Hit)
 		alone[c][c] = whole[c]
 	}
 	at := make(map[int64]int, len(list))
-	ids := map[string][]int64{} // by expression, which the tiers differ in
+	all, some := s.c.Expr(query.AllWords), s.c.Expr(s.fill)
+	ids := map[*query.Expr][]int64{} // the tiers differ in their expressions
 	for i := range list {
 		at[list[i].id] = i
-		expr := s.c.Expr(s.fill)
+		expr := some
 		if list[i].allWords {
-			expr = s.c.Expr(query.AllWords)
+			expr = all
 		}
 		ids[expr] = append(ids[expr], list[i].id)
 	}

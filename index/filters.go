@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"indexer/index/analysis"
 	"slices"
 	"strings"
+
+	"indexer/index/analysis"
 
 	"golang.org/x/net/publicsuffix"
 )

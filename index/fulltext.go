@@ -1,9 +1,10 @@
 package index
 
 import (
-	"indexer/index/analysis"
 	"maps"
 	"slices"
+
+	"indexer/index/analysis"
 )
 
 // FTS5 gathers the entries of a transaction in memory and writes them as one

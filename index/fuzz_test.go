@@ -2,10 +2,11 @@ package index
 
 import (
 	"errors"
-	"indexer/index/indextest"
-	"indexer/index/query"
 	"strings"
 	"testing"
+
+	"indexer/index/indextest"
+	"indexer/index/query"
 )
 
 // FuzzQuery: no query is an error of SQLite, and results keep their bounds.

@@ -65,28 +65,28 @@ func damaged(err error) error {
 }
 
 // matching lists the documents that match an expression, ascending. It must not be changed.
-func (x *textIndex) matching(ctx context.Context, expr string) ([]int64, error) {
-	if ids, known := x.matches[expr]; known {
+func (x *textIndex) matching(ctx context.Context, expr *query.Expr) ([]int64, error) {
+	if expr == nil {
+		return nil, errors.New("no full-text expression")
+	}
+	key := expr.String()
+	if ids, known := x.matches[key]; known {
 		return ids, nil
 	}
-	e, err := query.ParseMatch(expr)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := x.ids(ctx, e)
+	ids, err := x.ids(ctx, expr)
 	if err == nil {
-		x.matches[expr] = ids
+		x.matches[key] = ids
 	}
 	return ids, err
 }
 
 // dated is what of matching was fetched in a period.
-func (x *textIndex) dated(ctx context.Context, expr string, p query.Period) ([]int64, error) {
+func (x *textIndex) dated(ctx context.Context, expr *query.Expr, p query.Period) ([]int64, error) {
 	ids, err := x.matching(ctx, expr)
 	if err != nil || !p.Bounded() || len(ids) == 0 {
 		return ids, err
 	}
-	key := expr + fetchedIn(p, "")
+	key := expr.String() + fetchedIn(p, "")
 	if known, ok := x.matches[key]; ok {
 		return known, nil
 	}
@@ -110,7 +110,7 @@ func (x *textIndex) dated(ctx context.Context, expr string, p query.Period) ([]i
 	return kept, errors.Join(rows.Err(), rows.Close())
 }
 
-func (x *textIndex) ids(ctx context.Context, e *query.Match) ([]int64, error) {
+func (x *textIndex) ids(ctx context.Context, e *query.Expr) ([]int64, error) {
 	if e.Op == query.OpPhrase {
 		f, err := x.phrase(ctx, e)
 		if err != nil {
@@ -139,7 +139,7 @@ func (x *textIndex) ids(ctx context.Context, e *query.Match) ([]int64, error) {
 }
 
 // phrase is where a phrase is in the columns that count.
-func (x *textIndex) phrase(ctx context.Context, e *query.Match) (*found, error) {
+func (x *textIndex) phrase(ctx context.Context, e *query.Expr) (*found, error) {
 	key := phraseIn{e.Phrase, e.In}
 	if f := x.found[key]; f != nil {
 		return f, nil

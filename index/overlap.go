@@ -1,9 +1,10 @@
 package index
 
 import (
+	"strings"
+
 	"indexer/index/analysis"
 	"indexer/index/query"
-	"strings"
 )
 
 // How much a query and a name are the same: a title or an anchor. Both are sets of words, bigrams of

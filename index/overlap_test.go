@@ -1,12 +1,13 @@
 package index
 
 import (
-	"indexer/index/analysis"
-	"indexer/index/query"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"indexer/index/analysis"
+	"indexer/index/query"
 )
 
 func overlapOf(t *testing.T, words, name, language string) float64 {

@@ -7,10 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"indexer/index/analysis"
-	"indexer/index/spelling"
 	"slices"
 	"unicode/utf8"
+
+	"indexer/index/analysis"
+	"indexer/index/spelling"
 )
 
 // prepared is a change with all that the caller's goroutine can do for it done.

@@ -5,8 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"indexer/index/analysis"
 	"os"
+
+	"indexer/index/analysis"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )

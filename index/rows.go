@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+
 	"indexer/index/analysis"
 	"indexer/index/spelling"
 )

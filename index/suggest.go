@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"indexer/index/analysis"
-	"indexer/index/query"
-	"indexer/index/spelling"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"indexer/index/analysis"
+	"indexer/index/query"
+	"indexer/index/spelling"
 )
 
 // A suggestion is made where at most suggestRare documents have all the words. Each
@@ -79,7 +80,7 @@ func (s *search) unquoted(ctx context.Context, inUse []*analysis.Stemmer) (strin
 
 // documents counts the documents of a period that match, up to suggestCount. Words are counted at all
 // times: one that is in the index is no misprint because it is in no page of that day.
-func (s *search) documents(ctx context.Context, expr string, fetched query.Period) (n int, err error) {
+func (s *search) documents(ctx context.Context, expr *query.Expr, fetched query.Period) (n int, err error) {
 	x, err := s.text(ctx)
 	if err != nil {
 		return 0, err

@@ -5,9 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
+
 	"indexer/index/analysis"
 	"indexer/index/spelling"
-	"time"
 )
 
 // tables is the writer's connection with its prepared statements. Only the

@@ -3,10 +3,11 @@ package index
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"indexer/index/analysis"
 	"io"
 	"slices"
 	"strings"
+
+	"indexer/index/analysis"
 )
 
 // textHash covers everything of a document that the full-text table or the

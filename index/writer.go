@@ -5,10 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"indexer/index/analysis"
 	"os"
 	"sync"
 	"sync/atomic"
+
+	"indexer/index/analysis"
 )
 
 // WriterOptions are the settings of a [Writer]. The zero value is usable.

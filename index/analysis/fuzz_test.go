@@ -1,9 +1,10 @@
 package analysis
 
 import (
-	"indexer/index/indextest"
 	"testing"
 	"unicode/utf8"
+
+	"indexer/index/indextest"
 )
 
 // FuzzTokenize: tokens lie in the text in order, are short, and FTS5's ascii tokenizer

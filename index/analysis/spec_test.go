@@ -1,9 +1,10 @@
 package analysis
 
 import (
-	"indexer/index/indextest"
 	"strings"
 	"testing"
+
+	"indexer/index/indextest"
 
 	"github.com/cockroachdb/datadriven"
 )

@@ -1,12 +1,13 @@
 package analysis
 
 import (
-	"indexer/page"
 	"net/netip"
 	"net/url"
 	"path"
 	"strings"
 	"unicode/utf8"
+
+	"indexer/page"
 )
 
 // tags are the terms that site:, lang: and filetype: look for: every parent domain of the

@@ -1,10 +1,11 @@
 package query
 
 import (
-	"indexer/index/analysis"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"indexer/index/analysis"
 )
 
 // A query in terms of the index. The query's language is unknown, so a word stands
@@ -27,8 +28,8 @@ type Term struct {
 // conj is what must all be there: a whole query, or one side of an OR.
 type conj struct {
 	parts    []part
-	filter   string // FTS5 expression of site:, lang: and filetype:, or ""
-	excluded string // FTS5 expression of what must not match, or ""
+	filter   *Expr // site:, lang: and filetype:
+	excluded *Expr // what must not match
 }
 
 // part is a term, or alternatives of which one must be there.
@@ -74,8 +75,8 @@ func Compile(q string, inUse []*analysis.Stemmer) (*Query, error) {
 		return nil, err
 	}
 	c.Words = queryWords(c.Terms)
-	if c.empty() && (c.excluded != "" || !c.Fetched.Bounded()) {
-		if c.excluded != "" {
+	if c.empty() && (c.excluded != nil || !c.Fetched.Bounded()) {
+		if c.excluded != nil {
 			return nil, &UsageError{"the query only excludes; give at least one word, \"phrase\", site: or lang: to look for"}
 		}
 		return nil, &UsageError{"the query has no words to look for"}
@@ -96,10 +97,10 @@ var tagOf = map[clauseKind]rune{clauseSite: analysis.TagSite, clauseLang: analys
 // compile makes terms and filters of clauses that all hold. Terms are asked for, or excluded.
 // Several filters of one kind are alternatives: a page has one site.
 func (c *compiler) compile(list []clause, asked bool) (out conj, err error) {
-	filters := make(map[clauseKind][]string)
-	var excluded []string
+	filters := make(map[clauseKind][]*Expr)
+	var excluded []*Expr
 	for _, cl := range list {
-		tag, isTag := tagOf[cl.kind]
+		kind, isTag := tagOf[cl.kind]
 		switch {
 		case cl.kind == clauseAfter || cl.kind == clauseBefore:
 			return out, errWholeQuery
@@ -114,9 +115,9 @@ func (c *compiler) compile(list []clause, asked bool) (out conj, err error) {
 				out.parts = append(out.parts, p)
 			}
 		case isTag && cl.exclude:
-			excluded = append(excluded, quote(analysis.Tag(tag, cl.text)))
+			excluded = append(excluded, tag(kind, cl.text))
 		case isTag:
-			filters[cl.kind] = append(filters[cl.kind], quote(analysis.Tag(tag, cl.text)))
+			filters[cl.kind] = append(filters[cl.kind], tag(kind, cl.text))
 		case cl.exclude:
 			if t, ok := newTerm(cl, c.lang, c.inUse); ok {
 				excluded = append(excluded, t.Expr())
@@ -125,8 +126,8 @@ func (c *compiler) compile(list []clause, asked bool) (out conj, err error) {
 			out.parts = append(out.parts, c.term(cl, asked)...)
 		}
 	}
-	out.filter = join(" AND ", join(" OR ", filters[clauseSite]...), join(" OR ", filters[clauseLang]...), join(" OR ", filters[clauseFileType]...))
-	out.excluded = join(" OR ", excluded...)
+	out.filter = join(OpAnd, join(OpOr, filters[clauseSite]...), join(OpOr, filters[clauseLang]...), join(OpOr, filters[clauseFileType]...))
+	out.excluded = join(OpOr, excluded...)
 	return out, nil
 }
 
@@ -139,7 +140,7 @@ func (c *compiler) group(cl clause, asked bool) (p part, err error) {
 			return part{}, err
 		case !side.empty():
 			p.either = append(p.either, side)
-		case side.excluded != "":
+		case side.excluded != nil:
 			return part{}, &UsageError{"one side of OR, or a group, only excludes; give it a word to look for"}
 		}
 	}
@@ -159,7 +160,7 @@ func (c *compiler) term(cl clause, asked bool) (parts []part) {
 }
 
 // empty reports that there is nothing to look for.
-func (c *conj) empty() bool { return len(c.parts) == 0 && c.filter == "" }
+func (c *conj) empty() bool { return len(c.parts) == 0 && c.filter == nil }
 
 // scriptParts takes a word apart where it changes between a script without spaces and others,
 // as in apache模块: who writes no spaces between words does not mean that these two stand together.
@@ -289,15 +290,4 @@ func NewWord(word, column string, inUse []*analysis.Stemmer) (Term, bool) {
 	t, ok := newTerm(clause{text: word}, "", inUse)
 	t.Column = column
 	return t, ok
-}
-
-// notFrom is the query without the documents of these hosts and of their subdomains.
-func (c *Query) Without(hosts []string) *Query {
-	other := *c
-	excluded := []string{c.excluded}
-	for _, host := range hosts {
-		excluded = append(excluded, quote(analysis.Tag(analysis.TagSite, host)))
-	}
-	other.excluded = join(" OR ", excluded...)
-	return &other
 }

@@ -1,13 +1,15 @@
 package query
 
 import (
+	"strings"
+	"testing"
+
 	"indexer/index/analysis"
 	"indexer/index/indextest"
-	"testing"
 )
 
 // FuzzParse: words and phrases are where they say in the query, groups and clauses keep
-// their bounds, what is added by Narrow holds for all, and expressions can be taken apart.
+// their bounds, what is added by Narrow holds for all, and expressions are well formed.
 func FuzzParse(f *testing.F) {
 	for _, s := range indextest.OddTexts {
 		f.Add(s)
@@ -50,10 +52,22 @@ func FuzzParse(f *testing.F) {
 		if err != nil || len(c.Terms) == 0 {
 			return
 		}
-		for _, expr := range []string{c.Expr(AllWords), c.Expr(SomeWords), c.Expr(AnyWord), c.Expr(PlainWord), c.Named()} {
-			if _, err := ParseMatch(expr); err != nil && expr != "" {
-				t.Fatalf("%q: %s: %v", q, expr, err)
+		for _, e := range []*Expr{c.Expr(AllWords), c.Expr(SomeWords), c.Expr(AnyWord), c.Expr(PlainWord), c.Named()} {
+			if e != nil {
+				checkExpr(t, e)
 			}
 		}
 	})
+}
+
+// checkExpr fails if a node has no children that it needs, or a phrase would end an FTS5 string.
+func checkExpr(t *testing.T, e *Expr) {
+	t.Helper()
+	if e.Op == OpPhrase && (len(e.Kids) > 0 || e.Phrase.Tokens == "" || strings.Contains(e.Phrase.Tokens, `"`)) ||
+		e.Op == OpNot && len(e.Kids) != 2 || e.Op != OpPhrase && len(e.Kids) < 2 {
+		t.Fatalf("%v: %+v", e, *e)
+	}
+	for _, k := range e.Kids {
+		checkExpr(t, k)
+	}
 }

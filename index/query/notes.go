@@ -2,9 +2,10 @@ package query
 
 import (
 	"fmt"
-	"indexer/index/analysis"
 	"slices"
 	"strings"
+
+	"indexer/index/analysis"
 )
 
 // Notes tell what other search engines know and this one does not. Such a query is still

@@ -2,12 +2,13 @@ package query
 
 import (
 	"fmt"
-	"indexer/index/analysis"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 	"unicode"
+
+	"indexer/index/analysis"
 
 	"golang.org/x/net/idna"
 )

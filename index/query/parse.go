@@ -6,10 +6,11 @@ package query
 
 import (
 	"fmt"
-	"indexer/index/analysis"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"indexer/index/analysis"
 )
 
 // Query syntax

@@ -32,12 +32,3 @@ func TestNarrow(t *testing.T) {
 		}
 	}
 }
-
-// TestParseMatch: what expr.go does not write is an error, not another query.
-func TestParseMatch(t *testing.T) {
-	for _, expr := range []string{``, `"a`, `a`, `("a"`, `"a")`, `"a" OR`, `"a" XOR "b"`, `nocolumn : "a"`, `"a" AND `, `"a" NOT`, ` "a"`, `"a""b"`, `{title} "a"`} {
-		if e, err := ParseMatch(expr); err == nil {
-			t.Errorf("%s: %+v", expr, e)
-		}
-	}
-}

@@ -2,10 +2,11 @@ package query
 
 import (
 	"fmt"
-	"indexer/index/analysis"
-	"indexer/index/indextest"
 	"strings"
 	"testing"
+
+	"indexer/index/analysis"
+	"indexer/index/indextest"
 
 	"github.com/cockroachdb/datadriven"
 )
@@ -37,10 +38,10 @@ func specParse(d *datadriven.TestData) string {
 			continue
 		}
 		fmt.Fprintf(&b, "[%s]\n  all %s\n", q, c.Expr(AllWords))
-		if c.Expr(SomeWords) != c.Expr(AllWords) {
+		if c.Expr(SomeWords).String() != c.Expr(AllWords).String() {
 			fmt.Fprintf(&b, "  any %s\n", c.Expr(SomeWords))
 		}
-		if c.Expr(AnyWord) != c.Expr(SomeWords) {
+		if c.Expr(AnyWord).String() != c.Expr(SomeWords).String() {
 			fmt.Fprintf(&b, "  one %s\n", c.Expr(AnyWord))
 		}
 		for _, n := range c.Notes {

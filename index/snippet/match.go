@@ -1,10 +1,11 @@
 package snippet
 
 import (
-	"indexer/index/analysis"
-	"indexer/index/query"
 	"strings"
 	"unicode/utf8"
+
+	"indexer/index/analysis"
+	"indexer/index/query"
 )
 
 // matcher finds the terms of a query among the tokens of a document's text.

@@ -4,9 +4,10 @@ package snippet
 
 import (
 	"encoding/json"
-	"indexer/index/analysis"
 	"strings"
 	"unicode/utf8"
+
+	"indexer/index/analysis"
 )
 
 // Snippet is a piece of a document's text around the query's words. Text is what the

@@ -3,12 +3,13 @@ package snippet
 import (
 	"encoding/json"
 	"html"
-	"indexer/index/analysis"
-	"indexer/index/indextest"
-	"indexer/index/query"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"indexer/index/analysis"
+	"indexer/index/indextest"
+	"indexer/index/query"
 )
 
 // FuzzSnippet: snippets are bounded, valid, and cut between characters; marks are in order.

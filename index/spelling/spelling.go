@@ -3,10 +3,11 @@ package spelling
 
 import (
 	"hash/fnv"
-	"indexer/index/analysis"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"indexer/index/analysis"
 )
 
 // Words for "did you mean" come from the documents themselves, as they are spelled there

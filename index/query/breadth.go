@@ -1,0 +1,194 @@
+package query
+
+import (
+	"slices"
+	"strings"
+
+	"indexer/index/analysis"
+)
+
+// Breadth is which documents a query finds. A greater breadth finds whatever a smaller
+// one finds, except that [PlainWord] drops what the others require.
+type Breadth int
+
+// The breadths. Filters and exclusions hold in each of them.
+const (
+	AllWords  Breadth = iota // documents with all the words
+	SomeWords                // with any word that is neither a stop word nor common; phrases and operators are required
+	AnyWord                  // with any word at all, or with the phrases and operators alone
+	PlainWord                // with any word that is neither in quotes nor after intitle: or inurl:
+)
+
+// Expr is the expression of the documents that the query finds, nil for none.
+func (q *Query) Expr(b Breadth) *Expr {
+	if b == AllWords {
+		return q.all((*Term).Expr)
+	}
+	return q.some(b)
+}
+
+// Named is the expression of documents that have all the terms in their titles and anchors.
+func (q *Query) Named() *Expr {
+	return q.all(func(t *Term) *Expr {
+		if t.Column == "" {
+			return t.Expr().limit("title", "anchors", "outside")
+		}
+		return t.Expr()
+	})
+}
+
+// Without is the query without the documents of these hosts and of their subdomains.
+func (q *Query) Without(hosts []string) *Query {
+	other := *q
+	excluded := []*Expr{q.excluded}
+	for _, host := range hosts {
+		excluded = append(excluded, tag(analysis.TagSite, host))
+	}
+	other.excluded = join(OpOr, excluded...)
+	return &other
+}
+
+// columnOf is the column that a clause looks into.
+var columnOf = map[clauseKind]string{clauseTitle: "title", clauseURL: "url"}
+
+// Expr is the expression of documents that have the term.
+func (t *Term) Expr() *Expr {
+	alternatives := make([]*Expr, len(t.Sequences))
+	for i, s := range t.Sequences {
+		alternatives[i] = phrase(strings.Join(s, " "))
+		alternatives[i].Phrase.Prefix = t.Prefix
+	}
+	e := join(OpOr, alternatives...)
+	if t.Column != "" {
+		e.limit(t.Column)
+	}
+	return e
+}
+
+// Relaxed is the expression of documents that have a part of the term: any token of a
+// compound or of a CJK run. A document that has the term has a part of it.
+//
+// A stop word is no such part. Of a compound of stop words alone, as in to-be, only the
+// whole counts.
+func (t *Term) Relaxed() *Expr {
+	if t.Prefix {
+		return t.Expr()
+	}
+	var parts []*Expr
+	add := func(tokens string) {
+		if !slices.ContainsFunc(parts, func(e *Expr) bool { return e.Phrase.Tokens == tokens }) {
+			parts = append(parts, phrase(tokens))
+		}
+	}
+	for _, s := range t.Sequences {
+		onlyStops := true
+		for _, w := range s {
+			if !analysis.IsStopWord(w, "") {
+				onlyStops = false
+				add(w)
+			}
+		}
+		if onlyStops {
+			add(strings.Join(s, " "))
+		}
+	}
+	return join(OpOr, parts...)
+}
+
+// all is the expression of documents with all the terms, each as leaf gives it. Stop
+// words are left out, unless there is nothing else: nearly every document of the language
+// has them hundreds of times, so they were most of the cost of a query and told nothing.
+// In quotes they count.
+func (c *conj) all(leaf func(*Term) *Expr) *Expr {
+	var groups []*Expr
+	for _, p := range c.withoutStops() {
+		groups = append(groups, p.all(leaf))
+	}
+	return c.restrict(groups)
+}
+
+func (p part) all(leaf func(*Term) *Expr) *Expr {
+	if p.term != nil {
+		return leaf(p.term)
+	}
+	return p.anyOf(func(c *conj) *Expr { return c.all(leaf) })
+}
+
+// anyOf joins the alternatives.
+func (p part) anyOf(expr func(*conj) *Expr) *Expr {
+	sides := make([]*Expr, len(p.either))
+	for i := range p.either {
+		sides[i] = expr(&p.either[i])
+	}
+	return join(OpOr, sides...)
+}
+
+// withoutStops is the parts that are not stop words, or all parts if there are no others.
+func (c *conj) withoutStops() []part {
+	list := slices.DeleteFunc(slices.Clone(c.parts), func(p part) bool { return p.term != nil && p.term.Stop })
+	if len(list) == 0 {
+		return c.parts
+	}
+	return list
+}
+
+// some leaves out stop words and common words, unless there is nothing else or the
+// breadth is greater. For AnyWord, phrases and operators suffice where there are any.
+func (c *conj) some(b Breadth) *Expr {
+	var words, stops, required []*Expr
+	for _, p := range c.parts {
+		switch {
+		case p.term == nil && p.required():
+			required = append(required, p.all((*Term).Expr))
+		case p.term == nil:
+			words = append(words, p.anyOf(func(c *conj) *Expr { return c.some(b) }))
+		case p.term.Required:
+			required = append(required, p.term.Expr())
+		case p.term.Stop, p.term.Common:
+			stops = append(stops, p.term.Expr())
+		default:
+			words = append(words, p.term.Relaxed())
+		}
+	}
+	switch {
+	case b == PlainWord:
+		words, required = append(words, stops...), nil
+		if join(OpOr, words...) == nil {
+			return nil
+		}
+	case b == AnyWord && len(required) > 0:
+		words = nil
+	case b == AnyWord:
+		words = append(words, stops...)
+	case len(words) == 0 && len(required) == 0:
+		words = stops
+	}
+	return c.restrict(append(required, join(OpOr, words...)))
+}
+
+// required reports whether no alternative has a word that may be missing.
+func (p part) required() bool {
+	return !slices.ContainsFunc(p.either, func(c conj) bool {
+		return slices.ContainsFunc(c.parts, func(p part) bool {
+			if p.term != nil {
+				return !p.term.Required
+			}
+			return !p.required()
+		})
+	})
+}
+
+// restrict joins groups with the filter and takes away what is excluded.
+//
+// NOT stands inside the first group, never around all of them: under a NOT, an AND over
+// column filters loses occurrences in FTS5 (SQLite 3.54), and with them scores. When a
+// word is only in another column, fts5ExprNodeTest_AND clears the positions of everything
+// below it, unless it is the root. Among these are positions of the other word of an OR,
+// which may have been read for a later document.
+func (c *conj) restrict(groups []*Expr) *Expr {
+	groups = slices.DeleteFunc(append(groups, c.filter), func(e *Expr) bool { return e == nil })
+	if c.excluded != nil && len(groups) > 0 {
+		groups[0] = &Expr{Op: OpNot, Kids: []*Expr{groups[0], c.excluded}}
+	}
+	return join(OpAnd, groups...)
+}
