@@ -120,7 +120,7 @@ func TestLoadAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		settle(t, r)
-		diff, err := webtest.Differences(t.Context(), r.DB, r.Sink.(*webtest.Sink).Documents(), fetches, true)
+		diff, err := webtest.Differences(t.Context(), r.DB, r.Sink.(*webtest.Sink).Documents(), fetches, webtest.Comparison{Times: true})
 		if err != nil || len(diff) > 0 {
 			t.Fatalf("seed %d: %v\n%s", seed, err, strings.Join(diff, "\n"))
 		}

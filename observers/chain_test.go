@@ -136,7 +136,7 @@ func (g *graph) check(t *testing.T) {
 	r := g.batch()
 	for _, u := range g.urls {
 		want := r.URL(u)
-		way := WayOfWalk(g.walks[u])
+		way := WayOfChain(g.walks[u])
 		if way.Terminal != want.Terminal || way.LeadsTo != want.Lead {
 			t.Errorf("%s: terminal %q, leads to %q; batch: terminal %q, leads to %q\nwalk %v",
 				u, way.Terminal, way.LeadsTo, want.Terminal, want.Lead, g.walks[u])

@@ -9,48 +9,46 @@ import (
 	"indexer/txn"
 )
 
-// documenter interprets fetched pages.
+// interpreter is the observer document, which interprets fetched pages.
 //
 //	watches  fetch:content
 //	reads    fetch:content, body:body of the URL; its own results of the last run
-//	writes   doc:text, doc:links, doc:frames, url:state; lead rows of the URL's target
-//	wakes    links (doc:links), cluster (url:state), rank (weak) when the URL passes
-//	         rank to others than before, in a crawl discover (weak) when
-//	         the URL leads elsewhere than before or has other frames, and index (weak) of the page's
-//	         own cluster when the URL was known before
+//	writes   doc:text, doc:links, doc:frames, url:state; the pointer row at the URL's target
+//	wakes    links (doc:links), cluster (url:state); rank (weak) when the URL passes rank to
+//	         other URLs than before; in a crawl discover (weak) when the URL leads elsewhere
+//	         than before or has other frames; index (weak) of the page's own cluster when
+//	         the URL was known before
 //
-// It writes only what has changed: a page of which only bytes without a meaning
-// moved wakes nobody but index, for the time that is shown.
+// It writes only what has changed: if only bytes without a meaning have changed in a page,
+// it wakes nobody but index, for the time that is shown.
 //
 // # Why index is woken whatever has changed
 //
-// An index document shows text and fetch time of a member that is its own
-// terminal, so the member rows say whose. They change later than the text, by
-// cluster, which wakes index for every change of them, but not for a change that
-// was taken back before cluster came to see it: content A, then B, then A again
-// is no change to cluster, while index, woken for another reason at the right
-// moment, has shown the text of B under the key of A. Nor does it help to ask
-// here whether the URL is a member: a run of cluster that saw the first A may
-// commit between our reading and our commit.
+// An index document shows text and fetch time of a member that is its own terminal, so the
+// member rows say whose. They change later than the text. cluster changes them, and wakes
+// index for every change, but not for a change that was taken back before cluster came to
+// see it: content A, then B, then A again is no change to cluster, while index, woken for
+// another reason at the right moment, has shown the text of B under the key of A. It does
+// not help to ask here whether the URL is a member: a run of cluster that saw the first A
+// may commit between this read and this commit.
 //
-// So let D be the last commit of this observer for a page with the content key k,
-// and M the commit that made the URL a member of k for the last time. If D < M,
-// cluster wakes index at M, and its run sees the text of D. If M < D, M's run saw
-// an earlier state of the URL (it began before M), so the URL was known at D, and
-// index is woken at D. The cost is an export of an unchanged text, of which the
-// index files rewrite only the small row.
-type documenter struct {
+// So let D be the last commit of this observer for a page with the content key k, and M the
+// commit that made the URL a member of k for the last time. If D < M, cluster wakes index at
+// M, and that run sees the text of D. If M < D, the run of M saw an earlier state of the URL
+// (it began before M), so the URL was known at D, and index is woken at D. The cost is an
+// export of an unchanged text, for which the index files rewrite only the small row.
+type interpreter struct {
 	part    schema.PartSize
 	tracker *Tracker
 }
 
-func (x *documenter) run(ctx context.Context, tx *txn.Txn, rows []string) error {
+func (x *interpreter) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return each(rows, func(row string) error {
 		u, err := schema.ParseURLRow(row)
 		if err != nil {
 			return err
 		}
-		f, err := storedFetch(ctx, tx, row)
+		f, err := readFetch(ctx, tx, row)
 		if err != nil || f == nil {
 			return err
 		}
@@ -63,26 +61,7 @@ func (x *documenter) run(ctx context.Context, tx *txn.Txn, rows []string) error 
 	})
 }
 
-// storedFetch is the fetch in force, without its URL and time; nil if there is
-// none.
-func storedFetch(ctx context.Context, tx *txn.Txn, row string) (*page.Fetch, error) {
-	content, err := tx.Get(ctx, row, schema.FetchContent)
-	if err != nil || !content.Exists {
-		return nil, err
-	}
-	f, _, err := schema.DecodeContent(content.Data)
-	if err != nil {
-		return nil, err
-	}
-	body, err := tx.Get(ctx, row, schema.Body)
-	if err != nil || !body.Exists {
-		return &f, err
-	}
-	f.Body, err = schema.DecodeBody(body.Data)
-	return &f, err
-}
-
-func (x *documenter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Document) error {
+func (x *interpreter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Document) error {
 	row := schema.URLRow(u)
 	old, existed, err := readState(ctx, tx, row)
 	if err != nil {
@@ -106,7 +85,7 @@ func (x *documenter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *pa
 		tx.Notify(row, schema.Push)
 	}
 	writePointer(tx, u, old.Target, now.Target)
-	// A crawl compares what URLs say that differ in a query parameter only.
+	// A crawl compares pages whose URLs differ only in a query parameter.
 	differs := u.Query() != "" && (old.Outcome != now.Outcome || old.Key != now.Key)
 	if differs || now.Target != "" && now.Target != old.Target {
 		tx.Notify(row, schema.Discover)
@@ -128,53 +107,30 @@ func redirectTarget(s schema.URLState) page.URL {
 	return s.Target
 }
 
-// readState reads what document said of a URL; false if it never did.
-func readState(ctx context.Context, tx *txn.Txn, row string) (schema.URLState, bool, error) {
-	v, err := tx.Get(ctx, row, schema.State)
-	if err != nil || !v.Exists {
-		return schema.URLState{}, false, err
-	}
-	s, err := schema.DecodeURLState(v.Data)
-	return s, true, err
-}
-
-// writeLinks writes the parts of the page's links that have changed, and always the
-// first of them: it wakes links, and its timestamp is that of all.
-func (x *documenter) writeLinks(ctx context.Context, tx *txn.Txn, row string, doc *page.Document) error {
+// writeLinks writes the parts of the page's links that have changed.
+func (x *interpreter) writeLinks(ctx context.Context, tx *txn.Txn, row string, doc *page.Document) error {
 	parts := schema.EncodeLinkParts(schema.GroupLinks(doc.Links), x.part)
 	first, err := tx.Get(ctx, row, schema.Links)
 	switch {
 	case err != nil:
 		return err
 	case len(parts) == 0 && !first.Exists,
-		len(parts) == 1 && first.Exists && bytes.Equal(parts[0], first.Data): // it says that there are no others
+		len(parts) == 1 && first.Exists && bytes.Equal(parts[0], first.Data): // which says that there are no further parts
 		return nil
 	}
 	old, err := openLinks(ctx, tx, row, schema.Links)
 	if err != nil {
 		return err
 	}
-	changed := old.parts != len(parts)
-	for i := len(parts) - 1; i >= 0; i-- {
-		was, err := old.raw(ctx, i)
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(parts[i], was) || i == 0 && changed {
-			tx.Set(row, schema.Part(schema.Links, i), parts[i])
-			changed = true
-		}
+	changed, err := old.replace(ctx, parts)
+	if changed {
+		tx.Notify(row, schema.Push)
 	}
-	if !changed {
-		return nil
-	}
-	deleteParts(tx, row, schema.Links, len(parts), old.parts)
-	tx.Notify(row, schema.Push)
-	return nil
+	return err
 }
 
-// writeFrames keeps the frames for discover, which is the only one to follow them: rank,
-// links and index know nothing of them.
+// writeFrames stores the frames for discover, which alone follows them: rank, links and
+// index do not.
 func writeFrames(ctx context.Context, tx *txn.Txn, row string, doc *page.Document) error {
 	old, err := tx.Get(ctx, row, schema.Frames)
 	if err != nil {
@@ -193,7 +149,7 @@ func writeFrames(ctx context.Context, tx *txn.Txn, row string, doc *page.Documen
 	return nil
 }
 
-// writePointer keeps the lead row in step with the target, for spread to find.
+// writePointer keeps the pointer row in step with the target, for spread to find.
 func writePointer(tx *txn.Txn, u, old, now page.URL) {
 	if old == now {
 		return
@@ -204,14 +160,4 @@ func writePointer(tx *txn.Txn, u, old, now page.URL) {
 	if now != "" {
 		tx.Set(schema.PairRow(now, u), schema.Pointer, nil)
 	}
-}
-
-// each runs fn for every row.
-func each(rows []string, fn func(row string) error) error {
-	for _, row := range rows {
-		if err := fn(row); err != nil {
-			return err
-		}
-	}
-	return nil
 }

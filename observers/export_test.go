@@ -1,19 +1,5 @@
 package observers
 
-// SetInlinkRows sets how many link rows a run reads of a cluster, until the test ends.
-func SetInlinkRows(t interface{ Cleanup(func()) }, n int) {
-	before := inlinkRows
-	inlinkRows = n
-	t.Cleanup(func() { inlinkRows = before })
-}
-
-// SetMaxPasses sets how many clusters may be counted at a time, until the test ends.
-func SetMaxPasses(t interface{ Cleanup(func()) }, n int) {
-	before := maxPasses
-	maxPasses = n
-	t.Cleanup(func() { maxPasses = before })
-}
-
 // SetGiantMembers sets from how many members on a cluster is not read whole, until the
 // test ends.
 func SetGiantMembers(t interface{ Cleanup(func()) }, n int) {
@@ -33,12 +19,4 @@ func SetSummarySizes(t interface{ Cleanup(func()) }, s SummarySizes) {
 	}
 	set(s)
 	t.Cleanup(func() { set(before) })
-}
-
-// SetShown sets how many members and anchors a document carries, and how many anchors are
-// counted at a time, until the test ends.
-func SetShown(t interface{ Cleanup(func()) }, members, anchors, counted int) {
-	m, a, c := shownMembers, shownAnchors, countedAnchors
-	shownMembers, shownAnchors, countedAnchors = members, anchors, counted
-	t.Cleanup(func() { shownMembers, shownAnchors, countedAnchors = m, a, c })
 }

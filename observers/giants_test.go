@@ -14,6 +14,7 @@ import (
 
 	"indexer/index"
 	"indexer/observers"
+	"indexer/observers/document"
 	"indexer/observers/webtest"
 	"indexer/page"
 	"indexer/schema"
@@ -127,7 +128,7 @@ func TestGiantAndBack(t *testing.T) {
 // checkAll compares with the batch, documents and all.
 func (r *stepRig) checkAll(when string) {
 	r.t.Helper()
-	diff, err := webtest.Differences(r.t.Context(), r.DB, r.documents(), r.fetches, true)
+	diff, err := webtest.Differences(r.t.Context(), r.DB, r.documents(), r.fetches, webtest.Comparison{Times: true})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -149,7 +150,8 @@ type hubTest struct {
 
 const hubAnchors = 1000 // different ones
 
-func newHubTest(t *testing.T, n int) *hubTest {
+func newHubTest(t *testing.T, n, part int) *hubTest {
+	limits := observers.Limits{Document: document.Limits{InlinkRows: part}}
 	db, err := badgerdb.Open(t.TempDir(), txn.Groups(schema.Groups()...), badgerdb.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +162,7 @@ func newHubTest(t *testing.T, n int) *hubTest {
 		}
 	})
 	h := &hubTest{t: t, meter: meter(db), url: "https://hub.example/", n: n}
-	if h.rig, err = webtest.Open(t.Context(), webtest.Options{Table: h.meter, Events: h.meter.events()}); err != nil {
+	if h.rig, err = webtest.Open(t.Context(), webtest.Options{Table: h.meter, Events: h.meter.events(), Limits: limits}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -235,8 +237,7 @@ func TestHub(t *testing.T) {
 	if long {
 		n, part = 1_000_000, 25_000 // as usual
 	}
-	observers.SetInlinkRows(t, part)
-	h := newHubTest(t, n)
+	h := newHubTest(t, n, part)
 	h.meter.reset()
 	before := liveHeap()
 	began := time.Now()
@@ -255,12 +256,12 @@ func TestHub(t *testing.T) {
 	}
 	t.Logf("%d inlinks in %d transactions, %v; heap %d KiB more; most cells read in a run %v", n, steps, time.Since(began), (peak-before)>>10, h.meter.reads)
 	d := h.document()
-	if d.Inlinks != n+1 || len(d.Anchors) != observers.ShownAnchors {
+	if d.Inlinks != n+1 || len(d.Anchors) != document.DefaultAnchors {
 		t.Errorf("%d inlinks of %d, %d anchors", d.Inlinks, n+1, len(d.Anchors))
 	}
 	// The best are those with the greatest numbers, since all are equally frequent.
 	for _, a := range d.Anchors {
-		if a.Text < fmt.Sprintf("anchor %03d", hubAnchors-observers.ShownAnchors) || a.Count != n/hubAnchors {
+		if a.Text < fmt.Sprintf("anchor %03d", hubAnchors-document.DefaultAnchors) || a.Count != n/hubAnchors {
 			t.Errorf("anchor %v", a)
 		}
 	}
@@ -333,11 +334,11 @@ func (s *countingSink) Apply(ctx context.Context, changes []index.Change) error 
 // TestCountIsDebounced: in a crawl that finds a link to a hub every second, its inlinks
 // are counted once in a while. When the crawl ends, they are counted at once.
 func TestCountIsDebounced(t *testing.T) {
-	observers.SetInlinkRows(t, 10)
+	limits := observers.Limits{Document: document.Limits{InlinkRows: 10}}
 	synctest.Test(t, func(t *testing.T) {
 		hub := page.URL("https://hub.example/")
 		sink := &countingSink{Sink: webtest.NewSink(), url: hub}
-		r, err := webtest.Open(t.Context(), webtest.Options{Workers: 2, Sink: sink})
+		r, err := webtest.Open(t.Context(), webtest.Options{Workers: 2, Sink: sink, Limits: limits})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,11 @@
 package observers
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
+	"indexer/observers/document"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
@@ -14,9 +16,19 @@ type linkList struct {
 	tx     *txn.Txn
 	row    string
 	column txn.Column
-	parts  int                  // how many there are
-	first  []schema.TargetLinks // of part 0
-	ts     uint64               // when the list was written, 0 if there is none
+	parts  int      // how many there are
+	first  linkPart // part 0
+	ts     uint64   // when the list was written; 0 if there is none
+}
+
+// linkPart is a part of a list in memory.
+type linkPart []schema.TargetLinks
+
+func (p linkPart) Len() int                         { return len(p) }
+func (p linkPart) Entry(i int) (page.URL, []string) { return p[i].Target, p[i].Anchors }
+func (l *linkList) Parts() int                      { return l.parts }
+func (l *linkList) from(at schema.LinkPlace) *document.ListReader {
+	return document.ReadList(l, document.ListPlace(at))
 }
 
 // openLinks opens a list at its first part.
@@ -31,14 +43,13 @@ func openLinks(ctx context.Context, tx *txn.Txn, row string, column txn.Column) 
 	return l, err
 }
 
-// raw is a part as stored.
+// raw returns a part as it is stored.
 func (l *linkList) raw(ctx context.Context, i int) ([]byte, error) {
 	v, err := l.tx.GetOnce(ctx, l.row, schema.Part(l.column, i))
 	return v.Data, err
 }
 
-// part is a part, of which all entries are in memory.
-func (l *linkList) part(ctx context.Context, i int) ([]schema.TargetLinks, error) {
+func (l *linkList) part(ctx context.Context, i int) (linkPart, error) {
 	if i == 0 {
 		return l.first, nil
 	}
@@ -48,6 +59,11 @@ func (l *linkList) part(ctx context.Context, i int) ([]schema.TargetLinks, error
 	}
 	groups, _, err := schema.DecodeLinkPart(b)
 	return groups, err
+}
+
+// Part implements document.LinkList.
+func (l *linkList) Part(ctx context.Context, i int) (document.LinkPart, error) {
+	return l.part(ctx, i)
 }
 
 // each visits all entries, part by part.
@@ -66,7 +82,46 @@ func (l *linkList) each(ctx context.Context, fn func(schema.TargetLinks) error) 
 	return nil
 }
 
-// copyTo has another list become a copy of this one; it had so many parts before.
+// same reports whether two lists hold the same parts. Lists that differ only in where
+// they are cut count as different, once.
+func (l *linkList) same(ctx context.Context, other *linkList) (bool, error) {
+	if l.parts != other.parts {
+		return false, nil
+	}
+	for i := range l.parts {
+		x, err := l.raw(ctx, i)
+		if err != nil {
+			return false, err
+		}
+		y, err := other.raw(ctx, i)
+		if err != nil || !bytes.Equal(x, y) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// replace writes the parts that have changed, and always the first one: it wakes links,
+// and its timestamp is that of the list. It reports whether anything has changed.
+func (l *linkList) replace(ctx context.Context, parts [][]byte) (changed bool, err error) {
+	changed = l.parts != len(parts)
+	for i := len(parts) - 1; i >= 0; i-- {
+		var old []byte
+		if i < l.parts {
+			if old, err = l.raw(ctx, i); err != nil {
+				return false, err
+			}
+		}
+		if i >= l.parts || !bytes.Equal(parts[i], old) || i == 0 && changed {
+			l.tx.Set(l.row, schema.Part(l.column, i), parts[i])
+			changed = true
+		}
+	}
+	deleteParts(l.tx, l.row, l.column, len(parts), l.parts)
+	return changed, nil
+}
+
+// copyTo makes the list of another column, which had so many parts, a copy of this one.
 func (l *linkList) copyTo(ctx context.Context, to txn.Column, had int) error {
 	for i := range l.parts {
 		b, err := l.raw(ctx, i)
@@ -82,82 +137,14 @@ func (l *linkList) copyTo(ctx context.Context, to txn.Column, had int) error {
 // remove removes the list.
 func (l *linkList) remove() { deleteParts(l.tx, l.row, l.column, 0, l.parts) }
 
-// deleteParts removes the parts of a list from one on, of those that it had.
+// deleteParts removes the parts of a list from the given one on; it had so many.
 func deleteParts(tx *txn.Txn, row string, c txn.Column, from, had int) {
 	for i := from; i < had; i++ {
 		tx.Delete(row, schema.Part(c, i))
 	}
 }
 
-// linkReader reads a list of links target by target. Of the list it has a part in memory, or two.
-type linkReader struct {
-	list   *linkList
-	at     schema.LinkPlace // of what has not been read
-	loaded int              // the part that groups are of, -1
-	groups []schema.TargetLinks
-
-	target  page.URL   // of what was peeked at
-	anchors [][]string // its anchors, as they are cut
-	behind  schema.LinkPlace
-}
-
-func newLinkReader(list *linkList, at schema.LinkPlace) *linkReader {
-	return &linkReader{list: list, at: at, loaded: -1}
-}
-
-// peek reads the next target; false at the end.
-func (r *linkReader) peek(ctx context.Context) (bool, error) {
-	if r.anchors != nil {
-		return true, nil
-	}
-	r.behind = r.at
-	for {
-		g, err := r.entry(ctx)
-		if err != nil {
-			return false, err
-		}
-		if g == nil || r.anchors != nil && g.Target != r.target {
-			return r.anchors != nil, nil
-		}
-		r.target, r.anchors = g.Target, append(r.anchors, g.Anchors)
-		r.behind.Index++
-	}
-}
-
-// entry is the entry at behind, which it moves on to the part where that is; nil at the
-// end.
-func (r *linkReader) entry(ctx context.Context) (*schema.TargetLinks, error) {
-	for r.behind.Part < r.list.parts {
-		if r.loaded != r.behind.Part {
-			var err error
-			if r.groups, err = r.list.part(ctx, r.behind.Part); err != nil {
-				return nil, err
-			}
-			r.loaded = r.behind.Part
-		}
-		if r.behind.Index < len(r.groups) {
-			return &r.groups[r.behind.Index], nil
-		}
-		r.behind = schema.LinkPlace{Part: r.behind.Part + 1}
-	}
-	return nil, nil
-}
-
-// skip goes on behind what was peeked at.
-func (r *linkReader) skip() { r.at, r.anchors = r.behind, nil }
-
-// size is what was peeked at, in entries and bytes.
-func (r *linkReader) size() (entries, bytes int) {
-	for _, list := range r.anchors {
-		entries += len(list)
-		for _, a := range list {
-			bytes += len(a)
-		}
-	}
-	return entries, bytes + len(r.target)
-}
-
-// setAnchors brings a pair row from old anchors to others, part by part. nil is no row.
+// setAnchors replaces the anchors of a pair row, part by part; nil is no row.
 func setAnchors(tx *txn.Txn, row string, old, now [][]string) {
 	for i, anchors := range now {
 		if i >= len(old) || !slices.Equal(old[i], anchors) {

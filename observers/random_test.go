@@ -16,6 +16,7 @@ import (
 
 	"indexer/internal/testenv"
 	"indexer/observers"
+	"indexer/observers/document"
 	"indexer/observers/pagerank"
 	"indexer/observers/webtest"
 	"indexer/page"
@@ -114,10 +115,6 @@ func TestRandomWebs(t *testing.T) {
 		{"4 workers, index files", schedule{mode: txn.OnePhase, workers: 4, files: true}, 20, 3, 20},
 	} {
 		t.Run(s.name, func(t *testing.T) {
-			if s.schedule.rows > 0 {
-				observers.SetInlinkRows(t, s.schedule.rows)
-				observers.SetMaxPasses(t, 2)
-			}
 			if s.schedule.giant > 0 {
 				setGiant(t, s.schedule.giant)
 			}
@@ -153,15 +150,21 @@ func runSeeds(t *testing.T, seeds int, test func(seed uint64) error) {
 	_ = work.Wait() // errors are the test's
 }
 
-// setGiant makes giants of clusters with more than n members, and lowers all other bounds of
-// what is read and shown of a cluster.
+// setGiant makes giants of clusters with more than n members.
 func setGiant(t *testing.T, n int) {
 	observers.SetGiantMembers(t, n)
 	observers.SetSummarySizes(t, observers.SummarySizes{Most: 3, Cut: 2, Least: 2, Read: 4, Run: 5})
-	observers.SetShown(t, 2, 1, 1)
-	before := webtest.Shown
-	webtest.Shown.Members, webtest.Shown.Anchors = 2, 1
-	t.Cleanup(func() { webtest.Shown = before })
+}
+
+// documents returns the limits of what is read and shown of a cluster.
+func (s schedule) documents() (l document.Limits) {
+	if s.rows > 0 {
+		l.InlinkRows, l.Passes = s.rows, 2
+	}
+	if s.giant > 0 {
+		l.Members, l.Anchors, l.CountedAnchors, l.Insiders = 2, 1, 1, s.giant
+	}
+	return l
 }
 
 // check loads a random web, and reports what differs from the batch in the end, with as
@@ -221,7 +224,7 @@ func (s schedule) run(ctx context.Context, seed uint64, fetches []*page.Fetch) (
 	if err != nil {
 		return nil, err
 	}
-	diff, err := webtest.Differences(ctx, p.rig.DB, docs, fetches, exact)
+	diff, err := webtest.Differences(ctx, p.rig.DB, docs, fetches, webtest.Comparison{Times: exact, Limits: s.documents()})
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +245,7 @@ type player struct {
 
 func (p *player) open(ctx context.Context, opts webtest.Options) (err error) {
 	opts.Mode, opts.Workers, opts.Tolerance = p.mode, p.workers, p.tolerance
-	opts.Limits.Rank = p.ranks
+	opts.Limits.Rank, opts.Limits.Document = p.ranks, p.documents()
 	if p.part > 0 {
 		opts.Part = schema.PartSize{Entries: p.part, Bytes: schema.UsualPart.Bytes}
 	}

@@ -2,15 +2,17 @@ package observers
 
 import (
 	"context"
+	"time"
 
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
 )
 
-// These read what the observers left, for inspect, stats and verify.
+// These functions read what the observers have written: for inspect, stats, verify and
+// each other.
 
-// OutcomeOf is the outcome of a URL, with its state if it has one.
+// OutcomeOf reads the outcome of a URL, with its state if it has one.
 func OutcomeOf(ctx context.Context, tx *txn.Txn, u page.URL) (schema.URLState, page.Outcome, error) {
 	s, known, err := readState(ctx, tx, schema.URLRow(u))
 	if err != nil || known {
@@ -23,7 +25,7 @@ func OutcomeOf(ctx context.Context, tx *txn.Txn, u page.URL) (schema.URLState, p
 	return s, page.Failed, nil
 }
 
-// LastFailure is the newest failed fetch of a URL, nil if there was none.
+// LastFailure reads the newest failed fetch of a URL, nil if there was none.
 func LastFailure(ctx context.Context, tx *txn.Txn, u page.URL) (*schema.Failure, error) {
 	v, err := tx.Get(ctx, schema.URLRow(u), schema.FetchFailure)
 	if err != nil || !v.Exists {
@@ -33,24 +35,29 @@ func LastFailure(ctx context.Context, tx *txn.Txn, u page.URL) (*schema.Failure,
 	return &f, err
 }
 
-// RankOf is the rank of a URL, as published.
+// RankOf reads the published rank of a URL.
 func RankOf(ctx context.Context, tx *txn.Txn, u page.URL) (float64, error) {
 	m, err := readRankState(ctx, tx, schema.URLRow(u))
 	return m.Rank, err
 }
 
-// KnownRank is RankOf, and whether any counting link or redirect begins or ends at the URL.
+// KnownRank reads the published rank of a URL, and whether any counting link or redirect
+// begins or ends there.
 func KnownRank(ctx context.Context, tx *txn.Txn, u page.URL) (rank float64, linked bool, err error) {
 	m, err := readRankState(ctx, tx, schema.URLRow(u))
 	return m.Rank, m.Inlinks > 0 || m.Out > 0, err
 }
 
-// TextOf is title, text and language of a page; empty for what is no page.
+// TextOf reads title, text and language of a page; they are empty if the URL is no page.
 func TextOf(ctx context.Context, tx *txn.Txn, u page.URL) (schema.StoredText, error) {
-	return readText(ctx, tx, u)
+	v, err := tx.Get(ctx, schema.URLRow(u), schema.Text)
+	if err != nil || !v.Exists {
+		return schema.StoredText{}, err
+	}
+	return schema.DecodeText(v.Data)
 }
 
-// LinksOf are the counting links of a page, by target.
+// LinksOf reads the counting links of a page, by target.
 func LinksOf(ctx context.Context, tx *txn.Txn, u page.URL) ([]schema.TargetLinks, error) {
 	var links []schema.TargetLinks
 	err := VisitLinks(ctx, tx, u, func(l schema.TargetLinks) error {
@@ -60,7 +67,7 @@ func LinksOf(ctx context.Context, tx *txn.Txn, u page.URL) ([]schema.TargetLinks
 	return links, err
 }
 
-// VisitLinks calls fn for the counting links of a page, by target, and has few of them in
+// VisitLinks calls fn for the counting links of a page, by target, and holds few of them in
 // memory at a time. A target with very many anchors comes several times in a row.
 func VisitLinks(ctx context.Context, tx *txn.Txn, u page.URL, fn func(schema.TargetLinks) error) error {
 	links, err := openLinks(ctx, tx, schema.URLRow(u), schema.Links)
@@ -70,7 +77,7 @@ func VisitLinks(ctx context.Context, tx *txn.Txn, u page.URL, fn func(schema.Tar
 	return links.each(ctx, fn)
 }
 
-// FramesOf are the addresses of a page's frames, in the order of the page.
+// FramesOf reads the addresses of a page's frames, in the order of the page.
 func FramesOf(ctx context.Context, tx *txn.Txn, u page.URL) ([]page.URL, error) {
 	v, err := tx.Get(ctx, schema.URLRow(u), schema.Frames)
 	if err != nil {
@@ -79,7 +86,7 @@ func FramesOf(ctx context.Context, tx *txn.Txn, u page.URL) ([]page.URL, error) 
 	return schema.DecodeURLs(v.Data)
 }
 
-// Way is where a URL leads.
+// Way says where a URL leads along redirects and canonical links.
 type Way struct {
 	LeadsTo     page.URL // the next URL; "" if it leads nowhere
 	HasTerminal bool
@@ -87,23 +94,91 @@ type Way struct {
 	Cluster     page.ContentKey
 }
 
-// WayOf is where a URL leads, as clustering has it.
+// WayOf reads where a URL leads.
 func WayOf(ctx context.Context, tx *txn.Txn, u page.URL) (Way, error) {
-	walk, err := readWalk(ctx, tx, schema.URLRow(u))
+	chain, err := readWalk(ctx, tx, schema.URLRow(u))
 	if err != nil {
 		return Way{}, err
 	}
-	return WayOfWalk(walk), nil
+	return WayOfChain(chain), nil
 }
 
-// WayOfWalk is the Way that a stored walk means.
-func WayOfWalk(walk schema.StoredChain) Way {
+// WayOfChain returns where the URL of a stored chain leads.
+func WayOfChain(chain schema.StoredChain) Way {
 	var w Way
-	if len(walk) > 1 {
-		w.LeadsTo = walk[1].URL
+	if len(chain) > 1 {
+		w.LeadsTo = chain[1].URL
 	}
-	if t, ok := terminal(walk); ok {
+	if t, ok := terminal(chain); ok {
 		w.HasTerminal, w.Terminal, w.Cluster = true, t.URL, t.Key
 	}
 	return w
+}
+
+// readState reads what document wrote about a URL; false if it has written nothing.
+func readState(ctx context.Context, tx *txn.Txn, row string) (schema.URLState, bool, error) {
+	v, err := tx.Get(ctx, row, schema.State)
+	if err != nil || !v.Exists {
+		return schema.URLState{}, false, err
+	}
+	s, err := schema.DecodeURLState(v.Data)
+	return s, true, err
+}
+
+// readFetch reads the fetch in force, without its URL and time; nil if there is none.
+func readFetch(ctx context.Context, tx *txn.Txn, row string) (*page.Fetch, error) {
+	content, err := tx.Get(ctx, row, schema.FetchContent)
+	if err != nil || !content.Exists {
+		return nil, err
+	}
+	f, _, err := schema.DecodeContent(content.Data)
+	if err != nil {
+		return nil, err
+	}
+	body, err := tx.Get(ctx, row, schema.Body)
+	if err != nil || !body.Exists {
+		return &f, err
+	}
+	f.Body, err = schema.DecodeBody(body.Data)
+	return &f, err
+}
+
+// FetchedAt reads the time that is shown for a URL: the time of the fetch in force, or of a
+// later revisit.
+func FetchedAt(ctx context.Context, tx *txn.Txn, u page.URL) (time.Time, error) {
+	row := schema.URLRow(u)
+	if _, err := tx.GetRow(ctx, row, schema.GroupFetch); err != nil {
+		return time.Time{}, err
+	}
+	var shown time.Time
+	inForce, err := tx.Get(ctx, row, schema.FetchTime)
+	if err != nil {
+		return shown, err
+	}
+	if inForce.Exists {
+		stamp, err := schema.DecodeFetchStamp(inForce.Data)
+		if err != nil {
+			return shown, err
+		}
+		shown = stamp.Time
+	}
+	seen, err := tx.Get(ctx, row, schema.FetchSeen)
+	if err != nil || !seen.Exists {
+		return shown, err
+	}
+	t, err := schema.DecodeTime(seen.Data)
+	if t.After(shown) {
+		shown = t
+	}
+	return shown, err
+}
+
+// each calls fn for every row.
+func each(rows []string, fn func(row string) error) error {
+	for _, row := range rows {
+		if err := fn(row); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"indexer/notify"
+	"indexer/observers/document"
 	"indexer/observers/pagerank"
 	"indexer/schema"
 )
@@ -56,7 +57,8 @@ type Options struct {
 
 // Limits are the limits of the cores. The zero value stands for the defaults.
 type Limits struct {
-	Rank pagerank.Limits
+	Rank     pagerank.Limits
+	Document document.Limits
 }
 
 // Registry registers the observers and further ones, such as those of a crawl (package
@@ -71,21 +73,21 @@ func (o Options) Observers() []notify.Observer {
 		o.Part = schema.UsualPart
 	}
 	r := &ranker{part: o.Part, limits: o.Limits.Rank, report: o.RankRun}
-	x := &indexer{sink: o.Sink, tracker: o.Tracker}
+	x := &exporter{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Document.WithDefaults()}
 	y := &reranker{sink: o.Sink, tracker: o.Tracker}
 	return []notify.Observer{
-		{Name: "document", Watches: schema.FetchContent, Batch: 4, Run: (&documenter{o.Part, o.Tracker}).run},
+		{Name: "document", Watches: schema.FetchContent, Batch: 4, Run: (&interpreter{o.Part, o.Tracker}).run},
 		{Name: "cluster", Watches: schema.State, Batch: 32, Upstream: []string{"document"}, Run: cluster},
 		{Name: "spread", Watches: schema.Chain, Batch: 32, Upstream: []string{"cluster"}, Run: spread},
-		{Name: "links", Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&linker{o.Part}).run},
-		{Name: "forward", Watches: schema.NotifyTargets, Weak: true, Batch: 16, Upstream: []string{"links"}, Run: (&forwarder{o.Part}).run},
+		{Name: "links", Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&inverter{o.Part}).run},
+		{Name: "forward", Watches: schema.NotifyTargets, Weak: true, Batch: 16, Upstream: []string{"links"}, Run: (&targetNotifier{o.Part}).run},
 		{Name: "rank", Replaces: []string{"post"}, Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true, MaxOpen: 1,
 			Debounce: rankDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward"}, Run: r.run},
 		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 256, Exclusive: true,
 			Debounce: exportDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rank"}, Run: y.run},
 		{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128,
-			Debounce: exportDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rerank"}, Run: x.run},
-		{Name: "count", Replaces: []string{"tally"}, Watches: schema.Count, Weak: true, MaxOpen: maxPasses,
+			Debounce: exportDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rerank"}, Run: x.index},
+		{Name: "count", Replaces: []string{"tally"}, Watches: schema.Count, Weak: true, MaxOpen: x.limits.Passes,
 			Debounce: countDebounce, IdleAfter: countIdle, Upstream: []string{"index"}, Run: x.count},
 		{Name: "settle", Watches: schema.Tiebreak, Weak: true, Debounce: settleDebounce, IdleAfter: settleIdle, Upstream: []string{"count"}, Run: settle},
 	}

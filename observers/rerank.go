@@ -99,11 +99,11 @@ func (x *reranker) cluster(ctx context.Context, r *renewal, key page.ContentKey,
 		return nil, err
 	}
 	if len(s.list) == 0 {
-		d, err := assembleMembers(ctx, r.tx, key)
+		d, err := readCluster(ctx, r.tx, key)
 		switch {
 		case err == nil:
 			r.waiting -= len(members)
-			r.left -= d.MembersTotal
+			r.left -= d.Members
 			return r.rerank(ctx, key, d)
 		case !errors.Is(err, errUnread):
 			return nil, err
@@ -122,7 +122,7 @@ func (x *reranker) cluster(ctx context.Context, r *renewal, key page.ContentKey,
 		r.end(s)
 		return nil, nil
 	}
-	d, err := assembleSections(ctx, r.tx, s)
+	d, err := chooseBySummaries(ctx, r.tx, s)
 	var behind *behindError
 	if errors.As(err, &behind) { // another run; ours may have come between two others
 		r.notify(behind.row, schema.Ranked)
@@ -147,9 +147,9 @@ func memberURLRows(key page.ContentKey, members []string) (rows []string) {
 
 // rerank is the rank that the document of a cluster gets, nil if it is index that has to do
 // more.
-func (r *renewal) rerank(ctx context.Context, key page.ContentKey, d *Assembled) (*index.RankUpdate, error) {
+func (r *renewal) rerank(ctx context.Context, key page.ContentKey, d *choice) (*index.RankUpdate, error) {
 	tx, row := r.tx, schema.ClusterRow(key)
-	if r.room--; d.unsettled != nil {
+	if r.room--; d.undecided != nil {
 		r.room -= 2
 	}
 	d.contest(tx, row)
@@ -167,7 +167,7 @@ func (r *renewal) rerank(ctx context.Context, key page.ContentKey, d *Assembled)
 	if err != nil {
 		return nil, err
 	}
-	if stored.URL != d.Canonical || stored.Members != d.MembersTotal {
+	if stored.URL != d.Canonical || stored.Members != d.Members {
 		tx.Notify(row, schema.Dirty)
 		return nil, nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"indexer/index"
 	"indexer/observers"
+	"indexer/observers/document"
 	"indexer/observers/webtest"
 	"indexer/page"
 	"indexer/store"
@@ -45,8 +46,12 @@ type stepRig struct {
 
 func openStepRig(t *testing.T, table store.Table) *stepRig {
 	t.Helper()
-	opts := webtest.Options{Table: table}
-	meter, _ := table.(*meteredTable)
+	return openStepRigOf(t, webtest.Options{Table: table})
+}
+
+func openStepRigOf(t *testing.T, opts webtest.Options) *stepRig {
+	t.Helper()
+	meter, _ := opts.Table.(*meteredTable)
 	if meter != nil {
 		opts.Events = meter.events()
 	}
@@ -93,7 +98,7 @@ func (r *stepRig) documents() []*index.Document { return r.Sink.(*webtest.Sink).
 
 func (r *stepRig) check() {
 	r.t.Helper()
-	diff, err := webtest.Differences(r.t.Context(), r.DB, nil, r.fetches, true)
+	diff, err := webtest.Differences(r.t.Context(), r.DB, nil, r.fetches, webtest.Comparison{Times: true})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -134,7 +139,7 @@ func TestManyPredecessors(t *testing.T) {
 	table.atMost(t, 600, map[string]int{"rank": 4*2048 + 100})
 	r.check()
 	docs := r.documents()
-	if len(docs) != 1 || docs[0].MembersTotal != n+1 || len(docs[0].Members) != min(n+1, observers.ShownMembers) {
+	if len(docs) != 1 || docs[0].MembersTotal != n+1 || len(docs[0].Members) != min(n+1, document.DefaultMembers) {
 		t.Errorf("%d documents, the first with %d members, %d of them shown", len(docs), docs[0].MembersTotal, len(docs[0].Members))
 	}
 }
@@ -144,7 +149,7 @@ func TestManyPredecessors(t *testing.T) {
 func TestGiantCluster(t *testing.T) {
 	n := 3000
 	if testing.Short() {
-		n = observers.ShownMembers + 50
+		n = document.DefaultMembers + 50
 	}
 	table := newMeteredTable(t)
 	r := openStepRig(t, table)
@@ -159,7 +164,7 @@ func TestGiantCluster(t *testing.T) {
 		t.Errorf("%d transactions for one more member", steps)
 	}
 	docs := r.documents()
-	if len(docs) != 1 || docs[0].URL != short || docs[0].MembersTotal != n+1 || docs[0].Members[observers.ShownMembers-1] != short {
+	if len(docs) != 1 || docs[0].URL != short || docs[0].MembersTotal != n+1 || docs[0].Members[document.DefaultMembers-1] != short {
 		t.Errorf("%d documents, shown as %s with %d members", len(docs), docs[0].URL, docs[0].MembersTotal)
 	}
 	r.load(&page.Fetch{URL: short, Time: time.Unix(3, 0), Status: http.StatusGone})
@@ -204,7 +209,7 @@ func TestPopularTarget(t *testing.T) {
 		if d.URL != hub { // which has the rank
 			continue
 		}
-		if d.MembersTotal != 2 || d.Inlinks != n+1 || len(d.Anchors) != observers.ShownAnchors || d.Anchors[0].Text == "" || d.Anchors[0].Count < n/300 {
+		if d.MembersTotal != 2 || d.Inlinks != n+1 || len(d.Anchors) != document.DefaultAnchors || d.Anchors[0].Text == "" || d.Anchors[0].Count < n/300 {
 			t.Errorf("%d inlinks, %d anchors, the first %v", d.Inlinks, len(d.Anchors), d.Anchors[0])
 		}
 		r.check()
@@ -217,10 +222,9 @@ func TestPopularTarget(t *testing.T) {
 // that come in the middle are counted, and so are those that go.
 func TestHubInParts(t *testing.T) {
 	const part = 100
-	observers.SetInlinkRows(t, part)
 	n := size(4000)
-	table := newMeteredTable(t)
-	r := openStepRig(t, table)
+	limits := observers.Limits{Document: document.Limits{InlinkRows: part}}
+	r := openStepRigOf(t, webtest.Options{Table: newMeteredTable(t), Limits: limits})
 	hub := page.URL("https://hub.example/")
 	linked := func(i, second int) *page.Fetch {
 		return pageAt(numbered(i), second, fmt.Sprint("source ", i), fmt.Sprintf("<area href=%q alt='anchor %d'>", hub, i%300))
@@ -299,7 +303,7 @@ func TestSpreadBeginsAnew(t *testing.T) {
 	load(pageAt(target, 3, "second", ""))
 	run("cluster") // they follow to the first
 	run("document", "cluster", "")
-	diff, err := webtest.Differences(t.Context(), s.DB, s.Sink.Documents(), fetches, true)
+	diff, err := webtest.Differences(t.Context(), s.DB, s.Sink.Documents(), fetches, webtest.Comparison{Times: true})
 	if err != nil || len(diff) > 0 {
 		t.Errorf("%v, %d differences: %.300q", err, len(diff), diff)
 	}

@@ -26,7 +26,7 @@ import (
 //	         cluster has sections, and their sizes, until the file ends
 //	parts    entries=N: how many links a part holds, on an empty repository
 //	shown    anchors=N counted=N rows=N: how many anchors a document carries, how many are
-//	         counted, how many link rows a run reads, until the file ends
+//	         counted, how many link rows a run reads, on an empty repository
 //
 // with "-" in front of rows that have gone and "+" of those that have come. Content
 // keys are cut to six digits. With only=(a,b) it prints lines that begin with a or b.
@@ -43,6 +43,12 @@ func TestSpec(t *testing.T) {
 				d.ScanArgs(t, "states", &opts.Limits.Rank.States)
 				d.ScanArgs(t, "direct", &opts.Limits.Rank.Direct)
 				d.ScanArgs(t, "part", &opts.Limits.Rank.Part)
+				return ""
+			}
+			if d.Cmd == "shown" {
+				d.ScanArgs(t, "anchors", &opts.Limits.Document.Anchors)
+				d.ScanArgs(t, "counted", &opts.Limits.Document.CountedAnchors)
+				d.ScanArgs(t, "rows", &opts.Limits.Document.InlinkRows)
 				return ""
 			}
 			if d.Cmd == "given" || stage == nil {
@@ -81,14 +87,6 @@ func obey(t *testing.T, s *webtest.Stage, d *datadriven.TestData) (string, error
 		d.ScanArgs(t, "read", &sizes.Read)
 		observers.SetGiantMembers(t, members)
 		observers.SetSummarySizes(t, sizes)
-		return "", nil
-	case "shown":
-		var anchors, counted, rows int
-		d.ScanArgs(t, "anchors", &anchors)
-		d.ScanArgs(t, "counted", &counted)
-		d.ScanArgs(t, "rows", &rows)
-		observers.SetShown(t, observers.ShownMembers, anchors, counted)
-		observers.SetInlinkRows(t, rows)
 		return "", nil
 	case "load":
 	case "given", "settle":

@@ -2,29 +2,31 @@ package observers
 
 import (
 	"context"
+	"slices"
 
+	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
 )
 
-// forwarder passes changed links on to the clusters of their targets, and so to
-// their canonical URLs.
+// targetNotifier is the observer forward. It tells the clusters of the targets of changed
+// links, and so their canonical URLs.
 //
 //	watches  url:forward (weak only)
 //	reads    url:pending of the page; url:walk of each target
 //	writes   removes url:pending
 //	wakes    index (weak) of the cluster of each target; links (weak) of the page, if
-//	         url:pending was full: links waits for us then
+//	         url:pending was full: links waits for this then
 //
 // It runs after the link rows were committed. If a target changes its cluster
-// before we read it, we wake the new cluster; if after, cluster wakes the new
-// one itself, later than our link rows.
-type forwarder struct{ part schema.PartSize }
+// before this reads it, this wakes the new cluster; if after, cluster wakes the new
+// one itself, later than the link rows.
+type targetNotifier struct{ part schema.PartSize }
 
-func (x *forwarder) run(ctx context.Context, tx *txn.Txn, rows []string) error {
+func (x *targetNotifier) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	done := 0
 	for _, row := range rows {
-		if done >= x.part.Entries { // the rest in another run
+		if done >= x.part.Entries { // leave the rest to another run
 			tx.Notify(row, schema.NotifyTargets)
 			continue
 		}
@@ -37,14 +39,11 @@ func (x *forwarder) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return nil
 }
 
-// page passes the changed links of a page on, and says how many targets there were.
-func (x *forwarder) page(ctx context.Context, tx *txn.Txn, row string) (int, error) {
-	pending, err := tx.Get(ctx, row, schema.Pending)
-	if err != nil || !pending.Exists {
-		return 0, err
-	}
-	targets, err := schema.DecodeURLs(pending.Data)
-	if err != nil {
+// page wakes the clusters of a page's pending targets, and returns how many targets there
+// were.
+func (x *targetNotifier) page(ctx context.Context, tx *txn.Txn, row string) (int, error) {
+	targets, full, err := readPending(ctx, tx, row, x.part)
+	if err != nil || targets == nil {
 		return 0, err
 	}
 	for _, t := range targets {
@@ -52,17 +51,55 @@ func (x *forwarder) page(ctx context.Context, tx *txn.Txn, row string) (int, err
 		if err != nil {
 			return 0, err
 		}
-		walk, err := schema.DecodeChain(v.Data)
+		chain, err := schema.DecodeChain(v.Data)
 		if err != nil {
 			return 0, err
 		}
-		if end, ok := terminal(walk); ok {
+		if end, ok := terminal(chain); ok {
 			tx.Notify(schema.ClusterRow(end.Key), schema.Dirty)
 		}
 	}
 	tx.Delete(row, schema.Pending)
-	if isFull(targets, len(pending.Data), x.part) {
+	if full {
 		tx.Notify(row, schema.Links)
 	}
 	return len(targets), nil
+}
+
+// readPending reads the targets whose clusters have not been told, nil if there is no cell
+// for them, and whether they are as many as one cell should hold.
+func readPending(ctx context.Context, tx *txn.Txn, row string, part schema.PartSize) (targets []page.URL, full bool, err error) {
+	pending, err := tx.Get(ctx, row, schema.Pending)
+	if err != nil || !pending.Exists {
+		return nil, false, err
+	}
+	targets, err = schema.DecodeURLs(pending.Data)
+	return targets, len(targets) >= part.Entries || len(pending.Data) >= part.Bytes, err
+}
+
+// pendingIsFull reports whether links has to wait for forward.
+func pendingIsFull(ctx context.Context, tx *txn.Txn, row string, part schema.PartSize) (bool, error) {
+	_, full, err := readPending(ctx, tx, row, part)
+	return full, err
+}
+
+// addPending leaves targets for forward, in addition to the ones that it has not dealt
+// with yet.
+func addPending(ctx context.Context, tx *txn.Txn, row string, targets []page.URL) error {
+	if len(targets) == 0 {
+		return nil
+	}
+	pending, err := tx.Get(ctx, row, schema.Pending)
+	if err != nil {
+		return err
+	}
+	waiting, err := schema.DecodeURLs(pending.Data)
+	if err != nil {
+		return err
+	}
+	targets = append(targets, waiting...)
+	slices.Sort(targets)
+	tx.Set(row, schema.Pending, schema.EncodeURLs(slices.Compact(targets)))
+	tx.Notify(row, schema.NotifyTargets)
+	return nil
 }

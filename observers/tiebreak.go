@@ -157,11 +157,3 @@ func (c *openChoice) write(tx *txn.Txn) bool {
 	tx.Notify(c.row, schema.Ranked)
 	return true
 }
-
-// contest registers the cluster of a document as contested.
-func (d *Assembled) contest(tx *txn.Txn, row string) {
-	if d.unsettled != nil {
-		tx.Set(row, schema.Choice, d.unsettled.Encode())
-		tx.Notify(schema.AppRow, schema.Tiebreak)
-	}
-}

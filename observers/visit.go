@@ -6,49 +6,66 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
+	"indexer/observers/document"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
 )
 
-// Cursor says where a visit of a long list goes on. "" is the beginning and, as what a
-// visit returns, the end. Others are text that fits an URL or a command line, and mean
-// something to the function that returned it only. What comes or goes between two
-// visits at different timestamps is seen or not; nothing else is passed over or
-// seen twice.
+// Cursor says where to continue a visit of a long list. "" is the beginning and, as a
+// result of a visit, the end. Any other cursor is text that fits into a URL or a
+// command line, and has a meaning only for the function that returned it. Visits at
+// different timestamps may or may not see what comes or goes between them; they see
+// everything else exactly once.
 type Cursor string
 
-// ErrCursor is a cursor that no visit has returned.
+// ErrCursor reports a cursor that no visit has returned.
 var ErrCursor = errors.New("no cursor of this list")
 
-// Head is an index document as a snapshot has it (semantics.md section 7), without its
-// lists, which may be long: VisitMembers and VisitClusterInlinks visit them.
+// Inlink is one entry of a cluster's inverted links (semantics.md section 5).
+type Inlink struct {
+	Source page.URL `json:"source"`
+	Target page.URL `json:"target"`
+	Anchor string   `json:"anchor"`
+}
+
+// Head is an index document at a snapshot (semantics.md section 7) without its lists,
+// which may be long: VisitMembers and VisitClusterInlinks visit them.
 type Head struct {
-	Canonical page.URL // "" if the cluster is not in the index; there is but Members then
+	Canonical page.URL // "" if the cluster is not in the index; then only Members is set
 	Text      schema.StoredText
 	FetchedAt time.Time
 	Rank      float64
 	Members   int
 }
 
-// ReadHead reads the head of a cluster's document at the transaction's snapshot. Of a
-// cluster with many members it reads few of them.
-func ReadHead(ctx context.Context, tx *txn.Txn, key page.ContentKey) (Head, error) {
-	a, err := beginAssembly(ctx, tx, key)
-	var behind *behindError
-	if errors.Is(err, errUnread) || errors.As(err, &behind) {
-		a, err = assembleWhole(ctx, tx, key)
-	}
+// ReadHead reads the head of a cluster's document at the transaction's snapshot. It reads
+// only a few members of a cluster that has many.
+func ReadHead(ctx context.Context, tx *txn.Txn, key page.ContentKey) (h Head, err error) {
+	c, err := chooseNow(ctx, tx, key)
 	if err != nil {
 		return Head{}, err
 	}
-	return Head{Canonical: a.Canonical, Text: a.Text, FetchedAt: a.FetchedAt, Rank: a.Rank, Members: a.MembersTotal}, nil
+	h = Head{Canonical: c.Canonical, Rank: c.Rank, Members: c.Members}
+	if h.Canonical == "" {
+		return h, nil
+	}
+	if h.Text, err = TextOf(ctx, tx, h.Canonical); err != nil {
+		return Head{}, err
+	}
+	h.FetchedAt, err = FetchedAt(ctx, tx, h.Canonical)
+	return h, err
 }
 
+// noLimit is the limit of a visit that has none.
+const noLimit = math.MaxInt
+
 // VisitMembers calls fn for up to limit members of a cluster in the order of preference
-// (schema.MemberRow), and says where to go on. It reads as many rows, and remembers none.
+// (schema.MemberRow), and returns where to continue. It reads as many rows, and keeps
+// none of them in memory.
 func VisitMembers(ctx context.Context, tx *txn.Txn, key page.ContentKey, from Cursor, limit int, fn func(schema.MemberInfo) error) (Cursor, error) {
 	parts, err := from.open(1)
 	if err != nil {
@@ -72,49 +89,45 @@ func VisitMembers(ctx context.Context, tx *txn.Txn, key page.ContentKey, from Cu
 }
 
 // VisitClusterInlinks calls fn for up to limit inlinks of a cluster (semantics.md section
-// 5), by target in the order of preference, then source, in row order, then anchor, and
-// says where to go on. Members without inlinks cost a look each and do not count.
-// A cursor holds the member's row, the pair row, and how many anchors of it were visited.
+// 5), by target in the order of preference, then by source in row order, then by anchor,
+// and returns where to continue. Members without inlinks cost a look each and do not
+// count. A cursor holds the place of a link row, and how many of its anchors were visited.
 func VisitClusterInlinks(ctx context.Context, tx *txn.Txn, key page.ContentKey, from Cursor, limit int, fn func(Inlink) error) (Cursor, error) {
-	v := newInlinkVisit(key)
 	parts, err := from.open(3)
 	if err != nil {
 		return "", err
 	}
-	v.member, v.pair = parts[0], parts[1]
-	skip, next, n := uint64(0), Cursor(""), 0
+	at := document.Place{Member: parts[0], Link: parts[1]}
+	skip := uint64(0)
 	if parts[2] != "" {
 		k := 0
 		if skip, k = binary.Uvarint([]byte(parts[2])); k != len(parts[2]) {
 			return "", fmt.Errorf("%w: %q", ErrCursor, from)
 		}
 	}
-	left := noLimit
-	_, err = v.rows(ctx, tx, &left, func(target page.URL, row string, anchors []string) error {
-		done := uint64(0)
-		if row == parts[1] {
-			done = min(skip, uint64(len(anchors)))
+	n, left := 0, noLimit
+	for l, err := range document.InlinksFrom(at, document.Limits{}).Next(ctx, clusterReader{tx, key}, &left) {
+		if err != nil {
+			return "", err
 		}
-		for i, a := range anchors[done:] {
+		done := uint64(0)
+		if l.Place.Link == at.Link {
+			done = min(skip, uint64(len(l.Anchors)))
+		}
+		for i, anchor := range l.Anchors[done:] {
 			if n == limit {
-				next = cursor(v.member, row, string(binary.AppendUvarint(nil, done+uint64(i))))
-				return txn.ErrStop
+				return cursor(l.Place.Member, l.Place.Link, string(binary.AppendUvarint(nil, done+uint64(i)))), nil
 			}
 			n++
-			source, err := schema.ParseURLRow(schema.PairSource(row))
-			if err == nil {
-				err = fn(Inlink{source, target, a})
-			}
-			if err != nil {
-				return err
+			if err := fn(Inlink{l.Source, l.Target, anchor}); err != nil {
+				return "", err
 			}
 		}
-		return nil
-	})
-	return next, err
+	}
+	return "", nil
 }
 
-// cursor makes one of rows.
+// cursor packs strings into a cursor.
 func cursor(parts ...string) Cursor {
 	var b []byte
 	for _, p := range parts {
@@ -123,7 +136,7 @@ func cursor(parts ...string) Cursor {
 	return Cursor(base64.RawURLEncoding.EncodeToString(b))
 }
 
-// open takes a cursor of so many parts apart.
+// open unpacks a cursor that was made of so many strings.
 func (c Cursor) open(parts int) ([]string, error) {
 	list := make([]string, parts)
 	if c == "" {

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"indexer/index"
-	"indexer/observers"
+	"indexer/observers/document"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
@@ -101,7 +101,7 @@ func (v *verifier) compareFile(d *index.Document) {
 // long ago which are shown: those of the sources when the document last changed. But each must be
 // there as often as it says, they must be as many as are shown, and come in the same order.
 func (v *verifier) compareAnchors(row string, shown, all []index.Anchor) {
-	if len(all) > observers.ShownAnchors && len(shown) == observers.ShownAnchors {
+	if len(all) > document.DefaultAnchors && len(shown) == document.DefaultAnchors {
 		known := make(map[index.Anchor]bool, len(shown))
 		for _, a := range shown {
 			known[a] = true
@@ -114,14 +114,14 @@ func (v *verifier) compareAnchors(row string, shown, all []index.Anchor) {
 // shownMembers are the members that a document carries of a cluster: the first in the order
 // in which canonical URLs are chosen, and in any case the canonical URL; by byte order.
 func shownMembers(r *batch.Repository, c *batch.Cluster) []page.URL {
-	if len(c.Members) <= observers.ShownMembers {
+	if len(c.Members) <= document.DefaultMembers {
 		return c.Members
 	}
 	shown := slices.Clone(c.Members)
 	slices.SortFunc(shown, func(a, b page.URL) int {
 		return cmp.Or(cmp.Compare(class(r, a), class(r, b)), cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 	})
-	shown = shown[:observers.ShownMembers]
+	shown = shown[:document.DefaultMembers]
 	if !slices.Contains(shown, c.Canonical) {
 		shown[len(shown)-1] = c.Canonical
 	}

@@ -63,7 +63,7 @@ func (v *verifier) compareURL(u page.URL, cols []txn.Version) error {
 	if computed := schema.NewURLState(&want.Document); state != computed {
 		v.rep.add(schema.GroupURL, string(u), schema.State.Name, describeState(state), describeState(computed))
 	}
-	v.compareWay(u, observers.WayOfWalk(walk), want)
+	v.compareWay(u, observers.WayOfChain(walk), want)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"indexer/index"
 	"indexer/observers"
+	"indexer/observers/document"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
@@ -18,8 +19,9 @@ import (
 
 // Differences compares what the pipeline left, in its table and in docs, with the
 // batch over fetches. Each line begins with "+" (is there and must not) or "-"
-// (is not there and must). withTimes compares the times of documents, too.
-func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetches []*page.Fetch, withTimes bool) ([]string, error) {
+// (is not there and must).
+func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetches []*page.Fetch, c Comparison) ([]string, error) {
+	c.Limits = c.Limits.WithDefaults()
 	tx, err := db.Begin(ctx)
 	if err != nil {
 		return nil, err
@@ -38,7 +40,7 @@ func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetche
 		return nil, err
 	}
 	for _, d := range docs {
-		stored.addDocument(withBestAnchors(d, want), withTimes)
+		stored.addDocument(c.withBestAnchors(d, want), c.Times)
 		if err := stored.addDocumentRank(ctx, tx, d, want); err != nil {
 			return nil, err
 		}
@@ -52,23 +54,25 @@ func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetche
 	if err != nil {
 		return nil, err
 	}
-	return stored.diff(computed(want, withTimes)), nil
+	return stored.diff(c.computed(want)), nil
 }
 
-// Shown are the bounds of what documents carry. Tests that lower those of package observers
-// lower these.
-var Shown = struct{ Members, Anchors int }{observers.ShownMembers, observers.ShownAnchors}
+// Comparison says how repositories are compared.
+type Comparison struct {
+	Times  bool            // compare the times of documents, too
+	Limits document.Limits // the limits that the observers ran with
+}
 
 // withBestAnchors is a document with the anchors that the batch has, as many as are shown, in
 // place of others that it may show as well: which are the best is a matter of ranks
 // when the document was last changed. It may show what is there, in the same order.
-func withBestAnchors(d *index.Document, r *batch.Repository) *index.Document {
+func (o Comparison) withBestAnchors(d *index.Document, r *batch.Repository) *index.Document {
 	c := r.Cluster(d.Cluster)
 	if c == nil {
 		return d
 	}
 	all := anchors(c.Inlinks)
-	if len(all) <= Shown.Anchors || len(d.Anchors) != Shown.Anchors {
+	if len(all) <= o.Limits.Anchors || len(d.Anchors) != o.Limits.Anchors {
 		return d
 	}
 	rest := all
@@ -80,13 +84,13 @@ func withBestAnchors(d *index.Document, r *batch.Repository) *index.Document {
 		rest = rest[i+1:]
 	}
 	same := *d
-	same.Anchors = all[:Shown.Anchors]
+	same.Anchors = all[:o.Limits.Anchors]
 	return &same
 }
 
 // shownMembers are the members that a document carries, as observers.ShownMembers says.
-func shownMembers(r *batch.Repository, c *batch.Cluster) []page.URL {
-	if len(c.Members) <= Shown.Members {
+func (o Comparison) shownMembers(r *batch.Repository, c *batch.Cluster) []page.URL {
+	if len(c.Members) <= o.Limits.Members {
 		return c.Members
 	}
 	rows := make([]string, len(c.Members))
@@ -96,7 +100,7 @@ func shownMembers(r *batch.Repository, c *batch.Cluster) []page.URL {
 	}
 	slices.Sort(rows)
 	var shown []page.URL
-	for _, row := range rows[:Shown.Members] {
+	for _, row := range rows[:o.Limits.Members] {
 		_, m, _ := schema.ParseMemberRow(row) // made above
 		shown = append(shown, m.URL)
 	}
@@ -182,7 +186,7 @@ func (l lines) readURLs(ctx context.Context, tx *txn.Txn) error {
 				if err != nil {
 					return err
 				}
-				way := observers.WayOfWalk(walk)
+				way := observers.WayOfChain(walk)
 				l.addWay(u, way.LeadsTo, way.Terminal, fmt.Sprintf("%.8s", way.Cluster))
 			default:
 				l.add("left over %s: %s", u, c.Name)
@@ -293,7 +297,7 @@ func solved(ctx context.Context, fetches []*page.Fetch) (*batch.Repository, erro
 }
 
 // computed is what must be there.
-func computed(r *batch.Repository, withTimes bool) lines {
+func (o Comparison) computed(r *batch.Repository) lines {
 	want := make(lines)
 	clusters := make(map[page.ContentKey]*batch.Cluster)
 	for u := range r.URLs() {
@@ -303,7 +307,7 @@ func computed(r *batch.Repository, withTimes bool) lines {
 		}
 	}
 	for c := range maps.Values(clusters) {
-		want.addCluster(r, c, withTimes)
+		o.addCluster(want, r, c)
 	}
 	return want
 }
@@ -336,7 +340,7 @@ func (l lines) addURL(u *batch.URL) {
 	}
 }
 
-func (l lines) addCluster(r *batch.Repository, c *batch.Cluster, withTimes bool) {
+func (o Comparison) addCluster(l lines, r *batch.Repository, c *batch.Cluster) {
 	if c.Canonical == "" {
 		return
 	}
@@ -344,12 +348,14 @@ func (l lines) addCluster(r *batch.Repository, c *batch.Cluster, withTimes bool)
 	u := r.URL(c.Canonical)
 	l.addDocument(&index.Document{
 		Cluster: c.Key, URL: c.Canonical, Title: u.Document.Title, Text: u.Document.Text, Language: u.Document.Language,
-		FetchedAt: u.FetchedAt, Members: shownMembers(r, c), MembersTotal: len(c.Members),
-		Anchors: best(anchors(c.Inlinks)), Inlinks: len(c.Inlinks),
-	}, withTimes)
+		FetchedAt: u.FetchedAt, Members: o.shownMembers(r, c), MembersTotal: len(c.Members),
+		Anchors: o.best(anchors(c.Inlinks)), Inlinks: len(c.Inlinks),
+	}, o.Times)
 }
 
-func best(all []index.Anchor) []index.Anchor { return all[:min(len(all), Shown.Anchors)] }
+func (o Comparison) best(all []index.Anchor) []index.Anchor {
+	return all[:min(len(all), o.Limits.Anchors)]
+}
 
 func anchors(links []batch.Inlink) []index.Anchor {
 	count := make(map[string]*index.Anchor)

@@ -1,0 +1,95 @@
+package observers
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"indexer/index"
+	"indexer/observers/document"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// clusterReader reads what the document of a cluster is made of, at the snapshot of a
+// transaction. The position of a member is its row without the content key, and that
+// of a link its pair row. (The digest of a document is made of pair rows.)
+type clusterReader struct {
+	tx  *txn.Txn
+	key page.ContentKey
+}
+
+var _ document.Reader = clusterReader{}
+
+func (r clusterReader) Members(ctx context.Context, from string) iter.Seq2[document.Member, error] {
+	cluster := schema.ClusterRow(r.key)
+	return scan(ctx, r.tx, schema.GroupMember, cluster+from, cluster, func(row string, _ []txn.Version) (document.Member, error) {
+		_, m, err := schema.ParseMemberRow(row)
+		return document.Member{At: row[len(cluster):], URL: m.URL}, err
+	})
+}
+
+func (r clusterReader) Links(ctx context.Context, target page.URL, from string) iter.Seq2[document.Link, error] {
+	prefix := schema.PairPrefix(target)
+	return scan(ctx, r.tx, schema.GroupLink, max(from, prefix), prefix, func(row string, cols []txn.Version) (document.Link, error) {
+		l := document.Link{Place: document.Place{Link: row}, Target: target}
+		var err error
+		if l.Source, err = schema.ParseURLRow(schema.PairSource(row)); err != nil {
+			return l, err
+		}
+		l.OtherSite = index.FromOtherSite(l.Source, target)
+		l.Anchors, err = schema.AnchorsIn(cols)
+		return l, err
+	})
+}
+
+// scan yields what read makes of the rows from one on that have a prefix.
+func scan[T any](ctx context.Context, tx *txn.Txn, group, from, prefix string, read func(row string, cols []txn.Version) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		err := tx.Scan(ctx, group, from, txn.PrefixEnd(prefix), func(row string, cols []txn.Version) error {
+			v, err := read(row, cols)
+			if !yield(v, err) || err != nil {
+				return txn.ErrStop
+			}
+			return nil
+		})
+		if err != nil {
+			var none T
+			yield(none, err)
+		}
+	}
+}
+
+// IsMember asks where the URL leads. That and the member rows are written by one
+// transaction (cluster.go), so they say the same.
+func (r clusterReader) IsMember(ctx context.Context, u page.URL) (bool, error) {
+	v, err := r.tx.GetOnce(ctx, schema.URLRow(u), schema.Chain)
+	if err != nil {
+		return false, err
+	}
+	chain, err := schema.DecodeChain(v.Data)
+	if err != nil {
+		return false, err
+	}
+	end, ok := terminal(chain)
+	return ok && end.Key == r.key, nil
+}
+
+func (r clusterReader) Rank(ctx context.Context, u page.URL) (float64, error) {
+	v, err := r.tx.GetOnce(ctx, schema.URLRow(u), schema.RankState)
+	if err != nil {
+		return 0, err
+	}
+	s, err := schema.DecodeRankState(v.Data)
+	return s.Rank, err
+}
+
+func (r clusterReader) Text(ctx context.Context, u page.URL) (document.Text, error) {
+	t, err := TextOf(ctx, r.tx, u)
+	return document.Text(t), err
+}
+
+func (r clusterReader) FetchedAt(ctx context.Context, u page.URL) (time.Time, error) {
+	return FetchedAt(ctx, r.tx, u)
+}

@@ -1,0 +1,108 @@
+package observers
+
+import (
+	"context"
+	"fmt"
+
+	"indexer/index"
+	"indexer/observers/document"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// Sink is where index documents go: the index files.
+type Sink interface {
+	// Apply returns when the changes are durable. Of two changes of one cluster
+	// the one with the higher Seq holds, in whichever order they come.
+	Apply(ctx context.Context, changes []index.Change) error
+	// SetRanks does the same with ranks of documents that are there.
+	SetRanks(ctx context.Context, ranks []index.RankUpdate) error
+}
+
+// exports is what a run of index or count writes to the index files.
+type exports struct {
+	changes []index.Change
+	shown   []string // URL rows of members that can be found from now on
+}
+
+// add exports a document, or the fact that there is none. A fresh document has everything
+// that was committed before the run began.
+func (e *exports) add(tx *txn.Txn, key page.ContentKey, d *document.Document, fresh bool) {
+	row := schema.ClusterRow(key)
+	e.changes = append(e.changes, changeOf(key, d, tx.Start()))
+	if d.Canonical == "" {
+		// Even if there is no document: an earlier run that set one, and whose
+		// outcome was unknown, must not commit after this one.
+		tx.Delete(row, schema.Indexed)
+		return
+	}
+	stored := schema.StoredIndexed{URL: d.Canonical, Members: d.MembersTotal, Inlinks: d.Inlinks, Rank: d.Rank, Sum: d.Digest}
+	tx.Set(row, schema.Indexed, stored.Encode())
+	if fresh {
+		for _, m := range d.Members {
+			e.shown = append(e.shown, schema.URLRow(m))
+		}
+	}
+}
+
+// apply writes the index files.
+func (x *exporter) apply(ctx context.Context, e *exports) error {
+	if len(e.changes) == 0 {
+		return nil
+	}
+	if err := x.sink.Apply(ctx, e.changes); err != nil {
+		return fmt.Errorf("write index files: %w", err)
+	}
+	x.tracker.searchable(e.shown)
+	return nil
+}
+
+// changeOf is the change of the index files that a document makes.
+func changeOf(key page.ContentKey, d *document.Document, seq uint64) index.Change {
+	if d.Canonical == "" {
+		return index.Delete(key, seq)
+	}
+	anchors := make([]index.Anchor, len(d.Anchors))
+	for i, a := range d.Anchors {
+		anchors[i] = index.Anchor(a)
+	}
+	return index.Upsert(&index.Document{
+		Cluster: key, Seq: seq,
+		URL: d.Canonical, Title: d.Text.Title, Text: d.Text.Text, Language: d.Text.Language,
+		FetchedAt: d.FetchedAt, Rank: d.Rank,
+		Members: d.Members, MembersTotal: d.MembersTotal,
+		Anchors: anchors, Inlinks: d.Inlinks,
+		Digest: d.Digest,
+	})
+}
+
+// Export returns what the index files should hold of a cluster at a snapshot: what a run of
+// index that began then would write. It notifies nobody and writes nothing. Next gives
+// transactions that read at the snapshot, a new one from time to time, because each
+// remembers what was read in it.
+func Export(ctx context.Context, next func() *txn.Txn, key page.ContentKey) (index.Change, error) {
+	tx := next()
+	d, err := assemble(ctx, tx, next, key)
+	if err != nil {
+		return index.Change{}, fmt.Errorf("export cluster %x: %w", key[:6], err)
+	}
+	return changeOf(key, d, tx.Start()), nil
+}
+
+func assemble(ctx context.Context, tx *txn.Txn, next func() *txn.Txn, key page.ContentKey) (*document.Document, error) {
+	c, err := chooseNow(ctx, tx, key)
+	if err != nil {
+		return nil, err
+	}
+	limits := document.Limits{}.WithDefaults()
+	a, err := document.Begin(ctx, clusterReader{tx, key}, limits, c.Choice)
+	for all := false; err == nil && !all; {
+		left := limits.InlinkRows
+		all, err = a.Next(ctx, clusterReader{next(), key}, &left)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.Document(), nil
+}
