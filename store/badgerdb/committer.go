@@ -9,12 +9,12 @@ import (
 	"indexer/store"
 )
 
-// committer is the one writer of a table: whoever holds its pen. That is its
-// goroutine, which is started by Open and ends when Close closes the queue; or, with
-// nobody else waiting, a caller, for its own request alone, which saves two switches
-// between goroutines (byCaller).
+// committer is the only writer of a table. Whoever holds writeMu may write: usually
+// the committer's goroutine, which Open starts and which ends when Close closes the
+// queue. If no other request waits, a caller may write its own request instead, which
+// saves two switches between goroutines (byCaller).
 //
-// The goroutine takes what has queued up, up to the bounds of a group, and
+// The goroutine takes what has queued up, as much as fits into one group, and
 //
 //  1. plans each request, and evaluates its guards against the store as it is;
 //  2. reserves commit timestamps for the Commits whose guards hold;
@@ -26,24 +26,24 @@ import (
 //  6. tells the clock that the timestamps are visible;
 //  7. answers the callers.
 //
-// Why a batch is atomic and its guards are exact: nobody writes without the pen, and a
-// group never contains a request that looks at what an earlier request of the same
-// group changes. When one turns up, the group ends before it (touched), and it is
-// planned anew, against the result, as the first of the next group. So guards are
-// only ever compared with a published state, and of two batches that guard what
-// the other writes, the second meets the cell of the first.
+// Why a batch is atomic and its guards are exact: nobody writes without writeMu, and
+// no request of a group looks at what an earlier request of the same group changes.
+// When such a request arrives, the group ends before it (touched), and it is planned
+// again, against the result, as the first of the next group. So guards are only
+// compared with a published state. If two batches each guard what the other writes,
+// the second one meets the cell of the first.
 //
-// What a crash leaves: Badger replays a transaction from its log as a whole or not
-// at all. A group is thus there or not; if its callers were answered, it is there
-// (with SyncWrites even if the machine is lost).
+// What a crash leaves: Badger replays a transaction from its log completely or not
+// at all. So a group exists completely or not at all. If its callers were answered,
+// it exists, and with SyncWrites it exists even if the machine is lost.
 //
-// After a failed write nobody can say what is in Badger's log: the callers get
-// Unknown, the sequence number is not published, so no reader of this process sees
-// the group, and all later writes fail with the first error until the table is
-// opened again. The clock is told Visible all the same, or readers would wait for
-// it for ever; that is safe, since nothing that they conclude can be written.
+// After a failed write nobody can say what is in Badger's log. The callers get
+// Unknown. The sequence number is not published, so no reader of this process sees
+// the group. All later writes fail with the first error until the table is opened
+// again. The clock is still told Visible, or readers would wait for it forever. That
+// is safe, because nothing that they conclude can be written.
 type committer struct {
-	pen       sync.Mutex // guards all below, and the right to write
+	writeMu   sync.Mutex // guards all below, and the right to write
 	db        *DB
 	planner   planner
 	newest    *newest
@@ -80,12 +80,12 @@ func (c *committer) run() {
 	}
 }
 
-// groups writes a request with what has queued up behind it; and what ended the
-// group, if something did, in the next. A request can be withdrawn until the pen is
-// there for it.
+// groups writes a request together with the requests queued up behind it. A request
+// that ended a group goes into the next one. A request can be withdrawn until writeMu
+// has been acquired for it.
 func (c *committer) groups(first *request) {
-	c.pen.Lock()
-	defer c.pen.Unlock()
+	c.writeMu.Lock()
+	defer c.writeMu.Unlock()
 	if !first.take() {
 		return
 	}
@@ -99,13 +99,13 @@ func (c *committer) groups(first *request) {
 	}
 }
 
-// byCaller writes a request in the caller's goroutine, if nobody has the pen. With
-// SyncWrites it does not: a sync is worth waiting for others to share it.
+// byCaller writes a request in the caller's goroutine, unless writeMu is held. With
+// SyncWrites it never does, so that several requests share one sync.
 func (c *committer) byCaller(r *request) bool {
-	if c.sync || r.alone != nil || !c.pen.TryLock() {
+	if c.sync || r.alone != nil || !c.writeMu.TryLock() {
 		return false
 	}
-	defer c.pen.Unlock()
+	defer c.writeMu.Unlock()
 	c.group(r, func() *request { return nil })
 	return true
 }

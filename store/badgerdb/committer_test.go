@@ -177,8 +177,8 @@ func TestByCaller(t *testing.T) {
 			<-clock.reached // by the caller: nobody has the goroutine's queue
 		}
 	}
-	if db.committer.pen.TryLock() {
-		t.Error("nobody has the pen")
+	if db.committer.writeMu.TryLock() {
+		t.Error("nobody holds writeMu")
 	}
 	for db.callers.Load() < 3 {
 		runtime.Gosched()

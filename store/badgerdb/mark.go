@@ -194,8 +194,8 @@ func (m *mark) write(dir string) error {
 	return nil
 }
 
-// advance marks a group. It is called with the committer's pen, after the group is in
-// Badger's log and before anybody is told.
+// advance marks a group. It is called with the committer's writeMu held, after the
+// group is in Badger's log and before any caller is answered.
 func (m *mark) advance(group uint64) error {
 	m.group = max(m.group, group)
 	return m.update()

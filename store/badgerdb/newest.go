@@ -20,7 +20,7 @@ package badgerdb
 //   - the floors start from what the last group that was written says of all
 //     timestamps ever put (meta.go).
 //
-// It belongs to whoever holds the committer's pen.
+// It is guarded by the committer's writeMu.
 type newest struct {
 	half       int // size at which a generation is full
 	young, old generation

@@ -197,7 +197,7 @@ func (db *DB) describe() (stored bounds, err error) {
 type DB struct {
 	dir       string
 	badger    *badger.DB
-	mark      *mark // guarded by the committer's pen
+	mark      *mark // guarded by the committer's writeMu
 	tables    *tableGate
 	release   func() error
 	schema    *engine.Schema

@@ -78,7 +78,7 @@ func badgerOptions(dir string, o Options, log *badgerLog) badger.Options {
 	return badger.DefaultOptions(dir).
 		WithLogger(log).
 		WithSyncWrites(o.SyncWrites).
-		WithDetectConflicts(false). // the committer holds the only pen
+		WithDetectConflicts(false). // the committer is the only writer
 		WithMetricsEnabled(false).  // Badger's metrics are global to the process
 		WithMemTableSize(memTableBytes).
 		WithNumMemtables(2). // with the active one: three of about 84 MiB at worst

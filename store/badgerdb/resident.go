@@ -10,7 +10,7 @@ import (
 // resident is the set of the cells of a Resident group, by stored key, with their
 // timestamps. It is complete, unless the group broke its promise to stay nearly
 // empty: then lost is set, and the engine looks into Badger as for any group.
-// It belongs to whoever holds the committer's pen; readers only learn whether it was
+// It is guarded by the committer's writeMu; readers only learn whether it was
 // empty, through their view.
 //
 // A set that was lost is whole again when a reader has looked through the group at

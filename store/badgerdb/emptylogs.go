@@ -11,22 +11,22 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// openManaged opens Badger. Badger creates its memtable and value-log files in
-// two steps, open and truncate; a process that is killed in between leaves one of
-// length zero, and Badger takes that for a new file and refuses to open (v4.9.6,
-// openMemTables and valueLog.open: z.NewFile is not expected there). It happens
-// when a table is created and whenever a memtable is full. Nothing was in such a
-// file, so it is removed first.
+// openManaged opens Badger. Badger creates its memtable and value-log files in two
+// steps, open and truncate. A process that is killed in between leaves a file of
+// length zero. Badger v4.9.6 takes such a file for a new one and refuses to open
+// (openMemTables and valueLog.open do not expect z.NewFile). This can happen when a
+// table is created and whenever a memtable is full. The file was never used, so
+// openManaged removes it first.
 func openManaged(opts badger.Options) (*badger.DB, error) {
-	if err := removeNewborn(opts.Dir); err != nil {
+	if err := removeEmptyLogs(opts.Dir); err != nil {
 		return nil, err
 	}
 	return badger.OpenManaged(opts)
 }
 
-// removeNewborn removes log files of length zero, under Badger's own lock: in
-// the directory of a living process such a file is about to be filled.
-func removeNewborn(dir string) (err error) {
+// removeEmptyLogs removes log files of length zero. It holds Badger's own lock,
+// because a running process may be about to fill such a file.
+func removeEmptyLogs(dir string) (err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

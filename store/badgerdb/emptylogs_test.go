@@ -9,9 +9,9 @@ import (
 	"indexer/store"
 )
 
-// TestNewbornLogFiles: a process killed between creating a log file and giving it
-// its length leaves a table that opens, with everything in it.
-func TestNewbornLogFiles(t *testing.T) {
+// TestEmptyLogs checks that a table opens, with everything in it, if a process was
+// killed between creating a log file and setting its length.
+func TestEmptyLogs(t *testing.T) {
 	groups := []store.GroupSpec{{Name: "g"}}
 	cell := store.RowMutation{Row: []byte("r"), Mutations: []store.Mutation{{Group: "g", Column: []byte("c"), TS: 1, Value: []byte("v")}}}
 	for _, name := range []string{"00009.mem", "000009.vlog"} {
