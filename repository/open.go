@@ -108,10 +108,8 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}
-	// Badger's iterators end at a block that they cannot read as at the end of a
-	// table. So damage has to be found here, or answers would silently be wrong.
 	r.table, err = badgerdb.Open(StoreDir(dir), txn.Groups(schema.Groups()...), badgerdb.Options{
-		SyncWrites: opts.Sync, VerifyOnOpen: true, Logger: opts.Log.Named("badger").Sugar(),
+		SyncWrites: opts.Sync, Logger: opts.Log.Named("badger").Sugar(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the repository: %w", err)

@@ -2,7 +2,7 @@ package badgerdb
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +18,7 @@ import (
 // over: that nothing claims to be encrypted, the list of tables, the tables, and, against
 // the mark, the logs. It returns the baseline from which the table goes on. It does so
 // under Badger's own lock too: a process of before there was a mark has no other.
-func checkFiles(dir string, m *mark, opts Options) (next baseline, err error) {
+func checkFiles(dir string, m *mark, opts Options, verify *verifier) (next baseline, err error) {
 	release, locked, err := lockDir(filepath.Join(dir, badgerDir))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -43,7 +43,11 @@ func checkFiles(dir string, m *mark, opts Options) (next baseline, err error) {
 			return next, err
 		}
 	}
-	greatest, err := checkTables(context.Background(), dir, opts.VerifyOnOpen)
+	list, err := readManifest(dir)
+	if err != nil {
+		return next, err
+	}
+	greatest, err := verify.open(list, cmp.Or(opts.VerifyAtOnce, verifyAtOnce))
 	if err != nil {
 		return next, err
 	}

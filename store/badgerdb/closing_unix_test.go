@@ -121,3 +121,33 @@ func noMoreFiles(t *testing.T) (restore func()) {
 		}
 	}
 }
+
+// TestCompactionOfDamage checks that a compaction of a damaged table file that was not
+// verified before changes nothing: the file stays, and closing fails with its name.
+func TestCompactionOfDamage(t *testing.T) {
+	dir, child := inChild(t)
+	if !child {
+		return
+	}
+	db := openTest(t, dir, Options{})
+	for i := range 200 {
+		mustMutate(t, db, fmt.Sprint("row", i), mutation("data", "c", 1, "v"))
+	}
+	closeTest(t, db)
+	file := tableFiles(t, dir)[0]
+	flipByte(t, file, 100)
+	db, err := Open(dir, testGroups, Options{VerifyAtOnce: -1})
+	if err == nil { // else it was the last block
+		go func() { _ = db.badger.Flatten(1) }() // never returns
+		<-db.tables.stuck
+		err = db.Close()
+	}
+	wantNamed(t, err, filepath.Base(file))
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+	if !t.Failed() {
+		fmt.Println("PASS")
+		os.Exit(0)
+	}
+}

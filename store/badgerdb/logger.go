@@ -14,19 +14,23 @@ type Logger interface {
 	Debugf(format string, args ...any)
 }
 
-// badgerLog passes Badger's messages on, and listens for the two that matter. Opening
-// goes on without a table file whose checksum is wrong, which would lose its cells silently:
-// Badger only logs "Ignoring table …", and Open fails on it. And a compaction says that it
-// is about to make a table file (tablemaking.go).
+// badgerLog passes Badger's messages on, and listens for three of them, because Badger has
+// no other hooks. "Ignoring table …" says that opening goes on without a table file whose
+// checksum is wrong, which would silently lose its cells: Open fails on it. The other two
+// come before a compaction makes a table file (tablemaking.go), and at its end.
 type badgerLog struct {
-	to     Logger // may be nil
-	making func() // called before a compaction makes a table file; nil for nothing
+	to        Logger // may be nil
+	making    func() // called before a compaction makes a table file; nil for nothing
+	compacted func() // called after a compaction; nil for nothing
 
 	mu      sync.Mutex
 	ignored []string // names of ignored table files
 }
 
-const ignoringTable = "Ignoring table "
+const (
+	ignoringTable  = "Ignoring table "
+	compactionDone = "[Compactor: %d] Compaction for level: %d DONE"
+)
 
 func (l *badgerLog) Errorf(format string, args ...any) {
 	if strings.HasPrefix(format, ignoringTable) {
@@ -53,8 +57,11 @@ func (l *badgerLog) Infof(format string, args ...any) {
 }
 
 func (l *badgerLog) Debugf(format string, _ ...any) {
-	if l.making != nil && strings.HasPrefix(format, makingTable) {
+	switch {
+	case l.making != nil && strings.HasPrefix(format, makingTable):
 		l.making()
+	case l.compacted != nil && strings.HasPrefix(format, compactionDone):
+		l.compacted()
 	}
 }
 

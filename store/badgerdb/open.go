@@ -40,18 +40,21 @@ func Open(dir string, groups []store.GroupSpec, opts Options) (*DB, error) {
 			return nil, err
 		}
 	}
-	tables := newTableGate(dir, opts.Logger)
+	verify := newVerifier(dir, opts.Logger)
+	tables := newTableGate(dir, verify, opts.Logger)
 	b, m, release, err := openBadger(dir, opts, tables)
 	if err != nil {
 		return nil, err
 	}
+	verify.start(b.Tables())
 	db := &DB{
-		dir: dir, badger: b, mark: m, tables: tables, release: release, schema: schema, queue: make(chan *request, queueLength),
+		dir: dir, badger: b, mark: m, verify: verify, tables: tables, release: release, schema: schema, queue: make(chan *request, queueLength),
 		seed: maphash.MakeSeed(), hints: newHints(opts.HintCells),
 	}
 	db.checker = engine.Checker{Schema: schema, Limits: limits, Overhead: opOverhead}
 	if err := db.start(opts); err != nil {
-		return nil, errors.Join(err, m.close(), b.Close(), release())
+		verify.stop()
+		return nil, errors.Join(err, m.close(), db.closeOrLeave(), release())
 	}
 	return db, nil
 }
@@ -73,11 +76,11 @@ func openBadger(dir string, opts Options, tables *tableGate) (b *badger.DB, m *m
 }
 
 func openHeld(dir string, opts Options, tables *tableGate) (*badger.DB, *mark, error) {
-	m, err := goOn(dir, opts)
+	m, err := goOn(dir, opts, tables.verify)
 	if err != nil {
 		return nil, nil, err
 	}
-	log := &badgerLog{to: opts.Logger, making: tables.wait}
+	log := &badgerLog{to: opts.Logger, making: tables.wait, compacted: tables.verify.noteChange}
 	b, err := openManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, log))
 	if err != nil {
 		return nil, nil, openError(dir, err)
@@ -94,7 +97,7 @@ func openHeld(dir string, opts Options, tables *tableGate) (*badger.DB, *mark, e
 // goOn checks the files of a table against its mark and writes the baseline. A table of
 // format 1 has no mark yet. Its format rises, so that no program opens it that would leave
 // the mark behind.
-func goOn(dir string, opts Options) (*mark, error) {
+func goOn(dir string, opts Options, verify *verifier) (*mark, error) {
 	format, err := readStamp(dir)
 	if err != nil {
 		return nil, err
@@ -108,11 +111,11 @@ func goOn(dir string, opts Options) (*mark, error) {
 			return nil, corrupt(markFile(dir), "it is missing")
 		}
 	}
-	from, err := checkFiles(dir, old, opts)
+	from, err := checkFiles(dir, old, opts, verify)
 	if err != nil {
 		return nil, err
 	}
-	if err := removeTemps(dir, markName); err != nil {
+	if err := errors.Join(removeTemps(dir, markName), removeTemps(dir, verifiedName)); err != nil {
 		return nil, err
 	}
 	from.Sync = opts.SyncWrites
@@ -161,6 +164,9 @@ func (db *DB) start(opts Options) error {
 
 // describe reads the table of groups and the bounds, and stores new groups.
 func (db *DB) describe() (stored bounds, err error) {
+	if err := db.verify.needs([]byte{metaID}); err != nil {
+		return stored, err
+	}
 	txn := db.badger.NewTransactionAt(db.seqAtOpen, true)
 	defer txn.Discard()
 	text, err := getMeta(txn, groupsKey)
@@ -198,6 +204,7 @@ type DB struct {
 	dir       string
 	badger    *badger.DB
 	mark      *mark // guarded by the committer's writeMu
+	verify    *verifier
 	tables    *tableGate
 	release   func() error
 	schema    *engine.Schema
@@ -234,13 +241,21 @@ func (db *DB) Close() error {
 	}
 	close(db.queue) // all senders have left the gate
 	db.running.Wait()
-	return errors.Join(db.closeBadger(), db.release())
+	db.verify.stop()
+	err := db.closeBadger()
+	if err == nil {
+		err = db.verify.damage()
+	}
+	return errors.Join(err, db.release())
 }
 
 // closeBadger writes out what is in memory, and marks that all of it is on the disk.
 func (db *DB) closeBadger() error {
 	if err := errors.Join(db.mark.flushing(db.dir), db.closeOrLeave(), db.mark.close()); err != nil {
 		return runError("closing "+db.dir, err)
+	}
+	if err := db.verify.record(); err != nil {
+		return err
 	}
 	list, err := readManifest(db.dir)
 	if err != nil {

@@ -132,7 +132,7 @@ func TestOpenDamaged(t *testing.T) {
 		opts Options
 	}{
 		{"MANIFEST", Options{}},
-		{"*.sst", Options{VerifyOnOpen: true}},
+		{"*.sst", Options{}},
 	} {
 		t.Run(tc.file, func(t *testing.T) {
 			dir := t.TempDir()

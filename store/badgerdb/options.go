@@ -29,9 +29,11 @@ type Options struct {
 	// usual read one look-up (see hints.go), in cells; 0 stands for 1<<19, 24
 	// MiB, and a negative number for none.
 	HintCells int
-	// VerifyOnOpen reads all table files when opening and compares checksums.
-	// It costs one pass over the data. Verify does the same at any time.
-	VerifyOnOpen bool
+	// VerifyAtOnce is how many bytes of table files Open verifies before it returns, of
+	// those that are not known to be good from earlier. If there are more, they are
+	// verified in the background, or when they are first read (see verifier.go). 0 stands
+	// for 64 MiB; a negative number leaves everything to the background.
+	VerifyAtOnce int64
 	// Step is called at the failpoints of group commit (committer.go), from the
 	// committer's goroutine. An error there is what a failed write is. For tests.
 	Step func(step string) error

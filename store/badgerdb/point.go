@@ -82,12 +82,9 @@ func (p *points) column(name []byte) []byte {
 // get reads what is stored under a key; nil if there is nothing. The value belongs
 // to the caller.
 func (r *reader) get(key []byte) (stored []byte, err error) {
-	item, err := r.txn.Get(key)
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, runError("reading a cell", err)
+	item, err := r.item(key)
+	if item == nil || err != nil {
+		return nil, err
 	}
 	if stored, err = ownValue(item); err != nil {
 		return nil, valueError(key, err)
@@ -136,12 +133,9 @@ func (r *reader) latestCell(key []byte, lo, hi uint64) (ts uint64, value []byte,
 
 // getVersion is versionCell for those who want the item. It may extend head's slice.
 func (r *reader) getVersion(head []byte, ts uint64, fn func([]byte, uint64, *badger.Item) error) (found bool, err error) {
-	item, err := r.txn.Get(appendTS(head, ts))
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, runError("reading a cell", err)
+	item, err := r.item(appendTS(head, ts))
+	if item == nil || err != nil {
+		return false, err
 	}
 	if err := fn(head, ts, item); err != nil && !errors.Is(err, errStop) {
 		return true, err
@@ -171,10 +165,14 @@ func (r *reader) newest(its *iterators, g *group, lo, hi uint64, fn func([]byte,
 	// From the greatest timestamp on, not from hi: the hint must bound them all.
 	its.key = appendTS(head, store.MaxTS)
 	prefix := its.key[:len(head)]
-	c := cursor{it: its.of(g, prefix), group: g, lo: lo, hi: hi, newest: 1}
+	it, err := its.of(g, prefix)
+	if err != nil {
+		return err
+	}
+	c := cursor{it: it, group: g, lo: lo, hi: hi, newest: 1}
 	met := hint{column: column, seq: r.txn.ReadTs()}
 	c.greatest = func(ts uint64) { met.bound = ts + 1 }
-	err := c.visit(its.key, prefix, func(head []byte, ts uint64, item *badger.Item) error {
+	err = c.visit(its.key, prefix, func(head []byte, ts uint64, item *badger.Item) error {
 		if ts+1 == met.bound && r.db.hints != nil {
 			if err := met.learn(item); err != nil {
 				return valueError(item.Key(), err)

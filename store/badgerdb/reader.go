@@ -30,6 +30,29 @@ type reader struct {
 	empty groupSet
 }
 
+// item gets what is stored under a key, by an item that is nil if there is nothing.
+func (r *reader) item(key []byte) (*badger.Item, error) {
+	if err := r.db.verify.needs(key); err != nil {
+		return nil, err
+	}
+	item, err := r.txn.Get(key)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, runError("reading a cell", err)
+	}
+	return item, nil
+}
+
+// iterator returns an iterator over the keys with a prefix, which it keeps.
+func (r *reader) iterator(prefix []byte) (*badger.Iterator, error) {
+	if err := r.db.verify.needs(prefix); err != nil {
+		return nil, err
+	}
+	return r.txn.NewIterator(badger.IteratorOptions{Prefix: prefix}), nil
+}
+
 func (db *DB) readerAt(seq uint64, empty groupSet) reader {
 	return reader{db: db, txn: db.badger.NewTransactionAt(seq, false), empty: empty}
 }
@@ -137,19 +160,20 @@ func (r *reader) selectCells(its *iterators, g *group, sel *store.Selector, fn f
 		start = appendTS(prefix, hi)
 		prefix = start[:len(prefix)]
 	}
-	c := cursor{it: its.of(g, prefix), group: g, lo: lo, hi: hi, newest: sel.Newest}
+	it, err := its.of(g, prefix)
+	if err != nil {
+		return err
+	}
+	c := cursor{it: it, group: g, lo: lo, hi: hi, newest: sel.Newest}
 	return c.visit(start, prefix, fn)
 }
 
 // getLatest reads one column of a Latest group, by a Get, which Badger's Bloom
 // filters make cheap for the usual answer "not there".
 func (r *reader) getLatest(key []byte, lo, hi uint64, fn func([]byte, uint64, *badger.Item) error) error {
-	item, err := r.txn.Get(key)
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return nil
-	}
-	if err != nil {
-		return runError("reading a cell", err)
+	item, err := r.item(key)
+	if item == nil || err != nil {
+		return err
 	}
 	var ts uint64
 	err = item.Value(func(stored []byte) (err error) {
@@ -177,14 +201,8 @@ func (r *reader) has(g *group, head []byte, ts uint64) (found bool, err error) {
 		})
 		return found, err
 	}
-	_, err = r.txn.Get(appendTS(bytes.Clone(head), ts))
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, runError("reading a cell", err)
-	}
-	return true, nil
+	item, err := r.item(appendTS(bytes.Clone(head), ts))
+	return item != nil, err
 }
 
 // latestTS returns the timestamp of the cell that a Latest group keeps under key.
@@ -199,7 +217,10 @@ func (r *reader) latestTS(key []byte) (ts uint64, found bool, err error) {
 // versions returns the timestamps of a column of a versioned group up to ts, and
 // fails if there are more than limit.
 func (r *reader) versions(g *group, head []byte, ts uint64, limit int) (found []uint64, err error) {
-	it := r.txn.NewIterator(badger.IteratorOptions{Prefix: bytes.Clone(head)})
+	it, err := r.iterator(bytes.Clone(head))
+	if err != nil {
+		return nil, err
+	}
 	defer it.Close()
 	c := cursor{it: it, group: g, hi: ts}
 	err = c.visit(appendTS(bytes.Clone(head), ts), head, func(_ []byte, ts uint64, _ *badger.Item) error {
@@ -234,19 +255,22 @@ type openIterator struct {
 
 // of returns the iterator of a group. It is bounded to the row, or to prefix if
 // no other selector is in the group.
-func (its *iterators) of(g *group, prefix []byte) *badger.Iterator {
+func (its *iterators) of(g *group, prefix []byte) (*badger.Iterator, error) {
 	for i := range its.open {
 		if its.open[i].group == g {
-			return its.open[i].it
+			return its.open[i].it, nil
 		}
 	}
 	bound := prefix
 	if its.selectors(g.Name) > 1 {
 		bound = prefix[:its.rowEnd]
 	}
-	it := its.r.txn.NewIterator(badger.IteratorOptions{Prefix: bytes.Clone(bound)})
+	it, err := its.r.iterator(bytes.Clone(bound))
+	if err != nil {
+		return nil, err
+	}
 	its.open = append(its.open, openIterator{g, it})
-	return it
+	return it, nil
 }
 
 func (its *iterators) selectors(group string) (n int) {

@@ -190,7 +190,7 @@ func TestLargeValues(t *testing.T) {
 			}
 		}
 		closeTest(t, db)
-		db = openTest(t, dir, Options{VerifyOnOpen: true})
+		db = openTest(t, dir, Options{})
 	}
 	closeTest(t, db)
 }

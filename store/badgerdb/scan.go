@@ -22,7 +22,10 @@ func (r *reader) scan(ctx context.Context, rg store.Range, keysOnly bool, fn fun
 	if s.nothing() {
 		return nil, ctx.Err()
 	}
-	it := r.txn.NewIterator(badger.IteratorOptions{Prefix: s.tables()})
+	it, err := r.iterator(s.tables())
+	if err != nil {
+		return nil, err
+	}
 	defer it.Close()
 	c := cursor{it: it, group: s.g, lo: s.lo, hi: s.hi, newest: rg.Newest}
 	visited := 0

@@ -136,5 +136,8 @@ func (db *DB) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := db.verify.damage(); err != nil {
+		return err
+	}
 	return db.gate.Enter()
 }

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/dgraph-io/badger/v4/fb"
 	"github.com/dgraph-io/badger/v4/options"
@@ -29,7 +28,8 @@ import (
 // flipped there, ends the process with a panic that nobody can recover. A bad block is
 // no better: Table.VerifyChecksum uses the block that it just failed to read. So all
 // table files are checked here before Badger opens them, with the file named in the
-// error; and Verify does the same while Badger is running.
+// error. Verify does the same while Badger is running. A table file that was verified
+// before and has not changed since needs no second look (verified.go).
 //
 // The layout of badger v4 (table/builder.go, Done and finishBlock):
 //
@@ -45,15 +45,13 @@ const (
 	tableBlockMost  = 64 << 20 // a block is about 4 KiB, or holds one large value
 )
 
-// checkTables checks the files of all tables that the MANIFEST lists: their ends and
-// indexes, and if whole is set all of their blocks. It returns the greatest number of a
-// group in them. It may run while Badger does.
-func checkTables(ctx context.Context, dir string, whole bool) (greatest uint64, err error) {
+// checkTables reads the files of all tables that the MANIFEST lists, whatever the record
+// of verified tables says. It may run while Badger does.
+func checkTables(ctx context.Context, dir string) error {
 	m, err := readManifest(dir)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	var mu sync.Mutex
 	files, ctx := errgroup.WithContext(ctx)
 	files.SetLimit(runtime.GOMAXPROCS(0))
 	for id, compression := range m.tables {
@@ -61,12 +59,8 @@ func checkTables(ctx context.Context, dir string, whole bool) (greatest uint64, 
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			file := table.NewFilename(id, filepath.Join(dir, badgerDir))
-			group, err := checkTable(file, compression, whole)
+			_, err := checkTable(tableFile(dir, id), compression, wholeTable)
 			if err == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				greatest = max(greatest, group)
 				return nil
 			}
 			// A compaction takes tables off the list first and then cuts and removes
@@ -77,12 +71,26 @@ func checkTables(ctx context.Context, dir string, whole bool) (greatest uint64, 
 			return err
 		})
 	}
-	err = files.Wait()
-	return greatest, err
+	return files.Wait()
 }
 
-// checkTable checks one table file, and returns the greatest number of a group in it.
-func checkTable(file string, compression options.CompressionType, whole bool) (group uint64, err error) {
+// tableFile is the file of a table.
+func tableFile(dir string, id uint64) string {
+	return table.NewFilename(id, filepath.Join(dir, badgerDir))
+}
+
+// tableExtent is how much of a table file is checked.
+type tableExtent bool
+
+const (
+	// tableEnds are what Badger reads when it opens a table: the lengths at the end, the
+	// index, and the last block.
+	tableEnds  tableExtent = false
+	wholeTable tableExtent = true
+)
+
+// checkTable checks a table file, and returns the greatest number of a group in it.
+func checkTable(file string, compression options.CompressionType, extent tableExtent) (group uint64, err error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, corrupt(file, "the table file is missing")
@@ -92,8 +100,12 @@ func checkTable(file string, compression options.CompressionType, whole bool) (g
 	}
 	defer f.Close()
 	index, err := readIndex(f)
-	if err == nil && whole {
-		err = checkBlocks(f, index, compression)
+	if err == nil {
+		from := 0
+		if extent == tableEnds {
+			from = index.OffsetsLength() - 1
+		}
+		err = checkBlocks(f, index, from, compression)
 	}
 	var damage tableDamage
 	switch {
@@ -168,15 +180,18 @@ func sumOf(text []byte, sum *pb.Checksum) error {
 	return y.VerifyChecksum(text, sum)
 }
 
-// checkBlocks reads all blocks of a table file.
-func checkBlocks(f *os.File, index *fb.TableIndex, compression options.CompressionType) error {
-	r := bufio.NewReaderSize(io.NewSectionReader(f, 0, 1<<62), 256<<10)
+// checkBlocks reads the blocks of a table file, from one on.
+func checkBlocks(f *os.File, index *fb.TableIndex, from int, compression options.CompressionType) error {
 	var (
-		at         int64
 		bo         fb.BlockOffset
 		text, room []byte
 	)
-	for i := range index.OffsetsLength() {
+	if !index.Offsets(&bo, from) {
+		return damaged("its index is not in order")
+	}
+	at := int64(bo.Offset())
+	r := bufio.NewReaderSize(io.NewSectionReader(f, at, 1<<62-at), 256<<10)
+	for i := from; i < index.OffsetsLength(); i++ {
 		if !index.Offsets(&bo, i) || int64(bo.Offset()) < at {
 			return damaged("its index is not in order")
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"indexer/store"
@@ -19,30 +20,39 @@ import (
 // compactors try again at once, for ever.
 //
 // Badger has no hook there, but it logs a line just before, in the compaction's goroutine.
-// So that is where a compaction waits until a file can be made in the directory.
+// So that is where a compaction waits until a file can be made in the directory, and
+// until all the tables that it may have read are verified.
 const (
 	makingTable = "[%d] LOG Compact. Added"
 	makingWait  = 250 * time.Millisecond
 )
 
-// tableGate holds compactions back while no file can be made.
+// tableGate holds compactions back while no file can be made, or tables are not verified.
 type tableGate struct {
 	dir    string // Badger's
+	verify *verifier
 	log    Logger // may be nil
 	ctx    context.Context
 	cancel context.CancelFunc
 	probed func(error) // hears of each try; nil but in tests
+
+	stuck chan struct{} // closed when a compaction waits for ever
+	once  sync.Once
 }
 
-func newTableGate(dir string, log Logger) *tableGate {
-	g := &tableGate{dir: filepath.Join(dir, badgerDir), log: log}
+func newTableGate(dir string, verify *verifier, log Logger) *tableGate {
+	g := &tableGate{dir: filepath.Join(dir, badgerDir), verify: verify, log: log, stuck: make(chan struct{})}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	return g
 }
 
-// wait returns when a file can be made. Once the table has given up closing it never
-// returns: what follows would lose data, and the process is about to end.
+// wait returns when a file can be made. It never returns if a table is damaged, or once
+// closing was given up: what follows would lose data, and the process is about to end.
 func (g *tableGate) wait() {
+	if !g.verify.sound() {
+		g.once.Do(func() { close(g.stuck) })
+		select {}
+	}
 	for told := false; ; told = true {
 		err := probe(g.dir)
 		if g.probed != nil {
@@ -90,6 +100,9 @@ func (db *DB) closeOrLeave() error {
 		select {
 		case err := <-closed:
 			return err
+		case <-db.tables.stuck: // on a damaged table
+			db.tables.cancel()
+			return db.verify.damage()
 		case <-late.C:
 			if err := db.closable(); err != nil {
 				return db.leave(err)

@@ -1,0 +1,284 @@
+package badgerdb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+	"github.com/dgraph-io/badger/v4/y"
+	"golang.org/x/sync/errgroup"
+)
+
+// verifier sees to it that nobody gets an answer from a table file that was not
+// verified. It has to be sure by itself: Badger's iterators, and with them its Get, take a
+// block that they cannot read for the end of the table, so damage looks like cells that
+// are not there.
+//
+// Opening must not cost time in proportion to the store. So
+//
+//   - a file that the record knows (verified.go) is not read;
+//   - the others, as of a copied directory or one that an earlier version wrote, are
+//     verified when the table is opened, if they are few bytes;
+//   - if they are many bytes, Open checks only what Badger reads while it opens them, and
+//     a goroutine verifies them one after the other. Whoever reads a range of keys before
+//     that first waits until the tables are verified that may hold some of them.
+//
+// Compaction reads tables, drops what it does not see, and removes the files. So no
+// compaction writes a table before all tables are verified; the first one that wants to
+// does what is left of that (tableGate).
+//
+// If a file is damaged, the reader that wanted it gets the error. From then on every call
+// fails with it, as Open would have. Nobody got an answer that depends on the file, and
+// nothing was compacted.
+type verifier struct {
+	dir     string
+	log     Logger // may be nil
+	tables  []*unverified
+	left    atomic.Int64 // how many of tables are not verified
+	failure atomic.Pointer[error]
+
+	ctx     context.Context
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+	changed chan struct{} // holds an element after tables have changed
+
+	mu    sync.Mutex
+	known map[uint64]verifiedTable // what the record says, or will say
+}
+
+// unverified is a table file that has to be verified before it may be read.
+type unverified struct {
+	id          uint64
+	compression options.CompressionType
+	left, right []byte // the range of its keys, both inclusive; set before anybody reads
+	once        sync.Once
+	err         error
+}
+
+const (
+	// verifyAtOnce is how many bytes of unverified files Open reads before it returns. It
+	// takes a fraction of a second.
+	verifyAtOnce = 64 << 20
+	// recordEvery bounds how often the record is written while tables change.
+	recordEvery = 10 * time.Second
+)
+
+func newVerifier(dir string, log Logger) *verifier {
+	v := &verifier{dir: dir, log: log, changed: make(chan struct{}, 1), known: map[uint64]verifiedTable{}}
+	v.ctx, v.cancel = context.WithCancel(context.Background())
+	return v
+}
+
+// open checks the table files of a directory before Badger opens them, and returns the
+// greatest number of a group in them. Files of up to atOnce bytes together are verified.
+func (v *verifier) open(m *manifest, atOnce int64) (greatest uint64, err error) {
+	recorded, err := readVerified(v.dir)
+	if err != nil {
+		return 0, err
+	}
+	var size int64
+	for id, compression := range m.tables {
+		now, err := identityOf(tableFile(v.dir, id))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return 0, corrupt(tableFile(v.dir, id), "the table file is missing")
+		case err != nil:
+			return 0, err
+		}
+		if t, ok := recorded[id]; ok && t.identity == now {
+			v.known[id] = t
+			greatest = max(greatest, t.group)
+			continue
+		}
+		v.tables = append(v.tables, &unverified{id: id, compression: compression})
+		size += now.size
+	}
+	extent := tableExtent(size <= atOnce)
+	group, err := v.check(extent)
+	if err != nil {
+		return 0, err
+	}
+	if extent == wholeTable {
+		v.tables = nil
+	} else if v.log != nil {
+		v.log.Infof("%d MiB of table files are verified while the table is open", size>>20)
+	}
+	v.left.Store(int64(len(v.tables)))
+	return max(greatest, group), nil
+}
+
+// check checks all unverified tables, several at a time.
+func (v *verifier) check(extent tableExtent) (greatest uint64, err error) {
+	var (
+		files errgroup.Group
+		mu    sync.Mutex
+	)
+	files.SetLimit(runtime.GOMAXPROCS(0))
+	for _, t := range v.tables {
+		files.Go(func() error {
+			group, err := v.checkTable(t, extent)
+			mu.Lock()
+			defer mu.Unlock()
+			greatest = max(greatest, group)
+			return err
+		})
+	}
+	return greatest, files.Wait()
+}
+
+// checkTable checks one table, and remembers one that was verified. The file was looked at
+// before it is read: if somebody changes it meanwhile, it is not the one that is known.
+func (v *verifier) checkTable(t *unverified, extent tableExtent) (group uint64, err error) {
+	file := tableFile(v.dir, t.id)
+	id, err := identityOf(file)
+	if err != nil {
+		return 0, err
+	}
+	if group, err = checkTable(file, t.compression, extent); err != nil || extent != wholeTable {
+		return group, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.known[t.id] = verifiedTable{identity: id, group: group}
+	return group, nil
+}
+
+// start begins to verify what is left, and keeps the record. ranges are Badger's tables.
+func (v *verifier) start(ranges []badger.TableInfo) {
+	byID := map[uint64]badger.TableInfo{}
+	for _, r := range ranges {
+		byID[r.ID] = r
+	}
+	for _, t := range v.tables {
+		t.left, t.right = y.ParseKey(byID[t.id].Left), y.ParseKey(byID[t.id].Right)
+	}
+	v.running.Go(v.run)
+}
+
+// run verifies, and then records from time to time which tables there are, so that after
+// a kill only those of the last seconds have to be verified.
+func (v *verifier) run() {
+	for _, t := range v.tables {
+		if v.ctx.Err() != nil || v.verify(t) != nil {
+			return
+		}
+	}
+	v.noteChange()
+	for {
+		select {
+		case <-v.ctx.Done():
+			return
+		case <-v.changed:
+		}
+		if err := v.record(); err != nil && v.log != nil {
+			v.log.Warnf("the next opening may take longer: %v", err)
+		}
+		select {
+		case <-v.ctx.Done():
+			return
+		case <-time.After(recordEvery):
+		}
+	}
+}
+
+// noteChange is called when tables may have come or gone.
+func (v *verifier) noteChange() {
+	select {
+	case v.changed <- struct{}{}:
+	default:
+	}
+}
+
+// verify verifies one table, if nobody has.
+func (v *verifier) verify(t *unverified) error {
+	t.once.Do(func() {
+		if _, t.err = v.checkTable(t, wholeTable); t.err != nil {
+			v.failure.CompareAndSwap(nil, &t.err)
+			return
+		}
+		v.left.Add(-1)
+	})
+	return t.err
+}
+
+// needs is called before keys with a prefix are read. It returns when all tables are
+// verified that may have some.
+func (v *verifier) needs(prefix []byte) error {
+	if v.left.Load() == 0 {
+		return nil
+	}
+	for _, t := range v.tables {
+		if bytes.Compare(prefix, t.right) > 0 || bytes.Compare(prefix, t.left) < 0 && !bytes.HasPrefix(t.left, prefix) {
+			continue
+		}
+		if err := v.verify(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// damage is the error of a table file that is damaged, nil if none is known to be.
+func (v *verifier) damage() error {
+	if err := v.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// sound verifies all that is left, and reports whether every table is in order.
+func (v *verifier) sound() bool { return v.needs(nil) == nil && v.damage() == nil }
+
+// stop ends the goroutine.
+func (v *verifier) stop() {
+	v.cancel()
+	v.running.Wait()
+}
+
+// record writes the record: all tables that the MANIFEST lists, but for those that are not
+// verified yet. Those that were not there at the beginning are of this program.
+func (v *verifier) record() error {
+	m, err := readManifest(v.dir)
+	if err != nil {
+		return err
+	}
+	pending := map[uint64]bool{}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, t := range v.tables {
+		pending[t.id] = true
+	}
+	now := map[uint64]verifiedTable{}
+	for id, compression := range m.tables {
+		t, ok := v.known[id]
+		if !ok {
+			if pending[id] {
+				continue
+			}
+			if t, err = newTable(tableFile(v.dir, id), compression); errors.Is(err, fs.ErrNotExist) {
+				continue // it was compacted meanwhile
+			} else if err != nil {
+				return err
+			}
+		}
+		now[id] = t
+	}
+	v.known = now
+	return writeVerified(v.dir, now)
+}
+
+// newTable is a table that this program has written.
+func newTable(file string, compression options.CompressionType) (t verifiedTable, err error) {
+	if t.identity, err = identityOf(file); err != nil {
+		return t, err
+	}
+	t.group, err = checkTable(file, compression, tableEnds)
+	return t, err
+}

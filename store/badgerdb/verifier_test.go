@@ -1,0 +1,223 @@
+package badgerdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"indexer/internal/testenv"
+	"indexer/store"
+)
+
+// closedTable makes a directory with some tables, and closes it. The values do not
+// compress, so that the tables have many blocks.
+func closedTable(t *testing.T) (dir string, want map[string]string) {
+	t.Helper()
+	dir, want = t.TempDir(), map[string]string{}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 3 {
+		db := openTest(t, dir, Options{})
+		for range 300 {
+			value := make([]byte, 200)
+			for i := range value {
+				value[i] = 'a' + byte(rnd.Uint32()%26)
+			}
+			row := fmt.Sprintf("row%03d", len(want))
+			want[row] = string(value)
+			mustMutate(t, db, row, mutation("data", "c", 1, string(value)))
+		}
+		closeTest(t, db)
+	}
+	return dir, want
+}
+
+func tableFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*.sst"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("table files: %v, %v", files, err)
+	}
+	return files
+}
+
+// flipByte changes a byte of a file in place.
+func flipByte(t *testing.T, file string, at int64) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[at] ^= 1
+	if err := os.WriteFile(file, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestVerifiedOnce checks that a table file is verified again only if somebody has
+// touched it or the record does not vouch for it.
+func TestVerifiedOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(t *testing.T, dir string)
+		left   func(all int) int // to be verified
+	}{
+		"unchanged":  {func(*testing.T, string) {}, func(int) int { return 0 }},
+		"no record":  {func(t *testing.T, dir string) { remove(t, filepath.Join(dir, verifiedName)) }, func(all int) int { return all }},
+		"bad record": {func(t *testing.T, dir string) { flipByte(t, filepath.Join(dir, verifiedName), 30) }, func(all int) int { return all }},
+		"copied file": {func(t *testing.T, dir string) {
+			file := tableFiles(t, dir)[0]
+			text, err := os.ReadFile(file)
+			if err := errors.Join(err, os.Remove(file), os.WriteFile(file, text, 0o666)); err != nil {
+				t.Fatal(err)
+			}
+		}, func(int) int { return 1 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, want := closedTable(t)
+			all := len(tableFiles(t, dir))
+			c.change(t, dir)
+			db := openTest(t, dir, Options{VerifyAtOnce: -1})
+			if got := len(db.verify.tables); got != c.left(all) {
+				t.Errorf("%d of %d tables are to be verified, want %d", got, all, c.left(all))
+			}
+			for row, value := range want {
+				if got := readRow(t, db, row); got != fmt.Sprintf("data:c@1=%.20s", value) {
+					t.Fatalf("%s: %q", row, got)
+				}
+			}
+			closeTest(t, db)
+			db = openTest(t, dir, Options{VerifyAtOnce: -1})
+			defer closeTest(t, db)
+			if got := len(db.verify.tables); got != 0 {
+				t.Errorf("%d tables are to be verified once more", got)
+			}
+		})
+	}
+}
+
+func remove(t *testing.T, file string) {
+	t.Helper()
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDamageIsToldWhileOpen flips a byte of a table file that is verified only when it is
+// read, or in the background. Each read has the right answer or fails with the name of the
+// file; scans and missing rows too. In the end every call fails.
+func TestDamageIsToldWhileOpen(t *testing.T) {
+	image, want := closedTable(t)
+	rnd := testenv.Random(t)
+	rounds := 20
+	if testing.Short() {
+		rounds = 5
+	}
+	for range rounds {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(image)); err != nil {
+			t.Fatal(err)
+		}
+		files := tableFiles(t, dir)
+		file := files[rnd.IntN(len(files))]
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		flipByte(t, file, rnd.Int64N(info.Size()))
+		db, err := Open(dir, testGroups, Options{VerifyAtOnce: -1})
+		if err != nil {
+			wantNamed(t, err, filepath.Base(file))
+			continue
+		}
+		for range 50 {
+			row := fmt.Sprintf("row%03d", rnd.IntN(2*len(want))) // half are not there
+			cells, err := db.Read(t.Context(), []byte(row), store.Selector{Group: "data", Prefix: rnd.IntN(2) == 0, Column: []byte("c")})
+			switch {
+			case err != nil:
+				wantNamed(t, err, filepath.Base(file))
+			case len(cells) > 1, len(cells) == 1 != (want[row] != ""), len(cells) == 1 && string(cells[0].Value) != want[row]:
+				t.Errorf("%s: %d cells, a wrong answer without an error", row, len(cells))
+			}
+		}
+		if n, err := countCells(t.Context(), db); err == nil {
+			t.Errorf("a scan met %d cells of a table with a damaged file, and no error", n)
+		} else {
+			wantNamed(t, err, filepath.Base(file))
+		}
+		_, err = db.Mutate(t.Context(), store.RowMutation{Row: []byte("r"), Mutations: []store.Mutation{mutation("data", "c", 2, "v")}})
+		wantNamed(t, err, filepath.Base(file))
+		wantNamed(t, db.Close(), filepath.Base(file))
+	}
+}
+
+func countCells(ctx context.Context, db *DB) (n int, err error) {
+	_, err = db.Scan(ctx, store.Range{Group: "data"}, func(store.Cell) error {
+		n++
+		return nil
+	})
+	return n, err
+}
+
+// TestRecordAfterKill checks that what a killed process leaves is verified, if the record
+// does not know it yet, and that the record of before still holds.
+func TestRecordAfterKill(t *testing.T) {
+	dir, want := closedTable(t)
+	db := openTest(t, dir, Options{})
+	mustMutate(t, db, "late", mutation("data", "c", 1, "v"))
+	if err := db.Reclaim(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	killed := t.TempDir()
+	for _, name := range []string{"", badgerDir} { // links: the files stay the same ones
+		if err := os.MkdirAll(filepath.Join(killed, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := os.ReadDir(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if e.Type().IsRegular() {
+				copyFile(t, filepath.Join(dir, name, e.Name()), filepath.Join(killed, name, e.Name()))
+			}
+		}
+	}
+	closeTest(t, db)
+	db = openTest(t, killed, Options{VerifyAtOnce: -1})
+	defer closeTest(t, db)
+	if len(db.verify.tables) == 0 {
+		t.Error("nothing is to be verified of files that are new")
+	}
+	if n, err := countCells(t.Context(), db); err != nil || n != len(want)+1 {
+		t.Errorf("%d cells, %v; want %d", n, err, len(want)+1)
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err := errors.Join(err, os.WriteFile(to, text, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// FuzzVerified feeds the parser of the record. What it accepts is what formatVerified
+// writes, but for the order of lines.
+func FuzzVerified(f *testing.F) {
+	f.Add(formatVerified(nil))
+	f.Add(formatVerified(map[uint64]verifiedTable{3: {identity{1, 2, 3, 4}, 5}}))
+	f.Fuzz(func(t *testing.T, text string) {
+		tables := parseVerified(text)
+		if again := parseVerified(formatVerified(tables)); len(again) != len(tables) {
+			t.Errorf("%d tables, and %d when they are read again", len(tables), len(again))
+		}
+		for id, table := range tables {
+			if again := parseVerified(formatVerified(tables))[id]; again != table {
+				t.Errorf("table %d: %v, then %v", id, table, again)
+			}
+		}
+	})
+}
