@@ -117,14 +117,19 @@ func (w *web) Fetch(ctx context.Context, r fetch.Request) fetch.Result {
 	case <-ctx.Done():
 		res.Class, res.Fetch.Err, res.Fetch.Status = fetch.Canceled, "canceled: the caller gave up", 0
 	}
+	etag := a.header.Get("ETag")
+	unchanged := etag != "" && etag == r.ETag
 	w.mu.Lock()
 	x.end, x.aborted = time.Now(), res.Class == fetch.Canceled
+	if unchanged && !x.aborted {
+		x.status = 304
+	}
 	w.mu.Unlock()
 	if res.Class == fetch.Canceled {
 		return res
 	}
-	if etag := a.header.Get("ETag"); etag != "" && etag == r.ETag {
-		res.Fetch.Status, x.status, res.Fetch.Revisit = 304, 304, true
+	if unchanged {
+		res.Fetch.Status, res.Fetch.Revisit = 304, true
 	} else {
 		res.Fetch.Body = []byte(a.body)
 		res.Payload = res.Fetch.Body

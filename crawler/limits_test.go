@@ -12,9 +12,11 @@ import (
 	"indexer/page"
 )
 
-// visits counts what counts as a visit.
+// visits counts what counts as a visit, also while requests are in progress.
 func (w *web) visits() (n int64) {
-	for _, x := range w.byStart() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, x := range w.calls {
 		if x.url.Path() != "/robots.txt" && !x.aborted {
 			n++
 		}
