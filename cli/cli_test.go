@@ -6,6 +6,9 @@ import (
 	"os"
 	"syscall"
 	"testing"
+
+	"indexer/index"
+	"indexer/internal/config"
 )
 
 // blocked is a writer whose Write waits.
@@ -47,5 +50,13 @@ func TestPlain(t *testing.T) {
 		if got := plain(in); got != want {
 			t.Errorf("plain(%q) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+// TestDefaultWeights: the settings and the library agree on what is the default.
+func TestDefaultWeights(t *testing.T) {
+	a := &app{cfg: config.Default()}
+	if got := a.weights(); got != index.DefaultWeights {
+		t.Errorf("settings %+v, library %+v", got, index.DefaultWeights)
 	}
 }

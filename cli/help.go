@@ -46,3 +46,46 @@ func exactly(n int, what string) cobra.PositionalArgs {
 		return &usageError{reason: fmt.Sprintf("%s needs %s, but got %s", cmd.CommandPath(), what, count(len(args), "argument")), help: cmd.CommandPath()}
 	}
 }
+
+// helpCommand is `indexer help COMMAND`. For an unknown command, Cobra's own help command
+// reports an unknown help topic and exits with status 0.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Print the help of a command",
+		Long:  "Print the help of a command, as --help does.",
+		// A mistake in the settings must not prevent reading the help.
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			topic, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return &usageError{reason: noCommand(cmd.Root(), strings.Join(args, " ")), help: "indexer"}
+			}
+			topic.InitDefaultHelpFlag()
+			return topic.Help()
+		},
+	}
+}
+
+// oneProcess maps the processes that a deployment on several machines would have to what
+// replaces them on one machine.
+var oneProcess = map[string]string{
+	"worker": "observers run in the process that has the data directory (`indexer crawl`, `indexer replay` or `indexer serve --crawl`), and --workers sets how many run at a time",
+	"oracle": "the process that has the data directory hands out timestamps itself",
+}
+
+// noCommand says that parent has no such command, and suggests similar ones.
+func noCommand(parent *cobra.Command, word string) string {
+	reason := fmt.Sprintf("there is no command %q", word)
+	if parent.HasParent() {
+		reason = fmt.Sprintf("%s has no command %q", parent.CommandPath(), word)
+	}
+	if instead, ok := oneProcess[word]; ok && !parent.HasParent() {
+		return reason + " yet: an index is on one machine, where this is not a separate process; " + instead
+	}
+	parent.SuggestionsMinimumDistance = 2
+	if near := parent.SuggestionsFor(word); len(near) > 0 {
+		reason += "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return reason
+}

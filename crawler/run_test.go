@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"indexer/crawler/fetch"
 	"indexer/page"
 )
@@ -296,4 +298,17 @@ func TestPlacesInMemory(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestConditionalOnlyWithoutStrikes(t *testing.T) {
+	j := Job{URL: "https://a.example/", ETag: `"x"`, LastModified: "yesterday"}
+	if got := conditional(j); got != (fetch.Request{URL: j.URL, ETag: j.ETag, LastModified: j.LastModified}) {
+		t.Errorf("%+v", got)
+	}
+	j.Strikes = 1
+	if got := conditional(j); got != (fetch.Request{URL: j.URL}) {
+		t.Errorf("after a strike: %+v", got)
+	}
 }

@@ -79,3 +79,30 @@ func (t *Txn) unread(side []byte) store.Selector {
 func readForUpdate(c Column, commit uint64) store.Mutation {
 	return store.Mutation{Op: store.Put, Group: readGroup, Column: sideColumn(c), TS: commit}
 }
+
+// Garbage collection removes these records at or below the safe point: a record
+// stands in the way of transactions with a start timestamp below its own, and no such
+// transaction is open any more.
+
+// removeRead removes such a record; a newer one stays.
+func removeRead(c store.Cell) store.RowMutation {
+	return store.RowMutation{Row: c.Row, Mutations: []store.Mutation{{Op: store.Delete, Group: readGroup, Column: c.Column, TS: c.TS}}}
+}
+
+// collectReads removes a page of these records and returns where the next page starts.
+func (db *DB) collectReads(ctx context.Context, from []byte, got *Collected) (next []byte, err error) {
+	if got.SafePoint == 0 {
+		return nil, nil
+	}
+	var rows []store.RowMutation
+	r := store.Range{Group: readGroup, Start: from, MaxTS: got.SafePoint, MaxCells: scanPage}
+	next, err = db.table.Scan(ctx, r, func(c store.Cell) error {
+		rows = append(rows, removeRead(c))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	got.Reads += len(rows)
+	return next, db.remove(ctx, rows)
+}

@@ -23,7 +23,7 @@ import (
 //  4. Collect what nobody can see at P or above (gccell.go): of each cell the
 //     writes below the newest one at or below P, with their data; that newest one
 //     too, if it is a deletion; rollback records below P; lock-only records at or
-//     below P; records of cells got for update at or below P (gcreads.go). In each
+//     below P; records of cells got for update at or below P (forupdate.go). In each
 //     cell the oldest goes first.
 //  5. Collect acknowledgements of cells that are gone (gcacks.go).
 //
