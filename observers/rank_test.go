@@ -43,6 +43,7 @@ func wide(t *testing.T, pages, links int) []*page.Fetch {
 // TestRankBounds gives one run of rank more than it may do at a time: it does a part,
 // all that it has done is right, and the rest is notified.
 func TestRankBounds(t *testing.T) {
+	t.Parallel()
 	s, err := webtest.NewStage(t.Context(), rankOptions(pagerank.Limits{States: 12_000, Direct: 20_000}))
 	if err != nil {
 		t.Fatal(err)
@@ -103,6 +104,7 @@ func waitingFor(t *testing.T, s *webtest.Stage, observer string) (n int) {
 // journal laid over them, all sums are those of their summands, whatever part of it is
 // applied.
 func TestJournalLaidOver(t *testing.T) {
+	t.Parallel()
 	partly := 0
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 0))

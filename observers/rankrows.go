@@ -2,126 +2,74 @@ package observers
 
 import (
 	"context"
-	"fmt"
-	"math"
+	"slices"
 
-	"indexer/internal/rank"
+	"indexer/observers/pagerank"
+	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
 )
 
-// waveRows are the URLs that a run of rank holds, numbered as they are met. Of
-// each it takes some 60 bytes, its row, and 4 for each edge from it that was read.
-type waveRows struct {
-	tx    *txn.Txn
-	names *rank.Names
-	rows  []byte // all of them, in the order of their numbers
-	nodes []waveNode
-	edges []int32 // of those that were read, node by node
+// rankRows are the rank rows of the table as the graph of a push run (pagerank.Reader).
+type rankRows struct {
+	tx   *txn.Txn
+	part schema.PartSize // of edges
 }
 
-// waveNode is a URL with its mass. (schema.StoredRankState is twice as large.)
-type waveNode struct {
-	in, spread, rank float64
-	inlinks, out     uint32
-	row              uint32 // where its row begins in rows
-	first            uint32 // where its targets begin in edges, notRead
-	level            int8   // where it waits in levels, -1 if nowhere
-	changed          bool   // is to be written
-	woken            bool
-	linked           bool // it has got its first link
-	moved            bool // its rank is published anew
-	left             bool // above the bound, and there is no room for its targets
-}
-
-// notRead says that the targets of a node were not read.
-const notRead = math.MaxUint32
-
-func newWaveRows(tx *txn.Txn) waveRows {
-	return waveRows{tx: tx, names: rank.NewNames()}
-}
-
-// row is the row of a node.
-func (r *waveRows) row(i int32) string { return string(r.rowBytes(i)) }
-
-func (r *waveRows) rowBytes(i int32) []byte {
-	end := uint32(len(r.rows))
-	if int(i)+1 < len(r.nodes) {
-		end = r.nodes[i+1].row
-	}
-	return r.rows[r.nodes[i].row:end]
-}
-
-// node is the number of a row's node, which is read when it is met for the first time.
-func (r *waveRows) node(ctx context.Context, row string) (int32, error) {
-	if i, ok := r.names.Number(row); ok {
-		if string(r.rowBytes(int32(i))) != row {
-			return 0, fmt.Errorf("%w: %q and another", rank.ErrSameBits, row) // a run of other bits follows
-		}
-		return int32(i), nil
-	}
+// State reads a rank state.
+func (r *rankRows) State(ctx context.Context, row string) (pagerank.State, error) {
 	v, err := r.tx.GetOnce(ctx, row, schema.RankState)
 	if err != nil {
-		return 0, err
+		return pagerank.State{}, err
 	}
-	m, err := schema.DecodeRankState(v.Data)
-	if err != nil {
-		return 0, err
-	}
-	i, err := r.names.Add(row)
-	if err != nil {
-		return 0, err
-	}
-	r.nodes = append(r.nodes, waveNode{
-		in: m.In, spread: m.Pushed, rank: m.Rank, inlinks: uint32(m.Inlinks), out: uint32(m.Out),
-		row: uint32(len(r.rows)), first: notRead, level: -1,
-	})
-	r.rows = append(r.rows, row...)
-	return int32(i), nil
+	s, err := schema.DecodeRankState(v.Data)
+	return pagerank.State(s), err
 }
 
-// mass is what a node has by now.
-func (n *waveNode) mass() schema.StoredRankState {
-	return schema.StoredRankState{Inlinks: int(n.inlinks), In: n.in, Out: int(n.out), Pushed: n.spread, Rank: n.rank}
+// Targets reads the rows to which a URL passes rank on.
+func (r *rankRows) Targets(ctx context.Context, row string) ([]string, error) {
+	edges, _, err := r.edges(ctx, row)
+	return edges.Targets, err
 }
 
-func (n *waveNode) estimate() float64 { m := n.mass(); return m.Estimate() }
-
-// residual is the absolute of it.
-func (n *waveNode) residual() float64 { m := n.mass(); return math.Abs(m.Residual()) }
-
-// reach reads the targets of a node.
-func (r *waveRows) reach(ctx context.Context, i int32) error {
-	if r.nodes[i].first != notRead {
-		return nil
+// update brings the edges of a URL up to date with what was fetched, and adds a correction
+// that a full solve has left.
+func (r *rankRows) update(ctx context.Context, run *pagerank.Run, row string) error {
+	if _, err := r.tx.GetRow(ctx, row, schema.GroupRank); err != nil { // all of it in one look-up
+		return err
 	}
-	edges, _, err := r.readEdges(ctx, r.row(i))
+	correction, err := r.correction(ctx, row)
 	if err != nil {
 		return err
 	}
-	if len(edges.Targets) != int(r.nodes[i].out) {
-		return fmt.Errorf("%q has %d edges, and %d according to its mass: %w", r.row(i), len(edges.Targets), r.nodes[i].out, errInconsistent)
+	old, parts, err := r.edges(ctx, row)
+	if err != nil {
+		return err
 	}
-	first := len(r.edges)
-	for _, row := range edges.Targets {
-		t, err := r.node(ctx, row)
-		if err != nil {
-			return err
-		}
-		r.edges = append(r.edges, t)
+	now, err := edgesOf(ctx, r.tx, row, old)
+	if err != nil {
+		return err
 	}
-	r.nodes[i].first = uint32(first)
-	return nil
+	changed, err := run.Update(ctx, row, correction, old.Targets, now.Targets)
+	if changed {
+		r.tx.Notify(schema.AppRow, schema.Tiebreak)
+		r.writeEdges(row, parts, now)
+	}
+	return err
 }
 
-// targets of a node that was reached.
-func (r *waveRows) targets(i int32) []int32 {
-	n := &r.nodes[i]
-	return r.edges[n.first : n.first+n.out]
+// correction takes away the correction at a row (repository/ranks.go).
+func (r *rankRows) correction(ctx context.Context, row string) (float64, error) {
+	v, err := r.tx.GetOnce(ctx, row, schema.Correction)
+	if err != nil || !v.Exists {
+		return 0, err
+	}
+	r.tx.Delete(row, schema.Correction)
+	return schema.DecodeCorrection(v.Data)
 }
 
-// readEdges reads the edges of a URL, and how many parts they have.
-func (r *waveRows) readEdges(ctx context.Context, row string) (edges schema.StoredEdges, parts int, err error) {
+// edges reads the edges of a URL, and how many parts they have.
+func (r *rankRows) edges(ctx context.Context, row string) (edges schema.StoredEdges, parts int, err error) {
 	for further := 0; parts <= further; parts++ {
 		v, err := r.tx.GetOnce(ctx, row, schema.Part(schema.Edges, parts))
 		if err != nil {
@@ -141,4 +89,64 @@ func (r *waveRows) readEdges(ctx context.Context, row string) (edges schema.Stor
 		}
 	}
 	return edges, parts, nil
+}
+
+// writeEdges writes the edges of a URL, which had so many parts before.
+func (r *rankRows) writeEdges(row string, had int, now schema.StoredEdges) {
+	var parts [][]byte
+	if len(now.Targets) > 0 {
+		parts = now.EncodeParts(r.part)
+	}
+	for i, b := range parts {
+		r.tx.Set(row, schema.Part(schema.Edges, i), b)
+	}
+	deleteParts(r.tx, row, schema.Edges, len(parts), had)
+}
+
+// edgesOf returns the edges that a URL has by what was fetched: the known ones if nothing
+// that they were read from has changed since.
+func edgesOf(ctx context.Context, tx *txn.Txn, row string, known schema.StoredEdges) (schema.StoredEdges, error) {
+	state, err := tx.GetOnce(ctx, row, schema.State)
+	if err != nil {
+		return known, err
+	}
+	links, err := tx.GetOnce(ctx, row, schema.Links)
+	if err != nil {
+		return known, err
+	}
+	if known.State == state.TS && known.Links == links.TS && state.Exists {
+		return known, nil
+	}
+	now := schema.StoredEdges{State: state.TS, Links: links.TS}
+	now.Targets, err = targetsOf(ctx, tx, row, state.Data)
+	return now, err
+}
+
+// targetsOf returns the rows to which a URL with this state passes rank on (semantics.md
+// section 6), ascending.
+func targetsOf(ctx context.Context, tx *txn.Txn, row string, stateData []byte) ([]string, error) {
+	if stateData == nil {
+		return nil, nil
+	}
+	state, err := schema.DecodeURLState(stateData)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case state.Outcome == page.Redirect && state.Target != "":
+		return []string{schema.URLRow(state.Target)}, nil
+	case state.Outcome != page.Page:
+		return nil, nil
+	}
+	links, err := openLinks(ctx, tx, row, schema.Links)
+	if err != nil {
+		return nil, err
+	}
+	var rows []string
+	err = links.each(ctx, func(l schema.TargetLinks) error {
+		rows = append(rows, schema.URLRow(l.Target))
+		return ctx.Err()
+	})
+	slices.Sort(rows)
+	return slices.Compact(rows), err
 }

@@ -52,7 +52,7 @@ type Options struct {
 	Part   schema.PartSize
 	Limits Limits
 	// RankRun is told what each run of rank has done.
-	RankRun func(RankWork)
+	RankRun func(pagerank.Work)
 }
 
 // Limits are the limits of the cores. The zero value stands for the defaults.

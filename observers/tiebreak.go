@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"indexer/internal/rank"
+	"indexer/observers/pagerank"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
@@ -134,7 +135,7 @@ func solveChoices(ctx context.Context, tx *txn.Txn, open []*openChoice) error {
 }
 
 // choose chooses by other ranks than the published ones.
-func (c *openChoice) choose(g *RankGraph, ranks []float64, tolerance float64) (page.URL, bool) {
+func (c *openChoice) choose(g *pagerank.Graph, ranks []float64, tolerance float64) (page.URL, bool) {
 	members := make([]RankedMember, len(c.members))
 	for i, m := range c.members {
 		r := g.Rank(ranks, schema.URLRow(m.URL))

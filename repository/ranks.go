@@ -8,6 +8,7 @@ import (
 
 	"indexer/internal/rank"
 	"indexer/observers"
+	"indexer/observers/pagerank"
 	"indexer/repository/counts"
 	"indexer/repository/snapshot"
 	"indexer/schema"
@@ -84,7 +85,7 @@ func (r *Repository) SolveRanks(ctx context.Context) (*FullSolve, error) {
 	return res, nil
 }
 
-func (r *Repository) readRankGraph(ctx context.Context, res *FullSolve) (*observers.RankGraph, error) {
+func (r *Repository) readRankGraph(ctx context.Context, res *FullSolve) (*pagerank.Graph, error) {
 	tx, err := snapshot.At(ctx, r.db, res.SnapshotTS)
 	if err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func (r *Repository) readRankGraph(ctx context.Context, res *FullSolve) (*observ
 	}
 	for i := range g.Nodes() {
 		if g.OutDegree(uint32(i)) > 0 {
-			res.ResidualBound += observers.ResidualBound(res.Tolerance)
+			res.ResidualBound += pagerank.ResidualBound(res.Tolerance)
 		}
 	}
 	return g, nil
@@ -118,7 +119,7 @@ const drift = 1e-13
 // and there is one full solve at a time; so none is applied twice. (A URL that loses all
 // its links meanwhile begins a new sum. What was for the old one is off by as much, which
 // the next full solve finds.)
-func (r *Repository) correctRanks(ctx context.Context, g *observers.RankGraph, res *FullSolve) error {
+func (r *Repository) correctRanks(ctx context.Context, g *pagerank.Graph, res *FullSolve) error {
 	in, err := g.Inflows(ctx, g.Pushed)
 	if err != nil {
 		return err

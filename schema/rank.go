@@ -22,12 +22,7 @@ type StoredRankState struct {
 var NoRankState = StoredRankState{Rank: rank.Teleport}
 
 // Estimate is the rank as far as it has come here.
-func (m *StoredRankState) Estimate() float64 {
-	if m.Inlinks == 0 {
-		return rank.Teleport // whatever rounding has left in In
-	}
-	return rank.Teleport + rank.Damping*m.In
-}
+func (m *StoredRankState) Estimate() float64 { return rank.Estimate(m.Inlinks, m.In) }
 
 // Residual is how much of the estimate was not passed on.
 func (m *StoredRankState) Residual() float64 {

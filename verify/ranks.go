@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"indexer/observers"
+	"indexer/observers/pagerank"
 	"indexer/schema"
 	"indexer/txn"
 )
@@ -110,7 +111,7 @@ func (v *verifier) compareRankStates(masses map[string]schema.StoredRankState, e
 			inlinks[t]++
 		}
 	}
-	bound, sum := observers.ResidualBound(v.tolerance), 0.0
+	bound, sum := pagerank.ResidualBound(v.tolerance), 0.0
 	for _, row := range slices.Sorted(maps.Keys(masses)) {
 		m := masses[row]
 		u := readableURL(row)

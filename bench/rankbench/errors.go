@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"indexer/internal/rank"
-	"indexer/observers"
+	"indexer/observers/pagerank"
 	"indexer/schema"
 	"indexer/txn"
 )
@@ -81,7 +81,7 @@ func (r *rig) runTo(ctx context.Context, tolerance float64) (Work, error) {
 	}
 	var above []string
 	for u := range masses {
-		if math.Abs(masses[u].Residual()) > observers.ResidualBound(tolerance) {
+		if math.Abs(masses[u].Residual()) > pagerank.ResidualBound(tolerance) {
 			above = append(above, schema.URLRow(urlOf(uint32(u))))
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/observers"
+	"indexer/observers/pagerank"
 )
 
 // TestRun is a small run of everything. It fails by itself if ranks are wrong.
@@ -62,7 +62,7 @@ func TestAtRest(t *testing.T) {
 			t.Errorf("in of %d is %v, its summands are %v", u, masses[u].In, in[u])
 		}
 	}
-	if bound := observers.ResidualBound(0.01); greatest > bound*1.000001 || greatest < bound/2 {
+	if bound := pagerank.ResidualBound(0.01); greatest > bound*1.000001 || greatest < bound/2 {
 		t.Errorf("the greatest residual is %g, the bound %g", greatest, bound)
 	}
 	if w, err := r.run(t.Context()); err != nil || w.Runs > 0 {

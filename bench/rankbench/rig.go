@@ -14,6 +14,7 @@ import (
 	"indexer/internal/rank"
 	"indexer/notify"
 	"indexer/observers"
+	"indexer/observers/pagerank"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/store/badgerdb"
@@ -85,9 +86,9 @@ func (r *rig) close() error {
 	return errors.Join(errs...)
 }
 
-func (r *rig) note(w observers.RankWork) {
+func (r *rig) note(w pagerank.Work) {
 	r.done.Runs++
-	r.done.Rows += w.Rows
+	r.done.Rows += w.States
 	r.done.Pushes += w.Pushes
 	r.done.Edges += w.Edges
 }
@@ -101,7 +102,7 @@ func (r *rig) atRest(ctx context.Context) ([]schema.StoredRankState, error) {
 		return nil, err
 	}
 	n := len(r.web.links)
-	bound := observers.ResidualBound(r.tolerance)
+	bound := pagerank.ResidualBound(r.tolerance)
 	residuals, spread := make([]float64, n), make([]float64, n)
 	for u := range residuals {
 		residuals[u] = bound * (2*r.web.random.Float64() - 1)

@@ -21,6 +21,14 @@ const (
 	Damping = 1 - Teleport
 )
 
+// Estimate is the rank of a node with so many inlinks that pass on in altogether.
+func Estimate(inlinks int, in float64) float64 {
+	if inlinks == 0 {
+		return Teleport // whatever rounding has left in the sum
+	}
+	return Teleport + Damping*in
+}
+
 // AboutHighest is how much of the highest rank a member of a cluster needs to be
 // chosen as if it were the highest (semantics.md section 4).
 const AboutHighest = 0.99

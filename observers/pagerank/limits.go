@@ -1,5 +1,3 @@
-// Package pagerank keeps the ranks of a link graph up to date by pushing residuals
-// (Andersen, Chung, Lang, FOCS 2006).
 package pagerank
 
 import "cmp"

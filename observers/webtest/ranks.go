@@ -8,6 +8,7 @@ import (
 
 	"indexer/index"
 	"indexer/observers"
+	"indexer/observers/pagerank"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
@@ -48,7 +49,7 @@ func (l lines) addRanks(ctx context.Context, tx *txn.Txn, r *batch.Repository) e
 		return err
 	}
 	l.addEdges(edges, r)
-	l.addMasses(masses, edges, observers.ResidualBound(tolerance))
+	l.addMasses(masses, edges, pagerank.ResidualBound(tolerance))
 	for u := range r.URLs() {
 		m, ok := masses[schema.URLRow(u.URL)]
 		if !ok {

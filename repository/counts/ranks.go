@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"indexer/observers"
+	"indexer/observers/pagerank"
 	"indexer/schema"
 	"indexer/txn"
 )
@@ -43,6 +44,6 @@ func (r *Ranks) add(m *schema.StoredRankState) {
 		residual := math.Abs(m.Residual())
 		r.ResidualSum += residual
 		r.ResidualGreatest = max(r.ResidualGreatest, residual)
-		r.ResidualBound += observers.ResidualBound(r.Tolerance)
+		r.ResidualBound += pagerank.ResidualBound(r.Tolerance)
 	}
 }

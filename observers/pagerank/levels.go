@@ -1,21 +1,21 @@
-package observers
+package pagerank
 
 import "math"
 
-// levels is a priority queue that knows residuals up to a factor of two. A node stands
-// at the highest level that it was pushed to since it was popped; what is left of it
-// at lower ones is skipped.
+// levels is a priority queue of nodes by residual, exact to a factor of two. A node counts
+// at the highest level at which it was added since it was last taken out; its entries at
+// lower levels are skipped.
 type levels struct {
 	waiting [48][]int32
 	highest int8
 }
 
-// level is the binary logarithm of by how many times a residual is over the bound.
+// level is the binary logarithm of how many times the bound a residual is.
 func level(over float64) int8 {
 	return int8(max(0, min(math.Ilogb(over), len(levels{}.waiting)-1)))
 }
 
-func (l *levels) push(nodes []waveNode, i int32, level int8) {
+func (l *levels) push(nodes []node, i int32, level int8) {
 	if level <= nodes[i].level {
 		return
 	}
@@ -24,7 +24,8 @@ func (l *levels) push(nodes []waveNode, i int32, level int8) {
 	l.highest = max(l.highest, level)
 }
 
-func (l *levels) pop(nodes []waveNode) (int32, bool) {
+// pop takes out a node of the highest level.
+func (l *levels) pop(nodes []node) (int32, bool) {
 	for ; l.highest >= 0; l.highest-- {
 		list := l.waiting[l.highest]
 		for len(list) > 0 {

@@ -1,0 +1,250 @@
+package pagerank
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"math"
+	"slices"
+
+	"indexer/internal/rank"
+)
+
+// Run is a push run: it takes nodes whose edges may have changed (Update), pushes all that
+// follows from that in memory (Push), and returns the states that have changed (Finish).
+// It reads and returns each state once, however many of its inlinks have changed. A run is
+// used once. After an error nothing of it may be written.
+type Run struct {
+	subgraph
+	limits   Limits
+	bound    float64 // of residuals
+	step     float64 // relative, of published ranks
+	waiting  levels
+	newEdges int
+	work     Work
+}
+
+// Work is what a run has done.
+type Work struct {
+	Updated int // nodes given to Update
+	States  int // states read
+	Pushes  int // times that a node has passed on its residual
+	Edges   int // edges along which residuals were passed on
+}
+
+// NewRun begins a run. The tolerance is the relative error that published ranks keep to,
+// and may differ from that of earlier runs if all nodes are given to Update afterwards.
+// The limits must come from Limits.Within.
+func NewRun(reader Reader, tolerance float64, limits Limits) *Run {
+	return &Run{
+		subgraph: subgraph{reader: reader, numbers: rank.NewNames()}, limits: limits,
+		bound: ResidualBound(tolerance), step: publishStep(tolerance),
+	}
+}
+
+// Work returns what the run has done so far.
+func (r *Run) Work() Work {
+	r.work.States = len(r.nodes)
+	return r.work
+}
+
+// Full reports that the run has no room for a further Update.
+func (r *Run) Full() bool { return r.full() || r.newEdges >= r.limits.NewEdges }
+
+// full reports that no further states are to be read.
+func (r *Run) full() bool {
+	return len(r.nodes) >= r.limits.States || len(r.edges) >= 16*r.limits.States
+}
+
+// Update brings a node's edges up to date: old are its targets as stored, now those that
+// it has from now on, both ascending. It reports whether they differ; if so, the caller
+// stores the new ones. The correction is added to In, to make up for rounding.
+func (r *Run) Update(ctx context.Context, node string, correction float64, old, now []string) (changed bool, err error) {
+	i, err := r.number(ctx, node)
+	if err != nil {
+		return false, err
+	}
+	r.work.Updated++
+	n := &r.nodes[i]
+	n.updated = true
+	if n.inlinks > 0 {
+		n.in += correction
+	}
+	if slices.Equal(old, now) {
+		r.enqueue(i)
+		return false, nil
+	}
+	r.newEdges += len(now)
+	return true, r.redirect(ctx, i, old, now)
+}
+
+// redirect moves what a node has passed on from its old targets to the new ones.
+func (r *Run) redirect(ctx context.Context, i int32, old, now []string) error {
+	pushed := r.nodes[i].pushed
+	before, after := share(pushed, len(old)), share(pushed, len(now))
+	first, count := uint32(len(r.edges)), uint32(len(now))
+	for len(old) > 0 || len(now) > 0 {
+		var name string
+		var gone, kept bool
+		switch {
+		case len(now) == 0 || len(old) > 0 && old[0] < now[0]:
+			name, gone, old = old[0], true, old[1:]
+		case len(old) == 0 || now[0] < old[0]:
+			name, now = now[0], now[1:]
+		default:
+			name, kept, old, now = now[0], true, old[1:], now[1:]
+		}
+		t, err := r.number(ctx, name)
+		if err != nil {
+			return err
+		}
+		switch n := &r.nodes[t]; {
+		case gone:
+			n.unlink(before)
+		case kept:
+			n.in += after - before
+		default:
+			n.link(after)
+		}
+		r.nodes[t].changed = true
+		if !gone {
+			r.edges = append(r.edges, t)
+		}
+		r.enqueue(t)
+	}
+	n := &r.nodes[i]
+	n.first, n.out, n.changed = first, count, true
+	if n.out == 0 {
+		n.pushed = 0
+	}
+	r.enqueue(i)
+	return nil
+}
+
+func (n *node) link(share float64) {
+	n.in += share
+	n.inlinks++
+	n.linked = n.linked || n.inlinks == 1
+}
+
+func (n *node) unlink(share float64) {
+	n.in -= share
+	if n.inlinks--; n.inlinks == 0 {
+		n.in = 0 // whatever rounding has left
+	}
+}
+
+// share is what each of n targets gets of a rank.
+func share(rank float64, n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	return rank / float64(n)
+}
+
+// Push passes on the residuals that exceed the bound, the largest first, until there are
+// none, or until the run has reached a limit. It pushes at least once: a run whose room is
+// taken by the nodes given to Update would otherwise leave the same work to the next one,
+// for ever.
+func (r *Run) Push(ctx context.Context) error {
+	for {
+		i, ok := r.waiting.pop(r.nodes)
+		if !ok {
+			return nil
+		}
+		n := &r.nodes[i]
+		over := n.residual() / r.bound
+		switch {
+		case over <= 1 || n.again:
+			continue
+		case level(over) < r.waiting.highest: // it has become less: others go first
+			r.waiting.push(r.nodes, i, level(over))
+			continue
+		case r.work.Pushes > 0 && (r.work.Edges >= r.limits.Pushed || n.first == notRead && r.full()):
+			n.again = true
+			continue
+		}
+		if err := ctx.Err(); err != nil { // a run may take seconds
+			return err
+		}
+		if err := r.readTargets(ctx, i); err != nil {
+			return err
+		}
+		r.push(i)
+	}
+}
+
+// push passes the residual of a node on to its targets. The node itself may be one of
+// them.
+func (r *Run) push(i int32) {
+	targets := r.targets(i)
+	n := &r.nodes[i]
+	now := n.estimate()
+	each := (now - n.pushed) / float64(len(targets))
+	n.pushed, n.changed = now, true
+	for _, t := range targets {
+		r.nodes[t].in += each
+		r.nodes[t].changed = true
+		r.enqueue(t)
+	}
+	r.work.Edges += len(targets)
+	r.work.Pushes++
+}
+
+// enqueue has a node wait for its turn to push, if its residual exceeds the bound.
+func (r *Run) enqueue(i int32) {
+	n := &r.nodes[i]
+	if n.again {
+		return
+	}
+	if over := n.residual() / r.bound; over > 1 {
+		r.waiting.push(r.nodes, i, level(over))
+	}
+}
+
+// Finish publishes the ranks that have moved and returns what has changed, by name. If
+// that is at most Limits.Direct states, direct is true and there is at most one part, to
+// be written at once. Otherwise the parts are a journal.
+func (r *Run) Finish() (parts iter.Seq[[]Change], direct bool) {
+	var changed []int32
+	for i := range r.nodes {
+		n := &r.nodes[i]
+		r.publish(n)
+		if n.changed || n.updated { // a node that has moved or has to push again is one of these
+			changed = append(changed, int32(i))
+		}
+	}
+	slices.SortFunc(changed, func(a, b int32) int { return bytes.Compare(r.nameBytes(a), r.nameBytes(b)) })
+	direct = len(changed) <= r.limits.Direct
+	size := r.limits.Part
+	if direct {
+		size = max(1, len(changed))
+	}
+	return func(yield func([]Change) bool) {
+		for list := range slices.Chunk(changed, size) {
+			part := make([]Change, len(list))
+			for k, i := range list {
+				n := &r.nodes[i]
+				part[k] = Change{Node: r.name(i), State: n.state(), Moved: n.moved || n.updated, Again: n.again}
+			}
+			if !yield(part) {
+				return
+			}
+		}
+	}, direct
+}
+
+// publish brings the rank of a node up to its estimate if that has moved far enough to be
+// worth telling. Others see nothing of smaller moves, so what they compute from ranks does
+// not depend on when they do it.
+//
+// The first inlink of a node is worth telling however little it brings. Without inlinks
+// the rank was exact, and now it is within bounds: a choice between nodes by their ranks
+// that was certain before may not be any more, and nobody else would have it looked at.
+func (r *Run) publish(n *node) {
+	now := n.estimate()
+	if !n.linked && (now == n.rank || n.inlinks > 0 && math.Abs(now-n.rank) <= r.step*n.rank) {
+		return
+	}
+	n.rank, n.moved, n.changed = now, true, true
+}

@@ -1,0 +1,124 @@
+package observers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"indexer/observers/pagerank"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// RankTolerance reads the relative error that published ranks keep to.
+func RankTolerance(ctx context.Context, tx *txn.Txn) (float64, error) {
+	v, err := tx.Get(ctx, schema.AppRow, schema.RankTolerance)
+	if err != nil {
+		return 0, err
+	}
+	return schema.DecodeTolerance(v.Data)
+}
+
+// readRankState reads the rank of a URL with what it is made of.
+func readRankState(ctx context.Context, tx *txn.Txn, row string) (schema.StoredRankState, error) {
+	v, err := tx.Get(ctx, row, schema.RankState)
+	if err != nil {
+		return schema.StoredRankState{}, err
+	}
+	return schema.DecodeRankState(v.Data)
+}
+
+// VisitRankStates calls fn for the rank states of all URLs that have one, by row, as the
+// last push run left them.
+func VisitRankStates(ctx context.Context, tx *txn.Txn, fn func(row string, s schema.StoredRankState) error) error {
+	for c, err := range rankStates(ctx, tx) {
+		if err == nil {
+			err = fn(c.Node, schema.StoredRankState(c.State))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadRankGraph reads the link graph as ranks were passed along it in a snapshot, in two
+// scans of the rank rows. Its nodes are URL rows.
+func ReadRankGraph(ctx context.Context, tx *txn.Txn) (*pagerank.Graph, error) {
+	g, err := pagerank.BuildGraph(rankStates(ctx, tx), rankEdges(ctx, tx))
+	if errors.Is(err, pagerank.ErrInconsistent) {
+		err = fmt.Errorf("%w; `indexer verify` tells more", err)
+	}
+	return g, err
+}
+
+func rankStates(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Change, error] {
+	return pagerank.Overlay(storedRankStates(ctx, tx), journalChanges(ctx, tx))
+}
+
+func storedRankStates(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Change, error] {
+	return scanRanks(ctx, tx, func(row string, cols []txn.Version) (pagerank.Change, bool, error) {
+		i := slices.IndexFunc(cols, func(c txn.Version) bool { return c.Name == schema.RankState.Name })
+		if i < 0 {
+			return pagerank.Change{}, false, nil
+		}
+		s, err := schema.DecodeRankState(cols[i].Data)
+		return pagerank.Change{Node: row, State: pagerank.State(s)}, true, err
+	})
+}
+
+func rankEdges(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Edges, error] {
+	return scanRanks(ctx, tx, func(row string, cols []txn.Version) (pagerank.Edges, bool, error) {
+		e, err := schema.EdgesIn(cols)
+		return pagerank.Edges{Node: row, Targets: e.Targets}, len(e.Targets) > 0, err
+	})
+}
+
+// scanRanks yields what decode finds in the rank rows. An error is the last that is yielded.
+func scanRanks[T any](ctx context.Context, tx *txn.Txn, decode func(row string, cols []txn.Version) (v T, ok bool, err error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		err := tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
+			v, ok, err := decode(row, cols)
+			if err != nil {
+				return fmt.Errorf("row %q: %w", row, err)
+			}
+			if ok && !yield(v, nil) {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStopped) {
+			var none T
+			yield(none, err)
+		}
+	}
+}
+
+// errStopped ends a scan whose caller wants no more.
+var errStopped = errors.New("stopped")
+
+// journalChanges yields what is left of the journal, by row. An error is the last that is
+// yielded.
+func journalChanges(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Change, error] {
+	return func(yield func(pagerank.Change, error) bool) {
+		v, err := tx.Get(ctx, schema.AppRow, schema.RankJournal)
+		var journal schema.StoredJournal
+		if err == nil {
+			journal, err = schema.DecodeJournal(v.Data)
+		}
+		for ; err == nil && journal.Next < journal.Parts; journal.Next++ {
+			var changes []pagerank.Change
+			changes, err = readPart(ctx, tx, journal.Next)
+			for _, c := range changes {
+				if !yield(c, nil) {
+					return
+				}
+			}
+		}
+		if err != nil {
+			yield(pagerank.Change{}, err)
+		}
+	}
+}
