@@ -41,7 +41,7 @@ func beginInversion(ctx context.Context, tx *txn.Txn, row string, said *linkList
 	if err := said.copyTo(ctx, schema.Inverting, 0); err != nil {
 		return err
 	}
-	tx.Set(row, schema.Inversion, schema.StoredInversion{Said: said.ts}.Encode())
+	tx.Set(row, schema.Inversion, schema.StoredInversion{Links: said.ts}.Encode())
 	tx.Notify(row, schema.Links)
 	return nil
 }
@@ -69,7 +69,7 @@ func (x *inverter) continueInversion(ctx context.Context, tx *txn.Txn, u page.UR
 		return 0, err
 	}
 	if all {
-		return changed, endInversion(ctx, tx, row, s.Said, inverted, inverting)
+		return changed, endInversion(ctx, tx, row, s.Links, inverted, inverting)
 	}
 	s.Old, s.Now = schema.LinkPlace(old.Place()), schema.LinkPlace(now.Place())
 	tx.Set(row, schema.Inversion, s.Encode())

@@ -1,31 +1,30 @@
 package schema
 
-import (
-	"indexer/page"
-)
+import "indexer/page"
 
-// Hop is one URL on the way to a terminal, with what decides there.
+// Hop is one URL of a chain, with what decides where the chain goes on or ends.
 type Hop struct {
 	URL     page.URL
-	Outcome page.Outcome // Page or Redirect; on the last hop also Unfetched, for anything that is neither
+	Outcome page.Outcome // Page or Redirect; the last hop may be Unfetched, which stands for anything else
 	NoIndex bool
 	Key     page.ContentKey // of a page
 }
 
-// StoredChain is the way from a URL: the URL itself, where that leads, and so
-// on. It ends with a page that leads nowhere, with a redirect's target that is
-// neither page nor redirect, with the first URL that is on it already (a loop),
-// or when it is MaxChain hops long.
+// StoredChain is the URLs from one to its terminal: the URL itself, the URL that it leads
+// to, and so on. It ends with a page that leads nowhere, with a redirect's target that is
+// neither page nor redirect, with the first URL that occurs in it for the second time (a
+// loop), or when it is MaxChain hops long.
 type StoredChain []Hop
 
-// MaxHops is how far a URL is followed to its terminal (semantics.md section 4).
+// MaxHops is how many hops a chain may have from a URL to its terminal (semantics.md
+// section 4).
 const MaxHops = 10
 
-// MaxChain is how many URLs of a chain are kept: enough to know that there are
-// more than MaxHops hops.
+// MaxChain is how many URLs of a chain are stored: enough to know that there are more than
+// MaxHops hops.
 const MaxChain = MaxHops + 2
 
-// Encode for Chain.
+// Encode encodes the chain for Chain.
 func (w StoredChain) Encode() []byte {
 	e := enc(nil).uint(uint64(len(w)))
 	for _, h := range w {
@@ -37,7 +36,7 @@ func (w StoredChain) Encode() []byte {
 	return e
 }
 
-// DecodeChain undoes Encode; nil bytes are no chain.
+// DecodeChain decodes a chain; nil bytes are no chain.
 func DecodeChain(b []byte) (StoredChain, error) {
 	if b == nil {
 		return nil, nil
@@ -59,16 +58,17 @@ func DecodeChain(b []byte) (StoredChain, error) {
 	return w, d.done("chain")
 }
 
-// StoredPropagation is how far a change of a chain has been passed on to the URLs that point at its URL.
+// StoredPropagation says how far a change of a chain has been passed on to the URLs that
+// lead to its URL.
 type StoredPropagation struct {
 	Chain uint64 // commit timestamp of the chain
-	Next  string // row to go on from
+	Next  string // row at which to continue
 }
 
-// Encode for Propagated.
+// Encode encodes the progress for Propagated.
 func (s StoredPropagation) Encode() []byte { return enc(nil).uint(s.Chain).string(s.Next) }
 
-// DecodePropagation undoes Encode; nil bytes are no progress.
+// DecodePropagation decodes the progress; nil bytes are none.
 func DecodePropagation(b []byte) (StoredPropagation, error) {
 	if b == nil {
 		return StoredPropagation{}, nil
@@ -78,21 +78,21 @@ func DecodePropagation(b []byte) (StoredPropagation, error) {
 	return s, d.done("propagation")
 }
 
-// StoredIndexed is an index document as it was last exported.
+// StoredIndexed says what was last exported of an index document.
 type StoredIndexed struct {
 	URL     page.URL
 	Members int
 	Inlinks int
 	Rank    float64
-	Sum     [8]byte // digest of what was exported, but for times and rank
+	Sum     [8]byte // digest of everything that was exported except times and rank
 }
 
-// Encode for Indexed.
+// Encode encodes the document for Indexed.
 func (s StoredIndexed) Encode() []byte {
 	return append(enc(nil).string(string(s.URL)).uint(uint64(s.Members)).uint(uint64(s.Inlinks)).float(s.Rank), s.Sum[:]...)
 }
 
-// DecodeIndexed undoes Encode.
+// DecodeIndexed decodes a document.
 func DecodeIndexed(b []byte) (StoredIndexed, error) {
 	d := newDec(b)
 	s := StoredIndexed{URL: page.URL(d.Text()), Members: int(d.Uint()), Inlinks: int(d.Uint()), Rank: d.float()}

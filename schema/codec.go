@@ -9,7 +9,7 @@ import (
 	"indexer/store"
 )
 
-// enc builds a stored value: varints, and strings with their length in front.
+// enc builds a stored value: varints, and strings with their length before them.
 type enc []byte
 
 func (e enc) byte(b byte) enc     { return append(e, b) }
@@ -28,14 +28,14 @@ func (e enc) strings(list []string) enc {
 	return e
 }
 
-// dec reads a stored value; done reports what was wrong with it.
+// dec reads a stored value; done reports whether it was damaged.
 type dec struct{ *wire.Decoder }
 
 func newDec(b []byte) dec { return dec{wire.NewDecoder(b)} }
 
 func (d dec) strings() []string {
 	n := d.Uint()
-	if n > uint64(len(d.Rest())) { // each takes a byte at least
+	if n > uint64(len(d.Rest())) { // each takes at least a byte
 		d.Fail()
 		return nil
 	}
@@ -59,7 +59,7 @@ func (d dec) array32() (a [32]byte) {
 	return a
 }
 
-// done reports whether the value was read to its end, and nothing was missing.
+// done returns an error unless the value was read to its end and nothing was missing.
 func (d dec) done(what string) error {
 	if d.Failed() || len(d.Rest()) > 0 {
 		return fmt.Errorf("schema: stored %s cannot be read: %w", what, store.ErrCorrupt)

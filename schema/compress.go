@@ -12,7 +12,7 @@ import (
 // maxUnpacked bounds what one stored value may unpack to, in bytes.
 const maxUnpacked = 256 << 20
 
-// The coders have no state between calls and may be shared.
+// The coders keep no state between calls, so all goroutines share them.
 var (
 	packer = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(4))

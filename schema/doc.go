@@ -1,14 +1,15 @@
-// Package schema is every row key, column and stored value of the application in
-// one place. Loader and observers write them, verify, inspect and export read
-// them; none of them spells a key itself.
+// Package schema defines every row key, column and stored value of the application.
+// The loader and the observers write them; verify, inspect and export read them. No
+// other package builds a key itself.
 //
-// Rows are of three kinds:
+// Most rows are of three kinds:
 //
-//	URL rows      page.URL.Key(): reversed host first, so that a site lies together
+//	URL rows      page.URL.Key(): the reversed host comes first, so that the pages of a
+//	              site lie together
 //	pair rows     target key, zero byte, source key: one row for each edge, so that a
 //	              popular target is a range of rows and never one hot cell
-//	cluster rows  the 32 bytes of the content key; in the group member followed by the
-//	              order of preference and the URL
+//	cluster rows  the 32 bytes of the content key; in the group member, the order of
+//	              preference and the URL follow
 //
-// docs/tables.md draws them all with who writes and who reads.
+// docs/tables.md lists all rows and columns, and who writes and reads them.
 package schema

@@ -8,17 +8,17 @@ import (
 	"indexer/page"
 )
 
-// StoredText is what Text holds of a page.
+// StoredText is title, text and language of a page.
 type StoredText struct {
 	Title, Text, Language string
 }
 
-// Encode for Text.
+// Encode encodes the text for Text.
 func (t StoredText) Encode() []byte {
 	return pack(enc(nil).string(t.Title).string(t.Language).string(t.Text))
 }
 
-// DecodeText undoes Encode.
+// DecodeText decodes a text.
 func DecodeText(b []byte) (StoredText, error) {
 	u, err := unpack(b, "text")
 	if err != nil {
@@ -29,20 +29,20 @@ func DecodeText(b []byte) (StoredText, error) {
 	return t, d.done("text")
 }
 
-// URLState is what a URL's fetch in force says that clustering has to know.
+// URLState is the part of a URL's fetch in force that clustering has to know.
 type URLState struct {
 	Outcome  page.Outcome
 	NoIndex  bool
 	NoFollow bool
-	// Target is where the URL says it leads, whether or not that counts.
+	// Target is the URL that this one redirects to, or names as canonical, whether or not
+	// that counts.
 	Target page.URL
 	Key    page.ContentKey // of a page
-	// Sum is a digest of title, text and language: what an index document
-	// shows of the page.
+	// Sum is a digest of title, text and language, which an index document shows.
 	Sum [8]byte
 }
 
-// NewURLState takes from a document what clustering has to know.
+// NewURLState returns the state of an interpreted page.
 func NewURLState(d *page.Document) URLState {
 	s := URLState{Outcome: d.Outcome, NoIndex: d.NoIndex, NoFollow: d.NoFollow, Target: d.Target, Key: d.Key}
 	if d.Outcome == page.Page {
@@ -52,7 +52,7 @@ func NewURLState(d *page.Document) URLState {
 	return s
 }
 
-// Encode for State.
+// Encode encodes the state for State.
 func (s URLState) Encode() []byte {
 	e := enc(nil).byte(byte(s.Outcome)).byte(flags(s.NoIndex, s.NoFollow)).string(string(s.Target))
 	if s.Outcome == page.Page {
@@ -61,7 +61,7 @@ func (s URLState) Encode() []byte {
 	return e
 }
 
-// DecodeURLState undoes Encode.
+// DecodeURLState decodes a state.
 func DecodeURLState(b []byte) (URLState, error) {
 	d := newDec(b)
 	s := URLState{Outcome: page.Outcome(d.Byte())}
@@ -92,8 +92,7 @@ type TargetLinks struct {
 	Anchors []string // ascending
 }
 
-// GroupLinks brings links in the order in which they are stored: by target,
-// each with its anchors.
+// GroupLinks groups links by target, in the order in which they are stored.
 func GroupLinks(links []page.Link) []TargetLinks {
 	links = slices.Clone(links)
 	slices.SortFunc(links, func(a, b page.Link) int {
@@ -111,10 +110,11 @@ func GroupLinks(links []page.Link) []TargetLinks {
 	return groups
 }
 
-// EncodeLinks for Links and Inverted, in one part.
+// EncodeLinks encodes links for Links and Inverted, in one part.
 func EncodeLinks(groups []TargetLinks) []byte { return pack(enc(nil).links(groups)) }
 
-// DecodeLinks undoes EncodeLinks; nil bytes are no links. Of several parts it takes none.
+// DecodeLinks decodes links that are one part; nil bytes are no links. It refuses a part of
+// a longer list.
 func DecodeLinks(b []byte) ([]TargetLinks, error) {
 	if b == nil {
 		return nil, nil
@@ -122,17 +122,17 @@ func DecodeLinks(b []byte) ([]TargetLinks, error) {
 	return DecodeLinkParts([][]byte{b})
 }
 
-// EncodeAnchors for Anchors.
+// EncodeAnchors encodes anchors for Anchors.
 func EncodeAnchors(anchors []string) []byte { return enc(nil).strings(anchors) }
 
-// DecodeAnchors undoes EncodeAnchors.
+// DecodeAnchors decodes anchors.
 func DecodeAnchors(b []byte) ([]string, error) {
 	d := newDec(b)
 	a := d.strings()
 	return a, d.done("anchors")
 }
 
-// EncodeURLs for Pending and Frames.
+// EncodeURLs encodes URLs for Pending and Frames.
 func EncodeURLs(urls []page.URL) []byte {
 	e := enc(nil).uint(uint64(len(urls)))
 	for _, u := range urls {
@@ -141,7 +141,7 @@ func EncodeURLs(urls []page.URL) []byte {
 	return e
 }
 
-// DecodeURLs undoes EncodeURLs; nil bytes are no URLs.
+// DecodeURLs decodes URLs; nil bytes are no URLs.
 func DecodeURLs(b []byte) ([]page.URL, error) {
 	if b == nil {
 		return nil, nil

@@ -8,14 +8,14 @@ import (
 	"indexer/page"
 )
 
-// The times that can be stored: whole years of what fits 64 bits of nanoseconds.
+// The times that can be stored: the whole years that fit into 64 bits of nanoseconds.
 var (
 	earliest = time.Date(1678, 1, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(2261, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 )
 
-// StorableTime is t, or the nearest time that can be stored (years 1678 to 2261):
-// a clock that is off by centuries must not wrap around.
+// StorableTime returns t, or the nearest time that can be stored (years 1678 to 2261): a
+// clock that is wrong by centuries must not wrap around.
 func StorableTime(t time.Time) time.Time {
 	switch {
 	case t.Before(earliest):
@@ -26,15 +26,14 @@ func StorableTime(t time.Time) time.Time {
 	return t.UTC()
 }
 
-// FetchStamp is what decides between two fetches of one URL (semantics.md
-// section 2): the later one, and of two at the same time the one whose body has
-// the greater SHA-256.
+// FetchStamp decides between two fetches of one URL (semantics.md section 2): the later
+// one wins, and between two at the same time the one whose body has the greater SHA-256.
 type FetchStamp struct {
 	Time time.Time
 	Sum  [32]byte // SHA-256 of the decoded body
 }
 
-// Newer reports whether a fetch with stamp s decides over one with stamp o.
+// Newer reports whether a fetch with stamp s wins over one with stamp o.
 func (s FetchStamp) Newer(o FetchStamp) bool {
 	if !s.Time.Equal(o.Time) {
 		return s.Time.After(o.Time)
@@ -42,24 +41,24 @@ func (s FetchStamp) Newer(o FetchStamp) bool {
 	return bytes.Compare(s.Sum[:], o.Sum[:]) > 0
 }
 
-// Encode for FetchTime.
+// Encode encodes the stamp for FetchTime.
 func (s FetchStamp) Encode() []byte {
 	return append(enc(nil).time(s.Time), s.Sum[:]...)
 }
 
-// DecodeFetchStamp undoes Encode.
+// DecodeFetchStamp decodes a stamp.
 func DecodeFetchStamp(b []byte) (FetchStamp, error) {
 	d := newDec(b)
 	s := FetchStamp{Time: d.time(), Sum: d.array32()}
 	return s, d.done("fetch time")
 }
 
-// keptHeaders are the response headers that what we make of a fetch can depend
-// on. All others come and go without the page having changed.
+// keptHeaders are the response headers that the interpretation of a page can depend on.
+// Other headers come and go without a change of the page.
 var keptHeaders = []string{"Content-Type", "Location", "Link", "X-Robots-Tag", "Content-Language", "Refresh"}
 
-// EncodeContent is what a fetch said, for FetchContent: equal bytes mean that
-// nothing about the page has changed.
+// EncodeContent encodes a fetch for FetchContent, without URL, time and body: if the bytes
+// are equal, nothing about the page has changed.
 func EncodeContent(f *page.Fetch, sum [32]byte) []byte {
 	e := enc(nil).uint(uint64(f.Status))
 	e = append(e, sum[:]...)
@@ -69,7 +68,7 @@ func EncodeContent(f *page.Fetch, sum [32]byte) []byte {
 	return e
 }
 
-// DecodeContent makes a fetch of FetchContent, without URL, time and body.
+// DecodeContent decodes a fetch and the SHA-256 of its body.
 func DecodeContent(b []byte) (f page.Fetch, sum [32]byte, err error) {
 	d := newDec(b)
 	f.Status = int(d.Uint())
@@ -83,10 +82,10 @@ func DecodeContent(b []byte) (f page.Fetch, sum [32]byte, err error) {
 	return f, sum, d.done("fetch content")
 }
 
-// EncodeTime for FetchSeen.
+// EncodeTime encodes a time for FetchSeen.
 func EncodeTime(t time.Time) []byte { return enc(nil).time(t) }
 
-// DecodeTime undoes EncodeTime.
+// DecodeTime decodes a time.
 func DecodeTime(b []byte) (time.Time, error) {
 	d := newDec(b)
 	t := d.time()
@@ -97,23 +96,23 @@ func DecodeTime(b []byte) (time.Time, error) {
 type Failure struct {
 	Time   time.Time
 	Status int    // 0 without a response
-	Reason string // why it counts as failed
+	Reason string // why the fetch counts as failed
 }
 
-// Encode for FetchFailure.
+// Encode encodes the failure for FetchFailure.
 func (f Failure) Encode() []byte {
 	return enc(nil).time(f.Time).uint(uint64(f.Status)).string(f.Reason)
 }
 
-// DecodeFailure undoes Encode.
+// DecodeFailure decodes a failure.
 func DecodeFailure(b []byte) (Failure, error) {
 	d := newDec(b)
 	f := Failure{Time: d.time(), Status: int(d.Uint()), Reason: d.Text()}
 	return f, d.done("failure")
 }
 
-// EncodeBody for Body.
+// EncodeBody encodes a body for Body.
 func EncodeBody(b []byte) []byte { return pack(b) }
 
-// DecodeBody undoes EncodeBody.
+// DecodeBody decodes a body.
 func DecodeBody(b []byte) ([]byte, error) { return unpack(b, "body") }

@@ -14,10 +14,10 @@ import (
 
 // The locality groups of crawling.
 const (
-	GroupFrontier = "frontier" // URL rows: what is known of a URL's visits
-	GroupQueue    = "queue"    // host rows with what is to be fetched, in order
-	GroupHost     = "host"     // host rows: what the crawler keeps of a host
-	GroupSeed     = "seed"     // URL rows: what the crawl was told to begin with
+	GroupFrontier = "frontier" // URL rows: past visits of a URL, and the next one
+	GroupQueue    = "queue"    // queue rows: what is to be fetched from a host, in order
+	GroupHost     = "host"     // host rows: what the crawler knows about a host
+	GroupSeed     = "seed"     // URL rows: the seeds
 )
 
 // The columns of crawling.
@@ -26,16 +26,16 @@ var (
 	Entry = txn.Column{Group: GroupFrontier, Name: "entry"}
 	// Queued marks a queue row. w: discover, frontier
 	Queued = txn.Column{Group: GroupQueue, Name: "x"}
-	// HostState is what the crawler keeps of a host. w: frontier
+	// HostState is what the crawler knows about a host. w: frontier
 	HostState = txn.Column{Group: GroupHost, Name: "state"}
-	// HostReady is never written; a weak notification says that a host has got new
-	// entries. o: ready
+	// HostReady is never written; a weak notification says that a host has new entries.
+	// o: ready
 	HostReady = txn.Column{Group: GroupHost, Name: "ready"}
-	// Discover is never written; a weak notification says that links or target of a
-	// URL have changed. o: discover
+	// Discover is never written; a weak notification says that the links, frames or target
+	// of a URL have changed. o: discover
 	Discover = txn.Column{Group: GroupFrontier, Name: "discover"}
-	// Discovery is how far the links of a page that has very many were offered to the
-	// frontier. w: discover
+	// Discovery is how far the links of a page with very many were offered to the frontier.
+	// w: discover
 	Discovery = txn.Column{Group: GroupURL, Name: "discovery"}
 	// Seed marks a seed. w: frontier
 	Seed = txn.Column{Group: GroupSeed, Name: "x"}
@@ -43,14 +43,14 @@ var (
 	CrawlConfig = txn.Column{Group: GroupApp, Name: "crawl"}
 )
 
-// EntryState is whether a URL is waiting.
+// EntryState says whether a URL is waiting to be visited.
 type EntryState uint8
 
 // The states. The numbers are stored.
 const (
 	EntryWaiting EntryState = 0 // in the queue
 	EntryRefused EntryState = 1 // by robots.txt
-	EntryDone    EntryState = 2 // visited, and not to be visited again
+	EntryDone    EntryState = 2 // visited, and will not be visited again
 )
 
 // String names the state.
@@ -64,36 +64,36 @@ func (s EntryState) String() string {
 // FrontierEntry is a URL's place in the frontier.
 type FrontierEntry struct {
 	State EntryState
-	// Revisit is whether it stands among the revisits of its host, by Due; new URLs
-	// are due at once and stand by depth and Weight.
+	// Revisit says that the URL is queued among the revisits of its host, in the order of
+	// Due. New URLs are due at once, in the order of depth and Weight.
 	Revisit bool
-	// Refused is set with EntryWaiting of a URL that was refused and waits all the
-	// same, so that its host's robots.txt is asked for again.
+	// Refused, with EntryWaiting, says that the URL was refused and waits all the same, so
+	// that its host's robots.txt is fetched again.
 	Refused bool
-	// Withdrawn is whether its page was taken out of the index by a refusal, and has
-	// not been visited since.
+	// Withdrawn says that a refusal took the page out of the index, and that it has not
+	// been visited since.
 	Withdrawn bool
-	// Kept is whether the URL is fetched although a parameter of it makes no difference:
-	// something leads to it, or it is to show whether that is still so. Lapsed is set with
-	// EntryRefused where it is not fetched for that reason.
+	// Kept says that the URL is fetched although one of its parameters makes no difference:
+	// another page leads to it, or it serves to check that this is still true. Lapsed, with
+	// EntryRefused, says that the URL is not fetched because of the parameter.
 	Kept, Lapsed bool
-	// Asked is whether somebody wants it visited now: it goes before the others.
+	// Asked says that a user wants the URL visited now, before all others.
 	Asked        bool
-	Due          time.Time // of revisits
+	Due          time.Time // when a revisit is due
 	Depth, Hops  int
 	ETag         string
 	LastModified string
 	Interval     time.Duration
 	Strikes      int
 	Visits       int
-	Last         time.Time // of the last visit
-	Source       string    // where it was found: a URL, "seeds", "sitemap …"
-	Note         string    // why it is due when it is, or why it was refused
-	// Weight is by how many links it counts as nearer to a seed than it is, because of
-	// its rank; see MaxWeight. Only for new URLs.
+	Last         time.Time // last visit
+	Source       string    // where the URL was found: a URL, "seeds", "sitemap …"
+	Note         string    // why it is due at that time, or why it was refused
+	// Weight is by how many links a new URL is treated as nearer to the seeds than it is,
+	// because of its rank; see MaxWeight.
 	Weight int
-	// Claim is when the page changed as a sitemap says, if that has hastened the visit
-	// it waits for; else zero.
+	// Claim is when the page changed according to a sitemap, if the pending visit was
+	// brought forward because of that; otherwise zero.
 	Claim time.Time
 	// History are the last visits, the oldest first, at most MaxHistory.
 	History []PastVisit
@@ -102,11 +102,11 @@ type FrontierEntry struct {
 // IsRefused reports whether a rule keeps the URL from being fetched.
 func (e *FrontierEntry) IsRefused() bool { return e.State == EntryRefused || e.Refused }
 
-// Encode for Entry.
+// Encode encodes the entry for Entry.
 //
-// What came into the format later stands at the end, and only where it says
-// something: entries of older versions are read, and those of URLs that were never
-// fetched, by far the most, stay short.
+// Fields that were added to the format later stand at the end, and are written only if
+// one of them is set. So entries of older versions can be read, and entries of URLs that
+// were never fetched, by far the most, stay short.
 func (e FrontierEntry) Encode() []byte {
 	b := enc(nil).byte(byte(e.State)).byte(e.flags()).uint(uint64(e.Depth)).uint(uint64(e.Hops))
 	b = b.string(e.ETag).string(e.LastModified).uint(uint64(e.Interval / time.Second)).uint(uint64(e.Strikes)).uint(uint64(e.Visits))
@@ -123,7 +123,7 @@ const (
 	entryRevisit   = 1
 	entryRefused   = 2
 	entryWithdrawn = 4
-	entryMore      = 8 // there is a part of later versions
+	entryMore      = 8 // later fields follow
 	entryKept      = 16
 	entryLapsed    = 32
 	entryAsked     = 64
@@ -146,7 +146,7 @@ func (e *FrontierEntry) flags() (f byte) {
 	return f
 }
 
-// DecodeEntry undoes Encode.
+// DecodeEntry decodes an entry.
 func DecodeEntry(b []byte) (FrontierEntry, error) {
 	d := newDec(b)
 	e := FrontierEntry{State: EntryState(d.Byte())}
@@ -166,7 +166,7 @@ func DecodeEntry(b []byte) (FrontierEntry, error) {
 	return e, d.done("frontier entry")
 }
 
-// unixMilli is 0 for the zero time.
+// unixMilli returns 0 for the zero time.
 func unixMilli(t time.Time) uint64 {
 	if t.IsZero() {
 		return 0
@@ -174,8 +174,8 @@ func unixMilli(t time.Time) uint64 {
 	return storableMilli(uint64(max(t.UnixMilli(), 1)))
 }
 
-// storableMilli bounds a time by the year 9999, beyond which nothing is planned and
-// JSON has no times.
+// storableMilli bounds a time by the year 9999: no visit is planned after it, and JSON has
+// no later times.
 func storableMilli(ms uint64) uint64 { return min(ms, 253402300799999) }
 
 // duration reads a duration in units of unit.
@@ -190,8 +190,8 @@ func fromUnixMilli(ms uint64) time.Time {
 	return time.UnixMilli(int64(storableMilli(ms))).UTC()
 }
 
-// The queue of a host has two parts: new URLs, by their place, and revisits, by the
-// time they are due. Both are ranges of rows:
+// The queue of a host has two parts: new URLs, in the order of their place, and revisits,
+// in the order in which they are due. Both are ranges of rows:
 //
 //	[host][0]['n'][place, 1][URL key]
 //	[host][0]['r'][due, ms since 1970, 8 bytes big-endian][URL key]
@@ -200,7 +200,7 @@ const (
 	queueRevisit = 'r'
 )
 
-// QueueRow is where an entry that is waiting stands.
+// QueueRow is the row of a waiting entry.
 func QueueRow(host string, u page.URL, e FrontierEntry) string {
 	b := append([]byte(host), 0)
 	if e.Revisit {
@@ -212,11 +212,11 @@ func QueueRow(host string, u page.URL, e FrontierEntry) string {
 	return string(append(b, u.Key()...))
 }
 
-// MaxWeight bounds FrontierEntry.Weight on both sides: no rank makes a page wait for
-// all the others, and none puts it before the seeds.
+// MaxWeight bounds FrontierEntry.Weight in both directions: no rank puts a page behind all
+// others, and none puts it before the seeds.
 const MaxWeight = 6
 
-// place is where a new URL stands: its depth, less what its rank is worth.
+// place is where a new URL stands in the queue: its depth less its weight.
 func (e *FrontierEntry) place() byte {
 	if e.Depth <= 0 {
 		return 0
@@ -224,19 +224,19 @@ func (e *FrontierEntry) place() byte {
 	return byte(min(max(e.Depth-min(max(e.Weight, -MaxWeight), MaxWeight), 1), 255))
 }
 
-// QueueNew and QueueRevisits start the rows of the two parts of a host's queue.
+// QueueNew is the prefix of the rows of a host's new URLs.
 func QueueNew(host string) string { return host + "\x00" + string(rune(queueNew)) }
 
-// QueueRevisits starts the rows of a host's revisits.
+// QueueRevisits is the prefix of the rows of a host's revisits.
 func QueueRevisits(host string) string { return host + "\x00" + string(rune(queueRevisit)) }
 
-// QueueRevisitsFrom is where the revisits of a host begin that are due at a time or
-// later.
+// QueueRevisitsFrom is the row at which the revisits of a host begin that are due at a
+// time or later.
 func QueueRevisitsFrom(host string, due time.Time) string {
 	return string(binary.BigEndian.AppendUint64([]byte(QueueRevisits(host)), unixMilli(due)))
 }
 
-// ParseQueueRow undoes QueueRow; due is zero for a new URL.
+// ParseQueueRow parses a row made by QueueRow; due is zero for a new URL.
 func ParseQueueRow(row string) (host string, u page.URL, due time.Time, err error) {
 	host, rest, ok := strings.Cut(row, "\x00")
 	key := ""
@@ -258,6 +258,6 @@ func QueueHost(row string) string {
 	return host
 }
 
-// NextQueueHost is a row after all rows of a host, at or before those of the
-// next one.
+// NextQueueHost is a row after all rows of a host, at or before the first row of the next
+// host.
 func NextQueueHost(host string) string { return host + "\x01" }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// MaxHistory is how many visits an entry remembers: enough to see how often a page
-// changes, in some hundred bytes.
+// MaxHistory is how many visits an entry remembers: enough to tell how often a page
+// changes, in about a hundred bytes.
 const MaxHistory = 10
 
 // VisitEffect is what a visit meant for the index.
@@ -15,11 +15,11 @@ type VisitEffect uint8
 // The effects. The numbers are stored.
 const (
 	VisitChanged     VisitEffect = 0 // something new was loaded
-	VisitUnchanged   VisitEffect = 1 // fetched whole, and as it was
-	VisitNotModified VisitEffect = 2 // the server says so (304)
+	VisitUnchanged   VisitEffect = 1 // fetched completely, and the same as before
+	VisitNotModified VisitEffect = 2 // the server said that it is the same (304)
 	VisitFailed      VisitEffect = 3 // no usable response
 	VisitSetAside    VisitEffect = 4 // not loaded: the first 404, a soft 404
-	VisitWithdrawn   VisitEffect = 5 // no request: robots.txt disallows it from now on
+	VisitWithdrawn   VisitEffect = 5 // not requested: robots.txt disallows it now
 )
 
 // String names the effect.
@@ -30,12 +30,12 @@ func (v VisitEffect) String() string {
 	return "invalid"
 }
 
-// PastVisit is a visit as it is remembered.
+// PastVisit is what an entry remembers of a visit.
 type PastVisit struct {
 	Time   time.Time // when the request began, to the millisecond
 	Status int       // 0: no response
 	Effect VisitEffect
-	Bytes  int64         // received: header and content, codings on it
+	Bytes  int64         // received: header, and content with its codings
 	Took   time.Duration // the whole exchange, to the millisecond
 }
 
@@ -50,7 +50,7 @@ func encodeHistory(b enc, list []PastVisit) enc {
 	last := int64(0)
 	for _, v := range list {
 		at := int64(unixMilli(v.Time))
-		b = binary.AppendVarint(b, at-last) // negative where a clock was set back
+		b = binary.AppendVarint(b, at-last) // negative if the clock was set back
 		b = b.uint(uint64(v.Status)).byte(byte(v.Effect)).uint(uint64(v.Bytes)).uint(uint64(v.Took / time.Millisecond))
 		last = at
 	}

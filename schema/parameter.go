@@ -10,39 +10,40 @@ import (
 	"indexer/txn"
 )
 
-// Columns of host rows. Most are those by which a crawl learns which query parameters
-// make no difference; see package frontier, parameters.go.
+// Columns with which a crawl learns which query parameters make no difference; see package
+// frontier, parameters.go. HostPages only counts.
 var (
-	// HostParameters is what is known of the parameters of a host. w: discover
+	// HostParameters is what is known about the query parameters of a host. w: discover
 	HostParameters = txn.Column{Group: GroupHost, Name: "parameters"}
-	// HostVariants, at a row of VariantRow, is the URL that stands for all URLs that differ
-	// in some parameters only. w: discover, frontier
+	// HostVariants, at a row of VariantRow, says which URL stands for all URLs that differ
+	// only in some parameters. w: discover, frontier
 	HostVariants = txn.Column{Group: GroupHost, Name: "variants"}
-	// HostPages is how many URLs of a host were visited, in decimal digits. w: frontier
+	// HostPages is the number of URLs of a host that were visited, in decimal digits.
+	// w: frontier
 	HostPages = txn.Column{Group: GroupHost, Name: "pages"}
 	// HostRelook is never written; a weak notification says that a parameter makes a
-	// difference after all, and that the host's pages are to be looked at again. o: relook
+	// difference after all, and that URLs that were left out have to be taken up. o: relook
 	HostRelook = txn.Column{Group: GroupHost, Name: "relook"}
 	// HostRelookAt is how far relook has come. w: discover, relook
 	HostRelookAt = txn.Column{Group: GroupHost, Name: "relook-at"}
 )
 
-// Parameter is what is known of a query parameter of a host.
+// Parameter is what is known about a query parameter of a host.
 type Parameter struct {
 	Name string `json:"name"`
 	// Families is how many URLs without the parameter have a row of variants.
 	Families int `json:"families,omitempty"`
-	// Pairs counts the URLs that had the content of another one that differs in this
-	// parameter only, since the last contradiction. Contents are hashes of what was seen.
+	// Pairs counts the URLs, since the last contradiction, that had the same content as a
+	// URL that differs only in this parameter. Contents are hashes of these contents.
 	Pairs    int      `json:"pairs,omitempty"`
 	Contents []uint32 `json:"contents,omitempty"`
 	// Contradictions counts the pairs whose contents differed.
 	Contradictions int `json:"contradictions,omitempty"`
-	// Ignored is whether the parameter is held to make no difference.
+	// Ignored says that the parameter is taken to make no difference.
 	Ignored bool `json:"ignored,omitempty"`
 }
 
-// EncodeParameters encodes for HostParameters.
+// EncodeParameters encodes parameters for HostParameters.
 func EncodeParameters(list []Parameter) ([]byte, error) {
 	b, err := json.Marshal(list)
 	if err != nil {
@@ -51,7 +52,7 @@ func EncodeParameters(list []Parameter) ([]byte, error) {
 	return b, nil
 }
 
-// DecodeParameters undoes EncodeParameters. No value is an empty list.
+// DecodeParameters decodes parameters; no value is an empty list.
 func DecodeParameters(b []byte) (list []Parameter, err error) {
 	if len(b) == 0 {
 		return nil, nil
@@ -62,27 +63,28 @@ func DecodeParameters(b []byte) (list []Parameter, err error) {
 	return list, nil
 }
 
-// Variants is what is known of the URLs that differ in some parameters only.
+// Variants is what is known about URLs that differ only in some parameters.
 type Variants struct {
-	// First is the one that is fetched.
+	// First is the URL that is fetched.
 	First page.URL
-	// Spare is one that was left out; it takes the place of First if that is gone.
+	// Spare is a URL that was left out; it replaces First if that is gone.
 	Spare page.URL
-	// Checks counts those that were fetched besides, to see whether they still say the same.
+	// Checks counts the URLs that were fetched in addition, to check that they have the same
+	// content.
 	Checks int
-	// Differ is whether they were found to say different things: all of them are fetched.
+	// Differ says that contents were found to differ: all the URLs are fetched.
 	Differ bool
-	// Seen are hashes of those that were compared with First.
+	// Seen are hashes of the URLs that were compared with First.
 	Seen []uint32
 }
 
-// VariantRow is the row of the URLs of a host that are the same but for some
-// parameters: names joined by "&", and the URL without them.
+// VariantRow is the row of the URLs of a host that differ only in some parameters: the names
+// of these, joined by "&", and the URL without them.
 func VariantRow(host, names string, without page.URL) string {
 	return host + "\x00" + names + "\x00" + without.Key()
 }
 
-// ParseVariantRow undoes VariantRow.
+// ParseVariantRow parses a row made by VariantRow.
 func ParseVariantRow(row string) (host, names string, without page.URL, err error) {
 	parts := strings.SplitN(row, "\x00", 3)
 	if len(parts) != 3 {
@@ -92,7 +94,7 @@ func ParseVariantRow(row string) (host, names string, without page.URL, err erro
 	return parts[0], parts[1], without, err
 }
 
-// Encode for HostVariants.
+// Encode encodes the variants for HostVariants.
 func (v Variants) Encode() []byte {
 	b := enc(nil).string(string(v.First)).string(string(v.Spare)).uint(uint64(v.Checks))
 	b = b.byte(flags(v.Differ)).uint(uint64(len(v.Seen)))
@@ -102,12 +104,12 @@ func (v Variants) Encode() []byte {
 	return b
 }
 
-// DecodeVariants undoes Encode.
+// DecodeVariants decodes variants.
 func DecodeVariants(b []byte) (Variants, error) {
 	d := newDec(b)
 	v := Variants{First: page.URL(d.Text()), Spare: page.URL(d.Text()), Checks: int(d.Uint()), Differ: d.Byte() == 1}
 	n := d.Uint()
-	if n > uint64(len(d.Rest())) { // each takes a byte at least
+	if n > uint64(len(d.Rest())) { // each takes at least a byte
 		d.Fail()
 		n = 0
 	}

@@ -12,25 +12,26 @@ import (
 	"indexer/txn"
 )
 
-// A list that can be long is stored in parts, each in a column of its own in the same
-// row, so that no cell comes near what the store takes, and whoever reads one part has
-// no more than that in memory. Part 0 has the column's own name and says how many
-// further ones there are. A list that fits into one part is a cell like any other.
+// A list that can be long is stored in parts, each in its own column of the same row, so
+// that no cell comes near the limit of the store, and a reader holds one part in memory at
+// a time. Part 0 has the column's own name and says how many further parts there are. A
+// list that fits into one part is a cell like any other.
 //
-// All parts are written in one transaction, and part 0 in each that writes any: its
-// timestamp is that of the list, and who watches the column hears of every change.
+// One transaction writes all parts, and every transaction that writes any part writes part
+// 0: its timestamp is that of the list, and an observer that watches the column is woken by
+// every change.
 //
 // The numbers of parts mean nothing beyond the order of their contents.
 
-// PartSize bounds a part: the number of its entries, and their bytes before they are
-// packed. A single entry may be larger.
+// PartSize bounds a part: the number of its entries, and their bytes before compression. A
+// single entry may be larger.
 type PartSize struct{ Entries, Bytes int }
 
-// UsualPart is the size of parts where a test says nothing else. What a page of a few
-// thousand links has fits into one. docs/decisions/0018-lists-in-parts.md has the reasons.
+// UsualPart is the default size of parts. The links of a page with a few thousand of them
+// fit into one part. docs/decisions/0018-lists-in-parts.md has the reasons.
 var UsualPart = PartSize{Entries: 4096, Bytes: 1 << 20}
 
-// Part is the column of a part.
+// Part returns the column of a part.
 func Part(c txn.Column, i int) txn.Column {
 	if i == 0 {
 		return c
@@ -38,8 +39,8 @@ func Part(c txn.Column, i int) txn.Column {
 	return txn.Column{Group: c.Group, Name: fmt.Sprintf("%s/%06d", c.Name, i)}
 }
 
-// PartNumber says which part of a column another one of the same group is; false if it
-// is none.
+// PartNumber returns which part of column c the column name in the same group is; false if
+// it is none.
 func PartNumber(c txn.Column, name string) (int, bool) {
 	rest, ok := strings.CutPrefix(name, c.Name)
 	switch {
@@ -59,8 +60,8 @@ func PartNumber(c txn.Column, name string) (int, bool) {
 	return i, true
 }
 
-// PartsIn are the parts of a column that a scanned row has, in order. If one is missing
-// in between, they end there: whoever decodes them finds out.
+// PartsIn returns the parts of a column in a scanned row, in order. They end where one is
+// missing; decoding them then fails.
 func PartsIn(c txn.Column, cols []txn.Version) [][]byte {
 	var parts [][]byte
 	for _, col := range cols { // ascending by name, and so by number
@@ -92,8 +93,8 @@ func cut[T any](list iter.Seq[T], most PartSize, size func(T) (entries, bytes in
 	}
 }
 
-// further writes how many further parts there are, at the end of part 0: nothing where
-// there are none, so that a list of one part is what it always was.
+// further writes how many further parts there are, at the end of part 0. It writes nothing
+// if there are none, so that a list of one part is stored as it was before lists had parts.
 func (e enc) further(parts, i int) enc {
 	if i == 0 && parts > 1 {
 		return e.uint(uint64(parts - 1))
@@ -101,7 +102,7 @@ func (e enc) further(parts, i int) enc {
 	return e
 }
 
-// further undoes it.
+// further reads how many further parts there are.
 func (d dec) further() int {
 	if d.Failed() || len(d.Rest()) == 0 {
 		return 0
@@ -113,7 +114,7 @@ func (d dec) further() int {
 	return n
 }
 
-// whole checks that the parts of a list are as many as the first one says.
+// whole checks that a list has as many parts as the first one says.
 func whole(parts [][]byte, further int, what string) error {
 	if len(parts) != further+1 {
 		return fmt.Errorf("schema: stored %s have %d parts, and %d according to the first: %w", what, len(parts), further+1, store.ErrCorrupt)
@@ -121,8 +122,8 @@ func whole(parts [][]byte, further int, what string) error {
 	return nil
 }
 
-// EncodeLinkParts cuts links into parts, for Links. A target with more anchors than fit
-// into a part is repeated.
+// EncodeLinkParts cuts links into parts for Links. A target with more anchors than fit into
+// a part is repeated.
 func EncodeLinkParts(groups []TargetLinks, most PartSize) [][]byte {
 	list := slices.Collect(cut(linkEntries(groups, most), most, sizeOfLinks))
 	parts := make([][]byte, len(list))
@@ -148,7 +149,7 @@ func sizeOfLinks(g TargetLinks) (entries, bytes int) {
 	return len(g.Anchors), bytes
 }
 
-// linkEntries are links with no more anchors each than fit into a part.
+// linkEntries divides targets with more anchors than fit into a part.
 func linkEntries(groups []TargetLinks, most PartSize) iter.Seq[TargetLinks] {
 	return func(yield func(TargetLinks) bool) {
 		for _, g := range groups {
@@ -169,8 +170,8 @@ func linkEntries(groups []TargetLinks, most PartSize) iter.Seq[TargetLinks] {
 	}
 }
 
-// DecodeLinkPart decodes one part of Links or a copy of them; further is, of part 0, how
-// many others there are. nil bytes are no links.
+// DecodeLinkPart decodes one part of Links, Inverted or Inverting. For part 0, further is
+// the number of further parts. nil bytes are no links.
 func DecodeLinkPart(b []byte) (groups []TargetLinks, further int, err error) {
 	if b == nil {
 		return nil, 0, nil
@@ -188,7 +189,7 @@ func DecodeLinkPart(b []byte) (groups []TargetLinks, further int, err error) {
 	return groups, further, d.done("links")
 }
 
-// DecodeLinkParts decodes all parts; none are no links.
+// DecodeLinkParts decodes all parts of a list of links.
 func DecodeLinkParts(parts [][]byte) ([]TargetLinks, error) {
 	var all []TargetLinks
 	for i, b := range parts {
@@ -208,7 +209,7 @@ func DecodeLinkParts(parts [][]byte) ([]TargetLinks, error) {
 	return all, nil
 }
 
-// AnchorsIn are the anchors that a scanned pair row has.
+// AnchorsIn decodes the anchors of a scanned pair row.
 func AnchorsIn(cols []txn.Version) ([]string, error) {
 	var all []string
 	for i, b := range PartsIn(Anchors, cols) {
@@ -225,11 +226,11 @@ func AnchorsIn(cols []txn.Version) ([]string, error) {
 	return all, nil
 }
 
-// EdgesIn are the edges that a scanned row has.
+// EdgesIn decodes the edges of a scanned row.
 func EdgesIn(cols []txn.Version) (StoredEdges, error) { return DecodeEdgeParts(PartsIn(Edges, cols)) }
 
-// EncodeParts cuts edges into parts, for Edges. The timestamps are in the first, which
-// there is even without targets.
+// EncodeParts cuts edges into parts for Edges. The timestamps are in part 0, which exists
+// even without targets.
 func (s StoredEdges) EncodeParts(most PartSize) [][]byte {
 	list := slices.Collect(cut(slices.Values(s.Targets), most, func(t string) (int, int) { return 1, len(t) }))
 	if len(list) == 0 {
@@ -246,7 +247,7 @@ func (s StoredEdges) EncodeParts(most PartSize) [][]byte {
 	return parts
 }
 
-// DecodeEdgeParts undoes EncodeParts; no parts are no edges.
+// DecodeEdgeParts decodes all parts of edges; no parts are no edges.
 func DecodeEdgeParts(parts [][]byte) (StoredEdges, error) {
 	var all StoredEdges
 	for i, b := range parts {
@@ -263,27 +264,27 @@ func DecodeEdgeParts(parts [][]byte) (StoredEdges, error) {
 	return all, nil
 }
 
-// LinkPlace is a place between two entries of links in parts: before the entry with this
-// index of this part, or, where there is no such part, behind all.
+// LinkPlace is a place in a list of links: before the entry with this index in this part,
+// or at the end if there is no such part.
 type LinkPlace struct{ Part, Index int }
 
-// StoredInversion is how far links have been brought to the link rows.
+// StoredInversion says how far an inversion has come.
 type StoredInversion struct {
-	// Said is the commit timestamp of the links that it brings, 0 for none.
-	Said uint64
-	// Old and Now are the places up to which it has come in Inverted and in Inverting.
+	// Links is the commit timestamp of the links that it writes, 0 for none.
+	Links uint64
+	// Old and Now are the places that it has reached in Inverted and in Inverting.
 	Old, Now LinkPlace
 }
 
-// Encode for Inversion.
+// Encode encodes the inversion for Inversion.
 func (s StoredInversion) Encode() []byte {
-	return enc(nil).uint(s.Said).place(s.Old).place(s.Now)
+	return enc(nil).uint(s.Links).place(s.Old).place(s.Now)
 }
 
-// DecodeInversion undoes Encode.
+// DecodeInversion decodes an inversion.
 func DecodeInversion(b []byte) (StoredInversion, error) {
 	d := newDec(b)
-	s := StoredInversion{Said: d.Uint(), Old: d.place(), Now: d.place()}
+	s := StoredInversion{Links: d.Uint(), Old: d.place(), Now: d.place()}
 	return s, d.done("inversion")
 }
 
@@ -291,19 +292,19 @@ func (e enc) place(p LinkPlace) enc { return e.uint(uint64(p.Part)).uint(uint64(
 
 func (d dec) place() LinkPlace { return LinkPlace{Part: d.count(), Index: d.count()} }
 
-// StoredDiscovery is how far the links of a page have been offered to the frontier.
+// StoredDiscovery says how far the links of a page have been offered to the frontier.
 type StoredDiscovery struct {
 	Links uint64 // commit timestamp of the links
-	Depth int    // of the page
-	Part  int    // the next to be offered
+	Depth int    // depth of the page
+	Part  int    // the next part to offer
 }
 
-// Encode for Discovery.
+// Encode encodes the progress for Discovery.
 func (s StoredDiscovery) Encode() []byte {
 	return enc(nil).uint(s.Links).uint(uint64(s.Depth)).uint(uint64(s.Part))
 }
 
-// DecodeDiscovery undoes Encode; nil bytes are the beginning.
+// DecodeDiscovery decodes the progress; nil bytes are the beginning.
 func DecodeDiscovery(b []byte) (StoredDiscovery, error) {
 	if b == nil {
 		return StoredDiscovery{}, nil

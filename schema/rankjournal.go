@@ -2,14 +2,14 @@ package schema
 
 import "fmt"
 
-// StoredJournal says which parts of a journal have not been posted: those from Next
-// to below Parts.
+// StoredJournal says which parts of a journal are still to be applied: parts Next to
+// Parts-1.
 type StoredJournal struct{ Next, Parts int }
 
-// Encode for RankJournal.
+// Encode encodes the journal for RankJournal.
 func (j StoredJournal) Encode() []byte { return enc(nil).uint(uint64(j.Next)).uint(uint64(j.Parts)) }
 
-// DecodeJournal undoes Encode; nil bytes are a journal without parts.
+// DecodeJournal decodes a journal; nil bytes are a journal without parts.
 func DecodeJournal(b []byte) (StoredJournal, error) {
 	if b == nil {
 		return StoredJournal{}, nil
@@ -22,12 +22,12 @@ func DecodeJournal(b []byte) (StoredJournal, error) {
 	return j, d.done("journal of ranks")
 }
 
-// Posting is a line of the journal: what is to become of the rank of a URL.
+// Posting is a line of the journal: the rank state that a URL is to have.
 type Posting struct {
 	Row   string // of the URL
 	State StoredRankState
-	Tell  bool // its cluster
-	More  bool // it has more to pass on
+	Tell  bool // wake its cluster
+	More  bool // it has a residual to pass on
 }
 
 const (
@@ -36,7 +36,7 @@ const (
 	postingFlags
 )
 
-// EncodePostings for RankPart. The rows ascend.
+// EncodePostings encodes a part of the journal for RankPart. The rows must ascend.
 func EncodePostings(list []Posting) []byte {
 	e := enc(make([]byte, 0, 48*len(list))).uint(uint64(len(list)))
 	last := ""
@@ -56,11 +56,11 @@ func EncodePostings(list []Posting) []byte {
 	return e
 }
 
-// DecodePostings undoes EncodePostings.
+// DecodePostings decodes a part of the journal.
 func DecodePostings(b []byte) ([]Posting, error) {
 	d := newDec(b)
 	n := d.Uint()
-	if n > uint64(len(d.Rest()))/(5+3*8) { // each takes that at least
+	if n > uint64(len(d.Rest()))/(5+3*8) { // each takes at least that
 		d.Fail()
 		n = 0
 	}

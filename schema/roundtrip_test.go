@@ -71,7 +71,7 @@ func codecs() []codec {
 	for _, g := range [][]TargetLinks{nil, {{Target: someURL, Anchors: []string{""}}, {Target: otherURL, Anchors: []string{"a", long}}}} {
 		add(codecOf("links", g, EncodeLinks, DecodeLinks))
 	}
-	add(codecOf("inversion", StoredInversion{Said: 1 << 60, Old: LinkPlace{3, 4000}, Now: LinkPlace{0, 1}}, StoredInversion.Encode, DecodeInversion))
+	add(codecOf("inversion", StoredInversion{Links: 1 << 60, Old: LinkPlace{3, 4000}, Now: LinkPlace{0, 1}}, StoredInversion.Encode, DecodeInversion))
 	add(codecOf("discovery", StoredDiscovery{Links: 1 << 60, Depth: 4, Part: 200}, StoredDiscovery.Encode, DecodeDiscovery))
 	for _, a := range [][]string{{}, {""}, {"a", "ä"}} {
 		add(codecOf("anchors", a, EncodeAnchors, DecodeAnchors))

@@ -12,7 +12,7 @@ import (
 // URLRow is the row of a URL.
 func URLRow(u page.URL) string { return u.Key() }
 
-// ParseURLRow undoes URLRow.
+// ParseURLRow parses a row made by URLRow.
 func ParseURLRow(row string) (page.URL, error) {
 	if u, ok := cachedURLOf(row); ok {
 		return u, nil
@@ -31,14 +31,14 @@ func ParseURLRow(row string) (page.URL, error) {
 // JournalRow is the row of a part of the journal of ranks.
 func JournalRow(part int) string { return fmt.Sprintf("rank-part %06d", part) }
 
-// PairRow is the row of the edge from source to target, in GroupPointer and
-// GroupLink. Keys of URLs hold no zero byte.
+// PairRow is the row of the edge from source to target, in GroupPointer and GroupLink. Keys
+// of URLs contain no zero byte.
 func PairRow(target, source page.URL) string { return target.Key() + "\x00" + source.Key() }
 
-// PairPrefix starts the rows of all edges to target.
+// PairPrefix is the prefix of the rows of all edges to target.
 func PairPrefix(target page.URL) string { return target.Key() + "\x00" }
 
-// ParsePairRow undoes PairRow.
+// ParsePairRow parses a row made by PairRow.
 func ParsePairRow(row string) (target, source page.URL, err error) {
 	t, s, ok := strings.Cut(row, "\x00")
 	if !ok {
@@ -63,10 +63,10 @@ func PairSource(row string) string {
 	return source
 }
 
-// ClusterRow is the row of a cluster in GroupIndex.
+// ClusterRow is the row of a cluster.
 func ClusterRow(k page.ContentKey) string { return string(k[:]) }
 
-// ParseClusterRow undoes ClusterRow.
+// ParseClusterRow parses a row made by ClusterRow.
 func ParseClusterRow(row string) (k page.ContentKey, err error) {
 	if len(row) != len(k) {
 		return k, fmt.Errorf("schema: cluster row of %d bytes, not %d: %w", len(row), len(k), store.ErrCorrupt)
@@ -75,7 +75,7 @@ func ParseClusterRow(row string) (k page.ContentKey, err error) {
 	return k, nil
 }
 
-// MemberInfo is a member of a cluster as its row tells it.
+// MemberInfo is what the row of a member says.
 type MemberInfo struct {
 	URL page.URL
 	// Eligible members can be the canonical URL: they are their own terminal and
@@ -83,13 +83,13 @@ type MemberInfo struct {
 	Eligible bool
 }
 
-// MemberRow is the row of a member. After the content key comes what canonical
-// URLs of equal rank are chosen by (semantics.md section 4), so that the first
-// row of a cluster is the choice:
+// MemberRow is the row of a member. After the content key comes the order of preference
+// among members of equal rank (semantics.md section 4), so that the first row of a cluster
+// is then the canonical URL:
 //
 //	[content key, 32][class, 1][length of URL, 2 bytes big-endian][URL]
 //
-// class 0: eligible and https; 1: eligible; 2: the others.
+// class 0: eligible and https; 1: eligible; 2: not eligible.
 func MemberRow(k page.ContentKey, m MemberInfo) string {
 	b := make([]byte, 0, 35+len(m.URL))
 	b = append(b, k[:]...)
@@ -108,7 +108,7 @@ func memberClass(m MemberInfo) byte {
 	return 1
 }
 
-// ParseMemberRow undoes MemberRow.
+// ParseMemberRow parses a row made by MemberRow.
 func ParseMemberRow(row string) (k page.ContentKey, m MemberInfo, err error) {
 	if len(row) < 36 {
 		return k, m, fmt.Errorf("schema: member row of %d bytes: %w", len(row), store.ErrCorrupt)
