@@ -84,7 +84,11 @@ func TestHintsNeverLie(t *testing.T) {
 	const columns = 12
 	type column map[uint64]string // the versions of a column, by timestamp
 	used, known := 0, 0
-	for range 200 {
+	rounds := 200
+	if testing.Short() {
+		rounds = 20
+	}
+	for range rounds {
 		h := newHints(8)
 		var late []hint
 		history := []map[int]column{{}} // by sequence number

@@ -11,6 +11,9 @@ import (
 // A resident group that had too many cells at once is known to be empty again after
 // one scan has found nothing.
 func TestLostSetRecovers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped with -short: one goroutine writes 260,000 rows")
+	}
 	ctx := context.Background()
 	db, err := Open(t.TempDir(), []store.GroupSpec{{Name: "n", Latest: true, Resident: true}}, Options{MinFreeBytes: -1})
 	if err != nil {
