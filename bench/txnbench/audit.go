@@ -9,18 +9,18 @@ import (
 	"indexer/txn"
 )
 
-// books are the numbers of the house by row, as they are or as they should be.
+// books are the numbers of the firm by row, as they are or as they should be.
 type books map[string][2]int64
 
 // audit computes accounts, holdings and commissions anew from the trades, and
 // compares them with what the transactions left. It needs everything to be quiet.
-func (h *house) audit(ctx context.Context) error {
-	tx, err := h.db.Begin(ctx)
+func (f *firm) audit(ctx context.Context) error {
+	tx, err := f.db.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	want, err := h.fromTrades(ctx, tx)
+	want, err := f.fromTrades(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -56,9 +56,9 @@ func leftOver(side int) error {
 	return nil
 }
 
-func (h *house) fromTrades(ctx context.Context, tx *txn.Txn) (books, error) {
+func (f *firm) fromTrades(ctx context.Context, tx *txn.Txn) (books, error) {
 	want := books{}
-	for c := range int64(h.customers) {
+	for c := range int64(f.customers) {
 		want[accountRow(c)] = [2]int64{openingCash}
 	}
 	results := int64(0)
@@ -75,13 +75,13 @@ func (h *house) fromTrades(ctx context.Context, tx *txn.Txn) (books, error) {
 		fee := commissionOf(q, price)
 		want.add(accountRow(c), -q*price-fee, 0)
 		want.add(holdingRow(c, s), q, 0)
-		if h.commission != commissionNone {
+		if f.commission != commissionNone {
 			want.add(brokerRow(c/customersOfBroker), fee, 1)
 		}
 		return nil
 	})
-	if err == nil && results != h.results.Load() {
-		err = fmt.Errorf("%d trades are done, and %d results were committed", results, h.results.Load())
+	if err == nil && results != f.results.Load() {
+		err = fmt.Errorf("%d trades are done, and %d results were committed", results, f.results.Load())
 	}
 	return want, err
 }

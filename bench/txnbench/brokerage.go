@@ -75,8 +75,8 @@ func Brokerage(ctx context.Context, o BrokerageOptions) (rows []BrokerageRow, er
 
 func brokerage(ctx context.Context, dir string, mode txn.Mode, commission string, o BrokerageOptions) (row BrokerageRow, err error) {
 	row = BrokerageRow{Path: pathNames[mode], Commission: commission, Kinds: map[string]int64{}}
-	h := newHouse(o, commission)
-	registry, err := notify.NewRegistry(notify.Observer{Name: "combine", Watches: brokerColumn, Weak: true, Run: h.combine})
+	f := newFirm(o, commission)
+	registry, err := notify.NewRegistry(notify.Observer{Name: "combine", Watches: brokerColumn, Weak: true, Run: f.combine})
 	if err != nil {
 		return row, err
 	}
@@ -90,8 +90,8 @@ func brokerage(ctx context.Context, dir string, mode txn.Mode, commission string
 	}
 	opts := txn.Options{Mode: mode, Observers: watch, Handover: pipeline.Handover}
 	err = withDB(ctx, dir, opts, badgerdb.Options{}, func(db *txn.DB) (err error) {
-		h.db = db
-		if err := h.found(ctx); err != nil {
+		f.db = db
+		if err := f.openAccounts(ctx); err != nil {
 			return err
 		}
 		if err := pipeline.Start(ctx, db); err != nil {
@@ -99,12 +99,12 @@ func brokerage(ctx context.Context, dir string, mode txn.Mode, commission string
 		}
 		defer func() { err = errors.Join(err, pipeline.Stop()) }()
 		begun, cpu := db.Counters().Begun.Load(), measure.ProcessorTime()
-		row.Rate, err = rate(ctx, o.Goroutines, o.Slice, h.transaction)
+		row.Rate, err = rate(ctx, o.Goroutines, o.Slice, f.transaction)
 		if err != nil {
 			return err
 		}
 		done := int64(0)
-		for k, n := range h.kinds() {
+		for k, n := range f.kinds() {
 			row.Kinds[k] = n
 			done += n
 		}
@@ -117,7 +117,7 @@ func brokerage(ctx context.Context, dir string, mode txn.Mode, commission string
 			row.PerCore = float64(done) / used.Seconds()
 		}
 		row.Retries = float64(db.Counters().Begun.Load()-begun)/float64(max(done, 1)) - 1
-		return h.audit(ctx)
+		return f.audit(ctx)
 	})
 	return row, err
 }
@@ -132,15 +132,15 @@ func (r *BrokerageRow) String() string {
 
 // transaction draws one of the four, in about the proportions of TPC-E, in which
 // orders and results are each a tenth and what only reads is most.
-func (h *house) transaction(ctx context.Context, rng *rand.Rand) error {
+func (f *firm) transaction(ctx context.Context, rng *rand.Rand) error {
 	switch n := rng.IntN(100); {
 	case n < 10:
-		return h.tradeOrder(ctx, rng)
+		return f.tradeOrder(ctx, rng)
 	case n < 20:
-		return h.tradeResult(ctx, rng)
+		return f.tradeResult(ctx, rng)
 	case n < 21:
-		return h.marketFeed(ctx, rng)
+		return f.marketFeed(ctx, rng)
 	default:
-		return h.customerPosition(ctx, rng)
+		return f.customerPosition(ctx, rng)
 	}
 }

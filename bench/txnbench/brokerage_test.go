@@ -43,14 +43,14 @@ func TestAudit(t *testing.T) {
 		{commissionRow(0, 7), []int64{5}},
 		{tradeRow(7), []int64{3, 1, 10, 5, 1}},
 	} {
-		h := newHouse(BrokerageOptions{Customers: 10, Securities: 5}, commissionSide)
+		f := newFirm(BrokerageOptions{Customers: 10, Securities: 5}, commissionSide)
 		err := withDB(t.Context(), t.TempDir(), txn.Options{}, badgerdb.Options{}, func(db *txn.DB) error {
-			h.db = db
-			if err := h.found(t.Context()); err != nil {
+			f.db = db
+			if err := f.openAccounts(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := h.audit(t.Context()); err != nil {
-				t.Errorf("of a new house: %v", err)
+			if err := f.audit(t.Context()); err != nil {
+				t.Errorf("of a new firm: %v", err)
 			}
 			if _, err := db.Run(t.Context(), func(tx *txn.Txn) error {
 				tx.Set(tc.row, field, numbers(tc.list...))
@@ -58,7 +58,7 @@ func TestAudit(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			err := h.audit(t.Context())
+			err := f.audit(t.Context())
 			if err == nil {
 				t.Errorf("%s was changed, and the audit finds nothing", tc.row)
 			}

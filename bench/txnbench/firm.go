@@ -11,7 +11,7 @@ import (
 	"indexer/txn"
 )
 
-// house is a brokerage house. Its rows, all in one group:
+// firm is a brokerage firm. Its rows, all in one group:
 //
 //	account/C           cash of customer C, in cents
 //	holding/C/S         how many of security S the customer holds
@@ -19,7 +19,7 @@ import (
 //	trade/T             customer, security, quantity, price, done or not
 //	broker/B            commission earned, and trades counted
 //	commission/B/T      the side table: commission of trade T, not yet in broker/B
-type house struct {
+type firm struct {
 	db         *txn.DB
 	commission string
 	customers  int
@@ -42,16 +42,16 @@ const (
 	maxSubmitted = 1 << 16
 )
 
-func newHouse(o BrokerageOptions, commission string) *house {
-	return &house{
+func newFirm(o BrokerageOptions, commission string) *firm {
+	return &firm{
 		commission: commission, customers: o.Customers, securities: o.Securities, submitted: make(chan int64, maxSubmitted),
 	}
 }
 
-func (h *house) kinds() map[string]int64 {
+func (f *firm) kinds() map[string]int64 {
 	return map[string]int64{
-		"trade order": h.orders.Load(), "trade result": h.results.Load(),
-		"market feed": h.feeds.Load(), "customer position": h.positions.Load(),
+		"trade order": f.orders.Load(), "trade result": f.results.Load(),
+		"market feed": f.feeds.Load(), "customer position": f.positions.Load(),
 	}
 }
 
@@ -101,16 +101,16 @@ func get(ctx context.Context, tx *txn.Txn, row string, c txn.Column, n int) ([]i
 	return list, nil
 }
 
-// found opens the accounts and lists the securities.
-func (h *house) found(ctx context.Context) error {
+// openAccounts opens the accounts and lists the securities.
+func (f *firm) openAccounts(ctx context.Context) error {
 	const per = 1000
-	for from := 0; from < max(h.customers, h.securities); from += per {
-		_, err := h.db.Run(ctx, func(tx *txn.Txn) error {
+	for from := 0; from < max(f.customers, f.securities); from += per {
+		_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
 			for i := from; i < from+per; i++ {
-				if i < h.customers {
+				if i < f.customers {
 					tx.Set(accountRow(int64(i)), field, numbers(openingCash))
 				}
-				if i < h.securities {
+				if i < f.securities {
 					tx.Set(securityRow(int64(i)), field, numbers(openingPrice))
 				}
 			}
@@ -124,10 +124,10 @@ func (h *house) found(ctx context.Context) error {
 }
 
 // tradeOrder: a customer orders a trade, at the price of now.
-func (h *house) tradeOrder(ctx context.Context, rng *rand.Rand) error {
-	t := h.trades.Add(1)
-	c, s, quantity := rng.Int64N(int64(h.customers)), rng.Int64N(int64(h.securities)), 1+rng.Int64N(100)
-	_, err := h.db.Run(ctx, func(tx *txn.Txn) error {
+func (f *firm) tradeOrder(ctx context.Context, rng *rand.Rand) error {
+	t := f.trades.Add(1)
+	c, s, quantity := rng.Int64N(int64(f.customers)), rng.Int64N(int64(f.securities)), 1+rng.Int64N(100)
+	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
 		cash, err := get(ctx, tx, accountRow(c), field, 1)
 		if err != nil {
 			return err
@@ -150,9 +150,9 @@ func (h *house) tradeOrder(ctx context.Context, rng *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	h.orders.Add(1)
+	f.orders.Add(1)
 	select {
-	case h.submitted <- t:
+	case f.submitted <- t:
 	default: // the market is busy; the trade stays open
 	}
 	return nil
@@ -163,14 +163,14 @@ func commissionOf(quantity, price int64) int64 { return max(quantity, -quantity)
 
 // tradeResult: the market has executed a trade; cash, holding and trade change, and
 // the broker earns a commission. With nothing submitted it is an order.
-func (h *house) tradeResult(ctx context.Context, rng *rand.Rand) error {
+func (f *firm) tradeResult(ctx context.Context, rng *rand.Rand) error {
 	var t int64
 	select {
-	case t = <-h.submitted:
+	case t = <-f.submitted:
 	default:
-		return h.tradeOrder(ctx, rng)
+		return f.tradeOrder(ctx, rng)
 	}
-	_, err := h.db.Run(ctx, func(tx *txn.Txn) error {
+	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
 		trade, err := get(ctx, tx, tradeRow(t), field, 5)
 		if err != nil {
 			return err
@@ -188,17 +188,17 @@ func (h *house) tradeResult(ctx context.Context, rng *rand.Rand) error {
 		tx.Set(accountRow(c), field, numbers(cash[0]-q*price-fee))
 		tx.Set(holdingRow(c, s), field, numbers(held[0]+q))
 		tx.Set(tradeRow(t), field, numbers(c, s, q, price, 1))
-		return h.pay(ctx, tx, c/customersOfBroker, t, fee)
+		return f.pay(ctx, tx, c/customersOfBroker, t, fee)
 	})
 	if err == nil {
-		h.results.Add(1)
+		f.results.Add(1)
 	}
 	return err
 }
 
 // pay gives a broker a commission.
-func (h *house) pay(ctx context.Context, tx *txn.Txn, broker, trade, fee int64) error {
-	switch h.commission {
+func (f *firm) pay(ctx context.Context, tx *txn.Txn, broker, trade, fee int64) error {
+	switch f.commission {
 	case commissionDirect:
 		sum, err := get(ctx, tx, brokerRow(broker), field, 2)
 		if err != nil {
@@ -215,7 +215,7 @@ func (h *house) pay(ctx context.Context, tx *txn.Txn, broker, trade, fee int64) 
 // combine is the observer of the side table: it moves what has gathered for a
 // broker into the broker's row. It is the only one to write there, so it meets no
 // conflict; and the rows of the side table are each written once.
-func (h *house) combine(ctx context.Context, tx *txn.Txn, rows []string) error {
+func (f *firm) combine(ctx context.Context, tx *txn.Txn, rows []string) error {
 	for _, row := range rows {
 		var broker int64
 		if _, err := fmt.Sscanf(row, "broker/%d", &broker); err != nil {
@@ -246,11 +246,11 @@ func (h *house) combine(ctx context.Context, tx *txn.Txn, rows []string) error {
 }
 
 // marketFeed: the prices of some securities move.
-func (h *house) marketFeed(ctx context.Context, rng *rand.Rand) error {
-	first, moves := rng.Int64N(int64(h.securities)), rng.Int64N(1<<feedTickers)
-	_, err := h.db.Run(ctx, func(tx *txn.Txn) error {
-		for i := range int64(min(feedTickers, h.securities)) {
-			row := securityRow((first + i) % int64(h.securities))
+func (f *firm) marketFeed(ctx context.Context, rng *rand.Rand) error {
+	first, moves := rng.Int64N(int64(f.securities)), rng.Int64N(1<<feedTickers)
+	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
+		for i := range int64(min(feedTickers, f.securities)) {
+			row := securityRow((first + i) % int64(f.securities))
 			price, err := get(ctx, tx, row, field, 1)
 			if err != nil {
 				return err
@@ -264,15 +264,15 @@ func (h *house) marketFeed(ctx context.Context, rng *rand.Rand) error {
 		return nil
 	})
 	if err == nil {
-		h.feeds.Add(1)
+		f.feeds.Add(1)
 	}
 	return err
 }
 
 // customerPosition: what a customer's cash and holdings are worth.
-func (h *house) customerPosition(ctx context.Context, rng *rand.Rand) error {
-	c := rng.Int64N(int64(h.customers))
-	tx, err := h.db.Begin(ctx)
+func (f *firm) customerPosition(ctx context.Context, rng *rand.Rand) error {
+	c := rng.Int64N(int64(f.customers))
+	tx, err := f.db.Begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -290,7 +290,7 @@ func (h *house) customerPosition(ctx context.Context, rng *rand.Rand) error {
 		return err
 	})
 	if err == nil {
-		h.positions.Add(1)
+		f.positions.Add(1)
 	}
 	return err
 }
