@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -61,7 +62,7 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.String("data", d.Data, "`directory` whose index query and relevance ask without files")
 	flags.StringVar(&a.configFile, "config", "", "settings `file` (default: config.yaml where present)")
 	flags.String("format", d.Format, "`form` of results: text or json")
-	root.AddCommand(a.crawlCommand(), a.siteCommand(), a.pipelineCommand(), a.queryCommand(), a.replayCommand(), a.rankCommand(), a.relevanceCommand(), a.txnCommand(), a.webCommand())
+	root.AddCommand(a.crawlCommand(), a.siteCommand(), a.pipelineCommand(), a.sideCommand(), a.queryCommand(), a.replayCommand(), a.rankCommand(), a.relevanceCommand(), a.txnCommand(), a.webCommand())
 	return root
 }
 
@@ -120,6 +121,13 @@ func (a *app) repositoryOptions() repository.Options {
 		o.Trace = -1 // in the options 0 is the default
 	}
 	return o
+}
+
+// limitMemory sets the limit that commands of indexer that load have.
+func (a *app) limitMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(a.cfg.Memory) << 20)
+	}
 }
 
 // weights are those of the settings.

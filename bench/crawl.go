@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,9 +59,7 @@ func (a *app) crawlCommand() *cobra.Command {
 }
 
 func (a *app) crawl(ctx context.Context, o crawlbench.Options, memory bool) error {
-	if os.Getenv("GOMEMLIMIT") == "" { // the limit that `indexer crawl` has
-		debug.SetMemoryLimit(int64(a.cfg.Memory) << 20)
-	}
+	a.limitMemory()
 	o.Repo, o.Log = a.repositoryOptions(), a.stderr
 	if memory {
 		res, err := crawlbench.Memory(ctx, o)

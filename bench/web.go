@@ -58,7 +58,7 @@ func (a *app) webCommand() *cobra.Command {
 	flags.StringVarP(&dir, "out", "o", "web", "`directory` to write to")
 	flags.IntVar(&pages, "pages", 10_000, "`number` of URLs, each with one response")
 	flags.IntVar(&hosts, "hosts", 0, "`number` of hosts; 0 is one for a thousand pages, and at least three")
-	flags.IntVar(&words, "words", 550, "`number` of words of the median page, without its menu")
+	flags.IntVar(&words, "words", webgen.DefaultWords, "`number` of words of the median page, without its menu")
 	flags.IntVar(&copies, "copies", 0, "copy the files this `often` instead")
 	flags.Uint64Var(&seed, "seed", 1, "`number` that decides about everything drawn")
 	return cmd

@@ -62,9 +62,14 @@ func InBulk(ctx context.Context, dir string, synced bool, workers int, load func
 
 // ReplayInBulk reads files once, interprets each page and indexes it in bulk.
 func ReplayInBulk(ctx context.Context, dir string, files []string, synced bool, workers int) (*Run, error) {
-	return InBulk(ctx, dir, synced, workers, func(ctx context.Context, b *Bulk) error {
-		return replay.Run(ctx, b, inputs(files), replay.Options{Loaders: workers}, &replay.Progress{})
+	var progress replay.Progress
+	run, err := InBulk(ctx, dir, synced, workers, func(ctx context.Context, b *Bulk) error {
+		return replay.Run(ctx, b, Inputs(files), replay.Options{Loaders: workers}, &progress)
 	})
+	if err == nil {
+		run.Responses = int(progress.Fetches.Load())
+	}
+	return run, err
 }
 
 // Load implements replay.Sink.

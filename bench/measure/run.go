@@ -20,11 +20,14 @@ import (
 
 // Run is one measured run of one side of a comparison.
 type Run struct {
-	Took    time.Duration
-	Loaded  time.Duration // until everything was fetched and stored, in crawls
-	Pages   int
-	Stages  []Stage
-	Latency repository.LatencyMS
+	Took   time.Duration
+	Loaded time.Duration // until everything was fetched and stored, in crawls
+	Pages  int
+	Stages []Stage
+	// Responses counts everything that was recorded, redirects and errors too. Only
+	// replays in bulk count it.
+	Responses int
+	Latency   repository.LatencyMS
 
 	// CPU is the processor time of this process, Server that of the process that
 	// serves the pages of a crawl. 0 where the system does not tell.
@@ -76,7 +79,7 @@ func Replay(ctx context.Context, dir string, files []string, opts repository.Opt
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	if err := replay.Run(ctx, r, inputs(files), replay.Options{Loaders: opts.Workers}, &replay.Progress{}); err != nil {
+	if err := replay.Run(ctx, r, Inputs(files), replay.Options{Loaders: opts.Workers}, &replay.Progress{}); err != nil {
 		return nil, err
 	}
 	if err := r.Quiesce(ctx); err != nil {
@@ -87,7 +90,8 @@ func Replay(ctx context.Context, dir string, files []string, opts repository.Opt
 	return &Run{Took: took, CPU: cpu, Stages: StagesOf(live), Latency: live.FetchToSearchableMS}, nil
 }
 
-func inputs(files []string) (list []replay.Input) {
+// Inputs are the files to replay.
+func Inputs(files []string) (list []replay.Input) {
 	for _, f := range files {
 		list = append(list, replay.File(f))
 	}

@@ -17,7 +17,7 @@ import (
 //
 // A URL is a number below Pages, and a response is computed from the seed and that
 // number alone. So a web takes no memory beyond its list of hosts, parts of it can be
-// written at the same time, and a smaller web of the same seed has other pages.
+// written at the same time. Webs of different seeds have different hosts.
 type Web struct {
 	Seed  uint64
 	Pages int // URLs, each with one response
@@ -34,6 +34,9 @@ type host struct {
 	declares    bool // its pages name their language
 	shop        uint64
 }
+
+// DefaultWords is how many words the median page has, without its menu.
+const DefaultWords = 550
 
 // New returns a web of some pages on so many hosts; 0 hosts are one for a thousand
 // pages, but at least three. Sizes of hosts follow a power law.
@@ -66,7 +69,7 @@ func weight(h int) float64 { return math.Pow(float64(h+1), -0.8) }
 func (w *Web) newHost(h, first, size int) host {
 	rng := w.rng(h, 'h')
 	return host{
-		name:     fmt.Sprintf("www.%s%d.example", pseudoWord(rng.IntN(5000)), h),
+		name:     fmt.Sprintf("www.%s%d-%d.example", pseudoWord(rng.IntN(5000)), h, w.Seed),
 		first:    first,
 		size:     size,
 		language: drawLanguage(rng),
