@@ -2,108 +2,95 @@ package observers
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"iter"
 
-	"indexer/internal/rank"
+	"indexer/observers/cluster"
+	"indexer/observers/document"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
 )
 
-// RankedMember is a member of a cluster with its rank, and the bounds within which
-// that is by the tolerance.
-type RankedMember struct {
-	schema.MemberInfo
-	Rank        float64
-	Least, Most float64
+// choice is what ranks decide about a cluster at a snapshot.
+type choice struct {
+	document.Choice
+	// undecided is a tie that settle has to break; nil if there is none.
+	undecided *schema.StoredChoice
 }
 
-// Exact reports that the rank is known exactly: nothing links there.
-func (m *RankedMember) Exact() bool { return m.Least == m.Most }
-
-// membersUpTo lists the first members of a cluster, and says whether there are more.
-func membersUpTo(ctx context.Context, tx *txn.Txn, key page.ContentKey, limit int) (members []RankedMember, more bool, err error) {
-	tolerance, err := RankTolerance(ctx, tx)
+// readCluster chooses the canonical URL of a cluster, by its summaries if it has any. For a
+// giant cluster it can also fail with cluster.ErrUnread or a cluster.OutdatedError.
+func readCluster(ctx context.Context, tx *txn.Txn, key page.ContentKey, limits cluster.Limits) (*choice, error) {
+	s, err := readSummaries(ctx, tx, key)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	err = tx.ScanPrefix(ctx, schema.GroupMember, schema.ClusterRow(key), func(row string, _ []txn.Version) error {
-		if more = len(members) == limit; more {
-			return txn.ErrStop
-		}
-		m, err := readRanked(ctx, tx, row, tolerance)
-		members = append(members, m)
-		return err
-	})
-	return members, more, err
-}
-
-// contenders are the members of a cluster, in the order of preference, that its canonical
-// URL depends on, with the digest of all that can be chosen. Left out are those before
-// which there is one whose rank is not lower, wherever within the bounds both are: they
-// cannot be chosen, nor have the only highest rank. So of a giant with
-// few links to its members few are left.
-func contenders(ctx context.Context, tx *txn.Txn, key page.ContentKey) (list []RankedMember, among [8]byte, err error) {
-	tolerance, err := RankTolerance(ctx, tx)
+	m, err := readMembers(ctx, tx, key)
 	if err != nil {
-		return nil, among, err
+		return nil, err
 	}
-	var all Candidates
-	surely := 0.0
-	_, err = VisitMembers(ctx, tx, key, "", noLimit, func(info schema.MemberInfo) error {
-		if !info.Eligible {
-			return txn.ErrStop // all others come after the eligible ones
-		}
-		v, err := tx.GetOnce(ctx, schema.URLRow(info.URL), schema.RankState)
-		if err != nil {
-			return err
-		}
-		mass, err := schema.DecodeRankState(v.Data)
-		m := rankMember(info, &mass, tolerance)
-		all.Add(&m)
-		if m.Most > surely {
-			list, surely = append(list, m), max(surely, m.Least)
-		}
-		return err
-	})
-	return list, all.Sum(), err
+	var c cluster.Choice
+	if len(s.Parts) > 0 {
+		c, err = s.Choose(ctx, m, m.tolerance, limits)
+	} else {
+		c, err = m.choose(ctx, limits.WithDefaults().Giant)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return breakTie(ctx, tx, key, c)
 }
 
-func rankMember(info schema.MemberInfo, m *schema.StoredRankState, tolerance float64) RankedMember {
-	if m.Inlinks == 0 {
-		return RankedMember{info, rank.Teleport, rank.Teleport, rank.Teleport}
+// chooseNow is readCluster without the two errors that mean "later": if the summaries cannot
+// tell, it reads all members, twice.
+func chooseNow(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*choice, error) {
+	c, err := readCluster(ctx, tx, key, cluster.Limits{})
+	var outdated *cluster.OutdatedError
+	if !errors.Is(err, cluster.ErrUnread) && !errors.As(err, &outdated) {
+		return c, err
 	}
-	return RankedMember{info, m.Rank, leastRank(m.Rank, tolerance), mostRank(m.Rank, tolerance)}
+	m, err := readMembers(ctx, tx, key)
+	if err != nil {
+		return nil, err
+	}
+	all, err := cluster.Choose(m.all(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return breakTie(ctx, tx, key, all)
 }
 
-// leastRank and mostRank are the bounds of a rank that was published within a tolerance.
-func leastRank(r, tolerance float64) float64 { return r / (1 + tolerance) }
-func mostRank(r, tolerance float64) float64  { return r / (1 - tolerance) }
-
-// choose is the canonical URL of a cluster with these members, which come in the order
-// of preference; see Choosing.
-func choose(members []RankedMember) (canonical page.URL, contested bool) {
-	var c Choosing
-	for i := range members {
-		c.Rank(&members[i])
+// breakTie replaces a contested choice by the one that settle has made among the same
+// candidates.
+func breakTie(ctx context.Context, tx *txn.Txn, key page.ContentKey, c cluster.Choice) (*choice, error) {
+	broken := &choice{Choice: document.Choice{Canonical: c.Canonical, Members: c.Members, Rank: c.Rank}}
+	if !c.Contested {
+		return broken, nil
 	}
-	for i := range members {
-		if c.Choose(&members[i]) {
-			break
-		}
+	stored, known, err := readChoice(ctx, tx, schema.ClusterRow(key))
+	switch {
+	case err != nil:
+		return nil, err
+	case !known || stored.Among != c.Among.Bytes():
+		broken.undecided = &schema.StoredChoice{Among: c.Among.Bytes()}
+	case stored.URL != "":
+		broken.Canonical = stored.URL
 	}
-	return c.Canonical, c.Contested
+	return broken, nil
 }
 
-// candidates is a digest of the members that can be chosen.
-func candidates(members []RankedMember) [8]byte {
-	var c Candidates
-	for i := range members {
-		c.Add(&members[i])
+// contest registers a cluster whose tie settle has to break.
+func (c *choice) contest(tx *txn.Txn, row string) {
+	if c.undecided != nil {
+		tx.Set(row, schema.Choice, c.undecided.Encode())
+		tx.Notify(schema.AppRow, schema.Tiebreak)
 	}
-	return c.Sum()
 }
 
-// readChoice reads the choice that settle made, false if there is no row for one.
+// readChoice reads the choice that settle has made for the cluster of a row, false if the
+// cluster is not registered as contested.
 func readChoice(ctx context.Context, tx *txn.Txn, row string) (schema.StoredChoice, bool, error) {
 	v, err := tx.Get(ctx, row, schema.Choice)
 	if err != nil || !v.Exists {
@@ -113,25 +100,108 @@ func readChoice(ctx context.Context, tx *txn.Txn, row string) (schema.StoredChoi
 	return c, true, err
 }
 
-// topTwo are the two greatest of some numbers.
-type topTwo struct {
-	at            int // where first was
-	first, second float64
+// BrokenTie is the canonical URL that settle has chosen among the candidates of a contested
+// cluster, "" as long as it has not.
+func BrokenTie(ctx context.Context, tx *txn.Txn, key page.ContentKey, among cluster.Candidates) (page.URL, error) {
+	stored, known, err := readChoice(ctx, tx, schema.ClusterRow(key))
+	if err != nil || !known || stored.Among != among.Bytes() {
+		return "", err
+	}
+	return stored.URL, nil
 }
 
-func (t *topTwo) add(i int, v float64) {
-	switch {
-	case v > t.first:
-		t.at, t.first, t.second = i, v, t.first
-	case v > t.second:
-		t.second = v
+// RankMember is a member with its published rank. The tolerance is RankTolerance.
+func RankMember(ctx context.Context, tx *txn.Txn, info schema.MemberInfo, tolerance float64) (cluster.Ranked, error) {
+	return (&members{tx: tx, tolerance: tolerance}).ranked(ctx, info)
+}
+
+// members reads the members of a cluster in a transaction. It is a cluster.Reader; positions
+// are member rows without the content key.
+type members struct {
+	tx        *txn.Txn
+	key       page.ContentKey
+	tolerance float64 // of ranks
+	once      bool    // the transaction need not remember the ranks
+}
+
+func readMembers(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*members, error) {
+	tolerance, err := RankTolerance(ctx, tx)
+	return &members{tx: tx, key: key, tolerance: tolerance}, err
+}
+
+// Members implements cluster.Reader.
+func (m *members) Members(ctx context.Context, from, to string) iter.Seq2[cluster.Entry, error] {
+	end := txn.PrefixEnd(schema.ClusterRow(m.key))
+	if to != "" {
+		end = schema.SummaryRow(m.key, to)
+	}
+	return func(yield func(cluster.Entry, error) bool) {
+		err := m.tx.Scan(ctx, schema.GroupMember, schema.SummaryRow(m.key, from), end, func(row string, _ []txn.Version) error {
+			e, err := m.entry(ctx, row)
+			if err == nil && !yield(e, nil) {
+				err = txn.ErrStop
+			}
+			return err
+		})
+		if err != nil {
+			yield(cluster.Entry{}, err)
+		}
 	}
 }
 
-// without is the greatest number at another place.
-func (t *topTwo) without(i int) float64 {
-	if i == t.at {
-		return t.second
+// entry is the member of a row.
+func (m *members) entry(ctx context.Context, row string) (cluster.Entry, error) {
+	_, info, err := schema.ParseMemberRow(row)
+	if err != nil {
+		return cluster.Entry{}, err
 	}
-	return t.first
+	_, at := schema.SplitMemberRow(row)
+	r, err := m.ranked(ctx, info)
+	return cluster.Entry{At: at, Ranked: r}, err
+}
+
+func (m *members) ranked(ctx context.Context, info schema.MemberInfo) (cluster.Ranked, error) {
+	get := m.tx.Get
+	if m.once {
+		get = m.tx.GetOnce
+	}
+	v, err := get(ctx, schema.URLRow(info.URL), schema.RankState)
+	if err != nil {
+		return cluster.Ranked{}, err
+	}
+	s, err := schema.DecodeRankState(v.Data)
+	if err != nil {
+		return cluster.Ranked{}, fmt.Errorf("rank of member %s: %w", info.URL, err)
+	}
+	if s.Inlinks == 0 {
+		return cluster.Unlinked(cluster.Member(info)), nil
+	}
+	return cluster.Linked(cluster.Member(info), s.Rank, m.tolerance), nil
+}
+
+// all yields all members.
+func (m *members) all(ctx context.Context) iter.Seq2[cluster.Ranked, error] {
+	return func(yield func(cluster.Ranked, error) bool) {
+		for e, err := range m.Members(ctx, "", "") {
+			if !yield(e.Ranked, err) {
+				return
+			}
+		}
+	}
+}
+
+// choose reads all members, and gives up with cluster.ErrUnread if there are more than a
+// limit.
+func (m *members) choose(ctx context.Context, limit int) (cluster.Choice, error) {
+	var list []cluster.Ranked
+	for r, err := range m.all(ctx) {
+		if err != nil {
+			return cluster.Choice{}, err
+		}
+		if len(list) == limit {
+			return cluster.Choice{}, cluster.ErrUnread
+		}
+		list = append(list, r)
+	}
+	return cluster.Choose(cluster.All(list))
 }

@@ -4,44 +4,45 @@ import (
 	"bytes"
 	"context"
 
+	"indexer/observers/cluster"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
 )
 
-// cluster finds the terminal of a URL, and so its cluster.
+// resolve finds the terminal of a URL, and thereby its cluster. It is the observer "cluster".
 //
-//	watches  url:state; also woken by spread (weak) when the walk ahead changed
+//	watches  url:state; also woken by spread (weak) when the chain ahead has changed
 //	reads    url:state and url:walk of the URL, url:walk of its target
-//	writes   url:walk; the member rows of the clusters it leaves and joins
+//	writes   url:walk; the member rows of the clusters that the URL leaves and joins
 //	wakes    spread (url:walk), index (weak) of both clusters, rerank (weak) at both member
-//	         rows, rank (weak) of the URL: it may have looked for the cluster just before
+//	         rows, rank (weak) of the URL: rank may have looked for the cluster just before
 //
-// Member rows are written blindly, one for each member: however large a cluster
-// is, two of its members never meet in a cell.
-func cluster(ctx context.Context, tx *txn.Txn, rows []string) error {
+// Member rows are written blindly, one for each member. However large a cluster is, two of
+// its members never meet in a cell.
+func resolve(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return each(rows, func(row string) error {
 		u, err := schema.ParseURLRow(row)
 		if err != nil {
 			return err
 		}
-		old, now, err := walks(ctx, tx, u, row)
+		old, now, err := chains(ctx, tx, u, row)
 		if err != nil {
 			return err
 		}
 		if bytes.Equal(old.Encode(), now.Encode()) {
 			return nil
 		}
-		// A URL that has no walk any more keeps an empty one: spread tells versions
-		// apart by their timestamps, and what is deleted has none.
+		// A URL that loses its chain keeps an empty one: spread tells versions apart by
+		// their timestamps, and a deleted cell has none.
 		tx.Set(row, schema.Chain, now.Encode())
 		moveMember(tx, u, old, now)
 		return nil
 	})
 }
 
-// walks reads the stored walk of a URL and computes the present one.
-func walks(ctx context.Context, tx *txn.Txn, u page.URL, row string) (old, now schema.StoredChain, err error) {
+// chains reads the stored chain of a URL and computes the present one.
+func chains(ctx context.Context, tx *txn.Txn, u page.URL, row string) (old, now schema.StoredChain, err error) {
 	if _, err := tx.GetRow(ctx, row, schema.GroupURL); err != nil {
 		return nil, nil, err
 	}
@@ -49,19 +50,20 @@ func walks(ctx context.Context, tx *txn.Txn, u page.URL, row string) (old, now s
 	if err != nil || !known {
 		return nil, nil, err
 	}
-	if old, err = readWalk(ctx, tx, row); err != nil {
+	if old, err = readChain(ctx, tx, row); err != nil {
 		return nil, nil, err
 	}
 	var ahead schema.StoredChain
 	if state.Target != "" && state.Target != u {
-		if ahead, err = readWalk(ctx, tx, schema.URLRow(state.Target)); err != nil {
+		if ahead, err = readChain(ctx, tx, schema.URLRow(state.Target)); err != nil {
 			return nil, nil, err
 		}
 	}
-	return old, extend(u, state, ahead), nil
+	s := cluster.State{Outcome: state.Outcome, NoIndex: state.NoIndex, Target: state.Target, Key: state.Key}
+	return old, storedChain(cluster.Extend(u, s, coreChain(ahead))), nil
 }
 
-func readWalk(ctx context.Context, tx *txn.Txn, row string) (schema.StoredChain, error) {
+func readChain(ctx context.Context, tx *txn.Txn, row string) (schema.StoredChain, error) {
 	v, err := tx.Get(ctx, row, schema.Chain)
 	if err != nil {
 		return nil, err
@@ -69,37 +71,52 @@ func readWalk(ctx context.Context, tx *txn.Txn, row string) (schema.StoredChain,
 	return schema.DecodeChain(v.Data)
 }
 
-// membership is where a walk makes its URL a member, and as what.
-type membership struct {
-	key  page.ContentKey
-	info schema.MemberInfo
-}
-
-func membershipOf(u page.URL, w schema.StoredChain) (membership, bool) {
-	t, ok := terminal(w)
-	if !ok {
-		return membership{}, false
-	}
-	return membership{t.Key, schema.MemberInfo{URL: u, Eligible: t.URL == u && !t.NoIndex}}, true
-}
-
+// moveMember moves a URL to the cluster that its new chain leads to.
 func moveMember(tx *txn.Txn, u page.URL, old, now schema.StoredChain) {
-	from, was := membershipOf(u, old)
-	to, is := membershipOf(u, now)
+	from, was := coreChain(old).Membership(u)
+	to, is := coreChain(now).Membership(u)
 	if was == is && from == to {
 		return
 	}
 	tx.Notify(schema.URLRow(u), schema.Push)
 	if was {
-		row := schema.MemberRow(from.key, from.info)
+		row := schema.MemberRow(from.Key, schema.MemberInfo(from.Member))
 		tx.Delete(row, schema.Member)
 		tx.Notify(row, schema.Ranked)
-		tx.Notify(schema.ClusterRow(from.key), schema.Dirty)
+		tx.Notify(schema.ClusterRow(from.Key), schema.Dirty)
 	}
 	if is {
-		row := schema.MemberRow(to.key, to.info)
+		row := schema.MemberRow(to.Key, schema.MemberInfo(to.Member))
 		tx.Set(row, schema.Member, nil)
 		tx.Notify(row, schema.Ranked)
-		tx.Notify(schema.ClusterRow(to.key), schema.Dirty)
+		tx.Notify(schema.ClusterRow(to.Key), schema.Dirty)
 	}
+}
+
+// terminal is the page at which a stored chain ends.
+func terminal(c schema.StoredChain) (cluster.Hop, bool) { return coreChain(c).Terminal() }
+
+// A chain has the same length in the core and in the table.
+const (
+	_ = uint(schema.MaxChain - cluster.MaxChain)
+	_ = uint(cluster.MaxChain - schema.MaxChain)
+)
+
+func coreChain(c schema.StoredChain) cluster.Chain { return convert[cluster.Chain](c, toCore) }
+
+func storedChain(c cluster.Chain) schema.StoredChain { return convert[schema.StoredChain](c, toStored) }
+
+func toCore(h schema.Hop) cluster.Hop   { return cluster.Hop(h) }
+func toStored(h cluster.Hop) schema.Hop { return schema.Hop(h) }
+
+// convert converts a chain hop by hop; nil stays nil.
+func convert[To ~[]T, From ~[]F, T, F any](from From, hop func(F) T) To {
+	if from == nil {
+		return nil
+	}
+	to := make(To, len(from))
+	for i, h := range from {
+		to[i] = hop(h)
+	}
+	return to
 }

@@ -106,7 +106,7 @@ func (x *exporter) pass(ctx context.Context, tx *txn.Txn, row string, key page.C
 	if !mayBegin {
 		return p, nil
 	}
-	c, err := readCluster(ctx, tx, key)
+	c, err := readCluster(ctx, tx, key, x.clusters)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (x *exporter) pass(ctx context.Context, tx *txn.Txn, row string, key page.C
 
 // exportPass exports what a pass has counted.
 func (x *exporter) exportPass(ctx context.Context, tx *txn.Txn, row string, key page.ContentKey, p *document.Pass) error {
-	now, err := readCluster(ctx, tx, key)
+	now, err := readCluster(ctx, tx, key, x.clusters)
 	behind := waits(tx, row, err)
 	if err != nil && !behind {
 		return err

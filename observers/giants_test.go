@@ -86,10 +86,9 @@ func TestGiantAndBack(t *testing.T) {
 	if testing.Short() {
 		seeds = 4
 	}
-	setGiant(t, 8)
 	for seed := range seeds {
 		random := rand.New(rand.NewPCG(seed, 17))
-		r := openStepRig(t, nil)
+		r := openStepRigOf(t, webtest.Options{Limits: observers.Limits{Cluster: giants(8)}})
 		second := 1
 		for i := range n {
 			r.load(pageAt(numbered(i), second, "alike", fmt.Sprintf("<area href=%q>", numbered(random.IntN(n)))))
@@ -128,7 +127,7 @@ func TestGiantAndBack(t *testing.T) {
 // checkAll compares with the batch, documents and all.
 func (r *stepRig) checkAll(when string) {
 	r.t.Helper()
-	diff, err := webtest.Differences(r.t.Context(), r.DB, r.documents(), r.fetches, webtest.Comparison{Times: true})
+	diff, err := webtest.Differences(r.t.Context(), r.DB, r.documents(), r.fetches, webtest.Comparison{Times: true, Limits: r.limits})
 	if err != nil {
 		r.t.Fatal(err)
 	}

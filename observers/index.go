@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"indexer/observers/cluster"
 	"indexer/observers/document"
 	"indexer/page"
 	"indexer/schema"
@@ -13,10 +14,11 @@ import (
 
 // exporter is the observers index and count, which export the documents of clusters.
 type exporter struct {
-	sink    Sink
-	tracker *Tracker
-	limits  document.Limits
-	passes  document.Passes // over inlinks that are too many for one run
+	sink     Sink
+	tracker  *Tracker
+	limits   document.Limits
+	clusters cluster.Limits
+	passes   document.Passes // over inlinks that are too many for one run
 }
 
 // index exports the document of a cluster.
@@ -65,7 +67,7 @@ func (x *exporter) export(ctx context.Context, tx *txn.Txn, row string, key page
 		tx.Notify(row, schema.Count)
 		return nil
 	}
-	c, err := readCluster(ctx, tx, key)
+	c, err := readCluster(ctx, tx, key, x.clusters)
 	if waits(tx, row, err) {
 		return nil
 	}
@@ -104,12 +106,12 @@ func (x *exporter) hadMany(ctx context.Context, tx *txn.Txn, row string) (bool, 
 
 // waits reports that readCluster cannot tell yet, and wakes those who have to run first.
 func waits(tx *txn.Txn, row string, err error) bool {
-	var behind *behindError
+	var outdated *cluster.OutdatedError
 	switch {
-	case errors.Is(err, errUnread):
+	case errors.Is(err, cluster.ErrUnread):
 		tx.Notify(row, schema.Ranked) // in case there are no summaries at all
-	case errors.As(err, &behind):
-		tx.Notify(behind.row, schema.Ranked)
+	case errors.As(err, &outdated):
+		tx.Notify(row+outdated.At, schema.Ranked)
 		tx.Notify(row, schema.Dirty)
 	default:
 		return false

@@ -7,25 +7,26 @@ import (
 	"indexer/txn"
 )
 
-// spreadChunk bounds how many URLs one run wakes.
-const spreadChunk = 500
+// propagateChunk bounds how many URLs one run wakes.
+const propagateChunk = 500
 
-// spread tells the URLs that lead to one whose walk has changed.
+// propagate tells the URLs that point to a URL that its chain has changed. It is the
+// observer "spread".
 //
 //	watches  url:walk
-//	reads    lead rows of the URL, url:spread
-//	writes   url:spread, while it is not done
-//	wakes    cluster (weak) of each URL that leads here; itself (weak), to go on
+//	reads    pointers to the URL (lead:x), url:spread
+//	writes   url:spread, while there is more to do
+//	wakes    cluster (weak) of each URL that points here; itself (weak), to continue
 //
-// A URL to which 100,000 others lead is done in bounded transactions: url:spread
-// says where to go on, and for which walk; when the walk has changed since, it
-// begins again.
-func spread(ctx context.Context, tx *txn.Txn, rows []string) error {
+// A URL to which 100,000 others point is dealt with in bounded transactions: url:spread says
+// where to continue, and for which version of the chain. If the chain has changed since, the
+// next run starts over.
+func propagate(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return each(rows, func(row string) error {
 		if _, err := tx.GetRow(ctx, row, schema.GroupURL); err != nil {
 			return err
 		}
-		walk, err := tx.Get(ctx, row, schema.Chain)
+		chain, err := tx.Get(ctx, row, schema.Chain)
 		if err != nil {
 			return err
 		}
@@ -38,7 +39,7 @@ func spread(ctx context.Context, tx *txn.Txn, rows []string) error {
 			return err
 		}
 		start := row + "\x00"
-		if done.Chain == walk.TS && done.Next != "" {
+		if done.Chain == chain.TS && done.Next != "" {
 			start = done.Next
 		}
 		next, err := wakeSources(ctx, tx, row, start)
@@ -47,7 +48,7 @@ func spread(ctx context.Context, tx *txn.Txn, rows []string) error {
 		}
 		switch {
 		case next != "":
-			tx.Set(row, schema.Propagated, schema.StoredPropagation{Chain: walk.TS, Next: next}.Encode())
+			tx.Set(row, schema.Propagated, schema.StoredPropagation{Chain: chain.TS, Next: next}.Encode())
 			tx.Notify(row, schema.Chain)
 		case stored.Exists:
 			tx.Delete(row, schema.Propagated)
@@ -56,12 +57,12 @@ func spread(ctx context.Context, tx *txn.Txn, rows []string) error {
 	})
 }
 
-// wakeSources wakes up to spreadChunk sources from a pair row on, and returns
-// the pair row to go on from.
+// wakeSources wakes up to propagateChunk sources of pointers to a URL, from a pair row on,
+// and returns the pair row to continue from, "" at the end.
 func wakeSources(ctx context.Context, tx *txn.Txn, row, start string) (next string, err error) {
 	n := 0
 	err = tx.Scan(ctx, schema.GroupPointer, start, txn.PrefixEnd(row+"\x00"), func(pair string, _ []txn.Version) error {
-		if n == spreadChunk {
+		if n == propagateChunk {
 			next = pair
 			return txn.ErrStop
 		}

@@ -16,6 +16,7 @@ import (
 
 	"indexer/internal/testenv"
 	"indexer/observers"
+	"indexer/observers/cluster"
 	"indexer/observers/document"
 	"indexer/observers/pagerank"
 	"indexer/observers/webtest"
@@ -51,7 +52,7 @@ type schedule struct {
 	// rows is how many link rows a run reads of a cluster, 0 for as many as usual: with
 	// few, inlinks are counted in passes of many runs.
 	rows int
-	// giant is from how many members on a cluster has sections, of which each has a few
+	// giant is from how many members on a cluster has summaries, of which each has a few
 	// then, and of how many of its members and anchors a document carries one; 0 for as usual.
 	giant int
 	// ranks are the limits of runs of rank.
@@ -115,9 +116,6 @@ func TestRandomWebs(t *testing.T) {
 		{"4 workers, index files", schedule{mode: txn.OnePhase, workers: 4, files: true}, 20, 3, 20},
 	} {
 		t.Run(s.name, func(t *testing.T) {
-			if s.schedule.giant > 0 {
-				setGiant(t, s.schedule.giant)
-			}
 			seeds := s.usual
 			if testenv.Long() {
 				seeds = s.long
@@ -150,10 +148,18 @@ func runSeeds(t *testing.T, seeds int, test func(seed uint64) error) {
 	_ = work.Wait() // errors are the test's
 }
 
-// setGiant makes giants of clusters with more than n members.
-func setGiant(t *testing.T, n int) {
-	observers.SetGiantMembers(t, n)
-	observers.SetSummarySizes(t, observers.SummarySizes{Most: 3, Cut: 2, Least: 2, Read: 4, Run: 5})
+// giants makes giants of clusters with more than n members, with summaries of very few
+// members each.
+func giants(n int) cluster.Limits {
+	return cluster.Limits{Giant: n, Largest: 3, Split: 2, Smallest: 2, Read: 4, Run: 5}
+}
+
+func (s schedule) limits() observers.Limits {
+	l := observers.Limits{Rank: s.ranks, Document: s.documents()}
+	if s.giant > 0 {
+		l.Cluster = giants(s.giant)
+	}
+	return l
 }
 
 // documents returns the limits of what is read and shown of a cluster.
@@ -224,7 +230,7 @@ func (s schedule) run(ctx context.Context, seed uint64, fetches []*page.Fetch) (
 	if err != nil {
 		return nil, err
 	}
-	diff, err := webtest.Differences(ctx, p.rig.DB, docs, fetches, webtest.Comparison{Times: exact, Limits: s.documents()})
+	diff, err := webtest.Differences(ctx, p.rig.DB, docs, fetches, webtest.Comparison{Times: exact, Limits: s.limits()})
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +251,7 @@ type player struct {
 
 func (p *player) open(ctx context.Context, opts webtest.Options) (err error) {
 	opts.Mode, opts.Workers, opts.Tolerance = p.mode, p.workers, p.tolerance
-	opts.Limits.Rank, opts.Limits.Document = p.ranks, p.documents()
+	opts.Limits = p.limits()
 	if p.part > 0 {
 		opts.Part = schema.PartSize{Entries: p.part, Bytes: schema.UsualPart.Bytes}
 	}

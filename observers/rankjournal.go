@@ -90,16 +90,16 @@ func applyChanges(ctx context.Context, tx *txn.Txn, changes []pagerank.Change) e
 
 // wakeCluster wakes an observer of clusters at the member row of a URL, if it has one.
 func wakeCluster(ctx context.Context, tx *txn.Txn, row string, c txn.Column) error {
-	walk, err := readWalk(ctx, tx, row)
-	if err != nil || len(walk) == 0 {
+	chain, err := readChain(ctx, tx, row)
+	if err != nil || len(chain) == 0 {
 		return err
 	}
 	u, err := schema.ParseURLRow(row)
 	if err != nil {
 		return err
 	}
-	if m, ok := membershipOf(u, walk); ok {
-		tx.Notify(schema.MemberRow(m.key, m.info), c)
+	if m, ok := coreChain(chain).Membership(u); ok {
+		tx.Notify(schema.MemberRow(m.Key, schema.MemberInfo(m.Member)), c)
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ type Way struct {
 
 // WayOf reads where a URL leads.
 func WayOf(ctx context.Context, tx *txn.Txn, u page.URL) (Way, error) {
-	chain, err := readWalk(ctx, tx, schema.URLRow(u))
+	chain, err := readChain(ctx, tx, schema.URLRow(u))
 	if err != nil {
 		return Way{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"indexer/notify"
+	"indexer/observers/cluster"
 	"indexer/observers/document"
 	"indexer/observers/pagerank"
 	"indexer/schema"
@@ -59,6 +60,7 @@ type Options struct {
 type Limits struct {
 	Rank     pagerank.Limits
 	Document document.Limits
+	Cluster  cluster.Limits
 }
 
 // Registry registers the observers and further ones, such as those of a crawl (package
@@ -73,12 +75,12 @@ func (o Options) Observers() []notify.Observer {
 		o.Part = schema.UsualPart
 	}
 	r := &ranker{part: o.Part, limits: o.Limits.Rank, report: o.RankRun}
-	x := &exporter{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Document.WithDefaults()}
-	y := &reranker{sink: o.Sink, tracker: o.Tracker}
+	x := &exporter{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Document.WithDefaults(), clusters: o.Limits.Cluster}
+	y := &reranker{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Cluster}
 	return []notify.Observer{
 		{Name: "document", Watches: schema.FetchContent, Batch: 4, Run: (&interpreter{o.Part, o.Tracker}).run},
-		{Name: "cluster", Watches: schema.State, Batch: 32, Upstream: []string{"document"}, Run: cluster},
-		{Name: "spread", Watches: schema.Chain, Batch: 32, Upstream: []string{"cluster"}, Run: spread},
+		{Name: "cluster", Watches: schema.State, Batch: 32, Upstream: []string{"document"}, Run: resolve},
+		{Name: "spread", Watches: schema.Chain, Batch: 32, Upstream: []string{"cluster"}, Run: propagate},
 		{Name: "links", Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&inverter{o.Part}).run},
 		{Name: "forward", Watches: schema.NotifyTargets, Weak: true, Batch: 16, Upstream: []string{"links"}, Run: (&targetNotifier{o.Part}).run},
 		{Name: "rank", Replaces: []string{"post"}, Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true, MaxOpen: 1,
@@ -89,7 +91,7 @@ func (o Options) Observers() []notify.Observer {
 			Debounce: exportDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rerank"}, Run: x.index},
 		{Name: "count", Replaces: []string{"tally"}, Watches: schema.Count, Weak: true, MaxOpen: x.limits.Passes,
 			Debounce: countDebounce, IdleAfter: countIdle, Upstream: []string{"index"}, Run: x.count},
-		{Name: "settle", Watches: schema.Tiebreak, Weak: true, Debounce: settleDebounce, IdleAfter: settleIdle, Upstream: []string{"count"}, Run: settle},
+		{Name: "settle", Watches: schema.Tiebreak, Weak: true, Debounce: settleDebounce, IdleAfter: settleIdle, Upstream: []string{"count"}, Run: tiebreak},
 	}
 }
 

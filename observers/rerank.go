@@ -6,54 +6,62 @@ import (
 	"fmt"
 
 	"indexer/index"
+	"indexer/observers/cluster"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
 )
 
-// rerank gives the index documents their ranks, and keeps the sections of clusters with many
-// members.
+// reranker gives index documents their ranks, and keeps the member summaries of giant
+// clusters.
 //
 //	watches  index:ranked (weak only), at member rows and at cluster rows
-//	reads    member rows of the cluster, rank:mass of the members, or its sections and those
-//	         members whose sections are renewed; index:doc
-//	writes   index:doc; ranks in the index files; choice:x, with a choice that is to be made;
-//	         section:x
-//	wakes    index (weak), where another member has become canonical, or the sections have become
-//	         others; settle (weak); itself (weak), to go on
+//	reads    member rows of the cluster and rank:mass of the members, or its summaries and
+//	         the members whose summaries are renewed; index:doc
+//	writes   index:doc; ranks in the index files; choice:x, to have a choice made; section:x
+//	wakes    index (weak), if another member has become canonical, or summaries that were
+//	         unread are read; settle (weak); itself (weak), to continue
 //
-// It holds back while pages stream in, like index: ranks that move back and forth
-// until they come to rest move a document at most once in that time.
+// Like index, it is debounced while pages stream in: ranks that move back and forth until
+// they come to rest move a document at most once in that time.
 //
-// A rank goes to the index files without the text, under the timestamp of the snapshot
-// that it was read at, like a document. index:doc is written even if nothing of it has
-// changed: so we conflict with a run of index that has read older ranks and commits
-// later. (A rank that went up and down again is no change to us, but may be to it.)
+// A rank goes to the index files without the text, under the timestamp of the snapshot at
+// which it was read, like a document. index:doc is written even if nothing in it has
+// changed. So we conflict with a run of index that has read older ranks and commits later.
+// (A rank that went up and down again is no change to us, but may be one to that run.)
 //
-// One run at a time is under way (notify.Observer.Exclusive): those of one giant cluster would meet
-// in its document.
+// One run at a time is under way (notify.Observer.Exclusive): two runs for one giant cluster
+// would meet in its document.
 type reranker struct {
 	sink    Sink
 	tracker *Tracker
+	limits  cluster.Limits
 }
 
 func (x *reranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
-	r, err := newRenewal(ctx, tx, len(rows))
-	if err != nil {
-		return err
-	}
 	var updates []index.RankUpdate
-	order, members := byCluster(rows)
+	budget := cluster.NewBudget(x.limits, len(rows))
+	order, positions := byCluster(rows)
 	for _, row := range order {
-		if r.full() { // one that begins is gone through, by renew
-			r.leave(row, members[row])
+		if budget.Spent() { // a cluster that is begun is gone through
+			for _, at := range positions[row] {
+				tx.Notify(row+at, schema.Ranked)
+			}
+			budget.Left(len(positions[row]))
 			continue
 		}
 		key, err := schema.ParseClusterRow(row)
 		if err != nil {
 			return err
 		}
-		u, err := x.cluster(ctx, r, key, members[row])
+		d, err := x.choose(ctx, tx, budget, key, positions[row])
+		if err != nil {
+			return fmt.Errorf("rank of cluster %x: %w", key[:6], err)
+		}
+		if d == nil {
+			continue
+		}
+		u, err := rerank(ctx, tx, budget, key, d)
 		if err != nil {
 			return fmt.Errorf("rank of cluster %x: %w", key[:6], err)
 		}
@@ -70,87 +78,84 @@ func (x *reranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return nil
 }
 
-// leave leaves members of a cluster to another run.
-func (r *renewal) leave(cluster string, members []string) {
-	for _, at := range members {
-		r.waiting--
-		r.notify(cluster+at, schema.Ranked)
-	}
-}
-
-// byCluster brings member rows together, in the order of the first of each cluster.
-func byCluster(rows []string) (order []string, members map[string][]string) {
-	members = make(map[string][]string, len(rows))
+// byCluster groups member rows by cluster, in the order of the first row of each, and cuts
+// them to positions in the cluster.
+func byCluster(rows []string) (order []string, positions map[string][]string) {
+	positions = make(map[string][]string, len(rows))
 	for _, row := range rows {
-		cluster, at := schema.SplitMemberRow(row)
-		if _, known := members[cluster]; !known {
-			order = append(order, cluster)
+		of, at := schema.SplitMemberRow(row)
+		if _, known := positions[of]; !known {
+			order = append(order, of)
 		}
-		members[cluster] = append(members[cluster], at)
+		positions[of] = append(positions[of], at)
 	}
-	return order, members
+	return order, positions
 }
 
-// cluster ranks a cluster of which some members have changed: the rank that its document
-// gets, nil if it is index that has to do more.
-func (x *reranker) cluster(ctx context.Context, r *renewal, key page.ContentKey, members []string) (*index.RankUpdate, error) {
-	s, err := readSections(ctx, r.tx, key)
+// choose chooses the canonical URL of a cluster some of whose members have changed, and renews its
+// summaries. It returns nil if it cannot be decided yet; somebody is woken then.
+func (x *reranker) choose(ctx context.Context, tx *txn.Txn, budget *cluster.Budget, key page.ContentKey, positions []string) (*choice, error) {
+	s, err := readSummaries(ctx, tx, key)
 	if err != nil {
 		return nil, err
 	}
-	if len(s.list) == 0 {
-		d, err := readCluster(ctx, r.tx, key)
-		switch {
-		case err == nil:
-			r.waiting -= len(members)
-			r.left -= d.Members
-			return r.rerank(ctx, key, d)
-		case !errors.Is(err, errUnread):
-			return nil, err
+	if len(s.Parts) == 0 {
+		d, err := readCluster(ctx, tx, key, x.limits)
+		if err == nil {
+			budget.Read(d.Members, len(positions))
 		}
-		r.begin(s)
-		members = append(members, "")
-		r.waiting++
+		if !errors.Is(err, cluster.ErrUnread) {
+			return d, err
+		}
+		s.Begin(budget)
+		positions = append(positions, "")
 	}
-	if err := r.renew(ctx, s, members); err != nil {
+	m, err := readMembers(ctx, tx, key)
+	if err != nil {
 		return nil, err
 	}
-	if s.total.Unread {
+	renewal, err := s.Renew(ctx, m, budget, positions)
+	if err != nil {
+		return nil, err
+	}
+	writeRenewal(tx, key, renewal)
+	switch total := s.Total(); {
+	case total.Unread:
+		return nil, nil
+	case x.limits.Small(total.Members):
+		writeRenewal(tx, key, s.End(budget))
 		return nil, nil
 	}
-	if s.total.Members <= giantMembers/2 {
-		r.end(s)
-		return nil, nil
-	}
-	d, err := chooseBySummaries(ctx, r.tx, s)
-	var behind *behindError
-	if errors.As(err, &behind) { // another run; ours may have come between two others
-		r.notify(behind.row, schema.Ranked)
+	c, err := s.Choose(ctx, m, m.tolerance, x.limits)
+	var outdated *cluster.OutdatedError
+	if errors.As(err, &outdated) { // leave it to another run; ours may lie between two others
+		tx.Notify(schema.SummaryRow(key, outdated.At), schema.Ranked)
+		budget.Wrote(1)
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	x.tracker.searchable(memberURLRows(key, members))
-	return r.rerank(ctx, key, d)
+	x.tracker.searchable(memberURLRows(key, positions))
+	return breakTie(ctx, tx, key, c)
 }
 
-// memberURLRows are the URL rows of members, given by their rows without the content key.
-func memberURLRows(key page.ContentKey, members []string) (rows []string) {
-	for _, at := range members {
-		if _, m, err := schema.ParseMemberRow(schema.SummaryRow(key, at)); err == nil { // else it is the cluster's
+// memberURLRows are the URL rows of the members at some positions.
+func memberURLRows(key page.ContentKey, positions []string) (rows []string) {
+	for _, at := range positions {
+		if _, m, err := schema.ParseMemberRow(schema.SummaryRow(key, at)); err == nil { // else it is no member's
 			rows = append(rows, schema.URLRow(m.URL))
 		}
 	}
 	return rows
 }
 
-// rerank is the rank that the document of a cluster gets, nil if it is index that has to do
-// more.
-func (r *renewal) rerank(ctx context.Context, key page.ContentKey, d *choice) (*index.RankUpdate, error) {
-	tx, row := r.tx, schema.ClusterRow(key)
-	if r.room--; d.undecided != nil {
-		r.room -= 2
+// rerank gives the document of a cluster its rank. It returns nil if the index files have
+// that already, or if index has more to do, and wakes index then.
+func rerank(ctx context.Context, tx *txn.Txn, budget *cluster.Budget, key page.ContentKey, d *choice) (*index.RankUpdate, error) {
+	row := schema.ClusterRow(key)
+	if budget.Wrote(1); d.undecided != nil {
+		budget.Wrote(2)
 	}
 	d.contest(tx, row)
 	v, err := tx.Get(ctx, row, schema.Indexed)

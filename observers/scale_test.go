@@ -41,6 +41,7 @@ type stepRig struct {
 	*webtest.Rig
 	t       *testing.T
 	meter   *meteredTable // nil: none
+	limits  observers.Limits
 	fetches []*page.Fetch
 }
 
@@ -64,7 +65,7 @@ func openStepRigOf(t *testing.T, opts webtest.Options) *stepRig {
 			t.Error(err)
 		}
 	})
-	return &stepRig{Rig: r, t: t, meter: meter}
+	return &stepRig{Rig: r, t: t, meter: meter, limits: opts.Limits}
 }
 
 func (r *stepRig) load(fetches ...*page.Fetch) {
@@ -98,7 +99,7 @@ func (r *stepRig) documents() []*index.Document { return r.Sink.(*webtest.Sink).
 
 func (r *stepRig) check() {
 	r.t.Helper()
-	diff, err := webtest.Differences(r.t.Context(), r.DB, nil, r.fetches, webtest.Comparison{Times: true})
+	diff, err := webtest.Differences(r.t.Context(), r.DB, nil, r.fetches, webtest.Comparison{Times: true, Limits: r.limits})
 	if err != nil {
 		r.t.Fatal(err)
 	}

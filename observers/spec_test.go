@@ -22,8 +22,8 @@ import (
 //	run NAME runs one observer on all rows it is woken at; prints what has changed
 //	settle   runs all observers until nothing is left; prints what has changed
 //	limits   states=N direct=N part=N: the limits of a run of rank, on an empty repository
-//	giants   members=N most=N cut=N least=N read=N: the number of members from which on a
-//	         cluster has sections, and their sizes, until the file ends
+//	giants   members=N largest=N split=N smallest=N read=N: the limits of clusters, on an
+//	         empty repository (cluster.Limits)
 //	parts    entries=N: how many links a part holds, on an empty repository
 //	shown    anchors=N counted=N rows=N: how many anchors a document carries, how many are
 //	         counted, how many link rows a run reads, on an empty repository
@@ -49,6 +49,15 @@ func TestSpec(t *testing.T) {
 				d.ScanArgs(t, "anchors", &opts.Limits.Document.Anchors)
 				d.ScanArgs(t, "counted", &opts.Limits.Document.CountedAnchors)
 				d.ScanArgs(t, "rows", &opts.Limits.Document.InlinkRows)
+				return ""
+			}
+			if d.Cmd == "giants" {
+				l := &opts.Limits.Cluster
+				d.ScanArgs(t, "members", &l.Giant)
+				d.ScanArgs(t, "largest", &l.Largest)
+				d.ScanArgs(t, "split", &l.Split)
+				d.ScanArgs(t, "smallest", &l.Smallest)
+				d.ScanArgs(t, "read", &l.Read)
 				return ""
 			}
 			if d.Cmd == "given" || stage == nil {
@@ -77,17 +86,6 @@ func obey(t *testing.T, s *webtest.Stage, d *datadriven.TestData) (string, error
 		}
 	}
 	switch d.Cmd {
-	case "giants":
-		var members int
-		sizes := observers.SummarySizes{Run: 100}
-		d.ScanArgs(t, "members", &members)
-		d.ScanArgs(t, "most", &sizes.Most)
-		d.ScanArgs(t, "cut", &sizes.Cut)
-		d.ScanArgs(t, "least", &sizes.Least)
-		d.ScanArgs(t, "read", &sizes.Read)
-		observers.SetGiantMembers(t, members)
-		observers.SetSummarySizes(t, sizes)
-		return "", nil
 	case "load":
 	case "given", "settle":
 		if err := s.Run(t.Context(), ""); err != nil {

@@ -5,54 +5,62 @@ import (
 	"fmt"
 
 	"indexer/internal/rank"
-	"indexer/observers/pagerank"
+	"indexer/observers/cluster"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
 )
 
-// settle makes the choices that the published ranks leave open.
+// tiebreak makes the choices that the published ranks leave open. It is the observer
+// "settle".
 //
 //	watches  app:settle (weak only), at the one row of the repository
 //	reads    choice:x; rank:mass, rank:edges of all URLs; member rows of the clusters
 //	writes   choice:x
 //	wakes    rerank (weak) of the clusters whose choice it has made or changed
 //
-// A rank is known within the tolerance. Where two members of a cluster are so near to
-// 0.99 of each other that the canonical URL depends on where within it they are, two
-// repositories with the same fetches could choose differently, each by the history of
-// its approximations. The answer has to be the one that a batch would give. So index and
-// rerank, who meet such a cluster, register it (choice:x), and we compute ranks as a
-// batch does, from the graph of our snapshot, just as far as it takes to tell; where
-// exact ranks are equal, or exactly at 0.99, that is at the limit of floating point, and
-// section 4's order decides.
+// A rank is known within the tolerance. Two members of a cluster can be so near to 0.99 of
+// each other that the canonical URL depends on where within the tolerance they are. Two
+// repositories with the same fetches could then choose differently, each by the history of
+// its approximations. The answer has to be the one of a full recomputation. So index and
+// rerank, who meet such a cluster, register it (choice:x). We compute ranks as a full
+// recomputation does, from the graph of our snapshot, just as far as it takes to tell. Where
+// exact ranks are equal, or exactly at 0.99, the computation ends at the limit of floating
+// point, and the order of semantics.md section 4 decides.
 //
 // # Why choices stay right
 //
-// Exact ranks depend on edges alone. rank wakes us in each transaction that changes
-// edges, index and rerank when a cluster becomes contested, or is contested among others.
-// A choice that was made is void among others. One that is no longer contested is removed
-// here, and nobody reads it in between.
+// Exact ranks depend on edges alone. rank wakes us in each transaction that changes edges;
+// index and rerank wake us when a cluster becomes contested, or is contested among other
+// candidates. A choice made among other candidates is void. One that is no longer contested
+// is removed here, and nobody reads it in the meantime.
 //
 // # What it costs
 //
-// Nothing but a look at an empty range where no cluster is contested, which is the rule:
-// with the default tolerance the ranks must agree to 0.2 % with a ratio of 0.99. If some
-// are, a read of the whole graph and some iterations whenever edges have changed and the
-// pipeline has come to rest: at least settleDebounce apart while it has not.
+// Usually no cluster is contested, and it costs a look at an empty range: with the default
+// tolerance, the ratio of two ranks has to be within 0.2 % of 0.99. If some clusters are
+// contested, it costs a read of the whole graph and some iterations whenever edges have
+// changed and the pipeline has become idle, or once in settleDebounce while it has not.
 //
-// Rejected: a smaller tolerance for everybody, until no choice is open (each change
-// would touch as many more URLs as it is smaller, for ever); hysteresis, which keeps
-// the URL chosen first (the answer would depend on the order of arrival); computing
-// the few ranks that matter backwards from the members (all that leads to a popular page
-// is most of the web, and the whole graph in one scan is cheaper than half of it by
-// point reads).
-func settle(ctx context.Context, tx *txn.Txn, _ []string) error {
+// # Rejected
+//
+//   - A smaller tolerance for all ranks until no choice is open. Each change would for ever
+//     touch as many more URLs as the tolerance is smaller.
+//   - Hysteresis, which keeps the URL that was chosen first. The answer would depend on the
+//     order of arrival.
+//   - Computing only the few ranks that matter, backwards from the members. Whatever leads
+//     to a popular page is most of the web, and one scan of the whole graph is cheaper than
+//     point reads of half of it.
+func tiebreak(ctx context.Context, tx *txn.Txn, _ []string) error {
 	open, err := openChoices(ctx, tx)
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	if err := solveChoices(ctx, tx, open); err != nil {
+	ties := make([]*cluster.Tie, len(open))
+	for i, c := range open {
+		ties[i] = c.tie
+	}
+	if err := cluster.BreakTies(ctx, ties, exactRanks(tx)); err != nil {
 		return fmt.Errorf("settle %d canonical URLs: %w", len(open), err)
 	}
 	written := 0
@@ -60,7 +68,7 @@ func settle(ctx context.Context, tx *txn.Txn, _ []string) error {
 		if c.write(tx) {
 			written++
 		}
-		if written == settleWrites { // the rest in another run
+		if written == tiebreakWrites { // the next run writes the rest
 			tx.Notify(schema.AppRow, schema.Tiebreak)
 			break
 		}
@@ -68,19 +76,18 @@ func settle(ctx context.Context, tx *txn.Txn, _ []string) error {
 	return nil
 }
 
-// settleWrites bounds how many choices a run writes.
-const settleWrites = 2000
+// tiebreakWrites bounds how many choices a run writes.
+const tiebreakWrites = 2000
 
-// openChoice is the choice of a contested cluster.
+// openChoice is a cluster that is registered as contested.
 type openChoice struct {
-	row       string
-	stored    schema.StoredChoice
-	members   []RankedMember // contenders
-	contested bool
-	made      schema.StoredChoice
+	row    string
+	stored schema.StoredChoice
+	among  cluster.Candidates
+	tie    *cluster.Tie
 }
 
-// openChoices lists the clusters that are registered as contested.
+// openChoices reads all of them.
 func openChoices(ctx context.Context, tx *txn.Txn) ([]*openChoice, error) {
 	var open []*openChoice
 	err := tx.Scan(ctx, schema.GroupChoice, "", "", func(row string, cols []txn.Version) error {
@@ -96,62 +103,60 @@ func openChoices(ctx context.Context, tx *txn.Txn) ([]*openChoice, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c.members, c.made.Among, err = contenders(ctx, tx, key); err != nil {
+		contenders, err := readContenders(ctx, tx, key)
+		if err != nil {
 			return nil, err
 		}
-		_, c.contested = choose(c.members)
+		c.among, c.tie = contenders.Among, cluster.NewTie(contenders.List)
 	}
 	return open, nil
 }
 
-// solveChoices computes ranks until every choice that is contested can be told.
-func solveChoices(ctx context.Context, tx *txn.Txn, open []*openChoice) error {
-	contested := 0
-	for _, c := range open {
-		if c.contested {
-			contested++
+// readContenders reads the members that the canonical URL of a cluster depends on.
+func readContenders(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*cluster.Contenders, error) {
+	m, err := readMembers(ctx, tx, key)
+	if err != nil {
+		return nil, err
+	}
+	m.once = true
+	c := &cluster.Contenders{}
+	for r, err := range m.all(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if !c.Add(r) {
+			break
 		}
 	}
-	if contested == 0 {
-		return nil
-	}
-	g, err := ReadRankGraph(ctx, tx)
-	if err != nil {
+	return c, nil
+}
+
+// exactRanks solves the link graph of a snapshot, beginning with the published ranks.
+func exactRanks(tx *txn.Txn) cluster.Solver {
+	return func(ctx context.Context, enough func(cluster.Ranks) bool) error {
+		g, err := ReadRankGraph(ctx, tx)
+		if err != nil {
+			return err
+		}
+		_, err = rank.Solve(ctx, g.Graph, rank.Options{Start: g.Ranks, Enough: func(ranks []float64, tolerance float64) bool {
+			return enough(cluster.Ranks{
+				Of:        func(u page.URL) float64 { return g.Rank(ranks, schema.URLRow(u)) },
+				Tolerance: tolerance,
+			})
+		}})
 		return err
 	}
-	told := func(ranks []float64, tolerance float64) bool {
-		all := true
-		for _, c := range open {
-			if c.contested {
-				undecided := false
-				c.made.URL, undecided = c.choose(g, ranks, tolerance)
-				all = all && !undecided
-			}
-		}
-		return all
-	}
-	_, err = rank.Solve(ctx, g.Graph, rank.Options{Start: g.Ranks, Enough: told})
-	return err
 }
 
-// choose chooses by other ranks than the published ones.
-func (c *openChoice) choose(g *pagerank.Graph, ranks []float64, tolerance float64) (page.URL, bool) {
-	members := make([]RankedMember, len(c.members))
-	for i, m := range c.members {
-		r := g.Rank(ranks, schema.URLRow(m.URL))
-		members[i] = RankedMember{m.MemberInfo, r, r / (1 + tolerance), r / max(1-tolerance, 1e-9)}
-	}
-	return choose(members)
-}
-
-// write writes a choice that is not the stored one; one that is not contested any more
-// is removed.
+// write writes a choice if it differs from the stored one, and removes one that is not
+// contested any more. It reports whether it has written.
 func (c *openChoice) write(tx *txn.Txn) bool {
+	made := schema.StoredChoice{Among: c.among.Bytes(), URL: c.tie.Canonical}
 	switch {
-	case !c.contested:
+	case !c.tie.Contested:
 		tx.Delete(c.row, schema.Choice)
-	case c.made != c.stored:
-		tx.Set(c.row, schema.Choice, c.made.Encode())
+	case made != c.stored:
+		tx.Set(c.row, schema.Choice, made.Encode())
 	default:
 		return false
 	}

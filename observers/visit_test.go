@@ -7,24 +7,25 @@ import (
 	"testing"
 
 	"indexer/observers"
+	"indexer/observers/cluster"
+	"indexer/observers/webtest"
 	"indexer/schema"
 	"indexer/txn"
 )
 
 // TestVisits visits members and inlinks of a cluster in pages of every size, with a
-// transaction for each page, and compares with a visit at once. Members above and below
-// the number from which a cluster is not read whole tell who is inside in different ways.
+// transaction for each page, and compares with a visit at once. The cluster is read whole, or
+// has summaries.
 func TestVisits(t *testing.T) {
 	for _, giant := range []int{1, 1000} {
 		t.Run(fmt.Sprint("giant from ", giant), func(t *testing.T) {
-			observers.SetGiantMembers(t, giant)
-			testVisits(t)
+			testVisits(t, observers.Limits{Cluster: cluster.Limits{Giant: giant}})
 		})
 	}
 }
 
-func testVisits(t *testing.T) {
-	r := openStepRig(t, nil)
+func testVisits(t *testing.T, limits observers.Limits) {
+	r := openStepRigOf(t, webtest.Options{Limits: limits})
 	for i := range 7 {
 		rest := ""
 		for k := range i { // links inside the cluster, which do not count

@@ -5,18 +5,18 @@ import (
 	"fmt"
 
 	"indexer/observers"
+	"indexer/observers/cluster"
 	"indexer/schema"
 	"indexer/txn"
 )
 
-// compareSummaries compares what is kept of the members of giant clusters, a part each, with
-// the members that are there.
+// compareSummaries compares the member summaries of giant clusters with the members.
 func (v *verifier) compareSummaries(ctx context.Context) (err error) {
-	v.rep.Checked["sections"], err = observers.CheckSummaries(ctx, v.tx, func(row, stored, computed string) {
+	v.rep.Checked["sections"], err = observers.CheckSummaries(ctx, v.tx, cluster.Limits{}, func(row, stored, computed string) {
 		v.rep.add(schema.GroupSummary, readableMember(row), schema.Summary.Name, stored, computed)
 	})
 	if err != nil {
-		return fmt.Errorf("sections of clusters: %w", err)
+		return fmt.Errorf("member summaries of clusters: %w", err)
 	}
 	return nil
 }

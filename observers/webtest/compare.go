@@ -10,7 +10,6 @@ import (
 
 	"indexer/index"
 	"indexer/observers"
-	"indexer/observers/document"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
@@ -21,7 +20,7 @@ import (
 // batch over fetches. Each line begins with "+" (is there and must not) or "-"
 // (is not there and must).
 func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetches []*page.Fetch, c Comparison) ([]string, error) {
-	c.Limits = c.Limits.WithDefaults()
+	c.Limits.Document = c.Limits.Document.WithDefaults()
 	tx, err := db.Begin(ctx)
 	if err != nil {
 		return nil, err
@@ -48,8 +47,8 @@ func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetche
 	if err := stored.addRanks(ctx, tx, want); err != nil {
 		return nil, err
 	}
-	_, err = observers.CheckSummaries(ctx, tx, func(row, got, want string) {
-		stored.add("section %s is %s, not %s", spellRow(schema.GroupSummary, row), got, want)
+	_, err = observers.CheckSummaries(ctx, tx, c.Limits.Cluster, func(row, got, want string) {
+		stored.add("member summary %s is %s, not %s", spellRow(schema.GroupSummary, row), got, want)
 	})
 	if err != nil {
 		return nil, err
@@ -59,8 +58,8 @@ func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetche
 
 // Comparison says how repositories are compared.
 type Comparison struct {
-	Times  bool            // compare the times of documents, too
-	Limits document.Limits // the limits that the observers ran with
+	Times  bool             // compare the times of documents, too
+	Limits observers.Limits // the limits that the observers ran with
 }
 
 // withBestAnchors is a document with the anchors that the batch has, as many as are shown, in
@@ -72,7 +71,7 @@ func (o Comparison) withBestAnchors(d *index.Document, r *batch.Repository) *ind
 		return d
 	}
 	all := anchors(c.Inlinks)
-	if len(all) <= o.Limits.Anchors || len(d.Anchors) != o.Limits.Anchors {
+	if len(all) <= o.Limits.Document.Anchors || len(d.Anchors) != o.Limits.Document.Anchors {
 		return d
 	}
 	rest := all
@@ -84,13 +83,13 @@ func (o Comparison) withBestAnchors(d *index.Document, r *batch.Repository) *ind
 		rest = rest[i+1:]
 	}
 	same := *d
-	same.Anchors = all[:o.Limits.Anchors]
+	same.Anchors = all[:o.Limits.Document.Anchors]
 	return &same
 }
 
 // shownMembers are the members that a document carries, as observers.ShownMembers says.
 func (o Comparison) shownMembers(r *batch.Repository, c *batch.Cluster) []page.URL {
-	if len(c.Members) <= o.Limits.Members {
+	if len(c.Members) <= o.Limits.Document.Members {
 		return c.Members
 	}
 	rows := make([]string, len(c.Members))
@@ -100,7 +99,7 @@ func (o Comparison) shownMembers(r *batch.Repository, c *batch.Cluster) []page.U
 	}
 	slices.Sort(rows)
 	var shown []page.URL
-	for _, row := range rows[:o.Limits.Members] {
+	for _, row := range rows[:o.Limits.Document.Members] {
 		_, m, _ := schema.ParseMemberRow(row) // made above
 		shown = append(shown, m.URL)
 	}
@@ -354,7 +353,7 @@ func (o Comparison) addCluster(l lines, r *batch.Repository, c *batch.Cluster) {
 }
 
 func (o Comparison) best(all []index.Anchor) []index.Anchor {
-	return all[:min(len(all), o.Limits.Anchors)]
+	return all[:min(len(all), o.Limits.Document.Anchors)]
 }
 
 func anchors(links []batch.Inlink) []index.Anchor {

@@ -3,9 +3,11 @@ package snapshot
 import (
 	"cmp"
 	"context"
+	"iter"
 
 	"indexer/export"
 	"indexer/observers"
+	"indexer/observers/cluster"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
@@ -75,43 +77,19 @@ func (c *Cluster) Read(key page.ContentKey) error {
 		return err
 	}
 	c.key = key
-	var choice observers.Choosing
-	err := c.eachRanked(func(m *observers.RankedMember) error {
-		choice.Rank(m)
-		c.Rank += m.Rank
-		return c.add(m.URL)
-	})
+	choice, err := cluster.Choose(c.ranked())
 	if err != nil {
 		return err
 	}
-	err = c.eachRanked(func(m *observers.RankedMember) error {
-		if choice.Choose(m) {
-			return txn.ErrStop
+	c.Canonical, c.Rank = choice.Canonical, choice.Rank
+	if choice.Contested {
+		chosen, err := observers.BrokenTie(c.ctx, c.reader.Cell(), key, choice.Among)
+		if err != nil {
+			return err
 		}
-		return nil
-	})
-	c.Canonical = choice.Canonical
-	if err != nil || !choice.Contested {
-		return err
+		c.Canonical = cmp.Or(chosen, c.Canonical)
 	}
-	return c.readTiebreak()
-}
-
-// readTiebreak reads which member was chosen if the ranks do not decide.
-func (c *Cluster) readTiebreak() error {
-	var among observers.Candidates
-	err := c.eachRanked(func(m *observers.RankedMember) error {
-		among.Add(m)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	chosen, err := observers.BrokenTie(c.ctx, c.reader.Cell(), c.key, &among)
-	if chosen != "" {
-		c.Canonical = chosen
-	}
-	return err
+	return c.eachRow(func(m schema.MemberInfo) error { return c.add(m.URL) })
 }
 
 // Take makes c consist of members that the caller has read, without ranks and canonical
@@ -139,22 +117,33 @@ func (c *Cluster) add(u page.URL) error {
 	return c.members.Add([]byte(u))
 }
 
-// eachRanked visits the members in order of preference.
-func (c *Cluster) eachRanked(fn func(*observers.RankedMember) error) error {
-	tolerance, err := observers.RankTolerance(c.ctx, c.reader.Cell())
-	if err != nil {
-		return err
+// ranked yields the members, with their ranks, in order of preference.
+func (c *Cluster) ranked() iter.Seq2[cluster.Ranked, error] {
+	return func(yield func(cluster.Ranked, error) bool) {
+		tolerance, err := observers.RankTolerance(c.ctx, c.reader.Cell())
+		if err == nil {
+			err = c.eachRow(func(info schema.MemberInfo) error {
+				m, err := observers.RankMember(c.ctx, c.reader.Cell(), info, tolerance)
+				if err == nil && !yield(m, nil) {
+					err = txn.ErrStop
+				}
+				return err
+			})
+		}
+		if err != nil {
+			yield(cluster.Ranked{}, err)
+		}
 	}
+}
+
+// eachRow visits the members in order of preference.
+func (c *Cluster) eachRow(fn func(schema.MemberInfo) error) error {
 	return c.reader.hold.ScanPrefix(c.ctx, schema.GroupMember, schema.ClusterRow(c.key), func(row string, _ []txn.Version) error {
 		_, info, err := schema.ParseMemberRow(row)
 		if err != nil {
 			return err
 		}
-		m, err := observers.RankMember(c.ctx, c.reader.Cell(), info, tolerance)
-		if err != nil {
-			return err
-		}
-		return fn(&m)
+		return fn(info)
 	})
 }
 

@@ -1,4 +1,4 @@
-package observers
+package cluster
 
 import (
 	"fmt"
@@ -8,24 +8,22 @@ import (
 	"time"
 
 	"indexer/page"
-	"indexer/schema"
 	"indexer/verify/batch"
 )
 
 // graph is a small web of nothing but states.
 type graph struct {
 	urls   []page.URL
-	states map[page.URL]schema.URLState
-	walks  map[page.URL]schema.StoredChain
+	states map[page.URL]State
+	chains map[page.URL]Chain
 }
 
 func nodeURL(i int) page.URL { return page.MustParseURL(fmt.Sprintf("https://g.example/%d", i)) }
 
-// randomGraph favours what is hard: chains about as long as the bound, loops of
-// pages and redirects, self-redirects, noindex on the way, targets that are not
-// there.
+// randomGraph favours what is hard: chains about as long as the bound, loops of pages and
+// redirects, redirects to themselves, noindex on the way, and missing targets.
 func randomGraph(random *rand.Rand) *graph {
-	g := &graph{states: make(map[page.URL]schema.URLState), walks: make(map[page.URL]schema.StoredChain)}
+	g := &graph{states: make(map[page.URL]State), chains: make(map[page.URL]Chain)}
 	n := 1 + random.IntN(16)
 	redirects, chained := random.IntN(101), random.IntN(101)
 	for i := range n {
@@ -35,14 +33,14 @@ func randomGraph(random *rand.Rand) *graph {
 	return g
 }
 
-// randomState leads node i of n to the next one in chained of 100 cases, else
-// anywhere, once beyond the end.
-func randomState(random *rand.Rand, i, n, redirects, chained int) schema.URLState {
+// randomState points node i of n to the next node in chained of 100 cases, otherwise to any
+// node, or to the one after the last.
+func randomState(random *rand.Rand, i, n, redirects, chained int) State {
 	target := nodeURL(random.IntN(n + 1))
 	if random.IntN(100) < chained {
 		target = nodeURL(i + 1)
 	}
-	s := schema.URLState{Outcome: page.Page, NoIndex: random.IntN(12) == 0}
+	s := State{Outcome: page.Page, NoIndex: random.IntN(12) == 0}
 	switch k := random.IntN(100); {
 	case k < redirects:
 		s.Outcome, s.Target = page.Redirect, target
@@ -50,7 +48,7 @@ func randomState(random *rand.Rand, i, n, redirects, chained int) schema.URLStat
 			s.Target = ""
 		}
 	case k > 95:
-		return schema.URLState{Outcome: []page.Outcome{page.Gone, page.Other}[random.IntN(2)]}
+		return State{Outcome: []page.Outcome{page.Gone, page.Other}[random.IntN(2)]}
 	default:
 		s.Key[0] = byte(1 + random.IntN(3))
 		if target != nodeURL(i) && random.IntN(3) > 0 {
@@ -60,31 +58,31 @@ func randomState(random *rand.Rand, i, n, redirects, chained int) schema.URLStat
 	return s
 }
 
-// update is the cluster observer on one URL; it reports a change.
+// update does what the observer "cluster" does with one URL, and reports a change.
 func (g *graph) update(u page.URL) bool {
 	s, known := g.states[u]
 	if !known {
 		return false
 	}
-	var ahead schema.StoredChain
+	var ahead Chain
 	if s.Target != "" && s.Target != u {
-		ahead = g.walks[s.Target]
+		ahead = g.chains[s.Target]
 	}
-	now := extend(u, s, ahead)
-	if slices.Equal(now, g.walks[u]) {
+	now := Extend(u, s, ahead)
+	if slices.Equal(now, g.chains[u]) {
 		return false
 	}
-	g.walks[u] = now
+	g.chains[u] = now
 	return true
 }
 
-// settle updates URLs in random order, as spread does: whoever has changed wakes
-// those that lead to it. dirty are the URLs to begin with.
+// settle updates URLs in random order. As the observer "spread" does, it goes on with the
+// URLs that point to one whose chain has changed. dirty are the URLs to begin with.
 func (g *graph) settle(t *testing.T, random *rand.Rand, dirty []page.URL) {
 	t.Helper()
 	for steps := 0; len(dirty) > 0; steps++ {
 		if steps > 100_000 {
-			t.Fatal("the walks do not settle")
+			t.Fatal("the chains do not come to rest")
 		}
 		i := random.IntN(len(dirty))
 		u := dirty[i]
@@ -110,21 +108,21 @@ func (g *graph) batch() *batch.Repository {
 	return b.Finish(nil)
 }
 
-// wantWalk follows the batch's leads, as schema.StoredChain is defined.
-func (g *graph) wantWalk(r *batch.Repository, u page.URL) schema.StoredChain {
-	var walk schema.StoredChain
+// wantChain follows the pointers of the batch, as Chain is defined.
+func (g *graph) wantChain(r *batch.Repository, u page.URL) Chain {
+	var chain Chain
 	for seen := make(map[page.URL]bool); ; {
 		s := g.states[u]
 		if s.Outcome != page.Page && s.Outcome != page.Redirect {
-			if len(walk) > 0 {
-				walk = append(walk, schema.Hop{URL: u})
+			if len(chain) > 0 {
+				chain = append(chain, Hop{URL: u})
 			}
-			return walk
+			return chain
 		}
-		walk = append(walk, schema.Hop{URL: u, Outcome: s.Outcome, NoIndex: s.NoIndex, Key: s.Key})
+		chain = append(chain, Hop{URL: u, Outcome: s.Outcome, NoIndex: s.NoIndex, Key: s.Key})
 		lead := r.URL(u).Lead
-		if seen[u] || len(walk) == schema.MaxChain || s.Outcome == page.Page && lead == "" {
-			return walk
+		if seen[u] || len(chain) == MaxChain || s.Outcome == page.Page && lead == "" {
+			return chain
 		}
 		seen[u] = true
 		u = lead
@@ -136,25 +134,21 @@ func (g *graph) check(t *testing.T) {
 	r := g.batch()
 	for _, u := range g.urls {
 		want := r.URL(u)
-		way := WayOfChain(g.walks[u])
-		if way.Terminal != want.Terminal || way.LeadsTo != want.Lead {
-			t.Errorf("%s: terminal %q, leads to %q; batch: terminal %q, leads to %q\nwalk %v",
-				u, way.Terminal, way.LeadsTo, want.Terminal, want.Lead, g.walks[u])
+		end, _ := g.chains[u].Terminal()
+		if end.URL != want.Terminal {
+			t.Errorf("%s: terminal %q, want %q\nchain %v", u, end.URL, want.Terminal, g.chains[u])
 		}
-		if w := g.wantWalk(r, u); !slices.Equal(w, g.walks[u]) {
-			t.Errorf("%s: walk\n%v\nwant\n%v", u, g.walks[u], w)
+		if w := g.wantChain(r, u); !slices.Equal(w, g.chains[u]) {
+			t.Errorf("%s: chain\n%v\nwant\n%v", u, g.chains[u], w)
 		}
 	}
 }
 
-// TestWalkFixedPoint: whatever the order of updates, also after changes of some
-// states, the walks become those of the batch.
-func TestWalkFixedPoint(t *testing.T) {
-	seeds := uint64(30_000)
-	if testing.Short() {
-		seeds = 4_000
-	}
-	for seed := range seeds {
+// TestChainFixedPoint: in whatever order URLs are updated, also after some states have
+// changed, the chains become those of the batch.
+func TestChainFixedPoint(t *testing.T) {
+	t.Parallel()
+	for seed := range seeds(t, 30_000) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		g := randomGraph(random)
 		g.settle(t, random, slices.Clone(g.urls))
@@ -166,34 +160,35 @@ func TestWalkFixedPoint(t *testing.T) {
 			g.check(t)
 		}
 		if t.Failed() {
-			t.Fatalf("seed %d: states %v", seed, g.states)
+			t.Fatalf("INDEXER_SEED=%d: states %v", seed, g.states)
 		}
 	}
 }
 
-// TestWalkBound: chains of 9 to 13 hops, of redirects or of canonical links, to a
-// page, to nothing, or back to their beginning, somewhere inside, or the end.
-func TestWalkBound(t *testing.T) {
+// TestChainBound takes chains of 9 to 13 redirects or canonical links, which end at a page,
+// at nothing, or in a loop to each of their URLs.
+func TestChainBound(t *testing.T) {
+	t.Parallel()
 	for hops := 9; hops <= 13; hops++ {
 		for _, outcome := range []page.Outcome{page.Page, page.Redirect} {
 			for end := -2; end <= hops; end++ {
-				g := &graph{states: make(map[page.URL]schema.URLState), walks: make(map[page.URL]schema.StoredChain)}
+				g := &graph{states: make(map[page.URL]State), chains: make(map[page.URL]Chain)}
 				for i := range hops + 1 {
 					g.urls = append(g.urls, nodeURL(i))
-					g.states[nodeURL(i)] = schema.URLState{Outcome: outcome, Target: nodeURL(i + 1), Key: page.ContentKey{byte(i + 1)}}
+					g.states[nodeURL(i)] = State{Outcome: outcome, Target: nodeURL(i + 1), Key: page.ContentKey{byte(i + 1)}}
 				}
-				last := schema.URLState{Outcome: page.Page, Key: page.ContentKey{99}}
+				last := State{Outcome: page.Page, Key: page.ContentKey{99}}
 				switch {
 				case end == -1:
-					last = schema.URLState{Outcome: page.Gone}
-				case end == hops: // the last one leads to itself
-					last = schema.URLState{Outcome: page.Redirect, Target: nodeURL(hops)}
+					last = State{Outcome: page.Gone}
+				case end == hops: // the last one points to itself
+					last = State{Outcome: page.Redirect, Target: nodeURL(hops)}
 				case end >= 0:
 					last.Target = nodeURL(end)
 				}
 				g.states[nodeURL(hops)] = last
 				for _, dirty := range [][]page.URL{g.urls, reversed(g.urls)} {
-					clear(g.walks)
+					clear(g.chains)
 					g.settle(t, rand.New(rand.NewPCG(uint64(hops), 2)), slices.Clone(dirty))
 					g.check(t)
 				}

@@ -1,0 +1,147 @@
+package cluster
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"iter"
+
+	"indexer/internal/rank"
+	"indexer/page"
+)
+
+// Choice is what ranks decide about a cluster.
+type Choice struct {
+	Canonical page.URL // "" if no member is eligible
+	// Contested: with other ranks between the known bounds, another member could be the
+	// canonical URL. Canonical follows the published ranks then.
+	Contested bool
+	Members   int
+	Rank      float64    // of all members together
+	Among     Candidates // what the choice was made among
+}
+
+// Choose finds the canonical URL of a cluster, given all its members in the order of
+// preference. It goes through the sequence twice and remembers no member, so a cluster may
+// have any number of them. The second time, it stops at the first member after which nobody
+// can be chosen.
+//
+// Let the rank of a member stand if it is at least 0.99 of the highest rank of an eligible
+// member. The first eligible member whose rank stands is chosen. With ranks between bounds,
+// a member surely stands if its least rank does beside the greatest ranks of the others,
+// and never stands if its greatest rank does not beside their least. A choice is contested
+// if, before the first member that surely stands, there is one that only may.
+func Choose(members iter.Seq2[Ranked, error]) (Choice, error) {
+	var c Choice
+	var ranks, leasts, mosts topTwo
+	i := 0
+	for m, err := range members {
+		if err != nil {
+			return Choice{}, err
+		}
+		c.Members++
+		c.Rank += m.Rank
+		if m.Eligible {
+			c.Among.Add(m.Member)
+			ranks.add(i, m.Rank)
+			leasts.add(i, m.Least)
+			mosts.add(i, m.Most)
+		}
+		i++
+	}
+	i = 0
+	for m, err := range members {
+		if err != nil {
+			return Choice{}, err
+		}
+		if m.Eligible {
+			surely := rank.Stands(m.Least, mosts.without(i))
+			never := !rank.Stands(m.Most, leasts.without(i))
+			c.Contested = c.Contested || !surely && !never
+			if c.Canonical == "" && rank.Stands(m.Rank, ranks.first) {
+				c.Canonical = m.URL
+			}
+			if surely {
+				break
+			}
+		}
+		i++
+	}
+	return c, nil
+}
+
+// All yields the members of a list.
+func All(list []Ranked) iter.Seq2[Ranked, error] {
+	return func(yield func(Ranked, error) bool) {
+		for _, m := range list {
+			if !yield(m, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Candidates is a digest of the members that can be chosen: the sum of a digest of each. So
+// the order does not matter, and the digests of two parts of a cluster can be added.
+type Candidates uint64
+
+// Add adds a member. One that is not eligible changes nothing.
+func (c *Candidates) Add(m Member) {
+	if m.Eligible {
+		sum := sha256.Sum256([]byte(m.URL))
+		*c += Candidates(binary.BigEndian.Uint64(sum[:]))
+	}
+}
+
+// Bytes spells the digest.
+func (c Candidates) Bytes() (b [8]byte) {
+	binary.BigEndian.PutUint64(b[:], uint64(c))
+	return b
+}
+
+// Contenders are the members that the canonical URL of a cluster depends on, in the order of
+// preference. A member is left out if one before it has a rank that is not lower, wherever
+// between their bounds both are: it can neither be chosen nor have the only highest rank.
+// So few are left of a giant cluster that has few links to its members.
+type Contenders struct {
+	List  []Ranked
+	Among Candidates // all members that can be chosen
+
+	surely float64 // the highest of the least ranks
+}
+
+// Add adds the next member in the order of preference. It reports false if no more are
+// needed: eligible members come before all others.
+func (c *Contenders) Add(m Ranked) (more bool) {
+	if !m.Eligible {
+		return false
+	}
+	c.Among.Add(m.Member)
+	if m.Most > c.surely {
+		c.List = append(c.List, m)
+		c.surely = max(c.surely, m.Least)
+	}
+	return true
+}
+
+// topTwo are the two greatest of some numbers.
+type topTwo struct {
+	at            int // index of first
+	first, second float64
+}
+
+func (t *topTwo) add(i int, v float64) {
+	switch {
+	case v > t.first:
+		t.at, t.first, t.second = i, v, t.first
+	case v > t.second:
+		t.second = v
+	}
+}
+
+// without is the greatest number at another index.
+func (t *topTwo) without(i int) float64 {
+	if i == t.at {
+		return t.second
+	}
+	return t.first
+}

@@ -1,0 +1,112 @@
+// Package cluster decides which URLs belong together and which of them stands for the
+// others (semantics.md section 4):
+//
+//   - A chain follows a URL along redirects and canonical links to its terminal, whose
+//     content key names the cluster of the URL (chain.go).
+//   - The canonical URL of a cluster is the most preferred member whose rank is about the
+//     highest (canonical.go).
+//   - Where the known ranks are too coarse to tell, exact ranks break the tie (tiebreak.go).
+//   - A giant cluster is summarised, so that a change of one member does not cost a look at
+//     all of them (summary.go, renew.go, check.go).
+//
+// The package computes and stores nothing. It reads members through [Reader], returns what
+// has to be written, and knows neither tables nor transactions nor observers.
+package cluster
+
+import (
+	"context"
+	"iter"
+
+	"indexer/internal/rank"
+	"indexer/page"
+)
+
+// Member is a URL whose terminal has the content key of the cluster.
+type Member struct {
+	URL page.URL
+	// Eligible members can be the canonical URL: they are their own terminal and not
+	// noindex.
+	Eligible bool
+}
+
+// Ranked is a member with its published rank, and the bounds between which its exact rank
+// lies.
+type Ranked struct {
+	Member
+	Linked      bool // something links to it; otherwise its rank is exact
+	Rank        float64
+	Least, Most float64
+}
+
+// Unlinked is a member that nothing links to.
+func Unlinked(m Member) Ranked {
+	return Ranked{m, false, rank.Teleport, rank.Teleport, rank.Teleport}
+}
+
+// Linked is a member that something links to, whose rank was published within a tolerance.
+func Linked(m Member, r, tolerance float64) Ranked {
+	return Ranked{m, true, r, least(r, tolerance), most(r, tolerance)}
+}
+
+func least(r, tolerance float64) float64 { return r / (1 + tolerance) }
+func most(r, tolerance float64) float64  { return r / (1 - tolerance) }
+
+// Entry is a member and its position in the cluster. Positions are strings whose byte order
+// is the order of preference of semantics.md section 4; "" is before all members.
+type Entry struct {
+	At string
+	Ranked
+}
+
+// Reader reads the members of one cluster.
+type Reader interface {
+	// Members yields the members from one position up to, and without, another, in
+	// the order of preference. If to is "", it goes on to the last member. An error
+	// ends the sequence.
+	Members(ctx context.Context, from, to string) iter.Seq2[Entry, error]
+}
+
+// Limits bound what is read and written at a time. They change the cost, never the result.
+// The zero value of a field stands for its default.
+type Limits struct {
+	// Giant is the largest number of members of a cluster that is read whole; one with
+	// more gets summaries. It loses them with half as many, so that a cluster whose size
+	// hovers about the limit does not change back and forth. Default: 512.
+	Giant int
+	// Largest is the largest number of members of a summary after it was renewed. A
+	// larger one is split. Default: 128.
+	Largest int
+	// Split is the number of members of each part of a summary that is split. Default: 64.
+	Split int
+	// Smallest is the smallest number of members of a summary. A smaller one is merged
+	// with its neighbour. Default: 32.
+	Smallest int
+	// Read is the number of members that are read at once to renew a summary. Whatever
+	// lies beyond them becomes a summary of its own that is unread. Default: 1,024.
+	Read int
+	// Run is the number of members after which a run leaves the rest to the next one.
+	// Default: 4,096.
+	Run int
+	// Writes is the largest number of mutations of a run. Default: 600.
+	Writes int
+}
+
+// WithDefaults replaces zero values by the defaults.
+func (l Limits) WithDefaults() Limits {
+	set := func(field *int, value int) {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	set(&l.Giant, 512)
+	set(&l.Largest, 128)
+	set(&l.Split, 64)
+	set(&l.Smallest, 32)
+	set(&l.Read, 1024)
+	set(&l.Run, 4096)
+	set(&l.Writes, 600)
+	return l
+}
+
+// Small reports whether a cluster with summaries has so few members that it goes without.
+func (l Limits) Small(members int) bool { return members <= l.WithDefaults().Giant/2 }
