@@ -8,49 +8,45 @@ import (
 	"indexer/page"
 )
 
-// What the index holds after any sequence of changes
+// # What the index holds after any sequence of changes
 //
-// The pipeline delivers at least once and in any order: twice, late, from several
-// workers. Rules, each applied within one SQLite transaction:
+// The pipeline delivers at least once and in any order: twice, late, from several workers.
+// Each of these rules is applied within one SQLite transaction:
 //
-//  1. Per cluster the highest Seq holds. A change whose Seq is not above that of
-//     the cluster's row in docs or tombstones does nothing.
-//  2. A delete leaves (cluster, Seq) in tombstones, so that a late, older upsert
-//     finds it (rule 1) and cannot bring the document back.
-//  3. A URL has one document. When the document of cluster c at Seq s comes for a
-//     URL that cluster d holds at Seq t, the higher of (s, c) and (t, d) keeps it. The
-//     other document is dropped and its cluster gets a tombstone at its Seq.
+//  1. In each cluster, the highest Seq wins. A change whose Seq is not above that of the
+//     cluster's row in docs or tombstones does nothing.
+//  2. A delete leaves (cluster, Seq) in tombstones. A late, older upsert finds it (rule 1)
+//     and cannot restore the document.
+//  3. A URL has one document. If the document of cluster c at Seq s arrives for a URL that
+//     cluster d holds at Seq t, the higher of (s, c) and (t, d) keeps the URL. The other
+//     document is dropped, and its cluster gets a tombstone at its Seq.
 //
-// Claim: once every change has been delivered, the index is the last state of the
-// pipeline, whatever the order. It needs one property of the pipeline, (P): at
-// every snapshot a URL is canonical for at most one cluster, and whenever the
-// document of a cluster changes (other URL and none included), a change
-// with a Seq at or after that snapshot is delivered.
+// Claim: once every change has been delivered, the index is the last state of the pipeline,
+// whatever the order. This needs one property of the pipeline, (P): in every snapshot a URL
+// is canonical for at most one cluster, and whenever the document of a cluster changes (to
+// another URL, or to none), a change with a Seq at or after that snapshot is delivered.
 //
-// Argument. Let D be the document of cluster c at Seq s, newest change of c. When
-// D arrives, rule 1 lets it in, nothing of c being newer. Suppose rule 3 keeps
-// D out, or drops it later: then a document of another cluster d was delivered for
-// the same URL u at Seq t ≥ s. At snapshot t, u belongs to d, so by (P) not to c:
-// between s and t c's document changed, and a change of c newer than s is
-// delivered. So D was not the newest. (t = s would be one URL with two clusters at
-// one snapshot; should that happen, the cluster key decides, in any order alike.)
-// Conversely, nothing else stays: a row of c that is not its newest change is
-// replaced when the newest arrives, and one that was dropped does not come back,
-// because of its tombstone. Hence docs is exactly the newest upserts.
+// Argument. Let D be the document of cluster c at Seq s, the newest change of c. When D
+// arrives, rule 1 admits it, since nothing of c is newer. Suppose that rule 3 rejects D, or
+// drops it later: then a document of another cluster d was delivered for the same URL u at
+// Seq t ≥ s. In snapshot t, u belongs to d, so by (P) not to c: between s and t the
+// document of c changed, and a change of c newer than s is delivered. So D was not the
+// newest. (t = s would mean one URL with two clusters in one snapshot. Should that happen,
+// the cluster key decides, in any order alike.) Conversely, nothing else stays: a row of c
+// that is not its newest change is replaced when the newest arrives, and a dropped row does
+// not come back, because of its tombstone. Hence docs is exactly the set of newest upserts.
 //
-// Rejected: keeping a dropped document hidden and promoting it when the URL
-// becomes free. It would need nothing of (P), but would show documents that are known to be
-// out of date, and store texts that nobody can see.
+// Rejected: to keep a dropped document hidden and restore it when the URL becomes free.
+// That would not need (P), but would show documents that are known to be out of date, and
+// store texts that nobody can see.
 //
-// Ranks and times are joined by the same rules: a rank holds by its Seq, a time by
-// being later. One that arrives before its document is dropped, not kept:
-// the pipeline reads both when it computes a document, and whoever sends them
-// separately sends them again on its next round.
+// Ranks and times follow the same rules: a rank wins by its Seq, a time by being later. One
+// that arrives before its document is dropped: the pipeline reads both when it computes a
+// document, and whoever sends them separately sends them again in the next round.
 
-// Apply makes changes durable, in one transaction, and returns when they are. It
-// analyses the documents in the calling goroutine; call it from several.
-// On an error nothing of this call is in the index, except that after a
-// cancelled context it may be.
+// Apply makes changes durable, in one transaction, and then returns. It analyses the
+// documents in the calling goroutine, so call it from several. On an error nothing of this
+// call is in the index, except that it may be after a cancelled context.
 func (w *Writer) Apply(ctx context.Context, changes []Change) error {
 	if len(changes) == 0 {
 		return nil
@@ -119,8 +115,8 @@ func (t *tables) change(p *prepared) error {
 	return t.insert(p)
 }
 
-// claimURL is rule 3. It drops the document that holds p's URL for another
-// cluster, or reports that p may not have it.
+// claimURL is rule 3. It drops the document of another cluster that holds p's URL, or
+// reports that p may not have the URL.
 func (t *tables) claimURL(p *prepared) (bool, error) {
 	var h stored
 	found, err := t.row("SELECT id, cluster, seq, digest FROM docs WHERE url=?", []any{string(p.Doc.URL)}, &h.id, &h.cluster, &h.seq, &h.digest)
@@ -139,7 +135,8 @@ func (t *tables) byCluster(c page.ContentKey) (stored, bool, error) {
 	return s, found, err
 }
 
-// bury removes a cluster's document, if it has one (its id is not 0), and leaves a tombstone.
+// bury removes a cluster's document, if it has one (its id is not 0), and leaves a
+// tombstone.
 func (t *tables) bury(d *stored, seq int64) error {
 	if d.id != 0 {
 		for _, q := range []string{

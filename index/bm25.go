@@ -9,14 +9,16 @@ import (
 	"indexer/index/query"
 )
 
-// BM25 as FTS5's bm25() has it, with c over columns and i over the phrases of an expression:
+// BM25 as in the bm25() of FTS5, with c over columns and i over the phrases of an
+// expression:
 //
 //	Σi idf(i) · f(i)·(k1+1) / (f(i) + k1·(1 - b + b·D/avg)),  f(i) = Σc weight(c)·occurrences(i,c)
 //	idf(i) = ln((N - n(i) + ½) / (n(i) + ½)), but at least 10⁻⁶
 //
-// D is the tokens of the document in all columns, avg the average of that, N the number of documents, n(i)
-// that of those with the phrase, in the columns that it is looked for in. What is excluded does not count, nor does the
-// table's column of tags, which has no weight.
+// D is the number of tokens of the document in all columns, avg the average of D, N the
+// number of documents, and n(i) the number of documents with the phrase in the columns in
+// which it is looked for. Excluded phrases do not count, and neither does the column tags,
+// which has no weight.
 const (
 	bm25K1         = 1.2
 	bm25B          = 0.75
@@ -25,7 +27,8 @@ const (
 	allColumns     = weighedColumns + 1 // with the tags
 )
 
-// scores are those of documents, ascending ids, by the phrases of an expression.
+// scores computes the scores of documents, in ascending order of ids, by the phrases of an
+// expression; one list for each of the weights.
 func (x *textIndex) scores(ctx context.Context, expr *query.Expr, ids []int64, weights ...columnWeights) ([][]float64, error) {
 	k, err := x.saturation(ctx, ids)
 	if err != nil {
@@ -37,7 +40,7 @@ func (x *textIndex) scores(ctx context.Context, expr *query.Expr, ids []int64, w
 	}
 	expr.Scored(func(phrase *query.Expr) {
 		var f *found
-		if f, err = x.phrase(ctx, phrase); err == nil { // known since it was matched
+		if f, err = x.phrase(ctx, phrase); err == nil { // no read: it was matched before
 			x.addScores(phrase, f, ids, k, weights, out)
 		}
 	})
@@ -58,7 +61,8 @@ func (x *textIndex) saturation(ctx context.Context, ids []int64) ([]float64, err
 	return k, nil
 }
 
-// addScores adds what a phrase gives to each document, by each of the weights.
+// addScores adds what a phrase contributes to the score of each document, for each of the
+// weights.
 func (x *textIndex) addScores(phrase *query.Expr, f *found, ids []int64, k []float64, weights []columnWeights, out [][]float64) {
 	idf := x.idf(len(f.ids))
 	for w := range weights {
@@ -97,10 +101,10 @@ type scored struct {
 	text float64
 }
 
-// better is the order of documents by text: those of equal scores by row id.
+// better is the order of documents by text; equal scores are ordered by row id.
 func better(a, b scored) int { return cmp.Or(cmp.Compare(b.text, a.text), cmp.Compare(a.id, b.id)) }
 
-// bestOf are the best n, in order.
+// bestOf is the best n documents, in order.
 func bestOf(ids []int64, scores []float64, n int) []scored {
 	if n <= 0 {
 		return nil

@@ -18,10 +18,10 @@ type search struct {
 	res  *Results
 
 	index *textIndex    // opened by text
-	fill  query.Breadth // of the documents that fill up those with all the words
+	fill  query.Breadth // of the second tier
 }
 
-// text is the full-text index of the view, with what this search has read of it.
+// text is the full-text index of the view, with what this search has read of it so far.
 func (s *search) text(ctx context.Context) (*textIndex, error) {
 	if s.index == nil {
 		x, err := s.v.text(ctx)
@@ -34,9 +34,10 @@ func (s *search) text(ctx context.Context) (*textIndex, error) {
 }
 
 // Candidates are the hits in their final order, as far as the page needs them. They come in
-// two tiers: documents with all the words, then, if those are few, documents with some.
+// two tiers: documents with all the words and then, if those are few, documents with some
+// of them.
 
-// deep is how many of a tier are looked at.
+// deep is how many documents of a tier are looked at.
 func (s *search) deep() int { return max(rerankTop, s.opts.Offset+s.opts.Limit) }
 
 // withAll is the first tier.
@@ -46,10 +47,10 @@ func (s *search) withAll(ctx context.Context) ([]candidate, error) {
 	return found, err
 }
 
-// filled adds the second tier to the first, if that is short. Where there is nothing, ever
-// more is given up: that stop words and common ones do not count, that the words have to be
-// there beside phrases and operators, and at last these. A part of the query that no
-// document has must not hide what another one has.
+// filled adds the second tier to the first, if that is short. If nothing is found, it gives
+// up more and more conditions: that stop words and common words do not count, that words
+// are needed besides phrases and operators, and finally the phrases and operators. A part
+// of the query that no document has must not hide what the rest would find.
 func (s *search) filled(ctx context.Context, found []candidate, err error) ([]candidate, error) {
 	if err != nil || s.res.AllWords >= FillBelow || len(s.c.Terms) == 0 {
 		return found, err
@@ -73,7 +74,7 @@ func (s *search) filled(ctx context.Context, found []candidate, err error) ([]ca
 		if err != nil {
 			return nil, err
 		}
-		s.res.Total = total // each breadth has whatever the one before it has, if that has anything
+		s.res.Total = total // each breadth finds what the breadth before it finds
 		if total > 0 && s.fill == query.PlainWord {
 			s.res.Notes = append(s.res.Notes, "Nothing has what is in quotes, or behind intitle: or inurl:, so that did not count.")
 		}
@@ -84,8 +85,9 @@ func (s *search) filled(ctx context.Context, found []candidate, err error) ([]ca
 	return found, nil
 }
 
-// commonWord is how many documents have a word that is left out of the any-word query
-// if a rarer one is there: it would be most of the cost and little of the order.
+// commonWord is the number of documents above which a word is left out of the second tier
+// if a rarer word is there: it would be most of the cost and have little effect on the
+// order.
 const commonWord = 2000
 
 // markCommon finds the common words of the query.
@@ -114,8 +116,8 @@ func (s *search) markCommon(ctx context.Context) error {
 	return nil
 }
 
-// tier is the best n documents of a breadth, without those of the tier before, and how many
-// there are. above is nil for the first tier.
+// tier is the best n documents of a breadth, without those of the tier above, and the
+// number of all its documents. above is nil for the first tier.
 func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candidate) (found []candidate, total int, err error) {
 	expr, all := s.c.Expr(b), b == query.AllWords
 	switch {
@@ -171,7 +173,8 @@ func without(list, seen []candidate) []candidate {
 	return slices.DeleteFunc(list, func(c candidate) bool { return ids[c.id] })
 }
 
-// total is the number of documents that match; known when fewer came than asked for.
+// total is the number of documents that match. It is known if fewer came than were asked
+// for.
 func (s *search) total(ctx context.Context, expr *query.Expr, got, asked int) (n int, err error) {
 	if got < asked {
 		return got, nil
@@ -184,11 +187,11 @@ func (s *search) total(ctx context.Context, expr *query.Expr, got, asked int) (n
 	return n, err
 }
 
-// addNamed adds the best documents that are called what was asked for and are not among
-// the best by text: a long page, in which the words of its title are lost, can still be the one that is
-// meant. Their texts count as what the names alone give, but not above any found before.
-// top is how many are to be sorted again. When there are more than rerankTop matches, whatever is
-// asked for, this is the same list at any limit and offset.
+// addNamed adds the best documents that have the words in titles and anchors and are not
+// among the best by text: a long page, in which the words of its title are lost, can still
+// be the right one. Their text score is that of the names alone, but not above any found
+// before. top is how many are to be sorted again. If more than rerankTop documents match,
+// this is the same list at any limit and offset.
 func addNamed(found, named []candidate) (list []candidate, top int) {
 	at := min(len(found), rerankTop)
 	named = without(named, found[:at])
@@ -220,8 +223,8 @@ func (s *search) byText(ctx context.Context, expr *query.Expr, n int) ([]candida
 	return found, total, err
 }
 
-// bestByText is the best n documents by BM25, and how many match. Equal scores are ordered by row id, so
-// that a longer list begins with the shorter one.
+// bestByText is the best n documents by BM25, and how many match. Equal scores are ordered
+// by row id, so that a longer list begins with the shorter one.
 func (s *search) bestByText(ctx context.Context, expr *query.Expr, n int) ([]scored, int, error) {
 	x, err := s.text(ctx)
 	if err != nil {
@@ -240,7 +243,7 @@ func (s *search) bestByText(ctx context.Context, expr *query.Expr, n int) ([]sco
 
 const selectCandidates = "SELECT j.key, " + candidateColumns + " FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN ranks r ON r.id=j.value"
 
-// rows reads what is to be known of documents to sort them.
+// rows reads what is needed to sort documents.
 func (s *search) rows(ctx context.Context, list []scored) (_ []candidate, err error) {
 	out := make([]candidate, len(list))
 	ids := make([]int64, len(list))
@@ -275,8 +278,8 @@ func (s *search) rows(ctx context.Context, list []scored) (_ []candidate, err er
 	return out, nil
 }
 
-// sorted gives matches in an order that has nothing to do with words. Their score is
-// the rank. Without an expression all documents match.
+// sorted gives matches in an order that has nothing to do with words. Their score is the
+// rank. If the expression is nil, all documents match.
 func (s *search) sorted(ctx context.Context, expr *query.Expr, order string, n int) ([]candidate, error) {
 	from, args := "(SELECT rowid FROM fts WHERE fts MATCH ?)", []any{expr.String(), n}
 	if expr == nil {

@@ -8,7 +8,7 @@ import (
 	"indexer/index/analysis"
 )
 
-// agreements are queries that give 0 in a sound index, and what is wrong otherwise.
+// agreements are queries whose result is 0 in a sound index, and what is wrong otherwise.
 var agreements = []struct{ wrong, query string }{
 	{"documents without full-text entry", "SELECT count(*) FROM docs WHERE id NOT IN (SELECT id FROM fts_docsize)"},
 	{"full-text entries without document", "SELECT count(*) FROM fts_docsize WHERE id NOT IN (SELECT id FROM docs)"},
@@ -19,10 +19,10 @@ var agreements = []struct{ wrong, query string }{
 	{"clusters both deleted and present", "SELECT count(*) FROM docs WHERE cluster IN (SELECT cluster FROM tombstones)"},
 }
 
-// Check looks for damage: SQLite's integrity check, which includes that of the
-// full-text index, agreement between the tables, every document against its checksums, and the
-// full-text entries against those that the documents would get today. It reads the whole index. The error
-// wraps [ErrCorrupt] and says what was found.
+// Check looks for damage: it runs SQLite's integrity check, which includes that of the
+// full-text index, and compares the tables with each other, every document with its
+// checksums, and the full-text entries with what analysis makes of the documents today. It
+// reads the whole index. The error wraps [ErrCorrupt] and says what was found.
 func (v *View) Check(ctx context.Context) error {
 	var found []error
 	damage, err := v.integrity(ctx)
@@ -57,9 +57,9 @@ func (v *View) Check(ctx context.Context) error {
 
 func (v *View) integrity(ctx context.Context) (damage []error, err error) {
 	// FTS5 keeps the structure of the index from one statement to the next. On a
-	// connection that was used before another process wrote, the check would compare
-	// today's segments with yesterday's structure and find damage that there is not.
-	// Any query of the table in this transaction makes it read the structure anew.
+	// connection that was used before another process wrote, the check would compare the
+	// current segments with the old structure and report damage that does not exist. Any
+	// query of the table in this transaction makes FTS5 read the structure again.
 	var n int
 	if err := v.tx.QueryRowContext(ctx, "SELECT count(*) FROM fts WHERE rowid=0").Scan(&n); err != nil {
 		return []error{err}, nil
@@ -84,7 +84,8 @@ func (v *View) integrity(ctx context.Context) (damage []error, err error) {
 	return damage, nil
 }
 
-// checkDocuments reads every document, which compares its checksums, and then their sum.
+// checkDocuments reads every document, which compares its checksums, and then compares the
+// sum of all documents.
 func (v *View) checkDocuments(ctx context.Context) error {
 	var read State
 	var want termSums

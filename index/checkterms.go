@@ -9,9 +9,11 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Terms of the full-text table are compared by two sums over all entries: of the occurrences of a term in a column, and of the documents
-// that have it there. They are what the documents would get today, or something is missing, or too much.
-// (FTS5 compares its lists with checksums of its own only as long as it has the texts, which it has not.)
+// Terms of the full-text table are compared by two sums over all entries: the occurrences
+// of a term in a column, and the documents that have it there. If the sums differ from
+// those of the documents as they are analysed today, entries are missing or superfluous.
+// (The integrity check of FTS5 compares its lists with the texts only if it has the texts,
+// and a contentless table has none.)
 type termSums struct{ occurrences, documents uint64 }
 
 func (s *termSums) add(column string, term []byte, occurrences, documents int64) {
@@ -24,7 +26,7 @@ func (s *termSums) add(column string, term []byte, occurrences, documents int64)
 	s.documents += sum * uint64(documents)
 }
 
-// addDocument adds what analysis makes of a document.
+// addDocument adds the terms of a document.
 func (s *termSums) addDocument(d *Document) {
 	c := textOf(d).Analyze()
 	for column, text := range map[string]string{"title": c.Title, "body": c.Body, "anchors": c.Anchors, "outside": c.Outside, "url": c.URL, "tags": c.Tags} {
@@ -39,8 +41,8 @@ func (s *termSums) addDocument(d *Document) {
 	}
 }
 
-// storedTerms are the sums of what the full-text table has. It needs a table of its own, in memory,
-// which a connection that only reads must be allowed to make.
+// storedTerms are the sums over the full-text table. They need a temporary table in memory,
+// which a read-only connection has to be allowed to make.
 func (v *View) storedTerms(ctx context.Context) (s termSums, err error) {
 	for _, do := range []string{"PRAGMA query_only=0", "CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, " + fullTextTable + ", 'col')"} {
 		if _, err := v.tx.ExecContext(ctx, do); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// headSize is how much of a text is stored apart, in bytes before compression:
-// what a snippet is cut from, so that a query never reads the rest of a long text.
+// headSize is how much of a text is stored separately, in bytes before compression.
+// Snippets are cut from it, so that a query never reads the rest of a long text.
 const headSize = 32 << 10
 
 type codec struct {
@@ -19,8 +19,8 @@ type codec struct {
 	dec *zstd.Decoder
 }
 
-// codecs are shared by all goroutines: EncodeAll and DecodeAll are safe for that
-// and start none of their own.
+// codecs are shared by all goroutines, which EncodeAll and DecodeAll allow; they start no
+// goroutines of their own.
 var codecs = sync.OnceValues(func() (codec, error) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)),
 		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(true), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(256<<10))
@@ -31,7 +31,7 @@ var codecs = sync.OnceValues(func() (codec, error) {
 	return codec{enc, dec}, err
 })
 
-// pack compresses a text into its head and its rest; rest is nil for most.
+// pack compresses a text into its head and its rest; for most texts rest is nil.
 func pack(text string) (head, rest []byte, err error) {
 	c, err := codecs()
 	if err != nil {
@@ -45,7 +45,7 @@ func pack(text string) (head, rest []byte, err error) {
 	return head, rest, nil
 }
 
-// unpack is the text of the given parts, one after the other.
+// unpack is the text of the given parts, concatenated.
 func unpack(parts ...[]byte) (string, error) {
 	c, err := codecs()
 	if err != nil {
@@ -62,11 +62,11 @@ func unpack(parts ...[]byte) (string, error) {
 			return "", fmt.Errorf("%w: stored text: %w", ErrCorrupt, err)
 		}
 	}
-	if cap(text) <= 2*headSize { // a long one shall not be kept
+	if cap(text) <= 2*headSize { // do not keep a long one
 		*buffer = text
 	}
 	return string(text), nil
 }
 
-// texts are buffers to unpack into.
+// texts are buffers for decompression.
 var texts = sync.Pool{New: func() any { b := make([]byte, 0, headSize); return &b }}

@@ -14,10 +14,10 @@ import (
 	"indexer/index/cksumvfs"
 )
 
-// create makes an empty index: complete under another name, then renamed, so
-// that a process killed here leaves either no index or a whole one, and the
-// header of an index never waits in a write-ahead log. The caller holds the
-// writer's lock, and has removed what such a process left.
+// create makes an empty index, complete under another name and then renamed. So a process
+// killed here leaves either no index or a complete one, and the header of an index is never
+// only in a log. The caller holds the lock of the writer and has removed what a killed
+// process left.
 func create(ctx context.Context, path string) error {
 	// Log files without their database would be replayed into the new one.
 	if err := removeDatabase(path); err != nil {
@@ -35,7 +35,8 @@ func create(ctx context.Context, path string) error {
 
 // createFile makes an empty index that succeeds another one.
 func createFile(ctx context.Context, path, succeeds string) (err error) {
-	// SQLite's log files get the mode of the database, which is what the umask leaves.
+	// The log files of SQLite get the mode of the database, which is what the umask
+	// leaves.
 	if err := os.WriteFile(path, cksumvfs.Empty(applicationID, FormatVersion), 0o666); err != nil {
 		return err
 	}
@@ -55,8 +56,8 @@ func createFile(ctx context.Context, path, succeeds string) (err error) {
 	return err
 }
 
-// syncDir makes a rename in dir durable. Systems that cannot sync a directory
-// (Windows) make it so by themselves.
+// syncDir makes a rename in dir durable. Systems that cannot sync a directory (Windows) do
+// this by themselves.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -7,27 +7,31 @@ import (
 	"indexer/index/query"
 )
 
-// At most so many results of one host among the first ten: a host that has a page on
-// everything would fill the page with its own. What is over the number is moved to
-// just below the first ten, in its order, and counted on the host's last hit above
-// (more_from_host); nothing is lost, and the pages of a result still are parts of one list.
+// At most perHost of the first ten results come from one host: otherwise a host that has a
+// page on everything would fill the first page. Results above that number move to just
+// below the first ten, in their order, and are counted on the host's last hit above
+// (more_from_host). Nothing is lost, and the pages of a result are still parts of one list.
 //
-// Where the best rerankTop are of too few hosts for a first page, the best of other hosts are asked for
-// beside them, if they are worth it (leastShare). The number gives way where there are none, so that the first page is full
-// whenever ten documents match; with site: it does not hold at all. It never moves a
-// document with some of the words above one with all of them: the first tier is spread by itself, the second
-// into the places that are left, and what the first shows of a host counts.
+// If the best rerankTop documents come from too few hosts to fill the first page, the best
+// documents of other hosts are added to them, if their scores are worth it (leastShare). If
+// there are none, the limit gives way, so that the first page is full whenever ten
+// documents match. With site: there is no limit. A document with some of the words never
+// moves above one with all of them: the first tier is diversified by itself, the second
+// into the places that are left, and the hosts shown by the first tier count.
 
-// firstPage is how many hits are spread. It does not depend on the page asked for.
+// firstPage is how many hits are diversified. It does not depend on the requested page.
 const firstPage = 10
 
-// leastShare is how much of the score of the best document that was moved one of another host must
-// have that was not among the best rerankTop: with less it is on the page for its host only.
+// leastShare is the share of the score of the best displaced document that a document of
+// another host needs, if it was not among the best rerankTop. With less, it would be on the
+// page only for its host.
 const leastShare = 0.25
 
-// diversify moves what is over perHost below the first page, of the best rerankTop. Where
-// these do not fill it, documents of more follow, which are of other hosts. above are those of the tier before,
-// fewer than a page, on whose last of a host more of it are told where the list has none on the page.
+// diversify moves the documents above the limit of their host below the first page, among
+// the best rerankTop. If these do not fill the page, documents of more follow, which are of
+// other hosts. above is the tier before, with fewer documents than a page. If list has no
+// document of a host on the page, the host's last document in above is the one that counts
+// the displaced ones.
 func diversify(above, list, more []candidate, perHost int) []candidate {
 	top := list[:min(len(list), rerankTop)]
 	shown := countHosts(above) // host → how many are on the first page
@@ -65,7 +69,7 @@ func diversify(above, list, more []candidate, perHost int) []candidate {
 	return append(out, tail...)
 }
 
-// countHosts is how many documents each host has.
+// countHosts counts the documents of each host.
 func countHosts(list []candidate) map[string]int {
 	count := make(map[string]int)
 	for i := range list {
@@ -74,8 +78,9 @@ func countHosts(list []candidate) map[string]int {
 	return count
 }
 
-// otherHosts are the best documents that are not of the hosts that crowd the best rerankTop,
-// nor of their subdomains; nothing if these fill a first page, or there is nothing else.
+// otherHosts is the best documents that are not of the hosts that dominate the best
+// rerankTop, nor of their subdomains. It is empty if these fill a first page, or if there
+// is nothing else.
 func (s *search) otherHosts(ctx context.Context, b query.Breadth, above, found []candidate, total int) ([]candidate, error) {
 	hosts := dominantHosts(above, found, s.opts.PerHost)
 	if len(hosts) == 0 || total <= rerankTop {
@@ -93,8 +98,8 @@ func (s *search) otherHosts(ctx context.Context, b query.Breadth, above, found [
 	return more, s.rerank(ctx, more)
 }
 
-// dominantHosts are those with more than perHost of above and the best rerankTop, if these do not fill
-// a first page with perHost of each.
+// dominantHosts are the hosts with more than perHost documents in above and the best
+// rerankTop, if these do not fill a first page with perHost of each.
 func dominantHosts(above, found []candidate, perHost int) (hosts []string) {
 	count, spread := countHosts(above), len(above)
 	for _, c := range found[:min(len(found), rerankTop)] {
@@ -112,8 +117,8 @@ func dominantHosts(above, found []candidate, perHost int) (hosts []string) {
 	return hosts
 }
 
-// tellMore counts the displaced documents of each host on its last hit of the first page, which are those of
-// above, and then first.
+// tellMore counts the displaced documents of each host on its last hit of the first page,
+// which is above followed by first.
 func tellMore(above, first, displaced []candidate) {
 	more := countHosts(displaced)
 	for _, list := range [][]candidate{first, above} {

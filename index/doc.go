@@ -1,21 +1,20 @@
-// Package index writes and searches the exported index files: one SQLite
-// database with an FTS5 full-text table, one document per cluster
-// (semantics.md section 7). docs/format-index.md describes the tables.
+// Package index writes and searches the exported index files: one SQLite database with an
+// FTS5 full-text table, and one document per cluster (docs/semantics.md, section 7).
+// docs/format-index.md describes the tables.
 //
-// The write side is [OpenWriter]: one process, one connection, one goroutine
-// that groups what is waiting into one SQLite transaction. The query side is
-// [OpenReader]: any number of processes, while a writer lives or not, also
-// after one was killed.
+// [OpenWriter] opens the writer: one process, one connection, and one goroutine that groups
+// waiting requests into one SQLite transaction. [OpenReader] opens a reader: any number of
+// processes can read, with or without a writer, also after a writer was killed.
 //
-// Text is analysed here, not by SQLite: fold.go, tokenize.go, cjk.go and stem.go
-// turn documents, queries and snippets into the same tokens, and FTS5 sees
-// only their concatenation. Whoever changes what these files produce must raise
-// [AnalyzerVersion].
+// The work that needs no files is in packages of its own: analysis turns texts into tokens,
+// query turns what a person types into expressions, postings decodes the lists of FTS5,
+// snippet cuts what is shown of a text, spelling compares words, and cksumvfs puts a
+// checksum on each page.
 //
-// FTS5 keeps the full-text index. Queries whose order depends on their words are not asked
-// of it but answered from its lists (package postings, matches.go, bm25.go).
+// FTS5 stores the full-text index, but Go code analyses all text; FTS5 only sees finished
+// tokens. If the order of a result depends on its words, FTS5 does not answer the query
+// either: matches.go and bm25.go do, from its posting lists.
 //
-// The package knows nothing of transactions or observers. What it promises to a
-// pipeline that delivers at least once and in any order is at the top of
-// apply.go.
+// The package knows nothing of transactions or observers. The top of apply.go says what it
+// promises to a pipeline that delivers at least once and in any order.
 package index

@@ -12,31 +12,31 @@ import (
 type Document struct {
 	// Cluster identifies the document; there is one document per cluster.
 	Cluster page.ContentKey
-	// Seq is the snapshot timestamp the document was computed at, below 1<<63.
-	// Of two changes of one cluster the one with the higher Seq holds.
+	// Seq is the snapshot timestamp at which the document was computed, below 1<<63. Of
+	// two changes of one cluster the one with the higher Seq wins.
 	Seq uint64
 
 	URL                   page.URL
 	Title, Text, Language string // Language: lower-case BCP 47 tag, or ""
-	// FetchedAt has nanoseconds and no zone (it is given back in UTC). Zero if
+	// FetchedAt has a resolution of nanoseconds and is returned in UTC. Zero means
 	// unknown. Years 1678 to 2261.
 	FetchedAt time.Time
 	Rank      float64 // finite, not negative
 
-	// Members are the URLs of the cluster, URL among them, possibly capped by
-	// the caller; MembersTotal is their true number.
+	// Members are the URLs of the cluster, including URL, possibly capped by the caller;
+	// MembersTotal is their true number.
 	Members      []page.URL
 	MembersTotal int
-	// Anchors are the best distinct anchor texts, capped by the caller, best
-	// first; Inlinks is the true number of inlinks.
+	// Anchors are the best distinct anchor texts, best first, capped by the caller;
+	// Inlinks is the true number of inlinks.
 	Anchors []Anchor
 	Inlinks int
 
-	// Digest is the caller's, of whatever it wants to compare documents by ([State]).
+	// Digest is a digest of whatever the caller compares documents by ([State]).
 	Digest [8]byte
 }
 
-// Anchor is one distinct text by which other pages link to a cluster.
+// Anchor is one distinct text of links to a cluster.
 type Anchor struct {
 	Text  string `json:"text"`
 	Count int    `json:"count"` // inlinks with this text
@@ -44,16 +44,16 @@ type Anchor struct {
 	Others int `json:"others,omitempty"`
 }
 
-// FromOtherSite reports whether a link comes from another site than it leads to. A
-// site is a host, with or without www., on whatever scheme and port: what people
-// write of the pages of others says more than the menus of one's own pages.
+// FromOtherSite reports whether a link comes from a different site than the one that it
+// leads to. A site is a host, with or without www., on any scheme and port. What people
+// write about the pages of others says more than the menus of their own pages.
 func FromOtherSite(source, target page.URL) bool {
 	return hostOf(source) != hostOf(target)
 }
 
-// Change is one step of the pipeline for one cluster. Use [Upsert] or [Delete].
+// Change is one step of the pipeline for one cluster. Make it with [Upsert] or [Delete].
 type Change struct {
-	Doc     *Document // nil: the cluster has no document (any more)
+	Doc     *Document // nil: the cluster has no document
 	Cluster page.ContentKey
 	Seq     uint64
 }
@@ -66,20 +66,20 @@ func Delete(cluster page.ContentKey, seq uint64) Change {
 	return Change{Cluster: cluster, Seq: seq}
 }
 
-// Touch renews the time shown for the document with this canonical URL.
+// Touch renews the fetch time of the document with this canonical URL.
 type Touch struct {
 	URL       page.URL
 	FetchedAt time.Time
 }
 
-// RankUpdate gives a cluster's document the rank computed at a snapshot.
+// RankUpdate sets the rank of a cluster's document, as computed at a snapshot.
 type RankUpdate struct {
 	Cluster page.ContentKey
 	Seq     uint64
 	Rank    float64
 }
 
-// MaxText is the longest title plus text of a document, in bytes.
+// MaxText bounds the title plus text of a document, in bytes.
 const MaxText = 64 << 20
 
 func (c *Change) validate() error {

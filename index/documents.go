@@ -72,7 +72,7 @@ func scanDocument(row interface{ Scan(...any) error }) (d Document, err error) {
 	return d, nil
 }
 
-// scan scans the columns of rowColumns, and then others, and refuses a row that does not
+// scan scans the columns of rowColumns, and then others. It rejects a row that does not
 // match its checksum.
 func (r *storedRow) scan(scan func(...any) error, others ...any) error {
 	var sum int64
@@ -86,7 +86,7 @@ func (r *storedRow) scan(scan func(...any) error, others ...any) error {
 	return nil
 }
 
-// fromJSON reads a list as jsonList wrote it; an empty one gives nil.
+// fromJSON reads a list that jsonList wrote; an empty one gives nil.
 func fromJSON[T any](data []byte, list *[]T) error {
 	if string(data) == "[]" {
 		return nil
@@ -97,7 +97,7 @@ func fromJSON[T any](data []byte, list *[]T) error {
 	return nil
 }
 
-// Entry is a document without what it says.
+// Entry is a document without its content.
 type Entry struct {
 	Cluster   page.ContentKey
 	Digest    [8]byte
@@ -106,7 +106,7 @@ type Entry struct {
 	FetchedAt time.Time
 }
 
-// Entries are all documents, by cluster. It ends with the first error.
+// Entries lists all documents, by cluster. It ends at the first error.
 func (v *View) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		err := v.entries(ctx, func(e Entry) bool { return yield(e, nil) })

@@ -17,7 +17,7 @@ var (
 	ErrNoIndex = errors.New("no index yet")
 	// ErrLocked: another writer, in this or another process, has the index open.
 	ErrLocked = errors.New("index already has a writer")
-	// ErrForeign: a file stands where the index should be and is not one.
+	// ErrForeign: the file in the place of the index is not an index.
 	ErrForeign = errors.New("not an index file")
 	// ErrNewerFormat: the index was written by a newer version of the program.
 	ErrNewerFormat = errors.New("index format is newer than this program")
@@ -25,20 +25,20 @@ var (
 	ErrOldFormat = errors.New("index format is older than this program")
 	// ErrClosed: the writer has been closed.
 	ErrClosed = errors.New("index writer is closed")
-	// ErrInvalid: a change that cannot be stored (no URL, a rank that is not a
-	// finite number, …). Nothing of the call that carried it was applied.
+	// ErrInvalid: a change cannot be stored (no URL, a rank that is not a finite
+	// number, …). No change of that call was applied.
 	ErrInvalid = errors.New("invalid change")
-	// ErrCorrupt: the files are damaged, or in disagreement.
+	// ErrCorrupt: the files are damaged, or disagree with each other.
 	ErrCorrupt = errors.New("index is damaged")
-	// ErrBehind: the files are sound, and older than what was written last.
+	// ErrBehind: the files are sound, but older than the last write.
 	ErrBehind = errors.New("index is behind what was written to it")
 )
 
 // UsageError says what is wrong with a query or with the options of a search.
 type UsageError = query.UsageError
 
-// explain says what failed on which index. Damage is said to be that, with the file: SQLite
-// names neither.
+// explain says what failed on which index. It marks damage as such, and names the file,
+// because SQLite does neither.
 func explain(dir, path, what string, err error) error {
 	if !IsDamage(err) || errors.Is(err, ErrCorrupt) {
 		return fmt.Errorf("index %s: %s: %w", dir, what, err)
@@ -49,15 +49,15 @@ func explain(dir, path, what string, err error) error {
 	return fmt.Errorf("index %s: %s: %w: %s: %w", dir, what, ErrCorrupt, path, err)
 }
 
-// IsFull reports whether an error means that the disk is full: SQLite tells that of its shared memory in
-// another way.
+// IsFull reports whether an error means that the disk is full. SQLite reports that
+// differently for its shared memory.
 func IsFull(err error) bool {
 	code := extendedCode(err)
 	return code&0xff == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE || errors.Is(err, syscall.ENOSPC)
 }
 
-// IsDamage reports whether an error means that the index files cannot be read as
-// they are: what Check found, or what SQLite ran into.
+// IsDamage reports whether an error means that the index files are damaged: Check found
+// damage, or SQLite met it.
 func IsDamage(err error) bool {
 	code := sqliteCode(err)
 	return errors.Is(err, ErrCorrupt) || code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB

@@ -9,18 +9,18 @@ import (
 	"indexer/page"
 )
 
-// Explanation is how the score of a hit came about:
+// Explanation says how the score of a hit was computed:
 //
 //	score = text × title_factor × anchor_factor × rank_factor
 //
-// except that below the best hundred by text the factors are 1.
+// Below the best hundred by text, the factors are 1.
 type Explanation struct {
-	// Tier is "all words", "some words", or "no words" (sorted by rank or date alone). Hits of an earlier tier
-	// come first, whatever their scores.
+	// Tier is "all words", "some words", or "no words" (sorted by rank or date alone).
+	// Hits of an earlier tier come first, whatever their scores.
 	Tier string  `json:"tier"`
 	Text float64 `json:"text"` // BM25 of all columns, by their weights
-	// Columns is what BM25 would be if only that column counted, with its weight. The sum is not Text: further
-	// occurrences of a word count less and less.
+	// Columns is what BM25 would be if only that column counted, with its weight. The sum
+	// is not Text, because further occurrences of a word count less and less.
 	Columns      Columns `json:"columns"`
 	TitleMatch   float64 `json:"title_match"` // 0 to 1
 	TitleFactor  float64 `json:"title_factor"`
@@ -39,7 +39,7 @@ type Columns struct {
 	URL     float64 `json:"url"`
 }
 
-// explain fills in the explanations of the hits, which are of these candidates.
+// explain fills in the explanations of the hits made of these candidates.
 func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) error {
 	w := &s.opts.Weights
 	ranked := len(s.c.Terms) > 0 && s.opts.Sort != ByDate
@@ -102,5 +102,5 @@ func (s *search) columnScores(ctx context.Context, list []candidate, hits []Hit)
 	return nil
 }
 
-// hostOf is the host that results are counted by: without www.
+// hostOf is the host by which results are counted: without www.
 func hostOf(u page.URL) string { return strings.TrimPrefix(u.Host(), "www.") }

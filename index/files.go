@@ -11,19 +11,20 @@ import (
 	"strings"
 )
 
-// Which file is the index
+// # Which file is the index
 //
-// The first one is shard-000.sqlite. A rebuild makes the next, shard-000.2.sqlite and so
-// on, while the one before goes on being read and written, and puts it in place by one rename,
-// from a name that ends in .new (next.go). The file with the highest number is the index;
-// the next writer removes the others.
+// The first file is shard-000.sqlite. A rebuild makes the next one, shard-000.2.sqlite and
+// so on, while the previous one is still read and written, and puts it in place by one
+// rename, from a name that ends in .new (next.go). The file with the highest number is the
+// index; the next writer removes the others.
 //
-// Rejected: one name for ever, which the new file takes over. SQLite finds the log and the shared memory of a
-// database by its name. Whoever had the old file open would share them with the new one,
-// and a killed process could leave the log of the one beside the other, to be replayed into it.
+// Rejected: one fixed name, which the new file takes over. SQLite finds the log and the
+// shared memory of a database by its name. A process that still has the old file open would
+// share them with the new file, and a killed process could leave the log of one file next
+// to the other, to be replayed into it.
 var shardFile = regexp.MustCompile(`^shard-000(?:\.([1-9][0-9]{0,8}))?\.sqlite$`)
 
-// unfinished ends the name of a file that is not in place yet.
+// unfinished is the suffix of a file that is not in place yet.
 const unfinished = ".new"
 
 func shardName(number int) string {
@@ -33,7 +34,7 @@ func shardName(number int) string {
 	return fmt.Sprintf("shard-000.%d.sqlite", number)
 }
 
-// shardNumber is the number of an index file by its name, 0 for others.
+// shardNumber is the number of an index file by its name, 0 for other files.
 func shardNumber(name string) int {
 	m := shardFile.FindStringSubmatch(name)
 	switch {
@@ -49,8 +50,8 @@ func shardNumber(name string) int {
 	return n
 }
 
-// currentNumber is the highest number of a file in dir, 0 if there is none. A directory
-// that cannot be listed has none; whoever opens the file finds out why.
+// currentNumber is the highest number of a file in dir, 0 if there is none. It is 0, too,
+// if the directory cannot be listed; whoever opens the file gets the error.
 func currentNumber(dir string) (highest int) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -62,14 +63,14 @@ func currentNumber(dir string) (highest int) {
 	return highest
 }
 
-// shardPath is the path of the index in dir, or of the first one if there is none.
+// shardPath is the path of the index in dir, or of the first file if there is none.
 func shardPath(dir string) string { return filepath.Join(dir, shardName(max(1, currentNumber(dir)))) }
 
-// logSuffixes are those of the files that SQLite keeps beside a database.
+// logSuffixes are the suffixes of the files that SQLite keeps next to a database.
 var logSuffixes = []string{"-wal", "-shm", "-journal"}
 
-// removeDatabase removes a database and what SQLite keeps beside it. The database goes
-// first: whoever found it without its log would read an older state.
+// removeDatabase removes a database and the files that SQLite keeps next to it. The
+// database goes first: without its log, it would be read as an older state.
 func removeDatabase(path string) error {
 	var errs []error
 	for _, suffix := range append([]string{""}, logSuffixes...) {
@@ -80,8 +81,8 @@ func removeDatabase(path string) error {
 	return errors.Join(errs...)
 }
 
-// removeOthers removes index files that another one has replaced, and those that a
-// rebuild has not finished. The caller holds the writer's lock.
+// removeOthers removes index files that were replaced, and those of unfinished rebuilds.
+// The caller holds the lock of the writer.
 func removeOthers(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -102,8 +103,9 @@ func removeOthers(dir string) error {
 }
 
 // Replaced reports whether another file has taken the place of the one that the reader
-// opened: a rebuild has ended, or somebody has put other files there. A reader answers from its own file for
-// as long as it has connections to it. While there is no file it is false.
+// opened: a rebuild has ended, or somebody has put other files there. A reader answers from
+// its own file as long as it has connections to it. While there is no file, Replaced is
+// false.
 func (r *Reader) Replaced() bool {
 	now, err := os.Stat(shardPath(r.dir))
 	return err == nil && !os.SameFile(r.file, now)
@@ -112,8 +114,8 @@ func (r *Reader) Replaced() bool {
 // Exists reports whether there is an index in dir.
 func Exists(dir string) bool { return currentNumber(dir) > 0 }
 
-// SetAside moves a file that stands in the place of the index out of the way, with what SQLite keeps
-// beside it, for files that are not known to be of no use. It says where it is then.
+// SetAside renames a file that is in the place of the index, and the files that SQLite
+// keeps next to it, because they may be of use to somebody. It returns the new path.
 func SetAside(dir string) (path string, err error) {
 	from := shardPath(dir)
 	for n := 1; path == "" || exists(path); n++ {

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Filter is what documents can be limited to, and how many are left then.
+// Filter is a value of site: or lang:, and the number of documents that it leaves.
 type Filter struct {
 	Value     string // of site: or lang:
 	Documents int
 }
 
-// Filters are the sites and languages that are in the index, those of most documents first.
+// Filters are the sites and languages in the index, by number of documents.
 type Filters struct {
 	Sites, Languages []Filter
 	MoreSites        bool // than the two hundred that are listed
@@ -27,7 +27,7 @@ type Filters struct {
 // maxFilters bounds the sites that are listed. There are never that many languages.
 const maxFilters = 200
 
-// Filters counts documents by site and by language. It reads about ten bytes a document.
+// Filters counts documents by site and by language. It reads about ten bytes per document.
 func (v *View) Filters(ctx context.Context) (f Filters, err error) {
 	s := &search{v: v}
 	x, err := s.text(ctx)
@@ -63,13 +63,13 @@ func (r *Reader) Filters(ctx context.Context) (Filters, error) {
 	return inView(ctx, r, func(v *View) (Filters, error) { return v.Filters(ctx) })
 }
 
-// dropSites leaves out what says no more than another site does: example.org where all its
-// documents are of docs.example.org, and the whole of .org.
+// dropSites removes sites that say no more than another one does: example.org if all its
+// documents are from docs.example.org, and all of .org.
 func dropSites(sites map[string]int) {
 	var dropped []string
 	for name, n := range sites {
 		if bare, ok := strings.CutPrefix(name, "www."); ok && sites[bare] > 0 {
-			dropped = append(dropped, name) // site: takes both for the same
+			dropped = append(dropped, name) // site: treats both alike
 			continue
 		}
 		host, _, hasPort := strings.Cut(name, ":")
@@ -89,7 +89,7 @@ func dropSites(sites map[string]int) {
 	}
 }
 
-// dropLanguages leaves out pt-br where all that is pt is pt-br.
+// dropLanguages removes pt-br if all documents in pt are in pt-br.
 func dropLanguages(languages map[string]int) {
 	for tag, n := range languages {
 		if p := analysis.PrimaryLanguage(tag); p != tag && languages[p] == n {

@@ -7,21 +7,21 @@ import (
 	"indexer/index/analysis"
 )
 
-// FTS5 gathers the entries of a transaction in memory and writes them as one
-// segment, which costs far less than one segment a document, to write now and to merge
-// later. It writes early when it must, so the writer sees to it that it need not:
+// FTS5 collects the entries of a transaction in memory and writes them as one segment,
+// which costs far less than one segment per document, both now and when segments are
+// merged. It writes early if it has to. The writer takes care that it does not have to:
 //
-//  1. Row ids reach it in ascending order; a lower one than the last makes it write.
+//  1. Row ids reach FTS5 in ascending order; a lower id than the last one makes it write.
 //     Therefore full-text changes wait in tables.fullText until the commit.
-//  2. No statement of the transaction opens a statement savepoint; each makes every
-//     virtual table write. INSERT … RETURNING does, and what inserts or updates
-//     several rows. Therefore ids are given out by us.
+//  2. No statement of the transaction opens a statement savepoint, since each savepoint
+//     makes every virtual table write. INSERT … RETURNING opens one, and so does a
+//     statement that inserts or updates several rows. Therefore newID allocates the ids.
 //
-// With INSERT … RETURNING a half of the CPU of bulk indexing went into early writes.
+// With INSERT … RETURNING, early writes took half of the CPU of bulk indexing.
 
-// flushFullText hands over what the transaction changed of the full-text table.
+// flushFullText writes the changes of the transaction to the full-text table.
 func (t *tables) flushFullText() error {
-	if err := t.flushLengths(); err != nil { // first: see 2
+	if err := t.flushLengths(); err != nil { // before any row of fts: see 2
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(t.fullText)) {

@@ -7,20 +7,19 @@ import (
 	"time"
 )
 
-// Group commit. Requests wait in their callers until the writer goroutine takes
-// them. It takes what is waiting, up to groupSize documents, and runs it as one
-// SQLite transaction; while that runs, the next group gathers. Nobody is made to
-// wait for company: alone, a request is committed at once; under load the groups
-// grow by themselves. (A fixed delay of some milliseconds would add itself to every
-// lone request and fill a group only when requests come faster than they are served,
-// when it fills anyway.)
+// Group commit. Requests wait in their callers until the writer goroutine takes them. It
+// takes all waiting requests, up to groupSize documents, and runs them as one SQLite
+// transaction; meanwhile the next group gathers. No request waits for company: alone, it is
+// committed at once; under load, groups grow by themselves. (A fixed delay of some
+// milliseconds would slow down every lone request, and would fill a group only if requests
+// arrive faster than they are served, when groups fill anyway.)
 //
-// A request is applied whole or not at all, since it is in one transaction. When
-// a group fails, its requests are run again one by one, so that only the one
-// that cannot be applied gets the error.
+// A request is applied completely or not at all, since it is in one transaction. If a group
+// fails, its requests are run again one by one, so that only the request that cannot be
+// applied gets the error.
 
-// groupSize is the number of documents at which a group takes no more requests.
-// A single request may be larger.
+// groupSize is the number of documents at which a group takes no more requests. A single
+// request may be larger.
 const groupSize = 500
 
 type request struct {
@@ -30,8 +29,8 @@ type request struct {
 	done chan error // buffered: answered exactly once
 }
 
-// submit hands a request over and waits for its answer. After a cancelled
-// context the request may still be applied.
+// submit hands over a request and waits for its answer. If the context is cancelled, the
+// request may still be applied.
 func (w *Writer) submit(ctx context.Context, size int, run func(*tables) error) error {
 	r := &request{ctx: ctx, size: size, run: run, done: make(chan error, 1)}
 	select {
@@ -51,7 +50,7 @@ func (w *Writer) submit(ctx context.Context, size int, run func(*tables) error) 
 
 // run is the writer goroutine. Close waits for it.
 func (w *Writer) run() {
-	pause := time.NewTimer(quiet) // what an earlier process left unmerged
+	pause := time.NewTimer(quiet) // merge what an earlier process left
 	defer pause.Stop()
 	for {
 		select {
@@ -64,12 +63,12 @@ func (w *Writer) run() {
 				pause.Reset(0)
 			}
 		case <-w.closing:
-			return // who has not been taken yet sees closing, too
+			return // waiting requests see closing, too
 		}
 	}
 }
 
-// gather takes what else is waiting.
+// gather takes the other waiting requests.
 func (w *Writer) gather(first *request) []*request {
 	group, size := []*request{first}, first.size
 	for size < groupSize {
@@ -124,7 +123,7 @@ func (w *Writer) transaction(group []*request) error {
 	if w.mark == nil {
 		return nil
 	}
-	// It is committed. If the mark cannot be written, nobody is told so, and what was
-	// applied is applied again, which changes nothing.
+	// The transaction is committed. If the mark cannot be written, the callers get an
+	// error, and apply the same changes again, which changes nothing.
 	return w.mark.put(mark{w.meta.id, w.tx.saved.Applied})
 }

@@ -13,12 +13,13 @@ import (
 	"indexer/index/postings"
 )
 
-// How many tokens a document has, in all columns, is asked for every match of a query. FTS5
-// keeps that in a row for each document (fts_docsize), and reading a row is the greater part of what
-// a match may cost. So it is kept once more, for [lengthBlock] documents in a row, written in the
-// transaction of the documents; two bytes would be too few, and four are simpler than varints.
+// The number of tokens of a document, in all columns, is needed for every match of a query.
+// FTS5 keeps it in a row per document (fts_docsize), and reading a row would be the greater
+// part of the cost of a match. So this table has it again, for lengthBlock documents per
+// row, written in the transaction of the documents. Two bytes per document would be too
+// few, and four are simpler than varints.
 const lengthsSQL = `
-CREATE TABLE lengths(block INTEGER PRIMARY KEY, tokens BLOB NOT NULL); -- 4 bytes, little-endian, of documents block*512 and up
+CREATE TABLE lengths(block INTEGER PRIMARY KEY, tokens BLOB NOT NULL); -- 4 bytes, little-endian, for each document from block*512
 `
 
 const (
@@ -26,7 +27,7 @@ const (
 	lengthSize  = 4
 )
 
-// lengthBlocks are rows of the table lengths.
+// lengthBlocks has rows of the table lengths.
 type lengthBlocks map[int64][]byte
 
 func (b lengthBlocks) get(id int64) uint32 {
@@ -48,7 +49,7 @@ func (b lengthBlocks) set(id int64, tokens uint32) {
 	b[id/lengthBlock] = block
 }
 
-// of are the lengths of documents, ascending ids. It reads the blocks that are not there yet.
+// of is the lengths of documents, whose ids ascend. It reads the blocks that are missing.
 func (b lengthBlocks) of(ctx context.Context, v *View, ids []int64) ([]uint32, error) {
 	var missing []int64
 	last := int64(-1)
@@ -102,7 +103,8 @@ func (b lengthBlocks) read(ctx context.Context, v *View, blocks []int64) error {
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// flushLengths writes the lengths of documents whose full-text entries the transaction changes.
+// flushLengths writes the lengths of documents whose full-text entries the transaction
+// changes.
 func (t *tables) flushLengths() error {
 	blocks := make(lengthBlocks)
 	for _, id := range slices.Sorted(maps.Keys(t.fullText)) {
@@ -128,7 +130,8 @@ func (t *tables) flushLengths() error {
 	return nil
 }
 
-// storedLengths are the lengths of all documents as FTS5 has them: for each column a variable-length integer.
+// storedLengths is the lengths of all documents as FTS5 has them: a variable-length integer
+// for each column.
 func storedLengths(ctx context.Context, q querier) (blocks lengthBlocks, err error) {
 	rows, err := q.QueryContext(ctx, "SELECT id, sz FROM fts_docsize ORDER BY id")
 	if err != nil {
@@ -155,7 +158,7 @@ func storedLengths(ctx context.Context, q querier) (blocks lengthBlocks, err err
 	return blocks, rows.Err()
 }
 
-// checkLengths compares the table with what FTS5 knows.
+// checkLengths compares the table with what FTS5 has.
 func (v *View) checkLengths(ctx context.Context) (wrong int, err error) {
 	want, err := storedLengths(ctx, v.tx)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// writerLock is held for the life of a writer: an exclusive SQLite transaction
-// on an empty database of its own. That is SQLite's file locking, so it works
-// wherever the index does, within one process too, and ends with the process.
+// writerLock is held for the life of a writer: an exclusive SQLite transaction on an empty
+// database of its own. It uses the file locking of SQLite, so it works wherever the index
+// does, also within one process, and ends with the process.
 type writerLock struct {
 	db   *sql.DB
 	conn *sql.Conn

@@ -13,32 +13,36 @@ import (
 
 // # The mark
 //
-// SQLite recovers a log up to the first frame that is damaged and drops the rest without a word; a log that is
-// gone is an empty one; and an older copy of the files is as good as the files. In each case the index is sound and old. So
-// beside the directory of the index files, not in it, lies a file of one line that says how
-// far they had come: which files (their ID) and how many transactions (State.Applied).
+// SQLite recovers a log up to the first damaged frame and silently drops the rest; it
+// treats a missing log as an empty one; and to it an older copy of the files is as good as
+// the files. In each case the index is sound, but old. So there is a file of one line next
+// to the directory of the index files, not in it. It says which files were written (their
+// ID) and how many transactions they had applied (State.Applied).
 //
 // The writer commits a transaction, writes the mark, and then tells its callers. A reader
 // reads the mark, takes its snapshot, and compares. Hence
 //
-//  1. What the mark says was committed before: a snapshot taken after reading it has at
-//     least as much, unless something was lost. So a sound index is never refused.
-//  2. What a caller was told is in the mark: if it is lost, everybody notices.
+//  1. What the mark says was committed before. A snapshot taken after reading the mark has
+//     at least as much, unless something was lost. So a sound index is never refused.
+//  2. What a caller was told is in the mark. If it is lost, every reader notices.
 //
-// A process killed before the commit leaves both as they were. One killed between commit and mark leaves a mark that is
-// one behind, which is as good (1). The mark is overwritten in place, in one write of fewer bytes than a
-// block: a kill does not cut it. A reader that reads while it is written may see a mixture; it has a
-// checksum, and is read again. After a power failure the mark may be ahead of a log that was never synced: then something
-// was lost, and it is right to say so.
+// A process that is killed before the commit leaves both as they were. One that is killed
+// between commit and mark leaves a mark that is one transaction behind, which is fine by
+// (1). The mark is overwritten in place, in one write of fewer bytes than a block, so a
+// kill does not cut it. A reader that reads during the write may see a mixture; the
+// checksum reveals that, and it reads again. After a power failure the mark may be ahead of
+// a log that was never synced: then something was lost, and the error is right.
 //
-// Files that replace others have an ID of their own, and know that of the mark that they
-// found (meta "succeeds", next.go). Between the rename and the new mark they are known by that.
+// Files that replace others have an ID of their own, and know the ID of the mark that they
+// found (meta "succeeds", next.go). Between the rename and the new mark, that ID is
+// accepted.
 //
-// A mark that is missing says nothing: an index that somebody copied without it is read as it is. The
-// next writer makes one.
+// A missing mark says nothing: an index that somebody copied without it is read as it is.
+// The next writer makes a mark.
 //
-// Rejected: the number in a file in the directory, which an older copy of the directory brings along; a file
-// mapped into memory, for which a full disk is a signal; a mark by rename, at twenty times the price.
+// Rejected: the number in a file in the directory, because an older copy of the directory
+// includes it; a file mapped into memory, because a full disk becomes a signal; a mark by
+// rename, at twenty times the cost.
 type mark struct {
 	id      string // of the files
 	applied uint64
@@ -62,7 +66,7 @@ func parseMark(line string) (m mark, ok bool) {
 	return m, m.line() == line
 }
 
-// errMark: the mark is not one.
+// errMark means that the file is not a mark.
 var errMark = errors.New("not a mark")
 
 // readMark reads the mark of the index in dir; nil if there is none.
@@ -79,7 +83,7 @@ func readMark(dir string) (*mark, error) {
 		if m, ok := parseMark(string(line)); ok {
 			return &m, nil
 		}
-		if try == 10 { // it was hardly being written each time
+		if try == 10 { // it was not just being written each time
 			return nil, fmt.Errorf("%w: %s: %w", ErrCorrupt, path, errMark)
 		}
 	}
@@ -93,7 +97,7 @@ type marker struct {
 	file *os.File // nil until there is a mark of these files
 }
 
-// put makes m the mark.
+// put writes m.
 func (k *marker) put(m mark) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -109,7 +113,7 @@ func (k *marker) write(m mark) error {
 		_, err := k.file.WriteAt([]byte(m.line()), 0)
 		return err
 	}
-	// The first one is made complete under another name, so that nobody sees a part of it.
+	// The first mark is completed under another name, so that nobody sees a part of it.
 	path := markPath(k.dir)
 	f, err := os.OpenFile(path+unfinished, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
@@ -137,7 +141,7 @@ func (k *marker) close() error {
 	return f.Close()
 }
 
-// behind compares index files with the mark: nil if they are not behind it.
+// behind compares index files with the mark; nil if they are not behind it.
 func behind(m *mark, of *meta, applied uint64) error {
 	switch {
 	case m == nil, m.id == of.id && applied >= m.applied:

@@ -13,9 +13,8 @@ import (
 	"indexer/index/query"
 )
 
-// textIndex answers expressions on one state of the index. It keeps the lists of the phrases that
-// it was asked for, so that a search reads each once, whatever it asks with it; it lives
-// as long as the search does.
+// textIndex evaluates expressions on one state of the index. It keeps the lists of phrases,
+// so that a search reads each list once, and lives as long as the search.
 type textIndex struct {
 	v       *View
 	index   *postings.Index
@@ -33,7 +32,7 @@ type phraseIn struct {
 // found is where a phrase is, in some columns.
 type found struct {
 	list *postings.List
-	at   []int32 // in the list; nil if all of it
+	at   []int32 // indexes into the list; nil for all of it
 	ids  []int64 // ascending
 }
 
@@ -56,7 +55,7 @@ func (v *View) text(ctx context.Context) (*textIndex, error) {
 	}, nil
 }
 
-// damaged makes damage of the full-text index damage of the index.
+// damaged turns damage of the full-text index into damage of the index.
 func damaged(err error) error {
 	if errors.Is(err, postings.ErrCorrupt) {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
@@ -64,7 +63,8 @@ func damaged(err error) error {
 	return err
 }
 
-// matching lists the documents that match an expression, ascending. It must not be changed.
+// matching lists the documents that match an expression, ascending. The list must not be
+// changed.
 func (x *textIndex) matching(ctx context.Context, expr *query.Expr) ([]int64, error) {
 	if expr == nil {
 		return nil, errors.New("no full-text expression")
@@ -80,7 +80,7 @@ func (x *textIndex) matching(ctx context.Context, expr *query.Expr) ([]int64, er
 	return ids, err
 }
 
-// dated is what of matching was fetched in a period.
+// dated is the documents of matching that were fetched in a period.
 func (x *textIndex) dated(ctx context.Context, expr *query.Expr, p query.Period) ([]int64, error) {
 	ids, err := x.matching(ctx, expr)
 	if err != nil || !p.Bounded() || len(ids) == 0 {
@@ -138,7 +138,7 @@ func (x *textIndex) ids(ctx context.Context, e *query.Expr) ([]int64, error) {
 	return subtract(lists[0], lists[1]), nil
 }
 
-// phrase is where a phrase is in the columns that count.
+// phrase finds a phrase in the columns that count.
 func (x *textIndex) phrase(ctx context.Context, e *query.Expr) (*found, error) {
 	key := phraseIn{e.Phrase, e.In}
 	if f := x.found[key]; f != nil {
@@ -177,7 +177,7 @@ func fold(lists [][]int64, do func(a, b []int64) []int64) []int64 {
 	return out
 }
 
-// intersect wants the shorter list first.
+// intersect is faster if the shorter list comes first.
 func intersect(a, b []int64) []int64 {
 	out := make([]int64, 0, min(len(a), len(b)))
 	for _, id := range a {
@@ -190,8 +190,9 @@ func intersect(a, b []int64) []int64 {
 	return out
 }
 
-// seek is how many ids of an ascending list are below id: it looks ever further ahead, then back, so
-// that going through a long list in few steps costs little, and in many no more than one by one.
+// seek is the number of ids of an ascending list that are below id. It doubles its step,
+// then searches back, so that passing through a long list in few steps costs little, and in
+// many steps no more than one by one.
 func seek(list []int64, id int64) int {
 	if len(list) == 0 || list[0] >= id {
 		return 0
@@ -231,9 +232,9 @@ func subtract(a, b []int64) []int64 {
 	return out
 }
 
-// condition is the SQL for documents with this row id in the period, with a space before
-// it; "" for all. A document of unknown time is in no bounded period. The time is looked
-// up for each match: matches are fewer than documents.
+// fetchedIn is the SQL condition for documents with this row id in the period, with " AND"
+// before it; "" for no bound. A document of unknown time is in no bounded period. The time
+// is looked up for each match, because matches are fewer than documents.
 func fetchedIn(p query.Period, rowid string) string {
 	if !p.Bounded() {
 		return ""

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// FTS5 keeps what each transaction wrote as a segment, and merges segments of one
-// level into one of the next. Queries look into all segments; each merge writes its
-// documents' entries again. With FTS5's default of four segments, merging was more
-// than half of the writer's work in a crawl. So
+// FTS5 writes each transaction as a segment, and merges the segments of a level into one of
+// the next level. Queries look into all segments, and each merge writes the entries of its
+// documents again. With the default of four segments, merging was more than half of the
+// work of the writer in a crawl. So
 //
-//   - while changes come, sixteen segments of a level are merged into one, little by
-//     little as changes are written (automerge). A level is merged at one go only if
-//     this could not keep up (crisismerge), which it can;
-//   - when none came for a moment, levels are merged down to fewer than four segments
-//     (usermerge), in transactions of some ten milliseconds; a change that comes
-//     meanwhile waits for one of them at most.
+//  - while changes arrive, sixteen segments of a level are merged into one, little by
+//    little as changes are written (automerge). A whole level is merged at once only if
+//    that could not keep up (crisismerge), which it can;
+//  - after a pause without changes, levels are merged down to fewer than four segments
+//    (usermerge), in transactions of some ten milliseconds. A change that arrives meanwhile
+//    waits for at most one of them.
 //
-// A crash leaves segments unmerged, nothing worse: the next pause merges them.
+// A crash leaves segments unmerged and nothing worse; they are merged in the next pause.
 
 var mergeSettings = []struct {
 	name  string
 	value int
 }{{"automerge", 16}, {"crisismerge", 64}, {"usermerge", 4}}
 
-// setMerging stores the settings, if they are not stored already.
+// setMerging stores the settings, if they are not stored yet.
 func (t *tables) setMerging() error {
 	for _, s := range mergeSettings {
 		var stored int
@@ -42,13 +42,13 @@ func (t *tables) setMerging() error {
 }
 
 const (
-	// quiet is how long no change has come when merging begins.
+	// quiet is the pause without changes after which merging begins.
 	quiet = 200 * time.Millisecond
-	// mergePages is how many pages of some 4 KB one transaction of it writes, about.
+	// mergePages is about how many pages of 4 KB one merge transaction writes.
 	mergePages = 64
 )
 
-// merge does a part of the merging that is left, and reports whether there is more.
+// merge does a part of the merging, and reports whether there is more.
 func (t *tables) merge() (more bool, err error) {
 	before, err := t.totalChanges()
 	if err != nil {
@@ -58,7 +58,7 @@ func (t *tables) merge() (more bool, err error) {
 		return false, fmt.Errorf("merge segments of the full-text table: %w", err)
 	}
 	after, err := t.totalChanges()
-	return err == nil && after-before >= 2, err // as the documentation of FTS5's merge says
+	return err == nil && after-before >= 2, err // according to the documentation of FTS5's merge
 }
 
 func (t *tables) totalChanges() (n int64, err error) {

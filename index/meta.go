@@ -11,7 +11,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// querier is what *sql.DB, *sql.Conn and *sql.Tx have in common.
+// querier is the common part of *sql.DB, *sql.Conn and *sql.Tx.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
@@ -20,24 +20,24 @@ type querier interface {
 // Keys of the table meta.
 const (
 	metaID       = "id"       // 128 random bits in hex, made at creation
-	metaAnalyzer = "analyzer" // AnalyzerVersion that all documents were analysed by
+	metaAnalyzer = "analyzer" // analysis.Version by which all documents were analysed
 	metaShards   = "shards"   // number of files; 1 so far
-	metaSucceeds = "succeeds" // ID of the files that these have replaced
+	metaSucceeds = "succeeds" // ID of the files that these replaced
 )
 
-// meta is what an index says of itself.
+// meta is what an index says about itself.
 type meta struct {
 	id       string
 	analyzer int
-	succeeds string // "": none, or it is not known
+	succeeds string // "" if none, or unknown
 }
 
-// checkFile says whether the file at path can be opened as an index, without
-// changing it or anything beside it: it opens the file as immutable and looks at the header
-// only, which never changes after creation (create.go).
+// checkFile reports whether the file at path can be opened as an index, without changing it
+// or anything next to it. It opens the file as immutable and reads only the header, which
+// never changes after creation (create.go).
 //
-// It goes through SQLite, not os.Open: closing a descriptor of ours would drop the POSIX
-// locks that other connections of this process hold on the file.
+// It uses SQLite, not os.Open: closing a file descriptor would drop the POSIX locks that
+// other connections of this process hold on the file.
 func checkFile(ctx context.Context, path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -54,9 +54,9 @@ func checkFile(ctx context.Context, path string) error {
 	}
 	app, format, err := header(ctx, headerDSN(path, true))
 	if sqliteCode(err) == sqlite3.SQLITE_CORRUPT && exists(path+"-wal") {
-		// A process killed while it moved its log into the database leaves a header
-		// that tells of pages that are in the log only. Opened with the log, the
-		// database is whole.
+		// A process that was killed while it moved its log into the database leaves a
+		// header that mentions pages that are only in the log. Opened with the log, the
+		// database is complete.
 		app, format, err = header(ctx, headerDSN(path, false))
 	}
 	if err != nil {
@@ -80,7 +80,7 @@ func checkFile(ctx context.Context, path string) error {
 	return nil
 }
 
-// header reads what the header of a database says it is.
+// header reads what kind of database its header claims to be.
 func header(ctx context.Context, dsn string) (app, format int, err error) {
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {

@@ -2,34 +2,35 @@ package index
 
 import "sync"
 
-// What titles and anchors are made of is asked for a hundred documents a query, often the
-// same ones, and depends on nothing but the text and its language. So a reader remembers it
-// by these: nothing can be out of date. Those asked for last are kept: when the new ones are
-// full, they become the old ones, and the old ones are forgotten.
+// A query compares the titles and anchors of a hundred documents, often the same ones, and
+// their analysis depends on nothing but the text and its language. So a reader caches it by
+// these, and nothing can be out of date. The cache has two generations: when the new one is
+// full, it becomes the old one, and the old one is dropped.
 
-// names are what a reader remembers.
+// names is the cache of a reader.
 type names struct {
 	titles  nameCache[[]nameWord]    // nameWords
 	anchors nameCache[[]anchorNames] // takeAnchors
 }
 
-// nameCache remembers what was made of texts. Safe for concurrent use.
+// nameCache caches what was made of texts. It is safe for concurrent use.
 type nameCache[T any] struct {
 	mu       sync.Mutex
 	new, old map[nameKey]T
-	size     int // of new, in bytes of text
+	size     int // of the texts in new, in bytes
 }
 
 type nameKey struct{ text, language string }
 
 const (
-	// nameCacheSize bounds the texts of each half, in bytes; what is made of them takes three to eight times as much.
+	// nameCacheSize bounds the texts of each generation, in bytes. What is made of them
+	// takes three to eight times as much.
 	nameCacheSize = 2 << 20
-	// nameCacheEntry is what an entry takes beside its text, about.
+	// nameCacheEntry is about what an entry takes in addition to its text.
 	nameCacheEntry = 100
 )
 
-// get is what make gives for a text, which is the same each time. What is given must not be changed.
+// get is the result of make for a text, which is always the same. It must not be changed.
 func (c *nameCache[T]) get(text, language string, make func(text, language string) (T, error)) (T, error) {
 	key := nameKey{text, language}
 	if known, ok := c.look(key); ok {

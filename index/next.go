@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// OpenNext makes new, empty index files beside those in dir, under another name, for a
-// rebuild. Nobody reads them until [Writer.Install] puts them in the place of the others, and a
-// crash before that leaves nothing that counts. Succeeds is the ID of the files that they
-// replace, or "": see [Writer.Succeeds].
+// OpenNext makes new, empty index files next to those in dir, under another name, for a
+// rebuild. Nobody reads them until [Writer.Install] puts them in place, and a crash before
+// that leaves nothing that counts. Succeeds is the ID of the files that they replace, or
+// "": see [Writer.Succeeds].
 //
-// There is one such writer at a time. It does not take the writer's lock: the files that
-// are there may have a writer that goes on.
+// There is one such writer at a time. It does not take the lock of the writer, because the
+// current files may have a writer that goes on.
 func OpenNext(ctx context.Context, dir, succeeds string, opts WriterOptions) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("index: %w", err)
@@ -45,13 +45,13 @@ func (w *Writer) Discard() error {
 	return errors.Join(err, removeDatabase(w.path))
 }
 
-// Install closes a writer of OpenNext and puts its files in the place of those that are there, whose
-// writer is done by now. The next [OpenWriter] opens them, and removes the others.
+// Install closes a writer of OpenNext and replaces the current files, whose writer has
+// ended by now. The next [OpenWriter] opens the new files and removes the old ones.
 //
-// The rename is the moment. Before it a crash leaves the old files, after it the new ones:
-// they are complete, because their log has been moved into them. The mark is still that of the old
-// files then, and the new ones know it (mark.go). A mark that they do not know, of other
-// files or a damaged one, is removed before.
+// The rename is the decisive moment. A crash before it leaves the old files, and one after
+// it the new files; these are complete, because their log has been moved into them. The
+// mark is still that of the old files then, and the new files know it (mark.go). A mark
+// that they do not know, because it is damaged or of other files, is removed before.
 func (w *Writer) Install() error {
 	if err := w.finish(); err != nil {
 		return fmt.Errorf("index: install %s: %w", w.path, err)
@@ -67,8 +67,8 @@ func (w *Writer) Install() error {
 	return syncDir(w.dir)
 }
 
-// finish moves the log into the database and closes it. Closing alone would do both, but
-// not tell that there was no room for it.
+// finish moves the log into the database and closes it. Close would do both, but not report
+// that the disk was full.
 func (w *Writer) finish() error {
 	var err error
 	w.closeOnce.Do(func() {

@@ -7,12 +7,13 @@ import (
 	"indexer/index/query"
 )
 
-// How much a query and a name are the same: a title or an anchor. Both are sets of words, bigrams of
-// CJK scripts being words as well; a compound ("kafka.consumer", "2.4") is all of its words. So a query that
-// is the name, whatever it is written in, matches it by 1, and nothing matches more.
+// overlap measures how much a query and a name, a title or an anchor, agree. Both are sets
+// of words. Bigrams of CJK scripts are words as well, and a compound ("kafka.consumer",
+// "2.4") is all of its words. So a query that equals the name matches it by 1, in any
+// script, and nothing matches by more.
 
-// What a word counts that a name has in another form only, and a single CJK character
-// that is a part of a bigram.
+// What a word counts if the name has only another form of it, or if it is a single CJK
+// character that is part of a bigram.
 const (
 	inflected = 0.9
 	partly    = 0.5
@@ -47,13 +48,13 @@ func nameWords(name, language string) (list []nameWord) {
 	return list
 }
 
-// overlap is the share of the query's words that the name has, times the share of the name's words that the
-// query has; of sets of words |q∩n|²/(|q|·|n|).
+// overlap is the share of the query's words that the name has, times the share of the
+// name's words that the query has; for sets of words |q∩n|²/(|q|·|n|).
 func overlap(name []nameWord, query []query.Word) float64 {
 	if len(name) == 0 || len(query) == 0 {
 		return 0
 	}
-	var few [32]float64 // of each word of the name, how well the query has it
+	var few [32]float64 // how well the query matches each word of the name
 	best := few[:min(len(name), len(few))]
 	if len(name) > len(few) {
 		best = make([]float64, len(name))
@@ -73,7 +74,8 @@ func overlap(name []nameWord, query []query.Word) float64 {
 	return asked * have / (float64(len(query)) * float64(len(name)))
 }
 
-// agreement is 1 for the same word, less for another form or a part of it, 0 for others.
+// agreement is 1 for the same word, less for another form or a part of it, and 0 for other
+// words.
 func agreement(q *query.Word, n *nameWord) float64 {
 	switch {
 	case q.Typed == n.typed:

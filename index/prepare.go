@@ -14,13 +14,13 @@ import (
 	"indexer/index/spelling"
 )
 
-// prepared is a change with all that the caller's goroutine can do for it done.
+// prepared is a change with everything done that the caller's goroutine can do.
 type prepared struct {
 	Change
 	hash             textHash
 	members, anchors string // JSON
-	// body is the costly part: compressed text and columns. It is nil while the
-	// stored document seems to have the same text.
+	// body is the costly part: compressed text and columns. It is nil while the stored
+	// document seems to have the same text.
 	body *body
 }
 
@@ -38,7 +38,7 @@ func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
 	if c.Doc == nil {
 		return p, nil
 	}
-	d := *c.Doc // the caller's may change after a cancelled context
+	d := *c.Doc // the caller may change its own after a cancelled context
 	p.Doc = &d
 	d.Anchors = storableAnchors(d.Anchors)
 	p.hash = hashText(&d)
@@ -56,8 +56,8 @@ func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
 	return p, p.makeBody()
 }
 
-// storableAnchors are anchors as they come out of JSON, which has no invalid UTF-8: the hash is over
-// what is read again.
+// storableAnchors are anchors as they come out of JSON, which has no invalid UTF-8: the
+// hash covers what will be read again.
 func storableAnchors(list []Anchor) []Anchor {
 	for i := range list {
 		if !utf8.ValidString(list[i].Text) {
@@ -81,7 +81,7 @@ func (p *prepared) rowSum() int64 {
 	return r.sum()
 }
 
-// makeBody analyses and compresses, unless that has been done.
+// makeBody analyses and compresses, unless that is done.
 func (p *prepared) makeBody() error {
 	if p.body != nil {
 		return nil
@@ -95,8 +95,8 @@ func (p *prepared) makeBody() error {
 	return nil
 }
 
-// sameText reports whether the stored document has the same text hash now. That
-// is a guess that saves analysis; the writer goroutine looks again.
+// sameText reports whether the stored document has the same text hash now. This is a guess
+// that saves analysis; the writer goroutine checks again.
 func (w *Writer) sameText(ctx context.Context, p *prepared) (bool, error) {
 	var hash []byte
 	ctx = context.WithoutCancel(ctx) // short; see tables

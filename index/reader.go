@@ -12,12 +12,12 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Reader searches the index. It can be open in any number of processes, beside a
-// writer or without one. All methods are safe for concurrent use.
+// Reader searches the index. It can be open in any number of processes, with or without a
+// writer. All methods are safe for concurrent use.
 //
-// Every method works on one SQLite read transaction and so on one state of the
-// index; [Reader.Snapshot] keeps such a state for several calls. It fails with [ErrBehind] if
-// something that was written is not there any more.
+// Every method works on one SQLite read transaction and so on one state of the index;
+// [Reader.Snapshot] keeps such a state for several calls. A method fails with [ErrBehind]
+// if something that was written is missing.
 type Reader struct {
 	dir, path  string
 	db         *sql.DB
@@ -28,14 +28,15 @@ type Reader struct {
 	unchecked  bool        // against the mark
 }
 
-// readerConns bounds the searches that run at once, and with readerCacheKiB the memory.
+// readerConns bounds the searches that run at once and, with readerCacheKiB, their memory.
 const readerConns = 4
 
 // OpenReader opens the index in dir. Errors: [ErrNoIndex], [ErrForeign],
 // [ErrNewerFormat], [ErrOldFormat], [ErrCorrupt].
 func OpenReader(dir string) (*Reader, error) { return openAny(dir) }
 
-// OpenUnchecked opens the index in dir also if it is behind its mark, for who brings it up to date.
+// OpenUnchecked opens the index in dir even if it is behind its mark, for a caller that
+// brings it up to date.
 func OpenUnchecked(dir string) (*Reader, error) {
 	r, err := openAny(dir)
 	if err == nil {
@@ -49,7 +50,7 @@ func openAny(dir string) (*Reader, error) {
 		path := shardPath(dir)
 		r, err := openFile(context.Background(), dir, path)
 		if err != nil && shardPath(dir) != path {
-			continue // it was replaced meanwhile
+			continue // it was just replaced
 		}
 		return r, err
 	}
@@ -65,9 +66,10 @@ func openFile(ctx context.Context, dir, path string) (*Reader, error) {
 	}
 	r, err := openReader(ctx, dir, path, false)
 	if noSharedMemory(err) && logIsEmpty(path) {
-		// Reading in WAL mode needs a file that is shared with a writer. Who may not write in
-		// the directory cannot make one, nor can anybody on a full disk. Without a log there
-		// would be nothing in it, and no writer can come who could not make one either.
+		// In WAL mode, readers need a file that they share with the writer. It cannot be
+		// created by a process that may not write in the directory, nor on a full disk.
+		// If there is no log, the file would be empty, and a writer that could fill it
+		// could not create it either.
 		r, err = openReader(ctx, dir, path, true)
 	}
 	if err != nil {
@@ -76,7 +78,8 @@ func openFile(ctx context.Context, dir, path string) (*Reader, error) {
 	return r, nil
 }
 
-// noSharedMemory reports that SQLite could not make the file that readers and writer share.
+// noSharedMemory reports whether SQLite could not create the file that readers and writer
+// share.
 func noSharedMemory(err error) bool {
 	switch sqliteCode(err) {
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL:
@@ -95,7 +98,7 @@ func logIsEmpty(path string) bool {
 }
 
 func openReader(ctx context.Context, dir, path string, immutable bool) (*Reader, error) {
-	file, err := os.Stat(path) // before it is opened: what takes its place from now on is another one
+	file, err := os.Stat(path) // before it is opened: what replaces it from now on is another file
 	if err != nil {
 		return nil, err
 	}
@@ -121,14 +124,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// ID is the identity stamped at creation; see [Writer.ID].
+// ID is the identity of the files; see [Writer.ID].
 func (r *Reader) ID() string { return r.meta.id }
 
-// NeedsRebuild reports that, when the reader was opened, documents were analysed
-// by another version of this package, so that searches may miss some.
+// NeedsRebuild reports whether the documents were analysed by another version of this
+// program, as of when the reader was opened. Searches may miss some of them.
 func (r *Reader) NeedsRebuild() bool { return r.meta.analyzer != analysis.Version }
 
-// Close releases the files. Views must have been closed before.
+// Close releases the files. Close views first.
 func (r *Reader) Close() error { return errors.Join(closeStatements(r.statements), r.db.Close()) }
 
 // Search is [View.Search] on the newest state.

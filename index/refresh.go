@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Touch renews fetch times where they are later than those stored. A URL that is
-// canonical for no document is ignored. It writes one small row per URL and no text.
+// Touch renews fetch times that are later than the stored ones. A URL that is canonical for
+// no document is ignored. It writes one small row per URL and no text.
 func (w *Writer) Touch(ctx context.Context, touches []Touch) error {
 	for _, u := range touches {
 		if !validTime(u.FetchedAt) {
@@ -28,8 +28,8 @@ func (w *Writer) Touch(ctx context.Context, touches []Touch) error {
 	})
 }
 
-// SetRanks renews ranks where the Seq is above that of the stored rank. A cluster
-// without a document is ignored. It writes one small row per cluster and no text.
+// SetRanks renews ranks whose Seq is above that of the stored rank. A cluster without a
+// document is ignored. It writes one small row per cluster and no text.
 func (w *Writer) SetRanks(ctx context.Context, ranks []RankUpdate) error {
 	for _, r := range ranks {
 		if !validRank(r.Rank) || r.Seq > math.MaxInt64 {
@@ -51,15 +51,15 @@ func (w *Writer) SetRanks(ctx context.Context, ranks []RankUpdate) error {
 	})
 }
 
-// PruneTombstones forgets deletes below a Seq. Safe once nothing older than that
-// Seq can be delivered any more (the pipeline's garbage collection horizon).
+// PruneTombstones forgets deletes below a Seq. It is safe once nothing older than that Seq
+// can be delivered any more (the pipeline's horizon of garbage collection).
 func (w *Writer) PruneTombstones(ctx context.Context, below uint64) error {
 	return w.submit(ctx, groupSize, func(t *tables) error {
 		return t.exec("DELETE FROM tombstones WHERE seq<?", int64(min(below, math.MaxInt64)))
 	})
 }
 
-// refreshBatch bounds how long a large call keeps other writers waiting.
+// refreshBatch bounds how long a large call keeps other callers waiting.
 const refreshBatch = 5000
 
 func inBatches[T any](list []T, do func([]T) error) error {

@@ -24,20 +24,21 @@ type candidate struct {
 	titleMatch, anchorMatch float64 // 0 to 1
 }
 
-// The best rerankTop documents by BM25, and those that addNamed added, are sorted again by
+// rerank sorts the best rerankTop documents by BM25, and the ones that addNamed added, by
 //
 //	bm25 · (1 + T·title²) · (1 + A·anchor) · (1 + R·ln(1+rank))
 //
-// T, A and R being weights. All three factors only raise a score: BM25 sees neither how much
-// of a title or an anchor the query is, nor how a page is linked to. The square sets the page whose
-// title is the query apart from those that have a few words more.
+// with the weights T, A and R. The three factors can only raise a score: BM25 sees neither
+// how much of a title or an anchor the query is, nor how a page is linked to. The square
+// separates the page whose title is the query from pages whose titles have a few words
+// more.
 //
-//	title   how much query and title are the same, from 0 to 1 (overlap.go)
-//	anchor  the greatest such overlap with an anchor, times v/(1+v), where v is the
-//	        number of links with it, those from other sites counting [otherSite] times
+//	title   how much query and title agree, from 0 to 1 (overlap.go)
+//	anchor  the greatest such agreement with an anchor, times v/(1+v), where v is the number
+//	        of links with that anchor, and a link from another site counts otherSite times
 //
-// Anchors are read of the best anchorTop only. What comes after rerankTop keeps its plain score, which is
-// not above any before it.
+// Only the anchors of the best anchorTop are read. Documents after rerankTop keep their
+// plain score, which is not above any before it.
 func (s *search) rerank(ctx context.Context, top []candidate) error {
 	w := &s.opts.Weights
 	for i := range top {
@@ -60,7 +61,7 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 	return nil
 }
 
-// sortByTitle is the first sorting, for which titles have been compared.
+// sortByTitle is the first sort, by titles.
 func sortByTitle(top []candidate, w *Weights) {
 	for i := range top {
 		c := &top[i]
@@ -69,7 +70,7 @@ func sortByTitle(top []candidate, w *Weights) {
 	sortCandidates(top)
 }
 
-// sortByAnchor is the second, for which the anchors of the best anchorTop have been compared.
+// sortByAnchor is the second sort, by the anchors of the best anchorTop.
 func sortByAnchor(top []candidate, w *Weights) {
 	for i := range top[:min(len(top), anchorTop)] {
 		top[i].score *= w.anchorFactor(top[i].anchorMatch)
@@ -78,9 +79,9 @@ func sortByAnchor(top []candidate, w *Weights) {
 }
 
 const (
-	// anchorTop is how many documents' anchors are read.
+	// anchorTop is the number of documents whose anchors are read.
 	anchorTop = 30
-	// otherSite is how many links of the own site a link of another one is worth.
+	// otherSite is how many links of the same site a link of another site is worth.
 	otherSite = 5
 )
 
@@ -122,7 +123,7 @@ func (s *search) matchAnchors(ctx context.Context, list []candidate) (err error)
 	return rows.Err()
 }
 
-// anchorNames is an anchor taken apart.
+// anchorNames is an analysed anchor.
 type anchorNames struct {
 	most  float64 // v/(1+v)
 	words []nameWord

@@ -8,19 +8,19 @@ import (
 	"indexer/page"
 )
 
-// Options of a search. The zero value gives the first ten hits.
+// Options are the options of a search. The zero value gives the first ten hits.
 type Options struct {
 	Limit   int // hits to return, 1 to MaxResults; 0 means 10
 	Offset  int // hits to skip; Limit+Offset is at most MaxResults
 	Weights Weights
 	Sort    Sort
-	// PerHost is how many of the first ten hits may be of one host while there are hits
-	// of other hosts; 0 is any number (diversify.go).
+	// PerHost is how many of the first ten hits may be from one host while there are hits
+	// from other hosts; 0 means any number (diversify.go).
 	PerHost int
-	Explain bool // fill in [Hit].Explanation
+	Explain bool // set [Hit].Explanation
 	// NoSuggestion leaves out [Results].Suggestion and ShowingFor.
 	NoSuggestion bool
-	// Verbatim searches for the words as they are typed: a suggestion is only told.
+	// Verbatim searches for the words as typed: a correction is only suggested.
 	Verbatim bool
 }
 
@@ -30,53 +30,55 @@ type Sort int
 // The orders.
 const (
 	ByRelevance Sort = iota
-	ByDate           // latest fetched first
+	ByDate           // the latest fetch first
 )
 
-// MaxResults is how deep into a result one can look.
+// MaxResults is how many hits of a result can be requested.
 const MaxResults = 1000
 
-// Results of a search, in the JSON of `indexer query`.
+// Results are the results of a search, in the JSON of `indexer query`.
 type Results struct {
 	Query string `json:"query"`
-	// Total is the number of documents that match: those with all the words or,
-	// where they are fewer than [FillBelow], those with any of them.
+	// Total is the number of documents that match: those with all the words or, if these
+	// are fewer than [FillBelow], those with any of them.
 	Total    int `json:"total"`
 	AllWords int `json:"all_words"`               // documents with all the words
 	Ignored  int `json:"ignored_words,omitempty"` // words beyond the bound of a query
-	// Suggestion is a query that the index has more for, where this one finds little
-	// and a word of it looks misspelled.
+	// Suggestion is a query for which the index has more, if this one finds little and a
+	// word of it looks misspelled.
 	Suggestion string `json:"did_you_mean,omitempty"`
-	// ShowingFor is the query that was searched for instead of Query: the suggestion, where
-	// nothing has all the words that were typed. Counts and hits are of it.
+	// ShowingFor is the query that was searched for instead of Query: the suggestion, if
+	// no document has all the words as typed. Counts and hits belong to it.
 	ShowingFor string `json:"showing_for,omitempty"`
-	// Notes tell of what in the query is not understood as it may be meant.
+	// Notes say which parts of the query may not mean what was intended.
 	Notes  []string `json:"notes,omitempty"`
 	TookMS float64  `json:"took_ms"`
 	Hits   []Hit    `json:"hits"` // never nil
 }
 
-// Hit is one document found. Title and Snippet are what the page says, so whoever
-// shows them escapes them for where they are shown.
+// Hit is one document found. Title and Snippet are what the page says, so code that
+// displays them has to escape them.
 type Hit struct {
 	Position int             `json:"position"` // from 1, Offset included
 	URL      page.URL        `json:"url"`
 	Title    string          `json:"title"`
 	Snippet  snippet.Snippet `json:"snippet"`
-	// Score is the text score times title and rank factors, higher is better. Hits with all
-	// the words come before those with some, whatever their scores. For queries without
-	// words it is the rank.
+	// Score is the text score times the factors of title, anchors and rank; higher is
+	// better. Hits with all the words come before hits with some, whatever their scores.
+	// For queries without words it is the rank.
 	Score     float64   `json:"score"`
 	Rank      float64   `json:"rank"`
 	Language  string    `json:"language"`
 	FetchedAt time.Time `json:"fetched_at"`
-	// IndexedAt is since when what the page says can be found in these files; zero if not
-	// known. It is before FetchedAt where a later fetch found the page as it was.
+	// IndexedAt is the time since which the content of the page can be found in these
+	// files, zero if unknown. It is before FetchedAt if a later fetch found the page
+	// unchanged.
 	IndexedAt  time.Time  `json:"indexed_at,omitzero"`
 	Duplicates []page.URL `json:"duplicates"` // the other members of the cluster; never nil
 	Inlinks    int        `json:"inlinks"`
-	// MoreFromHost is how many documents of the host, of the best hundred, stand below the
-	// first ten hits because of [Options].PerHost. It is told of the host's last hit above.
+	// MoreFromHost is how many documents of the host, among the best hundred, were moved
+	// below the first ten hits because of [Options].PerHost. It is set on the last hit of
+	// the host above them.
 	MoreFromHost int          `json:"more_from_host,omitempty"`
 	Explanation  *Explanation `json:"explanation,omitempty"`
 }

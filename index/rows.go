@@ -7,7 +7,7 @@ import (
 	"indexer/index/spelling"
 )
 
-// insert adds a cluster's document where there was none.
+// insert adds the document of a cluster that has none.
 func (t *tables) insert(p *prepared) error {
 	if err := p.makeBody(); err != nil {
 		return err
@@ -38,12 +38,12 @@ func (t *tables) insert(p *prepared) error {
 	return t.indexText(id, p)
 }
 
-// replace renews a cluster's document. The text and its index entries are left
-// alone when they would be the same.
+// replace renews a cluster's document. It leaves the text and its index entries alone if
+// they would be the same.
 func (t *tables) replace(p *prepared, own stored) error {
 	d := p.Doc
 	seq := int64(p.Seq)
-	// If the hash is the same, so is whatever else the row's checksum covers.
+	// If the hash is the same, so is everything else that the row's checksum covers.
 	err := t.exec("UPDATE docs SET seq=?, inlinks=?, members_total=?, members=?, anchors=?, digest=?, row=? WHERE id=?",
 		seq, d.Inlinks, d.MembersTotal, p.members, p.anchors, d.Digest[:], p.rowSum(), own.id)
 	if err != nil {
@@ -56,7 +56,7 @@ func (t *tables) replace(p *prepared, own stored) error {
 	}
 	fetched := "UPDATE times SET fetched=max(fetched, ?) WHERE id=?"
 	if own.url != string(d.URL) {
-		fetched = "UPDATE times SET fetched=? WHERE id=?" // the time of another page
+		fetched = "UPDATE times SET fetched=? WHERE id=?" // the stored time is that of another page
 	}
 	if err := t.exec(fetched, packTime(d.FetchedAt), own.id); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (t *tables) replace(p *prepared, own stored) error {
 	return t.indexText(own.id, p)
 }
 
-// indexText puts a document into the full-text table, in place of what is there.
+// indexText replaces the full-text entry of a document.
 func (t *tables) indexText(id int64, p *prepared) error {
 	if err := t.addStemmer(analysis.StemmerFor(p.Doc.Language)); err != nil {
 		return err

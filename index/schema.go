@@ -10,18 +10,18 @@ import (
 	"indexer/index/cksumvfs"
 )
 
-// FormatVersion is the version of the tables below, in the user_version of the
-// file. A program refuses files of a newer one, and has those of an older one made
-// again from what they were made of.
+// FormatVersion is the version of the tables below, in the user_version of the file. A
+// program refuses files of a newer version, and rebuilds those of an older one from the
+// store.
 const FormatVersion = 5
 
-// applicationID marks our files among SQLite databases ("Idx1").
+// applicationID distinguishes index files from other SQLite databases ("Idx1").
 const applicationID = 0x49647831
 
-// schemaSQL makes an empty index. docs/format-index.md says why each table is as it is.
+// schemaSQL makes an empty index. docs/format-index.md explains each table.
 //
-// The rows of docs, fts, ranks and times with one id belong together and are
-// written in one transaction. A cluster is in docs or in tombstones, never in both.
+// The rows of docs, fts, ranks and times with the same id belong together and are written
+// in one transaction. A cluster is in docs or in tombstones, never in both.
 const schemaSQL = `
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -30,7 +30,7 @@ CREATE TABLE docs(
   cluster       BLOB NOT NULL UNIQUE,   -- content key, 32 bytes
   seq           INTEGER NOT NULL,       -- snapshot timestamp
   url           TEXT NOT NULL UNIQUE,   -- canonical URL
-  hash          BLOB NOT NULL,          -- of what fts and the stored text are made of
+  hash          BLOB NOT NULL,          -- of everything that fts and the stored text depend on
   language      TEXT NOT NULL,
   title         TEXT NOT NULL,
   inlinks       INTEGER NOT NULL,
@@ -38,28 +38,28 @@ CREATE TABLE docs(
   members       TEXT NOT NULL,          -- JSON ["url",…]
   anchors       TEXT NOT NULL,          -- JSON [{"text":…,"count":…,"others":…},…]
   head          BLOB NOT NULL,          -- zstd, the first 32 KiB of the text
-  rest          BLOB,                   -- zstd, what follows
-  digest        BLOB NOT NULL,          -- the caller's, of what the document says
+  rest          BLOB,                   -- zstd, the rest
+  digest        BLOB NOT NULL,          -- from the caller, of the document
   row           INTEGER NOT NULL        -- checksum of the row (state.go)
 );
 CREATE TABLE ranks(id INTEGER PRIMARY KEY, rank REAL NOT NULL, seq INTEGER NOT NULL);
 CREATE TABLE times(id INTEGER PRIMARY KEY, fetched INTEGER NOT NULL, -- ns since 1970, 0 unknown
-  indexed INTEGER NOT NULL DEFAULT 0); -- likewise: since when the document can be found (indexedat.go)
+  indexed INTEGER NOT NULL DEFAULT 0); -- likewise: the time since which the document can be found (indexedat.go)
 CREATE TABLE tombstones(cluster BLOB PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE stemmers(name TEXT PRIMARY KEY) WITHOUT ROWID; -- languages that documents were stemmed by
+CREATE TABLE stemmers(name TEXT PRIMARY KEY) WITHOUT ROWID; -- languages of stemmed documents
 
 ` + stateSQL + fullTextSQL + lengthsSQL + spellingSQL
 
-// fullTextSQL makes the full-text table. anchors are those of links from pages of the
-// same site only, outside those that pages of other sites have.
+// fullTextSQL makes the full-text table. The column anchors has the anchors of links from
+// the same site only, and outside those of links from other sites.
 const fullTextSQL = `
 CREATE VIRTUAL TABLE fts USING fts5(title, body, anchors, outside, url, tags,
   content='', contentless_delete=1, tokenize='ascii');
 INSERT INTO fts(fts, rank) VALUES('hashsize', 8388608);
 `
 
-// dsn is the data source name of a database file: path with URI parameters, then
-// pragmas in order.
+// dsn is the data source name of a database file: the path with URI parameters, and pragmas
+// in order.
 func dsn(path string, params map[string]string, pragmas ...string) string {
 	q := url.Values{"_pragma": pragmas}
 	for k, v := range params {
@@ -82,7 +82,8 @@ func readerDSN(path string, immutable bool) string {
 	return dsn(path, checked(readOnly(immutable)), readerPragmas...)
 }
 
-// headerDSN reads without comparing checksums: files of anybody, also while they are written.
+// headerDSN reads without checking checksums, for files of any program, even while they are
+// written.
 func headerDSN(path string, immutable bool) string {
 	return dsn(path, readOnly(immutable), readerPragmas...)
 }
@@ -105,7 +106,7 @@ func openDatabase(dsn string) (*sql.DB, error) {
 	return sql.Open("sqlite", dsn)
 }
 
-// checked has pages written with checksums, and compared with them when they are read.
+// checked adds the file system that writes checksums on pages and compares them.
 func checked(params map[string]string) map[string]string {
 	p := map[string]string{"vfs": cksumvfs.Name}
 	maps.Copy(p, params)

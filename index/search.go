@@ -14,16 +14,16 @@ import (
 	"indexer/page"
 )
 
-// FillBelow is the number of documents with all the words below which those with
-// any of them follow. It does not depend on the page asked for, so that the pages
-// of a result, and its total, fit together.
+// FillBelow is the number of documents with all the words below which documents with any of
+// them follow. It does not depend on the requested page, so that the pages of a result, and
+// its total, agree.
 const FillBelow = 10
 
-// rerankTop is how many of the best by BM25 are sorted again (rerank.go).
+// rerankTop is how many of the best documents by BM25 are sorted again (rerank.go).
 const rerankTop = 100
 
-// Search finds documents; the query syntax is in package query. A query that
-// cannot be run gives a [UsageError]; there is no query that SQLite would refuse.
+// Search finds documents; package query has the syntax of queries. A query that cannot be
+// run gives a [UsageError]. No query makes SQLite fail.
 func (v *View) Search(ctx context.Context, q string, opts Options) (*Results, error) {
 	begun := time.Now()
 	if err := opts.check(); err != nil {
@@ -57,9 +57,9 @@ func newSearch(v *View, c *query.Query, opts *Options, q string) *search {
 	return &search{v: v, c: c, opts: opts, res: &Results{Query: q, Ignored: c.Ignored, Notes: c.Notes, Hits: []Hit{}}}
 }
 
-// run finds the candidates of the query or, where it is misspelled and nothing has all its
-// words, of what is likely meant. That is decided before documents with some of the words
-// are looked for, which are then not needed.
+// run finds the candidates of the query or, if the query is misspelled and no document has
+// all its words, of the query that was likely meant. That is decided before documents with
+// some of the words are looked for, which are then not needed.
 func (s *search) run(ctx context.Context, inUse []*analysis.Stemmer) ([]candidate, error) {
 	found, err := s.withAll(ctx)
 	if err != nil || s.res.AllWords > suggestRare || len(s.c.Terms) == 0 || s.opts.NoSuggestion {
@@ -86,7 +86,7 @@ func (s *search) run(ctx context.Context, inUse []*analysis.Stemmer) ([]candidat
 	return found, err
 }
 
-// instead goes on with another query, of which something is found.
+// instead continues with another query that finds something.
 func (s *search) instead(ctx context.Context, text string, inUse []*analysis.Stemmer) ([]candidate, error) {
 	c, err := query.Compile(text, inUse)
 	if err != nil {
@@ -123,7 +123,7 @@ func (v *View) fill(ctx context.Context, page []candidate, c *query.Query, offse
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for i := 0; rows.Next(); i++ {
 		var row storedRow
-		var head sql.RawBytes // read before the next row
+		var head sql.RawBytes // valid until the next row
 		var more bool
 		var fetched, indexed int64
 		h := Hit{Position: offset + i + 1, URL: page[i].url, Title: page[i].title, Score: page[i].score, Rank: page[i].rank, Language: page[i].language, MoreFromHost: page[i].moreFromHost}

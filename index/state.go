@@ -8,21 +8,22 @@ import (
 	"indexer/page"
 )
 
-// State is where the index files are: what somebody who knows what was written to them can compare.
+// State says how far the index files have come, for comparison with what was written to
+// them.
 type State struct {
-	// Applied counts the transactions that changed something. It is the high-water mark that the
-	// mark file repeats (mark.go).
+	// Applied counts the transactions that changed something. It is the high-water mark
+	// that the mark file repeats (mark.go).
 	Applied   uint64
 	Documents int
 	// Sum is over all documents.
 	Sum Sum
-	// Seq is the highest of a change that was applied.
+	// Seq is the highest Seq of an applied change.
 	Seq uint64
 }
 
-// Sum is over a set of documents, in whichever order they come: of each its cluster and
-// its digest count. Two sets that differ have the same sum once in 2⁶⁴. It is kept up to
-// date by adding and removing, which costs nothing beside the writing of a document.
+// Sum is a sum over a set of documents, in any order, of a hash of cluster and digest. Two
+// different sets have the same sum once in 2⁶⁴. It is kept up to date by adding and
+// subtracting, at no cost compared with writing a document.
 type Sum uint64
 
 // Add adds a document.
@@ -48,7 +49,7 @@ func scanState(scan func(...any) error) (s State, err error) {
 	return s, err
 }
 
-// added counts a document that the transaction adds, removed one that it takes away.
+// added counts a document that the transaction adds, and removed one that it removes.
 func (t *tables) added(cluster, digest []byte) {
 	t.state.Documents++
 	t.state.Sum += summand(cluster, digest)
@@ -66,8 +67,9 @@ func (t *tables) putState() error {
 	return t.exec("UPDATE state SET applied=?, documents=?, sum=?, seq=?", int64(s.Applied), s.Documents, int64(s.Sum), int64(s.Seq))
 }
 
-// rowSum is over what a row of docs says of a document, the text by its hash. A row that does not match it is
-// no answer to anybody. Pages have checksums already; this one is for rows that come out of a damaged log.
+// rowSum is a checksum of a row of docs, which covers the text by its hash. A row that does
+// not match it is not returned to anyone. Pages have checksums already; this one is for
+// rows that are read from a damaged log.
 type rowSum struct{ d xxhash.Digest }
 
 func newRowSum() *rowSum {
@@ -89,7 +91,7 @@ func (s *rowSum) text(b []byte) *rowSum {
 	return s
 }
 
-// storedRow is what a row of docs holds but for the text.
+// storedRow is a row of docs without the text.
 type storedRow struct {
 	cluster, url, hash, language, title []byte
 	seq, inlinks, membersTotal          int64

@@ -9,15 +9,15 @@ import (
 	"indexer/index/postings"
 )
 
-// A search asks a dozen short queries, and preparing them took longer than running
-// them. So those that are always the same are prepared, once for each connection.
+// A search runs a dozen short queries, and preparing them would take longer than running
+// them. So the ones that are always the same are prepared, once for each connection.
 
 // fullTextTable is the name of the full-text table.
 const fullTextTable = "fts"
 
 var preparedQueries = append(postings.Queries(fullTextTable), selectState, selectStemmers, selectLengths, selectCandidates, selectAnchors, selectHits, selectSimilar)
 
-// prepareQueries prepares what searches ask.
+// prepareQueries prepares the queries of searches.
 func prepareQueries(db *sql.DB) (map[string]*sql.Stmt, error) {
 	list := make(map[string]*sql.Stmt, len(preparedQueries))
 	for _, text := range preparedQueries {
@@ -38,7 +38,7 @@ func closeStatements(list map[string]*sql.Stmt) error {
 	return errors.Join(errs...)
 }
 
-// query runs a query of the view's snapshot, prepared if it is one of preparedQueries.
+// query runs a query on the view's snapshot, prepared if it is one of preparedQueries.
 func (v *View) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if s := v.statements[text]; s != nil {
 		return v.tx.StmtContext(ctx, s).QueryContext(ctx, args...)

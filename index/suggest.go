@@ -15,32 +15,33 @@ import (
 	"indexer/index/spelling"
 )
 
-// A suggestion is made where at most suggestRare documents have all the words. Each
-// word that hardly any document has is compared with words of similar spelling; the best by distance and by
-// how many documents have it takes its place. The new query is shown only if
-// more documents have all its words. Where nothing has all the words of the query, and
-// something has those of the suggestion, that is what the search gives ([Results].ShowingFor).
+// A search suggests another query if at most suggestRare documents have all the words. Each
+// word that hardly any document has is compared with words of similar spelling; the best
+// one by distance and by number of documents takes its place. The new query is suggested
+// only if more documents have all its words. If no document has all the words of the query,
+// and some document has those of the suggestion, the search returns the results of the
+// suggestion ([Results].ShowingFor).
 //
-// Everything is bounded by numbers of rows, not by time, so that the same index gives the same
-// suggestion: so many words of a query are compared and so many replaced, a thousand words of
-// similar spelling for each, the sixteen nearest of them counted, up to a thousand documents.
+// All bounds are numbers of rows, not times, so that the same index gives the same
+// suggestion: the number of words compared and replaced, a thousand similar words for each
+// of them, the sixteen nearest of these counted, up to a thousand documents each.
 const (
 	suggestCompared = 8
 	suggestWords    = 3
 	suggestSimilar  = 1000
 	suggestNear     = 16
 	suggestCount    = 1000
-	suggestRare     = 2 // documents that a word has which may be a misprint
-	suggestDistance = 2 // edits between the words, 1 for words of up to five letters and those that are there
+	suggestRare     = 2 // documents with a word that may be a misprint
+	suggestDistance = 2 // edits between the words; 1 for words of up to five letters and words in the index
 )
 
 // suggestion is a query with other words.
 type suggestion struct {
 	query     string // "" if there is none
-	documents int    // that have all the words of it, up to suggestCount
+	documents int    // documents with all its words, up to suggestCount
 }
 
-// suggest makes the suggestion of a search that found little.
+// suggest makes the suggestion for a search that found little.
 func (s *search) suggest(ctx context.Context, inUse []*analysis.Stemmer) (out suggestion, err error) {
 	better, err := s.betterWords(ctx, inUse)
 	if err != nil || len(better) == 0 {
@@ -60,8 +61,8 @@ func (s *search) suggest(ctx context.Context, inUse []*analysis.Stemmer) (out su
 	return out, err
 }
 
-// unquoted is the query without quotes, if something has all the words of that. It is only
-// told: who writes quotes wants these words next to each other.
+// unquoted is the query without quotes, if some document has all its words. It is only
+// suggested, because quotes are deliberate.
 func (s *search) unquoted(ctx context.Context, inUse []*analysis.Stemmer) (string, error) {
 	if !strings.Contains(s.c.Text, `"`) || strings.Contains(s.c.Text, `-"`) {
 		return "", nil
@@ -69,7 +70,7 @@ func (s *search) unquoted(ctx context.Context, inUse []*analysis.Stemmer) (strin
 	text := strings.Join(strings.Fields(strings.ReplaceAll(s.c.Text, `"`, " ")), " ")
 	c, err := query.Compile(text, inUse)
 	if err != nil {
-		return "", nil //nolint:nilerr // it is no query, and so no suggestion
+		return "", nil //nolint:nilerr // not a query, so no suggestion
 	}
 	n, err := s.documents(ctx, c.Expr(query.AllWords), c.Fetched)
 	if n == 0 {
@@ -78,8 +79,9 @@ func (s *search) unquoted(ctx context.Context, inUse []*analysis.Stemmer) (strin
 	return text, err
 }
 
-// documents counts the documents of a period that match, up to suggestCount. Words are counted at all
-// times: one that is in the index is no misprint because it is in no page of that day.
+// documents counts the documents of a period that match, up to suggestCount. Words are
+// counted at all times: a word in the index is no misprint just because no page of that day
+// has it.
 func (s *search) documents(ctx context.Context, expr *query.Expr, fetched query.Period) (n int, err error) {
 	x, err := s.text(ctx)
 	if err != nil {
@@ -89,14 +91,14 @@ func (s *search) documents(ctx context.Context, expr *query.Expr, fetched query.
 	return min(len(ids), suggestCount), err
 }
 
-// replacement is a word of a query, and the one that is likely meant.
+// replacement is a word of a query, and the word that was likely meant.
 type replacement struct {
 	at          int // in the normalised query
 	typed, word string
 }
 
-// betterWords are the words that look misspelled, in their order: those of phrases and
-// behind operators, too.
+// betterWords are replacements of words that look misspelled, in order, including words of
+// phrases and after operators.
 func (s *search) betterWords(ctx context.Context, inUse []*analysis.Stemmer) (list []replacement, err error) {
 	compared := 0
 	for _, t := range s.c.Terms {
@@ -129,7 +131,7 @@ func (s *search) betterWords(ctx context.Context, inUse []*analysis.Stemmer) (li
 	return list, nil
 }
 
-// capitalisedAs is a word in lower case with a capital where the typed one has one.
+// capitalisedAs is a word in lower case, capitalised if the typed one is.
 func capitalisedAs(typed, word string) string {
 	first, n := utf8.DecodeRuneInString(word)
 	if capital, _ := utf8.DecodeRuneInString(typed); !unicode.IsUpper(capital) {
@@ -138,7 +140,7 @@ func capitalisedAs(typed, word string) string {
 	return string(unicode.ToUpper(first)) + word[n:]
 }
 
-// wordIn counts the documents that have a word in a column, "" being any.
+// wordIn counts the documents that have a word in a column, "" meaning any column.
 func (s *search) wordIn(ctx context.Context, word, column string, inUse []*analysis.Stemmer) (int, error) {
 	t, ok := query.NewWord(word, column, inUse)
 	if !ok {
@@ -147,12 +149,12 @@ func (s *search) wordIn(ctx context.Context, word, column string, inUse []*analy
 	return s.documents(ctx, t.Expr(), query.Period{})
 }
 
-// betterWord is the word that is likely meant by a folded one, which some documents have; "" if
-// none is.
+// betterWord is the word that was likely meant by a folded word that some documents have;
+// "" if there is none.
 func (s *search) betterWord(ctx context.Context, typed, column string, have int, inUse []*analysis.Stemmer) (best string, err error) {
 	most := suggestDistance
 	if have > 0 || utf8.RuneCountInString(typed) <= 5 {
-		most = 1 // what is in the index twice as it was typed may be meant
+		most = 1 // a word that is in the index may be right
 	}
 	near, err := s.similar(ctx, typed, most)
 	if err != nil {

@@ -11,20 +11,21 @@ import (
 	"indexer/index/spelling"
 )
 
-// tables is the writer's connection with its prepared statements. Only the
-// writer goroutine uses it. Its statements run without a deadline: they are
-// short, and a context that can be cancelled costs the driver a goroutine each.
+// tables is the writer's connection with its prepared statements. Only the writer goroutine
+// uses it. Its statements run without a deadline: they are short, and a context that can be
+// cancelled costs the driver a goroutine each.
 type tables struct {
 	conn *sql.Conn
 	stmt map[string]*sql.Stmt
 
 	known      map[string]bool // names in the table stemmers, committed or in this transaction
 	lastID     int64           // highest id given out; 0: ask the table
-	state      State           // with what this transaction has done
-	saved      State           // as it was committed
-	firstAdded int64           // lowest id of a document that this transaction adds; 0: none (indexedat.go)
+	state      State           // including this transaction
+	saved      State           // as of the last commit
+	firstAdded int64           // lowest id of the documents that this transaction adds, 0 if none (indexedat.go)
 
-	// fullText is what the transaction is to do to the table fts (fulltext.go).
+	// fullText has the changes that the transaction will make to the table fts
+	// (fulltext.go).
 	fullText map[int64]*analysis.Columns
 
 	speller spelling.Vocabulary
@@ -52,7 +53,7 @@ func (t *tables) close() error {
 	return errors.Join(append(errs, t.conn.Close())...)
 }
 
-// begin takes the write lock at once, so that no statement meets it later.
+// begin takes the write lock at once, so that no later statement has to wait for it.
 func (t *tables) begin() error { return t.exec("BEGIN IMMEDIATE") }
 
 func (t *tables) commit() error {
@@ -78,7 +79,7 @@ func (t *tables) rollback() error {
 	t.speller = spelling.Vocabulary{}
 	t.lastID, t.firstAdded, t.state = 0, 0, t.saved
 	if err := t.exec("ROLLBACK"); err != nil {
-		// Some failures (disk full) have rolled back already, which is as well.
+		// Some failures (disk full) have rolled back already.
 		if perr := t.conn.PingContext(context.Background()); perr != nil {
 			return fmt.Errorf("rollback: %w", errors.Join(err, perr))
 		}
@@ -120,7 +121,7 @@ func (t *tables) row(query string, args []any, dest ...any) (bool, error) {
 	return err == nil, err
 }
 
-// addStemmer records that documents of this stemmer's language are in the index.
+// addStemmer records that the index has documents in the language of this stemmer.
 func (t *tables) addStemmer(st *analysis.Stemmer) error {
 	if st == nil || t.known[st.Name] {
 		return nil
@@ -132,8 +133,8 @@ func (t *tables) addStemmer(st *analysis.Stemmer) error {
 	return nil
 }
 
-// newID is an id that no document has. Ids grow, so that new documents are
-// appended to every table.
+// newID is an id that no document has. Ids grow, so that new documents are appended to
+// every table.
 func (t *tables) newID() (int64, error) {
 	if t.lastID == 0 {
 		if _, err := t.row("SELECT coalesce(max(id), 0) FROM docs", nil, &t.lastID); err != nil {

@@ -10,10 +10,9 @@ import (
 	"indexer/index/analysis"
 )
 
-// textHash covers everything of a document that the full-text table or the
-// stored text is made of. Documents with the same hash have the same columns
-// (under one analyzer version), so a re-export that changed nothing of it only
-// renews the row.
+// textHash covers everything that the full-text entry and the stored text of a document
+// depend on. Documents with the same hash have the same columns, under one analyzer
+// version, so exporting a document again without such a change only renews the row.
 type textHash [16]byte
 
 func hashText(d *Document) textHash {
@@ -39,15 +38,15 @@ func hashText(d *Document) textHash {
 	return sum
 }
 
-// sortedAnchors are the anchors in byte order of their texts: in the index the order
-// of anchors means nothing, while that of a document is by how frequent they are,
-// which one link more changes.
+// sortedAnchors is the anchors in byte order of their texts. The order has no meaning in
+// the index, while that of a document is by frequency, which one more link changes.
 func sortedAnchors(d *Document) []Anchor {
 	list := slices.Clone(d.Anchors)
 	slices.SortStableFunc(list, func(a, b Anchor) int { return strings.Compare(a.Text, b.Text) })
 	return list
 }
 
+// textOf is what is analysed of a document.
 func textOf(d *Document) *analysis.Document {
 	t := &analysis.Document{URL: d.URL, Language: d.Language, Title: d.Title, Text: d.Text}
 	for _, a := range sortedAnchors(d) {

@@ -9,9 +9,9 @@ import (
 	"indexer/index/analysis"
 )
 
-// View is one state of the index, pinned by an SQLite read transaction: what is
-// written after it was taken does not show. Close it soon; while it is open, the writer
-// cannot reuse its log, which grows. Not safe for concurrent use.
+// View is one state of the index, pinned by an SQLite read transaction: later writes do not
+// show. Close it soon. While it is open, the writer cannot reuse its log, which grows. It
+// is not safe for concurrent use.
 type View struct {
 	dir, path  string
 	tx         *sql.Tx
@@ -20,8 +20,8 @@ type View struct {
 	state      State
 }
 
-// Snapshot pins the newest state. It takes one of the reader's few connections
-// until it is closed. The context covers taking the snapshot and its life.
+// Snapshot pins the newest state. Until it is closed, it takes one of the few connections
+// of the reader. The context covers the snapshot for as long as it is open.
 func (r *Reader) Snapshot(ctx context.Context) (*View, error) {
 	var m *mark
 	if !r.unchecked {
@@ -38,7 +38,7 @@ func (r *Reader) Snapshot(ctx context.Context) (*View, error) {
 	state, err := scanState(tx.StmtContext(ctx, r.statements[selectState]).QueryRowContext(ctx).Scan)
 	if err == nil {
 		if err = behind(m, &r.meta, state.Applied); err != nil && r.Replaced() {
-			err = nil // just now: the mark is of the other files, and these were right until then
+			err = nil // the files were replaced just now: the mark is that of the new ones
 		}
 	}
 	if err != nil {
@@ -47,7 +47,7 @@ func (r *Reader) Snapshot(ctx context.Context) (*View, error) {
 	return &View{dir: r.dir, path: r.path, tx: tx, statements: r.statements, names: &r.names, state: state}, nil
 }
 
-// State is where the index is.
+// State is the state of the index.
 func (v *View) State() State { return v.state }
 
 const selectStemmers = "SELECT name FROM stemmers ORDER BY name"
@@ -69,7 +69,7 @@ func (v *View) Count(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// stemmers are those of the languages that the index has, or had, documents of.
+// stemmers are those of the languages of documents that the index has or had.
 func (v *View) stemmers(ctx context.Context) (list []*analysis.Stemmer, err error) {
 	rows, err := v.query(ctx, selectStemmers)
 	if err != nil {

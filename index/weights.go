@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// Weights are what the parts of a score count; docs/ranking.md tells how they were
+// Weights say how much each part of a score counts; docs/ranking.md tells how they were
 // chosen. The zero value means [DefaultWeights].
 type Weights struct {
-	// Of the columns in BM25: how much an occurrence there counts beside one in the body.
+	// How much an occurrence in each column counts in BM25, relative to one in the body.
 	Title, Body, Anchors, Outside, URL float64
-	// TitleMatch, AnchorMatch and Rank are the strengths of the factors of the second
-	// sorting (rerank.go).
+	// TitleMatch, AnchorMatch and Rank are the strengths of the factors of the second sort
+	// (rerank.go).
 	TitleMatch, AnchorMatch, Rank float64
 }
 
@@ -35,7 +35,7 @@ func (w *Weights) titleFactor(match float64) float64  { return 1 + w.TitleMatch*
 func (w *Weights) anchorFactor(match float64) float64 { return 1 + w.AnchorMatch*match }
 func (w *Weights) rankFactor(rank float64) float64    { return 1 + w.Rank*math.Log1p(rank) }
 
-// columnWeights are the weights of the columns of the table fts; the tags weigh nothing.
+// columnWeights are the weights of the columns of the table fts; tags have none.
 type columnWeights [allColumns]float64
 
 func (w *Weights) columns() columnWeights {

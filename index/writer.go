@@ -14,26 +14,26 @@ import (
 
 // WriterOptions are the settings of a [Writer]. The zero value is usable.
 type WriterOptions struct {
-	// Sync makes every transaction durable against power loss (synchronous=FULL,
-	// one fsync per transaction). Without it a killed process loses nothing and a
-	// lost machine the last moments, never the consistency of the file.
+	// Sync makes every transaction durable against power loss (synchronous=FULL, one fsync
+	// per transaction). Without it, a killed process loses nothing, and a power loss loses
+	// the last moments, but never the consistency of the file.
 	Sync bool
 }
 
 // Writer is the one writer of an index. All methods are safe for concurrent use.
 type Writer struct {
 	dir, path string
-	lock      *writerLock // nil: of OpenNext
-	db        *sql.DB     // one connection, used by the goroutine run alone once it runs
+	lock      *writerLock // nil for OpenNext
+	db        *sql.DB     // one connection; once run is started, only run uses it
 	peek      *sql.DB     // read-only connections for the callers of Apply
 	tx        *tables
 	meta      meta
-	mark      *marker // nil: of OpenNext, or the files are behind their mark
-	behind    error   // why, as of when they were opened
+	mark      *marker // nil for OpenNext, and if the files are behind their mark
+	behind    error   // why, as of when the files were opened
 	opened    State   // as of then
 	applied   atomic.Uint64
 
-	mergeErr error // of the last merge; run's, and Close's once run has ended
+	mergeErr error // of the last merge; owned by run, and by Close after run has ended
 
 	requests  chan *request
 	closing   chan struct{}
@@ -42,14 +42,15 @@ type Writer struct {
 	done      sync.WaitGroup
 }
 
-// OpenWriter opens the index in dir for writing and creates it, and dir, if
-// there is none. Errors: [ErrLocked] when it has a writer already, [ErrForeign],
-// [ErrNewerFormat] and [ErrOldFormat] when the file there cannot be used; that file is not touched.
+// OpenWriter opens the index in dir for writing. It creates dir and the index if they do
+// not exist. Errors: [ErrLocked] if the index already has a writer; [ErrForeign],
+// [ErrNewerFormat] and [ErrOldFormat] if the file there cannot be used, which it leaves
+// alone.
 func OpenWriter(ctx context.Context, dir string, opts WriterOptions) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
-	// A foreign file is reported before anything is put beside it.
+	// A foreign file is reported before any file is created next to it.
 	if err := checkFile(ctx, shardPath(dir)); err != nil && !errors.Is(err, ErrNoIndex) {
 		return nil, fmt.Errorf("index: %w", err)
 	}
@@ -70,7 +71,7 @@ func newWriter(dir, path string) *Writer {
 	return &Writer{dir: dir, path: path, requests: make(chan *request), closing: make(chan struct{})}
 }
 
-// openCurrent opens the files that are in place, or makes them.
+// openCurrent opens the current files, or makes them.
 func (w *Writer) openCurrent(ctx context.Context, opts WriterOptions) error {
 	if err := removeOthers(w.dir); err != nil {
 		return err
@@ -118,27 +119,27 @@ func (w *Writer) open(ctx context.Context, opts WriterOptions) (err error) {
 	return nil
 }
 
-// ID is the random identity stamped into the files when they were created. It
-// differs once they are deleted and made anew: what was exported before is then
-// no longer there and must be exported again.
+// ID is the random identity that the files got when they were created. It changes if they
+// are deleted and made again: what was exported before is then missing and has to be
+// exported again.
 func (w *Writer) ID() string { return w.meta.id }
 
-// Succeeds is the ID of the files that these have replaced, as [OpenNext] was told.
+// Succeeds is the ID of the files that these replaced, as passed to [OpenNext].
 func (w *Writer) Succeeds() string { return w.meta.succeeds }
 
 // Opened is the state of the files when they were opened.
 func (w *Writer) Opened() State { return w.opened }
 
-// Applied is how many transactions the files have applied by now (State.Applied).
+// Applied is the number of transactions applied by now (State.Applied).
 func (w *Writer) Applied() uint64 { return w.applied.Load() }
 
-// Behind says why the files cannot hold all that was written to them, if so: the mark beside them tells more, or it
-// is damaged. What is missing is to be applied again, and then CaughtUp called. Until
-// then readers refuse the files.
+// Behind says why the files cannot have everything that was written to them, or is nil:
+// their mark has more transactions, or it is damaged. The caller has to apply again what is
+// missing, and then call CaughtUp. Until then readers refuse the files.
 func (w *Writer) Behind() error { return w.behind }
 
-// CaughtUp says that nothing is missing any more. What the files have applied is above least from then on, and above
-// what their mark says.
+// CaughtUp declares that nothing is missing any more. From then on, the number of applied
+// transactions is above least and above what the mark says.
 func (w *Writer) CaughtUp(ctx context.Context, least uint64) error {
 	m, err := readMark(w.dir)
 	if err != nil || m == nil || m.id != w.meta.id {
@@ -155,13 +156,13 @@ func (w *Writer) CaughtUp(ctx context.Context, least uint64) error {
 	return nil
 }
 
-// NeedsRebuild reports that documents in the index were analysed by another version of
-// this package: searches may miss them until the index is made again.
+// NeedsRebuild reports whether documents in the index were analysed by another version of
+// this program. Searches may miss them until the index is rebuilt.
 func (w *Writer) NeedsRebuild() bool { return w.meta.analyzer != analysis.Version }
 
-// Close finishes what has been handed over, moves the write-ahead log into the
-// database and releases the files. It also tells of an error of merging, which no
-// change was there to be told of; the next merge makes up for it. Calls that come later get [ErrClosed].
+// Close finishes what was handed over, moves the write-ahead log into the database, and
+// releases the files. It also returns the error of the last merge, which no change was
+// waiting for; the next merge makes up for it. Later calls return [ErrClosed].
 func (w *Writer) Close() error {
 	w.closeOnce.Do(func() {
 		close(w.closing)

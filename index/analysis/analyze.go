@@ -17,16 +17,15 @@ import (
 	"indexer/page"
 )
 
-// AnalyzerVersion names what the analysis produces. An index made by another
-// version still opens; [Writer.NeedsRebuild] says so, and it is to be made again.
+// Version names what the analysis produces. An index made by another version still opens,
+// but has to be rebuilt; the writer of package index says so (NeedsRebuild).
 const Version = 3
 
-// MaxIndexedText is how much of a document's text is searchable, in bytes. All
-// of it is stored.
+// MaxIndexedText is how much of a text is searchable, in bytes. All of the text is stored.
 const MaxIndexedText = 2 << 20
 
-// columns is what FTS5 gets of a document: tokens joined by spaces, one string
-// for each column of the table fts.
+// Columns is what the full-text table gets of a document: for each column, tokens joined by
+// spaces.
 type Columns struct {
 	Title, Body, Anchors, Outside, URL, Tags string
 }
@@ -38,7 +37,7 @@ type analyzer struct {
 
 var analyzers = sync.Pool{New: func() any { return new(analyzer) }}
 
-// analyze makes the columns of a document. Safe for concurrent use.
+// Analyze makes the columns of a document. It is safe for concurrent use.
 func (d *Document) Analyze() Columns {
 	a := analyzers.Get().(*analyzer)
 	defer analyzers.Put(a)
@@ -54,7 +53,7 @@ func (d *Document) Analyze() Columns {
 	return c
 }
 
-// docText is what is analysed of a document.
+// Document is what is analysed of a document.
 type Document struct {
 	URL                   page.URL
 	Language, Title, Text string
@@ -72,8 +71,8 @@ func (a *analyzer) texts(list []string, st *Stemmer) string {
 	return string(a.out)
 }
 
-// anchorBreak is a token that no text has. It stands between two anchors, so
-// that no phrase matches across them.
+// anchorBreak is a token that occurs in no text. It separates anchors, so that no phrase
+// matches across two of them.
 const anchorBreak = "\uE000 "
 
 func (a *analyzer) column(text string, st *Stemmer) string {
@@ -82,7 +81,7 @@ func (a *analyzer) column(text string, st *Stemmer) string {
 	return string(a.out)
 }
 
-// add appends the stemmed tokens of text, each with a space after it.
+// add appends the stemmed tokens of text, each followed by a space.
 func (a *analyzer) add(text string, st *Stemmer) {
 	a.tokens.Reset(Normalize(text))
 	var stems *StemCache
@@ -99,11 +98,11 @@ func (a *analyzer) add(text string, st *Stemmer) {
 		}
 		a.out = append(a.out, ' ')
 	}
-	a.tokens.Reset("") // the pool shall not keep the text
+	a.tokens.Reset("") // the pool must not keep the text alive
 }
 
-// readableURL is a URL as people read and type it: no scheme, escapes and
-// punycode undone where they can be.
+// readableURL is a URL as people read and type it: without its scheme, and with escapes and
+// punycode decoded where possible.
 func readableURL(u page.URL) string {
 	parsed, err := url.Parse(string(u))
 	if err != nil || parsed.Host == "" {
@@ -126,7 +125,7 @@ func readableURL(u page.URL) string {
 	return text
 }
 
-// tokens counts the tokens of all columns, each of which has a space after it.
+// Tokens counts the tokens of all columns. Each token is followed by a space.
 func (c *Columns) Tokens() (n uint32) {
 	for _, text := range []string{c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Tags} {
 		n += uint32(strings.Count(text, " "))
@@ -134,12 +133,11 @@ func (c *Columns) Tokens() (n uint32) {
 	return n
 }
 
-// ftsColumns are the columns of the table fts, in their order.
+// ColumnNames are the columns of the full-text table, in order.
 var ColumnNames = []string{"title", "body", "anchors", "outside", "url", "tags"}
 
-// Terms counts the terms that title and text of a document have for the index: folded,
-// cut, and stemmed as its language wants it. It is what other programs are given to
-// rank by (package export).
+// Terms counts the terms of a title and a text as the index has them: folded, truncated,
+// and stemmed by the rules of the language. Exports give them to other programs to rank by.
 func Terms(title, text, language string) map[string]int {
 	c := (&Document{Title: title, Text: text, Language: language}).Analyze()
 	terms := make(map[string]int)

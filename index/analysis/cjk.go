@@ -2,15 +2,15 @@ package analysis
 
 import "unicode"
 
-// Scripts written without spaces between words are indexed as overlapping
-// bigrams, and the last character of a run once more by itself:
+// Scripts without spaces between words are indexed as overlapping bigrams, and the last
+// character of a run is indexed once more by itself:
 //
 //	東京都  →  東京 京都 都
 //
-// A query of two or more characters is the phrase of its bigrams. A query of
-// one character is a prefix query, which the bigrams answer for every character
-// but the last of a run, and the single one for that. (A word list would give
-// better words and a dependency per language; unigrams alone give long phrases
+// A query of two or more characters is the phrase of its bigrams. A query of one character
+// is a prefix query: the bigrams answer it for every character but the last of a run, and
+// the repeated character answers it for that. (A word list would give better words, but
+// needs a dependency per language. Unigrams alone would turn every query into a long phrase
 // of very frequent terms.)
 
 // isBigramScript reports whether a rune at or above U+0E00 belongs to a script

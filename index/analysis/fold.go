@@ -8,17 +8,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Folding makes a reader's spelling and a writer's the same: lower case,
-// compatibility forms (full-width letters, ligatures), digits of any script as 0 to 9 and, for Latin, Greek,
-// Hebrew and Arabic, no diacritics. Elsewhere marks carry meaning (Devanagari vowels, й against и,
-// が against か) and stay; only ё becomes е, as Russian readers type it.
+// Folding makes different spellings of a word equal: it gives lower case, compatibility
+// forms (full-width letters, ligatures), digits of any script as 0 to 9 and, in Latin,
+// Greek, Hebrew and Arabic, no diacritics. In other scripts marks carry meaning (Devanagari
+// vowels, й against и, が against か) and stay. Only ё becomes е, as Russian readers type it.
 //
-// Folding comes before stemming, so that "création" and "creation" reach the
-// stemmer alike; some stemmers lose by it (Portuguese -ção and -ções no longer meet), the
-// reader without accents on the keyboard gains more.
+// Folding comes before stemming, so that "création" and "creation" reach the stemmer alike.
+// Some stemmers lose by this (Portuguese -ção and -ções no longer meet); readers without
+// accents on their keyboards gain more.
 
-// normalize brings text to NFC, which the tokenizer expects. Text that is NFC
-// already, as nearly all is, comes back as it is.
+// Normalize brings text to NFC, which the tokenizer expects. Nearly all text is NFC already
+// and comes back unchanged.
 func Normalize(s string) string {
 	if isASCII(s) || norm.NFC.IsNormalString(s) {
 		return s
@@ -35,9 +35,9 @@ func isASCII(s string) bool {
 	return true
 }
 
-// appendFolded appends the folded form of a letter, digit or mark. It may append
-// nothing (a mark that folding drops); it never appends an ASCII byte that is
-// not a lower-case letter or digit.
+// appendFolded appends the folded form of a letter, digit or mark. It may append nothing (a
+// mark that folding drops), and it never appends an ASCII byte other than a lower-case
+// letter or a digit.
 func appendFolded(dst []byte, r rune) []byte {
 	switch {
 	case r < utf8.RuneSelf:
@@ -62,13 +62,13 @@ var foldTable = sync.OnceValue(func() *[foldTableEnd]string {
 	return t
 })
 
-// special holds letters that Unicode does not decompose but readers type
-// without their stroke or as two letters.
+// special has the letters that Unicode does not decompose, but that readers type without
+// their stroke or as two letters.
 var special = map[rune]string{
 	'ß': "ss", 'ẞ': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d",
 	'ł': "l", 'ħ': "h", 'ı': "i", 'þ': "th", 'ς': "σ", 'ё': "е",
-	// Arabic as readers type it: alef without hamza, the dotless ya and the ta marbuta as the letters
-	// they look like, Persian letters as the Arabic ones, no tatweel.
+	// Arabic as readers type it: alef without hamza, the dotless ya and the ta marbuta as
+	// the letters that they look like, Persian letters as the Arabic ones, no tatweel.
 	'أ': "ا", 'إ': "ا", 'آ': "ا", 'ٱ': "ا", 'ى': "ي", 'ی': "ي", 'ک': "ك", 'ة': "ه", 'ـ': "",
 }
 
@@ -77,7 +77,7 @@ func foldSlow(r rune) string {
 	if s, ok := special[r]; ok {
 		return s
 	}
-	if unicode.IsDigit(r) && r < 0x1D000 { // those beyond have compatibility forms
+	if unicode.IsDigit(r) && r < 0x1D000 { // later digits have compatibility forms
 		return string('0' + digitValue(r))
 	}
 	form := norm.NFKC
@@ -105,7 +105,7 @@ func foldSlow(r rune) string {
 	return string(out)
 }
 
-// digitValue is the value of a decimal digit: Unicode has them in rows of ten.
+// digitValue is the value of a decimal digit. Unicode has decimal digits in rows of ten.
 func digitValue(r rune) (v rune) {
 	for v < 9 && unicode.IsDigit(r-1) {
 		r--
@@ -114,7 +114,7 @@ func digitValue(r rune) (v rune) {
 	return v
 }
 
-// asciiFold maps ASCII letters and digits to their folded form, all else to 0.
+// asciiFold maps ASCII letters and digits to their folded form, and everything else to 0.
 var asciiFold = func() (t [utf8.RuneSelf]byte) {
 	for c := byte('a'); c <= 'z'; c++ {
 		t[c], t[c-'a'+'A'] = c, c
@@ -125,7 +125,7 @@ var asciiFold = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
-// cutString is the longest prefix of at most n bytes that ends between runes.
+// Truncate is the longest prefix of at most n bytes that ends between runes.
 func Truncate(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"runtime"
-	"strings"
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/danish"
@@ -22,20 +21,19 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 )
 
-// A document is indexed by the stems of its own language only. A query has no
-// known language, so each of its words is looked for as it stands and as each
-// language that the index has documents of would stem it (package query).
-// docs/format-index.md gives what the alternatives cost.
+// A document is indexed only by the stems of its own language. The language of a query is
+// unknown, so each of its words is looked for as typed and as every language in the index
+// would stem it (package query). docs/format-index.md has the cost of the alternatives.
 
-// stemmer reduces folded words to their stems by one Snowball algorithm
-// (https://snowballstem.org). Safe for concurrent use.
+// Stemmer reduces folded words to their stems by one Snowball algorithm
+// (https://snowballstem.org). It is safe for concurrent use.
 type Stemmer struct {
 	Name string // ISO 639-1 code, as stored in the table stemmers
 	run  func(*snowballstem.Env) bool
 	idle chan *StemCache
 }
 
-// stem is the stem of a folded word.
+// Stem is the stem of a folded word.
 func (s *Stemmer) Stem(word string) string {
 	env := snowballstem.NewEnv(word)
 	s.run(env)
@@ -59,15 +57,7 @@ var stemmers = func() map[string]*Stemmer {
 	return m
 }()
 
-// stemmerFor is the stemmer for a BCP 47 language tag, nil if there is none.
+// StemmerFor is the stemmer for a BCP 47 language tag, nil if there is none.
 func StemmerFor(language string) *Stemmer {
 	return stemmers[PrimaryLanguage(language)]
-}
-
-// primary is the primary subtag of a BCP 47 tag, in lower case.
-func PrimaryLanguage(language string) string {
-	if i := strings.IndexAny(language, "-_"); i >= 0 {
-		language = language[:i]
-	}
-	return strings.ToLower(language)
 }

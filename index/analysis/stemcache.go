@@ -1,12 +1,38 @@
 package analysis
 
+// StemCache remembers the stems of one language's words. Running text repeats its words,
+// and a Snowball run allocates: without the cache, analysis takes about three times
+// as long (BenchmarkAnalyze in package index). One goroutine uses a cache at a time.
 type StemCache struct {
 	stemmer *Stemmer
 	stems   map[string]string
 }
 
+// stemCacheWords bounds a cache to some 2 MB. A cache that is full starts again, which
+// costs less than finding the words that are rare.
 const stemCacheWords = 16384
 
+// NewStemCache gives a cache that was released, or a new one. A stemmer keeps as many
+// released caches as there are processors. (A sync.Pool would lose them: in a process that
+// only answers queries, the garbage collector runs after every few of them.)
+func NewStemCache(s *Stemmer) *StemCache {
+	select {
+	case c := <-s.idle:
+		return c
+	default:
+		return &StemCache{stemmer: s, stems: make(map[string]string)}
+	}
+}
+
+// Release gives the cache back. It must not be used any more.
+func (c *StemCache) Release() {
+	select {
+	case c.stemmer.idle <- c:
+	default: // enough are idle
+	}
+}
+
+// Append appends the stem of a folded word to dst.
 func (c *StemCache) Append(dst, word []byte) []byte {
 	stem, ok := c.stems[string(word)]
 	if !ok {
@@ -18,19 +44,4 @@ func (c *StemCache) Append(dst, word []byte) []byte {
 		c.stems[w] = stem
 	}
 	return append(dst, stem...)
-}
-
-func NewStemCache(s *Stemmer) *StemCache {
-	select {
-	case c := <-s.idle:
-		return c
-	default:
-		return &StemCache{stemmer: s, stems: make(map[string]string)}
-	}
-}
-func (c *StemCache) Release() {
-	select {
-	case c.stemmer.idle <- c:
-	default:
-	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // tags are the terms that site:, lang: and filetype: look for: every parent domain of the
-// host, the host with its port, the language with and without subtags, and the ending.
+// host, the host with its port, the language with and without subtags, and the file type.
 func tags(u page.URL, language string) string {
 	var b strings.Builder
 	add := func(kind rune, value string) {
@@ -44,17 +44,18 @@ func tags(u page.URL, language string) string {
 	return b.String()
 }
 
+// Kinds of tags.
 const (
 	TagSite     = 's'
 	TagLang     = 'l'
 	TagFileType = 'f'
 
-	// Private-use characters that are in tags only.
+	// Private-use characters that occur in tags only.
 	firstTag, lastTag = '\uE000', '\uE0FF'
 )
 
-// tagToken writes a value as one FTS5 token that no text can produce: bytes that
-// would end a token, and the kind, as private-use characters.
+// Tag writes a value as one FTS5 token that no text can produce: the kind, and each byte
+// that would end a token, become private-use characters.
 func Tag(kind rune, value string) string {
 	b := utf8.AppendRune(nil, firstTag+kind)
 	for i := 0; i < len(value) && i < 255; i++ {
@@ -68,7 +69,7 @@ func Tag(kind rune, value string) string {
 	return string(b)
 }
 
-// tagValue is the value that tagToken wrote.
+// TagValue is the value that Tag wrote.
 func TagValue(token string) string {
 	var b strings.Builder
 	for i, r := range token {
@@ -83,11 +84,13 @@ func TagValue(token string) string {
 	return b.String()
 }
 
-// maxFileType bounds the ending of an address that counts as one.
+// maxFileType bounds the length of a file type.
 const maxFileType = 10
 
-// fileTypes are what filetype: finds an address by: its ending, and "html" where there is
-// none or where programs make the pages, which is HTML with few exceptions.
+// fileTypes are the values of filetype: that find a URL. They come from the URL, because
+// that is what people see; the media type that the server sent is not in the index, which
+// has only HTML and plain text. A URL without an extension, or with one of a program that
+// makes pages, counts as HTML as well.
 func fileTypes(u *url.URL) []string {
 	ending := FileType(strings.TrimPrefix(path.Ext(u.Path), "."))
 	switch ending {
@@ -99,7 +102,7 @@ func fileTypes(u *url.URL) []string {
 	return []string{ending}
 }
 
-// fileType is an ending in lower case, "" for what is none, as in /v2.4.
+// FileType is a file name extension in lower case, or "" if s is none, as in /v2.4.
 func FileType(s string) string {
 	s = strings.ToLower(s)
 	letters := false

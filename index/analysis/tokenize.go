@@ -6,22 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// maxToken is the longest token, in bytes. Longer words (encoded data, mostly)
-// are cut, in documents and queries alike.
+// maxToken is the longest token, in bytes. Longer words, mostly encoded data, are truncated
+// in documents and queries alike.
 const maxToken = 64
 
-// token is one term of a text, folded but not stemmed.
+// Token is one word or bigram of a text, folded but not stemmed.
 type Token struct {
 	Start, End int    // byte range in the text it came from
-	Text       []byte // valid until the next call of next
-	Bigram     bool   // of a script without spaces: never stemmed
-	Tail       bool   // the last character of a run, given once more by itself
-	Letters    bool   // no digits: a word that may be stemmed
+	Text       []byte // valid until the next call of Next
+	Bigram     bool   // from a script without spaces; never stemmed
+	Tail       bool   // the last character of a run, repeated by itself
+	Letters    bool   // a word without digits, which may be stemmed
 }
 
-// tokenizer splits NFC text into tokens without allocating. A word is a run of
-// letters, digits and marks; everything else separates, the underscore and the
-// apostrophe too. The English possessive 's is dropped; C++ and C# are words.
+// Tokenizer splits NFC text into tokens without allocating. A word is a run of letters,
+// digits and marks; everything else separates words, including the underscore and the
+// apostrophe. The English possessive 's is dropped; C++ and C# are words.
 type Tokenizer struct {
 	src   string
 	pos   int
@@ -30,11 +30,12 @@ type Tokenizer struct {
 	Token Token
 }
 
+// Reset begins a text, which must be NFC.
 func (t *Tokenizer) Reset(src string) {
 	t.src, t.pos, t.inRun = src, 0, false
 }
 
-// next moves to the next token, in t.tok, and reports whether there is one.
+// Next moves to the next token, and reports whether there is one.
 func (t *Tokenizer) Next() bool {
 	for t.pos < len(t.src) {
 		c := t.src[t.pos]
@@ -65,8 +66,8 @@ func (t *Tokenizer) Next() bool {
 	return false
 }
 
-// skipOthers moves over words in ASCII whose folded form begins with none of these bytes. What
-// begins otherwise, or goes on otherwise, is left to next.
+// SkipOthers skips words in ASCII whose folded form begins with none of these bytes. It
+// stops before any word that is not all ASCII, and leaves it to Next.
 func (t *Tokenizer) SkipOthers(first *[256]bool) {
 	for t.pos < len(t.src) {
 		f := byte(0)
@@ -96,8 +97,8 @@ func (t *Tokenizer) SkipOthers(first *[256]bool) {
 	}
 }
 
-// bigram gives the pair of runes at pos, or the last rune of a run by itself.
-// It reports false for a rune that folds to nothing.
+// bigram makes a token of the two runes at pos, or of the last rune of a run. It reports
+// false for a rune that folds to nothing.
 func (t *Tokenizer) bigram(r rune, n int) bool {
 	b := appendFolded(t.buf[:0], r)
 	tok := Token{Start: t.pos, Bigram: true}
@@ -117,7 +118,7 @@ func (t *Tokenizer) bigram(r rune, n int) bool {
 	return len(b) > 0
 }
 
-// word gives the word at pos. It reports false for one that folds to nothing.
+// word makes a token of the word at pos. It reports false for a word that folds to nothing.
 func (t *Tokenizer) word() bool {
 	b := t.buf[:0]
 	tok := Token{Start: t.pos, Letters: true}
@@ -164,8 +165,8 @@ func (t *Tokenizer) word() bool {
 	return len(b) > 0
 }
 
-// signs moves over the signs that belong to a letter before them, as in C++ and C#, and
-// names them: without them these would be the letter C.
+// signs skips the signs that belong to the letter before them, as in C++ and C#, and names
+// them. Without the name, these words would be the letter C.
 func (t *Tokenizer) signs() string {
 	rest := t.src[t.pos:]
 	switch {
@@ -198,7 +199,7 @@ func (t *Tokenizer) skipPossessive() {
 	}
 }
 
-// inWord reports whether a rune continues a word that has begun.
+// inWord reports whether a rune continues a word.
 func inWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return asciiFold[r] != 0
@@ -206,14 +207,14 @@ func inWord(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsMark(r) || isDigit(r) || joiner(r)) && !isBigramScript(r)
 }
 
-// isDigit takes decimal digits of any script and the raised and lowered ones
-// (H₂O), but not fractions and Roman or circled numbers.
+// isDigit accepts decimal digits of any script and superscript and subscript digits (H₂O),
+// but no fractions and no Roman or circled numbers.
 func isDigit(r rune) bool {
 	return unicode.IsDigit(r) || r == '²' || r == '³' || r == '¹' || (r >= 0x2070 && r <= 0x2089 && unicode.IsNumber(r))
 }
 
-// joiner reports the invisible characters that do not end a word: soft hyphen,
-// the zero-width (non-)joiner and the word joiner.
+// joiner reports whether a rune is invisible and does not end a word: soft hyphen,
+// zero-width joiner and non-joiner, word joiner.
 func joiner(r rune) bool {
 	return r == 0xAD || r == 0x200C || r == 0x200D || r == 0x2060
 }

@@ -8,51 +8,52 @@ import (
 	"indexer/index/analysis"
 )
 
-// A query in terms of the index. The query's language is unknown, so a word stands
-// for several token sequences: as typed, for documents of languages without a
-// stemmer, and as each stemmer in use makes it of it. Most words have one
-// to three different ones.
+// The language of a query is unknown, so a word stands for several token sequences: as
+// typed, for documents of languages without a stemmer, and as each stemmer in use reduces
+// it. Most words have one to three different sequences.
 
-// term is a word or phrase that documents may have.
+// Term is a word or phrase that documents may have.
 type Term struct {
-	Sequences [][]string // any of them; the tokens of one follow each other
+	Sequences [][]string // alternatives; the tokens of each follow each other
 	Prefix    bool       // the last token is the beginning of one (a single CJK character)
 	Stop      bool       // a stop word
-	Common    bool       // a word of more than commonWord documents, where rarer ones are asked for, too
+	Common    bool       // a word of so many documents that rarer words of the query decide; set by the search
 	Required  bool       // a phrase: stays when words become optional
-	Column    string     // the only column that counts, of intitle: and inurl:; "" any
+	Column    string     // the column of intitle: and inurl:; "" for any
 	Text      string     // as typed
 	At        int        // where it was typed in the normalised query
 }
 
-// conj is what must all be there: a whole query, or one side of an OR.
+// conj is a conjunction: a whole query, or one side of an OR.
 type conj struct {
 	parts    []part
 	filter   *Expr // site:, lang: and filetype:
 	excluded *Expr // what must not match
 }
 
-// part is a term, or alternatives of which one must be there.
+// part is a term, or alternatives one of which must match.
 type part struct {
 	term   *Term
-	either []conj // where term is nil
+	either []conj // if term is nil
 }
 
-// compiled is a query ready to run.
+// Query is a query that is ready to run.
 type Query struct {
 	conj
 	Text    string  // the query, normalised
-	Terms   []*Term // all that are asked for, in the order in which they were typed
+	Terms   []*Term // those that are not excluded, in the order in which they were typed
 	Words   []Word  // of the terms
 	Fetched Period
-	OneSite bool // site: was given, and holds for all
+	OneSite bool // a site: holds for the whole query
 	Ignored int
 	Notes   []string
 }
 
-// maxPhrase bounds the tokens of one word or phrase; the rest is ignored.
+// maxPhrase bounds the tokens of a word or phrase; the rest is ignored.
 const maxPhrase = 64
 
+// Compile parses and analyses a query. Words are stemmed by these stemmers, or by that of
+// lang:. An error is a [UsageError].
 func Compile(q string, inUse []*analysis.Stemmer) (*Query, error) {
 	s, err := parseQuery(q)
 	if err != nil {
@@ -84,18 +85,19 @@ func Compile(q string, inUse []*analysis.Stemmer) (*Query, error) {
 	return &c.Query, nil
 }
 
-// compiler makes a compiled query.
+// compiler makes a Query.
 type compiler struct {
 	Query
 	lang  string
 	inUse []*analysis.Stemmer
 }
 
-// tagOf are the clauses that look for tags.
+// tagOf is the kind of tag that a clause looks for.
 var tagOf = map[clauseKind]rune{clauseSite: analysis.TagSite, clauseLang: analysis.TagLang, clauseFileType: analysis.TagFileType}
 
-// compile makes terms and filters of clauses that all hold. Terms are asked for, or excluded.
-// Several filters of one kind are alternatives: a page has one site.
+// compile makes terms and filters of clauses that all hold. The terms are those asked for,
+// or excluded ones. Several filters of one kind are alternatives, since a page has only one
+// site.
 func (c *compiler) compile(list []clause, asked bool) (out conj, err error) {
 	filters := make(map[clauseKind][]*Expr)
 	var excluded []*Expr
@@ -131,7 +133,7 @@ func (c *compiler) compile(list []clause, asked bool) (out conj, err error) {
 	return out, nil
 }
 
-// group compiles alternatives, without those in which nothing is left.
+// group compiles alternatives, and leaves out those in which nothing is left.
 func (c *compiler) group(cl clause, asked bool) (p part, err error) {
 	for _, list := range cl.either {
 		side, err := c.compile(list, asked)
@@ -159,12 +161,13 @@ func (c *compiler) term(cl clause, asked bool) (parts []part) {
 	return parts
 }
 
-// empty reports that there is nothing to look for.
+// empty reports whether there is nothing to look for.
 func (c *conj) empty() bool { return len(c.parts) == 0 && c.filter == nil }
 
-// scriptParts takes a word apart where it changes between a script without spaces and others,
-// as in apache模块: who writes no spaces between words does not mean that these two stand together.
-// Where a part is a single character, as in 2.4版 or C言語, they do, and in quotes.
+// scriptParts splits a word where it changes between a script without spaces and another
+// script, as in apache模块: whoever writes no spaces does not mean that the two are adjacent.
+// If a part is a single character, as in 2.4版 or C言語, or the word is in quotes, it is not
+// split.
 func scriptParts(c clause) (parts []clause) {
 	if c.kind != clauseWord {
 		return []clause{c}
@@ -188,7 +191,7 @@ func scriptParts(c clause) (parts []clause) {
 	return parts
 }
 
-// newTerm analyses a word or phrase. It reports false when nothing is left of it.
+// newTerm analyses a word or phrase. It reports false if nothing is left of it.
 func newTerm(c clause, lang string, inUse []*analysis.Stemmer) (Term, bool) {
 	t := Term{Required: c.kind != clauseWord, Column: columnOf[c.kind], Text: c.text, At: c.at}
 	var words []string
@@ -197,7 +200,7 @@ func newTerm(c clause, lang string, inUse []*analysis.Stemmer) (Term, bool) {
 	tok.Reset(c.text)
 	for len(words) < maxPhrase && tok.Next() {
 		if tok.Token.Tail && strings.TrimSpace(c.text[tok.Token.End:]) == "" {
-			break // the run's bigrams say it all; its tail would end the run in documents, too
+			break // the bigrams suffice; the tail would require that the run ends here in documents, too
 		}
 		words = append(words, string(tok.Token.Text))
 		stemmable = append(stemmable, tok.Token.Letters)
@@ -214,7 +217,7 @@ func newTerm(c clause, lang string, inUse []*analysis.Stemmer) (Term, bool) {
 	return t, true
 }
 
-// addSequences adds words as typed, and as each stemmer makes them.
+// addSequences adds words as typed, and as each stemmer reduces them.
 func (t *Term) addSequences(words []string, stemmable []bool, inUse []*analysis.Stemmer) {
 	add := func(tokens []string) {
 		if !slices.ContainsFunc(t.Sequences, func(s []string) bool { return slices.Equal(s, tokens) }) {
@@ -237,8 +240,8 @@ func (t *Term) addSequences(words []string, stemmable []bool, inUse []*analysis.
 	}
 }
 
-// unhyphened is a word with hyphens as others write it without: email for e-mail. It is "" for
-// what is no such word, as dates are none.
+// unhyphened is a hyphenated word as it is written without hyphens: email for e-mail. It is
+// "" for anything else, such as a date.
 func unhyphened(text string) string {
 	joined := hyphens.Replace(text)
 	if joined == text {
@@ -254,14 +257,14 @@ func unhyphened(text string) string {
 
 var hyphens = strings.NewReplacer("-", "", "\u2010", "", "\u2011", "")
 
-// queryWord is a word of a query, and as each stemmer in use makes it.
+// Word is a word of a query, for comparison with titles and anchors.
 type Word struct {
 	Typed  string
 	Stems  []string
 	Prefix bool // a single CJK character
 }
 
-// queryWords are the distinct words of terms, without those of inurl:.
+// queryWords are the distinct words of terms, except those of inurl:.
 func queryWords(terms []*Term) (list []Word) {
 	seen := make(map[string]bool)
 	for _, t := range terms {
@@ -275,7 +278,7 @@ func queryWords(terms []*Term) (list []Word) {
 			seen[typed] = true
 			w := Word{Typed: typed, Prefix: t.Prefix && j == len(t.Sequences[0])-1}
 			for _, s := range t.Sequences {
-				if len(s) == len(t.Sequences[0]) { // not a hyphened word in one
+				if len(s) == len(t.Sequences[0]) { // not the form without hyphens
 					w.Stems = append(w.Stems, s[j])
 				}
 			}
@@ -285,7 +288,7 @@ func queryWords(terms []*Term) (list []Word) {
 	return list
 }
 
-// newWord is a word to be looked for in a column, "" being any.
+// NewWord is the term for a word in a column, "" meaning any column.
 func NewWord(word, column string, inUse []*analysis.Stemmer) (Term, bool) {
 	t, ok := newTerm(clause{text: word}, "", inUse)
 	t.Column = column

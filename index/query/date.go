@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Dates are nanoseconds since 1970 in an int64, and 0 is an unknown time.
+// A date is stored as nanoseconds since 1970 in an int64, with 0 for an unknown time.
 func validDay(t time.Time) bool { return t.IsZero() || t.Year() >= 1678 && t.Year() < 2261 }
 
-// parseDay reads the value of after: or before:, a day, month or year, and gives its
-// first day as 2006-01-02.
+// parseDay reads the value of after: or before:, a day, month or year, and gives its first
+// day as 2006-01-02.
 func parseDay(operator, value string) (string, error) {
 	for _, layout := range []string{time.DateOnly, "2006-01", "2006"} {
 		if t, err := time.Parse(layout, value); err == nil && validDay(t) {
@@ -22,14 +22,14 @@ func parseDay(operator, value string) (string, error) {
 	return "", &UsageError{fmt.Sprintf("%s:%s is not a date such as %s:2024-05-31, %s:2024-05 or %s:2024", name, value, name, name, name)}
 }
 
-// period is a range of fetch times; 0 stands for no bound.
-type Period struct{ From, Until int64 } // ns since 1970; until is the first that is not in it
+// Period is a range of fetch times; 0 means no bound.
+type Period struct{ From, Until int64 } // ns since 1970; Until is exclusive
 
-// narrow adds a bound. Of several the narrowest holds.
+// narrow adds a bound. The narrowest bound holds.
 func (p *Period) narrow(kind clauseKind, day string) {
 	t, err := time.Parse(time.DateOnly, day)
 	if err != nil {
-		return // parseDay has seen to it
+		return // parseDay made the day
 	}
 	ns := int64(1) // 0 is no bound
 	if !t.IsZero() {

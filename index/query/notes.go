@@ -8,8 +8,8 @@ import (
 	"indexer/index/analysis"
 )
 
-// Notes tell what other search engines know and this one does not. Such a query is still
-// answered: what is no operator is words.
+// Notes point out what other search engines know and this one does not. The query is still
+// answered, and what is no operator is a word.
 
 // note adds a note, once.
 func (p *parser) note(format string, args ...any) {
@@ -21,7 +21,7 @@ func (p *parser) note(format string, args ...any) {
 // maxNotes bounds the notes of a query.
 const maxNotes = 5
 
-// noteWord tells of words that are operators elsewhere.
+// noteWord notes words that are operators elsewhere.
 func (p *parser) noteWord(c *clause) {
 	switch {
 	case c.text == "NOT":
@@ -33,14 +33,14 @@ func (p *parser) noteWord(c *clause) {
 	}
 }
 
-// noteOperator tells of an operator that is not there.
+// noteOperator notes an operator that does not exist here.
 func (p *parser) noteOperator(name, value string) {
 	if instead := foreignOperators[name]; instead != "" && value != "" && !strings.HasPrefix(value, "//") {
 		p.note("There is no operator %s:, so it is read as a word; %s.", name, instead)
 	}
 }
 
-// foreignOperators are operators of other search engines, and what there is instead.
+// foreignOperators are operators of other search engines, and what to use instead.
 var foreignOperators = map[string]string{
 	"allintitle": "write intitle:(some words)", "title": "write intitle:",
 	"allinurl": "write inurl:(some words)", "url": "write inurl:",

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// operator makes a word with a colon what it says.
+// operator recognises an operator in a word with a colon.
 func (p *parser) operator(c *clause) (err error) {
 	name, value, ok := strings.Cut(c.text, ":")
 	if !ok {
@@ -52,8 +52,8 @@ func (p *parser) operator(c *clause) (err error) {
 	return err
 }
 
-// columnOperator is intitle: or inurl: and all that follows it; "" if q does not
-// begin with one that is followed by something.
+// columnOperator is intitle: or inurl: and all that follows it, or "" if q does not begin
+// with one that is followed by something.
 func columnOperator(q string) (clauseKind, string) {
 	for _, o := range []struct {
 		name string
@@ -119,7 +119,7 @@ func parseFileType(operator, value string) (string, error) {
 	return "", &UsageError{fmt.Sprintf("%s:%s is not the ending of an address such as %s:html or %s:txt", operator, shorten(value), operator, operator)}
 }
 
-// neverIndexed are file types that people look for and whose files are never pages.
+// neverIndexed are file types that people look for, but whose files are never pages.
 var neverIndexed = strings.Fields("pdf doc docx xls xlsx ppt pptx odt ods odp rtf ps epub jpg jpeg png gif svg webp mp3 mp4 zip gz tar csv json xml")
 
 func (p *parser) noteFileType(t string) {

@@ -13,31 +13,32 @@ import (
 	"indexer/index/analysis"
 )
 
-// Query syntax
+// # The query language
 //
-//	word            documents with all the words; any of them to fill up a short list
-//	"some words"    these words next to each other, always required
-//	-word -"…"      not those with it
-//	a OR b c        either a or b, and c: OR binds more tightly than standing side by side
+//	word            documents with all the words; if they are few, then with any of them
+//	"some words"    these words next to each other; always required
+//	-word -"…"      not documents with it
+//	a OR b c        either a or b, and c: OR binds more tightly than juxtaposition
 //	(a b) OR (c d)  parentheses group
-//	site:HOST       only this host and its subdomains; a leading www. says nothing, since
+//	site:HOST       only this host and its subdomains; a leading www. is ignored, since
 //	                which of www and bare is canonical is an accident of the site
 //	lang:TAG        only this language; lang:pt includes pt-br
-//	filetype:TYPE   only addresses that end in .TYPE (analysis/tags.go)
+//	filetype:TYPE   only URLs that end in .TYPE (package analysis, tags.go)
 //	intitle:WORD    this word, or "these words", or (a OR b), in the title
 //	inurl:WORD      in the URL
-//	after:DATE      fetched on that day or later; 2024 and 2024-05 are their first days
+//	after:DATE      fetched on that day or later; 2024 and 2024-05 mean their first day
 //	before:DATE     fetched before that day (UTC)
-//	-site: -lang: -filetype: -intitle: -inurl: -(…)   not those
+//	-site: -lang: -filetype: -intitle: -inurl: -(…)   exclude
 //
-// Typographic quotes are quotes. A quote without its partner is ignored, a parenthesis that
+// Typographic quotes are quotes. A quote without a partner is ignored, a parenthesis that
 // is not closed is closed at the end, and one that closes nothing is ignored. A parenthesis
-// groups only where a word could begin, so main() and f(x) are words as before. An OR with
-// nothing on one side is a word. All other characters separate words: no input is FTS5 syntax.
+// groups only where a word could begin, so main() and f(x) are words. An OR with nothing on
+// one side is a word. All other characters separate words: nothing that is typed reaches
+// FTS5 as syntax.
 
-// Bounds of a query. Words beyond the bound are ignored and counted in
-// [Results].Ignored; a longer query is a usage error. Parentheses that are nested deeper
-// than the bound are ignored: FTS5, which is asked some expressions, has a bound of its own.
+// Bounds of a query. Words beyond the bound are ignored and counted in [Query].Ignored; a
+// longer query is a usage error. Parentheses that are nested deeper than the bound are
+// ignored: FTS5, which evaluates some expressions, has a bound of its own.
 const (
 	MaxBytes   = 4096
 	MaxClauses = 32
@@ -65,20 +66,20 @@ type clause struct {
 	exclude bool
 	quoted  bool       // in quotes
 	text    string     // for site, lang and filetype the tag's value, for after and before the day
-	at      int        // where text begins in syntax.text; of words and phrases only
-	either  [][]clause // of a group: its alternatives; of each, all hold
+	at      int        // where text begins in syntax.text; words and phrases only
+	either  [][]clause // the alternatives of a group; all clauses of an alternative hold
 }
 
 type syntax struct {
 	text    string // the query, normalised
 	clauses []clause
 	ignored int
-	lang    string // of the (first) lang: that is not excluded and holds for all
+	lang    string // the first lang: that is not excluded and holds for the whole query
 	notes   []string
-	unended string // what ends the groups, and the OR, that are open at the end of the text
+	unended string // closes the groups and the OR that are open at the end of the text
 }
 
-// parseQuery takes a query apart. It knows nothing of analysis.
+// parseQuery splits a query into clauses. It knows nothing of analysis.
 func parseQuery(q string) (syntax, error) {
 	if len(q) > MaxBytes {
 		return syntax{}, &UsageError{fmt.Sprintf("the query has %d bytes, at most %d are allowed", len(q), MaxBytes)}
@@ -97,8 +98,9 @@ func parseQuery(q string) (syntax, error) {
 	return p.syntax, nil
 }
 
-// Narrow adds operators to a query, such as "site:example.org", so that they hold for all of
-// it, whatever is open at its end: "a OR" stays a word then, and a group is closed.
+// Narrow adds operators to a query, such as "site:example.org", so that they hold for all
+// of it, even if a group or an OR is open at its end: it closes the group, and keeps "a OR"
+// a word.
 func Narrow(q string, operators ...string) string {
 	if s, err := parseQuery(q); err == nil && s.unended != "" && len(operators) > 0 {
 		q += " " + s.unended
@@ -113,24 +115,24 @@ type parser struct {
 	syntax
 	at      int
 	depth   int // of groups
-	skipped int // parentheses that are open, and too deep to group
-	count   int // of clauses that are no groups
+	skipped int // open parentheses that are too deep to group
+	count   int // clauses so far, without groups
 }
 
 func (p *parser) rest() string { return p.text[p.at:] }
 
-// list reads clauses up to the end of the group, and reports whether it has one; or up to the
-// end of the query. Words in it are of this kind.
+// list reads clauses up to the end of the group or of the query, and reports whether the
+// group was closed. Words in the list are of this kind.
 func (p *parser) list(kind clauseKind) (list []clause, closed bool, err error) {
-	var or *clause    // waits for what comes next
-	adjacent := false // the last clause of list is what came last
+	var or *clause    // an OR that waits for its right side
+	adjacent := false // whether the last clause of list directly precedes
 	for {
 		p.at = len(p.text) - len(strings.TrimLeftFunc(p.rest(), unicode.IsSpace))
 		if closed = p.ends(); closed || p.at == len(p.text) {
 			if or != nil {
 				list = p.add(list, *or)
 				if !closed {
-					p.unended = "-" // a clause with nothing in it
+					p.unended = "-" // an empty clause
 				}
 			}
 			return list, closed, nil
@@ -163,7 +165,7 @@ func (p *parser) list(kind clauseKind) (list []clause, closed bool, err error) {
 	}
 }
 
-// ends takes the parenthesis that closes the group. One that closes nothing is passed over.
+// ends reads the parenthesis that closes the group. It skips one that closes nothing.
 func (p *parser) ends() bool {
 	for strings.HasPrefix(p.rest(), ")") {
 		p.at++
@@ -178,8 +180,8 @@ func (p *parser) ends() bool {
 	return false
 }
 
-// isOr reports that a text begins with OR. A stroke is none: titles have one, before the
-// name of the site.
+// isOr reports whether a text begins with OR. A vertical bar is no OR: titles have one
+// before the name of the site.
 func isOr(s string) bool {
 	rest, ok := strings.CutPrefix(s, "OR")
 	return ok && (rest == "" || strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, ")") || unicode.IsSpace(firstRune(rest)))
@@ -199,7 +201,7 @@ func (p *parser) add(list []clause, or clause) []clause {
 	return append(list, or)
 }
 
-// takes reports whether a clause has something in it, and there is room for it.
+// takes reports whether a clause is not empty, and there is room for it.
 func (p *parser) takes(c *clause) bool {
 	switch {
 	case c.text == "":
@@ -232,7 +234,7 @@ func alternatives(a, b clause) (clause, error) {
 
 var errWholeQuery = &UsageError{"after: and before: hold for the whole query; write them outside of parentheses and OR"}
 
-// flatten takes off parentheses that group nothing.
+// flatten removes parentheses that group nothing.
 func flatten(list []clause) []clause {
 	var flat []clause
 	for _, c := range list {
@@ -307,7 +309,7 @@ func (p *parser) group(c clause, kind clauseKind) (clause, bool, error) {
 	return c, len(list) > 0, nil
 }
 
-// quoted reads what is in quotes; false if there is no partner.
+// quoted reads what is in quotes. It reports false if the quote has no partner.
 func (p *parser) quoted(c *clause) bool {
 	quoted, ok := strings.CutPrefix(p.rest(), `"`)
 	inside, _, closed := strings.Cut(quoted, `"`)
@@ -339,8 +341,8 @@ func (p *parser) word(c *clause) {
 	p.at += end
 }
 
-// UsageError says what is wrong with a query or its options, in words for the
-// person who typed it.
+// UsageError says what is wrong with a query or with the options of a search, in words for
+// the person who typed it.
 type UsageError struct{ Reason string }
 
 // Error is the reason, without a prefix.

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Where a snippet may begin and end: at a space if one is near, else between
-// characters as readers see them (an approximation of the grapheme clusters of
-// UAX #29 that needs no tables: it never splits a base from its marks, joined
-// emoji, flags or a Hangul syllable written in Jamo).
+// A snippet begins and ends at a space if one is near, and otherwise between characters as
+// readers see them. These are an approximation of the grapheme clusters of UAX #29 that
+// needs no tables: a cut never splits a base from its marks, joined emoji, flags, or a
+// Hangul syllable written in Jamo.
 
 // spaceReach is how far a cut moves to fall on a space, in bytes.
 const spaceReach = 40

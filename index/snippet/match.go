@@ -8,7 +8,8 @@ import (
 	"indexer/index/query"
 )
 
-// matcher finds the terms of a query among the tokens of a document's text.
+// Matcher finds the terms of a query among the tokens of a text. One goroutine uses it at a
+// time.
 type matcher struct {
 	stemmer  *analysis.Stemmer
 	tokens   map[string]int // token → number of its term
@@ -25,7 +26,8 @@ type prefixTerm struct {
 	term   int
 }
 
-// newMatcher takes the terms that are worth marking: stop words only when there is nothing else.
+// NewMatcher looks for the terms that are worth marking: stop words only if there is
+// nothing else.
 func NewMatcher(terms []*query.Term, language string) *matcher {
 	m := &matcher{stemmer: analysis.StemmerFor(language), tokens: make(map[string]int)}
 	onlyStops := true
@@ -50,7 +52,7 @@ func NewMatcher(terms []*query.Term, language string) *matcher {
 	return m
 }
 
-// begin readies the matcher for a text, until end.
+// begin prepares the matcher for a text, until end.
 func (m *matcher) begin() {
 	if m.stemmer != nil {
 		m.stems = analysis.NewStemCache(m.stemmer)
@@ -64,7 +66,7 @@ func (m *matcher) end() {
 	}
 }
 
-// match is the term that a token of text belongs to, and where it stands.
+// match is the term that a token of text belongs to, and its place.
 func (m *matcher) match(text string, t *analysis.Token) (match, bool) {
 	if !m.first[t.Text[0]] {
 		return match{}, false

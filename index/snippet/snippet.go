@@ -10,12 +10,12 @@ import (
 	"indexer/index/analysis"
 )
 
-// Snippet is a piece of a document's text around the query's words. Text is what the
-// page says, not HTML and not safe for a terminal: [Snippet.Render] takes the
-// function that makes it so.
+// Snippet is a part of a document's text around the words of the query. Text is what the
+// page says: neither HTML nor safe for a terminal. [Snippet.Render] takes the function that
+// makes it so.
 type Snippet struct {
 	Text  string
-	Marks []Range // the query's words, ascending, not touching
+	Marks []Range // the words of the query, ascending and not adjacent
 }
 
 // Range is a half-open range of bytes, on character boundaries.
@@ -24,8 +24,8 @@ type Range struct{ Start, End int }
 // MarshalJSON gives the plain text.
 func (s Snippet) MarshalJSON() ([]byte, error) { return json.Marshal(s.Text) }
 
-// Render is the text with open and close around its marks. Each piece of text
-// goes through escape, if that is not nil; open and close do not.
+// Render is the text with open and close around its marks. Each piece of text goes through
+// escape, if that is not nil; open and close do not.
 //
 //	s.Render("<mark>", "</mark>", html.EscapeString)
 //	s.Render("**", "**", nil)
@@ -52,12 +52,11 @@ const snippetBytes = 240
 // match is a token of the text that the query has.
 type match struct{ start, end, term int }
 
-// makeSnippet cuts the snippet from the head of a text: the first window with all
-// the terms, else the one with the most. more says that the text goes on.
-// It is one pass of the tokenizer over at most 32 KiB. (FTS5's own snippet() took up to
-// seconds on long texts.)
+// Make cuts a snippet from the head of a text: the first window with all the terms, or else
+// the one with the most. more says whether the text goes on. The tokenizer passes once over
+// at most 32 KiB. (The snippet() of FTS5 took up to seconds on long texts.)
 func Make(text string, more bool, m *matcher) Snippet {
-	if !utf8.ValidString(text) { // which is faster to see than to mend
+	if !utf8.ValidString(text) { // checking is faster than replacing
 		text = strings.ToValidUTF8(text, "\uFFFD")
 	}
 	text = analysis.Normalize(text)
@@ -84,8 +83,8 @@ func (w window) betterThan(o window) bool {
 	return w.distinct > o.distinct || w.distinct == o.distinct && w.to-w.from > o.to-o.from
 }
 
-// bestWindow gives the matches in the text, up to where it stopped looking, and
-// the window of them to show.
+// bestWindow gives the matches in the text, up to where it stopped looking, and the window
+// to show.
 func bestWindow(text string, m *matcher) (matches []match, best window) {
 	count := make([]int, m.terms)
 	var cur window

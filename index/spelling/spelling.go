@@ -10,37 +10,37 @@ import (
 	"indexer/index/analysis"
 )
 
-// Words for "did you mean" come from the documents themselves, as they are spelled there
-// (the full-text table has stems only). A word is kept under several keys, one
-// for each way to leave out one of its first six letters, and one for all six. A
-// misspelled word has keys in common with the word that was meant, if one
-// edit, and often if two, lie between them in the first six letters (Garbe's
-// symmetric deletion); what lies behind does not matter. So looking is a few exact
-// reads, whatever the size of the vocabulary.
+// Suggested words come from the documents themselves, as they are spelled there; the
+// full-text table has only stems. A word is stored under several keys: one for each way to
+// leave out one of its first six letters, and one for all six. A misspelled word shares
+// keys with the word that was meant if one edit, and often if two edits, lie between them
+// in the first six letters (Garbe's symmetric deletion); later letters do not matter. So a
+// look-up is a few exact reads, whatever the size of the vocabulary.
 //
-// What gets in: the words of titles and anchors, and those of the first 4 KiB of a
-// text that a second document has, too, which leaves most misprints out. Words are
-// never taken out; a suggestion is asked for before it is shown (suggest.go), so that
-// words of documents that are gone are not suggested. The table depends on the order of
-// delivery, as nothing else here does: which words of texts came twice is remembered by one
-// process only, and only of the last million.
+// The vocabulary is the words of titles and anchors, and those words from the first 4 KiB
+// of a text that a second document has as well, which excludes most misprints. Words are
+// never removed. A search checks how many documents have a word before it suggests it, so
+// words of deleted documents are not suggested. The stored words depend on the order of
+// delivery, as nothing else in the index does: which words of texts came twice is
+// remembered by one process only, and only for the last million words.
 //
-// Rejected: counting words by document exactly, which is as much work again as indexing
-// them; scanning the terms of FTS5, which are stems, and take 200 ms at 4,000 documents.
+// Rejected: an exact count of documents by word, which costs as much again as indexing; a
+// scan of the terms of FTS5, which are stems, and which takes 200 ms for 4,000 documents.
 const (
-	spellingText   = 4 << 10 // bytes of a text whose words count
-	spellingPrefix = 6       // letters that keys are made of
-	spellingMin    = 4       // letters of the shortest word that is kept or corrected
-	spellingMax    = 24      // and of the longest
-	spellingSeen   = 1 << 20 // words that are remembered
+	textBytes  = 4 << 10 // bytes of a text whose words count
+	keyLetters = 6       // letters that keys are made of
+	minLetters = 4       // letters of the shortest word that is kept or corrected
+	maxLetters = 24      // and of the longest
+	maxSeen    = 1 << 20 // words that a Vocabulary remembers
 )
 
-// spelled are the words of a document, in lower case, each once.
+// Words are the words of a document, in lower case, each once.
 type Words struct {
 	Named []string // of title and anchors
-	Text  []string // of the text, and not in named
+	Text  []string // of the text, and not in Named
 }
 
+// WordsOf finds the words of a document.
 func WordsOf(d *analysis.Document) Words {
 	var s Words
 	known := make(map[string]bool)
@@ -67,38 +67,38 @@ func WordsOf(d *analysis.Document) Words {
 	for _, a := range d.Outside {
 		s.Named = add(s.Named, a)
 	}
-	s.Text = add(nil, analysis.Truncate(d.Text, spellingText))
+	s.Text = add(nil, analysis.Truncate(d.Text, textBytes))
 	return s
 }
 
-// correctable reports whether a token is a word that spelling is about.
+// Correctable reports whether a token is a word that can be corrected.
 func Correctable(t *analysis.Token) bool {
 	n := utf8.RuneCount(t.Text)
-	return t.Letters && !t.Bigram && n >= spellingMin && n <= spellingMax
+	return t.Letters && !t.Bigram && n >= minLetters && n <= maxLetters
 }
 
-// spellingKeys are the keys of a folded word.
+// Keys are the keys of a folded word.
 func Keys(folded string) []int64 {
 	prefix := []rune(folded)
-	prefix = prefix[:min(len(prefix), spellingPrefix)]
-	keys := []int64{spellingKey(string(prefix))}
+	prefix = prefix[:min(len(prefix), keyLetters)]
+	keys := []int64{key(string(prefix))}
 	for i := range prefix {
-		keys = append(keys, spellingKey(string(prefix[:i])+string(prefix[i+1:])))
+		keys = append(keys, key(string(prefix[:i])+string(prefix[i+1:])))
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }
 
-// spellingKey has 40 bits, which SQLite stores in few bytes. That two keys are the
-// same by chance does no harm: words are compared.
-func spellingKey(s string) int64 {
+// key has 40 bits, which SQLite stores in few bytes. Chance collisions do no harm,
+// because words are compared.
+func key(s string) int64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(s)) // never fails
 	x := h.Sum64()
 	return int64((x ^ x>>40) & (1<<40 - 1))
 }
 
-// foldWord is the folded form of a word.
+// Fold is the folded form of a word.
 func Fold(word string) string {
 	var t analysis.Tokenizer
 	t.Reset(analysis.Normalize(word))
@@ -108,14 +108,15 @@ func Fold(word string) string {
 	return string(t.Token.Text)
 }
 
-// speller remembers which words of texts came before. The writer goroutine uses it.
+// Vocabulary remembers which words of texts it has seen, to find those that a second
+// document has. It is not safe for concurrent use.
 type Vocabulary struct {
 	seen map[string]bool // true: stored
 }
 
-// keep is the words that are to be stored now.
+// Add gives the words that are to be stored now.
 func (s *Vocabulary) Add(words *Words) (list []string) {
-	if s.seen == nil || len(s.seen) > spellingSeen {
+	if s.seen == nil || len(s.seen) > maxSeen {
 		s.seen = make(map[string]bool)
 	}
 	for _, w := range words.Named {
@@ -137,8 +138,9 @@ func (s *Vocabulary) Add(words *Words) (list []string) {
 	return list
 }
 
-// editDistance is the number of letters inserted, left out, exchanged, or swapped with
-// their neighbour, each letter at most once (optimal string alignment); more than most if it is more.
+// Distance is the number of letters inserted, deleted, replaced, or swapped with their
+// neighbour, each letter at most once (optimal string alignment). It is more than most if
+// the words are further apart.
 func Distance(a, b string, most int) int {
 	x, y := []rune(a), []rune(b)
 	if d := len(x) - len(y); d > most || -d > most {

@@ -2,10 +2,10 @@ package analysis
 
 import "strings"
 
-// Stop words are indexed and count in all-words queries and phrases. They are
-// left out only of the any-word query that fills up a short result, where they
-// would match nearly everything. English ones always, those of another language
-// when the query says lang:, since one language's stop word is another's noun.
+// Stop words are indexed, and count in phrases. They are left out of queries that have
+// other words, because they match nearly every document. English stop words are always
+// recognised, those of another language only if the query names it by lang:, because one
+// language's stop word is another's noun.
 var stopWords = map[string]map[string]bool{
 	"en": wordSet("a an and are as at be but by for from had has have he her his how i if in into is it its me my no not of on or our she so such that the their them then there these they this to was we were what when where which who why will with you your do does did can could should would"),
 	"de": wordSet("aber als am an auch auf aus bei bin bis das dass dem den der des die du ein eine einem einen einer eines er es fur hat ich ihr im in ist ja kann man mit nach nicht noch nur oder sich sie sind so uber um und von vor war was wie wir wird zu zum zur"),
@@ -25,6 +25,15 @@ func wordSet(words string) map[string]bool {
 	return m
 }
 
+// IsStopWord reports whether a folded word is a stop word of English or of a language.
 func IsStopWord(folded, language string) bool {
 	return stopWords["en"][folded] || stopWords[PrimaryLanguage(language)][folded]
+}
+
+// PrimaryLanguage is the primary subtag of a BCP 47 tag, in lower case.
+func PrimaryLanguage(language string) string {
+	if i := strings.IndexAny(language, "-_"); i >= 0 {
+		language = language[:i]
+	}
+	return strings.ToLower(language)
 }
