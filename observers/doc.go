@@ -1,37 +1,45 @@
 // Package observers is the application: what happens to a page after it was
-// loaded, one observer a file. Each file's head lists the columns it reads and
-// writes, and why no change is missed.
+// loaded. Each observer runs in a transaction after a column that it watches was
+// written, reads what has changed, and writes what follows from it. The comment of
+// each observer lists the columns it reads and writes, whom it wakes, and why no
+// change is missed.
 //
-//	loader ─▶ fetch:content ─▶ document ─▶ url:state ─▶ cluster ─▶ url:walk ─▶ spread ─┐
-//	                              │            ▲                                       │ (weak)
-//	                              │            └───────────────────────────────────────┘
-//	                              └▶ doc:links ─▶ links ─▶ url:forward (weak) ─▶ forward
-//	                                                                               │
-//	            document, cluster, forward ─▶ index:dirty (weak) ─▶ index ─▶ index files
-//	                                                                  ▲     (or tally ─▶ count)
-//	 document, cluster ─▶ rank:push (weak) ─▶ rank ─▶ index:ranked (weak) ─▶ rerank ─▶ index files
-//	                                                     (and cluster)
+//	loader ─▶ fetch:content ─▶ document ─┬▶ url:state ─▶ cluster ─▶ url:walk ─▶ spread ─┐
+//	                                     │      ▲                                 weak │
+//	                                     │      └──────────────────────────────────────┘
+//	                                     └▶ doc:links ─▶ links ─▶ url:forward (weak) ─▶ forward
 //
-// # How a missed update is avoided
+//	document, cluster, forward, rerank ─▶ index:dirty (weak) ─▶ index ─▶ index files
+//	       index, for many inlinks ─▶ index:count (weak) ─▶ count ─▶ index files
+//	             document, cluster ─▶ rank:push (weak) ─▶ rank
+//	           rank, cluster, settle ─▶ index:ranked (weak) ─▶ rerank ─▶ index files
+//	     rank, index, count, rerank ─▶ app:settle (weak) ─▶ settle
+//
+// What an observer computes is not here but in packages that know nothing of
+// transactions: pagerank passes ranks on, document assembles index documents and
+// compares lists of links. Here is when that happens, and at which snapshot: an
+// observer reads, calls the core, and writes. [Options] lists all observers.
+//
+// # Why no update is missed
 //
 // Snapshot isolation allows write skew: a transaction that registers itself as a
-// dependant of X and reads X, and one that changes X and looks for dependants,
-// can both commit without having seen each other. So registering and reading
-// are never one transaction. Every dependence is built in this order:
+// dependant of X and reads X, and one that changes X and looks for dependants, can
+// both commit without having seen each other. So no transaction both registers and
+// reads. Every dependence is built in this order:
 //
 //  1. A transaction writes the edge (u depends on v) and commits.
 //  2. A later transaction of u, woken by the first, reads v.
 //  3. A transaction that changes v wakes another, later one, which looks for edges.
 //
-// Let E be the commit of the edge, R the start of u's read, C the commit of a
+// Let E be the commit of the edge, R the start of u's read, and C the commit of a
 // change of v. E < R. If C < R, u has seen the change. Otherwise E < R < C: the
 // search for edges, which starts after C, finds the edge, and u reads again.
 //
-// It is used three times: url:walk along the lead edges (document, cluster,
-// spread), clusters of targets along the links (links, forward, cluster), and
-// the index document, which reads members, links, text and time at one snapshot
-// and is woken by everybody who changes any of them. (Text and time: document.go
-// says why it does not ask first whether the page is shown.)
+// The rule is used three times: for chains, along the pointers (document, cluster,
+// spread); for the clusters of targets, along the links (links, forward, cluster);
+// and for the index document, which reads members, links, text and time at one
+// snapshot and is woken by everybody who changes any of them. (For text and time,
+// document.go explains why it does not first ask whether the page is shown.)
 //
-// docs/observers.md has the same with what a crash leaves at each point.
+// docs/observers.md says the same with what a crash leaves at each point.
 package observers
