@@ -120,21 +120,21 @@ func readPart(ctx context.Context, tx *txn.Txn, part int) ([]pagerank.Change, er
 	if err != nil {
 		return nil, err
 	}
-	list, err := schema.DecodePostings(v.Data)
+	list, err := schema.DecodeRankPart(v.Data)
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", row, err)
 	}
 	changes := make([]pagerank.Change, len(list))
 	for i, p := range list {
-		changes[i] = pagerank.Change{Node: p.Row, State: pagerank.State(p.State), Moved: p.Tell, Again: p.More}
+		changes[i] = pagerank.Change{Node: p.Row, State: pagerank.State(p.State), Moved: p.Moved, Again: p.Again}
 	}
 	return changes, nil
 }
 
 func encodePart(changes []pagerank.Change) []byte {
-	list := make([]schema.Posting, len(changes))
+	list := make([]schema.RankChange, len(changes))
 	for i, c := range changes {
-		list[i] = schema.Posting{Row: c.Node, State: schema.StoredRankState(c.State), Tell: c.Moved, More: c.Again}
+		list[i] = schema.RankChange{Row: c.Node, State: schema.StoredRankState(c.State), Moved: c.Moved, Again: c.Again}
 	}
-	return schema.EncodePostings(list)
+	return schema.EncodeRankPart(list)
 }

@@ -151,7 +151,7 @@ func backToJournal(t *testing.T, dir, row string) {
 		}
 		m, err := schema.DecodeRankState(v.Data)
 		tx.Delete(row, schema.RankState)
-		tx.Set(schema.JournalRow(0), schema.RankPart, schema.EncodePostings([]schema.Posting{{Row: row, State: m}}))
+		tx.Set(schema.JournalRow(0), schema.RankPart, schema.EncodeRankPart([]schema.RankChange{{Row: row, State: m}}))
 		tx.Set(schema.AppRow, schema.RankJournal, schema.StoredJournal{Parts: 1}.Encode())
 		tx.Notify(schema.AppRow, schema.Push)
 		return err

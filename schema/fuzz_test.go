@@ -36,7 +36,7 @@ func FuzzDecode(f *testing.F) {
 		again(t, b, EncodeBody, DecodeBody)
 		again(t, b, StoredRankState.Encode, DecodeRankState)
 		again(t, b, StoredEdges.Encode, DecodeEdges)
-		again(t, b, EncodePostings, DecodePostings)
+		again(t, b, EncodeRankPart, DecodeRankPart)
 		again(t, b, StoredJournal.Encode, DecodeJournal)
 		again(t, b, EncodeTolerance, DecodeTolerance)
 		again(t, b, EncodeCorrection, DecodeCorrection)

@@ -22,33 +22,33 @@ func DecodeJournal(b []byte) (StoredJournal, error) {
 	return j, d.done("journal of ranks")
 }
 
-// Posting is a line of the journal: the rank state that a URL is to have.
-type Posting struct {
+// RankChange is a line of the journal: the rank state that a URL is to have.
+type RankChange struct {
 	Row   string // of the URL
 	State StoredRankState
-	Tell  bool // wake its cluster
-	More  bool // it has a residual to pass on
+	Moved bool // wake its cluster
+	Again bool // it has a residual to pass on
 }
 
 const (
-	postingTells = 1 << iota
-	postingHasMore
-	postingFlags
+	changeMoved = 1 << iota
+	changeAgain
+	changeFlags
 )
 
-// EncodePostings encodes a part of the journal for RankPart. The rows must ascend.
-func EncodePostings(list []Posting) []byte {
+// EncodeRankPart encodes a part of the journal for RankPart. The rows must ascend.
+func EncodeRankPart(list []RankChange) []byte {
 	e := enc(make([]byte, 0, 48*len(list))).uint(uint64(len(list)))
 	last := ""
 	for i := range list {
 		p := &list[i]
 		same := commonPrefix(last, p.Row)
 		flags := byte(0)
-		if p.Tell {
-			flags |= postingTells
+		if p.Moved {
+			flags |= changeMoved
 		}
-		if p.More {
-			flags |= postingHasMore
+		if p.Again {
+			flags |= changeAgain
 		}
 		e = e.uint(uint64(same)).string(p.Row[same:]).byte(flags).rankState(&p.State)
 		last = p.Row
@@ -56,15 +56,15 @@ func EncodePostings(list []Posting) []byte {
 	return e
 }
 
-// DecodePostings decodes a part of the journal.
-func DecodePostings(b []byte) ([]Posting, error) {
+// DecodeRankPart decodes a part of the journal.
+func DecodeRankPart(b []byte) ([]RankChange, error) {
 	d := newDec(b)
 	n := d.Uint()
 	if n > uint64(len(d.Rest()))/(5+3*8) { // each takes at least that
 		d.Fail()
 		n = 0
 	}
-	list := make([]Posting, 0, n)
+	list := make([]RankChange, 0, n)
 	last := []byte(nil)
 	for range n {
 		same := d.Uint()
@@ -74,8 +74,8 @@ func DecodePostings(b []byte) ([]Posting, error) {
 		}
 		last = append(last[:same], d.Text()...)
 		flags := d.Byte()
-		p := Posting{Row: string(last), State: d.rankState(), Tell: flags&postingTells != 0, More: flags&postingHasMore != 0}
-		if flags >= postingFlags || len(last) > maxEdgeRow || len(list) > 0 && p.Row <= list[len(list)-1].Row {
+		p := RankChange{Row: string(last), State: d.rankState(), Moved: flags&changeMoved != 0, Again: flags&changeAgain != 0}
+		if flags >= changeFlags || len(last) > maxEdgeRow || len(list) > 0 && p.Row <= list[len(list)-1].Row {
 			d.Fail()
 		}
 		if d.Failed() {
@@ -89,8 +89,8 @@ func DecodePostings(b []byte) ([]Posting, error) {
 	return list, nil
 }
 
-func (p Posting) String() string {
-	return fmt.Sprintf("%q: %+v, tell %t, more %t", p.Row, p.State, p.Tell, p.More)
+func (p RankChange) String() string {
+	return fmt.Sprintf("%q: %+v, moved %t, again %t", p.Row, p.State, p.Moved, p.Again)
 }
 
 func commonPrefix(a, b string) int {

@@ -91,11 +91,11 @@ func codecs() []codec {
 	for _, m := range []StoredRankState{NoRankState, {Inlinks: 3, In: 1.25, Out: 1 << 20, Pushed: 1e-300, Rank: 1e300}} {
 		add(codecOf("mass", m, StoredRankState.Encode, DecodeRankState))
 	}
-	for _, p := range [][]Posting{
+	for _, p := range [][]RankChange{
 		{{Row: "x", State: NoRankState}},
-		{{Row: "a/b", State: NoRankState, Tell: true}, {Row: "a/bc", State: StoredRankState{Inlinks: 3, In: 1.25, Out: 1 << 20, Pushed: 2, Rank: 3}, More: true}, {Row: "b", State: NoRankState, Tell: true, More: true}},
+		{{Row: "a/b", State: NoRankState, Moved: true}, {Row: "a/bc", State: StoredRankState{Inlinks: 3, In: 1.25, Out: 1 << 20, Pushed: 2, Rank: 3}, Again: true}, {Row: "b", State: NoRankState, Moved: true, Again: true}},
 	} {
-		add(codecOf("part of the journal of ranks", p, EncodePostings, DecodePostings))
+		add(codecOf("part of the journal of ranks", p, EncodeRankPart, DecodeRankPart))
 	}
 	for _, j := range []StoredJournal{{0, 1}, {99, 100}} {
 		add(codecOf("journal of ranks", j, StoredJournal.Encode, DecodeJournal))

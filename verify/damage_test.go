@@ -298,7 +298,7 @@ var damages = []struct {
 		[]string{"rank https://a.example/y correction"}},
 	{"journal that nobody posts", func(f *fixture) {
 		f.set(schema.AppRow, schema.RankJournal, schema.StoredJournal{Parts: 1}.Encode())
-		f.set(schema.JournalRow(0), schema.RankPart, schema.EncodePostings(nil))
+		f.set(schema.JournalRow(0), schema.RankPart, schema.EncodeRankPart(nil))
 	}, []string{`app "repository" rank-journal`, `app "rank-part 000000" rank-part`}},
 	{"section of a small cluster", func(f *fixture) {
 		f.set(schema.SummaryRow(f.keyOf(rowY), ""), schema.Summary, schema.StoredSummary{Members: 2}.Encode())

@@ -16,7 +16,7 @@ import (
 // compareRanks compares the ranks with those of a full solve, and what they are made of
 // with itself (invariant 6; the invariants of observers/rank.go):
 //
-//   - the edges that mass was passed along are the links;
+//   - the edges that rank was passed along are the links;
 //   - what has come in at each URL is what its sources passed on;
 //   - no URL keeps more to itself than the bound;
 //   - no published rank is off by more than the tolerance, nor is any that
@@ -26,10 +26,10 @@ func (v *verifier) compareRanks(ctx context.Context) error {
 	if v.tolerance, err = observers.RankTolerance(ctx, v.tx); err != nil {
 		return err
 	}
-	masses := make(map[string]schema.StoredRankState)
+	states := make(map[string]schema.StoredRankState)
 	edges := make(map[string][]string)
 	err = v.tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
-		if err := readRankRow(row, cols, masses, edges); err != nil {
+		if err := readRankRow(row, cols, states, edges); err != nil {
 			return fmt.Errorf("%s: %w", readableURL(row), err)
 		}
 		return nil
@@ -38,9 +38,9 @@ func (v *verifier) compareRanks(ctx context.Context) error {
 		return err
 	}
 	v.compareEdges(edges)
-	v.compareRankStates(masses, edges)
+	v.compareRankStates(states, edges)
 	for u := range v.batch.URLs() {
-		m, ok := masses[schema.URLRow(u.URL)]
+		m, ok := states[schema.URLRow(u.URL)]
 		if !ok {
 			m = schema.NoRankState
 		}
@@ -50,11 +50,11 @@ func (v *verifier) compareRanks(ctx context.Context) error {
 	return nil
 }
 
-func readRankRow(row string, cols []txn.Version, masses map[string]schema.StoredRankState, edges map[string][]string) (err error) {
+func readRankRow(row string, cols []txn.Version, states map[string]schema.StoredRankState, edges map[string][]string) (err error) {
 	for _, c := range cols {
 		switch c.Name {
 		case schema.RankState.Name:
-			masses[row], err = schema.DecodeRankState(c.Data)
+			states[row], err = schema.DecodeRankState(c.Data)
 		case schema.Edges.Name:
 			var e schema.StoredEdges
 			e, err = schema.EdgesIn(cols)
@@ -103,17 +103,17 @@ func (v *verifier) compareEdges(edges map[string][]string) {
 }
 
 // compareRankStates adds up what every URL has passed on.
-func (v *verifier) compareRankStates(masses map[string]schema.StoredRankState, edges map[string][]string) {
-	in, inlinks := make(map[string]float64, len(masses)), make(map[string]int, len(masses))
+func (v *verifier) compareRankStates(states map[string]schema.StoredRankState, edges map[string][]string) {
+	in, inlinks := make(map[string]float64, len(states)), make(map[string]int, len(states))
 	for row, targets := range edges {
 		for _, t := range targets {
-			in[t] += masses[row].Pushed / float64(len(targets))
+			in[t] += states[row].Pushed / float64(len(targets))
 			inlinks[t]++
 		}
 	}
 	bound, sum := pagerank.ResidualBound(v.tolerance), 0.0
-	for _, row := range slices.Sorted(maps.Keys(masses)) {
-		m := masses[row]
+	for _, row := range slices.Sorted(maps.Keys(states)) {
+		m := states[row]
 		u := readableURL(row)
 		v.rep.same(schema.GroupRank, u, schema.RankState.Name+" (inlinks)", fmt.Sprint(m.Inlinks), fmt.Sprint(inlinks[row]))
 		v.rep.same(schema.GroupRank, u, schema.RankState.Name+" (edges)", fmt.Sprint(m.Out), fmt.Sprint(len(edges[row])))
@@ -129,9 +129,9 @@ func (v *verifier) compareRankStates(masses map[string]schema.StoredRankState, e
 			v.rep.add(schema.GroupRank, u, schema.RankState.Name, "a row without edges", "")
 		}
 	}
-	v.rep.ResidualSum, v.rep.ResidualBound = sum, bound*float64(len(masses))
+	v.rep.ResidualSum, v.rep.ResidualBound = sum, bound*float64(len(states))
 	for _, row := range slices.Sorted(maps.Keys(in)) {
-		if _, ok := masses[row]; !ok {
+		if _, ok := states[row]; !ok {
 			v.rep.add(schema.GroupRank, readableURL(row), schema.RankState.Name, "", fmt.Sprintf("%d inlinks", inlinks[row]))
 		}
 	}

@@ -162,8 +162,8 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 		return fmt.Sprintf("%d of %d parts left", j.Parts-j.Next, j.Parts), err
 	},
 	schema.RankPart: func(b []byte) (string, error) {
-		list, err := schema.DecodePostings(b)
-		return fmt.Sprintf("%d masses", len(list)), err
+		list, err := schema.DecodeRankPart(b)
+		return fmt.Sprintf("%d rank states", len(list)), err
 	},
 	schema.Choice: func(b []byte) (string, error) {
 		c, err := schema.DecodeChoice(b)

@@ -15,19 +15,19 @@ import (
 	"indexer/verify/batch"
 )
 
-// rounding is what sums of ranks may be off by, relatively, after many additions.
+// rounding is the relative error that sums of ranks may have after many additions.
 const rounding = 1e-9
 
-// addRanks states what is wrong with the ranks and what they are made of, as the
-// invariants of observers/rank.go say.
+// addRanks reports where ranks and what they are made of break the invariants of
+// observers/rank.go.
 func (l lines) addRanks(ctx context.Context, tx *txn.Txn, r *batch.Repository) error {
-	masses := make(map[string]schema.StoredRankState)
+	states := make(map[string]schema.StoredRankState)
 	edges := make(map[string][]string)
 	err := tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) (err error) {
 		for _, c := range cols {
 			switch c.Name {
 			case schema.RankState.Name:
-				masses[row], err = schema.DecodeRankState(c.Data)
+				states[row], err = schema.DecodeRankState(c.Data)
 			case schema.Edges.Name:
 				var e schema.StoredEdges
 				e, err = schema.EdgesIn(cols)
@@ -49,9 +49,9 @@ func (l lines) addRanks(ctx context.Context, tx *txn.Txn, r *batch.Repository) e
 		return err
 	}
 	l.addEdges(edges, r)
-	l.addMasses(masses, edges, pagerank.ResidualBound(tolerance))
+	l.addRankStates(states, edges, pagerank.ResidualBound(tolerance))
 	for u := range r.URLs() {
-		m, ok := masses[schema.URLRow(u.URL)]
+		m, ok := states[schema.URLRow(u.URL)]
 		if !ok {
 			m = schema.NoRankState
 		}
@@ -60,7 +60,7 @@ func (l lines) addRanks(ctx context.Context, tx *txn.Txn, r *batch.Repository) e
 	return nil
 }
 
-// addRank states that a rank is off by more than the tolerance.
+// addRank reports that a rank is off by more than the tolerance.
 func (l lines) addRank(what string, got, want, tolerance float64) {
 	if math.Abs(got-want) > (tolerance+rounding)*want {
 		l.add("rank of %s is %v, not %v", what, got, want)
@@ -88,25 +88,25 @@ func (l lines) addEdges(edges map[string][]string, r *batch.Repository) {
 	}
 }
 
-func (l lines) addMasses(masses map[string]schema.StoredRankState, edges map[string][]string, bound float64) {
+func (l lines) addRankStates(states map[string]schema.StoredRankState, edges map[string][]string, bound float64) {
 	in, count := make(map[string]float64), make(map[string]int)
 	for row, targets := range edges {
 		for _, t := range targets {
-			in[t] += masses[row].Pushed / float64(len(targets))
+			in[t] += states[row].Pushed / float64(len(targets))
 			count[t]++
 		}
-		if _, ok := masses[row]; !ok {
-			l.add("%q has edges and no mass", row)
+		if _, ok := states[row]; !ok {
+			l.add("%q has edges and no rank state", row)
 		}
 	}
 	for row := range in {
-		if _, ok := masses[row]; !ok {
-			l.add("%q has inlinks and no mass", row)
+		if _, ok := states[row]; !ok {
+			l.add("%q has inlinks and no rank state", row)
 		}
 	}
-	for row, m := range masses {
+	for row, m := range states {
 		if math.Abs(m.In-in[row]) > rounding*(1+in[row]) || m.Inlinks != count[row] || m.Out != len(edges[row]) || m.Inlinks+m.Out == 0 {
-			l.add("mass of %q is %+v, but %d inlinks with %v, and %d edges", row, m, count[row], in[row], len(edges[row]))
+			l.add("rank state of %q is %+v, but %d inlinks with %v, and %d edges", row, m, count[row], in[row], len(edges[row]))
 		}
 		if r := m.Residual(); math.Abs(r) > bound {
 			l.add("residual of %q is %v", row, r)
@@ -114,11 +114,11 @@ func (l lines) addMasses(masses map[string]schema.StoredRankState, edges map[str
 	}
 }
 
-// addDocumentRank states that a document's rank is not that of its cluster.
+// addDocumentRank reports that a document's rank is not that of its cluster.
 func (l lines) addDocumentRank(ctx context.Context, tx *txn.Txn, d *index.Document, r *batch.Repository) error {
 	c := r.Cluster(d.Cluster)
 	if c == nil {
-		return nil // it is stated elsewhere that the document must not be
+		return nil // somebody else reports that the document must not be
 	}
 	tolerance, err := observers.RankTolerance(ctx, tx)
 	if err != nil {

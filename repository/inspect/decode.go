@@ -46,7 +46,7 @@ var decoders = map[txn.Column]func([]byte) (any, error){
 	schema.Edges:         decoder(decodeEdges),
 	schema.Correction:    decoder(schema.DecodeCorrection),
 	schema.RankJournal:   decoder(schema.DecodeJournal),
-	schema.RankPart:      decoder(schema.DecodePostings),
+	schema.RankPart:      decoder(schema.DecodeRankPart),
 	schema.Choice:        decoder(schema.DecodeChoice),
 	schema.RankTolerance: decoder(schema.DecodeTolerance),
 	schema.Body: decoder(func(b []byte) (string, error) {
