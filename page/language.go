@@ -3,8 +3,6 @@ package page
 import (
 	"strings"
 	"unicode/utf8"
-
-	"github.com/abadojack/whatlanggo"
 )
 
 const (
@@ -53,12 +51,12 @@ func detectLanguage(text string) string {
 	if len(text) < minDetectLength || utf8.RuneCountInString(text) < minDetectLength {
 		return ""
 	}
-	info := whatlanggo.Detect(text)
-	if !info.IsReliable() {
+	lang, reliable := detect(text)
+	if !reliable {
 		return ""
 	}
-	if tag := info.Lang.Iso6391(); tag != "" {
+	if tag := lang.Iso6391(); tag != "" {
 		return tag
 	}
-	return info.Lang.Iso6393()
+	return lang.Iso6393()
 }

@@ -1,0 +1,190 @@
+package page
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/abadojack/whatlanggo"
+)
+
+// Detection by trigrams (Cavnar, Trenkle 1994): a language is known by its 300 most
+// frequent trigrams, and a text is in the language whose ranking is nearest to its own.
+// The profiles and the arithmetic are those of whatlanggo, and the answers are equal to
+// its answers (TestDetectAsLibrary). The library looks up each trigram of each of some
+// fifty profiles in the text's ranking, 15,000 look-ups of strings a page. Here one
+// index of all profiles is asked for the trigrams of the text, some 500.
+
+//go:generate go run trigrams_gen.go
+
+//go:embed trigrams.txt
+var trigramsText string
+
+// trigram is three code points of 21 bits, so that comparing numbers compares strings.
+type trigram uint64
+
+// occurrence says at which rank a language has a trigram.
+type occurrence struct{ language, rank uint16 }
+
+// profiles are those of the languages of one script.
+type profiles struct {
+	languages []whatlanggo.Lang
+	trigrams  map[trigram][]occurrence
+}
+
+const (
+	profileSize = 300 // trigrams of a language
+	// absentDistance is what a trigram of the profile adds that the text lacks.
+	absentDistance = profileSize
+	maxDistance    = profileSize * absentDistance
+)
+
+// loadProfiles returns the profiles by script, the Unicode name in lower case.
+var loadProfiles = sync.OnceValues(func() (map[string]*profiles, error) {
+	byCode := make(map[string]whatlanggo.Lang)
+	for lang := range whatlanggo.Langs {
+		byCode[lang.Iso6393()] = lang
+	}
+	all := make(map[string]*profiles)
+	for line := range strings.Lines(trigramsText) {
+		script, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		code, text, _ := strings.Cut(rest, " ")
+		lang, ok := byCode[code]
+		runes := []rune(text)
+		if !ok || len(runes) != 3*profileSize {
+			return nil, fmt.Errorf("trigrams.txt: %s: unknown language, or %d code points where %d belong; run go generate", code, len(runes), 3*profileSize)
+		}
+		p := all[script]
+		if p == nil {
+			p = &profiles{trigrams: make(map[trigram][]occurrence)}
+			all[script] = p
+		}
+		for i := 0; i < len(runes); i += 3 {
+			t := trigramOf(runes[i], runes[i+1], runes[i+2])
+			p.trigrams[t] = append(p.trigrams[t], occurrence{uint16(len(p.languages)), uint16(i / 3)})
+		}
+		p.languages = append(p.languages, lang)
+	}
+	return all, nil
+})
+
+func trigramOf(a, b, c rune) trigram { return trigram(a)<<42 | trigram(b)<<21 | trigram(c) }
+
+// detect returns the language that whatlanggo.Detect finds in a text, and whether the
+// library calls that reliable.
+func detect(text string) (lang whatlanggo.Lang, reliable bool) {
+	all, err := loadProfiles()
+	script := "latin"
+	if !isLatin(text) {
+		script = strings.ToLower(whatlanggo.Scripts[whatlanggo.DetectScript(text)])
+	}
+	p := all[script]
+	if err != nil || p == nil {
+		info := whatlanggo.Detect(text)
+		return info.Lang, info.IsReliable()
+	}
+	return p.nearest(rankTrigrams(text))
+}
+
+// isLatin reports whether a text has Latin letters and none of another script. Most
+// texts do, and the library tries each letter with 23 scripts.
+func isLatin(text string) bool {
+	letters := false
+	for _, r := range text {
+		switch {
+		case 'a' <= r|0x20 && r|0x20 <= 'z' || r >= utf8.RuneSelf && unicode.Is(unicode.Latin, r):
+			letters = true
+		case r >= utf8.RuneSelf && trigramRune(r) != ' ':
+			return false
+		}
+	}
+	return letters
+}
+
+// nearest compares a ranking with all profiles. The confidence that the library
+// computes is above its threshold of 0.8 if the best score is ahead of the second by a
+// share that depends on how many trigrams there are.
+func (p *profiles) nearest(ranking []trigram) (lang whatlanggo.Lang, reliable bool) {
+	scores := make([]int, len(p.languages)) // maxDistance − distance
+	for n, t := range ranking {
+		for _, o := range p.trigrams[t] {
+			d := n - int(o.rank)
+			scores[o.language] += absentDistance - max(d, -d)
+		}
+	}
+	best, second := -1, 0
+	for i, score := range scores {
+		switch {
+		case best < 0:
+			best = i
+		case score > scores[best]:
+			best, second = i, scores[best]
+		case i == 1 || score > second:
+			second = score
+		}
+	}
+	first := scores[best]
+	switch {
+	case first == 0:
+		return -1, false
+	case second == 0:
+		return p.languages[best], float64(first/500) > whatlanggo.ReliableConfidenceThreshold
+	}
+	rate := float64(first-second) / float64(second)
+	wanted := 12/float64(len(ranking)) + 0.05
+	return p.languages[best], rate > wanted || rate/wanted > whatlanggo.ReliableConfidenceThreshold
+}
+
+// rankTrigrams returns the trigrams of a text by falling frequency. Case means nothing,
+// and whatever is no letter is a space; a space in the middle stands beside letters.
+func rankTrigrams(text string) []trigram {
+	counts := make(map[trigram]int, len(text)/2)
+	r1, r2 := ' ', rune(-1)
+	next := func(r3 rune) {
+		if r2 >= 0 {
+			if r2 != ' ' || r1 != ' ' && r3 != ' ' {
+				counts[trigramOf(r1, r2, r3)]++
+			}
+			r1 = r2
+		}
+		r2 = r3
+	}
+	for _, r := range text {
+		next(trigramRune(r))
+	}
+	next(' ')
+	type counted struct {
+		n int
+		t trigram
+	}
+	list := make([]counted, 0, len(counts))
+	for t, n := range counts {
+		list = append(list, counted{n, t})
+	}
+	slices.SortFunc(list, func(a, b counted) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(b.t, a.t)) })
+	ranking := make([]trigram, len(list))
+	for i, c := range list {
+		ranking[i] = c.t
+	}
+	return ranking
+}
+
+func trigramRune(r rune) rune {
+	if r < utf8.RuneSelf {
+		if l := r | 0x20; 'a' <= l && l <= 'z' {
+			return l
+		}
+		if r >= 0x20 && r != 0x7f {
+			return ' '
+		}
+	}
+	if unicode.IsSymbol(r) || unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.IsDigit(r) {
+		return ' '
+	}
+	return unicode.ToLower(r)
+}
