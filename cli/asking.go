@@ -10,6 +10,8 @@ import (
 	"indexer/internal/control"
 	"indexer/repository"
 	"indexer/store"
+	"indexer/web"
+	"indexer/web/remote"
 )
 
 // question is a command that a process with an open repository can run for itself or for
@@ -48,7 +50,7 @@ func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) er
 		if done {
 			return err
 		}
-		if errors.Is(err, errAskAgain) { // there will be another holder soon
+		if errors.Is(err, remote.ErrReleased) { // there will be another holder soon
 			tries.Reset(askFor)
 			wait = 10 * time.Millisecond
 		}
@@ -77,9 +79,9 @@ func (a *app) tryToAsk(ctx context.Context, req control.Request, stdout io.Write
 	status, err := control.Ask(ctx, a.cfg.Data, req, printed, a.stderr)
 	switch {
 	case err == nil && status == statusAskAgain:
-		return printed.n > 0, errAskAgain
+		return printed.n > 0, remote.ErrReleased
 	case errors.Is(err, control.ErrCutOff) && printed.n == 0: // it stopped before it took the question
-		return false, errAskAgain
+		return false, remote.ErrReleased
 	case errors.Is(err, control.ErrNobody):
 		return false, inUse
 	case err != nil:
@@ -105,4 +107,29 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 // request returns a request for output in the format of the settings.
 func (a *app) request(command string, args ...string) control.Request {
 	return control.Request{Command: command, Args: args, Format: a.cfg.Format}
+}
+
+// askRemote returns how a server asks the process that holds the data directory.
+func (a *app) askRemote(command string) remote.Ask {
+	return func(ctx context.Context, argument string, out, said io.Writer) (done bool, err error) {
+		status, err := control.Ask(ctx, a.cfg.Data, a.request(command, argument), out, said)
+		if err == nil && status == statusAskAgain {
+			err = remote.ErrReleased
+		}
+		return status == statusDone, err
+	}
+}
+
+// answerWeb answers the pages of a server in another process.
+func answerWeb(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
+	return remote.AnswerInspector(ctx, web.Local{Repo: r}, onlyArgument(req), stdout)
+}
+
+// onlyArgument returns the argument of a request, or "", which no request with one argument
+// has.
+func onlyArgument(req control.Request) string {
+	if len(req.Args) != 1 {
+		return ""
+	}
+	return req.Args[0]
 }

@@ -18,6 +18,7 @@ import (
 	"indexer/store"
 	"indexer/txn"
 	"indexer/web"
+	"indexer/web/remote"
 )
 
 // The exit statuses, which are part of the contract with callers.
@@ -73,7 +74,6 @@ var (
 	errNoIndexFiles = errors.New("the index files of this data directory are missing")
 	errForeign      = errors.New("this is not a data directory of indexer")
 	errDifferences  = errors.New("the index differs from a full recomputation")
-	errAskAgain     = errors.New("the process that has the data directory released it before its answer was complete")
 	errNotAsked     = errors.New("the data directory is in use by another process, and it could not be asked")
 )
 
@@ -109,7 +109,7 @@ var outcomes = []outcome{
 	{is(store.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
 	{is(control.ErrSilent), statusInUse, "find out what it waits for, or end it: what it loaded is saved, and running its command again continues"}, // see silentHint
 	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "commands that only read or wait still work (query, inspect, stats, export, verify, scan, check, wait, …); otherwise run this command again when that process is done"},
-	{is(control.ErrCutOff, errAskAgain), statusFailed, "run the same command again"},
+	{is(control.ErrCutOff, remote.ErrReleased), statusFailed, "run the same command again"},
 	{as[*interruptedError](), statusInterrupted, "everything so far is saved; run the same command again to continue"},
 	{is(errInterrupted, context.Canceled), statusInterrupted, "the result is not complete; run the same command again"},
 	{is(errNoData, index.ErrNoIndex), statusUsage, "fill it with `indexer crawl SEEDS.txt` or `indexer replay FILE.warc.gz`, or name another directory with --data"},
@@ -124,6 +124,7 @@ var outcomes = []outcome{
 	{as[*sites.Error](), statusUsage, "package sites describes the format"},
 	{as[*inputError](), statusUsage, ""},
 	{as[*osfile.Error](), statusUsage, ""},
+	{is(remote.ErrRequest), statusUsage, ""},
 	{as[*replay.InputError](), statusUsage, ""},
 	{is(errDenied), statusFailed, "only its owner has access to a data directory, unless the setting group_access opens it to its group"},
 	{is(syscall.EPIPE), statusDone, ""}, // the reader of the output has seen enough

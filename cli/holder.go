@@ -98,7 +98,7 @@ func (a *app) askHolder(ctx context.Context, release bool) (holding, error) {
 		}
 		req.Args = []string{string(arg)}
 	}
-	out := &boundedBuffer{most: 64 << 10}
+	out := &control.Buffer{Most: 64 << 10}
 	status, err := control.Ask(ctx, a.cfg.Data, req, out, io.Discard)
 	if err != nil {
 		return holding{}, err

@@ -22,11 +22,11 @@ type liveSource struct {
 
 // mountLive adds the status page, metrics and health checks to a server. The caller closes
 // the result before the session.
-func (st *standby) mountLive(o *web.Options, files *indexFiles) (*live.Live, error) {
+func (st *standby) mountLive(o *web.Options, files *web.IndexFiles) (*live.Live, error) {
 	serve := st.app.cfg.Serve
 	l, err := live.New(&standbySource{st: st}, live.Options{
 		Clients: serve.StatusClients, Profiles: serve.Profiles,
-		Search: files.ready, Elsewhere: st.isElsewhere, Notes: st.notes, Log: o.Log,
+		Search: files.Ready, Elsewhere: st.isElsewhere, Notes: st.notes, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"indexer/page"
-	"indexer/web/live"
+	"indexer/web/remote"
 )
 
 // A server beside a crawl shows the crawl's pipeline: what it did, how fast pages could be
@@ -77,7 +77,7 @@ func TestStatusBeside(t *testing.T) {
 
 // What is told of the pipeline of another process is what that process would tell, each
 // page that was found once; of one that is paused or gone, that it is.
-func TestBesideSource(t *testing.T) {
+func TestPipelineOfAnotherProcess(t *testing.T) {
 	data := lighthouseData(t)
 	newAt := func() *app {
 		a := newApp(strings.NewReader(""), io.Discard, io.Discard)
@@ -88,7 +88,7 @@ func TestBesideSource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := &besideSource{app: newAt(), ctx: t.Context()}
+	source := remote.NewPipeline(t.Context(), newAt().askRemote("live"))
 	for n := range 3 {
 		f := &page.Fetch{
 			URL: page.MustParseURL(fmt.Sprintf("https://new.example/%d", n)), Time: time.Now(), Status: http.StatusOK,
@@ -124,12 +124,10 @@ func TestBesideSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := source.Pulse()
-	if !errors.Is(told.NotReady, errNotTold) || told.Found.N() != 3 || time.Since(told.Time) > time.Minute {
+	if !errors.Is(told.NotReady, remote.ErrNotTold) || told.Found.N() != 3 || time.Since(told.Time) > time.Minute {
 		t.Errorf("of a process that is gone it is told %+v", told)
 	}
-	if _, err := source.Space(); !errors.Is(err, errNotTold) {
+	if _, err := source.Space(); !errors.Is(err, remote.ErrNotTold) {
 		t.Errorf("space: %v", err)
 	}
 }
-
-var _ live.Source = (*besideSource)(nil)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -15,13 +16,14 @@ import (
 	"indexer/repository/snapshot"
 	"indexer/web"
 	"indexer/web/live"
+	"indexer/web/remote"
 )
 
 // place is where a server currently gets details from: its own open repository, or the
 // process that has it.
 type place struct {
 	inspect   web.Inspector
-	source    teller
+	source    remote.Source
 	elsewhere bool
 
 	ctx   context.Context // ends when requests have to stop using the place
@@ -29,13 +31,7 @@ type place struct {
 	users sync.WaitGroup // requests in progress; they join only while the place is current
 }
 
-// teller is a live.Source that also lists the pages it counted.
-type teller interface {
-	live.Source
-	Found(since time.Time) []observers.Found
-}
-
-func newPlace(inspect web.Inspector, source teller, elsewhere bool) *place {
+func newPlace(inspect web.Inspector, source remote.Source, elsewhere bool) *place {
 	p := &place{inspect: inspect, source: source, elsewhere: elsewhere}
 	p.ctx, p.close = context.WithCancel(context.Background())
 	return p
@@ -48,10 +44,10 @@ func (s *session) place() *place {
 
 // beside returns the place of the process that holds the directory, whichever it is.
 func (st *standby) beside() *place {
-	p := newPlace(remoteInspector{st.app}, nil, true)
+	p := newPlace(remote.Inspector{Ask: st.app.askRemote("web")}, nil, true)
 	ctx, cancel := context.WithCancel(st.ctx)
 	context.AfterFunc(p.ctx, cancel)
-	p.source = &besideSource{app: st.app, ctx: ctx}
+	p.source = remote.NewPipeline(ctx, st.app.askRemote("live"))
 	return p
 }
 
@@ -143,7 +139,7 @@ func (p *place) isGone(err error) bool {
 	case p.ctx.Err() != nil:
 		return true
 	}
-	return p.elsewhere && (errors.Is(err, control.ErrNobody) || errors.Is(err, control.ErrCutOff) || errors.Is(err, errAskAgain))
+	return p.elsewhere && (errors.Is(err, control.ErrNobody) || errors.Is(err, control.ErrCutOff) || errors.Is(err, remote.ErrReleased))
 }
 
 func (st *standby) isTroubled() bool {
@@ -186,6 +182,9 @@ func (st *standby) Stats(ctx context.Context) (s *repository.Stats, err error) {
 	return s, err
 }
 
+// errNotHeld says that no process holds the data directory at the moment.
+var errNotHeld = fmt.Errorf("%w: the data directory is being handed over", live.ErrUnknown)
+
 // standbySource is a live.Source for the pipeline of whichever process has the directory.
 // During a handover it does not wait, but returns live.ErrUnknown.
 type standbySource struct {
@@ -217,7 +216,7 @@ func (s *standbySource) Pulse() repository.Pulse {
 			since = s.found[n-1].At
 		}
 		s.found = append(s.found, p.source.Found(since)...)
-		s.found = slices.Clone(s.found[max(len(s.found)-maxLiveFound, 0):])
+		s.found = slices.Clone(s.found[max(len(s.found)-remote.MaxFound, 0):])
 		return s.last.NotReady
 	})
 	if errors.Is(err, live.ErrUnknown) {

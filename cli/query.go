@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"indexer/index"
+	"indexer/repository"
 )
 
 const queryHelp = `
@@ -216,4 +219,22 @@ func (a *app) weights() index.Weights {
 		Title: w.Title, Body: w.Body, Anchors: w.Anchors, Outside: w.Outside, URL: w.URL,
 		TitleMatch: w.TitleMatch, AnchorMatch: w.AnchorMatch, Rank: w.Rank,
 	}
+}
+
+// openIndex opens the index files of the data directory.
+func (a *app) openIndex() (*index.Reader, error) {
+	if _, err := os.Stat(repository.IndexDir(a.cfg.Data)); errors.Is(err, fs.ErrPermission) {
+		return nil, denied(err) // SQLite only says that it cannot open the file
+	}
+	r, err := index.OpenReader(repository.IndexDir(a.cfg.Data))
+	if errors.Is(err, index.ErrNoIndex) {
+		if _, err := os.Stat(repository.StoreDir(a.cfg.Data)); err == nil {
+			return nil, fmt.Errorf("%w: %s", errNoIndexFiles, a.cfg.Data)
+		}
+		return nil, fmt.Errorf("%w: %s", errNoData, a.cfg.Data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("search in %s: %w", a.cfg.Data, denied(err))
+	}
+	return r, nil
 }

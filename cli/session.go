@@ -18,6 +18,7 @@ import (
 	"indexer/observers"
 	"indexer/repository"
 	"indexer/txn"
+	"indexer/web/remote"
 )
 
 // session is an open data directory that answers requests of other processes.
@@ -111,7 +112,7 @@ func (s *session) answer(ctx context.Context, req control.Request, stdout, stder
 	case "holder":
 		return report(s.answerHolder(req, stdout), stderr, false)
 	case "live":
-		return report(s.answerLive(ctx, req, stdout), stderr, false)
+		return report(remote.AnswerPipeline(ctx, liveSource{s.repo, s}, onlyArgument(req), stdout), stderr, false)
 	}
 	asJSON := req.Format == "json" && req.Command != "web" // a server shows the error text on its pages
 	run, ok := questions[req.Command]

@@ -1,4 +1,4 @@
-package cli
+package web
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func pointTo(t *testing.T, dir, to string) {
 }
 
 // total is how many documents have a word.
-func total(t *testing.T, f *indexFiles, word string) int {
+func total(t *testing.T, f *IndexFiles, word string) int {
 	t.Helper()
 	res, err := f.Search(t.Context(), word, index.Options{})
 	if err != nil {
@@ -61,7 +61,7 @@ func TestIndexFilesReplaced(t *testing.T) {
 	writeIndex(t, dir+"-before", "before")
 	pointTo(t, dir, dir+"-before")
 	log, logged := observer.New(zap.WarnLevel)
-	files, err := openIndexFiles(func() (*index.Reader, error) { return index.OpenReader(dir) }, zap.New(log))
+	files, err := OpenIndexFiles(func() (*index.Reader, error) { return index.OpenReader(dir) }, zap.New(log))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestIndexFilesReplaced(t *testing.T) {
 	}
 	cancel()
 	busy.Wait()
-	if err := files.ready(t.Context()); err != nil {
+	if err := files.Ready(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "new"), []byte("no index, but longer than the header of a database would be, so that it is read as one and refused"), 0o644); err != nil {

@@ -1,41 +1,19 @@
-package cli
+package web
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"sync"
 
 	"go.uber.org/zap"
 
 	"indexer/index"
-	"indexer/repository"
 )
 
-// openIndex opens the index files of the data directory.
-func (a *app) openIndex() (*index.Reader, error) {
-	if _, err := os.Stat(repository.IndexDir(a.cfg.Data)); errors.Is(err, fs.ErrPermission) {
-		return nil, denied(err) // SQLite only says that it cannot open the file
-	}
-	r, err := index.OpenReader(repository.IndexDir(a.cfg.Data))
-	if errors.Is(err, index.ErrNoIndex) {
-		if _, err := os.Stat(repository.StoreDir(a.cfg.Data)); err == nil {
-			return nil, fmt.Errorf("%w: %s", errNoIndexFiles, a.cfg.Data)
-		}
-		return nil, fmt.Errorf("%w: %s", errNoData, a.cfg.Data)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("search in %s: %w", a.cfg.Data, denied(err))
-	}
-	return r, nil
-}
-
-// indexFiles searches the index files as long as a server runs. When the files are replaced,
+// IndexFiles is a Searcher for as long as a server runs. When the files are replaced,
 // it switches to the new ones, after queries in progress on the old ones have ended. It is
 // safe for concurrent use.
-type indexFiles struct {
+type IndexFiles struct {
 	open func() (*index.Reader, error)
 	log  *zap.Logger
 
@@ -44,22 +22,23 @@ type indexFiles struct {
 	failed  string // why the new files could not be opened, to log each reason once
 }
 
-// openedIndex is a reader with the number of its users. indexFiles counts as one.
+// openedIndex is a reader with the number of its users. IndexFiles counts as one.
 type openedIndex struct {
 	*index.Reader
 	users int
 }
 
-func openIndexFiles(open func() (*index.Reader, error), log *zap.Logger) (*indexFiles, error) {
+// OpenIndexFiles opens the index files with open, now and whenever they were replaced.
+func OpenIndexFiles(open func() (*index.Reader, error), log *zap.Logger) (*IndexFiles, error) {
 	r, err := open()
 	if err != nil {
 		return nil, err
 	}
-	return &indexFiles{open: open, log: log, current: &openedIndex{r, 1}}, nil
+	return &IndexFiles{open: open, log: log, current: &openedIndex{r, 1}}, nil
 }
 
-// Search implements web.Searcher.
-func (f *indexFiles) Search(ctx context.Context, query string, opts index.Options) (res *index.Results, err error) {
+// Search implements [Searcher].
+func (f *IndexFiles) Search(ctx context.Context, query string, opts index.Options) (res *index.Results, err error) {
 	err = f.use(func(r *index.Reader) error {
 		res, err = r.Search(ctx, query, opts)
 		return err
@@ -67,8 +46,8 @@ func (f *indexFiles) Search(ctx context.Context, query string, opts index.Option
 	return res, err
 }
 
-// Count implements web.Searcher.
-func (f *indexFiles) Count(ctx context.Context) (n int, err error) {
+// Count implements [Searcher].
+func (f *IndexFiles) Count(ctx context.Context) (n int, err error) {
 	err = f.use(func(r *index.Reader) error {
 		n, err = r.Count(ctx)
 		return err
@@ -76,8 +55,8 @@ func (f *indexFiles) Count(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// Filters implements web.Searcher.
-func (f *indexFiles) Filters(ctx context.Context) (list index.Filters, err error) {
+// Filters implements [Searcher].
+func (f *IndexFiles) Filters(ctx context.Context) (list index.Filters, err error) {
 	err = f.use(func(r *index.Reader) error {
 		list, err = r.Filters(ctx)
 		return err
@@ -85,8 +64,8 @@ func (f *indexFiles) Filters(ctx context.Context) (list index.Filters, err error
 	return list, err
 }
 
-// ready returns an error if the index cannot be searched.
-func (f *indexFiles) ready(ctx context.Context) error {
+// Ready returns an error if the index cannot be searched.
+func (f *IndexFiles) Ready(ctx context.Context) error {
 	return f.use(func(r *index.Reader) error {
 		v, err := r.Snapshot(ctx)
 		if err != nil {
@@ -96,7 +75,7 @@ func (f *indexFiles) ready(ctx context.Context) error {
 	})
 }
 
-func (f *indexFiles) use(do func(*index.Reader) error) error {
+func (f *IndexFiles) use(do func(*index.Reader) error) error {
 	r := f.take()
 	err := do(r.Reader)
 	if err != nil && r.Replaced() {
@@ -111,7 +90,7 @@ func (f *indexFiles) use(do func(*index.Reader) error) error {
 }
 
 // take returns the current files. If new files cannot be opened, it returns the old ones.
-func (f *indexFiles) take() *openedIndex {
+func (f *IndexFiles) take() *openedIndex {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.current.Replaced() {
@@ -122,7 +101,7 @@ func (f *indexFiles) take() *openedIndex {
 }
 
 // renew switches to the new files. The caller holds mu.
-func (f *indexFiles) renew() {
+func (f *IndexFiles) renew() {
 	r, err := f.open()
 	if err != nil {
 		if reason := err.Error(); reason != f.failed {
@@ -138,14 +117,14 @@ func (f *indexFiles) renew() {
 	}
 }
 
-func (f *indexFiles) giveBack(r *openedIndex) error {
+func (f *IndexFiles) giveBack(r *openedIndex) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return r.leave()
 }
 
 // Close closes the files after their last user.
-func (f *indexFiles) Close() error {
+func (f *IndexFiles) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.current.leave()

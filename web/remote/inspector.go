@@ -1,7 +1,6 @@
-package cli
+package remote
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,15 +35,14 @@ type webAnswer struct {
 	Stats    *repository.Stats     `json:"stats,omitempty"`
 }
 
-// answerWeb answers a server in another process.
-func answerWeb(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
+// AnswerInspector answers the Inspector of a server in another process.
+func AnswerInspector(ctx context.Context, from web.Inspector, argument string, w io.Writer) error {
 	var q webRequest
-	if len(req.Args) != 1 || json.Unmarshal([]byte(req.Args[0]), &q) != nil {
-		return &usageError{reason: "a server cannot ask that"}
+	if json.Unmarshal([]byte(argument), &q) != nil {
+		return ErrRequest
 	}
 	var answer webAnswer
 	var err error
-	from := web.Local{Repo: r}
 	switch q.Ask {
 	case "inspect":
 		if answer.Details, err = from.Inspect(ctx, q.URL, q.Windows, q.Moment); errors.Is(err, web.ErrNotThen) {
@@ -60,37 +58,38 @@ func answerWeb(ctx context.Context, r *repository.Repository, req control.Reques
 	case "stats":
 		answer.Stats, err = from.Stats(ctx)
 	default:
-		return &usageError{reason: fmt.Sprintf("a server cannot ask %q", q.Ask)}
+		return fmt.Errorf("%w: %q", ErrRequest, q.Ask)
 	}
 	if err != nil {
 		return err
 	}
-	return printJSON(stdout, &answer)
+	return encode(w, &answer)
 }
 
-// remoteInspector asks the process that holds the data directory.
-type remoteInspector struct{ app *app }
+// Inspector is a web.Inspector that asks the process that holds the data directory. That
+// process answers with AnswerInspector.
+type Inspector struct{ Ask Ask }
+
+var _ web.Inspector = Inspector{}
 
 // maxWebAnswer bounds an answer, in bytes: the largest body, encoded as JSON.
 const maxWebAnswer = 256 << 20
 
-func (r remoteInspector) ask(ctx context.Context, q webRequest) (*webAnswer, error) {
+func (r Inspector) ask(ctx context.Context, q webRequest) (*webAnswer, error) {
 	b, err := json.Marshal(q)
 	if err != nil {
 		return nil, fmt.Errorf("ask for details: %w", err)
 	}
-	out, said := &boundedBuffer{most: maxWebAnswer}, &boundedBuffer{most: 64 << 10}
-	status, err := control.Ask(ctx, r.app.cfg.Data, r.app.request("web", string(b)), out, said)
+	out, said := &control.Buffer{Most: maxWebAnswer}, &control.Buffer{Most: maxSaid}
+	done, err := r.Ask(ctx, string(b), out, said)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrRefused), errors.Is(err, control.ErrCutOff), errors.Is(err, control.ErrSilent):
+	case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrRefused), errors.Is(err, control.ErrCutOff), errors.Is(err, control.ErrSilent), errors.Is(err, ErrReleased):
 		return nil, fmt.Errorf("%w: %w", web.ErrElsewhere, err)
 	case err != nil:
 		return nil, err
-	case status == statusAskAgain:
-		return nil, fmt.Errorf("%w: %w", web.ErrElsewhere, errAskAgain)
-	case status != statusDone:
+	case !done:
 		return nil, fmt.Errorf("%w: it says: %s", web.ErrElsewhere, strings.TrimSpace(said.String()))
 	}
 	a := new(webAnswer)
@@ -103,7 +102,7 @@ func (r remoteInspector) ask(ctx context.Context, q webRequest) (*webAnswer, err
 // errNoAnswer says that the answer does not match the request.
 var errNoAnswer = fmt.Errorf("%w: it is a different version of indexer", web.ErrElsewhere)
 
-func (r remoteInspector) Inspect(ctx context.Context, u page.URL, w inspect.Windows, at snapshot.Moment) (*web.Details, error) {
+func (r Inspector) Inspect(ctx context.Context, u page.URL, w inspect.Windows, at snapshot.Moment) (*web.Details, error) {
 	a, err := r.ask(ctx, webRequest{Ask: "inspect", URL: u, Windows: w, Moment: at})
 	switch {
 	case err != nil:
@@ -118,7 +117,7 @@ func (r remoteInspector) Inspect(ctx context.Context, u page.URL, w inspect.Wind
 	return a.Details, nil
 }
 
-func (r remoteInspector) Copy(ctx context.Context, u page.URL, at uint64) (*page.Fetch, error) {
+func (r Inspector) Copy(ctx context.Context, u page.URL, at uint64) (*page.Fetch, error) {
 	a, err := r.ask(ctx, webRequest{Ask: "copy", URL: u, At: at})
 	switch {
 	case err != nil:
@@ -132,7 +131,7 @@ func (r remoteInspector) Copy(ctx context.Context, u page.URL, at uint64) (*page
 	return a.Copy, nil
 }
 
-func (r remoteInspector) Versions(ctx context.Context, u page.URL) ([]inspect.PageVersion, error) {
+func (r Inspector) Versions(ctx context.Context, u page.URL) ([]inspect.PageVersion, error) {
 	a, err := r.ask(ctx, webRequest{Ask: "versions", URL: u})
 	if err != nil {
 		return nil, err
@@ -143,7 +142,7 @@ func (r remoteInspector) Versions(ctx context.Context, u page.URL) ([]inspect.Pa
 	return a.Versions, nil
 }
 
-func (r remoteInspector) Stats(ctx context.Context) (*repository.Stats, error) {
+func (r Inspector) Stats(ctx context.Context) (*repository.Stats, error) {
 	a, err := r.ask(ctx, webRequest{Ask: "stats"})
 	if err == nil && a.Stats == nil {
 		err = errNoAnswer
@@ -152,17 +151,4 @@ func (r remoteInspector) Stats(ctx context.Context) (*repository.Stats, error) {
 		return nil, err
 	}
 	return a.Stats, nil
-}
-
-// boundedBuffer is a buffer with a maximum size.
-type boundedBuffer struct {
-	bytes.Buffer
-	most int
-}
-
-func (b *boundedBuffer) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.most {
-		return 0, fmt.Errorf("the answer has more than %d bytes", b.most)
-	}
-	return b.Buffer.Write(p)
 }

@@ -1,0 +1,40 @@
+// Package remote lets a server show the data directory that another process has open. It
+// asks that process, over whatever carries requests, for what the pages need:
+//
+//   - [Inspector] asks about URLs; the other process answers with [AnswerInspector].
+//   - [Pipeline] asks once a second how the pipeline is doing; the other process answers
+//     with [AnswerPipeline].
+//
+// Requests and answers are JSON objects. Either side may be an older or a newer version:
+// fields that one side does not know are ignored, and an answer that does not match its
+// request is an error that says so.
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// Ask sends a request with one argument to the process that holds the data directory, and
+// copies its output. It reports done if the process carried out the request; otherwise
+// said holds the reason. The errors are those of control.Ask, and ErrReleased.
+type Ask func(ctx context.Context, argument string, out, said io.Writer) (done bool, err error)
+
+var (
+	// ErrReleased says that the process released the directory before it had answered.
+	ErrReleased = errors.New("the process that has the data directory released it before its answer was complete")
+	// ErrRequest says that a request cannot be read or is not known.
+	ErrRequest = errors.New("a server cannot ask that")
+)
+
+// maxSaid bounds the reason for a request that was not carried out, in bytes.
+const maxSaid = 64 << 10
+
+// encode writes v as one object on one line.
+func encode(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
