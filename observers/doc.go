@@ -15,10 +15,11 @@
 //	           rank, cluster, settle ─▶ index:ranked (weak) ─▶ rerank ─▶ index files
 //	     rank, index, count, rerank ─▶ app:settle (weak) ─▶ settle
 //
-// What an observer computes is not here but in packages that know nothing of
-// transactions: pagerank passes ranks on, document assembles index documents and
-// compares lists of links. Here is when that happens, and at which snapshot: an
-// observer reads, calls the core, and writes. [Options] lists all observers.
+// What is computed lies in packages that know nothing of transactions: cluster
+// follows chains and chooses canonical URLs, pagerank passes ranks on, document
+// assembles index documents and compares lists of links. This package decides when
+// that happens and at which snapshot: an observer reads, calls its core, and writes.
+// [Options] lists all observers.
 //
 // # Why no update is missed
 //

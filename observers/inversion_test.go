@@ -11,8 +11,8 @@ import (
 	"indexer/txn"
 )
 
-// checkInversions holds the link rows of a snapshot against the first invariant at the head
-// of observers/links.go, and the others against the notifications that are waiting.
+// checkInversions checks the invariants in observers/inversion.go at a snapshot: the first by
+// the link rows, the others by the notifications that are waiting.
 func checkInversions(ctx context.Context, db *txn.DB) error {
 	waiting, _, err := db.Notifications(ctx, "", 1<<20)
 	if err != nil {
@@ -48,7 +48,7 @@ func checkInversions(ctx context.Context, db *txn.DB) error {
 		return err
 	}
 	if !maps.Equal(got, want) {
-		return fmt.Errorf("link rows are\n%q\nand should be\n%q", got, want)
+		return fmt.Errorf("link rows are\n%q\nwant\n%q", got, want)
 	}
 	return nil
 }
@@ -70,9 +70,9 @@ func expectRows(ctx context.Context, tx *txn.Txn, u page.URL, cols []txn.Version
 	case !stored.Exists && len(inverting) > 0:
 		return fmt.Errorf("%s: a copy without an inversion", u)
 	case (stored.Exists || !behind) && !pending.Exists && !woken["links "+row]:
-		return fmt.Errorf("%s: nobody goes on with its links", u)
+		return fmt.Errorf("%s: no observer will continue with its links", u)
 	case pending.Exists && !woken["forward "+row]:
-		return fmt.Errorf("%s: nobody goes on with its targets", u)
+		return fmt.Errorf("%s: no observer will wake the clusters of its targets", u)
 	}
 	place := schema.StoredInversion{}
 	if stored.Exists {

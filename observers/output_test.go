@@ -33,7 +33,7 @@ func (s schedule) openOutput(ctx context.Context) (output, error) {
 		sink:      w,
 		documents: func() ([]*index.Document, error) { return readIndex(ctx, dir) },
 		close: func() {
-			_ = w.Close()         // a test's, that has been read already
+			_ = w.Close()         // its documents have been read already
 			_ = os.RemoveAll(dir) // a temporary directory
 		},
 	}, nil

@@ -31,7 +31,9 @@ import (
 // with "-" in front of rows that have gone and "+" of those that have come. Content
 // keys are cut to six digits. With only=(a,b) it prints lines that begin with a or b.
 func TestSpec(t *testing.T) {
+	t.Parallel()
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		t.Parallel()
 		var stage *webtest.Stage
 		opts := observers.Options{Part: schema.UsualPart}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

@@ -10,11 +10,11 @@ import (
 )
 
 // Tracker measures how long it takes from the commit of a fetch until the page
-// is searchable: the paper's Figure 7, for the last pages.
+// can be found (Figure 7 of the Percolator paper), for the last pages.
 type Tracker struct {
 	mu      sync.Mutex
-	loaded  map[string]time.Time // URL rows under way
-	samples []Found              // a ring
+	loaded  map[string]time.Time // URL rows that wait, and since when
+	samples []Found              // a ring; next is the oldest once it is full
 	next    int
 	all     notify.Histogram
 	watch   func(row string, loaded, searchable time.Time)
@@ -22,22 +22,22 @@ type Tracker struct {
 
 // Found is a page that can be found.
 type Found struct {
-	At   time.Time     `json:"at"`   // since when
-	Took time.Duration `json:"took"` // from its load
+	At   time.Time     `json:"at"`   // since when it can be found
+	Took time.Duration `json:"took"` // since it was loaded
 }
 
 const (
-	trackedRows    = 50_000 // under way at most; pages that never get searchable stay until pushed out
+	trackedRows    = 50_000 // pages that wait; when there are more, all are forgotten
 	trackedSamples = 2_000
 )
 
-// NewTracker makes an empty tracker.
+// NewTracker returns an empty tracker.
 func NewTracker() *Tracker {
 	return &Tracker{loaded: make(map[string]time.Time)}
 }
 
-// Watch calls fn with the URL row of each page that can be found from now on, and
-// since when, in the goroutine that exported it. It is set before anything is loaded.
+// Watch has fn called for each page that can be found from then on, in the goroutine that
+// exported it. Call it before anything is loaded.
 func (t *Tracker) Watch(fn func(row string, loaded, searchable time.Time)) { t.watch = fn }
 
 // Loaded notes that a changed fetch of this URL row was committed just now.
@@ -52,7 +52,7 @@ func (t *Tracker) Loaded(row string) {
 	}
 }
 
-// searchable notes that the documents these URL rows belong to can be found.
+// searchable notes that the pages with these URL rows can be found.
 func (t *Tracker) searchable(rows []string) {
 	now := time.Now()
 	found := t.take(rows, now)
@@ -64,7 +64,7 @@ func (t *Tracker) searchable(rows []string) {
 	}
 }
 
-// take ends the waiting of rows, and says since when those that did were loaded.
+// take removes rows that wait, and returns when they were loaded.
 func (t *Tracker) take(rows []string, now time.Time) map[string]time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,25 +101,18 @@ type Latency struct {
 	N             int64
 }
 
-// Latency computes the distribution over the last pages; N counts all since the start.
-func (t *Tracker) Latency() Latency {
-	l := t.Since(time.Time{})
-	l.N = t.found()
-	return l
-}
-
-// All is the distribution over all pages since the start.
+// All returns the distribution over all pages since the start.
 func (t *Tracker) All() notify.Distribution { return t.all.Distribution() }
 
-// Expected is what Latency will say once all that wait are found, if nothing more is
-// loaded: with nothing waiting the two are the same. Pages found so far are the fast ones
-// of those that were loaded, so their distribution alone promises too much while a backlog
-// grows.
+// Expected returns the distribution over the last pages as it will be once all waiting pages
+// have been found, if no more are loaded; N counts the pages found since the start. While a
+// backlog grows, the pages found so far are the fast ones, so their distribution alone
+// promises too much.
 //
-// Pages are expected to be found in the order in which they were loaded, as fast one
-// after another as they have been since the oldest of those that wait was loaded: all that
-// time there was work. If none was found since then, nobody knows how fast; a page that
-// waits then counts as found now.
+// Pages are expected to be found in the order in which they were loaded, at the pace at
+// which pages have been found since the oldest waiting page was loaded: there was work all
+// that time. If none was found since then, the pace is unknown, and a waiting page counts
+// as found now.
 func (t *Tracker) Expected() Latency {
 	now := time.Now()
 	waiting, found := t.underWay()
@@ -135,7 +128,7 @@ func (t *Tracker) Expected() Latency {
 	return l
 }
 
-// underWay is when the pages that wait were loaded, ascending, and the last ones found.
+// underWay returns when the waiting pages were loaded, ascending, and the last pages found.
 func (t *Tracker) underWay() (waiting []time.Time, found []Found) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,14 +136,11 @@ func (t *Tracker) underWay() (waiting []time.Time, found []Found) {
 		waiting = append(waiting, loaded)
 	}
 	slices.SortFunc(waiting, time.Time.Compare)
-	for i := range t.samples {
-		found = append(found, t.samples[(t.next+i)%len(t.samples)])
-	}
-	return waiting, found
+	return waiting, t.last(time.Time{})
 }
 
-// pace is the time from one page found to the next since the oldest that waits was
-// loaded, as far as the samples reach; 0 if there were none.
+// pace returns the time between two pages found since the oldest waiting page was loaded, as
+// far as the samples reach; 0 if none was found.
 func pace(found []Found, waiting []time.Time, now time.Time) time.Duration {
 	if len(found) == 0 || len(waiting) == 0 {
 		return 0
@@ -176,38 +166,41 @@ func (t *Tracker) found() int64 {
 	return d.N()
 }
 
-// dismiss forgets a URL that will not be found: it is no page, or one that may not be shown.
+// dismiss forgets a URL that will not be found: it is no page, or may not be shown.
 func (t *Tracker) dismiss(row string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.loaded, row)
 }
 
-// Settle forgets the pages that were loaded before a time at which observers had nothing
-// left to do: those on which an observer gave up, and the like.
+// Settle forgets the pages that were loaded before a time at which the observers had nothing
+// left to do. They will not be found: an observer has given up on them, for example.
 func (t *Tracker) Settle(before time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	maps.DeleteFunc(t.loaded, func(_ string, loaded time.Time) bool { return loaded.Before(before) })
 }
 
-// Waiting is how many pages were loaded and cannot be found yet. It counts up to
-// 50,000; those that will never be found are among them until Settle.
+// Waiting returns how many pages were loaded and cannot be found yet, up to 50,000. It
+// includes pages that will never be found until Settle forgets them.
 func (t *Tracker) Waiting() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.loaded)
 }
 
-// Since computes the distribution over the pages that can be found since a time, of
-// the last ones.
+// Since returns the distribution over the last pages that were found after a time.
 func (t *Tracker) Since(since time.Time) Latency { return LatencySince(t.Found(since), since) }
 
-// Found lists the pages that can be found since a time, of the last ones, in that order.
+// Found lists the last pages that were found after a time, in that order.
 func (t *Tracker) Found(since time.Time) []Found {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var list []Found
+	return t.last(since)
+}
+
+// last is Found. It is called with mu held.
+func (t *Tracker) last(since time.Time) (list []Found) {
 	for i := range t.samples {
 		if s := t.samples[(t.next+i)%len(t.samples)]; s.At.After(since) {
 			list = append(list, s)
@@ -216,7 +209,7 @@ func (t *Tracker) Found(since time.Time) []Found {
 	return list
 }
 
-// LatencySince computes the distribution over those of a list that can be found since a
+// LatencySince returns the distribution over the pages of a list that were found after a
 // time.
 func LatencySince(list []Found, since time.Time) Latency {
 	took := make([]time.Duration, 0, len(list))
