@@ -29,6 +29,7 @@ type entry struct {
 	// oldest.
 	oldest, newest uint64
 	since          time.Time // when oldest was heard of
+	readySince     time.Time // when it last became ready
 	until          time.Time // delayed entries: when they become ready
 	debounced      bool      // delayed for collapsing, not backing off: an idle upstream releases it
 	alone          bool      // run it in no batch

@@ -15,6 +15,12 @@ type Options struct {
 	// 2,000, and at most Capacity. It bounds how far the loader runs ahead of the
 	// observers.
 	Backlog int
+	// MaxWait is how long the oldest row that needs nothing but a worker may have
+	// waited for one: above it Admit lets nobody in; 1 s. It bounds how old what is
+	// loaded becomes before observers are done with it, however slow they are.
+	// Backlog cannot: on a machine that is busy with other work, 2,000 rows take a
+	// minute.
+	MaxWait time.Duration
 	// Capacity is the number of rows kept in memory; 200,000. Notifications above
 	// it stay in the table only, and are scanned for when there is room. A row
 	// takes about 300 bytes, and its key.
@@ -57,6 +63,9 @@ func (o Options) withDefaults() Options {
 	def(&o.Backlog, 2000)
 	def(&o.Capacity, 200_000)
 	o.Backlog = min(o.Backlog, o.Capacity) // the queue never holds more
+	if o.MaxWait <= 0 {
+		o.MaxWait = time.Second
+	}
 	if o.Rescan <= 0 {
 		o.Rescan = 5 * time.Minute
 	}

@@ -137,7 +137,7 @@ func (q *queue) makeReady(e *entry) {
 		// do, which would notify it again.
 		e.oldest = e.newest
 	}
-	e.place, e.debounced = ready, false
+	e.place, e.debounced, e.readySince = ready, false, time.Now()
 	heap.Push(&q.ready[e.observer], e)
 	q.work.Signal()
 }
@@ -186,6 +186,7 @@ func (q *queue) next(worker int) []*entry {
 			return nil
 		}
 		if batch := q.take(); batch != nil {
+			q.tellWatchers() // the oldest row may have been among them
 			return batch
 		}
 		q.work.Wait()

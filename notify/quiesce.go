@@ -2,57 +2,9 @@ package notify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
-
-// Admit waits until the backlog is below its bound: a loader calls it before
-// each transaction, so that it does not run away from the observers. With a
-// full backlog it lets callers in again when a tenth of it is done. The bound is
-// soft: every caller that was let in adds to the backlog. Rows that are held for
-// collapsing do not count. With a Stepper it lets
-// everybody in: nobody works while it waits.
-//
-// Errors: the cause of ctx's end, ErrStopped, or what stopped the pipeline.
-func (p *Pipeline) Admit(ctx context.Context) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	bound := p.opts.Backlog
-	if open, err := p.below(bound); open || err != nil {
-		return err
-	}
-	bound -= bound / 10
-	return p.wait(ctx, func(q *queue) bool { return q.backlog() < bound })
-}
-
-func (p *Pipeline) below(bound int) (bool, error) {
-	q := p.queue
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return false, p.whyStopped()
-	}
-	return q.eager || q.backlog() < bound, nil
-}
-
-// wait is the queue's, with the reason if the pipeline stopped by itself.
-func (p *Pipeline) wait(ctx context.Context, done func(*queue) bool) error {
-	defer p.queue.addWaiter()()
-	err := p.queue.wait(ctx, done)
-	if errors.Is(err, ErrStopped) {
-		return p.whyStopped()
-	}
-	return err
-}
-
-func (p *Pipeline) whyStopped() error {
-	if err := p.Err(); err != nil {
-		return err
-	}
-	return ErrStopped
-}
 
 // Quiesce waits until nothing is left to do: no row waiting or running, none
 // being handed over, no notification in the table, no transaction under way. It
