@@ -76,7 +76,7 @@ func (s *search) filled(ctx context.Context, found []candidate, err error) ([]ca
 		}
 		s.res.Total = total // each breadth finds what the breadth before it finds
 		if total > 0 && s.fill == query.PlainWord {
-			s.res.Notes = append(s.res.Notes, "Nothing has what is in quotes, or behind intitle: or inurl:, so that did not count.")
+			s.res.Notes = append(s.res.Notes, "No document has the words in quotes or after intitle: or inurl:, so these conditions were dropped.")
 		}
 		if total > 0 {
 			return append(found, some...), nil

@@ -36,7 +36,7 @@ func lockWriter(ctx context.Context, dir string) (*writerLock, error) {
 		err = errors.Join(err, conn.Close())
 	}
 	if isBusy(err) {
-		return nil, errors.Join(fmt.Errorf("index %s: %w: stop it first, or ask it to do this", dir, ErrLocked), db.Close())
+		return nil, errors.Join(fmt.Errorf("index %s: %w: stop that process first, or let it do the work", dir, ErrLocked), db.Close())
 	}
 	return nil, errors.Join(fmt.Errorf("index: lock %s: %w", path, err), db.Close())
 }

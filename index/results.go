@@ -88,13 +88,13 @@ func (o *Options) check() error {
 		o.Limit = 10
 	}
 	if o.Limit < 1 || o.Offset < 0 || o.Limit > MaxResults || o.Offset > MaxResults-o.Limit {
-		return &UsageError{Reason: fmt.Sprintf("limit %d at offset %d: the first %d hits can be had", o.Limit, o.Offset, MaxResults)}
+		return &UsageError{Reason: fmt.Sprintf("limit %d at offset %d: only the first %d hits are available", o.Limit, o.Offset, MaxResults)}
 	}
 	if o.Weights == (Weights{}) {
 		o.Weights = DefaultWeights
 	}
 	if o.PerHost < 0 || o.Sort < ByRelevance || o.Sort > ByDate {
-		return &UsageError{Reason: fmt.Sprintf("%d hits a host, order %d: there are no such", o.PerHost, o.Sort)}
+		return &UsageError{Reason: fmt.Sprintf("%d hits per host, order %d: out of range", o.PerHost, o.Sort)}
 	}
 	return o.Weights.check()
 }

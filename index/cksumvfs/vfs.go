@@ -1,25 +1,25 @@
 // Package cksumvfs gives SQLite databases a checksum on every page.
 //
-// SQLite trusts its file: a flipped byte in a page yields another row, or none, and
-// nobody hears of it. SQLite has an extension against that, the checksum VFS
-// (https://www.sqlite.org/cksumvfs.html), which the driver does not carry. This package
-// does the same by the same means: the last [reserved] bytes of each page, which SQLite
-// leaves alone when the header says so, hold the checksum of the others. It is computed
-// when a page is written to the database file and compared when one is read from it. A page
-// that does not match fails the read with an error for which [IsFault] is true, so
-// damage costs a query its answer and never makes it a wrong one.
+// SQLite trusts its file: a flipped byte in a page silently gives another row, or none.
+// SQLite has an extension against that, the checksum VFS
+// (https://www.sqlite.org/cksumvfs.html), which the driver does not include. This package
+// works in the same way: the last [reserved] bytes of each page, which SQLite leaves alone
+// if the header says so, hold the checksum of the rest. It is computed when a page is
+// written to the database file and compared when one is read from it. A page that does not
+// match fails the read with an error for which [IsFault] is true, so damage costs a query
+// its answer but never makes the answer wrong.
 //
-// Open a database by the VFS [Name] and begin it with the bytes of [Empty]. The
-// checksum covers the page number, too: a page that a disk puts in the wrong place is
-// found. Other programs read such a database as any other. What they write has no checksum and
-// counts as damage.
+// Open a database by the VFS [Name], and create it with the bytes of [Empty]. The checksum
+// also covers the page number, so a page that a disk puts in the wrong place is detected.
+// Other programs can read such a database. Pages that they write have no checksum and count
+// as damage.
 //
 // # What it does not cover
 //
-// Frames of the write-ahead log carry checksums of SQLite's own, which it compares when the first
-// connection after a crash recovers the log. It stops, without a word, at the first frame that does not
-// match: whoever uses this package has to notice the missing rest by other means.
-// A log that is damaged while processes have it open is not noticed.
+// Frames of the write-ahead log have checksums of their own, which SQLite compares when the
+// first connection after a crash recovers the log. It silently stops at the first frame
+// that does not match, so users of this package have to notice the missing rest by other
+// means. Damage to a log that processes have open is not detected.
 package cksumvfs
 
 import (
@@ -33,29 +33,32 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Name is that of the VFS, for the parameter vfs of a data source name. [Register] comes first.
+// Name is the name of the VFS, for the parameter vfs of a data source name. Call [Register]
+// first.
 const Name = "indexer-cksum"
 
 const (
-	// PageSize is that of all databases of this VFS.
+	// PageSize is the page size of all databases of this VFS.
 	PageSize = 4096
 	reserved = 8 // bytes at the end of each page
 )
 
-// fault is the result code of a read that found damage: of the family of
+// fault is the result code of a read that found damage: one of the family of
 // SQLITE_CORRUPT, with an extended code that SQLite does not use.
 const fault = sqlite3.SQLITE_CORRUPT | 0x5a<<8
 
-// IsFault reports whether an extended result code of SQLite says that a page did not match its checksum.
+// IsFault reports whether an extended result code of SQLite means that a page did not match
+// its checksum.
 func IsFault(code int) bool { return code == fault }
 
-// Register makes the VFS known to SQLite. It may be called any number of times.
+// Register registers the VFS with SQLite. It may be called any number of times.
 var Register = sync.OnceValue(register)
 
-// The VFS is the system's own, but for xOpen. For a database file xOpen puts other
-// methods into the opened file: again the system's own, but for xRead and xWrite (and what it says of them). So locks,
-// shared memory and whatever else a system does in its way stay as they are. Files other than
-// databases (logs, journals, temporary files) are not touched.
+// The VFS is that of the system, except for xOpen. For a database file, xOpen installs
+// other methods in the opened file: again those of the system, except for xRead, xWrite and
+// the device characteristics. So locks, shared memory and everything else that depends on
+// the system stay as they are. Other files (logs, journals, temporary files) are not
+// touched.
 func register() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -97,13 +100,14 @@ func open(tls *libc.TLS, vfs, path, file uintptr, flags int32, outFlags uintptr)
 	return sqlite3.SQLITE_NOMEM
 }
 
-// methods are those of a file. system comes last, so that the address of one is that of the other.
+// methods are the methods of a file. SQLite sees only the first part, whose address is that
+// of the whole.
 type methods struct {
 	sqlite3.Tsqlite3_io_methods
-	system uintptr // the methods that these are made of
+	system uintptr // the methods that these wrap
 }
 
-// checked are the methods made so far, by those of the system, of which it has a handful.
+// checked is the methods made so far, by those of the system, of which there are few.
 var checked = struct {
 	sync.Mutex
 	methods map[uintptr]uintptr
@@ -118,7 +122,7 @@ func checkingMethods(tls *libc.TLS, system uintptr) uintptr {
 	m := methods{*at[sqlite3.Tsqlite3_io_methods](system), system}
 	m.FxRead, m.FxWrite = function(read), function(write)
 	m.FxDeviceCharacteristics = function(characteristics)
-	m.FiVersion = min(m.FiVersion, 2) // no xFetch: what is mapped would not be read
+	m.FiVersion = min(m.FiVersion, 2) // no xFetch, because mapped pages would bypass xRead
 	p := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(m)))
 	if p != 0 {
 		*at[methods](p) = m // for the life of the process
@@ -132,14 +136,14 @@ func systemMethods(file uintptr) *sqlite3.Tsqlite3_io_methods {
 	return at[sqlite3.Tsqlite3_io_methods](m.system)
 }
 
-// read compares what it reads if it is a page. SQLite also reads the header alone, which
-// says how large pages are; it reads the whole page before it uses anything else of it.
-// A page beyond the end of the file, which SQLite would take for zeros, is missing: pages
-// that were never written are in the log, or are not read.
+// read checks the checksum if it reads a page. SQLite also reads the header alone, to learn
+// the page size; it reads the whole page before it uses anything else of it. SQLite would
+// take a page beyond the end of the file for zeros, but it is a lost page: pages that were
+// never written are in the log, or are not read.
 func read(tls *libc.TLS, file, buf uintptr, n int32, offset sqlite3.Tsqlite3_int64) int32 {
 	rc := call[func(*libc.TLS, uintptr, uintptr, int32, sqlite3.Tsqlite3_int64) int32](systemMethods(file).FxRead)(tls, file, buf, n, offset)
 	switch {
-	case n < 512: // the smallest page that SQLite has
+	case n < 512: // the smallest page size of SQLite
 		return rc
 	case rc == sqlite3.SQLITE_IOERR_SHORT_READ:
 		return fault
@@ -151,8 +155,8 @@ func read(tls *libc.TLS, file, buf uintptr, n int32, offset sqlite3.Tsqlite3_int
 	return rc
 }
 
-// write computes the checksum in the caller's buffer. That is a page of a cache or of a checkpoint, in
-// which the reserved bytes are nobody else's.
+// write computes the checksum in the buffer of the caller. That is a page of a cache or of
+// a checkpoint, in which nothing else uses the reserved bytes.
 func write(tls *libc.TLS, file, buf uintptr, n int32, offset sqlite3.Tsqlite3_int64) int32 {
 	if n == PageSize && offset%PageSize == 0 {
 		seal(bytesAt(buf), offset/PageSize)
@@ -160,14 +164,15 @@ func write(tls *libc.TLS, file, buf uintptr, n int32, offset sqlite3.Tsqlite3_in
 	return call[func(*libc.TLS, uintptr, uintptr, int32, sqlite3.Tsqlite3_int64) int32](systemMethods(file).FxWrite)(tls, file, buf, n, offset)
 }
 
-// characteristics are the system's without one: SQLite would read parts of pages past its cache.
+// characteristics are those of the system without SQLITE_IOCAP_SUBPAGE_READ: with it,
+// SQLite would read parts of pages past its cache.
 func characteristics(tls *libc.TLS, file uintptr) int32 {
 	return call[func(*libc.TLS, uintptr) int32](systemMethods(file).FxDeviceCharacteristics)(tls, file) &^ sqlite3.SQLITE_IOCAP_SUBPAGE_READ
 }
 
 func checksum(page []byte, number int64) uint64 {
-	// The number goes in by multiplication with a large odd number, so that no two pages
-	// differ in a few low bits only.
+	// The page number is multiplied by a large odd number, so that no two pages differ
+	// only in a few low bits.
 	return xxhash.Sum64(page[:PageSize-reserved]) ^ uint64(number+1)*0x9e3779b97f4a7c15
 }
 
@@ -179,24 +184,26 @@ func matches(page []byte, number int64) bool {
 	return binary.LittleEndian.Uint64(page[PageSize-reserved:]) == checksum(page, number)
 }
 
-// SQLite's memory is outside of Go's, and so are its pointers, which Go sees as numbers. They
-// are turned into pointers by way of their own address, which the garbage collector never looks behind.
+// The memory of SQLite is outside of Go's, and so are its pointers, which Go sees as
+// numbers. They become pointers by way of their own address, which the garbage collector
+// never follows.
 
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
 func bytesAt(address uintptr) []byte { return unsafe.Slice(at[byte](address), PageSize) }
 
-// call makes a function of one of SQLite's function pointers, which is a pointer to what
-// Go calls through.
+// call makes a Go function of a function pointer of SQLite, which is a pointer to what Go
+// calls.
 func call[F any](pointer uintptr) F { return *(*F)(unsafe.Pointer(&struct{ uintptr }{pointer})) }
 
-// function is the reverse of call. f is a function of this package, not a closure: it must never move.
+// function is the reverse of call. f must be a function of this package, not a closure,
+// because it must never move.
 func function[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
 
 // Empty is an empty database with checksums: one page, as
-// https://www.sqlite.org/fileformat.html describes it. SQLite takes the number of reserved bytes from the
-// header of a file that is there. It could be asked to reserve them in a new file, but not
-// through the driver.
+// https://www.sqlite.org/fileformat.html describes it. SQLite takes the number of reserved
+// bytes from the header of an existing file. It could also reserve them in a new file, but
+// the driver has no way to ask for that.
 func Empty(applicationID, userVersion uint32) []byte {
 	page := make([]byte, PageSize)
 	put16 := func(at int, v uint16) { binary.BigEndian.PutUint16(page[at:], v) }

@@ -5,26 +5,27 @@ import (
 	"context"
 )
 
-// chain gathers, of one segment, the doclists of a term, or of all terms with a prefix, which
-// may run over many pages.
+// chain collects, from one segment, the doclists of a term, or of all terms with a prefix.
+// They may span many pages.
 type chain struct {
 	seg    *segment
 	key    []byte
 	prefix bool
-	page   int64 // the next to read
+	page   int64 // the next page to read
 	ended  bool
 
-	open *doclist // the last of done, if it may go on on the next page
+	open *doclist // the last one of done, if it may continue on the next page
 	done []*doclist
 }
 
 type doclist struct {
-	term  string // of a prefix
+	term  string // if a prefix is looked for
 	data  []byte
 	whole []int // offsets of row ids that are not differences
 }
 
-// seek reads of each segment the page on which key is. The chains come in the order of the segments.
+// seek reads the page of each segment on which key is. The chains are in the order of the
+// segments.
 func (x *Index) seek(ctx context.Context, key []byte, prefix bool) ([]*chain, error) {
 	chains := make([]*chain, len(x.segments))
 	of := make(map[int64]*chain, len(x.segments))
@@ -34,7 +35,7 @@ func (x *Index) seek(ctx context.Context, key []byte, prefix bool) ([]*chain, er
 	}
 	err := x.src.seek(ctx, x.numbers, key, func(id int64, b []byte) (bool, error) {
 		c, page := of[id>>pageBits], id&(1<<31-1)
-		if c == nil || page < c.seg.first || page > c.seg.last { // a merge has taken it; what is left begins at first
+		if c == nil || page < c.seg.first || page > c.seg.last { // a merge removed the lower pages; the rest begins at first
 			return true, nil
 		}
 		c.page = page + 1
@@ -52,7 +53,7 @@ func (c *chain) begin(b []byte) error {
 	return c.terms(l)
 }
 
-// terms takes the doclists of the terms of a page that match.
+// terms takes the doclists of the matching terms of a page.
 func (c *chain) terms(l leaf) error {
 	t, err := l.terms()
 	if err != nil {
@@ -73,13 +74,13 @@ func (c *chain) terms(l leaf) error {
 			c.open = d
 		}
 	}
-	// At the end of the page: the last doclist may go on, and a prefix may have further terms; a
-	// term that has not come by now does not come.
+	// At the end of the page, the last doclist may continue, and a prefix may have further
+	// terms. A term that was not found by now does not exist.
 	c.ended = c.open == nil && !c.prefix
 	return err
 }
 
-// follow reads the pages that come after the first, and that too, if it was not read.
+// follow reads the pages after the first, and the first if it was not read.
 func (x *Index) follow(ctx context.Context, c *chain) error {
 	if c.ended || c.page > c.seg.last {
 		return nil
@@ -97,7 +98,8 @@ func (x *Index) follow(ctx context.Context, c *chain) error {
 	})
 }
 
-// resume takes what a page has of the open doclist, and, if that ends, of further terms.
+// resume takes the part of the open doclist that is on a page and, if the doclist ends
+// there, further terms.
 func (c *chain) resume(l leaf) error {
 	rest, row, ends, err := l.rest()
 	if err != nil {

@@ -7,19 +7,20 @@ import (
 	"strings"
 )
 
-// Query runs a query of one snapshot. Its texts are those of [Queries], to be prepared once.
+// Query runs a query on one snapshot. Its texts are those of [Queries], so that they can be
+// prepared once.
 type Query func(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 
-// Index is the inverted index in one snapshot. Not safe for concurrent use.
+// Index is the inverted index in one snapshot. It is not safe for concurrent use.
 type Index struct {
 	Totals   Totals
 	src      source
-	segments []*segment // oldest first, as far as that goes
+	segments []*segment // the highest level first
 	byID     map[int64]*segment
 	numbers  string // of the segments, as JSON
 }
 
-// Open reads what segments a table has.
+// Open reads the segments of a table.
 func Open(ctx context.Context, table string, query Query) (*Index, error) {
 	x := &Index{src: source{table, query}, byID: make(map[int64]*segment)}
 	var structure, totals []byte
@@ -51,11 +52,11 @@ func Open(ctx context.Context, table string, query Query) (*Index, error) {
 	return x, err
 }
 
-// Phrase is the rows in which the tokens follow each other; of one token, those that have
-// it. With prefix, the last token is only the beginning of one.
+// Phrase is the rows in which the tokens follow each other; for one token, the rows that
+// have it. With prefix, the last token is only the beginning of a token.
 func (x *Index) Phrase(ctx context.Context, tokens []string, prefix bool) (*List, error) {
 	lists := make([]*List, len(tokens))
-	seen := make(map[string]*List) // a token may come twice
+	seen := make(map[string]*List) // a token may occur twice
 	for i, t := range tokens {
 		begins := prefix && i == len(tokens)-1
 		if l := seen[t]; l != nil && !begins {
@@ -80,7 +81,7 @@ func (x *Index) Phrase(ctx context.Context, tokens []string, prefix bool) (*List
 	return phrase(lists)
 }
 
-// Counts is the number of rows of each term that begins so.
+// Counts is the number of rows of each term with this prefix.
 func (x *Index) Counts(ctx context.Context, prefix string) (map[string]int, error) {
 	counts := make(map[string]int)
 	if len(x.segments) == 0 {
@@ -99,7 +100,7 @@ func (x *Index) Counts(ctx context.Context, prefix string) (map[string]int, erro
 			if err := x.addLive(ctx, &l, c.seg, d); err != nil {
 				return nil, err
 			}
-			if l.Len() > 0 { // a row lives in one segment
+			if l.Len() > 0 { // a live row is in one segment
 				counts[d.term[len(mainIndex):]] += l.Len()
 			}
 		}
@@ -107,7 +108,7 @@ func (x *Index) Counts(ctx context.Context, prefix string) (map[string]int, erro
 	return counts, nil
 }
 
-// addLive adds the rows of a doclist that were not deleted since.
+// addLive adds the rows of a doclist that have not been deleted since.
 func (x *Index) addLive(ctx context.Context, l *List, s *segment, d *doclist) error {
 	return l.addDoclist(d.data, d.whole, func(row int64) (bool, error) {
 		dead, err := x.dead(ctx, s, row)
@@ -115,12 +116,12 @@ func (x *Index) addLive(ctx context.Context, l *List, s *segment, d *doclist) er
 	})
 }
 
-// mainIndex stands before all terms.
+// mainIndex precedes every term.
 const mainIndex = "0"
 
 func (x *Index) token(ctx context.Context, token string, prefix bool) (*List, error) {
 	list := new(List)
-	if len(x.segments) == 0 || token == "" || strings.Contains(token, "\x00") { // FTS5's strings end there
+	if len(x.segments) == 0 || token == "" || strings.Contains(token, "\x00") { // strings of FTS5 end at a zero byte
 		return list, nil
 	}
 	key := []byte(mainIndex + token)

@@ -6,10 +6,10 @@ import "bytes"
 //
 //	2 bytes  offset of the first row id that belongs to a doclist begun on an earlier page; 0 if none
 //	2 bytes  size: where the offsets of terms begin
-//	…        what is left of a doclist begun earlier; then terms, each with its doclist.
-//	         The first term is whole: length, bytes; others are: bytes shared with the
-//	         term before, length of the rest, rest
-//	size     for each term its offset, from the second on less the offset before
+//	…        the rest of a doclist begun earlier; then terms, each with its doclist.
+//	         The first term is complete: length, bytes. Further terms are: number of bytes
+//	         shared with the term before, length of the rest, rest
+//	size     for each term its offset; from the second on, minus the offset before
 type leaf struct {
 	b    []byte
 	size int
@@ -28,8 +28,9 @@ func parseLeaf(b []byte) (leaf, error) {
 	return l, nil
 }
 
-// rest is what the page has of a doclist begun on an earlier page, the offset in it of the first
-// row id that is not a difference, -1 if there is none, and whether the doclist ends here.
+// rest is the part on this page of a doclist begun on an earlier page, the offset in it of
+// the first row id that is not a difference (-1 if there is none), and whether the doclist
+// ends here.
 func (l leaf) rest() (doclist []byte, row int, ends bool, err error) {
 	end := l.size
 	if len(l.b) > l.size {
@@ -49,15 +50,15 @@ func (l leaf) rest() (doclist []byte, row int, ends bool, err error) {
 	return l.b[leafHeader:end], row - leafHeader, ends, nil
 }
 
-// terms goes through the terms of a page, in ascending order.
+// terms iterates over the terms of a page, in ascending order.
 type terms struct {
 	leaf
 	index int // next offset in the list of offsets
 	next  int // offset of the next term; 0 if there is none
 
 	term    []byte // valid until the next step
-	doclist []byte // what the page has of it
-	open    bool   // it may go on on the next page
+	doclist []byte // its part on this page
+	open    bool   // it may continue on the next page
 }
 
 func (l leaf) terms() (*terms, error) {

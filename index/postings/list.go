@@ -8,7 +8,7 @@ import (
 // List is the rows that have a token or a phrase, ascending, with its positions in each.
 type List struct {
 	rows []int64
-	at   []uint32 // of each row's position list in data
+	at   []uint32 // offset of each row's position list in data
 	data []byte   // position lists as FTS5 stores them: length times two, positions
 }
 
@@ -18,14 +18,14 @@ func (l *List) Len() int { return len(l.rows) }
 // Rows are the row ids. They must not be changed.
 func (l *List) Rows() []int64 { return l.rows }
 
-// Columns is a set of columns, column n being bit n.
+// Columns is a set of columns; column n is bit n.
 type Columns uint64
 
 // AllColumns is every column.
 const AllColumns Columns = math.MaxUint64
 
-// Weigh adds up how often the token or phrase stands in each column of the i-th row, times the column's
-// weight. What stands in further columns does not count.
+// Weigh is the number of occurrences of the token or phrase in each column of the i-th row,
+// times the column's weight, added up. Columns without a weight do not count.
 func (l *List) Weigh(i int, weights []float64) (sum float64) {
 	p := l.positions(i)
 	column := uint64(0)
@@ -82,9 +82,9 @@ func (l *List) In(i int, columns Columns) bool {
 	return false
 }
 
-// columnMark stands before the number of a column in a list of positions. Those before the
-// first are in column 0. A position is stored as the difference to the one before in its
-// column, plus 2.
+// columnMark precedes the number of a column in a list of positions. Positions before the
+// first mark are in column 0. A position is stored as the difference to the one before in
+// its column, plus 2.
 const columnMark = 1
 
 // positions is the list of positions of the i-th row.
@@ -138,8 +138,8 @@ func (l *List) add(row int64, positions []uint64) {
 	l.data = append(appendVarint(l.data, uint64(len(p))<<1), p...)
 }
 
-// addDoclist appends the rows of a doclist, which it keeps. whole are the offsets in it of row ids that
-// are not differences to the one before, ascending. keep may refuse a row.
+// addDoclist appends the rows of a doclist, which it keeps. whole is the offsets in it of
+// row ids that are not differences to the one before, ascending. keep may refuse a row.
 func (l *List) addDoclist(doclist []byte, whole []int, keep func(row int64) (bool, error)) error {
 	base := len(l.data)
 	if base+len(doclist) > math.MaxUint32 {
@@ -186,7 +186,7 @@ func (l *List) addDoclist(doclist []byte, whole []int, keep func(row int64) (boo
 	return nil
 }
 
-// grow makes room for doclists of so many bytes. One is kept as it is, without a copy.
+// grow makes room for doclists of so many bytes. A single one is kept without a copy.
 func (l *List) grow(bytes, doclists int) {
 	if doclists > 1 {
 		l.data = make([]byte, 0, bytes)
@@ -194,11 +194,11 @@ func (l *List) grow(bytes, doclists int) {
 	l.rows, l.at = make([]int64, 0, bytes/typicalEntry+1), make([]uint32, 0, bytes/typicalEntry+1)
 }
 
-// typicalEntry is about how many bytes a row has in a doclist.
+// typicalEntry is about how many bytes a row takes in a doclist.
 const typicalEntry = 6
 
-// order sorts the rows, which came segment by segment, or term by term; positions of a row
-// that came more than once are put together.
+// order sorts the rows, which were added segment by segment, or term by term. It unites the
+// positions of a row that was added more than once.
 func (l *List) order() error {
 	for !slices.IsSorted(l.rows) {
 		l.mergeRuns()
@@ -211,8 +211,9 @@ func (l *List) order() error {
 	return nil
 }
 
-// mergeRuns merges each two neighbouring ascending runs into one: a list of few segments, each
-// ascending, is sorted after few times. Of the same rows, those of the run that came first come first.
+// mergeRuns merges each pair of neighbouring ascending runs into one. A list of few
+// segments, each ascending, is sorted after few calls. Of equal rows, those of the earlier
+// run come first.
 func (l *List) mergeRuns() {
 	rows, at := make([]int64, 0, len(l.rows)), make([]uint32, 0, len(l.at))
 	for begin := 0; begin < len(l.rows); {
@@ -240,7 +241,7 @@ func (l *List) runEnd(i int) int {
 	return min(i, len(l.rows))
 }
 
-// unite makes one row of those with the same id.
+// unite makes one row of rows with the same id.
 func (l *List) unite() error {
 	var out List
 	var all []uint64

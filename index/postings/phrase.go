@@ -2,10 +2,11 @@ package postings
 
 import "slices"
 
-// phrase is the rows in which the tokens of lists follow each other, at the positions of the first.
+// phrase is the rows in which the tokens of lists follow each other, at the positions of
+// the first token.
 func phrase(lists []*List) (*List, error) {
 	out := new(List)
-	at := make([]int, len(lists)) // of each list
+	at := make([]int, len(lists)) // in each list
 	positions := make([][]uint64, len(lists))
 	for shortest := slices.MinFunc(lists, func(a, b *List) int { return len(a.rows) - len(b.rows) }); len(out.rows) <= len(shortest.rows); {
 		row, ok := commonRow(lists, at)
@@ -26,7 +27,7 @@ func phrase(lists []*List) (*List, error) {
 	return out, nil
 }
 
-// commonRow moves all lists to the next row that they have in common.
+// commonRow moves all lists to the next row that they share.
 func commonRow(lists []*List, at []int) (int64, bool) {
 	row, agree := int64(0), 0
 	for i := 0; agree < len(lists); i = (i + 1) % len(lists) {

@@ -13,13 +13,13 @@ const (
 // Bounds of FTS5 itself.
 const (
 	maxSegments = 2000
-	maxColumns  = 64 // FTS5 allows more; a [Columns] holds so many
+	maxColumns  = 64 // FTS5 allows more, but [Columns] does not
 )
 
 // segment is one sorted list of terms.
 type segment struct {
 	id          int64
-	first, last int64 // leaf pages; first is above 1 where a merge has taken the lower ones
+	first, last int64 // leaf pages; first is above 1 if a merge removed the lower ones
 	graves      int   // pages of tombstones
 	grave       map[int][]byte
 }
@@ -30,8 +30,8 @@ func (s *segment) page(n int64) int64 { return s.id<<pageBits + n }
 // structureV2 follows the cookie of a structure record with origins and tombstones.
 var structureV2 = []byte{0xFF, 0, 0, 1}
 
-// parseStructure lists the segments that hold anything, the highest level, which is the
-// oldest, first. An empty table has none.
+// parseStructure lists the segments that hold anything, those of the highest level, which
+// are the oldest, first. An empty table has none.
 func parseStructure(b []byte) ([]*segment, error) {
 	if len(b) < 8 || !bytes.Equal(b[4:8], structureV2) {
 		return nil, corrupt("structure record of another version")
@@ -60,7 +60,7 @@ func parseStructure(b []byte) ([]*segment, error) {
 			if r.bad || s.id <= 0 || s.id >= tombstones || s.first < 0 || s.last < s.first || s.last >= 1<<31 || s.graves < 0 || s.graves >= 1<<31 {
 				return nil, corrupt("segment %+v", s)
 			}
-			if s.first > 0 { // 0: a merge has taken everything
+			if s.first > 0 { // 0: a merge removed everything
 				level = append(level, &s)
 			}
 		}
@@ -73,13 +73,13 @@ func parseStructure(b []byte) ([]*segment, error) {
 	return list, nil
 }
 
-// Totals are what FTS5 counts of a table.
+// Totals are counts that FTS5 keeps of a table.
 type Totals struct {
 	Rows   int64
 	Tokens int64 // in all columns of all rows
 }
 
-// parseTotals reads the record of row 1. That of an empty table is empty.
+// parseTotals reads the record of row 1. The record of an empty table is empty.
 func parseTotals(b []byte) (t Totals, err error) {
 	if len(b) == 0 {
 		return t, nil

@@ -5,11 +5,13 @@ import (
 	"encoding/binary"
 )
 
-// Tombstones are a hash table over several pages: row id modulo pages is the page, and
-// what is left, modulo slots, the first slot to look at. A page begins with 8
-// bytes, of which the first is the size of a slot, 4 or 8 bytes. An empty slot ends the search.
+// Tombstones are a hash table over several pages. The page of a row is its id modulo the
+// number of pages; the quotient modulo the number of slots is the first slot to look at. A
+// page begins with 8 bytes, of which the first is the size of a slot, 4 or 8 bytes. An
+// empty slot ends the search.
 
-// dead reports whether a row was deleted from the segment. Pages are read as they are needed.
+// dead reports whether a row was deleted from the segment. It reads pages when they are
+// needed.
 func (x *Index) dead(ctx context.Context, s *segment, row int64) (bool, error) {
 	if s.graves == 0 {
 		return false, nil
@@ -38,7 +40,7 @@ func (x *Index) dead(ctx context.Context, s *segment, row int64) (bool, error) {
 
 const graveHeader = 8
 
-// inGrave looks a row up in its page.
+// inGrave looks up a row in its page.
 func inGrave(page []byte, pages int, row uint64) bool {
 	size := 8
 	if page[0] == 4 {

@@ -6,16 +6,16 @@ import (
 	"fmt"
 )
 
-// ErrCorrupt: the shadow tables are not what FTS5 writes.
+// ErrCorrupt means that FTS5 did not write the shadow tables as they are.
 var ErrCorrupt = errors.New("full-text index is damaged")
 
 func corrupt(what string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrCorrupt, fmt.Sprintf(what, args...))
 }
 
-// Varint reads one of SQLite's variable-length integers: seven bits a byte, the highest
-// first, all bytes but the last with the high bit set; a ninth byte has eight
-// bits. n is its length, 0 if b ends before it does.
+// Varint reads a variable-length integer of SQLite: seven bits per byte, the highest first,
+// and the high bit set in all bytes but the last; a ninth byte has eight bits. n is its
+// length, or 0 if b ends too early.
 func Varint(b []byte) (v uint64, n int) {
 	for n < len(b) && n < 8 {
 		c := b[n]
@@ -31,7 +31,7 @@ func Varint(b []byte) (v uint64, n int) {
 	return 0, 0
 }
 
-// reader takes numbers off a record, remembering whether it ended too soon.
+// reader reads numbers from a record, and remembers whether it ended too early.
 type reader struct {
 	b   []byte
 	bad bool

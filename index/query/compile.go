@@ -78,7 +78,7 @@ func Compile(q string, inUse []*analysis.Stemmer) (*Query, error) {
 	c.Words = queryWords(c.Terms)
 	if c.empty() && (c.excluded != nil || !c.Fetched.Bounded()) {
 		if c.excluded != nil {
-			return nil, &UsageError{"the query only excludes; give at least one word, \"phrase\", site: or lang: to look for"}
+			return nil, &UsageError{"the query only excludes; add a word, \"phrase\", site: or lang: to look for"}
 		}
 		return nil, &UsageError{"the query has no words to look for"}
 	}
@@ -143,7 +143,7 @@ func (c *compiler) group(cl clause, asked bool) (p part, err error) {
 		case !side.empty():
 			p.either = append(p.either, side)
 		case side.excluded != nil:
-			return part{}, &UsageError{"one side of OR, or a group, only excludes; give it a word to look for"}
+			return part{}, &UsageError{"one side of OR, or a group, only excludes; add a word to look for"}
 		}
 	}
 	return p, nil

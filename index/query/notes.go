@@ -25,9 +25,9 @@ const maxNotes = 5
 func (p *parser) noteWord(c *clause) {
 	switch {
 	case c.text == "NOT":
-		p.note("NOT is read as a word; to leave pages out, write -word.")
+		p.note("NOT is read as a word; to exclude pages, write -word.")
 	case c.text == "AND":
-		p.note("AND is read as a word, and is not needed: all words are looked for.")
+		p.note("AND is read as a word. It is not needed: a search looks for all words.")
 	case len(c.text) > 1 && strings.HasSuffix(c.text, "*"):
 		p.note("There are no wildcards: %s is read without *. A word finds its other forms.", shorten(c.text))
 	}
@@ -44,14 +44,14 @@ func (p *parser) noteOperator(name, value string) {
 var foreignOperators = map[string]string{
 	"allintitle": "write intitle:(some words)", "title": "write intitle:",
 	"allinurl": "write inurl:(some words)", "url": "write inurl:",
-	"intext": "leave it away", "allintext": "leave it away", "inbody": "leave it away",
+	"intext": "leave it out", "allintext": "leave it out", "inbody": "leave it out",
 	"inanchor": "the anchors of links to a page count in every search", "allinanchor": "the anchors of links to a page count in every search",
 	"host": "write site:", "domain": "write site:", "hostname": "write site:",
 	"language": "write lang:", "mime": "write filetype:", "type": "write filetype:",
 	"daterange": "write after: and before:", "date": "write after: and before:", "since": "write after:", "until": "write before:",
 	"link": "indexer inspect URL lists the pages that link to one", "linkto": "indexer inspect URL lists the pages that link to one",
 	"cache": "results link to the stored copy", "info": "indexer inspect URL tells what is known of one",
-	"related": "there is nothing like it",
+	"related": "nothing replaces it",
 }
 
 // shorten is a text of a query as a note shows it.

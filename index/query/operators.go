@@ -41,7 +41,7 @@ func (p *parser) operator(c *clause) (err error) {
 		}
 		switch {
 		case c.exclude:
-			return &UsageError{fmt.Sprintf("-%s: says nothing; use before: and after:", name)}
+			return &UsageError{fmt.Sprintf("-%s: is not supported; use before: and after:", name)}
 		case p.depth > 0:
 			return errWholeQuery
 		}
@@ -114,9 +114,9 @@ func parseFileType(operator, value string) (string, error) {
 		return t, nil
 	}
 	if value == "" {
-		return "", &UsageError{fmt.Sprintf("%s: needs the ending of an address, as in %s:txt", operator, operator)}
+		return "", &UsageError{fmt.Sprintf("%s: needs a file name extension, as in %s:txt", operator, operator)}
 	}
-	return "", &UsageError{fmt.Sprintf("%s:%s is not the ending of an address such as %s:html or %s:txt", operator, shorten(value), operator, operator)}
+	return "", &UsageError{fmt.Sprintf("%s:%s is not a file name extension such as %s:html or %s:txt", operator, shorten(value), operator, operator)}
 }
 
 // neverIndexed are file types that people look for, but whose files are never pages.
@@ -124,7 +124,7 @@ var neverIndexed = strings.Fields("pdf doc docx xls xlsx ppt pptx odt ods odp rt
 
 func (p *parser) noteFileType(t string) {
 	if slices.Contains(neverIndexed, t) {
-		p.note("Only HTML and plain text are indexed: filetype:%s finds such pages whose address ends in .%s.", t, t)
+		p.note("Only HTML and plain text are indexed: filetype:%s finds pages of these types whose URL ends in .%s.", t, t)
 	}
 }
 

@@ -220,7 +220,7 @@ func alternatives(a, b clause) (clause, error) {
 	for _, c := range []clause{a, b} {
 		switch {
 		case c.exclude:
-			return or, &UsageError{"what is left out cannot be one side of OR; write it beside: (a OR b) -c"}
+			return or, &UsageError{"an exclusion cannot be one side of OR; write it next to the group: (a OR b) -c"}
 		case c.kind == clauseAfter || c.kind == clauseBefore:
 			return or, errWholeQuery
 		case c.kind == clauseGroup:
@@ -232,7 +232,7 @@ func alternatives(a, b clause) (clause, error) {
 	return or, nil
 }
 
-var errWholeQuery = &UsageError{"after: and before: hold for the whole query; write them outside of parentheses and OR"}
+var errWholeQuery = &UsageError{"after: and before: apply to the whole query; write them outside of parentheses and OR"}
 
 // flatten removes parentheses that group nothing.
 func flatten(list []clause) []clause {
