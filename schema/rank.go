@@ -8,23 +8,23 @@ import (
 	"indexer/page"
 )
 
-// StoredRankState is a URL's rank with what it is made of. A URL without one has the rank
-// that comes from nowhere, rank.Teleport: no edge leads to it, and it has none.
+// StoredRankState is the rank state of a URL. A URL without one has no edges to or from it,
+// and the rank rank.Teleport, which every URL has.
 type StoredRankState struct {
-	Inlinks int     // edges here, of those that have been passed on
-	In      float64 // what they pass on: the sum of Pushed/Out over their sources
-	Out     int     // edges from here
-	Pushed  float64 // the rank that was last divided among them
-	Rank    float64 // the rank as published: within the tolerance
+	Inlinks int     // edges to this URL along which rank has been passed on
+	In      float64 // the rank passed on along them: the sum of Pushed/Out over their sources
+	Out     int     // edges from this URL
+	Pushed  float64 // the rank that was last passed on, divided among these edges
+	Rank    float64 // the published rank, exact within the tolerance
 }
 
 // NoRankState is the state of a URL without a StoredRankState.
 var NoRankState = StoredRankState{Rank: rank.Teleport}
 
-// Estimate is the rank as far as it has come here.
+// Estimate returns the rank that follows from what has come in.
 func (m *StoredRankState) Estimate() float64 { return rank.Estimate(m.Inlinks, m.In) }
 
-// Residual is how much of the estimate was not passed on.
+// Residual returns how much of the estimate has not been passed on.
 func (m *StoredRankState) Residual() float64 {
 	if m.Out == 0 {
 		return 0
@@ -32,7 +32,7 @@ func (m *StoredRankState) Residual() float64 {
 	return m.Estimate() - m.Pushed
 }
 
-// Encode for RankState.
+// Encode encodes the state for RankState.
 func (m StoredRankState) Encode() []byte {
 	return enc(make([]byte, 0, 32)).rankState(&m)
 }
@@ -45,7 +45,7 @@ func (d dec) rankState() StoredRankState {
 	return StoredRankState{Inlinks: d.count(), Out: d.count(), In: d.float(), Pushed: d.float(), Rank: d.float()}
 }
 
-// DecodeRankState undoes Encode; nil bytes are NoRankState.
+// DecodeRankState decodes a state; nil bytes are NoRankState.
 func DecodeRankState(b []byte) (StoredRankState, error) {
 	if b == nil {
 		return NoRankState, nil
@@ -55,19 +55,19 @@ func DecodeRankState(b []byte) (StoredRankState, error) {
 	return m, d.done("rank state")
 }
 
-// StoredEdges are where a URL passes rank to, as it last did.
+// StoredEdges are the URLs to which a URL last passed rank.
 type StoredEdges struct {
-	// Links and State are the commit timestamps of what they were read from, 0 for
-	// what was not there: while these are the same, so are the edges.
+	// Links and State are the commit timestamps of the columns that the edges were read
+	// from, 0 for a missing column: as long as these are the same, so are the edges.
 	Links, State uint64
 	Targets      []string // URL rows, ascending
 }
 
-// Encode for Edges, in one part.
+// Encode encodes the edges for Edges, in one part.
 func (s StoredEdges) Encode() []byte { return enc(nil).edges(s) }
 
-// edges has of each target only what differs from the one before, since most links stay
-// within a site.
+// edges encodes only the part of each target that differs from the one before, since most
+// links stay within a site.
 func (e enc) edges(s StoredEdges) enc {
 	e = e.uint(s.Links).uint(s.State).uint(uint64(len(s.Targets)))
 	last := ""
@@ -79,7 +79,8 @@ func (e enc) edges(s StoredEdges) enc {
 	return e
 }
 
-// DecodeEdges undoes Encode; nil bytes are no edges. Of several parts it takes none.
+// DecodeEdges decodes edges that are one part; nil bytes are no edges. It refuses a part of
+// a longer list.
 func DecodeEdges(b []byte) (StoredEdges, error) {
 	if b == nil {
 		return StoredEdges{}, nil
@@ -87,8 +88,8 @@ func DecodeEdges(b []byte) (StoredEdges, error) {
 	return DecodeEdgeParts([][]byte{b})
 }
 
-// DecodeEdgePart decodes one part of Edges; further is, of part 0, how many others there
-// are. nil bytes are no edges.
+// DecodeEdgePart decodes one part of Edges. For part 0, further is the number of further
+// parts. nil bytes are no edges.
 func DecodeEdgePart(b []byte) (s StoredEdges, further int, err error) {
 	if b == nil {
 		return s, 0, nil
@@ -96,7 +97,7 @@ func DecodeEdgePart(b []byte) (s StoredEdges, further int, err error) {
 	d := newDec(b)
 	s.Links, s.State = d.Uint(), d.Uint()
 	n := d.Uint()
-	if n > uint64(len(d.Rest()))/2 { // each takes two bytes at least
+	if n > uint64(len(d.Rest()))/2 { // each takes at least two bytes
 		d.Fail()
 	}
 	var last []byte
@@ -117,22 +118,22 @@ func DecodeEdgePart(b []byte) (s StoredEdges, further int, err error) {
 	return s, further, d.done("edges")
 }
 
-// maxEdgeRow bounds a URL row, so that a damaged value cannot grow one from the other.
+// maxEdgeRow bounds a URL row, so that the rows of a damaged value cannot grow without end.
 const maxEdgeRow = 1 << 16
 
-// StoredChoice is the canonical URL of a cluster by ranks that are known better than
-// the published ones.
+// StoredChoice is the canonical URL of a cluster, by ranks that are more exact than the
+// published ones.
 type StoredChoice struct {
-	// Among is a digest of the members that could be chosen; with others the choice is
+	// Among is a digest of the members that could be chosen. If they change, the choice is
 	// void.
 	Among [8]byte
 	URL   page.URL // "" if it has not been made yet
 }
 
-// Encode for Choice.
+// Encode encodes the choice for Choice.
 func (s StoredChoice) Encode() []byte { return append(enc(nil).string(string(s.URL)), s.Among[:]...) }
 
-// DecodeChoice undoes Encode.
+// DecodeChoice decodes a choice.
 func DecodeChoice(b []byte) (StoredChoice, error) {
 	d := newDec(b)
 	s := StoredChoice{URL: page.URL(d.Text())}
@@ -140,10 +141,10 @@ func DecodeChoice(b []byte) (StoredChoice, error) {
 	return s, d.done("choice")
 }
 
-// EncodeCorrection for Correction.
+// EncodeCorrection encodes a correction for Correction.
 func EncodeCorrection(c float64) []byte { return enc(nil).float(c) }
 
-// DecodeCorrection undoes EncodeCorrection; nil bytes are no correction.
+// DecodeCorrection decodes a correction; nil bytes are none.
 func DecodeCorrection(b []byte) (float64, error) {
 	if b == nil {
 		return 0, nil
@@ -153,10 +154,10 @@ func DecodeCorrection(b []byte) (float64, error) {
 	return c, d.done("correction")
 }
 
-// EncodeTolerance for RankTolerance.
+// EncodeTolerance encodes a tolerance for RankTolerance.
 func EncodeTolerance(t float64) []byte { return enc(nil).float(t) }
 
-// DecodeTolerance undoes EncodeTolerance; nil bytes are the default.
+// DecodeTolerance decodes a tolerance; nil bytes are the default.
 func DecodeTolerance(b []byte) (float64, error) {
 	if b == nil {
 		return DefaultRankTolerance, nil
@@ -166,9 +167,9 @@ func DecodeTolerance(b []byte) (float64, error) {
 	return t, d.done("rank tolerance")
 }
 
-// DefaultRankTolerance is the relative error of ranks where nothing else is said: a
-// quarter of what search and the choice of canonical URLs can bear. With twice as much
-// and more, URLs of the same rank would be contested (observers/settle.go).
+// DefaultRankTolerance is the default relative error of ranks: a quarter of what search and
+// the choice of canonical URLs can tolerate. From about twice as much on, clusters whose
+// members have equal ranks would be contested (observers/tiebreak.go).
 const DefaultRankTolerance = 0.0025
 
 func (e enc) float(f float64) enc { return binary.LittleEndian.AppendUint64(e, math.Float64bits(f)) }
@@ -187,7 +188,7 @@ func (d dec) float() float64 {
 	return f
 }
 
-// count reads a number of things.
+// count reads a number of entries.
 func (d dec) count() int {
 	n := d.Uint()
 	if n > math.MaxInt32 {
