@@ -40,7 +40,11 @@ func rankFunction(w *Weights) string {
 // TestScores holds matching and scoring to FTS5's: of random queries on random documents, some of them replaced and
 // some deleted, every expression that a search asks matches the same documents with the same scores.
 func TestScores(t *testing.T) {
-	for _, size := range []int{1, 40, 600} {
+	sizes := []int{1, 40, 600}
+	if testing.Short() {
+		sizes = sizes[:2]
+	}
+	for _, size := range sizes {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			t.Logf("seed %d", seed)

@@ -71,7 +71,11 @@ func TestNeverNothing(t *testing.T) {
 	r := openTestReader(t, dir)
 	here := strings.Fields("arrays everywhere are broadcasting polynomial array")
 	gone := strings.Fields("zzzq the yyyx brodcasting polinomials qqqqqqq numpy")
-	for range 300 {
+	queries := 300
+	if testing.Short() {
+		queries = 30
+	}
+	for range queries {
 		query := []string{here[rng.IntN(len(here))]}
 		for range 1 + rng.IntN(3) {
 			word := gone[rng.IntN(len(gone))]

@@ -177,7 +177,11 @@ func TestModel(t *testing.T) {
 	seeds := []uint64{*modelSeed}
 	if *modelSeed == 0 {
 		seeds = nil
-		for range 4 {
+		histories := 4
+		if testing.Short() {
+			histories = 1
+		}
+		for range histories {
 			seeds = append(seeds, rand.Uint64())
 		}
 	}

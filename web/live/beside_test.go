@@ -106,13 +106,38 @@ func TestMetricsBeside(t *testing.T) {
 // handed is a pipeline that moves to another process.
 type handed struct {
 	broken
-	now *repository.Pulse
+
+	mu        sync.Mutex
+	now       repository.Pulse
+	note      string
+	elsewhere bool
 }
 
-func (h handed) Pulse() repository.Pulse {
-	p := *h.now
+func (h *handed) Pulse() repository.Pulse {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := h.now
 	p.Time = time.Now()
 	return p
+}
+
+func (h *handed) isElsewhere() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.elsewhere
+}
+
+func (h *handed) notes() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return []string{h.note}
+}
+
+// change changes the pipeline while it is watched.
+func (h *handed) change(do func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	do()
 }
 
 // While the pipeline moves, the page shows nothing as stopped, waiting or running. It does
@@ -123,11 +148,9 @@ func TestPipelineChangesHands(t *testing.T) {
 		observer := func(rows int64, backlog int) []notify.Stats {
 			return []notify.Stats{{Observer: "document", Rows: rows, Backlog: backlog}}
 		}
-		now, note, elsewhere := repository.Pulse{Opened: begun, Observers: observer(100, 7), Waiting: 5}, "", true
-		source := handed{broken{}, &now}
+		source := &handed{now: repository.Pulse{Opened: begun, Observers: observer(100, 7), Waiting: 5}, elsewhere: true}
 		l, err := live.New(source, live.Options{
-			Search: func(context.Context) error { return nil }, Elsewhere: func() bool { return elsewhere },
-			Notes: func() []string { return []string{note} },
+			Search: func(context.Context) error { return nil }, Elsewhere: source.isElsewhere, Notes: source.notes,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -140,18 +163,18 @@ func TestPipelineChangesHands(t *testing.T) {
 			page  []string // what it has
 			ready int
 		}{
-			{"another process works", func() { note = "elsewhere" }, []string{`data-state="good"`, `fresh/waiting">5<`, `o/document/backlog">7<`}, http.StatusOK},
+			{"another process works", func() { source.note = "elsewhere" }, []string{`data-state="good"`, `fresh/waiting">5<`, `o/document/backlog">7<`}, http.StatusOK},
 			{"it is gone", func() {
-				now.NotReady = fmt.Errorf("%w: it is changing hands", live.ErrUnknown)
-				note = "changing"
+				source.now.NotReady = fmt.Errorf("%w: it is changing hands", live.ErrUnknown)
+				source.note = "changing"
 			}, []string{`data-state="warn"`, "changing hands", `fresh/waiting">–<`, `o/document/backlog">–<`, `data-text="backlog">–<`, `data-is=""`}, http.StatusOK},
 			{"this process has it", func() {
-				now = repository.Pulse{Opened: time.Now(), Observers: observer(1, 0)}
-				note, elsewhere = "", false
+				source.now = repository.Pulse{Opened: time.Now(), Observers: observer(1, 0)}
+				source.note, source.elsewhere = "", false
 			}, []string{`data-state="good"`, `fresh/waiting">0<`, `o/document/backlog">0<`, `o/document/rate">0/s<`}, http.StatusOK},
-			{"it stops here", func() { now.NotReady = notify.ErrStopped }, []string{`data-state="bad"`}, http.StatusServiceUnavailable},
+			{"it stops here", func() { source.now.NotReady = notify.ErrStopped }, []string{`data-state="bad"`}, http.StatusServiceUnavailable},
 		} {
-			step.do()
+			source.change(step.do)
 			time.Sleep(2 * time.Second)
 			_, page := ask(h, "/status")
 			for _, part := range step.page {
@@ -159,7 +182,7 @@ func TestPipelineChangesHands(t *testing.T) {
 					t.Errorf("%s: the page does not have %s:\n%s", step.name, part, page)
 				}
 			}
-			if note != "" && !strings.Contains(page, `<p class="note">`+note+"</p>") {
+			if note := source.notes()[0]; note != "" && !strings.Contains(page, `<p class="note">`+note+"</p>") {
 				t.Errorf("%s: the page does not have the note %q", step.name, note)
 			}
 			if status, body := ask(h, "/readyz"); status != step.ready {
