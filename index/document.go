@@ -66,8 +66,10 @@ func Delete(cluster page.ContentKey, seq uint64) Change {
 	return Change{Cluster: cluster, Seq: seq}
 }
 
-// Touch renews the fetch time of the document with this canonical URL.
+// Touch renews the fetch time of a cluster's document, if the document has this canonical
+// URL.
 type Touch struct {
+	Cluster   page.ContentKey
 	URL       page.URL
 	FetchedAt time.Time
 }

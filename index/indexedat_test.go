@@ -45,7 +45,10 @@ func TestSinceWhenItCanBeFound(t *testing.T) {
 	moved := doc("first", 3, "https://www.a.example/")
 	for what, change := range map[string]func() error{
 		"another anchor": func() error { return w.Apply(t.Context(), []Change{Upsert(again)}) },
-		"a new time":     func() error { return w.Touch(t.Context(), []Touch{{"https://a.example/", fetched.Add(time.Hour)}}) },
+		"a new time": func() error {
+			_, err := w.Touch(t.Context(), []Touch{{key("first"), "https://a.example/", fetched.Add(time.Hour)}})
+			return err
+		},
 		"another rank": func() error {
 			return w.SetRanks(t.Context(), []RankUpdate{{Cluster: key("first"), Seq: 9, Rank: 3}})
 		},

@@ -6,26 +6,45 @@ import (
 	"math"
 )
 
-// Touch renews fetch times that are later than the stored ones. A URL that is canonical for
-// no document is ignored. It writes one small row per URL and no text.
-func (w *Writer) Touch(ctx context.Context, touches []Touch) error {
+// Touch renews fetch times that are later than the stored ones. It returns the touches for
+// which there is no document. It writes one small row per document and no text.
+func (w *Writer) Touch(ctx context.Context, touches []Touch) (missing []Touch, err error) {
 	for _, u := range touches {
 		if !validTime(u.FetchedAt) {
-			return fmt.Errorf("index %s: %w: %s: fetch time %v", w.dir, ErrInvalid, u.URL, u.FetchedAt)
+			return nil, fmt.Errorf("index %s: %w: %s: fetch time %v", w.dir, ErrInvalid, u.URL, u.FetchedAt)
 		}
 	}
-	return inBatches(touches, func(batch []Touch) error {
-		return w.submit(ctx, len(batch), func(t *tables) error {
+	err = inBatches(touches, func(batch []Touch) error {
+		var none []Touch // of this batch; after an error, the writer may still be at it
+		err := w.submit(ctx, len(batch), func(t *tables) error {
+			none = nil // a group that fails is run again
 			for _, u := range batch {
-				ns := packTime(u.FetchedAt)
-				err := t.exec("UPDATE times SET fetched=? WHERE id=(SELECT id FROM docs WHERE url=?) AND fetched<?", ns, string(u.URL), ns)
+				found, err := t.touch(u)
 				if err != nil {
 					return fmt.Errorf("touch %s: %w", u.URL, err)
+				}
+				if !found {
+					none = append(none, u)
 				}
 			}
 			return nil
 		})
+		if err == nil {
+			missing = append(missing, none...)
+		}
+		return err
 	})
+	return missing, err
+}
+
+// touch renews the time of a document, and reports whether there is one.
+func (t *tables) touch(u Touch) (found bool, err error) {
+	var id int64
+	if found, err = t.row("SELECT id FROM docs WHERE cluster=? AND url=?", []any{u.Cluster[:], string(u.URL)}, &id); err != nil || !found {
+		return false, err
+	}
+	ns := packTime(u.FetchedAt)
+	return true, t.exec("UPDATE times SET fetched=? WHERE id=? AND fetched<?", ns, id, ns)
 }
 
 // SetRanks renews ranks whose Seq is above that of the stored rank. A cluster without a

@@ -58,11 +58,12 @@ func (s *specIndex) command(d *datadriven.TestData) (string, error) {
 	case "apply":
 		return "", s.w.Apply(s.t.Context(), s.changes(d))
 	case "touch":
-		at, err := time.Parse(time.RFC3339, d.CmdArgs[1].Key)
+		at, err := time.Parse(time.RFC3339, d.CmdArgs[2].Key)
 		if err != nil {
 			d.Fatalf(s.t, "%v", err)
 		}
-		return "", s.w.Touch(s.t.Context(), []Touch{{page.URL(d.CmdArgs[0].Key), at}})
+		missing, err := s.w.Touch(s.t.Context(), []Touch{{key(d.CmdArgs[0].Key), page.URL(d.CmdArgs[1].Key), at}})
+		return strings.Repeat("missing\n", len(missing)), err
 	case "ranks":
 		var list []RankUpdate
 		for _, l := range lines(d.Input) {

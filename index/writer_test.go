@@ -174,7 +174,7 @@ func TestInvalid(t *testing.T) {
 	if err := w.SetRanks(t.Context(), []RankUpdate{{Rank: math.NaN()}}); !errors.Is(err, ErrInvalid) {
 		t.Error(err)
 	}
-	if err := w.Touch(t.Context(), []Touch{{FetchedAt: time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC)}}); !errors.Is(err, ErrInvalid) {
+	if _, err := w.Touch(t.Context(), []Touch{{FetchedAt: time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC)}}); !errors.Is(err, ErrInvalid) {
 		t.Error(err)
 	}
 	if n, err := openTestReader(t, dir).Count(t.Context()); n != 0 || err != nil {

@@ -154,6 +154,7 @@ func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error
 	}
 	tx.Set(p.row, schema.FetchTime, p.stamp.Encode())
 	if said.Exists && bytes.Equal(said.Data, p.content) {
+		tx.Notify(p.row, schema.Refreshed)
 		return Renewed, nil
 	}
 	tx.Set(p.row, schema.FetchContent, p.content)

@@ -9,7 +9,7 @@ import (
 	"indexer/txn"
 )
 
-// Fetches without a payload leave a note in a column without observers.
+// Fetches without a payload leave a note. Only a renewed time is of interest to an observer.
 
 // writeRevisit renews only the time that is shown. A payload that was fetched between the
 // one in force and the revisit still counts if it arrives later.
@@ -28,6 +28,7 @@ func (p *prepared) writeRevisit(ctx context.Context, tx *txn.Txn) (Effect, error
 		}
 	}
 	tx.Set(p.row, schema.FetchSeen, schema.EncodeTime(p.time))
+	tx.Notify(p.row, schema.Refreshed)
 	return Renewed, nil
 }
 

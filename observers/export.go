@@ -18,6 +18,9 @@ type Sink interface {
 	Apply(ctx context.Context, changes []index.Change) error
 	// SetRanks does the same with ranks of documents that are there.
 	SetRanks(ctx context.Context, ranks []index.RankUpdate) error
+	// Touch renews the fetch times of documents, and never sets one back. It returns the
+	// touches for which there is no document.
+	Touch(ctx context.Context, touches []index.Touch) (missing []index.Touch, err error)
 }
 
 // exports is what a run of index or count writes to the index files.

@@ -223,14 +223,11 @@ func (s schedule) run(ctx context.Context, seed uint64, fetches []*page.Fetch) (
 	if err := play(ctx); err != nil {
 		return nil, fmt.Errorf("%w\nfetches\n%s", err, webtest.Describe(fetches))
 	}
-	// A time that is renewed at the very moment of an export, or of a crash, may be
-	// lost (package index, repository/load.go).
-	exact := s.workers == 0 && !s.crashes
 	docs, err := out.documents()
 	if err != nil {
 		return nil, err
 	}
-	diff, err := webtest.Differences(ctx, p.rig.DB, docs, fetches, webtest.Comparison{Times: exact, Limits: s.limits()})
+	diff, err := webtest.Differences(ctx, p.rig.DB, docs, fetches, webtest.Comparison{Limits: s.limits()})
 	if err != nil {
 		return nil, err
 	}

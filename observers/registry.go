@@ -43,6 +43,11 @@ const (
 	settleIdle     = time.Second
 )
 
+// refreshDebounce is how long renewed fetch times are gathered while pages are exported.
+// A page is not renewed often, so waiting longer would collapse nothing; it only makes
+// batches larger.
+const refreshDebounce = 5 * time.Second
+
 // Options says what the observers work with and how much they do at a time. The zero value
 // of every field but Sink and Tracker stands for its default; those two may be nil only if
 // no observer is run.
@@ -92,6 +97,8 @@ func (o Options) Observers() []notify.Observer {
 		{Name: "count", Replaces: []string{"tally"}, Watches: schema.Count, Weak: true, MaxOpen: x.limits.Passes,
 			Debounce: countDebounce, IdleAfter: countIdle, Upstream: []string{"index"}, Run: x.count},
 		{Name: "settle", Watches: schema.Tiebreak, Weak: true, Debounce: settleDebounce, IdleAfter: settleIdle, Upstream: []string{"count"}, Run: tiebreak},
+		{Name: "refresh", Watches: schema.Refreshed, Weak: true, Batch: 256, Exclusive: true,
+			Debounce: refreshDebounce, IdleAfter: exportIdle, Upstream: []string{"index", "count"}, Run: (&refresher{o.Sink}).run},
 	}
 }
 

@@ -99,7 +99,7 @@ func (r *stepRig) documents() []*index.Document { return r.Sink.(*webtest.Sink).
 
 func (r *stepRig) check() {
 	r.t.Helper()
-	diff, err := webtest.Differences(r.t.Context(), r.DB, nil, r.fetches, webtest.Comparison{Times: true, Limits: r.limits})
+	diff, err := webtest.Differences(r.t.Context(), r.DB, nil, r.fetches, webtest.Comparison{Limits: r.limits})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -304,7 +304,7 @@ func TestSpreadBeginsAnew(t *testing.T) {
 	load(pageAt(target, 3, "second", ""))
 	run("cluster") // they follow to the first
 	run("document", "cluster", "")
-	diff, err := webtest.Differences(t.Context(), s.DB, s.Sink.Documents(), fetches, webtest.Comparison{Times: true})
+	diff, err := webtest.Differences(t.Context(), s.DB, s.Sink.Documents(), fetches, webtest.Comparison{})
 	if err != nil || len(diff) > 0 {
 		t.Errorf("%v, %d differences: %.300q", err, len(diff), diff)
 	}

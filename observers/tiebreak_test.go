@@ -77,7 +77,7 @@ func contributor(i, at int, hub string) string {
 // check compares with the batch.
 func (r *rivals) check(when string) {
 	r.t.Helper()
-	diff, err := webtest.Differences(r.t.Context(), r.rig.DB, r.sink.Documents(), r.fetches, webtest.Comparison{Times: true})
+	diff, err := webtest.Differences(r.t.Context(), r.rig.DB, r.sink.Documents(), r.fetches, webtest.Comparison{})
 	if err != nil {
 		r.t.Fatal(err)
 	}

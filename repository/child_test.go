@@ -32,6 +32,8 @@ const (
 	childWorkers   = "REPOSITORY_TEST_CHILD_WORKERS"
 	childTolerance = "REPOSITORY_TEST_CHILD_TOLERANCE"
 	childOrder     = "REPOSITORY_TEST_CHILD_ORDER"
+	// childLater set makes it load every fetch as if it had been made a year later.
+	childLater = "REPOSITORY_TEST_CHILD_LATER"
 	// childVerify set makes it verify before it closes; differences are a failure.
 	childVerify = "REPOSITORY_TEST_CHILD_VERIFY"
 	// childReindex is how often it rebuilds the index files, and does nothing else.
@@ -182,6 +184,9 @@ func childLoadWeb(ctx context.Context, r *repository.Repository, web string, aft
 			return err
 		}
 		fetches = shuffled(rand.New(rand.NewPCG(seed, 0)), fetches)
+	}
+	if os.Getenv(childLater) != "" {
+		fetches = aYearLater(fetches)
 	}
 	_, err = loadAll(ctx, r, 4, fetches, after)
 	return err

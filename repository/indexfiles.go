@@ -46,9 +46,17 @@ func (f *indexFiles) SetRanks(ctx context.Context, ranks []index.RankUpdate) err
 	return f.write(func(w *index.Writer) error { return w.SetRanks(ctx, ranks) })
 }
 
-// Touch renews fetch times.
-func (f *indexFiles) Touch(ctx context.Context, touches []index.Touch) error {
-	return f.write(func(w *index.Writer) error { return w.Touch(ctx, touches) })
+// Touch implements observers.Sink. During a rebuild, missing refers to the files that
+// readers use; the rebuild exports to the new ones what they lack.
+func (f *indexFiles) Touch(ctx context.Context, touches []index.Touch) (missing []index.Touch, err error) {
+	err = f.write(func(w *index.Writer) error {
+		none, err := w.Touch(ctx, touches)
+		if w == f.current {
+			missing = none
+		}
+		return err
+	})
+	return missing, err
 }
 
 func (f *indexFiles) write(do func(*index.Writer) error) error {

@@ -64,7 +64,6 @@ type Repository struct {
 	load     *loader.Loader
 	files    indexFiles
 	tracker  *observers.Tracker
-	touches  toucher
 	tracing  tracing
 
 	registry  *notify.Registry
@@ -193,10 +192,7 @@ func (r *Repository) KeepsHistory() bool { return r.db.History() > 0 }
 
 // Close lets the runs that are under way end and closes everything. What is
 // left to do is done after the next Open. No other call may be running.
-func (r *Repository) Close() error {
-	err := r.touches.flush(context.Background(), &r.files)
-	return errors.Join(err, r.closeParts())
-}
+func (r *Repository) Close() error { return r.closeParts() }
 
 // closeParts closes what was opened, in the order that lets each part still use
 // the ones below: observers write to index files and table.

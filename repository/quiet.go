@@ -34,7 +34,7 @@ func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
 	defer r.gate.Unlock()
 	release := r.db.Hold() // what is found can be read still
 	defer release()
-	at, err := r.quiesce(ctx)
+	at, err := r.pipeline.Quiesce(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("wait until nothing is left to do: %w", err)
 	}

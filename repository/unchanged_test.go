@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"maps"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"indexer/page"
 	"indexer/repository"
 	"indexer/schema"
+	"indexer/txn"
 )
 
 // rowsRun is how many rows each observer was run on since the repository was opened.
@@ -41,30 +44,89 @@ func TestUnchangedReplay(t *testing.T) {
 	wantSound(t, r, want)
 }
 
-// TestUnchangedPages fetches every page again a year later, and finds it as it
-// was: only times move, and no observer wakes.
+// aYearLater returns the same fetches, made a year later.
+func aYearLater(fetches []page.Fetch) []page.Fetch {
+	later := slices.Clone(fetches)
+	for i := range later {
+		later[i].Time = later[i].Time.AddDate(1, 0, 0)
+	}
+	return later
+}
+
+// TestUnchangedPages fetches every page again a year later, unchanged. Only times move, and
+// only the observer that brings them to the index files runs, once for each page.
 func TestUnchangedPages(t *testing.T) {
 	fetches := newest(mustReadWeb(t, ownWebs))
 	r := open(t, t.TempDir(), repository.Options{})
 	defer closeNow(t, r)
 	load(t, r, 4, fetches)
 	want, before := digestOf(t, r), rowsRun(r)
-	for i := range fetches {
-		fetches[i].Time = fetches[i].Time.AddDate(1, 0, 0)
-	}
+	fetches = aYearLater(fetches)
 	effects := load(t, r, 4, fetches)
 	if !maps.Equal(effects, map[loader.Effect]int{loader.Renewed: len(fetches)}) {
 		t.Errorf("unchanged pages were %v, want %d renewed ones", effects, len(fetches))
 	}
+	before["refresh"] += int64(len(fetches))
 	if after := rowsRun(r); !maps.Equal(before, after) {
-		t.Errorf("rows run before: %v, after all was found unchanged: %v", before, after)
+		t.Errorf("rows run: %v after all was found unchanged, want %v", after, before)
 	}
 	wantSound(t, r, want)
 	wantTimes(t, r, fetches)
 }
 
-// wantTimes looks for the fetch times in the index files, which they reach by a
-// way of their own.
+// TestKilledAfterRenewal kills a process that has fetched every page again, a year later
+// and unchanged, as soon as the last fetch is stored. The next process brings the new times
+// to the index files without another fetch.
+func TestKilledAfterRenewal(t *testing.T) {
+	web := mustReadWeb(t, ownWebs)
+	revisited := func(f page.Fetch) bool { // shows the time of the revisit
+		return slices.ContainsFunc(web, func(g page.Fetch) bool { return g.URL == f.URL && g.IsRevisit() })
+	}
+	fetches := slices.DeleteFunc(newest(web), revisited)
+	for _, mode := range []txn.Mode{txn.OnePhase, txn.TwoPhase} {
+		t.Run(modeName(mode), func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			first := endBySelf(t, dir, ownWebs, mode)
+			later := func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, childLater+"=1") }
+			s := startChild(t, dir, ownWebs, mode, later).listen(t, moment{saysLoad, first.said[saysLoad]})
+			if !s.killed {
+				t.Fatalf("the child was not killed: %v", s.said)
+			}
+			r := open(t, dir, repository.Options{Commit: mode})
+			defer closeNow(t, r)
+			wantSound(t, r, first.digest) // verify compares times, too
+			wantTimes(t, r, aYearLater(fetches))
+		})
+	}
+}
+
+// BenchmarkRecrawl fetches the pages of the first recorded crawl again, a year later and
+// unchanged, and reports the processor time of the second crawl, export of times included.
+func BenchmarkRecrawl(b *testing.B) {
+	var fetches []page.Fetch
+	for _, file := range corpusFiles(b, "t0") {
+		var err error
+		if fetches, err = appendWARC(fetches, file); err != nil {
+			b.Fatal(err)
+		}
+	}
+	fetches = newest(fetches)
+	later := aYearLater(fetches)
+	var first, second time.Duration
+	for b.Loop() {
+		r := open(b, filepath.Join(b.TempDir(), "data"), repository.Options{})
+		began := processorTime(b)
+		load(b, r, 4, fetches)
+		loaded := processorTime(b)
+		load(b, r, 4, later)
+		first, second = first+loaded-began, second+processorTime(b)-loaded
+		closeNow(b, r)
+	}
+	b.ReportMetric(first.Seconds()/float64(b.N), "first-CPU-s")
+	b.ReportMetric(second.Seconds()/float64(b.N), "second-CPU-s")
+}
+
+// wantTimes compares the fetch times in the index files with those of fetches in force.
 func wantTimes(t *testing.T, r *repository.Repository, fetches []page.Fetch) {
 	t.Helper()
 	q, err := r.Quiet(t.Context())

@@ -35,14 +35,17 @@ func Groups() []string {
 
 // The columns. "w:" names who writes a column, "o:" the observer that watches it.
 var (
-	// FetchTime is the time and body digest of the fetch in force. Nobody watches it: an
-	// unchanged page renews it and wakes no observer. w: loader
+	// FetchTime is the time and body digest of the fetch in force. Nothing observes it: a
+	// fetch of an unchanged page sends Refreshed instead. w: loader
 	FetchTime = txn.Column{Group: GroupFetch, Name: "time"}
 	// FetchContent is everything else in the fetch in force, except the body.
 	// w: loader; o: document
 	FetchContent = txn.Column{Group: GroupFetch, Name: "content"}
 	// FetchSeen is the time of the newest revisit. w: loader
 	FetchSeen = txn.Column{Group: GroupFetch, Name: "seen"}
+	// Refreshed is never written; a weak notification says that a fetch of an unchanged page
+	// has renewed FetchTime or FetchSeen. o: refresh
+	Refreshed = txn.Column{Group: GroupFetch, Name: "refreshed"}
 	// FetchFailure is the newest failed fetch. w: loader
 	FetchFailure = txn.Column{Group: GroupFetch, Name: "failure"}
 	// Body is the body of the fetch in force, if it can be a page. w: loader

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"indexer/index"
 	"indexer/observers/document"
@@ -58,9 +59,7 @@ func (v *verifier) cluster(key page.ContentKey) *batch.Cluster {
 
 const indexFiles = "index files"
 
-// compareFiles compares the index files with the computed documents. Times are
-// not compared: those of pages that were fetched again unchanged go there by a
-// way that a crash may cut short (repository/load.go).
+// compareFiles compares the index files with the computed documents.
 func (v *verifier) compareFiles(ctx context.Context, files *index.View) error {
 	seen := make(map[page.ContentKey]bool)
 	err := files.Documents(ctx, func(d index.Document) error {
@@ -89,6 +88,7 @@ func (v *verifier) compareFile(d *index.Document) {
 	v.rep.same(indexFiles, row, "title", d.Title, doc.Title)
 	v.rep.same(indexFiles, row, "text", d.Text, doc.Text)
 	v.rep.same(indexFiles, row, "language", d.Language, doc.Language)
+	v.rep.same(indexFiles, row, "fetched_at", instant(d.FetchedAt), instant(v.batch.URL(want.Canonical).FetchedAt))
 	v.rep.same(indexFiles, row, "members_total", fmt.Sprint(d.MembersTotal), fmt.Sprint(len(want.Members)))
 	v.rep.same(indexFiles, row, "inlinks", fmt.Sprint(d.Inlinks), fmt.Sprint(len(want.Inlinks)))
 	v.rep.same(indexFiles, row, "members", fmt.Sprint(d.Members), fmt.Sprint(shownMembers(v.batch, want)))
@@ -165,3 +165,6 @@ func countAnchors(links []batch.Inlink) []index.Anchor {
 	})
 	return list
 }
+
+// instant returns a time in a form that is equal for equal instants.
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

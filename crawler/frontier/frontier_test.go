@@ -44,6 +44,8 @@ func (nowhere) Apply(context.Context, []index.Change) error { return nil }
 
 func (nowhere) SetRanks(context.Context, []index.RankUpdate) error { return nil }
 
+func (nowhere) Touch(context.Context, []index.Touch) ([]index.Touch, error) { return nil, nil }
+
 func newRig(t *testing.T) *rig { return newRigOf(t, schema.PartSize{}) }
 
 // newRigOf is one in which long lists are in parts of this size.

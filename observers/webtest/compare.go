@@ -39,7 +39,7 @@ func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetche
 		return nil, err
 	}
 	for _, d := range docs {
-		stored.addDocument(c.withBestAnchors(d, want), c.Times)
+		stored.addDocument(c.withBestAnchors(d, want))
 		if err := stored.addDocumentRank(ctx, tx, d, want); err != nil {
 			return nil, err
 		}
@@ -58,7 +58,6 @@ func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetche
 
 // Comparison says how repositories are compared.
 type Comparison struct {
-	Times  bool             // compare the times of documents, too
 	Limits observers.Limits // the limits that the observers ran with
 }
 
@@ -157,13 +156,9 @@ func (l lines) addFrames(u page.URL, frames []page.URL) {
 	}
 }
 
-func (l lines) addDocument(d *index.Document, withTimes bool) {
-	at := ""
-	if withTimes {
-		at = d.FetchedAt.String()
-	}
+func (l lines) addDocument(d *index.Document) {
 	l.add("document %.8s: %s %q %q %q, %d members %q, %d inlinks %v %s",
-		d.Cluster, d.URL, d.Title, d.Language, d.Text, d.MembersTotal, d.Members, d.Inlinks, d.Anchors, at)
+		d.Cluster, d.URL, d.Title, d.Language, d.Text, d.MembersTotal, d.Members, d.Inlinks, d.Anchors, d.FetchedAt)
 }
 
 func (l lines) readURLs(ctx context.Context, tx *txn.Txn) error {
@@ -349,7 +344,7 @@ func (o Comparison) addCluster(l lines, r *batch.Repository, c *batch.Cluster) {
 		Cluster: c.Key, URL: c.Canonical, Title: u.Document.Title, Text: u.Document.Text, Language: u.Document.Language,
 		FetchedAt: u.FetchedAt, Members: o.shownMembers(r, c), MembersTotal: len(c.Members),
 		Anchors: o.best(anchors(c.Inlinks)), Inlinks: len(c.Inlinks),
-	}, o.Times)
+	})
 }
 
 func (o Comparison) best(all []index.Anchor) []index.Anchor {

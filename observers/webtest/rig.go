@@ -122,13 +122,9 @@ func (r *Rig) Close() error {
 	return errors.Join(err, r.DB.Close())
 }
 
-// Load loads a fetch. As package repository does, it passes renewed times on.
+// Load loads a fetch.
 func (r *Rig) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) {
-	effect, err := r.loader.Load(ctx, f)
-	if s, ok := r.Sink.(*Sink); ok && err == nil && effect == loader.Renewed {
-		s.Touch(f.URL, f.Time)
-	}
-	return effect, err
+	return r.loader.Load(ctx, f)
 }
 
 // Step makes one run of an observer, of n ready ones that which pick names. It

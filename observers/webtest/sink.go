@@ -3,7 +3,6 @@ package webtest
 import (
 	"context"
 	"sync"
-	"time"
 
 	"indexer/index"
 	"indexer/page"
@@ -34,9 +33,16 @@ func (s *Sink) Apply(ctx context.Context, changes []index.Change) error {
 		if was := s.newest[c.Cluster].Doc; was != nil && c.Doc != nil && was.URL != c.Doc.URL {
 			s.moves++
 		}
-		if c.Seq >= s.newest[c.Cluster].Seq {
-			s.newest[c.Cluster] = c
+		was := s.newest[c.Cluster]
+		if c.Seq < was.Seq {
+			continue
 		}
+		if was.Doc != nil && c.Doc != nil && was.Doc.URL == c.Doc.URL && was.Doc.FetchedAt.After(c.Doc.FetchedAt) {
+			d := *c.Doc
+			d.FetchedAt = was.Doc.FetchedAt
+			c.Doc = &d
+		}
+		s.newest[c.Cluster] = c
 	}
 	return context.Cause(ctx)
 }
@@ -53,18 +59,30 @@ func (s *Sink) SetRanks(ctx context.Context, ranks []index.RankUpdate) error {
 	return context.Cause(ctx)
 }
 
-// Touch does what index.Writer.Touch does.
-func (s *Sink) Touch(u page.URL, at time.Time) {
+// Touch implements observers.Sink.
+func (s *Sink) Touch(ctx context.Context, touches []index.Touch) (missing []index.Touch, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for k, c := range s.newest {
-		if c.Doc != nil && c.Doc.URL == u && at.After(c.Doc.FetchedAt) {
-			d := *c.Doc
-			d.FetchedAt = at
-			c.Doc = &d
-			s.newest[k] = c
+	for _, touch := range touches {
+		if !s.touch(touch) {
+			missing = append(missing, touch)
 		}
 	}
+	return missing, context.Cause(ctx)
+}
+
+func (s *Sink) touch(touch index.Touch) (found bool) {
+	c := s.newest[touch.Cluster]
+	if c.Doc == nil || c.Doc.URL != touch.URL {
+		return false
+	}
+	if touch.FetchedAt.After(c.Doc.FetchedAt) {
+		d := *c.Doc
+		d.FetchedAt = touch.FetchedAt
+		c.Doc = &d
+		s.newest[touch.Cluster] = c
+	}
+	return true
 }
 
 // Applied is how many changes have come.

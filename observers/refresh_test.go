@@ -1,0 +1,175 @@
+package observers_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"indexer/index"
+	"indexer/observers"
+	"indexer/observers/webtest"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// renewal is a page whose document is exported and whose fetch time is renewed at the same
+// time, step by step.
+type renewal struct {
+	t    *testing.T
+	rig  *webtest.Rig
+	sink *webtest.Sink // empty at first: no run that made the table wrote to it
+	run  map[string]func(context.Context, *txn.Txn, []string) error
+	url  page.URL
+	key  page.ContentKey
+}
+
+var firstFetch, secondFetch = time.Unix(1_000_000_000, 0).UTC(), time.Unix(2_000_000_000, 0).UTC()
+
+func newRenewal(t *testing.T) *renewal {
+	rig, err := webtest.Open(t.Context(), webtest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := rig.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r := &renewal{t: t, rig: rig, sink: webtest.NewSink(), run: make(map[string]func(context.Context, *txn.Txn, []string) error), url: "https://a.example/"}
+	for _, o := range (observers.Options{Sink: r.sink, Tracker: observers.NewTracker()}).Observers() {
+		r.run[o.Name] = o.Run
+	}
+	r.fetch(firstFetch)
+	if err := rig.Quiesce(t.Context(), func(int) int { return 0 }); err != nil {
+		t.Fatal(err)
+	}
+	r.key = rig.Sink.(*webtest.Sink).Documents()[0].Cluster
+	return r
+}
+
+func (r *renewal) fetch(at time.Time) {
+	r.t.Helper()
+	f := &page.Fetch{URL: r.url, Time: at, Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte("<title>A</title><p>words")}
+	if _, err := r.rig.Load(r.t.Context(), f); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *renewal) begin() *txn.Txn {
+	r.t.Helper()
+	tx, err := r.rig.DB.Begin(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return tx
+}
+
+// do runs an observer in a transaction.
+func (r *renewal) do(observer string, tx *txn.Txn) {
+	r.t.Helper()
+	row := schema.URLRow(r.url)
+	if observer == "index" {
+		row = schema.ClusterRow(r.key)
+	}
+	if err := r.run[observer](r.t.Context(), tx, []string{row}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// finish commits a run, or repeats it after a conflict. It reports whether there was one.
+func (r *renewal) finish(observer string, tx *txn.Txn) (conflict bool) {
+	r.t.Helper()
+	_, err := tx.Commit(r.t.Context())
+	if err == nil {
+		return false
+	}
+	if !errors.Is(err, txn.ErrConflict) {
+		r.t.Fatal(err)
+	}
+	again := r.begin()
+	r.do(observer, again)
+	if _, err := again.Commit(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	return true
+}
+
+func (r *renewal) shown() time.Time {
+	r.t.Helper()
+	docs := r.sink.Documents()
+	if len(docs) != 1 {
+		r.t.Fatalf("%d documents are in the index files", len(docs))
+	}
+	return docs[0].FetchedAt
+}
+
+// A page is renewed while its first export is under way, which read the older time. In
+// whichever order the two runs write and commit, the files show the newer time.
+func TestRenewedDuringExport(t *testing.T) {
+	for name, play := range map[string]func(r *renewal) (conflict bool){
+		"refresh is done before the export writes": func(r *renewal) bool {
+			export := r.begin()
+			r.fetch(secondFetch)
+			refresh := r.begin()
+			r.do("refresh", refresh)
+			r.finish("refresh", refresh)
+			r.do("index", export)
+			return r.finish("index", export)
+		},
+		"the export commits first": func(r *renewal) bool {
+			export := r.begin()
+			r.fetch(secondFetch)
+			refresh := r.begin()
+			r.do("refresh", refresh)
+			r.do("index", export)
+			r.finish("index", export)
+			return r.finish("refresh", refresh)
+		},
+		"the export is lost after it wrote": func(r *renewal) bool {
+			export := r.begin()
+			r.do("index", export)
+			r.fetch(secondFetch)
+			refresh := r.begin()
+			r.do("refresh", refresh)
+			export.Rollback()
+			r.finish("refresh", refresh)
+			return true // none is needed: the document was there
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRenewal(t)
+			if !play(r) {
+				t.Error("there was no conflict: this tests nothing")
+			}
+			if at := r.shown(); !at.Equal(secondFetch) {
+				t.Errorf("the document shows the time %v, want %v", at, secondFetch)
+			}
+		})
+	}
+}
+
+// A run that is repeated, or that finds an older time than the files have, sets nothing
+// back, and URLs that are no pages are left alone.
+func TestRefreshAgain(t *testing.T) {
+	r := newRenewal(t)
+	for _, observer := range []string{"index", "refresh", "refresh"} {
+		tx := r.begin()
+		r.do(observer, tx)
+		r.finish(observer, tx)
+	}
+	later := index.Touch{Cluster: r.key, URL: r.url, FetchedAt: secondFetch}
+	if _, err := r.sink.Touch(t.Context(), []index.Touch{later}); err != nil {
+		t.Fatal(err)
+	}
+	tx := r.begin()
+	defer tx.Rollback()
+	r.do("refresh", tx)
+	r.url = "https://a.example/never"
+	r.do("refresh", tx)
+	if at := r.shown(); !at.Equal(secondFetch) {
+		t.Errorf("the document shows the time %v, want %v", at, secondFetch)
+	}
+}
