@@ -2,7 +2,6 @@ package observers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"indexer/index"
@@ -90,64 +89,6 @@ func byCluster(rows []string) (order []string, positions map[string][]string) {
 		positions[of] = append(positions[of], at)
 	}
 	return order, positions
-}
-
-// choose chooses the canonical URL of a cluster some of whose members have changed, and renews its
-// summaries. It returns nil if it cannot be decided yet; somebody is woken then.
-func (x *reranker) choose(ctx context.Context, tx *txn.Txn, budget *cluster.Budget, key page.ContentKey, positions []string) (*choice, error) {
-	s, err := readSummaries(ctx, tx, key)
-	if err != nil {
-		return nil, err
-	}
-	if len(s.Parts) == 0 {
-		d, err := readCluster(ctx, tx, key, x.limits)
-		if err == nil {
-			budget.Read(d.Members, len(positions))
-		}
-		if !errors.Is(err, cluster.ErrUnread) {
-			return d, err
-		}
-		s.Begin(budget)
-		positions = append(positions, "")
-	}
-	m, err := readMembers(ctx, tx, key)
-	if err != nil {
-		return nil, err
-	}
-	renewal, err := s.Renew(ctx, m, budget, positions)
-	if err != nil {
-		return nil, err
-	}
-	writeRenewal(tx, key, renewal)
-	switch total := s.Total(); {
-	case total.Unread:
-		return nil, nil
-	case x.limits.Small(total.Members):
-		writeRenewal(tx, key, s.End(budget))
-		return nil, nil
-	}
-	c, err := s.Choose(ctx, m, m.tolerance, x.limits)
-	var outdated *cluster.OutdatedError
-	if errors.As(err, &outdated) { // leave it to another run; ours may lie between two others
-		tx.Notify(schema.SummaryRow(key, outdated.At), schema.Ranked)
-		budget.Wrote(1)
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	x.tracker.searchable(memberURLRows(key, positions))
-	return breakTie(ctx, tx, key, c)
-}
-
-// memberURLRows are the URL rows of the members at some positions.
-func memberURLRows(key page.ContentKey, positions []string) (rows []string) {
-	for _, at := range positions {
-		if _, m, err := schema.ParseMemberRow(schema.SummaryRow(key, at)); err == nil { // else it is no member's
-			rows = append(rows, schema.URLRow(m.URL))
-		}
-	}
-	return rows
 }
 
 // rerank gives the document of a cluster its rank. It returns nil if the index files have

@@ -2,7 +2,7 @@ package observers
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"indexer/observers/cluster"
 	"indexer/page"
@@ -28,6 +28,65 @@ func readSummaries(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*clus
 	return s, err
 }
 
+// choose chooses the canonical URL of a cluster some of whose members have changed. If the
+// cluster is a giant, it renews the summaries of these members first. It returns nil if there
+// cannot be a choice yet; it has then woken the observer that makes one possible.
+func (x *reranker) choose(ctx context.Context, tx *txn.Txn, budget *cluster.Budget, key page.ContentKey, positions []string) (*choice, error) {
+	s, err := readSummaries(ctx, tx, key)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Parts) == 0 {
+		d, err := readCluster(ctx, tx, key, x.limits)
+		if err == nil {
+			budget.Read(d.Members, len(positions))
+		}
+		if !errors.Is(err, cluster.ErrUnread) {
+			return d, err
+		}
+		s.Begin(budget)
+		positions = append(positions, "")
+	}
+	m, err := readMembers(ctx, tx, key)
+	if err != nil {
+		return nil, err
+	}
+	renewal, err := s.Renew(ctx, m, budget, positions)
+	if err != nil {
+		return nil, err
+	}
+	writeRenewal(tx, key, renewal)
+	switch total := s.Total(); {
+	case total.Unread:
+		return nil, nil
+	case x.limits.Small(total.Members):
+		writeRenewal(tx, key, s.End(budget))
+		return nil, nil
+	}
+	c, err := s.Choose(ctx, m, m.tolerance, x.limits)
+	var outdated *cluster.OutdatedError
+	if errors.As(err, &outdated) { // leave it to another run; ours may lie between two others
+		tx.Notify(schema.SummaryRow(key, outdated.At), schema.Ranked)
+		budget.Wrote(1)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	x.tracker.searchable(memberURLRows(key, positions))
+	return breakTie(ctx, tx, key, c)
+}
+
+// memberURLRows are the URL rows of the members at some positions.
+func memberURLRows(key page.ContentKey, positions []string) (rows []string) {
+	for _, at := range positions {
+		if _, m, err := schema.ParseMemberRow(schema.SummaryRow(key, at)); err == nil { // else it is no member's
+			rows = append(rows, schema.URLRow(m.URL))
+		}
+	}
+	return rows
+}
+
 // writeRenewal writes renewed summaries of a cluster, and wakes who has to continue.
 func writeRenewal(tx *txn.Txn, key page.ContentKey, r *cluster.Renewal) {
 	for _, w := range r.Writes {
@@ -44,105 +103,4 @@ func writeRenewal(tx *txn.Txn, key page.ContentKey, r *cluster.Renewal) {
 	if r.Notify {
 		tx.Notify(schema.ClusterRow(key), schema.Dirty)
 	}
-}
-
-// CheckSummaries compares the member summaries of giant clusters with the members, in a
-// table where no observer has anything left to do. It reports each difference: the row where
-// the summary begins, what is stored there and what should be ("" for nothing). It returns
-// the number of summaries that it has compared. Memory does not grow with the number of
-// members.
-//
-// A giant cluster without summaries is no difference. It may be from a time before there
-// were any, and gets them when something about it changes.
-func CheckSummaries(ctx context.Context, tx *txn.Txn, limits cluster.Limits, report func(row, stored, computed string)) (n int, err error) {
-	tolerance, err := RankTolerance(ctx, tx)
-	if err != nil {
-		return 0, err
-	}
-	c := &summaryCheck{limits: limits, members: members{tx: tx, tolerance: tolerance, once: true}, report: report}
-	err = tx.Scan(ctx, schema.GroupMember, "", "", func(row string, _ []txn.Version) error { return c.add(ctx, row) })
-	c.endCluster()
-	if err != nil {
-		return c.n, err
-	}
-	return c.n, c.orphans(ctx)
-}
-
-// summaryCheck goes through the member rows of all clusters.
-type summaryCheck struct {
-	limits  cluster.Limits
-	members members
-	report  func(row, stored, computed string)
-	n       int
-	// the cluster
-	row       string
-	summaries *cluster.Summaries
-	check     *cluster.Check
-}
-
-// add takes the next member row.
-func (c *summaryCheck) add(ctx context.Context, row string) error {
-	if of, _ := schema.SplitMemberRow(row); of != c.row {
-		c.endCluster()
-		if err := c.beginCluster(ctx, of); err != nil {
-			return err
-		}
-	}
-	if len(c.summaries.Parts) == 0 {
-		return nil
-	}
-	e, err := c.members.entry(ctx, row)
-	if err == nil {
-		c.check.Add(&e)
-	}
-	return err
-}
-
-func (c *summaryCheck) beginCluster(ctx context.Context, row string) error {
-	key, err := schema.ParseClusterRow(row)
-	if err != nil {
-		return err
-	}
-	s, err := readSummaries(ctx, c.members.tx, key)
-	if err != nil {
-		return err
-	}
-	c.row, c.summaries, c.n = row, s, c.n+len(s.Parts)
-	c.check = cluster.NewCheck(s, func(at string, stored, computed cluster.Summary) {
-		c.report(schema.SummaryRow(key, at), fmt.Sprintf("%+v", stored), fmt.Sprintf("%+v", computed))
-	})
-	return nil
-}
-
-func (c *summaryCheck) endCluster() {
-	if c.check == nil || len(c.summaries.Parts) == 0 {
-		return
-	}
-	if c.limits.Small(c.check.End()) {
-		c.report(c.row, fmt.Sprintf("%d summaries", len(c.summaries.Parts)), "")
-	}
-}
-
-// orphans finds summaries of clusters without members, and those of clusters without a
-// first summary.
-func (c *summaryCheck) orphans(ctx context.Context) error {
-	last, known := "", false
-	return c.members.tx.Scan(ctx, schema.GroupSummary, "", "", func(row string, _ []txn.Version) error {
-		if of, _ := schema.SplitMemberRow(row); of != last {
-			last, known = of, false
-			if row == of { // the first summary of a cluster
-				err := c.members.tx.ScanPrefix(ctx, schema.GroupMember, of, func(string, []txn.Version) error {
-					known = true
-					return txn.ErrStop
-				})
-				if err != nil {
-					return err
-				}
-			}
-		}
-		if !known {
-			c.report(row, "a summary", "")
-		}
-		return nil
-	})
 }

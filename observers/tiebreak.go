@@ -103,32 +103,17 @@ func openChoices(ctx context.Context, tx *txn.Txn) ([]*openChoice, error) {
 		if err != nil {
 			return nil, err
 		}
-		contenders, err := readContenders(ctx, tx, key)
+		m, err := readMembers(ctx, tx, key)
+		if err != nil {
+			return nil, err
+		}
+		contenders, err := m.contenders(ctx)
 		if err != nil {
 			return nil, err
 		}
 		c.among, c.tie = contenders.Among, cluster.NewTie(contenders.List)
 	}
 	return open, nil
-}
-
-// readContenders reads the members that the canonical URL of a cluster depends on.
-func readContenders(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*cluster.Contenders, error) {
-	m, err := readMembers(ctx, tx, key)
-	if err != nil {
-		return nil, err
-	}
-	m.once = true
-	c := &cluster.Contenders{}
-	for r, err := range m.all(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		if !c.Add(r) {
-			break
-		}
-	}
-	return c, nil
 }
 
 // exactRanks solves the link graph of a snapshot, beginning with the published ranks.

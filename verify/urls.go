@@ -12,7 +12,7 @@ import (
 	"indexer/verify/batch"
 )
 
-// compareURLs compares state and walk of every URL, and that no work is left
+// compareURLs compares state and chain of every URL, and that no work is left
 // half done.
 func (v *verifier) compareURLs(ctx context.Context) error {
 	seen := make(map[page.URL]bool)
@@ -41,14 +41,14 @@ func hasState(u *batch.URL) bool {
 func (v *verifier) compareURL(u page.URL, cols []txn.Version) error {
 	v.rep.Checked["urls"]++
 	var state schema.URLState
-	var walk schema.StoredChain
+	var chain schema.StoredChain
 	var err error
 	for _, c := range cols {
 		switch c.Name {
 		case schema.State.Name:
 			state, err = schema.DecodeURLState(c.Data)
 		case schema.Chain.Name:
-			walk, err = schema.DecodeChain(c.Data)
+			chain, err = schema.DecodeChain(c.Data)
 		case schema.Pending.Name, schema.Propagated.Name:
 			v.rep.add(schema.GroupURL, string(u), c.Name, "work left over", "")
 		}
@@ -63,7 +63,7 @@ func (v *verifier) compareURL(u page.URL, cols []txn.Version) error {
 	if computed := schema.NewURLState(&want.Document); state != computed {
 		v.rep.add(schema.GroupURL, string(u), schema.State.Name, describeState(state), describeState(computed))
 	}
-	v.compareWay(u, observers.WayOfChain(walk), want)
+	v.compareWay(u, observers.WayOfChain(chain), want)
 	return nil
 }
 

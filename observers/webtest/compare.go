@@ -176,11 +176,11 @@ func (l lines) readURLs(ctx context.Context, tx *txn.Txn) error {
 				}
 				l.addState(u, s)
 			case schema.Chain.Name:
-				walk, err := schema.DecodeChain(c.Data)
+				chain, err := schema.DecodeChain(c.Data)
 				if err != nil {
 					return err
 				}
-				way := observers.WayOfChain(walk)
+				way := observers.WayOfChain(chain)
 				l.addWay(u, way.LeadsTo, way.Terminal, fmt.Sprintf("%.8s", way.Cluster))
 			default:
 				l.add("left over %s: %s", u, c.Name)

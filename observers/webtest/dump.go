@@ -122,8 +122,8 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 		return spellState(s), err
 	},
 	schema.Chain: func(b []byte) (string, error) {
-		walk, err := schema.DecodeChain(b)
-		return spellWalk(walk), err
+		chain, err := schema.DecodeChain(b)
+		return spellChain(chain), err
 	},
 	schema.Propagated: func(b []byte) (string, error) {
 		s, err := schema.DecodePropagation(b)
@@ -226,9 +226,9 @@ func spellState(s schema.URLState) string {
 	return out
 }
 
-func spellWalk(walk schema.StoredChain) string {
-	hops := make([]string, len(walk))
-	for i, h := range walk {
+func spellChain(chain schema.StoredChain) string {
+	hops := make([]string, len(chain))
+	for i, h := range chain {
 		hops[i] = fmt.Sprintf("%s (%s)", Short(h.URL), spellState(schema.URLState{Outcome: h.Outcome, NoIndex: h.NoIndex, Key: h.Key}))
 	}
 	if len(hops) == 0 {

@@ -1,0 +1,123 @@
+package observers
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"indexer/observers/cluster"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/txn"
+)
+
+// RankMember is a member with its published rank. The tolerance is RankTolerance.
+func RankMember(ctx context.Context, tx *txn.Txn, info schema.MemberInfo, tolerance float64) (cluster.Ranked, error) {
+	return (&members{tx: tx, tolerance: tolerance}).ranked(ctx, info)
+}
+
+// members reads the members of a cluster in a transaction. It is a cluster.Reader; positions
+// are member rows without the content key.
+type members struct {
+	tx        *txn.Txn
+	key       page.ContentKey
+	tolerance float64 // of ranks
+	once      bool    // the transaction need not remember the ranks
+}
+
+func readMembers(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*members, error) {
+	tolerance, err := RankTolerance(ctx, tx)
+	return &members{tx: tx, key: key, tolerance: tolerance}, err
+}
+
+// Members implements cluster.Reader.
+func (m *members) Members(ctx context.Context, from, to string) iter.Seq2[cluster.Entry, error] {
+	end := txn.PrefixEnd(schema.ClusterRow(m.key))
+	if to != "" {
+		end = schema.SummaryRow(m.key, to)
+	}
+	return func(yield func(cluster.Entry, error) bool) {
+		err := m.tx.Scan(ctx, schema.GroupMember, schema.SummaryRow(m.key, from), end, func(row string, _ []txn.Version) error {
+			e, err := m.entry(ctx, row)
+			if err == nil && !yield(e, nil) {
+				err = txn.ErrStop
+			}
+			return err
+		})
+		if err != nil {
+			yield(cluster.Entry{}, err)
+		}
+	}
+}
+
+// entry is the member of a row.
+func (m *members) entry(ctx context.Context, row string) (cluster.Entry, error) {
+	_, info, err := schema.ParseMemberRow(row)
+	if err != nil {
+		return cluster.Entry{}, err
+	}
+	_, at := schema.SplitMemberRow(row)
+	r, err := m.ranked(ctx, info)
+	return cluster.Entry{At: at, Ranked: r}, err
+}
+
+func (m *members) ranked(ctx context.Context, info schema.MemberInfo) (cluster.Ranked, error) {
+	get := m.tx.Get
+	if m.once {
+		get = m.tx.GetOnce
+	}
+	v, err := get(ctx, schema.URLRow(info.URL), schema.RankState)
+	if err != nil {
+		return cluster.Ranked{}, err
+	}
+	s, err := schema.DecodeRankState(v.Data)
+	if err != nil {
+		return cluster.Ranked{}, fmt.Errorf("rank of member %s: %w", info.URL, err)
+	}
+	if s.Inlinks == 0 {
+		return cluster.Unlinked(cluster.Member(info)), nil
+	}
+	return cluster.Linked(cluster.Member(info), s.Rank, m.tolerance), nil
+}
+
+// all yields all members.
+func (m *members) all(ctx context.Context) iter.Seq2[cluster.Ranked, error] {
+	return func(yield func(cluster.Ranked, error) bool) {
+		for e, err := range m.Members(ctx, "", "") {
+			if !yield(e.Ranked, err) {
+				return
+			}
+		}
+	}
+}
+
+// choose reads all members, and gives up with cluster.ErrUnread if there are more than a
+// limit.
+func (m *members) choose(ctx context.Context, limit int) (cluster.Choice, error) {
+	var list []cluster.Ranked
+	for r, err := range m.all(ctx) {
+		if err != nil {
+			return cluster.Choice{}, err
+		}
+		if len(list) == limit {
+			return cluster.Choice{}, cluster.ErrUnread
+		}
+		list = append(list, r)
+	}
+	return cluster.Choose(cluster.All(list))
+}
+
+// contenders reads the members that the canonical URL depends on.
+func (m *members) contenders(ctx context.Context) (*cluster.Contenders, error) {
+	m.once = true // a giant cluster may have a million members
+	c := &cluster.Contenders{}
+	for r, err := range m.all(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if !c.Add(r) {
+			break
+		}
+	}
+	return c, nil
+}
