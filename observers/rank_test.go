@@ -20,8 +20,8 @@ func rankOptions(l pagerank.Limits) observers.Options {
 	return observers.Options{Limits: observers.Limits{Rank: l}}
 }
 
-// wide is a web of pages with so many links each, to a popular page, to the next page
-// and to URLs of their own.
+// wide is a web of pages with so many links each: to a popular page, to the next page,
+// and to URLs that no other page links to.
 func wide(t *testing.T, pages, links int) []*page.Fetch {
 	t.Helper()
 	var fetches []*page.Fetch
@@ -40,9 +40,9 @@ func wide(t *testing.T, pages, links int) []*page.Fetch {
 	return fetches
 }
 
-// TestRankBounds gives one run of rank more than it may do at a time: it does a part,
-// all that it has done is right, and the rest is notified.
-func TestRankBounds(t *testing.T) {
+// TestRankLimits gives a run of rank more work than its limits allow: it does a part of
+// it, correctly, and notifies the rest.
+func TestRankLimits(t *testing.T) {
 	t.Parallel()
 	s, err := webtest.NewStage(t.Context(), rankOptions(pagerank.Limits{States: 12_000, Direct: 20_000}))
 	if err != nil {
@@ -66,7 +66,7 @@ func TestRankBounds(t *testing.T) {
 		now := waitingFor(t, s, "rank")
 		t.Logf("after %d runs %d URLs wait for rank", runs, now)
 		if runs == 1 && (now == 0 || now >= waiting) {
-			t.Errorf("after one run %d of %d URLs wait: the run is not bounded, or does nothing", now, waiting)
+			t.Errorf("after one run %d of %d URLs wait: the run ignores its limits, or does nothing", now, waiting)
 		}
 		if runs > 2*pages {
 			t.Fatalf("%d runs, and %d URLs wait", runs, now)
@@ -100,10 +100,10 @@ func waitingFor(t *testing.T, s *webtest.Stage, observer string) (n int) {
 	return n
 }
 
-// TestJournalLaidOver looks at a random web between any two runs of rank: with the
-// journal laid over them, all sums are those of their summands, whatever part of it is
-// applied.
-func TestJournalLaidOver(t *testing.T) {
+// TestJournalOverlay looks at a random web between any two runs of rank. With the journal
+// laid over the rows, every sum equals the sum of its summands, whatever part of the
+// journal is applied.
+func TestJournalOverlay(t *testing.T) {
 	t.Parallel()
 	partly := 0
 	for seed := range uint64(20) {
@@ -145,8 +145,8 @@ func lookBetweenRuns(t *testing.T, seed uint64, fetches []*page.Fetch) (partly i
 	return partly
 }
 
-// checkSums holds the sums of the ranks against their summands, and says whether a
-// part of the journal is applied and another one not.
+// checkSums compares the sums of the ranks with their summands, and reports whether the
+// journal is applied in part.
 func checkSums(t *testing.T, seed uint64, db *txn.DB) (partly bool) {
 	t.Helper()
 	tx, err := db.Begin(t.Context())

@@ -11,33 +11,33 @@ import (
 	"indexer/schema"
 )
 
-// exportDebounce is how long changes of one cluster are collapsed while pages stream in;
-// see notify.Observer. Each page found later adds anchors to the documents that it links
-// to, and full-text entries are written whole. So a document appears at most ten seconds
-// after its page was loaded, and is written again at most every fifty.
+// exportDebounce is for how long changes of one cluster are collected while pages stream
+// in; see notify.Observer. Each further page adds anchors to the documents that it links
+// to, and full-text entries are always written whole. With this delay, a document appears
+// at most ten seconds after its page was loaded, and is written again at most every fifty
+// seconds.
 //
-// That is for a load without pauses. Where fifty milliseconds pass between pages
-// (exportIdle), as in a crawl that is polite to a few hosts, documents are exported at
-// once.
+// The delay is for a load without pauses. If fifty milliseconds pass between pages
+// (exportIdle), as in a polite crawl of a few hosts, documents are exported at once.
 const (
 	exportDebounce = 50 * time.Second
 	exportIdle     = 50 * time.Millisecond
 )
 
-// rankDebounce is the same for ranks: following what many pages pass on costs little more
-// than following one page.
+// rankDebounce is the delay for ranks: passing on the changes of many pages together
+// costs little more than those of one page.
 const rankDebounce = 50 * time.Second
 
-// countDebounce and countIdle are the same for documents whose inlinks are counted in a
-// pass of many runs, some seconds in all: in a crawl that finds a page every ten seconds
+// countDebounce and countIdle are the delays for documents whose inlinks are counted in a
+// pass of many runs, which takes seconds. In a crawl that finds a page every ten seconds,
 // such a document is up to a minute old.
 const (
 	countDebounce = 50 * time.Second
 	countIdle     = 10 * time.Second
 )
 
-// settleDebounce and settleIdle are the same for choices that need ranks of the whole
-// graph: settle makes them when nothing else is left to do.
+// settleDebounce and settleIdle are the delays for choices that need the ranks of the
+// whole graph: settle makes them when nothing else is left to do.
 const (
 	settleDebounce = time.Minute
 	settleIdle     = time.Second

@@ -2,26 +2,26 @@
 //
 //	rank(u) = 0.15 + 0.85 · Σ over edges v→u of rank(v) / outdegree(v)
 //
-// It is pure: nodes are numbers, the graph is held compressed in memory (graph.go),
-// and power iteration runs over it in parallel (solve.go). It knows neither URLs nor
-// transactions. The batch and `indexer rank --full` use it; the observers keep the
-// same ranks up to date step by step in another way (observers/rank.go), so that one
-// can be held against the other.
+// Nodes are numbers, the graph is compressed in memory (graph.go), and power iteration
+// runs over it in parallel (solve.go). The package knows neither URLs nor transactions.
+// The batch and `indexer rank --full` use it. The observers keep the same ranks up to
+// date step by step, by another method (package observers/pagerank), so each method
+// checks the other.
 //
-// A graph of 100 million edges takes some 300 MiB, 16 bytes a node come on top, and
-// building it another 4 bytes an edge for a while: it fits in 2 GiB. An iteration
-// takes about a second on two cores (BenchmarkIteration).
+// A graph of 100 million edges takes about 300 MiB, and 16 bytes for each node. Building
+// it takes another 4 bytes for each edge, so it fits into 2 GiB. An iteration takes about
+// a second on two cores (BenchmarkIteration).
 package rank
 
 // The constants of the definition.
 const (
-	// Teleport is what every URL has of itself: the rank of one that nothing links to.
+	// Teleport is the rank of a URL without inlinks.
 	Teleport = 0.15
-	// Damping is the part of its rank that a URL passes on.
+	// Damping is the share of its rank that a URL passes on.
 	Damping = 1 - Teleport
 )
 
-// Estimate is the rank of a node with so many inlinks that pass on in altogether.
+// Estimate returns the rank of a node whose inlinks together pass on in.
 func Estimate(inlinks int, in float64) float64 {
 	if inlinks == 0 {
 		return Teleport // whatever rounding has left in the sum

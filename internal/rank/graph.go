@@ -14,8 +14,8 @@ const chunkNodes = 1 << 12
 
 // Graph is a directed graph without parallel edges. For each node, in order, it
 // holds the sources of the edges to it: their number, and their differences, as
-// unsigned varints. Sources that are close by number take a byte; who numbers URLs by
-// site gets most edges for that.
+// unsigned varints. Sources with close numbers take one byte each, as most do if URLs
+// are numbered by site.
 type Graph struct {
 	nodes  int
 	edges  int
@@ -30,9 +30,9 @@ type Edges iter.Seq2[uint32, uint32]
 // maxNodes: node numbers are 32 bits wide.
 const maxNodes = math.MaxUint32
 
-// Build makes a graph with nodes 0 to n-1. Above the graph itself it needs 4 bytes an
-// edge and 8 a node while it runs. Errors: too many nodes, or an edge to or from a
-// node that is not there.
+// Build builds a graph with nodes 0 to n-1. While it runs, it needs 4 bytes for each edge
+// and 8 for each node beside the graph itself. It fails if there are too many nodes, or
+// an edge to or from a node that does not exist.
 func Build(n int, edges Edges) (*Graph, error) {
 	if n < 0 || n > maxNodes {
 		return nil, fmt.Errorf("rank: build a graph of %d nodes: at most %d can be numbered", n, maxNodes)
@@ -106,16 +106,16 @@ func packSources(buf []byte, sources []uint32) []byte {
 	return buf
 }
 
-// Nodes is the number of nodes.
+// Nodes returns the number of nodes.
 func (g *Graph) Nodes() int { return g.nodes }
 
-// Edges is the number of edges.
+// Edges returns the number of edges.
 func (g *Graph) Edges() int { return g.edges }
 
-// OutDegree is the number of edges from a node.
+// OutDegree returns the number of edges from a node.
 func (g *Graph) OutDegree(u uint32) int { return int(g.out[u]) }
 
-// Bytes is the memory that the graph takes.
+// Bytes returns the memory that the graph takes.
 func (g *Graph) Bytes() int {
 	n := 4 * cap(g.out)
 	for _, c := range g.chunks {

@@ -6,29 +6,29 @@ import (
 	"hash/maphash"
 )
 
-// Names numbers names from 0 in the order in which they are added, for graphs of more
-// names than memory has room for: it keeps 64 bits of each, 12 to 24 bytes with
-// everything, whatever its length. It is not safe for concurrent use.
+// Names numbers names from 0 in the order in which they are added. It serves graphs whose
+// names do not fit into memory: it keeps a hash of 64 bits of each name, in 12 to 24 bytes
+// altogether, whatever the length of the name. It is not safe for concurrent use.
 //
-// Two names with the same 64 bits are noticed when the second one is added. Of a name
-// that was never added Number may say anything, with the probability of 1 in 2⁶⁴ for
-// each that was; whoever asks for such names must not rely on the answer.
+// Add notices two names with the same hash. Number does not: for a name that was never
+// added it returns a wrong number with a probability of 1 in 2⁶⁴ for each name that was,
+// and a caller that asks for such names must check the answer.
 type Names struct {
 	seed  maphash.Seed
 	slots []uint32 // number + 1, 0 for none; open addressing
 	bits  []uint64 // of each number
 }
 
-// ErrSameBits: two names cannot be told apart. New Names have other bits.
+// ErrSameBits says that two names have the same hash. New Names hash differently.
 var ErrSameBits = errors.New("rank: two names have the same 64 bits")
 
-// NewNames makes an empty one.
+// NewNames returns empty Names.
 func NewNames() *Names { return &Names{seed: maphash.MakeSeed(), slots: make([]uint32, 16)} }
 
-// Len is how many names there are.
+// Len returns the number of names.
 func (n *Names) Len() int { return len(n.bits) }
 
-// Add numbers a name that was not added before.
+// Add gives the next number to a name that was not added before.
 func (n *Names) Add(name string) (uint32, error) {
 	if len(n.bits) >= maxNodes-1 {
 		return 0, fmt.Errorf("rank: at most %d names can be numbered", maxNodes-1)
@@ -46,13 +46,13 @@ func (n *Names) Add(name string) (uint32, error) {
 	return uint32(len(n.bits) - 1), nil
 }
 
-// Number is the number of a name that was added.
+// Number returns the number of a name that was added.
 func (n *Names) Number(name string) (uint32, bool) {
 	at, known := n.find(maphash.String(n.seed, name))
 	return n.slots[at] - 1, known
 }
 
-// find is the slot of some bits, or the free one where they belong.
+// find returns the slot of a hash, or the free slot where it belongs.
 func (n *Names) find(bits uint64) (at int, known bool) {
 	mask := len(n.slots) - 1
 	for at = int(bits) & mask; n.slots[at] != 0; at = (at + 1) & mask {
