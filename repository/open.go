@@ -42,6 +42,9 @@ type Options struct {
 	// Trace is how many rows of observers' runs are remembered for Trace; 0 is
 	// trace.DefaultRecords, and less than that is none.
 	Trace int
+	// Searchable is called with the URL row of each page that can be found from now on,
+	// with the time of its load. nil: nobody is told.
+	Searchable func(row string, loaded, searchable time.Time)
 	// WithoutRanks leaves ranks out, for benchmarks of what they cost.
 	WithoutRanks bool
 	// Crawl makes the observers of a crawl, if there is one; it is called once the
@@ -98,7 +101,12 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	}
 	r := &Repository{dir: dir, opened: time.Now().UTC(), tracker: observers.NewTracker(), solving: make(chan struct{}, 1)}
 	r.tracing.log = trace.NewLog(cmp.Or(opts.Trace, trace.DefaultRecords))
-	r.tracker.Watch(r.tracing.log.Found)
+	r.tracker.Watch(func(row string, loaded, searchable time.Time) {
+		r.tracing.log.Found(row, loaded, searchable)
+		if opts.Searchable != nil {
+			opts.Searchable(row, loaded, searchable)
+		}
+	})
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.closeParts())

@@ -192,3 +192,6 @@ func (w *Web) topic(i int) int {
 	h := w.hostOf(i)
 	return int((h.shop + uint64((i-h.first)/sectionSize)*7919) % 100_000)
 }
+
+// IsPage reports whether a URL answers with a page of its own.
+func (w *Web) IsPage(i int) bool { return w.kindOf(i) == kindPage }

@@ -1,0 +1,42 @@
+package freshnessbench
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"indexer/page"
+	"indexer/schema"
+)
+
+// TestArrivals: a page counts from the first moment at which it was due, once, and
+// only if it was due at all.
+func TestArrivals(t *testing.T) {
+	a := newArrivals()
+	at := time.Unix(1000, 0)
+	a.due("http://a.example/1", at)
+	a.due("http://a.example/2", at.Add(time.Second))
+	a.due("http://a.example/1", at.Add(2*time.Second)) // before it was found
+	for _, u := range []string{"1", "3", "1", "2"} {
+		a.searchable(schema.URLRow(page.URL("http://a.example/"+u)), at, at.Add(5*time.Second))
+	}
+	if got, want := a.taken(), []time.Duration{4 * time.Second, 5 * time.Second}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	a.reset()
+	if got := a.taken(); len(got) != 0 {
+		t.Errorf("after a reset: %v", got)
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	list := []time.Duration{1 * time.Millisecond, 2 * time.Millisecond, 30 * time.Millisecond}
+	for _, c := range []struct{ p, want float64 }{{0, 1}, {0.5, 2}, {0.99, 2}, {1, 30}} {
+		if got := quantile(list, c.p); got != c.want {
+			t.Errorf("%v: %v, want %v", c.p, got, c.want)
+		}
+	}
+	if quantile(nil, 0.5) != 0 {
+		t.Error("a quantile of nothing")
+	}
+}
