@@ -114,7 +114,7 @@ var commitModes = map[string]txn.Mode{"auto": txn.Auto, "one-phase": txn.OnePhas
 func (a *app) repositoryOptions() repository.Options {
 	c := &a.cfg
 	o := repository.Options{
-		Workers: c.Workers, Backlog: c.Backlog, Commit: commitModes[c.Commit], Sync: c.Sync,
+		Workers: c.Workers, Backlog: c.Backlog, Commit: commitModes[c.Commit], Sync: c.Sync, Memory: c.MemoryBytes(),
 		RankTolerance: c.RankTolerance, History: c.History, Trace: c.Trace,
 	}
 	if c.Trace == 0 {
@@ -126,7 +126,7 @@ func (a *app) repositoryOptions() repository.Options {
 // limitMemory sets the limit that commands of indexer that load have.
 func (a *app) limitMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(int64(a.cfg.Memory) << 20)
+		debug.SetMemoryLimit(a.cfg.MemoryBytes())
 	}
 }
 

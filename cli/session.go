@@ -46,7 +46,7 @@ func (a *app) repositoryOptions(crawl *frontier.Crawl) repository.Options {
 		Crawl: func(ctx context.Context, db *txn.DB) ([]notify.Observer, error) {
 			return crawl.Resume(ctx, db, a.beginsCrawl)
 		},
-		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, RankTolerance: a.cfg.RankTolerance, History: a.cfg.History, Trace: traceRecords(a.cfg.Trace), Log: a.log,
+		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, RankTolerance: a.cfg.RankTolerance, History: a.cfg.History, Trace: traceRecords(a.cfg.Trace), Memory: a.cfg.MemoryBytes(), Log: a.log,
 		Reindex: a.reindexes,
 	}
 }
@@ -67,7 +67,7 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	if err := a.prepareAccess(create); err != nil {
 		return nil, denied(err)
 	}
-	limitMemory(a.cfg.Memory)
+	limitMemory(a.cfg.MemoryBytes())
 	if err := a.prepareForFaults(); err != nil {
 		return nil, err
 	}
@@ -130,11 +130,11 @@ func (s *session) answer(ctx context.Context, req control.Request, stdout, stder
 	return report(err, stderr, asJSON)
 }
 
-// limitMemory makes the garbage collector work harder near a limit, in MiB. Without a limit,
+// limitMemory makes the garbage collector work harder near a limit. Without a limit,
 // the heap may double between collections: a replay of t0 of the corpus peaked at 950 MiB
 // resident; with a limit of 500 MiB it peaked at 580 MiB, in the same time.
-func limitMemory(mib int) {
+func limitMemory(bytes int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(int64(mib) << 20)
+		debug.SetMemoryLimit(bytes)
 	}
 }

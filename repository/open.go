@@ -29,6 +29,9 @@ type Options struct {
 	Backlog int
 	// Commit chooses the commit path of transactions.
 	Commit txn.Mode
+	// Memory is how many bytes of heap the whole program should stay within; 0 stands for
+	// the default of the store.
+	Memory int64
 	// Sync makes everything acknowledged survive a lost machine, not only a
 	// killed process.
 	Sync bool
@@ -85,6 +88,10 @@ type Repository struct {
 	solving chan struct{}
 }
 
+// storeShare is which part of the memory the store takes. Another third is for updating
+// ranks, and the rest for pages in progress and the index files.
+const storeShare = 3
+
 // StoreDir and IndexDir are where the parts of a data directory are.
 func StoreDir(dir string) string { return filepath.Join(dir, "store") }
 
@@ -116,7 +123,7 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}
 	r.table, err = badgerdb.Open(StoreDir(dir), txn.Groups(schema.Groups()...), badgerdb.Options{
-		SyncWrites: opts.Sync, Logger: opts.Log.Named("badger").Sugar(),
+		SyncWrites: opts.Sync, MemoryBytes: opts.Memory / storeShare, Logger: opts.Log.Named("badger").Sugar(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the repository: %w", err)

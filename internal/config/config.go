@@ -20,7 +20,8 @@ type Config struct {
 	Workers int
 	// Backlog is how many rows may wait for observers before loading pauses.
 	Backlog int
-	// Memory is how many MiB of heap the program tries to stay within.
+	// Memory is how many MiB of heap the program tries to stay within; 0 stands for auto,
+	// a share of what the machine has.
 	Memory int
 	// Commit is auto, one-phase or two-phase.
 	Commit string
@@ -53,7 +54,6 @@ func Default() Config {
 		Format:   "text",
 		Workers:  4,
 		Backlog:  2000,
-		Memory:   600,
 		Commit:   "auto",
 		Trace:    64 << 10,
 		WARC:     WARC{MaxBody: 32 << 20},

@@ -39,7 +39,7 @@ var settings = slices.Concat([]setting{
 	oneOf("format", func(c *Config) *string { return &c.Format }, "text", "json"),
 	number("workers", func(c *Config) *int { return &c.Workers }, 1, 256),
 	number("backlog", func(c *Config) *int { return &c.Backlog }, 10, 1_000_000),
-	number("memory", func(c *Config) *int { return &c.Memory }, 64, 1<<20),
+	autoOr(number("memory", func(c *Config) *int { return &c.Memory }, 64, 1<<20)),
 	oneOf("commit", func(c *Config) *string { return &c.Commit }, "auto", "one-phase", "two-phase"),
 	boolean("sync", func(c *Config) *bool { return &c.Sync }),
 	duration("history", func(c *Config) *time.Duration { return &c.History }, 10*365*24*time.Hour),
@@ -114,6 +114,27 @@ func number(key string, field func(*Config) *int, least, most int) setting {
 		},
 		get: func(c *Config) string { return strconv.Itoa(*field(c)) },
 	}
+}
+
+// autoOr allows auto beside the numbers of a setting, and stores it as 0.
+func autoOr(s setting) setting {
+	const auto = "auto"
+	set, get := s.set, s.get
+	s.allowed = auto + ", or " + s.allowed
+	s.set = func(c *Config, v string) bool {
+		if v == auto {
+			_ = set(c, "0")
+			return true
+		}
+		return set(c, v)
+	}
+	s.get = func(c *Config) string {
+		if v := get(c); v != "0" {
+			return v
+		}
+		return auto
+	}
+	return s
 }
 
 // duration is a time with its unit, up to a whole number of hours.

@@ -178,7 +178,7 @@ func (c *committer) accept(first *request, rd *reader, next func() *request) (ac
 			changed = touched{}
 			changed.add(&accepted[0].plan)
 		}
-		if len(accepted) > 0 && (changed.concerns(&r.plan) || size+r.plan.bytes > softGroupBytes) {
+		if len(accepted) > 0 && (changed.concerns(&r.plan) || size+r.plan.bytes > c.db.sizes.softGroup) {
 			c.carry = r
 			break
 		}

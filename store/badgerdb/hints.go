@@ -53,8 +53,7 @@ type hints struct {
 }
 
 const (
-	hintsInBucket    = 2
-	defaultHintCells = 1 << 19 // 24 MiB
+	hintsInBucket = 2
 	// hintValueBytes bounds the values that are kept. A write record without its
 	// value has 10 bytes.
 	hintValueBytes = 15
@@ -114,14 +113,10 @@ func (h *hint) learn(item *badger.Item) error {
 // columnHash stands for a column of a row of a group.
 type columnHash struct{ a, b uint64 }
 
-// newHints makes room for so many cells; 0 stands for the default, and less than
-// none for no hints at all.
+// newHints makes room for so many cells; a negative number stands for no hints.
 func newHints(cells int) *hints {
 	if cells < 0 {
 		return nil
-	}
-	if cells == 0 {
-		cells = defaultHintCells
 	}
 	n := 1
 	for n*hintsInBucket < cells {

@@ -175,8 +175,8 @@ func TestHintsBounds(t *testing.T) {
 	if newHints(-1) != nil {
 		t.Error("a negative number does not switch hints off")
 	}
-	h := newHints(0)
-	if n := len(h.buckets) * hintsInBucket; n != defaultHintCells {
+	h := newHints(1000)
+	if n := len(h.buckets) * hintsInBucket; n != 1024 {
 		t.Errorf("room for %d", n)
 	}
 	one := h.hash(maphash.String(h.seed, "x"), []byte("head"))

@@ -60,6 +60,8 @@ type baseline struct {
 	Logs    []logMark    `json:"logs,omitempty"`
 	NextLog int          `json:"nextLog"`
 	List    manifestMark `json:"manifest"`
+
+	replay int64 // how much of a memtable replaying the largest of Logs takes, at most
 }
 
 const (

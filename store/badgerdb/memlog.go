@@ -227,7 +227,7 @@ func claimedLen(b []byte) (n int, ok bool) {
 		parts[i] = v
 		at += used
 	}
-	if parts[0] == 0 || parts[0] > memLogKey || parts[1] > 2*memTableBytes {
+	if parts[0] == 0 || parts[0] > memLogKey || parts[1] > 2*mostMemTable {
 		return 0, false
 	}
 	return at + int(parts[0]) + int(parts[1]) + crc32.Size, true

@@ -32,12 +32,7 @@ type generation struct {
 	max   [maxGroups]uint64
 }
 
-const defaultNewestCells = 1 << 19
-
 func newNewest(cells int) *newest {
-	if cells <= 0 {
-		cells = defaultNewestCells
-	}
 	n := &newest{half: max(cells/2, 1)}
 	n.young.bound = make(map[uint64]uint64)
 	return n

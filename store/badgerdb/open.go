@@ -47,9 +47,10 @@ func Open(dir string, groups []store.GroupSpec, opts Options) (*DB, error) {
 		return nil, err
 	}
 	verify.start(b.Tables())
+	sizes := sizesFor(opts.MemoryBytes, m.replay)
 	db := &DB{
 		dir: dir, badger: b, mark: m, verify: verify, tables: tables, release: release, schema: schema, queue: make(chan *request, queueLength),
-		seed: maphash.MakeSeed(), hints: newHints(opts.HintCells),
+		seed: maphash.MakeSeed(), sizes: sizes, hints: newHints(pick(opts.HintCells, sizes.cells)),
 	}
 	db.checker = engine.Checker{Schema: schema, Limits: limits, Overhead: opOverhead}
 	if err := db.start(opts); err != nil {
@@ -81,7 +82,7 @@ func openHeld(dir string, opts Options, tables *tableGate) (*badger.DB, *mark, e
 		return nil, nil, err
 	}
 	log := &badgerLog{to: opts.Logger, making: tables.wait, compacted: tables.verify.noteChange}
-	b, err := openManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, log))
+	b, err := openManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, sizesFor(opts.MemoryBytes, m.replay), log))
 	if err != nil {
 		return nil, nil, openError(dir, err)
 	}
@@ -139,7 +140,7 @@ func (db *DB) start(opts Options) error {
 	if err != nil {
 		return err
 	}
-	n := newNewest(opts.NewestCells)
+	n := newNewest(pick(opts.NewestCells, db.sizes.cells))
 	n.floor = stored
 	if err := db.mark.advance(db.seqAtOpen); err != nil {
 		return err
@@ -159,6 +160,7 @@ func (db *DB) start(opts Options) error {
 		sync:      opts.SyncWrites,
 	}
 	db.running.Go(db.committer.run)
+	db.running.Go(func() { db.trimMapped(db.verify.ctx, db.sizes.mapped) })
 	return nil
 }
 
@@ -214,6 +216,7 @@ type DB struct {
 	views     *views
 	seed      maphash.Seed // of the hashes of columns
 	hints     *hints       // nil for none
+	sizes     sizes
 	queue     chan *request
 	callers   atomic.Int64 // in submit
 	committer *committer
@@ -240,8 +243,8 @@ func (db *DB) Close() error {
 		return nil
 	}
 	close(db.queue) // all senders have left the gate
-	db.running.Wait()
 	db.verify.stop()
+	db.running.Wait()
 	err := db.closeBadger()
 	if err == nil {
 		err = db.verify.damage()

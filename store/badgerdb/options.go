@@ -20,14 +20,18 @@ type Options struct {
 	// DefaultMinFreeBytes, a negative number switches the check off. It is not
 	// only courtesy: see space.go.
 	MinFreeBytes int64
-	// BlockCacheBytes bounds the cache of table blocks; 0 stands for 64 MiB.
+	// MemoryBytes is about how much of the heap the table may take (see memory.go); 0
+	// stands for 512 MiB.
+	MemoryBytes int64
+	// BlockCacheBytes bounds the cache of table blocks; 0 stands for a sixth of
+	// MemoryBytes.
 	BlockCacheBytes int64
 	// NewestCells bounds the map of newest timestamps that answers most guards
-	// (see newest.go), in cells; 0 stands for 1<<19, about 20 MiB.
+	// (see newest.go), in cells of about 40 bytes; 0 stands for a share of MemoryBytes.
 	NewestCells int
 	// HintCells bounds the table of where the newest versions are, which makes the
-	// usual read one look-up (see hints.go), in cells; 0 stands for 1<<19, 24
-	// MiB, and a negative number for none.
+	// usual read one look-up (see hints.go), in cells of 48 bytes; 0 stands for a share
+	// of MemoryBytes, and a negative number for none.
 	HintCells int
 	// VerifyAtOnce is how many bytes of table files Open verifies before it returns, of
 	// those that are not known to be good from earlier. If there are more, they are
@@ -43,21 +47,16 @@ type Options struct {
 const DefaultMinFreeBytes = 256 << 20
 
 const (
-	memTableBytes = 64 << 20
 	// logValueBytes is the size from which on Badger keeps a value in its value log.
 	// A table must not be opened with a greater one than it ever was: see ownValue.
 	logValueBytes = 1 << 20
-	// Badger keeps a transaction below 15 % of the memtable (checkAndSetOptions).
-	badgerTxnBytes = memTableBytes * 15 / 100
-	// hardGroupBytes bounds one transaction by our count of it, which is above
-	// Badger's: opOverhead is more than Badger adds to an entry, and more than
-	// the 96 bytes by which it bounds their number.
-	hardGroupBytes = badgerTxnBytes * 97 / 100
-	opOverhead     = 100
-	// A group is closed once it has so many bytes or requests. Larger groups
-	// gain nothing and delay their first member.
-	softGroupBytes    = 4 << 20
+	// opOverhead is what an operation counts beside its key and value.
+	opOverhead = 100
+	// softGroupRequests closes a group, as sizes.softGroup does.
 	softGroupRequests = 1024
+	// baseLevelBytes is the size of the level into which level 0 is compacted. Badger's 10
+	// MiB make one level more, through which everything is written once more.
+	baseLevelBytes = 128 << 20
 	// queueLength bounds the requests that wait for the committer; a caller
 	// beyond it waits with its context.
 	queueLength = 1024
@@ -72,23 +71,22 @@ var limits = store.Limits{
 	MaxBatchBytes:  8<<20 + 64<<10,
 }
 
-func badgerOptions(dir string, o Options, log *badgerLog) badger.Options {
-	cache := o.BlockCacheBytes
-	if cache <= 0 {
-		cache = 64 << 20
-	}
+func badgerOptions(dir string, o Options, s sizes, log *badgerLog) badger.Options {
 	return badger.DefaultOptions(dir).
 		WithLogger(log).
 		WithSyncWrites(o.SyncWrites).
 		WithDetectConflicts(false). // the committer is the only writer
 		WithMetricsEnabled(false).  // Badger's metrics are global to the process
-		WithMemTableSize(memTableBytes).
-		WithNumMemtables(2). // with the active one: three of about 84 MiB at worst
+		WithMemTableSize(s.memTable).
+		WithNumMemtables(2). // beside the active one
+		WithNumLevelZeroTables(s.levelZero).
+		WithNumLevelZeroTablesStall(3 * s.levelZero).
+		WithBaseLevelSize(baseLevelBytes).
 		WithValueThreshold(logValueBytes).
 		WithValueLogFileSize(32 << 20).
 		WithVerifyValueChecksum(true).
 		WithChecksumVerificationMode(options.OnBlockRead).
-		WithBlockCacheSize(cache).
+		WithBlockCacheSize(pick(o.BlockCacheBytes, s.blockCache)).
 		WithCompression(options.Snappy).
 		WithNumCompactors(2).
 		WithCompactL0OnClose(false)
@@ -97,5 +95,13 @@ func badgerOptions(dir string, o Options, log *badgerLog) badger.Options {
 // BadgerOptions are the options that Open gives Badger, for a Badger of the
 // caller's own: a baseline to measure the table against.
 func BadgerOptions(dir string, o Options) badger.Options {
-	return badgerOptions(dir, o, &badgerLog{to: o.Logger})
+	return badgerOptions(dir, o, sizesFor(o.MemoryBytes, 0), &badgerLog{to: o.Logger})
+}
+
+// pick returns an option, or what stands for it if it is 0.
+func pick[T int | int64](option, otherwise T) T {
+	if option == 0 {
+		return otherwise
+	}
+	return option
 }

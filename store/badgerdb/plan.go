@@ -13,7 +13,8 @@ import (
 type plan struct {
 	ops    []op
 	guards []guard
-	bytes  int // upper bound of what the ops add to the transaction
+	bytes  int // upper bound of what the ops write
+	logged int // of bytes: values for the value log, which Badger does not count
 	// puts counts the puts by hash of column; made for the first DeleteUpTo in a
 	// versioned group, which may have to undo some of them.
 	puts map[uint64]int
@@ -123,8 +124,8 @@ func (p *planner) plan(r *request, rd *reader) error {
 			}
 		}
 	}
-	if r.plan.bytes > hardGroupBytes {
-		return fmt.Errorf("%w: batch of %d bytes as stored, at most %d: split it", store.ErrTooLarge, r.plan.bytes, hardGroupBytes)
+	if n, most := r.plan.bytes-r.plan.logged, p.db.sizes.hardGroup; n > most {
+		return fmt.Errorf("%w: batch of %d bytes as stored, at most %d: split it", store.ErrTooLarge, n, most)
 	}
 	return nil
 }
@@ -154,7 +155,7 @@ func (p *planner) mutation(r *request, row []byte, m *store.Mutation, rd *reader
 	keys := 1
 	if m.Op == store.DeleteUpTo && !g.Latest {
 		var err error
-		o.versions, err = rd.versions(g, head, min(m.TS, store.MaxTS), hardGroupBytes/(len(head)+opOverhead))
+		o.versions, err = rd.versions(g, head, min(m.TS, store.MaxTS), p.db.sizes.hardGroup/(len(head)+opOverhead))
 		if err != nil {
 			return err
 		}
@@ -162,6 +163,9 @@ func (p *planner) mutation(r *request, row []byte, m *store.Mutation, rd *reader
 		keys = len(o.versions) + o.undo
 	}
 	r.plan.bytes += keys*(len(head)+tsBytes+opOverhead) + tsBytes + len(m.Value)
+	if len(m.Value) >= logValueBytes {
+		r.plan.logged += len(m.Value)
+	}
 	r.plan.add(o)
 	return nil
 }

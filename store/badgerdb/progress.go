@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/dgraph-io/badger/v4/skl"
 )
 
 // progress compares what a directory holds with how far the table had come, before Badger
@@ -90,6 +92,7 @@ func (p *progress) next(tables uint64) (next baseline, err error) {
 		next.Group = max(next.Group, l.last)
 		next.Logs = append(next.Logs, logMark{Number: l.number, Last: l.last})
 		next.NextLog = l.number + 1
+		next.replay = max(next.replay, l.stop+int64(l.entries*skl.MaxNodeSize))
 		if err := syncFile(l.file); err != nil {
 			return next, err
 		}

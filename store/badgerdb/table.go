@@ -125,7 +125,7 @@ func (db *DB) part(rows []store.RowMutation) int {
 	size := 0
 	for i := range rows {
 		size += db.checker.Size(&rows[i])
-		if i > 0 && size > softGroupBytes/2 {
+		if i > 0 && size > db.sizes.softGroup/2 {
 			return i
 		}
 	}

@@ -1,0 +1,37 @@
+package config
+
+import "github.com/KimMachineGun/automemlimit/memlimit"
+
+// MemoryBytes returns the setting memory in bytes. auto is a share of what the control
+// group of the process may use, or of what the machine has if that is less or there is no
+// control group.
+func (c *Config) MemoryBytes() int64 {
+	if c.Memory > 0 {
+		return int64(c.Memory) << 20
+	}
+	total, err := memlimit.FromSystem()
+	if err != nil {
+		total = 0
+	}
+	if group, err := memlimit.FromCgroup(); err == nil && (total == 0 || group < total) {
+		total = group
+	}
+	return shareOf(total)
+}
+
+const (
+	autoDivisor = 4
+	autoUsual   = 600 << 20 // what small machines spare, if it is at most half of what they have
+	autoLeast   = 64 << 20
+	autoMost    = 16 << 30
+)
+
+// shareOf returns the share of so many bytes that the program takes by itself; 0 bytes if
+// nobody knows how much there is.
+func shareOf(total uint64) int64 {
+	if total == 0 {
+		return autoUsual
+	}
+	share := max(total/autoDivisor, min(total/2, autoUsual))
+	return int64(min(max(share, autoLeast), autoMost))
+}

@@ -1,0 +1,61 @@
+package badgerdb
+
+import "math/bits"
+
+// How the memory of a table is divided. On the heap are
+//
+//   - memtables, each in one block of about 1.3 times its size: the active one and up to
+//     two that are being written out,
+//   - while one of them is written out, the table made of it: 2.4 times its size,
+//   - the cache of table blocks,
+//   - the hints (hints.go) and the newest timestamps (newest.go),
+//   - compactions, which build tables of a few MiB.
+//
+// Table files are mapped, and may take as much again of resident memory (mapped.go).
+
+const (
+	// defaultMemory is what a table takes if nobody says how much it may.
+	defaultMemory = 512 << 20
+
+	leastMemTable    = 16 << 20
+	mostMemTable     = 64 << 20 // no version of this program had a larger one
+	arenaPerMemTable = 1.3      // see Badger's arenaSize
+	levelZeroTotal   = 160 << 20
+	leastLevelZero   = 5
+	leastCells       = 1 << 16
+	hintBytes        = 48 // of a cell
+	mostSoftGroup    = 4 << 20
+)
+
+// sizes are the sizes of the parts of a table.
+type sizes struct {
+	memTable   int64
+	blockCache int64
+	cells      int   // of hints, and of newest timestamps
+	levelZero  int   // tables in level 0 that start a compaction: levelZeroTotal of memtables
+	mapped     int64 // of files in resident memory
+	// hardGroup bounds one transaction by our count of it, which is above Badger's: Badger
+	// keeps a transaction below 15 % of the memtable (checkAndSetOptions), and opOverhead
+	// is more than it adds to an entry, and more than the 96 bytes by which it bounds
+	// their number.
+	hardGroup int
+	// A group is closed once it has softGroup bytes. Larger groups gain nothing and delay
+	// their first member.
+	softGroup int
+}
+
+// sizesFor divides memory. logs is what replaying the largest log of a memtable may take:
+// the memtable must have room for it, also if the one that was written to was larger.
+func sizesFor(memory, logs int64) (s sizes) {
+	if memory <= 0 {
+		memory = defaultMemory
+	}
+	s.memTable = min(max(memory/12, leastMemTable, int64(float64(logs)/arenaPerMemTable)), mostMemTable)
+	s.blockCache = max(memory/6, leastMemTable)
+	s.mapped = max(memory, leastMapped)
+	s.cells = 1 << (bits.Len64(uint64(max(leastCells, memory/12/hintBytes))) - 1)
+	s.levelZero = max(leastLevelZero, int(levelZeroTotal/s.memTable))
+	s.hardGroup = int(s.memTable * 15 / 100 * 97 / 100)
+	s.softGroup = min(mostSoftGroup, s.hardGroup*3/4)
+	return s
+}
