@@ -18,22 +18,23 @@ import (
 	"indexer/txn"
 )
 
-// catchUp gives the index files what they lack.
+// catchUp exports to the index files what they lack.
 //
-// A document is written to the index files, and then index:doc to the store. So whatever
-// index:doc says, the files once had. They may have less if their log was lost or
-// damaged, or an older copy of them was put back (index/mark.go), and more where a
-// process was killed in between: then there is a notification, and it is exported again
-// anyway. Both sides have a sum over all documents that does not depend on their order. If the
-// sums agree, and the files are not behind their mark or what was noted when the repository was
-// last closed, nothing is missing.
+// An export first writes a document to the index files and then index:doc to the store. So
+// the files once had everything that index:doc says. They have less if their log was lost
+// or damaged, or if an older copy of them was restored (index/mark.go). They have more if a
+// process was killed in between; then there is a notification, and the document is exported
+// again anyway. Both sides keep a sum over all documents that does not depend on their
+// order. If the sums agree, and the files are neither behind their mark nor behind the count
+// that was recorded when the repository was last closed, nothing is missing.
 //
-// Until the files have caught up they stay behind their mark, so that readers refuse them; a crash here begins again.
+// Until the files have caught up, they stay behind their mark, so readers refuse them. After
+// a crash here, the next Open begins again.
 func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 	w := r.files.current
 	if w.Opened().Seq > r.db.LastTimestamp() {
-		// No change of this store would ever be newer than what the files have.
-		log.Warn("the index files are newer than the store; they are made again from it")
+		// No change of this store would ever count as newer than the content of the files.
+		log.Warn("the index files are newer than the store and are rebuilt from it")
 		if err := r.files.close(); err != nil {
 			return err
 		}
@@ -67,7 +68,7 @@ func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 	return nil
 }
 
-// storedState is what the store says of the documents in the index files.
+// storedState returns what the index files should hold according to the store.
 func storedState(ctx context.Context, tx *txn.Txn) (s index.State, err error) {
 	err = eachIndexed(ctx, tx, func(key page.ContentKey, d *schema.StoredIndexed) error {
 		s.Documents++
@@ -98,8 +99,8 @@ func (r *Repository) exportMissing(ctx context.Context, tx *txn.Txn, why error, 
 		return err
 	}
 	lost, err := r.withoutNotification(ctx, keys)
-	if len(lost) > 0 && why == nil { // then it may be ranks and times as well
-		why = fmt.Errorf("%w: %d documents are not those that the store has exported", index.ErrBehind, len(lost))
+	if len(lost) > 0 && why == nil { // ranks and times may be lost as well
+		why = fmt.Errorf("%w: %d documents differ from what the store has exported", index.ErrBehind, len(lost))
 		keys, err = r.differingNow(ctx, tx, true)
 	}
 	if err != nil {
@@ -112,13 +113,13 @@ func (r *Repository) exportMissing(ctx context.Context, tx *txn.Txn, why error, 
 		if err := w.CaughtUp(ctx, r.wrote.applied); err != nil {
 			return err
 		}
-		log.Warn("the index files had lost what was written to them last; it was exported again", zap.Int("documents", len(keys)), zap.Error(why))
+		log.Warn("the index files had lost their last writes, which were exported again", zap.Int("documents", len(keys)), zap.Error(why))
 	}
 	return nil
 }
 
-// differingNow is differing of the newest state of the index files. If something was lost, they
-// may lack ranks and times as well, which the sums do not cover.
+// differingNow calls differing with the newest state of the index files. If something was
+// lost, they may also lack ranks and times, which the sums do not cover.
 func (r *Repository) differingNow(ctx context.Context, tx *txn.Txn, lost bool) (keys []page.ContentKey, err error) {
 	reader, err := index.OpenUnchecked(r.files.dir)
 	if err != nil {
@@ -133,14 +134,14 @@ func (r *Repository) differingNow(ctx context.Context, tx *txn.Txn, lost bool) (
 	return r.differing(ctx, tx, view, lost, lost)
 }
 
-// differing lists the clusters of which the index files do not have what index:doc says.
+// differing lists the clusters whose document in the index files is not the one in index:doc.
 func (r *Repository) differing(ctx context.Context, tx *txn.Txn, view *index.View, ranks, times bool) (keys []page.ContentKey, err error) {
 	next, stop := iter.Pull2(view.Entries(ctx))
 	defer stop()
 	entry, err, more := next()
 	reader := snapshot.NewReader(r.db, tx)
 	defer reader.Close()
-	// Both come by cluster.
+	// Both are sorted by cluster.
 	step := func(key page.ContentKey, d *schema.StoredIndexed) error {
 		for ; err == nil && more && bytes.Compare(entry.Cluster[:], key[:]) < 0; entry, err, more = next() {
 			keys = append(keys, entry.Cluster)
@@ -175,7 +176,7 @@ func (r *Repository) differing(ctx context.Context, tx *txn.Txn, view *index.Vie
 	return keys, err
 }
 
-// withoutNotification are the clusters that no observer is going to run on.
+// withoutNotification returns the clusters that no observer is going to run on.
 func (r *Repository) withoutNotification(ctx context.Context, keys []page.ContentKey) ([]page.ContentKey, error) {
 	rows := make(map[string]bool, len(keys))
 	for _, k := range keys {

@@ -15,18 +15,19 @@ import (
 	"indexer/txn"
 )
 
-// Pulse is how the pipeline is at a moment. It costs next to nothing: all of it is in
+// Pulse is the state of the pipeline at a moment. It is cheap, because all of it is in
 // memory.
 type Pulse struct {
 	Time      time.Time
 	Opened    time.Time      // when the repository was: all counts begin there
 	Observers []notify.Stats // in the order in which they were registered
-	// Found is how long pages took from loaded to found, all since the process began.
+	// Found is how long pages took from load to searchable, for all pages since the process
+	// began.
 	Found notify.Distribution
-	// Waiting is pages loaded and not found yet; once nothing is left to do there are none.
+	// Waiting is how many loaded pages cannot be found yet; 0 once nothing is left to do.
 	Waiting int
 	Txns    Transactions
-	// NotReady is why no observer would be run just now; nil if they are.
+	// NotReady is the reason why observers do not run at present; nil if they do.
 	NotReady error
 }
 
@@ -36,7 +37,7 @@ type Transactions struct {
 	Running                                                           int64
 }
 
-// Pulse takes it.
+// Pulse returns the present state of the pipeline.
 func (r *Repository) Pulse() Pulse {
 	now := time.Now()
 	stats := r.observerStats()
@@ -52,11 +53,11 @@ func (r *Repository) Pulse() Pulse {
 	}
 }
 
-// observerStats are those of the pipeline. When nothing is left to do, pages that wait to
-// be found are forgotten.
+// observerStats returns the statistics of all observers. If nothing is left to do, it also
+// forgets the pages that were waiting to be found.
 func (r *Repository) observerStats() []notify.Stats {
-	// The order matters: what was loaded before now, and by a transaction that has ended,
-	// is in the backlog until observers are done with it.
+	// The order matters: whatever was loaded before now by a transaction that has ended is in
+	// the backlog until observers are done with it.
 	now, ended := time.Now(), r.db.Running() == 0
 	stats := r.pipeline.Stats()
 	if ended && !slices.ContainsFunc(stats, func(s notify.Stats) bool { return s.Backlog > 0 }) {
@@ -65,28 +66,29 @@ func (r *Repository) observerStats() []notify.Stats {
 	return stats
 }
 
-// FoundSince is how long the pages took that were found since a time, as far as they
-// are among the last.
+// FoundSince returns how long it took the pages that became searchable since a time, as
+// far as they are still remembered.
 func (r *Repository) FoundSince(t time.Time) observers.Latency { return r.tracker.Since(t) }
 
-// Found lists the pages that can be found since a time, as far as they are among the last.
+// Found lists the pages that became searchable since a time, as far as they are still
+// remembered.
 func (r *Repository) Found(since time.Time) []observers.Found { return r.tracker.Found(since) }
 
-// Space is what the repository takes on the disk, in bytes, and what was collected.
+// Space says how many bytes the repository takes on disk, and what was collected.
 type Space struct {
 	Store, Index int64
-	Free         int64 // that may still be written; negative: not known
-	// Collected is the garbage that this process has collected, and Collects whether it
-	// does.
+	Free         int64 // free bytes on the disk; negative if unknown
+	// Collected is the garbage that this process has collected; Collects says whether it
+	// collects any.
 	Collected txn.Collected
 	Collects  bool
-	// Kept is how far back the past is kept: from the safe point to the last timestamp,
-	// in timestamps. SafeAt is when the safe point was, if that is known.
+	// Kept is how many timestamps lie between the safe point and the last timestamp. SafeAt
+	// is the time of the safe point, if known.
 	Kept   uint64
 	SafeAt time.Time
 }
 
-// Space measures by asking the file system for every file.
+// Space asks the file system for the size of every file.
 func (r *Repository) Space() (s Space, err error) {
 	if s.Store, err = r.table.DiskBytes(); err != nil {
 		return s, fmt.Errorf("measure the store: %w", err)
@@ -111,7 +113,8 @@ func (r *Repository) Space() (s Space, err error) {
 // FreeBytes returns how many bytes may still be written to the disk of the repository.
 func (r *Repository) FreeBytes() (int64, error) { return badgerdb.FreeBytes(StoreDir(r.dir)) }
 
-// treeBytes adds up the files of a directory, those that go meanwhile not counted.
+// treeBytes adds up the sizes of the files in a directory. Files that disappear meanwhile
+// are not counted.
 func treeBytes(dir string) (total int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -128,7 +131,7 @@ func treeBytes(dir string) (total int64, err error) {
 	return total, err
 }
 
-// DeadCount is how many rows observers have given up on, by observer.
+// DeadCount returns how many rows each observer has given up on.
 func (r *Repository) DeadCount(ctx context.Context) (map[string]int, error) {
 	letters, err := r.DeadLetters(ctx)
 	if err != nil {

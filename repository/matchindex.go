@@ -15,6 +15,10 @@ import (
 	"indexer/txn"
 )
 
+// ErrOtherIndex says that the index files beside the store hold documents of another
+// repository. Nothing was changed.
+var ErrOtherIndex = errors.New("the index files belong to another repository")
+
 // openIndex opens the index files, and sees to it that they are the ones this repository wrote, and
 // hold what it wrote. Nothing of the pipeline runs yet.
 //

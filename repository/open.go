@@ -23,44 +23,44 @@ import (
 
 // Options of Open. Zero fields take defaults.
 type Options struct {
-	// Workers run observers; notify.Options has the default.
+	// Workers is how many run observers; see notify.Options for the default.
 	Workers int
-	// Backlog bounds how many rows may wait before Load waits; see notify.Options.
+	// Backlog is how many rows may wait for observers before Load waits; see notify.Options.
 	Backlog int
 	// Commit chooses the commit path of transactions.
 	Commit txn.Mode
 	// Memory is how many bytes of heap the whole program should stay within; 0 stands for
 	// the default of the store.
 	Memory int64
-	// Sync makes everything acknowledged survive a lost machine, not only a
-	// killed process.
+	// Sync makes everything that was acknowledged survive the loss of the machine, not only
+	// of the process.
 	Sync bool
 	// History is how long the past stays readable; see txn.Options.
 	History time.Duration
-	// Collect collects garbage beside everything else, until Close.
+	// Collect collects garbage in the background until Close.
 	Collect bool
-	// RankTolerance is the relative error that ranks keep to; 0 keeps to what the
-	// directory has, schema.DefaultRankTolerance if it is new.
+	// RankTolerance is the largest relative error of ranks. 0 keeps the tolerance of the
+	// directory, which is schema.DefaultRankTolerance in a new one.
 	RankTolerance float64
-	// Trace is how many rows of observers' runs are remembered for Trace; 0 is
-	// trace.DefaultRecords, and less than that is none.
+	// Trace is how many rows of observers' runs are kept in memory for Repository.Trace. 0
+	// means trace.DefaultRecords, and a negative number none.
 	Trace int
 	// Searchable is called with the URL row of each page that can be found from now on,
 	// with the time of its load. nil: nobody is told.
 	Searchable func(row string, loaded, searchable time.Time)
-	// WithoutRanks leaves ranks out, for benchmarks of what they cost.
+	// WithoutRanks leaves out ranks, for benchmarks of their cost.
 	WithoutRanks bool
-	// Crawl makes the observers of a crawl, if there is one; it is called once the
-	// store can be read. nil: none.
+	// Crawl returns the observers of a crawl, if there is one. It is called once the store
+	// can be read. nil: none.
 	Crawl func(ctx context.Context, db *txn.DB) ([]notify.Observer, error)
-	// Reindex rebuilds the index files before anything else, whatever is in their place:
-	// missing, damaged, or of somebody else. Repository.Reindex then tells of it.
+	// Reindex rebuilds the index files first, even if they are missing, damaged or belong to
+	// another repository. Repository.Reindex then returns the result.
 	Reindex bool
-	// Log hears of conflicts, failures and dead letters; nil for nothing.
+	// Log receives conflicts, failures and dead letters; nil logs nothing.
 	Log *zap.Logger
 }
 
-// Repository is an open data directory with its pipeline running.
+// Repository is an open data directory whose observers are running.
 type Repository struct {
 	dir      string
 	opened   time.Time
@@ -75,16 +75,16 @@ type Repository struct {
 	registry  *notify.Registry
 	collector *txn.Collector // nil unless Options.Collect
 
-	// gate is held shared by every Load and exclusively while a quiescent
-	// snapshot is taken.
+	// gate is held shared by every Load, and exclusively by Quiet.
 	gate sync.RWMutex
-	// reindexing is held by the one rebuild of the index files at a time. rebuilt is that of Open, until it was told;
-	// replaceStranger is whether files are in their place that may be the only copy of something.
+	// reindexing is held during a rebuild of the index files. rebuilt is the result of the
+	// rebuild that Open made, until Reindex has returned it. replaceStranger says that the
+	// files in place may be the only copy of something.
 	reindexing      sync.Mutex
 	rebuilt         *Reindexed
 	wrote           written
 	replaceStranger bool
-	// solving has room for one full solve of the ranks.
+	// solving admits one full solve of the ranks at a time.
 	solving chan struct{}
 }
 
@@ -92,16 +92,16 @@ type Repository struct {
 // ranks, and the rest for pages in progress and the index files.
 const storeShare = 3
 
-// StoreDir and IndexDir are where the parts of a data directory are.
+// StoreDir returns the directory of the store.
 func StoreDir(dir string) string { return filepath.Join(dir, "store") }
 
-// IndexDir is the directory of the index files.
+// IndexDir returns the directory of the index files.
 func IndexDir(dir string) string { return filepath.Join(dir, "index") }
 
-// Open opens or creates a data directory and starts its observers, which go on
-// with whatever was left to do. Errors: store.ErrInUse, store.ErrForeign,
-// store.ErrNewerFormat and the like of package index, ErrOtherIndex; nothing that
-// is stored is changed then.
+// Open opens or creates a data directory and starts its observers, which continue with
+// whatever was left to do. Errors: store.ErrInUse, store.ErrForeign, store.ErrNewerFormat,
+// their counterparts in package index, and ErrOtherIndex. After an error, stored data is
+// unchanged.
 func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err error) {
 	if opts.Log == nil {
 		opts.Log = zap.NewNop()
@@ -131,10 +131,10 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	return r, r.start(ctx, opts)
 }
 
-// start begins transactions, and then observers.
+// start opens the transaction layer and then starts the observers.
 func (r *Repository) start(ctx context.Context, opts Options) error {
-	// Which observers there are depends on what the store says. Nothing is written
-	// before they are known.
+	// The set of observers depends on the content of the store. Nothing is written before
+	// it is known.
 	var registry *notify.Registry
 	db, err := txn.Open(ctx, r.table, txn.Options{
 		Mode:    opts.Commit,
@@ -205,12 +205,12 @@ func (r *Repository) Backlog() int { return r.pipeline.Backlog() }
 // KeepsHistory reports whether the past stays readable for longer than it is being read.
 func (r *Repository) KeepsHistory() bool { return r.db.History() > 0 }
 
-// Close lets the runs that are under way end and closes everything. What is
-// left to do is done after the next Open. No other call may be running.
+// Close waits for the runs that are under way and closes everything. The next Open
+// continues with the remaining work. No other call may be running.
 func (r *Repository) Close() error { return r.closeParts() }
 
-// closeParts closes what was opened, in the order that lets each part still use
-// the ones below: observers write to index files and table.
+// closeParts closes whatever is open, each part before the parts that it uses: observers
+// write to the index files and to the table.
 func (r *Repository) closeParts() error {
 	var errs []error
 	if r.collector != nil {
@@ -234,8 +234,7 @@ func (r *Repository) closeParts() error {
 	return errors.Join(errs...)
 }
 
-// events writes what goes wrong in observers to the log, and all that they do to the
-// traces.
+// events logs failures of observers, and records all their runs for traces.
 func (r *Repository) events(log *zap.Logger) notify.Events {
 	return notify.Events{
 		Tried: r.tracing.log.Attempt,

@@ -10,9 +10,8 @@ import (
 	"indexer/txn"
 )
 
-// Quiet is a moment at which nothing was left to do: everything loaded before
-// is in the index, and nothing loaded after it is seen. It stays readable while
-// the pipeline goes on.
+// Quiet is a quiescent moment: everything loaded before it is in the index, and nothing
+// loaded after it is visible. It stays readable while the observers go on.
 type Quiet struct {
 	Tx    *txn.Txn    // reads the repository
 	Index *index.View // reads the index files
@@ -20,9 +19,9 @@ type Quiet struct {
 	reader *index.Reader
 }
 
-// Quiet finds such a moment: it lets no fetch in, waits until nothing is left
-// to do, takes a snapshot of the repository and one of the index files, and
-// lets fetches in again. The caller closes it.
+// Quiet makes a quiescent moment: it blocks loads, waits until nothing is left to do, takes
+// a snapshot of the store and one of the index files, and admits loads again. The caller
+// closes it.
 func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
 	q := &Quiet{}
 	defer func() {
@@ -32,7 +31,7 @@ func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
 	}()
 	r.gate.Lock()
 	defer r.gate.Unlock()
-	release := r.db.Hold() // what is found can be read still
+	release := r.db.Hold() // keeps the timestamp readable until At has pinned it
 	defer release()
 	at, err := r.pipeline.Quiesce(ctx)
 	if err != nil {
@@ -41,7 +40,7 @@ func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
 	if q.Tx, err = snapshot.At(ctx, r.db, at); err != nil {
 		return nil, err
 	}
-	// A rebuild that ends in these moments puts files in place that say the same.
+	// A rebuild that ends just now installs files with the same content.
 	if q.reader, err = index.OpenReader(IndexDir(r.dir)); err != nil {
 		return nil, fmt.Errorf("read the index files: %w", err)
 	}

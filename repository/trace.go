@@ -15,7 +15,7 @@ import (
 	"indexer/txn"
 )
 
-// tracing is what journeys of pages are told from beside the store.
+// tracing holds what the journeys of pages are told from, apart from the store.
 type tracing struct {
 	log    *trace.Log
 	clock  *trace.Clock
@@ -23,34 +23,34 @@ type tracing struct {
 	work   sync.WaitGroup
 }
 
-// clockName is the file of a data directory that says when timestamps were handed out.
+// clockName is the file of a data directory that says when timestamps were issued.
 const clockName = "clock"
 
-// clockEvery is how often that is noted while there are new ones.
+// clockEvery is how often the clock is sampled while there are new timestamps.
 const clockEvery = 100 * time.Millisecond
 
-// startTracing begins to note the times of timestamps.
+// startTracing starts to record the times of timestamps.
 func (r *Repository) startTracing(ctx context.Context, opts Options) (err error) {
 	t := &r.tracing
 	if t.clock, err = trace.OpenClock(filepath.Join(r.dir, clockName)); err != nil {
 		return fmt.Errorf("open the repository: %w", err)
 	}
-	// Before anything is loaded: of what comes before the first sample no time is known.
+	// Before anything is loaded, because nothing is known about times before the first sample.
 	r.noteTime(opts.Log)
 	ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	t.work.Go(func() { r.keepTime(ctx, opts.Log) })
 	return nil
 }
 
-// noteTime notes the time of the last timestamp. That is a help only: what cannot be
-// written is told and does no harm.
+// noteTime records the time of the last timestamp. Nothing depends on it, so an error is
+// only logged.
 func (r *Repository) noteTime(log *zap.Logger) {
 	if err := r.tracing.clock.Note(r.db.LastTimestamp(), time.Now()); err != nil {
 		log.Warn("traces will lack times", zap.Error(err))
 	}
 }
 
-// keepTime notes the times of timestamps until ctx ends, and then once more.
+// keepTime records the times of timestamps until ctx ends, and then once more.
 func (r *Repository) keepTime(ctx context.Context, log *zap.Logger) {
 	ticker := time.NewTicker(clockEvery)
 	defer ticker.Stop()
@@ -65,7 +65,7 @@ func (r *Repository) keepTime(ctx context.Context, log *zap.Logger) {
 	}
 }
 
-// stop ends the noting. It must come before the DB is closed.
+// stop ends the recording. It must be called before the DB is closed.
 func (t *tracing) stop() error {
 	if t.clock == nil {
 		return nil
@@ -77,7 +77,7 @@ func (t *tracing) stop() error {
 	return t.clock.Close()
 }
 
-// Trace tells the journey of a page through the pipeline; see package trace.
+// Trace returns the journey of a page through the pipeline; see package trace.
 func (r *Repository) Trace(ctx context.Context, u page.URL) (*trace.Journey, error) {
 	source := trace.Source{DB: r.db, Log: r.tracing.log, Clock: r.tracing.clock}
 	j, err := source.Journey(ctx, u)
@@ -92,4 +92,30 @@ func (r *Repository) Trace(ctx context.Context, u page.URL) (*trace.Journey, err
 		return nil, fmt.Errorf("trace: %w", err)
 	}
 	return j, nil
+}
+
+// Freshness says when a page could be found. Fields are nil if that is no longer known.
+type Freshness struct {
+	LoadedAt     *time.Time `json:"loaded_at,omitempty"`
+	SearchableAt *time.Time `json:"searchable_at,omitempty"`
+	// AtLatest says that the page could be found at SearchableAt or earlier.
+	AtLatest bool `json:"searchable_at_latest,omitempty"`
+}
+
+// Freshness returns when the newest content of a URL was loaded, and since when it can be
+// found. It is the short form of Trace, for many pages at a time.
+func (r *Repository) Freshness(ctx context.Context, u page.URL) (Freshness, error) {
+	source := trace.Source{DB: r.db, Log: r.tracing.log, Clock: r.tracing.clock}
+	j, err := source.Journey(ctx, u)
+	if err != nil {
+		return Freshness{}, fmt.Errorf("freshness of %s: %w", u, err)
+	}
+	f := Freshness{AtLatest: j.AtLatest}
+	if j.Loaded != nil {
+		f.LoadedAt = j.Loaded.At
+	}
+	if j.Searchable != nil {
+		f.SearchableAt = j.Searchable.At
+	}
+	return f, nil
 }
