@@ -15,27 +15,27 @@ import (
 	"indexer/txn"
 )
 
-// CheckReport is what a check found.
+// CheckReport says what a check has found.
 type CheckReport struct {
 	Checked txn.Checked `json:"checked"`
-	// Problems are the first of them; Total counts all.
+	// Problems has the first problems; Total counts all.
 	Problems []txn.Problem `json:"problems"`
 	Total    int           `json:"total"`
 	Index    IndexReport   `json:"index"`
 }
 
-// IndexReport is what a check found in the index files.
+// IndexReport says what a check has found in the index files.
 type IndexReport struct {
 	Documents int      `json:"documents"` // in them
 	Problems  []string `json:"problems"`
 }
 
-// maxProblems bounds a report: one damaged byte can make many.
+// maxProblems bounds a report, because one damaged byte can cause many problems.
 const maxProblems = 1000
 
-// Check looks whether the records of the store fit each other and the schema, at one
-// instant, whether the index files are sound, and whether they have what the store says that they have. It
-// computes no document anew.
+// Check checks that the records of the store are consistent with each other and with the
+// schema, at one moment, that the index files are sound, and that they contain what the
+// store says. It does not recompute documents; package verify does.
 func (r *Repository) Check(ctx context.Context) (*CheckReport, error) {
 	rep := &CheckReport{Problems: []txn.Problem{}}
 	var err error
@@ -52,8 +52,8 @@ func (r *Repository) Check(ctx context.Context) (*CheckReport, error) {
 	return rep, r.checkIndex(ctx, &rep.Index)
 }
 
-// indexLooks is how often the index files are compared with the store while a difference may come
-// from what is under way.
+// indexLooks is how often the index files are compared with the store. A difference that
+// does not last comes from an export under way.
 const indexLooks = 3
 
 // checkIndex checks the index files.
@@ -85,12 +85,13 @@ func (r *Repository) checkIndex(ctx context.Context, rep *IndexReport) error {
 			rep.Problems = append(rep.Problems, fmt.Sprintf("and %d documents more", len(suspects)-i))
 			break
 		}
-		rep.Problems = append(rep.Problems, fmt.Sprintf("cluster %x: its document is not the one that the store has exported", k[:6]))
+		rep.Problems = append(rep.Problems, fmt.Sprintf("cluster %x: its document differs from what the store has exported", k[:6]))
 	}
 	return nil
 }
 
-// lookAtIndex compares the index files with the store, as they are now, and checks them if it is asked to.
+// lookAtIndex compares the present index files with the store, and checks the files if
+// check is set.
 func (r *Repository) lookAtIndex(ctx context.Context, check bool) (differ []page.ContentKey, documents int, err error) {
 	reader, err := index.OpenReader(IndexDir(r.dir))
 	if err != nil {
@@ -133,7 +134,8 @@ func (r *Repository) DeadLetters(ctx context.Context) ([]notify.DeadLetter, erro
 	return notify.DeadLetters(ctx, r.db)
 }
 
-// RetryDead runs an observer again on a row that it gave up on; Quiesce waits for it.
+// RetryDead makes an observer run again on a row that it gave up on. Quiesce waits for that
+// run.
 func (r *Repository) RetryDead(ctx context.Context, observer, row string) error {
 	return r.pipeline.Retry(ctx, observer, row)
 }
@@ -143,7 +145,7 @@ func (r *Repository) DropDead(ctx context.Context, observer, row string) error {
 	return r.pipeline.Drop(ctx, observer, row)
 }
 
-// LetterRow is the row of a letter for people.
+// LetterRow returns the row of a dead letter as text.
 func (r *Repository) LetterRow(l notify.DeadLetter) string {
 	for _, o := range r.registry.List() {
 		if o.Name == l.Observer {

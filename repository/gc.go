@@ -9,18 +9,18 @@ import (
 	"indexer/txn"
 )
 
-// Freed is what a collection of garbage did.
+// Freed says what a garbage collection has done.
 type Freed struct {
 	txn.Collected
-	// BytesBefore and BytesAfter are what the store takes on the disk.
+	// BytesBefore and BytesAfter are the size of the store on disk.
 	BytesBefore int64 `json:"bytes_before"`
 	BytesAfter  int64 `json:"bytes_after"`
-	// Pins hold the safe point back.
+	// Pins are what holds back the safe point.
 	Pins []txn.Pin `json:"pins"`
 }
 
-// Collect collects the garbage of the whole repository and gives its space back to
-// the disk. It may run beside everything else; writes wait now and then.
+// Collect collects the garbage of the whole repository and returns its space to the disk.
+// Everything else may go on meanwhile; writes wait now and then.
 func (r *Repository) Collect(ctx context.Context) (*Freed, error) {
 	f := new(Freed)
 	var err error
@@ -31,15 +31,15 @@ func (r *Repository) Collect(ctx context.Context) (*Freed, error) {
 		return nil, err
 	}
 	if err := r.table.Reclaim(ctx); err != nil {
-		return nil, fmt.Errorf("give space back to the disk: %w", err)
+		return nil, fmt.Errorf("return space to the disk: %w", err)
 	}
 	f.BytesAfter, err = r.table.DiskBytes()
 	f.Pins = r.db.Pins()
 	return f, err
 }
 
-// startCollector collects garbage from now on, if it is asked for. It takes a
-// twentieth of one processor.
+// startCollector starts the collection of garbage in the background if opts ask for it. It
+// takes a twentieth of one processor.
 func (r *Repository) startCollector(ctx context.Context, opts Options) (err error) {
 	if !opts.Collect {
 		return nil

@@ -15,24 +15,25 @@ import (
 	"indexer/store"
 )
 
-// indexFiles are the index files as observers and loaders write them, and, while a rebuild
-// is under way, the new ones as well.
+// indexFiles is the observers' sink: the index files and, during a rebuild, the new ones as
+// well.
 //
-// It tells errors of the files from those of a document. A document that cannot
-// be written goes to the dead letters after some attempts, and the others go on.
-// If the disk is full or the files are damaged, all documents would go there one
-// by one, and none would come back when there is room again. So such an error
-// stops the pipeline; what is left to do stays in the table for the next Open.
+// It tells errors of the files from errors of one document. A document that cannot be
+// written becomes a dead letter after several attempts, and other documents go on. But if
+// the disk is full or the files are damaged, all documents would become dead letters one by
+// one, and none would be exported once there is room again. So such an error stops the
+// pipeline, and the remaining work stays in the table for the next Open.
 type indexFiles struct {
 	dir  string
 	opts index.WriterOptions
 
-	// mu is held shared by everybody who writes, and exclusively by a rebuild while it
-	// exports some clusters; see Reindex.
+	// mu is held shared by every writer, and exclusively by each step of a rebuild; see
+	// Reindex.
 	mu      sync.RWMutex
-	current *index.Writer // nil before they are opened, and where a rebuild had no luck
-	next    *index.Writer // nil: no rebuild is under way
-	// nextFailed is why next does not have all that current has. The rebuild then gives up; who writes goes on.
+	current *index.Writer // nil before they are opened, and after a rebuild that failed to open the new files
+	next    *index.Writer // nil unless a rebuild is under way
+	// nextFailed is the error because of which next lacks something that current has. The
+	// rebuild then fails, and writers go on.
 	nextFailed atomic.Pointer[error]
 }
 
@@ -77,7 +78,7 @@ func (f *indexFiles) write(do func(*index.Writer) error) error {
 	return nil
 }
 
-// begin has everything written to next as well.
+// begin makes writers write to next as well.
 func (f *indexFiles) begin(next *index.Writer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,7 +86,7 @@ func (f *indexFiles) begin(next *index.Writer) {
 	f.nextFailed.Store(nil)
 }
 
-// discard gives next up.
+// discard removes next.
 func (f *indexFiles) discard() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -94,7 +95,7 @@ func (f *indexFiles) discard() error {
 	return next.Discard()
 }
 
-// fill runs part of a rebuild while nobody else writes.
+// fill runs one step of a rebuild while other writers are blocked.
 func (f *indexFiles) fill(do func(next *index.Writer) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -104,8 +105,9 @@ func (f *indexFiles) fill(do func(next *index.Writer) error) error {
 	return spaceError(do(f.next))
 }
 
-// install puts next in the place of the files that are there. After an error before that
-// moment the old files are written as before; discard comes next. After one behind it there are no files.
+// install puts next in place of the present files, and reports whether it did. If it did
+// not, writers go on with the old files, and the caller calls discard. If it did and fails
+// then, no files are open.
 func (f *indexFiles) install(ctx context.Context) (installed bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -117,14 +119,14 @@ func (f *indexFiles) install(ctx context.Context) (installed bool, err error) {
 	}
 	f.next = nil
 	if f.current != nil {
-		// What it could not do it could not do for files that are removed now.
+		// An error concerns files that have just been replaced.
 		_ = f.current.Close()
 	}
 	f.current, err = index.OpenWriter(ctx, f.dir, f.opts)
 	return true, spaceError(err)
 }
 
-// close closes the files that are open.
+// close closes the present files, if they are open.
 func (f *indexFiles) close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,7 +138,7 @@ func (f *indexFiles) close() error {
 	return spaceError(w.Close())
 }
 
-// spaceError marks an error of the index files with store.ErrNoSpace if the disk is full.
+// spaceError wraps an error of the index files in store.ErrNoSpace if the disk is full.
 func spaceError(err error) error {
 	if index.IsFull(err) {
 		return fmt.Errorf("%w: %w", store.ErrNoSpace, err)
@@ -144,8 +146,8 @@ func spaceError(err error) error {
 	return err
 }
 
-// fileError marks an error of the index files that concerns all documents: like spaceError,
-// and others with notify.ErrFatal.
+// fileError wraps an error of the index files that concerns all documents: in
+// store.ErrNoSpace if the disk is full, in notify.ErrFatal otherwise.
 func fileError(err error) error {
 	if index.IsFull(err) {
 		return spaceError(err)

@@ -18,50 +18,51 @@ import (
 	"indexer/txn"
 )
 
-// Reindexed is what a rebuild of the index files did.
+// Reindexed says what a rebuild of the index files has done.
 type Reindexed struct {
 	Documents int     `json:"documents"`
 	Seconds   float64 `json:"seconds"`
-	// Aside is where files lie that stood in the place of ours and were not known to be of no use.
+	// Aside is where a rebuild has moved files that were in place of ours and might be of use.
 	Aside string `json:"aside,omitempty"`
 }
 
-// ErrReindexing: a rebuild of the index files is under way.
+// ErrReindexing says that a rebuild of the index files is under way.
 var ErrReindexing = errors.New("the index files are being rebuilt already")
 
-// Reindex rebuilds the index files from the store, while queries are answered from the old ones and
-// everything else goes on. After an error, or a crash, the old files are what they were,
-// and it is to be run again. Told hears now and then how many clusters were exported.
+// Reindex rebuilds the index files from the store. Meanwhile queries read the old files and
+// everything else goes on. After an error or a crash the old files are unchanged, and
+// Reindex must be run again. It calls told now and then with the number of clusters
+// exported.
 //
 // # Why the new files have everything
 //
-// From some moment on, observers write to the old and to the new files. Then the rebuild
-// goes through all clusters, some at a time, while nobody else writes: it takes a
-// snapshot, exports these clusters as of then, and lets the others write again.
+// From some moment M on, observers write to both the old and the new files. Then the rebuild
+// goes through all clusters in steps. In each step it blocks other writers, takes a
+// snapshot, exports some clusters as of that snapshot, and admits the writers again.
 //
-// Let T be the timestamp of the snapshot in which cluster c was exported. A document of c that
-// went to the old files alone went there before that moment, so it was computed at a snapshot
-// before T, and what is exported at T is as fresh. What observers write later goes to both. Of two changes of
-// one cluster the one with the higher timestamp holds, in either file, in whichever order they come
-// (index/apply.go). A cluster that comes into being behind the rebuild's back was exported by an observer
-// after the moment, or will be.
+// Let T be the timestamp of the snapshot in which cluster c was exported. If a document of c
+// went to the old files alone, it went there before M. So it was computed at a snapshot
+// before T, and the document exported at T is as fresh. Whatever observers write later goes
+// to both files. Of two changes of one cluster, the one with the higher timestamp wins in
+// either file, in whichever order they arrive (index/apply.go). A cluster that appears where
+// the rebuild has already passed was exported by an observer after M, or will be.
 //
-// A rank or a fetch time for a cluster that is not in the new files yet is lost to them. But nobody
-// writes between the snapshot and the end of an export: such a rank was there before T, or comes
-// when the document is there.
+// The new files drop a rank or a fetch time for a cluster that they do not have yet. But
+// nobody writes between the snapshot and the end of a step, so such a rank was in the store
+// before T, or it arrives when the document is there.
 func (r *Repository) Reindex(ctx context.Context, told func(clusters int)) (Reindexed, error) {
 	if !r.reindexing.TryLock() {
 		return Reindexed{}, ErrReindexing
 	}
 	defer r.reindexing.Unlock()
-	if done := r.rebuilt; done != nil { // by Open, just now
+	if done := r.rebuilt; done != nil { // Open has made it just now
 		r.rebuilt = nil
 		return *done, nil
 	}
 	return r.rebuild(ctx, told)
 }
 
-// rebuild wants a repository of which only the pipeline may not have been started yet.
+// rebuild requires an open repository; only the pipeline need not have been started.
 func (r *Repository) rebuild(ctx context.Context, told func(clusters int)) (res Reindexed, err error) {
 	began := time.Now()
 	known := r.wrote.id
@@ -89,7 +90,7 @@ func (r *Repository) rebuild(ctx context.Context, told func(clusters int)) (res 
 			break
 		}
 	}
-	if known == "" { // else the new files are known by what they succeed
+	if known == "" { // otherwise the ID of the files that they replace identifies the new ones
 		if err := r.noteWritten(ctx, written{id: next.ID()}); err != nil {
 			return res, err
 		}
@@ -111,16 +112,16 @@ func (r *Repository) rebuild(ctx context.Context, told func(clusters int)) (res 
 	return res, nil
 }
 
-// exportClusters is how many clusters are exported while nobody else writes to the index files.
+// exportClusters is how many clusters a step of a rebuild exports.
 const exportClusters = 100
 
-// exportSome exports some clusters to the new files, from a member row on, and says where to go on, "" at
-// the end.
+// exportSome is one step of a rebuild. It exports some clusters to the new files, beginning
+// at a member row, and returns the row for the next step, or "" at the end.
 func (r *Repository) exportSome(ctx context.Context, from string) (next string, n int, err error) {
 	err = r.files.fill(func(w *index.Writer) error {
 		release := r.db.Hold()
 		defer release()
-		tx, err := snapshot.At(ctx, r.db, r.db.LastTimestamp()) // nobody writes from here on
+		tx, err := snapshot.At(ctx, r.db, r.db.LastTimestamp()) // other writers are blocked
 		if err != nil {
 			return err
 		}
@@ -135,7 +136,8 @@ func (r *Repository) exportSome(ctx context.Context, from string) (next string, 
 	return next, n, err
 }
 
-// clustersFrom lists up to n clusters from a member row on.
+// clustersFrom lists up to n clusters, beginning at a member row, and returns the row where
+// the next one begins, or "".
 func clustersFrom(ctx context.Context, tx *txn.Txn, from string, n int) (keys []page.ContentKey, next string, err error) {
 	err = tx.Scan(ctx, schema.GroupMember, from, "", func(row string, _ []txn.Version) error {
 		k, _, err := schema.ParseMemberRow(row)
@@ -155,7 +157,7 @@ func clustersFrom(ctx context.Context, tx *txn.Txn, from string, n int) (keys []
 	return keys, next, err
 }
 
-// exportTo exports clusters as of a snapshot, some at a time.
+// exportTo exports clusters as of a snapshot, several in parallel.
 func (r *Repository) exportTo(ctx context.Context, w *index.Writer, tx *txn.Txn, keys []page.ContentKey) error {
 	var taken atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
@@ -179,7 +181,7 @@ func (r *Repository) exportTo(ctx context.Context, w *index.Writer, tx *txn.Txn,
 	return g.Wait()
 }
 
-// exportBatch gathers changes, up to a bound in memory.
+// exportBatch gathers changes up to a bound on memory.
 type exportBatch struct {
 	w       *index.Writer
 	changes []index.Change

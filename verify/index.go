@@ -49,7 +49,7 @@ func (v *verifier) compareIndexed(ctx context.Context) error {
 	return err
 }
 
-// cluster is a computed cluster, an empty one if there is none.
+// cluster returns a computed cluster, or an empty one if there is none.
 func (v *verifier) cluster(key page.ContentKey) *batch.Cluster {
 	if c := v.batch.Cluster(key); c != nil {
 		return c
@@ -96,10 +96,11 @@ func (v *verifier) compareFile(d *index.Document) {
 	v.sameRank(indexFiles, row, "rank", d.Rank, want.Rank)
 }
 
-// compareAnchors compares the anchors of a document with all that its inlinks have. Up to
-// as many as are shown they must be these. If there are more, it is a matter of ranks of
-// long ago which are shown: those of the sources when the document last changed. But each must be
-// there as often as it says, they must be as many as are shown, and come in the same order.
+// compareAnchors compares the anchors of a document with all anchors of its inlinks. They
+// must be equal if the document has room for all. Otherwise the ranks of the sources at the
+// last export, which are no longer known, have decided which ones it shows. Then each must
+// occur as often as it says, the document must show as many as it has room for, and they
+// must be in the right order.
 func (v *verifier) compareAnchors(row string, shown, all []index.Anchor) {
 	if len(all) > document.DefaultAnchors && len(shown) == document.DefaultAnchors {
 		known := make(map[index.Anchor]bool, len(shown))
@@ -111,8 +112,9 @@ func (v *verifier) compareAnchors(row string, shown, all []index.Anchor) {
 	v.rep.same(indexFiles, row, "anchors", fmt.Sprint(shown), fmt.Sprint(all))
 }
 
-// shownMembers are the members that a document carries of a cluster: the first in the order
-// in which canonical URLs are chosen, and in any case the canonical URL; by byte order.
+// shownMembers returns the members of a cluster that its document carries, in byte order:
+// the first ones in the order in which canonical URLs are chosen, and the canonical URL in
+// any case.
 func shownMembers(r *batch.Repository, c *batch.Cluster) []page.URL {
 	if len(c.Members) <= document.DefaultMembers {
 		return c.Members
@@ -129,7 +131,8 @@ func shownMembers(r *batch.Repository, c *batch.Cluster) []page.URL {
 	return shown
 }
 
-// class is what comes first in that order: those that can be chosen, and of these https.
+// class is the first criterion of that order: https URLs that can be chosen, other URLs
+// that can be chosen, and the rest.
 func class(r *batch.Repository, m page.URL) int {
 	u := r.URL(m)
 	switch {
@@ -141,7 +144,7 @@ func class(r *batch.Repository, m page.URL) int {
 	return 0
 }
 
-// countAnchors lists the distinct anchors of links, the most frequent first.
+// countAnchors returns the distinct anchors of links, most frequent first.
 func countAnchors(links []batch.Inlink) []index.Anchor {
 	count := make(map[string]*index.Anchor)
 	for _, l := range links {
