@@ -1,0 +1,356 @@
+package clusterbench
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"indexer/notify"
+	"indexer/store/badgerdb"
+	"indexer/txn"
+)
+
+// incremental clusters with an observer. Its rows:
+//
+//	doc/D         keys: the three keys of document D; leader: whom it follows
+//	key/T/K       leader: the first document with key K in table T
+type incremental struct {
+	o        *Options
+	db       *txn.DB
+	pipeline *notify.Pipeline
+	next     int // identity of the next document
+
+	mu        sync.Mutex
+	dues      map[string]time.Time // rows under way
+	delays    []time.Duration
+	clustered int
+}
+
+const group = "c"
+
+var (
+	keysColumn   = txn.Column{Group: group, Name: "keys"}
+	leaderColumn = txn.Column{Group: group, Name: "leader"}
+)
+
+func docRow(id uint32) string { return "doc/" + pad(id) }
+
+func keyRow(table int, key uint32) string { return "key/" + strconv.Itoa(table) + "/" + pad(key) }
+
+func pad(n uint32) string {
+	s := strconv.FormatUint(uint64(n), 10)
+	return "0000000000"[:10-len(s)] + s
+}
+
+func encode(list ...uint32) []byte {
+	var b []byte
+	for _, n := range list {
+		b = binary.LittleEndian.AppendUint32(b, n)
+	}
+	return b
+}
+
+var errCell = errors.New("a cell of another length")
+
+func decode(b []byte, into []uint32) error {
+	if len(b) != 4*len(into) {
+		return errCell
+	}
+	for i := range into {
+		into[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	return nil
+}
+
+// withIncremental runs fn with a repository that has all documents already.
+func withIncremental(ctx context.Context, dir string, o *Options, fn func(*incremental) error) (err error) {
+	table, err := badgerdb.Open(dir, txn.Groups(group, notify.DeadGroup), badgerdb.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, table.Close()) }()
+	i := &incremental{o: o, next: o.Documents, dues: map[string]time.Time{}}
+	if err := i.fill(ctx, table); err != nil {
+		return err
+	}
+	registry, err := notify.NewRegistry(notify.Observer{Name: "cluster", Watches: keysColumn, Batch: 16, Run: i.cluster})
+	if err != nil {
+		return err
+	}
+	i.pipeline = notify.New(registry, notify.Options{Workers: o.Workers, Events: notify.Events{Tried: i.tried}})
+	i.db, err = txn.Open(ctx, table, txn.Options{Mode: o.Commit, Observers: registry.Observers, Handover: i.pipeline.Handover})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, i.db.Close()) }()
+	if err := i.pipeline.Start(ctx, i.db); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, i.pipeline.Stop()) }()
+	return fn(i)
+}
+
+// fill writes the repository as the observer would have left it, in large transactions
+// that notify nobody.
+func (i *incremental) fill(ctx context.Context, table *badgerdb.DB) (err error) {
+	db, err := txn.Open(ctx, table, txn.Options{Mode: i.o.Commit})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var leaders [3]map[uint32]uint32
+	for t := range leaders {
+		leaders[t] = map[uint32]uint32{}
+	}
+	const atOnce = 1000
+	for from := 0; from < i.o.Documents; from += atOnce {
+		_, err := db.Run(ctx, func(tx *txn.Txn) error {
+			for id := from; id < min(from+atOnce, i.o.Documents); id++ {
+				d := i.o.draw(id)
+				leader := d.id
+				for t, k := range d.keys {
+					first, ok := leaders[t][k]
+					if ok && first != d.id { // the same if the transaction is run again
+						leader = first
+						break
+					}
+					leaders[t][k] = d.id
+					tx.Set(keyRow(t, k), leaderColumn, encode(d.id))
+				}
+				tx.Set(docRow(d.id), keysColumn, encode(d.keys[:]...))
+				tx.Set(docRow(d.id), leaderColumn, encode(leader))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// crawl loads a document.
+func (i *incremental) crawl(ctx context.Context, d document) error {
+	_, err := i.db.Run(ctx, func(tx *txn.Txn) error {
+		tx.Set(docRow(d.id), keysColumn, encode(d.keys[:]...))
+		return nil
+	})
+	return err
+}
+
+// cluster is the observer.
+func (i *incremental) cluster(ctx context.Context, tx *txn.Txn, rows []string) error {
+	for _, row := range rows {
+		if err := clusterRow(ctx, tx, row); err != nil {
+			return fmt.Errorf("%s: %w", row, err)
+		}
+	}
+	return nil
+}
+
+// clusterRow looks the keys of a document up, one table after the other, until one has
+// a leader. The document becomes the leader of the keys that had none.
+func clusterRow(ctx context.Context, tx *txn.Txn, row string) error {
+	var id [1]uint32
+	var keys [3]uint32
+	n, err := strconv.ParseUint(row[len("doc/"):], 10, 32)
+	if err != nil {
+		return err
+	}
+	id[0] = uint32(n)
+	v, err := tx.Get(ctx, row, keysColumn)
+	if err != nil {
+		return err
+	}
+	if err := decode(v.Data, keys[:]); err != nil {
+		return err
+	}
+	leader := id
+	for t, k := range keys {
+		v, err := tx.Get(ctx, keyRow(t, k), leaderColumn)
+		if err != nil {
+			return err
+		}
+		if v.Exists {
+			if err := decode(v.Data, leader[:]); err != nil {
+				return err
+			}
+			break
+		}
+		tx.Set(keyRow(t, k), leaderColumn, encode(id[0]))
+	}
+	tx.Set(row, leaderColumn, encode(leader[0]))
+	return nil
+}
+
+// tried hears of the runs of the observer.
+func (i *incremental) tried(a notify.Attempt) {
+	if a.Commit == 0 {
+		return
+	}
+	done := a.Began.Add(a.Took)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, row := range a.Rows {
+		if due, ok := i.dues[row]; ok {
+			delete(i.dues, row)
+			i.delays = append(i.delays, done.Sub(due))
+		}
+		i.clustered++
+	}
+}
+
+// saturate crawls as fast as the observer takes documents, and returns how many it
+// clustered a second.
+func (i *incremental) saturate(ctx context.Context, d time.Duration) (float64, error) {
+	i.mu.Lock()
+	i.clustered = 0
+	i.mu.Unlock()
+	began := time.Now()
+	first := i.next
+	var mu sync.Mutex
+	take := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		i.next++
+		return i.next - 1
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	for range max(i.o.Workers, 1) {
+		g.Go(func() error {
+			for time.Since(began) < d {
+				if err := i.pipeline.Admit(gctx); err != nil {
+					return err
+				}
+				if err := i.crawl(gctx, i.o.draw(take())); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return 0, err
+	}
+	if _, err := i.pipeline.Quiesce(ctx); err != nil {
+		return 0, err
+	}
+	return float64(i.next-first) / time.Since(began).Seconds(), nil
+}
+
+// delay crawls at a rate, at random moments, and measures the time from the moment at
+// which a document was due to the commit that clustered it.
+func (i *incremental) delay(ctx context.Context, perSecond float64, d time.Duration) (Delay, error) {
+	const few = 50 // documents that come so rarely that they never meet may come faster
+	perSecond = max(perSecond, few/d.Seconds())
+	n := int(perSecond * d.Seconds())
+	i.mu.Lock()
+	i.delays = nil
+	i.mu.Unlock()
+	rng := rand.New(rand.NewPCG(i.o.Seed, uint64(i.next)))
+	queue := make(chan document, n) // so that one that is late delays no other
+	g, gctx := errgroup.WithContext(ctx)
+	for range max(i.o.Workers, 1) {
+		g.Go(func() error {
+			for doc := range queue {
+				if err := i.crawl(gctx, doc); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	g.Go(func() error {
+		defer close(queue)
+		at := time.Now()
+		for range n {
+			at = at.Add(time.Duration(rng.ExpFloat64() / perSecond * float64(time.Second)))
+			if err := sleepUntil(gctx, at); err != nil {
+				return err
+			}
+			doc := i.o.draw(i.next)
+			i.next++
+			i.mu.Lock()
+			i.dues[docRow(doc.id)] = at
+			i.mu.Unlock()
+			queue <- doc
+		}
+		return nil
+	})
+	if err := g.Wait(); err != nil {
+		return Delay{}, err
+	}
+	if _, err := i.pipeline.Quiesce(ctx); err != nil {
+		return Delay{}, err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return delayOf(i.delays), nil
+}
+
+func sleepUntil(ctx context.Context, at time.Time) error {
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// audit checks the leader of every document.
+func (i *incremental) audit(ctx context.Context) error {
+	tx, err := i.db.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	var leaders [3]map[uint32]uint32
+	for t := range leaders {
+		leaders[t] = map[uint32]uint32{}
+		prefix := "key/" + strconv.Itoa(t) + "/"
+		err := tx.ScanPrefix(ctx, group, prefix, func(row string, cols []txn.Version) error {
+			key, err := strconv.ParseUint(row[len(prefix):], 10, 32)
+			if err != nil {
+				return err
+			}
+			var leader [1]uint32
+			err = decode(cols[0].Data, leader[:])
+			leaders[t][uint32(key)] = leader[0]
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for id := range i.next {
+		d := i.o.draw(id)
+		want := d.id
+		for t, k := range d.keys {
+			if leader, ok := leaders[t][k]; ok && leader != d.id {
+				want = leader
+				break
+			}
+		}
+		v, err := tx.GetOnce(ctx, docRow(d.id), leaderColumn)
+		if err != nil {
+			return err
+		}
+		var got [1]uint32
+		if err := decode(v.Data, got[:]); err != nil {
+			return fmt.Errorf("the leader of document %d: %w", id, err)
+		}
+		if got[0] != want {
+			return fmt.Errorf("document %d follows %d, and the tables say %d", id, got[0], want)
+		}
+	}
+	return nil
+}
