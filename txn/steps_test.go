@@ -297,9 +297,9 @@ func TestStepsInTheDocs(t *testing.T) {
 	}
 	yes := map[bool]string{true: "yes", false: "no"}
 	var b strings.Builder
-	b.WriteString("| failpoint | the process dies | committed | locks | leaves | mended by |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| failpoint | the process dies | committed | locks | leaves | repaired by |\n|---|---|---|---|---|---|\n")
 	for _, s := range Steps() {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", s.Name, s.When, yes[s.Committed], yes[s.Locks], s.Leaves, s.Mended)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", s.Name, s.When, yes[s.Committed], yes[s.Locks], s.Leaves, s.Repair)
 	}
 	if !strings.Contains(string(text), b.String()) {
 		t.Errorf("docs/transactions.md does not hold the table of steps.go:\n%s", b.String())
