@@ -26,14 +26,17 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"bench": main
 //
 //	exits N command…  the command ends with exit status N
 //
-// The file lighthouse.warc.gz is there.
+// The file lighthouse.warc.gz is there, and $BENCH is the path of the program.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Setup:               func(e *testscript.Env) error { return pack("lighthouse", e.WorkDir) },
-		Cmds:                map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("BENCH", filepath.Join(filepath.SplitList(e.Getenv("PATH"))[0], "bench"))
+			return pack("lighthouse", e.WorkDir)
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
 	})
 }
 

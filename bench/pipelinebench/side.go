@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"runtime/pprof"
 	"time"
@@ -172,14 +173,20 @@ func Apart(ctx context.Context, o SideOptions, settings []string) (*Side, error)
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, os.Stderr
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("load with %s in a process of its own: %w", o.Kind, err)
-	}
-	side := &Side{}
-	if err := json.Unmarshal(out.Bytes(), side); err != nil {
+	side, err := sideFrom(cmd)
+	if err != nil {
 		return nil, fmt.Errorf("load with %s in a process of its own: %w", o.Kind, err)
 	}
 	return side, nil
+}
+
+// sideFrom runs a command that prints a side.
+func sideFrom(cmd *exec.Cmd) (*Side, error) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return nil, err
+	}
+	side := &Side{}
+	return side, json.Unmarshal(out.Bytes(), side)
 }
