@@ -14,10 +14,12 @@ Crawl a generated site that a server on loopback serves (pages of 8 KB with 20
 links), without politeness, into an empty directory until everything is indexed.
 Compare the pages per second with gocolly/colly, which fetches and parses the same
 site, as many pages at a time, and keeps nothing. Printed beside it: colly as it is
-by default, one page at a time; our fetcher and parser alone; and these with the
-texts indexed in bulk but nothing stored. All run in turn, --rounds times; medians
-count. The processor time of a page is printed for each, and that of the server,
-a process of its own, beside it.
+by default, one page at a time; that with a plain full-text index of the pages; our
+fetcher and parser alone; these with the texts indexed in bulk but nothing stored; our
+crawl with a WARC archive; and a replay of that archive, which loads the same pages
+without finding and fetching them. All run in turn, --rounds times; medians count. The
+processor time of a page is printed for each, and that of the server, a process of its
+own, beside it. "crawl --pages 1000 --rounds 1" is a short form.
 
 With --memory the site has tiny pages, only our crawler crawls it, once, and the
 heap is reported after each tenth: it should not grow with the number of known URLs.`
@@ -61,6 +63,7 @@ func (a *app) crawlCommand() *cobra.Command {
 func (a *app) crawl(ctx context.Context, o crawlbench.Options, memory bool) error {
 	a.limitMemory()
 	o.Repo, o.Log = a.repositoryOptions(), a.stderr
+	o.Repo.Collect = true // as commands of indexer that load do
 	if memory {
 		res, err := crawlbench.Memory(ctx, o)
 		return a.print(err, res, res.Text)

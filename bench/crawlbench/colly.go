@@ -16,8 +16,8 @@ import (
 // collyCrawl is the baseline: gocolly/colly fetches and parses the site from seed,
 // takes the title and the links of each page, and keeps nothing but, in memory, the
 // URLs that it has visited. With a concurrency of 0 it is as colly is by default:
-// one request at a time.
-func collyCrawl(ctx context.Context, seed string, concurrency int) (*measure.Run, error) {
+// one request at a time. add may add callbacks.
+func collyCrawl(ctx context.Context, seed string, concurrency int, add func(*colly.Collector)) (*measure.Run, error) {
 	// http.DefaultTransport keeps two idle connections a host and would connect anew
 	// for most requests here.
 	transport := &http.Transport{MaxIdleConns: max(concurrency, 1), MaxIdleConnsPerHost: max(concurrency, 1)}
@@ -29,6 +29,9 @@ func collyCrawl(ctx context.Context, seed string, concurrency int) (*measure.Run
 	}
 	var pages, titles atomic.Int64
 	var failed measure.FirstError
+	if add != nil {
+		add(c)
+	}
 	c.OnHTML("title", func(*colly.HTMLElement) { titles.Add(1) })
 	c.OnHTML("a[href]", func(e *colly.HTMLElement) {
 		var visited *colly.AlreadyVisitedError

@@ -83,11 +83,11 @@ func TestCrawl(t *testing.T) {
 			t.Errorf("%s had %d rows, not the site's 40", stage, rows[stage])
 		}
 	}
-	if len(res.Sides) != 5 || res.SyncRatio <= 0 {
+	if len(res.Sides) != 8 || res.SyncRatio <= 0 || res.PlainRatio <= 0 || res.ReplayCPU <= 0 || res.ArchivedCPU <= 0 {
 		t.Errorf("sides: %+v", res.Sides)
 	}
 	for _, s := range res.Sides {
-		if len(s.Seconds) != 2 || s.Rate <= 0 || s.CPU <= 0 || s.Server <= 0 {
+		if len(s.Seconds) != 2 || s.Rate <= 0 || s.CPU <= 0 || (s.Server <= 0) != s.offline {
 			t.Errorf("side %+v is not complete", s)
 		}
 	}
@@ -99,7 +99,7 @@ func TestCrawl(t *testing.T) {
 // TestCrawlMisses: a site that does not lead to all of its pages ends the benchmark.
 func TestCrawlMisses(t *testing.T) {
 	s := newSite(5, 0, 0, 500)
-	_, err := s.crawled(t.Context(), "colly", func(seed string) (*measure.Run, error) { return collyCrawl(t.Context(), seed, 2) })
+	_, err := s.crawled(t.Context(), &Side{Name: "colly", crawl: func(seed string) (*measure.Run, error) { return collyCrawl(t.Context(), seed, 2, nil) }})
 	if err == nil || !strings.Contains(err.Error(), "fetched 1 of the site's 5 pages") {
 		t.Errorf("error %v", err)
 	}
@@ -133,7 +133,7 @@ func BenchmarkCrawl(b *testing.B) {
 	s := newSite(3000, crawlLinks, crawlTree, crawlBytes)
 	benchmarkSite(b, s, func(seed string) (*measure.Run, error) {
 		return measure.InTemp(func(dir string) (*measure.Run, error) {
-			return ourCrawl(b.Context(), dir, seed, Options{Concurrency: 32, Repo: repository.Options{Workers: 4}}, nil)
+			return ourCrawl(b.Context(), dir, seed, Options{Concurrency: 32, Repo: repository.Options{Workers: 4}}, nil, nil)
 		})
 	})
 }
@@ -157,13 +157,13 @@ func BenchmarkFloor(b *testing.B) {
 // BenchmarkColly is the baseline alone.
 func BenchmarkColly(b *testing.B) {
 	s := newSite(3000, crawlLinks, crawlTree, crawlBytes)
-	benchmarkSite(b, s, func(seed string) (*measure.Run, error) { return collyCrawl(b.Context(), seed, 32) })
+	benchmarkSite(b, s, func(seed string) (*measure.Run, error) { return collyCrawl(b.Context(), seed, 32, nil) })
 }
 
 func benchmarkSite(b *testing.B, s *site, crawl func(seed string) (*measure.Run, error)) {
 	n, cpu, server := 0, time.Duration(0), time.Duration(0)
 	for b.Loop() {
-		r, err := s.crawled(b.Context(), b.Name(), crawl)
+		r, err := s.crawled(b.Context(), &Side{Name: b.Name(), crawl: crawl})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -41,11 +41,11 @@ const (
 func Memory(ctx context.Context, o Options) (*MemoryResult, error) {
 	s := newSite(o.Pages, memoryLinks, memoryTree, memoryBytes)
 	res := &MemoryResult{Pages: o.Pages}
-	r, err := s.crawled(ctx, "our crawler", func(seed string) (*measure.Run, error) {
+	r, err := s.crawled(ctx, &Side{Name: "our crawler", crawl: func(seed string) (*measure.Run, error) {
 		return measure.InTemp(func(dir string) (*measure.Run, error) {
 			watch := measure.WatchHeap()
 			defer watch.Close()
-			r, err := ourCrawl(ctx, dir, seed, o, func(pages int) {
+			r, err := ourCrawl(ctx, dir, seed, o, nil, func(pages int) {
 				if len(res.Steps) < memorySteps-1 && pages >= (len(res.Steps)+1)*o.Pages/memorySteps {
 					res.step(o, pages, watch.Take())
 				}
@@ -53,7 +53,7 @@ func Memory(ctx context.Context, o Options) (*MemoryResult, error) {
 			res.step(o, o.Pages, watch.Take())
 			return r, err
 		})
-	})
+	}})
 	if err != nil {
 		return nil, fmt.Errorf("bench crawl: %w", err)
 	}

@@ -18,9 +18,10 @@ import (
 )
 
 // ourCrawl crawls from seed into a fresh repository in dir, wired as the command line
-// wires `crawl --delay 0 --per-host N --allow-private`, until everything is indexed.
+// wires `crawl --delay 0 --per-host N --allow-private`, until everything is indexed. The
+// recorder may be nil.
 // during is told, with the pages done so far, every 50 ms; it may be nil.
-func ourCrawl(ctx context.Context, dir, seed string, o Options, during func(pages int)) (_ *measure.Run, err error) {
+func ourCrawl(ctx context.Context, dir, seed string, o Options, recorder crawler.Recorder, during func(pages int)) (_ *measure.Run, err error) {
 	began := time.Now()
 	crawl := &frontier.Crawl{Ranks: observers.RankOf}
 	opts := o.Repo
@@ -44,7 +45,7 @@ func ourCrawl(ctx context.Context, dir, seed string, o Options, during func(page
 	var c *crawler.Crawler
 	wake := func(host string) { c.Wake(host) }
 	front := &timedFrontier{Frontier: frontier.New(r.DB(), r, crawl, wake)}
-	c = crawler.New(rudeOptions(r, o.Concurrency), front, fetches, nil)
+	c = crawler.New(rudeOptions(r, o.Concurrency), front, fetches, recorder)
 	crawl.Wake(wake)
 	stop := every(50*time.Millisecond, func() {
 		if during != nil {

@@ -18,6 +18,7 @@ type Side struct {
 	Server float64 `json:"server_cpu_ms_per_page"`
 
 	crawl       func(seed string) (*measure.Run, error)
+	offline     bool // it needs no server
 	last        *measure.Run
 	cpu, server []float64
 }

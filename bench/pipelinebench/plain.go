@@ -28,22 +28,22 @@ import (
 // full-text table with a stock tokenizer. It shares no code with the program. It knows
 // no duplicates, redirects, links or ranks, and it cannot update anything.
 
-type plainPage struct{ url, title, text string }
+// PlainPage is a page as the plain side indexes it.
+type PlainPage struct{ url, title, text string }
+
+// NewPlainPage takes title and text from a parsed page. It removes scripts and styles
+// from it.
+func NewPlainPage(url string, doc *goquery.Selection) PlainPage {
+	doc.Find("script, style, noscript").Remove()
+	return PlainPage{url, doc.Find("title").First().Text(), doc.Find("body").Text()}
+}
 
 // plainBatch is how many pages a transaction inserts.
 const plainBatch = 1000
 
 // loadPlain indexes the files and returns the number of responses in them.
 func loadPlain(ctx context.Context, dir string, files []string, workers int) (responses int, err error) {
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "plain.sqlite")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := db.ExecContext(ctx, `CREATE VIRTUAL TABLE pages USING fts5(url UNINDEXED, title, body, tokenize='porter unicode61')`); err != nil {
-		return 0, err
-	}
-	read, parsed := make(chan *http.Response, 16), make(chan plainPage, 16)
+	read, parsed := make(chan *http.Response, 16), make(chan PlainPage, 16)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		defer close(read)
@@ -68,7 +68,7 @@ func loadPlain(ctx context.Context, dir string, files []string, workers int) (re
 			return parsePlain(ctx, read, parsed)
 		})
 	}
-	g.Go(func() error { return insertPlain(ctx, db, parsed) })
+	g.Go(func() error { return IndexPlain(ctx, dir, parsed) })
 	return responses, g.Wait()
 }
 
@@ -130,7 +130,7 @@ func readPlain(ctx context.Context, file string, read chan<- *http.Response) (re
 }
 
 // parsePlain parses the pages among responses.
-func parsePlain(ctx context.Context, read <-chan *http.Response, parsed chan<- plainPage) error {
+func parsePlain(ctx context.Context, read <-chan *http.Response, parsed chan<- PlainPage) error {
 	for resp := range read {
 		contentType := resp.Header.Get("Content-Type")
 		if resp.StatusCode != http.StatusOK || !strings.HasPrefix(contentType, "text/html") {
@@ -152,10 +152,8 @@ func parsePlain(ctx context.Context, read <-chan *http.Response, parsed chan<- p
 		if err != nil {
 			return err
 		}
-		doc.Find("script, style, noscript").Remove()
-		p := plainPage{resp.Header.Get(targetHeader), doc.Find("title").First().Text(), doc.Find("body").Text()}
 		select {
-		case parsed <- p:
+		case parsed <- NewPlainPage(resp.Header.Get(targetHeader), doc.Selection):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -163,8 +161,17 @@ func parsePlain(ctx context.Context, read <-chan *http.Response, parsed chan<- p
 	return nil
 }
 
-// insertPlain inserts pages in large transactions.
-func insertPlain(ctx context.Context, db *sql.DB, parsed <-chan plainPage) (err error) {
+// IndexPlain inserts pages into a new table in dir, in large transactions, until the
+// channel is closed.
+func IndexPlain(ctx context.Context, dir string, parsed <-chan PlainPage) (err error) {
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "plain.sqlite")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if _, err := db.ExecContext(ctx, `CREATE VIRTUAL TABLE pages USING fts5(url UNINDEXED, title, body, tokenize='porter unicode61')`); err != nil {
+		return err
+	}
 	for {
 		more, err := insertBatch(ctx, db, parsed)
 		if err != nil || !more {
@@ -173,7 +180,7 @@ func insertPlain(ctx context.Context, db *sql.DB, parsed <-chan plainPage) (err 
 	}
 }
 
-func insertBatch(ctx context.Context, db *sql.DB, parsed <-chan plainPage) (more bool, err error) {
+func insertBatch(ctx context.Context, db *sql.DB, parsed <-chan PlainPage) (more bool, err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return false, err
