@@ -77,19 +77,20 @@ import (
 //
 // # When
 //
-// A Collector works beside transactions (gcrun.go): each commit notes the cells it
-// wrote (gcqueue.go), and the collector looks at these once the safe point has
-// passed them. Its work follows the writes, not the size of the table. Collect
-// sweeps the whole table (gcsweep.go).
+// A Collector works beside transactions (gcrun.go). Each commit notes the versions
+// that it has replaced, if it has read them, or else the cells that it wrote
+// (gcqueue.go). Once the safe point has passed the commit, the collector removes these
+// versions without a read, and looks at these cells. Its work follows the writes, not
+// the size of the table. Collect sweeps the whole table (gcsweep.go).
 //
-// Rejected: trimming old versions in the commit that supersedes them. The commit
-// knows neither P nor, without a read, which versions there are, and would pay for
-// both where it hurts most. And a compaction filter, as Fluo has: Badger has none.
+// Rejected: trimming old versions in the commit that supersedes them. It does not know
+// P, and would pay for the removal where it hurts most. And a compaction filter, as
+// Fluo has: Badger has none.
 
 // Collected says what a collection did.
 type Collected struct {
 	SafePoint uint64 `json:"safe_point"`
-	// Cells were looked at.
+	// Cells were looked at. Old versions that are known are removed without a look.
 	Cells int `json:"cells"`
 	// Locks were resolved: those of transactions that ended without.
 	Locks int `json:"locks"`

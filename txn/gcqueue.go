@@ -1,72 +1,113 @@
 package txn
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 	"sync/atomic"
+
+	"indexer/store"
 )
 
-// gcQueue holds the cells that were written and may have old versions, oldest
-// write first. It is bounded: with more, those that come are not noted, and only a
-// sweep of the table finds what they leave.
+// gcQueue holds the cells that may have old versions, oldest write first.
 //
-// A cell that waits is not noted again. It is looked at when the safe point has
-// passed the first of its writes, and noted anew if there are later ones. So a cell
-// that is written ten thousand times a second is looked at once a step.
+// A transaction that has read a cell knows which version its write replaces. The queue
+// notes that version, and the collector removes it without reading the cell. After a
+// blind write, a deletion, or a write whose old value lies in a data cell of its own,
+// nobody knows what is below. The collector then has to look at the cell.
+//
+// A cell that waits takes one place, however often it is written. One that has to be
+// looked at is looked at when the safe point has passed the first of its writes, and is
+// noted anew if there are later ones. So a cell that is written ten thousand times a
+// second is looked at once a step.
+//
+// The queue is bounded. What it has no room for, only a sweep of the table finds.
 type gcQueue struct {
 	on atomic.Bool // somebody collects
 
 	mu       sync.Mutex
-	entries  []gcEntry // from first on
+	entries  []*gcEntry // from first on
 	first    int
-	waiting  map[Cell]struct{}
+	waiting  map[Cell]*gcEntry
 	overflow bool
 }
 
+// gcEntry is a cell that waits.
 type gcEntry struct {
 	cell Cell
-	ts   uint64
+	ts   uint64     // of the first write
+	look bool       // nobody knows which old versions there are
+	old  []replaced // these, unless the collector has to look
 }
 
-// gcQueueCells bounds the queue: about 16 MB.
-const gcQueueCells = 1 << 16
+// replaced is an old version and the one that has replaced it.
+type replaced struct{ ts, by uint64 }
 
-// add notes that a cell got a record at ts.
+const (
+	// gcQueueCells bounds the queue: about 16 MB.
+	gcQueueCells = 1 << 16
+	// gcOldVersions bounds the known versions of a cell. One look finds more.
+	gcOldVersions = 32
+)
+
+// add notes that a cell got a record at ts, and that the collector has to look at it.
 func (q *gcQueue) add(c Cell, ts uint64) {
+	q.note(c, ts, func(e *gcEntry) { e.look, e.old = true, nil })
+}
+
+// addOld notes which version of a cell a write has replaced.
+func (q *gcQueue) addOld(c Cell, old replaced) {
+	q.note(c, old.by, func(e *gcEntry) {
+		switch {
+		case e.look:
+		case len(e.old) >= gcOldVersions:
+			e.look, e.old = true, nil
+		default:
+			e.old = append(e.old, old)
+		}
+	})
+}
+
+// note changes the entry of a cell, or adds one.
+func (q *gcQueue) note(c Cell, ts uint64, change func(*gcEntry)) {
 	if !q.on.Load() {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if _, ok := q.waiting[c]; ok {
-		return
+	e := q.waiting[c]
+	if e == nil {
+		if len(q.waiting) >= gcQueueCells {
+			q.overflow = true
+			return
+		}
+		if q.waiting == nil {
+			q.waiting = make(map[Cell]*gcEntry)
+		}
+		e = &gcEntry{cell: c, ts: ts}
+		q.waiting[c] = e
+		q.entries = append(q.entries, e)
 	}
-	if len(q.waiting) >= gcQueueCells {
-		q.overflow = true
-		return
-	}
-	if q.waiting == nil {
-		q.waiting = make(map[Cell]struct{})
-	}
-	q.waiting[c] = struct{}{}
-	q.entries = append(q.entries, gcEntry{c, ts})
+	change(e)
 }
 
-// take returns up to n cells whose writes the safe point has passed.
-func (q *gcQueue) take(p uint64, n int) (cells []Cell) {
+// take returns up to n cells whose first writes the safe point has passed.
+func (q *gcQueue) take(p uint64, n int) (taken []*gcEntry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(cells) < n && q.first < len(q.entries) && q.entries[q.first].ts <= p {
-		c := q.entries[q.first].cell
-		q.entries[q.first] = gcEntry{}
+	for len(taken) < n && q.first < len(q.entries) && q.entries[q.first].ts <= p {
+		e := q.entries[q.first]
+		q.entries[q.first] = nil
 		q.first++
-		delete(q.waiting, c)
-		cells = append(cells, c)
+		delete(q.waiting, e.cell)
+		taken = append(taken, e)
 	}
 	if q.first > len(q.entries)/2 {
-		q.entries = append(q.entries[:0], q.entries[q.first:]...)
-		q.first = 0
+		n := copy(q.entries, q.entries[q.first:])
+		clear(q.entries[n:])
+		q.entries, q.first = q.entries[:n], 0
 	}
-	return cells
+	return taken
 }
 
 // size is how many cells wait, and the timestamp of the first; 0 for none.
@@ -88,16 +129,23 @@ func (q *gcQueue) takeOverflow() bool {
 	return over
 }
 
-// leavesGarbage notes the cells of a transaction that committed. A cell that the
-// transaction found empty, and put a value into, has nothing below it.
+// leavesGarbage notes the cells of a transaction that committed.
+//
+// It runs before the transaction ends, so until then the safe point stays below its
+// start. Hence, when the safe point has passed a write, every version below that write
+// has been noted, in whatever order the commits came here.
 func (t *Txn) leavesGarbage(commit uint64) {
 	q := &t.db.gc.queue
 	if !q.on.Load() {
 		return
 	}
 	for _, w := range t.writes.order {
-		if w.op != opPut || !t.foundEmpty(w.cell) {
+		old, known := t.replaces(w)
+		switch {
+		case !known:
 			q.add(w.cell, commit)
+		case old != 0:
+			q.addOld(w.cell, replaced{old, commit})
 		}
 	}
 	for _, w := range t.onlyRead() {
@@ -108,11 +156,40 @@ func (t *Txn) leavesGarbage(commit uint64) {
 	}
 }
 
-// foundEmpty reports whether the transaction has read a cell, and found nothing.
-func (t *Txn) foundEmpty(c Cell) bool {
-	if v, ok := t.cells.get(c); ok {
-		return !v.Exists
+// replaces returns the timestamp of the only record that a write makes garbage, 0 if
+// there is none; or false if that is not known. A deletion becomes garbage itself, once
+// everything below it is gone, so the collector has to look at it.
+func (t *Txn) replaces(w *write) (old uint64, known bool) {
+	if w.op != opPut {
+		return 0, false
 	}
-	cols, ok := t.rows[rowGroup{c.Row, c.Group}]
-	return ok && !findColumn(cols, c.Name).Exists
+	if w.created {
+		return 0, true
+	}
+	v, ok := t.cells.get(w.cell)
+	if !ok {
+		cols, found := t.rows[rowGroup{w.cell.Row, w.cell.Group}]
+		if !found {
+			return 0, false
+		}
+		v = findColumn(cols, w.cell.Name)
+	}
+	return v.TS, !v.apart
+}
+
+// removals makes the mutations that remove what is known to be garbage at a safe point,
+// and returns what is to be removed later.
+func (e *gcEntry) removals(p uint64) (row store.RowMutation, later []replaced) {
+	slices.SortFunc(e.old, func(a, b replaced) int { return cmp.Compare(a.ts, b.ts) })
+	row.Row = []byte(e.cell.Row)
+	for _, v := range e.old {
+		if v.by > p {
+			later = append(later, v)
+			continue
+		}
+		row.Mutations = append(row.Mutations, store.Mutation{
+			Op: store.Delete, Group: e.cell.Group, Column: recordColumn(kindWrite, e.cell.Name), TS: v.ts,
+		})
+	}
+	return row, later
 }

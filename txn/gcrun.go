@@ -155,11 +155,11 @@ func (c *Collector) step(ctx context.Context, rest pause) error {
 		if c.opts.batch != nil {
 			c.opts.batch()
 		}
-		cells := c.db.gc.queue.take(got.SafePoint, gcBatch)
-		if len(cells) == 0 {
+		entries := c.db.gc.queue.take(got.SafePoint, gcBatch)
+		if len(entries) == 0 {
 			return nil
 		}
-		if err := c.collect(ctx, cells, &got); err != nil {
+		if err := c.collect(ctx, entries, &got); err != nil {
 			c.unswept, c.again = true, true // they are out of the queue
 			return err
 		}
@@ -180,19 +180,31 @@ func (c *Collector) prepare(ctx context.Context) (Collected, error) {
 }
 
 // collect collects some cells, and notes those anew that have later writes.
-func (c *Collector) collect(ctx context.Context, cells []Cell, got *Collected) error {
+func (c *Collector) collect(ctx context.Context, entries []*gcEntry, got *Collected) error {
 	var (
 		rows []store.RowMutation
 		more []Cell
+		old  []*gcEntry
 	)
-	for _, cell := range cells {
-		dead, later, err := c.db.collectCell(ctx, cell, got)
+	for _, e := range entries {
+		if !e.look {
+			row, later := e.removals(got.SafePoint)
+			if len(row.Mutations) > 0 {
+				rows = append(rows, row)
+			}
+			got.Versions += len(row.Mutations)
+			if e.old = later; len(later) > 0 {
+				old = append(old, e)
+			}
+			continue
+		}
+		dead, later, err := c.db.collectCell(ctx, e.cell, got)
 		if err != nil {
 			return err
 		}
 		rows = append(rows, dead...)
 		if later > 0 {
-			more = append(more, cell)
+			more = append(more, e.cell)
 		}
 	}
 	if err := c.db.remove(ctx, rows); err != nil {
@@ -200,6 +212,11 @@ func (c *Collector) collect(ctx context.Context, cells []Cell, got *Collected) e
 	}
 	for _, cell := range more {
 		c.db.gc.queue.add(cell, got.SafePoint+1)
+	}
+	for _, e := range old {
+		for _, v := range e.old {
+			c.db.gc.queue.addOld(e.cell, v)
+		}
 	}
 	return nil
 }

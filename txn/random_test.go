@@ -240,8 +240,13 @@ func (r *random) write(x *randomTxn, c Cell) {
 		v = fmt.Sprintf("%s%0*d", v, inlineLimit, 0) // long
 		v = v[:min(len(v), r.table.Limits().MaxBatchBytes/6)]
 	}
-	r.logf("%d sets %s to %.8s", x.start, c, v)
-	x.tx.Set(c.Row, c.Column, []byte(v))
+	if r.rng.IntN(8) == 0 { // whether or not it has a value
+		r.logf("%d creates %s as %.8s", x.start, c, v)
+		x.tx.Create(c.Row, c.Column, []byte(v))
+	} else {
+		r.logf("%d sets %s to %.8s", x.start, c, v)
+		x.tx.Set(c.Row, c.Column, []byte(v))
+	}
 	x.writes[c] = modelVersion{value: v}
 }
 

@@ -14,6 +14,8 @@ type Value struct {
 	Data   []byte
 	TS     uint64
 	Exists bool
+
+	apart bool // the bytes lie in a data cell, not in the write record
 }
 
 // Version is one column of a row with its value.
@@ -210,7 +212,7 @@ func (t *Txn) decodeValue(ctx context.Context, row, name string, c store.Cell) (
 		return Value{Data: w.value, TS: c.TS, Exists: true}, nil
 	}
 	data, err := t.readData(ctx, row, Column{c.Group, name}, w.start)
-	return Value{Data: data, TS: c.TS, Exists: true}, err
+	return Value{Data: data, TS: c.TS, Exists: true, apart: true}, err
 }
 
 // readData fetches the value that a write record points to.

@@ -38,9 +38,10 @@ type Txn struct {
 
 // write is a buffered write.
 type write struct {
-	cell  Cell
-	op    op
-	value []byte
+	cell    Cell
+	op      op
+	value   []byte
+	created bool // Create: there is nothing below
 }
 
 // note is a notification to be sent.
@@ -97,6 +98,19 @@ func (t *Txn) Start() uint64 { return t.start }
 // Set buffers a write. The value is not copied: do not change it afterwards.
 func (t *Txn) Set(row string, c Column, value []byte) {
 	t.put(Cell{row, c}, opPut, value)
+}
+
+// Create is Set for a cell that has no value, as the caller knows without having read it.
+// It spares garbage collection a look at the cell. Should there be a value after all, it
+// is replaced as by Set, and its old version stays until all garbage is collected
+// (DB.Collect).
+func (t *Txn) Create(row string, c Column, value []byte) {
+	cell := Cell{row, c}
+	if t.writes.get(cell) == nil {
+		t.writes.add(&write{cell: cell, op: opPut, value: value, created: true})
+		return
+	}
+	t.put(cell, opPut, value)
 }
 
 // Delete buffers the removal of a cell.

@@ -1,0 +1,154 @@
+package txn
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"indexer/store"
+)
+
+// A version that was read before it was replaced is removed without a look at the cell,
+// a new cell leaves nothing to do, and everything else is looked at.
+func TestKnownVersions(t *testing.T) {
+	long := make([]byte, inlineLimit+1)
+	for _, c := range []struct {
+		name  string
+		write func(tx *Txn, i int)
+		want  func(Mode) Collected // after 4 transactions
+	}{
+		{"read and set", func(tx *Txn, i int) {
+			mustGet(t, tx, "row")
+			tx.Set("row", app("c"), []byte{byte(i)})
+		}, func(Mode) Collected { return Collected{Versions: 3} }},
+		{"row read, and set", func(tx *Txn, i int) {
+			if _, err := tx.GetRow(t.Context(), "row", "app"); err != nil {
+				t.Fatal(err)
+			}
+			tx.Set("row", app("c"), []byte{byte(i)})
+		}, func(Mode) Collected { return Collected{Versions: 3} }},
+		{"long values", func(tx *Txn, _ int) {
+			mustGet(t, tx, "row")
+			tx.Set("row", app("c"), long)
+		}, func(m Mode) Collected {
+			if m == TwoPhase { // each has a data cell
+				return Collected{Cells: 1, Versions: 3}
+			}
+			return Collected{Versions: 3}
+		}},
+		{"blind", func(tx *Txn, i int) { tx.Set("row", app("c"), []byte{byte(i)}) },
+			func(Mode) Collected { return Collected{Cells: 1, Versions: 3} }},
+		{"created", func(tx *Txn, i int) { tx.Create(fmt.Sprint("row", i), app("c"), nil) },
+			func(Mode) Collected { return Collected{} }},
+		{"created and set", func(tx *Txn, i int) {
+			tx.Create(fmt.Sprint("row", i), app("c"), nil)
+			tx.Set(fmt.Sprint("row", i), app("c"), []byte("x"))
+		}, func(Mode) Collected { return Collected{} }},
+		{"deleted in turn", func(tx *Txn, i int) {
+			mustGet(t, tx, "row")
+			if i%2 == 1 {
+				tx.Delete("row", app("c"))
+			} else {
+				tx.Set("row", app("c"), nil)
+			}
+		}, func(Mode) Collected { return Collected{Cells: 1, Versions: 2, Deletions: 2} }},
+		{"more than are remembered", func(tx *Txn, i int) {
+			if i > 0 {
+				return
+			}
+			for j := range gcOldVersions + 5 {
+				run(t, tx.db, func(tx *Txn) {
+					mustGet(t, tx, "row")
+					tx.Set("row", app("c"), []byte{byte(j)})
+				})
+			}
+		}, func(Mode) Collected { return Collected{Cells: 1, Versions: gcOldVersions + 4} }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			eachSetting(t, func(t *testing.T, table store.Table, mode Mode) {
+				db := open(t, table, Options{Mode: mode})
+				db.gc.queue.on.Store(true)
+				for i := range 4 {
+					run(t, db, func(tx *Txn) { c.write(tx, i) })
+				}
+				collector := &Collector{db: db}
+				if err := collector.step(t.Context(), nil); err != nil {
+					t.Fatal(err)
+				}
+				got, want := collector.Total(), c.want(mode)
+				want.SafePoint = got.SafePoint
+				if got != want {
+					t.Errorf("collected %+v, want %+v", got, want)
+				}
+				if n, _ := db.gc.queue.size(); n != 0 {
+					t.Errorf("%d cells wait", n)
+				}
+				got, err := db.Collect(t.Context(), CollectOptions{})
+				if err != nil || got.Removed() != 0 {
+					t.Errorf("a full collection removed %+v, %v", got, err)
+				}
+				if err := db.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A known version stays as long as somebody can read it.
+func TestKnownVersionIsHeld(t *testing.T) {
+	eachSetting(t, func(t *testing.T, table store.Table, mode Mode) {
+		db := open(t, table, Options{Mode: mode})
+		db.gc.queue.on.Store(true)
+		set := func(v string) {
+			run(t, db, func(tx *Txn) {
+				mustGet(t, tx, "row")
+				tx.Set("row", app("c"), []byte(v))
+			})
+		}
+		set("a")
+		set("b")
+		reader := mustBegin(t, db) // holds "b", not "a"
+		set("c")
+		set("d")
+		c := &Collector{db: db}
+		versions := func(want ...int) {
+			t.Helper()
+			if err := c.step(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			if n := versionsOf(t, table)["row c"]; !slices.Contains(want, n) {
+				t.Errorf("%d versions, want %d", n, want)
+			}
+		}
+		versions(3) // b, c, d
+		if v := mustGet(t, reader, "row"); v != "b" {
+			t.Errorf("the reader finds %q", v)
+		}
+		reader.Rollback()
+		versions(1)
+		if got := c.Total(); got.Cells != 0 || got.Versions != 3 {
+			t.Errorf("%+v, want three versions without a look", got)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func mustGet(t *testing.T, tx *Txn, row string) string {
+	t.Helper()
+	v, err := tx.Get(t.Context(), row, app("c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(v.Data)
+}
+
+func run(t *testing.T, db *DB, fn func(tx *Txn)) {
+	t.Helper()
+	_, err := db.Run(t.Context(), func(tx *Txn) error { fn(tx); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
