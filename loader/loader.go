@@ -170,16 +170,24 @@ func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error
 		return Renewed, nil
 	}
 	tx.Set(p.row, schema.FetchContent, p.content)
-	return Changed, p.writeBody(ctx, tx)
+	return Changed, p.writeBody(ctx, tx, !said.Exists)
 }
 
-// writeBody stores the body if it can be a page, and otherwise deletes an earlier body.
-func (p *prepared) writeBody(ctx context.Context, tx *txn.Txn) error {
+// writeBody stores the body if it can be a page, and otherwise deletes an earlier body. The
+// first fetch in force finds none.
+func (p *prepared) writeBody(ctx context.Context, tx *txn.Txn, first bool) error {
 	if p.fetch.NeedsBody() {
 		if p.body == nil {
 			p.body = schema.EncodeBody(p.fetch.Body)
 		}
-		tx.Set(p.row, schema.Body, p.body)
+		if first {
+			tx.Create(p.row, schema.Body, p.body)
+		} else {
+			tx.Set(p.row, schema.Body, p.body)
+		}
+		return nil
+	}
+	if first {
 		return nil
 	}
 	old, err := tx.Get(ctx, p.row, schema.Body)

@@ -87,7 +87,7 @@ func moveMember(tx *txn.Txn, u page.URL, old, now schema.StoredChain) {
 	}
 	if is {
 		row := schema.MemberRow(to.Key, schema.MemberInfo(to.Member))
-		tx.Set(row, schema.Member, nil)
+		tx.Create(row, schema.Member, nil)
 		tx.Notify(row, schema.Ranked)
 		tx.Notify(schema.ClusterRow(to.Key), schema.Dirty)
 	}

@@ -68,10 +68,14 @@ func (x *interpreter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *p
 		return err
 	}
 	now := schema.NewURLState(doc)
-	if err := x.writeLinks(ctx, tx, row, doc); err != nil {
-		return err
+	// The state is written whenever anything else is. So where there is none, there are no
+	// links and no frames to compare with.
+	if existed {
+		err = x.updateLists(ctx, tx, row, doc)
+	} else {
+		x.createLists(tx, row, doc)
 	}
-	if err := writeFrames(ctx, tx, row, doc); err != nil {
+	if err != nil {
 		return err
 	}
 	if existed && now.Outcome == page.Page {
@@ -92,12 +96,18 @@ func (x *interpreter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *p
 	}
 	isPage, wasPage := now.Outcome == page.Page, old.Outcome == page.Page
 	switch {
-	case isPage && (!wasPage || old.Sum != now.Sum):
-		tx.Set(row, schema.Text, schema.StoredText{Title: doc.Title, Text: doc.Text, Language: doc.Language}.Encode())
+	case isPage && !wasPage:
+		tx.Create(row, schema.Text, storedText(doc))
+	case isPage && old.Sum != now.Sum:
+		tx.Set(row, schema.Text, storedText(doc))
 	case wasPage && !isPage:
 		tx.Delete(row, schema.Text)
 	}
 	return nil
+}
+
+func storedText(doc *page.Document) []byte {
+	return schema.StoredText{Title: doc.Title, Text: doc.Text, Language: doc.Language}.Encode()
 }
 
 func redirectTarget(s schema.URLState) page.URL {
@@ -105,6 +115,26 @@ func redirectTarget(s schema.URLState) page.URL {
 		return ""
 	}
 	return s.Target
+}
+
+// createLists writes the links and frames of a URL that has none yet.
+func (x *interpreter) createLists(tx *txn.Txn, row string, doc *page.Document) {
+	for i, part := range schema.EncodeLinkParts(schema.GroupLinks(doc.Links), x.part) {
+		tx.Create(row, schema.Part(schema.Links, i), part)
+		tx.Notify(row, schema.Push)
+	}
+	if len(doc.Frames) > 0 {
+		tx.Create(row, schema.Frames, schema.EncodeURLs(doc.Frames))
+		tx.Notify(row, schema.Discover)
+	}
+}
+
+// updateLists writes the links and frames of a page that have changed.
+func (x *interpreter) updateLists(ctx context.Context, tx *txn.Txn, row string, doc *page.Document) error {
+	if err := x.writeLinks(ctx, tx, row, doc); err != nil {
+		return err
+	}
+	return writeFrames(ctx, tx, row, doc)
 }
 
 // writeLinks writes the parts of the page's links that have changed.
@@ -158,6 +188,6 @@ func writePointer(tx *txn.Txn, u, old, now page.URL) {
 		tx.Delete(schema.PairRow(old, u), schema.Pointer)
 	}
 	if now != "" {
-		tx.Set(schema.PairRow(now, u), schema.Pointer, nil)
+		tx.Create(schema.PairRow(now, u), schema.Pointer, nil)
 	}
 }

@@ -147,8 +147,12 @@ func deleteParts(tx *txn.Txn, row string, c txn.Column, from, had int) {
 // setAnchors replaces the anchors of a pair row, part by part; nil is no row.
 func setAnchors(tx *txn.Txn, row string, old, now [][]string) {
 	for i, anchors := range now {
-		if i >= len(old) || !slices.Equal(old[i], anchors) {
-			tx.Set(row, schema.Part(schema.Anchors, i), schema.EncodeAnchors(anchors))
+		c := schema.Part(schema.Anchors, i)
+		switch {
+		case i >= len(old):
+			tx.Create(row, c, schema.EncodeAnchors(anchors))
+		case !slices.Equal(old[i], anchors):
+			tx.Set(row, c, schema.EncodeAnchors(anchors))
 		}
 	}
 	deleteParts(tx, row, schema.Anchors, len(now), len(old))

@@ -70,6 +70,12 @@ func applyPart(ctx context.Context, tx *txn.Txn, journal schema.StoredJournal) e
 // applyChanges writes rank states to their rows, and wakes whoever has to go on there.
 func applyChanges(ctx context.Context, tx *txn.Txn, changes []pagerank.Change) error {
 	for _, c := range changes {
+		// The run has read the state, but did not remember it (rankRows.State). The
+		// transaction has to know which version it replaces: otherwise garbage
+		// collection looks for it, which costs ten times as much.
+		if _, err := tx.Get(ctx, c.Node, schema.RankState); err != nil {
+			return err
+		}
 		if c.State.Inlinks == 0 && c.State.Out == 0 {
 			tx.Delete(c.Node, schema.RankState)
 		} else {
