@@ -4,9 +4,9 @@ import "math/bits"
 
 // How the memory of a table is divided. On the heap are
 //
-//   - memtables, each in one block of about 1.3 times its size: the active one and up to
-//     two that are being written out,
-//   - while one of them is written out, the table made of it: 2.4 times its size,
+//   - memtables, each in one block of about 1.3 times its size: the active one and one
+//     that is being written out,
+//   - meanwhile, the table that is made of the latter: 2.4 times its size,
 //   - the cache of table blocks,
 //   - the hints (hints.go) and the newest timestamps (newest.go),
 //   - compactions, which build tables of a few MiB.
@@ -20,7 +20,7 @@ const (
 	leastMemTable    = 16 << 20
 	mostMemTable     = 64 << 20 // no version of this program had a larger one
 	arenaPerMemTable = 1.3      // see Badger's arenaSize
-	levelZeroTotal   = 160 << 20
+	levelZeroTotal   = 320 << 20
 	leastLevelZero   = 5
 	leastCells       = 1 << 16
 	hintBytes        = 48 // of a cell
@@ -50,7 +50,7 @@ func sizesFor(memory, logs int64) (s sizes) {
 	if memory <= 0 {
 		memory = defaultMemory
 	}
-	s.memTable = min(max(memory/12, leastMemTable, int64(float64(logs)/arenaPerMemTable)), mostMemTable)
+	s.memTable = min(max(memory/8, leastMemTable, int64(float64(logs)/arenaPerMemTable)), mostMemTable)
 	s.blockCache = max(memory/6, leastMemTable)
 	s.mapped = max(memory, leastMapped)
 	s.cells = 1 << (bits.Len64(uint64(max(leastCells, memory/12/hintBytes))) - 1)

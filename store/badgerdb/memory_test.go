@@ -14,7 +14,7 @@ import (
 func TestSizes(t *testing.T) {
 	for _, memory := range []int64{1, 64 << 20, 200 << 20, 0, 1 << 30, 16 << 30} {
 		s := sizesFor(memory, 0)
-		const memTables = 3
+		const memTables = 2
 		took := int64(memTables*arenaPerMemTable*float64(s.memTable)+2.4*float64(s.memTable)) + s.blockCache + int64(s.cells)*(hintBytes+40)
 		if most := max(memory, 128<<20); memory > 0 && took > most {
 			t.Errorf("of %d MiB the table takes %d: %+v", memory>>20, took>>20, s)

@@ -54,9 +54,9 @@ const (
 	opOverhead = 100
 	// softGroupRequests closes a group, as sizes.softGroup does.
 	softGroupRequests = 1024
-	// baseLevelBytes is the size of the level into which level 0 is compacted. Badger's 10
-	// MiB make one level more, through which everything is written once more.
-	baseLevelBytes = 128 << 20
+	// baseLevelBytes is the size of the level into which level 0 is compacted. With Badger's
+	// 10 MiB there is one level more, and everything is written once more.
+	baseLevelBytes = 256 << 20
 	// queueLength bounds the requests that wait for the committer; a caller
 	// beyond it waits with its context.
 	queueLength = 1024
@@ -78,7 +78,7 @@ func badgerOptions(dir string, o Options, s sizes, log *badgerLog) badger.Option
 		WithDetectConflicts(false). // the committer is the only writer
 		WithMetricsEnabled(false).  // Badger's metrics are global to the process
 		WithMemTableSize(s.memTable).
-		WithNumMemtables(2). // beside the active one
+		WithNumMemtables(1). // beside the active one
 		WithNumLevelZeroTables(s.levelZero).
 		WithNumLevelZeroTablesStall(3 * s.levelZero).
 		WithBaseLevelSize(baseLevelBytes).
