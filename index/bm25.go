@@ -49,7 +49,7 @@ func (x *textIndex) scores(ctx context.Context, expr *query.Expr, ids []int64, w
 
 // saturation is K = k1·(1 - b + b·D/avg) of each document.
 func (x *textIndex) saturation(ctx context.Context, ids []int64) ([]float64, error) {
-	lengths, err := x.lengths.of(ctx, x.v, ids)
+	lengths, err := x.v.lengths(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

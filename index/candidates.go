@@ -243,21 +243,42 @@ func (s *search) bestByText(ctx context.Context, expr *query.Expr, n int) ([]sco
 
 const selectCandidates = "SELECT j.key, " + candidateColumns + " FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN ranks r ON r.id=j.value"
 
-// rows reads what is needed to sort documents.
-func (s *search) rows(ctx context.Context, list []scored) (_ []candidate, err error) {
+// rows is the documents with what is needed to sort them.
+func (s *search) rows(ctx context.Context, list []scored) ([]candidate, error) {
 	out := make([]candidate, len(list))
-	ids := make([]int64, len(list))
+	var missing []int64
+	var at []int // in out
 	for i, d := range list {
-		ids[i] = d.id
-		out[i] = candidate{id: d.id, score: d.text, text: d.text}
+		c, known := s.v.cache.candidates.get(d.id)
+		if !known {
+			missing, at = append(missing, d.id), append(at, i)
+		}
+		out[i] = c
+	}
+	if err := s.readCandidates(ctx, missing, func(i int, c candidate) {
+		s.v.cache.addCandidate(c)
+		out[at[i]] = c
+	}); err != nil {
+		return nil, err
+	}
+	for i, d := range list {
+		out[i].score, out[i].text = d.text, d.text
+	}
+	return out, nil
+}
+
+// readCandidates reads what documents are sorted by, and calls fn with each, in any order.
+func (s *search) readCandidates(ctx context.Context, ids []int64, fn func(i int, c candidate)) (err error) {
+	if len(ids) == 0 {
+		return nil
 	}
 	wanted, err := json.Marshal(ids)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	rows, err := s.v.query(ctx, selectCandidates, string(wanted))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	n := 0
@@ -265,17 +286,18 @@ func (s *search) rows(ctx context.Context, list []scored) (_ []candidate, err er
 		var i int
 		var c candidate
 		if err := rows.Scan(&i, &c.rank, &c.url, &c.language, &c.title); err != nil {
-			return nil, err
+			return err
 		}
-		out[i].rank, out[i].url, out[i].language, out[i].title = c.rank, c.url, c.language, c.title
+		c.id = ids[i]
+		fn(i, c)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, err
+		return err
 	}
-	if n != len(list) {
-		return nil, fmt.Errorf("%w: %d documents of the full-text index are missing", ErrCorrupt, len(list)-n)
+	if n != len(ids) {
+		return fmt.Errorf("%w: %d documents of the full-text index are missing", ErrCorrupt, len(ids)-n)
 	}
-	return out, nil
+	return nil
 }
 
 // sorted gives matches in an order that has nothing to do with words. Their score is the

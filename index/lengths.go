@@ -49,20 +49,27 @@ func (b lengthBlocks) set(id int64, tokens uint32) {
 	b[id/lengthBlock] = block
 }
 
-// of is the lengths of documents, whose ids ascend. It reads the blocks that are missing.
-func (b lengthBlocks) of(ctx context.Context, v *View, ids []int64) ([]uint32, error) {
+// lengths is the lengths of documents, whose ids ascend. It reads the blocks that are not
+// in the cache.
+func (v *View) lengths(ctx context.Context, ids []int64) ([]uint32, error) {
+	b := make(lengthBlocks)
 	var missing []int64
 	last := int64(-1)
 	for _, id := range ids {
 		if block := id / lengthBlock; block != last {
 			last = block
-			if b[block] == nil {
+			if tokens, known := v.cache.lengths.get(block); known {
+				b[block] = tokens
+			} else {
 				missing = append(missing, block)
 			}
 		}
 	}
 	if err := b.read(ctx, v, missing); err != nil {
 		return nil, err
+	}
+	for _, block := range missing {
+		v.cache.lengths.add(block, b[block], cacheEntry+len(b[block]))
 	}
 	out := make([]uint32, len(ids))
 	last = -1

@@ -18,10 +18,8 @@ import (
 type textIndex struct {
 	v       *View
 	index   *postings.Index
-	phrases map[query.Phrase]*postings.List
 	found   map[phraseIn]*found
 	matches map[string][]int64 // by expression
-	lengths lengthBlocks
 }
 
 type phraseIn struct {
@@ -49,10 +47,7 @@ func (v *View) text(ctx context.Context) (*textIndex, error) {
 	if err != nil {
 		return nil, damaged(err)
 	}
-	return &textIndex{
-		v: v, index: x, phrases: make(map[query.Phrase]*postings.List), found: make(map[phraseIn]*found),
-		matches: make(map[string][]int64), lengths: make(lengthBlocks),
-	}, nil
+	return &textIndex{v: v, index: x, found: make(map[phraseIn]*found), matches: make(map[string][]int64)}, nil
 }
 
 // damaged turns damage of the full-text index into damage of the index.
@@ -140,28 +135,40 @@ func (x *textIndex) ids(ctx context.Context, e *query.Expr) ([]int64, error) {
 
 // phrase finds a phrase in the columns that count.
 func (x *textIndex) phrase(ctx context.Context, e *query.Expr) (*found, error) {
-	key := phraseIn{e.Phrase, e.In}
-	if f := x.found[key]; f != nil {
-		return f, nil
-	}
-	list := x.phrases[e.Phrase]
-	if list == nil {
-		var err error
-		if list, err = x.index.Phrase(ctx, strings.Fields(e.Phrase.Tokens), e.Phrase.Prefix); err != nil {
+	everywhere, err := x.keep(phraseIn{e.Phrase, postings.AllColumns}, func() (*found, error) {
+		list, err := x.index.Phrase(ctx, strings.Fields(e.Phrase.Tokens), e.Phrase.Prefix)
+		if err != nil {
 			return nil, damaged(err)
 		}
-		x.phrases[e.Phrase] = list
+		return &found{list: list, ids: list.Rows()}, nil
+	})
+	if err != nil || e.In == postings.AllColumns {
+		return everywhere, err
 	}
-	f := &found{list: list}
-	if e.In == postings.AllColumns {
-		f.ids = list.Rows()
-	} else {
-		f.at = make([]int32, 0)
+	return x.keep(phraseIn{e.Phrase, e.In}, func() (*found, error) {
+		list := everywhere.list
+		f := &found{list: list, at: make([]int32, 0)}
 		for i := range min(list.Len(), math.MaxInt32) {
 			if list.In(i, e.In) {
 				f.at, f.ids = append(f.at, int32(i)), append(f.ids, list.Rows()[i])
 			}
 		}
+		return f, nil
+	})
+}
+
+// keep is what the search or the cache has, or what make makes for both.
+func (x *textIndex) keep(key phraseIn, make func() (*found, error)) (*found, error) {
+	if f := x.found[key]; f != nil {
+		return f, nil
+	}
+	f, known := x.v.cache.found.get(key)
+	if !known {
+		var err error
+		if f, err = make(); err != nil {
+			return nil, err
+		}
+		x.v.cache.addFound(key, f)
 	}
 	x.found[key] = f
 	return f, nil

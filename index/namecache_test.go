@@ -10,7 +10,7 @@ import (
 // TestNameCache: what is remembered is what was made, texts of two languages are two, and
 // however many texts come, the memory has its bound.
 func TestNameCache(t *testing.T) {
-	var c nameCache[string]
+	c := newNameCache[string]()
 	made := 0
 	get := func(text, language string) string {
 		s, err := c.get(text, language, func(text, language string) (string, error) {
@@ -38,7 +38,7 @@ func TestNameCache(t *testing.T) {
 		}
 		size := 0
 		if i%5000 == 0 {
-			for _, half := range []map[nameKey]string{c.new, c.old} {
+			for _, half := range []map[nameKey]sized[string]{c.new, c.old} {
 				for k := range half {
 					size += len(k.text)
 				}

@@ -23,6 +23,7 @@ type Reader struct {
 	db         *sql.DB
 	statements map[string]*sql.Stmt // prepared, by text
 	names      names
+	newest     newestCache
 	meta       meta
 	file       os.FileInfo // for Replaced
 	unchecked  bool        // against the mark
@@ -116,7 +117,7 @@ func openReader(ctx context.Context, dir, path string, immutable bool) (*Reader,
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Reader{dir: dir, path: path, db: db, statements: statements, meta: m, file: file}, nil
+	return &Reader{dir: dir, path: path, db: db, statements: statements, names: newNames(), meta: m, file: file}, nil
 }
 
 func exists(path string) bool {

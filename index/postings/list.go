@@ -15,6 +15,9 @@ type List struct {
 // Len is the number of rows.
 func (l *List) Len() int { return len(l.rows) }
 
+// Size is about how many bytes of memory the list takes.
+func (l *List) Size() int { return 8*cap(l.rows) + 4*cap(l.at) + cap(l.data) }
+
 // Rows are the row ids. They must not be changed.
 func (l *List) Rows() []int64 { return l.rows }
 

@@ -1,0 +1,50 @@
+package index
+
+import "sync"
+
+// generations is a cache of bounded size in two generations: when the new one is full, it
+// becomes the old one, and the old one is dropped. So what is asked for again and again
+// stays. It is safe for concurrent use.
+type generations[K comparable, V any] struct {
+	most int // bytes in each generation; no entry may take more than a fourth of it
+
+	mu       sync.Mutex
+	new, old map[K]sized[V]
+	size     int // of new, in bytes
+}
+
+type sized[V any] struct {
+	value V
+	size  int
+}
+
+func (g *generations[K, V]) get(key K) (value V, known bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	e, known := g.new[key]
+	if !known {
+		if e, known = g.old[key]; known {
+			g.put(key, e)
+		}
+	}
+	return e.value, known
+}
+
+// add keeps a value of so many bytes, unless it is too large. Callers must not change it
+// from then on.
+func (g *generations[K, V]) add(key K, value V, size int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.put(key, sized[V]{value, size})
+}
+
+func (g *generations[K, V]) put(key K, e sized[V]) {
+	if e.size > g.most/4 {
+		return
+	}
+	if g.new == nil || g.size+e.size > g.most {
+		g.old, g.new, g.size = g.new, make(map[K]sized[V]), 0
+	}
+	g.size += e.size - g.new[key].size
+	g.new[key] = e
+}

@@ -1,0 +1,79 @@
+package index
+
+import (
+	"sync"
+)
+
+// Most queries share words with queries before them, and finding, reading and decoding the
+// list of a common word is most of the cost of a query. So a reader keeps what searches
+// have read of one state of the index: lists of phrases, the lengths of documents, and what
+// the candidates are sorted by.
+//
+// Every transaction of the writer that changes any of this counts one more transaction in
+// the [State], in the same transaction. (Merging segments counts none: it changes pages,
+// but not what they say.) A view reads the state first, in its own snapshot. So what was
+// read in one snapshot holds in every other one with an equal state, and a view with
+// another state begins with an empty cache. While changes arrive several times a second,
+// the cache is of little use and costs nothing but its memory.
+//
+// Rejected: keeping the pages of segments, which most transactions leave alone. Merging
+// reuses the numbers of segments and removes pages of those that it has not finished, and
+// no number in the file says that a page is still the same.
+
+// viewCache is what searches have read of one state. It is safe for concurrent use.
+type viewCache struct {
+	state State
+
+	found      generations[phraseIn, *found]
+	candidates generations[int64, candidate] // with the columns of candidateColumns
+	lengths    generations[int64, []byte]    // by block
+}
+
+// Bounds of each generation, in bytes; there are two.
+const (
+	foundCacheSize     = 24 << 20
+	candidateCacheSize = 4 << 20
+	lengthCacheSize    = 4 << 20
+	// cacheEntry is about what an entry of a map takes in addition to its content.
+	cacheEntry = 200
+)
+
+func newViewCache(state State) *viewCache {
+	c := &viewCache{state: state}
+	c.found.most, c.candidates.most, c.lengths.most = foundCacheSize, candidateCacheSize, lengthCacheSize
+	return c
+}
+
+func (c *viewCache) addFound(key phraseIn, f *found) {
+	size := cacheEntry + len(key.Tokens) + 4*len(f.at)
+	if f.at == nil {
+		size += f.list.Size()
+	} else {
+		size += 8 * len(f.ids) // the list itself is cached for all columns
+	}
+	c.found.add(key, f, size)
+}
+
+func (c *viewCache) addCandidate(d candidate) {
+	c.candidates.add(d.id, d, cacheEntry+len(d.url)+len(d.language)+len(d.title))
+}
+
+// newestCache is the cache of the newest state that a reader has seen.
+type newestCache struct {
+	mu    sync.Mutex
+	cache *viewCache
+}
+
+// of is the cache for a view of this state.
+func (n *newestCache) of(state State) *viewCache {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.cache != nil && n.cache.state == state {
+		return n.cache
+	}
+	c := newViewCache(state)
+	if n.cache == nil || state.Applied > n.cache.state.Applied {
+		n.cache = c // otherwise the view is an old one, and its cache is its own
+	}
+	return c
+}
