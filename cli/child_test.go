@@ -1,15 +1,14 @@
 package cli
 
 import (
-	"bufio"
-	"bytes"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"indexer/internal/killtest"
 )
 
 // failpointVariable has a child process end or stop at a step of a handover:
@@ -18,93 +17,35 @@ const failpointVariable = "INDEXER_TEST_FAILPOINT"
 
 func failpointOf(setting string) func(string) {
 	at, what, _ := strings.Cut(setting, "=")
-	signal := map[string]syscall.Signal{"kill": syscall.SIGKILL, "stop": syscall.SIGSTOP}[what]
-	return func(step string) {
-		if step == at && signal != 0 {
-			at = "" // once
-			_ = syscall.Kill(os.Getpid(), signal)
-			if signal == syscall.SIGKILL {
-				select {} // until it has come
-			}
-		}
-	}
+	return killtest.At(at, 1, map[string]func(){
+		"kill": killtest.Die,
+		"stop": func() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) },
+	}[what])
 }
 
 // child is the program in a process of its own.
 type child struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	read *bufio.Reader // its standard error
-	pipe *os.File
-	said bytes.Buffer
+	*killtest.Child
+	t   *testing.T
+	cmd *exec.Cmd
 }
 
 func startChild(t *testing.T, failpoint string, args ...string) *child {
 	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &child{t: t, cmd: exec.Command("indexer", args...), read: bufio.NewReader(r), pipe: r}
-	c.cmd.Stderr = w
-	c.cmd.Env = append(os.Environ(), failpointVariable+"="+failpoint)
-	if err := c.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = c.cmd.Process.Kill() // it may have ended
-		_ = c.cmd.Wait()
-		_ = r.Close()
-		if t.Failed() {
-			t.Logf("%q wrote: %s", args, c.said.String())
-		}
-	})
-	return c
+	cmd := killtest.Command(t, "indexer", args...)
+	cmd.Env = append(os.Environ(), failpointVariable+"="+failpoint)
+	return &child{killtest.Start(t, cmd), t, cmd}
 }
 
-// says reads until a line has a text, and gives that line.
-func (c *child) says(text string) string {
-	c.t.Helper()
-	for {
-		line, err := c.read.ReadString('\n')
-		c.said.WriteString(line)
-		if strings.Contains(line, text) {
-			return line
-		}
-		if err != nil {
-			c.t.Fatalf("it ended and never said %q: %s", text, c.said.String())
-		}
-	}
-}
+// ends waits for the child and returns its exit status, -1 if it was killed.
+func (c *child) ends() int { return c.Wait().ExitCode() }
 
-// ends waits for it and gives its exit status, -1 if it was killed.
-func (c *child) ends() int {
-	c.t.Helper()
-	rest, err := io.ReadAll(c.read)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	c.said.Write(rest)
-	_ = c.cmd.Wait() // the status says it
-	return c.cmd.ProcessState.ExitCode()
-}
-
-func (c *child) signal(s syscall.Signal) {
-	c.t.Helper()
-	if err := c.cmd.Process.Signal(s); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-// untilStopped waits until it has stopped at its failpoint.
+// untilStopped waits until the child has stopped at its failpoint.
 func (c *child) untilStopped() {
 	c.t.Helper()
 	var status syscall.WaitStatus
 	if _, err := syscall.Wait4(c.cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
-		c.t.Fatalf("it has not stopped: %v, %v", status, err)
+		c.t.Fatalf("the child has not stopped: %v, %v", status, err)
 	}
 }
 
@@ -112,7 +53,7 @@ func (c *child) untilStopped() {
 func serveChild(t *testing.T, failpoint, data string, args ...string) (*child, *served) {
 	t.Helper()
 	c := startChild(t, failpoint, append([]string{"--data", data, "serve", "--listen", "127.0.0.1:0"}, args...)...)
-	_, url, _ := strings.Cut(c.says("serving on "), "serving on ")
+	_, url, _ := strings.Cut(c.Until("serving on "), "serving on ")
 	return c, &served{t: t, url: strings.TrimSuffix(strings.TrimSpace(url), "/")}
 }
 

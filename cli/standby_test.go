@@ -40,7 +40,7 @@ func TestServeHandsOver(t *testing.T) {
 	}{{"at its end", 0, 0}, {"killed", -1, syscall.SIGKILL}} {
 		pipe := fifo(t)
 		replay := startChild(t, "", "--data", data, "replay", pipe)
-		replay.says("to release the data directory")
+		replay.Until("to release the data directory")
 		w := attach(t, pipe) // it has the directory
 		for !s.isElsewhere() {
 		}
@@ -48,11 +48,11 @@ func TestServeHandsOver(t *testing.T) {
 		if end.signal == 0 {
 			feedPipe(t, w, bakery)
 		} else {
-			replay.signal(end.signal)
+			replay.Signal(end.signal)
 			_ = w.Close() // nobody reads
 		}
 		if status := replay.ends(); status != end.status {
-			t.Errorf("%s: exit status %d: %s", end.how, status, replay.said.String())
+			t.Errorf("%s: exit status %d: %s", end.how, status, replay.Said())
 		}
 		for s.isElsewhere() {
 		}
@@ -85,15 +85,15 @@ func TestKilledInAHandover(t *testing.T) {
 			server, s := serveChild(t, tt.serve, data)
 			replay := startChild(t, tt.replay, "--data", data, "replay", bakery)
 			if status := replay.ends(); status != tt.status {
-				t.Errorf("the replay: exit status %d, want %d: %s", status, tt.status, replay.said.String())
+				t.Errorf("the replay: exit status %d, want %d: %s", status, tt.status, replay.Said())
 			}
 			if tt.serve != "" {
 				if status := server.ends(); status != -1 {
-					t.Errorf("the server: exit status %d: %s", status, server.said.String())
+					t.Errorf("the server: exit status %d: %s", status, server.Said())
 				}
 				server, s = serveChild(t, "", data)
 			} else {
-				server.says("this server has taken it back")
+				server.Until("this server has taken it back")
 			}
 			if s.isElsewhere() {
 				t.Error("nobody else has the directory")
@@ -101,11 +101,11 @@ func TestKilledInAHandover(t *testing.T) {
 			if status := startChild(t, "", "--data", data, "replay", bakery).ends(); status != 0 {
 				t.Errorf("the same replay again: exit status %d", status)
 			}
-			server.says("this server has taken it back")
+			server.Until("this server has taken it back")
 			mustRun(t, "--data", data, "verify")
-			server.signal(syscall.SIGTERM)
+			server.Signal(syscall.SIGTERM)
 			if status := server.ends(); status != 0 {
-				t.Errorf("the server: exit status %d: %s", status, server.said.String())
+				t.Errorf("the server: exit status %d: %s", status, server.Said())
 			}
 		})
 	}
@@ -120,13 +120,13 @@ func TestStoppedInAHandover(t *testing.T) {
 	v := visitAll(s)
 	replay := startChild(t, "asked=stop", "--data", data, "replay", bakery)
 	replay.untilStopped()
-	server.says("this server has taken it back")
-	replay.signal(syscall.SIGCONT)
+	server.Until("this server has taken it back")
+	replay.Signal(syscall.SIGCONT)
 	if status := replay.ends(); status != 0 {
-		t.Errorf("exit status %d: %s", status, replay.said.String())
+		t.Errorf("exit status %d: %s", status, replay.Said())
 	}
-	server.says("asked for the data directory")
-	server.says("this server has taken it back")
+	server.Until("asked for the data directory")
+	server.Until("this server has taken it back")
 	v.leave()
 }
 
@@ -141,7 +141,7 @@ func TestServeBesideStopped(t *testing.T) {
 	_, s := serveChild(t, "", data)
 	v, _ := newVisitors(s)
 	v.untilState("good")
-	replay.signal(syscall.SIGSTOP)
+	replay.Signal(syscall.SIGSTOP)
 	v.untilState("warn")
 	if page := s.get("/status"); !strings.Contains(page, `data-text="fresh/waiting">–`) || !strings.Contains(page, "does not answer") {
 		t.Errorf("beside a stopped process:\n%s", page)
@@ -149,11 +149,11 @@ func TestServeBesideStopped(t *testing.T) {
 	if status, body := s.do("/doc?url=https://skerryrock.example/lamp", nil); status != http.StatusServiceUnavailable || !strings.Contains(body, "search still works") {
 		t.Errorf("details beside a stopped process: %d\n%s", status, body)
 	}
-	replay.signal(syscall.SIGCONT)
+	replay.Signal(syscall.SIGCONT)
 	v.untilState("good")
 	feedPipe(t, w, bakery)
 	if status := replay.ends(); status != 0 {
-		t.Errorf("exit status %d: %s", status, replay.said.String())
+		t.Errorf("exit status %d: %s", status, replay.Said())
 	}
 	v.leave()
 }
@@ -164,9 +164,9 @@ func TestServeBesideDamage(t *testing.T) {
 	data := lighthouseData(t)
 	holder, _ := serveChild(t, "", data)
 	other, s := serveChild(t, "", data)
-	other.signal(syscall.SIGSTOP)
+	other.Signal(syscall.SIGSTOP)
 	other.untilStopped()
-	holder.signal(syscall.SIGKILL)
+	holder.Signal(syscall.SIGKILL)
 	holder.ends()
 	manifests, err := filepath.Glob(filepath.Join(data, "store", "*", "MANIFEST"))
 	if err != nil || len(manifests) != 1 {
@@ -179,8 +179,8 @@ func TestServeBesideDamage(t *testing.T) {
 	if err := os.WriteFile(manifests[0], []byte("no manifest at all"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	other.signal(syscall.SIGCONT)
-	other.says("cannot be opened")
+	other.Signal(syscall.SIGCONT)
+	other.Until("cannot be opened")
 	if body := s.get("/?q=lamp"); !strings.Contains(body, "The data directory cannot be opened") || !strings.Contains(body, "skerryrock.example") {
 		t.Errorf("a search beside damage:\n%s", body)
 	}
@@ -193,7 +193,7 @@ func TestServeBesideDamage(t *testing.T) {
 	if err := os.WriteFile(manifests[0], whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	other.says("this server has taken it back")
+	other.Until("this server has taken it back")
 	if body := s.get("/doc?url=https://skerryrock.example/lamp"); strings.Contains(body, "cannot be opened") {
 		t.Errorf("the page still says that the directory cannot be opened:\n%s", body)
 	}
@@ -220,7 +220,7 @@ func TestQuestionsSurviveAHandover(t *testing.T) {
 		if status := startChild(t, "", "--data", data, "replay", bakery).ends(); status != 0 {
 			t.Errorf("the replay: exit status %d", status)
 		}
-		server.says("this server has taken it back") // once more, or from an earlier time: either is good
+		server.Until("this server has taken it back") // once more, or from an earlier time: either is good
 	}
 	cancel()
 	asking.Wait()
@@ -238,8 +238,8 @@ func TestServersOnOneDirectory(t *testing.T) {
 	if !s.isElsewhere() {
 		t.Error("two servers have the directory")
 	}
-	holder.signal(syscall.SIGKILL)
-	other.says("this server has taken it back")
+	holder.Signal(syscall.SIGKILL)
+	other.Until("this server has taken it back")
 
 	// A site that does not answer before it is let go.
 	letGo := make(chan struct{})
@@ -251,21 +251,21 @@ func TestServersOnOneDirectory(t *testing.T) {
 	}))
 	defer site.Close()
 	crawl, _ := serveChild(t, "", data, "--log-level", "error", "--crawl", site.URL+"/", "--allow-private", "--delay", "0s")
-	other.says("`indexer serve --crawl` asked for the data directory")
+	other.Until("`indexer serve --crawl` asked for the data directory")
 	replay := startChild(t, "", "--data", data, "replay", bakery)
-	if status := replay.ends(); status != statusInUse || !strings.Contains(replay.said.String(), "`indexer serve --crawl`") {
-		t.Errorf("beside a crawl: exit status %d: %s", status, replay.said.String())
+	if status := replay.ends(); status != statusInUse || !strings.Contains(replay.Said(), "`indexer serve --crawl`") {
+		t.Errorf("beside a crawl: exit status %d: %s", status, replay.Said())
 	}
 	close(letGo)
 	for status := statusInUse; status != statusDone; { // until the crawl has ended
 		again := startChild(t, "", "--data", data, "replay", bakery)
 		if status = again.ends(); status != statusDone && status != statusInUse {
-			t.Fatalf("exit status %d: %s", status, again.said.String())
+			t.Fatalf("exit status %d: %s", status, again.Said())
 		}
 	}
-	crawl.signal(syscall.SIGTERM)
+	crawl.Signal(syscall.SIGTERM)
 	if status := crawl.ends(); status != statusDone {
-		t.Errorf("the server that crawled: exit status %d: %s", status, crawl.said.String())
+		t.Errorf("the server that crawled: exit status %d: %s", status, crawl.Said())
 	}
 	mustRun(t, "--data", data, "verify")
 }
@@ -281,12 +281,12 @@ func TestLoadWaitsForAQuestion(t *testing.T) {
 		t.Fatal(err)
 	}
 	replay := startChild(t, "", "--data", data, "replay", bakery)
-	replay.says("waiting for `indexer verify`")
+	replay.Until("waiting for `indexer verify`")
 	if err := s.close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if status := replay.ends(); status != statusDone {
-		t.Errorf("exit status %d: %s", status, replay.said.String())
+		t.Errorf("exit status %d: %s", status, replay.Said())
 	}
 }
 
@@ -312,9 +312,9 @@ func TestHandoverInABrowser(t *testing.T) {
 	b.Until("document.querySelector('.note')?.textContent.includes('indexer replay')")
 	feedPipe(t, w, bakery)
 	if status := replay.ends(); status != statusDone {
-		t.Fatalf("exit status %d: %s", status, replay.said.String())
+		t.Fatalf("exit status %d: %s", status, replay.Said())
 	}
-	server.says("this server has taken it back")
+	server.Until("this server has taken it back")
 	b.Until(`document.querySelectorAll(".note").length === 0 && document.querySelector("[data-state]").dataset.state === "good"`)
 	b.Picture("handover-3-holding-again")
 
@@ -324,16 +324,16 @@ func TestHandoverInABrowser(t *testing.T) {
 	w = attach(t, pipe)
 	b.Until("document.querySelector('.note')?.textContent.includes('indexer replay') && document.querySelector('[data-state]').dataset.state === 'good'")
 	b.Picture("handover-2-beside")
-	replay.signal(syscall.SIGSTOP)
+	replay.Signal(syscall.SIGSTOP)
 	b.Until(`document.querySelector("[data-state]").dataset.state === "warn"`)
 	for _, look := range browsertest.Looks {
 		b.Look(look)
 		b.Fits("handover-stopped-"+look.String(), look)
 		b.Picture("handover-4-stopped-" + look.String())
 	}
-	replay.signal(syscall.SIGKILL)
+	replay.Signal(syscall.SIGKILL)
 	_ = w.Close() // nobody reads
-	server.says("this server has taken it back")
+	server.Until("this server has taken it back")
 	b.Until(`document.querySelectorAll(".note").length === 0 && document.querySelector("[data-state]").dataset.state === "good"`)
 	b.Picture("handover-5-after-a-kill")
 	var states []string

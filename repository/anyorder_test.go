@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"indexer/export"
+	"indexer/internal/testenv"
 	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"
@@ -31,7 +31,7 @@ import (
 // inlinks follow from them by package batch. With INDEXER_LONG=1 it is all six sites,
 // which have answers of another program as well.
 func TestAnyOrder(t *testing.T) {
-	rnd, wants := seeded(t), make(map[string]string)
+	rnd, wants := testenv.Random(t), make(map[string]string)
 	t.Run("own webs", func(t *testing.T) {
 		rounds := 6
 		if testing.Short() {
@@ -62,7 +62,7 @@ func TestAnyOrder(t *testing.T) {
 		}
 	})
 	hosts, kills, mixed := []string{"community", "lucene"}, 2, 1
-	if long() {
+	if testenv.Long() {
 		hosts, kills, mixed = []string{"community", "flink", "httpd", "incubator", "kafka", "lucene"}, 4, 3
 	}
 	t.Run("crawls", func(t *testing.T) {
@@ -119,7 +119,7 @@ func (a *anyOrder) stage(t *testing.T, label, web string) {
 	defer closeNow(t, r)
 	wantSound(t, r, s.digest)
 	a.check(t, r)
-	if long() && label != "" {
+	if testenv.Long() && label != "" {
 		checkAnswers(t, r, label)
 	}
 	want, known := a.wants[cmp.Or(label, web)]
@@ -145,7 +145,7 @@ func (a *anyOrder) child(t *testing.T, web string, m moment) (story, string) {
 		fmt.Sprint(childTolerance, "=", tolerances[a.rnd.IntN(4)]),
 		fmt.Sprint(childOrder, "=", a.rnd.Uint64()),
 	}
-	s := startChild(t, a.dir, web, mode, func(c *exec.Cmd) { c.Env = append(c.Env, env...) }).listen(t, m)
+	s := startChild(t, a.dir, web, mode, with(env...)).listen(m)
 	if s.failed != "" {
 		t.Fatalf("the child failed: %s", s.failed)
 	}

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"indexer/index"
+	"indexer/internal/testenv"
 	"indexer/repository"
 	"indexer/txn"
 )
@@ -26,7 +27,7 @@ func killed(t *testing.T) (dir, digest string) {
 	t.Helper()
 	digest = undisturbed(t, mustReadWeb(t, ownWebs))
 	dir = filepath.Join(t.TempDir(), "data")
-	if s := startChild(t, dir, ownWebs, txn.Auto).listen(t, moment{saysQuiet, 1}); !s.killed {
+	if s := startChild(t, dir, ownWebs, txn.Auto).listen(moment{saysQuiet, 1}); !s.killed {
 		t.Fatalf("the child was not killed: %v", s.said)
 	}
 	return dir, digest
@@ -74,7 +75,7 @@ func openLogged(t *testing.T, dir string) (*repository.Repository, []string) {
 // ways. Readers refuse them, or find what they found; who opens the repository
 // exports again what is missing, and says so.
 func TestIndexBehind(t *testing.T) {
-	rnd := seeded(t)
+	rnd := testenv.Random(t)
 	whole, want := killed(t)
 	old := t.TempDir()
 	if err := os.CopyFS(old, os.DirFS(whole)); err != nil {
@@ -145,7 +146,7 @@ func TestIndexBehind(t *testing.T) {
 
 // TestOlderIndex puts an older copy of the index files back, with and without its mark.
 func TestOlderIndex(t *testing.T) {
-	rnd := seeded(t)
+	rnd := testenv.Random(t)
 	fetches := mustReadWeb(t, ownWebs)
 	rnd.Shuffle(len(fetches), func(i, j int) { fetches[i], fetches[j] = fetches[j], fetches[i] })
 	dir := filepath.Join(t.TempDir(), "data")
@@ -215,7 +216,7 @@ func TestOlderIndex(t *testing.T) {
 // TestIndexDamaged flips, cuts and removes in the directory of the index files and its mark, after a clean end and
 // after a kill. Readers find what they found or get an error; a reindex makes all well.
 func TestIndexDamaged(t *testing.T) {
-	rnd := seeded(t)
+	rnd := testenv.Random(t)
 	rounds := 60
 	if testing.Short() {
 		rounds = 12

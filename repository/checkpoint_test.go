@@ -16,7 +16,7 @@ import (
 func TestKilledInCheckpoint(t *testing.T) {
 	want := undisturbed(t, mustReadWeb(t, ownWebs))
 	dir := filepath.Join(t.TempDir(), "data")
-	if s := startChild(t, dir, ownWebs, txn.Auto).listen(t, moment{saysQuiet, 1}); !s.killed {
+	if s := startChild(t, dir, ownWebs, txn.Auto).listen(moment{saysQuiet, 1}); !s.killed {
 		t.Fatalf("the child was not killed: %v", s.said)
 	}
 	file := filepath.Join(repository.IndexDir(dir), "shard-000.sqlite")

@@ -50,7 +50,6 @@ const (
 	saysDigest  = "digest" // with the digest
 	saysClosing = "closing"
 	saysClosed  = "closed"
-	saysFailed  = "failed"  // with the error
 	saysReindex = "reindex" // some clusters of a rebuild, and the end of one
 )
 
@@ -58,30 +57,10 @@ const (
 // killed, there are fetches and runs of all observers under way.
 const childBacklog = 40
 
-func runChild() int {
-	say := newSayer()
-	if err := childWork(say); err != nil {
-		say(saysFailed, strconv.Quote(err.Error()))
-		return 1
-	}
-	return 0
-}
+// say writes a line, from any goroutine. If the parent is gone there is nobody to tell.
+func say(event string, value ...any) { fmt.Println(append([]any{event}, value...)...) }
 
-// newSayer makes a function that writes whole lines from any goroutine. If the
-// parent is gone there is nobody to tell.
-func newSayer() func(event string, value ...string) {
-	var mu sync.Mutex
-	return func(event string, value ...string) {
-		mu.Lock()
-		defer mu.Unlock()
-		for _, v := range value {
-			event += " " + v
-		}
-		fmt.Println(event)
-	}
-}
-
-func childWork(say func(string, ...string)) (err error) {
+func childWork() error {
 	ctx := context.Background()
 	opts, err := childOptions()
 	if err != nil {
@@ -97,7 +76,7 @@ func childWork(say func(string, ...string)) (err error) {
 	if os.Getenv(childReindex) != "" {
 		work = childRebuild
 	}
-	if err := work(ctx, r, say); err != nil {
+	if err := work(ctx, r); err != nil {
 		return errors.Join(err, r.Close())
 	}
 	say(saysClosing)
@@ -108,7 +87,7 @@ func childWork(say func(string, ...string)) (err error) {
 	return nil
 }
 
-func childRebuild(ctx context.Context, r *repository.Repository, say func(string, ...string)) error {
+func childRebuild(ctx context.Context, r *repository.Repository) error {
 	n, err := strconv.Atoi(os.Getenv(childReindex))
 	for range n {
 		if err != nil {
@@ -138,11 +117,11 @@ func childOptions() (opts repository.Options, err error) {
 	return opts, err
 }
 
-func childLoad(ctx context.Context, r *repository.Repository, say func(string, ...string)) error {
+func childLoad(ctx context.Context, r *repository.Repository) error {
 	if err := childLoadWeb(ctx, r, os.Getenv(childWeb), func() { say(saysLoad) }); err != nil {
 		return err
 	}
-	stop := sayRuns(r, say)
+	stop := sayRuns(r)
 	err := r.Quiesce(ctx)
 	stop()
 	if err != nil {
@@ -194,7 +173,7 @@ func childLoadWeb(ctx context.Context, r *repository.Repository, web string, aft
 
 // sayRuns says something whenever observers have run, until stopped. It looks
 // once a millisecond: what it says is about the work, how often it looks is not.
-func sayRuns(r *repository.Repository, say func(string, ...string)) (stop func()) {
+func sayRuns(r *repository.Repository) (stop func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {

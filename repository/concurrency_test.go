@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"indexer/internal/testenv"
 	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"
@@ -38,7 +39,7 @@ func versions(u page.URL, n int) []page.Fetch {
 // TestManyFetchesOfOneURL loads many fetches of one URL from 16 goroutines: the
 // newest decides, whoever came last.
 func TestManyFetchesOfOneURL(t *testing.T) {
-	rnd := seeded(t)
+	rnd := testenv.Random(t)
 	fetches := versions("https://one.example/", 160)
 	want := undisturbed(t, fetches)
 	for _, mode := range []txn.Mode{txn.OnePhase, txn.TwoPhase} {
@@ -63,7 +64,7 @@ func TestManyFetchesOfOneURL(t *testing.T) {
 func TestReadersWhileLoading(t *testing.T) {
 	fetches := mustReadWeb(t, ownWebs)
 	want := undisturbed(t, fetches)
-	rnd := seeded(t)
+	rnd := testenv.Random(t)
 	r := open(t, t.TempDir(), repository.Options{Backlog: 20})
 	defer closeNow(t, r)
 	loaded := make(chan struct{})

@@ -102,7 +102,7 @@ func TestDenied(t *testing.T) {
 			give(t, dir, nobody)
 			restore := chmod(t, filepath.Join(dir, c.what), c.mode)
 			var stderr bytes.Buffer
-			s := startChild(t, dir, news, txn.Auto, asNobody, func(cmd *exec.Cmd) { cmd.Stderr = &stderr }).listen(t, moment{})
+			s := startChild(t, dir, news, txn.Auto, asNobody, func(cmd *exec.Cmd) { cmd.Stderr = &stderr }).listen(moment{})
 			restore()
 			if s.failed == "" || !strings.Contains(s.failed, dir) {
 				t.Errorf("the child said %v, failed with %q, want an error that names %s; on stderr: %s", s.said, s.failed, dir, stderr.String())

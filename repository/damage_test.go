@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"indexer/internal/testenv"
 	"indexer/store"
 	"indexer/txn"
 )
@@ -20,7 +21,7 @@ func TestFlippedByte(t *testing.T) {
 	if testing.Short() {
 		flips = 15
 	}
-	rnd := seeded(t)
+	rnd := testenv.Random(t)
 	dir, want := filled(t)
 	tables, err := filepath.Glob(filepath.Join(dir, "store/badger/*.sst"))
 	if err != nil || len(tables) == 0 {
@@ -53,12 +54,7 @@ func TestFlippedByte(t *testing.T) {
 func openDamaged(t *testing.T, dir, want string) (failed string) {
 	t.Helper()
 	var stderr bytes.Buffer
-	c := startChild(t, dir, "", txn.Auto, func(cmd *exec.Cmd) {
-		cmd.Stderr = &stderr
-		cmd.Env = append(cmd.Env, childVerify+"=1")
-	})
-	defer limitChild(t, c)()
-	s := c.listen(t, moment{})
+	s := startChild(t, dir, "", txn.Auto, with(childVerify+"=1"), func(cmd *exec.Cmd) { cmd.Stderr = &stderr }).listen(moment{})
 	switch {
 	case strings.Contains(stderr.String(), "goroutine "), strings.Contains(s.failed, "nil pointer"):
 		t.Errorf("panic: %s%s", stderr.String(), s.failed)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"indexer/internal/testenv"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/txn"
@@ -51,7 +52,7 @@ func thrice(r *rand.Rand, fetches []page.Fetch) []page.Fetch {
 // number of workers, on either commit path, and verify has nothing to say.
 func TestDigestOwnWebs(t *testing.T) {
 	fetches := mustReadWeb(t, ownWebs)
-	r := seeded(t)
+	r := testenv.Random(t)
 	want := undisturbed(t, fetches)
 	t.Logf("%d fetches, digest %s", len(fetches), want)
 	for _, v := range variants {
@@ -66,7 +67,7 @@ func TestDigestOrders(t *testing.T) {
 		orders = 8
 	}
 	fetches := mustReadWeb(t, ownWebs)
-	r := seeded(t)
+	r := testenv.Random(t)
 	want := undisturbed(t, fetches)
 	for i := range orders {
 		v := variant{
@@ -85,12 +86,12 @@ func TestDigestCorpus(t *testing.T) {
 	}
 	hosts := []string{"community", "lucene"}
 	some := []int{1, 3, 5, 7, 10}
-	if long() {
+	if testenv.Long() {
 		hosts = []string{"community", "flink", "httpd", "incubator", "kafka", "lucene"}
 		some = []int{1, 3, 6, 7, 8}
 	}
 	fetches := mustReadWeb(t, corpusPart(t, []string{"t0", "t1", "t2"}, hosts...))
-	r := seeded(t)
+	r := testenv.Random(t)
 	want := undisturbed(t, fetches)
 	t.Logf("%s: %d fetches, digest %s", strings.Join(hosts, ", "), len(fetches), want)
 	for _, i := range some {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"indexer/internal/testenv"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/store"
@@ -63,7 +64,7 @@ func bigWeb(rnd *rand.Rand, pages int) []page.Fetch {
 // TestDiskFull fills the disk below a repository at work: the error says so,
 // nothing is lost, and with room again everything goes on.
 func TestDiskFull(t *testing.T) {
-	fetches := bigWeb(seeded(t), 40)
+	fetches := bigWeb(testenv.Random(t), 40)
 	want := undisturbed(t, fetches)
 	mounted := filepath.Join(t.TempDir(), "disk")
 	mountSmall(t, mounted, "500m")
@@ -118,7 +119,7 @@ func fill(t *testing.T, dir, file string, free uint64) {
 // TestIndexDiskFull has too small a disk below the index files alone. No document
 // may end in the dead letters for that.
 func TestIndexDiskFull(t *testing.T) {
-	fetches := bigWeb(seeded(t), 20)
+	fetches := bigWeb(testenv.Random(t), 20)
 	want := undisturbed(t, fetches)
 	dir := filepath.Join(t.TempDir(), "data")
 	mountSmall(t, repository.IndexDir(dir), "1m")

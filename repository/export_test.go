@@ -18,6 +18,7 @@ import (
 
 	"indexer/export"
 	"indexer/index/analysis"
+	"indexer/internal/testenv"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/repository/feed"
@@ -78,7 +79,7 @@ func stateOf(t *testing.T, r *repository.Repository, urls []page.URL) state {
 // states comes out the same, byte for byte, when it is asked for later: by timestamp,
 // and by any time at which that was the state.
 func TestExportOfThePast(t *testing.T) {
-	rng := seeded(t)
+	rng := testenv.Random(t)
 	web := mustReadWeb(t, ownWebs)
 	dir := t.TempDir()
 	opts := repository.Options{Collect: true, History: 24 * time.Hour}
@@ -154,7 +155,7 @@ func wantNotKept(t *testing.T, r *repository.Repository, m snapshot.Moment, notB
 
 // TestExportWithoutHistory: what was collected is refused, what was never there too.
 func TestExportWithoutHistory(t *testing.T) {
-	rng := seeded(t)
+	rng := testenv.Random(t)
 	r := open(t, t.TempDir(), repository.Options{})
 	defer closeNow(t, r)
 	web := mustReadWeb(t, ownWebs)
@@ -178,7 +179,7 @@ func TestExportWithoutHistory(t *testing.T) {
 // TestExportOfAnyMoment: while pages stream in and garbage is collected, exports of
 // moments that nobody waited for succeed; no document is there twice.
 func TestExportOfAnyMoment(t *testing.T) {
-	rng := seeded(t)
+	rng := testenv.Random(t)
 	web := mustReadWeb(t, ownWebs)
 	r := open(t, t.TempDir(), repository.Options{Collect: true, History: time.Hour, Workers: 2})
 	defer closeNow(t, r)

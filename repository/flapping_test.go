@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"indexer/internal/testenv"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/schema"
@@ -22,7 +23,7 @@ func TestNoFlappingInCrawls(t *testing.T) {
 		t.Skip("a minute of work")
 	}
 	hosts := []string{"community", "lucene"}
-	if long() {
+	if testenv.Long() {
 		hosts = []string{"community", "flink", "httpd", "incubator", "kafka", "lucene"}
 	}
 	r := open(t, t.TempDir(), repository.Options{})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"indexer/internal/testenv"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/txn"
@@ -38,11 +39,11 @@ func rewritten(rng *rand.Rand, fetches []page.Fetch, round int) []page.Fetch {
 // not what was. (INDEXER_LONG=1 rewrites it fifty times.)
 func TestRewritten(t *testing.T) {
 	rounds := 12
-	if long() {
+	if testenv.Long() {
 		rounds = 50
 	}
 	web := mustReadWeb(t, ownWebs)
-	rng := seeded(t)
+	rng := testenv.Random(t)
 	var last []page.Fetch
 	r := open(t, t.TempDir(), repository.Options{Collect: true})
 	for round := range rounds {
@@ -102,13 +103,13 @@ func TestCollectedMeanwhile(t *testing.T) {
 		mode txn.Mode
 	}{{"onephase", txn.OnePhase}, {"twophase", txn.TwoPhase}} {
 		t.Run(m.name, func(t *testing.T) {
-			rng := seeded(t)
+			rng := testenv.Random(t)
 			web := mustReadWeb(t, ownWebs)
 			last := rewritten(rng, web, 100)
 			digest := undisturbed(t, last)
 			dir := t.TempDir()
 			rounds := 2
-			if long() {
+			if testenv.Long() {
 				rounds = 5
 			}
 			for round := range rounds {

@@ -16,6 +16,7 @@ import (
 
 	"indexer/bench/measure"
 	"indexer/export"
+	"indexer/internal/testenv"
 	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"
@@ -111,7 +112,7 @@ func pagesOf(t *testing.T, r *repository.Repository, u page.URL, limit func() in
 // TestPagesAreTheWhole: pages of random sizes, put together, are the inspection of every
 // URL.
 func TestPagesAreTheWhole(t *testing.T) {
-	rng := seeded(t)
+	rng := testenv.Random(t)
 	web := mustReadWeb(t, ownWebs)
 	r := open(t, t.TempDir(), repository.Options{})
 	defer closeNow(t, r)

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"indexer/index"
+	"indexer/internal/testenv"
 	"indexer/store"
 	"indexer/txn"
 )
@@ -25,9 +25,6 @@ import (
 // has the right answer. It neither panics nor hangs.
 //
 // INDEXER_LONG=1 makes it 1,000 runs of both tests together, INDEXER_SEED repeats one.
-
-// harmWithin is how long a process may take that has some 100 documents to look at.
-const harmWithin = 3 * time.Minute
 
 // TestHarmedStore harms the files of the store.
 func TestHarmedStore(t *testing.T) {
@@ -45,7 +42,7 @@ func TestHarmedIndexFiles(t *testing.T) {
 
 func harmRuns(t *testing.T, usual, long int) int {
 	switch {
-	case os.Getenv("INDEXER_LONG") != "":
+	case testenv.Long():
 		return long
 	case testing.Short():
 		return usual / 4
@@ -54,7 +51,7 @@ func harmRuns(t *testing.T, usual, long int) int {
 }
 
 func harmAll(t *testing.T, runs int, which func(name string) bool) (told int) {
-	rnd := seeded(t)
+	rnd := testenv.Random(t)
 	closed, want := filled(t)
 	dirs := map[string]dataImage{"closed": readDataImage(t, closed), "killed": readDataImage(t, killedDir(t, want))}
 	right := 0
@@ -85,7 +82,7 @@ func killedDir(t *testing.T, want string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, at := range []moment{{saysLoad, 25}, {saysDigest, 1}} {
-		s := startChild(t, dir, ownWebs, txn.Auto).listen(t, at)
+		s := startChild(t, dir, ownWebs, txn.Auto).listen(at)
 		if !s.killed || at.event == saysDigest && s.digest != want {
 			t.Fatalf("killed at %v: %+v", at, s)
 		}
@@ -213,13 +210,4 @@ func (h harm) says(failed string) bool {
 		}
 	}
 	return strings.HasPrefix(h.name, "index/") && strings.Contains(failed, "index")
-}
-
-// limitChild kills a process that takes too long, and says so.
-func limitChild(t *testing.T, c *child) (stop func()) {
-	late := time.AfterFunc(harmWithin, func() {
-		t.Errorf("it hangs: no end after %v", harmWithin)
-		c.kill(t)
-	})
-	return func() { late.Stop() }
 }

@@ -52,7 +52,7 @@ func killBirth(t *testing.T, dir string, files []string, n int) (inTime int) {
 		if found, _ := filepath.Glob(pattern); len(found) > 0 {
 			continue
 		}
-		s := startChild(t, dir, "", txn.Auto).killWhen(t, pattern)
+		s := startChild(t, dir, "", txn.Auto).killWhen(pattern)
 		if s.failed != "" {
 			t.Fatalf("the child failed: %s", s.failed)
 		}
@@ -76,9 +76,9 @@ func TestKilledWhileClosing(t *testing.T) {
 				c := startChild(t, dir, ownWebs, mode)
 				var s story
 				if file == "" {
-					s = c.listen(t, moment{saysClosing, 1})
+					s = c.listen(moment{saysClosing, 1})
 				} else {
-					s = c.killWhen(t, filepath.Join(dir, file))
+					s = c.killWhen(filepath.Join(dir, file))
 				}
 				t.Logf("killed: %t, said %v", s.killed, s.said)
 				if s = endBySelf(t, dir, "", mode); s.digest != want {
@@ -106,14 +106,14 @@ func TestKilledWhileExportingAll(t *testing.T) {
 	}
 	inTime := 0
 	for _, file := range []string{"writer.lock", "*.new", "*.sqlite", "*-wal", "*-shm"} {
-		if s := startChild(t, dir, "", txn.Auto).killWhen(t, filepath.Join(repository.IndexDir(dir), file)); s.failed != "" {
+		if s := startChild(t, dir, "", txn.Auto).killWhen(filepath.Join(repository.IndexDir(dir), file)); s.failed != "" {
 			t.Fatalf("the child failed: %s", s.failed)
 		} else if s.killed && s.said[saysQuiet] == 0 {
 			inTime++
 		}
 	}
 	for n := range 3 {
-		if s := startChild(t, dir, "", txn.Auto).listen(t, moment{saysRuns, 1 + n}); s.killed && s.said[saysQuiet] == 0 {
+		if s := startChild(t, dir, "", txn.Auto).listen(moment{saysRuns, 1 + n}); s.killed && s.said[saysQuiet] == 0 {
 			inTime++
 		}
 	}

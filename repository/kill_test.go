@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"indexer/internal/testenv"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/txn"
@@ -23,14 +24,14 @@ func TestKilled(t *testing.T) {
 	if testing.Short() {
 		kills = 6
 	}
-	if long() {
+	if testenv.Long() {
 		web, kills = corpusPart(t, []string{"t0", "t1"}, "community"), 60
 	}
 	fetches := mustReadWeb(t, web)
 	want := undisturbed(t, fetches)
 	for _, mode := range []txn.Mode{txn.OnePhase, txn.TwoPhase} {
 		t.Run(modeName(mode), func(t *testing.T) {
-			k := killing{web: web, fetches: fetches, want: want, mode: mode, left: kills, rnd: seeded(t)}
+			k := killing{web: web, fetches: fetches, want: want, mode: mode, left: kills, rnd: testenv.Random(t)}
 			k.measure(t)
 			for rounds := 1; k.left > 0; rounds++ {
 				if rounds > kills {
@@ -76,7 +77,7 @@ func (k *killing) round(t *testing.T) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
 	for _, m := range k.plan(min(k.left, killsPerRound)) {
-		s := startChild(t, dir, k.web, k.mode).listen(t, m)
+		s := startChild(t, dir, k.web, k.mode).listen(m)
 		if s.failed != "" {
 			t.Fatalf("after a kill, the child failed: %s", s.failed)
 		}

@@ -1,16 +1,15 @@
 package repository_test
 
 import (
-	"os"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"indexer/internal/killtest"
 )
 
 // TestMain also is the child process that the tests kill, confine and measure.
 func TestMain(m *testing.M) {
-	if os.Getenv(childDir) != "" {
-		os.Exit(runChild())
-	}
+	killtest.Main(map[string]func() error{"repository": childWork})
 	goleak.VerifyTestMain(m)
 }

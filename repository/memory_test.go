@@ -16,7 +16,7 @@ func BenchmarkReplayMemory(b *testing.B) {
 		b.Run(modeName(mode), func(b *testing.B) {
 			files := corpusFiles(b, "t0")
 			for b.Loop() {
-				s := startChild(b, filepath.Join(b.TempDir(), "data"), streamed+strings.Join(files, ","), mode).listen(b, moment{})
+				s := startChild(b, filepath.Join(b.TempDir(), "data"), streamed+strings.Join(files, ","), mode).listen(moment{})
 				if s.failed != "" {
 					b.Fatal(s.failed)
 				}

@@ -1,17 +1,14 @@
 package repository_test
 
 import (
-	"bufio"
-	"errors"
-	"io"
-	"os"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 
+	"indexer/internal/killtest"
 	"indexer/txn"
 )
 
@@ -32,79 +29,45 @@ type story struct {
 }
 
 // child is a process under way.
-type child struct {
-	cmd   *exec.Cmd
-	lines *bufio.Reader
-	story story
-}
+type child struct{ *killtest.Child }
 
-func startChild(t testing.TB, dir, web string, mode txn.Mode, change ...func(*exec.Cmd)) *child {
+func startChild(t testing.TB, dir, web string, mode txn.Mode, change ...func(*exec.Cmd)) child {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), childDir+"="+dir, childWeb+"="+web, childMode+"="+strconv.Itoa(int(mode)))
-	cmd.Stderr = os.Stderr
+	cmd := killtest.Role(t, "repository", childDir+"="+dir, childWeb+"="+web, fmt.Sprint(childMode, "=", int(mode)))
 	for _, c := range change {
 		c(cmd)
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return &child{cmd: cmd, lines: bufio.NewReader(out), story: story{said: make(map[string]int)}}
+	return child{killtest.Start(t, cmd)}
+}
+
+// with adds variables to a child's environment.
+func with(env ...string) func(*exec.Cmd) {
+	return func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, env...) }
 }
 
 // listen reads what the child says, kills it when the moment has come, and waits
 // for its end. What it said between the moment and its death is read as well.
-func (c *child) listen(t testing.TB, kill moment) story {
-	t.Helper()
-	for {
-		line, err := c.lines.ReadString('\n')
-		if err != nil { // the end; a line without its end was cut by the kill
-			if err != io.EOF {
-				t.Error(err)
-			}
-			break
+func (c child) listen(kill moment) story {
+	s := story{said: make(map[string]int)}
+	for line := range c.Lines() {
+		event, value, _ := strings.Cut(line, " ")
+		s.said[event]++
+		if event == saysDigest {
+			s.digest = value
 		}
-		c.hear(line)
-		if kill.n > 0 && c.story.said[kill.event] == kill.n {
-			c.kill(t)
+		if kill.n > 0 && s.said[kill.event] == kill.n {
+			c.Kill()
 		}
 	}
-	c.end(t)
-	return c.story
-}
-
-func (c *child) hear(line string) {
-	event, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-	c.story.said[event]++
-	switch event {
-	case saysDigest:
-		c.story.digest = value
-	case saysFailed:
-		c.story.failed, _ = strconv.Unquote(value)
-	}
-}
-
-func (c *child) kill(t testing.TB) {
-	t.Helper()
-	if err := c.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		t.Error(err)
-	}
+	s.killed, s.failed, s.rssKiB = c.Killed(), c.Failed(), maxRSS(c.Wait())
+	return s
 }
 
 // killWhen kills the child as soon as the path matches a file. It looks all the
 // time: what it waits for lasts less than any pause would.
-func (c *child) killWhen(t testing.TB, pattern string) story {
-	t.Helper()
+func (c child) killWhen(pattern string) story {
 	ended := make(chan story)
-	go func() { ended <- c.listen(t, moment{}) }()
+	go func() { ended <- c.listen(moment{}) }()
 	for {
 		select {
 		case s := <-ended:
@@ -112,29 +75,17 @@ func (c *child) killWhen(t testing.TB, pattern string) story {
 		default:
 		}
 		if found, _ := filepath.Glob(pattern); len(found) > 0 {
-			c.kill(t)
+			c.Kill()
 			return <-ended
 		}
 		runtime.Gosched()
 	}
 }
 
-// end waits for the process, and finds out whether the kill came in time.
-func (c *child) end(t testing.TB) {
-	t.Helper()
-	err := c.cmd.Wait()
-	state := c.cmd.ProcessState
-	c.story.rssKiB = maxRSS(state)
-	c.story.killed = !state.Exited()
-	if state.Exited() && (err == nil) == (c.story.failed != "") {
-		t.Errorf("the child ended with %v, and said that it failed with %q", err, c.story.failed)
-	}
-}
-
 // endBySelf lets a child do all its work.
 func endBySelf(t testing.TB, dir, web string, mode txn.Mode) story {
 	t.Helper()
-	s := startChild(t, dir, web, mode).listen(t, moment{})
+	s := startChild(t, dir, web, mode).listen(moment{})
 	if s.failed != "" {
 		t.Fatalf("the child failed: %s", s.failed)
 	}

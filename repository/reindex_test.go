@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"indexer/index"
+	"indexer/internal/testenv"
 	"indexer/page"
 	"indexer/repository"
 	"indexer/txn"
@@ -56,7 +56,7 @@ func reading(t *testing.T, dir string) (stop func()) {
 
 // TestReindexOnline rebuilds the index files again and again, while fetches are loaded and readers ask.
 func TestReindexOnline(t *testing.T) {
-	rnd := seeded(t)
+	rnd := testenv.Random(t)
 	fetches := mustReadWeb(t, ownWebs)
 	want := undisturbed(t, fetches)
 	rnd.Shuffle(len(fetches), func(i, j int) { fetches[i], fetches[j] = fetches[j], fetches[i] })
@@ -128,7 +128,7 @@ func checkIndex(t *testing.T, dir string) {
 // TestReindexKilled kills a process that does nothing but rebuild, at any moment. The index files are
 // whole each time, and a rebuild without a kill comes to the same.
 func TestReindexKilled(t *testing.T) {
-	rnd := seeded(t)
+	rnd := testenv.Random(t)
 	dir, want := filled(t)
 	says, err := filesSay(t, dir)
 	if err != nil {
@@ -139,7 +139,7 @@ func TestReindexKilled(t *testing.T) {
 		kills = 6
 	}
 	for range kills {
-		s := startChild(t, dir, "", txn.Auto, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, childReindex+"=100") }).listen(t, moment{saysReindex, 1 + rnd.IntN(30)})
+		s := startChild(t, dir, "", txn.Auto, with(childReindex+"=100")).listen(moment{saysReindex, 1 + rnd.IntN(30)})
 		if !s.killed {
 			t.Fatalf("the child was not killed: %v %s", s.said, s.failed)
 		}
@@ -218,7 +218,7 @@ func TestReindexOffline(t *testing.T) {
 
 // TestReindexDiskFull has no room for new files: it says so, and the old ones are read and written as before.
 func TestReindexDiskFull(t *testing.T) {
-	fetches := bigWeb(seeded(t), 20)
+	fetches := bigWeb(testenv.Random(t), 20)
 	want := undisturbed(t, fetches)
 	dir := filepath.Join(t.TempDir(), "data")
 	mountSmall(t, repository.IndexDir(dir), "24m")

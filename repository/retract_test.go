@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"indexer/index"
+	"indexer/internal/testenv"
 	"indexer/observers/webtest"
 	"indexer/page"
 	"indexer/repository"
@@ -32,7 +33,7 @@ import (
 // URLs: each is in one cluster or in none. In the end the fetches of the story are loaded in
 // other orders: they come to the same.
 func TestRetract(t *testing.T) {
-	rnd := seeded(t)
+	rnd := testenv.Random(t)
 	files, err := filepath.Glob("testdata/retract/*")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no stories: %v", err)

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"indexer/index"
+	"indexer/internal/testenv"
 	"indexer/page"
 	"indexer/repository"
 )
@@ -95,7 +96,7 @@ func draw(rnd *rand.Rand, fetches []page.Fetch, n int) (asked []string) {
 // TestSearchedAfterHistory: pages that changed, moved, hid or went away are found by what
 // they say now, in whichever order that came.
 func TestSearchedAfterHistory(t *testing.T) {
-	rnd := seeded(t)
+	rnd := testenv.Random(t)
 	webs := []string{ownWebs, fmt.Sprint(weak, rnd.Uint64()), fmt.Sprint(weak, rnd.Uint64())}
 	questions := 60
 	if !testing.Short() {
@@ -109,7 +110,7 @@ func TestSearchedAfterHistory(t *testing.T) {
 			t.Skip("a minute of work")
 		}
 		hosts := []string{"community", "lucene"}
-		if long() {
+		if testenv.Long() {
 			hosts = []string{"community", "flink", "httpd", "incubator", "kafka", "lucene"}
 		}
 		searchAfter(t, rnd, corpusPart(t, []string{"t0", "t1", "t2"}, hosts...), questions)

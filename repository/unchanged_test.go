@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"maps"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -87,8 +86,7 @@ func TestKilledAfterRenewal(t *testing.T) {
 		t.Run(modeName(mode), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
 			first := endBySelf(t, dir, ownWebs, mode)
-			later := func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, childLater+"=1") }
-			s := startChild(t, dir, ownWebs, mode, later).listen(t, moment{saysLoad, first.said[saysLoad]})
+			s := startChild(t, dir, ownWebs, mode, with(childLater+"=1")).listen(moment{saysLoad, first.said[saysLoad]})
 			if !s.killed {
 				t.Fatalf("the child was not killed: %v", s.said)
 			}

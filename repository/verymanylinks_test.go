@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"indexer/internal/testenv"
 	"indexer/notify"
 	"indexer/page"
 	"indexer/repository"
@@ -45,7 +46,7 @@ func hubFetch(n, version int) page.Fetch {
 // processor time.
 func TestVeryManyLinks(t *testing.T) {
 	n := 20_000
-	if long() {
+	if testenv.Long() {
 		n = 1_000_000
 	}
 	r := open(t, t.TempDir(), repository.Options{})
@@ -58,7 +59,7 @@ func TestVeryManyLinks(t *testing.T) {
 		load(t, r, 1, []page.Fetch{hubFetch(links, version)})
 		took := processorTime(t) - before
 		t.Logf("version %d, %d links: %v of processor time", version, links, took)
-		if version == 0 && long() && took > time.Minute {
+		if version == 0 && testenv.Long() && took > time.Minute {
 			t.Errorf("the first load took %v", took)
 		}
 		wantSound(t, r, digestOf(t, r))
@@ -131,7 +132,7 @@ func wantSmallCells(t *testing.T, r *repository.Repository) {
 // TestVeryManyLinksInterrupted: closing the repository in the middle of the work ends it
 // soon, and whatever had been done by then, the rest is done later.
 func TestVeryManyLinksInterrupted(t *testing.T) {
-	rng := seeded(t)
+	rng := testenv.Random(t)
 	const n = 12_000
 	versions := []page.Fetch{hubFetch(n, 1), hubFetch(n, 2)}
 	want := undisturbed(t, versions)

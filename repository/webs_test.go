@@ -168,23 +168,6 @@ func corpusPart(t testing.TB, snapshots []string, hosts ...string) string {
 	return strings.Join(files, ",")
 }
 
-// long tells whether the tests that take minutes are asked for.
-func long() bool { return os.Getenv("INDEXER_LONG") == "1" }
-
-// seeded is a generator whose seed is in the log; INDEXER_SEED repeats a run.
-func seeded(t testing.TB) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if s := os.Getenv("INDEXER_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("INDEXER_SEED: %v", err)
-		}
-	}
-	t.Logf("INDEXER_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
-
 // shuffled is a copy in another order.
 func shuffled(r *rand.Rand, fetches []page.Fetch) []page.Fetch {
 	fetches = slices.Clone(fetches)

@@ -1,9 +1,10 @@
 package crawltest
 
 import (
-	"math/rand/v2"
 	"os"
 	"testing"
+
+	"indexer/internal/testenv"
 )
 
 // TestKill kills a crawl at random steps of its work, and continues it each time. In
@@ -37,9 +38,7 @@ func killed(t *testing.T, w *Web, s Setting) {
 	if testing.Short() {
 		kills = 5
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := testenv.Random(t)
 	_, want := crawlOnce(t, s)
 	w.CheckCounts(t, w.Expected(t))
 	expected := w.Expected(t)

@@ -7,59 +7,60 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
 
+	"go.uber.org/goleak"
+	"golang.org/x/sync/errgroup"
+
+	"indexer/internal/killtest"
 	"indexer/txn"
 )
 
-// TestChild is the process that is killed: workers move money, each transfer with
-// an entry in the ledger, and say so on the standard output once it is committed;
-// one more worker is the observer.
-func TestChild(t *testing.T) {
-	dir := os.Getenv(childDir)
-	if dir == "" {
-		t.Skip("only run by TestKilled")
-	}
-	mode, _ := strconv.Atoi(os.Getenv(childMode))
-	nth, _ := strconv.ParseInt(os.Getenv(childNth), 10, 64)
-	var visits atomic.Int64
-	die := func(step string) error {
-		if step == os.Getenv(childStep) && visits.Add(1) == nth {
-			p, err := os.FindProcess(os.Getpid())
-			if err != nil {
-				return err
-			}
-			if err := p.Kill(); err != nil { // SIGKILL
-				return err
-			}
-			select {} // nothing more happens here
-		}
-		return nil
-	}
-	_, db, err := open(dir, txn.Mode(mode), die)
+// What the child is told in its environment.
+const (
+	childDir  = "TXN_CRASHTEST_DIR"
+	childMode = "TXN_CRASHTEST_MODE"
+	childStep = "TXN_CRASHTEST_STEP" // where it kills itself; empty: it is killed
+	childNth  = "TXN_CRASHTEST_NTH"  // at which visit
+)
+
+func TestMain(m *testing.M) {
+	killtest.Main(map[string]func() error{"bank": runChild})
+	goleak.VerifyTestMain(m)
+}
+
+// runChild is the process that is killed. Workers move money, enter each transfer into
+// the ledger, and print it once it is committed; one more worker is the observer.
+func runChild() error {
+	mode, err := strconv.Atoi(os.Getenv(childMode))
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	var work sync.WaitGroup
+	nth, err := strconv.Atoi(os.Getenv(childNth))
+	if err != nil {
+		return err
+	}
+	die := killtest.At(os.Getenv(childStep), nth, killtest.Die)
+	_, db, err := open(os.Getenv(childDir), txn.Mode(mode), func(step string) error { die(step); return nil })
+	if err != nil {
+		return err
+	}
+	var work errgroup.Group
 	for range workers {
-		work.Go(func() {
+		work.Go(func() error {
 			for {
 				name := fmt.Sprintf("transfer-%016x", rand.Uint64())
-				if err := transfer(db, name); err != nil {
-					if !errors.Is(err, txn.ErrConflict) {
-						fmt.Println(err)
-						return
-					}
-					continue
+				switch err := transfer(db, name); {
+				case err == nil:
+					fmt.Println("done", name)
+				case !errors.Is(err, txn.ErrConflict):
+					return err
 				}
-				fmt.Println("done", name)
 			}
 		})
 	}
-	work.Go(func() { watch(db) })
-	work.Wait()
+	work.Go(func() error { return watch(db) })
+	return work.Wait()
 }
 
 func transfer(db *txn.DB, name string) error {
@@ -84,18 +85,16 @@ func transfer(db *txn.DB, name string) error {
 	return err
 }
 
-func watch(db *txn.DB) {
+func watch(db *txn.DB) error {
 	ctx := context.Background()
 	for {
 		notes, _, err := db.Notifications(ctx, "", 0)
 		if err != nil {
-			fmt.Println(err)
-			return
+			return err
 		}
 		for _, n := range notes {
 			if err := observe(ctx, db, n); err != nil && !errors.Is(err, txn.ErrConflict) {
-				fmt.Println(err)
-				return
+				return err
 			}
 		}
 	}

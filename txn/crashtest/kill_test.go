@@ -4,29 +4,21 @@
 package crashtest_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"indexer/internal/killtest"
+	"indexer/internal/testenv"
 	"indexer/store"
 	"indexer/store/badgerdb"
 	"indexer/txn"
 )
 
 const (
-	childDir  = "TXN_CRASHTEST_DIR"
-	childMode = "TXN_CRASHTEST_MODE"
-	childStep = "TXN_CRASHTEST_STEP" // where to die; empty: when killed
-	childNth  = "TXN_CRASHTEST_NTH"  // at which visit
-
 	accounts = 16
 	total    = 100 * accounts
 	workers  = 8
@@ -63,12 +55,10 @@ func open(dir string, mode txn.Mode, step func(string) error) (store.Table, *txn
 // in the end, and no lock is in anybody's way.
 func TestKilled(t *testing.T) {
 	kills := 10
-	if os.Getenv("INDEXER_LONG") == "1" {
+	if testenv.Long() {
 		kills = 200
 	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 4))
+	rng := testenv.Random(t)
 	for name, mode := range map[string]txn.Mode{"onephase": txn.OnePhase, "twophase": txn.TwoPhase} {
 		t.Run(name, func(t *testing.T) {
 			b := &bank{t: t, dir: filepath.Join(t.TempDir(), "table"), mode: mode, acked: make(map[string]bool)}
@@ -139,36 +129,22 @@ func account(i int) string { return fmt.Sprintf("account%02d", i) }
 // until it kills itself at a step.
 func (b *bank) kill(step string, nth, after int) {
 	b.t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestChild$")
-	cmd.Env = append(os.Environ(), childDir+"="+b.dir, childMode+"="+strconv.Itoa(int(b.mode)), childStep+"="+step, childNth+"="+strconv.Itoa(nth))
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.t.Fatal(err)
-	}
-	lines := bufio.NewReader(out)
-	for n := 1; ; n++ {
-		line, err := lines.ReadString('\n')
-		if err != nil { // a line without an end was cut by the kill: not acknowledged
-			break
-		}
-		name, ok := strings.CutPrefix(strings.TrimSpace(line), "done ")
+	c := killtest.Start(b.t, killtest.Role(b.t, "bank", childDir+"="+b.dir,
+		fmt.Sprint(childMode, "=", int(b.mode)), childStep+"="+step, fmt.Sprint(childNth, "=", nth)))
+	n := 0
+	for line := range c.Lines() {
+		name, ok := strings.CutPrefix(line, "done ")
 		if !ok {
 			b.t.Errorf("the child says %q", line)
 			continue
 		}
 		b.acked[name] = true
-		if n == after {
-			if err := cmd.Process.Kill(); err != nil {
-				b.t.Error(err)
-			}
+		if n++; n == after {
+			c.Kill()
 		}
 	}
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
-		b.t.Fatalf("the child was to die at %q and ended by itself: %v", step, err)
+	if !c.Killed() {
+		b.t.Fatalf("the child was to die at %q and ended by itself: %s", step, c.Failed())
 	}
 }
 
