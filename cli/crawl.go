@@ -34,7 +34,7 @@ robots.txt (RFC 9309), sends one request at a time to each host, and waits at le
 --delay between two requests; longer if a host is slow, asks for it, or fails.
 --delay 0 removes the pause and nothing else: each host, and all hosts at one address
 together, still get one request at a time, and a Crawl-delay in robots.txt still
-applies. On servers of your own, --per-host N allows N requests at a time.
+applies. On your own servers, --per-host N allows N requests at a time.
 
 The crawl ends when no URL is due. With --follow it keeps running and visits pages
 again: often if they change, rarely if they do not. --max-pages N ends it after N
@@ -49,18 +49,18 @@ as long as there is other work; then it ends. A crawl that could not fetch anyth
 fails with status 1, and the same command tries again.
 
 --again URL… continues the crawl in the data directory with these URLs, even if they
-are not due. Scope, robots.txt and delays still apply; URLs that they exclude are
-reported. If another process is crawling in the data directory, that process makes the
+are not due. Scope, robots.txt and delays still apply; the crawl reports URLs that they
+exclude. If another process is crawling in the data directory, that process makes the
 visits.
 
 If you crawl hosts that are not yours, use --contact to tell their operators how to
 reach you.
 
-The first interrupt (Ctrl-C) completes the requests in progress, saves, reports what is
-left, and ends with status 130, or 0 if nothing is left. A second one stops at once. A
-server that does not crawl releases the data directory for the crawl and takes it back
-afterwards. While the crawl runs, other commands work: inspect, stats, export and
-verify ask this process, and query reads the index files.`
+The first interrupt (Ctrl-C) completes the requests in progress, saves, reports the
+remaining work, and ends with status 130, or 0 if there is none. A second one stops at
+once. A server that does not crawl releases the data directory for the crawl and takes
+it back afterwards. While the crawl runs, other commands work: inspect, stats, export
+and verify ask this process, and query reads the index files.`
 
 func (a *app) crawlCommand() *cobra.Command {
 	var again []string

@@ -54,14 +54,14 @@ func (a *app) checkExcluded(from foundSeeds, c frontier.Config) error {
 			_, _ = fmt.Fprintf(a.stderr, "and %s\n", count(len(list)-maxBadSeeds, "more excluded seed"))
 			break
 		}
-		_, _ = fmt.Fprintf(a.stderr, "the seed %s is left out: it %s\n", u, excluded[u].Why)
+		_, _ = fmt.Fprintf(a.stderr, "the crawl skips the seed %s: it %s\n", u, excluded[u].Why)
 	}
 	for _, u := range from.urls {
 		if _, ok := excluded[u]; !ok {
 			return nil
 		}
 	}
-	return &usageError{reason: "--exclude (crawl.exclude) matches every seed, so there is nothing to begin with", help: "indexer crawl"}
+	return &usageError{reason: "--exclude (crawl.exclude) matches every seed, so there is no URL to crawl", help: "indexer crawl"}
 }
 
 func (a *app) seedsOf(ctx context.Context, arg string) (seeds.Seeds, error) {

@@ -195,7 +195,7 @@ func (s *crawlSummary) text() string {
 		}
 	}
 	if s.Backlog > 0 {
-		fmt.Fprintf(&b, "  %s left for observers; they continue when the directory is next opened.\n", count(s.Backlog, "row"))
+		fmt.Fprintf(&b, "  Observers still have %s to process; they continue when the directory is next opened.\n", count(s.Backlog, "row"))
 	}
 	fmt.Fprintf(&b, "The index in %s has %s.\n", repository.IndexDir(s.Data), count(s.Documents, "document"))
 	if s.Documents > 0 {

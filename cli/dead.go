@@ -19,8 +19,8 @@ import (
 )
 
 const deadHelp = `
-Handle dead letters: rows that observers gave up on. An observer that fails on a row again
-and again sets the row aside, with the error, and continues with the other rows. If the
+Handle dead letters: rows on which an observer gave up. If an observer fails on a row again
+and again, it sets the row aside, with the error, and continues with other rows. If the
 row changes, the observer runs on it again.
 
 A row is named by its URL, or as list shows it. Without a row, the command applies to all
@@ -29,14 +29,14 @@ dead letters of the observer.`
 func (a *app) deadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "dead",
-		Short:   "List, retry or drop the rows that observers gave up on",
+		Short:   "List, retry or drop the rows on which observers gave up",
 		Long:    long(deadHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer dead list", "indexer dead retry document https://example.com/"),
 		Args:    exactly(0, "list, retry or drop"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.deadSub("list", "List dead letters with their errors", "List the rows that observers gave up on, with the errors."),
-		a.deadSub("retry", "Run the observers again on dead letters", "Run observers again on rows that they gave up on, and wait until they are done. If a\nrow fails again, it stays in the list, and the exit status is 1."),
+	cmd.AddCommand(a.deadSub("list", "List dead letters with their errors", "List the rows on which observers gave up, with the errors."),
+		a.deadSub("retry", "Run the observers again on dead letters", "Run observers again on rows on which they gave up, and wait until they are done. If a\nrow fails again, it stays in the list, and the exit status is 1."),
 		a.deadSub("drop", "Forget dead letters", "Remove rows from the list of dead letters without running the observers. What the\nindex holds for them does not change until they do. Name at least the observer."))
 	return cmd
 }

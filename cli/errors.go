@@ -97,7 +97,7 @@ var outcomes = []outcome{
 	{onlyIndexProblems, statusDifferences, reindexHint},
 	{is(errProblems), statusDifferences, "please report this; to rebuild the index, load the same pages into an empty data directory"},
 	{is(errNothingFetched), statusFailed, "check the hosts of the seeds and the network; the URLs are kept, and the same command tries them again"},
-	{is(errStillBusy), statusFailed, "`indexer stats` shows what is left"},
+	{is(errStillBusy), statusFailed, "`indexer stats` shows the remaining work"},
 	{is(txn.ErrBelowSafePoint), statusUsage, "`indexer gc pins` lists pinned timestamps; a longer history keeps the past for longer"},
 	{is(snapshot.ErrFuture), statusUsage, ""},
 	{is(txn.ErrNoPin), statusUsage, "`indexer gc pins` lists the pins"},
@@ -107,7 +107,7 @@ var outcomes = []outcome{
 	{is(index.ErrBehind), statusFailed, reindexHint},
 	{index.IsDamage, statusFailed, reindexHint},
 	{is(store.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
-	{is(control.ErrSilent), statusInUse, "find out what it waits for, or end it: what it loaded is saved, and running its command again continues"}, // see silentHint
+	{is(control.ErrSilent), statusInUse, "find out why it waits, or end it: everything it loaded is saved, and running its command again continues"}, // see silentHint
 	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "commands that only read or wait still work (query, inspect, stats, export, verify, scan, check, wait, …); otherwise run this command again when that process is done"},
 	{is(control.ErrCutOff, remote.ErrReleased), statusFailed, "run the same command again"},
 	{as[*interruptedError](), statusInterrupted, "everything so far is saved; run the same command again to continue"},

@@ -21,8 +21,8 @@ import (
 )
 
 const exportHelp = `
-Write the contents of the index. Export waits until nothing is left to do, and writes
-the state at that moment.
+Write the contents of the index. Export waits until all work is done, and writes the
+state at that moment.
 
   jsonl      one JSON object per line. Documents, sorted by URL: url, title, text,
              language, rank, members, content_key, fetched_at, inlinks. Links:
@@ -39,8 +39,8 @@ and however often they were loaded, so two indexes can be compared by it.
 
 If another process has the data directory open, the command runs in that process.` + momentHelp + `
 
-If a history is kept, export reports the timestamp of what it wrote; --at with that
-timestamp writes the same again.`
+If a history is kept, export reports the timestamp of the state that it wrote; --at with
+that timestamp writes the same output again.`
 
 func (a *app) exportCommand() *cobra.Command {
 	var format, table, output, at string

@@ -18,7 +18,7 @@ var errInterrupted = errors.New("interrupted")
 // a shell may continue after && .
 type interruptedError struct{ left string }
 
-func (e *interruptedError) Error() string { return "interrupted; left to do: " + e.left }
+func (e *interruptedError) Error() string { return "interrupted; remaining work: " + e.left }
 
 func (e *interruptedError) Unwrap() error { return errInterrupted }
 

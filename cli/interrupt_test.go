@@ -57,7 +57,7 @@ func TestUnread(t *testing.T) {
 		l.unread(tt.inputs, tt.current, tt.read)
 		l.backlog(1)
 		err := l.err()
-		if want := "interrupted; left to do: " + tt.want + ", 1 row for observers"; err == nil || err.Error() != want {
+		if want := "interrupted; remaining work: " + tt.want + ", 1 row for observers"; err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

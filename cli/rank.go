@@ -20,7 +20,7 @@ bound. The part that was not passed on yet is the residual of the URL.
 --full also computes all ranks from nothing, by power iteration in memory over the whole
 link graph of one snapshot (about 70 bytes per URL and 8 per edge), and compares. It
 corrects rounding errors that have added up over years. Observers keep running
-meanwhile; the work they still have to do appears as an error.
+meanwhile; their pending work appears as an error.
 
 If another process has the data directory open, the command runs in that process.`
 

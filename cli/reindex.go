@@ -23,8 +23,8 @@ The new files are written next to the old ones, which answer queries until the n
 replace them, so the disk needs room for both. Loading and crawling continue. If the
 rebuild is interrupted or killed, the old files stay in place; run it again.
 
-Files in that place that indexer did not write, or that belong to another store, are
-renamed, not deleted.
+If a file there was not written by indexer, or belongs to another store, it is renamed,
+not deleted.
 
 If another process has the data directory open, the command runs in that process.`
 
@@ -55,7 +55,7 @@ func reindex(ctx context.Context, r *repository.Repository, req control.Request,
 	}
 	text := fmt.Sprintf("The index files were rebuilt with %s in %s.\n", count(res.Documents, "document"), progress.Duration(fromSeconds(res.Seconds)))
 	if res.Aside != "" {
-		text += fmt.Sprintf("The old contents of that place are now in %s.\n", plain(res.Aside))
+		text += fmt.Sprintf("The files that were there before are now in %s.\n", plain(res.Aside))
 	}
 	_, err = io.WriteString(stdout, text)
 	return err

@@ -19,13 +19,13 @@ and records does not matter: the newest fetch of a URL decides. Files are WARC 1
 
 A pipe may stay open: replay loads a record as soon as it is complete. In a compressed
 pipe each record should be a gzip member or zstd frame of its own, as the WARC standard
-recommends. The first record of a gzip member with several records is loaded when more
-of the member arrives.
+recommends. If a gzip member holds several records, its first one is loaded when more of
+the member arrives.
 
 Observers update the index while the files are read, and replay waits for them at the
-end. The first interrupt (Ctrl-C) saves, reports what is left, and ends with status
-130, so that a script does not mistake a part for the whole. Everything loaded so far
-is kept. Run the same command again to continue: loading a fetch twice changes
+end. The first interrupt (Ctrl-C) saves, reports the remaining work, and ends with
+status 130, so that a script does not mistake a part for the whole. Everything loaded so
+far is kept. Run the same command again to continue: loading a fetch twice changes
 nothing, and observers finish their work whenever the directory is open.
 
 Damaged records are listed with file and offset, and the rest of the file is loaded; the

@@ -124,7 +124,7 @@ func (r *replayRun) state() progress.State {
 		s.Done += o.Rows
 	}
 	if r.waiting.Load() {
-		s.Phase = "all is loaded, observers finish"
+		s.Phase = "everything is loaded; observers are finishing"
 	}
 	return s
 }

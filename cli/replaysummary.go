@@ -100,7 +100,7 @@ func (r *replayRun) summaryText(a *app) string {
 		fmt.Fprintf(&b, "Interrupted: everything loaded so far is saved. Run the same command again to continue.\n")
 	}
 	if s.Backlog > 0 {
-		fmt.Fprintf(&b, "%s left for observers; they continue when the directory is next opened.\n", count(s.Backlog, "row"))
+		fmt.Fprintf(&b, "Observers still have %s to process; they continue when the directory is next opened.\n", count(s.Backlog, "row"))
 	}
 	fmt.Fprintf(&b, "The index in %s has %s.", repository.IndexDir(s.Data), count(s.Documents, "document"))
 	if l := r.session.repo.Live().FetchToSearchableMS; l.N > 0 {

@@ -90,7 +90,7 @@ func silentHint(e *control.SilentError) string {
 	if !e.Process.Stopped {
 		return ""
 	}
-	return fmt.Sprintf("continue it with `kill -CONT %d`, or end it with `kill -KILL %d`: what it loaded is saved", e.Process.ID, e.Process.ID)
+	return fmt.Sprintf("continue it with `kill -CONT %d`, or end it with `kill -KILL %d`: everything it loaded is saved", e.Process.ID, e.Process.ID)
 }
 
 // configHint says where to correct a setting.

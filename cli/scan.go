@@ -29,8 +29,8 @@ process has the data directory open, the command runs in that process.
 
   --raw      the records as they are stored: every version, rollbacks, and data that
              no record points to
-  --locks    locks on cells of the table: open transactions, and the read locks that
-             reads for update left
+  --locks    locks on cells of the table: locks of open transactions, and read locks
+             that reads for update have left
   --notify   notifications for observers of the table, and their acknowledgements
   --at TIME  the state at a time or timestamp that is still kept` + momentHelp
 

@@ -19,8 +19,8 @@ import (
 
 const statsHelp = `
 Count what the data directory holds: URLs by the result of their newest fetch, clusters
-of duplicates, documents in the index, links. Then show what is left to do: the rows
-waiting for each observer and how long the oldest has waited. For pages that the running
+of duplicates, documents in the index, links. Then show the backlog: the rows that
+wait for each observer and how long the oldest has waited. For pages that the running
 process has loaded, also show how long it took until they could be searched.
 
 If another process has the data directory open, the command runs in that process.`
@@ -29,7 +29,7 @@ func (a *app) statsCommand() *cobra.Command {
 	var hosts bool
 	cmd := &cobra.Command{
 		Use:     "stats",
-		Short:   "Show counts, what is left to do, and how fresh the index is",
+		Short:   "Show counts, the backlog, and how fresh the index is",
 		Long:    long(statsHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer stats", "indexer stats --format json | jq .backlog"),
 		Args:    exactly(0, "no arguments"),

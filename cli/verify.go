@@ -18,9 +18,9 @@ import (
 const verifyHelp = `
 Recompute everything from the stored fetches in one batch, and compare the result with
 the index that the observers keep up to date step by step: documents, clusters, links in
-both directions, and the index files. The comparison is made at a moment at which
-nothing is left to do. The batch shares no code with the observers except for reading
-pages. No difference means that the index is exactly what the stored fetches imply.
+both directions, and the index files. It compares them at a moment when all work is
+done. The batch shares no code with the observers except for reading pages. No
+difference means that the index agrees exactly with the stored fetches.
 
 Verify holds all documents in memory. If another process has the data directory open,
 the command runs in that process.`

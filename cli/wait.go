@@ -15,18 +15,18 @@ import (
 )
 
 const waitHelp = `
-Wait until nothing is left to do: no row waits for an observer, no transaction is open,
-and everything loaded before is in the index.
+Wait until all work is done: no row waits for an observer, no transaction is open, and
+everything loaded before is in the index.
 
 If no process has the data directory, this one runs the observers itself. Otherwise it
-waits for the process that has it. A crawl nearly always has something left to do, so
-use --timeout while one runs.`
+waits for the process that has it. A crawl nearly always has pending work, so use
+--timeout while one runs.`
 
 func (a *app) waitCommand() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:     "wait",
-		Short:   "Wait until nothing is left to do",
+		Short:   "Wait until all work is done",
 		Long:    long(waitHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse),
 		Example: examples("indexer wait", "indexer wait --timeout 10m && indexer export > documents.jsonl"),
 		Args:    exactly(0, "no arguments"),
@@ -42,7 +42,7 @@ func (a *app) waitCommand() *cobra.Command {
 }
 
 // errStillBusy says that wait gave up.
-var errStillBusy = errors.New("work is still left to do")
+var errStillBusy = errors.New("work is still pending")
 
 // waited is the JSON of wait.
 type waited struct {
@@ -82,7 +82,7 @@ func waitQuiet(ctx context.Context, r *repository.Repository, req control.Reques
 	if req.Format == "json" {
 		return printJSON(stdout, w)
 	}
-	text := fmt.Sprintf("Nothing is left to do. (%s waited; waiting took %s.)\n", count(w.Waiting, "row"), progress.Duration(time.Since(began)))
+	text := fmt.Sprintf("All work is done. (%s waited; waiting took %s.)\n", count(w.Waiting, "row"), progress.Duration(time.Since(began)))
 	if w.Dead > 0 {
 		text += fmt.Sprintf("Observers gave up on %s: see `indexer dead list`.\n", count(w.Dead, "row"))
 	}

@@ -30,7 +30,7 @@ type Stats struct {
 	Backlog                               int           // rows waiting or running
 	Running                               int           // of them
 	OldestWait                            time.Duration // of the rows waiting
-	Took                                  Distribution  // of committed runs, from begin to commit
+	Took                                  Distribution  // of committed runs, from beginning to commit
 	Waited                                Distribution  // of the first row of each, from hearing of the notification to the run
 }
 

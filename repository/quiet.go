@@ -35,7 +35,7 @@ func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
 	defer release()
 	at, err := r.pipeline.Quiesce(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("wait until nothing is left to do: %w", err)
+		return nil, fmt.Errorf("wait until all work is done: %w", err)
 	}
 	if q.Tx, err = snapshot.At(ctx, r.db, at); err != nil {
 		return nil, err

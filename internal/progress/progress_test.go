@@ -41,7 +41,7 @@ func show(t *testing.T, d *datadriven.TestData, out *bytes.Buffer) {
 		if rows > 0 {
 			s := State{Records: 30 * min(done, 10), Bytes: 1000 * min(done, 10), Size: 10_000, Done: int64(rows) * done, Of: 1}
 			if s.Backlog = int(s.Records - s.Done); done >= 10 {
-				s.Phase = "all is loaded, observers finish"
+				s.Phase = "everything is loaded; observers are finishing"
 			}
 			return s
 		}

@@ -30,7 +30,7 @@ var (
 	observerBacklog   = metric("observer_backlog_rows", "Rows that wait for an observer or are being processed.", "observer")
 	observerRunning   = metric("observer_running_rows", "Rows that an observer is processing.", "observer")
 	observerOldest    = metric("observer_oldest_wait_seconds", "Age of the oldest notification that waits for the observer.", "observer")
-	observerTook      = metric("observer_run_duration_seconds", "Duration of committed runs, from begin to commit.", "observer")
+	observerTook      = metric("observer_run_duration_seconds", "Duration of committed runs, from beginning to commit.", "observer")
 	observerWaited    = metric("observer_wait_duration_seconds", "Time from receiving a notification to the run, for the first row of each run.", "observer")
 
 	pagesFound   = metric("fetch_to_searchable_seconds", "Time from the commit of a changed fetch until the page is searchable (Percolator paper, figure 7).")
