@@ -12,9 +12,9 @@ import (
 	"indexer/page"
 )
 
-// bareCrawl is the part of a crawl that colly does, too: our fetcher and parser, as
-// many pages at a time, and a set of URLs in memory. each is told of every page; nil
-// keeps nothing.
+// bareCrawl does what colly does: it fetches and parses pages with our fetcher and
+// parser, as many at a time, and keeps a set of URLs in memory. It calls each with every
+// page; nil keeps nothing.
 func bareCrawl(ctx context.Context, seed string, concurrency int, each func(*page.Fetch, *page.Document) error) (*measure.Run, error) {
 	first, err := page.ParseURL(seed)
 	if err != nil {

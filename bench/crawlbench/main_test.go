@@ -9,9 +9,9 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Server, crawlers and repository of a round end with it.
-//
-// The test binary is also the process that serves the site, as the program is.
+// TestMain checks that no goroutine of a server, crawler or repository outlives its
+// test. Like the program, the test binary also serves as the process that serves the
+// site.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "site" {
 		if err := ServeSite(context.Background(), os.Args[2], os.Stdin, os.Stdout); err != nil {

@@ -20,7 +20,7 @@ import (
 // ourCrawl crawls from seed into a fresh repository in dir, wired as the command line
 // wires `crawl --delay 0 --per-host N --allow-private`, until everything is indexed. The
 // recorder may be nil.
-// during is told, with the pages done so far, every 50 ms; it may be nil.
+// It calls during every 50 ms with the number of pages done so far; during may be nil.
 func ourCrawl(ctx context.Context, dir, seed string, o Options, recorder crawler.Recorder, during func(pages int)) (_ *measure.Run, err error) {
 	began := time.Now()
 	crawl := &frontier.Crawl{Ranks: observers.RankOf}
@@ -67,7 +67,7 @@ func ourCrawl(ctx context.Context, dir, seed string, o Options, recorder crawler
 	return &measure.Run{Took: took, Loaded: loaded, Pages: int(c.Status(0).Statuses[200]), Stages: stages, Latency: live.FetchToSearchableMS}, ctx.Err()
 }
 
-// rudeOptions turn politeness off: the server is ours.
+// rudeOptions turn politeness off, because the server is our own.
 func rudeOptions(r *repository.Repository, concurrency int) crawler.Options {
 	return crawler.Options{
 		Concurrency: concurrency,

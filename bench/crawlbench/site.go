@@ -12,9 +12,9 @@ import (
 	"sync"
 )
 
-// site is a web of numbered pages that a server on loopback makes up as they are
-// asked for, the same for every request: it holds none of them in memory, so that
-// what a run is seen to hold is the crawler's.
+// site is a web of numbered pages. A server on loopback generates each page when it is
+// requested, every time the same. It keeps none in memory, so the memory of a run is
+// that of the crawler.
 //
 // Page i links to pages tree·i+1 to tree·i+tree, so that all are reached from page
 // 0 in few steps, and to others by chance: most links lead to what is known.

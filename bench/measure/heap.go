@@ -11,9 +11,9 @@ const heapEvery = 20 * time.Millisecond
 
 // Heap is what was seen of the process's heap over some time, in bytes.
 type Heap struct {
-	// Least and Live are the least and the most that a collection found alive.
-	// Between them come and go the store's memtables, of some 84 MB each, and what its
-	// compactions need; what would grow with the data raises the least.
+	// Least and Live are the least and the most that a collection found alive. The
+	// store's memtables, of some 84 MB each, and its compactions make the difference.
+	// Whatever grows with the data raises Least.
 	Least   uint64 `json:"least_bytes"`
 	Live    uint64 `json:"live_bytes"`
 	Objects uint64 `json:"objects_bytes"` // the most with garbage not yet swept

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Memory is what is resident of a process, in bytes.
+// Memory is the resident memory of a process, in bytes.
 type Memory struct {
 	Own    int64 `json:"own_bytes"`    // without files
 	Mapped int64 `json:"mapped_bytes"` // of files
@@ -40,7 +40,7 @@ func PeakMemory(fn func() error) (peak Memory, err error) {
 	return peak, err
 }
 
-// DiskBytes is how long the files under a directory are together.
+// DiskBytes is the total length of the files under a directory.
 func DiskBytes(dir string) (sum int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

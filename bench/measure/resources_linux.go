@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Written is how many bytes this process has had written to the disk, without those of
-// files that were removed before the system wrote them. It is 0 where the system does
-// not tell.
+// Written is how many bytes the system has written to the disk for this process, or
+// will. It leaves out files that were removed before they were written. It is 0 if the
+// system does not tell.
 func Written() int64 {
 	fields, err := keyed("/proc/self/io")
 	if err != nil {
@@ -18,7 +18,7 @@ func Written() int64 {
 	return fields["write_bytes"] - fields["cancelled_write_bytes"]
 }
 
-// Resident is the memory that this process has in use now; zeros where the system does
+// Resident is the memory that this process has in use now. It is zero if the system does
 // not tell.
 func Resident() Memory {
 	fields, err := keyed("/proc/self/status")

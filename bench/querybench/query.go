@@ -99,7 +99,7 @@ type bench struct {
 	one     []*index.Reader // of the one index beside several shards
 }
 
-// open makes, or finds, the indexes to be asked.
+// open creates or finds the indexes that are queried.
 func (b *bench) open(ctx context.Context) error {
 	o := b.o
 	dirs, one := []string{o.Index}, []string(nil)

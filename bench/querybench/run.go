@@ -18,7 +18,7 @@ import (
 // turn is how many queries run before what is compared changes places.
 const turn = 100
 
-// took are the times of queries, and the processor's, in ms.
+// took holds the times and processor times of queries, in ms.
 type took struct{ wall, cpu []float64 }
 
 func (t *took) add(other took) {
@@ -75,12 +75,12 @@ func (r *Result) tell(alone, beside, one took) {
 	}
 }
 
-// replayStart is how long a replay has been running when the queries begin, so that
-// all its parts are at work.
+// replayStart is how long a replay runs before the queries begin, so that all its parts
+// are at work.
 const replayStart = 2 * time.Second
 
-// withReplay runs fn while a replay is under way, which is stopped afterwards. One that is over before
-// fn is makes the figures worthless, and is an error.
+// withReplay runs fn while a replay is under way, and stops the replay afterwards. A replay that ends before
+// fn makes the figures worthless, which is an error.
 func (b *bench) withReplay(ctx context.Context, dir string, fn func(context.Context) error) error {
 	rctx, stop := context.WithCancel(ctx)
 	defer stop()

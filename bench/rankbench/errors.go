@@ -15,8 +15,8 @@ import (
 // errorPercent is how many of the pages change for the curve of errors.
 const errorPercent = 1.0
 
-// ErrorPoint is how far rank had come when it had kept to a tolerance, and how far power
-// iteration has to go to the same error.
+// ErrorPoint is the error and the work of rank at a tolerance, and the work of power
+// iteration that reaches the same error.
 type ErrorPoint struct {
 	Tolerance float64 `json:"tolerance"`
 	L1        float64 `json:"l1_error"`       // sum over all URLs
@@ -30,8 +30,7 @@ type ErrorPoint struct {
 	WarmEdges int `json:"full_from_old_edges"`
 }
 
-// errors changes a part of the pages, and has rank follow to smaller and smaller
-// tolerances.
+// errors changes a part of the pages, and runs rank to smaller and smaller tolerances.
 func (r *rig) errors(ctx context.Context) (_ []ErrorPoint, err error) {
 	before, err := r.masses(ctx)
 	if err != nil {
@@ -109,7 +108,7 @@ func (r *rig) distance(ctx context.Context, exact []float64) (l1, greatest float
 	return l1, greatest, err
 }
 
-// check holds the published ranks against a full solve.
+// check compares the published ranks with a full solve.
 func (r *rig) check(ctx context.Context) (greatest float64, err error) {
 	g, err := r.web.graph()
 	if err != nil {

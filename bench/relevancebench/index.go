@@ -62,7 +62,7 @@ func (b *bench) close() error {
 }
 
 // withoutLink takes one link away from an anchor, and the anchor when it was the last.
-// A link of another site is taken where there is one, which is what helps most.
+// If there is a link of another site it takes that, because such links help most.
 func withoutLink(anchors []index.Anchor, text string) []index.Anchor {
 	anchors = slices.Clone(anchors)
 	for i := range anchors {

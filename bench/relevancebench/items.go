@@ -25,7 +25,7 @@ type knownItem struct {
 type kind struct {
 	name, what string
 	population int
-	items      []knownItem // those that are asked
+	items      []knownItem // to search for
 	// unasked are as many of the other half. Their links are held out as well: figures
 	// stay comparable with those from when weights were chosen on that half.
 	unasked []knownItem
@@ -111,7 +111,7 @@ func hashOf(seed uint64, s string) uint64 {
 	return (x ^ x>>31) * 0x9E3779B97F4A7C15 >> 8
 }
 
-// ones finds texts that one document has only.
+// ones finds texts that only one document has.
 type ones map[string]*one
 
 type one struct {

@@ -37,7 +37,7 @@ type ContentionRow struct {
 	Ratio   float64 `json:"ratio"` // to the mutex on as many rows
 	Retries float64 `json:"retries_per_committed"`
 	// LongestWait is that of the transaction that took longest, with its retries;
-	// GaveUp counts those that Run gave up on.
+	// GaveUp counts the transactions that Run gave up on.
 	P99         float64 `json:"p99_ms"`
 	LongestWait float64 `json:"longest_wait_ms"`
 	GaveUp      int64   `json:"gave_up"`
