@@ -143,7 +143,7 @@ func (b *batch) joinPass(ctx context.Context, known, followers, out string) erro
 	return errors.Join(err, w.close())
 }
 
-// median runs the job three times with so many new documents.
+// median runs the job three times over the repository and so many new documents.
 func (b *batch) median(ctx context.Context, fresh int) (time.Duration, int, error) {
 	if err := b.write("new", b.o.Documents, b.o.Documents+fresh); err != nil {
 		return 0, 0, err
@@ -165,28 +165,32 @@ func (b *batch) median(ctx context.Context, fresh int) (time.Duration, int, erro
 // keep up.
 const tooMany = 4
 
-// delay is that of documents which come at a rate while the job runs again and again.
-// Each run clusters what came during the one before. So its input settles at a size at
-// which as many come in the time it takes; a document waits for the end of the run under
-// way, which is anywhere between now and a run ahead, and then for one whole run.
-func (b *batch) delay(ctx context.Context, perSecond float64) (Delay, error) {
-	fresh := 0
+// delay is the delay of documents that come at a rate while the job runs again and again.
+// Each run clusters what came during the run before it. So its input settles at a size at
+// which as many documents come in the time it takes, which few runs of growing size find.
+// A document waits for the end of the run under way, which is anywhere between now and a
+// run ahead, and then for one whole run. alone is how long a run over the repository
+// alone takes.
+func (b *batch) delay(ctx context.Context, perSecond float64, alone time.Duration) (Delay, error) {
+	took, fresh := alone, 0
 	for range 5 {
-		took, _, err := b.median(ctx, fresh)
-		if err != nil {
-			return Delay{}, err
-		}
 		next := int(perSecond * took.Seconds())
 		if next > tooMany*b.o.Documents {
 			return Delay{Unbounded: true}, nil
 		}
-		if close := max(fresh/20, 1); next >= fresh-close && next <= fresh+close || next < b.o.Documents/100 {
-			run := float64(took) / float64(time.Millisecond)
-			return Delay{P5: 1.05 * run, P50: 1.5 * run, P95: 1.95 * run}, nil
+		if next-fresh <= b.o.Documents/100 {
+			break
 		}
 		fresh = next
+		if err := b.write("new", b.o.Documents, b.o.Documents+fresh); err != nil {
+			return Delay{}, err
+		}
+		again, _, err := b.run(ctx)
+		if err != nil {
+			return Delay{}, err
+		}
+		took = max(again, alone) // a run over more documents takes longer; the machine is noisy
 	}
-	took, _, err := b.median(ctx, fresh)
 	run := float64(took) / float64(time.Millisecond)
-	return Delay{P5: 1.05 * run, P50: 1.5 * run, P95: 1.95 * run}, err
+	return Delay{P5: 1.05 * run, P50: 1.5 * run, P95: 1.95 * run}, nil
 }

@@ -116,7 +116,7 @@ func run(ctx context.Context, dir string, o Options) (*Result, error) {
 	fmt.Fprintf(o.Log, "a batch run over %d documents takes %.3f s and finds %d clusters; an hour is %.1f s\n", o.Documents, res.Batch, clusters, res.Hour)
 	for _, percent := range o.Percents {
 		row := Row{Percent: percent, PerSecond: percent / 100 * float64(o.Documents) / o.Hour.Seconds()}
-		if row.Batch, err = b.delay(ctx, row.PerSecond); err != nil {
+		if row.Batch, err = b.delay(ctx, row.PerSecond, took); err != nil {
 			return nil, err
 		}
 		res.Rows = append(res.Rows, row)
