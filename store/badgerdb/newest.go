@@ -10,15 +10,15 @@ package badgerdb
 //  2. Not in the map: the floor of its group is at least every timestamp ever put
 //     into it.
 //
-// So a guard that asks for cells from MinTS on finds nothing if the bound is below
-// MinTS, and the engine need not look. Too high a bound (after a delete, after
-// two hashes met, after an eviction) costs a look and nothing else. Whence:
+// So a guard for cells from MinTS on finds nothing if the bound is below MinTS, and the
+// engine need not read. A bound that is too high (after a delete, a hash collision, or
+// an eviction) costs a read and nothing else. The invariants hold because
 //
-//   - note on a column that is not in the map starts from the floor (2 → 1);
-//   - the older half of the map is dropped at once, after raising the floors to
-//     the greatest bound that was in it (1 → 2);
-//   - the floors start from what the last group that was written says of all
-//     timestamps ever put (meta.go).
+//   - for a column that is not in the map, note starts from the floor (2 → 1);
+//   - before the older half of the map is dropped, the floors are raised to the
+//     greatest bound in it (1 → 2);
+//   - at the beginning, the floors are the bounds of all timestamps ever put that the
+//     last group of writes has stored (meta.go).
 //
 // It is guarded by the committer's writeMu.
 type newest struct {

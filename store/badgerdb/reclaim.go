@@ -28,10 +28,10 @@ import (
 //  4. Files of the value log that are half waste are rewritten. Compaction has
 //     counted the waste.
 //
-// It may run beside everything else. Writers wait during step 2, and so do readers
-// for a part of it: seconds, if there is much in memory. A crash leaves a table that
-// is compacted a little or a lot; no step changes what can be read. A snapshot that
-// is open keeps what it can see.
+// Other calls may run at the same time. Writers wait during step 2, and readers during a
+// part of it, which takes seconds if much is in memory. A crash leaves a table that is
+// partly compacted; no step changes what can be read. An open snapshot keeps everything
+// that it can see.
 func (db *DB) Reclaim(ctx context.Context) error {
 	if err := db.enter(ctx); err != nil {
 		return err
@@ -57,13 +57,13 @@ const (
 	flushID = 0xff
 )
 
-// flush writes what is in memory to a table. Badger offers no way to ask for that.
-// But it does it before it drops all keys with some prefix, so one key is written
-// and dropped. It runs in the committer's goroutine: while Badger drops, it refuses
-// writes instead of letting them wait.
+// flush writes what is in memory to a table of level 0. Badger has no call for that, but
+// it does so before it drops all keys with a prefix. So flush writes one key and drops
+// it. It runs in the committer's goroutine, because Badger refuses writes while it drops
+// keys, instead of making them wait.
 //
-// If writing the key fails, the table takes no more writes, as after any failed
-// write. If dropping it fails the key stays, which is in nobody's way.
+// If writing the key fails, the table accepts no more writes, as after any failed write.
+// If dropping it fails, the key stays and does no harm.
 func (db *DB) flush() error {
 	c := db.committer
 	txn := db.badger.NewTransactionAt(c.seq, true)

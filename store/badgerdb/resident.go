@@ -8,15 +8,15 @@ import (
 )
 
 // resident is the set of the cells of a Resident group, by stored key, with their
-// timestamps. It is complete, unless the group broke its promise to stay nearly
-// empty: then lost is set, and the engine looks into Badger as for any group.
-// It is guarded by the committer's writeMu; readers only learn whether it was
-// empty, through their view.
+// timestamps. The set is complete, unless the group broke its promise to stay nearly
+// empty. Then lost is set, and the engine looks into Badger as for any other group.
+// The set is guarded by the committer's writeMu. Readers only learn from their view
+// whether it was empty.
 //
-// A set that was lost is whole again when a reader has looked through the group at
-// some sequence number and found nothing, and nothing was put since: the set is the
-// empty one then. So a group that a million cells passed through at once is scanned
-// over their tombstones once more, and then not again.
+// A lost set becomes complete again when a reader has scanned the whole group at some
+// sequence number and found nothing, and nothing has been put since: the group is then
+// known to be empty. So after a million cells have passed through a group at once, one
+// more scan steps over their tombstones, and no later one does.
 type resident struct {
 	cells map[string]uint64
 	lost  bool
@@ -36,7 +36,7 @@ func (r *resident) sawEmpty(seq uint64) {
 	}
 }
 
-// recover makes a lost set whole, if it can.
+// recover makes a lost set complete again, if it can.
 func (r *resident) recover() {
 	if r.lost && r.seenEmpty.Load() >= r.lastPut {
 		r.cells, r.lost = map[string]uint64{}, false
@@ -72,7 +72,7 @@ func (r *resident) remove(key []byte) { delete(r.cells, string(key)) }
 
 func (r *resident) empty() bool { return !r.lost && len(r.cells) == 0 }
 
-// loadResidents reads the sets when the table is opened.
+// loadResidents reads the sets of all Resident groups when the table is opened.
 func (db *DB) loadResidents(ctx context.Context) ([]*resident, error) {
 	sets := make([]*resident, len(db.groups))
 	r := db.readerAt(db.seqAtOpen, groupSet{})

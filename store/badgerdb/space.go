@@ -9,16 +9,16 @@ import (
 	"indexer/store"
 )
 
-// Badger writes its logs through memory maps of files that are longer than what
-// the disk has given them. When the disk is full, such a write is not an error
-// but a SIGBUS, which ends the process. Nothing acknowledged is lost by that, but
-// a user should read "no space left" and not a crash. So the committer asks the
-// file system before it writes, and keeps a distance.
+// Badger writes its logs through memory maps of sparse files. When the disk is full, such
+// a write does not return an error. It raises SIGBUS, which ends the process. Nothing
+// that was acknowledged is lost, but the user should see "no space left" and not a crash.
+// So the committer asks the file system for its free space before it writes, and leaves
+// some of it unused.
+//
+// It also asks whether files can be created in the directory at all. If the directory is
+// read-only or gone, Badger cannot write out what is in memory, and blocks writers forever.
 
-// It also asks whether files can be made there at all. In a directory that is read-only or
-// gone Badger could not write out what is in memory; it would hold writes back for ever.
-
-// spaceCheckBytes is how much, and spaceCheckTime how long, may be written between two looks.
+// Between two checks, at most spaceCheckBytes are written and spaceCheckTime passes.
 const (
 	spaceCheckBytes = 1 << 20
 	spaceCheckTime  = time.Second
@@ -38,7 +38,7 @@ func newSpaceGuard(dir string, minFree int64) *spaceGuard {
 	return &spaceGuard{dir: dir, minFree: minFree, sinceLook: spaceCheckBytes}
 }
 
-// admit is asked before n bytes are written.
+// admit is called before n bytes are written. It returns an error if they must not be.
 func (g *spaceGuard) admit(n int) error {
 	if g.minFree < 0 {
 		return nil
@@ -75,11 +75,11 @@ func existingParent(dir string) string {
 	}
 }
 
-// FreeBytes is what may still be written to the disk that holds a directory.
+// FreeBytes returns how many bytes may still be written to the disk of a directory.
 func FreeBytes(dir string) (int64, error) { return freeBytes(dir) }
 
-// faultError is a fault of mapped memory as an error: the disk is full, the file was cut,
-// or the disk has failed.
+// faultError turns a fault of mapped memory into an error: the disk is full, the file was
+// truncated, or the disk has failed.
 func faultError(file string, fault any) error {
 	if free, err := freeBytes(filepath.Dir(file)); err == nil && free < spaceCheckBytes {
 		return fmt.Errorf("%w: writing %s", store.ErrNoSpace, file)
