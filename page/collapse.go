@@ -16,15 +16,11 @@ type collapser struct {
 func (c *collapser) write(s string) {
 	for i := 0; i < len(s); {
 		start := i
-		for i < len(s) {
-			size := spaceLen(s[i:])
-			if size > 0 {
-				break
-			}
+		for i < len(s) && (!beginsSpace[s[i]] || spaceLen(s[i:]) == 0) {
 			i++
 		}
 		c.word(s[start:i])
-		for i < len(s) {
+		for i < len(s) && beginsSpace[s[i]] {
 			size := spaceLen(s[i:])
 			if size == 0 {
 				break
@@ -52,6 +48,10 @@ func (c *collapser) separate() { c.space = true }
 
 func (c *collapser) String() string { return string(c.buf) }
 
+// beginsSpace holds the bytes with which white space may begin. White space outside ASCII
+// is U+0085, U+00A0, U+1680, and some characters from U+2000 to U+3000.
+var beginsSpace = [256]bool{'\t': true, '\n': true, '\v': true, '\f': true, '\r': true, ' ': true, 0xC2: true, 0xE1: true, 0xE2: true, 0xE3: true}
+
 // spaceLen returns the length in bytes of the white space character at the beginning of s,
 // or 0 if there is none. White space is defined by Unicode and includes &nbsp; and the
 // ideographic space.
@@ -63,9 +63,7 @@ func spaceLen(s string) int {
 		}
 		return 0
 	}
-	// White space outside ASCII is U+0085, U+00A0, U+1680, and some characters from U+2000
-	// to U+3000. The first byte rules out most other characters.
-	if c != 0xC2 && c != 0xE1 && c != 0xE2 && c != 0xE3 {
+	if !beginsSpace[c] {
 		return 0
 	}
 	r, size := utf8.DecodeRuneInString(s)

@@ -9,14 +9,12 @@ import (
 // separates reports whether an element ends the word before it and begins a new one. All
 // elements do except inline ones: block-level elements, <br>, and unknown elements,
 // which on real pages are mostly unescaped less-than signs, as in "Collection<Item>)".
-func separates(a atom.Atom) bool { return !inline[a] }
-
-// inline holds the phrasing content of the HTML standard except <br>, and obsolete
-// elements of that kind.
-var inline = func() map[atom.Atom]bool {
-	set := make(map[atom.Atom]bool)
-	for _, a := range []atom.Atom{
-		atom.A, atom.Abbr, atom.Acronym, atom.Area, atom.Audio, atom.B, atom.Basefont,
+//
+// Inline is the phrasing content of the HTML standard except <br>, and obsolete elements of
+// that kind. This is a switch and not a map because it is asked twice for each element.
+func separates(a atom.Atom) bool {
+	switch a {
+	case atom.A, atom.Abbr, atom.Acronym, atom.Area, atom.Audio, atom.B, atom.Basefont,
 		atom.Bdi, atom.Bdo, atom.Big, atom.Blink, atom.Button, atom.Canvas, atom.Cite,
 		atom.Code, atom.Data, atom.Datalist, atom.Del, atom.Dfn, atom.Em, atom.Embed,
 		atom.Font, atom.I, atom.Iframe, atom.Img, atom.Input, atom.Ins, atom.Kbd,
@@ -26,12 +24,11 @@ var inline = func() map[atom.Atom]bool {
 		atom.Ruby, atom.S, atom.Samp, atom.Script, atom.Select, atom.Slot, atom.Small,
 		atom.Source, atom.Span, atom.Strike, atom.Strong, atom.Style, atom.Sub,
 		atom.Sup, atom.Svg, atom.Template, atom.Textarea, atom.Time, atom.Track,
-		atom.Tt, atom.U, atom.Var, atom.Video, atom.Wbr,
-	} {
-		set[a] = true
+		atom.Tt, atom.U, atom.Var, atom.Video, atom.Wbr:
+		return false
 	}
-	return set
-}()
+	return true
+}
 
 // isTemplateType reports whether scripts of a type hold template text: the type is text/...
 // but not a JavaScript type (MIME Sniffing standard, "JavaScript MIME type").

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// extractor collects the data for a Document: the directives of the page and, in one
-// pass over its tree, title, text and links. It keeps references as written; they are
-// resolved afterwards.
+// extractor collects the data for a Document in one pass over the tree of a page: its
+// directives, title, text and links. It keeps references as written; they are resolved
+// afterwards.
 type extractor struct {
 	title, text, template collapser
 
@@ -37,9 +37,7 @@ type openLink struct {
 // pages nest without limit. It takes the tree apart as it goes: the tree of a page with a
 // million links has 350 MB, and the collected data comes on top of it.
 func (x *extractor) html(body []byte) {
-	root := parseTree(body)
-	x.directives.read(root)
-	for n := root; n != nil; {
+	for n := parseTree(body); n != nil; {
 		if x.enter(n) && n.FirstChild != nil {
 			n = n.FirstChild
 			continue
@@ -98,18 +96,21 @@ func (x *extractor) enterElement(n *html.Node) bool {
 	if separates(n.DataAtom) {
 		x.separate()
 	}
+	if x.templateOf == nil {
+		x.directives.read(n)
+	}
 	switch n.DataAtom {
 	case atom.Script:
 		x.enterScript(n)
-		return false
+		return x.skip(n)
 	case atom.Iframe:
 		x.enterFrame(n)
-		return false
+		return x.skip(n)
 	case atom.Style, atom.Noscript, atom.Noembed, atom.Noframes:
-		return false
+		return x.skip(n)
 	case atom.Title:
 		x.enterTitle(n)
-		return isInBody(n) // browsers show misplaced titles
+		return isInBody(n) || x.skip(n) // browsers show misplaced titles
 	case atom.Template:
 		if x.templateOf == nil {
 			x.templateOf = n
@@ -125,6 +126,15 @@ func (x *extractor) enterElement(n *html.Node) bool {
 	}
 	x.enterMeaningful(n)
 	return true
+}
+
+// skip leaves out what is inside n, except directives: in SVG, even a <style> can hold
+// elements.
+func (x *extractor) skip(n *html.Node) bool {
+	if x.templateOf == nil {
+		x.directives.readInside(n)
+	}
+	return false
 }
 
 // enterMeaningful handles elements that contribute more than their text.

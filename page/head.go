@@ -3,9 +3,8 @@ package page
 import (
 	"strings"
 
-	"github.com/PuerkitoBio/goquery"
-	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 // directives are what a page says about itself in elements that are not shown.
@@ -22,38 +21,53 @@ type directives struct {
 
 // Browsers obey these elements anywhere, even in the body, but not in a <template>, which
 // is another document.
-var (
-	directiveElements = cascadia.MustCompile(`html[lang], base[href], link[rel][href], meta[content]`)
-	inTemplate        = cascadia.MustCompile(`template *`)
-)
 
-// read takes the directives of a page in document order.
-func (d *directives) read(root *html.Node) {
-	found := goquery.NewDocumentFromNode(root).FindMatcher(directiveElements).NotMatcher(inTemplate)
-	found.Each(func(_ int, s *goquery.Selection) {
-		switch goquery.NodeName(s) {
-		case "html":
-			d.lang, _ = s.Attr("lang")
-		case "base":
-			if !d.hasBase {
-				d.baseRef, d.hasBase = s.AttrOr("href", ""), true
-			}
-		case "link":
-			if hasToken(s.AttrOr("rel", ""), "canonical") {
-				d.canonicals = append(d.canonicals, s.AttrOr("href", ""))
-			}
-		case "meta":
-			d.readMeta(s)
+// read takes the directive of an element that is in no template. Callers pass the elements
+// in document order.
+func (d *directives) read(n *html.Node) {
+	switch n.DataAtom {
+	case atom.Html:
+		if lang, ok := anyAttribute(n, "lang"); ok {
+			d.lang = lang
 		}
-	})
+	case atom.Base:
+		if ref, ok := anyAttribute(n, "href"); ok && !d.hasBase {
+			d.baseRef, d.hasBase = ref, true
+		}
+	case atom.Link:
+		if ref, ok := anyAttribute(n, "href"); ok {
+			if rel, _ := anyAttribute(n, "rel"); hasToken(rel, "canonical") {
+				d.canonicals = append(d.canonicals, ref)
+			}
+		}
+	case atom.Meta:
+		if content, ok := anyAttribute(n, "content"); ok {
+			d.readMeta(n, content)
+		}
+	}
 }
 
-func (d *directives) readMeta(s *goquery.Selection) {
-	content := s.AttrOr("content", "")
-	if strings.EqualFold(strings.Trim(s.AttrOr("name", ""), htmlSpace), "robots") {
+// readInside takes the directives of the elements inside n. Depth is no danger here: the
+// trees of parseTree are at most 512 deep.
+func (d *directives) readInside(n *html.Node) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type != html.ElementNode {
+			continue
+		}
+		d.read(c)
+		if c.DataAtom != atom.Template {
+			d.readInside(c)
+		}
+	}
+}
+
+func (d *directives) readMeta(n *html.Node, content string) {
+	name, _ := anyAttribute(n, "name")
+	if strings.EqualFold(strings.Trim(name, htmlSpace), "robots") {
 		d.robots.add(content)
 	}
-	if d.hasRefresh || !strings.EqualFold(s.AttrOr("http-equiv", ""), "refresh") {
+	equiv, _ := anyAttribute(n, "http-equiv")
+	if d.hasRefresh || !strings.EqualFold(equiv, "refresh") {
 		return
 	}
 	zero, ref, ok := parseRefresh(content)
@@ -61,4 +75,15 @@ func (d *directives) readMeta(s *goquery.Selection) {
 	if ok && zero {
 		d.refresh = ref
 	}
+}
+
+// anyAttribute is like [attribute], but accepts an attribute of any namespace, such as
+// xlink:href in SVG.
+func anyAttribute(n *html.Node, name string) (value string, ok bool) {
+	for i := range n.Attr {
+		if n.Attr[i].Key == name {
+			return n.Attr[i].Val, true
+		}
+	}
+	return "", false
 }
