@@ -12,13 +12,12 @@ type collapser struct {
 	space bool // write a space before the next word
 }
 
-// write adds text from the source.
+// write adds text from the source. It copies stretches of words with single spaces between
+// them at once, which is most of the text.
 func (c *collapser) write(s string) {
 	for i := 0; i < len(s); {
 		start := i
-		for i < len(s) && (!beginsSpace[s[i]] || spaceLen(s[i:]) == 0) {
-			i++
-		}
+		i = stretch(s, i)
 		c.word(s[start:i])
 		for i < len(s) && beginsSpace[s[i]] {
 			size := spaceLen(s[i:])
@@ -31,7 +30,25 @@ func (c *collapser) write(s string) {
 	}
 }
 
-// word adds text without white space.
+// stretch returns the end of the text from start on that has no white space but single
+// spaces inside.
+func stretch(s string, start int) int {
+	for i := start; i < len(s); i++ {
+		if !beginsSpace[s[i]] {
+			continue
+		}
+		if s[i] == ' ' && i > start && i+1 < len(s) && !beginsSpace[s[i+1]] {
+			i++
+			continue
+		}
+		if spaceLen(s[i:]) > 0 {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// word adds text that neither begins nor ends with white space.
 func (c *collapser) word(s string) {
 	if s == "" {
 		return
@@ -47,6 +64,17 @@ func (c *collapser) word(s string) {
 func (c *collapser) separate() { c.space = true }
 
 func (c *collapser) String() string { return string(c.buf) }
+
+// keptBuffer bounds the buffers that are kept for the next page.
+const keptBuffer = 256 << 10
+
+// emptied returns an empty collapser with the buffer of c, unless that is very large.
+func (c *collapser) emptied() collapser {
+	if cap(c.buf) > keptBuffer {
+		return collapser{}
+	}
+	return collapser{buf: c.buf[:0]}
+}
 
 // beginsSpace holds the bytes with which white space may begin. White space outside ASCII
 // is U+0085, U+00A0, U+1680, and some characters from U+2000 to U+3000.

@@ -48,17 +48,24 @@ type ContentKey [32]byte
 const shellLength = 64
 
 // contentKey computes the key of a page (semantics.md section 3, "Content key").
-func contentKey(title, text, template string, body []byte) ContentKey {
-	if utf8.RuneCountInString(text)+utf8.RuneCountInString(template) < shellLength {
+func contentKey(title, text, template, body []byte) (k ContentKey) {
+	if isShell(text, template) {
 		return sha256.Sum256(body)
 	}
-	b := make([]byte, 0, len(title)+len(text)+len(template)+2)
-	b = append(b, title...)
-	b = append(b, '\n')
-	b = append(b, text...)
-	b = append(b, '\n')
-	b = append(b, template...)
-	return sha256.Sum256(b)
+	newline := []byte{'\n'}
+	h := sha256.New()
+	for _, b := range [][]byte{title, newline, text, newline, template} {
+		h.Write(b) // never fails
+	}
+	h.Sum(k[:0])
+	return k
+}
+
+// isShell reports whether there is too little text to tell pages apart. It counts code
+// points only if the bytes leave that open.
+func isShell(text, template []byte) bool {
+	return len(text) < utf8.UTFMax*shellLength && len(template) < utf8.UTFMax*shellLength &&
+		utf8.RuneCount(text)+utf8.RuneCount(template) < shellLength
 }
 
 // String returns the key in lower-case hex.

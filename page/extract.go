@@ -2,6 +2,7 @@ package page
 
 import (
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -24,6 +25,25 @@ type extractor struct {
 	frames []string // src of <frame> and <iframe>
 
 	directives
+}
+
+// extractors keeps the buffers of extractors for the next page: what they hold is copied
+// into the Document.
+var extractors = sync.Pool{New: func() any { return new(extractor) }}
+
+// keptLinks bounds the list of links that is kept for the next page.
+const keptLinks = 4096
+
+// release hands the buffers of x to the next page. Nothing else of x, and no string of the
+// page, stays.
+func (x *extractor) release() {
+	links := x.links[:0]
+	if cap(links) > keptLinks {
+		links = nil
+	}
+	clear(x.links)
+	*x = extractor{title: x.title.emptied(), text: x.text.emptied(), template: x.template.emptied(), anchor: x.anchor.emptied(), links: links}
+	extractors.Put(x)
 }
 
 // openLink is an <a href> whose end has not been reached. Its anchor begins at

@@ -78,7 +78,8 @@ func interpretRedirect(f *Fetch) Document {
 
 func interpretPage(f *Fetch, k kind) Document {
 	body := decode(f.Body, f.Header.Get("Content-Type"), k)
-	var x extractor
+	x := extractors.Get().(*extractor)
+	defer x.release()
 	x.robots.addHeader(f.Header)
 	if k == kindHTML {
 		x.html(body)
@@ -101,7 +102,7 @@ func interpretPage(f *Fetch, k kind) Document {
 		doc.Links = countingLinks(f.URL, base, x.links)
 		doc.Frames = frameTargets(f.URL, base, x.frames)
 	}
-	doc.Key = contentKey(doc.Title, doc.Text, x.template.String(), f.Body)
+	doc.Key = contentKey(x.title.buf, x.text.buf, x.template.buf, f.Body)
 	return doc
 }
 
