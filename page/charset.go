@@ -183,6 +183,9 @@ func declaredCharset(z *html.Tokenizer) string {
 
 // mentionsCharset saves most pages without a declaration from being tokenized twice.
 func mentionsCharset(body []byte) bool {
+	if bytes.Contains(body[:min(len(body), prescanLength)], []byte("charset")) {
+		return true
+	}
 	for i := 0; ; {
 		j := bytes.IndexAny(body[i:], "cC")
 		if j < 0 || i+j+len("charset") > len(body) {

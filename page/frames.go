@@ -30,6 +30,9 @@ func (x *extractor) enterFrame(n *html.Node) {
 // frameTargets resolves the frames of the page at self. It drops URLs that are not http or
 // https (about:blank, javascript:, data:), and the page itself.
 func frameTargets(self URL, base *Resolver, refs []string) []URL {
+	if len(refs) == 0 {
+		return nil
+	}
 	var frames []URL
 	seen := make(map[URL]bool, len(refs))
 	size := 0

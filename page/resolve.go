@@ -43,46 +43,62 @@ func (r *Resolver) Resolve(ref string) (URL, error) {
 func (r *Resolver) resolveFast(ref string) (URL, bool) {
 	if i := strings.IndexByte(ref, '#'); i >= 0 && isPlainFragment(ref[i+1:]) {
 		ref = ref[:i]
-		if ref == "" && r.site != "" {
-			return r.base, true
-		}
 	}
 	if isCanonical(ref) {
 		return URL(ref), true
 	}
-	if r.site == "" || ref == "" || len(r.base)+len(ref) > MaxURLLength {
-		return "", false
+	if host, ok := cutHTTP(ref); ok && isPlainHost(host) {
+		return URL(ref + "/"), true
 	}
-	if ref[0] == '/' {
-		if len(ref) > 1 && ref[1] == '/' || !isPlainTail(ref) {
-			return "", false
-		}
+	switch {
+	case r.site == "" || len(r.base)+len(ref) > MaxURLLength:
+		return "", false
+	case ref == "":
+		return r.base, true
+	case strings.HasPrefix(ref, "//"):
+		u := r.base.Scheme() + ":" + ref
+		return URL(u), isCanonical(u)
+	case ref[0] != '/':
+		return r.resolveRelative(ref)
+	case isPlainTail(ref):
 		return URL(r.site + ref), true
 	}
-	return r.resolveRelative(ref)
+	return "", false
 }
 
 // resolveRelative resolves a path that begins with neither a slash nor a scheme.
-// It follows leading ".." segments and leaves later ones to the parser.
+// It follows leading "." and ".." segments and leaves later ones to the parser.
 func (r *Resolver) resolveRelative(ref string) (URL, bool) {
-	dir := r.dir
-	for strings.HasPrefix(ref, "../") && len(dir) > 1 && len(ref) > 3 {
-		ref = ref[3:]
-		dir = dir[:strings.LastIndexByte(dir[:len(dir)-1], '/')+1]
-	}
-	if ref[0] == '?' || ref[0] == '/' {
+	if ref[0] == '?' || hasColon(ref) {
 		return "", false
 	}
+	dir := r.dir
+	for ref != "" && ref[0] == '.' {
+		segment, rest, _ := strings.Cut(ref, "/")
+		if segment == ".." {
+			dir = dir[:strings.LastIndexByte(dir[:max(len(dir)-1, 1)], '/')+1]
+		} else if segment != "." {
+			break
+		}
+		ref = rest
+	}
+	if ref == "" {
+		return URL(r.site + dir), true
+	}
+	// The slash stands for the end of dir, so that isPlainTail detects another dot segment.
+	u := r.site + dir + ref
+	return URL(u), ref[0] != '/' && isPlainTail(u[len(r.site)+len(dir)-1:])
+}
+
+// hasColon reports whether the first segment of a relative reference has a colon, before
+// which may be a scheme.
+func hasColon(ref string) bool {
 	for i := 0; i < len(ref) && ref[i] != '/' && ref[i] != '?'; i++ {
-		if ref[i] == ':' { // perhaps a scheme
-			return "", false
+		if ref[i] == ':' {
+			return true
 		}
 	}
-	// The slash stands for the end of dir, so that isPlainTail detects a leading dot segment.
-	if tail := "/" + ref; !isPlainTail(tail) {
-		return "", false
-	}
-	return URL(r.site + dir + ref), true
+	return false
 }
 
 func (r *Resolver) resolveSlow(ref string) (URL, error) {

@@ -166,7 +166,12 @@ func rankTrigrams(text string) []trigram {
 	for t, n := range counts {
 		list = append(list, counted{n, t})
 	}
-	slices.SortFunc(list, func(a, b counted) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(b.t, a.t)) })
+	slices.SortFunc(list, func(a, b counted) int {
+		if a.n != b.n {
+			return b.n - a.n
+		}
+		return cmp.Compare(b.t, a.t)
+	})
 	ranking := make([]trigram, len(list))
 	for i, c := range list {
 		ranking[i] = c.t

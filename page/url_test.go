@@ -148,7 +148,7 @@ func FuzzParseURL(f *testing.F) {
 }
 
 func FuzzResolve(f *testing.F) {
-	for _, ref := range []string{"a", "../b", "../../../c/./d", "?q", "#f", "/x/../y", "//h/p", "a:b", "", ".", "..", "../", "../?q", "a#b c", "http:x", "%2e%2e/x", "a?b/../c"} {
+	for _, ref := range []string{"a", "../b", "../../../c/./d", "?q", "#f", "/x/../y", "//h/p", "a:b", "", ".", "..", "../", "../?q", "./", "./a/../b", "./?q", ".//a", "./a:b", "..a", "...", "../../../..", "./#f", "//h", "//h/", "http://h", "HTTPS://h", "http://h:80", "http://1.2", "a#b c", "http:x", "%2e%2e/x", "a?b/../c"} {
 		f.Add("https://example.com/d/e/f?g", ref)
 	}
 	f.Fuzz(func(t *testing.T, rawBase, ref string) {
