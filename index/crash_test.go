@@ -1,22 +1,19 @@
 package index
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
 
+	"indexer/internal/killtest"
+	"indexer/internal/testenv"
 	"indexer/page"
 )
 
-// The crash test kills a child process (this test binary, see TestMain) while it
-// writes, then looks at what is left.
+// The crash test kills a child process while it writes, and looks at what is left.
 
 const crashDirEnv = "INDEX_CRASH_TEST_DIR"
 
@@ -32,17 +29,16 @@ func crashDoc(batch, i int) *Document {
 	}
 }
 
-// crashChild writes batches for ever and says which are durable.
-func crashChild(dir string) int {
+// crashChild writes batches for ever and prints which are durable.
+func crashChild() error {
 	ctx := context.Background()
-	fail := func(err error) int { fmt.Fprintln(os.Stderr, err); return 1 }
-	w, err := OpenWriter(ctx, dir, WriterOptions{})
+	w, err := OpenWriter(ctx, os.Getenv(crashDirEnv), WriterOptions{})
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	from, err := strconv.Atoi(os.Getenv(crashDirEnv + "_FROM"))
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	fmt.Println("open")
 	for batch := from; ; batch++ {
@@ -51,17 +47,20 @@ func crashChild(dir string) int {
 			list = append(list, Upsert(crashDoc(batch, i)))
 		}
 		if err := w.Apply(ctx, list); err != nil {
-			return fail(err)
+			return err
 		}
 		fmt.Println(batch)
 	}
 }
 
+func startCrashChild(t *testing.T, dir string, from int) *killtest.Child {
+	t.Helper()
+	return killtest.Start(t, killtest.Role(t, "crash", crashDirEnv+"="+dir, fmt.Sprint(crashDirEnv, "_FROM=", from)))
+}
+
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testenv.Random(t)
 	durable := -1 // highest batch acknowledged
 	for range 6 {
 		durable = max(durable, killChild(t, dir, durable+1, rng.IntN(150)))
@@ -82,33 +81,19 @@ func TestKill(t *testing.T) {
 // batches and a random bit more, and gives the last batch it acknowledged.
 func killChild(t *testing.T, dir string, from, n int) (last int) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), crashDirEnv+"="+dir, crashDirEnv+"_FROM="+strconv.Itoa(from))
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	c := startCrashChild(t, dir, from)
 	last = -1
-	lines := bufio.NewScanner(out)
-	for seen := 0; lines.Scan(); seen++ {
-		if b, err := strconv.Atoi(lines.Text()); err == nil {
+	seen := 0
+	for line := range c.Lines() {
+		if b, err := strconv.Atoi(line); err == nil {
 			last = b
 		}
-		if seen == n {
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+		if seen++; seen == n+1 {
+			c.Kill()
 		}
 	}
-	if _, err := io.Copy(io.Discard, out); err != nil {
-		t.Log(err)
-	}
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
-		t.Fatalf("child ended by itself: %v", err)
+	if !c.Killed() {
+		t.Fatalf("the child ended by itself: %s", c.Failed())
 	}
 	return last
 }
@@ -141,32 +126,15 @@ func checkCrashed(t *testing.T, r *Reader, durable int) int {
 // TestReadWhileOtherProcessWrites reads in this process while a child writes.
 func TestReadWhileOtherProcessWrites(t *testing.T) {
 	dir := t.TempDir()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), crashDirEnv+"="+dir, crashDirEnv+"_FROM=0")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}()
-	lines := bufio.NewScanner(out)
-	lines.Scan() // "open"
+	c := startCrashChild(t, dir, 0)
+	c.Until("open")
 	r := openTestReader(t, dir)
 	if _, err := OpenWriter(t.Context(), dir, WriterOptions{}); !isLocked(err) {
 		t.Errorf("second writer: %v", err)
 	}
 	for range 60 {
-		if !lines.Scan() {
-			t.Fatal("child ended")
-		}
 		// What was acknowledged shows at once; a batch shows whole or not at all.
-		batch := lines.Text()
+		batch := c.Until("")
 		res, err := r.Search(t.Context(), "batch"+batch, Options{})
 		if err != nil || res.Total != crashBatch || len(res.Hits) != crashBatch {
 			t.Fatalf("batch %s: %+v %v", batch, res, err)

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"indexer/internal/killtest"
 	"indexer/page"
 )
 
@@ -35,12 +35,11 @@ func hammerDoc(i, generation int) *Document {
 
 // hammerChild rewrites all documents until its standard input ends. Every third
 // generation has only half of them.
-func hammerChild(dir string) int {
+func hammerChild() error {
 	ctx := context.Background()
-	fail := func(err error) int { fmt.Fprintln(os.Stderr, err); return 1 }
-	w, err := OpenWriter(ctx, dir, WriterOptions{})
+	w, err := OpenWriter(ctx, os.Getenv(hammerDirEnv), WriterOptions{})
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	ended := make(chan error, 1)
 	go func() { _, err := io.Copy(io.Discard, os.Stdin); ended <- err }()
@@ -54,18 +53,15 @@ func hammerChild(dir string) int {
 			}
 		}
 		if err := w.Apply(ctx, list); err != nil {
-			return fail(err)
+			return err
 		}
 		if generation == 0 {
 			fmt.Println("open")
 		}
 		select {
 		case err := <-ended:
-			if err := errors.Join(err, w.Close()); err != nil {
-				return fail(err)
-			}
 			fmt.Println(generation)
-			return 0
+			return errors.Join(err, w.Close())
 		default:
 		}
 	}
@@ -73,24 +69,13 @@ func hammerChild(dir string) int {
 
 func TestHammer(t *testing.T) {
 	dir := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), hammerDirEnv+"="+dir)
-	cmd.Stderr = os.Stderr
+	cmd := killtest.Role(t, "hammer", hammerDirEnv+"="+dir)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var line string
-	if _, err := fmt.Fscanln(out, &line); err != nil || line != "open" {
-		t.Fatalf("child: %q %v", line, err)
-	}
+	c := killtest.Start(t, cmd)
+	c.Until("open")
 	r := openTestReader(t, dir)
 	queries := 400
 	if testing.Short() {
@@ -111,11 +96,9 @@ func TestHammer(t *testing.T) {
 	if err := in.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fmt.Fscanln(out, &line); err != nil {
-		t.Fatalf("child's last line: %v", err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
+	line := c.Until("")
+	if err := c.Failed(); err != "" {
+		t.Fatal("the child failed: ", err)
 	}
 	generations, err := strconv.Atoi(line)
 	if err != nil || generations < 3 {

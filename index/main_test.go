@@ -3,22 +3,17 @@ package index
 import (
 	"context"
 	"crypto/sha256"
-	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"indexer/internal/killtest"
 	"indexer/page"
 )
 
 // TestMain also is the child process of the crash and hammer tests.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(crashDirEnv); dir != "" {
-		os.Exit(crashChild(dir))
-	}
-	if dir := os.Getenv(hammerDirEnv); dir != "" {
-		os.Exit(hammerChild(dir))
-	}
+	killtest.Main(map[string]func() error{"crash": crashChild, "hammer": hammerChild})
 	goleak.VerifyTestMain(m)
 }
 

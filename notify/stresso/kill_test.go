@@ -1,20 +1,18 @@
 package stresso
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
-	"time"
 
+	"indexer/internal/killtest"
+	"indexer/internal/testenv"
 	"indexer/store/badgerdb"
 	"indexer/txn"
 )
@@ -36,16 +34,14 @@ const (
 func TestKilled(t *testing.T) {
 	kills := 6
 	switch {
-	case long:
+	case testenv.Long():
 		kills = 100
 	case testing.Short():
 		kills = 2
 	}
 	for _, path := range paths {
 		t.Run(path.name, func(t *testing.T) {
-			seed := uint64(time.Now().UnixNano())
-			t.Logf("seed %d", seed)
-			rng := rand.New(rand.NewPCG(seed, 3))
+			rng := testenv.Random(t)
 			dir := filepath.Join(t.TempDir(), "table")
 			acked := make(map[uint64]bool)
 			for range kills {
@@ -61,45 +57,27 @@ func TestKilled(t *testing.T) {
 // acknowledgements.
 func loadAndKill(t *testing.T, dir string, mode txn.Mode, seed uint64, after int, acked map[uint64]bool) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledChild$")
-	cmd.Env = append(os.Environ(), childDir+"="+dir, fmt.Sprint(childMode, "=", int(mode)), fmt.Sprint(childSeed, "=", seed))
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe() // open until the end: a child that is through before the kill waits for it
+	cmd := killtest.Role(t, "load", childDir+"="+dir, fmt.Sprint(childMode, "=", int(mode)), fmt.Sprint(childSeed, "=", seed))
+	in, err := cmd.StdinPipe() // open until the end: a child that is done before the kill waits for it
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = in.Close() }()
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewReader(out)
-	for n := 0; ; {
-		line, err := lines.ReadString('\n')
-		if err != nil { // a line without an end was cut by the kill
-			break
-		}
-		word, ok := strings.CutPrefix(line, "acked ")
-		if !ok {
-			t.Errorf("the child says %s", line)
-			continue
-		}
-		x, err := strconv.ParseUint(strings.TrimSpace(word), 10, 64)
-		if err != nil {
+	defer in.Close()
+	c := killtest.Start(t, cmd)
+	n := 0
+	for line := range c.Lines() {
+		var x uint64
+		if _, err := fmt.Sscanf(line, "acked %d", &x); err != nil {
 			t.Errorf("the child says %q", line)
+			continue
 		}
 		acked[x] = true
 		if n++; n == after {
-			if err := cmd.Process.Kill(); err != nil {
-				t.Error(err)
-			}
+			c.Kill()
 		}
 	}
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
-		t.Fatalf("the child ended by itself: %v", err)
+	if !c.Killed() {
+		t.Fatalf("the child ended by itself: %s", c.Failed())
 	}
 }
 
@@ -146,36 +124,32 @@ func survivors(t *testing.T, dir string, mode txn.Mode, acked map[uint64]bool) {
 	a.stop(t)
 }
 
-// TestKilledChild is the process that is killed.
-func TestKilledChild(t *testing.T) {
-	dir := os.Getenv(childDir)
-	if dir == "" {
-		t.Skip("only run by TestKilled")
-	}
+// runChild is the process that is killed.
+func runChild() error {
 	mode, err := strconv.Atoi(os.Getenv(childMode))
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	seed, err := strconv.ParseUint(os.Getenv(childSeed), 10, 64)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	ctx := context.Background()
-	table, err := badgerdb.Open(dir, groups, badgerdb.Options{MinFreeBytes: -1})
+	table, err := badgerdb.Open(os.Getenv(childDir), groups, badgerdb.Options{MinFreeBytes: -1})
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	a, err := start(ctx, table, Trie{killLevels}, txn.Mode(mode), 8)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	numbers, _ := draw(rand.New(rand.NewPCG(seed, 2)), killNumbers, Trie{killLevels}.Limit()/8)
 	if err := a.load(ctx, 4, numbers, func(n uint64) { fmt.Println("acked", n) }); err != nil {
-		t.Fatal(err)
+		return err
 	}
 	if _, err := a.pipeline.Quiesce(ctx); err != nil {
-		t.Fatal(err)
+		return err
 	}
 	_, _ = io.Copy(io.Discard, os.Stdin) // all is done, and the kill is on its way
-	t.Fatal("not killed")
+	return errors.New("not killed")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +11,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"indexer/internal/killtest"
+	"indexer/internal/testenv"
 	"indexer/notify"
 	"indexer/store"
 	"indexer/store/badgerdb"
@@ -19,12 +20,12 @@ import (
 	"indexer/txn"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	killtest.Main(map[string]func() error{"load": runChild})
+	goleak.VerifyTestMain(m)
+}
 
-var (
-	groups = txn.Groups(Group, notify.DeadGroup)
-	long   = os.Getenv("INDEXER_LONG") != ""
-)
+var groups = txn.Groups(Group, notify.DeadGroup)
 
 // app is the application on a table.
 type app struct {
@@ -131,7 +132,7 @@ var engines = []struct {
 func TestCountsDistinct(t *testing.T) {
 	n, trie := 1500, Trie{Levels: 4}
 	switch {
-	case long:
+	case testenv.Long():
 		n, trie = 20_000, Trie{Levels: 6}
 	case testing.Short():
 		n = 300
@@ -139,8 +140,7 @@ func TestCountsDistinct(t *testing.T) {
 	for _, engine := range engines {
 		for _, path := range paths {
 			t.Run(engine.name+"/"+path.name, func(t *testing.T) {
-				seed := uint64(time.Now().UnixNano())
-				t.Logf("seed %d", seed)
+				rng := testenv.Random(t)
 				table, err := engine.open(t)
 				if err != nil {
 					t.Fatal(err)
@@ -151,7 +151,7 @@ func TestCountsDistinct(t *testing.T) {
 				if engine.name == "mem" {
 					n = min(n, 5000) // it walks over the versions of a hot cell
 				}
-				numbers, distinct := draw(rand.New(rand.NewPCG(seed, 1)), n, trie.Limit()/16)
+				numbers, distinct := draw(rng, n, trie.Limit()/16)
 				a, err := start(ctx, table, trie, path.mode, 16)
 				if err != nil {
 					t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"indexer/internal/killtest"
 	"indexer/store"
 	"indexer/store/badgerdb"
 	"indexer/store/storetest"
@@ -13,6 +14,7 @@ import (
 // Badger leaves two goroutines behind for each directory that it fails to open
 // because of a table file. One that was opened and not closed leaves others, too.
 func TestMain(m *testing.M) {
+	killtest.Main(map[string]func() error{"write": runChild})
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreTopFunction("github.com/dgraph-io/badger/v4.(*DB).monitorCache"),
 		goleak.IgnoreTopFunction("github.com/dgraph-io/ristretto/v2/z.(*AllocatorPool).freeupAllocators"))

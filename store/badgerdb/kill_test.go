@@ -1,22 +1,20 @@
 package badgerdb_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"indexer/internal/killtest"
+	"indexer/internal/testenv"
 	"indexer/store"
 	"indexer/store/badgerdb"
 )
@@ -41,9 +39,7 @@ func TestKilled(t *testing.T) {
 	if testing.Short() {
 		kills = 5
 	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 2))
+	r := testenv.Random(t)
 	killAll(t, kills, func(kill int) (after int, env []string) {
 		return 1 + r.IntN(400), []string{killSync + "=" + strconv.FormatBool(kill%2 == 1)}
 	})
@@ -54,14 +50,12 @@ func TestKilled(t *testing.T) {
 func TestKilledAmidLogs(t *testing.T) {
 	kills := 3
 	switch {
-	case os.Getenv("INDEXER_LONG") != "":
+	case testenv.Long():
 		kills = 40
 	case testing.Short():
 		t.Skip("skipped with -short: a minute under the race detector; TestKilled kills smaller writes")
 	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 3))
+	r := testenv.Random(t)
 	killAll(t, kills, func(int) (after int, env []string) { return 1 + r.IntN(200), []string{killLarge + "=1"} })
 }
 
@@ -86,26 +80,9 @@ func killAll(t *testing.T, kills int, how func(kill int) (after int, env []strin
 // that it printed.
 func runAndKill(t *testing.T, dir string, first uint64, after int, env []string) (acked []uint64) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledChild$")
-	cmd.Env = append(append(os.Environ(), killDir+"="+dir, killFirst+"="+strconv.FormatUint(first, 10)), env...)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewReader(out)
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil { // a line without an end was cut by the kill
-			if !errors.Is(err, io.EOF) {
-				t.Error(err)
-			}
-			break
-		}
-		n, err := strconv.ParseUint(strings.TrimSpace(line), 10, 64)
+	c := killtest.Start(t, killtest.Role(t, "write", append(env, killDir+"="+dir, fmt.Sprint(killFirst, "=", first))...))
+	for line := range c.Lines() {
+		n, err := strconv.ParseUint(line, 10, 64)
 		if err != nil {
 			t.Fatalf("the child says %q", line)
 		}
@@ -114,13 +91,11 @@ func runAndKill(t *testing.T, dir string, first uint64, after int, env []string)
 			wantInUse(t, dir)
 		}
 		if len(acked) == after {
-			if err := cmd.Process.Kill(); err != nil {
-				t.Error(err)
-			}
+			c.Kill()
 		}
 	}
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
-		t.Errorf("the child ended by itself: %v", err)
+	if !c.Killed() {
+		t.Errorf("the child ended by itself: %s", c.Failed())
 	}
 	return acked
 }
@@ -179,39 +154,43 @@ func checkSurvivors(t *testing.T, dir string, acked map[uint64]bool) (last uint6
 	return last
 }
 
-// TestKilledChild is the process that is killed.
-func TestKilledChild(t *testing.T) {
-	dir := os.Getenv(killDir)
-	if dir == "" {
-		t.Skip("only run by TestKilled")
+// runChild is the process that is killed.
+func runChild() error {
+	first, err := strconv.ParseUint(os.Getenv(killFirst), 10, 64)
+	if err != nil {
+		return err
 	}
-	first, _ := strconv.ParseUint(os.Getenv(killFirst), 10, 64)
-	db := open(t, dir, killGroups, badgerdb.Options{SyncWrites: os.Getenv(killSync) == "true"})
+	db, err := badgerdb.Open(os.Getenv(killDir), killGroups, badgerdb.Options{SyncWrites: os.Getenv(killSync) == "true"})
+	if err != nil {
+		return err
+	}
 	var next atomic.Uint64
 	next.Store(first - 1)
 	db.UseClock(childClock{&next})
-	var wg sync.WaitGroup
+	var work errgroup.Group
 	value := "v"
 	if os.Getenv(killLarge) != "" {
 		value = strings.Repeat("large", 30_000)
-		wg.Go(func() {
-			for db.Reclaim(context.Background()) == nil {
+		work.Go(func() error {
+			for {
+				if err := db.Reclaim(context.Background()); err != nil {
+					return err
+				}
 			}
 		})
 	}
 	for range 4 {
-		wg.Go(func() {
+		work.Go(func() error {
 			for {
 				ts, res, err := db.Commit(context.Background(), killBatch(value))
 				if err != nil || res.Outcome != store.Applied {
-					fmt.Println("Commit:", res.Outcome, err)
-					return
+					return fmt.Errorf("commit: %v, %w", res.Outcome, err)
 				}
 				fmt.Println(ts)
 			}
 		})
 	}
-	wg.Wait()
+	return work.Wait()
 }
 
 func killBatch(value string) (rows []store.RowMutation) {
