@@ -10,7 +10,7 @@ import (
 	"indexer/store"
 )
 
-// Problem is something in the table that cannot be as it is.
+// Problem is an inconsistency in the table.
 type Problem struct {
 	Group  string `json:"table"`
 	Row    string `json:"row"`
@@ -19,7 +19,7 @@ type Problem struct {
 	What   string `json:"problem"`
 }
 
-// String names the place, and what is wrong there.
+// String names the place and the problem.
 func (p Problem) String() string {
 	place := fmt.Sprintf("%s %q", p.Group, p.Row)
 	if p.Column != "" {
@@ -42,30 +42,30 @@ type Checked struct {
 	Reads   int `json:"read_locks"`
 }
 
-// CheckOptions say what the application knows of its table.
+// CheckOptions describe the application's use of the table.
 type CheckOptions struct {
-	// Row says why a row's key cannot be one of its group; nil checks none.
+	// Row says why a row's key is not a valid key of its group; nil checks no keys.
 	Row func(group, row string) error
 	// Observes reports whether an observer is registered for a column, and whether
 	// it is a strong one; nil checks none.
 	Observes func(c Column, observer string) (watches, strong bool)
 }
 
-// Check looks whether the records of the table fit each other, at one instant, and
-// tells found what does not:
+// Check tests whether the records of the table are consistent, at one instant, and
+// passes each problem to found. It checks that
 //
-//   - every record can be read, and no timestamp is one that was never handed out;
-//   - every row is one of its group;
-//   - a write comes after its start, and starts after the write before it;
-//   - a write that points to a value has it;
+//   - every record can be read, and every timestamp was handed out;
+//   - every row belongs to its group;
+//   - a write comes after its start, and starts after the previous write;
+//   - a write that points to a value has that value;
 //   - no transaction is committed twice at a cell, or committed and rolled back, or
-//     committed and still holds the lock;
-//   - a lock names a primary in a group that there is, and a locked primary names
+//     committed while it still holds the lock;
+//   - a lock names a primary in an existing group, and a locked primary names
 //     itself;
-//   - notifications and acknowledgements are of observers that there are;
-//   - what was got for update is of a group that there is.
+//   - notifications and acknowledgements belong to existing observers;
+//   - a cell that was read for update belongs to an existing group.
 //
-// It computes nothing anew; `indexer verify` does.
+// It recomputes nothing; `indexer verify` does.
 func (db *DB) Check(ctx context.Context, opts CheckOptions, found func(Problem)) (Checked, error) {
 	reader, done := db.instant()
 	defer done()
@@ -129,7 +129,7 @@ func (c *checker) beginRow(group string) {
 	}
 }
 
-// record checks one record by itself, and keeps those of cells for endRow.
+// record checks one record by itself, and keeps the records of cells for endRow.
 func (c *checker) record(group string, r Record) error {
 	c.n.Records++
 	bad := func(format string, args ...any) {
@@ -151,7 +151,7 @@ func (c *checker) record(group string, r Record) error {
 	case KindReadLock:
 		c.n.Reads++
 		if !c.groups[r.Cell.Group] {
-			bad("a record of a read lock in %s, a table that there is not", r.Cell.Group)
+			bad("a record of a read lock in %s, a table that does not exist", r.Cell.Group)
 		}
 	default:
 		r.Value = nil
@@ -178,14 +178,14 @@ func (c *checker) observer(r Record, bad func(string, ...any)) {
 	}
 }
 
-// lock looks at the cell of a lock, and at its primary.
+// lock checks the cell of a lock, and its primary.
 func (c *checker) lock(r Record, bad func(string, ...any)) error {
 	switch {
 	case !c.groups[r.Cell.Group]:
-		bad("a lock of %s, a table that there is not", r.Cell.Group)
+		bad("a lock of %s, a table that does not exist", r.Cell.Group)
 		return nil
 	case !c.groups[r.Primary.Group]:
-		bad("the lock's primary is in %q, a table that there is not", r.Primary.Group)
+		bad("the lock's primary is in %q, a table that does not exist", r.Primary.Group)
 		return nil
 	}
 	cells, err := c.reader.Read(c.ctx, []byte(r.Cell.Row), store.Selector{Group: r.Cell.Group, Column: recordColumn(kindWrite, r.Cell.Name), MinTS: r.Start})
@@ -203,7 +203,7 @@ func (c *checker) lock(r Record, bad func(string, ...any)) error {
 			return err
 		}
 		if len(data) == 0 {
-			bad("a lock that promises a value, which is not there")
+			bad("a lock that refers to a missing value")
 		}
 	}
 	primary, err := c.reader.Read(c.ctx, []byte(r.Primary.Row), store.Selector{Group: lockGroup, Column: sideColumn(r.Primary.Column), MinTS: r.Start, MaxTS: r.Start})
@@ -216,7 +216,7 @@ func (c *checker) lock(r Record, bad func(string, ...any)) error {
 	return nil
 }
 
-// endRow checks the columns of a row: what each record says beside the others.
+// endRow checks the columns of a row: each record against the rest.
 func (c *checker) endRow(group string) {
 	for name, records := range c.columns {
 		c.n.Cells++
@@ -257,12 +257,12 @@ func checkColumn(records []Record, bad func(uint64, string, ...any)) {
 		case w.Op == opLock.String():
 			bad(w.TS, "a write that only locks")
 		case w.Op == opPut.String() && !w.Inline && !data[w.Start]:
-			bad(w.TS, "a write points to a value at %d, which is not there", w.Start)
+			bad(w.TS, "a write points to a missing value at %d", w.Start)
 		}
 	}
 }
 
-// allocated is the bound that the table knows of: every timestamp is below it.
+// allocated is the bound that the table records: every timestamp is below it.
 func (o *Oracle) allocated() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()

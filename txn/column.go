@@ -34,7 +34,7 @@ const (
 	metaGroup   = "~meta"
 )
 
-// The kinds of record a column has in its own group; the first byte of the
+// The kinds of record that a column has in its own group; each is the first byte of the
 // store's column name.
 const (
 	kindWrite    = 'w'
@@ -43,7 +43,7 @@ const (
 	kindLockOnly = 'k'
 )
 
-// Groups lists the locality groups a table must be opened with to hold an
+// Groups lists the locality groups with which a table must be opened to hold an
 // application with these groups.
 func Groups(app ...string) []store.GroupSpec {
 	specs := []store.GroupSpec{
@@ -67,7 +67,7 @@ func recordColumn(kind byte, name string) []byte {
 	return append(b, name...)
 }
 
-// sideColumn is the column that stands for c in the groups of the protocol.
+// sideColumn is the column that represents c in the groups of the protocol.
 func sideColumn(c Column) []byte {
 	b := make([]byte, 0, len(c.Group)+1+len(c.Name))
 	b = append(b, c.Group...)
@@ -75,14 +75,14 @@ func sideColumn(c Column) []byte {
 	return append(b, c.Name...)
 }
 
-// parseSideColumn undoes sideColumn.
+// parseSideColumn is the inverse of sideColumn.
 func parseSideColumn(b []byte) (Column, bool) {
 	group, name, ok := strings.Cut(string(b), "\x00")
 	return Column{Group: group, Name: name}, ok
 }
 
-// observerColumn is the column that stands for c and one observer of it. The
-// observer comes first: its name holds no zero byte, a column's name may.
+// observerColumn is the column that represents c and one observer of it. The
+// observer comes first, because its name has no zero byte and a column's name may have one.
 func observerColumn(c Column, observer string) []byte {
 	b := make([]byte, 0, len(observer)+1+len(c.Group)+1+len(c.Name))
 	b = append(b, observer...)
@@ -92,7 +92,7 @@ func observerColumn(c Column, observer string) []byte {
 	return append(b, c.Name...)
 }
 
-// parseObserverColumn undoes observerColumn.
+// parseObserverColumn is the inverse of observerColumn.
 func parseObserverColumn(b []byte) (c Column, observer string, ok bool) {
 	observer, rest, ok := strings.Cut(string(b), "\x00")
 	if !ok {

@@ -19,25 +19,25 @@ type committing struct {
 	beat    time.Time
 }
 
-// commitTwoPhase is the paper's Commit (Figure 6, lines 41 to 66). The order of
-// writes is what makes it safe:
+// commitTwoPhase is the paper's Commit (Figure 6, lines 41 to 66). The order of the
+// writes makes it safe:
 //
-//  1. Lock the primary, then the others (prewrite.go). Any conflict: undo.
+//  1. Lock the primary, then the other cells (prewrite.go). After any conflict: undo.
 //  2. Take the commit timestamp. All locks are in the table by now, so every
-//     reader with a later start timestamp meets a lock or a write.
-//  3. Put the notifications of other rows, at the commit timestamp. Before the
-//     commit point: after it, a crash would lose them (fluo#456). If the commit
+//     reader with a later start timestamp finds a lock or a write.
+//  3. Write the notifications of other rows, at the commit timestamp. They come before the
+//     commit point, because after it a crash would lose them (fluo#456). If the commit
 //     fails they are ghosts, and wake observers that find nothing to do.
 //  4. Replace the primary's lock by a write record, together with the
 //     notifications of its row and the acknowledgement: the commit point.
-//  5. Do the same for the other cells. From here on anybody may do it for us.
-//  6. Remove the answered notifications, up to the start timestamp. Last: before
-//     step 5 is done, the run is not over (fluo#642).
+//  5. Do the same for the other cells. From here on any process may do it for us.
+//  6. Remove the handled notifications, up to the start timestamp. This comes last, because
+//     the run is not complete before step 5 (fluo#642).
 //
 // steps.go lists what a crash before each step leaves behind.
 //
-// The primary is the trigger of an observer's run, so that run and
-// acknowledgement become visible at once; else the first cell written.
+// The primary is the trigger of an observer's run, so that the run and its
+// acknowledgement become visible together; otherwise it is the first cell written.
 func (t *Txn) commitTwoPhase(ctx context.Context) (uint64, error) {
 	c := t.plan()
 	if c.primary == nil {
@@ -70,7 +70,7 @@ func (t *Txn) commitTwoPhase(ctx context.Context) (uint64, error) {
 	return commit, c.finish(ctx, commit)
 }
 
-// giveUp undoes the first phase and returns why.
+// giveUp undoes the first phase and returns the reason.
 func (c *committing) giveUp(ctx context.Context, why error) error {
 	if errors.Is(why, ErrCrash) {
 		return why
@@ -78,7 +78,7 @@ func (c *committing) giveUp(ctx context.Context, why error) error {
 	return errors.Join(why, c.undo(ctx))
 }
 
-// plan decides what is locked, and what is primary.
+// plan decides which cells are locked, and which one is the primary.
 func (t *Txn) plan() *committing {
 	c := &committing{t: t, beat: time.Now()}
 	cells := slices.Concat(t.writes.order, t.onlyRead())
@@ -122,7 +122,7 @@ func (t *Txn) commitNotes(ctx context.Context) (uint64, error) {
 	return commit, t.removeAnswered(ctx)
 }
 
-// notesElsewhere are the notifications of all rows but the primary's.
+// notesElsewhere returns the notifications of all rows except the primary's.
 func (c *committing) notesElsewhere() []note {
 	return slices.DeleteFunc(slices.Clone(c.t.notes), func(n note) bool { return n.cell.Row == c.primary.cell.Row })
 }
@@ -149,7 +149,7 @@ func (t *Txn) apply(ctx context.Context, rows []store.RowMutation) error {
 	return t.db.table.Apply(ctx, rows)
 }
 
-// record is what w's lock says about the write, without the lock.
+// record returns the write record that w's lock announces.
 func (c *committing) record(w *write) lockRecord {
 	l := lockRecord{start: c.t.start, op: w.op, acks: c.t.strongAt(w.cell)}
 	if w.op == opPut && len(w.value) <= c.t.db.opts.inline {
@@ -158,9 +158,9 @@ func (c *committing) record(w *write) lockRecord {
 	return l
 }
 
-// settle turns a lock into what it promised: the write record, and the
-// acknowledgement. Only of a primary does somebody ask later what became of it,
-// so only there does a cell that was merely locked get a record of that.
+// settle turns a lock into the write record that it announced, and the
+// acknowledgement. Other transactions ask later only about the outcome of a primary,
+// so only a primary that was merely locked gets a record of its commit.
 func settle(c Column, l lockRecord, commit uint64, primary bool) []store.Mutation {
 	ms := []store.Mutation{{Op: store.Delete, Group: lockGroup, Column: sideColumn(c), TS: l.start}}
 	rec := writeRecord{op: l.op, start: l.start, inline: l.inline, value: l.value}
@@ -179,9 +179,9 @@ func settle(c Column, l lockRecord, commit uint64, primary bool) []store.Mutatio
 	return ms
 }
 
-// finish is everything after the commit point. What fails here is not the
-// transaction: it has committed, and whoever meets a lock rolls it forward. Only
-// an error of Options.Step is passed on.
+// finish does everything after the commit point. An error here does not fail the
+// transaction: it has committed, and the next transaction that finds one of its locks
+// rolls it forward. finish returns only an error of Options.Step.
 func (c *committing) finish(ctx context.Context, commit uint64) error {
 	ctx = context.WithoutCancel(ctx)
 	for _, w := range c.others {
@@ -189,7 +189,7 @@ func (c *committing) finish(ctx context.Context, commit uint64) error {
 			return err
 		}
 		if err := c.applyTo(ctx, w.cell, settle(w.cell.Column, c.record(w), commit, false)); err != nil {
-			return nil // committed; the locks left are rolled forward by their readers, the trigger stays until then
+			return nil // committed; readers roll the remaining locks forward, and the trigger stays until then
 		}
 		if err := c.t.db.step(stepSecondaryCommitted, w.cell); err != nil {
 			return err
@@ -198,15 +198,15 @@ func (c *committing) finish(ctx context.Context, commit uint64) error {
 	return c.t.removeAnswered(ctx)
 }
 
-// applyTo changes the row of a cell, with a time limit: it runs where the end of
-// the caller's context does not count any more.
+// applyTo changes the row of a cell, with a time limit: it runs when the end of
+// the caller's context no longer counts.
 func (c *committing) applyTo(ctx context.Context, cell Cell, ms []store.Mutation) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return c.t.db.table.Apply(ctx, []store.RowMutation{{Row: []byte(cell.Row), Mutations: ms}})
 }
 
-// removeAnswered removes the notifications that this transaction answered.
+// removeAnswered removes the notifications that this transaction has handled.
 func (t *Txn) removeAnswered(ctx context.Context) error {
 	if len(t.triggers) == 0 {
 		return nil
@@ -222,7 +222,7 @@ func (t *Txn) removeAnswered(ctx context.Context) error {
 		m.Mutations = append(m.Mutations, unnotify(tr.Cell, tr.Observer, t.start))
 	}
 	if err := t.apply(ctx, rows.list); err != nil {
-		return nil // committed; the notification is answered once more, for nothing
+		return nil // committed; the notification leads to one more run, which finds nothing to do
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ type Mode int
 
 // The commit paths.
 const (
-	// Auto takes OnePhase where the table can, TwoPhase otherwise.
+	// Auto uses OnePhase if the table supports it, and TwoPhase otherwise.
 	Auto Mode = iota
 	// OnePhase applies a whole transaction as one atomic batch (onephase.go).
 	OnePhase
@@ -23,35 +23,35 @@ const (
 	TwoPhase
 )
 
-// Options of a DB. The zero value is ready to use.
+// Options are the options of a DB. The zero value is ready to use.
 type Options struct {
 	Mode Mode
 	// Observers names the observers that a write to a column wakes: each gets a
 	// strong notification, in the transaction that writes. nil: none.
 	Observers func(Column) []string
-	// Handover hears of the notifications of a transaction right after its
-	// commit, from the goroutine that committed. It must not block. The notify
-	// column is the truth; this only saves looking for it.
+	// Handover receives the notifications of a transaction right after its commit, in the
+	// goroutine that committed. It must not block. The notify column is the source of
+	// truth; Handover only makes looking for notifications unnecessary.
 	Handover func([]Notification)
-	// LockTTL is the age at which a lock counts as abandoned although its
+	// LockTTL is the age at which a lock counts as abandoned even if its
 	// owner's token is alive. 0 means 10 s.
 	LockTTL time.Duration
-	// History is how long versions are kept that no reader needs any more, so that
+	// History is how long to keep versions that no reader needs any more, so that
 	// the past can be read (DB.At). 0 keeps none: see gc.go.
 	History time.Duration
-	// Step is called between the steps of a commit, with the name of the step
-	// about to be taken (steps.go). An error fails the transaction there, and it
-	// cleans up what it can, as after any failure; an error that matches ErrCrash
-	// leaves everything as it is, as if the process had died. For tests.
+	// Step is called between the steps of a commit, with the name of the next
+	// step (steps.go). An error fails the transaction there, and the transaction
+	// cleans up as after any failure; an error that matches ErrCrash
+	// leaves everything unchanged, as if the process had died. For tests.
 	Step func(step string, cell Cell) error
 
-	// Only tests set these: sizes of the oracle, 0 for usualSizes, and what to put
-	// in place of inlineLimit and maxCells; and stranger, the Step of those who resolve
+	// Only tests set these: sizes of the oracle, 0 for usualSizes; replacements for
+	// inlineLimit and maxCells; and resolver, the Step of transactions that resolve
 	// locks.
 	sizes    oracleSizes
 	inline   int
 	cells    int
-	stranger func(step string, cell Cell) error
+	resolver func(step string, cell Cell) error
 }
 
 // DB runs transactions on a table.
@@ -71,7 +71,7 @@ type DB struct {
 }
 
 // Open prepares a table for transactions. The table must have been opened with
-// the groups of Groups; closing it stays the caller's task, after Close.
+// the groups of Groups. The caller closes it after Close.
 func Open(ctx context.Context, table store.Table, opts Options) (*DB, error) {
 	if opts.LockTTL == 0 {
 		opts.LockTTL = 10 * time.Second
@@ -151,20 +151,20 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// Mode tells which commit path is used.
+// Mode returns the commit path in use.
 func (db *DB) Mode() Mode { return db.mode }
 
-// Timestamp takes a timestamp, greater than all that were taken before, in this
-// process or an earlier one.
+// Timestamp takes a timestamp that is greater than all earlier ones, in this
+// process or a previous one.
 func (db *DB) Timestamp(ctx context.Context) (uint64, error) { return db.oracle.Next(ctx) }
 
-// LastTimestamp is the greatest timestamp taken so far: of a begin, or of a
-// commit that can be read. Two equal answers mean that in between no transaction
-// began and none took a commit timestamp. One that took its own before the first
-// may still have been writing: see Running.
+// LastTimestamp is the greatest timestamp taken so far: the start of a transaction, or a
+// commit that can be read. If two calls return the same value, no transaction began
+// between them and none took a commit timestamp. A transaction that took its commit
+// timestamp before the first call may still have been writing: see Running.
 func (db *DB) LastTimestamp() uint64 { return db.oracle.Last() }
 
-// Running is how many transactions were begun and have neither committed nor
+// Running is the number of transactions that have begun and have neither committed nor
 // been rolled back.
 func (db *DB) Running() int64 { return db.running.Load() }
 
@@ -175,10 +175,10 @@ type Counters struct {
 	LockWaits, TooLargeForOnePhase atomic.Int64
 }
 
-// Counters of this DB.
+// Counters returns the counters of this DB.
 func (db *DB) Counters() *Counters { return &db.counters }
 
-// step is a test's chance to stop the protocol.
+// step lets a test stop the protocol.
 func (db *DB) step(name string, c Cell) error {
 	if db.opts.Step == nil {
 		return nil
@@ -186,11 +186,11 @@ func (db *DB) step(name string, c Cell) error {
 	return db.opts.Step(name, c)
 }
 
-// strangersStep is step for those who resolve the locks of others. It is not
+// resolverStep is step for transactions that resolve locks. It does not call
 // Options.Step, which stops commits.
-func (db *DB) strangersStep(name string, c Cell) error {
-	if db.opts.stranger == nil {
+func (db *DB) resolverStep(name string, c Cell) error {
+	if db.opts.resolver == nil {
 		return nil
 	}
-	return db.opts.stranger(name, c)
+	return db.opts.resolver(name, c)
 }

@@ -1,4 +1,4 @@
-// Package txn is Percolator's transactions (Peng & Dabek, OSDI 2010, sections
+// Package txn implements Percolator's transactions (Peng & Dabek, OSDI 2010, sections
 // 2.2 and 2.3): snapshot isolation over many rows of a store.Table.
 //
 //	table, _ := badgerdb.Open(dir, txn.Groups("accounts"), badgerdb.Options{})
@@ -11,7 +11,7 @@
 //		return nil
 //	})
 //
-// The examples have the paper's Figure 2; docs/building-on-it.md leads on to
+// The examples show the paper's Figure 2; docs/building-on-it.md continues with
 // observers.
 //
 // # Files
@@ -22,19 +22,19 @@
 //	txn.go       Transaction, Set, Delete: writes are buffered
 //	snapshot.go  Get: look for a lock, then the newest write below the start timestamp
 //	forupdate.go a read that locks, against write skew
-//	scan.go      the same for a range of rows
+//	scan.go      Get for a range of rows
 //	prewrite.go  first phase: lock every cell, primary first
-//	commit.go    the two phases, and what follows the commit point
+//	commit.go    the two phases, and the work after the commit point
 //	primary.go   the commit point
-//	onephase.go  the shortcut of an engine that holds all rows
-//	resolve.go   a stranger's lock: wait, roll forward or roll back
-//	liveness.go  is the owner of a lock alive?
-//	gc.go        what nobody can see any more goes (not in the paper); pin.go
+//	onephase.go  the shortcut for an engine that holds all rows
+//	resolve.go   the lock of another transaction: wait, roll forward or roll back
+//	liveness.go  decides whether the owner of a lock is alive
+//	gc.go        removes versions that no reader can see (not in the paper); pin.go
 //	trigger.go   acknowledgements and the removal of notifications (section 2.4)
 //
 // # Columns
 //
-// A Percolator column c is these columns of the store (Figure 5 of the paper),
+// The store holds a Percolator column c as these columns (Figure 5 of the paper),
 // all in the row of the cell; column.go encodes them:
 //
 //	group of c   w c @commit   committed: start timestamp, and the value if it is short
@@ -48,19 +48,20 @@
 //	~read        c   @commit   committed by a transaction that got c for update
 //
 // Rollback and lock-only records have columns of their own, so that the newest
-// version of w at or below a timestamp always is what a reader wants.
+// version of w at or below a timestamp is always the one that a reader needs.
 //
 // # Invariants
 //
 //  1. A transaction's start timestamp is its snapshot: it sees exactly the
 //     transactions whose commit timestamp is below it.
-//  2. Of two transactions that write one cell, and of which neither saw the
-//     other, at most one commits. A cell got for update counts as written here.
-//  3. What a transaction's primary says is what the transaction is: a w or k
-//     record with its start timestamp, committed; an r record, rolled back; a
-//     lock, undecided. Nothing at all is turned into an r record, atomically,
-//     before anybody acts on it.
-//  4. A notification is in the table no later than the write that caused it can
-//     be read, and leaves it only after an observer run that started after that
+//  2. If two transactions write one cell and neither saw the other, at most one
+//     of them commits. A cell read for update counts as written here.
+//  3. The primary decides the outcome of a transaction. If it has a w or k record
+//     with the transaction's start timestamp, the transaction has committed; with
+//     an r record, it was rolled back; with a lock, it is undecided. If the
+//     primary has none of these, an r record is written atomically before
+//     any process acts on it.
+//  4. A notification is in the table before the write that caused it can
+//     be read, and stays until an observer run that started after that
 //     write has committed.
 package txn

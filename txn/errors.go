@@ -5,30 +5,31 @@ import (
 	"fmt"
 )
 
-// Sentinels to test with errors.Is.
+// Sentinel errors to test with errors.Is.
 var (
 	// ErrConflict: another transaction wrote or locked a cell of this one, or
 	// acknowledged its trigger. Nothing was written. Start again from Begin.
 	ErrConflict = errors.New("txn: conflict")
-	// ErrUnknown: nobody can say whether the transaction committed. Reading its
-	// cells in a new transaction tells.
+	// ErrUnknown: the outcome of the commit is unknown. A new transaction that reads the
+	// cells can tell.
 	ErrUnknown = errors.New("txn: outcome unknown")
 	// ErrDone: the transaction was committed or rolled back before.
 	ErrDone = errors.New("txn: transaction has ended")
 	// ErrClosed: the DB was closed.
 	ErrClosed = errors.New("txn: closed")
-	// ErrBelowSafePoint: versions of the time that was asked for may have been
+	// ErrBelowSafePoint: versions of the requested time may have been
 	// collected (gc.go).
 	ErrBelowSafePoint = errors.New("txn: below the safe point")
 )
 
-// ConflictError tells what a transaction ran into. It matches ErrConflict.
+// ConflictError describes a conflict. It matches ErrConflict.
 type ConflictError struct {
 	Cell Cell
-	// Reason: "written", "locked", "read for update", "acknowledged" or "rolled back";
-	// or "awaited", of others that met a conflict there before, which only Run meets.
+	// Reason is "written", "locked", "read for update", "acknowledged" or "rolled back";
+	// or "awaited" if other transactions conflicted at the cell before, which only Run
+	// reports.
 	Reason string
-	// By is the timestamp of the record that was in the way.
+	// By is the timestamp of the record that caused the conflict.
 	By uint64
 }
 

@@ -24,7 +24,7 @@ import (
 // other cells. It holds one place at a time, and none while it waits for another.
 //
 // Only fairness and speed depend on the queue. Each wait is bounded by
-// queuePatience; after that the transaction goes on without a place. So nothing can
+// queuePatience; after that the transaction continues without a place. So nothing can
 // deadlock, whatever the transaction's function does, even if it runs other
 // transactions.
 type fairQueue struct {
@@ -111,7 +111,7 @@ type queuePlace struct {
 	queue  *fairQueue
 	cell   Cell
 	held   bool
-	gaveUp bool // waited in vain: go on without a place
+	gaveUp bool // waited in vain: continue without a place
 }
 
 // moveTo waits for the head of a cell's queue. It reports false if the transaction

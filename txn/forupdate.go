@@ -8,36 +8,37 @@ import (
 )
 
 // GetForUpdate is Get, and makes the cell part of the commit as if the transaction
-// wrote it, without changing it: a read lock. Of two transactions of which neither
-// saw the other, and that both write a cell or get it for update, at most one
-// commits: the first committer wins, the other gets ErrConflict. The cell need not
-// exist. A transaction that writes nothing conflicts, and must commit, too.
+// wrote it, without changing it: a read lock. If two transactions both write a cell or
+// read it for update, and neither saw the other, at most one of them commits: the first
+// committer wins, and the other gets ErrConflict. The cell need not exist. A transaction
+// that writes nothing can conflict too, and must also commit.
 //
-// This closes write skew (docs/transactions.md). Snapshot isolation lets two
-// transactions commit that each read what the other writes; it is enough that one
-// of the two gets for update what the other writes. It locks a cell, not a range:
-// where a decision rests on a scan ("there is none"), let those who add to the
-// range write, and those who decide get for update, one cell that stands for it.
+// This prevents write skew (docs/transactions.md). Under snapshot isolation, two
+// transactions that each read a cell that the other writes can both commit. It is enough
+// if one of the two reads that cell for update. GetForUpdate locks a cell, not a range.
+// If a decision depends on a scan ("there is none"), choose one cell that represents the
+// range: transactions that add to the range write it, and transactions that decide read
+// it for update.
 //
-// Nothing is locked before the commit; what it costs is a record per cell, and
-// conflicts. A cell that many read for update is a hot cell, as if they wrote it.
+// Nothing is locked before the commit. The cost is a record per cell, and
+// conflicts. A cell that many transactions read for update is as hot as if they wrote it.
 //
 // # How
 //
-// A committed lock leaves a record in the group ~read, at the commit timestamp.
-// Both paths refuse whoever writes the cell, or gets it for update, if there is
-// such a record above their start timestamp; and they refuse the locker if there
+// A committed read lock leaves a record in the group ~read, at the commit timestamp.
+// Both commit paths refuse a transaction that writes the cell, or reads it for update, if
+// such a record exists above its start timestamp; and they refuse the reader if there
 // is a write above its own. In two phases the cell is locked like one that is
-// written (op "read" in the lock), so that whoever commits at the same time runs
-// into the lock, and a stranger who rolls forward leaves the record too.
+// written (op "read" in the lock). So a transaction that commits at the same time finds
+// the lock, and a process that rolls the reader forward leaves the record too.
 //
-// Why not look at the writes alone, and leave no record? Then the locker would be
-// safe from writes before its commit, but a writer that read what the locker wrote,
-// before that, could commit after it: both must lock to be safe (PostgreSQL's
-// SELECT FOR UPDATE is like that). Why not write the value again? Values can be
-// large, readers would take it for a change, and so would observers. Why a group
-// of its own? One version of each cell is enough; and as long as a program locks
-// nothing the group is empty, which the store knows without looking.
+// Why not check only the writes, and leave no record? Then the reader would be
+// safe from writes before its commit. But a writer that read a cell of the reader's
+// before that could commit after it, so both would have to lock to be safe (as with
+// PostgreSQL's SELECT FOR UPDATE). Why not write the value again? Values can be
+// large, and readers and observers would take it for a change. Why a group
+// of its own? One version of each cell is enough; and in a program that locks
+// nothing the group is empty, which the store knows from memory.
 func (t *Txn) GetForUpdate(ctx context.Context, row string, c Column) (Value, error) {
 	if t.readOnly {
 		return Value{}, errReadOnly
@@ -58,7 +59,7 @@ func (t *Txn) lockForUpdate(cell Cell) {
 	}
 }
 
-// onlyRead lists the cells that were got for update and not written.
+// onlyRead lists the cells that were read for update and not written.
 func (t *Txn) onlyRead() []*write {
 	var cells []*write
 	for _, w := range t.locks.order {
@@ -69,8 +70,8 @@ func (t *Txn) onlyRead() []*write {
 	return cells
 }
 
-// unread holds if nobody who got the column, named by its sideColumn, for update
-// committed after our start.
+// unread holds if no transaction that read the column for update committed after our
+// start. The column is named by its sideColumn.
 func (t *Txn) unread(side []byte) store.Selector {
 	return store.Selector{Group: readGroup, Column: side, MinTS: t.start}
 }
@@ -81,7 +82,7 @@ func readForUpdate(c Column, commit uint64) store.Mutation {
 }
 
 // Garbage collection removes these records at or below the safe point: a record
-// stands in the way of transactions with a start timestamp below its own, and no such
+// only conflicts with transactions with an earlier start timestamp, and no such
 // transaction is open any more.
 
 // removeRead removes such a record; a newer one stays.

@@ -15,19 +15,19 @@ type ack struct {
 	ts       uint64
 }
 
-// collectAcks is step 5. The acknowledgement at A of a cell and observer goes if
+// collectAcks is step 5. The acknowledgement at A of a cell and observer is removed if
 //
-//   - A is below the safe point: no notification at or below A is sent, handed over
-//     or looked for any more by a transaction that is open (its sender's start is
+//   - A is below the safe point: no open transaction still sends, hands over
+//     or looks for a notification at or below A (its sender's start is
 //     below A, and it ends after the handover);
 //   - the cell has no write and no lock: as long as it exists, the acknowledgement
 //     says that the observer has seen it, which `indexer verify` checks;
-//   - no notification of it is in the table, and none that was taken out waits in
-//     memory; Settled keeps anybody from taking one out meanwhile.
+//   - the table has no notification of it, and no notification that was removed from it
+//     waits in memory; Settled prevents removals in the meantime.
 //
-// It guards the one promise that the run for a change commits once: after these
-// conditions nobody knows of a change at or below A any more. A notification that is
-// sent later is above A, and would not have been held up by it.
+// An acknowledgement only guarantees that the run for a change commits once. Under these
+// conditions no change at or below A is pending any more. A later
+// notification is above A, and the acknowledgement would not have prevented its run.
 func (db *DB) collectAcks(ctx context.Context, from []byte, got *Collected, answers Answers) (next []byte, err error) {
 	if answers == nil || got.SafePoint == 0 {
 		return nil, nil
@@ -65,7 +65,7 @@ func (db *DB) collectAcks(ctx context.Context, from []byte, got *Collected, answ
 
 var errBadAck = errors.New("txn: an acknowledgement has a column that cannot be read")
 
-// bare reports whether nothing is left of the cell and its notification.
+// bare reports whether neither the cell nor its notification exists any more.
 func (db *DB) bare(ctx context.Context, a ack) (bool, error) {
 	cells, err := db.table.Read(ctx, []byte(a.cell.Row),
 		store.Selector{Group: notifyGroup, Column: a.column},
@@ -75,7 +75,7 @@ func (db *DB) bare(ctx context.Context, a ack) (bool, error) {
 	return len(cells) == 0, err
 }
 
-// removeAcks looks once more, now that nobody takes notifications out.
+// removeAcks checks again, now that no run removes notifications.
 func (db *DB) removeAcks(ctx context.Context, gone []ack, busy func(row, observer string) bool, got *Collected) error {
 	var rows []store.RowMutation
 	for _, a := range gone {

@@ -37,14 +37,14 @@ func readRecord(c store.Cell) (name string, r gcRecord, err error) {
 	return name, r, nil
 }
 
-// garbageOf picks, of all records of one column, those that go when the safe point
-// is p, in an order in which they may go one by one. later is how many writes
-// there are above p. Locks below p have been resolved.
+// garbageOf selects, among all records of one column, those to remove when the safe point
+// is p, in an order in which they may be removed one by one. later is the number of writes
+// above p. Locks below p have been resolved.
 func garbageOf(records []gcRecord, p uint64) (dead []gcRecord, later int) {
 	var (
 		newest *gcRecord // write at or below p
 		writes []gcRecord
-		data   = make(map[uint64]gcRecord) // by start; those that no kept write points to, below p
+		data   = make(map[uint64]gcRecord) // by start; data below p to which no kept write points
 	)
 	for i, r := range records {
 		switch {
@@ -82,7 +82,7 @@ func garbageOf(records []gcRecord, p uint64) (dead []gcRecord, later int) {
 		}
 	}
 	if newest != nil && newest.op == opDelete {
-		dead = append(dead, *newest) // last: it hides what is below
+		dead = append(dead, *newest) // last: it hides the older ones
 	}
 	return dead, later
 }
@@ -90,7 +90,7 @@ func garbageOf(records []gcRecord, p uint64) (dead []gcRecord, later int) {
 // maxDeletes bounds how many records one atomic step removes.
 const maxDeletes = 1000
 
-// removals makes mutations of garbage, in order, none too large, and counts.
+// removals turns garbage into mutations, in order, each of bounded size, and counts them.
 func (got *Collected) removals(cell Cell, dead []gcRecord) (rows []store.RowMutation) {
 	for i, r := range dead {
 		if i%maxDeletes == 0 {

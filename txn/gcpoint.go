@@ -15,8 +15,8 @@ var (
 	safePointColumn = []byte("safe-point")
 )
 
-// safePoint is the timestamp below which nothing is read any more; gc.go has the
-// order in which it is used.
+// safePoint is the timestamp below which reads are refused; gc.go describes the
+// order of its use.
 type safePoint struct {
 	mu        sync.Mutex
 	ts        uint64 // reads below it are refused
@@ -26,7 +26,7 @@ type safePoint struct {
 	history   timeline
 }
 
-// openSafePoint reads what an earlier process has published.
+// openSafePoint reads the safe point that an earlier process has published.
 func openSafePoint(ctx context.Context, table store.Table, keep time.Duration) (*safePoint, error) {
 	p := &safePoint{history: timeline{keep: keep}}
 	cells, err := table.Read(ctx, gcRow, store.Selector{Group: metaGroup, Column: safePointColumn})
@@ -47,16 +47,16 @@ func openSafePoint(ctx context.Context, table store.Table, keep time.Duration) (
 	return p, p.history.load(ctx, table)
 }
 
-// SafePoint is the timestamp from which on the past can be read (DB.At).
+// SafePoint is the oldest timestamp at which the past can be read (DB.At).
 func (db *DB) SafePoint() uint64 {
 	db.point.mu.Lock()
 	defer db.point.mu.Unlock()
 	return db.point.ts
 }
 
-// Hold keeps everything that can be read now readable until release is called,
-// which may be more than once: for whoever finds out later at which timestamp
-// they want to read.
+// Hold keeps everything that can be read now readable until release is called.
+// It is for a caller that learns later at which timestamp it wants to read.
+// release may be called more than once.
 func (db *DB) Hold() (release func()) {
 	h := new(hold)
 	db.point.readers.enter(h)

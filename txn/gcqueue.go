@@ -12,18 +12,18 @@ import (
 // gcQueue holds the cells that may have old versions, oldest write first.
 //
 // A transaction that has read a cell knows which version its write replaces. The queue
-// notes that version, and the collector removes it without reading the cell. After a
-// blind write, a deletion, or a write whose old value lies in a data cell of its own,
-// nobody knows what is below. The collector then has to look at the cell.
+// records that version, and the collector removes it without reading the cell. After a
+// blind write, a deletion, or a write whose old value is in a separate data cell,
+// the older versions are unknown. The collector then has to visit the cell.
 //
-// A cell that waits takes one place, however often it is written. One that has to be
-// looked at is looked at when the safe point has passed the first of its writes, and is
-// noted anew if there are later ones. So a cell that is written ten thousand times a
-// second is looked at once a step.
+// A waiting cell takes one place, however often it is written. The collector visits
+// it when the safe point has passed the first of its writes, and
+// queues it again if there are later ones. So a cell that is written ten thousand times a
+// second is visited once a step.
 //
-// The queue is bounded. What it has no room for, only a sweep of the table finds.
+// The queue is bounded. Only a sweep of the table finds the cells that did not fit.
 type gcQueue struct {
-	on atomic.Bool // somebody collects
+	on atomic.Bool // a collector runs
 
 	mu       sync.Mutex
 	entries  []*gcEntry // from first on
@@ -32,30 +32,30 @@ type gcQueue struct {
 	overflow bool
 }
 
-// gcEntry is a cell that waits.
+// gcEntry is a waiting cell.
 type gcEntry struct {
 	cell Cell
 	ts   uint64     // of the first write
-	look bool       // nobody knows which old versions there are
+	look bool       // the old versions are unknown
 	old  []replaced // these, unless the collector has to look
 }
 
-// replaced is an old version and the one that has replaced it.
+// replaced is an old version and the version that replaced it.
 type replaced struct{ ts, by uint64 }
 
 const (
 	// gcQueueCells bounds the queue: about 16 MB.
 	gcQueueCells = 1 << 16
-	// gcOldVersions bounds the known versions of a cell. One look finds more.
+	// gcOldVersions bounds the known versions of a cell. A visit finds the rest.
 	gcOldVersions = 32
 )
 
-// add notes that a cell got a record at ts, and that the collector has to look at it.
+// add records that a cell got a record at ts, and that the collector has to visit it.
 func (q *gcQueue) add(c Cell, ts uint64) {
 	q.note(c, ts, func(e *gcEntry) { e.look, e.old = true, nil })
 }
 
-// addOld notes which version of a cell a write has replaced.
+// addOld records which version of a cell a write has replaced.
 func (q *gcQueue) addOld(c Cell, old replaced) {
 	q.note(c, old.by, func(e *gcEntry) {
 		switch {
@@ -110,7 +110,7 @@ func (q *gcQueue) take(p uint64, n int) (taken []*gcEntry) {
 	return taken
 }
 
-// size is how many cells wait, and the timestamp of the first; 0 for none.
+// size is the number of waiting cells, and the timestamp of the first; 0 for none.
 func (q *gcQueue) size() (n int, oldest uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -120,7 +120,7 @@ func (q *gcQueue) size() (n int, oldest uint64) {
 	return len(q.waiting), oldest
 }
 
-// takeOverflow reports whether cells were left out, and forgets it.
+// takeOverflow reports whether cells did not fit, and resets the mark.
 func (q *gcQueue) takeOverflow() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -129,11 +129,11 @@ func (q *gcQueue) takeOverflow() bool {
 	return over
 }
 
-// leavesGarbage notes the cells of a transaction that committed.
+// leavesGarbage queues the cells of a transaction that committed.
 //
 // It runs before the transaction ends, so until then the safe point stays below its
 // start. Hence, when the safe point has passed a write, every version below that write
-// has been noted, in whatever order the commits came here.
+// has been recorded, whatever the order in which commits call this function.
 func (t *Txn) leavesGarbage(commit uint64) {
 	q := &t.db.gc.queue
 	if !q.on.Load() {
@@ -156,9 +156,9 @@ func (t *Txn) leavesGarbage(commit uint64) {
 	}
 }
 
-// replaces returns the timestamp of the only record that a write makes garbage, 0 if
-// there is none; or false if that is not known. A deletion becomes garbage itself, once
-// everything below it is gone, so the collector has to look at it.
+// replaces returns the timestamp of the only record that a write turns into garbage, 0 if
+// there is none, or false if that is unknown. A deletion itself becomes garbage once
+// everything below it is gone, so the collector has to visit the cell.
 func (t *Txn) replaces(w *write) (old uint64, known bool) {
 	if w.op != opPut {
 		return 0, false
@@ -177,8 +177,8 @@ func (t *Txn) replaces(w *write) (old uint64, known bool) {
 	return v.TS, !v.apart
 }
 
-// removals makes the mutations that remove what is known to be garbage at a safe point,
-// and returns what is to be removed later.
+// removals returns the mutations that remove the known garbage at a safe point,
+// and the versions to remove later.
 func (e *gcEntry) removals(p uint64) (row store.RowMutation, later []replaced) {
 	slices.SortFunc(e.old, func(a, b replaced) int { return cmp.Compare(a.ts, b.ts) })
 	row.Row = []byte(e.cell.Row)

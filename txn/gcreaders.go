@@ -7,33 +7,33 @@ import (
 	"sync/atomic"
 )
 
-// readers are the transactions that are open, and whatever else holds back the
-// safe point in this process. A reader registers before it takes its timestamp.
-// It does not know the timestamp yet, so it registers with a bound that is
+// readers are the open transactions, and everything else in this process that limits the
+// safe point. A reader registers before it takes its timestamp.
+// Since it does not know the timestamp yet, it registers with a bound that is
 // certainly lower: the floor.
 //
 //  1. floor only grows, and is at most the greatest timestamp handed out.
-//  2. A reader reads the floor, enters it into a slot, and then takes its timestamp:
-//     greater than the floor it read (1; the oracle never goes back). Then it puts
-//     the timestamp in the slot.
+//  2. A reader reads the floor, writes it into a slot, and then takes its timestamp,
+//     which is greater than the floor (by 1, and because the oracle never goes back).
+//     Then it writes the timestamp into the slot.
 //  3. advance raises the floor to L, the greatest timestamp handed out, and then
-//     looks through the slots. A reader it does not find there enters later, and
-//     takes its timestamp after that: it is above L.
-//  4. So the least of L and of all bounds found is below, or at, every timestamp
-//     that is read at now or will be read at later.
+//     reads the slots. A reader that it does not find there registers later, and
+//     takes its timestamp after that, so it is above L.
+//  4. So the least of L and of all bounds found is at or below every timestamp
+//     that is being read now or will be read later.
 //
-// A slot is one word, taken and given back by one atomic operation, and alone in its
-// line of the processor's cache: every transaction passes here. Where no free one is
-// found soon, a list behind a mutex takes the reader.
+// A slot is one word, taken and released by one atomic operation, and alone in its line
+// of the processor's cache, because every transaction uses one. If a reader does not soon
+// find a free slot, it registers in a list behind a mutex.
 //
-// Readers of the past (DB.At) bring a timestamp along. They register under the
+// Readers of the past (DB.At) already have a timestamp. They register under the
 // mutex of the safe point, and are refused below it.
 type readers struct {
 	floor atomic.Uint64
 	slots [readerSlots]readerSlot
 
 	mu   sync.Mutex
-	more map[*hold]struct{} // those without a slot
+	more map[*hold]struct{} // readers without a slot
 }
 
 const (
@@ -47,8 +47,8 @@ type readerSlot struct {
 	_     [56]byte
 }
 
-// hold is one reader: no version that is needed to read at bound, or above, is
-// collected while it is registered. It lives in its transaction.
+// hold is one reader. While it is registered, no version that a read at bound or above
+// needs is collected. It is embedded in its transaction.
 type hold struct {
 	bound *atomic.Uint64 // in its slot; nil while not registered
 	of    *readers       // if it has no slot: bound is own, and it is in of.more
@@ -77,10 +77,10 @@ func (r *readers) enterAt(h *hold, ts uint64) {
 	r.more[h] = struct{}{}
 }
 
-// at tells the timestamp that the reader has got.
+// at sets the timestamp that the reader has taken.
 func (h *hold) at(ts uint64) { h.bound.Store(ts) }
 
-// leave ends a registration; a second time does nothing.
+// leave ends a registration; a second call does nothing.
 func (h *hold) leave() {
 	if h.bound == nil {
 		return
@@ -105,7 +105,7 @@ func (r *readers) oldest(last uint64) uint64 {
 	return least
 }
 
-// count is how many readers are registered.
+// count is the number of registered readers.
 func (r *readers) count() (n int) {
 	r.each(func(uint64) { n++ })
 	return n
@@ -125,13 +125,13 @@ func (r *readers) each(fn func(bound uint64)) {
 	}
 }
 
-// SafePointError says that versions of a time that was asked for may be gone. It
+// SafePointError says that versions of the requested time may have been collected. It
 // matches ErrBelowSafePoint.
 type SafePointError struct {
 	TS, SafePoint uint64
 }
 
-// Error names both timestamps, and what to do.
+// Error names both timestamps, and says what to do.
 func (e *SafePointError) Error() string {
 	return fmt.Sprintf("txn: timestamp %d is below the safe point %d: versions of that time may have been collected; read at %d or later, or keep a longer history", e.TS, e.SafePoint, e.SafePoint)
 }

@@ -13,10 +13,10 @@ import (
 // Collector collects garbage beside transactions, in a goroutine of its own, from
 // NewCollector to Stop.
 //
-// It follows the queue of written cells. A sweep of the whole table comes only
-// where the queue does not know all: it overflowed, or an earlier process did not
-// work it off. A mark in the table says that: put when a collector starts, taken
-// away when one stops with nothing left.
+// It works through the queue of written cells. It sweeps the whole table only
+// if the queue is incomplete: it overflowed, or an earlier process did not
+// finish it. A mark in the table says so: a collector writes it when it starts, and removes
+// it when it stops with an empty queue.
 type Collector struct {
 	db     *DB
 	opts   CollectOptions
@@ -27,10 +27,10 @@ type Collector struct {
 	total Collected
 	swept int // sweeps that came to their end
 
-	// The goroutine's.
+	// The fields of the goroutine.
 	unswept   bool       // a sweep is due, or under way
-	again     bool       // and another one after it: something was left out meanwhile
-	place     sweepPlace // of the sweep under way
+	again     bool       // and another one after it: cells did not fit in the meantime
+	place     sweepPlace // of the current sweep
 	begun     time.Time  // when it began
 	sweepRest time.Time  // no sweep before
 }
@@ -40,13 +40,13 @@ var unsweptColumn = []byte("unswept")
 const (
 	// gcBatch is how many cells are collected with one write.
 	gcBatch = 256
-	// gcSteps bounds the batches between two looks at the safe point.
+	// gcSteps bounds the batches between two checks of the safe point.
 	gcSteps = 64
-	// stopWithin bounds what a collector still collects when it stops.
+	// stopWithin bounds how long a collector still collects when it stops.
 	stopWithin = 2 * time.Second
 )
 
-// NewCollector starts a collector. There is one for a DB at a time.
+// NewCollector starts a collector. A DB has at most one at a time.
 func (db *DB) NewCollector(ctx context.Context, opts CollectOptions) (*Collector, error) {
 	if opts.Share <= 0 || opts.Share > 1 {
 		opts.Share = 0.05
@@ -67,7 +67,7 @@ func (db *DB) NewCollector(ctx context.Context, opts CollectOptions) (*Collector
 	return c, nil
 }
 
-// mark finds out whether the last collector left something, and puts the mark.
+// mark finds out whether the last collector left garbage, and writes the mark.
 func (c *Collector) mark(ctx context.Context) error {
 	cells, err := c.db.table.Read(ctx, gcRow, store.Selector{Group: metaGroup, Column: unsweptColumn})
 	if err != nil {
@@ -90,15 +90,15 @@ func (c *Collector) setMark(ctx context.Context, op store.Op) error {
 	return nil
 }
 
-// Total is what was collected so far, with the newest safe point.
+// Total is the sum of everything collected so far, with the newest safe point.
 func (c *Collector) Total() Collected {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.total
 }
 
-// Stop ends the collector: what it is at is completed, and what is ready is
-// collected for two seconds at most. The rest is found by the next one.
+// Stop ends the collector. It completes the current batch, and collects ready
+// cells for at most two seconds. The next collector finds the rest.
 func (c *Collector) Stop(ctx context.Context) error {
 	c.cancel()
 	c.work.Wait()
@@ -130,7 +130,8 @@ func (c *Collector) run(ctx context.Context) {
 	}
 }
 
-// rest sleeps in proportion to work. Behind, it works four times as much.
+// rest sleeps in proportion to work. A collector that has fallen behind works four times
+// as much.
 func (c *Collector) rest(ctx context.Context, took time.Duration) error {
 	share := c.opts.Share
 	if n, _ := c.db.gc.queue.size(); n > gcQueueCells/2 {
@@ -139,8 +140,8 @@ func (c *Collector) rest(ctx context.Context, took time.Duration) error {
 	return sleepFor(ctx, time.Duration(float64(took)*(1-share)/share))
 }
 
-// step collects the cells of the queue that the safe point has passed. Between
-// batches others may collect: what is garbage at this safe point stays garbage.
+// step collects the cells of the queue that the safe point has passed. Other collections
+// may run between batches: garbage at this safe point stays garbage.
 func (c *Collector) step(ctx context.Context, rest pause) error {
 	if n, _ := c.db.gc.queue.size(); n == 0 {
 		return nil
@@ -160,7 +161,7 @@ func (c *Collector) step(ctx context.Context, rest pause) error {
 			return nil
 		}
 		if err := c.collect(ctx, entries, &got); err != nil {
-			c.unswept, c.again = true, true // they are out of the queue
+			c.unswept, c.again = true, true // they are no longer in the queue
 			return err
 		}
 		if rest != nil {
@@ -179,7 +180,7 @@ func (c *Collector) prepare(ctx context.Context) (Collected, error) {
 	return c.db.prepare(ctx)
 }
 
-// collect collects some cells, and notes those anew that have later writes.
+// collect collects some cells, and queues those again that have later writes.
 func (c *Collector) collect(ctx context.Context, entries []*gcEntry, got *Collected) error {
 	var (
 		rows []store.RowMutation
@@ -236,9 +237,9 @@ func (c *Collector) add(got Collected) {
 	t.Acks += got.Acks
 }
 
-// sweepSome sweeps a part of the table, for as long as a collector sleeps otherwise:
-// the queue must not wait for the whole of it. After a sweep comes a rest: with a
-// long history the queue is full all the time, and each sweep would find the same.
+// sweepSome sweeps a part of the table, for as long as a collector sleeps otherwise,
+// because the queue must not wait for the whole sweep. A rest follows each sweep: with a
+// long history the queue is always full, and each sweep would find the same cells.
 func (c *Collector) sweepSome(ctx context.Context) error {
 	if time.Now().Before(c.sweepRest) {
 		return nil

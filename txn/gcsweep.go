@@ -9,21 +9,21 @@ import (
 	"indexer/store"
 )
 
-// pause is called after a piece of work with how long it took.
+// pause is called after a piece of work with its duration.
 type pause func(ctx context.Context, took time.Duration) error
 
-// scanCells is how many records a sweep reads at a time.
+// scanCells is the number of records that a sweep reads at a time.
 const scanCells = 2048
 
-// sweepPlace is where a sweep goes on: a row of one of the application's groups or,
-// after the last of them, of the read locks and the acknowledgements. The zero value is the beginning,
-// and the end.
+// sweepPlace is where a sweep continues: a row of one of the application's groups or,
+// after the last of them, of the read locks and the acknowledgements. The zero value is
+// both the beginning and the end.
 type sweepPlace struct {
 	group string
 	row   string
 }
 
-// sweepPage collects some rows, and moves place on.
+// sweepPage collects some rows, and advances place.
 func (db *DB) sweepPage(ctx context.Context, place *sweepPlace, got *Collected, answers Answers) error {
 	groups := db.sweptGroups()
 	if place.group == "" {
@@ -64,7 +64,7 @@ func (db *DB) sweptGroups() (names []string) {
 	return append(names, readGroup, ackGroup)
 }
 
-// sweep collects everything, acknowledgements last: those of cells that are gone.
+// sweep collects everything. Acknowledgements come last, after their cells.
 func (db *DB) sweep(ctx context.Context, got *Collected, answers Answers) error {
 	for place := (sweepPlace{}); ; {
 		if err := db.sweepPage(ctx, &place, got, answers); err != nil || place == (sweepPlace{}) {
@@ -73,8 +73,8 @@ func (db *DB) sweep(ctx context.Context, got *Collected, answers Answers) error 
 	}
 }
 
-// sweepRows collects some rows and returns where to go on. Values are dropped as
-// they are read: a page of large ones takes no memory.
+// sweepRows collects some rows and returns where to continue. It drops values as
+// it reads them, so a page of large values takes no memory.
 func (db *DB) sweepRows(ctx context.Context, group string, from []byte, got *Collected) (next []byte, err error) {
 	var (
 		rows    []store.RowMutation

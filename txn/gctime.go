@@ -13,19 +13,19 @@ import (
 
 var clockRow = []byte("clock")
 
-// timeline says which timestamps belong to which time of day, so that versions can
-// be kept for a duration. Timestamps only count; so now and then a sample of both
-// is put down.
+// timeline maps times of day to timestamps, so that versions can be kept for a duration.
+// Timestamps are only counters, so the timeline stores a sample of both from time to
+// time.
 //
-// A sample (t, ts) says that ts was the greatest timestamp handed out at t. The
-// state at any time from t on is thus the state at some timestamp from ts on, and
-// it can be read while the safe point is at most ts. Without a sample that is old
-// enough the safe point does not move. Samples ascend in both: a clock that was
-// set back gives none until it has caught up, which keeps versions for longer.
+// A sample (t, ts) says that ts was the greatest timestamp handed out at t. The state at
+// any time from t on is therefore the state at some timestamp from ts on, and it can be
+// read while the safe point is at most ts. The safe point does not move until a sample is
+// old enough. Samples ascend in both values: if the clock was set back, there are none
+// until it has caught up, which keeps versions for longer.
 //
-// One is taken when the table is opened, and then as garbage is collected: so what one
-// process left and what the next one did can be told apart however short they lived.
-// None is needed at the end of a process, whose last state the next one finds.
+// A sample is taken when the table is opened, and then as garbage is collected. So the writes
+// of two processes can be told apart, however short-lived the processes were.
+// The end of a process needs no sample: the next process finds its last state.
 type timeline struct {
 	keep time.Duration
 
@@ -33,16 +33,16 @@ type timeline struct {
 	samples []timeSample
 }
 
-// timeSample says which timestamp was the last at a time, in nanoseconds since 1970.
+// timeSample holds the last timestamp at a time, in nanoseconds since 1970.
 type timeSample struct {
 	wall int64
 	ts   uint64
 }
 
-// samplesPerHistory bounds how many samples there are of one process that lives as
-// long as the history, and so how much later than asked for a state may be: of a day
-// that is 21 seconds. With those of processes that come and go there are at most
-// twice as many. Each takes 16 bytes of memory.
+// samplesPerHistory bounds the number of samples of one process that runs as long as the
+// history. So it also bounds how much later than requested a state may be: 21 seconds for
+// a history of a day. Short-lived processes at most double the number. Each sample takes
+// 16 bytes of memory.
 const samplesPerHistory = 4096
 
 func (h *timeline) load(ctx context.Context, table store.Table) error {
@@ -85,10 +85,10 @@ func (h *timeline) firstAfter(t time.Time) int {
 }
 
 // TimestampAt returns a timestamp at which the state of a time of day can be read,
-// or somewhat later: samples are a 4096th of the history apart, and no less than a
-// second. It is 0 where the history does not reach so far back; without one it does
-// not reach back at all. It may be below the safe point: see Oldest. Hold keeps what
-// it returns readable until it is read.
+// or a slightly later state: samples are 1/4096 of the history apart, and at least a
+// second. It returns 0 if the history does not reach back so far; without a history it never
+// does. The timestamp may be below the safe point: see Oldest. Hold keeps it
+// readable until it is read.
 func (db *DB) TimestampAt(t time.Time) uint64 {
 	h := &db.point.history
 	h.mu.Lock()
@@ -103,11 +103,11 @@ func (db *DB) TimestampAt(t time.Time) uint64 {
 	return h.samples[i].ts
 }
 
-// History is how long versions are kept, 0 for no longer than they are read.
+// History is how long versions are kept; 0 keeps them only for open readers.
 func (db *DB) History() time.Duration { return db.opts.History }
 
 // Oldest is the earliest state that can be read now: its timestamp, and the earliest
-// time of day whose state can be read. The time is zero where no history says it.
+// time of day whose state can be read. The time is zero if no history records it.
 func (db *DB) Oldest() (ts uint64, at time.Time) {
 	ts = db.SafePoint()
 	h := &db.point.history
@@ -115,7 +115,7 @@ func (db *DB) Oldest() (ts uint64, at time.Time) {
 	defer h.mu.Unlock()
 	for i, s := range h.samples {
 		if s.ts >= ts {
-			// What was between the sample before and this one reads at this one.
+			// A time between the sample before and this one is read at this one.
 			return ts, time.Unix(0, h.samples[max(i-1, 0)].wall)
 		}
 	}
@@ -125,8 +125,8 @@ func (db *DB) Oldest() (ts uint64, at time.Time) {
 	return ts, time.Time{}
 }
 
-// noteTime takes a sample if the last one is old enough, and removes those that no
-// history needs any more. At the beginning of a process it takes one that is closer.
+// noteTime takes a sample if the last one is old enough, and removes those that the
+// history no longer needs. At the start of a process it takes one regardless of the distance.
 func (db *DB) noteTime(ctx context.Context, now time.Time, begin bool) error {
 	h := &db.point.history
 	if h.keep <= 0 {
@@ -155,12 +155,12 @@ func (db *DB) noteTime(ctx context.Context, now time.Time, begin bool) error {
 	return nil
 }
 
-// due is the sample to add, if any, and those to remove, from the oldest on.
+// due returns the sample to add, if any, and those to remove, starting with the oldest.
 func (h *timeline) due(now time.Time, begin bool, last func() uint64) (add timeSample, remove []timeSample) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if i := h.firstAfter(now.Add(-h.keep)); i > 1 {
-		remove = slices.Clone(h.samples[:i-1]) // the last one before stays: it is what oldest finds
+		remove = slices.Clone(h.samples[:i-1]) // the last one before stays, because oldest finds it
 	}
 	apart := max(h.keep/samplesPerHistory, time.Second)
 	if begin && len(h.samples)-len(remove) < 2*samplesPerHistory {

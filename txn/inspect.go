@@ -21,35 +21,35 @@ const (
 	KindReadLock        = "read lock"
 )
 
-// Record is one record of the protocol as it is stored, for people who look inside.
-// docs/format-txn.md says what they mean.
+// Record is one record of the protocol as it is stored, for people who inspect the table.
+// docs/format-txn.md describes the kinds.
 type Record struct {
 	Kind string
 	Cell Cell
 	TS   uint64
-	// Op is put, delete or lock, of a write, a lock record or a lock.
+	// Op is put, delete or lock, for a write, a lock record or a lock.
 	Op string
-	// Start is the start timestamp of the transaction that wrote it; for a
-	// notification, which does not tell, 0.
+	// Start is the start timestamp of the transaction that wrote the record; 0 for a
+	// notification, which does not store it.
 	Start uint64
-	// Value of a write or lock that holds it, or of data. Inline reports which.
+	// Value is the value of a write or lock that holds it, or of data. Inline reports which.
 	Value    []byte
 	Inline   bool
 	Observer string // of a notification or acknowledgement
 
-	// Of a lock: the transaction's primary, the owner's epoch, when the owner last
-	// showed that it is alive, and the runs that the transaction acknowledges.
+	// For a lock: the transaction's primary, the owner's epoch, the time at which the
+	// owner last showed that it is alive, and the runs that the transaction acknowledges.
 	Primary Cell
 	Owner   string
 	Alive   time.Time
 	Runs    []string
 
-	// Damage says why the record cannot be read. The fields may be empty then.
+	// Damage says why the record cannot be read. The other fields may then be empty.
 	Damage error
 }
 
-// LockGroup, NotifyGroup, AckGroup and ReadGroup are what Records calls the records that stand
-// beside those of the application's groups.
+// LockGroup, NotifyGroup, AckGroup and ReadGroup are the names of Records for the groups
+// of the protocol.
 const (
 	LockGroup   = lockGroup
 	NotifyGroup = notifyGroup
@@ -57,10 +57,10 @@ const (
 	ReadGroup   = readGroup
 )
 
-// Records calls fn for the records of a group as they are stored, of the rows from
-// start on and before end, "" being open: rows ascending, and in a row by kind, name
-// and, from the newest on, timestamp. It resolves no locks, and sees the table at
-// one instant if the store can show it so.
+// Records calls fn for the records of a group as they are stored, in the rows of [start,
+// end); an empty end is the end of the group. Rows ascend. Within a row, records are
+// ordered by kind and name, and then from the newest timestamp to the oldest. Records
+// resolves no locks. It sees the table at one instant if the store supports it.
 func (db *DB) Records(ctx context.Context, group, start, end string, fn func(Record) error) error {
 	if group == metaGroup {
 		return fmt.Errorf("txn: the group %s has no records", group)
@@ -81,7 +81,7 @@ func (db *DB) Records(ctx context.Context, group, start, end string, fn func(Rec
 	}
 }
 
-// instant is a reader of one instant, where the store has one.
+// instant returns a reader of one instant, if the store has one.
 func (db *DB) instant() (r store.Reader, done func()) {
 	if db.snapshots == nil {
 		return db.table, func() {}

@@ -13,7 +13,7 @@ import (
 // liveness tells whether the owner of a lock can still be working on it.
 //
 // The paper asks Chubby whether the owner's token exists, and looks at the wall
-// time in the lock for owners that live but do not move (section 2.2). A table
+// time in the lock to detect owners that are alive but stuck (section 2.2). A table
 // that belongs to one process needs no lock service: each opening of the table
 // is an epoch, the token is its number, and only the newest epoch is alive. So
 // after a crash all locks of the dead process can be resolved at once.
@@ -49,9 +49,9 @@ func openLiveness(ctx context.Context, table store.Table) (*liveness, error) {
 	return &liveness{token: strconv.FormatUint(epoch, 10)}, nil
 }
 
-// abandoned reports whether the lock's owner is dead, or has not touched the
-// lock for ttl. A lock from further ahead than that was written before somebody
-// set the clock back; rolling back a live owner is safe, it only costs a retry.
+// abandoned reports whether the lock's owner is dead, or has not renewed the
+// lock for ttl. A lock from further in the future than that was written before the
+// clock was set back; rolling back a live owner is safe and only costs a retry.
 func (l *liveness) abandoned(lock lockRecord, ttl time.Duration) bool {
 	return lock.token != l.token || time.Since(lock.wall).Abs() > ttl
 }

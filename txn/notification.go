@@ -13,18 +13,18 @@ type Notification struct {
 	Observer string
 	// TS is the commit timestamp of the newest transaction that sent it.
 	TS uint64
-	// Continues marks notifications of Txn.Continue. Only Handover tells it: it is
+	// Continues marks notifications of Txn.Continue. Only Handover sets it: it is
 	// not in the table, so a notification that a scan finds never has it.
 	Continues bool
 }
 
-// The notify column is kept once per observer and cell, not once per cell as in
-// the paper: each observer then removes its own without asking whether the
-// others are done, and several observers of a column never touch one cell.
+// There is one notification per observer and cell, not one per cell as in
+// the paper. So each observer removes its own without checking whether the
+// rest are done, and several observers of a column never write the same cell.
 
-// Notifications lists notifications in the table, by row, beginning at row from:
-// at least one row, and further ones until there are limit of them. next is
-// where to go on, "" at the end.
+// Notifications lists notifications in the table, by row, from row from:
+// at least one row, and further rows until there are limit notifications. next is
+// the row at which to continue, "" at the end.
 func (db *DB) Notifications(ctx context.Context, from string, limit int) (notes []Notification, next string, err error) {
 	r := store.Range{Group: notifyGroup, Start: []byte(from), MaxCells: limit}
 	resume, err := db.table.Scan(ctx, r, func(c store.Cell) error {
@@ -41,8 +41,8 @@ func (db *DB) Notifications(ctx context.Context, from string, limit int) (notes 
 	return notes, string(resume), nil
 }
 
-// Forget removes a notification up to a timestamp without running anything: of
-// an observer that does not exist any more, or one that was acknowledged.
+// Forget removes a notification up to a timestamp without a run, for
+// an observer that no longer exists, or a notification that was acknowledged.
 func (db *DB) Forget(ctx context.Context, n Notification) error {
 	err := db.table.Apply(ctx, []store.RowMutation{{Row: []byte(n.Cell.Row), Mutations: []store.Mutation{unnotify(n.Cell, n.Observer, n.TS)}}})
 	if err != nil {

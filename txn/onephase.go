@@ -9,39 +9,40 @@ import (
 )
 
 // The one-phase path: an engine that holds all rows applies the transaction as
-// one atomic batch. No lock is ever on disk, nothing is left behind by a crash:
-// the batch is there or it is not.
+// one atomic batch. There is never a lock on disk, and a crash leaves either the
+// whole batch or nothing.
 //
-//  1. Guards: no write to our cells above the start timestamp, nor a commit that
-//     got them for update, no lock on them
-//     (of a two-phase transaction, perhaps of an earlier process), no
+//  1. Guards: after the start timestamp, no write to our cells and no commit that
+//     read them for update; no lock on them
+//     (of a two-phase transaction, perhaps of an earlier process); no
 //     acknowledgement of our triggers since their notification.
-//  2. The engine takes the commit timestamp, from beyond the window of start
-//     timestamps (oracle.go says why), once the guards hold.
-//  3. In the batch, at the commit timestamp: values inside their write records,
-//     and notifications; at the start timestamp: acknowledgements; and the
-//     removal of the answered notifications, up to the start timestamp. The
-//     removal stands before the notifications sent: an observer may wake itself.
+//  2. If the guards hold, the engine takes the commit timestamp, from beyond the window
+//     of start timestamps (see oracle.go).
+//  3. The batch writes, at the commit timestamp, values inside their write records,
+//     and notifications; and at the start timestamp, acknowledgements. It
+//     removes the handled notifications, up to the start timestamp. The
+//     removal comes before the new notifications, because an observer may notify itself.
 //
 // # Both paths on one table
 //
-// A transaction too large for a batch takes the two-phase path, and an earlier
-// process may have used it. The two get along in every interleaving:
+// A transaction that is too large for a batch takes the two-phase path, and an earlier
+// process may have used it. The two paths are compatible in every interleaving:
 //
-//   - A one-phase writer meets a two-phase one at a cell. Guards and writes of
-//     either are one atomic step of the store, so one comes first. The lock was
-//     first: the batch is refused, whether or not its owner has committed. The
-//     batch was first, at C: the prewrite of a transaction with start S is refused
-//     if C > S; and if C < S, it saw the batch.
-//   - A reader at S meets a two-phase commit at C < S. C was taken after all locks
-//     were in the table, and before S, and the reader looks after it has S: it
-//     finds lock or record. That C may have come from the window during a flush
-//     changes nothing, since S > C was then handed out later.
-//   - A reader at S meets a one-phase commit at C < S: the proof in oracle.go.
-//   - Two runs of an observer: a trigger is guarded on both paths against a lock
+//   - A one-phase writer and a two-phase writer of a cell. The guards and writes of
+//     each are one atomic step of the store, so one comes first. If the lock comes
+//     first, the batch is refused, whether or not the lock's owner has committed. If the
+//     batch comes first, at C, the prewrite of a transaction with start S is refused
+//     if C > S; and if C < S, that transaction saw the batch.
+//   - A reader at S and a two-phase commit at C < S. C was taken after all locks
+//     were in the table, and before S, and the reader reads after it has S: it
+//     finds the lock or the record. C may have come from the window during a flush. That
+//     changes nothing, because S > C was then handed out later.
+//   - A reader at S and a one-phase commit at C < S: see the proof in oracle.go.
+//   - Two runs of an observer. Both paths guard a trigger against a lock
 //     and against an acknowledgement since its notification, and both leave an
-//     acknowledgement. The second is refused.
-//   - The transaction itself: only store.ErrTooLarge sends it from one path to the
+//     acknowledgement. So the second run is refused.
+//   - The transaction itself: only store.ErrTooLarge moves it from one path to the
+//     other, and that error guarantees that nothing happened, then or later.
 //     other, and that promises that nothing happened, then or later.
 func (t *Txn) commitOnePhase(ctx context.Context) (uint64, error) {
 	if err := t.db.step(stepCommitBatch, Cell{}); err != nil {
@@ -66,8 +67,8 @@ func (t *Txn) commitOnePhase(ctx context.Context) (uint64, error) {
 	return commit, t.db.step(stepBatchCommitted, Cell{})
 }
 
-// mayHaveHappened tells errors of a batch that was on its way from those of
-// one that was turned away.
+// mayHaveHappened distinguishes errors of a batch that was being written from errors of
+// a batch that was rejected.
 func mayHaveHappened(err error) bool {
 	return !errors.Is(err, store.ErrNotDone) && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrUnknownGroup)
 }
@@ -106,19 +107,19 @@ func (t *Txn) batch() []store.RowMutation {
 	return rows.list
 }
 
-// writeGuards hold if nobody committed a write to the column, or got it for update,
-// after our start, and nobody holds a lock on it. The first names its write records.
+// writeGuards hold if no transaction committed a write to the column, or read it for update,
+// after our start, and none holds a lock on it. The first guard names its write records.
 func (t *Txn) writeGuards(c Column) [3]store.Selector {
 	lock := unlocked(c)
 	return [...]store.Selector{t.unwritten(c), lock, t.unread(lock.Column)}
 }
 
-// unwritten holds if nobody committed a write to the column after our start.
+// unwritten holds if no transaction committed a write to the column after our start.
 func (t *Txn) unwritten(c Column) store.Selector {
 	return store.Selector{Group: c.Group, Column: recordColumn(kindWrite, c.Name), MinTS: t.start}
 }
 
-// unlocked holds if nobody holds a lock on the column.
+// unlocked holds if no transaction holds a lock on the column.
 func unlocked(c Column) store.Selector {
 	return store.Selector{Group: lockGroup, Column: sideColumn(c)}
 }
@@ -129,7 +130,7 @@ type rowSet struct {
 	index map[string]int // made for the second row
 }
 
-// at returns the row's mutation; the pointer is good until the next call.
+// at returns the row's mutation; the pointer is valid until the next call.
 func (s *rowSet) at(row string) *store.RowMutation {
 	if len(s.list) == 1 && string(s.list[0].Row) == row {
 		return &s.list[0]
@@ -147,9 +148,9 @@ func (s *rowSet) at(row string) *store.RowMutation {
 	return &s.list[i]
 }
 
-// refused turns a refusal into a ConflictError. A lock in the way is resolved
-// if its owner is dead: a transaction that only ever writes a cell would
-// otherwise run into it for ever.
+// refused turns a refusal into a ConflictError. It resolves the lock that caused it
+// if the lock's owner is dead; otherwise a transaction that only writes a cell would
+// fail at that lock for ever.
 func (t *Txn) refused(ctx context.Context, res store.Result) error {
 	t.db.counters.Conflicts.Add(1)
 	if res.Found == nil {

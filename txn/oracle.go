@@ -12,8 +12,8 @@ import (
 	"indexer/store"
 )
 
-// The oracle hands out timestamps, strictly increasing, also across restarts:
-// it persists a ceiling before it hands out anything below it, and starts at
+// The oracle hands out timestamps in strictly increasing order, also across restarts:
+// it persists a ceiling before it hands out any timestamp below it, and starts at
 // the persisted ceiling (paper, section 2.3).
 //
 // # The commit window
@@ -24,21 +24,21 @@ import (
 // Between taking the commit timestamp C of a batch and the batch becoming
 // visible, a reader could get a start timestamp above C, look, and find nothing.
 //
-// So commit timestamps of a group of batches are taken from ahead: while a
-// group is on its way, start timestamps come from a window below the group's
-// first commit timestamp F, and the counter jumps over the group's timestamps
-// when the group is visible:
+// So a group of commits takes timestamps ahead of the counter. While the
+// group is being written, start timestamps come from a window below the group's
+// first commit timestamp F. When the group is visible, the counter jumps over the
+// group's timestamps:
 //
 //	next            F            F+n
 //	 |--- window ---|--- group ---|
-//	 starts handed    commit        where next goes on
+//	 starts handed    commit        where next continues
 //	 out meanwhile    timestamps    once the group is visible
 //
 // Proof that a reader with start S sees every commit C < S: C belongs to a
 // group with first timestamp F <= C. S was handed out before that group was
 // visible only if S < F <= C. So S > C means S was handed out after the group
 // became visible, and the reader's snapshot of the store is taken after that.
-// And a transaction that was acknowledged before another began is seen by it:
+// And a transaction sees every transaction that was acknowledged before it began:
 // the acknowledgement comes after Visible, which moves next above C.
 //
 // Commit timestamps of the two-phase path come from Next; they may lie in the
@@ -47,45 +47,46 @@ import (
 // store's one atomic step, that the cell has neither a lock nor a newer write.
 //
 // If the window is used up (usualSizes: 1,024 timestamps during one flush), Next
-// waits for the flush. Rejected: registering keys in an in-memory lock table
-// that readers consult (every read pays), and a snapshot timestamp that lags
-// behind the start timestamp (two timestamps for one transaction in every rule
-// that follows).
+// waits for the flush. Rejected: an in-memory lock table that readers consult,
+// because every read would pay for it; and a snapshot timestamp that lags
+// behind the start timestamp, because every later rule would have to choose between
+// two timestamps of one transaction.
 //
 // # The fast path
 //
-// Next is one atomic add when nothing stands in the way. What may be handed out is
-// in a span, which is never changed, only replaced: by Reserve (limit F), by
-// Visible, and when the ceiling rises (limit: the ceiling). Next takes the span,
-// then a number, and looks whether the span is still the same. The number counts
-// only if it is, and if it is below the span's limit; else it is thrown away, for
-// good: numbers are not returned. That keeps the two claims of the proof:
+// Next is one atomic add unless a group is being written. The timestamps that may be
+// handed out are in a span, which is never changed, only replaced: by Reserve (limit F),
+// by Visible, and when the ceiling rises (limit: the ceiling). Next reads the span, takes
+// a number, and checks that the span is still the same. The number counts only if it is,
+// and if it is below the span's limit. Otherwise it is discarded for good: numbers are
+// never returned. That preserves the two claims of the proof:
 //
-//  1. During a flush no start timestamp of F or above is handed out. Under the
-//     span of the flush: the limit says so. Under an earlier one: the number was
-//     taken before the flush's span was put in place, and Reserve, which looks at
-//     the counter after it has put it there, would have seen it and gone higher.
-//  2. No timestamp is handed out twice. Numbers are not, since the counter only
-//     rises. A number of F … F+n-1 would be a commit timestamp: it can only be
-//     taken under the flush's span, whose limit is F, for Visible moves the
-//     counter to F+n before it puts the next span in place.
+//  1. During a flush no start timestamp of F or above is handed out. A number taken under
+//     the span of the flush is below its limit F. A number taken under an earlier span
+//     was taken before the flush's span was put in place; Reserve reads the counter after
+//     it has put that span in place, so it would have seen the number and chosen a higher
+//     F.
+//  2. No timestamp is handed out twice. The counter only rises, so no number is taken
+//     twice. A number from F to F+n-1 would be a commit timestamp. It could only be taken
+//     under the flush's span, whose limit is F, because Visible moves the counter to F+n
+//     before it puts the next span in place.
 //
-// A span at the same address as an earlier one cannot be taken for it: whoever
-// compares holds the earlier one, so its memory is not used again.
+// A span cannot be mistaken for an earlier one at the same address: the goroutine that
+// compares them still holds the earlier one, so its memory is not reused.
 type Oracle struct {
 	persist func(ctx context.Context, ceiling uint64) error
 
 	span atomic.Pointer[span]
-	_    [64]byte      // next is written all the time, what is around it is read
+	_    [64]byte      // next is written all the time, its neighbours are read
 	next atomic.Uint64 // the next timestamp to hand out
 	_    [64]byte
 
-	mu      sync.Mutex // held by whoever replaces the span
+	mu      sync.Mutex // held to replace the span
 	sizes   oracleSizes
 	free    *sync.Cond // signalled when the window closes or the ceiling rises
 	ceiling uint64     // persisted; everything handed out is below
-	first   uint64     // F of the group on its way; 0 when there is none
-	after   uint64     // where next goes on when the group is visible
+	first   uint64     // F of the group being written; 0 if there is none
+	after   uint64     // where next continues when the group is visible
 
 	extending bool
 	failed    error // of the last attempt to raise the ceiling
@@ -93,7 +94,7 @@ type Oracle struct {
 	work      sync.WaitGroup
 }
 
-// span is what Next may hand out without taking the mutex.
+// span holds the timestamps that Next may hand out without taking the mutex.
 type span struct {
 	limit uint64 // only timestamps below
 	low   uint64 // from here on the next range must be asked for
@@ -115,8 +116,8 @@ var (
 )
 
 // openOracle reads the persisted ceiling and allocates a first range above it.
-// step is called before and after each later ceiling is written; dying over the
-// first one is dying before anything.
+// It calls step before and after each later write of a ceiling. A crash during the
+// first write leaves the same state as a crash before it.
 func openOracle(ctx context.Context, table store.Table, sizes oracleSizes, step func(string, Cell) error) (*Oracle, error) {
 	cells, err := table.Read(ctx, oracleRow, store.Selector{Group: metaGroup, Column: oracleColumn})
 	if err != nil {
@@ -174,7 +175,7 @@ func (o *Oracle) Next(ctx context.Context) (uint64, error) {
 
 // take takes a timestamp under a span, if that is still in place afterwards.
 func (o *Oracle) take(s *span) (ts uint64, ok bool) {
-	if o.next.Load() >= s.limit { // so that those who must wait throw nothing away
+	if o.next.Load() >= s.limit { // so that a caller that has to wait discards no number
 		return 0, false
 	}
 	ts = o.next.Add(1) - 1
@@ -187,7 +188,7 @@ func (o *Oracle) take(s *span) (ts uint64, ok bool) {
 	return ts, true
 }
 
-// nextLocked is Next while no span can be replaced, but for the time it waits.
+// nextLocked is Next under the mutex: no span can be replaced, except while it waits.
 func (o *Oracle) nextLocked(ctx context.Context) (uint64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -210,7 +211,7 @@ func (o *Oracle) nextLocked(ctx context.Context) (uint64, error) {
 	}
 }
 
-// replaceSpan puts in place what the other fields say. It is called with mu held.
+// replaceSpan makes a span of the other fields. mu must be held.
 func (o *Oracle) replaceSpan() {
 	s := &span{limit: o.ceiling, low: o.ceiling - o.sizes.allocated/2}
 	if o.first != 0 {
@@ -225,7 +226,7 @@ func (o *Oracle) replaceSpan() {
 	o.span.Store(s)
 }
 
-// wait waits for free, or for ctx to end. It is called with mu held.
+// wait waits for free, or for ctx to end. mu must be held.
 func (o *Oracle) wait(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		o.mu.Lock()
@@ -237,10 +238,10 @@ func (o *Oracle) wait(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// Last is the greatest start timestamp, or commit timestamp of a visible
-// transaction, so far. Every Next and every Visible raises it: reserved
-// timestamps count once they are visible, or two answers around the end of a
-// flush would be equal although something was committed in between.
+// Last is the greatest timestamp so far that is a start timestamp or the commit timestamp
+// of a visible transaction. Every Next and every Visible raises it. Reserved
+// timestamps count only once they are visible: otherwise Last could return the same value
+// before and after the end of a flush, although a transaction committed in between.
 func (o *Oracle) Last() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -261,15 +262,15 @@ func (o *Oracle) Reserve(n int) (uint64, error) {
 	for {
 		first := o.next.Load() + o.sizes.window
 		if first+uint64(n) > o.ceiling {
-			// This runs in the store's committer, through which the new ceiling has
-			// to pass: waiting here would wait for ourselves.
+			// This runs in the store's committer, which also has to write the new
+			// ceiling: waiting here would be a deadlock.
 			o.first, o.after = 0, 0
 			o.replaceSpan()
 			return 0, errors.Join(errOracleRange, o.failed)
 		}
 		o.first, o.after = first, first+uint64(n)
 		o.replaceSpan()
-		if o.next.Load() <= first { // see claim 1: nobody got this far under the span before
+		if o.next.Load() <= first { // see claim 1: no number this high was taken under the earlier span
 			return first, nil
 		}
 	}
@@ -293,8 +294,8 @@ func (o *Oracle) extend() {
 	o.extendIfLow()
 }
 
-// extendIfLow starts raising the ceiling when half of the range is used. It is
-// called with mu held.
+// extendIfLow starts raising the ceiling when half of the range is used. mu must be
+// held.
 func (o *Oracle) extendIfLow() {
 	if o.extending || o.closed || o.next.Load()+o.sizes.allocated/2 < o.ceiling {
 		return

@@ -21,12 +21,12 @@ func (t *Txn) overlayRow(row, group string, cols []Version) []Version {
 	return mergeColumns(cols, own)
 }
 
-// version is what the transaction itself reads of its write.
+// version is the version that the transaction reads of its own write.
 func (w *write) version() Version {
 	return Version{Name: w.cell.Name, Value: Value{Data: w.value, Exists: w.op == opPut}}
 }
 
-// mergeColumns merges two lists sorted by name; over wins, and hides what it
+// mergeColumns merges two lists sorted by name; over wins, and hides the columns that it
 // deletes.
 func mergeColumns(under, over []Version) []Version {
 	merged := make([]Version, 0, len(under)+len(over))
@@ -46,10 +46,10 @@ func mergeColumns(under, over []Version) []Version {
 	return merged
 }
 
-// ownRows walks the rows that the transaction itself wrote along with a scan. It
-// is made when the scan begins: what the scan's function writes is not in it.
+// ownRows iterates over the rows that the transaction itself wrote, along with a scan. It
+// is made when the scan begins, so it does not include writes of the scan's function.
 type ownRows struct {
-	rows []scannedRow // ascending; columns ascending, with those deleted
+	rows []scannedRow // ascending; columns ascending, including deleted ones
 }
 
 func (t *Txn) ownRows(group, start, end string) *ownRows {
@@ -75,7 +75,7 @@ func (t *Txn) ownRows(group, start, end string) *ownRows {
 }
 
 // merge passes on the written rows that come before a stored row, and then that
-// row with the own writes to it.
+// row merged with the transaction's writes to it.
 func (o *ownRows) merge(r scannedRow, fn func(string, []Version) error) error {
 	for len(o.rows) > 0 && o.rows[0].row < r.row {
 		if err := o.pass(nil, fn); err != nil {
@@ -91,7 +91,7 @@ func (o *ownRows) merge(r scannedRow, fn func(string, []Version) error) error {
 	return fn(r.row, r.cols)
 }
 
-// rest passes on the written rows that are left.
+// rest passes on the remaining written rows.
 func (o *ownRows) rest(fn func(string, []Version) error) error {
 	for len(o.rows) > 0 {
 		if err := o.pass(nil, fn); err != nil {

@@ -20,23 +20,23 @@ type Pin struct {
 	Name string `json:"name"`
 	// TS is the timestamp that stays readable, with everything above it.
 	TS uint64 `json:"ts"`
-	// Owner says for people who wants it, and why.
+	// Owner tells people who needs the pin, and why.
 	Owner   string    `json:"owner"`
 	Created time.Time `json:"created"`
-	// Expires is when it stops to count; the zero time is never.
+	// Expires is the time from which the pin no longer counts; the zero time means never.
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-// Expired reports whether a pin does not count any more.
+// Expired reports whether a pin no longer counts.
 func (p Pin) Expired(now time.Time) bool { return !p.Expires.IsZero() && now.After(p.Expires) }
 
 // ErrNoPin: there is no pin of that name.
 var ErrNoPin = errors.New("txn: there is no such pin")
 
-// pinSet are the pins as they are in the table.
+// pinSet holds the pins of the table.
 //
-// Memory goes first when a pin is made, and last when it is dropped: a pin that
-// might be in the table always counts.
+// A new pin is added to memory first, and a dropped pin is removed from memory last. So a
+// pin that might be in the table always counts.
 type pinSet struct {
 	mu   sync.Mutex
 	list map[string]Pin
@@ -71,8 +71,8 @@ func (s *pinSet) oldest(least uint64, now time.Time) uint64 {
 	return least
 }
 
-// Pin makes a pin, or moves the one of that name. With TS 0 it is of this moment;
-// it returns the pin as it was stored. Errors: one that matches
+// Pin makes a pin, or moves the one of that name. With TS 0 it pins the current moment.
+// It returns the pin as it was stored. Errors: one that matches
 // ErrBelowSafePoint, with nothing changed; those of the store.
 func (db *DB) Pin(ctx context.Context, p Pin) (Pin, error) {
 	if p.Name == "" || strings.ContainsRune(p.Name, 0) {
@@ -103,8 +103,8 @@ func (db *DB) Pin(ctx context.Context, p Pin) (Pin, error) {
 	return p, nil
 }
 
-// addPin adds a pin in memory, unless it is below the safe point. undo puts back
-// what was there; what was stored meanwhile nobody can say, so the older of both
+// addPin adds a pin in memory, unless it is below the safe point. undo restores
+// the previous pin. The stored one is then unknown, so the older of both
 // timestamps counts until the table is opened again.
 func (p *safePoint) addPin(pin Pin) (undo func(), err error) {
 	p.mu.Lock()
@@ -147,7 +147,7 @@ func (db *DB) Unpin(ctx context.Context, name string) error {
 	return nil
 }
 
-// Pins lists the pins by name, with those that have expired and were not dropped.
+// Pins lists the pins by name, including expired pins that were not dropped.
 func (db *DB) Pins() []Pin {
 	s := &db.point.pins
 	s.mu.Lock()

@@ -9,15 +9,15 @@ import (
 	"indexer/store"
 )
 
-// prewrite locks one cell and writes its value, unless there is
+// prewrite locks one cell and writes its value, unless the cell has
 //
-//   - a write after our start: somebody we did not see (paper, line 32). A cell
+//   - a write after our start, which we did not see (paper, line 32). A cell
 //     that is only locked may have been written: the run that it triggered
-//     answers for what it saw, and the notification of the newer write stays;
-//   - a commit after our start that got the cell for update (forupdate.go);
+//     handles the state that it saw, and the notification of the newer write stays;
+//   - a commit after our start that read the cell for update (forupdate.go);
 //   - a lock at any timestamp (line 34);
-//   - a rollback of this very transaction: somebody thought us dead. Rollbacks
-//     of others are not in the way.
+//   - a rollback of this same transaction, because another process considered us dead.
+//     Rollbacks of other transactions do not matter.
 //
 // The guards and the writes are one atomic mutation of the row.
 func (c *committing) prewrite(ctx context.Context, w *write) error {
@@ -74,7 +74,7 @@ func (c *committing) lock(w *write) store.Mutation {
 }
 
 // heartbeat renews the wall time in the primary lock when a third of its time
-// to live has passed, so that a long commit is not taken for a dead one.
+// to live has passed, so that a long commit is not mistaken for a dead one.
 func (c *committing) heartbeat(ctx context.Context) error {
 	if len(c.locked) == 0 || time.Since(c.beat) < c.t.db.opts.LockTTL/3 {
 		return nil
@@ -95,13 +95,13 @@ func (c *committing) heartbeat(ctx context.Context) error {
 	return nil
 }
 
-// undo rolls back what was locked. The owner may do so without looking: as long
-// as the primary has not committed, nobody else can have committed anything.
-// The primary comes last, so that a crash in between leaves a lock whose
-// primary still answers.
+// undo rolls back the locks that were written. The owner may do so without checking: as long
+// as the primary has not committed, no other process can have committed any cell.
+// The primary comes last, so that after a crash in between each remaining lock has a
+// primary that still says what happened.
 //
-// It goes on after the end of the context, but not for longer than patience: a process
-// that is told to end must end. Whoever meets the locks that are left resolves them.
+// undo continues after the end of the context, but at most for patience, because a process
+// that is told to end must end. Later transactions resolve the remaining locks.
 func (c *committing) undo(ctx context.Context) error {
 	ended, ctx := ctx.Done(), context.WithoutCancel(ctx)
 	began := time.Now()
@@ -110,7 +110,7 @@ func (c *committing) undo(ctx context.Context) error {
 		select {
 		case <-ended:
 			if time.Since(began) > patience {
-				return errors.Join(append(errs, fmt.Errorf("roll back: %d locks are left to whoever meets them", i+1))...)
+				return errors.Join(append(errs, fmt.Errorf("roll back: %d locks remain, and later transactions resolve them", i+1))...)
 			}
 		default:
 		}
@@ -122,7 +122,7 @@ func (c *committing) undo(ctx context.Context) error {
 		if err := c.applyTo(ctx, cell, rollback(cell.Column, c.t.start)); err != nil {
 			errs = append(errs, fmt.Errorf("roll back %s: %w", cell, err))
 			if errors.Is(err, context.DeadlineExceeded) {
-				break // the table hangs; whoever meets the other locks resolves them
+				break // the table hangs; later transactions resolve the remaining locks
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func (c *committing) undo(ctx context.Context) error {
 }
 
 // rollback removes a transaction's traces at a column and leaves the record that
-// keeps a late prewrite out (tikv#7364 is what happens without).
+// rejects a late prewrite (tikv#7364 shows what happens without it).
 func rollback(c Column, start uint64) []store.Mutation {
 	return []store.Mutation{
 		{Op: store.Delete, Group: lockGroup, Column: sideColumn(c), TS: start},

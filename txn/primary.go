@@ -9,19 +9,19 @@ import (
 	"indexer/store"
 )
 
-// commitPrimary is the commit point: the primary's lock becomes a write record,
-// if it is still there. What the store does not say, the primary does:
+// commitPrimary is the commit point: it replaces the primary's lock by a write record,
+// if the lock still exists. If the store does not report the outcome, the primary does:
 //
 //	primary      the mutation was                        then
-//	committed    applied, now or by an earlier attempt   go on
+//	committed    applied, now or by an earlier attempt   continue
 //	rolled back  refused, and always will be             undo the other cells
-//	locked       not applied so far                      try again; for long in vain, give up
+//	locked       not applied so far                      retry; after many failures, give up
 //
-// Giving up is a race with our own late mutation: it must not undo a commit. So
-// the primary is rolled back under the same guard that the mutation has, the lock
-// still there: of the two only one can be applied.
+// Giving up is a race with our own late mutation, and must not undo a commit. So
+// the primary is rolled back under the same guard as the mutation, that the lock still
+// exists: only one of the two can be applied.
 //
-// From here on the end of ctx counts no more; patience bounds the attempts.
+// From here on the end of ctx no longer counts; patience bounds the attempts.
 func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {
 	p := c.primary
 	if err := c.t.db.step(stepCommitPrimary, p.cell); err != nil {
@@ -70,8 +70,8 @@ func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {
 	}
 }
 
-// patience bounds what a commit does when the end of its context does not stop it
-// any more: each single write, and the attempts at the commit point.
+// patience bounds the work of a commit after the end of its context no longer stops
+// it: each single write, and the attempts at the commit point.
 const patience = 10 * time.Second
 
 // commitMutation commits the primary, together with its row's notifications.
@@ -90,12 +90,12 @@ func (c *committing) commitMutation(commit uint64) store.RowMutation {
 	return m
 }
 
-// primaryLock names the primary's lock, as something to require.
+// primaryLock names the primary's lock, for a guard.
 func (c *committing) primaryLock() *store.CellRef {
 	return &store.CellRef{Group: lockGroup, Column: sideColumn(c.primary.cell.Column), TS: c.t.start}
 }
 
-// rolledBack is the conflict with a stranger who thought us dead.
+// rolledBack is the conflict with another process that considered this transaction dead.
 func (c *committing) rolledBack() error {
 	c.t.db.counters.Conflicts.Add(1)
 	return &ConflictError{Cell: c.primary.cell, Reason: "rolled back", By: c.t.start}

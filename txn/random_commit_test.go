@@ -109,7 +109,7 @@ func (r *random) await(x *randomTxn) {
 	}
 }
 
-// mayBeDead: it stopped for so long that a stranger may have rolled it back.
+// mayBeDead: it stopped for so long that another transaction may have rolled it back.
 func (x *randomTxn) mayBeDead() bool { return x.stopped && time.Since(x.since) > randomTTL }
 
 // mayBeLocked: a commit that stopped, or one that crashed, may hold a lock.

@@ -1,6 +1,6 @@
 package txn
 
-// readCache remembers the cells that a transaction has read. Most read a few, for
+// readCache holds the cells that a transaction has read. Most transactions read a few, for
 // which a list is smaller and faster than a map.
 type readCache struct {
 	few  []cachedCell
@@ -28,7 +28,7 @@ func (r *readCache) get(c Cell) (Value, bool) {
 	return Value{}, false
 }
 
-// put remembers a cell that is not there yet.
+// put adds a cell that is not in the cache yet.
 func (r *readCache) put(c Cell, v Value) {
 	if r.few == nil && r.many == nil {
 		r.few = r.room[:0]

@@ -15,16 +15,16 @@ type op byte
 const (
 	opPut op = iota
 	opDelete
-	// opLock takes part in the transaction without changing the cell: an
+	// opLock makes a cell part of the transaction without changing it: an
 	// observer's trigger, so that two runs for one change conflict.
 	opLock
 	// opRead locks the cell as if it were written: GetForUpdate.
 	opRead
 )
 
-// inlineLimit is the size in bytes up to which a value travels in the lock and
-// write records of the two-phase protocol instead of a data cell, which saves
-// its readers a look-up. (TiKV settled on 255.)
+// inlineLimit is the largest size in bytes of a value that the two-phase protocol stores
+// in the lock and write records instead of a data cell, which saves its readers a
+// look-up. (TiKV uses 255 as well.)
 const inlineLimit = 255
 
 // writeRecord is the value of a w cell, stored at the commit timestamp.
@@ -62,21 +62,21 @@ func decodeWrite(b []byte) (writeRecord, error) {
 }
 
 // lockRecord is the value of a lock cell, stored at the start timestamp. It
-// holds all that a stranger needs to finish or undo the transaction at this
+// holds everything that another process needs to finish or undo the transaction at this
 // cell without its owner.
 type lockRecord struct {
 	start   uint64 // the timestamp of the lock cell; not encoded
 	op      op
 	primary Cell
-	// token and wall tell whether the owner lives (liveness.go).
+	// token and wall tell whether the owner is alive (liveness.go).
 	token string
 	wall  time.Time
-	// inline holds a short value to be.
+	// inline holds the future value if it is short.
 	inline bool
 	value  []byte
 	// acks are the observers whose run this transaction is, if this cell is
-	// their trigger: a stranger that rolls it forward must acknowledge too
-	// (fluo#660 is what happens otherwise).
+	// their trigger: a process that rolls it forward must acknowledge too
+	// (fluo#660 shows what happens otherwise).
 	acks []string
 }
 

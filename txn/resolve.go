@@ -7,7 +7,7 @@ import (
 	"indexer/store"
 )
 
-// state is what a transaction's primary says of it.
+// state is the outcome of a transaction according to its primary.
 type state int
 
 const (
@@ -17,7 +17,7 @@ const (
 	stateNothing          // neither lock nor record: the primary was never locked, or not yet
 )
 
-// fate is the state of a transaction with what is needed to act on it.
+// fate is the state of a transaction with everything needed to act on it.
 type fate struct {
 	state  state
 	commit uint64     // if committed
@@ -25,7 +25,7 @@ type fate struct {
 	newest uint64     // newest record looked at, for the guard that nothing was added since
 }
 
-// fateOf reads, at one instant, what the primary cell says of the transaction
+// fateOf reads, at one instant, what the primary cell says about the transaction
 // with this start timestamp.
 func (db *DB) fateOf(ctx context.Context, primary Cell, start uint64) (fate, error) {
 	cells, err := db.table.Read(ctx, []byte(primary.Row),
@@ -61,11 +61,11 @@ func (db *DB) fateOf(ctx context.Context, primary Cell, start uint64) (fate, err
 	return f, nil
 }
 
-// resolveLock deals with a lock that a transaction met (paper, section 2.2):
-// its primary decides. Committed: roll this cell forward. Rolled back: roll it
-// back. Undecided: if the owner is dead or stuck, roll the primary back first;
-// that is the one step that owner and stranger race for, and both do it under a
-// guard. It reports false if the owner is alive and the caller has to wait.
+// resolveLock handles a lock that a transaction found (paper, section 2.2).
+// The primary decides. Committed: roll this cell forward. Rolled back: roll it
+// back. Undecided: if the owner is dead or stuck, roll the primary back first.
+// The owner and this process race for that one step, and both take it under a
+// guard. resolveLock reports false if the owner is alive and the caller has to wait.
 func (db *DB) resolveLock(ctx context.Context, c store.Cell) (resolved bool, err error) {
 	col, ok := parseSideColumn(c.Column)
 	if !ok {
@@ -89,8 +89,8 @@ func (db *DB) resolveLock(ctx context.Context, c store.Cell) (resolved bool, err
 	return false, nil
 }
 
-// decide returns the fate of the lock's transaction, rolling it back if it is
-// undecided and abandoned, or if its primary holds nothing at all: a missing
+// decide returns the fate of the lock's transaction. It first rolls the transaction back
+// if it is undecided and abandoned, or if its primary has no record at all: a missing
 // primary would otherwise be undecidable for ever (fluo#660).
 func (db *DB) decide(ctx context.Context, lock lockRecord) (fate, error) {
 	for {
@@ -107,7 +107,7 @@ func (db *DB) decide(ctx context.Context, lock lockRecord) (fate, error) {
 		default:
 			return f, nil
 		}
-		if err := db.strangersStep(stepResolvePrimary, lock.primary); err != nil {
+		if err := db.resolverStep(stepResolvePrimary, lock.primary); err != nil {
 			return fate{}, err
 		}
 		res, err := db.table.Mutate(ctx, m)
@@ -134,9 +134,9 @@ func nothingSince(lock lockRecord, newest uint64) []store.Selector {
 }
 
 // rollForward does for a committed transaction at one cell what its owner would
-// have done, acknowledgement included. If the lock is gone, somebody has.
+// have done, acknowledgement included. If the lock is gone, another process has done so.
 func (db *DB) rollForward(ctx context.Context, cell Cell, lock lockRecord, commit uint64) error {
-	if err := db.strangersStep(stepResolveForward, cell); err != nil {
+	if err := db.resolverStep(stepResolveForward, cell); err != nil {
 		return err
 	}
 	res, err := db.table.Mutate(ctx, store.RowMutation{
@@ -155,7 +155,7 @@ func (db *DB) rollForward(ctx context.Context, cell Cell, lock lockRecord, commi
 
 // rollBack removes the lock and data of a rolled-back transaction at one cell.
 func (db *DB) rollBack(ctx context.Context, cell Cell, start uint64) error {
-	if err := db.strangersStep(stepResolveBack, cell); err != nil {
+	if err := db.resolverStep(stepResolveBack, cell); err != nil {
 		return err
 	}
 	_, err := db.table.Mutate(ctx, store.RowMutation{
@@ -170,7 +170,7 @@ func (db *DB) rollBack(ctx context.Context, cell Cell, start uint64) error {
 	return nil
 }
 
-// clearLock resolves the lock at a cell, if there is one and it can be.
+// clearLock resolves the lock at a cell, if there is one and it can be resolved.
 func (db *DB) clearLock(ctx context.Context, row string, c Column) error {
 	cells, err := db.table.Read(ctx, []byte(row), store.Selector{Group: lockGroup, Column: sideColumn(c)})
 	if err != nil || len(cells) == 0 {
@@ -180,11 +180,11 @@ func (db *DB) clearLock(ctx context.Context, row string, c Column) error {
 	return err
 }
 
-// ResolveAbandoned resolves the locks of dead owners: all locks, after a crash of the
-// only process. Readers would resolve them one by one as they meet them. But a lock that
-// nobody ever meets keeps the group of locks from being empty, and only an empty group
-// costs readers nothing (the store answers for it from memory). Locks of live owners are
-// left alone. It returns how many were resolved.
+// ResolveAbandoned resolves the locks of dead owners; after a crash of the only process,
+// these are all locks. Readers would resolve each lock when they find it. But a lock that
+// no reader finds keeps the group of locks from being empty, and only an empty group
+// costs readers nothing (the store answers from memory). Locks of live owners remain. It
+// returns how many were resolved.
 func (db *DB) ResolveAbandoned(ctx context.Context) (n int, err error) {
 	for start := []byte(nil); ; {
 		var locks []store.Cell

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// backoff waits longer each time: 1 ms doubling up to 1 s, each wait drawn at
-// random from its upper half, so that transactions that met once do not meet
+// backoff waits longer each time: 1 ms, doubling up to 1 s. Each wait is drawn at
+// random from its upper half, so that transactions that conflicted once do not conflict
 // again.
 type backoff struct {
 	next time.Duration
@@ -29,7 +29,7 @@ func (b *backoff) sleep(ctx context.Context) error {
 	return sleepFor(ctx, d)
 }
 
-// sleepFor returns the cause for which ctx ended, if it ends before d is over.
+// sleepFor returns the cause of ctx's end, if ctx ends before d has passed.
 func sleepFor(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -41,14 +41,14 @@ func sleepFor(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// maxAttempts bounds Run: with the waits in between, about half a minute.
+// maxAttempts bounds Run: with the waits in between, it takes about half a minute.
 const maxAttempts = 40
 
 // Run begins a transaction, calls fn, and commits. After a conflict it waits and starts
 // over with a new transaction. Transactions that conflicted at one cell retry in order of
-// arrival (fairqueue.go), so none starves. fn must leave nothing behind
-// outside the transaction, and must not commit. An unknown outcome is returned
-// as it is: only the caller knows whether doing it twice does harm.
+// arrival (fairqueue.go), so none starves. fn must have no effects
+// outside the transaction, and must not commit. Run returns an unknown outcome
+// to the caller: only the caller knows whether a repetition does harm.
 func (db *DB) Run(ctx context.Context, fn func(*Txn) error) (commit uint64, err error) {
 	wait := backoff{}
 	place := queuePlace{queue: &db.fair}

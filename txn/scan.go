@@ -11,12 +11,12 @@ import (
 // ErrStop, returned by the function given to Scan ends the scan without an error.
 var ErrStop = errors.New("txn: stop the scan")
 
-// scanPage is how many cells are fetched at a time.
+// scanPage is the number of cells that are fetched at a time.
 const scanPage = 512
 
 // Scan calls fn for each row in [start, end) that has columns in group, rows
 // ascending, columns ascending, as of the start timestamp and with the
-// transaction's own writes of before the scan. An empty end is the end of the
+// writes that the transaction made before the scan. An empty end is the end of the
 // group.
 func (t *Txn) Scan(ctx context.Context, group, start, end string, fn func(row string, cols []Version) error) error {
 	if err := t.readable(); err != nil {
@@ -72,11 +72,10 @@ func (t *Txn) scan(ctx context.Context, group, start, end string, fn func(string
 	}
 }
 
-// clearLocks resolves or awaits the locks from below the start timestamp in a
-// range. It comes before the writes are read, once: a transaction that commits
-// below our start timestamp has had its locks there before we got it, so one
-// that is not met here has either gone, and its write is there to be read, or
-// commits above us.
+// clearLocks resolves locks from below the start timestamp in a range, or waits for them.
+// It runs once, before the writes are read. If a transaction commits below our start
+// timestamp, its locks were there before we got ours. So if clearLocks does not find one,
+// either it was resolved, and the write can be read, or the transaction commits above us.
 func (t *Txn) clearLocks(ctx context.Context, group, start, end string) error {
 	prefix := append([]byte(group), 0)
 	for wait := (backoff{}); ; {
@@ -111,7 +110,7 @@ type scannedRow struct {
 	cols []Version
 }
 
-// scanPage reads some rows, and where to go on.
+// scanPage reads some rows, and returns where to continue.
 func (t *Txn) scanPage(ctx context.Context, group string, from, end []byte) ([]scannedRow, []byte, error) {
 	var cells []store.Cell
 	next, err := t.reader().Scan(ctx, store.Range{

@@ -8,7 +8,7 @@ import (
 	"indexer/store"
 )
 
-// Value is a value read, with the commit timestamp of the transaction that
+// Value is a value that was read, with the commit timestamp of the transaction that
 // wrote it; TS is 0 for the transaction's own writes.
 type Value struct {
 	Data   []byte
@@ -25,8 +25,8 @@ type Version struct {
 }
 
 // Get reads a cell as of the start timestamp: the value of the newest write
-// below it. If the cell holds a lock from below it, that transaction may have
-// committed below it too; Get resolves or awaits the lock first (paper, Figure
+// below it. If the cell has a lock with an earlier start timestamp, the owner of the lock may
+// have committed below ours, so Get resolves the lock or waits for it first (paper, Figure
 // 6, lines 8 to 25). The value must not be changed.
 func (t *Txn) Get(ctx context.Context, row string, c Column) (Value, error) {
 	v, fresh, err := t.read(ctx, Cell{row, c})
@@ -36,14 +36,14 @@ func (t *Txn) Get(ctx context.Context, row string, c Column) (Value, error) {
 	return v, err
 }
 
-// GetOnce is Get that remembers nothing, for transactions that read very many cells,
+// GetOnce is Get without a cache, for transactions that read very many cells,
 // each once.
 func (t *Txn) GetOnce(ctx context.Context, row string, c Column) (Value, error) {
 	v, _, err := t.read(ctx, Cell{row, c})
 	return v, err
 }
 
-// read reads a cell, fresh if it did so from the table.
+// read reads a cell; fresh says that the value came from the table.
 func (t *Txn) read(ctx context.Context, cell Cell) (_ Value, fresh bool, _ error) {
 	if err := t.readable(); err != nil {
 		return Value{}, false, err
@@ -64,7 +64,7 @@ func (t *Txn) read(ctx context.Context, cell Cell) (_ Value, fresh bool, _ error
 	return v, true, nil
 }
 
-// GetRow reads all columns a row has in one group, in one look-up, by name.
+// GetRow reads all columns that a row has in one group, in one look-up, by name.
 // Later Gets of that row and group are answered from memory.
 func (t *Txn) GetRow(ctx context.Context, row, group string) ([]Version, error) {
 	if err := t.readable(); err != nil {
@@ -94,7 +94,7 @@ func findColumn(cols []Version, name string) Value {
 	return Value{}
 }
 
-// reader is where this transaction reads. It must be called after the start
+// reader returns the store's snapshot for this transaction. It must be called after the start
 // timestamp was taken: see the proof in oracle.go.
 func (t *Txn) reader() store.Reader {
 	if t.db.snapshots == nil {
@@ -124,8 +124,8 @@ func (t *Txn) readCell(ctx context.Context, c Cell) (Value, error) {
 	return t.decodeValue(ctx, c.Row, c.Name, cells[0])
 }
 
-// readRecords reads the newest write record of one column, or with all those of
-// the whole row, of a group, once there are no locks in the way.
+// readRecords reads the newest write record of one column, or of each column of
+// the whole row in a group, after all earlier locks are resolved.
 func (t *Txn) readRecords(ctx context.Context, row, group, name string, all bool) ([]store.Cell, error) {
 	a := questions.Get().(*question)
 	defer questions.Put(a)
@@ -153,8 +153,8 @@ func (t *Txn) readRecords(ctx context.Context, row, group, name string, all bool
 	}
 }
 
-// question is what the table is asked for. The table keeps nothing of it, so the
-// next one has the same memory.
+// question is a request to the table. The table does not keep it, so the
+// next request reuses its memory.
 type question struct {
 	names []byte // the row, then the column in the locks' group, then its write records
 	sel   [2]store.Selector
@@ -162,9 +162,9 @@ type question struct {
 
 var questions = sync.Pool{New: func() any { return new(question) }}
 
-// meetLocks resolves the locks it can and waits a moment for the others. After
-// it the caller reads again, from a snapshot that is taken anew: the old one
-// would show the locks for ever.
+// meetLocks resolves the locks that it can resolve, and waits a moment for the rest. The
+// caller then reads again from a new snapshot of the store, because the old one would
+// always show the locks.
 func (t *Txn) meetLocks(ctx context.Context, locks []store.Cell, wait *backoff) error {
 	t.closeSnapshot()
 	for _, c := range locks {
@@ -180,7 +180,7 @@ func (t *Txn) meetLocks(ctx context.Context, locks []store.Cell, wait *backoff) 
 	return nil
 }
 
-// decodeRow turns write records into values, fetching those that are not inline.
+// decodeRow turns write records into values, and fetches values that are not inline.
 func (t *Txn) decodeRow(ctx context.Context, row string, cells []store.Cell) ([]Version, error) {
 	cols := make([]Version, 0, len(cells))
 	for _, c := range cells {
@@ -196,8 +196,8 @@ func (t *Txn) decodeRow(ctx context.Context, row string, cells []store.Cell) ([]
 	return cols, nil
 }
 
-// decodeValue turns the write record of a column into its value; one that was
-// deleted has none.
+// decodeValue turns the write record of a column into its value; a deleted column
+// has none.
 func (t *Txn) decodeValue(ctx context.Context, row, name string, c store.Cell) (Value, error) {
 	w, err := decodeWrite(c.Value)
 	if err != nil {
@@ -223,7 +223,7 @@ func (t *Txn) readData(ctx context.Context, row string, c Column, start uint64) 
 		return nil, err
 	}
 	if len(cells) == 0 {
-		return nil, fmt.Errorf("%s: the write record points to data at %d, which is not there: %w", Cell{row, c}, start, store.ErrCorrupt)
+		return nil, fmt.Errorf("%s: the write record points to missing data at %d: %w", Cell{row, c}, start, store.ErrCorrupt)
 	}
 	return cells[0].Value, nil
 }

@@ -155,7 +155,7 @@ func (w *stepWalk) run() (died bool) {
 	w.close(db)
 
 	if strings.HasPrefix(w.step.Name, "resolve-") { // a stranger comes, and dies too
-		opts.stranger = w.visit
+		opts.resolver = w.visit
 		db = open(w.t, table, opts)
 		_, err := db.ResolveAbandoned(ctx)
 		if w.died != errors.Is(err, ErrCrash) {

@@ -7,24 +7,24 @@ import (
 	"indexer/store"
 )
 
-// ErrTooLarge: the transaction, or a single cell of it, is larger than can be committed.
-// Nothing was written, and the same transaction would fail again: whoever made it must
+// ErrTooLarge: the transaction, or a single cell of it, is too large to be committed.
+// Nothing was written, and the same transaction would fail again: its author must
 // split it. It matches store.ErrTooLarge as well.
 var ErrTooLarge = fmt.Errorf("txn: transaction too large: %w", store.ErrTooLarge)
 
-// maxCells bounds the cells of a two-phase commit. Each is locked by a write of its own,
-// and undone by another, so a commit of many more takes minutes, and so does the
-// cleaning up after it. Whoever writes that much can do it in parts.
+// maxCells bounds the cells of a two-phase commit. Each cell is locked by a write of its own,
+// and undone by another, so a much larger commit would take minutes, and so would
+// its cleanup. Split such a transaction into parts.
 const maxCells = 1 << 16
 
-// checkSize refuses a transaction that the two phases cannot bring to the table, before
-// the first lock is written. To find out half-way costs a write and an undo for every
+// checkSize refuses a transaction that two phases cannot commit, before
+// the first lock is written. Finding out half-way would cost a write and an undo for every
 // cell before the one that is too large.
 //
-// A transaction that fits into one batch does not come here: the engine measures that.
+// A transaction that fits into one batch is not checked here: the engine measures it.
 func (c *committing) checkSize() error {
 	if n, most := len(c.others)+1, c.t.db.opts.cells; n > most {
-		return fmt.Errorf("%w: it writes %d cells, at most %d: split it", ErrTooLarge, n, most)
+		return fmt.Errorf("%w: it writes %d cells, and the limit is %d; split it", ErrTooLarge, n, most)
 	}
 	limits := c.t.db.table.Limits()
 	for _, w := range append(c.others[:len(c.others):len(c.others)], c.primary) {
@@ -38,9 +38,9 @@ func (c *committing) checkSize() error {
 func (w *write) checkSize(limits store.Limits) error {
 	switch {
 	case len(w.value) > limits.MaxValueBytes:
-		return fmt.Errorf("%w: %s: value of %d bytes, at most %d", ErrTooLarge, w.cell.short(), len(w.value), limits.MaxValueBytes)
+		return fmt.Errorf("%w: %s: a value of %d bytes, and the limit is %d", ErrTooLarge, w.cell.short(), len(w.value), limits.MaxValueBytes)
 	case len(w.cell.Row) > limits.MaxRowBytes:
-		return fmt.Errorf("%w: %s: row key of %d bytes, at most %d", ErrTooLarge, w.cell.short(), len(w.cell.Row), limits.MaxRowBytes)
+		return fmt.Errorf("%w: %s: a row key of %d bytes, and the limit is %d", ErrTooLarge, w.cell.short(), len(w.cell.Row), limits.MaxRowBytes)
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func (c Cell) short() string {
 	return fmt.Sprintf("%q %s", c.Row, c.Column)
 }
 
-// named gives an error of the store for something too large the name of ErrTooLarge.
+// named makes an error of the store about size match ErrTooLarge.
 func named(err error) error {
 	if errors.Is(err, store.ErrTooLarge) && !errors.Is(err, ErrTooLarge) {
 		return fmt.Errorf("%w: %w", ErrTooLarge, err)

@@ -2,23 +2,23 @@ package txn
 
 import "indexer/store"
 
-// Trigger makes a transaction an observer's run: the notification it answers is
-// removed by its commit, and for a strong one the run is acknowledged, so that
+// Trigger makes a transaction an observer's run: its commit removes the handled notification
+// and, for a strong observer, acknowledges the run, so that
 // at most one run commits for each change (paper, section 2.4).
 type Trigger struct {
 	Cell     Cell
 	Observer string
-	// TS is the notification's timestamp as it was found, before the
+	// TS is the notification's timestamp as it was found before the
 	// transaction began.
 	TS uint64
-	// Strong asks for the acknowledgement. A weak notification needs none: its
+	// Strong requests the acknowledgement. A weak notification needs none: its
 	// observer may run several times.
 	Strong bool
 }
 
-// Answer adds a trigger. It must have been seen before the transaction began:
-// the removal takes away notifications up to the start timestamp, and whoever
-// sent one up to there is in the transaction's snapshot.
+// Answer adds a trigger. It must have been found before the transaction began:
+// the commit removes notifications up to the start timestamp, and the transaction's
+// snapshot includes every transaction that sent one up to there.
 func (t *Txn) Answer(tr Trigger) { t.triggers = append(t.triggers, tr) }
 
 // strongAt lists the observers that this transaction acknowledges at a cell.
@@ -32,7 +32,7 @@ func (t *Txn) strongAt(c Cell) []string {
 	return names
 }
 
-// ackGuards refuse the transaction if somebody has acknowledged one of its
+// ackGuards refuse the transaction if another run has acknowledged one of its
 // triggers at this cell since the notification was sent.
 func (t *Txn) ackGuards(c Cell) []store.Selector {
 	var guards []store.Selector

@@ -20,7 +20,7 @@ type Txn struct {
 	writes    writeSet
 	notes     []note // without repetition
 	noted     map[note]bool
-	continues map[note]bool // those of Continue
+	continues map[note]bool // the notes of Continue
 	triggers  []Trigger
 
 	locks    writeSet // got for update
@@ -29,7 +29,7 @@ type Txn struct {
 	cells readCache
 	rows  map[rowGroup][]Version // read cache of whole rows
 
-	hold hold // keeps what it reads from being collected
+	hold hold // protects the versions that it reads from collection
 
 	readOnly bool // made by At
 	done     bool
@@ -55,8 +55,8 @@ type rowGroup struct {
 	row, group string
 }
 
-// Begin starts a transaction with the snapshot of this moment: everything whose
-// commit was acknowledged before is seen.
+// Begin starts a transaction with the snapshot of this moment: it sees every
+// commit that was acknowledged before.
 func (db *DB) Begin(ctx context.Context) (*Txn, error) {
 	t := &Txn{db: db}
 	db.point.readers.enter(&t.hold) // before the timestamp is taken
@@ -72,11 +72,11 @@ func (db *DB) Begin(ctx context.Context) (*Txn, error) {
 }
 
 // At starts a transaction for reading at an earlier timestamp: the start or
-// commit timestamp of a transaction that has ended, or LastTimestamp. A
-// transaction that committed at this very timestamp is seen. It cannot commit,
+// commit timestamp of a transaction that has ended, or LastTimestamp. It sees a
+// transaction that committed at exactly this timestamp. It cannot commit,
 // and must be ended with Rollback. Below the safe point its reads fail with an
-// error that matches ErrBelowSafePoint; Hold keeps that from happening while a
-// timestamp is looked for.
+// error that matches ErrBelowSafePoint; Hold prevents that while the caller looks for
+// a timestamp.
 func (db *DB) At(start uint64) *Txn {
 	// 0 would mean "no bound" to the store; no timestamp is 0 or 1.
 	t := &Txn{db: db, start: max(start, 1), readOnly: true}
@@ -84,7 +84,7 @@ func (db *DB) At(start uint64) *Txn {
 	return t
 }
 
-// readable says why a transaction cannot be read in, if it cannot.
+// readable returns the reason why a transaction cannot be read, if there is one.
 func (t *Txn) readable() error {
 	if t.done {
 		return ErrDone
@@ -92,7 +92,7 @@ func (t *Txn) readable() error {
 	return t.barred
 }
 
-// Start is the start timestamp: the transaction sees what committed below it.
+// Start is the start timestamp: the transaction sees every commit below it.
 func (t *Txn) Start() uint64 { return t.start }
 
 // Set buffers a write. The value is not copied: do not change it afterwards.
@@ -101,8 +101,8 @@ func (t *Txn) Set(row string, c Column, value []byte) {
 }
 
 // Create is Set for a cell that has no value, as the caller knows without having read it.
-// It spares garbage collection a look at the cell. Should there be a value after all, it
-// is replaced as by Set, and its old version stays until all garbage is collected
+// It saves garbage collection from visiting the cell. If the cell has a value after all,
+// Create replaces it like Set, and the old version stays until all garbage is collected
 // (DB.Collect).
 func (t *Txn) Create(row string, c Column, value []byte) {
 	cell := Cell{row, c}
@@ -127,8 +127,8 @@ func (t *Txn) put(cell Cell, o op, value []byte) {
 }
 
 // Notify sends a weak notification: it wakes the observers of the column, at
-// this row, without writing the column, so that two transactions that do it
-// never conflict (paper, section 2.4).
+// this row, without writing the column. So two transactions that notify the same
+// row never conflict (paper, section 2.4).
 func (t *Txn) Notify(row string, c Column) {
 	for _, o := range t.db.observers(c) {
 		t.wake(Cell{row, c}, o)
@@ -136,9 +136,9 @@ func (t *Txn) Notify(row string, c Column) {
 }
 
 // Continue is Notify for an observer that has not finished a row and asks for
-// another run to go on. In the table it is the same notification. In memory it
-// is marked (Notification.Continues), so that the observers' framework runs the
-// row again without holding it back.
+// another run. In the table it is the same notification. In memory it
+// is marked (Notification.Continues), so that package notify runs the
+// row again without a debounce.
 func (t *Txn) Continue(row string, c Column) {
 	t.Notify(row, c)
 	for _, o := range t.db.observers(c) {
@@ -190,13 +190,13 @@ func (t *Txn) closeSnapshot() {
 
 // Commit writes everything at one commit timestamp, above those of all
 // transactions that were acknowledged so far, and returns it. A transaction
-// that wrote nothing commits at its start timestamp. Errors: ErrConflict
-// (nothing happened), ErrUnknown, or what the store says (nothing happened).
-// With an error the timestamp is 0, but for one case: Options.Step stopped a
+// that wrote nothing commits at its start timestamp. The error is ErrConflict
+// (nothing happened), ErrUnknown, or an error of the store (nothing happened).
+// With an error the timestamp is 0, with one exception: Options.Step stopped a
 // transaction that had committed already. The transaction has ended in any case.
 //
-// Once the commit point is near, the end of ctx does not stop it any more: it
-// would only leave an outcome that nobody knows, and locks for others to clear.
+// Near the commit point, the end of ctx no longer stops the commit: stopping
+// would only leave an unknown outcome, and locks for other transactions to resolve.
 func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 	if t.done || t.readOnly {
 		return 0, ErrDone
@@ -224,7 +224,7 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 	return commit, t.handover(commit)
 }
 
-// check refuses what could not be stored so that it can be read again.
+// check refuses writes that the store could not return on a later read.
 func (t *Txn) check(ctx context.Context) error {
 	for _, list := range [...][]*write{t.writes.order, t.locks.order} {
 		for _, w := range list {
@@ -266,8 +266,8 @@ func (t *Txn) commit(ctx context.Context) (uint64, error) {
 	return commit, named(err)
 }
 
-// handover tells the observers' workers in memory. The notifications are in
-// the table by now: losing this costs time, not work.
+// handover tells the observers' workers in memory. The notifications are already
+// in the table, so losing this call costs time, not work.
 func (t *Txn) handover(commit uint64) error {
 	if t.db.opts.Handover == nil || len(t.notes) == 0 {
 		return nil

@@ -1,7 +1,7 @@
 package txn
 
-// writeSet is what a transaction writes, or got for update, by cell. Most write a
-// few cells, for which a list is smaller and faster than a map.
+// writeSet holds the cells that a transaction writes, or has read for update. Most
+// transactions write a few cells, for which a list is smaller and faster than a map.
 type writeSet struct {
 	order []*write // in the order they were first written
 	many  map[Cell]*write
@@ -21,7 +21,7 @@ func (s *writeSet) get(c Cell) *write {
 	return nil
 }
 
-// add adds a write to a cell that is not there yet.
+// add adds a write to a cell that is not in the set yet.
 func (s *writeSet) add(w *write) {
 	if s.order == nil {
 		s.order = s.room[:0]
