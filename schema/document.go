@@ -2,7 +2,6 @@ package schema
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"slices"
 
 	"indexer/page"
@@ -15,18 +14,18 @@ type StoredText struct {
 
 // Encode encodes the text for Text.
 func (t StoredText) Encode() []byte {
-	return pack(enc(nil).string(t.Title).string(t.Language).string(t.Text))
+	return packBuilt(t.encode)
 }
 
+func (t StoredText) encode(e enc) enc { return e.string(t.Title).string(t.Language).string(t.Text) }
+
 // DecodeText decodes a text.
-func DecodeText(b []byte) (StoredText, error) {
-	u, err := unpack(b, "text")
-	if err != nil {
-		return StoredText{}, err
-	}
-	d := newDec(u)
-	t := StoredText{Title: d.Text(), Language: d.Text(), Text: d.Text()}
-	return t, d.done("text")
+func DecodeText(b []byte) (t StoredText, err error) {
+	err = readUnpacked(b, "text", func(d dec) error {
+		t = StoredText{Title: d.Text(), Language: d.Text(), Text: d.Text()}
+		return d.done("text")
+	})
+	return t, err
 }
 
 // URLState is the part of a URL's fetch in force that clustering has to know.
@@ -46,7 +45,7 @@ type URLState struct {
 func NewURLState(d *page.Document) URLState {
 	s := URLState{Outcome: d.Outcome, NoIndex: d.NoIndex, NoFollow: d.NoFollow, Target: d.Target, Key: d.Key}
 	if d.Outcome == page.Page {
-		sum := sha256.Sum256(enc(nil).string(d.Title).string(d.Language).string(d.Text))
+		sum := sumBuilt(StoredText{d.Title, d.Text, d.Language}.encode)
 		copy(s.Sum[:], sum[:])
 	}
 	return s
@@ -96,7 +95,10 @@ type TargetLinks struct {
 func GroupLinks(links []page.Link) []TargetLinks {
 	links = slices.Clone(links)
 	slices.SortFunc(links, func(a, b page.Link) int {
-		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Anchor, b.Anchor))
+		if c := cmp.Compare(a.Target, b.Target); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.Anchor, b.Anchor)
 	})
 	anchors := make([]string, len(links))
 	var groups []TargetLinks
@@ -111,7 +113,9 @@ func GroupLinks(links []page.Link) []TargetLinks {
 }
 
 // EncodeLinks encodes links for Links and Inverted, in one part.
-func EncodeLinks(groups []TargetLinks) []byte { return pack(enc(nil).links(groups)) }
+func EncodeLinks(groups []TargetLinks) []byte {
+	return packBuilt(func(e enc) enc { return e.links(groups) })
+}
 
 // DecodeLinks decodes links that are one part; nil bytes are no links. It refuses a part of
 // a longer list.

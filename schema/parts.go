@@ -128,7 +128,7 @@ func EncodeLinkParts(groups []TargetLinks, most PartSize) [][]byte {
 	list := slices.Collect(cut(linkEntries(groups, most), most, sizeOfLinks))
 	parts := make([][]byte, len(list))
 	for i, part := range list {
-		parts[i] = pack(enc(nil).links(part).further(len(list), i))
+		parts[i] = packBuilt(func(e enc) enc { return e.links(part).further(len(list), i) })
 	}
 	return parts
 }
@@ -176,17 +176,15 @@ func DecodeLinkPart(b []byte) (groups []TargetLinks, further int, err error) {
 	if b == nil {
 		return nil, 0, nil
 	}
-	u, err := unpack(b, "links")
-	if err != nil {
-		return nil, 0, err
-	}
-	d := newDec(u)
-	n := d.Uint()
-	for i := uint64(0); i < n && !d.Failed(); i++ {
-		groups = append(groups, TargetLinks{Target: page.URL(d.Text()), Anchors: d.strings()})
-	}
-	further = d.further()
-	return groups, further, d.done("links")
+	err = readUnpacked(b, "links", func(d dec) error {
+		n := d.Uint()
+		for i := uint64(0); i < n && !d.Failed(); i++ {
+			groups = append(groups, TargetLinks{Target: page.URL(d.Text()), Anchors: d.strings()})
+		}
+		further = d.further()
+		return d.done("links")
+	})
+	return groups, further, err
 }
 
 // DecodeLinkParts decodes all parts of a list of links.
