@@ -75,6 +75,7 @@ func TestLimitsAreDocumented(t *testing.T) {
 		"visits that are remembered":                 fmt.Sprint(schema.MaxHistory),
 		"hosts worked on at a time":                  fmt.Sprint(o.Memory.Hosts),
 		"hosts remembered by name beside them":       fmt.Sprint(o.Memory.Waiting),
+		"URLs remembered as known":                   fmt.Sprint(frontier.MaxKnown),
 	} {
 		if row := fmt.Sprintf("\n| %s | %s | ", limit, value); !strings.Contains(string(text), row) {
 			t.Errorf("docs/crawl.md has no row that begins with %q", row[1:])

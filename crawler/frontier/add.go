@@ -43,7 +43,7 @@ func (f *Frontier) Add(ctx context.Context, found crawler.Finding) (sum crawler.
 
 // add adds a part of a finding and notes the hosts that now have something due.
 func (f *Frontier) add(ctx context.Context, tx *txn.Txn, part crawler.Finding, hosts map[string]bool) (added crawler.Added, err error) {
-	params := newParameters(tx)
+	o := offers{tx, f.rules, newParameters(tx), nil}
 	for _, found := range part.URLs {
 		if !found.Changed.IsZero() && added.BroughtForward < part.BringForward {
 			sooner, err := f.bringForward(ctx, tx, found, part.Spacing)
@@ -55,7 +55,7 @@ func (f *Frontier) add(ctx context.Context, tx *txn.Txn, part crawler.Finding, h
 				hosts[crawler.HostOf(found.URL)] = true
 			}
 		}
-		fresh, err := offer(ctx, tx, f.rules, params, finding{url: found.URL, depth: part.Depth, source: part.Source})
+		fresh, err := o.offer(ctx, finding{url: found.URL, depth: part.Depth, source: part.Source})
 		if err != nil {
 			return added, err
 		}
@@ -77,21 +77,32 @@ type finding struct {
 	kept, several bool
 }
 
+// offers is what a transaction needs to add URLs.
+type offers struct {
+	tx     *txn.Txn
+	rules  Decider
+	params *parameters
+	known  *knownCache // nil: no cache
+}
+
 // offer adds a URL if the rules take it and it is new, or brings it closer if it is
 // known at a greater depth. It returns the URL that was added: the one found, or the
 // one that the rules want instead (without a session id); "" if nothing is new.
-func offer(ctx context.Context, tx *txn.Txn, rules Decider, params *parameters, f finding) (page.URL, error) {
-	old, known, err := ReadEntry(ctx, tx, f.url)
+func (o *offers) offer(ctx context.Context, f finding) (page.URL, error) {
+	if o.known != nil && o.known.covers(f.url, f.depth) {
+		return "", nil
+	}
+	old, known, err := o.read(ctx, f.url)
 	if err != nil {
 		return "", err
 	}
 	if known {
-		return "", approach(ctx, tx, rules, f.url, old, f.depth)
+		return "", o.approach(ctx, f.url, old, f.depth)
 	}
 	if f.hops > MaxHops {
 		return "", nil
 	}
-	d, err := rules.Decide(ctx, f.url, f.depth)
+	d, err := o.rules.Decide(ctx, f.url, f.depth)
 	if err != nil {
 		return "", err
 	}
@@ -103,44 +114,57 @@ func offer(ctx context.Context, tx *txn.Txn, rules Decider, params *parameters, 
 		// the two cannot send us round in circles.
 		f.url = d.Instead
 		f.hops++
-		return offer(ctx, tx, rules, params, f)
+		return o.offer(ctx, f)
 	}
 	kept := f.kept && f.url.Query() != ""
 	if !kept && f.url.Query() != "" && d.Rule != "scope.seed" {
-		what, first, err := params.sort(ctx, f.url, f.several)
+		what, first, err := o.params.sort(ctx, f.url, f.several)
 		if err != nil {
 			return "", err
 		}
 		if what == leaveURL {
-			return "", nearer(ctx, tx, rules, first, f.depth)
+			return "", o.nearer(ctx, first, f.depth)
 		}
 		kept = what == checkURL
 	}
-	weight, err := weigh(ctx, tx, rules, f.url)
+	weight, err := weigh(ctx, o.tx, o.rules, f.url)
 	if err != nil {
 		return "", err
 	}
-	put(tx, f.url, nil, schema.FrontierEntry{Depth: f.depth, Hops: f.hops, Source: f.source, Note: "new", Weight: weight, Kept: kept})
+	put(o.tx, f.url, nil, schema.FrontierEntry{Depth: f.depth, Hops: f.hops, Source: f.source, Note: "new", Weight: weight, Kept: kept})
 	return f.url, nil
 }
 
+// read reads an entry, and remembers it if it is not what this transaction has written.
+func (o *offers) read(ctx context.Context, u page.URL) (e schema.FrontierEntry, known bool, err error) {
+	v, err := o.tx.Get(ctx, schema.URLRow(u), schema.Entry)
+	if err != nil || !v.Exists {
+		return e, false, err
+	}
+	e, err = schema.DecodeEntry(v.Data)
+	if err == nil && v.TS != 0 && o.known != nil {
+		o.known.learn(u, &e)
+	}
+	return e, true, err
+}
+
 // nearer is approach for the URL that is fetched in place of another.
-func nearer(ctx context.Context, tx *txn.Txn, rules Decider, u page.URL, depth int) error {
-	e, known, err := ReadEntry(ctx, tx, u)
+func (o *offers) nearer(ctx context.Context, u page.URL, depth int) error {
+	e, known, err := o.read(ctx, u)
 	if err != nil || !known {
 		return err
 	}
-	return approach(ctx, tx, rules, u, e, depth)
+	return o.approach(ctx, u, e, depth)
 }
 
 // approach lowers the depth of a known URL. Discover then looks at its links again, as
 // they may have come into reach. A URL that was never fetched is also weighed again:
 // the new link to it has most likely changed its rank.
-func approach(ctx context.Context, tx *txn.Txn, rules Decider, u page.URL, old schema.FrontierEntry, depth int) error {
+func (o *offers) approach(ctx context.Context, u page.URL, old schema.FrontierEntry, depth int) error {
 	now := old
 	now.Depth = min(old.Depth, depth)
 	if old.State == schema.EntryWaiting && !old.Revisit && now.Depth > 0 {
-		weight, err := weigh(ctx, tx, rules, u)
+		weight, err := weigh(ctx, o.tx, o.rules, u)
 		if err != nil {
 			return err
 		}
@@ -149,9 +173,9 @@ func approach(ctx context.Context, tx *txn.Txn, rules Decider, u page.URL, old s
 	if now.Depth == old.Depth && now.Weight == old.Weight {
 		return nil
 	}
-	put(tx, u, &old, now)
+	put(o.tx, u, &old, now)
 	if old.Visits > 0 && now.Depth < old.Depth {
-		tx.Notify(schema.URLRow(u), schema.Discover)
+		o.tx.Notify(schema.URLRow(u), schema.Discover)
 	}
 	return nil
 }

@@ -14,7 +14,8 @@ import (
 //
 //	discover  watches  frontier:discover (weak), at URL rows
 //	          reads    doc:links, doc:frames, url:state, frontier:entry, url:discovery of the
-//	                   page; entries of its targets
+//	                   page; entries of its targets, unless it has seen them before
+//	                   (knowncache.go)
 //	          writes   entries and queue rows of targets that are new; url:discovery
 //	          wakes    ready (weak) of their hosts; itself (weak), to continue
 //	ready     watches  host:ready (weak)
@@ -34,7 +35,7 @@ import (
 // next, for which version of the links and from which depth. If either has changed by
 // then, the page is offered from the beginning.
 func Observers(rules Decider, wake func(host string)) []notify.Observer {
-	d := discoverer{rules: rules}
+	d := discoverer{rules, new(knownCache)}
 	return []notify.Observer{
 		{Name: "discover", Watches: schema.Discover, Weak: true, Batch: 8, Run: d.run},
 		{Name: "relook", Watches: schema.HostRelook, Weak: true, Run: relook},
@@ -49,13 +50,14 @@ func Observers(rules Decider, wake func(host string)) []notify.Observer {
 
 type discoverer struct {
 	rules Decider
+	known *knownCache
 }
 
 // enough is how many links a run offers before it leaves further pages to the next run.
 const enough = 4096
 
 func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
-	params := newParameters(tx)
+	o := &offers{tx, d.rules, newParameters(tx), d.known}
 	offered := 0
 	for _, row := range rows {
 		if offered >= enough {
@@ -66,7 +68,7 @@ func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 		if err != nil {
 			return err
 		}
-		n, err := d.page(ctx, tx, params, u)
+		n, err := o.page(ctx, u)
 		if err != nil {
 			return err
 		}
@@ -78,19 +80,19 @@ func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 // page offers what a page or redirect points at: everything, or the next part of very
 // many links. It skips robots.txt: its redirect target holds rules that the crawler has
 // read already, not a page. It returns how many links it offered.
-func (d discoverer) page(ctx context.Context, tx *txn.Txn, params *parameters, u page.URL) (offered int, err error) {
+func (o *offers) page(ctx context.Context, u page.URL) (offered int, err error) {
 	if u.Path() == "/robots.txt" {
 		return 0, nil
 	}
-	from, _, err := ReadEntry(ctx, tx, u)
+	from, _, err := ReadEntry(ctx, o.tx, u)
 	if err != nil {
 		return 0, err
 	}
 	row := schema.URLRow(u)
-	if _, err := tx.GetRow(ctx, row, schema.GroupURL); err != nil {
+	if _, err := o.tx.GetRow(ctx, row, schema.GroupURL); err != nil {
 		return 0, err
 	}
-	state, err := tx.Get(ctx, row, schema.State)
+	state, err := o.tx.Get(ctx, row, schema.State)
 	if err != nil || !state.Exists {
 		return 0, err
 	}
@@ -98,34 +100,34 @@ func (d discoverer) page(ctx context.Context, tx *txn.Txn, params *parameters, u
 	if err != nil {
 		return 0, err
 	}
-	links, first, err := nextLinks(ctx, tx, row, from.Depth)
+	links, first, err := nextLinks(ctx, o.tx, row, from.Depth)
 	if err != nil {
 		return 0, err
 	}
 	if first {
-		if err := d.lead(ctx, tx, params, u, from, s); err != nil {
+		if err := o.lead(ctx, u, from, s); err != nil {
 			return 0, err
 		}
 	}
-	several, err := params.severalOf(ctx, links)
+	several, err := o.params.severalOf(ctx, links)
 	if err != nil {
 		return 0, err
 	}
 	for _, g := range links {
-		if err := d.offer(ctx, tx, params, finding{url: g.Target, depth: from.Depth + 1, source: string(u), several: several[g.Target]}); err != nil {
+		if err := o.take(ctx, finding{url: g.Target, depth: from.Depth + 1, source: string(u), several: several[g.Target]}); err != nil {
 			return 0, err
 		}
 	}
 	if !first {
 		return len(links), nil
 	}
-	return len(links), d.frames(ctx, tx, params, u, from.Depth+1)
+	return len(links), o.frames(ctx, u, from.Depth+1)
 }
 
 // lead offers the target of a redirect or canonical link, and compares the page with
 // others of its host.
-func (d discoverer) lead(ctx context.Context, tx *txn.Txn, params *parameters, u page.URL, from schema.FrontierEntry, s schema.URLState) error {
-	if err := params.observe(ctx, u, from, s); err != nil {
+func (o *offers) lead(ctx context.Context, u page.URL, from schema.FrontierEntry, s schema.URLState) error {
+	if err := o.params.observe(ctx, u, from, s); err != nil {
 		return err
 	}
 	target := finding{url: s.Target, source: string(u), kept: true, depth: from.Depth + 1}
@@ -133,14 +135,14 @@ func (d discoverer) lead(ctx context.Context, tx *txn.Txn, params *parameters, u
 	case page.Redirect:
 		target.depth, target.hops = from.Depth, from.Hops+1
 	case page.Gone, page.Other:
-		if err := params.replace(ctx, u, from); err != nil {
+		if err := o.params.replace(ctx, u, from); err != nil {
 			return err
 		}
 	}
 	if target.url == "" {
 		return nil
 	}
-	return d.offer(ctx, tx, params, target)
+	return o.take(ctx, target)
 }
 
 // nextLinks returns the links of a page that this run has to offer, and whether they
@@ -193,8 +195,8 @@ func nextPart(ctx context.Context, tx *txn.Txn, row string, now schema.StoredDis
 
 // frames offers what the frames of a page show, at the depth of a link: a frameset is a
 // page, and the pages in its frames are others.
-func (d discoverer) frames(ctx context.Context, tx *txn.Txn, params *parameters, u page.URL, depth int) error {
-	v, err := tx.Get(ctx, schema.URLRow(u), schema.Frames)
+func (o *offers) frames(ctx context.Context, u page.URL, depth int) error {
+	v, err := o.tx.Get(ctx, schema.URLRow(u), schema.Frames)
 	if err != nil {
 		return err
 	}
@@ -203,17 +205,18 @@ func (d discoverer) frames(ctx context.Context, tx *txn.Txn, params *parameters,
 		return err
 	}
 	for _, target := range frames {
-		if err := d.offer(ctx, tx, params, finding{url: target, depth: depth, source: string(u)}); err != nil {
+		if err := o.take(ctx, finding{url: target, depth: depth, source: string(u)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d discoverer) offer(ctx context.Context, tx *txn.Txn, params *parameters, f finding) error {
-	fresh, err := offer(ctx, tx, d.rules, params, f)
+// take offers a URL, and wakes the crawler if it is new.
+func (o *offers) take(ctx context.Context, f finding) error {
+	fresh, err := o.offer(ctx, f)
 	if fresh != "" {
-		tx.Notify(crawler.HostOf(fresh), schema.HostReady)
+		o.tx.Notify(crawler.HostOf(fresh), schema.HostReady)
 	}
 	return err
 }

@@ -1,0 +1,125 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"indexer/crawler/scope"
+	"indexer/page"
+	"indexer/schema"
+	"indexer/store/mem"
+	"indexer/txn"
+)
+
+// TestKnownCache: a URL is skipped at the depth of its entry and below it; one that
+// waits is looked at when its links have doubled.
+func TestKnownCache(t *testing.T) {
+	var c knownCache
+	if c.covers("https://a.example/", 5) {
+		t.Error("an unknown URL is skipped")
+	}
+	c.learn("https://a.example/", &schema.FrontierEntry{Depth: 3, State: schema.EntryDone, Visits: 1})
+	for depth, want := range []bool{false, false, false, true, true} {
+		if got := c.covers("https://a.example/", depth); got != want {
+			t.Errorf("known at depth 3, found at %d: skipped %v", depth, got)
+		}
+	}
+	// Transactions that began earlier may learn later.
+	c.learn("https://a.example/", &schema.FrontierEntry{Depth: 1, State: schema.EntryDone, Visits: 1})
+	c.learn("https://a.example/", &schema.FrontierEntry{Depth: 3, State: schema.EntryDone, Visits: 1})
+	if !c.covers("https://a.example/", 1) {
+		t.Error("a depth has risen")
+	}
+	waiting := &schema.FrontierEntry{Depth: 2, State: schema.EntryWaiting}
+	c.learn("https://a.example/next", waiting)
+	var looked []int
+	for link := 1; link <= 20; link++ {
+		if !c.covers("https://a.example/next", 2) {
+			looked = append(looked, link)
+			c.learn("https://a.example/next", waiting)
+		}
+	}
+	if fmt.Sprint(looked) != "[1 2 4 8 16]" {
+		t.Errorf("a URL that waits was looked at for links %v", looked)
+	}
+}
+
+// TestKnownCacheBounded: the cache has two halves at most, and keeps what is looked up.
+func TestKnownCacheBounded(t *testing.T) {
+	var c knownCache
+	const often = page.URL("https://a.example/")
+	c.learn(often, &schema.FrontierEntry{State: schema.EntryDone})
+	for i := range 3 * MaxKnown {
+		c.learn(page.URL(fmt.Sprintf("https://a.example/%d", i)), &schema.FrontierEntry{State: schema.EntryDone})
+		if i%(MaxKnown/4) == 0 && !c.covers(often, 0) {
+			t.Fatalf("after %d other URLs, one that is looked up was dropped", i)
+		}
+	}
+	if n := len(c.young) + len(c.old); n > MaxKnown {
+		t.Errorf("the cache has %d URLs, more than %d", n, MaxKnown)
+	}
+}
+
+type everything struct{}
+
+func (everything) Decide(context.Context, page.URL, int) (scope.Decision, error) {
+	return scope.Decision{OK: true}, nil
+}
+func (everything) PagesPerHost() int { return 0 }
+func (everything) Rank(context.Context, *txn.Txn, page.URL) (float64, error) {
+	return 1, nil
+}
+
+// TestKnownCacheRollback: what a transaction adds is known to others only once it is
+// committed. Otherwise a URL that it found would never be fetched.
+func TestKnownCacheRollback(t *testing.T) {
+	ctx := t.Context()
+	table, err := mem.New(txn.Groups(schema.Groups()...), mem.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := txn.Open(ctx, table, txn.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var known knownCache
+	const u = page.URL("https://a.example/new")
+	offer := func(tx *txn.Txn) (added int) {
+		t.Helper()
+		o := offers{tx, everything{}, newParameters(tx), &known}
+		for range 5 { // later ones read what the first has written
+			fresh, err := o.offer(ctx, finding{url: u})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if fresh != "" {
+				added++
+			}
+		}
+		return added
+	}
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := offer(tx); n != 1 {
+		t.Errorf("a new URL was added %d times", n)
+	}
+	tx.Rollback()
+	for i, want := range []int{1, 0} {
+		_, err := db.Run(ctx, func(tx *txn.Txn) error {
+			if n := offer(tx); n != want {
+				t.Errorf("in transaction %d after the rollback, the URL was added %d times, not %d", i+1, n, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !known.covers(u, 0) {
+		t.Error("a committed URL that was read is not known")
+	}
+}
