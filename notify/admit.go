@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// Admit waits until observers have caught up: a loader calls it before each
-// transaction, so that it does not run away from them. Two bounds hold it back:
+// Admit waits until observers have caught up. A loader calls it before each
+// transaction, so that it does not run ahead of the observers. Two bounds apply:
 //
-//   - Backlog, the number of rows that wait. With a full backlog Admit lets callers in
-//     again when a tenth of it is done. Rows that are held for collapsing do not
+//   - Backlog, the number of waiting rows. If the backlog is full, Admit admits callers
+//     again when a tenth of it is done. Debounced rows do not
 //     count.
-//   - MaxWait, the age of the oldest row that needs nothing but a worker. Rows that
-//     wait for something else do not count, because loading less would not help them:
-//     those held for collapsing or backing off, and those of an exclusive observer
+//   - MaxWait, the age of the oldest row that only needs a worker. Rows that
+//     wait for another reason do not count, because loading less would not help them:
+//     debounced rows, rows that back off, and rows of an exclusive observer
 //     that is running.
 //
-// Both are soft: every caller that was let in adds to the backlog. With a Stepper
-// Admit lets everybody in: nobody works while it waits.
+// Both bounds are soft: every admitted caller adds to the backlog. With a Stepper
+// Admit admits every caller, because no worker runs while it waits.
 //
-// Errors: the cause of ctx's end, ErrStopped, or what stopped the pipeline.
+// Errors: the cause of ctx's end, ErrStopped, or the failure that stopped the pipeline.
 func (p *Pipeline) Admit(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -43,15 +43,15 @@ func (p *Pipeline) below(rows int) (bool, error) {
 	return q.eager || q.caughtUp(rows, p.opts.MaxWait), nil
 }
 
-// caughtUp reports whether fewer rows wait than given, none of them for too long. It
+// caughtUp reports whether fewer rows wait than given, and none of them for too long. It
 // becomes true again when a worker takes the oldest row, which tells the watchers.
 func (q *queue) caughtUp(rows int, maxWait time.Duration) bool {
 	return q.backlog() < rows && q.oldestReady(time.Now()) < maxWait
 }
 
-// oldestReady is how long the oldest row has waited that only needs a worker. Workers
-// take the rows of an observer in the order of its heap, so the first one of each heap
-// stands for the others.
+// oldestReady is how long the oldest row that only needs a worker has waited. Workers
+// take the rows of an observer in the order of its heap, so it is enough to look at the
+// first row of each heap.
 func (q *queue) oldestReady(now time.Time) (oldest time.Duration) {
 	for _, h := range q.ready {
 		if len(h) > 0 && q.mayRun(h[0]) {
@@ -61,7 +61,7 @@ func (q *queue) oldestReady(now time.Time) (oldest time.Duration) {
 	return oldest
 }
 
-// wait is the queue's, with the reason if the pipeline stopped by itself.
+// wait waits on the queue, and returns the reason if the pipeline stopped by itself.
 func (p *Pipeline) wait(ctx context.Context, done func(*queue) bool) error {
 	defer p.queue.addWaiter()()
 	err := p.queue.wait(ctx, done)

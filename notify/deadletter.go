@@ -15,14 +15,14 @@ import (
 	"indexer/txn"
 )
 
-// DeadGroup is the locality group of the dead letters; an application that uses
+// DeadGroup is the locality group of the dead letters. An application that uses
 // this package opens its table with it.
 const DeadGroup = "dead"
 
-// deadColumn holds a letter; deadRow is its row.
+// deadColumn holds a dead letter; deadRow is its row.
 var deadColumn = txn.Column{Group: DeadGroup, Name: "letter"}
 
-// DeadLetter is a row that an observer gave up on.
+// DeadLetter is a row on which an observer gave up.
 type DeadLetter struct {
 	Observer string    `json:"observer"`
 	Row      string    `json:"row"`
@@ -31,8 +31,8 @@ type DeadLetter struct {
 	Time     time.Time `json:"time"`     // of giving up
 }
 
-// storedDeadLetter keeps the row as bytes: in a JSON string, rows that are not UTF-8
-// would come back as others.
+// storedDeadLetter keeps the row as bytes: a JSON string would change rows that are not
+// UTF-8.
 type storedDeadLetter struct {
 	Observer string    `json:"observer"`
 	Row      []byte    `json:"row"`
@@ -43,13 +43,13 @@ type storedDeadLetter struct {
 
 const (
 	maxDeadLetterError = 4 << 10
-	// maxPlainRow: a letter's key may be no longer than the store's keys, or the
-	// row that trips an observer could never be set aside. Beyond this length a
-	// hash stands for the rest of the row.
+	// maxPlainRow bounds the row in a dead letter's key. The key may be no longer than
+	// the store's keys; otherwise the failing row could never be set aside. In a longer
+	// row, a hash replaces the end of the row.
 	maxPlainRow = 1 << 10
 )
 
-// deadRow is where the letter is: the observer's name, a zero byte, the row.
+// deadRow is the row of a dead letter: the observer's name, a zero byte, the row.
 func deadRow(observer, row string) string {
 	if len(row) > maxPlainRow {
 		sum := sha256.Sum256([]byte(row))
@@ -78,8 +78,8 @@ func decodeDeadLetter(b []byte) (DeadLetter, error) {
 	return DeadLetter{s.Observer, string(s.Row), s.Error, s.Attempts, s.Time}, nil
 }
 
-// DeadLetters lists all letters, by observer and row. Those that cannot be read
-// are left out, and named in the error.
+// DeadLetters lists all dead letters, by observer and row. It omits those that cannot be
+// read, and names them in the error.
 func DeadLetters(ctx context.Context, db *txn.DB) ([]DeadLetter, error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
@@ -105,10 +105,10 @@ func DeadLetters(ctx context.Context, db *txn.DB) ([]DeadLetter, error) {
 	return letters, errors.Join(broken...)
 }
 
-// writeDeadLetter writes the letter, and then removes the notification, up to the newest
-// that the row failed for: a later change renews it, and is run. A crash in
-// between leaves both, and the row is tried and given up again. The change is not
-// acknowledged: a retry may run for it.
+// writeDeadLetter writes the dead letter, and then removes the notification, up to the newest
+// one for which the row failed: a later change renews it, and is run. A crash in
+// between leaves both, and the row is tried and set aside again. The change is not
+// acknowledged, so a retry may run for it.
 func (p *Pipeline) writeDeadLetter(ctx context.Context, o *Observer, e *entry, cause error) error {
 	key := deadRow(o.Name, e.row)
 	value, err := encodeDeadLetter(DeadLetter{Observer: o.Name, Row: e.row, Error: cause.Error(), Attempts: e.failures, Time: time.Now().UTC()})
@@ -127,8 +127,8 @@ func (p *Pipeline) writeDeadLetter(ctx context.Context, o *Observer, e *entry, c
 	return p.db.Forget(ctx, txn.Notification{Cell: txn.Cell{Row: e.row, Column: o.Watches}, Observer: o.Name, TS: e.newest})
 }
 
-// clearDeadLetters removes the letters of rows that are about to be run again, in the
-// transaction of the run: if it commits, they are answered.
+// clearDeadLetters removes the dead letters of rows that are about to be run again, in the
+// transaction of the run, so they disappear if it commits.
 func (p *Pipeline) clearDeadLetters(ctx context.Context, tx *txn.Txn, observer string, rows []string) error {
 	for _, row := range rows {
 		key := deadRow(observer, row)
@@ -146,10 +146,10 @@ func (p *Pipeline) clearDeadLetters(ctx context.Context, tx *txn.Txn, observer s
 	return nil
 }
 
-// Retry runs an observer again on a row that it gave up on, with as many attempts
-// as a new row has. The letter goes when the run commits, and not before: nothing
+// Retry runs an observer again on a row on which it gave up, with as many attempts
+// as for a new row. The run's commit removes the dead letter, so nothing
 // is lost if the process ends first. Retry returns at once; Quiesce waits for the
-// run. Errors: ErrNoDeadLetter; ErrStopped; of a queue that is full.
+// run. Errors: ErrNoDeadLetter; ErrStopped; an error if the queue is full.
 func (p *Pipeline) Retry(ctx context.Context, observer, row string) error {
 	i, ok := p.registry.byName[observer]
 	if !ok {
@@ -166,7 +166,7 @@ func (p *Pipeline) Retry(ctx context.Context, observer, row string) error {
 	if err := requireDeadLetter(ctx, tx, observer, row); err != nil {
 		return err
 	}
-	// A timestamp of now is newer than what the observer acknowledged: it runs.
+	// The current timestamp is newer than every acknowledgement, so the observer runs.
 	cell := txn.Cell{Row: row, Column: p.registry.list[i].Watches}
 	_, full, _ := p.queue.add([]txn.Notification{{Cell: cell, Observer: observer, TS: tx.Start()}}, true)
 	if full {
@@ -175,8 +175,8 @@ func (p *Pipeline) Retry(ctx context.Context, observer, row string) error {
 	return nil
 }
 
-// Drop removes a dead letter without running anything. The row is run again when
-// it changes. It returns ErrNoDeadLetter if there is none.
+// Drop removes a dead letter without running the observer. The row is run again when
+// it changes. Drop returns ErrNoDeadLetter if there is no such letter.
 func (p *Pipeline) Drop(ctx context.Context, observer, row string) error {
 	if p.db == nil {
 		return ErrStopped
@@ -202,9 +202,9 @@ func requireDeadLetter(ctx context.Context, tx *txn.Txn, observer, row string) e
 	return err
 }
 
-// deadSet remembers which rows may have a letter, so that a run that succeeds
-// later removes it without every run having to look. It errs on the side of
-// "may": it holds hashes, forgets nothing, and beyond its bound says yes to all.
+// deadSet holds the rows that may have a dead letter. So a run that succeeds later
+// removes the letter, and other runs need not look for one. It may report a row that has
+// none: it holds hashes, forgets nothing, and beyond its bound reports every row.
 type deadSet struct {
 	mu   sync.Mutex
 	seed maphash.Seed

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// A queue entry is delayed for one of two reasons. After a run that did not
-// commit it backs off; nothing shortens that. And rows of an observer with a
-// Debounce wait for more notifications to collapse with, until the time has come
-// or the observers upstream are idle (idle.go), when waiting would gain nothing.
+// A queue entry is delayed for one of two reasons. After a run that did not commit it
+// backs off; nothing shortens that delay. And rows of an observer with a Debounce wait
+// for more notifications, which one run then handles together, until the delay ends or
+// the observers upstream are idle (idle.go), when waiting would gain nothing.
 //
-// One goroutine, keepTime, releases what is due. Rejected: a time.AfterFunc for
-// each delay, whose goroutines nobody would wait for.
+// One goroutine, keepTime, releases the entries that are due. Rejected: a time.AfterFunc for
+// each delay, because no owner would wait for its goroutine.
 
 // enqueue makes an entry ready, or debounces it.
 func (q *queue) enqueue(e *entry, now time.Time) {
@@ -41,8 +41,8 @@ func (q *queue) delayUntil(e *entry, until time.Time) {
 	}
 }
 
-// openWaiting opens an entry that is not running. If it was only debounced, it is
-// delayed no longer.
+// openWaiting opens an entry that is not running. If it was only debounced, it becomes
+// ready.
 func (q *queue) openWaiting(e *entry) {
 	q.setOpen(e, true)
 	switch {
@@ -54,7 +54,7 @@ func (q *queue) openWaiting(e *entry) {
 	}
 }
 
-// ring makes keepTime look again.
+// ring makes keepTime look at the heap again.
 func (q *queue) ring() {
 	select {
 	case q.alarm <- struct{}{}:
@@ -79,8 +79,8 @@ func (q *queue) keepTime() {
 	}
 }
 
-// release makes the entries ready that are due. It returns how long it is until
-// the next one is, or 0 if there is none.
+// release makes the due entries ready. It returns the time until
+// the next one is due, or 0 if there is none.
 func (q *queue) release(now time.Time) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -98,8 +98,8 @@ func (q *queue) release(now time.Time) time.Duration {
 	return next
 }
 
-// recentRuns remembers when rows were last run, for about as long as that can
-// delay them: in two generations, of which the older one is dropped as a whole.
+// recentRuns records when rows were last run, for about as long as that can
+// delay them. It has two generations, and drops the older one as a whole.
 type recentRuns struct {
 	young, old map[string]time.Time
 	since      time.Time // when young was begun
@@ -113,7 +113,7 @@ func (r *recentRuns) last(row string) (time.Time, bool) {
 	return t, ok
 }
 
-// noteRun remembers a run of an observer with a Debounce.
+// noteRun records a run of an observer with a Debounce.
 func (q *queue) noteRun(e *entry, now time.Time) {
 	debounce := q.registry.list[e.observer].Debounce
 	if debounce == 0 || q.eager {

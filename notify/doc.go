@@ -1,27 +1,27 @@
-// Package notify is Percolator's observers (OSDI 2010, section 2.4) as a
-// framework: code that runs, each time in a transaction of its own, after a
-// column it watches was written or somebody sent it a weak notification.
+// Package notify implements Percolator's observers (OSDI 2010, section 2.4) as a
+// framework: code that runs, in a transaction of its own, after a write to a
+// column that it watches, or after a weak notification.
 //
 //	registry, _ := notify.NewRegistry(observers...)   // the one place of registration
 //	pipeline := notify.New(registry, notify.Options{…})
 //	db, _ := txn.Open(ctx, table, txn.Options{Observers: registry.Observers, Handover: pipeline.Handover})
 //	err := pipeline.Start(ctx, db)                    // workers run until Stop
 //
-// # What is promised
+// # Guarantees
 //
-//  1. A notification is in the table from the moment the write that caused it
-//     can be seen until an observer run that began after that write has
-//     committed. Whatever is kept in memory can be lost: it is found again by
-//     the scan at the next start.
-//  2. Of the runs for one change of a column that is watched strongly, at most
-//     one commits. Several changes may be answered by one run (message
-//     collapsing). A weak notification may be answered several times.
-//  3. A row is in one worker's hands at a time, for each observer. Rows are
-//     taken oldest notification first, and none is passed over for ever.
-//  4. An observer that keeps failing on a row gives up there: the row goes to the
-//     dead letters with its error, and everything else goes on.
+//  1. A notification is in the table from the moment at which the write that caused it
+//     is visible until an observer run that began after that write has
+//     committed. The state in memory may be lost: the scan at the next start
+//     finds the notification again.
+//  2. At most one run commits for each change of a column that an observer watches strongly.
+//     One run may handle several changes (message
+//     collapsing). A weak notification may be handled several times.
+//  3. For each observer, at most one worker has a row at a time. Workers
+//     take the row with the oldest notification first, and no row is passed over for ever.
+//  4. An observer that keeps failing on a row gives up on it: the row becomes a
+//     dead letter with its error, and all other work continues.
 //
 // Observers must be idempotent functions of what they read: a run whose
-// transaction does not commit has not happened, but what it did outside the
-// transaction has.
+// transaction does not commit has not happened, but its effects outside the
+// transaction have.
 package notify

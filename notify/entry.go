@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// key names what is run: one observer on one row.
+// key names one observer on one row.
 type key struct {
 	observer int // index in the registry
 	row      string
@@ -25,7 +25,7 @@ type entry struct {
 	key
 	place place
 	// oldest and newest are the timestamps of the first and last notification
-	// that the next run, or the one under way, is for. Entries are taken by
+	// that the next or current run handles. Entries are ordered by
 	// oldest.
 	oldest, newest uint64
 	since          time.Time // when oldest was heard of
@@ -33,21 +33,21 @@ type entry struct {
 	until          time.Time // delayed entries: when they become ready
 	debounced      bool      // delayed for collapsing, not backing off: an idle upstream releases it
 	alone          bool      // run it in no batch
-	// doubtful entries may have been answered already: they were found in the
-	// table, or a run of theirs has an unknown outcome or met a conflict. The
+	// doubtful entries may have been handled already: they were found in the
+	// table, or a run of theirs had an unknown outcome or a conflict. The
 	// acknowledgement is looked up before they are run.
 	doubtful bool
-	// unknown: a run had an unknown outcome. If it did commit, nobody was told of
-	// what it woke.
+	// unknown: a run had an unknown outcome. If it did commit, the rows that it notified
+	// were not added to the queue.
 	unknown  bool
 	attempts int // runs that did not commit, since the last that did
-	failures int // of them, those that count towards the dead letters
-	// covered is set by the worker: the run answered everything up to here.
+	failures int // the runs among them that count towards a dead letter
+	// covered is set by the worker: the run handled everything up to here.
 	covered uint64
-	// again collects notifications that arrive during a run.
+	// again is the newest notification that arrives during a run.
 	again, againFirst uint64
 	againSince        time.Time
-	// continues: one of these came from the run itself, by txn.Txn.Continue.
+	// continues: one of these came from the run itself, through txn.Txn.Continue.
 	continues bool
 	open      bool // the last run that committed asked for another one
 	opening   bool // counted in queue.opening, by the first entry of a batch

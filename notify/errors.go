@@ -7,37 +7,37 @@ import (
 	"indexer/txn"
 )
 
-// Sentinels to test with errors.Is.
+// Sentinel errors to test with errors.Is.
 var (
 	// ErrStopped: the pipeline was stopped, or not started yet.
 	ErrStopped = errors.New("notify: the pipeline is not running")
 	// ErrFatal, wrapped in the error of an observer's run, stops the pipeline
-	// instead of counting against the row: for what no other row and no retry
-	// would escape, as a disk that is full.
-	ErrFatal = errors.New("notify: observer cannot work at all")
-	// ErrPaused: SetWorkers has taken all workers away.
+	// instead of counting against the row. It is for errors that would hit every row and
+	// every retry, such as a full disk.
+	ErrFatal = errors.New("notify: the observer cannot run")
+	// ErrPaused: SetWorkers has set the number of workers to 0.
 	ErrPaused = errors.New("notify: the pipeline is paused: no workers run observers")
 	// ErrNoDeadLetter: the observer has not given up on this row.
 	ErrNoDeadLetter = errors.New("notify: no such dead letter")
 )
 
 var (
-	// errEarly: a notification was found in the table before the commit that sent
-	// it is below the start timestamps that are handed out. It will be at once.
-	errEarly = errors.New("notify: notification from ahead")
-	// errBegin: the run could not even begin. That is no row's fault.
+	// errEarly: a notification was found in the table before start timestamps have
+	// reached the commit that sent it. They will at once.
+	errEarly = errors.New("notify: the notification has a future timestamp")
+	// errBegin: the run could not begin, which no row has caused.
 	errBegin = errors.New("notify: begin")
 	// errGoexit: the observer ended its goroutine, and with it the worker.
 	errGoexit = errors.New("the observer called runtime.Goexit (t.FailNow does)")
 )
 
-// permanent tells errors of a run that the next one, from the same state, would meet
-// again: a transaction that is larger than the store takes. Whoever wrote the observer
-// must split it; until then the row is set aside at once, and a change of it, or a retry
-// that somebody asks for, runs it again.
+// permanent reports whether the next run, from the same state, would fail with the same
+// error: a transaction that is too large for the store. The author of the observer
+// must split it. Until then the row is set aside at once; a change of it, or a
+// retry on request, runs it again.
 func permanent(err error) bool { return errors.Is(err, store.ErrTooLarge) }
 
-// fatal tells errors that no other row and no retry would escape.
+// fatal reports whether an error would hit every row and every retry.
 func fatal(err error) bool {
 	for _, e := range []error{ErrFatal, store.ErrClosed, txn.ErrClosed, store.ErrNoSpace, store.ErrCorrupt, store.ErrBroken} {
 		if errors.Is(err, e) {

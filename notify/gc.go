@@ -6,11 +6,11 @@ import (
 	"indexer/txn"
 )
 
-// look reads notifications from the table and hands them to the queue. Between the
-// two, a notification is known to nobody but us: another run may answer it, and
-// remove it, and then nothing in the table or the queue says that somebody still
-// has it in hand. Its acknowledgement does, so none is collected meanwhile: look
-// holds scans shared, Settled holds it alone.
+// look reads notifications from the table and hands them to the queue. Between the two
+// steps, only look knows of a notification. Another run may handle it, and remove it;
+// then neither the table nor the queue shows that look still holds it. Only its
+// acknowledgement prevents a second run, so none is collected in the meantime: look holds
+// scans shared, and Settled holds it exclusively.
 func (p *Pipeline) look(ctx context.Context, from string) (found int, next string, full bool, row string, err error) {
 	p.scans.RLock()
 	defer p.scans.RUnlock()
@@ -22,21 +22,21 @@ func (p *Pipeline) look(ctx context.Context, from string) (found int, next strin
 	return len(notes), next, full, row, err
 }
 
-// Settled implements txn.Answers: fn is called while nobody takes notifications out
-// of the table to run them. busy reports whether the queue has the row, waiting or
-// running, for the observer: a run of it may want to know what was acknowledged.
+// Settled implements txn.Answers: it calls fn while no scan takes notifications from
+// the table to run them. busy reports whether the queue has the row, waiting or
+// running, for the observer, because a run of it may need the acknowledgement.
 //
-// What is handed over by a commit does not pass through here. Its sender is an open
-// transaction until it has handed over, and holds back the safe point: no
-// acknowledgement of what it sent is collected (txn/gcacks.go).
+// Notifications that a commit hands over do not pass through look. Their sender is an open
+// transaction until it has handed them over, and holds back the safe point, so no
+// acknowledgement of its notifications is collected (txn/gcacks.go).
 func (p *Pipeline) Settled(fn func(busy func(row, observer string) bool) error) error {
 	p.scans.Lock()
 	defer p.scans.Unlock()
 	return fn(p.queue.has)
 }
 
-// has reports whether a row is in the queue. Those of an observer that nobody
-// registered are not.
+// has reports whether a row is in the queue. It is not if the observer is not
+// registered.
 func (q *queue) has(row, observer string) bool {
 	i, ok := q.registry.byName[observer]
 	if !ok {

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// The buckets of a Histogram: the first holds what took up to leastBound, each next
-// one up to twice as much, and the last whatever took longer than 8 min 44 s. So a
-// quantile is known to a factor of two, whatever is measured, and 23 numbers are all
-// that is kept.
+// The buckets of a Histogram: the first counts durations up to leastBound, each following
+// one up to twice as much, and the last everything longer than 8 min 44 s. So a quantile
+// is accurate to a factor of two, whatever is measured, and a histogram takes only 23
+// numbers.
 const (
 	leastBound = 250 * time.Microsecond
 	bounds     = 22
 )
 
-// Histogram counts durations by length. The zero value is ready to use, by many at
-// a time.
+// Histogram counts durations by length. The zero value is ready for concurrent
+// use.
 type Histogram struct {
 	counts [bounds + 1]atomic.Int64
 	sum    atomic.Int64
 }
 
-// Observe counts a duration; one below zero, of a clock that was set back, as zero.
+// Observe counts a duration. A negative one, from a clock that was set back, counts as zero.
 func (h *Histogram) Observe(d time.Duration) {
 	d = max(d, 0)
 	steps := uint64((d + leastBound - 1) / leastBound) // rounded up: bounds are inclusive
@@ -34,8 +34,8 @@ func (h *Histogram) Observe(d time.Duration) {
 	h.sum.Add(int64(d))
 }
 
-// Distribution is what has been counted so far. While others observe it may lack
-// some of the last.
+// Distribution returns the counts so far. While other goroutines call Observe, the last
+// durations may be missing.
 func (h *Histogram) Distribution() Distribution {
 	d := Distribution{Sum: time.Duration(h.sum.Load())}
 	for i := range h.counts {
@@ -44,15 +44,15 @@ func (h *Histogram) Distribution() Distribution {
 	return d
 }
 
-// Distribution is a Histogram of a moment.
+// Distribution is the state of a Histogram at one moment.
 type Distribution struct {
-	// Counts has for each bucket how many fell into it, and not below; Bound says
-	// what it holds.
+	// Counts has the number of durations in each bucket, without the buckets below; Bound
+	// returns the bucket's upper bound.
 	Counts [bounds + 1]int64
 	Sum    time.Duration
 }
 
-// Bounds are the upper bounds of all buckets but the last, which has none.
+// Bounds are the upper bounds of all buckets except the last, which has none.
 func (d *Distribution) Bounds() []time.Duration {
 	list := make([]time.Duration, bounds)
 	for i := range list {
@@ -61,7 +61,7 @@ func (d *Distribution) Bounds() []time.Duration {
 	return list
 }
 
-// N is how many were counted.
+// N is the number of durations.
 func (d *Distribution) N() (n int64) {
 	for _, c := range d.Counts {
 		n += c
@@ -69,7 +69,7 @@ func (d *Distribution) N() (n int64) {
 	return n
 }
 
-// Since is what was counted after an earlier Distribution of the same Histogram.
+// Since returns the counts after an earlier Distribution of the same Histogram.
 func (d *Distribution) Since(earlier Distribution) Distribution {
 	s := Distribution{Sum: d.Sum - earlier.Sum}
 	for i := range d.Counts {
@@ -78,8 +78,8 @@ func (d *Distribution) Since(earlier Distribution) Distribution {
 	return s
 }
 
-// Quantile estimates what a share p of all took at most, on a line through the
-// bucket it falls into; 0 of nothing. Of the last bucket it knows the lower bound only.
+// Quantile estimates the duration that a share p of all did not exceed, by interpolating in
+// its bucket; 0 if there are none. In the last bucket it returns the lower bound.
 func (d *Distribution) Quantile(p float64) time.Duration {
 	total := d.N()
 	if total == 0 {

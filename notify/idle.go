@@ -6,14 +6,14 @@ import (
 )
 
 // The upstream of an observer is inactive when none of its observers has
-// anything to do, and idle when it has been inactive for IdleAfter. Only idleness
-// releases the rows that an observer has debounced: in a load that comes page by
-// page, upstream is inactive for a moment after each page, and a row that every
-// other page notifies would be run as often. A caller that waits for the queue to
-// empty (Admit, Quiesce) makes inactive mean idle: nothing will come, or not
-// before the rows here are done.
+// work, and idle when it has been inactive for IdleAfter. Only idleness
+// releases the debounced rows of an observer. When pages are loaded one by
+// one, upstream is inactive for a moment after each page, and a row that every
+// page notifies would otherwise be run for each. When a caller waits for the queue to
+// empty (Admit, Quiesce), inactive counts as idle: no more work will arrive, or not
+// before the present rows are done.
 
-// idleness is the part of a queue that tracks it.
+// idleness is the part of a queue that tracks idle observers.
 type idleness struct {
 	inactiveSince []time.Time // of each observer's upstream; zero if not noted
 	waiters       int         // how many callers wait for the queue to empty
@@ -27,12 +27,12 @@ func (q *queue) upstreamBusy(observer int) {
 	}
 }
 
-// upstreamIdle reports whether the upstream of observer i is idle, and notes
+// upstreamIdle reports whether the upstream of observer i is idle, and records
 // since when it has been inactive.
 func (q *queue) upstreamIdle(i int, now time.Time) bool { return q.idleIn(i, now) == 0 }
 
-// idleIn returns how long it takes until the upstream of observer i is idle if
-// nothing comes: 0 if it is, negative if it is active.
+// idleIn returns the time until the upstream of observer i is idle if
+// no work arrives: 0 if it is idle, negative if it is active.
 func (q *queue) idleIn(i int, now time.Time) time.Duration {
 	for _, j := range q.registry.upstream[i] {
 		if q.waiting[j] > q.excused(j) || q.busy[j] > 0 {
@@ -48,16 +48,16 @@ func (q *queue) idleIn(i int, now time.Time) time.Duration {
 	return max(0, q.registry.list[i].IdleAfter-now.Sub(q.inactiveSince[i]))
 }
 
-// backlog counts the entries that have to be run now: all but the debounced ones,
+// backlog counts the entries that have to be run now: all except the debounced ones,
 // unless these fill half of the queue.
 func (q *queue) backlog() int {
 	return len(q.entries) - min(q.allDebounced(), q.capacity/2)
 }
 
-// excused counts the rows of an observer that do not make it active: its
+// excused counts the rows that do not make their observer active: the
 // debounced ones. Otherwise a row would wait for one debounce after the other.
-// When a caller waits for the queue to empty they do count, so that upstream is
-// done before downstream begins.
+// When a caller waits for the queue to empty they do count, so that upstream
+// finishes before downstream begins.
 func (q *queue) excused(observer int) int {
 	if q.waiters > 0 {
 		return 0
@@ -73,7 +73,7 @@ func (q *queue) allDebounced() (n int) {
 	return n
 }
 
-// addWaiter makes inactive mean idle until the returned function is called.
+// addWaiter makes inactive count as idle until the returned function is called.
 func (q *queue) addWaiter() (end func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -87,9 +87,9 @@ func (q *queue) addWaiter() (end func()) {
 }
 
 // releaseDebounced makes the debounced entries ready whose upstream is idle.
-// Upstream becomes inactive by the end of a run and by nothing else: the queue
-// calls it there, and in keepTime. It returns how long it is until some are to be
-// released if nothing comes, or 0 if that is not known.
+// Only the end of a run makes upstream inactive, so the queue
+// calls it there, and in keepTime. It returns the time until it would release entries
+// if no work arrives, or 0 if that is unknown.
 func (q *queue) releaseDebounced(now time.Time) (wait time.Duration) {
 	if q.allDebounced() == 0 {
 		return 0
@@ -124,6 +124,6 @@ func (q *queue) releaseDebounced(now time.Time) (wait time.Duration) {
 	for i, e := range q.delayed {
 		e.pos = i
 	}
-	heap.Init(&q.delayed) // the timer may now fire for nothing: keepTime just looks
+	heap.Init(&q.delayed) // the timer may now fire too early; keepTime then finds nothing due
 	return wait
 }

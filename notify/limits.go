@@ -2,20 +2,20 @@ package notify
 
 import "time"
 
-// Two limits keep a ready row from being handed to a worker.
+// Two limits keep ready rows from being given to a worker.
 //
-// Exclusive observers run one batch at a time. Large batches make their work
-// cheap: a run costs by the rows it touches, and rows that are woken together
-// touch many in common. So the end of a run wakes a worker for the rest, and
-// debounced rows come due together, a few times per Debounce. If each came at its
-// own time, the first free worker would run it alone.
+// Exclusive observers run one batch at a time. Large batches make their work cheap: the
+// cost of a run is the number of rows that it touches, and rows that are notified
+// together have many of these in common. So the end of a run wakes a worker for the
+// remaining rows, and debounced rows become due together, a few times per Debounce. If
+// each row became due at its own time, the first free worker would run it alone.
 //
-// MaxOpen bounds the rows that are open: those whose last run asked for another
-// one (txn.Txn.Continue). An observer that keeps state in memory between the runs
-// for a row bounds that state so. Open rows come first, in batches of their own,
-// so that they end.
+// MaxOpen bounds the open rows: rows whose last run asked for another one
+// (txn.Txn.Continue). So it bounds the state of an observer that keeps some in memory
+// between the runs for a row. Open rows are taken first, in batches of their own, so that
+// they finish.
 
-// mayRun reports whether a ready entry may be handed to a worker now.
+// mayRun reports whether a ready entry may be given to a worker now.
 func (q *queue) mayRun(e *entry) bool {
 	o := &q.registry.list[e.observer]
 	if o.Exclusive && q.busy[e.observer] > 0 {
@@ -24,7 +24,7 @@ func (q *queue) mayRun(e *entry) bool {
 	return o.MaxOpen == 0 || e.open || q.open[e.observer]+q.opening[e.observer] < o.MaxOpen
 }
 
-// opens counts a batch of rows that are not open: one of them may be, after the run.
+// opens counts a batch of rows that are not open: one of them may be open after the run.
 func (q *queue) opens(first *entry) {
 	if q.registry.list[first.observer].MaxOpen > 0 && !first.open {
 		first.opening = true
@@ -32,7 +32,7 @@ func (q *queue) opens(first *entry) {
 	}
 }
 
-// ranOnce takes back what opens counted.
+// ranOnce reverts the count of opens.
 func (q *queue) ranOnce(e *entry) {
 	if e.opening {
 		e.opening = false
@@ -40,7 +40,7 @@ func (q *queue) ranOnce(e *entry) {
 	}
 }
 
-// setOpen notes whether a row is open after a run that committed.
+// setOpen records whether a row is open after a run that committed.
 func (q *queue) setOpen(e *entry, open bool) {
 	if e.open == open {
 		return
@@ -53,8 +53,8 @@ func (q *queue) setOpen(e *entry, open bool) {
 	}
 }
 
-// wakeLimited wakes a worker for each observer that has ready rows and may have
-// been held up by a limit. It is called whenever runs have ended.
+// wakeLimited wakes a worker for each observer that has ready rows and that a limit may
+// have delayed. It is called whenever runs have ended.
 func (q *queue) wakeLimited() {
 	for i := range q.ready {
 		if o := &q.registry.list[i]; (o.Exclusive || o.MaxOpen > 0) && len(q.ready[i]) > 0 && q.mayRun(q.ready[i][0]) {
@@ -63,7 +63,7 @@ func (q *queue) wakeLimited() {
 	}
 }
 
-// align moves the time at which a row of an exclusive observer is due to that of
+// align moves the due time of a row of an exclusive observer to that of
 // its neighbours.
 func (q *queue) align(observer int, until time.Time) time.Time {
 	o := &q.registry.list[observer]

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// meter counts what one observer did since the pipeline was made.
+// meter holds the counters of one observer since the pipeline was made.
 type meter struct {
 	runs, rows, conflicts, failures, dead atomic.Int64
 	retries                               atomic.Int64 // rows given back for another run
@@ -20,7 +20,7 @@ func (m *meter) ran(rows int, took, waited time.Duration) {
 	m.waited.Observe(waited)
 }
 
-// Stats is what one observer has done and has to do.
+// Stats describes the past and pending work of one observer.
 type Stats struct {
 	Observer                              string
 	Runs, Rows, Conflicts, Failures, Dead int64
@@ -58,16 +58,16 @@ func (p *Pipeline) Stats() []Stats {
 	return list
 }
 
-// Backlog is the number of rows waiting or running, over all observers. What is
-// in the table only, after an overflow, is not counted.
+// Backlog is the number of rows waiting or running, over all observers. It does not count
+// rows that, after an overflow, are only in the table.
 func (p *Pipeline) Backlog() int {
 	p.queue.mu.Lock()
 	defer p.queue.mu.Unlock()
 	return len(p.queue.entries)
 }
 
-// oldestWaits tells for each observer how long its oldest row has been waiting.
-// Of the ready ones the first is the oldest, unless it is open; the delayed ones are looked through.
+// oldestWaits returns for each observer how long its oldest row has waited.
+// The first ready entry is the oldest unless it is open; delayed entries are searched.
 func (q *queue) oldestWaits(now time.Time) []time.Duration {
 	waits := make([]time.Duration, len(q.ready))
 	longer := func(e *entry) { waits[e.observer] = max(waits[e.observer], now.Sub(e.since)) }

@@ -2,45 +2,46 @@ package notify
 
 import "time"
 
-// Options of a Pipeline. Fields that are zero or less take the default named
-// with them.
+// Options are the options of a Pipeline. A field that is zero or negative takes its
+// default.
 type Options struct {
-	// Workers run observers; 4.
+	// Workers is the number of workers; 4 by default.
 	Workers int
-	// Attempts at one row before it goes to the dead letters; 12. Conflicts do
-	// not count: they are nobody's fault and end. A transaction that is too large
-	// (txn.ErrTooLarge) gets one attempt: it would be as large again.
+	// Attempts is the number of attempts at a row before it becomes a dead letter; 12 by
+	// default. Conflicts do not count, because they end by themselves. A transaction that
+	// is too large (txn.ErrTooLarge) gets one attempt, because the next would be as
+	// large.
 	Attempts int
-	// Backlog is the number of waiting rows above which Admit lets nobody in;
-	// 2,000, and at most Capacity. It bounds how far the loader runs ahead of the
+	// Backlog is the number of waiting rows above which Admit waits;
+	// 2,000 by default, and at most Capacity. It bounds how far the loader runs ahead of the
 	// observers.
 	Backlog int
-	// MaxWait is how long the oldest row that needs nothing but a worker may have
-	// waited for one: above it Admit lets nobody in; 1 s. It bounds how old what is
-	// loaded becomes before observers are done with it, however slow they are.
+	// MaxWait is the age of the oldest row that only needs a worker above which
+	// Admit waits; 1 s by default. It bounds how long a loaded row waits for the
+	// observers, however slow they are.
 	// Backlog cannot: on a machine that is busy with other work, 2,000 rows take a
 	// minute.
 	MaxWait time.Duration
-	// Capacity is the number of rows kept in memory; 200,000. Notifications above
-	// it stay in the table only, and are scanned for when there is room. A row
-	// takes about 300 bytes, and its key.
+	// Capacity is the number of rows kept in memory; 200,000 by default. Further
+	// notifications stay in the table only, and a scan finds them when there is room. A
+	// row takes about 300 bytes, and its key.
 	Capacity int
-	// Rescan is how often the pipeline looks for notifications it was not told
-	// of; 5 min.
+	// Rescan is how often the pipeline scans for notifications that were not handed
+	// over; 5 min by default.
 	Rescan time.Duration
-	// Events hears what happens; nil functions are not called. They must not
+	// Events are called when something happens; nil functions are skipped. They must not
 	// block.
 	Events Events
 }
 
-// Events are callbacks with facts, for logs, metrics and tests. They are called
-// by the workers, several at a time.
+// Events are callbacks for logs, metrics and tests. Workers call them, several at a
+// time.
 type Events struct {
-	// Ran: a run has committed; rows is how many it was for.
+	// Ran: a run has committed, for this number of rows.
 	Ran func(observer string, rows int, took time.Duration)
-	// Tried: a run has ended, committed or not; it is told before the others are.
+	// Tried: a run has ended, committed or not. It is called before the other events.
 	Tried func(Attempt)
-	// Conflict: a run met a conflict, or its outcome is unknown; it will be
+	// Conflict: a run had a conflict, or its outcome is unknown; it will be
 	// repeated.
 	Conflict func(observer string, rows []string, err error)
 	// Failed: a run failed. attempt counts from 1 for a single row; a batch that

@@ -15,7 +15,7 @@ type Pipeline struct {
 	opts     Options
 	queue    *queue
 	db       *txn.DB // set by attach
-	cursor   string  // the row at which the next scan goes on
+	cursor   string  // the row at which the next scan continues
 	meters   []meter
 	dead     deadSet
 	scans    sync.RWMutex // see look
@@ -28,22 +28,22 @@ type Pipeline struct {
 	failed error // why the pipeline stopped by itself
 }
 
-// New makes a pipeline that runs nothing yet, so that its Handover can be given
-// to the DB it will run on.
+// New makes a pipeline that does not run yet, so that its Handover can be given
+// to the DB on which it will run.
 func New(r *Registry, opts Options) *Pipeline {
 	opts = opts.withDefaults()
 	return &Pipeline{registry: r, opts: opts, queue: newQueue(r, opts.Capacity), meters: make([]meter, len(r.list))}
 }
 
-// Handover is told of notifications right after the commit that sent them. It
-// is what txn.Options.Handover wants.
+// Handover receives notifications right after the commit that sent them. It
+// is the value for txn.Options.Handover.
 func (p *Pipeline) Handover(notes []txn.Notification) {
 	p.queue.add(notes, false) // all observers are registered: the same registry named them
 }
 
-// Start finds the notifications that are waiting in the table, and starts the
+// Start finds the notifications that wait in the table, and starts the
 // workers. They run until Stop, or until the store fails; the end of ctx does
-// not stop them. After an error nothing runs, and Stop may be called or not.
+// not stop them. After an error nothing runs, and calling Stop is optional.
 func (p *Pipeline) Start(ctx context.Context, db *txn.DB) error {
 	if err := p.attach(ctx, db); err != nil {
 		return err
@@ -70,10 +70,10 @@ func (p *Pipeline) attach(ctx context.Context, db *txn.DB) error {
 	return nil
 }
 
-// Stop lets the runs that are under way end, starts no others, and waits for
-// them. What is left to do stays in the table. Callers that wait in Admit and
-// Quiesce get ErrStopped. It returns why the pipeline had stopped by itself, if
-// it had, and may be called again.
+// Stop lets the current runs finish, starts no new ones, and waits for
+// the workers. Pending work stays in the table. Callers that wait in Admit and
+// Quiesce get ErrStopped. Stop returns the failure that had stopped the pipeline before, if
+// any.
 func (p *Pipeline) Stop() error {
 	p.queue.close()
 	p.work.Wait()
@@ -90,7 +90,7 @@ func (p *Pipeline) Err() error {
 	return p.failed
 }
 
-// fail stops the pipeline: it cannot work.
+// fail stops the pipeline because of a failure.
 func (p *Pipeline) fail(err error) {
 	p.mu.Lock()
 	if p.failed == nil {
@@ -100,8 +100,8 @@ func (p *Pipeline) fail(err error) {
 	p.queue.close()
 }
 
-// Ready says why no observer would be run just now, or nil: ErrStopped before Start
-// and after Stop, what stopped the pipeline, or ErrPaused.
+// Ready returns the reason why no observer would run now, or nil: ErrStopped before Start
+// and after Stop, the failure that stopped the pipeline, or ErrPaused.
 func (p *Pipeline) Ready() error {
 	p.queue.mu.Lock()
 	launched, closed, wanted := p.launch != nil, p.queue.closed, p.queue.wanted

@@ -8,38 +8,39 @@ import (
 	"indexer/txn"
 )
 
-// queue is what the workers take rows from. It is a cache of the notify column:
-// bounded, and filled again from the table after it overflowed. Nothing here is
-// ever written down; a crash loses all of it, and the scan at the next start
+// queue holds the rows that workers take. It is a bounded cache of the notify column,
+// and is filled again from the table after an overflow. It is
+// never written to the table; a crash loses all of it, and the scan at the next start
 // finds it again.
 //
 // # Invariants
 //
-//  1. Whoever adds a notification n for an observer and a row finds afterwards,
-//     until a run that began above n has committed (or the row went to the dead
-//     letters): an entry that will be run and begins later than now; or a run
-//     under way whose entry has again >= n; or overflow set.
-//  2. An entry is in exactly one place: in its ready heap, in the delayed heap, or in
-//     the hands of one worker, which gives it back by exactly one of finished and
+//  1. After a notification n for an observer and a row was added, one of these holds,
+//     until a run that began above n has committed (or the row became a dead
+//     letter): there is an entry that will be run and begins later than now; or a
+//     current run whose entry has again >= n; or overflow is set.
+//  2. An entry is in exactly one place: in its ready heap, in the delayed heap, or with
+//     one worker, which returns it by exactly one of finished and
 //     requeue, whatever happens (fluo#839: tracked for ever).
 //  3. newest does not change during a run; again does. So a worker reads newest
-//     without the lock, and what it answered is what it saw when it took the row.
-//  4. finished drops an entry only if again <= covered, or overflow is set and the
-//     run did not ask to go on. covered
-//     is the start timestamp of a committed run, and a run sees every commit below
-//     it; or what an earlier run had acknowledged; or what went to the dead letters.
-//  5. Of each observer, waiting counts the entries ready or delayed, busy those
-//     running, and open those that are open. Together they are all entries, and these are at most capacity.
-//  6. An entry that becomes ready wakes a worker; the end of a run, and whatever
-//     else can make a watcher's condition true, calls settled.
+//     without the lock, and handles what it saw when it took the row.
+//  4. finished drops an entry only if again <= covered, or if overflow is set and the run
+//     did not ask to continue. covered is the start timestamp of a committed run, which
+//     sees every commit below it; or the acknowledgement of an earlier run; or the newest
+//     notification of a dead letter.
+//  5. For each observer, waiting counts the entries that are ready or delayed, busy the
+//     running ones, and open the open ones. Ready, delayed and running entries are all
+//     entries, and there are at most capacity.
+//  6. An entry that becomes ready wakes a worker; the end of a run, and everything
+//     else that can make a watcher's condition true, calls settled.
 //
 // # Why a notification for a waiting row is absorbed
 //
-// (Message collapsing.) The run to come takes its start timestamp later than now,
-// and now is later than the notification's commit: so it sees what the
-// notification is about. That does not hold for a row in a worker's hands: the
-// run may have begun already, or not. Only its start timestamp tells, so the
-// notification is kept in again until the run ends.
+// (This is message collapsing.) The coming run takes its start timestamp later than now,
+// and now is later than the notification's commit, so the run sees the change.
+// That does not hold for a running row: its
+// run may have begun already. Only its start timestamp tells, so again keeps the
+// notification until the run ends.
 type queue struct {
 	registry *Registry
 	capacity int
@@ -77,9 +78,9 @@ func newQueue(r *Registry, capacity int) *queue {
 	return q
 }
 
-// add hears of notifications; found says that they come from the table and not
-// from the commit that sent them. Those of observers that are not registered are
-// returned, and whether some did not fit, with the row of the first of these.
+// add adds notifications; found says that they come from a scan of the table and not
+// from the commit that sent them. It returns notifications of unregistered observers,
+// and whether some did not fit, with the row of the first that did not.
 func (q *queue) add(notes []txn.Notification, found bool) (unknown []txn.Notification, full bool, row string) {
 	now := time.Now()
 	q.mu.Lock()
@@ -133,8 +134,8 @@ func (q *queue) makeReady(e *entry) {
 	if e.debounced {
 		q.debounced[e.observer]--
 		q.upstreamBusy(e.observer)
-		// Its turn begins now. By its age it would come before what upstream has to
-		// do, which would notify it again.
+		// Its last notification decides its turn. By the first one it would run before
+		// the work of upstream, which would notify it again.
 		e.oldest = e.newest
 	}
 	e.place, e.debounced, e.readySince = ready, false, time.Now()
@@ -142,7 +143,7 @@ func (q *queue) makeReady(e *entry) {
 	q.work.Signal()
 }
 
-// take removes the oldest ready entry that may be run, with further ones of the
+// take removes the oldest ready entry that may be run, and further entries of the
 // same observer up to its batch. nil means that there is none.
 func (q *queue) take() []*entry {
 	best := -1
@@ -166,7 +167,7 @@ func (q *queue) take() []*entry {
 	return batch
 }
 
-// hand takes the entry at a position of a ready heap into a worker's hands.
+// hand gives the entry at a position of a ready heap to a worker.
 func (q *queue) hand(observer, pos int) *entry {
 	e := heap.Remove(&q.ready[observer], pos).(*entry)
 	e.place = running
@@ -193,11 +194,11 @@ func (q *queue) next(worker int) []*entry {
 	}
 }
 
-// finished ends the run of entries that were answered up to their covered. After
-// an overflow, those that were notified again meanwhile stay in the table like
-// others that are there already: rows that are notified without end would
-// otherwise keep them out for ever. After a run of unknown outcome the table is
-// scanned again, and not before the row is through: only by then has it become
+// finished ends the run of entries that were handled up to their covered. After
+// an overflow, entries that were notified again in the meantime stay in the table with
+// the rows that did not fit: otherwise rows that are notified without end
+// would keep those out for ever. After a run of unknown outcome the table is
+// scanned again, but only after the row's next run has ended, because only then is it
 // known whether the run committed.
 func (q *queue) finished(batch []*entry) {
 	now, unknown := time.Now(), false
@@ -227,7 +228,7 @@ func (q *queue) finished(batch []*entry) {
 	q.settled()
 }
 
-// requeue gives entries back for another run, none before its delay is over.
+// requeue returns entries for another run after a delay.
 func (q *queue) requeue(batch []*entry, delay func(*entry) time.Duration) {
 	now := time.Now()
 	q.mu.Lock()

@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// Quiesce waits until nothing is left to do: no row waiting or running, none
-// being handed over, no notification in the table, no transaction under way. It
-// returns the timestamp up to which everything is done: every transaction that
-// committed at or below it has been answered, and so have the observers' own.
-// Errors: the cause of ctx's end, ErrStopped, or what stopped the pipeline.
+// Quiesce waits until all work is done: no row is waiting, running or being handed over,
+// the table has no notification, and no transaction is open. It returns the timestamp up
+// to which everything is done: the observers have handled every transaction that
+// committed at or below it, including their own. Errors: the cause of ctx's end,
+// ErrStopped, or the failure that stopped the pipeline.
 //
-// Whoever calls it must have no transaction of its own open, and readers that
+// The caller must have no open transaction of its own. Readers that
 // stay open for long should be made with txn.DB.At, which takes no timestamp:
 // Quiesce waits for those of Begin.
 //
-// An empty queue is not enough: a transaction may have committed and not handed
-// over yet. So the table is scanned too. Nor is an empty table: a two-phase
-// transaction takes its commit timestamp before it puts its notifications. So no
-// transaction may be running, and if any timestamp was taken meanwhile everything
-// is looked at again (fluo's FluoWait does it so). In this order:
+// An empty queue is not enough, because a transaction may have committed and not handed
+// its notifications over yet. So the table is scanned too. An empty table is not enough
+// either, because a two-phase transaction takes its commit timestamp before it writes its
+// notifications. So no transaction may be running, and if any timestamp was taken in the
+// meantime, everything is checked again (as in Fluo's FluoWait). In this order:
 //
 //	before := the last timestamp
-//	nobody running     every transaction with a timestamp up to before has
+//	no transaction     every transaction with a timestamp up to before has
 //	                   ended, or has only just begun and commits above it
-//	no notification    so none of theirs will come any more
-//	last == before     and nobody began or committed in between
+//	no notification    so they will send no more
+//	last == before     and no transaction began or committed in between
 func (p *Pipeline) Quiesce(ctx context.Context) (ts uint64, err error) {
 	if p.db == nil {
 		return 0, ErrStopped

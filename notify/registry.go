@@ -16,55 +16,55 @@ type Observer struct {
 	// Renaming one orphans its notifications and acknowledgements.
 	Name string
 	// Replaces names observers of earlier versions of the application that this one
-	// stands in for. Their notifications that are still in the table become its own.
+	// replaces. It takes over their notifications that are still in the table.
 	Replaces []string
 	// Watches is the observed column. Several observers may watch one column.
 	Watches txn.Column
 	// Weak observers acknowledge nothing: they may run several times for one
-	// change. It is for columns that get weak notifications, or whose observer
-	// only looks at the present state.
+	// change. Weak is for columns that get weak notifications, or for observers that
+	// only depend on the present state.
 	Weak bool
-	// Batch is how many rows one run, and so one transaction, may take. With more
-	// than one a conflict or a failure splits the batch into single rows.
+	// Batch is the maximum number of rows in one run, and so in one transaction. If it is
+	// more than one, a conflict or a failure splits the batch into single rows.
 	Batch int
-	// Debounce collapses the notifications of a row while Upstream is busy: the
-	// row is run at the earliest Debounce after its last run (or, the first time, a
-	// fifth of Debounce after it was notified), and at once when Upstream is idle.
+	// Debounce combines the notifications of a row while Upstream is busy: the
+	// row is run no earlier than Debounce after its last run (or, the first time, a
+	// fifth of Debounce after it was notified), but at once when Upstream is idle.
 	Debounce time.Duration
-	// Upstream names the observers whose work, directly or through others, brings
-	// notifications to this one. What is upstream of them is upstream of it, too.
+	// Upstream names the observers whose runs, directly or through other observers,
+	// notify this one. It includes the observers upstream of those.
 	Upstream []string
-	// IdleAfter is how long Upstream must have had nothing to do to count as idle;
-	// zero: any moment does.
+	// IdleAfter is how long Upstream must have had no work to count as idle;
+	// zero: any moment counts.
 	IdleAfter time.Duration
-	// Exclusive observers run one batch at a time, however many workers there are:
-	// for runs that write to many rows beside those they were woken for, and would
-	// conflict there; see limits.go. It saves conflicts and is no promise to build
-	// on: transactions have to be right without it.
+	// Exclusive observers run one batch at a time, however many workers there are.
+	// This is for runs that write to many rows besides those that woke them, and would
+	// conflict there; see limits.go. It saves conflicts and guarantees nothing:
+	// transactions have to be correct without it.
 	Exclusive bool
 	// MaxOpen bounds how many rows may be in the middle of a continuation
-	// (txn.Txn.Continue) at a time; others wait. Zero: no bound. A batch under way
+	// (txn.Txn.Continue) at a time; further rows wait. Zero means no bound. A running batch
 	// counts as one row. A restart or an overflow of the queue forgets which rows
-	// were open, so an observer must be right when others are begun.
+	// were open, so an observer must be correct when further rows are begun.
 	MaxOpen int
-	// Run does the work for some rows, at least one and at most Batch, in a
-	// transaction that it must neither commit nor roll back. It may find nothing to
-	// do: then it writes nothing. An error or a panic is retried; see ErrFatal for
-	// the other kind.
+	// Run does the work for at least one row and at most Batch rows, in a
+	// transaction that it must neither commit nor roll back. If there is nothing to
+	// do, it writes nothing. An error or a panic is retried, unless the error matches
+	// ErrFatal.
 	Run func(ctx context.Context, tx *txn.Txn, rows []string) error
 }
 
-// Registry holds the observers of an application. Their order means nothing.
+// Registry holds the observers of an application. Their order has no meaning.
 type Registry struct {
 	list       []Observer
 	byName     map[string]int
 	byColumn   map[txn.Column][]string
-	replaced   map[string]txn.Column // by the names in Replaces, what stands in for them watches
+	replaced   map[string]txn.Column // by a name in Replaces, the column that its replacement watches
 	upstream   [][]int               // of each observer, all that are upstream of it
 	downstream [][]int               // the inverse
 }
 
-// maxName bounds the names of observers: they are part of keys.
+// maxName bounds the names of observers, because they are part of keys.
 const maxName = 256
 
 // NewRegistry checks and registers observers.
@@ -97,8 +97,8 @@ func NewRegistry(list ...Observer) (*Registry, error) {
 	return r, r.linkUpstream()
 }
 
-// linkUpstream resolves the names in Upstream, and what is upstream of those. A
-// cycle is refused: its observers would wait for each other when a caller waits
+// linkUpstream resolves the names in Upstream, including the observers upstream of those. A
+// cycle is an error: its observers would wait for each other when a caller waits
 // for all of them (idleness).
 func (r *Registry) linkUpstream() error {
 	r.upstream, r.downstream = make([][]int, len(r.list)), make([][]int, len(r.list))
@@ -135,8 +135,7 @@ func (r *Registry) collectUpstream(i int, seen map[int]bool) error {
 	return nil
 }
 
-// Observers names the observers of a column; it is what txn.Options.Observers
-// wants.
+// Observers names the observers of a column; it is the value for txn.Options.Observers.
 func (r *Registry) Observers(c txn.Column) []string { return r.byColumn[c] }
 
 // List returns the observers in the order of registration.

@@ -12,8 +12,8 @@ import (
 
 // The delays before a row is run again: doubling with each run that did not
 // commit, up to a bound, and each drawn at random from its upper half, so that
-// rows that met once do not meet again. Failures wait ten times as long as
-// conflicts: those end by themselves. Twelve attempts take about half a minute.
+// rows that conflicted once do not conflict again. Failures wait ten times as long as
+// conflicts, which end by themselves. Twelve attempts take about half a minute.
 const (
 	conflictDelay = 4 * time.Millisecond
 	failureDelay  = 40 * time.Millisecond
@@ -27,8 +27,8 @@ func backoff(first time.Duration) func(*entry) time.Duration {
 	}
 }
 
-// conflicted gives rows back after a moment. A batch is split: whichever of its
-// rows was the cause, the others are not held up by it.
+// conflicted returns rows after a moment. It splits a batch, so that the row that caused
+// the conflict does not delay the rest.
 func (p *Pipeline) conflicted(batch []*entry, cause error) {
 	unknown := errors.Is(cause, txn.ErrUnknown)
 	for _, e := range batch {
@@ -39,8 +39,8 @@ func (p *Pipeline) conflicted(batch []*entry, cause error) {
 	p.retry(batch, backoff(conflictDelay))
 }
 
-// failedRun retries a failed row some times and then sets it aside, at once if the
-// error is permanent. A batch is split, and nobody is blamed yet.
+// failedRun retries a failed row several times and then sets it aside, or at once if the
+// error is permanent. It splits a batch first, to find the row that fails.
 func (p *Pipeline) failedRun(ctx context.Context, o *Observer, batch []*entry, cause error) {
 	begun := !errors.Is(cause, errBegin)
 	if begun && len(batch) > 1 {
@@ -63,13 +63,13 @@ func (p *Pipeline) failedRun(ctx context.Context, o *Observer, batch []*entry, c
 	p.giveUp(ctx, o, batch, cause)
 }
 
-// retry gives rows back for another run.
+// retry returns rows for another run.
 func (p *Pipeline) retry(batch []*entry, delay func(*entry) time.Duration) {
 	p.meters[batch[0].observer].retries.Add(int64(len(batch)))
 	p.queue.requeue(batch, delay)
 }
 
-// giveUp sends the only row of a batch to the dead letters.
+// giveUp makes the only row of a batch a dead letter.
 func (p *Pipeline) giveUp(ctx context.Context, o *Observer, batch []*entry, cause error) {
 	e := batch[0]
 	if err := p.writeDeadLetter(ctx, o, e, cause); err != nil {

@@ -10,8 +10,8 @@ import (
 	"indexer/txn"
 )
 
-// run takes a batch through one transaction, and decides what becomes of its
-// rows. Whatever happens, each of them goes back to the queue.
+// run takes a batch through one transaction, and decides what happens to its
+// rows. In every case, each row returns to the queue.
 func (p *Pipeline) run(ctx context.Context, batch []*entry) {
 	o := &p.registry.list[batch[0].observer]
 	began := time.Now()
@@ -24,7 +24,7 @@ func (p *Pipeline) run(ctx context.Context, batch []*entry) {
 	err = p.attempt(ctx, o, batch, &t)
 }
 
-// ended gives the rows of a run back to the queue.
+// ended returns the rows of a run to the queue.
 func (p *Pipeline) ended(ctx context.Context, o *Observer, batch []*entry, began time.Time, took time.Duration, ran int, err error) {
 	m := &p.meters[batch[0].observer]
 	switch {
@@ -67,7 +67,7 @@ func rowsOf(batch []*entry) []string {
 }
 
 // attempt runs the observer on a batch in one transaction and commits it. It
-// notes which rows the observer was run on; the others had been answered before.
+// records the rows on which the observer ran; the rest had been handled before.
 func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry, t *tried) error {
 	tx, err := p.db.Begin(ctx)
 	if err != nil {
@@ -100,12 +100,12 @@ func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry, t *
 	return err
 }
 
-// unanswered tells whether a row has to be run in tx, and sets up to where it is
-// answered then.
+// unanswered reports whether a row has to be run in tx, and sets the timestamp up to
+// which it is then handled.
 //
-// If an earlier run has acknowledged all that is known of, the notification is
-// only removed, and only up to the acknowledgement: a change made since, of which
-// nobody has told us yet, may have renewed it. (The removal of a run goes up to
+// If an earlier run has acknowledged every known notification, the notification is
+// only removed, and only up to the acknowledgement: a later change, of which
+// this process does not know yet, may have renewed it. (A run removes it up to
 // its start timestamp, because the run sees that change.)
 func (p *Pipeline) unanswered(ctx context.Context, tx *txn.Txn, o *Observer, e *entry) (bool, error) {
 	if tx.Start() < e.newest {
@@ -125,7 +125,7 @@ func (p *Pipeline) unanswered(ctx context.Context, tx *txn.Txn, o *Observer, e *
 }
 
 // protect runs the observer and turns a panic in it into an error: one page
-// that trips a bug must not take the process down.
+// that triggers a bug must not end the process.
 func protect(ctx context.Context, o *Observer, tx *txn.Txn, rows []string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -135,14 +135,14 @@ func protect(ctx context.Context, o *Observer, tx *txn.Txn, rows []string) (err 
 	return o.Run(ctx, tx, rows)
 }
 
-// Attempt is one transaction of an observer, however it ended: what a trace of a row
-// is made of. Events.Tried hears of each.
+// Attempt is one transaction of an observer, however it ended. A trace of a row
+// consists of attempts. Events.Tried receives each.
 type Attempt struct {
 	Observer string
-	// Rows it was run on, or, if it did not get so far, was to be.
+	// Rows are the rows on which the observer ran, or would have run.
 	Rows []string
 	// Start is its start timestamp, 0 if it could not begin; Commit its commit
-	// timestamp, 0 if it did not commit, or if nobody knows.
+	// timestamp, 0 if it did not commit or if the outcome is unknown.
 	Start, Commit uint64
 	Began         time.Time
 	Took          time.Duration // from Began to the end of the commit
@@ -150,9 +150,9 @@ type Attempt struct {
 	Err           error         // why it did not commit
 }
 
-// tried is what attempt found out on its way.
+// tried holds what attempt finds out on its way.
 type tried struct {
-	rows          []string // the observer was run on; the others had been answered before
+	rows          []string // on which the observer ran; the rest had been handled before
 	start, commit uint64
 }
 

@@ -8,16 +8,16 @@ import (
 	"indexer/txn"
 )
 
-// scanChunk is how many notifications are read from the table at a time.
+// scanChunk is the number of notifications that are read from the table at a time.
 const scanChunk = 1000
 
-// scan hands the notifications in the table to the queue: all, or until the
-// queue is full. It goes on where the last scan had to stop, and around: rows at
-// the end of the table would otherwise wait for ever behind those at its
+// scan hands the notifications in the table to the queue: all of them, or until the
+// queue is full. It continues where the last scan had to stop, and wraps around:
+// otherwise rows at the end of the table would wait for ever behind those at its
 // beginning. It is called from one goroutine at a time.
 //
-// The overflow mark is taken away first. Whatever the queue has no room for sets
-// it again, in this scan or beside it, and brings the next scan.
+// It first resets the overflow mark. A notification that does not fit into the queue sets
+// the mark again, in this scan or beside it, which causes the next scan.
 func (p *Pipeline) scan(ctx context.Context) error {
 	p.queue.clearOverflow()
 	first := p.cursor
@@ -46,8 +46,8 @@ func (p *Pipeline) scan(ctx context.Context) error {
 }
 
 // found hands over notifications that were read from the table, and removes
-// those of observers that no longer exist. It reports the first row for which
-// there was no room.
+// those of observers that no longer exist. It reports the first row that did not
+// fit.
 func (p *Pipeline) found(ctx context.Context, notes []txn.Notification) (full bool, row string, err error) {
 	unknown, full, row := p.queue.add(notes, true)
 	for _, n := range unknown {
@@ -59,7 +59,7 @@ func (p *Pipeline) found(ctx context.Context, notes []txn.Notification) (full bo
 }
 
 // retire removes a notification of an observer that no longer exists. If another
-// one replaces it, that one is notified first: a crash in between leaves both.
+// one replaces it, that one is notified first, so that a crash in between leaves both.
 func (p *Pipeline) retire(ctx context.Context, n txn.Notification) error {
 	column, replaced := p.registry.replaced[n.Observer]
 	if replaced {
@@ -68,7 +68,7 @@ func (p *Pipeline) retire(ctx context.Context, n txn.Notification) error {
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("notify: hand %q of observer %s to the one that replaces it: %w", n.Cell.Row, n.Observer, err)
+			return fmt.Errorf("notify: move the notification of %q from observer %s to its replacement: %w", n.Cell.Row, n.Observer, err)
 		}
 	}
 	if err := p.db.Forget(ctx, n); err != nil {
@@ -86,8 +86,8 @@ func (q *queue) clearOverflow() {
 	q.overflow = false
 }
 
-// rescan scans the table now and then: after the queue overflowed, as soon as
-// there is room; otherwise as a slow net under everything else. It rests at least
+// rescan scans the table: after an overflow of the queue, as soon as
+// there is room; otherwise now and then, as a safety net. It rests at least
 // as long as the last scan took.
 func (p *Pipeline) rescan(ctx context.Context) {
 	var took time.Duration

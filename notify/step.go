@@ -7,8 +7,8 @@ import (
 )
 
 // Stepper runs a pipeline in the caller's goroutine, one run at a time, in an
-// order the caller chooses: for tests that want the same interleaving each time,
-// or a different one for each seed. Debounce and the delays of retries do not count.
+// order that the caller chooses. It is for tests that need the same interleaving each time,
+// or a different one for each seed. It ignores Debounce and the delays of retries.
 type Stepper struct {
 	p *Pipeline
 }
@@ -21,7 +21,7 @@ func NewStepper(ctx context.Context, p *Pipeline, db *txn.DB) (*Stepper, error) 
 
 // Step makes one run. pick chooses among n ready rows, which are in no
 // particular order; nil takes the oldest, with its batch. Step reports false if
-// there was nothing to do, neither in memory nor in the table.
+// there was no work, neither in memory nor in the table.
 func (s *Stepper) Step(ctx context.Context, pick func(n int) int) (bool, error) {
 	if err := s.p.Err(); err != nil {
 		return false, err
@@ -42,7 +42,7 @@ func (s *Stepper) Step(ctx context.Context, pick func(n int) int) (bool, error) 
 	return true, s.p.Err()
 }
 
-// Drain steps until nothing is left to do.
+// Drain steps until all work is done.
 func (s *Stepper) Drain(ctx context.Context, pick func(n int) int) error {
 	for {
 		more, err := s.Step(ctx, pick)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// watcher waits for a condition on the queue. Conditions are tested by whoever
-// changes the queue, so that nobody is woken in vain.
+// watcher waits for a condition on the queue. The goroutine that changes
+// the queue tests the conditions, so that no watcher is woken in vain.
 type watcher struct {
 	done func(*queue) bool // called with mu held; must be quick
 	met  chan struct{}     // closed once done was true, or the queue closed

@@ -2,14 +2,14 @@ package notify
 
 import "context"
 
-// Workers are numbered from 0. The queue knows which there are and how many there
-// should be; a worker whose number is too high ends when it comes back for work,
-// and its rows have been given back by then. So the number can change while the
-// pipeline runs, and rows are in nobody's hands twice or for ever.
+// Workers are numbered from 0. The queue knows which workers exist and how many there
+// should be. A worker whose number is too high ends when it asks for work;
+// it has returned its rows by then. So the number can change while the
+// pipeline runs, and no row is ever with two workers or lost.
 
-// SetWorkers changes how many workers run observers. Those too many end their run
-// first; 0 makes a pause, in which notifications gather. Before Start and after
-// Stop it does nothing.
+// SetWorkers changes the number of workers that run observers. Surplus workers finish
+// their run first; 0 is a pause, in which notifications accumulate. Before Start and
+// after Stop it does nothing.
 func (p *Pipeline) SetWorkers(n int) {
 	q := p.queue
 	q.mu.Lock()
@@ -27,7 +27,7 @@ func (p *Pipeline) SetWorkers(n int) {
 			p.launch(i)
 		}
 	}
-	q.work.Broadcast() // those too many
+	q.work.Broadcast() // wakes surplus workers
 }
 
 // launchWorkers starts the first workers.
@@ -38,7 +38,7 @@ func (p *Pipeline) launchWorkers(ctx context.Context) {
 	p.SetWorkers(p.opts.Workers)
 }
 
-// worker takes rows and runs observers on them until it is not wanted any more.
+// worker takes rows and runs observers on them until it is no longer wanted.
 func (p *Pipeline) worker(ctx context.Context, i int) {
 	ended := false
 	defer func() {

@@ -9,15 +9,15 @@ import (
 	"indexer/txn"
 )
 
-// Count is what a snapshot of the trie holds.
+// Count is the contents of the trie in a snapshot.
 type Count struct {
 	Leaves  map[uint64]bool // the numbers that were loaded
 	Root    uint64          // seen of the root
 	Waiting uint64          // numbers on their way
 }
 
-// Check reads the whole trie in a snapshot. The error lists the nodes that do not
-// add up; there is no moment at which there may be any.
+// Check reads the whole trie in a snapshot. The error lists the nodes whose sums are
+// wrong; there must never be any.
 func (t Trie) Check(ctx context.Context, tx *txn.Txn) (Count, error) {
 	c := Count{Leaves: make(map[uint64]bool)}
 	arrived, below := make(map[string]uint64), make(map[string]uint64)

@@ -1,23 +1,24 @@
 // Package stresso is Fluo's stress test as an application of store, txn and notify:
-// a trie that counts distinct numbers. It is small enough to be read as an example,
-// and hard on the framework: every number ends up in one row, the root.
+// a trie that counts distinct numbers. It is small enough to serve as an example,
+// and demanding for the framework: every number ends up in one row, the root.
 //
-// A number of Trie.Levels hexadecimal digits is a leaf; the node above it stands for
-// its first Levels-1 digits, and so on to the root, which stands for none. A node has
+// A number of Trie.Levels hexadecimal digits is a leaf; the node above it represents
+// its first Levels-1 digits, and so on to the root, which represents none. A node has
 // two columns:
 //
-//	wait  numbers that arrived here and were not passed on yet    w: load, percolate   o: percolate
-//	seen  numbers that were passed on to the node above           w: percolate
+//	wait  numbers that arrived here and were not passed on yet    written by load, percolate   observed by percolate
+//	seen  numbers that were passed on to the node above           written by percolate
 //
 // Loading a number sets wait of its leaf to 1, unless the leaf has it already.
-// The observer of wait moves what waits to seen, and adds it to wait of the node
-// above, in one transaction; that wakes it there, until everything is in the root.
+// The observer of wait moves wait to seen, and adds it to wait of the node
+// above, in one transaction; that wakes the observer there, until everything is in the root.
 //
-// # What holds
+// # Invariants
 //
 // In every snapshot, also in the middle of the work or right after a crash: wait plus
 // seen of a node is the sum of seen of the nodes below it, and 1 at a leaf. When
-// nothing is left to do, nothing waits, so seen of the root is the number of distinct
+// all work is done, wait is 0 everywhere, so seen of the root is the number of distinct
+// numbers. Check tests all of this.
 // numbers. Check looks at all of this.
 package stresso
 
@@ -44,7 +45,7 @@ type Trie struct {
 	Levels int
 }
 
-// Limit is above all numbers: 16 to the power of Levels; 0 stands for 2 to the
+// Limit is the first number that is too large: 16 to the power of Levels; 0 means 2 to the
 // power of 64.
 func (t Trie) Limit() uint64 { return 1 << (4 * t.Levels) }
 
@@ -54,8 +55,8 @@ func (t Trie) Observers(batch int) []notify.Observer {
 	return []notify.Observer{{Name: "percolate", Watches: wait, Batch: batch, Run: t.percolate}}
 }
 
-// node is the row of a node: its level and its digits. Rows of a level are
-// together.
+// node is the row of a node: its level and its digits. The rows of a level are
+// neighbours.
 func node(level int, digits uint64) string {
 	if level == 0 {
 		return "00/"
@@ -63,7 +64,7 @@ func node(level int, digits uint64) string {
 	return fmt.Sprintf("%02d/%0*x", level, level, digits)
 }
 
-// parse undoes node.
+// parse is the inverse of node.
 func parse(row string) (level int, digits uint64, err error) {
 	if len(row) < 3 || row[2] != '/' {
 		return 0, 0, fmt.Errorf("stresso: row %q is not a node", row)
@@ -91,8 +92,8 @@ func (t Trie) Insert(ctx context.Context, tx *txn.Txn, n uint64) error {
 	return nil
 }
 
-// percolate passes on what waits at some nodes. To write wait of a node is to wake
-// the observer of that node, of this one too: it then finds 0, and does nothing.
+// percolate passes on the wait of some nodes. Writing wait of a node wakes
+// the observer of that node, this one included, which then finds 0 and does nothing.
 func (t Trie) percolate(ctx context.Context, tx *txn.Txn, rows []string) error {
 	for _, row := range rows {
 		waiting, passed, err := counts(ctx, tx, row)
@@ -123,7 +124,7 @@ func (t Trie) percolate(ctx context.Context, tx *txn.Txn, rows []string) error {
 
 func number(n uint64) []byte { return strconv.AppendUint(nil, n, 10) }
 
-// counts reads both columns of a node; what is not there is 0.
+// counts reads both columns of a node; a missing column is 0.
 func counts(ctx context.Context, tx *txn.Txn, row string) (waiting, passed uint64, err error) {
 	if waiting, err = count(ctx, tx, row, wait); err != nil {
 		return 0, 0, err
