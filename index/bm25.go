@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"indexer/index/postings"
 	"indexer/index/query"
 )
 
@@ -74,7 +75,7 @@ func (x *textIndex) addScores(phrase *query.Expr, f *found, ids []int64, k []flo
 		}
 		at := 0 // in f.ids
 		for i, id := range ids {
-			if at += seek(f.ids[at:], id); at == len(f.ids) {
+			if at += postings.Seek(f.ids[at:], id); at == len(f.ids) {
 				break
 			}
 			if f.ids[at] != id {

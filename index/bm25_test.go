@@ -272,22 +272,6 @@ func sameColumns(t *testing.T, s *search, expr *query.Expr) {
 	}
 }
 
-// TestSeek: however far ahead, it is how many are below.
-func TestSeek(t *testing.T) {
-	for n := range 40 {
-		var list []int64
-		for i := range n {
-			list = append(list, int64(2*i+1))
-		}
-		for id := int64(0); id <= int64(2*n+2); id++ {
-			want, _ := slices.BinarySearch(list, id)
-			if got := seek(list, id); got != want {
-				t.Fatalf("%d in %v: %d, want %d", id, list, got, want)
-			}
-		}
-	}
-}
-
 func packedDay(n int) time.Time { return time.Date(2023, 6, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, n) }
 
 // fewWords are few, so that queries match much and words stand together by chance.

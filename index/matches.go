@@ -188,29 +188,13 @@ func fold(lists [][]int64, do func(a, b []int64) []int64) []int64 {
 func intersect(a, b []int64) []int64 {
 	out := make([]int64, 0, min(len(a), len(b)))
 	for _, id := range a {
-		n := seek(b, id)
+		n := postings.Seek(b, id)
 		b = b[n:]
 		if len(b) > 0 && b[0] == id {
 			out = append(out, id)
 		}
 	}
 	return out
-}
-
-// seek is the number of ids of an ascending list that are below id. It doubles its step,
-// then searches back, so that passing through a long list in few steps costs little, and in
-// many steps no more than one by one.
-func seek(list []int64, id int64) int {
-	if len(list) == 0 || list[0] >= id {
-		return 0
-	}
-	step := 1
-	for step < len(list) && list[step] < id {
-		step *= 2
-	}
-	low := step / 2 // list[low] is below id
-	n, _ := slices.BinarySearch(list[low:min(step+1, len(list))], id)
-	return low + n
 }
 
 func union(a, b []int64) []int64 {
@@ -231,7 +215,7 @@ func union(a, b []int64) []int64 {
 func subtract(a, b []int64) []int64 {
 	out := make([]int64, 0, len(a))
 	for _, id := range a {
-		b = b[seek(b, id):]
+		b = b[postings.Seek(b, id):]
 		if len(b) == 0 || b[0] != id {
 			out = append(out, id)
 		}

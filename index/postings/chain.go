@@ -3,6 +3,7 @@ package postings
 import (
 	"bytes"
 	"context"
+	"slices"
 )
 
 // chain collects, from one segment, the doclists of a term, or of all terms with a prefix.
@@ -108,6 +109,9 @@ func (c *chain) resume(l leaf) error {
 	if c.open != nil {
 		if row >= 0 {
 			c.open.whole = append(c.open.whole, len(c.open.data)+row)
+		}
+		if d := c.open; cap(d.data)-len(d.data) < len(rest) { // long lists have many pages: double the room
+			d.data = slices.Grow(d.data, len(d.data)+len(rest))
 		}
 		c.open.data = append(c.open.data, rest...)
 	}

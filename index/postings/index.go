@@ -110,10 +110,14 @@ func (x *Index) Counts(ctx context.Context, prefix string) (map[string]int, erro
 
 // addLive adds the rows of a doclist that have not been deleted since.
 func (x *Index) addLive(ctx context.Context, l *List, s *segment, d *doclist) error {
-	return l.addDoclist(d.data, d.whole, func(row int64) (bool, error) {
-		dead, err := x.dead(ctx, s, row)
-		return !dead, err
-	})
+	var keep func(int64) (bool, error) // nil: all
+	if s.graves > 0 {
+		keep = func(row int64) (bool, error) {
+			dead, err := x.dead(ctx, s, row)
+			return !dead, err
+		}
+	}
+	return l.addDoclist(d.data, d.whole, keep)
 }
 
 // mainIndex precedes every term.
@@ -129,16 +133,16 @@ func (x *Index) token(ctx context.Context, token string, prefix bool) (*List, er
 	if err != nil {
 		return nil, err
 	}
-	bytes, doclists := 0, 0
+	var room room
 	for _, c := range chains {
 		if err := x.follow(ctx, c); err != nil {
 			return nil, err
 		}
 		for _, d := range c.done {
-			bytes, doclists = bytes+len(d.data), doclists+1
+			room.add(d.data)
 		}
 	}
-	list.grow(bytes, doclists)
+	list.grow(room)
 	for _, c := range chains {
 		for _, d := range c.done {
 			if err := x.addLive(ctx, list, c.seg, d); err != nil {

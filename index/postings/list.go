@@ -1,6 +1,7 @@
 package postings
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
@@ -99,30 +100,53 @@ func (l *List) positions(i int) []byte {
 
 // decode appends the positions of the i-th row, column and offset as one ascending number.
 func (l *List) decode(i int, to []uint64) ([]uint64, error) {
-	p := l.positions(i)
-	at := uint64(0)
-	for len(p) > 0 {
-		v, n := Varint(p)
-		if n == 0 {
-			return nil, corrupt("positions of row %d", l.rows[i])
+	p := positionReader{rest: l.positions(i)}
+	for {
+		ok, err := p.next()
+		if err != nil {
+			return nil, l.damaged(i, err)
 		}
-		p = p[n:]
+		if !ok {
+			return to, nil
+		}
+		to = append(to, p.at)
+	}
+}
+
+func (l *List) damaged(i int, err error) error { return fmt.Errorf("row %d: %w", l.rows[i], err) }
+
+// positionReader reads a list of positions.
+type positionReader struct {
+	rest  []byte
+	at    uint64 // column and offset
+	begun bool
+}
+
+// next moves to the next position, and reports whether there is one.
+func (r *positionReader) next() (bool, error) {
+	for len(r.rest) > 0 {
+		v, n := Varint(r.rest)
+		if n == 0 {
+			return false, corrupt("positions")
+		}
+		r.rest = r.rest[n:]
 		if v == columnMark {
-			c, n := Varint(p)
-			if n == 0 || c >= 1<<31 || c<<32 <= at && at != 0 {
-				return nil, corrupt("column of positions of row %d", l.rows[i])
+			c, n := Varint(r.rest)
+			if n == 0 || c >= 1<<31 || c<<32 <= r.at && r.at != 0 {
+				return false, corrupt("column of positions")
 			}
-			at = c << 32
-			p = p[n:]
+			r.at = c << 32
+			r.rest = r.rest[n:]
 			continue
 		}
-		if v < 2 || v-2 >= 1<<32 || at&math.MaxUint32+v-2 > math.MaxUint32 {
-			return nil, corrupt("position in row %d", l.rows[i])
+		if v < 2 || v-2 >= 1<<32 || r.at&math.MaxUint32+v-2 > math.MaxUint32 {
+			return false, corrupt("position")
 		}
-		at += v - 2
-		to = append(to, at)
+		r.at += v - 2
+		r.begun = true
+		return true, nil
 	}
-	return to, nil
+	return false, nil
 }
 
 // add appends a row with these positions. Rows are added in ascending order.
@@ -142,7 +166,8 @@ func (l *List) add(row int64, positions []uint64) {
 }
 
 // addDoclist appends the rows of a doclist, which it keeps. whole is the offsets in it of
-// row ids that are not differences to the one before, ascending. keep may refuse a row.
+// row ids that are not differences to the one before, ascending. keep may refuse a row; if
+// it is nil, all rows are kept.
 func (l *List) addDoclist(doclist []byte, whole []int, keep func(row int64) (bool, error)) error {
 	base := len(l.data)
 	if base+len(doclist) > math.MaxUint32 {
@@ -175,9 +200,12 @@ func (l *List) addDoclist(doclist []byte, whole []int, keep func(row int64) (boo
 			return corrupt("positions of row %d", row)
 		}
 		pos += n + int(size>>1)
-		ok, err := keep(row)
-		if err != nil {
-			return err
+		ok := true
+		if keep != nil {
+			var err error
+			if ok, err = keep(row); err != nil {
+				return err
+			}
 		}
 		if ok {
 			l.rows, l.at = append(l.rows, row), append(l.at, uint32(base+at))
@@ -189,16 +217,34 @@ func (l *List) addDoclist(doclist []byte, whole []int, keep func(row int64) (boo
 	return nil
 }
 
-// grow makes room for doclists of so many bytes. A single one is kept without a copy.
-func (l *List) grow(bytes, doclists int) {
-	if doclists > 1 {
-		l.data = make([]byte, 0, bytes)
+// room is what a list of some doclists needs.
+type room struct{ bytes, rows, doclists int }
+
+// add adds a doclist. The number of its rows is an estimate from the first ones.
+func (r *room) add(doclist []byte) {
+	const sample = 64
+	rows, pos := 0, 0
+	for ; rows < sample && pos < len(doclist); rows++ {
+		_, n := Varint(doclist[pos:])
+		size, m := Varint(doclist[pos+n:])
+		if n == 0 || m == 0 || size>>1 > uint64(len(doclist)) {
+			break // damage, which addDoclist reports
+		}
+		pos += n + m + int(size>>1)
 	}
-	l.rows, l.at = make([]int64, 0, bytes/typicalEntry+1), make([]uint32, 0, bytes/typicalEntry+1)
+	if pos < len(doclist) {
+		rows = (rows + 1) * (len(doclist)/(pos+1) + 1)
+	}
+	r.bytes, r.rows, r.doclists = r.bytes+len(doclist), r.rows+min(rows, len(doclist)), r.doclists+1
 }
 
-// typicalEntry is about how many bytes a row takes in a doclist.
-const typicalEntry = 6
+// grow makes room. A single doclist is kept without a copy.
+func (l *List) grow(r room) {
+	if r.doclists > 1 {
+		l.data = make([]byte, 0, r.bytes)
+	}
+	l.rows, l.at = make([]int64, 0, r.rows), make([]uint32, 0, r.rows)
+}
 
 // order sorts the rows, which were added segment by segment, or term by term. It unites the
 // positions of a row that was added more than once.

@@ -315,3 +315,19 @@ func (tb *table) match(expr string) (ids []int64) {
 	}
 	return ids
 }
+
+// TestSeek: however far ahead, it is how many are below.
+func TestSeek(t *testing.T) {
+	for n := range 40 {
+		var list []int64
+		for i := range n {
+			list = append(list, int64(2*i+1))
+		}
+		for id := int64(0); id <= int64(2*n+2); id++ {
+			want, _ := slices.BinarySearch(list, id)
+			if got := Seek(list, id); got != want {
+				t.Fatalf("%d in %v: %d, want %d", id, list, got, want)
+			}
+		}
+	}
+}

@@ -6,39 +6,46 @@ import "slices"
 // the first token.
 func phrase(lists []*List) (*List, error) {
 	out := new(List)
-	at := make([]int, len(lists)) // in each list
-	positions := make([][]uint64, len(lists))
-	for shortest := slices.MinFunc(lists, func(a, b *List) int { return len(a.rows) - len(b.rows) }); len(out.rows) <= len(shortest.rows); {
-		row, ok := commonRow(lists, at)
+	m := matcher{lists: lists, at: make([]int, len(lists)), order: make([]int, len(lists))}
+	for i := range lists {
+		m.order[i] = i
+	}
+	for {
+		row, ok := m.next()
 		if !ok {
 			return out, nil
 		}
-		for i, l := range lists {
-			var err error
-			if positions[i], err = l.decode(at[i], positions[i][:0]); err != nil {
-				return nil, err
-			}
-			at[i]++
+		found, err := m.positions()
+		if err != nil {
+			return nil, err
 		}
-		if found := follow(positions); len(found) > 0 {
+		if len(found) > 0 {
 			out.add(row, found)
 		}
+		for i := range m.at {
+			m.at[i]++
+		}
 	}
-	return out, nil
 }
 
-// commonRow moves all lists to the next row that they share.
-func commonRow(lists []*List, at []int) (int64, bool) {
+// matcher goes through the rows that lists share.
+type matcher struct {
+	lists []*List
+	at    []int    // in each list
+	order []int    // of the lists, for positions
+	found []uint64 // likewise
+}
+
+// next moves all lists to the next row that they share.
+func (m *matcher) next() (int64, bool) {
 	row, agree := int64(0), 0
-	for i := 0; agree < len(lists); i = (i + 1) % len(lists) {
-		l := lists[i]
-		for at[i] < len(l.rows) && l.rows[at[i]] < row {
-			at[i]++
-		}
-		if at[i] == len(l.rows) {
+	for i := 0; agree < len(m.lists); i = (i + 1) % len(m.lists) {
+		rows := m.lists[i].rows
+		m.at[i] += Seek(rows[m.at[i]:], row)
+		if m.at[i] == len(rows) {
 			return 0, false
 		}
-		if got := l.rows[at[i]]; got == row && agree > 0 {
+		if got := rows[m.at[i]]; got == row && agree > 0 {
 			agree++
 		} else {
 			row, agree = got, 1
@@ -47,18 +54,74 @@ func commonRow(lists []*List, at []int) (int64, bool) {
 	return row, true
 }
 
-// follow lists the positions of the first token at which all tokens follow each other. It overwrites the first list.
-func follow(positions [][]uint64) []uint64 {
-	found := positions[0]
-	for n, list := range positions[1:] {
-		want := uint64(n + 1)
-		k := 0
-		found = slices.DeleteFunc(found, func(p uint64) bool {
-			for k < len(list) && list[k] < p+want {
-				k++
-			}
-			return k == len(list) || list[k] != p+want
-		})
+// positions lists the positions of the first token in the current row at which all tokens
+// follow each other. It begins with the token that occurs least often in the row, as far as
+// the sizes of the lists tell, and stops when no position is left: most rows that have all
+// tokens do not have the phrase.
+func (m *matcher) positions() ([]uint64, error) {
+	size := func(i int) int { return len(m.lists[i].positions(m.at[i])) }
+	slices.SortFunc(m.order, func(i, j int) int { return size(i) - size(j) })
+	var err error
+	m.found = m.found[:0]
+	for n, i := range m.order {
+		l := m.lists[i]
+		if n == 0 {
+			m.found, err = l.decode(m.at[i], m.found)
+			m.found = before(m.found, uint64(i))
+		} else {
+			m.found, err = l.keepBefore(m.at[i], m.found, uint64(i))
+		}
+		if err != nil || len(m.found) == 0 {
+			return nil, err
+		}
 	}
-	return found
+	return m.found, nil
+}
+
+// before moves positions n back, and drops those that are too close to the beginning of
+// their column. It overwrites the list.
+func before(list []uint64, n uint64) []uint64 {
+	out := list[:0]
+	for _, p := range list {
+		if p&(1<<32-1) >= n {
+			out = append(out, p-n)
+		}
+	}
+	return out
+}
+
+// keepBefore keeps the positions of an ascending list that are n before a position of the
+// i-th row. It overwrites the list.
+func (l *List) keepBefore(i int, list []uint64, n uint64) ([]uint64, error) {
+	p := positionReader{rest: l.positions(i)}
+	out := list[:0]
+	for _, want := range list {
+		for p.at < want+n || !p.begun {
+			if ok, err := p.next(); err != nil {
+				return nil, l.damaged(i, err)
+			} else if !ok {
+				return out, nil
+			}
+		}
+		if p.at == want+n {
+			out = append(out, want)
+		}
+	}
+	return out, nil
+}
+
+// Seek is the number of ids of an ascending list that are below id. It doubles its step,
+// then searches back, so that passing through a long list in few steps costs little, and in
+// many steps no more than one by one.
+func Seek(list []int64, id int64) int {
+	if len(list) == 0 || list[0] >= id {
+		return 0
+	}
+	step := 1
+	for step < len(list) && list[step] < id {
+		step *= 2
+	}
+	low := step / 2 // list[low] is below id
+	n, _ := slices.BinarySearch(list[low:min(step+1, len(list))], id)
+	return low + n
 }
