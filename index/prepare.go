@@ -53,7 +53,7 @@ func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
 	if err != nil || same {
 		return p, err
 	}
-	return p, p.makeBody()
+	return p, p.makeBody(w.tx.words.known)
 }
 
 // storableAnchors are anchors as they come out of JSON, which has no invalid UTF-8: the
@@ -81,8 +81,8 @@ func (p *prepared) rowSum() int64 {
 	return r.sum()
 }
 
-// makeBody analyses and compresses, unless that is done.
-func (p *prepared) makeBody() error {
+// makeBody analyses and compresses, unless that is done. It leaves out known words.
+func (p *prepared) makeBody(known *spelling.Vocabulary) error {
 	if p.body != nil {
 		return nil
 	}
@@ -90,8 +90,9 @@ func (p *prepared) makeBody() error {
 	if err != nil {
 		return err
 	}
-	text := textOf(p.Doc)
-	p.body = &body{head: head, rest: rest, columns: text.Analyze(), spelled: spelling.WordsOf(text)}
+	var words spelling.Collector
+	columns := textOf(p.Doc).AnalyzeWords(words.Add)
+	p.body = &body{head: head, rest: rest, columns: columns, spelled: words.Words(known)}
 	return nil
 }
 

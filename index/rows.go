@@ -4,12 +4,11 @@ import (
 	"bytes"
 
 	"indexer/index/analysis"
-	"indexer/index/spelling"
 )
 
 // insert adds the document of a cluster that has none.
 func (t *tables) insert(p *prepared) error {
-	if err := p.makeBody(); err != nil {
+	if err := p.makeBody(t.words.known); err != nil {
 		return err
 	}
 	d := p.Doc
@@ -64,7 +63,7 @@ func (t *tables) replace(p *prepared, own stored) error {
 	if bytes.Equal(own.hash, p.hash[:]) {
 		return nil
 	}
-	if err := p.makeBody(); err != nil {
+	if err := p.makeBody(t.words.known); err != nil {
 		return err
 	}
 	err = t.exec("UPDATE docs SET url=?, hash=?, language=?, title=?, head=?, rest=? WHERE id=?",
@@ -82,16 +81,4 @@ func (t *tables) indexText(id int64, p *prepared) error {
 	}
 	t.fullText[id] = &p.body.columns
 	return t.addWords(&p.body.spelled)
-}
-
-// addWords stores words for suggestions.
-func (t *tables) addWords(words *spelling.Words) error {
-	for _, w := range t.speller.Add(words) {
-		for _, k := range spelling.Keys(spelling.Fold(w)) {
-			if err := t.exec("INSERT OR IGNORE INTO spelling(key, word) VALUES(?,?)", k, w); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -13,7 +13,7 @@ import (
 // FormatVersion is the version of the tables below, in the user_version of the file. A
 // program refuses files of a newer version, and rebuilds those of an older one from the
 // store.
-const FormatVersion = 5
+const FormatVersion = 6
 
 // applicationID distinguishes index files from other SQLite databases ("Idx1").
 const applicationID = 0x49647831
@@ -48,7 +48,7 @@ CREATE TABLE times(id INTEGER PRIMARY KEY, fetched INTEGER NOT NULL, -- ns since
 CREATE TABLE tombstones(cluster BLOB PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE stemmers(name TEXT PRIMARY KEY) WITHOUT ROWID; -- languages of stemmed documents
 
-` + stateSQL + fullTextSQL + lengthsSQL + spellingSQL
+` + stateSQL + fullTextSQL + lengthsSQL + wordsSQL
 
 // fullTextSQL makes the full-text table. The column anchors has the anchors of links from
 // the same site only, and outside those of links from other sites.
@@ -118,7 +118,3 @@ const (
 	writerCacheKiB = 32 << 10
 	readerCacheKiB = 16 << 10
 )
-
-const spellingSQL = `
-CREATE TABLE spelling(key INTEGER NOT NULL, word TEXT NOT NULL, PRIMARY KEY(key, word)) WITHOUT ROWID;
-`

@@ -23,12 +23,11 @@ import (
 // suggestion ([Results].ShowingFor).
 //
 // All bounds are numbers of rows, not times, so that the same index gives the same
-// suggestion: the number of words compared and replaced, a thousand similar words for each
-// of them, the sixteen nearest of these counted, up to a thousand documents each.
+// suggestion: the number of words compared and replaced, the sixteen nearest words for each
+// of them, up to a thousand documents of each of these.
 const (
 	suggestCompared = 8
 	suggestWords    = 3
-	suggestSimilar  = 1000
 	suggestNear     = 16
 	suggestCount    = 1000
 	suggestRare     = 2 // documents with a word that may be a misprint
@@ -180,31 +179,17 @@ type nearWord struct {
 	distance int
 }
 
-const selectSimilar = "SELECT DISTINCT s.word FROM json_each(?) j CROSS JOIN spelling s ON s.key=j.value LIMIT ?"
-
 // similar lists the words nearest to a folded word, without itself.
 func (s *search) similar(ctx context.Context, typed string, most int) (list []nearWord, err error) {
-	keys, err := jsonList(spelling.Keys(typed))
+	words, err := s.v.words(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.v.query(ctx, selectSimilar, keys, suggestSimilar)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var w nearWord
-		if err := rows.Scan(&w.word); err != nil {
-			return nil, err
-		}
-		folded := spelling.Fold(w.word)
-		if w.distance = spelling.Distance(typed, folded, most); w.distance > 0 && w.distance <= most {
-			list = append(list, w)
-		}
-	}
+	spelling.Near(words, typed, most, func(word string, distance int) {
+		list = append(list, nearWord{word, distance})
+	})
 	slices.SortFunc(list, func(a, b nearWord) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.word, b.word))
 	})
-	return list[:min(len(list), suggestNear)], rows.Err()
+	return list[:min(len(list), suggestNear)], nil
 }

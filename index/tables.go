@@ -28,7 +28,7 @@ type tables struct {
 	// (fulltext.go).
 	fullText map[int64]*analysis.Columns
 
-	speller spelling.Vocabulary
+	words storedWords
 }
 
 func openTables(ctx context.Context, db *sql.DB) (*tables, error) {
@@ -36,7 +36,7 @@ func openTables(ctx context.Context, db *sql.DB) (*tables, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tables{conn: conn, stmt: make(map[string]*sql.Stmt), known: make(map[string]bool), fullText: make(map[int64]*analysis.Columns)}
+	t := &tables{conn: conn, stmt: make(map[string]*sql.Stmt), known: make(map[string]bool), fullText: make(map[int64]*analysis.Columns), words: storedWords{known: new(spelling.Vocabulary)}}
 	if err := t.setMerging(); err != nil {
 		return t, err
 	}
@@ -57,6 +57,9 @@ func (t *tables) close() error {
 func (t *tables) begin() error { return t.exec("BEGIN IMMEDIATE") }
 
 func (t *tables) commit() error {
+	if err := t.flushWords(); err != nil { // before any row of fts, too (fulltext.go)
+		return err
+	}
 	if err := t.flushFullText(); err != nil {
 		return err
 	}
@@ -76,7 +79,7 @@ func (t *tables) commit() error {
 func (t *tables) rollback() error {
 	clear(t.known)
 	clear(t.fullText)
-	t.speller = spelling.Vocabulary{}
+	t.forgetWords()
 	t.lastID, t.firstAdded, t.state = 0, 0, t.saved
 	if err := t.exec("ROLLBACK"); err != nil {
 		// Some failures (disk full) have rolled back already.

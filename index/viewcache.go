@@ -27,6 +27,9 @@ type viewCache struct {
 	found      generations[phraseIn, *found]
 	candidates generations[int64, candidate] // with the columns of candidateColumns
 	lengths    generations[int64, []byte]    // by block
+
+	wordsMu sync.Mutex
+	words   []byte // all words for suggestions (words.go); nil: not read
 }
 
 // Bounds of each generation, in bytes; there are two.

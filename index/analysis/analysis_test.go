@@ -32,7 +32,7 @@ func specAnalyze(d *datadriven.TestData) string {
 	}
 	var b strings.Builder
 	for _, l := range strings.Split(d.Input, "\n") {
-		b.WriteString(strings.TrimSpace(new(analyzer).column(l, StemmerFor(lang))) + "\n")
+		b.WriteString(strings.TrimSpace(new(analyzer).column(l, StemmerFor(lang), nil)) + "\n")
 	}
 	return indextest.Visible(b.String())
 }

@@ -37,17 +37,37 @@ type analyzer struct {
 
 var analyzers = sync.Pool{New: func() any { return new(analyzer) }}
 
+// Source says where a word of a document comes from.
+type Source int
+
+// The sources.
+const (
+	FromTitle Source = iota
+	FromText
+	FromAnchor
+)
+
 // Analyze makes the columns of a document. It is safe for concurrent use.
-func (d *Document) Analyze() Columns {
+func (d *Document) Analyze() Columns { return d.AnalyzeWords(nil) }
+
+// AnalyzeWords is Analyze, and calls visit with each token of the title, the text and the
+// anchors. The text is normalised; the token says where it is.
+func (d *Document) AnalyzeWords(visit func(t *Token, text string, from Source)) Columns {
 	a := analyzers.Get().(*analyzer)
 	defer analyzers.Put(a)
 	st := StemmerFor(d.Language)
+	in := func(from Source) func(*Token, string) {
+		if visit == nil {
+			return nil
+		}
+		return func(t *Token, text string) { visit(t, text, from) }
+	}
 	c := Columns{
-		Title:   a.column(d.Title, st),
-		Body:    a.column(Truncate(d.Text, MaxIndexedText), st),
-		Anchors: a.texts(d.Anchors, st),
-		Outside: a.texts(d.Outside, st),
-		URL:     a.column(readableURL(d.URL), st),
+		Title:   a.column(d.Title, st, in(FromTitle)),
+		Body:    a.column(Truncate(d.Text, MaxIndexedText), st, in(FromText)),
+		Anchors: a.texts(d.Anchors, st, in(FromAnchor)),
+		Outside: a.texts(d.Outside, st, in(FromAnchor)),
+		URL:     a.column(readableURL(d.URL), st, nil),
 		Tags:    tags(d.URL, d.Language),
 	}
 	return c
@@ -60,13 +80,13 @@ type Document struct {
 	Anchors, Outside      []string
 }
 
-func (a *analyzer) texts(list []string, st *Stemmer) string {
+func (a *analyzer) texts(list []string, st *Stemmer, visit func(*Token, string)) string {
 	a.out = a.out[:0]
 	for i, text := range list {
 		if i > 0 {
 			a.out = append(a.out, anchorBreak...)
 		}
-		a.add(text, st)
+		a.add(text, st, visit)
 	}
 	return string(a.out)
 }
@@ -75,15 +95,17 @@ func (a *analyzer) texts(list []string, st *Stemmer) string {
 // matches across two of them.
 const anchorBreak = "\uE000 "
 
-func (a *analyzer) column(text string, st *Stemmer) string {
+func (a *analyzer) column(text string, st *Stemmer, visit func(*Token, string)) string {
 	a.out = a.out[:0]
-	a.add(text, st)
+	a.add(text, st, visit)
 	return string(a.out)
 }
 
-// add appends the stemmed tokens of text, each followed by a space.
-func (a *analyzer) add(text string, st *Stemmer) {
-	a.tokens.Reset(Normalize(text))
+// add appends the stemmed tokens of text, each followed by a space. It calls visit, unless
+// it is nil, with the token before it is stemmed.
+func (a *analyzer) add(text string, st *Stemmer, visit func(*Token, string)) {
+	text = Normalize(text)
+	a.tokens.Reset(text)
 	var stems *StemCache
 	if st != nil {
 		stems = NewStemCache(st)
@@ -91,6 +113,9 @@ func (a *analyzer) add(text string, st *Stemmer) {
 	}
 	for a.tokens.Next() {
 		tok := &a.tokens.Token
+		if visit != nil {
+			visit(tok, text)
+		}
 		if stems != nil && tok.Letters {
 			a.out = stems.Append(a.out, tok.Text)
 		} else {

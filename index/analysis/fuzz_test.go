@@ -34,7 +34,7 @@ func FuzzTokenize(f *testing.F) {
 			}
 		}
 		for _, st := range stemmers {
-			new(analyzer).column(text, st)
+			new(analyzer).column(text, st, nil)
 		}
 	})
 }

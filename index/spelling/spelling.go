@@ -2,100 +2,46 @@
 package spelling
 
 import (
-	"hash/fnv"
-	"slices"
-	"strings"
+	"bytes"
+	"math/bits"
 	"unicode/utf8"
 
 	"indexer/index/analysis"
 )
 
 // Suggested words come from the documents themselves, as they are spelled there; the
-// full-text table has only stems. A word is stored under several keys: one for each way to
-// leave out one of its first six letters, and one for all six. A misspelled word shares
-// keys with the word that was meant if one edit, and often if two edits, lie between them
-// in the first six letters (Garbe's symmetric deletion); later letters do not matter. So a
-// look-up is a few exact reads, whatever the size of the vocabulary.
+// full-text table has only stems. The vocabulary is a plain list of words. A look-up goes
+// through all of it: comparing the sets of letters of two words takes some nanoseconds, and
+// excludes nearly all of them, so 200,000 words take a few milliseconds, which only
+// queries with a word that hardly any document has pay.
 //
 // The vocabulary is the words of titles and anchors, and those words from the first 4 KiB
 // of a text that a second document has as well, which excludes most misprints. Words are
-// never removed. A search checks how many documents have a word before it suggests it, so
-// words of deleted documents are not suggested. The stored words depend on the order of
-// delivery, as nothing else in the index does: which words of texts came twice is
-// remembered by one process only, and only for the last million words.
+// never removed, and a vocabulary of two million takes no more: words that come so late are
+// rare. A search checks how many documents have a word before it suggests it, so words of
+// deleted documents are not suggested. The stored words depend on the order of delivery, as
+// nothing else in the index does: which words of texts came twice is remembered by one
+// process only, and only for the last million words.
 //
 // Rejected: an exact count of documents by word, which costs as much again as indexing; a
-// scan of the terms of FTS5, which are stems, and which takes 200 ms for 4,000 documents.
+// scan of the terms of FTS5, which are stems, and which takes 200 ms for 4,000 documents;
+// words under keys that misspellings share (Garbe's symmetric deletion), which makes a
+// look-up a few reads but takes seven rows for each word, in random order: a tenth of the
+// processor time of indexing.
 const (
+	titleBytes = 1 << 10 // bytes of a title whose words count
 	textBytes  = 4 << 10 // bytes of a text whose words count
-	keyLetters = 6       // letters that keys are made of
 	minLetters = 4       // letters of the shortest word that is kept or corrected
 	maxLetters = 24      // and of the longest
-	maxSeen    = 1 << 20 // words that a Vocabulary remembers
 )
-
-// Words are the words of a document, in lower case, each once.
-type Words struct {
-	Named []string // of title and anchors
-	Text  []string // of the text, and not in Named
-}
-
-// WordsOf finds the words of a document.
-func WordsOf(d *analysis.Document) Words {
-	var s Words
-	known := make(map[string]bool)
-	add := func(list []string, text string) []string {
-		text = analysis.Normalize(text)
-		var t analysis.Tokenizer
-		t.Reset(text)
-		for t.Next() {
-			if !Correctable(&t.Token) {
-				continue
-			}
-			if w := strings.ToLower(text[t.Token.Start:t.Token.End]); !known[w] && utf8.ValidString(w) {
-				w = strings.Clone(w)
-				known[w] = true
-				list = append(list, w)
-			}
-		}
-		return list
-	}
-	s.Named = add(s.Named, analysis.Truncate(d.Title, 1024))
-	for _, a := range d.Anchors {
-		s.Named = add(s.Named, a)
-	}
-	for _, a := range d.Outside {
-		s.Named = add(s.Named, a)
-	}
-	s.Text = add(nil, analysis.Truncate(d.Text, textBytes))
-	return s
-}
 
 // Correctable reports whether a token is a word that can be corrected.
 func Correctable(t *analysis.Token) bool {
-	n := utf8.RuneCount(t.Text)
-	return t.Letters && !t.Bigram && n >= minLetters && n <= maxLetters
-}
-
-// Keys are the keys of a folded word.
-func Keys(folded string) []int64 {
-	prefix := []rune(folded)
-	prefix = prefix[:min(len(prefix), keyLetters)]
-	keys := []int64{key(string(prefix))}
-	for i := range prefix {
-		keys = append(keys, key(string(prefix[:i])+string(prefix[i+1:])))
+	if !t.Letters || t.Bigram || len(t.Text) < minLetters {
+		return false
 	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
-}
-
-// key has 40 bits, which SQLite stores in few bytes. Chance collisions do no harm,
-// because words are compared.
-func key(s string) int64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(s)) // never fails
-	x := h.Sum64()
-	return int64((x ^ x>>40) & (1<<40 - 1))
+	n := utf8.RuneCount(t.Text)
+	return n >= minLetters && n <= maxLetters
 }
 
 // Fold is the folded form of a word.
@@ -108,34 +54,54 @@ func Fold(word string) string {
 	return string(t.Token.Text)
 }
 
-// Vocabulary remembers which words of texts it has seen, to find those that a second
-// document has. It is not safe for concurrent use.
-type Vocabulary struct {
-	seen map[string]bool // true: stored
+// A stored list has a line for each word: the word and, if its folded form is another, a
+// tab and that form.
+
+// AppendLine appends the line of a word.
+func AppendLine(list []byte, word string) []byte {
+	list = append(list, word...)
+	if folded := Fold(word); folded != word {
+		list = append(append(list, '\t'), folded...)
+	}
+	return append(list, '\n')
 }
 
-// Add gives the words that are to be stored now.
-func (s *Vocabulary) Add(words *Words) (list []string) {
-	if s.seen == nil || len(s.seen) > maxSeen {
-		s.seen = make(map[string]bool)
-	}
-	for _, w := range words.Named {
-		if !s.seen[w] {
-			list = append(list, w)
+// lines calls fn with each word of a list and its folded form.
+func lines(list []byte, fn func(word, folded []byte)) {
+	for len(list) > 0 {
+		line, rest, _ := bytes.Cut(list, []byte{'\n'})
+		list = rest
+		if word, folded, other := bytes.Cut(line, []byte{'\t'}); other {
+			fn(word, folded)
+		} else {
+			fn(line, line)
 		}
 	}
-	for _, w := range words.Text {
-		stored, before := s.seen[w]
-		if before && !stored {
-			list = append(list, w)
-		} else if !before {
-			s.seen[w] = false
+}
+
+// Near calls fn with the words of a list that are at most so many edits away from a folded
+// word, without that word itself.
+func Near(list []byte, typed string, most int, fn func(word string, distance int)) {
+	letters, length := lettersOf([]byte(typed))
+	lines(list, func(word, folded []byte) {
+		have, n := lettersOf(folded)
+		// An edit takes away one letter of the set, adds one, or both.
+		if n-length > most || length-n > most || bits.OnesCount64(have^letters) > 2*most {
+			return
 		}
+		if d := Distance(typed, string(folded), most); d > 0 && d <= most {
+			fn(string(word), d)
+		}
+	})
+}
+
+// lettersOf is the set of letters of a word, modulo 64, and their number.
+func lettersOf(word []byte) (set uint64, n int) {
+	for _, r := range string(word) { // without a copy
+		set |= 1 << (r & 63)
+		n++
 	}
-	for _, w := range list {
-		s.seen[w] = true
-	}
-	return list
+	return set, n
 }
 
 // Distance is the number of letters inserted, deleted, replaced, or swapped with their

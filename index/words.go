@@ -1,0 +1,114 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"indexer/index/spelling"
+)
+
+// The words for suggestions are stored as lists. A transaction appends its new words to the
+// last row, and begins another row if that is long. So new words cost the writer one row
+// and no search, however many there are. The writer knows the stored words, as hashes in
+// memory: before its first new word it reads all rows, 2 MB for 200,000 words. A transaction that is
+// rolled back makes it read them again.
+const wordsSQL = `
+CREATE TABLE words(id INTEGER PRIMARY KEY, list BLOB NOT NULL); -- lines of package spelling
+`
+
+// wordsRow is how many bytes a row has at which no more words are appended to it.
+const wordsRow = 4000
+
+const selectWords = "SELECT list FROM words ORDER BY id"
+
+// storedWords is the stored words, as the writer knows them.
+type storedWords struct {
+	known  *spelling.Vocabulary // the callers of Apply read it, too
+	read   bool                 // known has what is stored
+	fresh  []byte               // the lines that this transaction adds
+	lastID int64                // of the last row; 0 if there is none
+	last   []byte               // its content, including this transaction
+}
+
+// addWords stores words for suggestions.
+func (t *tables) addWords(words *spelling.Words) error {
+	if len(words.Named)+len(words.Text) == 0 {
+		return nil
+	}
+	if !t.words.read {
+		if err := t.readWords(); err != nil {
+			return fmt.Errorf("read words: %w", err)
+		}
+	}
+	for _, w := range t.words.known.Add(words) {
+		t.words.fresh = spelling.AppendLine(t.words.fresh, w)
+	}
+	return nil
+}
+
+func (t *tables) readWords() (err error) {
+	s, err := t.prepare("SELECT id, list FROM words ORDER BY id")
+	if err != nil {
+		return err
+	}
+	rows, err := s.QueryContext(context.Background())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := rows.Scan(&t.words.lastID, &t.words.last); err != nil {
+			return err
+		}
+		t.words.known.Know(t.words.last)
+	}
+	t.words.read = true
+	return rows.Err()
+}
+
+// flushWords writes the words that the transaction adds.
+func (t *tables) flushWords() error {
+	v := &t.words
+	if len(v.fresh) == 0 {
+		return nil
+	}
+	if v.lastID == 0 || len(v.last) >= wordsRow {
+		v.lastID, v.last = v.lastID+1, nil
+	}
+	v.last = append(v.last, v.fresh...)
+	v.fresh = v.fresh[:0]
+	return t.exec("INSERT OR REPLACE INTO words(id, list) VALUES(?,?)", v.lastID, v.last)
+}
+
+// forgetWords is for a transaction that is rolled back.
+func (t *tables) forgetWords() {
+	t.words.known.Reset()
+	t.words = storedWords{known: t.words.known}
+}
+
+// words is the stored words, as a list of package spelling. It must not be changed.
+func (v *View) words(ctx context.Context) (list []byte, err error) {
+	v.cache.wordsMu.Lock()
+	defer v.cache.wordsMu.Unlock()
+	if v.cache.words != nil {
+		return v.cache.words, nil
+	}
+	rows, err := v.query(ctx, selectWords)
+	if err != nil {
+		return nil, err
+	}
+	list = []byte{}
+	for rows.Next() {
+		var part []byte
+		if err := rows.Scan(&part); err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		list = append(list, part...)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, err
+	}
+	v.cache.words = list
+	return list, nil
+}
