@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"indexer/internal/testenv"
 )
 
 // TestDiskFilledAtOnce: another process takes all that is left of the disk while a replay
@@ -22,9 +24,7 @@ func TestDiskFilledAtOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills a disk of 420 MB")
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 0))
+	rnd := testenv.Random(t)
 	mounted := filepath.Join(t.TempDir(), "disk")
 	if err := os.MkdirAll(mounted, 0o755); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"indexer/internal/testenv"
 	"indexer/page"
 )
 
@@ -113,10 +114,9 @@ func TestMaxPagesAfterAPause(t *testing.T) {
 // TestMaxBytes: the bytes received stay near the limit, even with many requests at a
 // time and bodies of all sizes: only a few bodies exceed it.
 func TestMaxBytes(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	for i := range uint64(20) {
-		t.Run(fmt.Sprintf("seed %d", seed+i), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { maxBytes(t, seed+i) })
+	for seed := range testenv.Seeds(t, rand.Uint64(), 20) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { maxBytes(t, seed) })
 		})
 	}
 }

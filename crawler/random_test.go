@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"indexer/crawler/fetch"
+	"indexer/internal/testenv"
 	"indexer/page"
 )
 
@@ -22,13 +23,11 @@ import (
 //	nothing else; no request is made sooner than allowed, across runs too; and no page
 //	is requested again whose request had been completed with success.
 func TestRandomWebs(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	n := 200
+	n := uint64(200)
 	if testing.Short() {
 		n = 40
 	}
-	for i := range n {
-		s := seed + uint64(i)
+	for s := range testenv.Seeds(t, rand.Uint64(), n) {
 		ok := t.Run(fmt.Sprintf("seed %d", s), func(t *testing.T) { randomWeb(t, s) })
 		if !ok {
 			return

@@ -3,12 +3,12 @@ package export
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"indexer/internal/testenv"
 	"indexer/page"
 )
 
@@ -16,9 +16,7 @@ import (
 // look-ups rely on.
 func TestCDXJReadByPython(t *testing.T) {
 	python := pythonWith(t, "surt, warcio.timeutils")
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testenv.Random(t)
 	s := NewSorter(t.TempDir(), 3000)
 	for i := range 300 {
 		u, err := page.ParseURL(fmt.Sprintf("https://www%d.example.com/%c/x%%2f%d/?b=%d&a=ü", r.IntN(2), 'A'+rune(r.IntN(6)), i, i))

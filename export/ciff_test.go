@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"indexer/internal/testenv"
 )
 
 // ciffDocs is a small collection, random but for its seed.
@@ -87,9 +89,7 @@ func ciffText(names []string, docs []map[string]int) string {
 
 // What does not fit into memory changes no byte, and neither does the order of maps.
 func TestCIFFIsTheSameWithLittleMemory(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	names, docs := ciffDocs(rand.New(rand.NewPCG(seed, 0)), 200)
+	names, docs := ciffDocs(testenv.Random(t), 200)
 	want := writeCIFF(t, 0, names, docs)
 	for range 3 {
 		if got := writeCIFF(t, 500, names, docs); !bytes.Equal(got, want) {
@@ -100,9 +100,7 @@ func TestCIFFIsTheSameWithLittleMemory(t *testing.T) {
 
 // The fields, taken apart here, are what went in; Python, below, may be missing.
 func TestCIFFReadBack(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testenv.Random(t)
 	for _, n := range []int{0, 1, 100} {
 		names, docs := ciffDocs(r, n)
 		if got, want := readCIFF(t, writeCIFF(t, 2000, names, docs)), ciffText(names, docs); got != want {
@@ -194,9 +192,7 @@ func readCIFF(t *testing.T, file []byte) string {
 // Google's Python library reads the file by the published definition of the format.
 func TestCIFFReadByPython(t *testing.T) {
 	python := pythonWith(t, "google.protobuf")
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testenv.Random(t)
 	for _, n := range []int{0, 1, 300} {
 		names, docs := ciffDocs(r, n)
 		file := filepath.Join(t.TempDir(), "index.ciff")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"indexer/internal/testenv"
 	"indexer/page"
 )
 
@@ -47,9 +48,7 @@ func (l listed) Write(d *Document) error { return l.Sink.Write(long(d)) }
 // Random documents, written piece by piece, are the lines that encoding/json writes of
 // them at once; for digests, with rank and time zero.
 func TestDocumentLinesAsEncodingJSON(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	docs := parquetDocs(rand.New(rand.NewPCG(seed, 0)), 100)
+	docs := parquetDocs(testenv.Random(t), 100)
 	docs[7].Title, docs[7].Text = "<b>&\u2028", "\x00\"\\\xff"
 	for _, timeless := range []bool{false, true} {
 		var got, want bytes.Buffer

@@ -15,6 +15,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"indexer/internal/testenv"
 	"indexer/page"
 )
 
@@ -48,9 +49,7 @@ func writeParquet[T any](t *testing.T, sink Sink[T], records []T) {
 
 // What was written is what is read, over several row groups, and twice the same bytes.
 func TestParquetReadBack(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	docs := parquetDocs(rand.New(rand.NewPCG(seed, 0)), 500)
+	docs := parquetDocs(testenv.Random(t), 500)
 	write := func() []byte {
 		var out bytes.Buffer
 		sink := NewParquetDocuments(&out)
@@ -101,9 +100,7 @@ func TestParquetReadBack(t *testing.T) {
 // Apache Arrow reads what JSONL has of the same documents and links.
 func TestParquetReadByArrow(t *testing.T) {
 	python := pythonWith(t, "pyarrow.parquet")
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testenv.Random(t)
 	for _, n := range []int{0, 1, 300} {
 		docs := parquetDocs(r, n)
 		var links []Link

@@ -3,18 +3,17 @@ package export
 import (
 	"bytes"
 	"errors"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
+
+	"indexer/internal/testenv"
 )
 
 // Random records through a sorter with little memory come out as a sort in memory has
 // them, twice, and no file is left.
 func TestSorterAgainstSort(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testenv.Random(t)
 	for round := range 60 {
 		dir := t.TempDir()
 		limit := 1 + r.IntN(2000)

@@ -15,6 +15,7 @@ import (
 	"indexer/index/analysis"
 	"indexer/index/postings"
 	"indexer/index/query"
+	"indexer/internal/testenv"
 	"indexer/page"
 )
 
@@ -45,10 +46,8 @@ func TestScores(t *testing.T) {
 		sizes = sizes[:2]
 	}
 	for _, size := range sizes {
-		seed := rand.Uint64()
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			t.Logf("seed %d", seed)
-			testScores(t, size, rand.New(rand.NewPCG(seed, 6)))
+			testScores(t, size, testenv.Random(t))
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -9,10 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"indexer/internal/testenv"
 	"indexer/page"
 )
-
-var modelSeed = flag.Uint64("model.seed", 0, "seed of the one model history to run; 0 for several random ones")
 
 // history is a pipeline seen from the index: a state that changes by steps, in
 // which a URL belongs to at most one cluster, and changes computed from it some
@@ -101,14 +99,7 @@ func (h *history) export(c string) {
 // TestModel delivers histories in any order, with duplicates, from several
 // goroutines: the index is the last state, and full text and rows agree.
 func TestModel(t *testing.T) {
-	seeds := []uint64{*modelSeed}
-	if *modelSeed == 0 {
-		for range 25 {
-			seeds = append(seeds, rand.Uint64())
-		}
-		seeds = seeds[1:]
-	}
-	for _, seed := range seeds {
+	for seed := range testenv.Seeds(t, rand.Uint64(), 25) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { runModel(t, seed) })
 	}
 }

@@ -2,12 +2,12 @@ package index
 
 import (
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"indexer/index/analysis"
 	"indexer/index/query"
+	"indexer/internal/testenv"
 )
 
 func overlapOf(t *testing.T, words, name, language string) float64 {
@@ -62,8 +62,7 @@ func TestOverlap(t *testing.T) {
 
 // TestOverlapBounds: no query is more of a name than all of it, and a name is all of itself.
 func TestOverlapBounds(t *testing.T) {
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := testenv.Random(t)
 	text := func() string {
 		var list []string
 		for range 1 + rng.IntN(40) {
@@ -74,13 +73,13 @@ func TestOverlapBounds(t *testing.T) {
 	for range 300 {
 		a, b := text(), text()
 		if got := overlapOf(t, a, b, "en"); !(got >= 0 && got <= 1+1e-9) {
-			t.Fatalf("seed %d: %q, %q: %v", seed, a, b, got)
+			t.Fatalf("%q, %q: %v", a, b, got)
 		}
 		if len(strings.Fields(a)) > query.MaxClauses {
 			continue
 		}
 		if got := overlapOf(t, a, a, "en"); math.Abs(got-1) > 1e-9 {
-			t.Fatalf("seed %d: %q and itself: %v", seed, a, got)
+			t.Fatalf("%q and itself: %v", a, got)
 		}
 	}
 }

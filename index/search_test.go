@@ -3,11 +3,11 @@ package index
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"indexer/index/query"
+	"indexer/internal/testenv"
 	"indexer/page"
 )
 
@@ -54,9 +54,7 @@ func TestFoundByName(t *testing.T) {
 // TestNeverNothing: a search finds something if a word of the query is in the index,
 // whatever the others are: misspelled, too common, stop words or in no document.
 func TestNeverNothing(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 8))
+	rng := testenv.Random(t)
 	dir := t.TempDir()
 	w := openTestWriter(t, dir)
 	var changes []Change

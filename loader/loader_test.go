@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
+	"indexer/internal/testenv"
 	"indexer/loader"
 	"indexer/notify"
 	"indexer/observers/webtest"
@@ -104,7 +105,7 @@ func TestUnchangedPage(t *testing.T) {
 // TestLoadAtOnce loads all fetches of a few URLs from many goroutines, several
 // times over: the same decides as when they come one by one.
 func TestLoadAtOnce(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range testenv.Seeds(t, 0, 20) {
 		random := mathrand.New(mathrand.NewPCG(seed, 0))
 		w := webtest.RandomWeb(random, 4)
 		w.Fetches = 60

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"indexer/internal/testenv"
 )
 
 // Bounds are inclusive, and what is below zero or beyond all bounds counts.
@@ -35,7 +37,7 @@ func TestHistogramBuckets(t *testing.T) {
 // A quantile is off by at most the width of the bucket it falls into: beside the same
 // of all values, sorted.
 func TestHistogramQuantiles(t *testing.T) {
-	for seed := range uint64(50) {
+	for seed := range testenv.Seeds(t, 0, 50) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		var h Histogram
 		values := make([]time.Duration, 1+random.IntN(300))

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"indexer/internal/testenv"
 	"indexer/store"
 	"indexer/txn"
 )
@@ -24,9 +25,7 @@ func TestPrograms(t *testing.T) {
 	if testing.Short() {
 		programs = 100
 	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 4))
+	rng := testenv.Random(t)
 	for _, mode := range []txn.Mode{txn.OnePhase, txn.TwoPhase} {
 		for range programs {
 			prog := randomProgram(rng)
@@ -35,7 +34,7 @@ func TestPrograms(t *testing.T) {
 				continue
 			}
 			prog = shrink(prog, func(p []instr) bool { return execute(t, mode, p) != nil })
-			t.Fatalf("mode %v, seed %d: %v\nthe shortest program that fails: %v\n%v", mode, seed, err, execute(t, mode, prog), listing(prog))
+			t.Fatalf("mode %v: %v\nthe shortest program that fails: %v\n%v", mode, err, execute(t, mode, prog), listing(prog))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"indexer/internal/testenv"
 	"indexer/txn"
 )
 
@@ -35,7 +36,7 @@ func TestQueueLosesNothing(t *testing.T) {
 	if testing.Short() {
 		seeds = 100
 	}
-	for seed := range uint64(seeds) {
+	for seed := range testenv.Seeds(t, 0, uint64(seeds)) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			if err := driveQueue(t, rng); err != nil {

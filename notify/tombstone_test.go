@@ -3,11 +3,11 @@ package notify
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
+	"indexer/internal/testenv"
 	"indexer/store/badgerdb"
 	"indexer/txn"
 )
@@ -21,7 +21,7 @@ import (
 // INDEXER_LONG=1.
 func BenchmarkTombstones(b *testing.B) {
 	for _, gone := range []int{0, 10_000, 1_000_000} {
-		if gone > 100_000 && os.Getenv("INDEXER_LONG") == "" {
+		if gone > 100_000 && !testenv.Long() {
 			continue
 		}
 		for _, resident := range []bool{true, false} {

@@ -18,7 +18,7 @@ import (
 // m is preferred, and has 0.15. With a tolerance of 0.1, what a page of 40 links gives mm
 // is less than what is published: but 0.15 is less than 0.99 of mm's rank then.
 func TestFirstLink(t *testing.T) {
-	for seed := range uint64(30) {
+	for seed := range testenv.Seeds(t, 0, 30) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		r := newRivals(t)
 		r.pick = random.IntN

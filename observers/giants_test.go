@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"indexer/index"
+	"indexer/internal/testenv"
 	"indexer/observers"
 	"indexer/observers/document"
 	"indexer/observers/webtest"
@@ -22,7 +22,7 @@ import (
 	"indexer/txn"
 )
 
-var long = os.Getenv("INDEXER_LONG") != ""
+var long = testenv.Long()
 
 // TestMemberCost: with more members, one that comes or goes costs as many transactions of
 // the same size, and no more to read but for a row for some hundred members; and a look for the inlinks
@@ -86,7 +86,7 @@ func TestGiantAndBack(t *testing.T) {
 	if testing.Short() {
 		seeds = 4
 	}
-	for seed := range seeds {
+	for seed := range testenv.Seeds(t, 0, seeds) {
 		random := rand.New(rand.NewPCG(seed, 17))
 		r := openStepRigOf(t, webtest.Options{Limits: observers.Limits{Cluster: giants(8)}})
 		second := 1

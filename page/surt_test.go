@@ -3,7 +3,6 @@ package page
 import (
 	"bufio"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	"indexer/internal/testenv"
 )
 
 // testdata/surt.txt: URLs, and their keys as the Internet Archive has them.
@@ -49,9 +50,7 @@ func TestSURTAgainstPython(t *testing.T) {
 	if err := exec.CommandContext(t.Context(), python, "-c", "import surt").Run(); err != nil {
 		missing("there is no Python with the package surt (pip install surt; INDEXER_TEST_PYTHON names the interpreter):", err)
 	}
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testenv.Random(t)
 	pieces := []string{"/", "/", "a", "B", "%2f", "%2E", ".", "..", "%25", "%2541", "%zz", "~", "%20", "ü", "index.html", "&", "=", "&sid=0123456789abcdef0123456789ABCDEF", "&", "(abcdefghijklmnopqrstuvwx)", "x.aspx", "+", ";", "%23", "%3f"}
 	text := func(n int) string {
 		var b strings.Builder

@@ -33,30 +33,18 @@ import (
 func TestAnyOrder(t *testing.T) {
 	rnd, wants := testenv.Random(t), make(map[string]string)
 	t.Run("own webs", func(t *testing.T) {
-		rounds := 6
-		if testing.Short() {
-			rounds = 2
-		}
-		for range rounds {
+		for range testenv.Size(1, 3, 6) {
 			(&anyOrder{rnd: rnd, dir: t.TempDir(), kills: 4, wants: wants}).stage(t, "", ownWebs)
 		}
 	})
 	t.Run("weak links", func(t *testing.T) {
-		rounds := 12
-		if testing.Short() {
-			rounds = 3
-		}
-		for range rounds {
+		for range testenv.Size(2, 5, 12) {
 			a := &anyOrder{rnd: rnd, dir: t.TempDir(), kills: 3, wants: wants, coarse: true}
 			a.stage(t, "", fmt.Sprint(weak, rnd.Uint64()))
 		}
 	})
 	t.Run("giant cluster", func(t *testing.T) {
-		rounds := 2
-		if testing.Short() {
-			rounds = 1
-		}
-		for range rounds {
+		for range testenv.Size(1, 1, 2) {
 			a := &anyOrder{rnd: rnd, dir: t.TempDir(), kills: 4, wants: wants, coarse: true}
 			a.stage(t, "", fmt.Sprint(giants, rnd.Uint64()))
 		}

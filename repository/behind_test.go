@@ -77,14 +77,11 @@ func openLogged(t *testing.T, dir string) (*repository.Repository, []string) {
 func TestIndexBehind(t *testing.T) {
 	rnd := testenv.Random(t)
 	whole, want := killed(t)
-	old := t.TempDir()
-	if err := os.CopyFS(old, os.DirFS(whole)); err != nil {
-		t.Fatal(err)
-	}
 	says, err := filesSay(t, whole)
 	if err != nil {
 		t.Fatal(err)
 	}
+	image := readDataImage(t, whole)
 	wal := "index/shard-000.sqlite-wal"
 	log, err := os.ReadFile(filepath.Join(whole, wal))
 	if err != nil || len(log) < 100_000 {
@@ -109,12 +106,12 @@ func TestIndexBehind(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
-			err := os.CopyFS(dir, os.DirFS(whole))
+			image.write(t, dir)
 			damaged := c.damage(bytes.Clone(log))
 			if damaged == nil {
-				err = errors.Join(err, os.Remove(filepath.Join(dir, wal)))
+				err = os.Remove(filepath.Join(dir, wal))
 			} else {
-				err = errors.Join(err, os.WriteFile(filepath.Join(dir, wal), damaged, 0o600))
+				err = os.WriteFile(filepath.Join(dir, wal), damaged, 0o600)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -154,9 +151,7 @@ func TestOlderIndex(t *testing.T) {
 	load(t, r, 1, fetches[:len(fetches)/2])
 	closeNow(t, r)
 	older := t.TempDir()
-	if err := os.CopyFS(older, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	readDataImage(t, dir).write(t, older)
 	r = open(t, dir, repository.Options{})
 	load(t, r, 1, fetches[len(fetches)/2:])
 	want := digestOf(t, r)
@@ -217,10 +212,7 @@ func TestOlderIndex(t *testing.T) {
 // after a kill. Readers find what they found or get an error; a reindex makes all well.
 func TestIndexDamaged(t *testing.T) {
 	rnd := testenv.Random(t)
-	rounds := 60
-	if testing.Short() {
-		rounds = 12
-	}
+	rounds := testenv.Size(6, 20, 60)
 	ends := map[string]func(*testing.T) (string, string){"clean": filled, "killed": killed}
 	for name, make := range ends {
 		t.Run(name, func(t *testing.T) {
@@ -229,12 +221,11 @@ func TestIndexDamaged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			image := readDataImage(t, whole)
 			refused := 0
 			for range rounds {
 				dir := filepath.Join(t.TempDir(), "data")
-				if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
-					t.Fatal(err)
-				}
+				image.write(t, dir)
 				what := damageIndex(t, rnd, dir)
 				got, err := filesSay(t, dir)
 				if err == nil && got != says {

@@ -17,24 +17,19 @@ import (
 // the repository then gets an error that says so, or, where the byte is not read
 // or does not count, the right answer; never a wrong one, and no panic.
 func TestFlippedByte(t *testing.T) {
-	flips := 60
-	if testing.Short() {
-		flips = 15
-	}
+	flips := testenv.Size(6, 20, 60)
 	rnd := testenv.Random(t)
 	dir, want := filled(t)
 	tables, err := filepath.Glob(filepath.Join(dir, "store/badger/*.sst"))
 	if err != nil || len(tables) == 0 {
 		t.Fatalf("no table files: %v", err)
 	}
-	found := 0
+	image, found := readDataImage(t, dir), 0
 	for range flips {
 		table := tables[rnd.IntN(len(tables))]
 		at, bit := rnd.IntN(size(t, table)), byte(1)<<rnd.IntN(8)
 		damaged := filepath.Join(t.TempDir(), "data")
-		if err := os.CopyFS(damaged, os.DirFS(dir)); err != nil {
-			t.Fatal(err)
-		}
+		image.write(t, damaged)
 		flip(t, strings.Replace(table, dir, damaged, 1), at, bit)
 		if told := openDamaged(t, damaged, want); told != "" {
 			found++

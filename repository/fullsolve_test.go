@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"indexer/internal/testenv"
 	"indexer/repository"
 	"indexer/schema"
 	"indexer/txn"
@@ -84,10 +85,7 @@ func TestCorrectionsMeet(t *testing.T) {
 	r := open(t, t.TempDir(), repository.Options{})
 	defer closeNow(t, r)
 	loadSites(t, r)
-	rounds := 20
-	if testing.Short() {
-		rounds = 8
-	}
+	rounds := testenv.Size(5, 12, 50)
 	for round := range rounds {
 		drift(t, r, 0.01)
 		g, ctx := errgroup.WithContext(t.Context())

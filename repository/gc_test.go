@@ -38,10 +38,7 @@ func rewritten(rng *rand.Rand, fetches []page.Fetch, round int) []page.Fetch {
 // TestRewritten: what a repository takes on the disk follows what is in it,
 // not what was. (INDEXER_LONG=1 rewrites it fifty times.)
 func TestRewritten(t *testing.T) {
-	rounds := 12
-	if testenv.Long() {
-		rounds = 50
-	}
+	rounds := testenv.Size(3, 6, 50)
 	web := mustReadWeb(t, ownWebs)
 	rng := testenv.Random(t)
 	var last []page.Fetch
@@ -108,10 +105,7 @@ func TestCollectedMeanwhile(t *testing.T) {
 			last := rewritten(rng, web, 100)
 			digest := undisturbed(t, last)
 			dir := t.TempDir()
-			rounds := 2
-			if testenv.Long() {
-				rounds = 5
-			}
+			rounds := testenv.Size(2, 2, 5)
 			for round := range rounds {
 				r := open(t, dir, repository.Options{Commit: m.mode, Collect: true})
 				fetches := last

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"reflect"
 	"runtime"
 	"runtime/debug"
@@ -220,7 +219,7 @@ func writeRows(t *testing.T, r *repository.Repository, write func(*txn.Txn)) {
 func giant(t *testing.T, r *repository.Repository) (hub page.URL, inlinks, members int) {
 	t.Helper()
 	inlinks, members = 50_000, 20_000
-	if os.Getenv("INDEXER_LONG") != "" {
+	if testenv.Long() {
 		inlinks, members = 1_000_000, 100_000
 	}
 	hub = loadHub(t, r)

@@ -20,12 +20,9 @@ import (
 // the work, so that each start gets further than the one before. Rounds are made
 // until there were enough kills.
 func TestKilled(t *testing.T) {
-	web, kills := ownWebs, 20
-	if testing.Short() {
-		kills = 6
-	}
+	web, kills := ownWebs, testenv.Size(5, 15, 60)
 	if testenv.Long() {
-		web, kills = corpusPart(t, []string{"t0", "t1"}, "community"), 60
+		web = corpusPart(t, []string{"t0", "t1"}, "community")
 	}
 	fetches := mustReadWeb(t, web)
 	want := undisturbed(t, fetches)

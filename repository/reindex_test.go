@@ -134,11 +134,7 @@ func TestReindexKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kills := 25
-	if testing.Short() {
-		kills = 6
-	}
-	for range kills {
+	for range testenv.Size(3, 8, 25) {
 		s := startChild(t, dir, "", txn.Auto, with(childReindex+"=100")).listen(moment{saysReindex, 1 + rnd.IntN(30)})
 		if !s.killed {
 			t.Fatalf("the child was not killed: %v %s", s.said, s.failed)

@@ -38,10 +38,7 @@ func TestRetract(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no stories: %v", err)
 	}
-	orders := 4
-	if testing.Short() {
-		orders = 1
-	}
+	orders := testenv.Size(1, 2, 10)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			s := &retraction{r: open(t, t.TempDir(), repository.Options{RankTolerance: 1e-6})}

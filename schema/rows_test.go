@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"indexer/internal/testenv"
 	"indexer/page"
 	"indexer/store"
 )
@@ -27,7 +28,7 @@ func preferred(a, b MemberInfo) int {
 // TestMemberOrder: the order of member rows is the order of preference, within
 // the cluster and never across.
 func TestMemberOrder(t *testing.T) {
-	for seed := range uint64(50) {
+	for seed := range testenv.Seeds(t, 0, 50) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		var members []MemberInfo
 		for i := range 40 {

@@ -3,13 +3,12 @@ package txn
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"indexer/internal/testenv"
 	"indexer/store"
 )
 
@@ -40,14 +39,7 @@ func (p program) rng(i int) *rand.Rand {
 // that does, with its seed. INDEXER_SEED=n runs that one alone.
 func everyProgram(t *testing.T, n int, run func(program) (wrong, log []string)) {
 	t.Helper()
-	for range n {
-		seed := rand.Uint64()
-		if s := os.Getenv("INDEXER_SEED"); s != "" {
-			var err error
-			if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-				t.Fatalf("INDEXER_SEED: %v", err)
-			}
-		}
+	for seed := range testenv.Seeds(t, rand.Uint64(), uint64(n)) {
 		p := newProgram(seed)
 		wrong, _ := run(p)
 		if len(wrong) == 0 {

@@ -5,13 +5,13 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"indexer/internal/testenv"
 )
 
 // flushed compresses parts as one stream, and returns what had been written after each;
@@ -41,9 +41,7 @@ func flushed(t *testing.T, parts ...string) (out []string) {
 // nothing of the next one is needed. In fake time a reader that wants more than there
 // is can only end in a deadlock, which the test reports at once.
 func TestPipeStaysOpen(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	random := rand.New(rand.NewPCG(seed, 0))
-	t.Logf("seed %d", seed)
+	random := testenv.Random(t)
 	noise := make([]byte, 100_000) // does not compress: the member is longer than every buffer
 	for i := range noise {
 		noise[i] = byte(random.Uint32())

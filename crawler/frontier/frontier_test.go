@@ -14,6 +14,7 @@ import (
 	"indexer/crawler/fetch"
 	"indexer/crawler/frontier"
 	"indexer/index"
+	"indexer/internal/testenv"
 	"indexer/loader"
 	"indexer/notify"
 	"indexer/observers"
@@ -352,9 +353,7 @@ func TestBeginAgain(t *testing.T) {
 // TestQueueAgreesWithEntries drives random visits, refusals and postponements, and
 // checks that an entry waits if and only if the queue of its host has it once.
 func TestQueueAgreesWithEntries(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd := testenv.Random(t)
 	r := newRig(t)
 	ctx := context.Background()
 	r.begin(frontier.Config{Scope: "any", MaxDepth: -1}, "https://a.example/", "https://b.example/")

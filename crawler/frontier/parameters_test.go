@@ -3,13 +3,13 @@ package frontier_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"indexer/crawler"
 	"indexer/crawler/frontier"
+	"indexer/internal/testenv"
 	"indexer/page"
 )
 
@@ -57,9 +57,7 @@ func TestParameters(t *testing.T) {
 		{"half of them", "/p%[1]d?z=%[2]d", "page %[1]d", 2, 16, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			seed := rand.Uint64()
-			t.Logf("seed %d", seed)
-			rng := rand.New(rand.NewPCG(seed, 0))
+			rng := testenv.Random(t)
 			type one struct {
 				url  page.URL
 				says string

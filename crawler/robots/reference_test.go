@@ -2,11 +2,11 @@ package robots
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
 
+	"indexer/internal/testenv"
 	"indexer/page"
 )
 
@@ -133,9 +133,7 @@ func checkAgainstReference(t *testing.T, text, path string) {
 // TestMatchesReference draws rules and paths from an alphabet in which nearly
 // everything is special.
 func TestMatchesReference(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testenv.Random(t)
 	alphabet := strings.Fields("a a a b / / ? * * $ %2F %2f %3F %2A %24 %41 : %3A % ツ & %26 \x80")
 	word := func(n int) string {
 		var b strings.Builder

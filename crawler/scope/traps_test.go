@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"indexer/internal/testenv"
 	"indexer/page"
 )
 
@@ -34,9 +35,7 @@ func takenFrom(list *[]page.URL) Taken {
 // from the URLs taken, in any order and with repetitions, decide like Traps that forget
 // nothing.
 func TestForgetting(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd := testenv.Random(t)
 	config := specConfig()
 	config.MaxQueries, config.MaxCombinations = 60, 40
 

@@ -8,24 +8,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 
 	"modernc.org/sqlite"
-)
 
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if s := os.Getenv("CKSUMVFS_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("CKSUMVFS_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
+	"indexer/internal/testenv"
+)
 
 func openDB(t *testing.T, path, params string) *sql.DB {
 	t.Helper()
@@ -116,7 +104,7 @@ func answers(t *testing.T, path string) (list []string, err error) {
 // TestDamage flips, cuts and swaps pieces of a database. Nothing that is asked may then be
 // answered in another way than before.
 func TestDamage(t *testing.T) {
-	rnd := seeded(t)
+	rnd := testenv.Random(t)
 	path, want := sample(t, rnd)
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -175,7 +163,7 @@ func TestDamage(t *testing.T) {
 
 // TestRollback: what a transaction takes back was sealed, too.
 func TestRollback(t *testing.T) {
-	path, want := sample(t, seeded(t))
+	path, want := sample(t, testenv.Random(t))
 	for _, mode := range []string{"WAL", "DELETE"} {
 		db := openDB(t, path, "&_pragma=journal_mode("+mode+")&_pragma=cache_size(5)")
 		run(t, db, "BEGIN", "UPDATE t SET long=zeroblob(9000)", "DELETE FROM t WHERE id%3=0", "ROLLBACK")

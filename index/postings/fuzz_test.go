@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"indexer/internal/testenv"
 )
 
 // pagesOf are the rows of fts_data of a random table.
@@ -136,9 +138,7 @@ func FuzzVarint(f *testing.F) {
 
 // TestDamage: whatever bytes of the shadow tables are lost, questions are answered or fail with ErrCorrupt.
 func TestDamage(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	tb := newTable(t, seed)
+	tb := newTable(t, testenv.Random(t).Uint64())
 	for range 8 {
 		tb.change()
 	}

@@ -3,7 +3,6 @@ package postings
 import (
 	"context"
 	"database/sql"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -13,9 +12,9 @@ import (
 	"testing"
 
 	_ "modernc.org/sqlite"
-)
 
-var modelSeed = flag.Uint64("postings.seed", 0, "seed of the one history to run; 0 for several random ones")
+	"indexer/internal/testenv"
+)
 
 // table is an FTS5 table as the package index has it, and a random history of it. Small pages make doclists,
 // and position lists, run over many.
@@ -174,18 +173,11 @@ func written(t testing.TB, l *List) (all []string) {
 // TestModel: random histories of an FTS5 table; after every few transactions each token has exactly the
 // rows and positions that FTS5 says, and phrases and prefixes match what MATCH says.
 func TestModel(t *testing.T) {
-	seeds := []uint64{*modelSeed}
-	if *modelSeed == 0 {
-		seeds = nil
-		histories := 4
-		if testing.Short() {
-			histories = 1
-		}
-		for range histories {
-			seeds = append(seeds, rand.Uint64())
-		}
+	histories := uint64(4)
+	if testing.Short() {
+		histories = 1
 	}
-	for _, seed := range seeds {
+	for seed := range testenv.Seeds(t, rand.Uint64(), histories) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			tb := newTable(t, seed)
 			tb.compare() // empty

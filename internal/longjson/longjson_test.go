@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"testing"
+
+	"indexer/internal/testenv"
 )
 
 type parts struct {
@@ -24,9 +25,7 @@ type pair struct {
 
 // Random objects are what encoding/json makes of them, one a line.
 func TestAsEncodingJSON(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testenv.Random(t)
 	word := func() string {
 		return []string{"", "a", "<b>&", "\"\\\n\x00", "ü 標\u2028", string([]byte{0xff, 'x'})}[r.IntN(6)]
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"indexer/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -114,7 +116,7 @@ func randomEdges(random *rand.Rand, n, m int) [][2]uint32 {
 // TestAgainstElimination solves random graphs in two ways, and looks whether the
 // stated error is kept at every tolerance and from every start.
 func TestAgainstElimination(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range testenv.Seeds(t, 0, 60) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		n := 1 + random.IntN(80)
 		list := randomEdges(random, n, random.IntN(6*n))

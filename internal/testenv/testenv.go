@@ -7,6 +7,7 @@
 package testenv
 
 import (
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,6 +18,18 @@ import (
 
 // Long reports whether long tests were asked for.
 func Long() bool { return os.Getenv("INDEXER_LONG") != "" }
+
+// Size returns how much a test does: little with -short, much with INDEXER_LONG=1, and
+// usual otherwise.
+func Size(short, usual, long int) int {
+	switch {
+	case Long():
+		return long
+	case testing.Short():
+		return short
+	}
+	return usual
+}
 
 // FirstSeed returns INDEXER_SEED, or fallback without it, and whether it was set: a
 // test that goes through seeds then runs that one alone.
@@ -40,6 +53,31 @@ func Random(t testing.TB) *rand.Rand {
 	seed, _ := FirstSeed(t, uint64(time.Now().UnixNano()))
 	t.Logf("INDEXER_SEED=%d", seed)
 	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// Seeds yields n seeds from first on, or INDEXER_SEED alone. It logs the seed at which a
+// test fails. first is 0 where each run is to take the same seeds, and rand.Uint64() where
+// each is to take others.
+func Seeds(t testing.TB, first, n uint64) iter.Seq[uint64] {
+	t.Helper()
+	first, only := FirstSeed(t, first)
+	if only {
+		n = 1
+	}
+	return func(yield func(uint64) bool) {
+		seed, failed := first, t.Failed()
+		defer func() { // after t.Fatal, too
+			if t.Failed() && !failed {
+				t.Logf("failed with INDEXER_SEED=%d", seed)
+			}
+		}()
+		for i := uint64(0); i < n && (failed || !t.Failed()); i++ {
+			seed = first + i
+			if !yield(seed) {
+				return
+			}
+		}
+	}
 }
 
 // Shared returns the path of something that lies beside the checkout, in ../shared

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"indexer/internal/testenv"
 )
 
 func openClock(t testing.TB, path string) *Clock {
@@ -66,7 +68,7 @@ func TestClock(t *testing.T) {
 // Whatever is sampled when, the true time of each timestamp lies within what is told,
 // also after thinning, after being opened again, and after a torn end.
 func TestClockIsTrue(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range testenv.Seeds(t, 0, 20) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		path := filepath.Join(t.TempDir(), "clock")
 		c := openClock(t, path)

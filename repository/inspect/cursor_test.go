@@ -2,10 +2,10 @@ package inspect
 
 import (
 	"errors"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"indexer/internal/testenv"
 	"indexer/page"
 	"indexer/schema"
 )
@@ -15,9 +15,7 @@ const cursorURL page.URL = "https://a.example/"
 // Random cursors survive text and parseCursor, for their own URL only, and every changed
 // character is noticed.
 func TestCursor(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testenv.Random(t)
 	url := func() page.URL { return page.URL("https://b.example/" + strings.Repeat("x", r.IntN(200))) }
 	for range 300 {
 		var want cursor

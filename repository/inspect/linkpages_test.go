@@ -3,13 +3,13 @@ package inspect_test
 import (
 	"cmp"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"indexer/internal/testenv"
 	"indexer/observers"
 	"indexer/page"
 	"indexer/repository"
@@ -21,9 +21,7 @@ import (
 // URLs of the document they lead to, with each anchor once. Every way to list the entries
 // gives the same ones, however few it shows at a time.
 func TestPagesThatLink(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	random := rand.New(rand.NewPCG(seed, 1))
+	random := testenv.Random(t)
 	r := opened(t, repository.Options{})
 	load := func(u, body string) {
 		t.Helper()

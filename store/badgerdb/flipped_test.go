@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"indexer/internal/testenv"
 	"indexer/store"
 )
 
@@ -21,9 +21,7 @@ import (
 // table is corrupt, and names the file; or all that was written is there: the byte
 // meant nothing. Never is anything else read.
 func TestFlippedByte(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := testenv.Random(t)
 	places := 12
 	if testing.Short() {
 		places = 4

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"hash/maphash"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 	"unsafe"
+
+	"indexer/internal/testenv"
 )
 
 // hintColumn is a column for tests; all fall into the one bucket of newHints(1).
@@ -78,9 +78,7 @@ func TestHintsOrder(t *testing.T) {
 // random, also old, views, which fill in what they find a while later. No hint that
 // a view may use is below what the view sees, or has another value than it sees.
 func TestHintsNeverLie(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 3))
+	r := testenv.Random(t)
 	const columns = 12
 	type column map[uint64]string // the versions of a column, by timestamp
 	used, known := 0, 0

@@ -1,17 +1,15 @@
 package badgerdb
 
 import (
-	"math/rand/v2"
 	"testing"
-	"time"
+
+	"indexer/internal/testenv"
 )
 
 // TestNewestNeverTooLow compares with a complete map: the bound may be too high,
 // and must never be too low.
 func TestNewestNeverTooLow(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testenv.Random(t)
 	for range 50 {
 		n := newNewest(2 + r.IntN(20))
 		type column struct {

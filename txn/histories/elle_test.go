@@ -1,11 +1,11 @@
 package histories_test
 
 import (
-	"os"
 	"slices"
 	"testing"
 	"time"
 
+	"indexer/internal/testenv"
 	"indexer/store"
 	"indexer/store/badgerdb"
 	"indexer/store/faulty"
@@ -47,7 +47,7 @@ func closeTable(t *testing.T, table store.Table) {
 // together, and with INDEXER_LONG=1 100,000 together.
 func transactions() int {
 	switch {
-	case os.Getenv("INDEXER_LONG") == "1":
+	case testenv.Long():
 		return 100_000/9 + 1
 	case testing.Short():
 		return 300

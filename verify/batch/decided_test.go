@@ -7,13 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"indexer/internal/testenv"
 	"indexer/page"
 )
 
 // TestBothEntries feeds random webs once as all their fetches in random order,
 // and once as the one fetch of each URL that decides, found by sorting.
 func TestBothEntries(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range testenv.Seeds(t, 0, 200) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		byURL := make(map[page.URL][]*page.Fetch)
 		all, decided := New(), New()

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"indexer/internal/testenv"
 )
 
 // build makes a graph of edges in any order.
@@ -75,9 +77,7 @@ func randomEdges(r *rand.Rand, n, m int) (edges [][2]uint32) {
 
 // Random graphs, thin and dense, of up to four times 64 nodes.
 func TestExactAgainstSearch(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testenv.Random(t)
 	for range 100 {
 		n := 1 + r.IntN(256)
 		edges := randomEdges(r, n, r.IntN(4*n))

@@ -1,0 +1,34 @@
+package testenv_test
+
+import (
+	"slices"
+	"testing"
+
+	"indexer/internal/testenv"
+)
+
+func TestSeeds(t *testing.T) {
+	for _, tt := range []struct {
+		env      string
+		first, n uint64
+		want     []uint64
+	}{
+		{"", 0, 3, []uint64{0, 1, 2}},
+		{"", 7, 2, []uint64{7, 8}},
+		{"", 7, 0, nil},
+		{"42", 7, 2, []uint64{42}},
+	} {
+		t.Setenv("INDEXER_SEED", tt.env)
+		if got := slices.Collect(testenv.Seeds(t, tt.first, tt.n)); !slices.Equal(got, tt.want) {
+			t.Errorf("INDEXER_SEED=%s, %d seeds from %d: %v, want %v", tt.env, tt.n, tt.first, got, tt.want)
+		}
+	}
+}
+
+// TestRandomRepeats draws the same numbers from the same seed.
+func TestRandomRepeats(t *testing.T) {
+	t.Setenv("INDEXER_SEED", "5")
+	if a, b := testenv.Random(t).Uint64(), testenv.Random(t).Uint64(); a != b {
+		t.Errorf("%d and %d from one seed", a, b)
+	}
+}
