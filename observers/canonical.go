@@ -16,6 +16,9 @@ type choice struct {
 	document.Choice
 	// undecided is a tie that settle has to break; nil if there is none.
 	undecided *schema.StoredChoice
+	// members are all members, in the order of preference; nil if they are too many to
+	// remember.
+	members []document.Member
 }
 
 // readCluster chooses the canonical URL of a cluster, by its summaries if it has any. For a
@@ -30,15 +33,21 @@ func readCluster(ctx context.Context, tx *txn.Txn, key page.ContentKey, limits c
 		return nil, err
 	}
 	var c cluster.Choice
+	var all []document.Member
 	if len(s.Parts) > 0 {
 		c, err = s.Choose(ctx, m, m.tolerance, limits)
 	} else {
-		c, err = m.choose(ctx, limits.WithDefaults().Giant)
+		c, all, err = m.choose(ctx, limits.WithDefaults().Giant)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return breakTie(ctx, tx, key, c)
+	broken, err := breakTie(ctx, tx, key, c)
+	if err != nil {
+		return nil, err
+	}
+	broken.members = all
+	return broken, nil
 }
 
 // chooseNow is readCluster without the two errors that mean "later": if the summaries cannot

@@ -18,16 +18,32 @@ import (
 type clusterReader struct {
 	tx  *txn.Txn
 	key page.ContentKey
+	// members are all members at the snapshot, in order, if they have been read; else nil.
+	members []document.Member
 }
 
 var _ document.Reader = clusterReader{}
 
 func (r clusterReader) Members(ctx context.Context, from string) iter.Seq2[document.Member, error] {
+	if r.members != nil {
+		return r.remembered(from)
+	}
 	cluster := schema.ClusterRow(r.key)
 	return scan(ctx, r.tx, schema.GroupMember, cluster+from, cluster, func(row string, _ []txn.Version) (document.Member, error) {
 		_, m, err := schema.ParseMemberRow(row)
 		return document.Member{At: row[len(cluster):], URL: m.URL}, err
 	})
+}
+
+// remembered yields the members that have been read, from a position on.
+func (r clusterReader) remembered(from string) iter.Seq2[document.Member, error] {
+	return func(yield func(document.Member, error) bool) {
+		for _, m := range r.members {
+			if m.At >= from && !yield(m, nil) {
+				return
+			}
+		}
+	}
 }
 
 func (r clusterReader) Links(ctx context.Context, target page.URL, from string) iter.Seq2[document.Link, error] {

@@ -86,7 +86,7 @@ func (x *exporter) countRow(ctx context.Context, tx *txn.Txn, row string, key pa
 	}
 	if p != nil && !p.All {
 		left := x.limits.InlinkRows
-		if p.All, err = p.Next(ctx, clusterReader{tx, key}, &left); err != nil {
+		if p.All, err = p.Next(ctx, clusterReader{tx: tx, key: key}, &left); err != nil {
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func (x *exporter) pass(ctx context.Context, tx *txn.Txn, row string, key page.C
 	if err != nil {
 		return nil, err
 	}
-	a, err := document.Begin(ctx, clusterReader{tx, key}, x.limits, c.Choice)
+	a, err := document.Begin(ctx, clusterReader{tx: tx, key: key}, x.limits, c.Choice)
 	if err != nil {
 		return nil, err
 	}

@@ -99,10 +99,10 @@ func assemble(ctx context.Context, tx *txn.Txn, next func() *txn.Txn, key page.C
 		return nil, err
 	}
 	limits := document.Limits{}.WithDefaults()
-	a, err := document.Begin(ctx, clusterReader{tx, key}, limits, c.Choice)
+	a, err := document.Begin(ctx, clusterReader{tx: tx, key: key}, limits, c.Choice)
 	for all := false; err == nil && !all; {
 		left := limits.InlinkRows
-		all, err = a.Next(ctx, clusterReader{next(), key}, &left)
+		all, err = a.Next(ctx, clusterReader{tx: next(), key: key}, &left)
 	}
 	if err != nil {
 		return nil, err

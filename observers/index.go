@@ -74,7 +74,7 @@ func (x *exporter) export(ctx context.Context, tx *txn.Txn, row string, key page
 	if err != nil {
 		return err
 	}
-	r := clusterReader{tx, key}
+	r := clusterReader{tx, key, c.members}
 	a, err := document.Begin(ctx, r, x.limits, c.Choice)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"indexer/observers/cluster"
+	"indexer/observers/document"
 	"indexer/page"
 	"indexer/schema"
 	"indexer/txn"
@@ -91,20 +92,23 @@ func (m *members) all(ctx context.Context) iter.Seq2[cluster.Ranked, error] {
 	}
 }
 
-// choose reads all members, and gives up with cluster.ErrUnread if there are more than a
-// limit.
-func (m *members) choose(ctx context.Context, limit int) (cluster.Choice, error) {
-	var list []cluster.Ranked
-	for r, err := range m.all(ctx) {
+// choose reads all members and returns them too. It gives up with cluster.ErrUnread if there
+// are more than a limit.
+func (m *members) choose(ctx context.Context, limit int) (cluster.Choice, []document.Member, error) {
+	var ranked []cluster.Ranked
+	all := []document.Member{}
+	for e, err := range m.Members(ctx, "", "") {
 		if err != nil {
-			return cluster.Choice{}, err
+			return cluster.Choice{}, nil, err
 		}
-		if len(list) == limit {
-			return cluster.Choice{}, cluster.ErrUnread
+		if len(all) == limit {
+			return cluster.Choice{}, nil, cluster.ErrUnread
 		}
-		list = append(list, r)
+		ranked = append(ranked, e.Ranked)
+		all = append(all, document.Member{At: e.At, URL: e.URL})
 	}
-	return cluster.Choose(cluster.All(list))
+	c, err := cluster.Choose(cluster.All(ranked))
+	return c, all, err
 }
 
 // contenders reads the members that the canonical URL depends on.

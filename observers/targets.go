@@ -25,12 +25,13 @@ type targetNotifier struct{ part schema.PartSize }
 
 func (x *targetNotifier) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	done := 0
+	clusters := make(map[page.URL]string)
 	for _, row := range rows {
 		if done >= x.part.Entries { // leave the rest to another run
 			tx.Notify(row, schema.NotifyTargets)
 			continue
 		}
-		targets, err := x.page(ctx, tx, row)
+		targets, err := x.page(ctx, tx, row, clusters)
 		if err != nil {
 			return err
 		}
@@ -40,23 +41,23 @@ func (x *targetNotifier) run(ctx context.Context, tx *txn.Txn, rows []string) er
 }
 
 // page wakes the clusters of a page's pending targets, and returns how many targets there
-// were.
-func (x *targetNotifier) page(ctx context.Context, tx *txn.Txn, row string) (int, error) {
+// were. It remembers the clusters for the other pages of the run: pages of a site mostly
+// have the same targets.
+func (x *targetNotifier) page(ctx context.Context, tx *txn.Txn, row string, clusters map[page.URL]string) (int, error) {
 	targets, full, err := readPending(ctx, tx, row, x.part)
 	if err != nil || targets == nil {
 		return 0, err
 	}
 	for _, t := range targets {
-		v, err := tx.GetOnce(ctx, schema.URLRow(t), schema.Chain)
-		if err != nil {
-			return 0, err
+		cluster, known := clusters[t]
+		if !known {
+			if cluster, err = clusterRow(ctx, tx, t); err != nil {
+				return 0, err
+			}
+			clusters[t] = cluster
 		}
-		chain, err := schema.DecodeChain(v.Data)
-		if err != nil {
-			return 0, err
-		}
-		if end, ok := terminal(chain); ok {
-			tx.Notify(schema.ClusterRow(end.Key), schema.Dirty)
+		if cluster != "" {
+			tx.Notify(cluster, schema.Dirty)
 		}
 	}
 	tx.Delete(row, schema.Pending)
@@ -64,6 +65,23 @@ func (x *targetNotifier) page(ctx context.Context, tx *txn.Txn, row string) (int
 		tx.Notify(row, schema.Links)
 	}
 	return len(targets), nil
+}
+
+// clusterRow returns the row of the cluster to which a URL leads, "" if it leads to none.
+func clusterRow(ctx context.Context, tx *txn.Txn, u page.URL) (string, error) {
+	v, err := tx.GetOnce(ctx, schema.URLRow(u), schema.Chain)
+	if err != nil {
+		return "", err
+	}
+	chain, err := schema.DecodeChain(v.Data)
+	if err != nil {
+		return "", err
+	}
+	end, ok := terminal(chain)
+	if !ok {
+		return "", nil
+	}
+	return schema.ClusterRow(end.Key), nil
 }
 
 // readPending reads the targets whose clusters have not been told, nil if there is no cell

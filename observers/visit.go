@@ -106,7 +106,7 @@ func VisitClusterInlinks(ctx context.Context, tx *txn.Txn, key page.ContentKey, 
 		}
 	}
 	n, left := 0, noLimit
-	for l, err := range document.InlinksFrom(at, document.Limits{}).Next(ctx, clusterReader{tx, key}, &left) {
+	for l, err := range document.InlinksFrom(at, document.Limits{}).Next(ctx, clusterReader{tx: tx, key: key}, &left) {
 		if err != nil {
 			return "", err
 		}
