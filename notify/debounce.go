@@ -31,6 +31,7 @@ func (q *queue) enqueue(e *entry, now time.Time) {
 	e.debounced = true
 	q.debounced[e.observer]++
 	q.delayUntil(e, until)
+	q.forSpareTime(e)
 }
 
 func (q *queue) delayUntil(e *entry, until time.Time) {

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"container/heap"
+	"container/list"
 	"time"
 )
 
@@ -32,7 +33,9 @@ type entry struct {
 	readySince     time.Time // when it last became ready
 	until          time.Time // delayed entries: when they become ready
 	debounced      bool      // delayed for collapsing, not backing off: an idle upstream releases it
-	alone          bool      // run it in no batch
+	urgent         bool      // one of these notifications was not patient
+	spare          *list.Element
+	alone          bool // run it in no batch
 	// doubtful entries may have been handled already: they were found in the
 	// table, or a run of theirs had an unknown outcome or a conflict. The
 	// acknowledgement is looked up before they are run.
@@ -47,6 +50,7 @@ type entry struct {
 	// again is the newest notification that arrives during a run.
 	again, againFirst uint64
 	againSince        time.Time
+	againUrgent       bool
 	// continues: one of these came from the run itself, through txn.Txn.Continue.
 	continues bool
 	open      bool // the last run that committed asked for another one

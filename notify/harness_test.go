@@ -132,6 +132,10 @@ func (q *queue) checkInvariants(t testing.TB) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	waiting, busy, open, opening := make([]int, len(q.ready)), make([]int, len(q.ready)), make([]int, len(q.ready)), make([]int, len(q.ready))
+	spare := 0
+	for i := range q.spare {
+		spare -= q.spare[i].Len()
+	}
 	for k, e := range q.entries {
 		if e.key != k {
 			t.Errorf("entry of %v under %v", e.key, k)
@@ -156,9 +160,18 @@ func (q *queue) checkInvariants(t testing.TB) {
 			}
 		}
 		waiting[k.observer]++
+		if e.spare != nil && (e.place != delayed || !e.debounced || !e.urgent) {
+			t.Errorf("%v is offered for spare time: %+v", k, e)
+		}
+		if e.spare != nil {
+			spare++
+		}
 		if e.again != 0 || e.oldest > e.newest {
 			t.Errorf("%v waits with again %d, oldest %d, newest %d", k, e.again, e.oldest, e.newest)
 		}
+	}
+	if spare != 0 {
+		t.Errorf("%d more entries are offered for spare time than are in the lists", spare)
 	}
 	inHeaps, debounced := len(q.delayed), 0
 	for _, e := range q.delayed {

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"container/heap"
+	"container/list"
 	"sync"
 	"time"
 
@@ -56,6 +57,7 @@ type queue struct {
 	open     []int        // entries of each observer in mid-continuation (limits.go)
 	opening  []int        // batches under way that may add to these
 	lastRuns []recentRuns // of each observer
+	spare    []list.List  // of each observer: entries for spare time (spare.go)
 	idleness
 	overflow bool   // there may be notifications that are in the table only
 	working  []bool // the workers there are, by number (workers.go)
@@ -70,7 +72,7 @@ func newQueue(r *Registry, capacity int) *queue {
 	n := len(r.list)
 	q := &queue{
 		registry: r, capacity: capacity, entries: make(map[key]*entry),
-		ready: make([]readyHeap, n), waiting: make([]int, n), busy: make([]int, n), open: make([]int, n), opening: make([]int, n), lastRuns: make([]recentRuns, n),
+		ready: make([]readyHeap, n), waiting: make([]int, n), busy: make([]int, n), open: make([]int, n), opening: make([]int, n), lastRuns: make([]recentRuns, n), spare: make([]list.List, n),
 		idleness: idleness{inactiveSince: make([]time.Time, n), debounced: make([]int, n)},
 		stopped:  make(chan struct{}), alarm: make(chan struct{}, 1), watchers: make(map[*watcher]struct{}),
 	}
@@ -105,7 +107,7 @@ func (q *queue) addOne(k key, n txn.Notification, now time.Time, found bool) boo
 	case !ok && len(q.entries) >= q.capacity:
 		return false
 	case !ok:
-		e = &entry{key: k, oldest: n.TS, newest: n.TS, since: now, doubtful: found}
+		e = &entry{key: k, oldest: n.TS, newest: n.TS, since: now, doubtful: found, urgent: !n.Patient}
 		q.entries[k] = e
 		q.waiting[k.observer]++
 		q.upstreamBusy(k.observer)
@@ -117,6 +119,10 @@ func (q *queue) addOne(k key, n txn.Notification, now time.Time, found bool) boo
 		}
 	case e.place != running:
 		e.newest = max(e.newest, n.TS)
+		if !n.Patient {
+			e.urgent = true
+			q.forSpareTime(e)
+		}
 		if n.Continues {
 			q.openWaiting(e)
 		}
@@ -125,6 +131,7 @@ func (q *queue) addOne(k key, n txn.Notification, now time.Time, found bool) boo
 			e.againFirst, e.againSince = n.TS, now
 		}
 		e.again = max(e.again, n.TS)
+		e.againUrgent = e.againUrgent || !n.Patient
 		e.continues = e.continues || n.Continues
 	}
 	return true
@@ -137,6 +144,10 @@ func (q *queue) makeReady(e *entry) {
 		// Its last notification decides its turn. By the first one it would run before
 		// the work of upstream, which would notify it again.
 		e.oldest = e.newest
+	}
+	if e.spare != nil {
+		q.spare[e.observer].Remove(e.spare)
+		e.spare = nil
 	}
 	e.place, e.debounced, e.readySince = ready, false, time.Now()
 	heap.Push(&q.ready[e.observer], e)
@@ -186,7 +197,11 @@ func (q *queue) next(worker int) []*entry {
 			q.working[worker] = false
 			return nil
 		}
-		if batch := q.take(); batch != nil {
+		batch := q.take()
+		if batch == nil && q.releaseSpare() {
+			batch = q.take()
+		}
+		if batch != nil {
 			q.tellWatchers() // the oldest row may have been among them
 			return batch
 		}
@@ -215,8 +230,8 @@ func (q *queue) finished(batch []*entry) {
 			delete(q.entries, e.key)
 			continue
 		}
-		e.oldest, e.newest, e.since = e.againFirst, e.again, e.againSince
-		e.again, e.attempts, e.failures, e.alone, e.unknown, e.continues = 0, 0, 0, false, false, false
+		e.oldest, e.newest, e.since, e.urgent = e.againFirst, e.again, e.againSince, e.againUrgent
+		e.again, e.attempts, e.failures, e.alone, e.unknown, e.continues, e.againUrgent = 0, 0, 0, false, false, false, false
 		q.waiting[e.observer]++
 		if open {
 			q.makeReady(e)
@@ -238,7 +253,8 @@ func (q *queue) requeue(batch []*entry, delay func(*entry) time.Duration) {
 		q.ranOnce(e)
 		q.waiting[e.observer]++
 		e.newest = max(e.newest, e.again)
-		e.again, e.doubtful, e.continues = 0, true, false
+		e.urgent = e.urgent || e.againUrgent
+		e.again, e.doubtful, e.continues, e.againUrgent = 0, true, false, false
 		if d := delay(e); d > 0 && !q.eager {
 			q.delayUntil(e, now.Add(d))
 		} else {
@@ -251,6 +267,7 @@ func (q *queue) requeue(batch []*entry, delay func(*entry) time.Duration) {
 // settled is called with mu held whenever runs have ended.
 func (q *queue) settled() {
 	q.wakeLimited()
+	q.wakeSpare()
 	if q.releaseDebounced(time.Now()) > 0 {
 		q.ring()
 	}

@@ -54,7 +54,7 @@ func driveQueue(t *testing.T, rng *rand.Rand) error {
 	registry, err := NewRegistry(
 		Observer{Name: "a", Watches: col("x"), Run: nop, Batch: 1 + rng.IntN(4)},
 		Observer{Name: "b", Watches: col("y"), Run: nop, Debounce: time.Duration(rng.IntN(3)) * time.Second, Upstream: []string{"a"}, Batch: 1 + rng.IntN(4), MaxOpen: rng.IntN(3)},
-		Observer{Name: "c", Watches: col("x"), Run: nop, Debounce: time.Duration(rng.IntN(3)) * time.Second, IdleAfter: time.Duration(rng.IntN(2)) * 100 * time.Millisecond, Upstream: []string{"b"}, MaxOpen: rng.IntN(3)},
+		Observer{Name: "c", Watches: col("x"), Run: nop, Debounce: time.Duration(rng.IntN(3)) * time.Second, IdleAfter: time.Duration(rng.IntN(2)) * 100 * time.Millisecond, Upstream: []string{"b"}, MaxOpen: rng.IntN(3), Spare: rng.IntN(2) == 0},
 	)
 	if err != nil {
 		return err
@@ -109,13 +109,16 @@ func driveQueue(t *testing.T, rng *rand.Rand) error {
 			m.clock++
 			k := key{rng.IntN(3), fmt.Sprint(rng.IntN(8))}
 			o := registry.list[k.observer]
-			withheld = append(withheld, txn.Notification{Cell: txn.Cell{Row: k.row, Column: o.Watches}, Observer: o.Name, TS: m.clock, Continues: rng.IntN(10) == 0})
+			withheld = append(withheld, txn.Notification{Cell: txn.Cell{Row: k.row, Column: o.Watches}, Observer: o.Name, TS: m.clock, Continues: rng.IntN(10) == 0, Patient: rng.IntN(2) == 0})
 			m.pending[k] = m.clock
 		case 2, 3:
 			tell()
 		case 4:
 			q.mu.Lock()
 			batch := q.take()
+			if batch == nil && q.releaseSpare() {
+				batch = q.take()
+			}
 			q.mu.Unlock()
 			if batch != nil {
 				begin(batch)

@@ -31,6 +31,10 @@ type Observer struct {
 	// row is run no earlier than Debounce after its last run (or, the first time, a
 	// fifth of Debounce after it was notified), but at once when Upstream is idle.
 	Debounce time.Duration
+	// Spare lets a worker that has nothing else to do run debounced rows of this observer
+	// at once, although Upstream is busy: the rows whose notification was not patient
+	// (txn.Txn.NotifyPatiently, spare.go).
+	Spare bool
 	// Upstream names the observers whose runs, directly or through other observers,
 	// notify this one. It includes the observers upstream of those.
 	Upstream []string

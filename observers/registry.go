@@ -17,6 +17,9 @@ import (
 // at most ten seconds after its page was loaded, and is written again at most every fifty
 // seconds.
 //
+// A worker that has nothing else to do does not wait: it exports pages that are new or have
+// changed at once (notify.Observer.Spare), but not pages that only have new links to them.
+//
 // The delay is for a load without pauses. If fifty milliseconds pass between pages
 // (exportIdle), as in a polite crawl of a few hosts, documents are exported at once.
 const (
@@ -92,7 +95,7 @@ func (o Options) Observers() []notify.Observer {
 			Debounce: rankDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward"}, Run: r.run},
 		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 256, Exclusive: true,
 			Debounce: exportDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rank"}, Run: y.run},
-		{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128,
+		{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128, Spare: true,
 			Debounce: exportDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rerank"}, Run: x.index},
 		{Name: "count", Replaces: []string{"tally"}, Watches: schema.Count, Weak: true, MaxOpen: x.limits.Passes,
 			Debounce: countDebounce, IdleAfter: countIdle, Upstream: []string{"index"}, Run: x.count},

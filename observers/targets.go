@@ -57,7 +57,7 @@ func (x *targetNotifier) page(ctx context.Context, tx *txn.Txn, row string, clus
 			clusters[t] = cluster
 		}
 		if cluster != "" {
-			tx.Notify(cluster, schema.Dirty)
+			tx.NotifyPatiently(cluster, schema.Dirty)
 		}
 	}
 	tx.Delete(row, schema.Pending)

@@ -16,6 +16,9 @@ type Notification struct {
 	// Continues marks notifications of Txn.Continue. Only Handover sets it: it is
 	// not in the table, so a notification that a scan finds never has it.
 	Continues bool
+	// Patient marks notifications of Txn.NotifyPatiently, as Continues does those of
+	// Txn.Continue.
+	Patient bool
 }
 
 // There is one notification per observer and cell, not one per cell as in

@@ -18,8 +18,8 @@ type Txn struct {
 	snap  store.Snapshot // of the whole table, opened at the first read; nil without the capability
 
 	writes    writeSet
-	notes     []note // without repetition
-	noted     map[note]bool
+	notes     []note        // without repetition
+	noted     map[note]bool // whether the note is urgent
 	continues map[note]bool // the notes of Continue
 	triggers  []Trigger
 
@@ -131,7 +131,16 @@ func (t *Txn) put(cell Cell, o op, value []byte) {
 // row never conflict (paper, section 2.4).
 func (t *Txn) Notify(row string, c Column) {
 	for _, o := range t.db.observers(c) {
-		t.wake(Cell{row, c}, o)
+		t.wake(Cell{row, c}, o, true)
+	}
+}
+
+// NotifyPatiently is Notify for work that nobody is waiting for. In the table it is the
+// same notification. In memory it is marked (Notification.Patient), so that the
+// observers' framework may collapse it with others for longer.
+func (t *Txn) NotifyPatiently(row string, c Column) {
+	for _, o := range t.db.observers(c) {
+		t.wake(Cell{row, c}, o, false)
 	}
 }
 
@@ -149,16 +158,18 @@ func (t *Txn) Continue(row string, c Column) {
 	}
 }
 
-func (t *Txn) wake(c Cell, observer string) {
+func (t *Txn) wake(c Cell, observer string, urgent bool) {
 	n := note{c, observer}
-	if t.noted[n] {
-		return
-	}
 	if t.noted == nil {
 		t.noted = make(map[note]bool)
 	}
-	t.noted[n] = true
-	t.notes = append(t.notes, n)
+	was, known := t.noted[n]
+	if !known {
+		t.notes = append(t.notes, n)
+	}
+	if !known || urgent && !was {
+		t.noted[n] = urgent
+	}
 }
 
 func (db *DB) observers(c Column) []string {
@@ -204,7 +215,7 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 	defer t.end()
 	for _, w := range t.writes.order {
 		for _, o := range t.db.observers(w.cell.Column) {
-			t.wake(w.cell, o)
+			t.wake(w.cell, o, true)
 		}
 	}
 	if len(t.writes.order) == 0 && len(t.notes) == 0 && len(t.triggers) == 0 && len(t.locks.order) == 0 {
@@ -277,7 +288,7 @@ func (t *Txn) handover(commit uint64) error {
 	}
 	notes := make([]Notification, 0, len(t.notes))
 	for _, n := range t.notes {
-		notes = append(notes, Notification{Cell: n.cell, Observer: n.observer, TS: commit, Continues: t.continues[n]})
+		notes = append(notes, Notification{Cell: n.cell, Observer: n.observer, TS: commit, Continues: t.continues[n], Patient: !t.noted[n]})
 	}
 	t.db.opts.Handover(notes)
 	return nil

@@ -1,0 +1,71 @@
+package notify
+
+import "container/heap"
+
+// Debouncing saves work under load. When a worker has nothing else to do, there is time
+// to spare, and a row that somebody may be waiting for need not wait for the end of its
+// delay: a page that was fetched should be found at once, also while other pages come
+// every few milliseconds, so that upstream is never idle (idle.go).
+//
+// Two rules keep this from undoing the debounce:
+//
+//   - Only urgent rows are run so. Patient notifications (txn.Txn.NotifyPatiently) come
+//     in crowds, such as those of a page to which every other page links.
+//   - While a batch of the observer runs, rows that are notified gather for the next one,
+//     until there are spareBatch of them. So batches grow with the load. Under full load
+//     no worker ever comes here.
+//
+// spareBatch is small, because rows wait for the whole batch that they are in.
+//
+// Rejected: leaving out rows that ran a moment ago. A page that has changed notifies its
+// new cluster twice: once for the text, before it is a member, and once when it is.
+
+const spareBatch = 32
+
+// forSpareTime offers a debounced entry to workers that have nothing else to do, if it
+// is one of those.
+func (q *queue) forSpareTime(e *entry) {
+	if !q.registry.list[e.observer].Spare || !e.urgent || !e.debounced || e.spare != nil {
+		return
+	}
+	e.spare = q.spare[e.observer].PushBack(e)
+	q.wakeSpare()
+}
+
+// wakeSpare wakes a worker, if one has nothing to do, for rows that may be run in spare
+// time.
+func (q *queue) wakeSpare() {
+	for i := range q.spare {
+		if q.spareBatch(i) > 0 {
+			q.work.Signal()
+			return
+		}
+	}
+}
+
+// spareBatch is how many rows of an observer may be run in spare time now.
+func (q *queue) spareBatch(observer int) int {
+	most := min(q.registry.list[observer].Batch, spareBatch)
+	n := min(q.spare[observer].Len(), most)
+	if n < most && q.busy[observer] > 0 {
+		return 0
+	}
+	return n
+}
+
+// releaseSpare makes a batch ready for a worker that has found nothing to do. It reports
+// whether there was one.
+func (q *queue) releaseSpare() bool {
+	for i := range q.spare {
+		n := q.spareBatch(i)
+		for range n {
+			e := q.spare[i].Front().Value.(*entry)
+			heap.Remove(&q.delayed, e.pos)
+			q.makeReady(e)
+		}
+		if n > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,128 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"indexer/txn"
+)
+
+// spareTime is a pipeline whose observer "fetch" is busy with one row all the time, and
+// whose observer "index", downstream of it, has a debounce of 50 s.
+type spareTime struct {
+	*rig
+	began   time.Time
+	holding chan struct{} // a run of index waits for it; closed unless a test holds it up
+
+	mu   sync.Mutex
+	runs []string // of index: seconds since the beginning, and rows
+}
+
+func inSpareTime(t *testing.T, spare bool, workers int, test func(s *spareTime)) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &spareTime{began: time.Now(), holding: make(chan struct{})}
+		end := make(chan struct{})
+		s.rig = newRig(t, openMem(t), Options{Workers: workers},
+			Observer{Name: "fetch", Watches: col("f"), Weak: true, Run: func(context.Context, *txn.Txn, []string) error { <-end; return nil }},
+			Observer{Name: "index", Watches: col("i"), Weak: true, Batch: 10, Debounce: 50 * time.Second, IdleAfter: time.Second,
+				Upstream: []string{"fetch"}, Spare: spare, Run: s.index},
+		)
+		if err := s.p.Start(t.Context(), s.db); err != nil {
+			t.Fatal(err)
+		}
+		s.notify("f", "busy", true)
+		synctest.Wait()
+		test(s)
+		close(end)
+		s.quiesce()
+		s.close()
+	})
+}
+
+func (s *spareTime) index(_ context.Context, _ *txn.Txn, rows []string) error {
+	s.mu.Lock()
+	s.runs = append(s.runs, fmt.Sprint(time.Since(s.began).Seconds(), rows))
+	s.mu.Unlock()
+	<-s.holding
+	return nil
+}
+
+func (s *spareTime) notify(column, row string, urgent bool) {
+	s.t.Helper()
+	_, err := s.db.Run(s.t.Context(), func(tx *txn.Txn) error {
+		tx.NotifyPatiently(row, col(column))
+		if urgent {
+			tx.Notify(row, col(column))
+			tx.NotifyPatiently(row, col(column)) // changes nothing
+		}
+		return nil
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *spareTime) wants(runs ...string) {
+	s.t.Helper()
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if fmt.Sprint(s.runs) != fmt.Sprint(runs) {
+		s.t.Errorf("runs %v, want %v", s.runs, runs)
+	}
+}
+
+// A free worker runs urgent rows at once, but not patient ones.
+func TestSpareTime(t *testing.T) {
+	inSpareTime(t, true, 2, func(s *spareTime) {
+		close(s.holding)
+		s.notify("i", "new", true)
+		s.wants("0 [new]")
+		s.notify("i", "hub", false)
+		s.notify("i", "new", false)
+		time.Sleep(5 * time.Second)
+		s.wants("0 [new]")
+		s.notify("i", "hub", true) // the patient row becomes urgent
+		s.wants("0 [new]", "5 [hub]")
+		s.notify("i", "hub", true)
+		s.wants("0 [new]", "5 [hub]", "5 [hub]")
+		time.Sleep(time.Minute)
+		s.wants("0 [new]", "5 [hub]", "5 [hub]", "50 [new]")
+	})
+}
+
+// Rows that come during a run are the next batch.
+func TestSpareBatches(t *testing.T) {
+	inSpareTime(t, true, 4, func(s *spareTime) {
+		s.notify("i", "first", true)
+		s.wants("0 [first]")
+		for _, row := range []string{"a", "b", "c"} {
+			s.notify("i", row, true)
+		}
+		s.wants("0 [first]")
+		close(s.holding)
+		s.wants("0 [first]", "0 [a b c]")
+	})
+}
+
+// Without a free worker, or without Spare, rows wait for the end of their delay.
+func TestNoSpareTime(t *testing.T) {
+	inSpareTime(t, true, 1, func(s *spareTime) {
+		close(s.holding)
+		s.notify("i", "row", true)
+		time.Sleep(5 * time.Second)
+		s.wants()
+	})
+	inSpareTime(t, false, 2, func(s *spareTime) {
+		close(s.holding)
+		s.notify("i", "row", true)
+		time.Sleep(5 * time.Second)
+		s.wants()
+		time.Sleep(10 * time.Second)
+		s.wants("10 [row]")
+	})
+}
