@@ -133,7 +133,7 @@ func BenchmarkCrawl(b *testing.B) {
 	s := newSite(3000, crawlLinks, crawlTree, crawlBytes)
 	benchmarkSite(b, s, func(seed string) (*measure.Run, error) {
 		return measure.InTemp(func(dir string) (*measure.Run, error) {
-			return ourCrawl(b.Context(), dir, seed, Options{Concurrency: 32, Repo: repository.Options{Workers: 4}}, nil, nil)
+			return ourCrawl(b.Context(), dir, seed, Options{Concurrency: 32, Repo: repository.Options{Workers: 4, Collect: true}}, nil, nil)
 		})
 	})
 }

@@ -35,6 +35,8 @@ type Frontier struct {
 	wake   func(host string)
 	now    func() time.Time
 	fronts frontCache
+
+	counting hostLocks
 }
 
 // New makes a frontier. It calls wake after a host has new entries.
@@ -232,7 +234,7 @@ func put(tx *txn.Txn, u page.URL, old *schema.FrontierEntry, e schema.FrontierEn
 		tx.Delete(schema.QueueRow(host, u, *old), schema.Queued)
 	}
 	if e.State == schema.EntryWaiting {
-		tx.Set(schema.QueueRow(host, u, e), schema.Queued, nil)
+		tx.Create(schema.QueueRow(host, u, e), schema.Queued, nil) // a URL waits in one place
 	}
 	tx.Set(schema.URLRow(u), schema.Entry, e.Encode())
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"sync"
+
+	"github.com/cespare/xxhash/v2"
 
 	"indexer/crawler"
 	"indexer/page"
@@ -82,6 +85,23 @@ func countPages(ctx context.Context, tx *txn.Txn, host string) (n int, err error
 		return err
 	})
 	return n, err
+}
+
+// hostLocks let the first visits of a host be counted one after the other.
+//
+// All of them change one cell, the host's number, so of transactions that run at the same
+// time one can commit, and the others start over: with 32 requests at a time to one host,
+// 84 % more transactions ran than there were visits. Waiting before the transaction begins
+// costs nothing. The locks only save work; that the number is right is the
+// transactions' affair.
+//
+// Hosts share a fixed number of locks. A visit holds no more than one.
+type hostLocks [256]sync.Mutex
+
+func (l *hostLocks) lock(host string) (unlock func()) {
+	mu := &l[xxhash.Sum64String(host)%uint64(len(l))]
+	mu.Lock()
+	return mu.Unlock
 }
 
 // countVisit counts the first visit of a URL, whose entry is not written yet.

@@ -27,6 +27,9 @@ func (f *Frontier) Visited(ctx context.Context, v crawler.Visit) error {
 			return nil
 		})
 	}
+	if v.Job.Visits == 0 {
+		defer f.counting.lock(crawler.HostOf(v.Job.URL))()
+	}
 	var err error
 	if v.Fetch.URL == "" {
 		_, err = f.db.Run(ctx, func(tx *txn.Txn) error { return move(ctx, tx, loader.Late) })

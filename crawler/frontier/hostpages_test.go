@@ -1,0 +1,48 @@
+package frontier_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"indexer/crawler"
+	"indexer/crawler/fetch"
+	"indexer/page"
+)
+
+// TestCountVisits: visits of a host that are loaded at the same time are all counted.
+func TestCountVisits(t *testing.T) {
+	const visits, limit = 20, 30
+	r := newRig(t)
+	var seeds []page.URL
+	for i := range visits {
+		seeds = append(seeds, page.URL(fmt.Sprintf("https://a.example/%d", i)))
+	}
+	config := perHost
+	config.MaxPagesPerHost = limit
+	r.begin(config, seeds...)
+	jobs := r.due(host)
+	if len(jobs) != visits {
+		t.Fatalf("%d of %d seeds are due", len(jobs), visits)
+	}
+	var work sync.WaitGroup
+	for _, j := range jobs {
+		work.Go(func() {
+			f := page.Fetch{URL: j.URL, Time: r.clock, Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte("<p>" + j.URL)}
+			err := r.front.Visited(t.Context(), crawler.Visit{
+				Job: j, Result: fetch.Result{Fetch: f}, Fetch: f,
+				Next: func(bool) (time.Time, time.Duration) { return time.Time{}, 0 },
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	work.Wait()
+	room, err := r.front.Room(t.Context(), host)
+	if err != nil || room != limit-visits {
+		t.Errorf("room for %d more pages, %v; want %d", room, err, limit-visits)
+	}
+}
