@@ -246,7 +246,7 @@ func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options
 		Revisits:   crawler.Revisits{FirstInterval: f.first, MinInterval: f.least, MaxInterval: f.most},
 		Limits:     crawler.Limits{Pages: f.pages, Bytes: f.bytes, Time: f.time},
 		Sources:    crawler.Sources{NoSitemaps: f.noSitemaps, NoFeeds: f.noSitemaps},
-		Settle:     s.repo.Quiesce,
+		Quiesce:    s.repo.Quiesce,
 		Paused:     s.watchSpace().pause,
 		Loaded: func(ctx context.Context, fetched page.Fetch) error {
 			_, err := s.repo.Load(ctx, &fetched)

@@ -31,19 +31,19 @@ type Crawler struct {
 	workers sync.WaitGroup
 
 	// mu guards the fields below. It is never held over anything that can block.
-	mu       sync.Mutex
-	work     context.Context // for requests and store operations; Abort cancels it
-	abort    context.CancelFunc
-	asked    <-chan struct{} // closed when Run should end
-	started  time.Time
-	rng      *rand.Rand
-	running  int // goroutines
-	settling bool
-	settled  bool   // nothing has happened since Settle returned
-	stopping string // why no new requests start; "" while they do
-	err      error  // the first error that ended the crawl
-	paused   string
-	polledAt time.Time
+	mu        sync.Mutex
+	work      context.Context // for requests and store operations; Abort cancels it
+	abort     context.CancelFunc
+	asked     <-chan struct{} // closed when Run should end
+	started   time.Time
+	rng       *rand.Rand
+	running   int // goroutines
+	quiescing bool
+	quiescent bool   // nothing has happened since Quiesce returned
+	stopping  string // why no new requests start; "" while they do
+	err       error  // the first error that ended the crawl
+	paused    string
+	polledAt  time.Time
 
 	hosts    map[string]*host
 	heap     hostHeap
@@ -101,7 +101,7 @@ func (c *Crawler) Wake(host string) {
 	} else {
 		c.wokenAll = true
 	}
-	c.settled = false
+	c.quiescent = false
 	c.mu.Unlock()
 	select {
 	case c.news <- struct{}{}:

@@ -42,9 +42,9 @@ func TestTurnsAtOneAddress(t *testing.T) {
 	})
 }
 
-// If pages become due, are fetched and lead to new URLs while Run waits for Settle, Run
-// calls Settle once more.
-func TestVisitsWhileSettling(t *testing.T) {
+// If pages become due, are fetched and lead to new URLs while Run waits for Quiesce, Run
+// calls Quiesce once more.
+func TestVisitsWhileQuiescing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/")
 		parseWeb(t, w, "https://a.example/ 503\nhttps://a.example/ 200 links=/1\nhttps://a.example/1 200 page=one")
@@ -57,7 +57,7 @@ func TestVisitsWhileSettling(t *testing.T) {
 		}
 		var c *Crawler
 		o := Options{Seed: 1, Patience: -1, Sources: Sources{NoProbe: true}}
-		o.Settle = func(context.Context) error {
+		o.Quiesce = func(context.Context) error {
 			mu.Lock()
 			known := late
 			late = nil

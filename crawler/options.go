@@ -46,10 +46,10 @@ type Options struct {
 	// lets the crawl go on. It is called about once a second and must not block. A
 	// store operation that fails while Paused gives a reason does not end the crawl.
 	Paused func() (why string)
-	// Settle waits until all observers that find new URLs in loaded pages are idle. Run
+	// Quiesce waits until all observers that find new URLs in loaded pages are idle. Run
 	// calls it when nothing is due, and ends only if no Wake came meanwhile. If nil,
 	// only Frontier.Visited and Add find URLs.
-	Settle func(ctx context.Context) error
+	Quiesce func(ctx context.Context) error
 	// Loaded receives the fetches that belong to no job but are part of the index:
 	// those of robots.txt files at their own URL. May be nil.
 	Loaded func(ctx context.Context, f page.Fetch) error

@@ -128,7 +128,7 @@ var errFetcherClosed = errors.New("the fetcher gave up the request without being
 // delay.
 func (c *Crawler) finish(h *host, x exchange, slots []*slot, now time.Time) {
 	defer c.release(slots, now)
-	c.settled = false
+	c.quiescent = false
 	if x.class == fetch.Canceled {
 		return
 	}

@@ -121,7 +121,7 @@ func (c *Crawler) add(found Finding) {
 	c.start(func(ctx context.Context) func() error {
 		_, err := c.frontier.Add(ctx, found)
 		return func() error {
-			c.settled = false
+			c.quiescent = false
 			if err != nil {
 				return fmt.Errorf("crawler: add URLs of %s: %w", found.Source, err)
 			}

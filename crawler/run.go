@@ -86,7 +86,7 @@ func (c *Crawler) step(now time.Time) (wait time.Duration, over bool) {
 	}
 	c.pruneSlots(now)
 	if c.stopping == "" && c.running == 0 && c.paused == "" && !c.opts.Follow && !c.pending(now) {
-		c.settle()
+		c.quiesce()
 	}
 	if c.stopping != "" {
 		return forever, c.running == 0
@@ -97,18 +97,18 @@ func (c *Crawler) step(now time.Time) (wait time.Duration, over bool) {
 // forever is longer than any crawl takes.
 const forever = 365 * 24 * time.Hour
 
-// settle ends the crawl, after it has made sure that no new URLs are about to come.
-func (c *Crawler) settle() {
-	if c.opts.Settle == nil || c.settled {
+// quiesce ends the crawl when it is certain that no new URLs will follow.
+func (c *Crawler) quiesce() {
+	if c.opts.Quiesce == nil || c.quiescent {
 		c.stop("nothing is due")
 		return
 	}
-	c.settled = true // until the next event
-	c.settling = true
+	c.quiescent = true // until the next event
+	c.quiescing = true
 	c.start(func(ctx context.Context) func() error {
-		err := c.opts.Settle(ctx)
+		err := c.opts.Quiesce(ctx)
 		return func() error {
-			c.settling = false
+			c.quiescing = false
 			if err != nil {
 				return fmt.Errorf("crawler: wait until new URLs are found: %w", err)
 			}

@@ -150,16 +150,16 @@ func TestStoreFailures(t *testing.T) {
 	}
 }
 
-// Loaded pages lead to new URLs only after a while; Run calls Settle before it ends.
-func TestSettle(t *testing.T) {
+// Loaded pages lead to new URLs only after a while; Run calls Quiesce before it ends.
+func TestQuiesce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/0")
 		chain(t, w, "https://a.example", 3, 100*time.Millisecond)
 		var late []string
 		var c *Crawler
-		settled := 0
-		o := Options{Settle: func(context.Context) error {
-			settled++
+		calls := 0
+		o := Options{Quiesce: func(context.Context) error {
+			calls++
 			time.Sleep(time.Second)
 			for _, h := range late { // no request is under way: nobody else writes it
 				c.Wake(h)
@@ -172,16 +172,16 @@ func TestSettle(t *testing.T) {
 		if err := c.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(f.list()); n != 4 || settled != 4 {
-			t.Errorf("%d URLs found, settled %d times", n, settled)
+		if n := len(f.list()); n != 4 || calls != 4 {
+			t.Errorf("%d URLs found, quiesced %d times", n, calls)
 		}
 	})
 }
 
-func TestSettleFails(t *testing.T) {
+func TestQuiesceFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
-		o := Options{Settle: func(context.Context) error { return broken }}
+		o := Options{Quiesce: func(context.Context) error { return broken }}
 		if err := newCrawler(o, newFrontier(), newWeb(), nil).Run(t.Context()); !errors.Is(err, broken) {
 			t.Errorf("Run returned %v", err)
 		}

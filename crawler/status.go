@@ -83,7 +83,7 @@ func (c *Crawler) Status(n int) Status {
 	now := time.Now()
 	m := &c.meter
 	s := Status{
-		Started: c.started, Paused: c.paused, Ended: c.stopping, Settling: c.settling,
+		Started: c.started, Paused: c.paused, Ended: c.stopping, Settling: c.quiescing,
 		Pages: m.pages, Requests: m.requests, Bytes: m.bytes, PerSecond: m.rate(now, c.started),
 		Sitemaps: m.aux, SoftGone: m.soft, InProgress: c.running, Interrupted: m.interrupted,
 		Failures: maps.Clone(m.failures), Statuses: maps.Clone(m.statuses), Refused: maps.Clone(m.refused),

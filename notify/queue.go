@@ -33,7 +33,7 @@ import (
 //     running ones, and open the open ones. Ready, delayed and running entries are all
 //     entries, and there are at most capacity.
 //  6. An entry that becomes ready wakes a worker; the end of a run, and everything
-//     else that can make a watcher's condition true, calls settled.
+//     else that can make a watcher's condition true, calls runsEnded.
 //
 // # Why a notification for a waiting row is absorbed
 //
@@ -240,7 +240,7 @@ func (q *queue) finished(batch []*entry) {
 		}
 	}
 	q.overflow = q.overflow || unknown
-	q.settled()
+	q.runsEnded()
 }
 
 // requeue returns entries for another run after a delay.
@@ -261,11 +261,11 @@ func (q *queue) requeue(batch []*entry, delay func(*entry) time.Duration) {
 			q.makeReady(e)
 		}
 	}
-	q.settled()
+	q.runsEnded()
 }
 
-// settled is called with mu held whenever runs have ended.
-func (q *queue) settled() {
+// runsEnded must be called with mu held whenever runs have ended.
+func (q *queue) runsEnded() {
 	q.wakeLimited()
 	q.wakeSpare()
 	if q.releaseDebounced(time.Now()) > 0 {

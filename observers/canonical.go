@@ -22,7 +22,7 @@ type choice struct {
 }
 
 // readCluster chooses the canonical URL of a cluster, by its summaries if it has any. For a
-// giant cluster it can also fail with cluster.ErrUnread or a cluster.OutdatedError.
+// giant cluster it can also fail with cluster.ErrIncomplete or a cluster.OutdatedError.
 func readCluster(ctx context.Context, tx *txn.Txn, key page.ContentKey, limits cluster.Limits) (*choice, error) {
 	s, err := readSummaries(ctx, tx, key)
 	if err != nil {
@@ -55,7 +55,7 @@ func readCluster(ctx context.Context, tx *txn.Txn, key page.ContentKey, limits c
 func chooseNow(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*choice, error) {
 	c, err := readCluster(ctx, tx, key, cluster.Limits{})
 	var outdated *cluster.OutdatedError
-	if !errors.Is(err, cluster.ErrUnread) && !errors.As(err, &outdated) {
+	if !errors.Is(err, cluster.ErrIncomplete) && !errors.As(err, &outdated) {
 		return c, err
 	}
 	m, err := readMembers(ctx, tx, key)

@@ -108,7 +108,7 @@ func (x *exporter) hadMany(ctx context.Context, tx *txn.Txn, row string) (bool, 
 func waits(tx *txn.Txn, row string, err error) bool {
 	var outdated *cluster.OutdatedError
 	switch {
-	case errors.Is(err, cluster.ErrUnread):
+	case errors.Is(err, cluster.ErrIncomplete):
 		tx.Notify(row, schema.Ranked) // in case there are no summaries at all
 	case errors.As(err, &outdated):
 		tx.Notify(row+outdated.At, schema.Ranked)

@@ -92,7 +92,7 @@ func (m *members) all(ctx context.Context) iter.Seq2[cluster.Ranked, error] {
 	}
 }
 
-// choose reads all members and returns them too. It gives up with cluster.ErrUnread if there
+// choose reads all members and returns them too. It gives up with cluster.ErrIncomplete if there
 // are more than a limit.
 func (m *members) choose(ctx context.Context, limit int) (cluster.Choice, []document.Member, error) {
 	var ranked []cluster.Ranked
@@ -102,7 +102,7 @@ func (m *members) choose(ctx context.Context, limit int) (cluster.Choice, []docu
 			return cluster.Choice{}, nil, err
 		}
 		if len(all) == limit {
-			return cluster.Choice{}, nil, cluster.ErrUnread
+			return cluster.Choice{}, nil, cluster.ErrIncomplete
 		}
 		ranked = append(ranked, e.Ranked)
 		all = append(all, document.Member{At: e.At, URL: e.URL})

@@ -39,11 +39,11 @@ const (
 	countIdle     = 10 * time.Second
 )
 
-// settleDebounce and settleIdle are the delays for choices that need the ranks of the
-// whole graph: settle makes them when nothing else is left to do.
+// tiebreakDebounce and tiebreakIdle are the delays for choices that need the ranks of the
+// whole graph: settle makes them when all other work is done.
 const (
-	settleDebounce = time.Minute
-	settleIdle     = time.Second
+	tiebreakDebounce = time.Minute
+	tiebreakIdle     = time.Second
 )
 
 // refreshDebounce is how long renewed fetch times are gathered while pages are exported.
@@ -99,7 +99,7 @@ func (o Options) Observers() []notify.Observer {
 			Debounce: exportDebounce, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rerank"}, Run: x.index},
 		{Name: "count", Replaces: []string{"tally"}, Watches: schema.Count, Weak: true, MaxOpen: x.limits.Passes,
 			Debounce: countDebounce, IdleAfter: countIdle, Upstream: []string{"index"}, Run: x.count},
-		{Name: "settle", Watches: schema.Tiebreak, Weak: true, Debounce: settleDebounce, IdleAfter: settleIdle, Upstream: []string{"count"}, Run: tiebreak},
+		{Name: "settle", Watches: schema.Tiebreak, Weak: true, Debounce: tiebreakDebounce, IdleAfter: tiebreakIdle, Upstream: []string{"count"}, Run: tiebreak},
 		{Name: "refresh", Watches: schema.Refreshed, Weak: true, Batch: 256, Exclusive: true,
 			Debounce: refreshDebounce, IdleAfter: exportIdle, Upstream: []string{"index", "count"}, Run: (&refresher{o.Sink}).run},
 	}

@@ -19,7 +19,7 @@ import (
 //	         the members whose summaries are renewed; index:doc
 //	writes   index:doc; ranks in the index files; choice:x, to have a choice made; section:x
 //	wakes    index (weak), if another member has become canonical, or summaries that were
-//	         unread are read; settle (weak); itself (weak), to continue
+//	         incomplete are read; settle (weak); itself (weak), to continue
 //
 // Like index, it is debounced while pages stream in: ranks that move back and forth until
 // they come to rest move a document at most once in that time.

@@ -41,7 +41,7 @@ func (x *reranker) choose(ctx context.Context, tx *txn.Txn, budget *cluster.Budg
 		if err == nil {
 			budget.Read(d.Members, len(positions))
 		}
-		if !errors.Is(err, cluster.ErrUnread) {
+		if !errors.Is(err, cluster.ErrIncomplete) {
 			return d, err
 		}
 		s.Begin(budget)
@@ -57,7 +57,7 @@ func (x *reranker) choose(ctx context.Context, tx *txn.Txn, budget *cluster.Budg
 	}
 	writeRenewal(tx, key, renewal)
 	switch total := s.Total(); {
-	case total.Unread:
+	case total.Incomplete:
 		return nil, nil
 	case x.limits.Small(total.Members):
 		writeRenewal(tx, key, s.End(budget))

@@ -45,7 +45,7 @@ func memberRow(key page.ContentKey, i int) string {
 	return schema.MemberRow(key, schema.MemberInfo{URL: u, Eligible: true})
 }
 
-// renewIn renews the summaries of a cluster at a member row, "" for all that are unread.
+// renewIn renews the summaries of a cluster at a member row, "" for all that are incomplete.
 func renewIn(ctx context.Context, tx *txn.Txn, key page.ContentKey, row string) error {
 	s, err := readSummaries(ctx, tx, key)
 	if err != nil {

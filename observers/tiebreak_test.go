@@ -109,10 +109,10 @@ func (r *rivals) canonical() (shown page.URL, contested bool) {
 	return shown, contested
 }
 
-// TestSettle brings both ranks up in random order, to just above and just below 0.99 of
+// TestTiebreak brings both ranks up in random order, to just above and just below 0.99 of
 // each other. m has 0.2775 + 0.00541875·n with n contributors, mm the same with 120:
 // 0.99 of that needs n = 118.3.
-func TestSettle(t *testing.T) {
+func TestTiebreak(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {
 		seeds = 2

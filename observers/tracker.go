@@ -173,16 +173,16 @@ func (t *Tracker) dismiss(row string) {
 	delete(t.loaded, row)
 }
 
-// Settle forgets the pages that were loaded before a time at which the observers had nothing
-// left to do. They will not be found: an observer has given up on them, for example.
-func (t *Tracker) Settle(before time.Time) {
+// ForgetBefore forgets the pages that were loaded before a time at which the observers were
+// idle. They will not be found: an observer has given up on them, for example.
+func (t *Tracker) ForgetBefore(before time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	maps.DeleteFunc(t.loaded, func(_ string, loaded time.Time) bool { return loaded.Before(before) })
 }
 
 // Waiting returns how many pages were loaded and cannot be found yet, up to 50,000. It
-// includes pages that will never be found until Settle forgets them.
+// includes pages that will never be found until ForgetBefore forgets them.
 func (t *Tracker) Waiting() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -51,7 +51,7 @@ func TestTracker(t *testing.T) {
 		time.Sleep(time.Second)
 		quiet := time.Now()
 		tr.Loaded("late")
-		if tr.Settle(quiet); tr.Waiting() != 1 {
+		if tr.ForgetBefore(quiet); tr.Waiting() != 1 {
 			t.Errorf("once nothing was left to do, %d wait; want the one that was loaded since", tr.Waiting())
 		}
 		if len(watched) != 100 || watched[6] != "row7 7ms" {

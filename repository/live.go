@@ -61,7 +61,7 @@ func (r *Repository) observerStats() []notify.Stats {
 	now, ended := time.Now(), r.db.Running() == 0
 	stats := r.pipeline.Stats()
 	if ended && !slices.ContainsFunc(stats, func(s notify.Stats) bool { return s.Backlog > 0 }) {
-		r.tracker.Settle(now)
+		r.tracker.ForgetBefore(now)
 	}
 	return stats
 }

@@ -104,7 +104,7 @@ func codecs() []codec {
 		add(codecOf("edges", e, StoredEdges.Encode, DecodeEdges))
 	}
 	add(codecOf("choice", StoredChoice{Among: [8]byte{3}, URL: someURL}, StoredChoice.Encode, DecodeChoice))
-	for _, v := range []StoredSummary{{}, {Unread: true}, {Members: 128, Rank: 20.5, Lonely: 3, First: 1.5, Second: 0.25, Among: 1 << 63}} {
+	for _, v := range []StoredSummary{{}, {Incomplete: true}, {Members: 128, Rank: 20.5, Unlinked: 3, First: 1.5, Second: 0.25, Among: 1 << 63}} {
 		add(codecOf("section", v, StoredSummary.Encode, DecodeSummary))
 	}
 	add(codecOf("correction", -1e-9, EncodeCorrection, DecodeCorrection))

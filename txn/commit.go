@@ -158,10 +158,10 @@ func (c *committing) record(w *write) lockRecord {
 	return l
 }
 
-// settle turns a lock into the write record that it announced, and the
+// commitLock turns a lock into the write record that it announced, and the
 // acknowledgement. Other transactions ask later only about the outcome of a primary,
 // so only a primary that was merely locked gets a record of its commit.
-func settle(c Column, l lockRecord, commit uint64, primary bool) []store.Mutation {
+func commitLock(c Column, l lockRecord, commit uint64, primary bool) []store.Mutation {
 	ms := []store.Mutation{{Op: store.Delete, Group: lockGroup, Column: sideColumn(c), TS: l.start}}
 	rec := writeRecord{op: l.op, start: l.start, inline: l.inline, value: l.value}
 	switch {
@@ -188,7 +188,7 @@ func (c *committing) finish(ctx context.Context, commit uint64) error {
 		if err := c.t.db.step(stepCommitSecondary, w.cell); err != nil {
 			return err
 		}
-		if err := c.applyTo(ctx, w.cell, settle(w.cell.Column, c.record(w), commit, false)); err != nil {
+		if err := c.applyTo(ctx, w.cell, commitLock(w.cell.Column, c.record(w), commit, false)); err != nil {
 			return nil // committed; readers roll the remaining locks forward, and the trigger stays until then
 		}
 		if err := c.t.db.step(stepSecondaryCommitted, w.cell); err != nil {

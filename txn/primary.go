@@ -80,7 +80,7 @@ func (c *committing) commitMutation(commit uint64) store.RowMutation {
 	m := store.RowMutation{
 		Row:       []byte(p.Row),
 		Require:   c.primaryLock(),
-		Mutations: settle(p.Column, c.record(c.primary), commit, true),
+		Mutations: commitLock(p.Column, c.record(c.primary), commit, true),
 	}
 	for _, n := range c.t.notes {
 		if n.cell.Row == p.Row {

@@ -142,7 +142,7 @@ func (db *DB) rollForward(ctx context.Context, cell Cell, lock lockRecord, commi
 	res, err := db.table.Mutate(ctx, store.RowMutation{
 		Row:       []byte(cell.Row),
 		Require:   &store.CellRef{Group: lockGroup, Column: sideColumn(cell.Column), TS: lock.start},
-		Mutations: settle(cell.Column, lock, commit, false),
+		Mutations: commitLock(cell.Column, lock, commit, false),
 	})
 	if err != nil {
 		return fmt.Errorf("txn: roll forward %s: %w", cell, err)

@@ -10,9 +10,10 @@ import (
 	"indexer/txn"
 )
 
-// compareAnswers looks for cells that an observer has not seen (invariant 5). No
-// notification was waiting when the snapshot was taken, so a cell written after
-// the last acknowledged run on it was forgotten, or given up: see the dead letters.
+// compareAnswers finds cells that an observer has not seen (invariant 5). No notification
+// was waiting when the snapshot was taken. So if a cell was written after the last
+// acknowledged run on it, it was forgotten, or the observer gave up: see the dead
+// letters.
 func (v *verifier) compareAnswers(ctx context.Context) error {
 	registry, err := observers.Options{}.Registry() // names and columns only; nothing is run
 	if err != nil {
@@ -48,7 +49,7 @@ func (v *verifier) compareAnswersOf(ctx context.Context, o *notify.Observer) err
 	})
 }
 
-// readableURL spells a URL row for people.
+// readableURL formats a URL row for people.
 func readableURL(row string) string {
 	u, err := schema.ParseURLRow(row)
 	if err != nil {

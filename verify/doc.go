@@ -1,30 +1,31 @@
-// Package verify is the second opinion on a repository (semantics.md section 8):
+// Package verify checks a repository (semantics.md section 8):
 // it reads the stored fetches at one snapshot, computes in one batch what they
-// mean (package batch: no observers, no incremental state), and compares that
-// with everything the observers left, in the repository and in the index files.
+// mean (package batch: no observers, no incremental state), and compares the result
+// with everything that the observers wrote, in the repository and in the index files.
 //
-// Checked are the invariants of that section:
+// It checks the invariants of that section:
 //
 //  1. stored state, text and links against the stored body, and the body against
 //     its digests                                     fetches.go, urls.go, docs.go
-//  2. links said against links inverted                         docs.go, pairs.go
+//  2. links of pages against inverted links                     docs.go, pairs.go
 //  3. members against clusters                                           pairs.go
 //  4. index documents against clusters, in the table and the files       index.go
-//  5. that every observer has seen what it watches                     answers.go
+//  5. every observer has seen the columns that it watches              answers.go
 //  6. ranks against a full solve, residuals against their bound          ranks.go
 //
-// Beyond them: the sections of giant clusters against their members, and that no work
-// on ranks was left behind                                           leftover.go
+// It also compares the member summaries of giant clusters with their members, and checks
+// that no work on ranks is unfinished (leftover.go).
 //
-// Locks are not looked for: a reader that meets one resolves it.
+// It does not look for locks: a reader that finds one resolves it.
 //
-// With the observers it shares how a body is read (page), how rows are spelled
-// (schema), what a stored walk means, what time is shown and the bound of residuals
-// (observers), and how a whole graph is solved (rank), nothing else. It runs while the
-// pipeline is running: the snapshot is taken at a moment when nothing was left to do, and stays readable.
+// It shares with the observers how a body is read (page), the encoding of rows (schema),
+// the meaning of a stored chain, which time is shown and the bound of residuals
+// (observers), and how a whole graph is solved (rank), and nothing else. It runs while
+// the pipeline is running: the snapshot is taken at a moment when all work is done, and
+// stays readable.
 //
-// In memory is the batch: text and links of all pages, and once more each link with the
-// cluster that it leads to. Rows and index files are compared as they are scanned, so of a
-// page to which very many link, and of a cluster with very many members, there is no more
-// in memory than the pages that link, and the members, have there by themselves.
+// The batch is in memory: text and links of all pages, and each link a second time with the
+// cluster of its target. Rows and index files are compared as they are scanned. So a
+// page with very many inlinks, or a cluster with very many members, takes no more memory
+// than the linking pages and the members take by themselves.
 package verify

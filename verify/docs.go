@@ -10,8 +10,8 @@ import (
 	"indexer/verify/batch"
 )
 
-// compareDocs compares what the document observer keeps of every page: title,
-// text and language, its frames, its links, and the links as they were inverted.
+// compareDocs compares what the document observer stores for every page: title,
+// text and language, frames, links, and the links as they were inverted.
 func (v *verifier) compareDocs(ctx context.Context) error {
 	texts, said, inverted, framed := make(map[page.URL]bool), make(map[page.URL]bool), make(map[page.URL]bool), make(map[page.URL]bool)
 	err := v.tx.Scan(ctx, schema.GroupDoc, "", "", func(row string, cols []txn.Version) error {
@@ -78,7 +78,7 @@ func (v *verifier) compareText(u page.URL, c txn.Version) error {
 	return nil
 }
 
-// linkList spells the counting links of a page; "" if it has none.
+// linkList formats the counting links of a page; "" if it has none.
 func linkList(u *batch.URL) string {
 	if u == nil || len(u.Document.Links) == 0 {
 		return ""
@@ -86,14 +86,14 @@ func linkList(u *batch.URL) string {
 	return describeLinks(schema.GroupLinks(u.Document.Links))
 }
 
-// compareLinkPart looks for parts of lists of links that are not there.
+// compareLinkPart finds parts of lists of links that belong to no list.
 func (v *verifier) compareLinkPart(u page.URL, name string, cols []txn.Version) {
 	for _, list := range []txn.Column{schema.Links, schema.Inverted} {
 		if i, ok := schema.PartNumber(list, name); ok && len(schema.PartsIn(list, cols)) > i {
 			return // it was read with part 0
 		}
 	}
-	v.rep.add(schema.GroupDoc, string(u), name, "a part of no list", "")
+	v.rep.add(schema.GroupDoc, string(u), name, "a part that belongs to no list", "")
 }
 
 func (v *verifier) compareLinkList(u page.URL, c txn.Column, cols []txn.Version) error {
@@ -109,7 +109,7 @@ func describeLinks(groups []schema.TargetLinks) string {
 	return fmt.Sprintf("%q", groups)
 }
 
-// frameList spells the frames of a page; "" if it has none.
+// frameList formats the frames of a page; "" if it has none.
 func frameList(u *batch.URL) string {
 	if u == nil || len(u.Document.Frames) == 0 {
 		return ""

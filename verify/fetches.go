@@ -15,7 +15,7 @@ import (
 	"indexer/verify/batch"
 )
 
-// computeBatch reads all fetches in force and computes what they mean.
+// computeBatch reads all fetches in force and computes their meaning.
 func (v *verifier) computeBatch(ctx context.Context) error {
 	b := batch.New()
 	err := v.tx.Scan(ctx, schema.GroupFetch, "", "", func(row string, cols []txn.Version) error {
@@ -71,8 +71,8 @@ func (v *verifier) interpret(ctx context.Context, u page.URL, row string, cols [
 	return page.Interpret(f), at, err
 }
 
-// fetch puts a stored fetch together, and compares the digests of its body in the
-// two places where they stand with the body.
+// fetch assembles a stored fetch, and compares the body with its digests in the
+// two columns that hold one.
 func (v *verifier) fetch(ctx context.Context, u page.URL, row string, stamp, content []byte) (*page.Fetch, error) {
 	f, sum, err := schema.DecodeContent(content)
 	if err != nil {

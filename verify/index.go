@@ -98,8 +98,8 @@ func (v *verifier) compareFile(d *index.Document) {
 
 // compareAnchors compares the anchors of a document with all anchors of its inlinks. They
 // must be equal if the document has room for all. Otherwise the ranks of the sources at the
-// last export, which are no longer known, have decided which ones it shows. Then each must
-// occur as often as it says, the document must show as many as it has room for, and they
+// last export, which are no longer known, decided which ones it shows. Then each must
+// have its true count, the document must show as many as it has room for, and they
 // must be in the right order.
 func (v *verifier) compareAnchors(row string, shown, all []index.Anchor) {
 	if len(all) > document.DefaultAnchors && len(shown) == document.DefaultAnchors {
@@ -112,9 +112,9 @@ func (v *verifier) compareAnchors(row string, shown, all []index.Anchor) {
 	v.rep.same(indexFiles, row, "anchors", fmt.Sprint(shown), fmt.Sprint(all))
 }
 
-// shownMembers returns the members of a cluster that its document carries, in byte order:
-// the first ones in the order in which canonical URLs are chosen, and the canonical URL in
-// any case.
+// shownMembers returns the members of a cluster that its document holds, in byte order:
+// the first ones in the order in which canonical URLs are chosen, always including the
+// canonical URL.
 func shownMembers(r *batch.Repository, c *batch.Cluster) []page.URL {
 	if len(c.Members) <= document.DefaultMembers {
 		return c.Members
@@ -131,8 +131,8 @@ func shownMembers(r *batch.Repository, c *batch.Cluster) []page.URL {
 	return shown
 }
 
-// class is the first criterion of that order: https URLs that can be chosen, other URLs
-// that can be chosen, and the rest.
+// class is the first criterion of that order: eligible https URLs, other eligible URLs,
+// and the rest.
 func class(r *batch.Repository, m page.URL) int {
 	u := r.URL(m)
 	switch {

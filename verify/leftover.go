@@ -21,7 +21,7 @@ func (v *verifier) compareSummaries(ctx context.Context) (err error) {
 	return nil
 }
 
-// readableMember spells the row of a cluster, or of a member, for people.
+// readableMember formats the row of a cluster, or of a member, for people.
 func readableMember(row string) string {
 	if k, m, err := schema.ParseMemberRow(row); err == nil {
 		return fmt.Sprintf("%s from %s", short(k), m.URL)
@@ -32,7 +32,7 @@ func readableMember(row string) string {
 	return fmt.Sprintf("%q", row)
 }
 
-// compareLeftOver looks for work on ranks that was begun and that nobody goes on with:
+// compareLeftOver finds work on ranks that was begun and that no observer will finish:
 // corrections, and parts of a journal.
 func (v *verifier) compareLeftOver(ctx context.Context) error {
 	for _, c := range []txn.Column{schema.Correction, schema.RankJournal, schema.RankPart} {

@@ -16,7 +16,7 @@ import (
 )
 
 // compareMembers compares the member rows of all clusters: u is in members(c)
-// exactly if cluster(u) is c (invariant 3).
+// if and only if cluster(u) is c (invariant 3).
 func (v *verifier) compareMembers(ctx context.Context) error {
 	want := make(map[string]page.URL)
 	for u := range v.batch.URLs() {
@@ -83,7 +83,7 @@ func (v *verifier) compareLinks(ctx context.Context) error {
 	})
 }
 
-// linksTo are the links of a page to one target: computeBatch has put them in order.
+// linksTo returns the links of a page to one target; computeBatch has sorted them.
 func linksTo(u *batch.URL, target page.URL) []page.Link {
 	links := u.Document.Links
 	from, _ := slices.BinarySearchFunc(links, target, func(l page.Link, t page.URL) int { return cmp.Compare(l.Target, t) })
@@ -119,18 +119,19 @@ func (v *verifier) comparePointers(ctx context.Context) error {
 	})
 }
 
-// pairs are rows of edges that have a column.
+// pairs describes rows of edges that have a column.
 type pairs struct {
 	column txn.Column
 	kind   string
-	// stored and computed spell what a row has and should have; "" is no row.
+	// stored and computed format the actual and the expected contents of a row; "" means
+	// no row.
 	stored   func(cols []txn.Version) (string, error)
 	computed func(u *batch.URL, target page.URL) string
 	targets  func(u *batch.URL) iter.Seq[page.URL] // of the rows that a URL should have, each once
 }
 
-// comparePairs compares the rows one by one, as they are scanned: of a page to which very
-// many link it remembers no more than of others. Rows that are missing are found by the
+// comparePairs compares the rows one by one during the scan, so a page with very
+// many inlinks takes no more memory than others. It finds missing rows by the
 // pages that have fewer of them than they should.
 func (v *verifier) comparePairs(ctx context.Context, p *pairs) error {
 	found := make(map[page.URL]int) // rows that should be there, by source
@@ -172,7 +173,7 @@ func (v *verifier) comparePairs(ctx context.Context, p *pairs) error {
 	return nil
 }
 
-// missingPairs notes the rows that a URL should have and has not.
+// missingPairs reports the rows that a URL lacks.
 func (v *verifier) missingPairs(ctx context.Context, p *pairs, u *batch.URL) error {
 	for target := range p.targets(u) {
 		row := schema.PairRow(target, u.URL)
@@ -187,7 +188,7 @@ func (v *verifier) missingPairs(ctx context.Context, p *pairs, u *batch.URL) err
 	return nil
 }
 
-// readable spells a pair row for people.
+// readable formats a pair row for people.
 func readable(row string) string {
 	target, source, err := schema.ParsePairRow(row)
 	if err != nil {

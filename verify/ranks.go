@@ -13,14 +13,14 @@ import (
 	"indexer/txn"
 )
 
-// compareRanks compares the ranks with those of a full solve, and what they are made of
-// with itself (invariant 6; the invariants of observers/rank.go):
+// compareRanks compares the ranks with those of a full solve, and checks that rank states
+// are consistent (invariant 6; the invariants of observers/rank.go):
 //
-//   - the edges that rank was passed along are the links;
-//   - what has come in at each URL is what its sources passed on;
-//   - no URL keeps more to itself than the bound;
-//   - no published rank is off by more than the tolerance, nor is any that
-//     the index shows.
+//   - rank was passed along exactly the edges that are links;
+//   - each URL has received what its sources passed on;
+//   - no residual exceeds the bound;
+//   - no published rank, and no rank that the index shows, is off by more than the
+//     tolerance.
 func (v *verifier) compareRanks(ctx context.Context) error {
 	var err error
 	if v.tolerance, err = observers.RankTolerance(ctx, v.tx); err != nil {
@@ -67,17 +67,17 @@ func readRankRow(row string, cols []txn.Version, states map[string]schema.Stored
 	return nil
 }
 
-// rounding is what a sum may be off by after many additions, relatively.
+// rounding is the relative error that a sum may have after many additions.
 const rounding = 1e-9
 
-// sameRank notes a rank that is off by more than the tolerance.
+// sameRank reports a rank that is off by more than the tolerance.
 func (v *verifier) sameRank(table, row, column string, stored, computed float64) {
 	if !(math.Abs(stored-computed) <= (v.tolerance+rounding)*computed) { // also of NaN
 		v.rep.add(table, row, column, fmt.Sprint(stored), fmt.Sprintf("%v within %g of it", computed, v.tolerance))
 	}
 }
 
-// compareEdges takes edges for right that are those of the links and redirects.
+// compareEdges compares the stored edges with the links and redirects.
 func (v *verifier) compareEdges(edges map[string][]string) {
 	unknown := make(map[string]bool, len(edges))
 	for row := range edges {
@@ -102,7 +102,7 @@ func (v *verifier) compareEdges(edges map[string][]string) {
 	}
 }
 
-// compareRankStates adds up what every URL has passed on.
+// compareRankStates adds up the rank that every URL has passed on.
 func (v *verifier) compareRankStates(states map[string]schema.StoredRankState, edges map[string][]string) {
 	in, inlinks := make(map[string]float64, len(states)), make(map[string]int, len(states))
 	for row, targets := range edges {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Report says what was compared and what was found to differ.
+// Report is the result of a comparison.
 type Report struct {
 	SnapshotTS uint64 `json:"snapshot_ts"`
-	// Checked counts what was compared, by kind.
+	// Checked counts the compared items, by kind.
 	Checked map[string]int `json:"checked"`
-	// ResidualSum is how much rank all URLs together have not passed on, and
-	// ResidualBound how much they may.
+	// ResidualSum is the sum of the residuals of all URLs, and ResidualBound its
+	// bound.
 	ResidualSum   float64 `json:"residual_sum"`
 	ResidualBound float64 `json:"residual_bound"`
 	// Differences lists at most maxListed; Total is how many there are.
@@ -19,20 +19,20 @@ type Report struct {
 	Total       int          `json:"differences_total"`
 }
 
-// Difference is one cell, or one field of an index document, that is not what
-// the stored fetches mean.
+// Difference is one cell, or one field of an index document, that differs from
+// the meaning of the stored fetches.
 type Difference struct {
 	// Table is a locality group of the repository, or "index files".
 	Table  string `json:"table"`
 	Row    string `json:"row"`
 	Column string `json:"column"`
-	// Stored is what the observers left, Computed what the batch says; "" stands
-	// for nothing.
+	// Stored is the value that the observers wrote, Computed the value of the batch; "" means
+	// none.
 	Stored   string `json:"stored"`
 	Computed string `json:"computed"`
 }
 
-// String is one line for people.
+// String formats the difference as one line for people.
 func (d Difference) String() string {
 	return fmt.Sprintf("%s %s %s: stored %s, computed %s", d.Table, d.Row, d.Column, orNothing(d.Stored), orNothing(d.Computed))
 }
@@ -64,7 +64,7 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s[:maxShown], "") + "…"
 }
 
-// same notes a difference, if there is one.
+// same reports a difference, if there is one.
 func (r *Report) same(table, row, column, stored, computed string) {
 	if stored != computed {
 		r.add(table, row, column, stored, computed)

@@ -12,8 +12,8 @@ import (
 	"indexer/verify/batch"
 )
 
-// compareURLs compares state and chain of every URL, and that no work is left
-// half done.
+// compareURLs compares state and chain of every URL, and checks that no work is
+// unfinished.
 func (v *verifier) compareURLs(ctx context.Context) error {
 	seen := make(map[page.URL]bool)
 	err := v.tx.Scan(ctx, schema.GroupURL, "", "", func(row string, cols []txn.Version) error {
@@ -32,7 +32,7 @@ func (v *verifier) compareURLs(ctx context.Context) error {
 	return err
 }
 
-// hasState reports whether the document observer leaves a state for u: a fetch
+// hasState reports whether the document observer stores a state for u: a fetch
 // is in force.
 func hasState(u *batch.URL) bool {
 	return u.Document.Outcome != page.Unfetched && u.Document.Outcome != page.Failed

@@ -10,8 +10,8 @@ import (
 	"indexer/verify/batch"
 )
 
-// Run verifies a repository. An error means that it could not be verified; what
-// differs is in the report.
+// Run verifies a repository. An error means that it could not be verified; differences
+// are in the report.
 func Run(ctx context.Context, r *repository.Repository) (*Report, error) {
 	q, err := r.Quiet(ctx)
 	if err != nil {

@@ -74,7 +74,7 @@ func rudeOptions(r *repository.Repository, concurrency int) crawler.Options {
 		Politeness: crawler.Politeness{
 			MinDelay: -1, DelayFactor: -1, PerIP: -1, PerDomain: -1, CrawlDelayCap: -1, PerHost: concurrency,
 		},
-		Settle: r.Quiesce,
+		Quiesce: r.Quiesce,
 		Loaded: func(ctx context.Context, f page.Fetch) error {
 			_, err := r.Load(ctx, &f)
 			return err

@@ -32,7 +32,7 @@ type ErrorPoint struct {
 
 // errors changes a part of the pages, and runs rank to smaller and smaller tolerances.
 func (r *rig) errors(ctx context.Context) (_ []ErrorPoint, err error) {
-	before, err := r.masses(ctx)
+	before, err := r.states(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -74,13 +74,13 @@ func (r *rig) runTo(ctx context.Context, tolerance float64) (Work, error) {
 	if err := r.setTolerance(ctx, tolerance); err != nil {
 		return Work{}, err
 	}
-	masses, err := r.masses(ctx)
+	states, err := r.states(ctx)
 	if err != nil {
 		return Work{}, err
 	}
 	var above []string
-	for u := range masses {
-		if math.Abs(masses[u].Residual()) > pagerank.ResidualBound(tolerance) {
+	for u := range states {
+		if math.Abs(states[u].Residual()) > pagerank.ResidualBound(tolerance) {
 			above = append(above, schema.URLRow(urlOf(uint32(u))))
 		}
 	}
@@ -100,9 +100,9 @@ func (r *rig) runTo(ctx context.Context, tolerance float64) (Work, error) {
 
 // distance is how far the estimates are from exact ranks: in sum, and at most relatively.
 func (r *rig) distance(ctx context.Context, exact []float64) (l1, greatest float64, err error) {
-	masses, err := r.masses(ctx)
-	for u := range masses {
-		off := math.Abs(masses[u].Estimate() - exact[u])
+	states, err := r.states(ctx)
+	for u := range states {
+		off := math.Abs(states[u].Estimate() - exact[u])
 		l1, greatest = l1+off, max(greatest, off/exact[u])
 	}
 	return l1, greatest, err
@@ -118,9 +118,9 @@ func (r *rig) check(ctx context.Context) (greatest float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	masses, err := r.masses(ctx)
-	for u := range masses {
-		greatest = max(greatest, math.Abs(masses[u].Rank-exact.Ranks[u])/exact.Ranks[u])
+	states, err := r.states(ctx)
+	for u := range states {
+		greatest = max(greatest, math.Abs(states[u].Rank-exact.Ranks[u])/exact.Ranks[u])
 	}
 	if err == nil && greatest > r.tolerance {
 		err = fmt.Errorf("a rank is off by %g of itself, more than the tolerance of %g: this is a bug", greatest, r.tolerance)

@@ -45,21 +45,21 @@ func TestAtRest(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	masses, err := r.masses(t.Context())
+	states, err := r.states(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := make([]float64, len(masses))
+	in := make([]float64, len(states))
 	greatest := 0.0
 	for u, links := range r.web.links {
 		for _, v := range links {
-			in[v] += masses[u].Pushed / float64(len(links))
+			in[v] += states[u].Pushed / float64(len(links))
 		}
-		greatest = max(greatest, math.Abs(masses[u].Residual()))
+		greatest = max(greatest, math.Abs(states[u].Residual()))
 	}
-	for u := range masses {
-		if math.Abs(in[u]-masses[u].In) > 1e-9 {
-			t.Errorf("in of %d is %v, its summands are %v", u, masses[u].In, in[u])
+	for u := range states {
+		if math.Abs(in[u]-states[u].In) > 1e-9 {
+			t.Errorf("in of %d is %v, its summands are %v", u, states[u].In, in[u])
 		}
 	}
 	if bound := pagerank.ResidualBound(0.01); greatest > bound*1.000001 || greatest < bound/2 {

@@ -35,7 +35,7 @@ type rig struct {
 // Work is what rank has done, over any number of runs.
 type Work struct {
 	Runs   int     `json:"runs"`
-	Rows   int     `json:"rows"`   // masses read, each once a run
+	Rows   int     `json:"rows"`   // rank states read, each once a run
 	Pushes int     `json:"pushes"` // times that a URL passed on its residual
 	Edges  int     `json:"edges"`  // that residuals were passed along
 	Took   float64 `json:"seconds"`
@@ -93,7 +93,7 @@ func (r *rig) note(w pagerank.Work) {
 	r.done.Edges += w.Edges
 }
 
-// atRest are masses as they are after many changes: every URL that has links has a
+// atRest returns rank states as they are after many changes: every URL that has links has a
 // residual, anywhere within the bound. (Ranks just solved would have none, and room for
 // each change to be lost in.)
 func (r *rig) atRest(ctx context.Context) ([]schema.StoredRankState, error) {
@@ -119,27 +119,27 @@ func (r *rig) atRest(ctx context.Context) ([]schema.StoredRankState, error) {
 	if in, err = g.Inflows(ctx, spread); err != nil {
 		return nil, err
 	}
-	masses := make([]schema.StoredRankState, n)
+	states := make([]schema.StoredRankState, n)
 	for u, links := range r.web.links {
-		masses[u].In, masses[u].Out = in[u], len(links)
+		states[u].In, states[u].Out = in[u], len(links)
 		if len(links) > 0 {
-			masses[u].Pushed = spread[u]
+			states[u].Pushed = spread[u]
 		}
 		for _, t := range links {
-			masses[t].Inlinks++
+			states[t].Inlinks++
 		}
 	}
-	for u := range masses {
-		masses[u].Rank = masses[u].Estimate()
+	for u := range states {
+		states[u].Rank = states[u].Estimate()
 	}
-	return masses, nil
+	return states, nil
 }
 
 // chunk is how many URLs are written in a transaction.
 const chunk = 500
 
 func (r *rig) write(ctx context.Context) error {
-	masses, err := r.atRest(ctx)
+	states, err := r.atRest(ctx)
 	if err != nil {
 		return err
 	}
@@ -148,11 +148,11 @@ func (r *rig) write(ctx context.Context) error {
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(4)
-	for first := 0; first < len(masses); first += chunk {
+	for first := 0; first < len(states); first += chunk {
 		g.Go(func() error {
 			_, err := r.db.Run(ctx, func(tx *txn.Txn) error {
-				for u := first; u < min(first+chunk, len(masses)); u++ {
-					r.writeURL(tx, uint32(u), &masses[u])
+				for u := first; u < min(first+chunk, len(states)); u++ {
+					r.writeURL(tx, uint32(u), &states[u])
 				}
 				return nil
 			})
@@ -230,8 +230,8 @@ func (r *rig) run(ctx context.Context) (Work, error) {
 	return r.done, nil
 }
 
-// masses reads those of all URLs.
-func (r *rig) masses(ctx context.Context) ([]schema.StoredRankState, error) {
+// states reads the rank states of all URLs.
+func (r *rig) states(ctx context.Context) ([]schema.StoredRankState, error) {
 	tx, err := r.db.Begin(ctx)
 	if err != nil {
 		return nil, err

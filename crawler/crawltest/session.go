@@ -96,7 +96,7 @@ func (s *Session) Run(ctx context.Context) (err error) {
 	wake := func(host string) { c.Wake(host) }
 	s.Front = frontier.New(s.Repo.DB(), s.Repo, s.Crawl, wake)
 	o := s.Options
-	o.Settle = s.Repo.Quiesce
+	o.Quiesce = s.Repo.Quiesce
 	o.Loaded = func(ctx context.Context, f page.Fetch) error {
 		_, err := s.Repo.Load(ctx, &f)
 		return err

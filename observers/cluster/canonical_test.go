@@ -115,11 +115,11 @@ func (w *world) spellRenewal(t *testing.T, d *datadriven.TestData) string {
 	again := w.renew(t, l, positions)
 	var b strings.Builder
 	for _, p := range w.summaries().Parts {
-		if p.Unread {
-			fmt.Fprintf(&b, "%s: unread\n", spellPosition(p.At))
+		if p.Incomplete {
+			fmt.Fprintf(&b, "%s: incomplete\n", spellPosition(p.At))
 			continue
 		}
-		fmt.Fprintf(&b, "%s: %d members with rank %.4g, %d lonely, others up to %.4g and %.4g\n", spellPosition(p.At), p.Members, p.Rank, p.Lonely, p.First, p.Second)
+		fmt.Fprintf(&b, "%s: %d members with rank %.4g, %d without inlinks, others up to %.4g and %.4g\n", spellPosition(p.At), p.Members, p.Rank, p.Unlinked, p.First, p.Second)
 	}
 	for _, at := range again {
 		fmt.Fprintf(&b, "again at %s\n", spellPosition(at))

@@ -82,7 +82,7 @@ type Limits struct {
 	// with its neighbour. Default: 32.
 	Smallest int
 	// Read is the number of members that are read at once to renew a summary. Whatever
-	// lies beyond them becomes a summary of its own that is unread. Default: 1,024.
+	// lies beyond them becomes a summary of its own that is incomplete. Default: 1,024.
 	Read int
 	// Run is the number of members after which a run leaves the rest to the next one.
 	// Default: 4,096.

@@ -61,9 +61,9 @@ type Write struct {
 //     So each member is in exactly one.
 //  2. Whoever changes a member, or publishes its rank, wakes the renewal at its position,
 //     whether the cluster has summaries or not: it may get them at that moment.
-//  3. A summary that is unread or disagrees with its members has a notification: at the
+//  3. A summary that is incomplete or disagrees with its members has a notification: at the
 //     position of one of them, or where it begins (Again).
-//  4. Whoever renews an unread summary, or begins or ends summaries, wakes the export of
+//  4. Whoever renews an incomplete summary, or begins or ends summaries, wakes the export of
 //     the document (Notify). Whoever renews another one looks at the whole cluster in the
 //     same run.
 //
@@ -72,7 +72,7 @@ type Write struct {
 // Let a member change at C. Its notification (2) causes a run that begins at R > C. If the
 // run finds summaries, it renews the one that holds the position, from the members at R. If
 // it finds none, it reads the members as a whole; summaries that another run begins at F > R
-// are unread at first, and read by runs that begin after F.
+// are incomplete at first, and read by runs that begin after F.
 //
 // Every renewed summary is written, even if it is the same as before. So two runs conflict
 // if they renew the same summary, and also if one of them splits it or merges it with its
@@ -82,13 +82,13 @@ type Write struct {
 type Renewal struct {
 	Writes []Write
 	Again  []string // positions that another run has to renew
-	Notify bool     // there were unread summaries, or all have ended: others may choose now
+	Notify bool     // there were incomplete summaries, or all have ended: others may choose now
 }
 
-// Begin makes one unread summary of a cluster that has become a giant. Renew has to renew it,
+// Begin makes one incomplete summary of a cluster that has become a giant. Renew has to renew it,
 // at the position "".
 func (s *Summaries) Begin(b *Budget) {
-	s.Parts = []Part{{Summary: Summary{Unread: true}}}
+	s.Parts = []Part{{Summary: Summary{Incomplete: true}}}
 	b.waiting++
 }
 
@@ -103,10 +103,10 @@ func (s *Summaries) End(b *Budget) *Renewal {
 }
 
 // Renew renews the summaries that some positions are in, as far as the budget goes. The
-// position "" stands for the cluster: it renews the first summary only if that is unread.
+// position "" stands for the cluster: it renews the first summary only if that is incomplete.
 func (s *Summaries) Renew(ctx context.Context, r Reader, b *Budget, positions []string) (*Renewal, error) {
 	w := &renewer{Summaries: s, reader: r, budget: b, done: make(map[string]bool)}
-	if w.Notify = s.Total().Unread; w.Notify {
+	if w.Notify = s.Total().Incomplete; w.Notify {
 		b.writes--
 	}
 	slices.Sort(positions)
@@ -115,7 +115,7 @@ func (s *Summaries) Renew(ctx context.Context, r Reader, b *Budget, positions []
 		spent := b.Spent()
 		b.waiting--
 		switch {
-		case w.done[s.Parts[i].At], at == "" && !s.Parts[0].Unread:
+		case w.done[s.Parts[i].At], at == "" && !s.Parts[0].Incomplete:
 		case spent:
 			w.again(at)
 		default:
@@ -151,12 +151,12 @@ func (w *renewer) renew(ctx context.Context, i int) error {
 	if err := w.read(ctx, i); err != nil {
 		return err
 	}
-	if now := &w.Parts[i]; now.Unread || now.Members >= w.budget.limits.Smallest {
+	if now := &w.Parts[i]; now.Incomplete || now.Members >= w.budget.limits.Smallest {
 		return nil
 	}
 	switch {
-	case i+1 < len(w.Parts) && !w.Parts[i+1].Unread:
-	case i > 0 && !w.Parts[i-1].Unread:
+	case i+1 < len(w.Parts) && !w.Parts[i+1].Incomplete:
+	case i > 0 && !w.Parts[i-1].Incomplete:
 		i--
 	default:
 		return nil
@@ -183,7 +183,7 @@ func (w *renewer) read(ctx context.Context, i int) error {
 	w.budget.members -= len(list)
 	parts := split(w.Parts[i].At, list, w.budget.limits)
 	if beyond != "" {
-		parts = append(parts, Part{beyond, Summary{Unread: true}})
+		parts = append(parts, Part{beyond, Summary{Incomplete: true}})
 		w.again(beyond)
 	}
 	for _, p := range parts {

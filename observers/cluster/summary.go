@@ -9,27 +9,27 @@ import (
 	"indexer/internal/rank"
 )
 
-// Summary is what is known of the members of a giant cluster from one position up to the
-// next summary: enough to find the canonical URL without a look at all members.
+// Summary adds up the members of a giant cluster from one position up to the next
+// summary: enough to find the canonical URL without reading all members.
 type Summary struct {
-	// An unread summary has been begun and not computed; its other fields say nothing.
-	Unread  bool
-	Members int
-	Rank    float64 // the sum of their published ranks
-	// Lonely is the number of eligible members that nothing links to. All of them have
+	// An incomplete summary was begun and not computed; its other fields are unset.
+	Incomplete bool
+	Members    int
+	Rank       float64 // the sum of their published ranks
+	// Unlinked is the number of eligible members without inlinks. All of them have
 	// exactly the same rank. First and Second are the two highest published ranks of the
 	// other eligible members, 0 for none.
-	Lonely        int
+	Unlinked      int
 	First, Second float64
 	Among         uint64 // the Candidates
 }
 
 // add adds another summary.
 func (s *Summary) add(o Summary) {
-	s.Unread = s.Unread || o.Unread
+	s.Incomplete = s.Incomplete || o.Incomplete
 	s.Members += o.Members
 	s.Rank += o.Rank
-	s.Lonely += o.Lonely
+	s.Unlinked += o.Unlinked
 	s.Among += o.Among
 	two := topTwo{first: s.First, second: s.Second}
 	two.add(0, o.First)
@@ -47,7 +47,7 @@ func (s *Summary) addMember(m *Ranked) {
 		if m.Linked {
 			one.First = m.Rank
 		} else {
-			one.Lonely = 1
+			one.Unlinked = 1
 		}
 	}
 	s.add(one)
@@ -58,7 +58,7 @@ func (s *Summary) addMember(m *Ranked) {
 func (s *Summary) topTwo(bound func(float64) float64) (t topTwo) {
 	t.add(0, bound(s.First))
 	t.add(0, bound(s.Second))
-	for range min(s.Lonely, 2) {
+	for range min(s.Unlinked, 2) {
 		t.add(0, rank.Teleport)
 	}
 	return t
@@ -97,10 +97,10 @@ type Summaries struct {
 	Parts []Part // in order; the first begins at ""
 }
 
-// ErrUnread is the error of a choice that cannot be made yet: a cluster has many members,
+// ErrIncomplete is the error of a choice that cannot be made yet: a cluster has many members,
 // and not all of them are summarised. It is worth another try when a renewal says so
 // (Renewal.Notify).
-var ErrUnread = errors.New("members of the cluster are not summarised yet")
+var ErrIncomplete = errors.New("members of the cluster are not summarised yet")
 
 // OutdatedError is the error of a choice that meets a summary with which its members
 // disagree. Usually they have changed, and the renewal of the summary is under way. It is to
@@ -134,11 +134,11 @@ func (s *Summaries) members(ctx context.Context, r Reader, i int) iter.Seq2[Entr
 }
 
 // Choose is what the function Choose says of all members. The tolerance is that of the
-// published ranks. Errors: also ErrUnread and an OutdatedError.
+// published ranks. Errors: also ErrIncomplete and an OutdatedError.
 func (s *Summaries) Choose(ctx context.Context, r Reader, tolerance float64, l Limits) (Choice, error) {
 	total := s.Total()
-	if total.Unread {
-		return Choice{}, ErrUnread
+	if total.Incomplete {
+		return Choice{}, ErrIncomplete
 	}
 	c := Choice{Members: total.Members, Rank: total.Rank, Among: Candidates(total.Among)}
 	published := func(x float64) float64 { return x }

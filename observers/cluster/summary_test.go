@@ -128,13 +128,13 @@ func TestOutdated(t *testing.T) {
 	}
 }
 
-// TestUnread: an unread summary cannot choose.
-func TestUnread(t *testing.T) {
+// TestIncomplete: an incomplete summary cannot choose.
+func TestIncomplete(t *testing.T) {
 	t.Parallel()
 	s := &Summaries{}
 	s.Begin(NewBudget(tiny, 0))
-	if _, err := s.Choose(t.Context(), newWorld(), 0.01, tiny); !errors.Is(err, ErrUnread) {
-		t.Errorf("an unread summary chooses: %v", err)
+	if _, err := s.Choose(t.Context(), newWorld(), 0.01, tiny); !errors.Is(err, ErrIncomplete) {
+		t.Errorf("an incomplete summary chooses: %v", err)
 	}
 }
 

@@ -171,10 +171,10 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 	},
 	schema.Summary: func(b []byte) (string, error) {
 		s, err := schema.DecodeSummary(b)
-		if s.Unread {
+		if s.Incomplete {
 			return "not read", err
 		}
-		return fmt.Sprintf("%d members with rank %.4g, %d lonely, others up to %.4g and %.4g", s.Members, s.Rank, s.Lonely, s.First, s.Second), err
+		return fmt.Sprintf("%d members with rank %.4g, %d without inlinks, others up to %.4g and %.4g", s.Members, s.Rank, s.Unlinked, s.First, s.Second), err
 	},
 	schema.RankTolerance: func(b []byte) (string, error) {
 		t, err := schema.DecodeTolerance(b)

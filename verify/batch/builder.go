@@ -9,18 +9,18 @@ import (
 	"indexer/page"
 )
 
-// Builder gathers what decides for each URL. Bodies are interpreted as they
-// come and not kept. It is not safe for concurrent use.
+// Builder collects the deciding fetch of each URL. It interprets bodies as they
+// arrive and does not keep them. It is not safe for concurrent use.
 type Builder struct {
 	urls map[page.URL]*decision
 }
 
-// decision is what is known of a fetched URL.
+// decision holds the facts about a fetched URL.
 type decision struct {
 	doc page.Document
 
-	// decided says that a fetch that brought a payload has been seen; until then
-	// doc is empty. time and body are that fetch's, to compare others with.
+	// decided says that a fetch with a payload has been added; until then
+	// doc is empty. time and body are those of that fetch, to compare with later ones.
 	decided bool
 	time    time.Time
 	body    [sha256.Size]byte
@@ -33,11 +33,11 @@ func New() *Builder {
 	return &Builder{urls: make(map[page.URL]*decision)}
 }
 
-// Add takes one fetch; fetches may come in any order (semantics.md section 2).
+// Add adds one fetch; fetches may come in any order (semantics.md section 2).
 //
-// The newest fetch by time decides; of two with the same time the one whose body
-// has the greater SHA-256. A failed fetch never displaces one that is not, old or
-// new. A revisit renews the time that is shown and has no part in this.
+// The newest fetch by time decides; of two with the same time, the one whose body
+// has the greater SHA-256. A failed fetch never displaces one that succeeded, whatever its
+// time. A revisit only renews the displayed time.
 func (b *Builder) Add(f *page.Fetch) {
 	d := b.at(f.URL)
 	if f.IsRevisit() {
@@ -53,9 +53,9 @@ func (b *Builder) Add(f *page.Fetch) {
 	}
 }
 
-// yieldsTo reports that another fetch decides rather than d's. The contract ends
-// at the body's hash; outcome and target are for responses that differ in their
-// header alone, so that the order of arrival never matters.
+// yieldsTo reports whether another fetch decides instead of d's. The contract ends
+// with the body's hash. Outcome and target decide between responses that differ only in their
+// header, so that the order of arrival never matters.
 func (d *decision) yieldsTo(doc *page.Document, at time.Time, body [sha256.Size]byte) bool {
 	if failed := d.doc.Outcome == page.Failed; failed != (doc.Outcome == page.Failed) {
 		return failed
@@ -68,8 +68,8 @@ func (d *decision) yieldsTo(doc *page.Document, at time.Time, body [sha256.Size]
 	) > 0
 }
 
-// AddDecided takes the document of the fetch that decides for u, and the time to
-// show for it. It replaces what was added for u before.
+// AddDecided adds the document of the deciding fetch of u, and the time to
+// show for it. It replaces earlier additions for u.
 func (b *Builder) AddDecided(u page.URL, doc page.Document, fetchedAt time.Time) {
 	b.urls[u] = &decision{doc: doc, decided: true, time: fetchedAt}
 }
@@ -83,8 +83,8 @@ func (b *Builder) at(u page.URL) *decision {
 	return d
 }
 
-// fetchedAt is the time to show: of the deciding fetch, or of a later revisit. A
-// revisit of what was never fetched says nothing.
+// fetchedAt is the time to show: that of the deciding fetch, or of a later revisit. A
+// revisit of a URL that was never fetched has no effect.
 func (d *decision) fetchedAt() time.Time {
 	if d.decided && d.renewed.After(d.time) {
 		return d.renewed

@@ -8,11 +8,11 @@ import (
 	"indexer/page"
 )
 
-// maxHops is how many URLs the way to a terminal may pass through.
+// maxHops bounds the number of URLs on the way to a terminal.
 const maxHops = 10
 
-// lead is where u leads (semantics.md section 4): the target of a redirect,
-// whatever that is; of a page its canonical target if that was itself fetched as
+// lead is the URL to which u leads (semantics.md section 4): the target of a redirect,
+// whatever its outcome; or the canonical target of a page, if it was itself fetched as
 // a page or redirect and does not say noindex.
 func (r *Repository) lead(u *URL) page.URL {
 	target := u.Document.Target
@@ -27,21 +27,21 @@ func (r *Repository) lead(u *URL) page.URL {
 	return ""
 }
 
-// walkable URLs can be part of the way to a terminal.
+// walkable reports whether a URL can be on the way to a terminal.
 func (u *URL) walkable() bool {
 	return u.Document.Outcome == page.Page || u.Document.Outcome == page.Redirect
 }
 
-// terminal follows u to the page it stands for, "" if there is none:
+// terminal follows u to its terminal, "" if there is none:
 //
 //	way: u = w0, w1, ... wn, each leading to the next, all different
-//	wn is a page that leads nowhere          -> wn
-//	wn leads to what is no page or redirect  -> the last page of the way, or none
-//	wn leads to wi, no page in wi..wn        -> the last page of the way, or none
-//	wn leads to wi                           -> the first page in wi..wn
-//	n is over 10                             -> u if it is a page, or none
+//	wn is a page that leads nowhere            -> wn
+//	wn leads to neither a page nor a redirect  -> the last page of the way, or none
+//	wn leads to wi, no page in wi..wn          -> the last page of the way, or none
+//	wn leads to wi                             -> the first page in wi..wn
+//	n is over 10                               -> u if it is a page, or none
 //
-// How a way ends is seen from its last URL, so a way of exactly 10 hops whose
+// The last URL shows how a way ends. So a way of exactly 10 hops whose
 // last URL is a dead end, or leads back into the way, is not too long.
 func (r *Repository) terminal(u *URL) page.URL {
 	if !u.walkable() {
@@ -87,8 +87,8 @@ func lastPage(way []*URL) page.URL {
 }
 
 // canonical chooses the URL that the index shows for c: among the members that
-// are their own terminal and not noindex, those of about the highest rank; of
-// these https before http, then the shortest, then the first in byte order.
+// are their own terminal and not noindex, those with about the highest rank; among
+// these, https before http, then the shortest, then the first in byte order.
 func (r *Repository) canonical(c *Cluster) page.URL {
 	var candidates []*URL
 	highest := 0.0
@@ -107,7 +107,7 @@ func (r *Repository) canonical(c *Cluster) page.URL {
 	return best
 }
 
-// preferred reports that a comes before b in the order of canonical URLs.
+// preferred reports whether a comes before b in the order of canonical URLs.
 func preferred(a, b page.URL) bool {
 	if a.Scheme() != b.Scheme() {
 		return a.Scheme() == "https"

@@ -8,15 +8,15 @@ import (
 	"indexer/page"
 )
 
-// LonelyRank is the rank of a URL that nothing links to (semantics.md section 6).
-const LonelyRank = rank.Teleport
+// UnlinkedRank is the rank of a URL without inlinks (semantics.md section 6).
+const UnlinkedRank = rank.Teleport
 
-// Finish computes the repository from what was added, with the ranks given; nil
-// stands for LonelyRank everywhere. The Builder must not be used afterwards.
+// Finish computes the repository from everything that was added, with the given ranks; nil
+// means UnlinkedRank everywhere. The Builder must not be used afterwards.
 func (b *Builder) Finish(ranks func(page.URL) float64) *Repository {
 	r := b.known()
 	for _, u := range r.urls {
-		if u.Rank = LonelyRank; ranks != nil {
+		if u.Rank = UnlinkedRank; ranks != nil {
 			u.Rank = ranks(u.URL)
 		}
 	}
@@ -24,8 +24,8 @@ func (b *Builder) Finish(ranks func(page.URL) float64) *Repository {
 	return r
 }
 
-// Solve computes the repository from what was added, with the ranks that the links
-// give. The Builder must not be used afterwards.
+// Solve computes the repository from everything that was added, with the ranks that
+// follow from the links. The Builder must not be used afterwards.
 func (b *Builder) Solve(ctx context.Context) (*Repository, error) {
 	r := b.known()
 	if err := r.solve(ctx); err != nil {
@@ -35,7 +35,7 @@ func (b *Builder) Solve(ctx context.Context) (*Repository, error) {
 	return r, nil
 }
 
-// known makes a repository of the URLs that are known.
+// known makes a repository of the known URLs.
 func (b *Builder) known() *Repository {
 	r := &Repository{urls: make(map[page.URL]*URL, 2*len(b.urls)), clusters: make(map[page.ContentKey]*Cluster)}
 	for u, d := range b.urls {
@@ -46,7 +46,7 @@ func (b *Builder) known() *Repository {
 	return r
 }
 
-// cluster finds terminals, clusters and canonical URLs, all ranks being there.
+// cluster finds terminals, clusters and canonical URLs. All ranks must be set.
 func (r *Repository) cluster() {
 	for _, u := range r.urls {
 		u.Lead = r.lead(u)
@@ -61,7 +61,7 @@ func (r *Repository) cluster() {
 	r.invertLinks()
 }
 
-// addUnfetched makes nodes of URLs that are linked or redirected to only.
+// addUnfetched makes nodes of URLs that were only linked to or redirected to.
 func (r *Repository) addUnfetched() {
 	var targets []page.URL
 	for _, u := range r.urls {
@@ -74,7 +74,7 @@ func (r *Repository) addUnfetched() {
 	}
 }
 
-// Edges are the URLs that u passes rank to (semantics.md section 6): the distinct
+// Edges are the URLs to which u passes rank (semantics.md section 6): the distinct
 // targets of a page's counting links, or a redirect's target.
 func (u *URL) Edges() []page.URL {
 	switch u.Document.Outcome {
@@ -93,7 +93,7 @@ func (u *URL) Edges() []page.URL {
 	return nil
 }
 
-// join makes u, which has its terminal, a member of the terminal's cluster. It is
+// join makes u, whose terminal is set, a member of the terminal's cluster. It is
 // called in byte order of URLs, so members are sorted.
 func (r *Repository) join(u *URL) {
 	if u.Terminal == "" {

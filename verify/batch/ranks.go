@@ -7,7 +7,7 @@ import (
 )
 
 // solve gives every URL its rank (semantics.md section 6). URLs are numbered in byte
-// order, so that the last digits do not depend on anything but the links.
+// order, so that the last digits depend on nothing but the links.
 func (r *Repository) solve(ctx context.Context) error {
 	numbers := make(map[*URL]uint32, len(r.urls))
 	nodes := make([]*URL, 0, len(r.urls))

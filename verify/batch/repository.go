@@ -10,32 +10,32 @@ import (
 	"indexer/page"
 )
 
-// Repository is what a set of fetches means. It does not change.
+// Repository is the meaning of a set of fetches. It is immutable.
 type Repository struct {
 	urls     map[page.URL]*URL
 	clusters map[page.ContentKey]*Cluster
 }
 
-// URL is what is known of one URL: of one fetched, linked to, or led to.
+// URL holds the facts about one URL that was fetched, linked to or redirected to.
 type URL struct {
 	URL page.URL
-	// Document is what the deciding fetch says; its outcome is Unfetched for a
-	// URL that was never fetched. The title and text are held here only.
+	// Document is the document of the deciding fetch; its outcome is Unfetched for a
+	// URL that was never fetched. Only Document holds the title and the text.
 	Document page.Document
 	// FetchedAt is the time to show for the deciding fetch, zero if there is none.
 	FetchedAt time.Time
-	// Lead is where the URL leads, "" if nowhere: a redirect's target, or a
-	// page's canonical target where that is in force.
+	// Lead is the URL to which it leads, "" if there is none: a redirect's target, or a
+	// page's canonical target if that is in force.
 	Lead page.URL
-	// Terminal is the page the URL stands for, "" if it has none.
+	// Terminal is the terminal of the URL, "" if it has none.
 	Terminal page.URL
-	// Cluster is the cluster the URL is a member of, nil without a terminal.
+	// Cluster is the cluster of which the URL is a member, nil without a terminal.
 	Cluster *Cluster
-	// Rank is what Finish was given for the URL, or Solve found.
+	// Rank is the rank that was given to Finish, or that Solve computed.
 	Rank float64
 }
 
-// Canonical is the URL the index shows for u, "" if it shows none.
+// Canonical is the URL that the index shows for u, "" if it shows none.
 func (u *URL) Canonical() page.URL {
 	if u.Cluster == nil {
 		return ""
@@ -56,7 +56,7 @@ type Cluster struct {
 	Rank    float64 // sum over the members
 }
 
-// Inlink is a counting link as seen from the page it points at.
+// Inlink is a counting link as seen from its target.
 type Inlink struct {
 	Source, Target page.URL
 	Anchor         string
@@ -66,16 +66,16 @@ func compareInlinks(a, b Inlink) int {
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Anchor, b.Anchor))
 }
 
-// URL gives what is known of u, nil if nothing is.
+// URL returns the facts about u, nil if it is unknown.
 func (r *Repository) URL(u page.URL) *URL { return r.urls[u] }
 
-// Cluster gives the cluster with that key, nil if there is none.
+// Cluster returns the cluster with that key, nil if there is none.
 func (r *Repository) Cluster(key page.ContentKey) *Cluster { return r.clusters[key] }
 
-// Len is the number of URLs known and of clusters.
+// Len is the number of known URLs and of clusters.
 func (r *Repository) Len() (urls, clusters int) { return len(r.urls), len(r.clusters) }
 
-// URLs yields all URLs known in byte order.
+// URLs yields all known URLs in byte order.
 func (r *Repository) URLs() iter.Seq[*URL] {
 	return func(yield func(*URL) bool) {
 		for _, u := range slices.Sorted(maps.Keys(r.urls)) {

@@ -62,7 +62,7 @@ func describeInAnyOrder(t *testing.T, d *datadriven.TestData, ranks map[page.URL
 		if r, ok := ranks[u]; ok {
 			return r
 		}
-		return LonelyRank
+		return UnlinkedRank
 	}
 	first := ""
 	const seed = 1
