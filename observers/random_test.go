@@ -25,14 +25,7 @@ import (
 	"indexer/txn"
 )
 
-func TestMain(m *testing.M) {
-	// zstd makes its channels at first use. A test in a synctest bubble must not be the
-	// first one: the others could not use them.
-	if _, err := schema.DecodeBody(schema.EncodeBody([]byte("body"))); err != nil {
-		panic(err)
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // schedule says how the fetches of a web are loaded, beside its seed.
 type schedule struct {
