@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"testing"
 
 	"indexer/loader"
 	"indexer/notify"
@@ -88,6 +89,40 @@ func Open(ctx context.Context, opts Options) (*Rig, error) {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
+}
+
+// Settled returns a rig that has loaded fetches, each a line for ParseFetch, and has
+// nothing left to do.
+func Settled(t testing.TB, fetches ...string) *Rig {
+	t.Helper()
+	r, err := Open(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r.Add(t, fetches...)
+	if err := r.Quiesce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Add loads fetches, each a line for ParseFetch.
+func (r *Rig) Add(t testing.TB, fetches ...string) {
+	t.Helper()
+	for _, line := range fetches {
+		f, err := ParseFetch(line)
+		if err == nil {
+			_, err = r.Load(t.Context(), f)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // setTolerance writes the tolerance, before anything goes on in the table.

@@ -1,0 +1,249 @@
+package remote_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"indexer/internal/control"
+	"indexer/notify"
+	"indexer/observers/webtest"
+	"indexer/page"
+	"indexer/repository"
+	"indexer/repository/inspect"
+	"indexer/repository/snapshot"
+	"indexer/web"
+	"indexer/web/live"
+	"indexer/web/remote"
+)
+
+const shown page.URL = "https://a.example/"
+
+// opened returns a repository with a page that another one links to.
+func opened(t *testing.T) *repository.Repository {
+	t.Helper()
+	r, err := repository.Open(t.Context(), t.TempDir(), repository.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, line := range []string{"a.example/ at=1 page text=a title=A", "b.example/ at=2 page text=b link=a.example/,lamp"} {
+		f, err := webtest.ParseFetch(line)
+		if err == nil {
+			_, err = r.Load(t.Context(), f)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Quiesce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// asking carries requests to an answering function in this process.
+func asking(answer func(ctx context.Context, argument string, w io.Writer) error) remote.Ask {
+	return func(ctx context.Context, argument string, out, said io.Writer) (bool, error) {
+		if err := answer(ctx, argument, out); err != nil {
+			_, _ = fmt.Fprintln(said, err) // to a buffer
+			return false, nil
+		}
+		return true, nil
+	}
+}
+
+// TestInspector compares what comes through a request with what the process itself says.
+func TestInspector(t *testing.T) {
+	local := web.Local{Repo: opened(t)}
+	there := remote.Inspector{Ask: asking(func(ctx context.Context, argument string, w io.Writer) error {
+		return remote.AnswerInspector(ctx, local, argument, w)
+	})}
+	windows := inspect.Windows{Members: inspect.Window{Limit: 5}, Inlinks: inspect.Window{Limit: 5}, LinkingPages: inspect.Window{Limit: 5}}
+	past := snapshot.Moment{TS: local.Repo.DB().LastTimestamp()}
+	for name, do := range map[string]func(web.Inspector) (any, error){
+		"inspect":             func(i web.Inspector) (any, error) { return i.Inspect(t.Context(), shown, windows, snapshot.Moment{}) },
+		"inspect then":        func(i web.Inspector) (any, error) { return i.Inspect(t.Context(), shown, windows, past) },
+		"inspect the unknown": func(i web.Inspector) (any, error) { return i.Inspect(t.Context(), "https://c.example/", windows, past) },
+		"inspect the future": func(i web.Inspector) (any, error) {
+			return i.Inspect(t.Context(), shown, windows, snapshot.Moment{TS: 1 << 40})
+		},
+		"copy":                func(i web.Inspector) (any, error) { return i.Copy(t.Context(), shown, 0) },
+		"copy of the unknown": func(i web.Inspector) (any, error) { return i.Copy(t.Context(), "https://c.example/", 0) },
+		"versions":            func(i web.Inspector) (any, error) { return i.Versions(t.Context(), shown) },
+		"no versions":         func(i web.Inspector) (any, error) { return i.Versions(t.Context(), "https://c.example/") },
+		"stats":               func(i web.Inspector) (any, error) { return i.Stats(t.Context()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			want, wantErr := do(local)
+			got, err := do(there)
+			if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
+				t.Fatalf("error %v, want %v", err, wantErr)
+			}
+			for _, kind := range []error{web.ErrNotThen, inspect.ErrNoCopy} {
+				if errors.Is(err, kind) != errors.Is(wantErr, kind) {
+					t.Errorf("error %v is not of the kind of %v", err, wantErr)
+				}
+			}
+			if got, want := asJSON(t, got), asJSON(t, want); err == nil && got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestNoAnswer: whatever goes wrong with a request is told apart: the other process is
+// somewhere else, or the client has gone.
+func TestNoAnswer(t *testing.T) {
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	fails := func(err error) remote.Ask {
+		return func(context.Context, string, io.Writer, io.Writer) (bool, error) { return false, err }
+	}
+	answers := func(text string) remote.Ask {
+		return asking(func(_ context.Context, _ string, w io.Writer) error { _, err := io.WriteString(w, text); return err })
+	}
+	broken := errors.New("broken")
+	for name, tt := range map[string]struct {
+		ctx  context.Context
+		ask  remote.Ask
+		want error
+		says string
+	}{
+		"nobody":         {t.Context(), fails(control.ErrNobody), web.ErrElsewhere, ""},
+		"refused":        {t.Context(), fails(control.ErrRefused), web.ErrElsewhere, ""},
+		"cut off":        {t.Context(), fails(control.ErrCutOff), web.ErrElsewhere, ""},
+		"silent":         {t.Context(), fails(control.ErrSilent), web.ErrElsewhere, ""},
+		"released":       {t.Context(), fails(remote.ErrReleased), web.ErrElsewhere, ""},
+		"broken":         {t.Context(), fails(broken), broken, ""},
+		"client gone":    {gone, fails(broken), context.Canceled, ""},
+		"not done":       {t.Context(), asking(func(context.Context, string, io.Writer) error { return broken }), web.ErrElsewhere, "it says: broken"},
+		"no JSON":        {t.Context(), answers("hello"), web.ErrElsewhere, "cannot be read"},
+		"empty answer":   {t.Context(), answers("{}"), web.ErrElsewhere, "a different version"},
+		"unknown fields": {t.Context(), answers(`{"weather": "fine"}`), web.ErrElsewhere, "a different version"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := remote.Inspector{Ask: tt.ask}
+			_, inspectErr := i.Inspect(tt.ctx, shown, inspect.Windows{}, snapshot.Moment{})
+			_, copyErr := i.Copy(tt.ctx, shown, 0)
+			_, statsErr := i.Stats(tt.ctx)
+			for _, err := range []error{inspectErr, copyErr, statsErr} {
+				if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
+					t.Errorf("%v, want %v that says %q", err, tt.want, tt.says)
+				}
+			}
+		})
+	}
+}
+
+// TestWrongMoment: an older version, which knows no moments, answers for the present. That
+// is not shown as the past.
+func TestWrongMoment(t *testing.T) {
+	local := web.Local{Repo: opened(t)}
+	i := remote.Inspector{Ask: asking(func(ctx context.Context, argument string, w io.Writer) error {
+		return remote.AnswerInspector(ctx, local, strings.ReplaceAll(argument, `"moment"`, `"unknown"`), w)
+	})}
+	at := snapshot.Moment{TS: local.Repo.DB().LastTimestamp()}
+	if _, err := i.Inspect(t.Context(), shown, inspect.Windows{}, at); !errors.Is(err, web.ErrElsewhere) || !strings.Contains(err.Error(), "a different version") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestBadRequests(t *testing.T) {
+	for _, argument := range []string{"", "hello", "[]", `{"ask": "weather"}`} {
+		if err := remote.AnswerInspector(t.Context(), web.Local{}, argument, io.Discard); !errors.Is(err, remote.ErrRequest) {
+			t.Errorf("inspector, %q: %v, want %v", argument, err, remote.ErrRequest)
+		}
+	}
+	for _, argument := range []string{"", "hello", "[]"} {
+		if err := remote.AnswerPipeline(t.Context(), source{}, argument, io.Discard); !errors.Is(err, remote.ErrRequest) {
+			t.Errorf("pipeline, %q: %v, want %v", argument, err, remote.ErrRequest)
+		}
+	}
+}
+
+// source is the pipeline of a repository, with a crawl.
+type source struct{ *repository.Repository }
+
+func (source) Frontier(context.Context, int) (*live.Frontier, error) {
+	return &live.Frontier{New: 3}, nil
+}
+
+func TestPipeline(t *testing.T) {
+	src := source{opened(t)}
+	var notReady error
+	reachable := true
+	p := remote.NewPipeline(t.Context(), func(ctx context.Context, argument string, out, said io.Writer) (bool, error) {
+		if !reachable {
+			return false, control.ErrNobody
+		}
+		return asking(func(ctx context.Context, argument string, w io.Writer) error {
+			return remote.AnswerPipeline(ctx, unready{src, notReady}, argument, w)
+		})(ctx, argument, out, said)
+	})
+	if _, err := p.DeadCount(t.Context()); !errors.Is(err, remote.ErrNotTold) {
+		t.Errorf("before Space: %v", err)
+	}
+	for range 2 { // the second request adds no page
+		pulse := p.Pulse()
+		if pulse.NotReady != nil || pulse.Waiting != 0 || pulse.Found.N() != 2 {
+			t.Errorf("%+v, with %d pages", pulse, pulse.Found.N())
+		}
+		if found := p.Found(time.Time{}); len(found) != 2 {
+			t.Errorf("found %v", found)
+		}
+	}
+	if l, want := p.FoundSince(time.Time{}), src.FoundSince(time.Time{}); asJSON(t, l) != asJSON(t, want) {
+		t.Errorf("latency %+v, want %+v", l, want)
+	}
+	if space, err := p.Space(); err != nil || space == (repository.Space{}) {
+		t.Errorf("space %+v, %v", space, err)
+	}
+	dead, deadErr := p.DeadCount(t.Context())
+	front, frontErr := p.Frontier(t.Context(), 10)
+	if deadErr != nil || frontErr != nil || dead == nil || len(dead) != 0 || front.New != 3 {
+		t.Errorf("dead letters %v, %v; frontier %+v, %v", dead, deadErr, front, frontErr)
+	}
+	for _, notReady = range []error{notify.ErrPaused, errors.New("no space left")} {
+		if got := p.Pulse().NotReady; got == nil || got.Error() != notReady.Error() || errors.Is(got, notify.ErrPaused) != errors.Is(notReady, notify.ErrPaused) {
+			t.Errorf("not ready because of %v, want %v", got, notReady)
+		}
+	}
+	reachable = false
+	if pulse := p.Pulse(); !errors.Is(pulse.NotReady, live.ErrUnknown) || pulse.Found.N() != 2 {
+		t.Errorf("unreachable: %v, with %d pages", pulse.NotReady, pulse.Found.N())
+	}
+	if _, err := p.Space(); !errors.Is(err, remote.ErrNotTold) || !errors.Is(err, control.ErrNobody) {
+		t.Errorf("unreachable: %v", err)
+	}
+}
+
+// unready is a source whose observers do not run for a reason.
+type unready struct {
+	source
+	why error
+}
+
+func (u unready) Pulse() repository.Pulse {
+	p := u.source.Pulse()
+	p.NotReady = u.why
+	return p
+}
