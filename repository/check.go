@@ -82,7 +82,7 @@ func (r *Repository) checkIndex(ctx context.Context, rep *IndexReport) error {
 	}
 	for i, k := range suspects {
 		if i == maxProblems {
-			rep.Problems = append(rep.Problems, fmt.Sprintf("and %d documents more", len(suspects)-i))
+			rep.Problems = append(rep.Problems, fmt.Sprintf("and %d more documents", len(suspects)-i))
 			break
 		}
 		rep.Problems = append(rep.Problems, fmt.Sprintf("cluster %x: its document differs from what the store has exported", k[:6]))

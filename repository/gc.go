@@ -20,7 +20,7 @@ type Freed struct {
 }
 
 // Collect collects the garbage of the whole repository and returns its space to the disk.
-// Everything else may go on meanwhile; writes wait now and then.
+// Everything else may run in the meantime; writes pause now and then.
 func (r *Repository) Collect(ctx context.Context) (*Freed, error) {
 	f := new(Freed)
 	var err error

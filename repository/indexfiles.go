@@ -18,8 +18,8 @@ import (
 // indexFiles is the observers' sink: the index files and, during a rebuild, the new ones as
 // well.
 //
-// It tells errors of the files from errors of one document. A document that cannot be
-// written becomes a dead letter after several attempts, and other documents go on. But if
+// It distinguishes errors of the files from errors of one document. A document that cannot be
+// written becomes a dead letter after several attempts, and other documents continue. But if
 // the disk is full or the files are damaged, all documents would become dead letters one by
 // one, and none would be exported once there is room again. So such an error stops the
 // pipeline, and the remaining work stays in the table for the next Open.
@@ -105,9 +105,9 @@ func (f *indexFiles) fill(do func(next *index.Writer) error) error {
 	return spaceError(do(f.next))
 }
 
-// install puts next in place of the present files, and reports whether it did. If it did
-// not, writers go on with the old files, and the caller calls discard. If it did and fails
-// then, no files are open.
+// install replaces the present files by next, and reports whether it did. If it did
+// not, writers continue with the old files, and the caller calls discard. If it did and fails
+// afterwards, no files are open.
 func (f *indexFiles) install(ctx context.Context) (installed bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -53,7 +53,7 @@ func (r *Repository) Pulse() Pulse {
 	}
 }
 
-// observerStats returns the statistics of all observers. If nothing is left to do, it also
+// observerStats returns the statistics of all observers. If all work is done, it also
 // forgets the pages that were waiting to be found.
 func (r *Repository) observerStats() []notify.Stats {
 	// The order matters: whatever was loaded before now by a transaction that has ended is in

@@ -22,7 +22,7 @@ func (r *Repository) LoadAnd(ctx context.Context, f *page.Fetch, also func(conte
 	return r.load.LoadAnd(ctx, f, also)
 }
 
-// Quiesce waits until nothing is left to do, so that everything loaded before is
+// Quiesce waits until all work is done, so that everything loaded before is
 // searchable.
 func (r *Repository) Quiesce(ctx context.Context) error {
 	_, err := r.pipeline.Quiesce(ctx)

@@ -11,7 +11,7 @@ import (
 )
 
 // Quiet is a quiescent moment: everything loaded before it is in the index, and nothing
-// loaded after it is visible. It stays readable while the observers go on.
+// loaded after it is visible. It stays readable while the observers continue.
 type Quiet struct {
 	Tx    *txn.Txn    // reads the repository
 	Index *index.View // reads the index files
@@ -19,7 +19,7 @@ type Quiet struct {
 	reader *index.Reader
 }
 
-// Quiet makes a quiescent moment: it blocks loads, waits until nothing is left to do, takes
+// Quiet makes a quiescent moment: it blocks loads, waits until all work is done, takes
 // a snapshot of the store and one of the index files, and admits loads again. The caller
 // closes it.
 func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {

@@ -46,10 +46,10 @@ type FullSolve struct {
 }
 
 // SolveRanks solves all ranks from nothing, by power iteration over the graph of one
-// snapshot in memory, while the pipeline goes on, and compares. It leaves the observers
-// corrections where a sum has drifted from its summands; they apply them like any other
-// change. Ranks that are waiting to be passed on show as errors here: at rest there are
-// none above the tolerance. There is one full solve at a time; others wait for it.
+// snapshot in memory, while the pipeline keeps running, and compares. Where a sum has drifted
+// from its summands, it leaves a correction, which the observers apply like any other
+// change. Rank that waits to be passed on appears as an error here: when all work is done,
+// no error exceeds the tolerance. Only one full solve runs at a time; others wait for it.
 func (r *Repository) SolveRanks(ctx context.Context) (*FullSolve, error) {
 	select {
 	case r.solving <- struct{}{}:
@@ -109,16 +109,16 @@ func (r *Repository) readRankGraph(ctx context.Context, res *FullSolve) (*pagera
 // drift is how far a sum may be from its summands before it is corrected, relatively.
 const drift = 1e-13
 
-// correctRanks leaves the difference between what every URL's sources have passed on
-// and what it has added up for the observers. The sum goes on changing meanwhile, but
-// not the difference: it comes of rounding alone.
+// correctRanks leaves, for the observers, the difference between the rank that every
+// URL's sources have passed on and the rank that it has added up. That sum keeps changing
+// in the meantime, but the difference does not, because only rounding causes it.
 //
-// A correction that an earlier full solve has left, and that was not applied as of the
-// snapshot, is a part of the sum already. Whether it has been since is seen when the new
-// one is written: that is added to what is still there. Nobody else writes corrections,
-// and there is one full solve at a time; so none is applied twice. (A URL that loses all
-// its links meanwhile begins a new sum. What was for the old one is off by as much, which
-// the next full solve finds.)
+// A correction that an earlier full solve left, and that was not applied as of the
+// snapshot, is part of the sum already. When the new correction is written, it is added
+// to the old one if that still exists. No other code writes corrections, and there is one
+// full solve at a time, so none is applied twice. (A URL that loses all its links in the
+// meantime begins a new sum. A correction for the old sum then makes the new one wrong by
+// the same amount, which the next full solve finds.)
 func (r *Repository) correctRanks(ctx context.Context, g *pagerank.Graph, res *FullSolve) error {
 	in, err := g.Inflows(ctx, g.Pushed)
 	if err != nil {
@@ -202,13 +202,13 @@ func (r *Repository) inChunks(ctx context.Context, at uint64, visit func(tx *txn
 	return flush()
 }
 
-// matchRanks makes the ranks those of the tolerance asked for; 0 keeps what there is. If
-// that is another one, or there were no ranks before, every URL is looked at again.
+// matchRanks adapts the ranks to the requested tolerance; 0 keeps the present one. If
+// the tolerance changes, or there were no ranks before, every URL is checked again.
 //
-// Also if it has become larger: what had no choice of canonical URL to settle may have one
-// now, and later changes, too small to be published, would not have anybody see it. And also
-// those that were not fetched, and those that are in the journal only: each may be as far
-// from the sum of what has come in as the old tolerance let it.
+// That is also necessary if the tolerance grows: a cluster that had no tie to break may
+// have one now, and later changes that are too small to be published would not wake it.
+// And it includes URLs that were not fetched, and those that are only in the journal: the
+// published rank of each may differ from its sum by as much as the old tolerance allowed.
 func (r *Repository) matchRanks(ctx context.Context, tolerance float64) error {
 	tx, err := r.db.Begin(ctx)
 	if err != nil {
@@ -242,7 +242,7 @@ func (r *Repository) matchRanks(ctx context.Context, tolerance float64) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("look at all ranks again for a tolerance of %g: %w", tolerance, err)
+		return fmt.Errorf("check all ranks for a tolerance of %g: %w", tolerance, err)
 	}
 	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
 		tx.Set(schema.AppRow, schema.RankTolerance, schema.EncodeTolerance(tolerance))

@@ -22,7 +22,8 @@ import (
 type Reindexed struct {
 	Documents int     `json:"documents"`
 	Seconds   float64 `json:"seconds"`
-	// Aside is where a rebuild has moved files that were in place of ours and might be of use.
+	// Aside is where a rebuild has moved files that were in place of ours and might be of
+	// use.
 	Aside string `json:"aside,omitempty"`
 }
 
@@ -30,7 +31,7 @@ type Reindexed struct {
 var ErrReindexing = errors.New("the index files are being rebuilt already")
 
 // Reindex rebuilds the index files from the store. Meanwhile queries read the old files and
-// everything else goes on. After an error or a crash the old files are unchanged, and
+// everything else continues. After an error or a crash the old files are unchanged, and
 // Reindex must be run again. It calls told now and then with the number of clusters
 // exported.
 //
@@ -40,16 +41,17 @@ var ErrReindexing = errors.New("the index files are being rebuilt already")
 // goes through all clusters in steps. In each step it blocks other writers, takes a
 // snapshot, exports some clusters as of that snapshot, and admits the writers again.
 //
-// Let T be the timestamp of the snapshot in which cluster c was exported. If a document of c
-// went to the old files alone, it went there before M. So it was computed at a snapshot
-// before T, and the document exported at T is as fresh. Whatever observers write later goes
-// to both files. Of two changes of one cluster, the one with the higher timestamp wins in
-// either file, in whichever order they arrive (index/apply.go). A cluster that appears where
-// the rebuild has already passed was exported by an observer after M, or will be.
+// Let T be the timestamp of the snapshot in which cluster c was exported. If a document
+// of c was written only to the old files, that was before M. So it was computed at a
+// snapshot before T, and the document exported at T is as fresh. Everything that
+// observers write later goes to both files. If a cluster changes twice, the change with
+// the higher timestamp wins in either file, in whichever order they arrive
+// (index/apply.go). A cluster that appears where the rebuild has already passed was
+// exported by an observer after M, or will be.
 //
 // The new files drop a rank or a fetch time for a cluster that they do not have yet. But
-// nobody writes between the snapshot and the end of a step, so such a rank was in the store
-// before T, or it arrives when the document is there.
+// there are no writes between the snapshot and the end of a step, so such a rank was in
+// the store before T, or it arrives when the document exists.
 func (r *Repository) Reindex(ctx context.Context, told func(clusters int)) (Reindexed, error) {
 	if !r.reindexing.TryLock() {
 		return Reindexed{}, ErrReindexing

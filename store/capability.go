@@ -6,7 +6,7 @@ import "context"
 type Snapshotter interface {
 	// Snapshot sees every mutation that was acknowledged before the call, and
 	// none that is applied after it. It must be closed; an open snapshot may
-	// hold back the reclaiming of space.
+	// delay the return of space to the disk.
 	Snapshot() Snapshot
 }
 
@@ -16,8 +16,8 @@ type Snapshot interface {
 	Close()
 }
 
-// Committer is the capability of an engine that holds all rows in one place: a
-// whole transaction as one atomic, conditional batch, with its commit timestamp
+// Committer is the capability of an engine that holds all rows in one place: it commits a
+// whole transaction as one atomic, conditional batch, with a commit timestamp
 // taken in process between the check of the guards and the write.
 type Committer interface {
 	// UseClock sets where commit timestamps come from. It is called once,
@@ -33,11 +33,11 @@ type Committer interface {
 
 // Clock hands commit timestamps to a Committer.
 //
-// The engine groups commits: it calls Reserve(n) once it has n batches whose
+// The engine groups commits: it calls Reserve(n) when it has n batches whose
 // guards hold, gives each batch one of the timestamps first … first+n-1, makes
-// them durable and visible, and then calls Visible. Reserve and Visible
-// alternate; there is one call at a time. What happens to timestamps
-// handed to readers between the two calls is the Clock's affair (see
+// them durable and visible, and then calls Visible. Calls of Reserve and Visible
+// alternate, one at a time. The Clock decides which timestamps readers
+// get between the two calls (see
 // txn/oracle.go).
 type Clock interface {
 	Reserve(n int) (first uint64, err error)

@@ -1,22 +1,23 @@
 // Package store is a table in the manner of Bigtable: a sorted map from
 // (locality group, row, column, timestamp) to bytes.
 //
-// It knows nothing of transactions, of the web or of observers. It promises
-// four things, and package txn builds Percolator (OSDI 2010) on just these:
+// It knows nothing about transactions, the web or observers. It guarantees
+// four properties, on which package txn builds Percolator (OSDI 2010):
 //
 //  1. Read sees one row at one instant, across all its locality groups.
-//  2. Mutate changes one row atomically and conditionally, and says whether it
-//     was applied, refused, or whether nobody can know.
+//  2. Mutate changes one row atomically and conditionally, and reports whether the
+//     mutation was applied or refused, or that the outcome is unknown.
 //  3. Apply writes many rows without conditions. Every mutation is idempotent,
-//     so a caller that does not know whether it happened does it again.
+//     so a caller that does not know the outcome can repeat it.
 //  4. Scan visits the rows of one locality group in byte order and can be
 //     resumed at a row.
+//     resumed at a row.
 //
-// An engine that holds all rows in one place can offer two capabilities more:
+// An engine that holds all rows in one place can offer two more capabilities:
 // a Snapshotter reads many rows at one instant, and a Committer applies a whole
 // batch of guarded mutations, over any rows, as one atomic step with a
 // timestamp taken inside that step.
 //
-// Package storetest holds the conformance suite that every engine passes;
-// store/mem is the plainest table that does, store/badgerdb the one users run.
+// Package storetest holds the conformance suite that every engine passes.
+// store/mem is the simplest such table, and store/badgerdb the one that users run.
 package store

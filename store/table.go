@@ -2,9 +2,9 @@ package store
 
 import "context"
 
-// Table is what an engine offers. All methods may be called from many
-// goroutines at once. Byte slices handed in are not kept after the call
-// returns; slices handed out belong to the caller.
+// Table is the interface of an engine. All methods may be called
+// concurrently. The engine does not keep byte slices that it was given after the call
+// returns; slices that it returns belong to the caller.
 type Table interface {
 	Reader
 
@@ -14,17 +14,17 @@ type Table interface {
 	// Mutate returned, and survives a killed process.
 	//
 	// The error is nil exactly for the outcomes Applied and Refused. With
-	// Unknown the mutation may or may not have happened, now or a little later.
+	// Unknown the mutation may or may not have happened, or may happen a little later.
 	Mutate(ctx context.Context, m RowMutation) (Result, error)
 
-	// Apply writes rows without guards. It is atomic per row, not over rows.
+	// Apply writes rows without guards. It is atomic per row, not across rows.
 	// Each mutation is idempotent: after an error the caller may call again.
 	Apply(ctx context.Context, rows []RowMutation) error
 
-	// Limits says how large things may be.
+	// Limits returns the largest sizes that the engine accepts.
 	Limits() Limits
 
-	// Groups lists the locality groups the table was opened with.
+	// Groups lists the locality groups with which the table was opened.
 	Groups() []GroupSpec
 
 	// Close waits for running calls and releases the table.
@@ -41,10 +41,10 @@ type Reader interface {
 	// Scan calls fn for the cells of a range of rows in one group: rows
 	// ascending, columns ascending, timestamps descending. Each row is seen at
 	// one instant; different rows may be seen at different instants unless the
-	// Reader is a Snapshot. Scan stops, always between two rows, once r.MaxCells
-	// cells were passed on, and returns the row to resume from (the Start of the
-	// next call), or nil when the range is done. When fn fails, Scan stops and
-	// returns fn's error and the row it was in.
+	// Reader is a Snapshot. Scan stops, always between two rows, when r.MaxCells
+	// cells were passed to fn, and returns the row at which to resume (the Start of the
+	// next call), or nil at the end of the range. If fn fails, Scan stops and
+	// returns fn's error and the row of that cell.
 	Scan(ctx context.Context, r Range, fn func(Cell) error) (next []byte, err error)
 }
 
@@ -64,8 +64,8 @@ type Selector struct {
 	// Column with Prefix names all columns of the group.
 	Column []byte
 	Prefix bool
-	// MinTS and MaxTS bound the timestamp, both inclusive. A MaxTS of 0 stands
-	// for MaxTS, the greatest timestamp there is.
+	// MinTS and MaxTS bound the timestamp, both inclusive. A MaxTS of 0 means
+	// MaxTS, the greatest possible timestamp.
 	MinTS, MaxTS uint64
 	// Newest keeps only the newest n matching versions of each column; 0 keeps all.
 	Newest int
@@ -74,14 +74,14 @@ type Selector struct {
 // Range names cells of many rows of one group.
 type Range struct {
 	Group string
-	// Start is the first row, inclusive; End the last, exclusive; nil is open.
+	// Start is the first row, inclusive; End the last, exclusive; nil means no bound.
 	Start, End []byte
 	// ColumnPrefix keeps only columns that start with it.
 	ColumnPrefix []byte
 	MinTS, MaxTS uint64 // as in Selector
 	Newest       int    // as in Selector
-	// MaxCells ends the scan, between two rows, when so many cells were passed
-	// on; 0 means no bound.
+	// MaxCells ends the scan, between two rows, after so many cells were passed
+	// to fn; 0 means no bound.
 	MaxCells int
 }
 
@@ -128,13 +128,13 @@ type CellRef struct {
 	TS     uint64
 }
 
-// Outcome is what became of a guarded mutation.
+// Outcome is the result of a guarded mutation.
 type Outcome uint8
 
 // The outcomes.
 const (
-	// Unknown means that nobody can say (a connection broke, the context ended
-	// while the mutation was on its way). It comes with an error.
+	// Unknown means that the outcome cannot be determined (a connection broke, or the
+	// context ended during the mutation). It comes with an error.
 	Unknown Outcome = iota
 	// Applied means it happened and is visible.
 	Applied
@@ -150,8 +150,8 @@ func (o Outcome) String() string {
 // Result is an Outcome with, for a refusal, the reason.
 type Result struct {
 	Outcome Outcome
-	// Row and Found name a cell that an Absent guard met, when that was the
-	// reason. Its value may be left out. Found is nil when a Require failed.
+	// Row and Found name the cell that made an Absent guard fail, if that was the
+	// reason. Its value may be omitted. Found is nil if a Require failed.
 	Row   []byte
 	Found *Cell
 }
@@ -163,12 +163,12 @@ type GroupSpec struct {
 	// Latest keeps one version of each column, the one with the greatest
 	// timestamp. A Put below the kept timestamp changes nothing.
 	Latest bool
-	// Resident promises that the group is nearly always nearly empty (locks):
-	// an engine may keep its keys in memory and answer "nothing there" from it.
+	// Resident promises that the group is nearly always almost empty (locks):
+	// an engine may keep its keys in memory and answer "no such cell" from there.
 	Resident bool
 }
 
-// Limits are the bounds an engine declares. Exceeding one is an error that
+// Limits are the bounds that an engine declares. Exceeding one is an error that
 // matches ErrTooLarge, and changes nothing.
 type Limits struct {
 	MaxRowBytes    int // of a row key
@@ -182,6 +182,6 @@ type Limits struct {
 // MaxTS is the greatest timestamp a cell can have.
 const MaxTS = AtCommit - 1
 
-// AtCommit stands, in the mutations of a Batch, for the commit timestamp that
+// AtCommit, in the mutations of a Batch, means the commit timestamp that
 // the engine takes inside the atomic step.
 const AtCommit = ^uint64(0)

@@ -122,8 +122,8 @@ func TestMomentsThatCannotBeTold(t *testing.T) {
 		{"-1", "a time such as", http.StatusBadRequest},
 		{"0", "a time such as", http.StatusBadRequest},
 		{"99999999999999999999999", "a time such as", http.StatusBadRequest},
-		{"9999999999", "no state of the future", http.StatusNotFound},
-		{"2999-01-01T00:00:00Z", "no state of the future", http.StatusNotFound},
+		{"9999999999", "the future has no state yet", http.StatusNotFound},
+		{"2999-01-01T00:00:00Z", "the future has no state yet", http.StatusNotFound},
 		{"1999-01-01T00:00:00Z", "is not kept", http.StatusNotFound},
 	} {
 		for _, path := range []string{"/doc?url=https://news.example/&at=", "/api/inspect?url=https://news.example/&at="} {

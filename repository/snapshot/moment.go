@@ -33,7 +33,7 @@ func (m Moment) String() string {
 }
 
 // ErrFuture says that the requested moment has not come yet.
-var ErrFuture = errors.New("there is no state of the future")
+var ErrFuture = errors.New("the future has no state yet")
 
 // NotKeptError says that the state of a moment can no longer be read. It matches
 // txn.ErrBelowSafePoint.
@@ -46,11 +46,11 @@ type NotKeptError struct {
 // Error names the oldest state that can be read, and the setting that decides it.
 func (e *NotKeptError) Error() string {
 	if e.Oldest.IsZero() {
-		return fmt.Sprintf("the state of %s is not kept: there is no history of times; the setting history (for example history: 24h) starts one. Timestamps from %d on can be read", e.Asked, e.OldestTS)
+		return fmt.Sprintf("the state of %s is not kept, because there is no history of times; the setting history (for example history: 24h) starts one. Timestamps from %d on are readable", e.Asked, e.OldestTS)
 	}
 	oldest := e.Oldest.Add(time.Millisecond - 1).UTC().Format(momentForm) // round up, so that the named time can be read
 	if e.OldestTS == 0 {                                                  // nothing was collected yet
-		return fmt.Sprintf("the state of %s is not kept: times are known from %s on", e.Asked, oldest)
+		return fmt.Sprintf("the state of %s is not kept: the earliest known time is %s", e.Asked, oldest)
 	}
 	return fmt.Sprintf("the state of %s is not kept: the oldest that can be read is from %s, timestamp %d", e.Asked, oldest, e.OldestTS)
 }

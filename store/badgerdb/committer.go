@@ -9,8 +9,8 @@ import (
 	"indexer/store"
 )
 
-// committer is the only writer of a table. Whoever holds writeMu may write: usually
-// the committer's goroutine, which Open starts and which ends when Close closes the
+// committer is the only writer of a table. The goroutine that holds writeMu may write:
+// usually the committer's own, which Open starts and which ends when Close closes the
 // queue. If no other request waits, a caller may write its own request instead, which
 // saves two switches between goroutines (byCaller).
 //
@@ -20,28 +20,28 @@ import (
 //  2. reserves commit timestamps for the Commits whose guards hold;
 //  3. writes all mutations of the group as one Badger transaction at the next
 //     sequence number;
-//  4. marks it as the last group that there is (mark.go);
-//  5. brings the resident sets up to date and publishes the sequence number, so
+//  4. marks it as the last group (mark.go);
+//  5. updates the resident sets and publishes the sequence number, so
 //     that readers see the group (views.go);
 //  6. tells the clock that the timestamps are visible;
 //  7. answers the callers.
 //
-// Why a batch is atomic and its guards are exact: nobody writes without writeMu, and
-// no request of a group looks at what an earlier request of the same group changes.
-// When such a request arrives, the group ends before it (touched), and it is planned
-// again, against the result, as the first of the next group. So guards are only
-// compared with a published state. If two batches each guard what the other writes,
-// the second one meets the cell of the first.
+// Why a batch is atomic and its guards are exact: every write holds writeMu, and no
+// request of a group reads what an earlier request of the same group changes. If such a
+// request arrives, the group ends before it (touched), and it is planned again, against
+// the result, as the first of the next group. So guards are only compared with a
+// published state. If each of two batches guards a cell that the other writes, the second
+// one finds the cell of the first.
 //
 // What a crash leaves: Badger replays a transaction from its log completely or not
 // at all. So a group exists completely or not at all. If its callers were answered,
 // it exists, and with SyncWrites it exists even if the machine is lost.
 //
-// After a failed write nobody can say what is in Badger's log. The callers get
-// Unknown. The sequence number is not published, so no reader of this process sees
-// the group. All later writes fail with the first error until the table is opened
-// again. The clock is still told Visible, or readers would wait for it forever. That
-// is safe, because nothing that they conclude can be written.
+// After a failed write the contents of Badger's log are unknown. The callers get Unknown.
+// The sequence number is not published, so no reader of this process sees the group. All
+// later writes fail with the first error until the table is opened again. The clock's
+// Visible is still called, because readers would otherwise wait for ever. That is safe,
+// because no later write can depend on what they read.
 type committer struct {
 	writeMu   sync.Mutex // guards all below, and the right to write
 	db        *DB
@@ -80,7 +80,7 @@ func (c *committer) run() {
 	}
 }
 
-// groups writes a request together with the requests queued up behind it. A request
+// groups writes a request together with the requests queued behind it. A request
 // that ended a group goes into the next one. A request can be withdrawn until writeMu
 // has been acquired for it.
 func (c *committer) groups(first *request) {
@@ -110,7 +110,7 @@ func (c *committer) byCaller(r *request) bool {
 	return true
 }
 
-// alone runs a request that is no write.
+// alone runs a request that does not write.
 func (c *committer) alone(r *request) {
 	err := c.failed
 	if err == nil {
@@ -157,7 +157,7 @@ func answerAll(rs []*request, res store.Result, err error) {
 }
 
 // accept takes requests until the group is full, there are none, or one does not
-// fit. It answers those that are refused or cannot be done.
+// fit. It answers requests that are refused or cannot be executed.
 func (c *committer) accept(first *request, rd *reader, next func() *request) (accepted []*request, size int) {
 	c.planner.reset()
 	var changed touched
@@ -204,7 +204,7 @@ func (c *committer) accept(first *request, rd *reader, next func() *request) (ac
 	return accepted, size
 }
 
-// nextQueued returns a request that waits, nil if there is none.
+// nextQueued returns a waiting request, nil if there is none.
 func (c *committer) nextQueued() *request {
 	for {
 		select {
@@ -221,8 +221,8 @@ func (c *committer) nextQueued() *request {
 	}
 }
 
-// stamp gives the Commits of a group their timestamps. If the clock has none, they
-// fail and the rest goes on.
+// stamp gives the Commits of a group their timestamps. If the clock has none, the
+// Commits fail and the other requests continue.
 func (c *committer) stamp(group []*request) (rest []*request, reserved bool) {
 	n := 0
 	for _, r := range group {

@@ -100,7 +100,7 @@ func (c *cursor) versioned(fn func([]byte, uint64, *badger.Item) error) error {
 	return nil
 }
 
-// skip goes on towards the version of this column at ts.
+// skip advances towards the version of this column at ts.
 func (c *cursor) skip(ts uint64) {
 	if c.passed++; c.passed < seekAfter {
 		c.it.Next()
@@ -111,7 +111,7 @@ func (c *cursor) skip(ts uint64) {
 	c.it.Seek(c.scratch)
 }
 
-// skipColumn goes on towards the next column.
+// skipColumn advances towards the next column.
 func (c *cursor) skipColumn() {
 	if c.passed++; c.passed < seekAfter {
 		c.it.Next()

@@ -42,7 +42,7 @@ func corrupt(file, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %s; restore the directory from a backup, or rebuild it", store.ErrCorrupt, file, fmt.Sprintf(format, args...))
 }
 
-// inUse says that somebody else has a directory open.
+// inUse says that another process has a directory open.
 func inUse(dir string) error {
 	return fmt.Errorf("%w: %s%s; stop it, or use another directory", store.ErrInUse, dir, holder(dir))
 }

@@ -96,7 +96,7 @@ func (h *hint) keep(value []byte) {
 	}
 }
 
-// learn is keep for the item that an iterator met.
+// learn is keep for an item that an iterator has found.
 func (h *hint) learn(item *badger.Item) error {
 	if item.EstimatedSize()-int64(len(item.Key())) > 1+hintValueBytes { // before anything is copied
 		return nil

@@ -13,7 +13,7 @@ import (
 )
 
 // lockDir takes a lock on a directory: flock on the directory itself, as Badger does while
-// it has one open. locked is false if somebody has it.
+// it has one open. locked is false if another process has it.
 func lockDir(dir string) (release func() error, locked bool, err error) {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -20,8 +20,8 @@ type Logger interface {
 // come before a compaction makes a table file (tablemaking.go), and at its end.
 type badgerLog struct {
 	to        Logger // may be nil
-	making    func() // called before a compaction makes a table file; nil for nothing
-	compacted func() // called after a compaction; nil for nothing
+	making    func() // called before a compaction makes a table file; may be nil
+	compacted func() // called after a compaction; may be nil
 
 	mu      sync.Mutex
 	ignored []string // names of ignored table files

@@ -16,13 +16,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Badger reads its MANIFEST, the list of its table files, up to the first record that
-// the file is too short for, cuts the rest off, and deletes the table files that are
-// then on no list. That is right for a record that a crash has torn: what it lists
-// is still in the logs. It is wrong for a record whose length has a flipped bit: all
-// that the tables hold would be gone, without a word. A torn record has not all its
-// bytes, so no beginning of what is there has its checksum; one that is whole has. And
-// the first one is never torn: Badger writes it before the file gets its name.
+// Badger reads its MANIFEST, the list of its table files, up to the first incomplete
+// record, truncates the file there, and deletes the table files that are then not listed.
+// That is right for a record that a crash has torn: the data of its tables is still in
+// the logs. It is wrong for a record whose length has a flipped bit: all data in the
+// tables would be lost silently. A torn record lacks some of its bytes, so no prefix of
+// the remaining ones matches its checksum; a prefix of a complete one does. And the first
+// record is never torn: Badger writes it before the file gets its name.
 
 // The layout of badger v4: manifest.go.
 const (
@@ -31,7 +31,7 @@ const (
 	manifestRecord = 8 // length, checksum
 )
 
-// manifest is what the MANIFEST says.
+// manifest is the contents of the MANIFEST.
 type manifest struct {
 	tables  map[uint64]options.CompressionType // by number
 	text    []byte                             // of all whole records
@@ -43,8 +43,8 @@ func (m *manifest) lists(id uint64) bool {
 	return listed
 }
 
-// apply follows the record at a byte. One that adds a single table to level 0 and removes
-// none is that of a log that was written out: Badger makes one for each log that had
+// apply applies the record at an offset. A record that adds a single table to level 0 and
+// removes none belongs to a log that was written out: Badger makes one for each log with
 // entries, in order, and removes the log afterwards.
 func (m *manifest) apply(at int, changes []*pb.ManifestChange) {
 	if len(changes) == 1 && changes[0].Op == pb.ManifestChange_CREATE && changes[0].Level == 0 {
@@ -61,9 +61,9 @@ func (m *manifest) apply(at int, changes []*pb.ManifestChange) {
 
 func manifestFile(dir string) string { return filepath.Join(dir, badgerDir, badger.ManifestFilename) }
 
-// readManifest reads the list of tables. A missing file is an empty list; whether it may
-// be missing is for noManifest to say. It may be called while Badger is running: a record
-// that is being appended is a torn one.
+// readManifest reads the list of tables. A missing file is an empty list; noManifest
+// decides whether it may be missing. It may be called while Badger is running: a record
+// that is being appended counts as torn.
 func readManifest(dir string) (*manifest, error) {
 	m := &manifest{tables: map[uint64]options.CompressionType{}}
 	file := manifestFile(dir)
@@ -98,7 +98,7 @@ func readManifest(dir string) (*manifest, error) {
 	return m, nil
 }
 
-// mark is how the list was, for the high-water mark.
+// mark describes the list for the high-water mark.
 func (m *manifest) mark() manifestMark {
 	return manifestMark{Bytes: int64(len(m.text)), Sum: crc32.Checksum(m.text, castagnoli), First: m.first()}
 }
@@ -108,8 +108,8 @@ func (m *manifest) first() uint32 {
 	return crc32.Checksum(m.text[min(len(m.text), manifestHeader):min(len(m.text), manifestHeader+manifestRecord)], castagnoli)
 }
 
-// since counts the logs that were written out to tables since the mark. It is not known if
-// Badger has written the whole list anew, which it does after 10,000 deletions.
+// since counts the logs that were written out to tables since the mark. The number is
+// unknown if Badger has rewritten the list, which it does after 10,000 deletions.
 func (m *manifest) since(mark manifestMark) (flushed int, known bool, err error) {
 	begins := int64(len(m.text)) >= mark.Bytes && crc32.Checksum(m.text[:mark.Bytes], castagnoli) == mark.Sum
 	if !begins && mark.Bytes > 0 && m.first() == mark.First {
@@ -123,9 +123,9 @@ func (m *manifest) since(mark manifestMark) (flushed int, known bool, err error)
 	return flushed, begins, nil
 }
 
-// noManifest checks that a directory without a MANIFEST holds nothing else of Badger's:
-// it is the first file that Badger makes. Where it is missing Badger makes an empty one
-// and removes all tables, for they are not on it.
+// noManifest checks that a directory without a MANIFEST holds no other file of Badger's:
+// the MANIFEST is the first file that Badger makes. If it is missing, Badger makes an
+// empty one and removes all tables, because they are not in it.
 func noManifest(dir string, files []string) error {
 	for _, file := range files {
 		switch filepath.Base(file) {
@@ -137,7 +137,7 @@ func noManifest(dir string, files []string) error {
 	return nil
 }
 
-// beginsWithSum holds if some bytes from the beginning, at least one, have a checksum.
+// beginsWithSum reports whether some non-empty prefix of the bytes has a checksum.
 func beginsWithSum(data []byte, sum uint32) bool {
 	c := uint32(0)
 	for i := range data {

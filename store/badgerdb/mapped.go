@@ -13,20 +13,20 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 )
 
-// Badger maps its table files. What is read of them stays in the process's resident
-// memory until the system needs the room, so after a compaction of everything the process
-// seems to have as much memory as the store is large. The system does not mind, but users
+// Badger maps its table files. Pages that were read stay in the process's resident
+// memory until the system needs the room. So after a compaction of everything the process
+// seems to use as much memory as the store is large. The system does not mind, but users
 // do, and so do control groups that count mapped files.
 //
-// So once the mapped files take more than their share, their pages are unmapped. They stay
-// in the system's cache, and whoever reads them again maps them again, for about a
+// So when the mapped files exceed their share, their pages are unmapped. The pages stay
+// in the system's cache, and the next reader maps them again, for about a
 // microsecond each.
 //
 // Danger: Badger may unmap a file at any moment, and the Go runtime may get the same
-// addresses for its heap, whose pages would then be emptied. Therefore only tables are
-// touched that an open iterator holds: Badger does not unmap a table that is in use. The
-// tables that an iterator holds are those that were there both before and after it was
-// made, because numbers of tables are not used twice.
+// addresses for its heap, whose pages would then be emptied. Therefore the program
+// touches only tables that an open iterator holds: Badger does not unmap a table that is
+// in use. An iterator holds the tables that existed both before and after it was made,
+// because numbers of tables are not reused.
 
 const (
 	mappedEvery = time.Second

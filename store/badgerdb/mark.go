@@ -15,28 +15,29 @@ import (
 	"strings"
 )
 
-// The file HIGHWATER says how far the table had come, so that opening it with less is an
-// error. Badger itself takes a log that was cut, or removed, for one that never held more.
+// The file HIGHWATER records the last group of writes, so that opening a table that lacks
+// it is an error. Badger itself cannot tell a truncated or removed log from one that
+// never held more.
 //
 //	page    [4096]
 //	├── baseline   text: a line of magic, a line of JSON, its checksum in hexadecimal
 //	└── slots      two, from byte 3072
 //	slot    [40]
-//	├── group [8]      the last one that callers were told of
+//	├── group [8]      the last acknowledged group
 //	├── valueLog [8]   the newest file of the value log
 //	├── flushed [8]    the newest log when all of them were last written out
 //	├── through [8]    the last group at that time
 //	└── checksum [8]   of the four
 //
-// The baseline is written anew, by rename, whenever the table is opened or closed. The
+// The baseline is replaced, by rename, whenever the table is opened or closed. The
 // slots are written through a memory map, in turn, after a group is in Badger's log and
-// before any caller hears of it. That costs some twenty nanoseconds, and survives a killed
-// process as the log does. A process that dies while it writes one slot leaves the other,
-// which has the group before; nobody was told of the later one.
+// before any caller is answered. That costs some twenty nanoseconds, and survives a killed
+// process as the log does. If a process dies while it writes one slot, the other slot
+// holds the previous group; no caller was told of the later one.
 //
-// Without SyncWrites a lost machine may have written out this page and not the log. Then
-// the mark is ahead, which is no damage, and not told from it but by the boot of the
-// machine: see checkProgress.
+// Without SyncWrites a lost machine may have written this page and not the log. Then
+// the mark is ahead, which is no damage; only the boot id of the
+// machine distinguishes the two: see checkProgress.
 const (
 	markName   = "HIGHWATER"
 	markMagic  = "indexer high-water mark"
@@ -48,14 +49,14 @@ const (
 	valueLogSuffix = ".vlog"
 )
 
-// baseline is what was there when the table was opened or closed.
+// baseline is the state when the table was opened or closed.
 type baseline struct {
 	State string `json:"state"`          // stateOpen or stateClosed
 	Boot  string `json:"boot,omitempty"` // of the machine, "" where it does not tell
 	Sync  bool   `json:"sync"`           // groups are on the disk before they are marked
-	// Group is at least the number of the last group that was there.
+	// Group is at least the number of the last group at that time.
 	Group uint64 `json:"group"`
-	// Logs are those that had entries, in the order in which they were written; all of
+	// Logs are the logs with entries, in the order in which they were written; all of
 	// them were on the disk. Badger numbers the next ones from NextLog without gaps.
 	Logs    []logMark    `json:"logs,omitempty"`
 	NextLog int          `json:"nextLog"`
@@ -69,26 +70,26 @@ const (
 	stateClosed = "closed"
 )
 
-// logMark is a log as it was.
+// logMark describes a log at that time.
 type logMark struct {
 	Number int    `json:"number"`
 	Last   uint64 `json:"last"` // group
 }
 
-// manifestMark is the MANIFEST as it was. It only grows, unless Badger writes it anew:
-// then its first record is another one.
+// manifestMark describes the MANIFEST at that time. It only grows, unless Badger rewrites it:
+// then its first record differs.
 type manifestMark struct {
 	Bytes int64  `json:"bytes"`
 	Sum   uint32 `json:"sum"`
 	First uint32 `json:"first"`
 }
 
-// slot is what changes while the table is open.
+// slot is the part that changes while the table is open.
 type slot struct {
 	group, valueLog, flushed, through uint64
 }
 
-// mark is a HIGHWATER file that was read, or that is being written.
+// mark is a HIGHWATER file that was read or is being written.
 type mark struct {
 	file string
 	baseline
@@ -150,7 +151,7 @@ func (s *slot) before(t slot) bool {
 	return s.group < t.group || s.group == t.group && s.flushed < t.flushed
 }
 
-// slotSum has the bits of the checksum twice, once inverted: zeros are no slot.
+// slotSum repeats the bits of the checksum inverted, so that zeros are not a valid slot.
 func slotSum(b []byte) uint64 {
 	c := crc32.Checksum(b[:8*slotFields], castagnoli)
 	return uint64(c)<<32 | uint64(^c)
@@ -174,8 +175,8 @@ func (m *mark) text() ([]byte, error) {
 	return page, nil
 }
 
-// putSlot writes one slot. Until its checksum is there too it is not valid, and the other
-// one holds.
+// putSlot writes one slot. Until its checksum is written it is not valid, and the other
+// one counts.
 func (m *mark) putSlot(page []byte, i uint64) {
 	b := slotAt(page, i)
 	for i, v := range [slotFields]uint64{m.group, m.valueLog, m.flushed, m.through} {
@@ -184,7 +185,7 @@ func (m *mark) putSlot(page []byte, i uint64) {
 	binary.LittleEndian.PutUint64(b[8*slotFields:], slotSum(b))
 }
 
-// write replaces the file. It is on the disk afterwards.
+// write replaces the file, and returns when it is on the disk.
 func (m *mark) write(dir string) error {
 	page, err := m.text()
 	if err != nil {
@@ -203,8 +204,8 @@ func (m *mark) advance(group uint64) error {
 	return m.update()
 }
 
-// flushing marks that all logs are about to be written out to tables: they may then all be
-// gone, without a next one.
+// flushing marks that all logs are about to be written out to tables: afterwards all of
+// them may be gone, without a next one.
 func (m *mark) flushing(dir string) error {
 	n, err := newestFile(dir, memLogSuffix)
 	if err != nil {
@@ -215,8 +216,8 @@ func (m *mark) flushing(dir string) error {
 	return m.update()
 }
 
-// sawValueLog notes the newest file of the value log, after a value went there. The next
-// update marks it.
+// sawValueLog records the newest file of the value log, after a value was written there.
+// The next update stores it in a slot.
 func (m *mark) sawValueLog(dir string) {
 	for {
 		if _, err := os.Stat(valueLogFile(dir, m.valueLog+1)); err != nil {
@@ -226,8 +227,8 @@ func (m *mark) sawValueLog(dir string) {
 	}
 }
 
-// newestFile returns the greatest number that a file with an ending has for a name, 0 if there
-// is none.
+// newestFile returns the greatest number that a file with an ending has for a name, 0 if
+// there is none.
 func newestFile(dir, ending string) (greatest uint64, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*"+ending))
 	if err != nil {
@@ -245,8 +246,8 @@ func valueLogFile(dir string, number uint64) string {
 	return filepath.Join(dir, badgerDir, fmt.Sprintf("%06d%s", number, valueLogSuffix))
 }
 
-// update writes the slot whose turn it is. Where the map cannot be written, since the
-// disk is full or the file was cut, that is an error and not the end of the process.
+// update writes the next slot. If the map cannot be written, because the
+// disk is full or the file was truncated, it returns an error instead of ending the process.
 func (m *mark) update() (err error) {
 	if m.broken != nil {
 		return m.broken
@@ -263,7 +264,7 @@ func (m *mark) update() (err error) {
 	return nil
 }
 
-// newMark makes the mark of a table that goes on from a baseline.
+// newMark makes the mark of a table that continues from a baseline.
 func newMark(dir string, from baseline) (*mark, error) {
 	m := &mark{file: markFile(dir), baseline: from, slot: slot{group: from.Group}}
 	var err error

@@ -14,7 +14,7 @@ import "math/bits"
 // Table files are mapped, and may take as much again of resident memory (mapped.go).
 
 const (
-	// defaultMemory is what a table takes if nobody says how much it may.
+	// defaultMemory is the memory of a table without an explicit limit.
 	defaultMemory = 512 << 20
 
 	leastMemTable    = 16 << 20

@@ -13,7 +13,7 @@ type Options struct {
 	// acknowledged. Without it an acknowledged write survives a killed process;
 	// with it, also a lost machine.
 	SyncWrites bool
-	// Logger gets what the engine has to say; nil for nothing.
+	// Logger receives the engine's messages; nil drops them.
 	Logger Logger
 	// MinFreeBytes is how much of the disk is left alone: with less free space
 	// writes fail with store.ErrNoSpace, and nothing happens. 0 stands for

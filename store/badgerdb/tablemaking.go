@@ -34,7 +34,7 @@ type tableGate struct {
 	log    Logger // may be nil
 	ctx    context.Context
 	cancel context.CancelFunc
-	probed func(error) // hears of each try; nil but in tests
+	probed func(error) // receives the result of each attempt; nil except in tests
 
 	stuck chan struct{} // closed when a compaction waits for ever
 	once  sync.Once

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// The file VERIFIED lists table files that need no second look. Badger never changes a
+// The file VERIFIED lists table files that need not be verified again. Badger never changes a
 // table file after it has written it. So a file that was verified once, or that this
-// program wrote, is good as long as nobody has touched it, and the file system tells
-// whether somebody has: size, times of modification and of change, and inode.
+// program wrote, is good as long as it has not been changed. The file system tells
+// whether it has: by size, times of modification and of change, and inode.
 //
 //	indexer verified tables
 //	ID SIZE MODIFIED CHANGED INODE GROUP    a line for each table, in decimal
@@ -25,17 +25,17 @@ import (
 // a table is on the disk before the MANIFEST lists it, and only listed tables are
 // recorded.
 //
-// What a record cannot tell is a disk that returns other bytes than were written to it.
-// Nothing changes in the file system then. Verify reads all files whatever the record
-// says, and each block has a checksum that Badger compares when it reads it.
+// The record cannot detect a disk that returns other bytes than were written to it,
+// because nothing changes in the file system. Verify reads all files regardless of the
+// record, and Badger compares the checksum of each block that it reads.
 
 const (
 	verifiedName  = "VERIFIED"
 	verifiedMagic = "indexer verified tables"
 )
 
-// identity is what the file system says of a file. It changes when somebody writes to
-// the file, or puts another one in its place.
+// identity holds the file system's facts about a file. It changes when the file is written
+// or replaced.
 type identity struct {
 	size              int64
 	modified, changed int64 // times, in nanoseconds

@@ -16,26 +16,26 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// verifier sees to it that nobody gets an answer from a table file that was not
-// verified. It has to be sure by itself: Badger's iterators, and with them its Get, take a
-// block that they cannot read for the end of the table, so damage looks like cells that
-// are not there.
+// verifier ensures that no answer depends on a table file that was not
+// verified. Badger does not ensure it: its iterators, and with them its Get, take a
+// block that they cannot read for the end of the table, so damage looks like missing
+// cells.
 //
-// Opening must not cost time in proportion to the store. So
+// The time to open a table must not grow with the store. So
 //
-//   - a file that the record knows (verified.go) is not read;
-//   - the others, as of a copied directory or one that an earlier version wrote, are
-//     verified when the table is opened, if they are few bytes;
-//   - if they are many bytes, Open checks only what Badger reads while it opens them, and
-//     a goroutine verifies them one after the other. Whoever reads a range of keys before
-//     that first waits until the tables are verified that may hold some of them.
+//   - a file that the record lists (verified.go) is not read;
+//   - other files, for example of a copied directory or from an earlier version, are
+//     verified when the table is opened, if they have few bytes;
+//   - if they have many bytes, Open checks only the parts that Badger reads while it
+//     opens them, and a goroutine verifies them one after the other. A reader of a range
+//     of keys first waits until the tables that may hold some of them are verified.
 //
 // Compaction reads tables, drops what it does not see, and removes the files. So no
-// compaction writes a table before all tables are verified; the first one that wants to
-// does what is left of that (tableGate).
+// compaction writes a table before all tables are verified; the first one that is about
+// to write verifies the remaining ones (tableGate).
 //
-// If a file is damaged, the reader that wanted it gets the error. From then on every call
-// fails with it, as Open would have. Nobody got an answer that depends on the file, and
+// If a file is damaged, the reader that needed it gets the error. From then on every call
+// fails with it, as Open would have. No earlier answer depended on the file, and
 // nothing was compacted.
 type verifier struct {
 	dir     string
@@ -57,14 +57,14 @@ type verifier struct {
 type unverified struct {
 	id          uint64
 	compression options.CompressionType
-	left, right []byte // the range of its keys, both inclusive; set before anybody reads
+	left, right []byte // the range of its keys, both inclusive; set before the first read
 	once        sync.Once
 	err         error
 }
 
 const (
-	// verifyAtOnce is how many bytes of unverified files Open reads before it returns. It
-	// takes a fraction of a second.
+	// verifyAtOnce is the number of bytes of unverified files that Open reads before it
+	// returns. That takes a fraction of a second.
 	verifyAtOnce = 64 << 20
 	// recordEvery bounds how often the record is written while tables change.
 	recordEvery = 10 * time.Second
@@ -133,8 +133,9 @@ func (v *verifier) check(extent tableExtent) (greatest uint64, err error) {
 	return greatest, files.Wait()
 }
 
-// checkTable checks one table, and remembers one that was verified. The file was looked at
-// before it is read: if somebody changes it meanwhile, it is not the one that is known.
+// checkTable checks one table, and remembers it if it is verified. It reads the identity
+// of the file before the contents: a file that changes in between does not match the
+// record.
 func (v *verifier) checkTable(t *unverified, extent tableExtent) (group uint64, err error) {
 	file := tableFile(v.dir, t.id)
 	id, err := identityOf(file)
@@ -150,7 +151,8 @@ func (v *verifier) checkTable(t *unverified, extent tableExtent) (group uint64, 
 	return group, nil
 }
 
-// start begins to verify what is left, and keeps the record. ranges are Badger's tables.
+// start begins to verify the remaining tables, and keeps the record. ranges are Badger's
+// tables.
 func (v *verifier) start(ranges []badger.TableInfo) {
 	byID := map[uint64]badger.TableInfo{}
 	for _, r := range ranges {
@@ -162,8 +164,8 @@ func (v *verifier) start(ranges []badger.TableInfo) {
 	v.running.Go(v.run)
 }
 
-// run verifies, and then records from time to time which tables there are, so that after
-// a kill only those of the last seconds have to be verified.
+// run verifies, and then records the tables from time to time, so that after
+// a kill only the tables of the last seconds have to be verified.
 func (v *verifier) run() {
 	for _, t := range v.tables {
 		if v.ctx.Err() != nil || v.verify(t) != nil {
@@ -188,7 +190,7 @@ func (v *verifier) run() {
 	}
 }
 
-// noteChange is called when tables may have come or gone.
+// noteChange is called when tables may have been added or removed.
 func (v *verifier) noteChange() {
 	select {
 	case v.changed <- struct{}{}:
@@ -196,7 +198,7 @@ func (v *verifier) noteChange() {
 	}
 }
 
-// verify verifies one table, if nobody has.
+// verify verifies one table, unless that has been done.
 func (v *verifier) verify(t *unverified) error {
 	t.once.Do(func() {
 		if _, t.err = v.checkTable(t, wholeTable); t.err != nil {
@@ -208,8 +210,8 @@ func (v *verifier) verify(t *unverified) error {
 	return t.err
 }
 
-// needs is called before keys with a prefix are read. It returns when all tables are
-// verified that may have some.
+// needs is called before keys with a prefix are read. It returns when all tables that may
+// have such keys are verified.
 func (v *verifier) needs(prefix []byte) error {
 	if v.left.Load() == 0 {
 		return nil
@@ -225,7 +227,7 @@ func (v *verifier) needs(prefix []byte) error {
 	return nil
 }
 
-// damage is the error of a table file that is damaged, nil if none is known to be.
+// damage is the error of a damaged table file, nil if none is known.
 func (v *verifier) damage() error {
 	if err := v.failure.Load(); err != nil {
 		return *err
@@ -233,7 +235,7 @@ func (v *verifier) damage() error {
 	return nil
 }
 
-// sound verifies all that is left, and reports whether every table is in order.
+// sound verifies all remaining tables, and reports whether every table is intact.
 func (v *verifier) sound() bool { return v.needs(nil) == nil && v.damage() == nil }
 
 // stop ends the goroutine.
@@ -242,8 +244,8 @@ func (v *verifier) stop() {
 	v.running.Wait()
 }
 
-// record writes the record: all tables that the MANIFEST lists, but for those that are not
-// verified yet. Those that were not there at the beginning are of this program.
+// record writes the record: all tables that the MANIFEST lists, except those that are not
+// verified yet. This program wrote all tables that did not exist at the beginning.
 func (v *verifier) record() error {
 	m, err := readManifest(v.dir)
 	if err != nil {
@@ -274,7 +276,7 @@ func (v *verifier) record() error {
 	return writeVerified(v.dir, now)
 }
 
-// newTable is a table that this program has written.
+// newTable is a table that this program wrote.
 func newTable(file string, compression options.CompressionType) (t verifiedTable, err error) {
 	if t.identity, err = identityOf(file); err != nil {
 		return t, err

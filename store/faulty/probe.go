@@ -9,7 +9,7 @@ import (
 	"indexer/store"
 )
 
-// Probe is told of every operation, and decides what becomes of it.
+// Probe sees every operation, and decides its outcome.
 type Probe struct {
 	plan Plan
 
@@ -27,7 +27,7 @@ func (p *Probe) Operations() int {
 	return p.count
 }
 
-// Met says that the fault was met.
+// Met reports whether the fault has occurred.
 func (p *Probe) Met() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
