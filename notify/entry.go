@@ -35,7 +35,7 @@ type entry struct {
 	debounced      bool      // delayed for collapsing, not backing off: an idle upstream releases it
 	urgent         bool      // one of these notifications was not patient
 	spare          *list.Element
-	alone          bool // run it in no batch
+	most           int // rows that a batch with this one may have; 0: as many as the observer takes
 	// doubtful entries may have been handled already: they were found in the
 	// table, or a run of theirs had an unknown outcome or a conflict. The
 	// acknowledgement is looked up before they are run.
@@ -56,6 +56,14 @@ type entry struct {
 	open      bool // the last run that committed asked for another one
 	opening   bool // counted in queue.opening, by the first entry of a batch
 	pos       int  // in its heap
+}
+
+// within lowers a limit on the rows of a batch to what this row admits.
+func (e *entry) within(limit int) int {
+	if e.most == 0 {
+		return limit
+	}
+	return min(limit, e.most)
 }
 
 // readyHeap orders open entries before others, and each by age.

@@ -168,8 +168,9 @@ func (q *queue) take() []*entry {
 	}
 	first := q.hand(best, 0)
 	batch := append(make([]*entry, 0, min(q.registry.list[best].Batch, 1+len(q.ready[best]))), first)
-	for len(batch) < cap(batch) && !first.alone {
-		if next := q.ready[best][0]; next.alone || next.open != first.open {
+	for most := first.within(cap(batch)); len(batch) < most; {
+		next := q.ready[best][0]
+		if most = next.within(most); len(batch) >= most || next.open != first.open {
 			break
 		}
 		batch = append(batch, q.hand(best, 0))
@@ -231,7 +232,7 @@ func (q *queue) finished(batch []*entry) {
 			continue
 		}
 		e.oldest, e.newest, e.since, e.urgent = e.againFirst, e.again, e.againSince, e.againUrgent
-		e.again, e.attempts, e.failures, e.alone, e.unknown, e.continues, e.againUrgent = 0, 0, 0, false, false, false, false
+		e.again, e.attempts, e.failures, e.most, e.unknown, e.continues, e.againUrgent = 0, 0, 0, 0, false, false, false
 		q.waiting[e.observer]++
 		if open {
 			q.makeReady(e)

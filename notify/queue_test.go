@@ -71,7 +71,7 @@ func driveQueue(t *testing.T, rng *rand.Rand) error {
 		runs = append(runs[:i], runs[i+1:]...)
 		if !commit {
 			q.requeue(r.batch, func(e *entry) time.Duration {
-				e.alone = rng.IntN(2) == 0
+				e.most = rng.IntN(3)
 				return time.Duration(rng.IntN(2000)) * time.Millisecond
 			})
 			return

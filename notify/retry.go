@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"indexer/txn"
@@ -20,23 +21,32 @@ const (
 	mostDoublings = 8
 )
 
-func backoff(first time.Duration) func(*entry) time.Duration {
-	return func(e *entry) time.Duration {
-		d := first << min(e.attempts-1, mostDoublings)
-		return d/2 + rand.N(d/2)
-	}
+func backoff(first time.Duration, attempts int) time.Duration {
+	d := first << min(attempts-1, mostDoublings)
+	return d/2 + rand.N(d/2)
 }
 
-// conflicted returns rows after a moment. It splits a batch, so that the row that caused
-// the conflict does not delay the rest.
+// conflicted returns rows after a moment. It splits a batch into halves, each with one
+// delay for all its rows, so that they come back as one batch.
+//
+// The conflict is past, so a half usually commits; if rows conflict again and again, further
+// halving ends with each of them alone. Rejected: single rows at once. The work of a batch
+// that is cheap only because it is one, such as an export with its update of the index files,
+// is then done once for each of its rows, although a conflict was about one of them.
 func (p *Pipeline) conflicted(batch []*entry, cause error) {
 	unknown := errors.Is(cause, txn.ErrUnknown)
-	for _, e := range batch {
-		e.alone = true
-		e.attempts++
-		e.unknown = e.unknown || unknown
+	half := (len(batch) + 1) / 2
+	for part := range slices.Chunk(batch, half) {
+		attempts := 0
+		for _, e := range part {
+			e.most = half
+			e.attempts++
+			attempts = max(attempts, e.attempts)
+			e.unknown = e.unknown || unknown
+		}
+		d := backoff(conflictDelay, attempts)
+		p.retry(part, func(*entry) time.Duration { return d })
 	}
-	p.retry(batch, backoff(conflictDelay))
 }
 
 // failedRun retries a failed row several times and then sets it aside, or at once if the
@@ -45,7 +55,7 @@ func (p *Pipeline) failedRun(ctx context.Context, o *Observer, batch []*entry, c
 	begun := !errors.Is(cause, errBegin)
 	if begun && len(batch) > 1 {
 		for _, e := range batch {
-			e.alone = true
+			e.most = 1
 		}
 		p.retry(batch, func(*entry) time.Duration { return 0 })
 		return
@@ -57,11 +67,13 @@ func (p *Pipeline) failedRun(ctx context.Context, o *Observer, batch []*entry, c
 		}
 	}
 	if !begun || batch[0].failures < p.opts.Attempts && !permanent(cause) {
-		p.retry(batch, backoff(failureDelay))
+		p.retry(batch, afterFailure)
 		return
 	}
 	p.giveUp(ctx, o, batch, cause)
 }
+
+func afterFailure(e *entry) time.Duration { return backoff(failureDelay, e.attempts) }
 
 // retry returns rows for another run.
 func (p *Pipeline) retry(batch []*entry, delay func(*entry) time.Duration) {
@@ -78,7 +90,7 @@ func (p *Pipeline) giveUp(ctx context.Context, o *Observer, batch []*entry, caus
 		} else if p.opts.Events.Failed != nil {
 			p.opts.Events.Failed(o.Name, rowsOf(batch), e.failures, err)
 		}
-		p.queue.requeue(batch, backoff(failureDelay))
+		p.queue.requeue(batch, afterFailure)
 		return
 	}
 	p.meters[e.observer].dead.Add(1)
