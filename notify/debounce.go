@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"container/heap"
 	"time"
 )
@@ -15,12 +16,13 @@ import (
 
 // enqueue makes an entry ready, or debounces it.
 func (q *queue) enqueue(e *entry, now time.Time) {
-	debounce := q.registry.list[e.observer].Debounce
+	o := &q.registry.list[e.observer]
+	debounce := o.Debounce
 	if debounce == 0 || q.eager || q.upstreamIdle(e.observer, now) {
 		q.makeReady(e)
 		return
 	}
-	until := now.Add(debounce / 5)
+	until := now.Add(cmp.Or(o.FirstDebounce, debounce/5))
 	if last, ok := q.lastRuns[e.observer].last(e.row); ok {
 		until = last.Add(debounce)
 	}

@@ -29,9 +29,11 @@ type Observer struct {
 	// single rows.
 	Batch int
 	// Debounce combines the notifications of a row while Upstream is busy: the
-	// row is run no earlier than Debounce after its last run (or, the first time, a
-	// fifth of Debounce after it was notified), but at once when Upstream is idle.
+	// row is run no earlier than Debounce after its last run (or, the first time,
+	// FirstDebounce after it was notified), but at once when Upstream is idle.
 	Debounce time.Duration
+	// FirstDebounce is for rows that have not run for some time. Zero: a fifth of Debounce.
+	FirstDebounce time.Duration
 	// Spare lets a worker that has nothing else to do run debounced rows of this observer
 	// at once, although Upstream is busy: the rows whose notification was not patient
 	// (txn.Txn.NotifyPatiently, spare.go).

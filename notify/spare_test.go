@@ -109,6 +109,29 @@ func TestSpareBatches(t *testing.T) {
 	})
 }
 
+// A row without a recent run waits for FirstDebounce.
+func TestFirstDebounce(t *testing.T) {
+	nop := func(context.Context, *txn.Txn, []string) error { return nil }
+	for _, c := range []struct{ first, want time.Duration }{{0, 10 * time.Second}, {25 * time.Second, 25 * time.Second}} {
+		registry, err := NewRegistry(
+			Observer{Name: "fetch", Watches: col("f"), Run: nop},
+			Observer{Name: "index", Watches: col("i"), Run: nop, Debounce: 50 * time.Second, FirstDebounce: c.first, Upstream: []string{"fetch"}},
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			q := newQueue(registry, 10)
+			for i, name := range []string{"fetch", "index"} {
+				q.add([]txn.Notification{{Cell: txn.Cell{Row: "row", Column: registry.list[i].Watches}, Observer: name, TS: 1}}, false)
+			}
+			if got := q.delayed[0].until.Sub(time.Now()); got != c.want {
+				t.Errorf("FirstDebounce %v: the first run comes after %v, want %v", c.first, got, c.want)
+			}
+		})
+	}
+}
+
 // Without a free worker, or without Spare, rows wait for the end of their delay.
 func TestNoSpareTime(t *testing.T) {
 	inSpareTime(t, true, 1, func(s *spareTime) {
