@@ -48,16 +48,14 @@ func (x *interpreter) run(ctx context.Context, tx *txn.Txn, rows []string) error
 		if err != nil {
 			return err
 		}
-		f, err := readFetch(ctx, tx, row)
-		if err != nil || f == nil {
+		doc, err := interpretFetch(ctx, tx, u)
+		if err != nil || doc == nil {
 			return err
 		}
-		f.URL = u
-		doc := page.Interpret(f)
 		if doc.Outcome != page.Page || doc.NoIndex {
 			x.tracker.dismiss(row)
 		}
-		return x.write(ctx, tx, u, &doc)
+		return x.write(ctx, tx, u, doc)
 	})
 }
 

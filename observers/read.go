@@ -125,8 +125,10 @@ func readState(ctx context.Context, tx *txn.Txn, row string) (schema.URLState, b
 	return s, true, err
 }
 
-// readFetch reads the fetch in force, without its URL and time; nil if there is none.
-func readFetch(ctx context.Context, tx *txn.Txn, row string) (*page.Fetch, error) {
+// interpretFetch interprets the fetch in force of a URL; nil if there is none. The body is in
+// memory only while it is interpreted.
+func interpretFetch(ctx context.Context, tx *txn.Txn, u page.URL) (*page.Document, error) {
+	row := schema.URLRow(u)
 	content, err := tx.Get(ctx, row, schema.FetchContent)
 	if err != nil || !content.Exists {
 		return nil, err
@@ -135,12 +137,21 @@ func readFetch(ctx context.Context, tx *txn.Txn, row string) (*page.Fetch, error
 	if err != nil {
 		return nil, err
 	}
+	f.URL = u
 	body, err := tx.Get(ctx, row, schema.Body)
-	if err != nil || !body.Exists {
-		return &f, err
+	if err != nil {
+		return nil, err
 	}
-	f.Body, err = schema.DecodeBody(body.Data)
-	return &f, err
+	var doc page.Document
+	if !body.Exists {
+		doc = page.Interpret(&f)
+		return &doc, nil
+	}
+	err = schema.ReadBody(body.Data, func(b []byte) {
+		f.Body = b
+		doc = page.Interpret(&f)
+	})
+	return &doc, err
 }
 
 // FetchedAt reads the time that is shown for a URL: the time of the fetch in force, or of a

@@ -116,3 +116,11 @@ func EncodeBody(b []byte) []byte { return pack(b) }
 
 // DecodeBody decodes a body.
 func DecodeBody(b []byte) ([]byte, error) { return unpack(b, "body") }
+
+// ReadBody decodes a body and calls use with it. The bytes are valid only until use returns.
+func ReadBody(b []byte, use func(body []byte)) error {
+	return readUnpacked(b, "body", func(d dec) error {
+		use(d.Rest())
+		return nil
+	})
+}
