@@ -52,6 +52,8 @@ func (w *Writer) submit(ctx context.Context, size int, run func(*tables) error) 
 func (w *Writer) run() {
 	pause := time.NewTimer(quiet) // merge what an earlier process left
 	defer pause.Stop()
+	// Now rather than while the first change waits, which would get an error.
+	_ = w.tx.readWords()
 	for {
 		select {
 		case r := <-w.requests:
@@ -119,7 +121,8 @@ func (w *Writer) transaction(group []*request) error {
 	if err := w.tx.commit(); err != nil {
 		return fmt.Errorf("index %s: commit: %w", w.dir, errors.Join(err, w.tx.rollback()))
 	}
-	w.applied.Store(w.tx.saved.Applied)
+	state := w.tx.saved
+	w.state.Store(&state)
 	if w.mark == nil {
 		return nil
 	}

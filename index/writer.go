@@ -28,10 +28,10 @@ type Writer struct {
 	peek      *sql.DB     // read-only connections for the callers of Apply
 	tx        *tables
 	meta      meta
-	mark      *marker // nil for OpenNext, and if the files are behind their mark
-	behind    error   // why, as of when the files were opened
-	opened    State   // as of then
-	applied   atomic.Uint64
+	mark      *marker               // nil for OpenNext, and if the files are behind their mark
+	behind    error                 // why, as of when the files were opened
+	opened    State                 // as of then
+	state     atomic.Pointer[State] // committed by now
 
 	mergeErr error // of the last merge; owned by run, and by Close after run has ended
 
@@ -110,7 +110,7 @@ func (w *Writer) open(ctx context.Context, opts WriterOptions) (err error) {
 		return err
 	}
 	w.opened = w.tx.state
-	w.applied.Store(w.opened.Applied)
+	w.state.Store(&w.opened)
 	if w.peek, err = openDatabase(readerDSN(w.path, false)); err != nil {
 		return err
 	}
@@ -131,7 +131,10 @@ func (w *Writer) Succeeds() string { return w.meta.succeeds }
 func (w *Writer) Opened() State { return w.opened }
 
 // Applied is the number of transactions applied by now (State.Applied).
-func (w *Writer) Applied() uint64 { return w.applied.Load() }
+func (w *Writer) Applied() uint64 { return w.state.Load().Applied }
+
+// State is the state of the files by now.
+func (w *Writer) State() State { return *w.state.Load() }
 
 // Behind says why the files cannot have everything that was written to them, or is nil:
 // their mark has more transactions, or it is damaged. The caller has to apply again what is

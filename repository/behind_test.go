@@ -141,6 +141,40 @@ func TestIndexBehind(t *testing.T) {
 	}
 }
 
+// TestKilledAfterOrderlyClose closes a repository in order, kills the next process, and takes
+// from the index files all that it wrote, together with their mark. So the files are as they
+// were at the orderly close, and the store is not: the record of the close must not count.
+func TestKilledAfterOrderlyClose(t *testing.T) {
+	want := undisturbed(t, mustReadWeb(t, ownWebs))
+	dir := filepath.Join(t.TempDir(), "data")
+	closeNow(t, open(t, dir, repository.Options{}))
+	before := readDataImage(t, dir)
+	if s := startChild(t, dir, ownWebs, txn.Auto).listen(moment{saysQuiet, 1}); !s.killed {
+		t.Fatalf("the child was not killed: %v", s.said)
+	}
+	for _, path := range []string{"index", "index.mark"} {
+		if err := os.RemoveAll(filepath.Join(dir, path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path := range before {
+		if !strings.HasPrefix(path, "index") {
+			delete(before, path)
+		}
+	}
+	before.write(t, dir)
+	r, said := openLogged(t, dir)
+	if len(said) == 0 {
+		t.Error("nothing was said")
+	}
+	wantSound(t, r, want)
+	closeNow(t, r)
+	if r, said = openLogged(t, dir); len(said) > 0 {
+		t.Errorf("after an orderly close it was said: %q", said)
+	}
+	closeNow(t, r)
+}
+
 // TestOlderIndex puts an older copy of the index files back, with and without its mark.
 func TestOlderIndex(t *testing.T) {
 	rnd := testenv.Random(t)

@@ -107,6 +107,43 @@ func (r *Repository) openFiles(ctx context.Context) (why string, err error) {
 type written struct {
 	id      string // "": none yet
 	applied uint64
+
+	// closed: the repository was closed in order and not opened since. Then the state of
+	// the files, with these documents, is all that has to be compared (catchUp).
+	closed    bool
+	sum       index.Sum
+	documents int
+}
+
+// cell is the content of the cell IndexID: id, applied and, if closed, sum and documents.
+func (w *written) cell() []byte {
+	if !w.closed {
+		return fmt.Appendf(nil, "%s %d", w.id, w.applied)
+	}
+	return fmt.Appendf(nil, "%s %d %d %d", w.id, w.applied, uint64(w.sum), w.documents)
+}
+
+// parseWritten reads what cell wrote. The oldest stores have only the id.
+func parseWritten(cell string) (w written, err error) {
+	fields := strings.Split(cell, " ")
+	w.id = fields[0]
+	number := func(i int) (n uint64) {
+		if i < len(fields) && err == nil {
+			n, err = strconv.ParseUint(fields[i], 10, 64)
+		}
+		return n
+	}
+	w.applied, w.sum, w.documents, w.closed = number(1), index.Sum(number(2)), int(number(3)), len(fields) == 4
+	if n := len(fields); err == nil && n != 1 && n != 2 && n != 4 {
+		err = fmt.Errorf("%d fields", n)
+	}
+	return w, err
+}
+
+// unchanged reports whether the files are as they were when the repository was closed in
+// order.
+func (w *written) unchanged(id string, now index.State) bool {
+	return w.closed && w.id == id && w.applied == now.Applied && w.sum == now.Sum && w.documents == now.Documents
 }
 
 // readWritten reads what noteWritten wrote.
@@ -120,12 +157,8 @@ func (r *Repository) readWritten(ctx context.Context) error {
 	if err != nil || !v.Exists {
 		return err
 	}
-	id, applied, counted := strings.Cut(string(v.Data), " ")
-	r.wrote = written{id: id}
-	if counted {
-		if r.wrote.applied, err = strconv.ParseUint(applied, 10, 64); err != nil {
-			return fmt.Errorf("cell %s: %w: %w", schema.IndexID.Name, store.ErrCorrupt, err)
-		}
+	if r.wrote, err = parseWritten(string(v.Data)); err != nil {
+		return fmt.Errorf("cell %s: %w: %w", schema.IndexID.Name, store.ErrCorrupt, err)
 	}
 	return nil
 }
@@ -135,7 +168,7 @@ func (r *Repository) noteWritten(ctx context.Context, w written) error {
 		return nil
 	}
 	_, err := r.db.Run(ctx, func(tx *txn.Txn) error {
-		tx.Set(schema.AppRow, schema.IndexID, fmt.Appendf(nil, "%s %d", w.id, w.applied))
+		tx.Set(schema.AppRow, schema.IndexID, w.cell())
 		return nil
 	})
 	if err != nil {
@@ -151,5 +184,6 @@ func (r *Repository) noteApplied(ctx context.Context) error {
 	if w == nil || w.ID() != r.wrote.id || w.Behind() != nil {
 		return nil
 	}
-	return r.noteWritten(ctx, written{w.ID(), w.Applied()})
+	s := w.State()
+	return r.noteWritten(ctx, written{id: w.ID(), applied: s.Applied, closed: true, sum: s.Sum, documents: s.Documents})
 }

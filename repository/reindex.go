@@ -107,7 +107,7 @@ func (r *Repository) rebuild(ctx context.Context, told func(clusters int)) (res 
 	}
 	r.replaceStranger = false
 	files := r.files.current
-	if err := r.noteWritten(ctx, written{files.ID(), files.Applied()}); err != nil {
+	if err := r.noteWritten(ctx, written{id: files.ID(), applied: files.Applied()}); err != nil {
 		return res, err
 	}
 	res.Documents, res.Seconds = files.Opened().Documents, time.Since(began).Seconds()

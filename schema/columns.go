@@ -132,7 +132,8 @@ var (
 	// RankTolerance is the relative error that published ranks may have. w: repository
 	RankTolerance = txn.Column{Group: GroupApp, Name: "rank-tolerance"}
 	// IndexID is the identity of the index files that Indexed describes and, after a space,
-	// how many transactions they had applied when the repository was last closed.
+	// how many transactions they had applied when the repository was last closed. From an
+	// orderly close until the next Open, the sum and number of their documents follow.
 	// w: repository
 	IndexID = txn.Column{Group: GroupApp, Name: "index-id"}
 	// Interpreted is the page.InterpretVersion with which the stored pages were

@@ -1,6 +1,7 @@
 package spelling
 
 import (
+	"bytes"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -97,15 +98,13 @@ func (v *Vocabulary) store(hash uint64) {
 	v.have++
 }
 
-// Know records the words of a stored list.
+// Know begins anew with the words of a stored list.
 func (v *Vocabulary) Know(list []byte) {
+	seen := make(map[uint64]bool, bytes.Count(list, []byte{'\n'}))
+	lines(list, func(word, _ []byte) { seen[xxhash.Sum64(word)] = true })
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	lines(list, func(word, _ []byte) {
-		if h := xxhash.Sum64(word); !v.stored(h) {
-			v.store(h)
-		}
-	})
+	v.seen, v.have = seen, len(seen)
 }
 
 // Add gives the words that are to be stored now.
