@@ -25,7 +25,7 @@ func TestAttemptsAreTold(t *testing.T) {
 				switch runs {
 				case 1:
 					return errors.New("no luck")
-				case 2: // somebody writes what we write
+				case 2: // another transaction writes the same cell
 					r.set("other", "sum", "theirs")
 				}
 				tx.Set("other", col("sum"), []byte("ours"))

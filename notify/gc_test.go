@@ -8,7 +8,7 @@ import (
 	"indexer/txn"
 )
 
-// An acknowledgement goes when its cell has gone and nobody has the row in hand: not
+// An acknowledgement is removed when its cell is gone and no worker has the row: not
 // while an observer runs on it, whose commit would not be refused without.
 func TestAcknowledgementsAreCollected(t *testing.T) {
 	ctx := context.Background()

@@ -32,12 +32,12 @@ import (
 //	workers n                         SetWorkers
 //	join; leave                       a second pipeline on the same table, with one worker: story_peer_test.go
 //	hear first|second|both|none       whom commits tell from now on
-//	write row column value            a transaction; with later: nobody is told
+//	write row column value            a transaction; with later: without handover
 //	wake row column                   a weak notification; with later: the same
 //	tell                              hand over what was kept back by later
 //	begin T; set T row column value; notify T row column
-//	commit T [until=step]             stops before that step; go-on T goes on
-//	read row column                   a stranger's transaction: it deals with the locks it meets
+//	commit T [until=step]             stops before that step; go-on T continues
+//	read row column                   a read by another transaction, which resolves locks
 //	answer lost|none|late             what becomes of the next write to the store: story_lossy_test.go
 //	arrive                            what was late happens now
 //	block observer                    its runs stop at their end…

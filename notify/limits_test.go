@@ -20,7 +20,7 @@ func TestExclusive(t *testing.T) {
 		r := newRig(t, openMem(t), Options{Workers: 8},
 			Observer{Name: "exclusive", Watches: col("x"), Weak: true, Exclusive: true, Batch: 3, Run: func(_ context.Context, _ *txn.Txn, rows []string) error {
 				most.Store(max(most.Load(), running.Add(1)))
-				time.Sleep(time.Millisecond) // of fake time: the others get a chance
+				time.Sleep(time.Millisecond) // of fake time: other workers get a turn
 				running.Add(-1)
 				ran.Add(int64(len(rows)))
 				return nil

@@ -203,7 +203,7 @@ func TestContexts(t *testing.T) {
 	})
 }
 
-// A store that cannot be worked with stops the pipeline, and nobody waits on.
+// An unusable store stops the pipeline, and ends all waiting.
 func TestStoreClosed(t *testing.T) {
 	ctx := context.Background()
 	table := openMem(t)

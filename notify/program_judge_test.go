@@ -23,7 +23,7 @@ type ran struct{ start, commit uint64 }
 //	          before it and its own: it is for a change that no other run was for
 //
 // A ghost may bring one run more: of a loader's transaction that put its
-// notifications and did not commit. At last nothing may be left to do.
+// notifications and did not commit. At the end all work must be done.
 func (m *machine) judge() error {
 	ctx := context.Background()
 	changes, runs, ghosts := make(map[string][]uint64), make(map[string][]ran), make(map[string]int)

@@ -103,7 +103,7 @@ type machine struct {
 	then    func() // nil: nothing is armed
 	during  func() // happens in the next run
 	fail    bool   // the next run fails
-	muted   bool   // nobody is told of commits
+	muted   bool   // commits hand nothing over
 	unheard []txn.Notification
 	loaded  []load
 }
@@ -214,7 +214,7 @@ func (m *machine) do(in instr) error {
 		m.at, m.then = stepNames[in.a%len(stepNames)], m.nest(in.b)
 	case "during":
 		m.during = m.nest(in.b)
-	case "read": // by a stranger, who deals with the locks he meets
+	case "read": // by another transaction, which resolves locks
 		tx, err := m.db.Begin(ctx)
 		if err != nil {
 			return err
@@ -232,7 +232,7 @@ func (m *machine) do(in instr) error {
 		notes := m.unheard
 		m.unheard = nil
 		m.p.Handover(notes)
-	case "age": // locks of those who died in this process become old
+	case "age": // locks of dead transactions of this process become old
 		time.Sleep(11 * time.Second)
 	}
 	return nil

@@ -28,7 +28,7 @@ func (m *model) scan(q *queue) {
 }
 
 // TestQueueLosesNothing drives a queue through random histories of everything that
-// can happen to it, next to a map that says what is left to do, and then works it
+// can happen to it, next to a map of the pending work, and then works it
 // off: at the end nothing may be left in the map, without any scan unless the queue
 // says that it overflowed.
 func TestQueueLosesNothing(t *testing.T) {
@@ -105,7 +105,7 @@ func driveQueue(t *testing.T, rng *rand.Rand) error {
 	}
 	for range 300 {
 		switch rng.IntN(8) {
-		case 0, 1: // somebody commits; it is told later
+		case 0, 1: // a transaction commits; the handover comes later
 			m.clock++
 			k := key{rng.IntN(3), fmt.Sprint(rng.IntN(8))}
 			o := registry.list[k.observer]

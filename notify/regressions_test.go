@@ -27,12 +27,12 @@ func TestFluo642(t *testing.T) { tell(t, "testdata/regressions/fluo642") }
 // became of the transaction, and every scan of the row failed for ever. Causes were
 // an owner's own rollback that marked the wrong cell as primary, and recovery that
 // looked in the wrong place. Here nothing is turned into a rollback record; and a
-// stranger who rolls an observer's run forward acknowledges it too.
+// process that rolls an observer's run forward acknowledges it too.
 func TestFluo660(t *testing.T) { tell(t, "testdata/regressions/fluo660") }
 
 // fluo#839: the stress test hung with 39,855 notifications that were tracked as
-// queued and in nobody's hands: when the partition of the rows changed, a worker
-// passed over those that were not its own any more, and forgot to give them back.
+// queued and with no worker: when the partition of the rows changed, a worker
+// skipped the rows that were no longer its own, and forgot to return them.
 // Here a row that was taken is given back whatever happens.
 func TestFluo839(t *testing.T) { tell(t, "testdata/regressions/fluo839") }
 

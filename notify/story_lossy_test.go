@@ -17,8 +17,8 @@ type capable interface {
 
 // lossy is a table whose next Mutate or Commit can be made to end badly:
 //
-//	lost  it happens, and nobody is told
-//	none  it does not happen, and nobody is told that
+//	lost  it happens, and the caller is not told
+//	none  it does not happen, and the caller is not told
 //	late  it happens at arrive, and the caller gets an error at once
 type lossy struct {
 	table

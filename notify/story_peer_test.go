@@ -9,7 +9,7 @@ import (
 )
 
 // peers is the commands about others who work on the table: a second pipeline,
-// whose observers are called second/NAME in block and end; strangers that read; and
+// whose observers are called second/NAME in block and end; other transactions that read; and
 // the locks that the dead leave.
 func (s *story) peers(cmd string, arg func(int) string) error {
 	ctx := context.Background()

@@ -13,7 +13,7 @@ import (
 )
 
 // A run whose transaction is too large is not tried again: the row goes to the dead
-// letters at the first attempt, and everything else goes on. A change of the row has it
+// letters at the first attempt, and everything else continues. A change of the row has it
 // run again.
 func TestTooLargeIsPermanent(t *testing.T) {
 	for _, mode := range []txn.Mode{txn.OnePhase, txn.TwoPhase} {

@@ -280,7 +280,7 @@ func TestHub(t *testing.T) {
 	h.more(n+1, part)
 }
 
-// more has links come while a pass goes on: however many, they cost the pass under way, and
+// more has links arrive during a pass: however many, they cost the current pass, and
 // one or two after it.
 func (h *hubTest) more(n, inlinkPart int) {
 	t := h.t

@@ -292,7 +292,7 @@ func (p *player) load(ctx context.Context) error {
 	p.left = p.left[1:]
 	_, err := p.rig.Load(ctx, f)
 	if errors.Is(err, txn.ErrCrash) {
-		p.left = append([]*page.Fetch{f}, p.left...) // whoever loaded it does so again
+		p.left = append([]*page.Fetch{f}, p.left...) // its loader loads it again
 		return nil
 	}
 	return err

@@ -152,7 +152,7 @@ func TestRenewedDuringExport(t *testing.T) {
 }
 
 // A run that is repeated, or that finds an older time than the files have, sets nothing
-// back, and URLs that are no pages are left alone.
+// back, and URLs that are not pages do not change.
 func TestRefreshAgain(t *testing.T) {
 	r := newRenewal(t)
 	for _, observer := range []string{"index", "refresh", "refresh"} {

@@ -112,7 +112,7 @@ func (r *stepRig) check() {
 
 // TestManyPredecessors: a change of a page to which many redirects lead is passed
 // on in bounded transactions; when it changes again in the middle, that begins
-// anew and still nobody is forgotten.
+// again and still none is forgotten.
 func TestManyPredecessors(t *testing.T) {
 	n := size(6000) + 1
 	table := newMeteredTable(t)
@@ -220,7 +220,7 @@ func TestPopularTarget(t *testing.T) {
 }
 
 // TestHubInParts: the inlinks of a hub are read in parts, each by a run of its own; links
-// that come in the middle are counted, and so are those that go.
+// that arrive in the middle are counted, and so are removed ones.
 func TestHubInParts(t *testing.T) {
 	const part = 100
 	n := size(4000)

@@ -20,7 +20,7 @@ import (
 //	         observers until nothing is left; prints everything there is
 //	load     the same without running anything; prints what has changed
 //	run NAME runs one observer on all rows it is woken at; prints what has changed
-//	settle   runs all observers until nothing is left; prints what has changed
+//	settle   runs all observers until all work is done; prints the changes
 //	limits   states=N direct=N part=N: the limits of a run of rank, on an empty repository
 //	giants   members=N largest=N split=N smallest=N read=N: the limits of clusters, on an
 //	         empty repository (cluster.Limits)
@@ -28,7 +28,7 @@ import (
 //	shown    anchors=N counted=N rows=N: how many anchors a document carries, how many are
 //	         counted, how many link rows a run reads, on an empty repository
 //
-// with "-" in front of rows that have gone and "+" of those that have come. Content
+// with "-" before removed rows and "+" before new ones. Content
 // keys are cut to six digits. With only=(a,b) it prints lines that begin with a or b.
 func TestSpec(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ var (
 
 // updateDocument is UpdateDocument of the paper's Figure 2: it inserts a document,
 // and makes its URL the canonical one of its content if the content is new. It is a
-// plain function of a transaction: whoever runs it decides what comes of a conflict.
+// plain function of a transaction: its caller decides what to do after a conflict.
 func updateDocument(ctx context.Context, tx *txn.Txn, url, contents string) error {
 	tx.Set(url, document, []byte(contents))
 	hash := fmt.Sprintf("%x", sha256.Sum256([]byte(contents)))
@@ -36,7 +36,7 @@ func updateDocument(ctx context.Context, tx *txn.Txn, url, contents string) erro
 
 // Documents are clustered by their content (the paper's Figure 2). Of any number of
 // transactions that bring the same content at a time, exactly one makes its URL the
-// canonical one: the others meet a conflict, and see it when they start over.
+// canonical one: the other transactions conflict, and see it when they start over.
 func Example_updateDocument() {
 	ctx := context.Background()
 	must := func(err error) {

@@ -47,7 +47,7 @@ func TestFairQueueOrder(t *testing.T) {
 	})
 }
 
-// TestFairQueuePatience: a transaction that never leaves the head blocks nobody for long.
+// TestFairQueuePatience: a transaction that never leaves the head blocks the queue only for a while.
 func TestFairQueuePatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var q fairQueue

@@ -80,7 +80,7 @@ func (r *random) readPast(p uint64) {
 	r.compare(x, "", got, err)
 }
 
-// checkCollected: with nobody open a full collection leaves of each cell its value
+// checkCollected: without open transactions a full collection leaves of each cell its value
 // and nothing else.
 func (r *random) checkCollected() {
 	if _, err := r.db.Collect(context.Background(), CollectOptions{Answers: r}); err != nil {

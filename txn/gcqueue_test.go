@@ -95,7 +95,7 @@ func TestKnownVersions(t *testing.T) {
 	}
 }
 
-// A known version stays as long as somebody can read it.
+// A known version stays as long as a reader can see it.
 func TestKnownVersionIsHeld(t *testing.T) {
 	eachSetting(t, func(t *testing.T, table store.Table, mode Mode) {
 		db := open(t, table, Options{Mode: mode})

@@ -295,8 +295,8 @@ func showNotes(notes []Notification) string {
 	return listed(out)
 }
 
-// collect is the command of that name in a history: a full collection by whoever
-// knows that no notification is in anybody's hands.
+// collect is the command of that name in a history: a full collection by a
+// caller that knows that no worker has a notification.
 func (h *history) collect() (string, error) {
 	got, err := h.db.Collect(h.ctx, CollectOptions{Answers: idle{}})
 	if err != nil {

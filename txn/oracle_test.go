@@ -174,7 +174,7 @@ func TestOracleWindow(t *testing.T) {
 	})
 }
 
-// Whoever takes Last before and after must be able to tell that something began
+// A caller that takes Last before and after must be able to tell that something began
 // or became visible in between (notify's Quiesce depends on it).
 func TestOracleLastTellsOfEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -255,7 +255,7 @@ func TestOracleTellsWhyThereAreNoMore(t *testing.T) {
 		if _, err := o.Reserve(1); !errors.Is(err, store.ErrNoSpace) || !errors.Is(err, errOracleRange) {
 			t.Errorf("Reserve: %v", err)
 		}
-		// It is tried again, once for each call, and goes on when it succeeds.
+		// Each call tries again, and the oracle continues when one succeeds.
 		synctest.Wait()
 		if c.calls > calls+2 {
 			t.Errorf("%d attempts for one call", c.calls-calls)

@@ -65,7 +65,7 @@ func (r *random) commit(x *randomTxn) {
 	}()
 	r.await(x)
 	if x.stopped && !r.bubble {
-		// Without fake time nobody may meet a stopped commit.
+		// Without fake time no transaction may find the lock of a stopped commit.
 		if r.rng.IntN(3) == 0 {
 			r.reopen()
 		} else {

@@ -11,7 +11,7 @@ import (
 
 // TestResolveAbandoned: the locks of a process that died are gone after one call,
 // rolled forward where its primary had committed and back where it had not, and
-// those of a live transaction are left.
+// the locks of a live transaction remain.
 func TestResolveAbandoned(t *testing.T) {
 	ctx := context.Background()
 	table, err := mem.New(Groups("g"), mem.Options{})

@@ -16,7 +16,7 @@ import (
 // TestSteps walks the table of failpoints. At each of them, each time that the
 // scenario comes by, the process dies; then the table is looked at, a new process
 // opens it, and everything must be as the table says: all or nothing, no lock left,
-// no notification lost, nobody in the way of a next transaction.
+// no notification lost, and no obstacle to the next transaction.
 func TestSteps(t *testing.T) {
 	for _, s := range Steps() {
 		for _, e := range engines {
@@ -154,12 +154,12 @@ func (w *stepWalk) run() (died bool) {
 	last := db.LastTimestamp()
 	w.close(db)
 
-	if strings.HasPrefix(w.step.Name, "resolve-") { // a stranger comes, and dies too
+	if strings.HasPrefix(w.step.Name, "resolve-") { // another transaction resolves the lock, and dies too
 		opts.resolver = w.visit
 		db = open(w.t, table, opts)
 		_, err := db.ResolveAbandoned(ctx)
 		if w.died != errors.Is(err, ErrCrash) {
-			w.t.Errorf("the stranger: %v", err)
+			w.t.Errorf("the resolver: %v", err)
 		}
 		w.close(db)
 	}
@@ -246,7 +246,7 @@ func (w *stepWalk) check(table store.Table, last uint64) {
 		w.t.Errorf("visit %d, died %v: committed %v, want %v", w.nth, w.died, committed, want)
 	}
 	w.checkNotifications(db, tx, committed)
-	// Nobody stands in the way: a transaction writes everything at once.
+	// Nothing blocks the next transaction: it writes everything at once.
 	if _, err := db.Run(ctx, func(tx *Txn) error {
 		for _, row := range []string{"alice", "bob", "carol"} {
 			tx.Set(row, app("balance"), []byte("1"))

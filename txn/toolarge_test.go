@@ -59,7 +59,7 @@ func TestTooLargeLeavesNothing(t *testing.T) {
 }
 
 // A commit that is told to end does not undo for longer than patience; what it leaves
-// resolved by whoever reads it.
+// resolved by its next reader.
 func TestUndoEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, err := mem.New(Groups("app"), mem.Options{})
