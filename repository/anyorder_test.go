@@ -38,18 +38,18 @@ func TestAnyOrder(t *testing.T) {
 		}
 	})
 	t.Run("weak links", func(t *testing.T) {
-		for range testenv.Size(2, 5, 12) {
+		for range testenv.Size(1, 5, 12) {
 			a := &anyOrder{rnd: rnd, dir: t.TempDir(), kills: 3, wants: wants, coarse: true}
 			a.stage(t, "", fmt.Sprint(weak, rnd.Uint64()))
 		}
 	})
 	t.Run("giant cluster", func(t *testing.T) {
-		for range testenv.Size(1, 1, 2) {
+		for range testenv.Size(0, 1, 2) {
 			a := &anyOrder{rnd: rnd, dir: t.TempDir(), kills: 4, wants: wants, coarse: true}
 			a.stage(t, "", fmt.Sprint(giants, rnd.Uint64()))
 		}
 	})
-	hosts, kills, mixed := []string{"community", "lucene"}, 2, 1
+	hosts, kills, mixed := []string{"community", "lucene"}, 1, 1
 	if testenv.Long() {
 		hosts, kills, mixed = []string{"community", "flink", "httpd", "incubator", "kafka", "lucene"}, 4, 3
 	}

@@ -71,7 +71,7 @@ func TestReadersWhileLoading(t *testing.T) {
 	g, ctx := errgroup.WithContext(context.Background())
 	g.Go(func() error {
 		defer close(loaded)
-		for range 3 {
+		for range testenv.Size(1, 2, 3) {
 			if _, err := loadAll(ctx, r, 4, shuffled(rnd, fetches), nil); err != nil {
 				return err
 			}

@@ -98,9 +98,9 @@ func draw(rnd *rand.Rand, fetches []page.Fetch, n int) (asked []string) {
 func TestSearchedAfterHistory(t *testing.T) {
 	rnd := testenv.Random(t)
 	webs := []string{ownWebs, fmt.Sprint(weak, rnd.Uint64()), fmt.Sprint(weak, rnd.Uint64())}
-	questions := 60
+	questions := testenv.Size(40, 150, 300)
 	if !testing.Short() {
-		webs, questions = append(webs, fmt.Sprint(giants, rnd.Uint64())), 300
+		webs = append(webs, fmt.Sprint(giants, rnd.Uint64()))
 	}
 	for _, web := range webs {
 		t.Run(strings.SplitN(web, ":", 2)[0], func(t *testing.T) { searchAfter(t, rnd, web, questions) })
@@ -109,7 +109,7 @@ func TestSearchedAfterHistory(t *testing.T) {
 		if testing.Short() {
 			t.Skip("a minute of work")
 		}
-		hosts := []string{"community", "lucene"}
+		hosts := []string{"lucene"}
 		if testenv.Long() {
 			hosts = []string{"community", "flink", "httpd", "incubator", "kafka", "lucene"}
 		}
