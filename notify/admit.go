@@ -17,6 +17,12 @@ import (
 //     debounced rows, rows that back off, and rows of an exclusive observer
 //     that is running.
 //
+// A caller that waits because the backlog is full lets debounced rows run as soon as
+// their upstream has no work, because they may fill it. One that waits because of an
+// old row does not: more rows to run would make it wait longer, and each page that is
+// loaded then would find rows run too early that it has to change again. (A crawl on a
+// busy machine wrote each document three times for this reason.)
+//
 // Both bounds are soft: every admitted caller adds to the backlog. With a Stepper
 // Admit admits every caller, because no worker runs while it waits.
 //
@@ -26,21 +32,27 @@ func (p *Pipeline) Admit(ctx context.Context) error {
 		return err
 	}
 	rows := p.opts.Backlog
-	if open, err := p.below(rows); open || err != nil {
+	open, full, err := p.below(rows)
+	if open || err != nil {
 		return err
 	}
 	rows -= rows / 10
-	return p.wait(ctx, func(q *queue) bool { return q.caughtUp(rows, p.opts.MaxWait) })
+	caughtUp := func(q *queue) bool { return q.caughtUp(rows, p.opts.MaxWait) }
+	if full {
+		return p.wait(ctx, caughtUp)
+	}
+	return p.stopReason(p.queue.wait(ctx, caughtUp))
 }
 
-func (p *Pipeline) below(rows int) (bool, error) {
+// below reports whether a caller is admitted now, and if not, whether the backlog is full.
+func (p *Pipeline) below(rows int) (open, full bool, err error) {
 	q := p.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return false, p.whyStopped()
+		return false, false, p.whyStopped()
 	}
-	return q.eager || q.caughtUp(rows, p.opts.MaxWait), nil
+	return q.eager || q.caughtUp(rows, p.opts.MaxWait), q.backlog() >= rows, nil
 }
 
 // caughtUp reports whether fewer rows wait than given, and none of them for too long. It
@@ -64,7 +76,11 @@ func (q *queue) oldestReady(now time.Time) (oldest time.Duration) {
 // wait waits on the queue, and returns the reason if the pipeline stopped by itself.
 func (p *Pipeline) wait(ctx context.Context, done func(*queue) bool) error {
 	defer p.queue.addWaiter()()
-	err := p.queue.wait(ctx, done)
+	return p.stopReason(p.queue.wait(ctx, done))
+}
+
+// stopReason replaces ErrStopped by the reason if the pipeline stopped by itself.
+func (p *Pipeline) stopReason(err error) error {
 	if errors.Is(err, ErrStopped) {
 		return p.whyStopped()
 	}

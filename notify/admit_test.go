@@ -96,3 +96,36 @@ func TestAdmitByAgeLetsAllIn(t *testing.T) {
 		close(goOn)
 	})
 }
+
+// TestAdmitByAgeHoldsDebounced: a caller that waits for an old row does not end the delay
+// of debounced rows: they would have to run again after what it loads.
+func TestAdmitByAgeHoldsDebounced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ran := 0
+		held := Observer{Name: "held", Watches: col("y"), Debounce: time.Minute, IdleAfter: time.Minute, Upstream: []string{"quiet"},
+			Run: func(context.Context, *txn.Txn, []string) error {
+				ran++
+				return nil
+			}}
+		quiet := Observer{Name: "quiet", Watches: col("z"), Run: func(context.Context, *txn.Txn, []string) error { return nil }}
+		slow := watch(func(context.Context, *txn.Txn, []string) error {
+			time.Sleep(400 * time.Millisecond)
+			return nil
+		})
+		r := newRig(t, openMem(t), Options{Workers: 1}, slow, quiet, held).start()
+		defer r.close()
+		for _, row := range []string{"a", "b", "c", "d", "e", "f"} {
+			r.set(row, "x", "1")
+		}
+		r.set("h", "y", "1")
+		time.Sleep(1100 * time.Millisecond)
+		if err := r.p.Admit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second) // its own delay is 12 s
+		synctest.Wait()
+		if ran > 0 {
+			t.Error("a debounced row ran because a caller waited for another row")
+		}
+	})
+}

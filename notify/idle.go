@@ -10,8 +10,8 @@ import (
 // releases the debounced rows of an observer. When pages are loaded one by
 // one, upstream is inactive for a moment after each page, and a row that every
 // page notifies would otherwise be run for each. When a caller waits for the queue to
-// empty (Admit, Quiesce), inactive counts as idle: no more work will arrive, or not
-// before the present rows are done.
+// empty (Quiesce, or Admit with a full backlog), inactive counts as idle: no more work
+// will arrive, or not before the present rows are done.
 
 // idleness is the part of a queue that tracks idle observers.
 type idleness struct {
