@@ -46,6 +46,6 @@ MODULE := $(shell go list -m)
 module:
 	@test -n "$(TO)" || { echo 'usage: make module TO=example.org/you/indexer'; exit 2; }
 	go mod edit -module "$(TO)"
-	git grep -lz '"$(MODULE)/' -- '*.go' | xargs -0 sed -i 's#"$(MODULE)/#"$(TO)/#g'
+	git grep -lz '"$(MODULE)/[a-z]' -- '*.go' | xargs -0 sed -i 's#"$(MODULE)/\([a-z]\)#"$(TO)/\1#g'
 	gofmt -w .
 	go vet ./...

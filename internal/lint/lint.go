@@ -10,11 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 )
 
-// module is the name under which the project's packages are imported.
-const module = "indexer"
+// module is the path under which the project's packages are imported, as in go.mod.
+var module = strings.TrimSuffix(reflect.TypeFor[File]().PkgPath(), "/internal/lint")
 
 // File is a Go file of the project.
 type File struct {
