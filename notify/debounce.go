@@ -23,8 +23,8 @@ func (q *queue) enqueue(e *entry, now time.Time) {
 		return
 	}
 	until := now.Add(cmp.Or(o.FirstDebounce, debounce/5))
-	if last, ok := q.lastRuns[e.observer].last(e.row); ok {
-		until = last.Add(debounce)
+	if run, ok := q.lastRuns[e.observer].of(e.row); ok {
+		until = run.last.Add(debounce)
 	}
 	if until = q.align(e.observer, until); !until.After(now) {
 		q.makeReady(e)
@@ -104,16 +104,23 @@ func (q *queue) release(now time.Time) time.Duration {
 // recentRuns records when rows were last run, for about as long as that can
 // delay them. It has two generations, and drops the older one as a whole.
 type recentRuns struct {
-	young, old map[string]time.Time
+	young, old map[string]recent
 	since      time.Time // when young was begun
 }
 
-func (r *recentRuns) last(row string) (time.Time, bool) {
-	if t, ok := r.young[row]; ok {
-		return t, true
+// recent is what is known of the runs for a row.
+type recent struct {
+	last  time.Time
+	since time.Time // of the first run that runs counts
+	runs  int       // within one Debounce
+}
+
+func (r *recentRuns) of(row string) (recent, bool) {
+	if run, ok := r.young[row]; ok {
+		return run, true
 	}
-	t, ok := r.old[row]
-	return t, ok
+	run, ok := r.old[row]
+	return run, ok
 }
 
 // noteRun records a run of an observer with a Debounce.
@@ -124,7 +131,13 @@ func (q *queue) noteRun(e *entry, now time.Time) {
 	}
 	r := &q.lastRuns[e.observer]
 	if r.young == nil || now.Sub(r.since) > debounce || len(r.young) >= q.capacity {
-		r.old, r.young, r.since = r.young, make(map[string]time.Time), now
+		r.old, r.young, r.since = r.young, make(map[string]recent), now
 	}
-	r.young[e.row] = now
+	run, known := r.of(e.row)
+	if !known || now.Sub(run.since) >= debounce {
+		run.since, run.runs = now, 0
+	}
+	run.last = now
+	run.runs++
+	r.young[e.row] = run
 }

@@ -219,10 +219,10 @@ func TestRecentRunsForget(t *testing.T) {
 		if n := len(r.young) + len(r.old); n > 100 {
 			t.Errorf("%d rows remembered", n)
 		}
-		if _, ok := r.last("9999"); !ok {
+		if _, ok := r.of("9999"); !ok {
 			t.Error("the last run is forgotten")
 		}
-		if _, ok := r.last("0"); ok {
+		if _, ok := r.of("0"); ok {
 			t.Error("the first run is remembered")
 		}
 	})

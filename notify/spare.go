@@ -1,35 +1,50 @@
 package notify
 
-import "container/heap"
+import (
+	"container/heap"
+	"time"
+)
 
 // Debouncing saves work under load. When a worker has nothing else to do, there is time
 // to spare, and a row that somebody may be waiting for need not wait for the end of its
 // delay: a page that was fetched should be found at once, also while other pages come
 // every few milliseconds, so that upstream is never idle (idle.go).
 //
-// Two rules keep this from undoing the debounce:
+// Three rules keep this from undoing the debounce:
 //
 //   - Only urgent rows are run so. Patient notifications (txn.Txn.NotifyPatiently) come
 //     in crowds, such as those of a page to which every other page links.
 //   - While a batch of the observer runs, rows that are notified gather for the next one,
 //     until there are spareBatch of them. So batches grow with the load. Under full load
 //     no worker ever comes here.
+//   - A row that has run spareRuns times within one Debounce waits for the end of its
+//     delay. Otherwise the cluster of an error page, which grows with every second page of
+//     some sites, would be exported again and again, and take all the spare time.
 //
 // spareBatch is small, because rows wait for the whole batch that they are in.
 //
 // Rejected: leaving out rows that ran a moment ago. A page that has changed notifies its
 // new cluster twice: once for the text, before it is a member, and once when it is.
 
-const spareBatch = 32
+const (
+	spareBatch = 32
+	spareRuns  = 4
+)
 
 // forSpareTime offers a debounced entry to workers that have nothing else to do, if it
 // is one of those.
 func (q *queue) forSpareTime(e *entry) {
-	if !q.registry.list[e.observer].Spare || !e.urgent || !e.debounced || e.spare != nil {
+	if !q.registry.list[e.observer].Spare || !e.urgent || !e.debounced || e.spare != nil || q.ranOften(e) {
 		return
 	}
 	e.spare = q.spare[e.observer].PushBack(e)
 	q.wakeSpare()
+}
+
+// ranOften reports whether the row of an entry has had its share of the spare time.
+func (q *queue) ranOften(e *entry) bool {
+	run, _ := q.lastRuns[e.observer].of(e.row)
+	return run.runs >= spareRuns && time.Since(run.since) < q.registry.list[e.observer].Debounce
 }
 
 // wakeSpare wakes a worker, if one has nothing to do, for rows that may be run in spare

@@ -109,6 +109,26 @@ func TestSpareBatches(t *testing.T) {
 	})
 }
 
+// A row that is notified without end gets a few runs in spare time. Other rows get theirs.
+func TestSpareRuns(t *testing.T) {
+	inSpareTime(t, true, 2, func(s *spareTime) {
+		close(s.holding)
+		for range 40 {
+			s.notify("i", "hub", true)
+			synctest.Wait()
+			time.Sleep(time.Second)
+		}
+		s.notify("i", "other", true)
+		runs := []string{"0 [hub]", "1 [hub]", "2 [hub]", "3 [hub]", "40 [other]"}
+		s.wants(runs...)
+		time.Sleep(20 * time.Second)
+		runs = append(runs, "53 [hub]") // Debounce after its last run
+		s.wants(runs...)
+		s.notify("i", "hub", true) // a new Debounce has begun
+		s.wants(append(runs, "60 [hub]")...)
+	})
+}
+
 // A row without a recent run waits for FirstDebounce.
 func TestFirstDebounce(t *testing.T) {
 	nop := func(context.Context, *txn.Txn, []string) error { return nil }
