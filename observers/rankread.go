@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 
 	"indexer/observers/pagerank"
 	"indexer/schema"
@@ -59,14 +58,24 @@ func rankStates(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Change, err
 }
 
 func storedRankStates(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Change, error] {
-	return scanRanks(ctx, tx, func(row string, cols []txn.Version) (pagerank.Change, bool, error) {
-		i := slices.IndexFunc(cols, func(c txn.Version) bool { return c.Name == schema.RankState.Name })
-		if i < 0 {
-			return pagerank.Change{}, false, nil
+	return func(yield func(pagerank.Change, error) bool) {
+		err := tx.ScanCells(ctx, schema.GroupRank, schema.RankState.Name, func(row, name, data []byte) error {
+			if string(name) != schema.RankState.Name {
+				return nil
+			}
+			s, err := schema.DecodeRankState(data)
+			if err != nil {
+				return fmt.Errorf("row %q: %w", row, err)
+			}
+			if !yield(pagerank.Change{Node: string(row), State: pagerank.State(s)}, nil) {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(pagerank.Change{}, err)
 		}
-		s, err := schema.DecodeRankState(cols[i].Data)
-		return pagerank.Change{Node: row, State: pagerank.State(s)}, true, err
-	})
+	}
 }
 
 func rankEdges(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Edges, error] {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -83,6 +84,8 @@ type Repository struct {
 	reindexing      sync.Mutex
 	rebuilt         *Reindexed
 	wrote           written
+	complete        bool // openIndex has succeeded
+	kept            atomic.Pointer[keptCounts]
 	replaceStranger bool
 	// solving admits one full solve of the ranks at a time.
 	solving chan struct{}
@@ -173,6 +176,10 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 	if err := r.openIndex(ctx, opts); err != nil {
 		return err
 	}
+	if err := r.keepCounts(ctx); err != nil {
+		return err
+	}
+	r.complete = true
 	if err := r.matchRanks(ctx, opts.RankTolerance); err != nil {
 		return err
 	}
@@ -219,7 +226,7 @@ func (r *Repository) closeParts() error {
 	if r.pipeline != nil {
 		err := r.pipeline.Stop()
 		if err == nil {
-			err = r.noteApplied(context.Background())
+			err = r.noteClosed(context.Background())
 		}
 		errs = append(errs, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"indexer/index"
+	"indexer/repository/counts"
 	"indexer/repository/snapshot"
 	"indexer/txn"
 )
@@ -15,6 +16,8 @@ import (
 type Quiet struct {
 	Tx    *txn.Txn    // reads the repository
 	Index *index.View // reads the index files
+	// Counts are the counts that Stats answers with, if it needs no scan.
+	Counts *counts.Counts
 
 	reader *index.Reader
 }
@@ -37,8 +40,12 @@ func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("wait until all work is done: %w", err)
 	}
+	kept := r.present()
 	if q.Tx, err = snapshot.At(ctx, r.db, at); err != nil {
 		return nil, err
+	}
+	if kept != nil && kept == r.present() { // nothing was committed around the snapshot
+		q.Counts = &kept.counts
 	}
 	// A rebuild that ends just now installs files with the same content.
 	if q.reader, err = index.OpenReader(IndexDir(r.dir)); err != nil {

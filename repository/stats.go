@@ -2,11 +2,9 @@ package repository
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"indexer/repository/counts"
-	"indexer/repository/snapshot"
 )
 
 // Stats says what the repository holds, and what its observers are doing.
@@ -40,16 +38,13 @@ type ObserverRuns struct {
 	BusyMS    float64 `json:"busy_ms"`
 }
 
-// Stats counts at one snapshot; see counts.Read.
+// Stats counts at one snapshot. If nothing was committed since the last time, also by an
+// earlier process, it answers with the counts of then.
 func (r *Repository) Stats(ctx context.Context) (*Stats, error) {
 	s := r.Live()
-	tx, err := snapshot.Past(ctx, r.db, snapshot.Moment{})
-	if err != nil {
+	var err error
+	if s.Counts, err = r.count(ctx); err != nil {
 		return nil, err
-	}
-	defer tx.Rollback()
-	if s.Counts, err = counts.Read(ctx, tx); err != nil {
-		return nil, fmt.Errorf("stats: %w", err)
 	}
 	return s, nil
 }

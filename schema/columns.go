@@ -136,6 +136,9 @@ var (
 	// orderly close until the next Open, the sum and number of their documents follow.
 	// w: repository
 	IndexID = txn.Column{Group: GroupApp, Name: "index-id"}
+	// Closed has the counts of the repository as it was last closed, in JSON.
+	// w: repository
+	Closed = txn.Column{Group: GroupApp, Name: "closed"}
 	// Interpreted is the page.InterpretVersion with which the stored pages were
 	// interpreted. w: repository
 	Interpreted = txn.Column{Group: GroupApp, Name: "interpret-version"}

@@ -164,6 +164,14 @@ func (db *DB) Timestamp(ctx context.Context) (uint64, error) { return db.oracle.
 // timestamp before the first call may still have been writing: see Running.
 func (db *DB) LastTimestamp() uint64 { return db.oracle.Last() }
 
+// Began is the ceiling of timestamps that Open found in the table. Open replaces it by a
+// greater one before it returns, so no two openings of a table have the same.
+func (db *DB) Began() uint64 { return db.oracle.began }
+
+// Ceiling is the ceiling of timestamps in the table now. If the next Open finds it, nobody
+// else has opened the table in between.
+func (db *DB) Ceiling() uint64 { return db.oracle.Ceiling() }
+
 // Running is the number of transactions that have begun and have neither committed nor
 // been rolled back.
 func (db *DB) Running() int64 { return db.running.Load() }

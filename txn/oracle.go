@@ -83,6 +83,7 @@ type Oracle struct {
 
 	mu      sync.Mutex // held to replace the span
 	sizes   oracleSizes
+	began   uint64     // the ceiling that was persisted before this oracle; never changed
 	free    *sync.Cond // signalled when the window closes or the ceiling rises
 	ceiling uint64     // persisted; everything handed out is below
 	first   uint64     // F of the group being written; 0 if there is none
@@ -154,7 +155,7 @@ func openOracle(ctx context.Context, table store.Table, sizes oracleSizes, step 
 
 // newOracle starts at a persisted ceiling; persist writes a new one durably.
 func newOracle(ctx context.Context, ceiling uint64, sizes oracleSizes, persist func(context.Context, uint64) error) (*Oracle, error) {
-	o := &Oracle{persist: persist, sizes: sizes, ceiling: ceiling + sizes.allocated}
+	o := &Oracle{persist: persist, sizes: sizes, began: ceiling, ceiling: ceiling + sizes.allocated}
 	o.free = sync.NewCond(&o.mu)
 	o.next.Store(ceiling)
 	if err := persist(ctx, o.ceiling); err != nil {
@@ -285,6 +286,13 @@ func (o *Oracle) Visible() {
 	o.first, o.after = 0, 0
 	o.replaceSpan() // after the counter: see claim 2
 	o.free.Broadcast()
+}
+
+// Ceiling is the persisted ceiling, at which the next oracle of this table starts.
+func (o *Oracle) Ceiling() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.ceiling
 }
 
 // extend is extendIfLow for Next, which does not hold mu.

@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -58,13 +59,49 @@ func (r *random) scan(x *randomTxn) {
 }
 
 func scanAll(ctx context.Context, tx *Txn) (got []string, err error) {
+	var cells []scannedCell
 	err = tx.Scan(ctx, "app", "", "", func(row string, cols []Version) error {
 		for _, v := range cols {
 			got = append(got, describeVersion(row, v))
+			cells = append(cells, scannedCell{row, v.Name, string(v.Data)})
 		}
 		return nil
 	})
-	return got, err
+	if err != nil {
+		return got, err
+	}
+	return got, sameCells(ctx, tx, "app", cells)
+}
+
+// scannedCell is a cell that a scan has met.
+type scannedCell struct{ row, name, data string }
+
+// sameCells returns an error unless ScanCells meets the cells that Scan has met.
+func sameCells(ctx context.Context, tx *Txn, group string, want []scannedCell) error {
+	columns := map[string]bool{"": true}
+	for _, c := range want {
+		columns[c.name] = true
+	}
+	for column := range columns {
+		var got []scannedCell
+		err := tx.ScanCells(ctx, group, column, func(row, name, data []byte) error {
+			got = append(got, scannedCell{string(row), string(name), string(data)})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		expected := slices.Clone(want)
+		for i := range expected {
+			if expected[i].name != column {
+				expected[i].data = ""
+			}
+		}
+		if !slices.Equal(got, expected) {
+			return fmt.Errorf("ScanCells for column %q met %d cells\n%.300q, Scan %d\n%.300q", column, len(got), got, len(expected), expected)
+		}
+	}
+	return nil
 }
 
 func (r *random) compare(x *randomTxn, row string, got []string, err error) {

@@ -236,6 +236,61 @@ func TestScan(t *testing.T) {
 	})
 }
 
+// TestScanCells: ScanCells meets what Scan meets, over several pages, with and without
+// values apart and writes of the transaction itself.
+func TestScanCells(t *testing.T) {
+	eachSetting(t, func(t *testing.T, table store.Table, mode Mode) {
+		ctx := context.Background()
+		db := open(t, table, Options{Mode: mode})
+		defer db.Close()
+		large := make([]byte, 2*inlineLimit)
+		for from := 0; from < cellsPage/2+100; from += 500 {
+			_, err := db.Run(ctx, func(tx *Txn) error {
+				for i := from; i < from+500; i++ {
+					row := fmt.Sprintf("row%05d", i)
+					tx.Set(row, app("a"), []byte(row))
+					tx.Set(row, app("b"), large[:i%2*len(large)])
+					tx.Set(row, Column{"other", "a"}, nil)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := db.Run(ctx, func(tx *Txn) error {
+			tx.Delete("row00000", app("a"))
+			tx.Delete("row00001", app("a"))
+			tx.Delete("row00001", app("b"))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx := mustBegin(t, db)
+		defer tx.Rollback()
+		for range 2 {
+			if _, err := scanAll(ctx, tx); err != nil {
+				t.Error(err)
+			}
+			tx.Delete("row00002", app("a"))
+			tx.Set("row00002", app("c"), []byte("own"))
+		}
+		n := 0
+		past := db.At(db.LastTimestamp())
+		defer past.Rollback()
+		err = past.ScanCells(ctx, "app", "a", func(_, _, _ []byte) error {
+			if n++; n == 3 {
+				return ErrStop
+			}
+			return nil
+		})
+		if err != nil || n != 3 {
+			t.Errorf("stopped after %d cells, %v", n, err)
+		}
+	})
+}
+
 func TestPrefixEnd(t *testing.T) {
 	for prefix, want := range map[string]string{"": "", "a": "b", "a\xff": "b", "\xff\xff": "", "a\x00": "a\x01"} {
 		if got := PrefixEnd(prefix); got != want {

@@ -36,6 +36,7 @@ func compare(ctx context.Context, q *repository.Quiet) (*Report, error) {
 		v.compareRanks, v.compareURLs, v.compareDocs, v.compareMembers, v.compareLinks, v.comparePointers, v.compareIndexed,
 		v.compareSummaries, v.compareLeftOver, v.compareAnswers,
 		func(ctx context.Context) error { return v.compareFiles(ctx, q.Index) },
+		func(ctx context.Context) error { return v.compareCounts(ctx, q.Counts) },
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {

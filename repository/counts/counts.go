@@ -2,6 +2,8 @@
 package counts
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -10,6 +12,10 @@ import (
 	"indexer/schema"
 	"indexer/txn"
 )
+
+// Version is the version of the meaning of Counts. It rises when Read counts anything in
+// another way, because counts are stored (repository/closed.go).
+const Version = 1
 
 // Counts says what a repository holds.
 type Counts struct {
@@ -40,17 +46,15 @@ func Read(ctx context.Context, tx *txn.Txn) (c Counts, err error) {
 // countURLs counts fetched URLs by outcome. A URL without a state has only failed fetches,
 // or its document observer has not run yet.
 func (c *Counts) countURLs(ctx context.Context, tx *txn.Txn) error {
-	return tx.Scan(ctx, schema.GroupURL, "", "", func(row string, cols []txn.Version) error {
-		for _, col := range cols {
-			if col.Name != schema.State.Name {
-				continue
-			}
-			state, err := schema.DecodeURLState(col.Data)
-			if err != nil {
-				return fmt.Errorf("row %q: %w", row, err)
-			}
-			c.countOutcome(state.Outcome)
+	return tx.ScanCells(ctx, schema.GroupURL, schema.State.Name, func(row, name, data []byte) error {
+		if string(name) != schema.State.Name {
+			return nil
 		}
+		state, err := schema.DecodeURLState(data)
+		if err != nil {
+			return fmt.Errorf("row %q: %w", row, err)
+		}
+		c.countOutcome(state.Outcome)
 		return nil
 	})
 }
@@ -69,23 +73,26 @@ func (c *Counts) countOutcome(o page.Outcome) {
 }
 
 func (c *Counts) countClusters(ctx context.Context, tx *txn.Txn) error {
-	last := ""
-	err := tx.Scan(ctx, schema.GroupMember, "", "", func(row string, _ []txn.Version) error {
-		k, _, err := schema.ParseMemberRow(row)
+	var last []byte
+	err := tx.ScanCells(ctx, schema.GroupMember, "", func(row, _, _ []byte) error {
+		if len(last) > 0 && bytes.HasPrefix(row, last) {
+			return nil
+		}
+		k, _, err := schema.ParseMemberRow(string(row))
 		if err != nil {
 			return err
 		}
-		if row := schema.ClusterRow(k); row != last {
-			last = row
-			c.Clusters++
-		}
+		last = append(last[:0], schema.ClusterRow(k)...)
+		c.Clusters++
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return tx.Scan(ctx, schema.GroupIndex, "", "", func(string, []txn.Version) error {
-		c.Indexed++
+	return tx.ScanCells(ctx, schema.GroupIndex, "", func(_, name, _ []byte) error {
+		if string(name) == schema.Indexed.Name {
+			c.Indexed++
+		}
 		return nil
 	})
 }
@@ -94,10 +101,9 @@ func (c *Counts) countClusters(ctx context.Context, tx *txn.Txn) error {
 // same key: fetched URLs, targets of links, and targets of pointers.
 func (c *Counts) countKnown(ctx context.Context, tx *txn.Txn) error {
 	var failed error
-	fail := func(err error) { failed = err }
-	links := func(string) { c.Links++ }
+	fail := func(err error) { failed = cmp.Or(failed, err) }
 	fetched := c.fetchedRows(ctx, tx, fail)
-	linked := targetRows(ctx, tx, schema.GroupLink, links, fail)
+	linked := targetRows(ctx, tx, schema.GroupLink, &c.Links, fail)
 	pointedTo := targetRows(ctx, tx, schema.GroupPointer, nil, fail)
 	for range distinct(fetched, linked, pointedTo) {
 		c.URLs++
@@ -108,33 +114,52 @@ func (c *Counts) countKnown(ctx context.Context, tx *txn.Txn) error {
 // fetchedRows yields the rows of fetched URLs, and counts the ones whose fetches all failed.
 func (c *Counts) fetchedRows(ctx context.Context, tx *txn.Txn, fail func(error)) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		err := tx.Scan(ctx, schema.GroupFetch, "", "", func(row string, cols []txn.Version) error {
-			onlyFailed := true
-			for _, col := range cols {
-				onlyFailed = onlyFailed && col.Name == schema.FetchFailure.Name
-			}
+		var last []byte
+		onlyFailed := false
+		endRow := func() {
 			if onlyFailed {
 				c.Failed++
 			}
-			if !yield(row) {
+		}
+		err := tx.ScanCells(ctx, schema.GroupFetch, "", func(row, name, _ []byte) error {
+			first := last == nil || !bytes.Equal(row, last)
+			if first {
+				endRow()
+				last, onlyFailed = append(last[:0], row...), true
+			}
+			onlyFailed = onlyFailed && string(name) == schema.FetchFailure.Name
+			if first && !yield(string(row)) {
 				return txn.ErrStop
 			}
 			return nil
 		})
+		endRow()
 		if err != nil {
 			fail(err)
 		}
 	}
 }
 
-// targetRows yields the target of each pair row.
-func targetRows(ctx context.Context, tx *txn.Txn, group string, each func(string), fail func(error)) iter.Seq[string] {
+// targetRows yields the target of the pair rows of a group, each once, and adds the number of
+// pair rows to pairs if that is not nil.
+func targetRows(ctx context.Context, tx *txn.Txn, group string, pairs *int, fail func(error)) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		err := tx.Scan(ctx, group, "", "", func(row string, _ []txn.Version) error {
-			if each != nil {
-				each(row)
+		var last []byte   // the last row
+		var prefix []byte // of all rows with the same target
+		err := tx.ScanCells(ctx, group, "", func(row, _, _ []byte) error {
+			if bytes.Equal(row, last) { // another column: a list in parts
+				return nil
 			}
-			if !yield(schema.PairTarget(row)) {
+			last = append(last[:0], row...)
+			if pairs != nil {
+				*pairs++
+			}
+			if len(prefix) > 0 && bytes.HasPrefix(row, prefix) {
+				return nil
+			}
+			target := schema.PairTarget(string(row))
+			prefix = append(prefix[:0], row[:min(len(row), len(target)+1)]...)
+			if !yield(target) {
 				return txn.ErrStop
 			}
 			return nil

@@ -124,13 +124,22 @@ func (c *cursor) skipColumn() {
 
 // cellValue returns a copy of the value of a cell.
 func cellValue(g *group, item *badger.Item, head []byte) (value []byte, err error) {
+	return cellValueTo(nil, g, item, head)
+}
+
+// cellValueTo appends the value of a cell to a slice, or to a new one if that is nil.
+func cellValueTo(to []byte, g *group, item *badger.Item, head []byte) (value []byte, err error) {
 	err = item.Value(func(stored []byte) (err error) {
 		if g.Latest {
 			_, value, err = splitLatest(stored, head)
 		} else {
 			value, err = splitPlain(stored, head)
 		}
-		value = bytes.Clone(value)
+		if to == nil {
+			value = bytes.Clone(value)
+		} else {
+			value = append(to, value...)
+		}
 		return err
 	})
 	if err != nil {

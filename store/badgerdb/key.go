@@ -90,9 +90,14 @@ func nameEnd(key []byte, from int) (int, error) {
 }
 
 // unescape returns a name from its escaped form with end mark, as a fresh slice.
-func unescape(escaped []byte) []byte {
+func unescape(escaped []byte) []byte { return unescapeTo(nil, escaped) }
+
+// unescapeTo appends the name to a slice, which is never nil afterwards.
+func unescapeTo(name, escaped []byte) []byte {
 	escaped = escaped[:len(escaped)-2]
-	name := make([]byte, 0, len(escaped))
+	if name == nil {
+		name = make([]byte, 0, len(escaped))
+	}
 	for {
 		i := bytes.IndexByte(escaped, escape)
 		if i < 0 {

@@ -48,12 +48,14 @@ func (r *reader) scan(ctx context.Context, rg store.Range, keysOnly bool, fn fun
 		if !bytes.HasPrefix(column, s.columnPrefix) {
 			return nil
 		}
-		cell := store.Cell{Group: s.g.Name, Row: s.row, Column: unescape(column), TS: ts}
+		s.column = unescapeTo(s.room(s.column), column)
+		cell := store.Cell{Group: s.g.Name, Row: s.row, Column: s.column, TS: ts}
 		if !keysOnly {
-			if cell.Value, err = cellValue(s.g, item, head); err != nil {
+			if s.value, err = cellValueTo(s.room(s.value), s.g, item, head); err != nil {
 				next = s.row
 				return err
 			}
+			cell.Value = s.value
 		}
 		s.passed++
 		s.passedRow = s.rowNumber
@@ -73,11 +75,14 @@ type scan struct {
 	start, end   []byte // keys; end is exclusive
 	columnPrefix []byte // escaped
 	maxCells     int
+	borrowed     bool // slices that were handed out may be used again
 	empty        bool
 
 	encodedRow []byte // of the row the walk is in
 	rowEnd     int
 	row        []byte // a fresh slice for each row: it is handed out
+	column     []byte // of the last cell, as handed out
+	value      []byte // likewise
 	rowNumber  int
 	passed     int
 	passedRow  int // number of the row of the last cell passed on
@@ -85,7 +90,7 @@ type scan struct {
 
 func newScan(r *reader, rg *store.Range) *scan {
 	g := r.db.group(rg.Group)
-	s := &scan{g: g, maxCells: rg.MaxCells, empty: r.empty.has(g.number)}
+	s := &scan{g: g, maxCells: rg.MaxCells, borrowed: rg.Borrowed, empty: r.empty.has(g.number)}
 	s.lo, s.hi = engine.TSRange(rg.MinTS, rg.MaxTS)
 	s.start = []byte{g.id}
 	if len(rg.Start) > 0 {
@@ -114,8 +119,16 @@ func (s *scan) enterRow(head []byte) error {
 	}
 	s.encodedRow = append(s.encodedRow[:0], head[:end]...)
 	s.rowEnd = end
-	s.row = unescape(head[1:end])
+	s.row = unescapeTo(s.room(s.row), head[1:end])
 	s.rowNumber++
+	return nil
+}
+
+// room is where the next slice goes that is handed out instead of the last one.
+func (s *scan) room(last []byte) []byte {
+	if s.borrowed {
+		return last[:0]
+	}
 	return nil
 }
 

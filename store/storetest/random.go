@@ -200,7 +200,7 @@ func (r *random) compareOnce(table store.Reader, model *Model) {
 	if got, want := r.read(table, string(name), sel...), show(model.Read(name, sel...)); got != want {
 		r.Errorf("Read(%q, %+v)\n got %s\nwant %s", name, sel, got, want)
 	}
-	rg := store.Range{Group: r.group(), Newest: r.IntN(3)}
+	rg := store.Range{Group: r.group(), Newest: r.IntN(3), Borrowed: r.IntN(2) == 0}
 	rg.MinTS, rg.MaxTS = r.times()
 	if r.IntN(2) == 0 {
 		rg.Start = r.name()

@@ -10,6 +10,7 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"testing"
@@ -143,6 +144,9 @@ func (f *fixture) scanAll(r store.Reader, rg store.Range) []store.Cell {
 	var cells []store.Cell
 	rg.MaxCells = 0
 	next, err := r.Scan(ctx, rg, func(c store.Cell) error {
+		if rg.Borrowed {
+			c.Row, c.Column, c.Value = bytes.Clone(c.Row), bytes.Clone(c.Column), bytes.Clone(c.Value)
+		}
 		cells = append(cells, c)
 		return nil
 	})

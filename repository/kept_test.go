@@ -1,0 +1,90 @@
+package repository_test
+
+import (
+	"reflect"
+	"testing"
+
+	"indexer/page"
+	"indexer/repository"
+	"indexer/repository/counts"
+	"indexer/txn"
+	"indexer/verify"
+)
+
+// statsOf returns the counts of a repository at rest, and checks them against a scan and
+// that they are kept from now on.
+func statsOf(t *testing.T, r *repository.Repository) counts.Counts {
+	t.Helper()
+	if err := r.Quiesce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.Stats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.KeepsCounts() {
+		t.Error("the counts are not kept")
+	}
+	tx := r.DB().At(r.DB().LastTimestamp())
+	defer tx.Rollback()
+	scanned, err := counts.Read(t.Context(), tx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(s.Counts, scanned) {
+		t.Errorf("stats %+v, a scan %+v", s.Counts, scanned)
+	}
+	return s.Counts
+}
+
+// TestKeptCounts: counts are kept until something is committed, also from one process to the
+// next, but not across a kill.
+func TestKeptCounts(t *testing.T) {
+	dir, _ := filled(t)
+	r := open(t, dir, repository.Options{})
+	if r.KeepsCounts() {
+		t.Error("counts are kept that nobody has asked for")
+	}
+	first := statsOf(t, r)
+	if first.Pages == 0 || first.Links == 0 || first.Clusters == 0 || first.Ranks.Edges == 0 {
+		t.Fatalf("nothing was counted: %+v", first)
+	}
+	closeNow(t, r)
+
+	r = open(t, dir, repository.Options{})
+	if !r.KeepsCounts() {
+		t.Error("the counts are lost")
+	}
+	if again := statsOf(t, r); !reflect.DeepEqual(again, first) {
+		t.Errorf("stats %+v, before %+v", again, first)
+	}
+	rep, err := verify.Run(t.Context(), r)
+	if err != nil || rep.Total > 0 {
+		t.Errorf("verify: %+v, %v", rep, err)
+	}
+	r.FalsifyCounts()
+	if rep, err = verify.Run(t.Context(), r); err != nil || rep.Total != 1 || rep.Differences[0].Table != "counts" {
+		t.Errorf("verify of counts that are wrong: %+v, %v", rep, err)
+	}
+
+	extra := mustReadWeb(t, ownWebs)[0]
+	extra.URL = page.URL(string(extra.URL) + "?another")
+	load(t, r, 1, []page.Fetch{extra})
+	if r.KeepsCounts() {
+		t.Error("counts are kept although a fetch was loaded")
+	}
+	if now := statsOf(t, r); now.URLs == first.URLs {
+		t.Errorf("stats %+v with one more URL", now)
+	}
+	closeNow(t, r)
+
+	if s := startChild(t, dir, "", txn.Auto).listen(moment{saysOpened, 1}); !s.killed {
+		t.Fatalf("the child was not killed: %v", s.said)
+	}
+	r = open(t, dir, repository.Options{})
+	if r.KeepsCounts() {
+		t.Error("counts are kept across a kill")
+	}
+	statsOf(t, r)
+	closeNow(t, r)
+}

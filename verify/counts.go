@@ -1,0 +1,30 @@
+package verify
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"indexer/repository/counts"
+)
+
+// compareCounts compares the counts that stats answers with, if any are kept, with a scan.
+func (v *verifier) compareCounts(ctx context.Context, kept *counts.Counts) error {
+	if kept == nil {
+		return nil
+	}
+	scanned, err := counts.Read(ctx, v.tx)
+	if err != nil {
+		return fmt.Errorf("count: %w", err)
+	}
+	var text [2]string
+	for i, c := range []*counts.Counts{kept, &scanned} {
+		b, err := json.Marshal(c)
+		if err != nil {
+			return fmt.Errorf("counts as text: %w", err)
+		}
+		text[i] = string(b)
+	}
+	v.rep.same("counts", "repository", "stats", text[0], text[1])
+	return nil
+}
