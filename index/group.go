@@ -61,7 +61,11 @@ func (w *Writer) run() {
 			pause.Reset(quiet)
 		case <-pause.C:
 			var more bool
-			if more, w.mergeErr = w.tx.merge(); more {
+			more, err := w.tx.merge()
+			if w.mergeErr = nil; err != nil {
+				w.mergeErr = explain(w.dir, w.path, "merge", err)
+			}
+			if more {
 				pause.Reset(0)
 			}
 		case <-w.closing:
