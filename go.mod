@@ -1,4 +1,4 @@
-module indexer
+module github.com/webindexer/indexer
 
 go 1.26.0
 

@@ -6,7 +6,7 @@ import (
 	"context"
 	"os"
 
-	"indexer/cli"
+	"github.com/webindexer/indexer/cli"
 )
 
 func main() {

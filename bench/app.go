@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/index"
-	"indexer/internal/config"
-	"indexer/repository"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/config"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/txn"
 )
 
 // app is what the commands share.

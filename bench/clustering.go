@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/bench/clusterbench"
+	"github.com/webindexer/indexer/bench/clusterbench"
 )
 
 const clusteringHelp = `

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/bench/crawlbench"
+	"github.com/webindexer/indexer/bench/crawlbench"
 )
 
 const crawlHelp = `

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/bench/freshnessbench"
+	"github.com/webindexer/indexer/bench/freshnessbench"
 )
 
 const freshnessHelp = `

@@ -14,9 +14,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
-	"indexer/index"
-	"indexer/internal/config"
-	"indexer/internal/sites"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/config"
+	"github.com/webindexer/indexer/internal/sites"
 )
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"bench": main}) }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/bench/pipelinebench"
+	"github.com/webindexer/indexer/bench/pipelinebench"
 )
 
 const pipelineHelp = `

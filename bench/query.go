@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/bench/measure"
-	"indexer/bench/querybench"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/bench/querybench"
 )
 
 const queryHelp = `

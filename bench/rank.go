@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/bench/rankbench"
+	"github.com/webindexer/indexer/bench/rankbench"
 )
 
 const rankHelp = `

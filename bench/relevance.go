@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/bench/relevancebench"
+	"github.com/webindexer/indexer/bench/relevancebench"
 )
 
 const relevanceHelp = `

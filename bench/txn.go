@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/bench/txnbench"
+	"github.com/webindexer/indexer/bench/txnbench"
 )
 
 const txnHelp = `

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/bench/webgen"
+	"github.com/webindexer/indexer/bench/webgen"
 )
 
 const webHelp = `

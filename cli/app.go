@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"indexer/internal/config"
+	"github.com/webindexer/indexer/internal/config"
 )
 
 // app holds what the commands share.

@@ -7,11 +7,11 @@ import (
 	"io"
 	"time"
 
-	"indexer/internal/control"
-	"indexer/repository"
-	"indexer/store"
-	"indexer/web"
-	"indexer/web/remote"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/web"
+	"github.com/webindexer/indexer/web/remote"
 )
 
 // question is a command that a process with an open repository can run for itself or for

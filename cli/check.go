@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/internal/control"
-	"indexer/repository"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/txn"
 )
 
 const checkHelp = `

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"indexer/internal/killtest"
+	"github.com/webindexer/indexer/internal/killtest"
 )
 
 // failpointVariable has a child process end or stop at a step of a handover:

@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"testing"
 
-	"indexer/index"
-	"indexer/internal/config"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/config"
 )
 
 // blocked is a writer whose Write waits.

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/crawler"
-	"indexer/crawler/archive"
-	"indexer/crawler/fetch"
-	"indexer/crawler/frontier"
-	"indexer/page"
-	"indexer/store"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/archive"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/store"
 )
 
 const crawlHelp = `

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"indexer/crawler/frontier"
-	"indexer/crawler/seeds"
-	"indexer/internal/control"
-	"indexer/page"
-	"indexer/repository"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/crawler/seeds"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
 )
 
 // errNotVisited says that none of the requested URLs may be visited.

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"indexer/crawler/frontier"
-	"indexer/internal/config"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/internal/config"
+	"github.com/webindexer/indexer/page"
 )
 
 // crawlFlags are the settings of one crawl.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler"
-	"indexer/internal/config"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/internal/config"
 )
 
 // TestPoliteness: no delay means no pause. Only --per-host lets a host have more than one

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"strings"
 
-	"indexer/internal/config"
-	"indexer/page"
-	"indexer/web"
+	"github.com/webindexer/indexer/internal/config"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/web"
 )
 
 // secretHeaders returns the header fields for single sites, keyed by page.URL.Site. Files

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/crawler/frontier"
-	"indexer/crawler/seeds"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/crawler/seeds"
+	"github.com/webindexer/indexer/page"
 )
 
 // foundSeeds are the seeds of a command line.

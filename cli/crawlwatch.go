@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"indexer/crawler"
-	"indexer/crawler/fetch"
-	"indexer/crawler/frontier"
-	"indexer/index"
-	"indexer/internal/progress"
-	"indexer/repository"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/progress"
+	"github.com/webindexer/indexer/repository"
 )
 
 // crawlSummary is the result of a crawl: the JSON of `crawl --format json`.

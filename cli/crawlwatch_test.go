@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler"
-	"indexer/repository"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/repository"
 )
 
 // What the status line of a crawl says of its slowness.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"indexer/internal/osfile"
+	"github.com/webindexer/indexer/internal/osfile"
 )
 
 // The modes of a data directory. New files in a shared one belong to its group, whichever

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/internal/control"
-	"indexer/notify"
-	"indexer/repository"
-	"indexer/repository/inspect"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/inspect"
 )
 
 const deadHelp = `

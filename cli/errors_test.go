@@ -10,12 +10,12 @@ import (
 	"syscall"
 	"testing"
 
-	"indexer/index"
-	"indexer/internal/config"
-	"indexer/internal/control"
-	"indexer/internal/sites"
-	"indexer/loader/replay"
-	"indexer/store"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/config"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/internal/sites"
+	"github.com/webindexer/indexer/loader/replay"
+	"github.com/webindexer/indexer/store"
 )
 
 // Which error gives which exit status is a contract.

@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"indexer/export"
-	"indexer/internal/control"
-	"indexer/internal/osfile"
-	"indexer/repository"
-	"indexer/repository/feed"
-	"indexer/repository/snapshot"
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/internal/osfile"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/feed"
+	"github.com/webindexer/indexer/repository/snapshot"
 )
 
 const exportHelp = `

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/internal/fault"
-	"indexer/store"
-	"indexer/store/badgerdb"
+	"github.com/webindexer/indexer/internal/fault"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
 )
 
 // afterFault is the command that replaces the process when a page of a mapped file cannot

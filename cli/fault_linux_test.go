@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 // TestDiskFilledAtOnce: another process takes all that is left of the disk while a replay

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"indexer/internal/config"
+	"github.com/webindexer/indexer/internal/config"
 )
 
 // flagReason describes what is wrong with a flag, in the same form as for settings.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/internal/control"
-	"indexer/internal/progress"
-	"indexer/repository"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/internal/progress"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/txn"
 )
 
 const gcHelp = `

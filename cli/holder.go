@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"indexer/internal/control"
-	"indexer/store"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/store"
 )
 
 // How long to wait for a data directory that another process holds.

@@ -12,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/crawler/frontier"
-	"indexer/internal/control"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/repository/inspect"
-	"indexer/repository/snapshot"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/txn"
 )
 
 const inspectHelp = `

@@ -3,11 +3,11 @@ package cli
 import (
 	"io"
 
-	"indexer/crawler/frontier"
-	"indexer/internal/longjson"
-	"indexer/observers"
-	"indexer/page"
-	"indexer/repository/inspect"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/internal/longjson"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/inspect"
 )
 
 // inspectionEnd has the fields of an inspection in JSON after its lists.

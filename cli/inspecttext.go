@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"indexer/crawler/frontier"
-	"indexer/page"
-	"indexer/repository/inspect"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/inspect"
 )
 
 // inspectionText writes an inspection as text, in pieces.

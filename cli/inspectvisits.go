@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"indexer/crawler/frontier"
+	"github.com/webindexer/indexer/crawler/frontier"
 )
 
 // visitsText says what the crawl does with a URL, and why.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"indexer/internal/progress"
+	"github.com/webindexer/indexer/internal/progress"
 )
 
 // errInterrupted is the cause of a context that ended because the user interrupted the

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"indexer/crawler"
-	"indexer/crawler/frontier"
-	"indexer/repository"
-	"indexer/web"
-	"indexer/web/live"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/web"
+	"github.com/webindexer/indexer/web/live"
 )
 
 // liveSource is what the status page of a session shows.

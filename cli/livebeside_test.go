@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
-	"indexer/web/remote"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/web/remote"
 )
 
 // A server beside a crawl shows the crawl's pipeline: what it did, how fast pages could be

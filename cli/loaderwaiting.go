@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"indexer/internal/osfile"
+	"github.com/webindexer/indexer/internal/osfile"
 )
 
 // A command that loads waits for the data directory while commands that only read hold it,

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/notify"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/schema"
-	"indexer/store"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 // indexer runs a command and returns its status and what it printed.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/repository/snapshot"
+	"github.com/webindexer/indexer/repository/snapshot"
 )
 
 const momentHelp = `

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/repository/snapshot"
+	"github.com/webindexer/indexer/repository/snapshot"
 )
 
 func TestParseMoment(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/internal/osfile"
-	"indexer/internal/sites"
+	"github.com/webindexer/indexer/internal/osfile"
+	"github.com/webindexer/indexer/internal/sites"
 )
 
 const packHelp = `

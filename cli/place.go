@@ -8,15 +8,15 @@ import (
 	"sync"
 	"time"
 
-	"indexer/internal/control"
-	"indexer/observers"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/repository/inspect"
-	"indexer/repository/snapshot"
-	"indexer/web"
-	"indexer/web/live"
-	"indexer/web/remote"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/web"
+	"github.com/webindexer/indexer/web/live"
+	"github.com/webindexer/indexer/web/remote"
 )
 
 // place is where a server currently gets details from: its own open repository, or the

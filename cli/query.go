@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"indexer/index"
-	"indexer/repository"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/repository"
 )
 
 const queryHelp = `

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/internal/control"
-	"indexer/repository"
-	"indexer/repository/counts"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/counts"
 )
 
 const rankHelp = `

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/internal/progress"
+	"github.com/webindexer/indexer/internal/progress"
 )
 
 const replayHelp = `

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"indexer/warc"
+	"github.com/webindexer/indexer/warc"
 )
 
 // input is a file to replay.

@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"indexer/internal/progress"
-	"indexer/loader"
-	"indexer/loader/replay"
-	"indexer/page"
-	"indexer/warc"
+	"github.com/webindexer/indexer/internal/progress"
+	"github.com/webindexer/indexer/loader"
+	"github.com/webindexer/indexer/loader/replay"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/warc"
 )
 
 // replayRun is one run of the replay command. It is the sink of package replay.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"indexer/index"
-	"indexer/internal/progress"
-	"indexer/repository"
-	"indexer/warc"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/progress"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/warc"
 )
 
 // summary is the result of a replay: the JSON of `replay --format json`.

@@ -9,8 +9,8 @@ import (
 	"os"
 	"strings"
 
-	"indexer/internal/config"
-	"indexer/internal/control"
+	"github.com/webindexer/indexer/internal/config"
+	"github.com/webindexer/indexer/internal/control"
 )
 
 // reported is the JSON of an error, one object on a line. It is a contract, like the exit

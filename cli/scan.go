@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/internal/control"
-	"indexer/repository"
-	"indexer/repository/inspect"
-	"indexer/repository/snapshot"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/txn"
 )
 
 const scanHelp = `

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"indexer/crawler/fetch"
-	"indexer/store"
-	"indexer/web"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/web"
 )
 
 const serveHelp = `

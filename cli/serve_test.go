@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/repository"
+	"github.com/webindexer/indexer/repository"
 )
 
 // served is an `indexer serve` that runs beside a test.

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/index"
-	"indexer/internal/config"
-	"indexer/web"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/config"
+	"github.com/webindexer/indexer/web"
 )
 
 // serveFlagKeys maps the flags of serve to the settings that they set.

@@ -11,14 +11,14 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/crawler"
-	"indexer/crawler/frontier"
-	"indexer/internal/control"
-	"indexer/notify"
-	"indexer/observers"
-	"indexer/repository"
-	"indexer/txn"
-	"indexer/web/remote"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/web/remote"
 )
 
 // session is an open data directory that answers requests of other processes.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"indexer/internal/control"
+	"github.com/webindexer/indexer/internal/control"
 )
 
 type stageKey struct{}

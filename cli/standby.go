@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"indexer/internal/control"
-	"indexer/store"
-	"indexer/web"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/web"
 )
 
 // standby keeps a server running, whichever process holds the data directory.

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"indexer/web/browsertest"
+	"github.com/webindexer/indexer/web/browsertest"
 )
 
 // warcs are two recorded webs.

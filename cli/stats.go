@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/crawler/frontier"
-	"indexer/internal/control"
-	"indexer/internal/progress"
-	"indexer/repository"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/internal/progress"
+	"github.com/webindexer/indexer/repository"
 )
 
 const statsHelp = `

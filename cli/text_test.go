@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"indexer/index"
-	"indexer/index/snippet"
-	"indexer/repository"
-	"indexer/repository/counts"
-	"indexer/verify"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/snippet"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/counts"
+	"github.com/webindexer/indexer/verify"
 )
 
 // The texts that people read, where the scripts cannot bring them about.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/crawler/frontier"
-	"indexer/internal/control"
-	"indexer/internal/trace"
-	"indexer/repository"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/internal/trace"
+	"github.com/webindexer/indexer/repository"
 )
 
 const traceHelp = `

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/internal/control"
-	"indexer/repository"
-	"indexer/verify"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/verify"
 )
 
 const verifyHelp = `

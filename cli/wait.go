@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indexer/internal/control"
-	"indexer/internal/progress"
-	"indexer/repository"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/internal/progress"
+	"github.com/webindexer/indexer/repository"
 )
 
 const waitHelp = `

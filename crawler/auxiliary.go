@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/crawler/robots"
-	"indexer/crawler/sitemap"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/robots"
+	"github.com/webindexer/indexer/crawler/sitemap"
+	"github.com/webindexer/indexer/page"
 )
 
 // Sitemaps and feeds are requested from the host they are on, under its robots.txt and

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/page"
 )
 
 // endless is a frontier and a web of hosts with as many pages as the benchmark wants.

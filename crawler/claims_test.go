@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestAllowances: the results of visits that were brought forward decide how many more

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // ErrAborted is what Run returns after Abort.

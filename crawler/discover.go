@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"indexer/crawler/fetch"
-	"indexer/crawler/sitemap"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/sitemap"
+	"github.com/webindexer/indexer/page"
 )
 
 // maxHead is how many bytes of a page are searched for the end of its head.

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Hosts at one address take turns, however many pages each has and however fast it

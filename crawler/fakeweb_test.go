@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/page"
 )
 
 // answer is the response of the fake web for a URL.

@@ -4,9 +4,9 @@ import (
 	"net/netip"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/crawler/robots"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/robots"
+	"github.com/webindexer/indexer/page"
 )
 
 // host is the state of a host that is being worked on. It belongs to the scheduler:

@@ -6,8 +6,8 @@ import (
 	"net/netip"
 	"time"
 
-	"indexer/crawler/robots"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/robots"
+	"github.com/webindexer/indexer/page"
 )
 
 // hostStateVersion is the version of the encoding. A state of another version is

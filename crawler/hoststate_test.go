@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/crawler/robots"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/robots"
+	"github.com/webindexer/indexer/page"
 )
 
 func sampleHost() *host {

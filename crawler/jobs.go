@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // jobBuffer holds the few jobs of a host that were read from the frontier.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 func job(u page.URL) Job { return Job{URL: "https://a.example" + u} }

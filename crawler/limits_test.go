@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 // visits counts what counts as a visit, also while requests are in progress.

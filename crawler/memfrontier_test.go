@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // entry is a URL in a memFrontier.

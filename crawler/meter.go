@@ -3,7 +3,7 @@ package crawler
 import (
 	"time"
 
-	"indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/fetch"
 )
 
 // rateSeconds is the time over which pages per second are counted.

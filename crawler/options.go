@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Options are the settings of a Crawler. A zero value means the default; where a

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/page"
 )
 
 // checkPoliteness checks the requests that the web saw against the rules that do not

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/fetch"
 )
 
 // pace is how fast a host may be asked. It has two parts that add up:

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/page"
 )
 
 // Job is a URL to fetch.

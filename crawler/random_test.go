@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestRandomWebs crawls webs of random hosts with random settings, killing the

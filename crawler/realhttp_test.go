@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/page"
 )
 
 // server is a site on loopback that notes its requests.

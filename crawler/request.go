@@ -7,9 +7,9 @@ import (
 	"net/netip"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/crawler/robots"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/robots"
+	"github.com/webindexer/indexer/page"
 )
 
 // requestKind is what a request is for.

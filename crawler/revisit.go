@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/page"
 )
 
 // judge decides what to load for a job and when the URL is due again.

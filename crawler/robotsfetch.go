@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/crawler/robots"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/robots"
+	"github.com/webindexer/indexer/page"
 )
 
 // refusedRetry is how long to wait before asking again for the robots.txt of a host

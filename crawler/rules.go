@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"indexer/crawler/robots"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/robots"
+	"github.com/webindexer/indexer/page"
 )
 
 // When the rules of a host have changed, all its URLs are checked against the new ones.

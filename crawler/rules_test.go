@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestRulesChangeAndKills: a host with many pages, whose visits are not due for months,

@@ -13,8 +13,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"indexer/crawler/fetch"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/page"
 )
 
 // chain is a site of n pages, each of which links to the next.

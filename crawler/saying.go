@@ -13,7 +13,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // saying is the content of a page as hashes of every three words in a row of its title

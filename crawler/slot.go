@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // slot is the right to make requests to one host, at one address, or in one registrable

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // loadedHost is a host in c's memory that has nothing to do.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/page"
 )
 
 // Some hosts answer 200 for paths that do not exist. Once a day the crawler requests

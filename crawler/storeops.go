@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // A host has at most one store operation at a time, named in host.op. Each ends by

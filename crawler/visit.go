@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/page"
 )
 
 // visit does a job: request, decide, record, load.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/crawler/robots"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/robots"
+	"github.com/webindexer/indexer/page"
 )
 
 // A cookie wall answers the first request for a page with a cookie and a redirect, to

@@ -9,7 +9,7 @@ import (
 	"io"
 	"strconv"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // capture is the JSON part of a line. Numbers are strings, as in pywb.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 // pywb's parts read the index: warcio's time, surt's keys, and the order that their

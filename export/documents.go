@@ -6,8 +6,8 @@ import (
 	"io"
 	"time"
 
-	"indexer/internal/longjson"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/longjson"
+	"github.com/webindexer/indexer/page"
 )
 
 // LongDocument is a document whose lists may not fit into memory. Members and Inlinks of

@@ -13,8 +13,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 // long is a document that fits into memory as one that need not.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 func parquetDocs(r *rand.Rand, n int) (docs []Document) {

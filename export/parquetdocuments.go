@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // listBytes bounds a list of a document in Parquet, in bytes of its strings plus

@@ -3,7 +3,7 @@ package export
 import (
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Document is an index document: a cluster of pages with the same content, identified by

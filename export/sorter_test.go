@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 // Random records through a sorter with little memory come out as a sort in memory has

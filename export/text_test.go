@@ -11,7 +11,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // testdata/text.txt: records, and the bytes of the formats that are text.

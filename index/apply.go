@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // # What the index holds after any sequence of changes

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // vocabulary makes generated text behave like text: words by Zipf's law, English

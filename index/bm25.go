@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"indexer/index/postings"
-	"indexer/index/query"
+	"github.com/webindexer/indexer/index/postings"
+	"github.com/webindexer/indexer/index/query"
 )
 
 // BM25 as in the bm25() of FTS5, with c over columns and i over the phrases of an

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/index/query"
+	"github.com/webindexer/indexer/index/query"
 )
 
 // BenchmarkByText is the best hundred by text of 5,000 documents, with their rows: asked of FTS5's bm25(), which

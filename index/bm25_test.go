@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"indexer/index/analysis"
-	"indexer/index/postings"
-	"indexer/index/query"
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/postings"
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 // byFTS5 is what SQLite gives: the best n documents by bm25(), with their rows. It is the reference of scores,

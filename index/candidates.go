@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"indexer/index/query"
+	"github.com/webindexer/indexer/index/query"
 )
 
 // search is one run of a query on a view.

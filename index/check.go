@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 )
 
 // agreements are queries whose result is 0 in a sound index, and what is wrong otherwise.

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"sync"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 
 	"github.com/klauspost/compress/zstd"
 )

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/internal/killtest"
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 // The crash test kills a child process while it writes, and looks at what is left.

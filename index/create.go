@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"indexer/index/analysis"
-	"indexer/index/cksumvfs"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/cksumvfs"
 )
 
 // create makes an empty index, complete under another name and then renamed. So a process

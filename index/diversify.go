@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"indexer/index/query"
+	"github.com/webindexer/indexer/index/query"
 )
 
 // At most perHost of the first ten results come from one host: otherwise a host that has a

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestDiversify: letters are documents of the host of that name, best first; what

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Document is one document of the index: a cluster under its canonical URL.

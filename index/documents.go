@@ -9,7 +9,7 @@ import (
 	"iter"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 const selectDocument = `SELECT ` + rowColumns + `, d.head, d.rest, t.fetched, r.rank

@@ -7,8 +7,8 @@ import (
 
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"indexer/index/cksumvfs"
-	"indexer/index/query"
+	"github.com/webindexer/indexer/index/cksumvfs"
+	"github.com/webindexer/indexer/index/query"
 )
 
 // Sentinels that callers tell apart, with errors.Is.

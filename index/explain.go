@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/index/query"
-	"indexer/page"
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/page"
 )
 
 // Explanation says how the score of a hit was computed:

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 
 	"golang.org/x/net/publicsuffix"
 )

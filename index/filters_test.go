@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestFilters: what is offered is in the index, and is as many documents as are found then.

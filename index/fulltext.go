@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 )
 
 // FTS5 collects the entries of a transaction in memory and writes them as one segment,

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/index/indextest"
-	"indexer/index/query"
+	"github.com/webindexer/indexer/index/indextest"
+	"github.com/webindexer/indexer/index/query"
 )
 
 // FuzzQuery: no query is an error of SQLite, and results keep their bounds.

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"indexer/internal/killtest"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/page"
 )
 
 // The hammer: another process rewrites the whole index, one generation a transaction,

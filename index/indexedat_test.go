@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // A document can be found since the end of the transaction that added it. Nothing that

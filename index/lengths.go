@@ -10,7 +10,7 @@ import (
 	"maps"
 	"slices"
 
-	"indexer/index/postings"
+	"github.com/webindexer/indexer/index/postings"
 )
 
 // The number of tokens of a document, in all columns, is needed for every match of a query.

@@ -7,8 +7,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"indexer/internal/killtest"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestMain also is the child process of the crash and hammer tests.

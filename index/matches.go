@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/index/postings"
-	"indexer/index/query"
+	"github.com/webindexer/indexer/index/postings"
+	"github.com/webindexer/indexer/index/query"
 )
 
 // textIndex evaluates expressions on one state of the index. It keeps the lists of phrases,

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 // history is a pipeline seen from the index: a state that changes by steps, in

@@ -3,8 +3,8 @@ package index
 import (
 	"strings"
 
-	"indexer/index/analysis"
-	"indexer/index/query"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/query"
 )
 
 // overlap measures how much a query and a name, a title or an anchor, agree. Both are sets

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/index/analysis"
-	"indexer/index/query"
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 func overlapOf(t *testing.T, words, name, language string) float64 {

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"indexer/index/analysis"
-	"indexer/index/spelling"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/spelling"
 )
 
 // prepared is a change with everything done that the caller's goroutine can do.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"slices"
 
-	"indexer/index/query"
-	"indexer/page"
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/page"
 )
 
 // candidate is a document that matches, before it becomes a hit.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"indexer/index/snippet"
-	"indexer/page"
+	"github.com/webindexer/indexer/index/snippet"
+	"github.com/webindexer/indexer/page"
 )
 
 // Options are the options of a search. The zero value gives the first ten hits.

@@ -3,7 +3,7 @@ package index
 import (
 	"bytes"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 )
 
 // insert adds the document of a cluster that has none.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"indexer/index/cksumvfs"
+	"github.com/webindexer/indexer/index/cksumvfs"
 )
 
 // FormatVersion is the version of the tables below, in the user_version of the file. A

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"time"
 
-	"indexer/index/analysis"
-	"indexer/index/query"
-	"indexer/index/snippet"
-	"indexer/page"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/snippet"
+	"github.com/webindexer/indexer/page"
 )
 
 // FillBelow is the number of documents with all the words below which documents with any of

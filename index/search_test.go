@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/index/query"
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestLongQueries: the longest query is answered, a longer one is refused with a reason.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // State says how far the index files have come, for comparison with what was written to

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"indexer/index/postings"
+	"github.com/webindexer/indexer/index/postings"
 )
 
 // A search runs a dozen short queries, and preparing them would take longer than running

@@ -10,9 +10,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"indexer/index/analysis"
-	"indexer/index/query"
-	"indexer/index/spelling"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/spelling"
 )
 
 // A search suggests another query if at most suggestRare documents have all the words. Each

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"indexer/index/analysis"
-	"indexer/index/spelling"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/spelling"
 )
 
 // tables is the writer's connection with its prepared statements. Only the writer goroutine

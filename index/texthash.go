@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 )
 
 // textHash covers everything that the full-text entry and the stored text of a document

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 )
 
 // View is one state of the index, pinned by an SQLite read transaction: later writes do not

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestViewCache: what a search reads again comes from the cache, a view sees its own state

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"indexer/index/spelling"
+	"github.com/webindexer/indexer/index/spelling"
 )
 
 // The words for suggestions are stored as lists. A transaction appends its new words to the

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 )
 
 // WriterOptions are the settings of a [Writer]. The zero value is usable.

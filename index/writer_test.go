@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 func isLocked(err error) bool { return errors.Is(err, ErrLocked) }

@@ -21,10 +21,10 @@ import (
 	"fmt"
 	"time"
 
-	"indexer/page"
-	"indexer/schema"
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Effect is what a fetch did to the repository.

@@ -14,15 +14,15 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
-	"indexer/internal/testenv"
-	"indexer/loader"
-	"indexer/notify"
-	"indexer/observers/webtest"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/store"
-	"indexer/store/mem"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/loader"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

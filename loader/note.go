@@ -5,8 +5,8 @@ import (
 	"context"
 	"strconv"
 
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Fetches without a payload leave a note. Only a renewed time is of interest to an observer.

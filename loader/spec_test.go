@@ -7,8 +7,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"indexer/observers"
-	"indexer/observers/webtest"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/webtest"
 )
 
 // TestSpec loads the fetches of testdata, one a line (webtest.ParseFetch), and

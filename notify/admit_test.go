@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestAdmitByAge: Admit waits while a row has waited too long for a worker, and no longer

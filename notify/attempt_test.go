@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Each attempt is told with its timestamps, whatever became of it: one that fails,

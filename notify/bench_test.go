@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // BenchmarkQueue is what the queue alone costs for each notification: heard of,

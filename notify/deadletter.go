@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // DeadGroup is the locality group of the dead letters. An application that uses

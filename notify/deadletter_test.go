@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Rows may hold any bytes and be as long as the store lets them; errors may be of

@@ -3,8 +3,8 @@ package notify
 import (
 	"errors"
 
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Sentinel errors to test with errors.Is.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"indexer/notify"
-	"indexer/store/mem"
-	"indexer/txn"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 // The columns of the word count. Each says who writes it and who watches it.

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/store/faulty"
-	"indexer/txn"
+	"github.com/webindexer/indexer/store/faulty"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestFaults lets each write to the table go wrong in turn. Whatever it is, the

@@ -3,7 +3,7 @@ package notify
 import (
 	"context"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // look reads notifications from the table and hands them to the queue. Between the two

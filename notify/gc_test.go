@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"indexer/store/mem"
-	"indexer/txn"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 // An acknowledgement is removed when its cell is gone and no worker has the row: not

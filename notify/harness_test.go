@@ -6,10 +6,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"indexer/store"
-	"indexer/store/badgerdb"
-	"indexer/store/mem"
-	"indexer/txn"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

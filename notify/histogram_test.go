@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 // Bounds are inclusive, and what is below zero or beyond all bounds counts.

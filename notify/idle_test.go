@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // debounced is a queue of fetch and, downstream of it, index, with a debounce of

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // open starts a new process on the story's table.

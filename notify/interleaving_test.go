@@ -14,8 +14,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // The interleavings in testdata/interleaving are stories about workers and

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestExclusive: many workers, many rows, and never two runs of the observer at a time,

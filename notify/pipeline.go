@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Pipeline runs the observers of a registry. It is started and stopped once.

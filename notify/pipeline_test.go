@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // watch is an observer of column x that does nothing but what run says.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // ran is a run that committed.

@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/internal/testenv"
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestPrograms runs random programs of loaders, observers' runs, crashes and

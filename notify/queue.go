@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // queue holds the rows that workers take. It is a bounded cache of the notify column,

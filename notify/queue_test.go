@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/internal/testenv"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/txn"
 )
 
 // model is the notify column: for each key, what the queue must not lose.

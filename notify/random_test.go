@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"indexer/internal/testenv"
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 var settings = []struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Observer is code that watches a column.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // The delays before a row is run again: doubling with each run that did not

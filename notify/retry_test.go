@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestConflictHalves: after a conflict a batch comes back in halves, as batches. If one of

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // run takes a batch through one transaction, and decides what happens to its

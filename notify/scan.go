@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // scanChunk is the number of notifications that are read from the table at a time.

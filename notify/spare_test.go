@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // spareTime is a pipeline whose observer "fetch" is busy with one row all the time, and

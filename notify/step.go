@@ -3,7 +3,7 @@ package notify
 import (
 	"context"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Stepper runs a pipeline in the caller's goroutine, one run at a time, in an

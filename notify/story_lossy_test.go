@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // capable is a table with everything.

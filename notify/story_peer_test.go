@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // peers is the commands about others who work on the table: a second pipeline,

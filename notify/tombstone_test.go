@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"indexer/internal/testenv"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 // BenchmarkTombstones is what looking for notifications costs when there are none,

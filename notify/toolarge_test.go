@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"indexer/store"
-	"indexer/store/mem"
-	"indexer/txn"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 // A run whose transaction is too large is not tried again: the row goes to the dead

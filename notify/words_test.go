@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // words counts the words of documents, and the words by first letter, by

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // The number of workers follows SetWorkers, whatever they are doing: never more

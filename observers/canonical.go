@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"indexer/observers/cluster"
-	"indexer/observers/document"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/cluster"
+	"github.com/webindexer/indexer/observers/document"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // choice is what ranks decide about a cluster at a snapshot.

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 
-	"indexer/observers/cluster"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/cluster"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // resolve finds the terminal of a URL, and thereby its cluster. It is the observer "cluster".

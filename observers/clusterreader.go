@@ -5,11 +5,11 @@ import (
 	"iter"
 	"time"
 
-	"indexer/index"
-	"indexer/observers/document"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/observers/document"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // clusterReader reads what the document of a cluster is made of, at the snapshot of a

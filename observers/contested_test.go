@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"indexer/internal/testenv"
-	"indexer/observers/webtest"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestFirstLink: the rank of a URL that nothing links to is exact, and a first link,

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/observers/document"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/document"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // count exports the documents of clusters with too many inlinks for one run.

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // interpreter is the observer document, which interprets fetched pages.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/index"
-	"indexer/observers/document"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/observers/document"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Sink is where index documents go: the index files.

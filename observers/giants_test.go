@@ -11,15 +11,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/index"
-	"indexer/internal/testenv"
-	"indexer/observers"
-	"indexer/observers/document"
-	"indexer/observers/webtest"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/document"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 var long = testenv.Long()

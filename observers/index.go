@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"indexer/observers/cluster"
-	"indexer/observers/document"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/cluster"
+	"github.com/webindexer/indexer/observers/document"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // exporter is the observers index and count, which export the documents of clusters.

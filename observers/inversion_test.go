@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // checkInversions checks the invariants in observers/inversion.go at a snapshot: the first by

@@ -5,10 +5,10 @@ import (
 	"context"
 	"slices"
 
-	"indexer/observers/document"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/document"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // linkList is a list of links of a page, stored in parts (schema/parts.go).

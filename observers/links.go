@@ -3,10 +3,10 @@ package observers
 import (
 	"context"
 
-	"indexer/observers/document"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/document"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // inverter is the observer links, which inverts the links of a page.

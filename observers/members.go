@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"iter"
 
-	"indexer/observers/cluster"
-	"indexer/observers/document"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/cluster"
+	"github.com/webindexer/indexer/observers/document"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // RankMember is a member with its published rank. The tolerance is RankTolerance.

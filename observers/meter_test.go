@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"indexer/notify"
-	"indexer/schema"
-	"indexer/store"
-	"indexer/store/mem"
-	"indexer/txn"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 // meteredTable notes the size of the largest transaction, in mutations, and how many cells

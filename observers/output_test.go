@@ -4,9 +4,9 @@ import (
 	"context"
 	"os"
 
-	"indexer/index"
-	"indexer/observers"
-	"indexer/observers/webtest"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/webtest"
 )
 
 // output is where documents go: to memory, or to index files.

@@ -3,8 +3,8 @@ package observers
 import (
 	"context"
 
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // propagateChunk bounds how many URLs one run wakes.

@@ -14,15 +14,15 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
-	"indexer/internal/testenv"
-	"indexer/observers"
-	"indexer/observers/cluster"
-	"indexer/observers/document"
-	"indexer/observers/pagerank"
-	"indexer/observers/webtest"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/cluster"
+	"github.com/webindexer/indexer/observers/document"
+	"github.com/webindexer/indexer/observers/pagerank"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

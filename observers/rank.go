@@ -6,9 +6,9 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"indexer/observers/pagerank"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/pagerank"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // ranker keeps the ranks of semantics.md section 6 up to date. Package pagerank computes

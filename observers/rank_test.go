@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/observers"
-	"indexer/observers/pagerank"
-	"indexer/observers/webtest"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/pagerank"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 func rankOptions(l pagerank.Limits) observers.Options {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/observers/pagerank"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/pagerank"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // writeRanks writes what a push run has changed: to the rows, or as a journal if it is too

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"iter"
 
-	"indexer/observers/pagerank"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/pagerank"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // RankTolerance reads the relative error that published ranks keep to.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"indexer/observers/pagerank"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/pagerank"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // rankRows are the rank rows of the table as the graph of a push run (pagerank.Reader).

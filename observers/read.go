@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // These functions read what the observers have written: for inspect, stats, verify and

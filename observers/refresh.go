@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/index"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // refresher brings renewed fetch times to the index files.

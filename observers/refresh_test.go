@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"indexer/index"
-	"indexer/observers"
-	"indexer/observers/webtest"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // renewal is a page whose document is exported and whose fetch time is renewed at the same

@@ -4,11 +4,11 @@ import (
 	"slices"
 	"time"
 
-	"indexer/notify"
-	"indexer/observers/cluster"
-	"indexer/observers/document"
-	"indexer/observers/pagerank"
-	"indexer/schema"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers/cluster"
+	"github.com/webindexer/indexer/observers/document"
+	"github.com/webindexer/indexer/observers/pagerank"
+	"github.com/webindexer/indexer/schema"
 )
 
 // exportDebounce is for how long changes of one cluster are collected while pages stream

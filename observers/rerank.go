@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/index"
-	"indexer/observers/cluster"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/observers/cluster"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // reranker gives index documents their ranks, and keeps the member summaries of giant

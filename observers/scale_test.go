@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"indexer/index"
-	"indexer/observers"
-	"indexer/observers/document"
-	"indexer/observers/webtest"
-	"indexer/page"
-	"indexer/store"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/document"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/store"
 )
 
 // size is n, or less of it for -short.

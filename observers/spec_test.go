@@ -8,9 +8,9 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"indexer/observers"
-	"indexer/observers/webtest"
-	"indexer/schema"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/schema"
 )
 
 // TestSpec runs the specifications of testdata: one directory an observer, each

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"indexer/observers/cluster"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/cluster"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // readSummaries reads the member summaries of a cluster, none for a cluster that is read

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"testing"
 
-	"indexer/observers/cluster"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/store/mem"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/cluster"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 // bare is a table with nothing but what a test writes there.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/observers/cluster"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/cluster"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // CheckSummaries compares the member summaries of giant clusters with the members, in a

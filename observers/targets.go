@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // targetNotifier is the observer forward. It tells the clusters of the targets of changed

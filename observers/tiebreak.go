@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/internal/rank"
-	"indexer/observers/cluster"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/rank"
+	"github.com/webindexer/indexer/observers/cluster"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // tiebreak makes the choices that the published ranks leave open. It is the observer

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/observers/webtest"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // rivals is a cluster of two pages, m (preferred) and mm, that have their rank from a

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/notify"
+	"github.com/webindexer/indexer/notify"
 )
 
 // Tracker measures how long it takes from the commit of a fetch until the page

@@ -9,10 +9,10 @@ import (
 	"math"
 	"time"
 
-	"indexer/observers/document"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers/document"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Cursor says where to continue a visit of a long list. "" is the beginning and, as a

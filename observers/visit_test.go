@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"indexer/observers"
-	"indexer/observers/cluster"
-	"indexer/observers/webtest"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/cluster"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestVisits visits members and inlinks of a cluster in pages of every size, with a

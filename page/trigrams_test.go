@@ -8,7 +8,7 @@ import (
 
 	"github.com/abadojack/whatlanggo"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 // TestDetectAsLibrary compares detect with the library on texts of words that are drawn

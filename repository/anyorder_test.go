@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/export"
-	"indexer/internal/testenv"
-	"indexer/observers"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/schema"
-	"indexer/txn"
-	"indexer/verify/batch"
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify/batch"
 )
 
 // TestAnyOrder is what ranks have to show: after one crawl, two, and three of the same

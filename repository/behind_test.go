@@ -15,10 +15,10 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"indexer/index"
-	"indexer/internal/testenv"
-	"indexer/repository"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/txn"
 )
 
 // killed makes a data directory as a process leaves it that is killed when nothing was left to

@@ -10,12 +10,12 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/index"
-	"indexer/observers"
-	"indexer/page"
-	"indexer/repository/snapshot"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // catchUp exports to the index files what they lack.

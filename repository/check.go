@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/index"
-	"indexer/notify"
-	"indexer/page"
-	"indexer/repository/inspect"
-	"indexer/repository/snapshot"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/txn"
 )
 
 // CheckReport says what a check has found.

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"indexer/repository"
-	"indexer/txn"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestKilledInCheckpoint opens index files as a process leaves them that is killed

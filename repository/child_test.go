@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"indexer/page"
-	"indexer/repository"
-	"indexer/txn"
-	"indexer/verify"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify"
 )
 
 // The child process: opens a directory, loads a web, waits until nothing is left

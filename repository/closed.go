@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"indexer/repository/counts"
-	"indexer/schema"
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/repository/counts"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // closedCounts are the counts that Close notes in app:closed if they were known, so that

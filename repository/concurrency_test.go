@@ -13,13 +13,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"indexer/internal/testenv"
-	"indexer/observers"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/repository/inspect"
-	"indexer/txn"
-	"indexer/verify"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify"
 )
 
 // versions are n fetches of one URL, a second apart; the last one counts.

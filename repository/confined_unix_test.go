@@ -12,10 +12,10 @@ import (
 	"syscall"
 	"testing"
 
-	"indexer/internal/sites"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/sites"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/txn"
 )
 
 // nobody is a user without rights. Root is denied nothing, so as root the child

@@ -15,12 +15,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"indexer/export"
-	"indexer/internal/testenv"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/verify"
-	"indexer/warc"
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/verify"
+	"github.com/webindexer/indexer/warc"
 )
 
 const corpusDir = "../../shared/corpus"

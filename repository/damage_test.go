@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/internal/testenv"
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestFlippedByte changes one byte of a table file of the store. Whoever opens

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"indexer/internal/testenv"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/store"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/store"
 )
 
 // mountSmall makes a directory with a file system of its own, of a size such as

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"io"
 
-	"indexer/export"
-	"indexer/repository/feed"
-	"indexer/repository/snapshot"
-	"indexer/txn"
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/repository/feed"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/txn"
 )
 
 // ExportOptions say what to export. With the zero Moment, Export waits for a quiescent

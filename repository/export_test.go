@@ -16,15 +16,15 @@ import (
 	"testing"
 	"time"
 
-	"indexer/export"
-	"indexer/index/analysis"
-	"indexer/internal/testenv"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/repository/feed"
-	"indexer/repository/inspect"
-	"indexer/repository/snapshot"
-	"indexer/txn"
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/feed"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/txn"
 )
 
 // everyExport are all formats with all their tables.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/export"
-	"indexer/internal/rank"
-	"indexer/page"
-	"indexer/repository"
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/internal/rank"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
 )
 
 // wantRanks: the rank of a document is the sum of those of its members.

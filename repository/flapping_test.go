@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"indexer/internal/testenv"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestNoFlappingInCrawls replays crawls, one on top of the other, and counts from the

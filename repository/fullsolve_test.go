@@ -8,10 +8,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"indexer/internal/testenv"
-	"indexer/repository"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestFullSolveBesideEverything: full solves, several at once, beside loading and the

@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Freed says what a garbage collection has done.

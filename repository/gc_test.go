@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"indexer/internal/testenv"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/txn"
 )
 
 // rewritten is a web some time later: every page says something else.

@@ -13,17 +13,17 @@ import (
 	"testing"
 	"time"
 
-	"indexer/bench/measure"
-	"indexer/export"
-	"indexer/internal/testenv"
-	"indexer/observers"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/repository/feed"
-	"indexer/repository/inspect"
-	"indexer/repository/snapshot"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/feed"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestManyMembers: clusters whose members are too many to be kept in memory are exported and

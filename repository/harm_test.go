@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/index"
-	"indexer/internal/testenv"
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // The tests of this file harm one file of a data directory in each run: a byte flips, the

@@ -10,9 +10,9 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"indexer/index"
-	"indexer/notify"
-	"indexer/store"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/store"
 )
 
 // indexFiles is the observers' sink: the index files and, during a rebuild, the new ones as

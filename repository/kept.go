@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/repository/counts"
-	"indexer/repository/snapshot"
+	"github.com/webindexer/indexer/repository/counts"
+	"github.com/webindexer/indexer/repository/snapshot"
 )
 
 // keptCounts are counts that hold as long as nothing is committed. They cost no scan, and the

@@ -4,11 +4,11 @@ import (
 	"reflect"
 	"testing"
 
-	"indexer/page"
-	"indexer/repository"
-	"indexer/repository/counts"
-	"indexer/txn"
-	"indexer/verify"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/counts"
+	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify"
 )
 
 // statsOf returns the counts of a repository at rest, and checks them against a scan and

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/repository"
-	"indexer/txn"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Kills at the edges of a process's life, where files come and go: the moment is

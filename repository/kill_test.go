@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"indexer/internal/testenv"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestKilled kills a process that loads a web at random moments, starts it again

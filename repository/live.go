@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"indexer/notify"
-	"indexer/observers"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Pulse is the state of the pipeline at a moment. It is cheap, because all of it is in

@@ -3,9 +3,9 @@ package repository
 import (
 	"context"
 
-	"indexer/loader"
-	"indexer/page"
-	"indexer/txn"
+	"github.com/webindexer/indexer/loader"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Load writes one fetch, waiting first while the observers are far behind. It

@@ -5,7 +5,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"indexer/internal/killtest"
+	"github.com/webindexer/indexer/internal/killtest"
 )
 
 // TestMain also is the child process that the tests kill, confine and measure.

@@ -9,10 +9,10 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/index"
-	"indexer/schema"
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // ErrOtherIndex says that the index files beside the store hold documents of another

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/index"
-	"indexer/repository"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/repository"
 )
 
 // filled makes a closed repository that holds the project's own webs.

@@ -7,9 +7,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // matchInterpreter makes sure that stored pages mean what this program makes of them. If

@@ -4,10 +4,10 @@ import (
 	"context"
 	"testing"
 
-	"indexer/page"
-	"indexer/repository"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestOlderInterpreter: a directory whose pages an older program interpreted gives the

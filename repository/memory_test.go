@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // BenchmarkReplayMemory replays the first recorded crawl of six sites (6,710 URLs,

@@ -13,13 +13,13 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/internal/trace"
-	"indexer/loader"
-	"indexer/notify"
-	"indexer/observers"
-	"indexer/schema"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/trace"
+	"github.com/webindexer/indexer/loader"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Options of Open. Zero fields take defaults.

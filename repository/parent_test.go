@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/internal/killtest"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/txn"
 )
 
 // moment is when a child is killed: upon the n-th line with this event, counted

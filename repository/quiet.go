@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"indexer/index"
-	"indexer/repository/counts"
-	"indexer/repository/snapshot"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/repository/counts"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Quiet is a quiescent moment: everything loaded before it is in the index, and nothing

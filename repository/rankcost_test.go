@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/repository"
+	"github.com/webindexer/indexer/repository"
 )
 
 // BenchmarkRanks replays recorded crawls with ranks and without, in turn, and reports

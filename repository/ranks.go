@@ -6,13 +6,13 @@ import (
 	"math"
 	"time"
 
-	"indexer/internal/rank"
-	"indexer/observers"
-	"indexer/observers/pagerank"
-	"indexer/repository/counts"
-	"indexer/repository/snapshot"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/rank"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/pagerank"
+	"github.com/webindexer/indexer/repository/counts"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Ranks says how exact the ranks are now.

@@ -5,10 +5,10 @@ import (
 	"math"
 	"testing"
 
-	"indexer/repository"
-	"indexer/schema"
-	"indexer/txn"
-	"indexer/verify"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify"
 )
 
 func openRanked(t *testing.T, dir string, o repository.Options) *repository.Repository {

@@ -10,12 +10,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"indexer/index"
-	"indexer/observers"
-	"indexer/page"
-	"indexer/repository/snapshot"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Reindexed says what a rebuild of the index files has done.

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"testing"
 
-	"indexer/index"
-	"indexer/internal/testenv"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/txn"
 )
 
 // reading asks the index files for as long as a test goes on. Whatever is being done to them, readers

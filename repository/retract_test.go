@@ -10,14 +10,14 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"indexer/index"
-	"indexer/internal/testenv"
-	"indexer/observers/webtest"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/schema"
-	"indexer/txn"
-	"indexer/verify/batch"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify/batch"
 )
 
 // TestRetract tells stories of what was said and is not said any more. The commands:

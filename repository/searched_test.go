@@ -8,10 +8,10 @@ import (
 	"testing"
 	"unicode"
 
-	"indexer/index"
-	"indexer/internal/testenv"
-	"indexer/page"
-	"indexer/repository"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
 )
 
 // checkSearch asks a repository with a history, and one that was filled with nothing but

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"indexer/repository/counts"
+	"github.com/webindexer/indexer/repository/counts"
 )
 
 // Stats says what the repository holds, and what its observers are doing.

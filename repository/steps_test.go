@@ -8,10 +8,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"indexer/loader"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/verify"
+	"github.com/webindexer/indexer/loader"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/verify"
 )
 
 // The steps that most tests are made of.

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/observers"
-	"indexer/observers/webtest"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/schema"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 // What a directory has may be within the tolerance it was made for and not within

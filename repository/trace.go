@@ -9,10 +9,10 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/internal/trace"
-	"indexer/page"
-	"indexer/repository/inspect"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/trace"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/txn"
 )
 
 // tracing holds what the journeys of pages are told from, apart from the store.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"indexer/internal/trace"
-	"indexer/page"
-	"indexer/repository"
+	"github.com/webindexer/indexer/internal/trace"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
 )
 
 // The process that loads a page knows its journey exactly; the next one tells it from

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"indexer/loader"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/loader"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // rowsRun is how many rows each observer was run on since the repository was opened.

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"indexer/internal/testenv"
-	"indexer/notify"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 const hubOfLinks = page.URL("https://many.example/")

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/internal/sites"
-	"indexer/observers/webtest"
-	"indexer/page"
-	"indexer/warc"
+	"github.com/webindexer/indexer/internal/sites"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/warc"
 )
 
 // What the tests of this package load. A web is named by a string, so that a

@@ -3,7 +3,7 @@ package repository
 import (
 	"testing"
 
-	"indexer/index"
+	"github.com/webindexer/indexer/index"
 )
 
 // TestWritten: the cell is read as it was written, in all its forms, and files count as

@@ -1,6 +1,6 @@
 package schema
 
-import "indexer/page"
+import "github.com/webindexer/indexer/page"
 
 // Hop is one URL of a chain, with what decides where the chain goes on or ends.
 type Hop struct {

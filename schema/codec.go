@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"indexer/internal/wire"
-	"indexer/store"
+	"github.com/webindexer/indexer/internal/wire"
+	"github.com/webindexer/indexer/store"
 )
 
 // enc builds a stored value: varints, and strings with their length before them.

@@ -1,8 +1,8 @@
 package schema
 
 import (
-	"indexer/notify"
-	"indexer/txn"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/txn"
 )
 
 // The locality groups. Columns that are read together are stored together; large values

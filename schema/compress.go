@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // maxUnpacked bounds what one stored value may unpack to, in bytes.

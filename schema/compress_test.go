@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // TestZstdValues: values that earlier versions compressed with zstd are still read.

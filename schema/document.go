@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // StoredText is title, text and language of a page.

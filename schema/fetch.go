@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // The times that can be stored: the whole years that fit into 64 bits of nanoseconds.

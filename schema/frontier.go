@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"indexer/page"
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // The locality groups of crawling.

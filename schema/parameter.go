@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"indexer/page"
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Columns with which a crawl learns which query parameters make no difference; see package

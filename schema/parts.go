@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"indexer/page"
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // A list that can be long is stored in parts, each in its own column of the same row, so

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/page"
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Lists that are cut come back as they were, whatever the size of the parts; none of

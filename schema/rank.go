@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 
-	"indexer/internal/rank"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/rank"
+	"github.com/webindexer/indexer/page"
 )
 
 // StoredRankState is the rank state of a URL. A URL without one has no edges to or from it,

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
-	"indexer/store"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/store"
 )
 
 // codec is a stored value: what it encodes to decodes to it again.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"indexer/page"
-	"indexer/store"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/store"
 )
 
 // URLRow is the row of a URL.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/internal/testenv"
-	"indexer/page"
-	"indexer/store"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/store"
 )
 
 // preferred is the order of semantics.md section 4 in words: those that can be

@@ -3,7 +3,7 @@ package schema
 import (
 	"encoding/binary"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // SummaryRow is the row of a member summary of a giant cluster: the member row at which it

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // urlCache remembers the URLs of rows that were parsed lately. To check a row, its URL is

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"indexer/page"
-	"indexer/store"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/store"
 )
 
 // TestParseURLRowAgain: asked again, and by many at a time, a row has the same URL,

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log"
 
-	"indexer/store"
-	"indexer/store/mem"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
 )
 
 // A table keeps versions of cells. A guarded mutation of a row happens, or it says

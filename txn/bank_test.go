@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/store"
-	"indexer/store/mem"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
 )
 
 // TestBank moves money between accounts from many goroutines at once, while

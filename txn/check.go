@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Problem is an inconsistency in the table.

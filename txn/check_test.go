@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // TestCheck damages a sound table in one way after the other: each is found at its

@@ -3,7 +3,7 @@ package txn
 import (
 	"strings"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Column names a column of the application: a locality group and a name in it.

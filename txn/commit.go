@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // committing is a transaction in its two-phase commit.

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Mode chooses a commit path.

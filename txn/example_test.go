@@ -8,8 +8,8 @@ import (
 	"log"
 	"sync"
 
-	"indexer/store/mem"
-	"indexer/txn"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 // The columns of the paper's Figure 2, "contents:document" and "dups:canonical-url".

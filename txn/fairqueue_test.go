@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // TestFairQueueOrder: waiters reach the head in the order in which they arrived; one that

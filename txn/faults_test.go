@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/store"
-	"indexer/store/faulty"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/faulty"
 )
 
 // TestFaults runs one scenario again and again, each time with the next operation

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // GetForUpdate is Get, and makes the cell part of the commit as if the transaction

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Garbage collection. The paper does not describe it. The order is that of TiKV, which

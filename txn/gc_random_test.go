@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // A random program collects garbage at any moment, also while commits have stopped

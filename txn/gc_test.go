@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/store"
-	"indexer/store/faulty"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/faulty"
 )
 
 // TestBankCollects is the bank with a collector that never rests: transfers, audits,

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // gcRecord is one record of a column, without the value.

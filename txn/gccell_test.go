@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 // TestGarbageOrder: garbage may go one record after the other, and stop anywhere.

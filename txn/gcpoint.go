@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 var (

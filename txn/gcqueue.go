@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // gcQueue holds the cells that may have old versions, oldest write first.

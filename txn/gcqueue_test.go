@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // A version that was read before it was replaced is removed without a look at the cell,

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Collector collects garbage beside transactions, in a goroutine of its own, from

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // pause is called after a piece of work with its duration.

@@ -6,9 +6,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"indexer/store"
-	"indexer/store/badgerdb"
-	"indexer/store/mem"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/store/mem"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // The histories in testdata/history are transactions written down step by step:

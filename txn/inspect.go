@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // The kinds of records, as Record.Kind names them.

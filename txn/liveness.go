@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // liveness tells whether the owner of a lock can still be working on it.

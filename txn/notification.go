@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Notification says that an observer may have to run on a cell.

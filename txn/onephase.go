@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // The one-phase path: an engine that holds all rows applies the transaction as

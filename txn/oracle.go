@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // The oracle hands out timestamps in strictly increasing order, also across restarts:

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // TestOracleUnderFlushes takes timestamps from many goroutines while groups come

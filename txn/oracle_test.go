@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 var smallSizes = oracleSizes{allocated: 20, window: 3}

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Pin keeps the state at a timestamp readable by name, across processes, until it

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // prewrite locks one cell and writes its value, unless the cell has

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // commitPrimary is the commit point: it replaces the primary's lock by a write record,

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // stubborn is a table that refuses to put write records, with an error.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // shown is what stands at one timestamp of one cell, as in Figure 4 of the paper.

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/store"
-	"indexer/store/mem"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
 )
 
 // TestRandom runs random transactions, interleaved by a seed down to the steps of

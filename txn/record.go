@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"indexer/internal/wire"
-	"indexer/store"
+	"github.com/webindexer/indexer/internal/wire"
+	"github.com/webindexer/indexer/store"
 )
 
 // op is what a transaction does to a cell.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 var someWrites = []writeRecord{

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // state is the outcome of a transaction according to its primary.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"indexer/store"
-	"indexer/store/mem"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
 )
 
 // TestResolveAbandoned: the locks of a process that died are gone after one call,

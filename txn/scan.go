@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // ErrStop, returned by the function given to Scan ends the scan without an error.

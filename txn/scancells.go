@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // cellsPage is how many cells ScanCells reads at a time.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"indexer/internal/testenv"
-	"indexer/store"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store"
 )
 
 // program is a random program: the seed of each step. What a step does depends on

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Value is a value that was read, with the commit timestamp of the transaction that

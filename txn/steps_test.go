@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/store"
-	"indexer/store/badgerdb"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
 )
 
 // TestSteps walks the table of failpoints. At each of them, each time that the

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // ErrTooLarge: the transaction, or a single cell of it, is too large to be committed.

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/store"
-	"indexer/store/mem"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
 )
 
 // A transaction that is too large is refused by name before anything of it is in the

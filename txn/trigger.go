@@ -1,6 +1,6 @@
 package txn
 
-import "indexer/store"
+import "github.com/webindexer/indexer/store"
 
 // Trigger makes a transaction an observer's run: its commit removes the handled notification
 // and, for a strong observer, acknowledges the run, so that

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Txn is one transaction. It is used by one goroutine at a time. Reads see the

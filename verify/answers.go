@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/notify"
-	"indexer/observers"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // compareAnswers finds cells that an observer has not seen (invariant 5). No notification

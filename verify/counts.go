@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"indexer/repository/counts"
+	"github.com/webindexer/indexer/repository/counts"
 )
 
 // compareCounts compares the counts that stats answers with, if any are kept, with a scan.

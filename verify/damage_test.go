@@ -9,12 +9,12 @@ import (
 
 	"go.uber.org/goleak"
 
-	"indexer/index"
-	"indexer/observers/webtest"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

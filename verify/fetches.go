@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"indexer/observers"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
-	"indexer/verify/batch"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify/batch"
 )
 
 // computeBatch reads all fetches in force and computes their meaning.

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"indexer/index"
-	"indexer/observers/document"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
-	"indexer/verify/batch"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/observers/document"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify/batch"
 )
 
 // compareIndexed compares which clusters are in the index and under which URL

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/observers"
-	"indexer/observers/cluster"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/cluster"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // compareSummaries compares the member summaries of giant clusters with the members.

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
-	"indexer/verify/batch"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify/batch"
 )
 
 // compareMembers compares the member rows of all clusters: u is in members(c)

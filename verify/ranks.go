@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 
-	"indexer/observers"
-	"indexer/observers/pagerank"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/pagerank"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // compareRanks compares the ranks with those of a full solve, and checks that rank states

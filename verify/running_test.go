@@ -8,10 +8,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"indexer/observers/webtest"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/verify"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/verify"
 )
 
 // TestWhileLoading verifies again and again while fetches are loaded and

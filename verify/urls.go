@@ -5,11 +5,11 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"indexer/observers"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
-	"indexer/verify/batch"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify/batch"
 )
 
 // compareURLs compares state and chain of every URL, and checks that no work is

@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/repository"
-	"indexer/txn"
-	"indexer/verify/batch"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify/batch"
 )
 
 // Run verifies a repository. An error means that it could not be verified; differences

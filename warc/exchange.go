@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Exchange is the recorded response of an exchange.

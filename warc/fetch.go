@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strings"
 
-	"indexer/internal/coding"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/coding"
+	"github.com/webindexer/indexer/page"
 )
 
 // Fetch returns the fetch of a response, resource or revisit record of an http or https

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"unicode/utf8"
 
-	"indexer/internal/coding"
+	"github.com/webindexer/indexer/internal/coding"
 )
 
 // response is a recorded HTTP response with its codings.

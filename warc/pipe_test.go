@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 // flushed compresses parts as one stream, and returns what had been written after each;

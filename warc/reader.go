@@ -8,7 +8,7 @@ import (
 	"maps"
 	"os"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Reader reads the records of one WARC file. It is not safe for concurrent use.

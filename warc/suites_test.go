@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 const suites = "../../shared/suites/warc"

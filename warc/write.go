@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // WriteInfo writes a warcinfo record, with fields such as software, format, isPartOf and

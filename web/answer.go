@@ -12,9 +12,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/index"
-	"indexer/repository/inspect"
-	"indexer/web/assets"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/web/assets"
 )
 
 // handlerFunc answers a request, or says why it cannot.

@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"strconv"
 
-	"indexer/index"
-	"indexer/page"
-	"indexer/repository/inspect"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/inspect"
 )
 
 // The API returns the answers of the command line: the same fields with the same

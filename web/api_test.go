@@ -12,7 +12,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"indexer/web"
+	"github.com/webindexer/indexer/web"
 )
 
 // Real answers validate against the schemas that the description of the API names for

@@ -19,8 +19,8 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"indexer/page"
-	"indexer/web"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/web"
 )
 
 // listening serves a stand on loopback, with all limits of a real server.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/index"
+	"github.com/webindexer/indexer/index"
 )
 
 // BenchmarkSearchPage compares a page of ten results with its baseline, the search alone.

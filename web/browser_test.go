@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
-	"indexer/web/browsertest"
+	"github.com/webindexer/indexer/web/browsertest"
 )
 
 // The tests in this file drive a real Chromium (package browsertest).

@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"indexer/index/snippet"
-	"indexer/page"
+	"github.com/webindexer/indexer/index/snippet"
+	"github.com/webindexer/indexer/page"
 )
 
 // How many characters of a page's text are shown. A title may have megabytes.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"indexer/page"
-	"indexer/web/assets"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/web/assets"
 )
 
 // A stored copy is a stranger's page on our server. Four layers keep it harmless, and

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"indexer/page"
-	"indexer/repository/inspect"
-	"indexer/web/assets"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/web/assets"
 )
 
 // listSize is the number of list entries on a page, and maxListPage the last page of a

@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/index"
+	"github.com/webindexer/indexer/index"
 )
 
 // filtersAge is the maximum age of the counts in the filters.

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
-	"indexer/repository"
-	"indexer/repository/inspect"
-	"indexer/repository/snapshot"
-	"indexer/web"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/web"
 )
 
 // nobody is an Inspector that asks a process that does not answer.

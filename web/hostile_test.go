@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 const hostileURL = "https://evil.example/"

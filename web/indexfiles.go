@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/index"
+	"github.com/webindexer/indexer/index"
 )
 
 // IndexFiles is a Searcher for as long as a server runs. When the files are replaced,

@@ -12,8 +12,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"indexer/index"
-	"indexer/page"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
 )
 
 // writeIndex makes an index with a document that says word.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"indexer/index/snippet"
-	"indexer/page"
+	"github.com/webindexer/indexer/index/snippet"
+	"github.com/webindexer/indexer/page"
 )
 
 type object = map[string]any

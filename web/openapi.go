@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"reflect"
 
-	"indexer/index"
-	"indexer/repository"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/repository"
 )
 
 // openAPIBase is the description without the schemas of the answers. These are generated

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"indexer/page"
-	"indexer/web/assets"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/web/assets"
 )
 
 //go:embed templates

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"indexer/page"
-	"indexer/web"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/web"
 )
 
 // texts returns the text of all elements that match.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"indexer/page"
-	"indexer/repository/snapshot"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/snapshot"
 )
 
 // momentOf reads the moment that a request is about: the timestamp of a commit, or a time

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // inspected are some fields of /api/inspect.

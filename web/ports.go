@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"indexer/crawler/frontier"
-	"indexer/index"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/repository/inspect"
-	"indexer/repository/snapshot"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/repository/snapshot"
 )
 
 // Searcher answers queries; *index.Reader is one.

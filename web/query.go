@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 
-	"indexer/index"
-	"indexer/index/query"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/query"
 )
 
 // maxQuery bounds the query as typed, in bytes; the index bounds the number of words.

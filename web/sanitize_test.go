@@ -7,7 +7,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"golang.org/x/net/html"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestSanitize runs testdata/sanitize. Its input is a page, its output the copy without the

@@ -6,9 +6,9 @@ import (
 
 	"golang.org/x/text/unicode/bidi"
 
-	"indexer/index"
-	"indexer/page"
-	"indexer/web/assets"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/web/assets"
 )
 
 // perPage is the number of results on a page.

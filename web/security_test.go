@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/index"
-	"indexer/web"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/web"
 )
 
 // wanted are the headers of every answer.

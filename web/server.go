@@ -12,9 +12,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/index"
-	"indexer/repository"
-	"indexer/web/assets"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/web/assets"
 )
 
 // Options of New. Zero fields take defaults.

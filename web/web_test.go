@@ -13,11 +13,11 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap/zaptest"
 
-	"indexer/index"
-	"indexer/internal/sites"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/web"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/sites"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/web"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"time"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Options of Run.

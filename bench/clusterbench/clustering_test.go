@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // plainClusters is the definition, document by document.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"indexer/bench/measure"
-	"indexer/crawler/archive"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/crawler/archive"
 )
 
 // archived compares a crawl with a replay of what it recorded: both store and index the

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"indexer/bench/measure"
-	"indexer/crawler/fetch"
-	"indexer/page"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/page"
 )
 
 // bareCrawl does what colly does: it fetches and parses pages with our fetcher and

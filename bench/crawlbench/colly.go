@@ -10,7 +10,7 @@ import (
 
 	"github.com/gocolly/colly/v2"
 
-	"indexer/bench/measure"
+	"github.com/webindexer/indexer/bench/measure"
 )
 
 // collyCrawl is the baseline: gocolly/colly fetches and parses the site from seed,

@@ -6,8 +6,8 @@ import (
 	"github.com/gocolly/colly/v2"
 	"golang.org/x/sync/errgroup"
 
-	"indexer/bench/measure"
-	"indexer/bench/pipelinebench"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/bench/pipelinebench"
 )
 
 // collyPlainCrawl is colly as it is by default, with the plain floor of bench pipeline

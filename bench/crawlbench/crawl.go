@@ -11,8 +11,8 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"indexer/bench/measure"
-	"indexer/repository"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/repository"
 )
 
 // Options of Run and Memory.

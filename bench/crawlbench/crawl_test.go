@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"indexer/bench/measure"
-	"indexer/page"
-	"indexer/repository"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
 )
 
 // TestSite checks what the benchmark relies on: the same bytes for every request,

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"indexer/bench/measure"
+	"github.com/webindexer/indexer/bench/measure"
 )
 
 // MemoryResult says what a crawl holds in memory as the known URLs grow.

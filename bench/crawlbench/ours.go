@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"indexer/bench/measure"
-	"indexer/crawler"
-	"indexer/crawler/fetch"
-	"indexer/crawler/frontier"
-	"indexer/notify"
-	"indexer/observers"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/txn"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/txn"
 )
 
 // ourCrawl crawls from seed into a fresh repository in dir, wired as the command line

@@ -3,7 +3,7 @@ package crawlbench
 import (
 	"time"
 
-	"indexer/bench/measure"
+	"github.com/webindexer/indexer/bench/measure"
 )
 
 // Side is one of the crawlers that are compared.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/bench/measure"
+	"github.com/webindexer/indexer/bench/measure"
 )
 
 // The server of the generated site runs as a child process: this program again, with

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"indexer/page"
-	"indexer/schema"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
 )
 
 // arrivals measures the time from the moment at which a fetch was due until its page

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
-	"indexer/schema"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
 )
 
 // TestArrivals: a page counts from the first moment at which it was due, once, and

@@ -16,9 +16,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"indexer/bench/webgen"
-	"indexer/page"
-	"indexer/repository"
+	"github.com/webindexer/indexer/bench/webgen"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
 )
 
 // Options of Run.

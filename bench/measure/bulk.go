@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"indexer/index"
-	"indexer/loader"
-	"indexer/loader/replay"
-	"indexer/page"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/loader"
+	"github.com/webindexer/indexer/loader/replay"
+	"github.com/webindexer/indexer/page"
 )
 
 // BatchSize is how many documents benchmarks index at once.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"testing"
 
-	"indexer/index"
-	"indexer/page"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
 )
 
 func TestMedian(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"indexer/loader/replay"
-	"indexer/repository"
+	"github.com/webindexer/indexer/loader/replay"
+	"github.com/webindexer/indexer/repository"
 )
 
 // Run is one measured run of one side of a comparison.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/bench/measure"
+	"github.com/webindexer/indexer/bench/measure"
 )
 
 // CompareOptions of Compare.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"indexer/bench/webgen"
+	"github.com/webindexer/indexer/bench/webgen"
 )
 
 // GrowthOptions of RunGrowth.

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"indexer/bench/measure"
+	"github.com/webindexer/indexer/bench/measure"
 )
 
 // Options of Run.

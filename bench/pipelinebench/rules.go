@@ -1,6 +1,6 @@
 package pipelinebench
 
-import "indexer/bench/profile"
+import "github.com/webindexer/indexer/bench/profile"
 
 // Rules divide a load into parts, by functions of the program and of its libraries.
 var Rules = []profile.Rule{
@@ -12,31 +12,31 @@ var Rules = []profile.Rule{
 		badger + "(*levelsController).compactBuildTables", badger + "(*levelsController).subcompact"}},
 	{Part: "Badger flush of memtables", Anywhere: true, Functions: []string{
 		badger + "(*DB).flushMemtable", badger + "(*DB).handleMemTableFlush", badger + "buildL0Table", badger + "(*levelsController).addLevel0Table"}},
-	{Part: "collection of versions", Anywhere: true, Functions: []string{"indexer/txn.(*Collector)", "indexer/txn.(*DB).Collect", "indexer/txn.(*DB).collect"}},
+	{Part: "collection of versions", Anywhere: true, Functions: []string{"github.com/webindexer/indexer/txn.(*Collector)", "github.com/webindexer/indexer/txn.(*DB).Collect", "github.com/webindexer/indexer/txn.(*DB).collect"}},
 	{Part: "FTS5", Anywhere: true, Functions: []string{"modernc.org/sqlite/lib._fts5", "modernc.org/sqlite/lib._sqlite3Fts5"}},
 	{Part: "Badger write", Anywhere: true, Functions: []string{
-		badger + "(*DB).doWrites", badger + "(*DB).writeRequests", badger + "(*DB).writeToLSM", badger + "(*DB).sendToWriteCh", "indexer/store/badgerdb.(*committer)"}},
-	{Part: "opening", Anywhere: true, Functions: []string{"indexer/repository.Open"}},
+		badger + "(*DB).doWrites", badger + "(*DB).writeRequests", badger + "(*DB).writeToLSM", badger + "(*DB).sendToWriteCh", "github.com/webindexer/indexer/store/badgerdb.(*committer)"}},
+	{Part: "opening", Anywhere: true, Functions: []string{"github.com/webindexer/indexer/repository.Open"}},
 
-	{Part: "language detection", Functions: []string{"github.com/abadojack/whatlanggo.", "indexer/page.detectLanguage"}},
+	{Part: "language detection", Functions: []string{"github.com/abadojack/whatlanggo.", "github.com/webindexer/indexer/page.detectLanguage"}},
 	{Part: "parsing", Functions: []string{
-		"indexer/page.", "golang.org/x/net/", "golang.org/x/text/", "github.com/andybalholm/cascadia.", "github.com/PuerkitoBio/goquery.", "github.com/nlnwa/whatwg-url"}},
+		"github.com/webindexer/indexer/page.", "golang.org/x/net/", "golang.org/x/text/", "github.com/andybalholm/cascadia.", "github.com/PuerkitoBio/goquery.", "github.com/nlnwa/whatwg-url"}},
 	{Part: "reading WARC", Functions: []string{
-		"indexer/warc.", "indexer/internal/coding.", "indexer/loader/replay.(*source)", "github.com/klauspost/compress/gzip.", "github.com/klauspost/compress/flate.",
-		"indexer/bench/pipelinebench.readPlain", "net/http.", "net/textproto.", "crypto/sha1."}},
+		"github.com/webindexer/indexer/warc.", "github.com/webindexer/indexer/internal/coding.", "github.com/webindexer/indexer/loader/replay.(*source)", "github.com/klauspost/compress/gzip.", "github.com/klauspost/compress/flate.",
+		"github.com/webindexer/indexer/bench/pipelinebench.readPlain", "net/http.", "net/textproto.", "crypto/sha1."}},
 	{Part: "compression", Functions: []string{"github.com/klauspost/compress/"}},
-	{Part: "tokens and stems", Functions: []string{"indexer/index/analysis.", "indexer/index.analyze", "indexer/index.(*analyzer)", "indexer/index.(*tokenizer)", "indexer/index.(*stemCache)", "github.com/blevesearch/snowballstem"}},
-	{Part: "SQLite", Functions: []string{"modernc.org/", "database/sql.", "indexer/index/cksumvfs."}},
-	{Part: "index files", Functions: []string{"indexer/index"}},
+	{Part: "tokens and stems", Functions: []string{"github.com/webindexer/indexer/index/analysis.", "github.com/webindexer/indexer/index.analyze", "github.com/webindexer/indexer/index.(*analyzer)", "github.com/webindexer/indexer/index.(*tokenizer)", "github.com/webindexer/indexer/index.(*stemCache)", "github.com/blevesearch/snowballstem"}},
+	{Part: "SQLite", Functions: []string{"modernc.org/", "database/sql.", "github.com/webindexer/indexer/index/cksumvfs."}},
+	{Part: "index files", Functions: []string{"github.com/webindexer/indexer/index"}},
 	{Part: "Badger read", Functions: []string{"github.com/dgraph-io/"}},
-	{Part: "store", Functions: []string{"indexer/store"}},
-	{Part: "transactions", Functions: []string{"indexer/txn."}},
-	{Part: "notifications", Functions: []string{"indexer/notify."}},
-	{Part: "encoding of rows", Functions: []string{"indexer/schema.", "indexer/internal/wire."}},
-	{Part: "ranks", Functions: []string{"indexer/observers/pagerank.", "indexer/internal/rank.", "indexer/observers.(*ranker)", "indexer/observers.(*reranker)", "indexer/observers.(*wave"}},
-	{Part: "observers", Functions: []string{"indexer/observers"}},
-	{Part: "loading", Functions: []string{"indexer/loader"}},
-	{Part: "repository", Functions: []string{"indexer/repository"}},
+	{Part: "store", Functions: []string{"github.com/webindexer/indexer/store"}},
+	{Part: "transactions", Functions: []string{"github.com/webindexer/indexer/txn."}},
+	{Part: "notifications", Functions: []string{"github.com/webindexer/indexer/notify."}},
+	{Part: "encoding of rows", Functions: []string{"github.com/webindexer/indexer/schema.", "github.com/webindexer/indexer/internal/wire."}},
+	{Part: "ranks", Functions: []string{"github.com/webindexer/indexer/observers/pagerank.", "github.com/webindexer/indexer/internal/rank.", "github.com/webindexer/indexer/observers.(*ranker)", "github.com/webindexer/indexer/observers.(*reranker)", "github.com/webindexer/indexer/observers.(*wave"}},
+	{Part: "observers", Functions: []string{"github.com/webindexer/indexer/observers"}},
+	{Part: "loading", Functions: []string{"github.com/webindexer/indexer/loader"}},
+	{Part: "repository", Functions: []string{"github.com/webindexer/indexer/repository"}},
 	{Part: "scheduling", Functions: []string{"runtime.mcall", "runtime.schedule", "runtime.mstart", "runtime.goexit0", "runtime.sysmon"}},
 }
 
@@ -44,4 +44,4 @@ const badger = "github.com/dgraph-io/badger/v4."
 
 // StagePackages are those whose outermost function on a stack names the stage of the
 // pipeline that the work was done for.
-var StagePackages = []string{"indexer/observers", "indexer/loader", "indexer/index", "indexer/txn.(*Collector)", "indexer/store", badger, "indexer/repository", "runtime.gcBgMarkWorker"}
+var StagePackages = []string{"github.com/webindexer/indexer/observers", "github.com/webindexer/indexer/loader", "github.com/webindexer/indexer/index", "github.com/webindexer/indexer/txn.(*Collector)", "github.com/webindexer/indexer/store", badger, "github.com/webindexer/indexer/repository", "runtime.gcBgMarkWorker"}

@@ -12,10 +12,10 @@ import (
 	"runtime/pprof"
 	"time"
 
-	"indexer/bench/measure"
-	"indexer/bench/profile"
-	"indexer/loader/replay"
-	"indexer/repository"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/bench/profile"
+	"github.com/webindexer/indexer/loader/replay"
+	"github.com/webindexer/indexer/repository"
 )
 
 // Kinds of sides. Each is measured in a process of its own, so that its processor time,

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"indexer/bench/measure"
-	"indexer/bench/profile"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/bench/profile"
 )
 
 // Text is the result as people read it.

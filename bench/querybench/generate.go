@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"indexer/bench/measure"
-	"indexer/index"
-	"indexer/page"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
 )
 
 // generateIndexes fills shards with documents of some 4 KB of text, whose words have the

@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"indexer/index"
-	"indexer/repository"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/repository"
 )
 
 // Options of Run.

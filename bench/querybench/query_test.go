@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/index"
-	"indexer/page"
-	"indexer/repository"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
 )
 
 func TestQuantiles(t *testing.T) {

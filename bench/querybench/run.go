@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"indexer/bench/measure"
-	"indexer/index"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/index"
 )
 
 // turn is how many queries run before what is compared changes places.

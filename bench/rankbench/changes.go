@@ -2,7 +2,7 @@ package rankbench
 
 import (
 	"context"
-	"indexer/internal/rank"
+	"github.com/webindexer/indexer/internal/rank"
 	"slices"
 	"time"
 )

@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 
-	"indexer/internal/rank"
-	"indexer/observers/pagerank"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/rank"
+	"github.com/webindexer/indexer/observers/pagerank"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // errorPercent is how many of the pages change for the curve of errors.

@@ -19,7 +19,7 @@ import (
 	"os"
 	"strings"
 
-	"indexer/schema"
+	"github.com/webindexer/indexer/schema"
 )
 
 // Options of Run.

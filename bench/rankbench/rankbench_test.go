@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/observers/pagerank"
+	"github.com/webindexer/indexer/observers/pagerank"
 )
 
 // TestRun is a small run of everything. It fails by itself if ranks are wrong.

@@ -11,14 +11,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"indexer/internal/rank"
-	"indexer/notify"
-	"indexer/observers"
-	"indexer/observers/pagerank"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/rank"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/pagerank"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 // rig is a web in a store, with the observer of ranks, run in the caller's goroutine.

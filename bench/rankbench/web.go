@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"indexer/internal/rank"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/rank"
+	"github.com/webindexer/indexer/page"
 )
 
 // sitePages is how many URLs a site of the generated web has.

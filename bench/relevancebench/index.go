@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"indexer/bench/measure"
-	"indexer/index"
-	"indexer/page"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
 )
 
 // bench holds the queries and the copies of the index.

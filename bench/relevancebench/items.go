@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode"
 
-	"indexer/index"
-	"indexer/page"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
 )
 
 // knownItem is a query and the one document that answers it.

@@ -10,9 +10,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"indexer/bench/measure"
-	"indexer/index"
-	"indexer/repository"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/repository"
 )
 
 // Options of Run.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/index"
-	"indexer/page"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
 )
 
 // makeIndex writes documents and gives their directory. Clusters are made of URLs.

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"indexer/index"
-	"indexer/page"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
 )
 
 // maxMissed bounds the examples of missed queries in a report.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"indexer/index"
+	"github.com/webindexer/indexer/index"
 )
 
 // Text is the result as people read it. With missed it lists queries whose page was

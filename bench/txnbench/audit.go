@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // books are the numbers of the firm by row, as they are or as they should be.

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"indexer/bench/measure"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 // BenchmarkHolders is one goroutine on each holder, for profiles; the comparison

@@ -8,10 +8,10 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"indexer/bench/measure"
-	"indexer/notify"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 // BrokerageOptions of Brokerage.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestBrokerage: the benchmark itself fails if the books do not add up.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"indexer/bench/measure"
-	"indexer/notify"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 // column is the one column of the cells that are read and written.

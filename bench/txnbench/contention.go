@@ -15,9 +15,9 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"indexer/bench/measure"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 // ContentionOptions of Contention.

@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"indexer/bench/measure"
-	"indexer/store"
-	"indexer/store/badgerdb"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
 )
 
 // CostOptions of Cost.

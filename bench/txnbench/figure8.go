@@ -8,9 +8,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"indexer/bench/measure"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Figure8Options of Figure8.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // firm is a brokerage firm. Its rows, all in one group:

@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"indexer/bench/measure"
-	"indexer/notify"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 // LatencyOptions of Latency.

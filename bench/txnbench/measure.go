@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"indexer/bench/measure"
+	"github.com/webindexer/indexer/bench/measure"
 )
 
 // work is one operation of a benchmark. It gets the goroutine's own source of

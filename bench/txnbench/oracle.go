@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"indexer/bench/measure"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 // OracleOptions of Oracle.

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // copier turns fetches of recorded sites into those of a copy: their hosts get other

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // began is when the first page of every web was fetched.

@@ -6,8 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"indexer/page"
-	"indexer/warc"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/warc"
 )
 
 // TestSameSeedSameBytes: a web is the same each time, and another one with another seed.

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"indexer/page"
-	"indexer/warc"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/warc"
 )
 
 // perFile is how many responses a file of a generated web has.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // entry is a line of a CDXJ index.

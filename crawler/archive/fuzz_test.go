@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // FuzzIndexLine: whatever the URL and the Content-Type, the result is one line of three

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/page"
-	"indexer/warc"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/warc"
 )
 
 // maxFile is the size in bytes at which a new file begins.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"indexer/page"
-	"indexer/warc"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/warc"
 )
 
 // A killed run leaves NAME.open. All acknowledged exchanges are complete in it. A

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/crawler/fetch"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/page"
 )
 
 // crawled is an archive of one file: a page, a redirect, a revisit, and others.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler/frontier"
-	"indexer/page"
-	"indexer/repository"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
 )
 
 // TestAnswers: inspect gives the reason for every URL that was not fetched.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"indexer/export"
-	"indexer/internal/killtest"
-	"indexer/page"
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/page"
 )
 
 type document = export.Document

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
-	"indexer/repository"
-	"indexer/repository/inspect"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/inspect"
 )
 
 // TestFrames crawls documentation in a frameset, which has no link to any of its pages.

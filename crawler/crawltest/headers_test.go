@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler"
+	"github.com/webindexer/indexer/crawler"
 )
 
 // TestSecretHeaders: a header field for one site is sent to that site with every

@@ -14,7 +14,7 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // hostile are answers that are not HTTP, or too much of it. Each writes to a connection

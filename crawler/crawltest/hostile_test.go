@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestHostile crawls hosts that attack their visitor: each page is requested as often

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/crawler/frontier"
+	"github.com/webindexer/indexer/crawler/frontier"
 )
 
 // TestPagesPerHost: exactly the permitted number of pages of each host is visited; the

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 // TestKill kills a crawl at random steps of its work, and continues it each time. In

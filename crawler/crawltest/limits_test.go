@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestLimits ends crawls of one chain of pages by each limit. A second run without

@@ -7,15 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler"
-	"indexer/crawler/fetch"
-	"indexer/crawler/frontier"
-	"indexer/crawler/robots"
-	"indexer/crawler/scope"
-	"indexer/crawler/seeds"
-	"indexer/crawler/sitemap"
-	"indexer/page"
-	"indexer/schema"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/crawler/robots"
+	"github.com/webindexer/indexer/crawler/scope"
+	"github.com/webindexer/indexer/crawler/seeds"
+	"github.com/webindexer/indexer/crawler/sitemap"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
 )
 
 // TestLimitsAreDocumented: docs/crawl.md has each limit with the value that holds.

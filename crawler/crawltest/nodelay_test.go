@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/page"
 )
 
 // fan is the text of a host whose root links to n pages.

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"indexer/crawler/frontier"
+	"github.com/webindexer/indexer/crawler/frontier"
 )
 
 // sessionSite has n pages. Each response carries an id of its own in all its links, so

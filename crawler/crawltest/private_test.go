@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler/fetch"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/page"
 )
 
 // privateHosts are spellings of 127.0.0.85, and other addresses of this machine.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // proxy forwards requests in absolute form and opens tunnels, and notes both.

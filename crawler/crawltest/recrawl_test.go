@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler"
-	"indexer/page"
-	"indexer/repository"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
 )
 
 // recrawl is a crawl of recrawl.txt that goes on run by run.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler"
+	"github.com/webindexer/indexer/crawler"
 )
 
 // TestRulesChange: only one page is due when robots.txt has changed. All pages that it

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // ServeHTTP logs the request and answers as the web's text says.

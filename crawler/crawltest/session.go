@@ -11,17 +11,17 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler"
-	"indexer/crawler/archive"
-	"indexer/crawler/fetch"
-	"indexer/crawler/frontier"
-	"indexer/export"
-	"indexer/loader/replay"
-	"indexer/notify"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/txn"
-	"indexer/verify"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/archive"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/loader/replay"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify"
 )
 
 // Setting says how to start a crawl.

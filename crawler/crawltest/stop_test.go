@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler"
+	"github.com/webindexer/indexer/crawler"
 )
 
 // TestStop interrupts a crawl in the middle. Everything requested is loaded; the next

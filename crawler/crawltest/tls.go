@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/fetch"
 )
 
 // authority signs the certificates of a web's hosts.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // nowhere is a port of loopback at which nobody listens, for as long as the test runs: it

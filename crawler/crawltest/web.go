@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/internal/sites"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/sites"
+	"github.com/webindexer/indexer/page"
 )
 
 // Web is a number of hosts with a server each.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestWholeWeb crawls everything that whole.txt has.

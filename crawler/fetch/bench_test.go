@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // BenchmarkFetch fetches a page of 160 kB from a server in the same process on a

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"indexer/internal/coding"
+	"github.com/webindexer/indexer/internal/coding"
 )
 
 // readBody reads the payload. On failure it returns what it has read with the error.

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Bounds on the cookies that are kept and sent back to a server.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 var errClosed = errors.New("the fetcher is closed")

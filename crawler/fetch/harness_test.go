@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"indexer/page"
-	"indexer/warc"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/warc"
 )
 
 // public is the address that test hosts have; connections to it end at loopback.

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 
 	"golang.org/x/net/http/httpguts"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestRequestAsSent compares what a server received with the block for the record.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Resolver finds the addresses of a host name; *net.Resolver is one. The network is

@@ -15,7 +15,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // countingResolver takes a second for each lookup and knows names by their form:

@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"indexer/internal/coding"
+	"github.com/webindexer/indexer/internal/coding"
 
 	"golang.org/x/text/encoding/charmap"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Request says what to fetch.

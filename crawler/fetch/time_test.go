@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // slowServer is a server in memory, so that its time can be the test's.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"indexer/crawler"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // MaxHops is how many redirects in a row are followed.

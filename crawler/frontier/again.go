@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"indexer/crawler"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Asked is a URL that a user wants visited now.

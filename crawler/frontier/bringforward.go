@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"indexer/crawler"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // clockSlack is how far in the future a time from a site may lie: its clock may be

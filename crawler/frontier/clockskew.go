@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"indexer/crawler"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // maxAhead is longer than any visit is planned ahead: intervals are at most a year.

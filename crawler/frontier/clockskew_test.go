@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestClockSetBack: a visit planned by a clock that was ten years ahead is due once by

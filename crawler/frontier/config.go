@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"indexer/crawler"
-	"indexer/crawler/scope"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/scope"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Config says how far a crawl goes. It is stored in the repository, so that every

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"indexer/crawler/scope"
-	"indexer/notify"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler/scope"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Crawl is what a process knows of the crawl in its repository: the rules that admit

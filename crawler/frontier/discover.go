@@ -3,11 +3,11 @@ package frontier
 import (
 	"context"
 
-	"indexer/crawler"
-	"indexer/notify"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Observers returns the observers by which a crawl finds new URLs.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler/frontier"
-	"indexer/loader"
-	"indexer/page"
-	"indexer/schema"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/loader"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
 )
 
 // TestDiscoveryInParts: the links of a page with very many links are offered in parts,

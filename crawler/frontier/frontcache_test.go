@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
-	"indexer/schema"
-	"indexer/store/mem"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 func TestFrontCache(t *testing.T) {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"indexer/crawler"
-	"indexer/crawler/scope"
-	"indexer/loader"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/scope"
+	"github.com/webindexer/indexer/loader"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Loader loads a fetch and runs a function in the same transaction.

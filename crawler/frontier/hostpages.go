@@ -8,11 +8,11 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"indexer/crawler"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // A crawl may have a limit of pages per host (Config.MaxPagesPerHost): it visits that

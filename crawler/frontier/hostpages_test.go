@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler"
-	"indexer/crawler/fetch"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestCountVisits: visits of a host that are loaded at the same time are all counted.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"indexer/crawler"
-	"indexer/crawler/scope"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/scope"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Inspection is what the crawl knows of a URL, and why it treats the URL as it does.

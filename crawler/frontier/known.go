@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"indexer/crawler"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Known implements crawler.Frontier. It reads a range of entries. URLs that need no

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"indexer/crawler"
-	"indexer/crawler/frontier"
-	"indexer/observers"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 func (r *rig) entry(u page.URL) schema.FrontierEntry {

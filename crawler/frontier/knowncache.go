@@ -4,8 +4,8 @@ import (
 	"strings"
 	"sync"
 
-	"indexer/page"
-	"indexer/schema"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
 )
 
 // knownCache remembers URLs that have entries, so that a link to one of them costs no

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"testing"
 
-	"indexer/crawler/scope"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/store/mem"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler/scope"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestKnownCache: a URL is skipped at the depth of its entry and below it; one that

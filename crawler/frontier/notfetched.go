@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"indexer/crawler"
-	"indexer/crawler/fetch"
-	"indexer/crawler/robots"
-	"indexer/crawler/scope"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/robots"
+	"github.com/webindexer/indexer/crawler/scope"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // MaxSources is how many pages that lead to a URL are examined to say how the crawl

@@ -9,10 +9,10 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"indexer/crawler"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // The crawl learns, host by host, which query parameters make no difference: session

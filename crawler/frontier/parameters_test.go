@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/crawler"
-	"indexer/crawler/frontier"
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 // show visits a URL whose page says this, unless the URL is left out.

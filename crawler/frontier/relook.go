@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/crawler"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // relookRows is how many entries one transaction reads.

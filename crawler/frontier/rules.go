@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"iter"
 
-	"indexer/crawler/scope"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler/scope"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Rules decide by scope and trap rules.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"indexer/crawler"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Among URLs that differ only in ignored parameters, the first known one is fetched,

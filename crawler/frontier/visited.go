@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"time"
 
-	"indexer/crawler"
-	"indexer/loader"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/loader"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Visited implements crawler.Frontier. One transaction loads the fetch and moves the

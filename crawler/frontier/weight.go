@@ -4,9 +4,9 @@ import (
 	"context"
 	"math"
 
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // A host's new URLs are ordered by depth and rank: each factor of four above the rank

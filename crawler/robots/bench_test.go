@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // fullFile is a file of the greatest size, one group for everyone.

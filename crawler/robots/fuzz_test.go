@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // FuzzParse: any file can be parsed under any dialect, what comes out is within

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Group is what a robots.txt says to one crawler: all groups that name it, merged (RFC

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestSizeLimit: exactly the first 500 KiB are read, and nothing of the line that the

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Verdict is the outcome of a Policy.

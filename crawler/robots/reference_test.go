@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 // refRule is a rule of the reference, a matcher as simple as can be: it compiles

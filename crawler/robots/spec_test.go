@@ -10,7 +10,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestSpecs runs the specifications in testdata. Their commands are

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // suiteMatch is one match case of a conformance suite.

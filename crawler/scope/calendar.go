@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Calendars link to the next month on every page.

@@ -3,7 +3,7 @@ package scope
 import (
 	"sync/atomic"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Decision is the answer about one URL.

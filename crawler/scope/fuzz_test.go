@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // FuzzTraps holds what every decision promises, whatever the URL; above all that

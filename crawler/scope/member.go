@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // member returns what k compares: URLs with equal members are both in scope or both

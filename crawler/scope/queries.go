@@ -8,7 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // queryCounts counts the different queries at each path of one site, in a fixed number

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"regexp"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Scope compares URLs with a Config. Apart from its counts it is immutable, and it is

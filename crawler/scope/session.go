@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Session ids give every visit its own URLs for the same pages.

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"strings"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Traps finds URLs that probably belong to an endless set. It is safe for concurrent

@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 // takenFrom gives the URLs of a list that are of the site.

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // parseBare parses a host without scheme, with or without port and path.

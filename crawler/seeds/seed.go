@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // parseSeed parses one line, or says why it is not a seed. It looks first for mistakes

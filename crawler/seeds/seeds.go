@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 const (

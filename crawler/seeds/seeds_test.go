@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	utf "golang.org/x/text/encoding/unicode"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestParse shows what lines come to: the line's number, the URL, and http for a

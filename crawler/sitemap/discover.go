@@ -8,7 +8,7 @@ import (
 	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // MaxReferences is the number of references taken from one page; even sites in every

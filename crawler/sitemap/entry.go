@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // draft is an entry while its element is read.

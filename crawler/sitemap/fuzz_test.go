@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // FuzzParse holds what every reading promises, whatever the file.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Reach limits which sites a file may list. Without such a rule anyone could make a

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // The limits of the protocol. Larger files are cut off.

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/text/encoding/htmlindex"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestParse shows what files come to. Commands:

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 const suite = "../../../shared/suites/sitemaps"

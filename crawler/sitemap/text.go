@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // maxBadLines is the number of lines without a URL after which a file without any URL

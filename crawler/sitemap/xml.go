@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // maxNesting is how many open elements are tracked. Deeper content is read as if its

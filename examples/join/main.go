@@ -17,9 +17,9 @@ import (
 	"strconv"
 	"strings"
 
-	"indexer/notify"
-	"indexer/store/mem"
-	"indexer/txn"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 // The columns, each with the rows it is in, who writes it and who watches it.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/index/indextest"
+	"github.com/webindexer/indexer/index/indextest"
 
 	"github.com/cockroachdb/datadriven"
 )

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/net/idna"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Version names what the analysis produces. An index made by another version still opens,

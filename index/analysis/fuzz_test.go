@@ -4,7 +4,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"indexer/index/indextest"
+	"github.com/webindexer/indexer/index/indextest"
 )
 
 // FuzzTokenize: tokens lie in the text in order, are short, and FTS5's ascii tokenizer

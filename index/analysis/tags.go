@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // tags are the terms that site:, lang: and filetype: look for: every parent domain of the

@@ -12,7 +12,7 @@ import (
 
 	"modernc.org/sqlite"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 func openDB(t *testing.T, path, params string) *sql.DB {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 // pagesOf are the rows of fts_data of a random table.

@@ -13,7 +13,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 // table is an FTS5 table as the package index has it, and a random history of it. Small pages make doclists,

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 )
 
 // Breadth is which documents a query finds. A greater breadth finds whatever a smaller

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 )
 
 // The language of a query is unknown, so a word stands for several token sequences: as

@@ -3,8 +3,8 @@ package query
 import (
 	"strings"
 
-	"indexer/index/analysis"
-	"indexer/index/postings"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/postings"
 )
 
 // Expr is a full-text expression: which documents match, and which of its phrases count

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/index/analysis"
-	"indexer/index/indextest"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/indextest"
 )
 
 // FuzzParse: words and phrases are where they say in the query, groups and clauses keep

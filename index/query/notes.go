@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 )
 
 // Notes point out what other search engines know and this one does not. The query is still

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 
 	"golang.org/x/net/idna"
 )

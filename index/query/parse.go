@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 )
 
 // # The query language

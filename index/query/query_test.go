@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/index/analysis"
-	"indexer/index/indextest"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/indextest"
 
 	"github.com/cockroachdb/datadriven"
 )

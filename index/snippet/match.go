@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"indexer/index/analysis"
-	"indexer/index/query"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/query"
 )
 
 // Matcher finds the terms of a query among the tokens of a text. One goroutine uses it at a

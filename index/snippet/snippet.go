@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 )
 
 // Snippet is a part of a document's text around the words of the query. Text is what the

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"indexer/index/analysis"
-	"indexer/index/indextest"
-	"indexer/index/query"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/indextest"
+	"github.com/webindexer/indexer/index/query"
 )
 
 // FuzzSnippet: snippets are bounded, valid, and cut between characters; marks are in order.

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"unicode/utf8"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 )
 
 // Suggested words come from the documents themselves, as they are spelled there; the

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/index/analysis"
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 func TestEditDistance(t *testing.T) {

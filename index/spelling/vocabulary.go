@@ -8,7 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"indexer/index/analysis"
+	"github.com/webindexer/indexer/index/analysis"
 )
 
 // Words are the words of a document that a [Vocabulary] may not have, in lower case, each

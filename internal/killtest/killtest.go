@@ -35,7 +35,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 // role names, in the environment of a child, what it is to do.

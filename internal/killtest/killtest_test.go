@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"indexer/internal/killtest"
+	"github.com/webindexer/indexer/internal/killtest"
 )
 
 // The roles count to three; what they do then is told by their names.

@@ -82,11 +82,11 @@ func TestRulesFindTheirMistakes(t *testing.T) {
 		name, path, src, want string
 		check                 func([]*File) []string
 	}{
-		{"upwards import", "store/x.go", `package store; import _ "indexer/txn"`, "store/x.go imports txn; store may import store, because", arrows},
-		{"own package below", "store/badgerdb/x.go", `package badgerdb; import _ "indexer/store"`, "", arrows},
-		{"main", "main.go", `package main; import _ "indexer/store"`, "main.go imports store; main may import cli", arrows},
+		{"upwards import", "store/x.go", `package store; import _ "github.com/webindexer/indexer/txn"`, "store/x.go imports txn; store may import store, because", arrows},
+		{"own package below", "store/badgerdb/x.go", `package badgerdb; import _ "github.com/webindexer/indexer/store"`, "", arrows},
+		{"main", "main.go", `package main; import _ "github.com/webindexer/indexer/store"`, "main.go imports store; main may import cli", arrows},
 		{"unknown package", "novel/x.go", `package novel`, `package "novel" has no line`, arrows},
-		{"tests may import", "page/x_test.go", `package page; import _ "indexer/cli"`, "", arrows},
+		{"tests may import", "page/x_test.go", `package page; import _ "github.com/webindexer/indexer/cli"`, "", arrows},
 		{"exit", "page/x.go", `package page; import "os"; func f() { os.Exit(1) }`, "page/x.go:1:39: os.Exit: only main", calls},
 		{"fatal", "page/x.go", `package page; import "log"; func f() { log.Fatalf("x") }`, "log.Fatalf: return an error", calls},
 		{"panic", "page/x.go", `package page; func f() { panic("x") }`, "panic: return an error", calls},

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"testing"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 type parts struct {

@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

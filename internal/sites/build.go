@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"indexer/page"
-	"indexer/verify/batch"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/verify/batch"
 
 	"github.com/pmezard/go-difflib/difflib"
 )

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"indexer/warc"
+	"github.com/webindexer/indexer/warc"
 )
 
 // PackOptions says what to pack. The zero value packs everything.

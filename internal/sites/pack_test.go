@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
-	"indexer/warc"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/warc"
 )
 
 func asError(err error, target **Error) bool { return errors.As(err, target) }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Parse parses the text of a site; name is the name of the file, for errors and

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Site is a small web and its history.

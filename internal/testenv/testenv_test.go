@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 func TestSeeds(t *testing.T) {

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"indexer/internal/trace"
-	"indexer/notify"
-	"indexer/observers/webtest"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/trace"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
 )
 
 // BenchmarkPage takes the same pages through two pipelines, step by step on tables in

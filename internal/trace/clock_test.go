@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 func openClock(t testing.TB, path string) *Clock {

@@ -3,7 +3,7 @@ package trace
 import (
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Journey is the way of the fetch in force of a URL through the pipeline.

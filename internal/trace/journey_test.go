@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"indexer/internal/trace"
-	"indexer/notify"
-	"indexer/observers/webtest"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/trace"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
 )
 
 // rig is a pipeline stepped by hand, with everything a journey is told from.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"indexer/notify"
-	"indexer/txn"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Log remembers the most recent attempts of observers, row by row, and when pages were

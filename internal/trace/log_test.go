@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/notify"
-	"indexer/txn"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/txn"
 )
 
 // The last records stay, in their order, and are found by row; errors are cut, and

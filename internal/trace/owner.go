@@ -3,8 +3,8 @@ package trace
 import (
 	"strings"
 
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // owners identifies the observer of a transaction without an acknowledgement by the columns

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"indexer/observers"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // evidence is what the store holds about a page.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Source holds what journeys are reconstructed from. Log may be nil.

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"indexer/loader"
-	"indexer/loader/replay"
-	"indexer/page"
-	"indexer/warc"
+	"github.com/webindexer/indexer/loader"
+	"github.com/webindexer/indexer/loader/replay"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/warc"
 )
 
 // sink notes what it is given.

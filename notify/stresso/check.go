@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Count is the contents of the trie in a snapshot.

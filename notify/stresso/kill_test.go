@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"testing"
 
-	"indexer/internal/killtest"
-	"indexer/internal/testenv"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 // What the child is told.

@@ -27,8 +27,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"indexer/notify"
-	"indexer/txn"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Group is the locality group of the trie. The table has to be opened with it and

@@ -11,13 +11,13 @@ import (
 
 	"go.uber.org/goleak"
 
-	"indexer/internal/killtest"
-	"indexer/internal/testenv"
-	"indexer/notify"
-	"indexer/store"
-	"indexer/store/badgerdb"
-	"indexer/store/mem"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 func TestMain(m *testing.M) {

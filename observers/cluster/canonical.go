@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"iter"
 
-	"indexer/internal/rank"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/rank"
+	"github.com/webindexer/indexer/page"
 )
 
 // Choice is what ranks decide about a cluster.

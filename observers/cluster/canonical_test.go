@@ -11,7 +11,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestSpec runs the specifications of testdata. A case lists members, one a line:

@@ -1,7 +1,7 @@
 package cluster
 
 import (
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // MaxHops is how far a URL is followed to its terminal (semantics.md section 4).

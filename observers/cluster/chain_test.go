@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
-	"indexer/verify/batch"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/verify/batch"
 )
 
 // graph is a small web of nothing but states.

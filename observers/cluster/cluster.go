@@ -17,8 +17,8 @@ import (
 	"context"
 	"iter"
 
-	"indexer/internal/rank"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/rank"
+	"github.com/webindexer/indexer/page"
 )
 
 // Member is a URL whose terminal has the content key of the cluster.

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"sort"
 
-	"indexer/internal/rank"
+	"github.com/webindexer/indexer/internal/rank"
 )
 
 // Summary adds up the members of a giant cluster from one position up to the next

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/internal/rank"
+	"github.com/webindexer/indexer/internal/rank"
 )
 
 // tiny are limits that a few members exceed.

@@ -3,7 +3,7 @@ package cluster
 import (
 	"context"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Tie is a contested choice.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 // seeds yields so many seeds, a tenth of them with -short, or INDEXER_SEED alone.

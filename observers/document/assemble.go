@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Choice is what ranks decide about a cluster; package cluster makes it.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // LinkList is a list of a page's links that is stored in parts.

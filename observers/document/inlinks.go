@@ -5,7 +5,7 @@ import (
 	"context"
 	"iter"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Inlinks visits the inlinks of a cluster: the links to its members from outside

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // memory is a cluster in memory, with the links to its members.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 // forSeeds runs a test for many seeds, or for INDEXER_SEED alone.

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Reader reads what is stored of one cluster, at one snapshot.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestSpec runs the specifications of testdata, each file on a cluster of its own.

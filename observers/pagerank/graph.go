@@ -7,7 +7,7 @@ import (
 	"iter"
 	"math"
 
-	"indexer/internal/rank"
+	"github.com/webindexer/indexer/internal/rank"
 )
 
 // Graph is the whole graph as ranks were passed along it, whatever was left for later runs.

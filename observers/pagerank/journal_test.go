@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/internal/rank"
+	"github.com/webindexer/indexer/internal/rank"
 )
 
 // changes reads "a=1 b=2 c=0": the numbers are Out, 0 for a node that is gone, and "!" is

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"indexer/internal/rank"
+	"github.com/webindexer/indexer/internal/rank"
 )
 
 // memory is a graph in maps: what a caller of this package keeps in its table.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"indexer/internal/rank"
+	"github.com/webindexer/indexer/internal/rank"
 )
 
 // Run is a push run: it takes nodes whose edges may have changed (Update), pushes all that

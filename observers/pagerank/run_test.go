@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 // targets reads "a: b c; d: a" as the targets of nodes.

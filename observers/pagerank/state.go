@@ -3,7 +3,7 @@ package pagerank
 import (
 	"errors"
 
-	"indexer/internal/rank"
+	"github.com/webindexer/indexer/internal/rank"
 )
 
 // State is the rank of a node with what it is made of.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"indexer/internal/rank"
+	"github.com/webindexer/indexer/internal/rank"
 )
 
 // Reader reads the graph as the last run left it.

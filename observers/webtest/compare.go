@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/index"
-	"indexer/observers"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
-	"indexer/verify/batch"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify/batch"
 )
 
 // Differences compares what the pipeline left, in its table and in docs, with the

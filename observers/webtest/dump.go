@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Dump spells every cell of the application that tx sees for people, one a line,

@@ -6,13 +6,13 @@ import (
 	"math"
 	"slices"
 
-	"indexer/index"
-	"indexer/observers"
-	"indexer/observers/pagerank"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
-	"indexer/verify/batch"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/pagerank"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify/batch"
 )
 
 // rounding is the relative error that sums of ranks may have after many additions.

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"testing"
 
-	"indexer/loader"
-	"indexer/notify"
-	"indexer/observers"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/store"
-	"indexer/store/mem"
-	"indexer/txn"
+	"github.com/webindexer/indexer/loader"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Options of Open. The zero value is a pipeline that is stepped by hand, on a

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // ParseFetch reads a fetch of a test specification:

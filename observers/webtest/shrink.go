@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Shrink looks for fewer fetches that still fail, leaving out ever smaller parts

@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"indexer/index"
-	"indexer/page"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
 )
 
 // Sink holds index documents in memory, and obeys the rules of package index:

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/index"
-	"indexer/loader"
-	"indexer/notify"
-	"indexer/observers"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/store/mem"
-	"indexer/txn"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/loader"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Stage has the same parts as a Rig but no pipeline: a test says which observer

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Web says what random webs are like. Of and Fetches are numbers, the others

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"iter"
 
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Version is the version of the meaning of Counts. It rises when Read counts anything in

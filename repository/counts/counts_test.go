@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"indexer/observers/webtest"
-	"indexer/repository/counts"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/repository/counts"
 )
 
 func TestRead(t *testing.T) {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"math"
 
-	"indexer/observers"
-	"indexer/observers/pagerank"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/pagerank"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Ranks says how exact the ranks are.

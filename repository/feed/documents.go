@@ -11,12 +11,12 @@ import (
 	"fmt"
 	"io"
 
-	"indexer/export"
-	"indexer/observers"
-	"indexer/page"
-	"indexer/repository/snapshot"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Result says what was exported.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/export"
-	"indexer/observers/webtest"
-	"indexer/repository/feed"
-	"indexer/repository/snapshot"
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/repository/feed"
+	"github.com/webindexer/indexer/repository/snapshot"
 )
 
 var web = []string{

@@ -8,10 +8,10 @@ import (
 	"math"
 	"slices"
 
-	"indexer/export"
-	"indexer/internal/rank/harmonic"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/internal/rank/harmonic"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // hosts writes all hosts by their harmonic centrality in the graph of hosts, with their

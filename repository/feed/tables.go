@@ -4,11 +4,11 @@ import (
 	"errors"
 	"mime"
 
-	"indexer/export"
-	"indexer/index/analysis"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // links writes all counting links in the order of their rows: by target, then by source,

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"hash/crc32"
 
-	"indexer/page"
-	"indexer/schema"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
 )
 
 // ErrCursor says that a cursor does not come from an inspection of the same URL.

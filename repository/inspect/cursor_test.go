@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/internal/testenv"
-	"indexer/page"
-	"indexer/schema"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
 )
 
 const cursorURL page.URL = "https://a.example/"

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"indexer/notify"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // decoders decode the values of columns for people. A column that is not listed is shown

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"indexer/observers"
-	"indexer/page"
-	"indexer/repository/snapshot"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/snapshot"
 )
 
 // PageLinks are the links between a document and one other page. People ask which pages

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"indexer/internal/testenv"
-	"indexer/observers"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/repository/inspect"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/txn"
 )
 
 // A page that links to a document is one entry, however many links it has and whichever

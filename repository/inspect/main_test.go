@@ -3,8 +3,8 @@ package inspect_test
 import (
 	"testing"
 
-	"indexer/page"
-	"indexer/repository"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
 )
 
 // opened returns a new repository that holds fetches, with nothing left to do.

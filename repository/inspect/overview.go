@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"slices"
 
-	"indexer/observers"
-	"indexer/page"
-	"indexer/repository/snapshot"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Overview is an Inspection whose lists are windows, because the inlinks of a popular page

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"indexer/observers"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/repository/inspect"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/inspect"
 )
 
 // crowd returns a page with copies on other hosts, and many pages that link to the copies.

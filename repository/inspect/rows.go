@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"indexer/page"
-	"indexer/schema"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
 )
 
 // rowForms has a parser for the rows of each group, which returns them as text.

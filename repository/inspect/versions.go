@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // PageVersion is the content of a URL from some moment on.

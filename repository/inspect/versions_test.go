@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
-	"indexer/repository"
-	"indexer/repository/inspect"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/inspect"
 )
 
 // The versions of a URL are the fetches that changed it, newest first, each with its body.

@@ -5,12 +5,12 @@ import (
 	"context"
 	"iter"
 
-	"indexer/export"
-	"indexer/observers"
-	"indexer/observers/cluster"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/cluster"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Cluster is a cluster as of a snapshot, or a URL that is in no cluster. It may have any

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"slices"
 
-	"indexer/export"
-	"indexer/observers"
-	"indexer/page"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // LinkRow holds the links of one page to one member.

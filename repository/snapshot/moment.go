@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"indexer/txn"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Moment names a state of the repository: the one at a commit timestamp, or the one at a

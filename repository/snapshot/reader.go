@@ -3,8 +3,8 @@ package snapshot
 import (
 	"context"
 
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // At returns a transaction that reads at a timestamp of the past. Quiesce does not wait

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"indexer/observers"
-	"indexer/observers/webtest"
-	"indexer/page"
-	"indexer/repository/snapshot"
-	"indexer/schema"
-	"indexer/txn"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // web has a cluster of four members, to which three pages link: two of the links come

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // TestOpenAtOnce opens a directory that is not there yet from several sides at once, as

@@ -5,10 +5,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"indexer/internal/killtest"
-	"indexer/store"
-	"indexer/store/badgerdb"
-	"indexer/store/storetest"
+	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/store/storetest"
 )
 
 // Badger leaves two goroutines behind for each directory that it fails to open

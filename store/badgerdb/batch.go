@@ -5,7 +5,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // batch turns planned requests into one Badger transaction, and remembers what

@@ -3,9 +3,9 @@ package badgerdb_test
 import (
 	"testing"
 
-	"indexer/store"
-	"indexer/store/badgerdb"
-	"indexer/store/storetest"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/store/storetest"
 )
 
 func Benchmark(b *testing.B) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // BenchmarkBulk writes what loading pages writes, in sizes and numbers: values that are

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 const closingDir = "BADGERDB_TEST_CLOSING_DIR"

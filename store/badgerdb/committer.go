@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // committer is the only writer of a table. The goroutine that holds writeMu may write:

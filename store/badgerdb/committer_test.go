@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // gateClock lets a test hold the committer inside Reserve.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // errStop ends a visit without an error.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // TestEmptyLogs checks that a table opens, with everything in it, if a process was

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Badger wraps most of its errors with their text alone, so the text is what

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/internal/testenv"
-	"indexer/store"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store"
 )
 
 // TestFlippedByte flips one byte of one file of a table, of every kind that there

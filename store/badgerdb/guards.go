@@ -3,8 +3,8 @@ package badgerdb
 import (
 	"bytes"
 
-	"indexer/store"
-	"indexer/store/internal/engine"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/internal/engine"
 )
 
 // refusal evaluates the guards of a planned request against the store as it is

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 // hintColumn is a column for tests; all fall into the one bucket of newHints(1).

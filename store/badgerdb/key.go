@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Keys, also described in docs/format-store.md:

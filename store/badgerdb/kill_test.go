@@ -13,10 +13,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"indexer/internal/killtest"
-	"indexer/internal/testenv"
-	"indexer/store"
-	"indexer/store/badgerdb"
+	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
 )
 
 var killGroups = []store.GroupSpec{{Name: "data"}, {Name: "last", Latest: true}, {Name: "lock", Latest: true, Resident: true}}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // TestManifestLengths flips each bit of the lengths in the list of tables. Those that

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // TestSizes checks that the parts of a table fit into its memory, and that a transaction

@@ -3,7 +3,7 @@ package badgerdb
 import (
 	"testing"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 // TestNewestNeverTooLow compares with a complete map: the bound may be too high,

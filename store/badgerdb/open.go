@@ -11,8 +11,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"indexer/store"
-	"indexer/store/internal/engine"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/internal/engine"
 )
 
 // Open opens the table in a directory, or makes one in a missing or empty one.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // listing is the names, sizes and modification times of everything below a path.

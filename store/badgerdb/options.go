@@ -4,7 +4,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Options of Open. The zero value is what most programs want.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // plan is what a request will do, worked out before anything is done: which keys

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Reads of at most one cell of one column. They are what transactions mostly do, so

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // TestLogs compares logs with marks. A log is written "number:first-last", and a group that

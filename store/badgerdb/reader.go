@@ -8,8 +8,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"indexer/store"
-	"indexer/store/internal/engine"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/internal/engine"
 )
 
 // reader reads at one sequence number. It may be used by many goroutines: of a

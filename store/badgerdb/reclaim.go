@@ -9,7 +9,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Reclaim gives back the space of everything that was deleted, all at once, and

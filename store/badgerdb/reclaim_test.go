@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"indexer/store"
-	"indexer/store/badgerdb"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
 )
 
 var reclaimGroups = []store.GroupSpec{{Name: "versions"}, {Name: "queue", Latest: true}}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 func mutation(group, column string, ts uint64, value string) store.Mutation {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // request is one Mutate, one part of an Apply, or one Commit, on its way to the

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // resident is the set of the cells of a Resident group, by stored key, with their

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // A resident group that had too many cells at once is known to be empty again after

@@ -6,8 +6,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"indexer/store"
-	"indexer/store/internal/engine"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/internal/engine"
 )
 
 // ctxEvery is how many cells are visited between two looks at the context.

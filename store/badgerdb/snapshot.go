@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Snapshot implements store.Snapshotter. It never waits for writers. A snapshot

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Badger writes its logs through memory maps of sparse files. When the disk is full, such

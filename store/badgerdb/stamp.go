@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // The directory of a table holds

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 var (

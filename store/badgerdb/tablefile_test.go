@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // tableImage is a table with its largest table file.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // A compaction of Badger 4.9.6 loses what it was to write if it cannot make the file for it:

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 var testGroups = []store.GroupSpec{{Name: "data"}, {Name: "last", Latest: true}, {Name: "lock", Latest: true, Resident: true}}

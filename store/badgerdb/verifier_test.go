@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"indexer/internal/testenv"
-	"indexer/store"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store"
 )
 
 // closedTable makes a directory with some tables, and closes it. The values do not

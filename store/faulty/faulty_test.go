@@ -7,10 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/store"
-	"indexer/store/faulty"
-	"indexer/store/mem"
-	"indexer/store/storetest"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/faulty"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/store/storetest"
 )
 
 var groups = []store.GroupSpec{{Name: "g"}}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Probe sees every operation, and decides its outcome.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Wrap returns the table with the plan applied to it. It has exactly the

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // capable adds the capabilities of an engine that holds all rows in one place.

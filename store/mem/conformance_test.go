@@ -3,9 +3,9 @@ package mem_test
 import (
 	"testing"
 
-	"indexer/store"
-	"indexer/store/mem"
-	"indexer/store/storetest"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/store/storetest"
 )
 
 func opener(opts mem.Options) storetest.Opener {

@@ -1,6 +1,6 @@
 package mem
 
-import "indexer/store"
+import "github.com/webindexer/indexer/store"
 
 // refused returns the refusal of a row whose guards do not hold in s.
 func (s *state) refused(m *store.RowMutation) (store.Result, bool) {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"indexer/store"
-	"indexer/store/mem"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
 )
 
 func TestTwoPhaseOnlyHidesTheCapabilities(t *testing.T) {

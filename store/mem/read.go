@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"indexer/store"
-	"indexer/store/internal/engine"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/internal/engine"
 )
 
 // read returns what the selectors name, for each selector in turn.

@@ -3,8 +3,8 @@ package mem
 import (
 	"math/rand/v2"
 
-	"indexer/store"
-	"indexer/store/internal/engine"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/internal/engine"
 )
 
 // state is the whole table at one instant: one treap per group. It is immutable

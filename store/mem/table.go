@@ -14,8 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"indexer/store"
-	"indexer/store/internal/engine"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/internal/engine"
 )
 
 // Options of New.

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Bench measures an engine with what package txn asks of it: guarded batches of

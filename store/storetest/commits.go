@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 func testCommit(t *testing.T, open Opener) {

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // testRowAtomicity: writers set all cells of a row, in several groups, to one

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 func testGuards(t *testing.T, open Opener) {

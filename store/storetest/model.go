@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Model is the naive table that the randomised tests compare with: a list of

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // SeedVariable names the environment variable that replays a randomised test.

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 func testDescribe(t *testing.T, open Opener) {

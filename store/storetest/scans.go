@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // names are rows and columns whose order and escaping can go wrong, in order.

@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Opener returns a fresh, empty table.

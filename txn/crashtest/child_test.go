@@ -12,8 +12,8 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
-	"indexer/internal/killtest"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/txn"
 )
 
 // What the child is told in its environment.

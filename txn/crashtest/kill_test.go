@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/internal/killtest"
-	"indexer/internal/testenv"
-	"indexer/store"
-	"indexer/store/badgerdb"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/txn"
 )
 
 const (

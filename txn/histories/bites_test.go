@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/store"
-	"indexer/txn"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestTheJudgeBites breaks the protocol, from below, and wants to hear of it: a

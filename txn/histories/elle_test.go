@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"indexer/internal/testenv"
-	"indexer/store"
-	"indexer/store/badgerdb"
-	"indexer/store/faulty"
-	"indexer/store/mem"
-	"indexer/txn"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/store/faulty"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 var engines = []struct {

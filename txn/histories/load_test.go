@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"indexer/store"
-	"indexer/store/faulty"
-	"indexer/txn"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/faulty"
+	"github.com/webindexer/indexer/txn"
 )
 
 // load is what is recorded.

@@ -6,7 +6,7 @@ import (
 	"crypto/sha256"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Builder collects the deciding fetch of each URL. It interprets bodies as they

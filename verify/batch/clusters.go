@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"indexer/internal/rank"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/rank"
+	"github.com/webindexer/indexer/page"
 )
 
 // maxHops bounds the number of URLs on the way to a terminal.

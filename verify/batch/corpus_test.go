@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/net/html/charset"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 const corpus = "../../../shared/corpus"

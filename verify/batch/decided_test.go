@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"indexer/internal/testenv"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestBothEntries feeds random webs once as all their fetches in random order,

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"indexer/internal/rank"
-	"indexer/page"
+	"github.com/webindexer/indexer/internal/rank"
+	"github.com/webindexer/indexer/page"
 )
 
 // UnlinkedRank is the rank of a URL without inlinks (semantics.md section 6).

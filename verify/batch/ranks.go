@@ -3,7 +3,7 @@ package batch
 import (
 	"context"
 
-	"indexer/internal/rank"
+	"github.com/webindexer/indexer/internal/rank"
 )
 
 // solve gives every URL its rank (semantics.md section 6). URLs are numbered in byte

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // TestSolve: a and b link to c, which has two links to d, one that does not count,

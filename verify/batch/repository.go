@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // Repository is the meaning of a set of fetches. It is immutable.

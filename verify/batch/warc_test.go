@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"indexer/page"
+	"github.com/webindexer/indexer/page"
 )
 
 // readWARC feeds the responses and revisits of a gzip-compressed WARC file to

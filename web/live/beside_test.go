@@ -13,9 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"indexer/notify"
-	"indexer/repository"
-	"indexer/web/live"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/web/live"
 )
 
 // beside serves the status of a pipeline in another process.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"indexer/notify"
-	"indexer/observers"
-	"indexer/web/browsertest"
-	"indexer/web/live"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/web/browsertest"
+	"github.com/webindexer/indexer/web/live"
 )
 
 // frontierWithReasons has hosts that wait for different reasons.

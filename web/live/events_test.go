@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"indexer/notify"
-	"indexer/observers"
-	"indexer/repository"
-	"indexer/web/live"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/web/live"
 )
 
 // follower is a client of the events.

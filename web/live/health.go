@@ -5,7 +5,7 @@ import (
 	"io"
 	"net/http"
 
-	"indexer/notify"
+	"github.com/webindexer/indexer/notify"
 )
 
 // healthy always answers 200: any answer shows that the process is alive.

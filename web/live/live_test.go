@@ -11,10 +11,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"indexer/page"
-	"indexer/repository"
-	"indexer/web/assets"
-	"indexer/web/live"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/web/assets"
+	"github.com/webindexer/indexer/web/live"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"indexer/notify"
+	"github.com/webindexer/indexer/notify"
 )
 
 // metric describes a series.

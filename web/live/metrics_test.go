@@ -19,8 +19,8 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"indexer/notify"
-	"indexer/web/live"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/web/live"
 )
 
 func get(t testing.TB, server *httptest.Server, path string, status int) string {

@@ -8,7 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/repository"
+	"github.com/webindexer/indexer/repository"
 )
 
 // Timing of the monitor.

@@ -14,7 +14,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"indexer/web/assets"
+	"github.com/webindexer/indexer/web/assets"
 )
 
 //go:embed templates/status.html

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"indexer/observers"
-	"indexer/repository"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/repository"
 )
 
 // Source provides the figures. *repository.Repository implements all of it but Frontier.

@@ -3,7 +3,7 @@ package live
 import (
 	"slices"
 
-	"indexer/notify"
+	"github.com/webindexer/indexer/notify"
 )
 
 // stage is a column of the pipeline: observers that work side by side.

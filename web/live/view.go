@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"indexer/notify"
-	"indexer/repository"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/repository"
 )
 
 // view is the content of the page: texts, and what the script needs for drawing. The page

@@ -8,12 +8,12 @@ import (
 	"io"
 	"strings"
 
-	"indexer/internal/control"
-	"indexer/page"
-	"indexer/repository"
-	"indexer/repository/inspect"
-	"indexer/repository/snapshot"
-	"indexer/web"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/web"
 )
 
 // webRequest is a request from a server to the process that holds the data directory.

@@ -11,11 +11,11 @@ import (
 	"sync"
 	"time"
 
-	"indexer/internal/control"
-	"indexer/notify"
-	"indexer/observers"
-	"indexer/repository"
-	"indexer/web/live"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/web/live"
 )
 
 // liveRequest asks the process that holds the data directory about its pipeline. A server

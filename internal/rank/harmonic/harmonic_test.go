@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 // build makes a graph of edges in any order.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Gate counts running calls, so that Close can wait for them. A call costs two

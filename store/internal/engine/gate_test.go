@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // TestGateNested: a call made from within a running call while Close waits is

@@ -3,7 +3,7 @@ package engine
 import (
 	"fmt"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // Checker checks mutations before an engine touches anything.

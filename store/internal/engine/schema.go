@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 // MaxGroupName bounds the length of a group's name, in bytes.

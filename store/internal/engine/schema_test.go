@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"indexer/store"
+	"github.com/webindexer/indexer/store"
 )
 
 func TestNewSchema(t *testing.T) {
