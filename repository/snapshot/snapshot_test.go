@@ -203,8 +203,8 @@ func TestNotKeptError(t *testing.T) {
 		err  snapshot.NotKeptError
 		want string
 	}{
-		{snapshot.NotKeptError{Asked: snapshot.Moment{TS: 3}, OldestTS: 9}, "the state of timestamp 3 is not kept: there is no history of times; the setting history (for example history: 24h) starts one. Timestamps from 9 on can be read"},
-		{snapshot.NotKeptError{Asked: snapshot.Moment{Time: noon}, Oldest: noon}, "the state of 2024-03-01T12:00:00Z is not kept: times are known from 2024-03-01T12:00:00.001Z on"},
+		{snapshot.NotKeptError{Asked: snapshot.Moment{TS: 3}, OldestTS: 9}, "the state of timestamp 3 is not kept, because there is no history of times; the setting history (for example history: 24h) starts one. Timestamps from 9 on are readable"},
+		{snapshot.NotKeptError{Asked: snapshot.Moment{Time: noon}, Oldest: noon}, "the state of 2024-03-01T12:00:00Z is not kept: the earliest known time is 2024-03-01T12:00:00.001Z"},
 		{snapshot.NotKeptError{Asked: snapshot.Moment{TS: 3}, OldestTS: 9, Oldest: noon}, "the state of timestamp 3 is not kept: the oldest that can be read is from 2024-03-01T12:00:00.001Z, timestamp 9"},
 	} {
 		if got := tt.err.Error(); got != tt.want {
