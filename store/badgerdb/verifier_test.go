@@ -115,6 +115,7 @@ func TestDamageIsToldWhileOpen(t *testing.T) {
 	if testing.Short() {
 		rounds = 5
 	}
+	harmless := 0
 	for range rounds {
 		dir := t.TempDir()
 		if err := os.CopyFS(dir, os.DirFS(image)); err != nil {
@@ -142,14 +143,35 @@ func TestDamageIsToldWhileOpen(t *testing.T) {
 				t.Errorf("%s: %d cells, a wrong answer without an error", row, len(cells))
 			}
 		}
-		if n, err := countCells(t.Context(), db); err == nil {
-			t.Errorf("a scan met %d cells of a table with a damaged file, and no error", n)
+		if _, err := countCells(t.Context(), db); err == nil {
+			harmless++
+			wantRows(t, db, want)
+			continue
 		} else {
 			wantNamed(t, err, filepath.Base(file))
 		}
 		_, err = db.Mutate(t.Context(), store.RowMutation{Row: []byte("r"), Mutations: []store.Mutation{mutation("data", "c", 2, "v")}})
 		wantNamed(t, err, filepath.Base(file))
 		wantNamed(t, db.Close(), filepath.Base(file))
+	}
+	if harmless > rounds/4+1 {
+		t.Errorf("%d of %d flipped bytes were not told", harmless, rounds)
+	}
+}
+
+// wantRows checks that a table whose damage was not told has all its rows, and closes it.
+// A flipped bit of a compressed block can decompress to the same bytes, for example if it
+// makes a copy come from another place where the same bytes are.
+func wantRows(t *testing.T, db *DB, want map[string]string) {
+	t.Helper()
+	for row, value := range want {
+		cells, err := db.Read(t.Context(), []byte(row), store.Selector{Group: "data", Column: []byte("c")})
+		if err != nil || len(cells) != 1 || string(cells[0].Value) != value {
+			t.Errorf("%s: %d cells, %v: a wrong answer without an error", row, len(cells), err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
