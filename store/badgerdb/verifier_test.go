@@ -1,13 +1,18 @@
 package badgerdb
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"github.com/dgraph-io/badger/v4/fb"
+	"github.com/klauspost/compress/snappy"
 
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
@@ -115,7 +120,6 @@ func TestDamageIsToldWhileOpen(t *testing.T) {
 	if testing.Short() {
 		rounds = 5
 	}
-	harmless := 0
 	for range rounds {
 		dir := t.TempDir()
 		if err := os.CopyFS(dir, os.DirFS(image)); err != nil {
@@ -144,8 +148,10 @@ func TestDamageIsToldWhileOpen(t *testing.T) {
 			}
 		}
 		if _, err := countCells(t.Context(), db); err == nil {
-			harmless++
-			wantRows(t, db, want)
+			if got, want := decodedBlocks(t, file), decodedBlocks(t, filepath.Join(image, badgerDir, filepath.Base(file))); !slices.EqualFunc(got, want, bytes.Equal) {
+				t.Errorf("a scan of a table with a damaged file met no error, and its blocks are not those that were written")
+			}
+			closeTest(t, db)
 			continue
 		} else {
 			wantNamed(t, err, filepath.Base(file))
@@ -154,25 +160,38 @@ func TestDamageIsToldWhileOpen(t *testing.T) {
 		wantNamed(t, err, filepath.Base(file))
 		wantNamed(t, db.Close(), filepath.Base(file))
 	}
-	if harmless > rounds/4+1 {
-		t.Errorf("%d of %d flipped bytes were not told", harmless, rounds)
-	}
 }
 
-// wantRows checks that a table whose damage was not told has all its rows, and closes it.
-// A flipped bit of a compressed block can decompress to the same bytes, for example if it
-// makes a copy come from another place where the same bytes are.
-func wantRows(t *testing.T, db *DB, want map[string]string) {
+// decodedBlocks returns the blocks of a table file, decompressed and not checked. Checksums
+// are of decompressed blocks, so a flipped bit that decompresses to the same bytes, such as
+// one that makes Snappy copy them from elsewhere, is no damage.
+func decodedBlocks(t *testing.T, file string) (blocks [][]byte) {
 	t.Helper()
-	for row, value := range want {
-		cells, err := db.Read(t.Context(), []byte(row), store.Selector{Group: "data", Column: []byte("c")})
-		if err != nil || len(cells) != 1 || string(cells[0].Value) != value {
-			t.Errorf("%s: %d cells, %v: a wrong answer without an error", row, len(cells), err)
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	index, err := readIndex(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range index.OffsetsLength() {
+		var at fb.BlockOffset
+		if !index.Offsets(&at, i) {
+			t.Fatalf("%s: no block %d", file, i)
 		}
+		text := make([]byte, at.Len())
+		if _, err := f.ReadAt(text, int64(at.Offset())); err != nil {
+			t.Fatal(err)
+		}
+		block, err := snappy.Decode(nil, text)
+		if err != nil {
+			t.Fatalf("%s: block %d: %v", file, i, err)
+		}
+		blocks = append(blocks, block)
 	}
-	if err := db.Close(); err != nil {
-		t.Error(err)
-	}
+	return blocks
 }
 
 func countCells(ctx context.Context, db *DB) (n int, err error) {
