@@ -11,7 +11,6 @@
 //     so a caller that does not know the outcome can repeat it.
 //  4. Scan visits the rows of one locality group in byte order and can be
 //     resumed at a row.
-//     resumed at a row.
 //
 // An engine that holds all rows in one place can offer two more capabilities:
 // a Snapshotter reads many rows at one instant, and a Committer applies a whole
