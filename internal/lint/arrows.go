@@ -18,6 +18,7 @@ type Arrow struct {
 // Arrows is the order of the house, from the bottom to the top.
 var Arrows = []Arrow{
 	{"store", []string{"store"}, "a table knows neither transactions nor the web: other engines and other programs can use it"},
+	{"store/engines", []string{"store"}, "it opens whichever engine a setting names, and is the only one to import the clients of them all"},
 	{"internal/wire", nil, "it reads fields of records, whatever they are of"},
 	{"internal/longjson", nil, "it writes objects, whatever they are of"},
 	{"internal/fault", nil, "a fault of mapped memory ends any program in the same way"},
@@ -67,7 +68,7 @@ var Arrows = []Arrow{
 	{"bench", []string{"page", "warc", "schema", "index", "internal/rank", "loader", "observers", "observers/pagerank", "notify", "txn", "store", "repository", "loader/replay", "crawler", "crawler/frontier", "crawler/archive", "internal/config"}, "it measures the parts; it is a program of its own, which nothing imports"},
 	{"internal", nil, "rules and tools stand beside the program"},
 	{"cli", []string{
-		"page", "warc", "internal/sites", "index", "export", "loader", "observers", "notify", "txn", "store",
+		"page", "warc", "internal/sites", "index", "export", "loader", "observers", "notify", "txn", "store", "store/engines",
 		"internal/trace", "repository", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "verify", "loader/replay", "internal/config", "internal/control", "internal/osfile", "internal/progress", "crawler", "crawler/frontier", "crawler/archive", "web", "web/live", "web/remote", "internal/longjson", "internal/fault",
 	}, "the command line wires the parts"},
 	{"", []string{"cli"}, "main only calls the command line"},

@@ -1,0 +1,86 @@
+// Package engines opens the table that the setting store names: a directory on this
+// machine, or a database that many machines share.
+//
+// It is the only package that imports every engine. The clients of remote databases are
+// large, so a package that works on any store.Table must not import it.
+package engines
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
+)
+
+// Options of Open, for each engine. The zero value takes all defaults.
+type Options struct {
+	// Badger is for a directory.
+	Badger badgerdb.Options
+}
+
+// opener opens a table that a URL names.
+type opener func(ctx context.Context, setting string, groups []store.GroupSpec, opts Options) (store.Table, error)
+
+// schemes maps the scheme of a URL to the engine that opens it.
+var schemes = map[string]opener{}
+
+// Open opens the table that a setting names, or makes an empty one. A setting without
+// "://" is a directory, which Badger opens (its errors are those of badgerdb.Open); any
+// other is a URL, whose scheme chooses the engine.
+func Open(ctx context.Context, setting string, groups []store.GroupSpec, opts Options) (store.Table, error) {
+	if setting == "" {
+		return nil, fmt.Errorf("store: the setting is empty: name %s", known())
+	}
+	if !Remote(setting) {
+		db, err := badgerdb.Open(setting, groups, opts.Badger)
+		if err != nil {
+			return nil, err // not db, which would be an interface that is not nil
+		}
+		return db, nil
+	}
+	scheme, _, _ := strings.Cut(setting, "://")
+	open, ok := schemes[strings.ToLower(scheme)]
+	if !ok {
+		return nil, fmt.Errorf("store %q: there is no engine for %s://: name %s", Redact(setting), scheme, known())
+	}
+	return open(ctx, setting, groups, opts)
+}
+
+// Remote reports whether a setting names a database that other processes can open at the
+// same time. Otherwise it names a directory, which belongs to one process.
+func Remote(setting string) bool { return strings.Contains(setting, "://") }
+
+// Redact returns a setting without its password, for messages. What is not a valid URL is
+// left out after the scheme, because nobody can say where its password is.
+func Redact(setting string) string {
+	if !Remote(setting) {
+		return setting
+	}
+	u, err := url.Parse(setting)
+	if err != nil {
+		scheme, _, _ := strings.Cut(setting, "://")
+		return scheme + "://…"
+	}
+	query := u.Query()
+	for key := range query {
+		if strings.Contains(strings.ToLower(key), "password") {
+			query.Set(key, "xxxxx")
+			u.RawQuery = query.Encode()
+		}
+	}
+	return u.Redacted()
+}
+
+// known lists what a setting may be.
+func known() string {
+	s := "a directory"
+	for _, scheme := range slices.Sorted(maps.Keys(schemes)) {
+		s += " or " + scheme + "://…"
+	}
+	return s
+}

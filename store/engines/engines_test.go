@@ -1,0 +1,56 @@
+package engines
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
+)
+
+var groups = []store.GroupSpec{{Name: "g"}}
+
+func TestDirectory(t *testing.T) {
+	table, err := Open(context.Background(), filepath.Join(t.TempDir(), "store"), groups, Options{Badger: badgerdb.Options{MinFreeBytes: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := table.(store.Committer); !ok {
+		t.Error("a table in a directory cannot commit in one phase")
+	}
+	if err := table.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBadSettings(t *testing.T) {
+	for setting, want := range map[string]string{
+		"":                          "the setting is empty",
+		"cassandra://host/keyspace": "no engine for cassandra://",
+		"foo://user:secret@host/db": "foo://user:xxxxx@host/db",
+		"://":                       "no engine for ://",
+	} {
+		table, err := Open(context.Background(), setting, groups, Options{})
+		if err == nil || table != nil {
+			t.Errorf("Open(%q) = %v, %v", setting, table, err)
+		} else if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("Open(%q): %v; want %q, and no password", setting, err, want)
+		}
+	}
+}
+
+func TestRedact(t *testing.T) {
+	for setting, want := range map[string]string{
+		"data/store":                          "data/store",
+		"postgres://u:secret@h/db":            "postgres://u:xxxxx@h/db",
+		"postgres://h/db?password=secret&a=b": "postgres://h/db?a=b&password=xxxxx",
+		"postgres://u:sec%ret@h/db":           "postgres://…",
+		"bigtable://p/i/x":                    "bigtable://p/i/x",
+	} {
+		if got := Redact(setting); got != want {
+			t.Errorf("Redact(%q) = %q, want %q", setting, got, want)
+		}
+	}
+}
