@@ -9,10 +9,19 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
+// onDisk is a table in files of this machine, such as Badger's.
+type onDisk interface {
+	// DiskBytes is the size of the files.
+	DiskBytes() (int64, error)
+	// Reclaim removes from the files what the table no longer has.
+	Reclaim(ctx context.Context) error
+}
+
 // Freed says what a garbage collection has done.
 type Freed struct {
 	txn.Collected
-	// BytesBefore and BytesAfter are the size of the store on disk.
+	// BytesBefore and BytesAfter are the size of the store on disk; 0 if the store is not
+	// on a disk of this machine.
 	BytesBefore int64 `json:"bytes_before"`
 	BytesAfter  int64 `json:"bytes_after"`
 	// Pins are what holds back the safe point.
@@ -24,16 +33,21 @@ type Freed struct {
 func (r *Repository) Collect(ctx context.Context) (*Freed, error) {
 	f := new(Freed)
 	var err error
-	if f.BytesBefore, err = r.table.DiskBytes(); err != nil {
-		return nil, err
+	local, _ := r.table.(onDisk)
+	if local != nil {
+		if f.BytesBefore, err = local.DiskBytes(); err != nil {
+			return nil, err
+		}
 	}
 	if f.Collected, err = r.db.Collect(ctx, txn.CollectOptions{Answers: r.pipeline}); err != nil {
 		return nil, err
 	}
-	if err := r.table.Reclaim(ctx); err != nil {
-		return nil, fmt.Errorf("return space to the disk: %w", err)
+	if local != nil {
+		if err := local.Reclaim(ctx); err != nil {
+			return nil, fmt.Errorf("return space to the disk: %w", err)
+		}
+		f.BytesAfter, err = local.DiskBytes()
 	}
-	f.BytesAfter, err = r.table.DiskBytes()
 	f.Pins = r.db.Pins()
 	return f, err
 }

@@ -74,7 +74,8 @@ func (r *Repository) FoundSince(t time.Time) observers.Latency { return r.tracke
 // remembered.
 func (r *Repository) Found(since time.Time) []observers.Found { return r.tracker.Found(since) }
 
-// Space says how many bytes the repository takes on disk, and what was collected.
+// Space says how many bytes the repository takes on disk, and what was collected. A store
+// that is not on a disk of this machine counts as 0.
 type Space struct {
 	Store, Index int64
 	Free         int64 // free bytes on the disk; negative if unknown
@@ -90,8 +91,10 @@ type Space struct {
 
 // Space asks the file system for the size of every file.
 func (r *Repository) Space() (s Space, err error) {
-	if s.Store, err = r.table.DiskBytes(); err != nil {
-		return s, fmt.Errorf("measure the store: %w", err)
+	if local, ok := r.table.(onDisk); ok {
+		if s.Store, err = local.DiskBytes(); err != nil {
+			return s, fmt.Errorf("measure the store: %w", err)
+		}
 	}
 	if s.Index, err = treeBytes(IndexDir(r.dir)); err != nil {
 		return s, fmt.Errorf("measure the index: %w", err)
@@ -111,7 +114,12 @@ func (r *Repository) Space() (s Space, err error) {
 }
 
 // FreeBytes returns how many bytes may still be written to the disk of the repository.
-func (r *Repository) FreeBytes() (int64, error) { return badgerdb.FreeBytes(StoreDir(r.dir)) }
+func (r *Repository) FreeBytes() (int64, error) {
+	if _, ok := r.table.(onDisk); ok {
+		return badgerdb.FreeBytes(StoreDir(r.dir))
+	}
+	return badgerdb.FreeBytes(r.dir) // the index files are there
+}
 
 // treeBytes adds up the sizes of the files in a directory. Files that disappear meanwhile
 // are not counted.

@@ -18,12 +18,16 @@ import (
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb"
 	"github.com/webindexer/indexer/txn"
 )
 
 // Options of Open. Zero fields take defaults.
 type Options struct {
+	// Table opens the table of the repository, with the groups that it needs. Close closes
+	// it. nil opens the store of the data directory, DIR/store.
+	Table func(ctx context.Context, groups []store.GroupSpec) (store.Table, error)
 	// Workers is how many run observers; see notify.Options for the default.
 	Workers int
 	// Backlog is how many rows may wait for observers before Load waits; see notify.Options.
@@ -65,7 +69,7 @@ type Options struct {
 type Repository struct {
 	dir      string
 	opened   time.Time
-	table    *badgerdb.DB
+	table    store.Table
 	db       *txn.DB
 	pipeline *notify.Pipeline
 	load     *loader.Loader
@@ -125,13 +129,24 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}
-	r.table, err = badgerdb.Open(StoreDir(dir), txn.Groups(schema.Groups()...), badgerdb.Options{
-		SyncWrites: opts.Sync, MemoryBytes: opts.Memory / storeShare, Logger: opts.Log.Named("badger").Sugar(),
-	})
-	if err != nil {
+	if r.table, err = openTable(ctx, dir, opts); err != nil {
 		return nil, fmt.Errorf("open the repository: %w", err)
 	}
 	return r, r.start(ctx, opts)
+}
+
+func openTable(ctx context.Context, dir string, opts Options) (store.Table, error) {
+	groups := txn.Groups(schema.Groups()...)
+	if opts.Table != nil {
+		return opts.Table(ctx, groups)
+	}
+	db, err := badgerdb.Open(StoreDir(dir), groups, badgerdb.Options{
+		SyncWrites: opts.Sync, MemoryBytes: opts.Memory / storeShare, Logger: opts.Log.Named("badger").Sugar(),
+	})
+	if err != nil {
+		return nil, err // not db, which would be an interface that is not nil
+	}
+	return db, nil
 }
 
 // start opens the transaction layer and then starts the observers.
