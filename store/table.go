@@ -15,6 +15,9 @@ type Table interface {
 	//
 	// The error is nil exactly for the outcomes Applied and Refused. With
 	// Unknown the mutation may or may not have happened, or may happen a little later.
+	// An engine that lost the answer may look for the cells that m writes and report
+	// Applied if it finds them, so callers that compete for a cell must write different
+	// timestamps or values.
 	Mutate(ctx context.Context, m RowMutation) (Result, error)
 
 	// Apply writes rows without guards. It is atomic per row, not across rows.
@@ -112,7 +115,8 @@ type Mutation struct {
 	Value []byte // Put only
 }
 
-// RowMutation changes one row if its guards hold.
+// RowMutation changes one row if its guards hold. Mutate takes either Absent or Require,
+// because no single request of Bigtable can express both; Commit takes both.
 type RowMutation struct {
 	Row []byte
 	// Absent refuses the mutation if any cell exists that one of the selectors
@@ -164,11 +168,18 @@ type Result struct {
 type GroupSpec struct {
 	Name string
 	// Latest keeps one version of each column, the one with the greatest
-	// timestamp. A Put below the kept timestamp changes nothing.
+	// timestamp. A Put below the kept timestamp changes nothing that can be read; but if
+	// the kept version is then removed with Delete, some engines show what that Put wrote.
+	// DeleteUpTo removes both.
 	Latest bool
 	// Resident promises that the group is nearly always almost empty (locks):
 	// an engine may keep its keys in memory and answer "no such cell" from there.
 	Resident bool
+	// OwnTable allows an engine to keep the group in a table of its own, for cells that
+	// are few and scanned often (notifications). A mutation that changes this group and
+	// others of a row is then not atomic: Puts in this group come before the rest, deletes
+	// after it. A Read sees this group at an instant of its own. It takes no part in guards.
+	OwnTable bool
 }
 
 // Limits are the bounds that an engine declares. Exceeding one is an error that
@@ -180,9 +191,12 @@ type Limits struct {
 	// MaxBatchBytes bounds keys plus values of one Mutate, one row of Apply, or
 	// one Commit.
 	MaxBatchBytes int
+	// MaxTS is the greatest timestamp that a Put can have. Deletes, selectors and ranges
+	// may go up to the constant MaxTS.
+	MaxTS uint64
 }
 
-// MaxTS is the greatest timestamp a cell can have.
+// MaxTS is the greatest timestamp that a cell can have in any engine.
 const MaxTS = AtCommit - 1
 
 // AtCommit, in the mutations of a Batch, means the commit timestamp that

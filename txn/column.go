@@ -49,7 +49,7 @@ func Groups(app ...string) []store.GroupSpec {
 	specs := []store.GroupSpec{
 		{Name: metaGroup, Latest: true},
 		{Name: lockGroup, Latest: true, Resident: true},
-		{Name: notifyGroup, Latest: true, Resident: true}, // empty while the observers keep up
+		{Name: notifyGroup, Latest: true, Resident: true, OwnTable: true}, // empty while the observers keep up
 		{Name: ackGroup, Latest: true},
 		{Name: readGroup, Latest: true},
 	}

@@ -87,7 +87,7 @@ func readForUpdate(c Column, commit uint64) store.Mutation {
 
 // removeRead removes such a record; a newer one stays.
 func removeRead(c store.Cell) store.RowMutation {
-	return store.RowMutation{Row: c.Row, Mutations: []store.Mutation{{Op: store.Delete, Group: readGroup, Column: c.Column, TS: c.TS}}}
+	return store.RowMutation{Row: c.Row, Mutations: []store.Mutation{{Op: store.DeleteUpTo, Group: readGroup, Column: c.Column, TS: c.TS}}}
 }
 
 // collectReads removes a page of these records and returns where the next page starts.

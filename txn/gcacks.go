@@ -88,7 +88,7 @@ func (db *DB) removeAcks(ctx context.Context, gone []ack, busy func(row, observe
 		}
 		if bare {
 			rows = append(rows, store.RowMutation{Row: []byte(a.cell.Row), Mutations: []store.Mutation{
-				{Op: store.Delete, Group: ackGroup, Column: a.column, TS: a.ts}, // a newer one stays
+				{Op: store.DeleteUpTo, Group: ackGroup, Column: a.column, TS: a.ts}, // a newer one stays
 			}})
 		}
 	}

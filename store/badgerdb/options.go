@@ -69,6 +69,7 @@ var limits = store.Limits{
 	MaxColumnBytes: 8 << 10,
 	MaxValueBytes:  8 << 20,
 	MaxBatchBytes:  8<<20 + 64<<10,
+	MaxTS:          store.MaxTS,
 }
 
 func badgerOptions(dir string, o Options, s sizes, log *badgerLog) badger.Options {

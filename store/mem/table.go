@@ -9,6 +9,7 @@
 package mem
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -33,6 +34,7 @@ var DefaultLimits = store.Limits{
 	MaxColumnBytes: 8 << 10,
 	MaxValueBytes:  8 << 20,
 	MaxBatchBytes:  8<<20 + 64<<10,
+	MaxTS:          store.MaxTS,
 }
 
 // New returns an empty table with these locality groups.
@@ -50,18 +52,13 @@ func New(groups []store.GroupSpec, opts Options) (store.Table, error) {
 }
 
 func withDefaults(l store.Limits) store.Limits {
-	pick := func(v, d int) int {
-		if v == 0 {
-			return d
-		}
-		return v
-	}
 	d := DefaultLimits
 	return store.Limits{
-		MaxRowBytes:    pick(l.MaxRowBytes, d.MaxRowBytes),
-		MaxColumnBytes: pick(l.MaxColumnBytes, d.MaxColumnBytes),
-		MaxValueBytes:  pick(l.MaxValueBytes, d.MaxValueBytes),
-		MaxBatchBytes:  pick(l.MaxBatchBytes, d.MaxBatchBytes),
+		MaxTS:          cmp.Or(l.MaxTS, d.MaxTS),
+		MaxRowBytes:    cmp.Or(l.MaxRowBytes, d.MaxRowBytes),
+		MaxColumnBytes: cmp.Or(l.MaxColumnBytes, d.MaxColumnBytes),
+		MaxValueBytes:  cmp.Or(l.MaxValueBytes, d.MaxValueBytes),
+		MaxBatchBytes:  cmp.Or(l.MaxBatchBytes, d.MaxBatchBytes),
 	}
 }
 

@@ -50,8 +50,6 @@ func testGuardsOn(t *testing.T, open Opener, g string) {
 		{"r", nil, &store.CellRef{Group: g, Column: []byte("a"), TS: 6}, "-"},
 		{"r", nil, &store.CellRef{Group: g, Column: []byte("b"), TS: 5}, "-"},
 		{"gone", nil, &store.CellRef{Group: g, Column: []byte("a"), TS: 5}, "-"},
-		{"r", []store.Selector{exact(g, "b")}, &store.CellRef{Group: g, Column: []byte("a"), TS: 5}, ""},
-		{"r", []store.Selector{exact(g, "ab")}, &store.CellRef{Group: g, Column: []byte("a"), TS: 5}, "ab@7"},
 	} {
 		mark := fmt.Sprint("mark", i)
 		m := store.RowMutation{Row: []byte(tc.row), Absent: tc.absent, Require: tc.require, Mutations: []store.Mutation{put(marks, mark, 1, "x")}}

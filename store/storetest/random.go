@@ -121,16 +121,25 @@ func (r *random) rowMutation(commit, guards bool) store.RowMutation {
 		if commit && r.IntN(2) == 0 {
 			mut.TS = store.AtCommit
 		}
+		if mut.Op == store.Delete && mut.TS > 0 && r.model.latest[mut.Group] {
+			// What a Delete of the kept version uncovers is not specified.
+			older := mut
+			older.Op, older.TS = store.DeleteUpTo, mut.TS-1
+			m.Mutations = append(m.Mutations, older)
+		}
 		m.Mutations = append(m.Mutations, mut)
 	}
 	if !guards {
 		return m
 	}
-	for range r.IntN(3) {
-		m.Absent = append(m.Absent, r.selector())
-	}
 	if r.IntN(4) == 0 {
 		m.Require = &store.CellRef{Group: r.group(), Column: r.name(), TS: r.ts()}
+		if !commit {
+			return m
+		}
+	}
+	for range r.IntN(3) {
+		m.Absent = append(m.Absent, r.selector())
 	}
 	return m
 }

@@ -15,6 +15,9 @@ func testDescribe(t *testing.T, open Opener) {
 		t.Errorf("Groups() = %v, want %v", got, Groups)
 	}
 	l := f.table.Limits()
+	if l.MaxTS < 1<<53 || l.MaxTS > store.MaxTS {
+		t.Errorf("Limits().MaxTS = %d", l.MaxTS)
+	}
 	if l.MaxRowBytes < 1024 || l.MaxColumnBytes < 1024 || l.MaxValueBytes < 1<<20 || l.MaxBatchBytes < l.MaxValueBytes {
 		t.Errorf("Limits() = %+v: too small to be of use, or without order", l)
 	}
@@ -88,7 +91,7 @@ func testLatest(t *testing.T, open Opener, g string) {
 		{del(g, "c", 3), ""},
 		{put(g, "c", 0, "zero"), "@0=zero"},
 		{delUpTo(g, "c", store.MaxTS), ""},
-		{put(g, "c", store.MaxTS, "end of time"), fmt.Sprintf("@%d=end of time", uint64(store.MaxTS))},
+		{put(g, "c", f.table.Limits().MaxTS, "end of time"), fmt.Sprintf("@%d=end of time", f.table.Limits().MaxTS)},
 	} {
 		f.mutate(row("r", step.m))
 		want := step.want
@@ -178,6 +181,11 @@ func testLimits(t *testing.T, open Opener) {
 			if _, res, err := c.Commit(ctx, []store.RowMutation{row("r", put(versioned, "x", 1, "v")), m}); !errors.Is(err, store.ErrTooLarge) {
 				t.Errorf("Commit %d = %v, %v; want ErrTooLarge", i, res, err)
 			}
+		}
+	}
+	if l.MaxTS < store.MaxTS {
+		if res, err := f.table.Mutate(ctx, row("r", put(versioned, "c", l.MaxTS+1, "v"))); !errors.Is(err, store.ErrTooLarge) {
+			t.Errorf("Mutate beyond MaxTS = %v, %v; want ErrTooLarge", res, err)
 		}
 	}
 	f.wantRead("", "r", prefix(versioned, ""))

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/webindexer/indexer/store"
@@ -17,6 +18,9 @@ type Checker struct {
 
 // Row checks one row of a Mutate or an Apply. AtCommit is an error there.
 func (c *Checker) Row(m *store.RowMutation) error {
+	if len(m.Absent) > 0 && m.Require != nil {
+		return rowError(m.Row, errors.New("store: a mutation takes either Absent or Require"))
+	}
 	size, err := c.check(m, false)
 	if err != nil {
 		return err
@@ -58,13 +62,8 @@ func (c *Checker) check(m *store.RowMutation, commit bool) (size int, err error)
 	if len(m.Row) > c.Limits.MaxRowBytes {
 		return 0, fmt.Errorf("%w: row key of %d bytes, at most %d: %.40q…", store.ErrTooLarge, len(m.Row), c.Limits.MaxRowBytes, m.Row)
 	}
-	if err := c.Schema.Selectors(m.Absent); err != nil {
+	if err := c.guards(m); err != nil {
 		return 0, rowError(m.Row, err)
-	}
-	if m.Require != nil {
-		if _, err := c.Schema.Group(m.Require.Group); err != nil {
-			return 0, rowError(m.Row, err)
-		}
 	}
 	for i := range m.Mutations {
 		if err := c.mutation(&m.Mutations[i], commit); err != nil {
@@ -72,6 +71,26 @@ func (c *Checker) check(m *store.RowMutation, commit bool) (size int, err error)
 		}
 	}
 	return c.Size(m), nil
+}
+
+func (c *Checker) guards(m *store.RowMutation) error {
+	for i := range m.Absent {
+		if err := c.guardGroup(m.Absent[i].Group); err != nil {
+			return err
+		}
+	}
+	if m.Require != nil {
+		return c.guardGroup(m.Require.Group)
+	}
+	return nil
+}
+
+func (c *Checker) guardGroup(name string) error {
+	i, err := c.Schema.Group(name)
+	if err == nil && c.Schema.Spec(i).OwnTable {
+		err = fmt.Errorf("store: locality group %q has OwnTable and takes no part in guards", name)
+	}
+	return err
 }
 
 func (c *Checker) mutation(m *store.Mutation, commit bool) error {
@@ -87,8 +106,12 @@ func (c *Checker) mutation(m *store.Mutation, commit bool) error {
 	if m.Op > store.DeleteUpTo {
 		return fmt.Errorf("store: unknown operation %d on column %q", m.Op, m.Column)
 	}
-	if m.TS == store.AtCommit && !commit {
-		return fmt.Errorf("store: column %q: AtCommit has a meaning only in Commit", m.Column)
+	if m.TS == store.AtCommit {
+		if !commit {
+			return fmt.Errorf("store: column %q: AtCommit has a meaning only in Commit", m.Column)
+		}
+	} else if m.Op == store.Put && m.TS > c.Limits.MaxTS {
+		return fmt.Errorf("%w: timestamp %d of column %q, at most %d", store.ErrTooLarge, m.TS, m.Column, c.Limits.MaxTS)
 	}
 	return nil
 }
