@@ -69,7 +69,7 @@ type CheckOptions struct {
 func (db *DB) Check(ctx context.Context, opts CheckOptions, found func(Problem)) (Checked, error) {
 	reader, done := db.instant()
 	defer done()
-	c := &checker{ctx: ctx, reader: reader, opts: opts, found: found, groups: make(map[string]bool), ceiling: db.oracle.allocated()}
+	c := &checker{ctx: ctx, reader: reader, opts: opts, found: found, groups: make(map[string]bool), handedOut: db.handedOut}
 	for _, g := range db.AppGroups() {
 		c.groups[g] = true
 	}
@@ -81,14 +81,25 @@ func (db *DB) Check(ctx context.Context, opts CheckOptions, found func(Problem))
 	return c.n, nil
 }
 
+// handedOut returns a bound of the timestamps handed out so far: all are below it.
+func (db *DB) handedOut(ctx context.Context) (uint64, error) {
+	if db.oracle != nil {
+		return db.oracle.Ceiling(), nil
+	}
+	ts, err := db.Now(ctx)
+	return ts + 1, err
+}
+
 type checker struct {
 	ctx     context.Context
 	reader  store.Reader
 	opts    CheckOptions
 	found   func(Problem)
 	groups  map[string]bool
-	ceiling uint64 // all timestamps are below it
+	ceiling uint64 // all timestamps were below it when handedOut returned it
 	n       Checked
+
+	handedOut func(context.Context) (uint64, error)
 
 	row     string
 	columns map[string][]Record // of the row, without values
@@ -140,7 +151,14 @@ func (c *checker) record(group string, r Record) error {
 		bad("%v", r.Damage)
 		return nil
 	case r.TS >= c.ceiling:
-		bad("a timestamp that was never handed out; all are below %d", c.ceiling)
+		// Other processes may have taken timestamps since.
+		var err error
+		if c.ceiling, err = c.handedOut(c.ctx); err != nil {
+			return err
+		}
+		if r.TS >= c.ceiling {
+			bad("a timestamp that was never handed out; all are below %d", c.ceiling)
+		}
 	}
 	switch r.Kind {
 	case KindLock:
@@ -260,11 +278,4 @@ func checkColumn(records []Record, bad func(uint64, string, ...any)) {
 			bad(w.TS, "a write points to a missing value at %d", w.Start)
 		}
 	}
-}
-
-// allocated is the bound that the table records: every timestamp is below it.
-func (o *Oracle) allocated() uint64 {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.ceiling
 }

@@ -54,7 +54,7 @@ func (t *Txn) commitTwoPhase(ctx context.Context) (uint64, error) {
 	if err := t.db.step(stepCommitTS, Cell{}); err != nil {
 		return 0, c.giveUp(ctx, err)
 	}
-	commit, err := t.db.oracle.Next(ctx)
+	commit, err := t.db.next(ctx)
 	if err != nil {
 		return 0, c.giveUp(ctx, fmt.Errorf("txn: commit timestamp: %w", err))
 	}
@@ -112,7 +112,7 @@ func (t *Txn) plan() *committing {
 
 // commitNotes commits a transaction that writes nothing but weak notifications.
 func (t *Txn) commitNotes(ctx context.Context) (uint64, error) {
-	commit, err := t.db.oracle.Next(ctx)
+	commit, err := t.db.next(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("txn: commit timestamp: %w", err)
 	}

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -39,6 +40,9 @@ type Options struct {
 	// History is how long to keep versions that no reader needs any more, so that
 	// the past can be read (DB.At). 0 keeps none: see gc.go.
 	History time.Duration
+	// Coordination connects the DB to other processes that use the table at the same time.
+	// Transactions then commit in two phases. nil: this process is the only one.
+	Coordination *Coordination
 	// Step is called between the steps of a commit, with the name of the next
 	// step (steps.go). An error fails the transaction there, and the transaction
 	// cleans up as after any failure; an error that matches ErrCrash
@@ -59,8 +63,9 @@ type DB struct {
 	table     store.Table
 	committer store.Committer // nil without the capability
 	snapshots store.Snapshotter
-	oracle    *Oracle
-	liveness  *liveness
+	oracle    *Oracle      // nil if shared is not
+	shared    *sharedClock // nil without Options.Coordination
+	liveness  Liveness
 	opts      Options
 	mode      Mode
 	counters  Counters
@@ -94,28 +99,51 @@ func Open(ctx context.Context, table store.Table, opts Options) (*DB, error) {
 	if err := checkGroups(table); err != nil {
 		return nil, err
 	}
-	var err error
-	if db.liveness, err = openLiveness(ctx, table); err != nil {
-		return nil, err
-	}
-	if db.point, err = openSafePoint(ctx, table, opts.History); err != nil {
-		return nil, err
-	}
-	if db.oracle, err = openOracle(ctx, table, opts.sizes, db.step); err != nil {
-		return nil, err
-	}
-	if db.committer != nil {
-		db.committer.UseClock(db.oracle)
-	}
-	if err := db.noteTime(ctx, time.Now(), true); err != nil {
-		db.oracle.close()
-		return nil, err
+	if err := db.begin(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
+// begin reads what the table knows of earlier processes, and makes this one known.
+func (db *DB) begin(ctx context.Context) (err error) {
+	if c := db.opts.Coordination; c != nil {
+		db.liveness = c.Liveness
+	} else if db.liveness, err = openEpoch(ctx, db.table); err != nil {
+		return err
+	}
+	if db.point, err = openSafePoint(ctx, db.table, db.opts.History); err != nil {
+		return err
+	}
+	if err := db.openClock(ctx); err != nil {
+		return err
+	}
+	return db.noteTime(ctx, time.Now(), true)
+}
+
+// openClock decides where timestamps come from.
+func (db *DB) openClock(ctx context.Context) (err error) {
+	if c := db.opts.Coordination; c != nil {
+		db.shared = &sharedClock{Timestamps: c.Timestamps}
+		_, err = db.Now(ctx)
+		return err
+	}
+	if db.oracle, err = openOracle(ctx, db.table, db.opts.sizes, db.step); err != nil {
+		return err
+	}
+	if db.committer != nil {
+		db.committer.UseClock(db.oracle)
+	}
+	return nil
+}
+
 func (db *DB) chooseMode() error {
+	shared := db.opts.Coordination != nil
 	switch {
+	case db.mode == OnePhase && shared:
+		return errors.New("txn: a table that several processes share cannot commit in one phase, because one process would have to hand out all timestamps; leave the commit mode on auto")
+	case db.mode == Auto && shared:
+		db.mode = TwoPhase
 	case db.mode == Auto && db.committer != nil:
 		db.mode = OnePhase
 	case db.mode == Auto:
@@ -147,30 +175,14 @@ func checkGroups(table store.Table) error {
 
 // Close releases the DB; the table stays open. No transaction may be running.
 func (db *DB) Close() error {
-	db.oracle.close()
+	if db.oracle != nil {
+		db.oracle.close()
+	}
 	return nil
 }
 
 // Mode returns the commit path in use.
 func (db *DB) Mode() Mode { return db.mode }
-
-// Timestamp takes a timestamp that is greater than all earlier ones, in this
-// process or a previous one.
-func (db *DB) Timestamp(ctx context.Context) (uint64, error) { return db.oracle.Next(ctx) }
-
-// LastTimestamp is the greatest timestamp taken so far: the start of a transaction, or a
-// commit that can be read. If two calls return the same value, no transaction began
-// between them and none took a commit timestamp. A transaction that took its commit
-// timestamp before the first call may still have been writing: see Running.
-func (db *DB) LastTimestamp() uint64 { return db.oracle.Last() }
-
-// Began is the ceiling of timestamps that Open found in the table. Open replaces it by a
-// greater one before it returns, so no two openings of a table have the same.
-func (db *DB) Began() uint64 { return db.oracle.began }
-
-// Ceiling is the ceiling of timestamps in the table now. If the next Open finds it, nobody
-// else has opened the table in between.
-func (db *DB) Ceiling() uint64 { return db.oracle.Ceiling() }
 
 // Running is the number of transactions that have begun and have neither committed nor
 // been rolled back.

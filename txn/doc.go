@@ -29,6 +29,7 @@
 //	onephase.go  the shortcut for an engine that holds all rows
 //	resolve.go   the lock of another transaction: wait, roll forward or roll back
 //	liveness.go  decides whether the owner of a lock is alive
+//	coordination.go  several processes on one table
 //	gc.go        removes versions that no reader can see (not in the paper); pin.go
 //	trigger.go   acknowledgements and the removal of notifications (section 2.4)
 //

@@ -93,7 +93,13 @@ func (db *DB) advance(ctx context.Context) (uint64, error) {
 		return 0, err
 	}
 	p := db.point
-	ts := p.raise(db.oracle.Last, now)
+	if db.Shared() {
+		// Nobody knows what other processes read.
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.ts, nil
+	}
+	ts := p.raise(db.LastTimestamp, now)
 	if ts == p.persisted { // only who collects reads or writes it, one at a time
 		return ts, nil
 	}

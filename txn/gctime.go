@@ -98,7 +98,7 @@ func (db *DB) TimestampAt(t time.Time) uint64 {
 	case i == 0:
 		return 0
 	case i == len(h.samples):
-		return db.oracle.Last()
+		return db.LastTimestamp()
 	}
 	return h.samples[i].ts
 }
@@ -132,7 +132,7 @@ func (db *DB) noteTime(ctx context.Context, now time.Time, begin bool) error {
 	if h.keep <= 0 {
 		return nil
 	}
-	add, remove := h.due(now, begin, db.oracle.Last)
+	add, remove := h.due(now, begin, db.LastTimestamp)
 	if add.ts == 0 && len(remove) == 0 {
 		return nil
 	}

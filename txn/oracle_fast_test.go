@@ -185,8 +185,8 @@ func TestOracleLooksAtNoClock(t *testing.T) {
 // TestAbandoned: the wall time in a lock counts in both directions, so that a clock
 // that was set back does not keep a stuck owner's lock for ever.
 func TestAbandoned(t *testing.T) {
-	l := &liveness{token: "7"}
 	const ttl = 10 * time.Second
+	db := &DB{liveness: epoch("7"), opts: Options{LockTTL: ttl}}
 	for _, tc := range []struct {
 		token string
 		age   time.Duration
@@ -201,7 +201,7 @@ func TestAbandoned(t *testing.T) {
 		{"6", -time.Hour, true},
 	} {
 		lock := lockRecord{token: tc.token, wall: time.Now().Add(-tc.age)}
-		if got := l.abandoned(lock, ttl); got != tc.want {
+		if got := db.abandoned(context.Background(), lock); got != tc.want {
 			t.Errorf("token %s, %v old: abandoned %v", tc.token, tc.age, got)
 		}
 	}

@@ -65,7 +65,7 @@ func (c *committing) prewriteGuards(w *write) []store.Selector {
 // lock is the mutation that writes w's lock, with the wall time of now.
 func (c *committing) lock(w *write) store.Mutation {
 	rec := lockRecord{
-		op: w.op, primary: c.primary.cell, token: c.t.db.liveness.token, wall: time.Now(), acks: c.t.strongAt(w.cell),
+		op: w.op, primary: c.primary.cell, token: c.t.db.liveness.Token(), wall: time.Now(), acks: c.t.strongAt(w.cell),
 	}
 	if w.op == opPut && len(w.value) <= c.t.db.opts.inline {
 		rec.inline, rec.value = true, w.value

@@ -98,9 +98,10 @@ func (db *DB) decide(ctx context.Context, lock lockRecord) (fate, error) {
 		if err != nil {
 			return fate{}, err
 		}
+		abandoned := f.state == stateLocked && db.abandoned(ctx, f.lock)
 		m := store.RowMutation{Row: []byte(lock.primary.Row), Mutations: rollback(lock.primary.Column, lock.start)}
 		switch {
-		case f.state == stateLocked && db.liveness.abandoned(f.lock, db.opts.LockTTL):
+		case abandoned:
 			m.Require = &store.CellRef{Group: lockGroup, Column: sideColumn(lock.primary.Column), TS: lock.start}
 		case f.state == stateNothing:
 			m.Absent = nothingSince(lock, f.newest)

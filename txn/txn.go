@@ -61,7 +61,7 @@ func (db *DB) Begin(ctx context.Context) (*Txn, error) {
 	t := &Txn{db: db}
 	db.point.readers.enter(&t.hold) // before the timestamp is taken
 	var err error
-	if t.start, err = db.oracle.Next(ctx); err != nil {
+	if t.start, err = db.next(ctx); err != nil {
 		t.hold.leave()
 		return nil, fmt.Errorf("txn: begin: %w", err)
 	}

@@ -1,0 +1,177 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync/atomic"
+)
+
+// Coordination connects a DB to the other processes that use the same table at the same
+// time. Package oracle provides one. Without it (Options.Coordination is nil), the DB
+// assumes that it is the only process: its own oracle hands out timestamps, and everybody
+// else is dead (liveness.go).
+//
+// docs/oracle.md lists what else depends on that assumption.
+type Coordination struct {
+	Timestamps Timestamps
+	Liveness   Liveness
+	// RowLocks may be nil: then every attempt to lock a row succeeds.
+	RowLocks RowLocks
+}
+
+// Timestamps is the timestamp oracle of all processes (paper, section 2.3). "Before" means
+// that one call returned before the other began, in whatever processes.
+type Timestamps interface {
+	// Next returns a timestamp greater than every one that was handed out before.
+	Next(ctx context.Context) (uint64, error)
+
+	// Last returns a timestamp, without taking one, that is at least as great as every one
+	// that was handed out before, and less than every one that is handed out later.
+	Last(ctx context.Context) (uint64, error)
+}
+
+// Liveness tells which processes are alive, as Chubby does in the paper (section 2.2).
+//
+// A process is alive for as long as Valid returns nil in it. Other processes learn of its
+// death later, never earlier:
+//
+//	if Alive(token) has returned false in any process,
+//	Valid has been returning an error in the owner of the token, and does so for ever.
+//
+// This holds for a process that was stopped, or cut off, and continues afterwards. So
+// whoever did something under the protection of its token calls Valid afterwards, and
+// discards the result if that fails.
+type Liveness interface {
+	// Token names this process. It is in all locks of its transactions.
+	Token() string
+
+	// Valid returns nil while no other process can consider this one dead, and the reason
+	// otherwise. It must be fast: reads of transactions call it.
+	Valid() error
+
+	// Alive reports whether the process with a token may be alive. An error means that
+	// nobody knows. The caller then has to assume that it is.
+	Alive(ctx context.Context, token string) (bool, error)
+}
+
+// RowLocks are advisory locks of rows (paper, section 2.4): hints that keep several
+// processes from beginning the same work. A lock may be lost at any time, and two
+// processes may hold the same one, for example after the lock service was restarted. So
+// nothing may depend on them but speed.
+type RowLocks interface {
+	// TryLock tries to lock each of the rows for this process, without waiting, and
+	// reports which it has got. It does not get a row that it holds already.
+	TryLock(ctx context.Context, rows []string) (got []bool, err error)
+
+	// Unlock releases rows. A lost release costs time only: the lock expires.
+	Unlock(ctx context.Context, rows []string) error
+}
+
+// RowLocks returns the advisory locks that all processes of the table share.
+func (db *DB) RowLocks() RowLocks {
+	if c := db.opts.Coordination; c != nil && c.RowLocks != nil {
+		return c.RowLocks
+	}
+	return freeLocks{}
+}
+
+// freeLocks locks nothing. In one process, the queue of package notify gives a row to one
+// worker at a time.
+type freeLocks struct{}
+
+func (freeLocks) TryLock(_ context.Context, rows []string) ([]bool, error) {
+	got := make([]bool, len(rows))
+	for i := range got {
+		got[i] = true
+	}
+	return got, nil
+}
+
+func (freeLocks) Unlock(context.Context, []string) error { return nil }
+
+// sharedClock takes timestamps from Options.Coordination, and remembers the greatest.
+type sharedClock struct {
+	Timestamps
+	seen atomic.Uint64
+}
+
+func (s *sharedClock) Next(ctx context.Context) (uint64, error) {
+	ts, err := s.Timestamps.Next(ctx)
+	return s.note(ts), err
+}
+
+func (s *sharedClock) Last(ctx context.Context) (uint64, error) {
+	ts, err := s.Timestamps.Last(ctx)
+	return s.note(ts), err
+}
+
+func (s *sharedClock) note(ts uint64) uint64 {
+	for n := s.seen.Load(); n < ts && !s.seen.CompareAndSwap(n, ts); n = s.seen.Load() {
+	}
+	return ts
+}
+
+// next takes a timestamp. The oracle of this process is not behind an interface: Next is a
+// few nanoseconds, and every transaction calls it.
+func (db *DB) next(ctx context.Context) (uint64, error) {
+	if db.oracle != nil {
+		return db.oracle.Next(ctx)
+	}
+	return db.shared.Next(ctx)
+}
+
+// Shared reports whether other processes may use the table at the same time.
+func (db *DB) Shared() bool { return db.shared != nil }
+
+// Timestamp takes a timestamp that is greater than all earlier ones, of this
+// process or any other.
+func (db *DB) Timestamp(ctx context.Context) (uint64, error) { return db.next(ctx) }
+
+// Now is the greatest timestamp that any process has taken, without taking one. A reader
+// at it (At) sees every transaction that was acknowledged before the call, by any process.
+func (db *DB) Now(ctx context.Context) (uint64, error) {
+	if db.oracle != nil {
+		return db.oracle.Last(), nil
+	}
+	ts, err := db.shared.Last(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("txn: ask for the last timestamp: %w", err)
+	}
+	return ts, nil
+}
+
+// LastTimestamp is the greatest timestamp that this process knows of: the start of a
+// transaction, or a commit that can be read. A reader at it (At) sees every transaction
+// that this process has acknowledged. If other processes use the table, it may miss
+// theirs, and Now does not.
+//
+// In the only process of a table, if two calls return the same value, no transaction
+// began between them and none took a commit timestamp. A transaction that took its commit
+// timestamp before the first call may still have been writing: see Running.
+func (db *DB) LastTimestamp() uint64 {
+	if db.oracle != nil {
+		return db.oracle.Last()
+	}
+	return db.shared.seen.Load()
+}
+
+// Began is the ceiling of timestamps that Open found in the table. Open replaces it by a
+// greater one before it returns, so no two openings of a table have the same. If other
+// processes use the table, it is a number that no Ceiling returns.
+func (db *DB) Began() uint64 {
+	if db.oracle != nil {
+		return db.oracle.began
+	}
+	return math.MaxUint64
+}
+
+// Ceiling is the ceiling of timestamps in the table now. If the next Open finds it, nobody
+// else has opened the table in between. If other processes use the table, nothing can
+// tell, and Ceiling is a number that no Began returns.
+func (db *DB) Ceiling() uint64 {
+	if db.oracle != nil {
+		return db.oracle.Ceiling()
+	}
+	return 0
+}
