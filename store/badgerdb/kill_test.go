@@ -25,8 +25,8 @@ const (
 	killDir   = "BADGERDB_TEST_CHILD_DIR"
 	killFirst = "BADGERDB_TEST_CHILD_FIRST"
 	killSync  = "BADGERDB_TEST_CHILD_SYNC"
-	// killLarge makes the values large, and space is reclaimed beside the writers, so
-	// that logs fill up and are written out all the time.
+	// killLarge makes values large and memtables small, and reclaims space beside the
+	// writers, so that logs fill up and are written out all the time.
 	killLarge = "BADGERDB_TEST_CHILD_LARGE"
 	killRows  = 6
 )
@@ -45,18 +45,19 @@ func TestKilled(t *testing.T) {
 	})
 }
 
-// TestKilledAmidLogs kills a process whose logs fill up all the time. Whatever Badger was
-// doing with them, none is missed, and none that is needed.
+// TestKilledAmidLogs kills a process whose logs fill up all the time: every 19
+// acknowledgements, and whenever space is reclaimed. Whatever Badger was doing with its
+// logs at that moment, the table opens, and no batch is lost.
 func TestKilledAmidLogs(t *testing.T) {
-	kills := 3
+	kills, most := 3, 60
 	switch {
 	case testenv.Long():
-		kills = 40
+		kills, most = 40, 200
 	case testing.Short():
 		t.Skip("skipped with -short: a minute under the race detector; TestKilled kills smaller writes")
 	}
 	r := testenv.Random(t)
-	killAll(t, kills, func(int) (after int, env []string) { return 1 + r.IntN(200), []string{killLarge + "=1"} })
+	killAll(t, kills, func(int) (after int, env []string) { return 1 + r.IntN(most), []string{killLarge + "=1"} })
 }
 
 // killAll starts and kills processes on one table. how says after how many acknowledgements,
@@ -160,7 +161,12 @@ func runChild() error {
 	if err != nil {
 		return err
 	}
-	db, err := badgerdb.Open(os.Getenv(killDir), killGroups, badgerdb.Options{SyncWrites: os.Getenv(killSync) == "true"})
+	large := os.Getenv(killLarge) != ""
+	options := badgerdb.Options{SyncWrites: os.Getenv(killSync) == "true"}
+	if large {
+		options.MemoryBytes = 1 // the smallest memtables that there are
+	}
+	db, err := badgerdb.Open(os.Getenv(killDir), killGroups, options)
 	if err != nil {
 		return err
 	}
@@ -169,7 +175,7 @@ func runChild() error {
 	db.UseClock(childClock{&next})
 	var work errgroup.Group
 	value := "v"
-	if os.Getenv(killLarge) != "" {
+	if large {
 		value = strings.Repeat("large", 30_000)
 		work.Go(func() error {
 			for {
