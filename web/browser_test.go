@@ -177,30 +177,36 @@ func galleryStand(t *testing.T) *stand {
 func TestBrowserAccessibility(t *testing.T) {
 	b := browsertest.Open(t)
 	axe := b.Axe(t)
-	s := galleryStand(t)
-	for _, name := range slices.Sorted(maps.Keys(gallery(s))) {
-		for _, look := range browsertest.Looks {
-			label := fmt.Sprintf("%s-%s", name, look)
-			b.Look(look)
-			b.Visit(s.http.URL + gallery(s)[name])
-			b.Fits(label, look)
-			axe.Judge(label)
-		}
-	}
+	eachLook(t, b, func(label string, look browsertest.Look) {
+		b.Fits(label, look)
+		b.Picture(label)
+		axe.Judge(label)
+	})
 }
 
-// TestBrowserScreenshots saves screenshots for people to look at.
+// TestBrowserScreenshots saves screenshots for people to look at. TestBrowserAccessibility
+// does so on its way if axe-core is there.
 func TestBrowserScreenshots(t *testing.T) {
-	if !browsertest.WantsPictures() {
+	switch {
+	case !browsertest.WantsPictures():
 		t.Skip("INDEXER_SCREENSHOTS names no directory for the pictures")
+	case browsertest.HasAxe():
+		t.Skip("TestBrowserAccessibility saves them")
 	}
 	b := browsertest.Open(t)
+	eachLook(t, b, func(label string, _ browsertest.Look) { b.Picture(label) })
+}
+
+// eachLook visits the pages of the gallery, and shows each in all looks.
+func eachLook(t *testing.T, b *browsertest.Tab, show func(label string, look browsertest.Look)) {
+	t.Helper()
 	s := galleryStand(t)
-	for _, name := range slices.Sorted(maps.Keys(gallery(s))) {
+	pages := gallery(s)
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
+		b.Visit(s.http.URL + pages[name])
 		for _, look := range browsertest.Looks {
 			b.Look(look)
-			b.Visit(s.http.URL + gallery(s)[name])
-			b.Picture(fmt.Sprintf("%s-%s", name, look))
+			show(fmt.Sprintf("%s-%s", name, look), look)
 		}
 	}
 }
