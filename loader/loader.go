@@ -47,9 +47,12 @@ func (e Effect) String() string {
 	return [...]string{"changed", "renewed", "late", "failed"}[e]
 }
 
-// Admitter delays the loader while the observers are too far behind.
+// Admitter is the pipeline that takes on what is loaded.
 type Admitter interface {
+	// Admit delays the loader while the observers are too far behind.
 	Admit(ctx context.Context) error
+	// Loading says that the loader is at work, until end is called.
+	Loading() (end func())
 }
 
 // Loader writes fetches.
@@ -75,6 +78,7 @@ func (l *Loader) Load(ctx context.Context, f *page.Fetch) (Effect, error) {
 // LoadAnd loads a fetch and calls also in the same transaction, so that a crash leaves both
 // effects or neither. It may call also several times, each time in a new transaction.
 func (l *Loader) LoadAnd(ctx context.Context, f *page.Fetch, also func(context.Context, *txn.Txn, Effect) error) (Effect, error) {
+	defer l.Loading()()
 	if err := l.admit.Admit(ctx); err != nil {
 		return Late, fmt.Errorf("load %s: %w", f.URL, err)
 	}
@@ -87,6 +91,10 @@ func (l *Loader) LoadAnd(ctx context.Context, f *page.Fetch, also func(context.C
 	}
 	return effect, nil
 }
+
+// Loading says that a fetch will be loaded soon, until end is called, so that observers do
+// not take the time before it for spare time. LoadAnd does it by itself.
+func (l *Loader) Loading() (end func()) { return l.admit.Loading() }
 
 func (l *Loader) write(ctx context.Context, p *prepared, also func(context.Context, *txn.Txn, Effect) error) (effect Effect, err error) {
 	_, err = l.db.Run(ctx, func(tx *txn.Txn) (err error) {

@@ -170,6 +170,8 @@ type shut struct{}
 
 func (shut) Admit(context.Context) error { return notify.ErrStopped }
 
+func (shut) Loading() (end func()) { return func() {} }
+
 // TestErrors name the URL, and pass the cause on.
 func TestErrors(t *testing.T) {
 	r := openRig(t, webtest.Options{})

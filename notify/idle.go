@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// The upstream of an observer is inactive when none of its observers has
-// work, and idle when it has been inactive for IdleAfter. Only idleness
-// releases the debounced rows of an observer. When pages are loaded one by
+// The upstream of an observer is inactive when none of its observers has work and no
+// loader is at work (Pipeline.Loading), and idle when it has been inactive for IdleAfter.
+// Only idleness releases the debounced rows of an observer. When pages are loaded one by
 // one, upstream is inactive for a moment after each page, and a row that every
 // page notifies would otherwise be run for each. When a caller waits for the queue to
 // empty (Quiesce, or Admit with a full backlog), inactive counts as idle: no more work
@@ -39,11 +39,15 @@ func (q *queue) idleIn(i int, now time.Time) time.Duration {
 			return -1
 		}
 	}
-	if q.inactiveSince[i].IsZero() {
-		q.inactiveSince[i] = now
-	}
 	if q.waiters > 0 {
 		return 0
+	}
+	if q.loaders > 0 {
+		q.inactiveSince[i] = time.Time{}
+		return -1
+	}
+	if q.inactiveSince[i].IsZero() {
+		q.inactiveSince[i] = now
 	}
 	return max(0, q.registry.list[i].IdleAfter-now.Sub(q.inactiveSince[i]))
 }

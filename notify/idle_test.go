@@ -97,6 +97,20 @@ func TestInactiveIsNotIdle(t *testing.T) {
 	})
 }
 
+// TestLoaderAtWorkIsNotIdle: idle time counts from the end of the last load.
+func TestLoaderAtWorkIsNotIdle(t *testing.T) {
+	inDebounced(t, 100, func(g *debounced) {
+		g.addLoaders(1)
+		g.page("a")
+		time.Sleep(700 * time.Millisecond)
+		g.addLoaders(-1)
+		time.Sleep(900 * time.Millisecond)
+		g.wants(0, "1.6 s after the page, but less than a second after the load")
+		time.Sleep(100 * time.Millisecond)
+		g.wants(1, "a second after the load")
+	})
+}
+
 // TestIdleUpstreamDelaysNothing: once fetch has been inactive for long enough, a
 // notification is not delayed at all.
 func TestIdleUpstreamDelaysNothing(t *testing.T) {

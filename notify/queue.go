@@ -58,6 +58,7 @@ type queue struct {
 	opening  []int        // batches under way that may add to these
 	lastRuns []recentRuns // of each observer
 	spare    []list.List  // of each observer: entries for spare time (spare.go)
+	loaders  int          // loaders at work
 	idleness
 	overflow bool   // there may be notifications that are in the table only
 	working  []bool // the workers there are, by number (workers.go)

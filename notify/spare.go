@@ -10,8 +10,12 @@ import (
 // delay: a page that was fetched should be found at once, also while other pages come
 // every few milliseconds, so that upstream is never idle (idle.go).
 //
-// Three rules keep this from undoing the debounce:
+// Four rules keep this from undoing the debounce:
 //
+//   - While a loader is at work (Pipeline.Loading), there is no time to spare, even if a
+//     worker has nothing to do: the next notifications are about to come. A crawl as fast
+//     as the machine allows leaves such gaps all the time; without this rule, it exported
+//     each document twice, and spent a third of its processor time on that.
 //   - Only urgent rows are run so. Patient notifications (txn.Txn.NotifyPatiently) come
 //     in crowds, such as those of a page to which every other page links.
 //   - While a batch of the observer runs, rows that are notified gather for the next one,
@@ -58,8 +62,27 @@ func (q *queue) wakeSpare() {
 	}
 }
 
+// Loading tells the pipeline that a loader is at work, until end is called. Loaders call it
+// before Admit.
+func (p *Pipeline) Loading() (end func()) {
+	p.queue.addLoaders(1)
+	return func() { p.queue.addLoaders(-1) }
+}
+
+func (q *queue) addLoaders(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.loaders += n; q.loaders == 0 && q.allDebounced() > 0 {
+		q.wakeSpare()
+		q.ring()
+	}
+}
+
 // spareBatch is how many rows of an observer may be run in spare time now.
 func (q *queue) spareBatch(observer int) int {
+	if q.loaders > 0 {
+		return 0
+	}
 	most := min(q.registry.list[observer].Batch, spareBatch)
 	n := min(q.spare[observer].Len(), most)
 	if n < most && q.busy[observer] > 0 {

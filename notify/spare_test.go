@@ -95,6 +95,19 @@ func TestSpareTime(t *testing.T) {
 	})
 }
 
+// While a loader is at work, no time is spare.
+func TestSpareTimeBetweenLoads(t *testing.T) {
+	inSpareTime(t, true, 2, func(s *spareTime) {
+		close(s.holding)
+		first, second := s.p.Loading(), s.p.Loading()
+		s.notify("i", "new", true)
+		first()
+		s.wants()
+		second()
+		s.wants("0 [new]")
+	})
+}
+
 // Rows that come during a run are the next batch.
 func TestSpareBatches(t *testing.T) {
 	inSpareTime(t, true, 4, func(s *spareTime) {

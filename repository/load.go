@@ -22,6 +22,10 @@ func (r *Repository) LoadAnd(ctx context.Context, f *page.Fetch, also func(conte
 	return r.load.LoadAnd(ctx, f, also)
 }
 
+// Loading says that a fetch will be loaded soon, until end is called; see
+// notify.Pipeline.Loading. Load does it by itself.
+func (r *Repository) Loading() (end func()) { return r.load.Loading() }
+
 // Quiesce waits until all work is done, so that everything loaded before is
 // searchable.
 func (r *Repository) Quiesce(ctx context.Context) error {

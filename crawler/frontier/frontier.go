@@ -16,6 +16,8 @@ import (
 // Loader loads a fetch and runs a function in the same transaction.
 type Loader interface {
 	LoadAnd(ctx context.Context, f *page.Fetch, also func(context.Context, *txn.Txn, loader.Effect) error) (loader.Effect, error)
+	// Loading says that LoadAnd will be called soon, until end is called.
+	Loading() (end func())
 }
 
 // Decider says whether to crawl a URL that was found, and how soon.

@@ -39,6 +39,8 @@ type anyone struct{}
 
 func (anyone) Admit(context.Context) error { return nil }
 
+func (anyone) Loading() (end func()) { return func() {} }
+
 type nowhere struct{}
 
 func (nowhere) Apply(context.Context, []index.Change) error { return nil }

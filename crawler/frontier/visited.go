@@ -27,6 +27,7 @@ func (f *Frontier) Visited(ctx context.Context, v crawler.Visit) error {
 			return nil
 		})
 	}
+	defer f.load.Loading()() // also while it waits for the lock
 	if v.Job.Visits == 0 {
 		defer f.counting.lock(crawler.HostOf(v.Job.URL))()
 	}

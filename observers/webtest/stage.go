@@ -50,6 +50,8 @@ type open struct{}
 
 func (open) Admit(ctx context.Context) error { return context.Cause(ctx) }
 
+func (open) Loading() (end func()) { return func() {} }
+
 // Load loads a fetch.
 func (s *Stage) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) {
 	return s.loader.Load(ctx, f)
