@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/webindexer/indexer/index/postings"
 )
 
 // BenchmarkSearchUnmerged is what leaving segments unmerged while changes come costs queries: the same
@@ -77,12 +79,12 @@ func TestMergingInPauses(t *testing.T) {
 				return err
 			}
 		}
-		var segments int
-		if _, err := tb.row("SELECT count(DISTINCT segid) FROM fts_idx", nil, &segments); err != nil {
+		var structure []byte
+		if _, err := tb.row("SELECT block FROM fts_data WHERE id=?", []any{postings.StructureRow}, &structure); err != nil {
 			return err
 		}
-		if segments > 6 {
-			t.Errorf("%d segments after merging", segments)
+		if next, err := postings.NextMerges(structure); err != nil || len(next) == 0 || next[0].Segments >= leastSegments {
+			t.Errorf("left to merge: %v, %v", next, err)
 		}
 		return tb.exec("INSERT INTO fts(fts, rank) VALUES('integrity-check', 0)")
 	})
@@ -91,5 +93,24 @@ func TestMergingInPauses(t *testing.T) {
 	}
 	if rounds < 2 {
 		t.Errorf("merging ended after %d rounds: nothing was there to merge", rounds)
+	}
+}
+
+func TestWorthMerging(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		next []postings.Merge
+		want bool
+	}{
+		{"nothing: deleted documents, perhaps", nil, true},
+		{"few: likewise", []postings.Merge{{Segments: 3, Pages: 20_000}}, true},
+		{"small", []postings.Merge{{Segments: 4, Pages: 1200}}, true},
+		{"large", []postings.Merge{{Segments: 4, Pages: 24_000}}, false},
+		{"large, and nearly done", []postings.Merge{{Segments: 16, Pages: 5000}}, true},
+		{"small, but then large ones in the same step", []postings.Merge{{Segments: 4, Pages: 40}, {Segments: 4, Pages: 24_000}}, false},
+	} {
+		if got := worthMerging(test.next); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
 	}
 }

@@ -24,11 +24,11 @@ type Index struct {
 func Open(ctx context.Context, table string, query Query) (*Index, error) {
 	x := &Index{src: source{table, query}, byID: make(map[int64]*segment)}
 	var structure, totals []byte
-	err := x.src.blocks(ctx, totalsRow, structureRow, func(id int64, b []byte) (bool, error) {
+	err := x.src.blocks(ctx, totalsRow, StructureRow, func(id int64, b []byte) (bool, error) {
 		switch id {
 		case totalsRow:
 			totals = append(totals, b...)
-		case structureRow:
+		case StructureRow:
 			structure = append(structure, b...)
 		}
 		return true, nil

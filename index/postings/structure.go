@@ -1,11 +1,14 @@
 package postings
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // Rows of the table fts_data.
 const (
 	totalsRow    = 1
-	structureRow = 10
+	StructureRow = 10         // the segments
 	pageBits     = 31 + 5 + 1 // page number, height and doclist-index flag, below the segment
 	tombstones   = 1 << 16    // added to the segment in the rows of its tombstones
 )
@@ -33,6 +36,26 @@ var structureV2 = []byte{0xFF, 0, 0, 1}
 // parseStructure lists the segments that hold anything, those of the highest level, which
 // are the oldest, first. An empty table has none.
 func parseStructure(b []byte) ([]*segment, error) {
+	levels, err := parseLevels(b)
+	var list []*segment
+	for _, l := range slices.Backward(levels) {
+		for _, s := range l.segments {
+			if s.first > 0 { // 0: a merge removed everything
+				list = append(list, s)
+			}
+		}
+	}
+	return list, err
+}
+
+// level is the segments of about one size.
+type level struct {
+	merging  int // how many of them, from the first, are being merged into the next level
+	segments []*segment
+}
+
+// parseLevels lists the levels, the lowest first.
+func parseLevels(b []byte) ([]level, error) {
 	if len(b) < 8 || !bytes.Equal(b[4:8], structureV2) {
 		return nil, corrupt("structure record of another version")
 	}
@@ -42,35 +65,94 @@ func parseStructure(b []byte) ([]*segment, error) {
 	if levels > maxSegments || total > maxSegments {
 		return nil, corrupt("%d levels, %d segments", levels, total)
 	}
-	var list []*segment
-	for range levels {
-		var level []*segment
-		r.varint() // being merged
-		n := r.varint()
-		if n > total {
+	list := make([]level, levels)
+	for i := range list {
+		merging, n := r.varint(), r.varint()
+		if n > total || merging > n {
 			return nil, corrupt("more segments than %d", total)
 		}
+		list[i].merging = int(merging)
 		for range n {
-			s := segment{id: int64(r.varint()), first: int64(r.varint()), last: int64(r.varint())}
-			r.varint() // first and last origin
-			r.varint()
-			s.graves = int(r.varint())
-			r.varint() // entries of tombstones and of all
-			r.varint()
-			if r.bad || s.id <= 0 || s.id >= tombstones || s.first < 0 || s.last < s.first || s.last >= 1<<31 || s.graves < 0 || s.graves >= 1<<31 {
-				return nil, corrupt("segment %+v", s)
+			s, err := parseSegment(&r)
+			if err != nil {
+				return nil, err
 			}
-			if s.first > 0 { // 0: a merge removed everything
-				level = append(level, &s)
-			}
+			list[i].segments = append(list[i].segments, s)
 		}
-		list = append(level, list...)
 		total -= n
 	}
 	if r.bad || total != 0 {
 		return nil, corrupt("structure record ends too soon")
 	}
 	return list, nil
+}
+
+func parseSegment(r *reader) (*segment, error) {
+	s := segment{id: int64(r.varint()), first: int64(r.varint()), last: int64(r.varint())}
+	r.varint() // first and last origin
+	r.varint()
+	s.graves = int(r.varint())
+	r.varint() // entries of tombstones and of all
+	r.varint()
+	if r.bad || s.id <= 0 || s.id >= tombstones || s.first < 0 || s.last < s.first || s.last >= 1<<31 || s.graves < 0 || s.graves >= 1<<31 {
+		return nil, corrupt("segment %+v", s)
+	}
+	return &s, nil
+}
+
+// Merge is a merge that FTS5 may do: the number of segments of a level, and of their pages.
+// Pages that are merged already do not count.
+type Merge struct{ Segments, Pages int }
+
+// NextMerges says what FTS5 would merge next, by the structure record of row 10 and the
+// rules of fts5IndexMerge: the lowest level of which a merge has begun, or the level with
+// the most segments, whichever has more. When that is done, FTS5 goes on with any other
+// level that has as many segments by then, so those are listed, too. The list is empty if
+// there are no segments.
+func NextMerges(structure []byte) ([]Merge, error) {
+	levels, err := parseLevels(structure)
+	if err != nil {
+		return nil, err
+	}
+	first := -1
+	var next Merge
+	for i, l := range levels {
+		if m := mergeOf(l); m.Segments > next.Segments {
+			first, next = i, m
+		}
+		if l.merging > 0 {
+			break
+		}
+	}
+	if first < 0 {
+		return nil, nil
+	}
+	list := []Merge{next}
+	for i, l := range levels {
+		m := mergeOf(l)
+		if i == first+1 && levels[first].merging == 0 { // it gets a segment; one that has begun is there already
+			m.Segments, m.Pages = m.Segments+1, m.Pages+next.Pages
+		}
+		if i != first && (m.Segments >= next.Segments || l.merging > 0) {
+			list = append(list, m)
+		}
+	}
+	return list, nil
+}
+
+// mergeOf is the merge of a level: one that has begun, or one of all its segments.
+func mergeOf(l level) Merge {
+	list := l.segments
+	if l.merging > 0 {
+		list = list[:l.merging]
+	}
+	m := Merge{Segments: len(list)}
+	for _, s := range list {
+		if s.first > 0 {
+			m.Pages += int(s.last - s.first + 1)
+		}
+	}
+	return m
 }
 
 // Totals are counts that FTS5 keeps of a table.
