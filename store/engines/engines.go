@@ -15,19 +15,26 @@ import (
 
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/store/postgres"
 )
 
 // Options of Open, for each engine. The zero value takes all defaults.
 type Options struct {
 	// Badger is for a directory.
 	Badger badgerdb.Options
+	// Postgres is for postgres://…
+	Postgres postgres.Options
 }
 
 // opener opens a table that a URL names.
 type opener func(ctx context.Context, setting string, groups []store.GroupSpec, opts Options) (store.Table, error)
 
 // schemes maps the scheme of a URL to the engine that opens it.
-var schemes = map[string]opener{}
+var schemes = map[string]opener{"postgres": openPostgres, "postgresql": openPostgres}
+
+func openPostgres(ctx context.Context, setting string, groups []store.GroupSpec, opts Options) (store.Table, error) {
+	return postgres.Open(ctx, setting, groups, opts.Postgres)
+}
 
 // Open opens the table that a setting names, or makes an empty one. A setting without
 // "://" is a directory, which Badger opens (its errors are those of badgerdb.Open); any

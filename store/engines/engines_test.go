@@ -6,9 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
+	"github.com/webindexer/indexer/internal/pgtest"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main{M: m}) }
 
 var groups = []store.GroupSpec{{Name: "g"}}
 
@@ -22,6 +27,22 @@ func TestDirectory(t *testing.T) {
 	}
 	if err := table.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestPostgres(t *testing.T) {
+	setting := pgtest.Shared(t).Schema(t)
+	for _, scheme := range []string{"postgres", "postgresql"} {
+		table, err := Open(context.Background(), strings.Replace(setting, "postgres", scheme, 1), groups, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := table.(store.Committer); ok {
+			t.Error("a table in a database cannot commit in one phase")
+		}
+		if err := table.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -1,0 +1,109 @@
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// shared is the server of this test binary, started by the first test that asks for it.
+var shared struct {
+	sync.Mutex
+	server *Server
+	failed error
+}
+
+// Shared returns the server of the package's tests. It skips the test where no server is
+// installed, and fails it if the server does not start.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	bin, err := findPrograms()
+	if err != nil {
+		t.Skipf("SKIPPED, nothing was tested on PostgreSQL: %v", err)
+	}
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server == nil && shared.failed == nil {
+		shared.server, shared.failed = start(bin)
+	}
+	if shared.failed != nil {
+		t.Fatal(shared.failed)
+	}
+	return shared.server
+}
+
+// Main runs the tests of a package and then ends the shared server, before a check for
+// leaked goroutines looks at those that own it.
+type Main struct{ M *testing.M }
+
+// Run implements the interface of goleak.VerifyTestMain.
+func (m Main) Run() int {
+	defer stop()
+	return m.M.Run()
+}
+
+// stop ends the shared server and removes its directory.
+func stop() {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server != nil {
+		shared.server.remove()
+		shared.server = nil
+	}
+}
+
+// Schema returns the setting of a table in a schema that nobody else uses. The schema is
+// dropped at the end of the test.
+func (s *Server) Schema(t testing.TB) string {
+	t.Helper()
+	name := "t_" + strings.ToLower(rand.Text())
+	t.Cleanup(func() {
+		ctx := context.Background()
+		conn, err := pgx.Connect(ctx, s.URL(""))
+		if err != nil {
+			t.Errorf("drop schema %s: %v", name, err)
+			return
+		}
+		_, err = conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+name+" CASCADE")
+		if err = firstError(err, conn.Close(ctx)); err != nil {
+			t.Errorf("drop schema %s: %v", name, err)
+		}
+	})
+	return s.URL(name)
+}
+
+// URL returns the connection string of a schema; without one, for pgx itself.
+func (s *Server) URL(schema string) string {
+	q := url.Values{"host": {s.dir}, "user": {role}}
+	if schema != "" {
+		q.Set("schema", schema)
+	}
+	return "postgres:///postgres?" + q.Encode()
+}
+
+// ProxyURL is URL by way of a listener on this machine, such as a proxy to Socket.
+func (s *Server) ProxyURL(address, setting string) (string, error) {
+	u, err := url.Parse(setting)
+	if err != nil {
+		return "", err
+	}
+	q := u.Query()
+	q.Del("host")
+	q.Set("sslmode", "disable")
+	u.Host, u.RawQuery = address, q.Encode()
+	return u.String(), nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+// Package postgres is a table in a PostgreSQL database, for teams that run one: a single
+// big server, or Citus, which spreads the rows over many. Any number of processes use the
+// same table at the same time.
+//
+//	table, err := postgres.Open(ctx, "postgres://indexer@db.example/web", groups, postgres.Options{})
+//
+// It is neither a store.Committer nor a store.Snapshotter: a commit timestamp would have
+// to come from inside the database, and a snapshot that lives as long as a transaction of
+// the caller would stop the database from removing dead rows. So package txn runs its two
+// phases on it.
+//
+// # Layout
+//
+// One schema of the database holds one table. Each locality group is an SQL table cells_N,
+// one SQL row per cell (tables.sql.tmpl), with the key
+//
+//	head        the first 1,024 bytes of the row's key
+//	tail        the SHA-256 of the other bytes, or nothing if there are none
+//	col         the column
+//	inverse_ts  the timestamp, reversed so that the newest version comes first
+//	            (in a Latest group, a plain column)
+//
+// The key is split because an entry of a B-tree has at most 2,704 bytes here, and the row of
+// a link between two long URLs has up to 16,384. A short row, which nearly all are, pays
+// one byte for that. Citus distributes the tables by head, all in the same way, so a row is on one
+// server with all its groups.
+//
+// # Writes
+//
+// Mutate and Apply call one PL/pgSQL function (mutate.sql.tmpl), which first takes an
+// advisory lock for each row, then evaluates the guards, then writes. At the isolation level READ
+// COMMITTED, each statement of a volatile function has a snapshot of its own. So the guards
+// see everything that the previous holder of the lock has committed; PostgreSQL releases
+// the lock after the commit is visible. Two shorter ways are wrong or slow:
+//
+//   - One statement that checks and writes (INSERT … WHERE NOT EXISTS …) takes its snapshot
+//     before it waits for a lock, and then decides by what was there before the wait.
+//   - SERIALIZABLE decides correctly, but it tracks reads by page, and all prewrites
+//     read the same few pages of the lock group: 14,547 retries at 73 transactions
+//     a second, where this way makes 1,188.
+//
+// A call is one statement and one transaction. No transaction ever waits for a client,
+// so a client that dies or is cut off holds no lock.
+//
+// # Reads
+//
+// A Read is one statement, so all its selectors see one instant, across groups. A Scan
+// reads pages, each with one statement, and never shows half of a row. No
+// snapshot is open while the callback runs.
+//
+// # What a caller may not know
+//
+// An answer of the server to the statement itself is certain: either it is the result, or
+// an error, which undoes everything. Any other end of a call (a broken connection, the end of
+// the context, a server that is shut down) leaves Mutate with Unknown. The engine does
+// not resolve that by reading: another client may have written the same bytes. Package
+// txn can, because its cells name their transaction.
+package postgres

@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/webindexer/indexer/store"
+)
+
+// Options of Open. The zero value takes all defaults.
+type Options struct {
+	// Conns bounds the connections for everything except scans; 0 stands for 16. The
+	// parameter pool_max_conns of the URL overrides it. Scans have a quarter as
+	// many of their own, so that they cannot keep transactions waiting.
+	Conns int
+	// CallTimeout bounds each attempt of a call, on the client and on the server; 0 stands
+	// for 15 s. Scans have no bound on the server: they may have to look at much
+	// before they find something.
+	CallTimeout time.Duration
+	// RetryFor is how long a call tries again while the server cannot be reached or refuses
+	// to work, if nothing can have happened or repeating is harmless; 0 stands for 20 s.
+	RetryFor time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.Conns == 0 {
+		o.Conns = 16
+	}
+	if o.CallTimeout == 0 {
+		o.CallTimeout = 15 * time.Second
+	}
+	if o.RetryFor == 0 {
+		o.RetryFor = 20 * time.Second
+	}
+	return o
+}
+
+// DefaultSchema is the schema of a table whose URL names none.
+const DefaultSchema = "indexer"
+
+// limits: see headBytes for the key. An index entry has the head, the hash and the column, and must
+// stay below 2,704 bytes. PostgreSQL itself would take values of 1 GiB.
+var limits = store.Limits{
+	MaxRowBytes:    16 << 10,
+	MaxColumnBytes: 1536,
+	MaxValueBytes:  8 << 20,
+	MaxBatchBytes:  8<<20 + 64<<10,
+}
+
+// parseSetting splits a URL into what pgx understands and the schema: the parameter
+// schema, or the first name of search_path. Its errors show no password.
+func parseSetting(setting string) (config *pgxpool.Config, schema string, err error) {
+	u, err := url.Parse(setting)
+	if err != nil {
+		return nil, "", fmt.Errorf("store: the URL of the database is not valid: write postgres://USER@HOST/DATABASE, and encode special characters in the password (%%40 for @)")
+	}
+	q := u.Query()
+	schema = DefaultSchema
+	if path := q.Get("search_path"); path != "" {
+		schema, _, _ = strings.Cut(path, ",")
+		schema = strings.Trim(strings.TrimSpace(schema), `"`)
+	}
+	if q.Has("schema") {
+		schema = q.Get("schema")
+	}
+	if err := checkSchemaName(schema); err != nil {
+		return nil, "", err
+	}
+	q.Del("schema")
+	q.Del("search_path")
+	u.RawQuery = q.Encode()
+	config, err = pgxpool.ParseConfig(u.String())
+	if err != nil {
+		return nil, "", fmt.Errorf("store: the URL of the database: %w", err)
+	}
+	if !q.Has("pool_max_conns") {
+		config.MaxConns = 0 // pgx's default is not ours
+	}
+	return config, schema, nil
+}
+
+func checkSchemaName(name string) error {
+	const longest = 63 // PostgreSQL would cut a longer one, and two could become one
+	switch {
+	case name == "" || len(name) > longest || strings.ContainsRune(name, 0):
+		return fmt.Errorf("store: schema %q: a name has 1 to %d bytes", name, longest)
+	case strings.HasPrefix(name, "pg_") || name == "information_schema":
+		return fmt.Errorf("store: schema %q belongs to PostgreSQL itself: name another one with ?schema=", name)
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/webindexer/indexer/store"
+)
+
+// kind says what may be done about a call whose outcome is not known.
+type kind int
+
+const (
+	reading kind = iota // simply repeat it
+	// writing is idempotent. But the lost attempt may still be running on the server, and could
+	// be applied after the repeated one, and even after a later call has undone what both did.
+	// So the lost session is ended before the call is repeated.
+	writing
+	guarded // do not repeat it: after it was applied its guards would not hold
+)
+
+// retry runs a call on a connection. If the server cannot be reached, or refuses to work
+// for now, it tries again until Options.RetryFor has passed, as far as the kind allows.
+func (t *table) retry(ctx context.Context, k kind, pool *pgxpool.Pool, call func(context.Context, *pgx.Conn) error) error {
+	return t.retryFor(ctx, t.opts.RetryFor, k, pool, call)
+}
+
+func (t *table) retryFor(ctx context.Context, patience time.Duration, k kind, pool *pgxpool.Pool, call func(context.Context, *pgx.Conn) error) error {
+	var (
+		lost  []string // sessions whose fate is not known
+		began = time.Now()
+		pause = 10 * time.Millisecond
+	)
+	for {
+		session, err := t.attempt(ctx, pool, lost, call)
+		if err == nil {
+			return nil
+		}
+		certain := session == "" || nothingDone(err)
+		switch {
+		case k == guarded && !certain:
+			return t.callError(err)
+		case context.Cause(ctx) != nil:
+			err = fmt.Errorf("%w (%w)", context.Cause(ctx), err)
+			fallthrough
+		case !passing(err), time.Since(began) > patience:
+			if err = t.callError(err); k == guarded {
+				err = fmt.Errorf("%w: %w", store.ErrNotDone, err)
+			}
+			return err
+		case k == writing && !certain:
+			lost = append(lost, session)
+		}
+		select {
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-ctx.Done():
+		case <-t.closing:
+			return fmt.Errorf("%w while %s could not be reached: %w", store.ErrClosed, t.server, err)
+		}
+		pause = min(2*pause, 500*time.Millisecond)
+	}
+}
+
+// attempt makes one attempt, and returns the session in which the call began, if it did.
+func (t *table) attempt(ctx context.Context, pool *pgxpool.Pool, lost []string, call func(context.Context, *pgx.Conn) error) (session string, err error) {
+	if pool == t.calls { // the server's own limit comes first where the server can be reached
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, t.opts.CallTimeout+time.Second)
+		defer cancel()
+	}
+	c, err := pool.Acquire(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer c.Release()
+	if err := endSessions(ctx, c.Conn(), lost); err != nil {
+		return "", err
+	}
+	if err := call(ctx, c.Conn()); err != nil {
+		name := c.Conn().Config().RuntimeParams["application_name"]
+		if code(err) == "25006" { // the server has become a standby: the next connection looks for another one
+			_ = c.Conn().Close(ctx)
+		}
+		return name, err
+	}
+	return "", nil
+}
+
+// endSessions makes sure that what was begun in these sessions has been committed, or never
+// will be.
+func endSessions(ctx context.Context, c *pgx.Conn, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	var left int
+	err := c.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE application_name = ANY($1) AND NOT pg_terminate_backend(pid, 5000)`, names).Scan(&left)
+	if err != nil {
+		return err
+	}
+	if left > 0 {
+		return fmt.Errorf("%d sessions of earlier attempts do not end: %w", left, errStillRunning)
+	}
+	return nil
+}
+
+var errStillRunning = errors.New("they are still running on the server")
+
+// code is the SQLSTATE of an error that the server sent, or "".
+func code(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// nothingDone reports whether the call certainly was not, and will not be, applied: the
+// statement was not sent, or the server answered it with an error, which undoes all
+// that it did. A FATAL error ends the session for another reason, perhaps after the commit.
+func nothingDone(err error) bool {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.SeverityUnlocalized == "ERROR"
+	}
+	return pgconn.SafeToRetry(err)
+}
+
+// passing reports whether the same call may succeed a little later: the connection
+// broke, or the server is starting, short of something, or chose this call to end a deadlock.
+func passing(err error) bool {
+	c := code(err)
+	switch {
+	case c == "":
+		return unreachable(err)
+	case strings.HasPrefix(c, "08"), strings.HasPrefix(c, "40"), strings.HasPrefix(c, "57"):
+		return true // connection, rollback, shutdown or cancel
+	case c == "53200", c == "53300", c == "53400": // memory, connections, configured limits
+		return true
+	case c == "55P03", c == "25006", c == "25P02": // a lock, a standby, an aborted transaction
+		return true
+	}
+	return false
+}
+
+// unreachable reports whether the network failed, or the server took too long.
+func unreachable(err error) bool {
+	var (
+		network net.Error
+		connect *pgconn.ConnectError
+	)
+	if errors.As(err, &network) || errors.As(err, &connect) || pgconn.SafeToRetry(err) {
+		return true
+	}
+	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, context.DeadlineExceeded, errStillRunning},
+		func(e error) bool { return errors.Is(err, e) })
+}
+
+// callError translates an error of a call.
+func (t *table) callError(err error) error {
+	switch c := code(err); {
+	case c == "53100":
+		err = fmt.Errorf("%w: %w: free space on the database's server", store.ErrNoSpace, err)
+	case c == "XX001", c == "XX002":
+		err = fmt.Errorf("%w: %w: restore the database from a backup", store.ErrCorrupt, err)
+	case c == "42P01", c == "42883", c == "3F000":
+		err = fmt.Errorf("%w: the schema was removed or replaced while it was open: open it again", err)
+	}
+	return fmt.Errorf("store: schema %s on %s: %w", t.name, t.server, err)
+}
