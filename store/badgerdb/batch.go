@@ -132,7 +132,7 @@ func (b *batch) keptBy(o *op, ts uint64) (latestCell, error) {
 		kept, found := set.cells[string(o.head)]
 		return latestCell{kept, found}, nil
 	}
-	if o.Op == store.Put && b.c.newest.of(o.group.number, o.column) <= ts {
+	if o.Op == store.Put && b.c.db.newest.of(o.group.number, o.column) <= ts {
 		return latestCell{}, nil // nothing newer there: the put wins
 	}
 	kept, found, err := b.rd.latestTS(o.head)
@@ -164,7 +164,7 @@ func (b *batch) put(o *op, key []byte, ts uint64) error {
 	value := b.values[start:len(b.values):len(b.values)]
 	b.large = b.large || len(value) >= logValueBytes
 	b.note(o, key, ts, true)
-	bound := b.c.newest.note(o.group.number, o.column, ts)
+	bound := b.c.db.newest.note(o.group.number, o.column, ts)
 	if h := b.c.db.hints; h != nil && !o.group.Latest {
 		h.raise(h.hash(o.column, o.head), ts, bound, b.c.seq+1, o.Value)
 	}

@@ -46,7 +46,6 @@ type committer struct {
 	writeMu   sync.Mutex // guards all below, and the right to write
 	db        *DB
 	planner   planner
-	newest    *newest
 	residents []*resident // by group number, nil for groups that are not resident
 	bounds    bounds      // as stored
 	space     *spaceGuard

@@ -56,7 +56,7 @@ func (c *committer) surelyNone(g *guard, lo uint64) bool {
 	if set := c.residents[g.group.number]; set != nil && set.empty() {
 		return true
 	}
-	return !g.sel.Prefix && c.newest.of(g.group.number, g.hash) < lo
+	return !g.sel.Prefix && c.db.newest.none(g.group.number, g.hash, lo)
 }
 
 // residentCell looks up the one cell of a column of a resident Latest group.
@@ -75,7 +75,7 @@ func (c *committer) exists(g *guard, rd *reader) (bool, error) {
 		c.stats.guardsFast.Add(1)
 		return found && ts == g.require.TS, nil
 	}
-	if c.newest.of(g.group.number, g.hash) < g.require.TS {
+	if c.db.newest.none(g.group.number, g.hash, g.require.TS) {
 		c.stats.guardsFast.Add(1)
 		return false, nil
 	}

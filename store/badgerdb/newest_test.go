@@ -11,37 +11,50 @@ import (
 func TestNewestNeverTooLow(t *testing.T) {
 	r := testenv.Random(t)
 	for range 50 {
-		n := newNewest(2 + r.IntN(20))
 		type column struct {
 			g int
 			h uint64
 		}
-		truth := map[column]uint64{}
+		truth, known := map[column]uint64{}, map[column]bool{}
+		var floor bounds
+		fresh := r.IntN(2) == 0
 		for h := range uint64(30) { // what was there before opening
 			c := column{int(h % 3), h}
-			truth[c] = uint64(r.IntN(50))
-			n.floor[c.g] = max(n.floor[c.g], truth[c])
-		}
-		exact := 0
-		for range 2000 {
-			h := uint64(r.IntN(60))
-			c := column{int(h % 3), h}
-			if r.IntN(2) == 0 {
-				ts := uint64(r.IntN(200))
-				n.note(c.g, c.h, ts)
-				truth[c] = max(truth[c], ts)
+			if !fresh {
+				truth[c], known[c] = uint64(r.IntN(50)), true
+				floor[c.g] = max(floor[c.g], truth[c])
 			}
-			if got := n.of(c.g, c.h); got < truth[c] {
+		}
+		n := newNewest(2+r.IntN(20), floor, fresh)
+		exact, absent := 0, 0
+		for range 2000 {
+			h := uint64(r.IntN(200))
+			c := column{int(h % 3), h}
+			if r.IntN(4) == 0 {
+				ts := uint64(r.IntN(200))
+				truth[c], known[c] = max(truth[c], ts), true
+				if got := n.note(c.g, c.h, ts); got != n.of(c.g, c.h) {
+					t.Fatalf("note says %d, of says %d", got, n.of(c.g, c.h))
+				}
+			}
+			got, lo := n.of(c.g, c.h), uint64(r.IntN(200))
+			switch {
+			case got < truth[c]:
 				t.Fatalf("bound %d of column %v, which has %d", got, c, truth[c])
-			} else if got == truth[c] {
+			case known[c] && n.never(c.h):
+				t.Fatalf("column %v counts as never written", c)
+			case known[c] && truth[c] >= lo && n.none(c.g, c.h, lo):
+				t.Fatalf("nothing in column %v from %d on, which has %d", c, lo, truth[c])
+			}
+			if got == truth[c] {
 				exact++
 			}
-			if size := len(n.young.bound) + len(n.old.bound); size > 2*n.half {
-				t.Fatalf("%d entries, at most %d", size, 2*n.half)
+			if n.never(c.h) {
+				absent++
 			}
 		}
-		if exact == 0 {
-			t.Error("no bound was exact: the map is of no use")
+		if exact == 0 || fresh && absent == 0 {
+			t.Error("no bound was exact: the table is of no use")
 		}
 	}
 }

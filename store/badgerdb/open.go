@@ -132,6 +132,7 @@ func (db *DB) start(opts Options) error {
 	// Compaction may have dropped the last group, if it only deleted, and a lost machine
 	// some; their numbers are not given again.
 	db.seqAtOpen = max(db.badger.MaxVersion(), db.mark.Group)
+	fresh := db.seqAtOpen == 0
 	stored, err := db.describe()
 	if err != nil {
 		return err
@@ -140,8 +141,7 @@ func (db *DB) start(opts Options) error {
 	if err != nil {
 		return err
 	}
-	n := newNewest(pick(opts.NewestCells, db.sizes.cells))
-	n.floor = stored
+	db.newest = newNewest(pick(opts.NewestCells, db.sizes.cells), stored, fresh)
 	if err := db.mark.advance(db.seqAtOpen); err != nil {
 		return err
 	}
@@ -150,7 +150,6 @@ func (db *DB) start(opts Options) error {
 	db.committer = &committer{
 		db:        db,
 		planner:   planner{db: db, seed: db.seed},
-		newest:    n,
 		residents: sets,
 		bounds:    stored,
 		space:     newSpaceGuard(filepath.Join(db.dir, badgerDir), opts.MinFreeBytes),
@@ -216,6 +215,7 @@ type DB struct {
 	views     *views
 	seed      maphash.Seed // of the hashes of columns
 	hints     *hints       // nil for none
+	newest    *newest
 	sizes     sizes
 	queue     chan *request
 	callers   atomic.Int64 // in submit

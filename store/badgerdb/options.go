@@ -26,8 +26,8 @@ type Options struct {
 	// BlockCacheBytes bounds the cache of table blocks; 0 stands for a sixth of
 	// MemoryBytes.
 	BlockCacheBytes int64
-	// NewestCells bounds the map of newest timestamps that answers most guards
-	// (see newest.go), in cells of about 40 bytes; 0 stands for a share of MemoryBytes.
+	// NewestCells is how many cells the table of newest timestamps is made for, which
+	// answers most guards (see newest.go), at 32 to 64 bytes each; 0 stands for a share of MemoryBytes.
 	NewestCells int
 	// HintCells bounds the table of where the newest versions are, which makes the
 	// usual read one look-up (see hints.go), in cells of 48 bytes; 0 stands for a share

@@ -36,8 +36,11 @@ func (p *points) read(g *group, sel *store.Selector, lo, hi uint64) (c store.Cel
 	case exact:
 		c.Value, found, err = p.r.versionCell(head, lo)
 	default:
-		column := p.r.db.columnHash(head)
-		h, ok := p.r.db.hints.of(column, p.r.txn.ReadTs())
+		first := maphash.Bytes(p.r.db.seed, head)
+		if p.r.db.newest.never(first) {
+			return store.Cell{}, false, true, nil
+		}
+		h, ok := p.r.db.hints.of(p.r.db.hints.hash(first, head), p.r.txn.ReadTs())
 		switch {
 		case !ok || h.bound > hi+1: // older ones may be wanted
 			return store.Cell{}, false, false, nil
