@@ -11,24 +11,17 @@ import (
 // batch turns planned requests into one Badger transaction, and remembers what
 // has to be done in memory once it is written.
 type batch struct {
-	c   *committer
-	rd  *reader // the store before the group
-	txn *badger.Txn
-	// latest is what this group has made of the columns of Latest groups. It is not
-	// kept for a group with one such operation, which is what a lock is.
-	latest  map[string]latestCell
-	lone    bool
+	c       *committer
+	rd      *reader // the store before the group
+	txn     *badger.Txn
+	latest  *latestCells
+	lone    bool // the group has one operation on Latest groups, as a lock is
 	effects []effect
 	bounds  bounds
 	large   bool   // some value is for the value log
 	values  []byte // shared buffer
 	entries int
 	bytes   int
-}
-
-type latestCell struct {
-	ts    uint64
-	found bool
 }
 
 // effect is a change of the set of a resident group.
@@ -63,9 +56,9 @@ func (b *batch) request(r *request) error {
 func (b *batch) versionedOp(before []op, o *op, ts, commitTS uint64) error {
 	switch o.Op {
 	case store.Put:
-		return b.put(o, appendTS(o.head[:len(o.head):len(o.head)], ts), ts)
+		return b.put(o, appendTS(o.head, ts), ts) // into the room behind the head
 	case store.Delete:
-		return b.remove(o, appendTS(o.head[:len(o.head):len(o.head)], ts), ts)
+		return b.remove(o, appendTS(o.head, ts), ts)
 	}
 	for _, v := range o.versions {
 		if v <= ts {
@@ -94,49 +87,44 @@ func (b *batch) versionedOp(before []op, o *op, ts, commitTS uint64) error {
 }
 
 func (b *batch) latestOp(o *op, ts uint64) error {
-	kept, err := b.keptBy(o, ts)
+	kept, found, err := b.keptBy(o, ts)
 	if err != nil {
 		return err
 	}
 	switch {
-	case o.Op == store.Put && kept.found && kept.ts > ts:
+	case o.Op == store.Put && found && kept > ts:
 		return nil
 	case o.Op == store.Put:
-		b.keep(o, latestCell{ts: ts, found: true})
+		b.keep(o, ts, true)
 		return b.put(o, o.head, ts)
-	case !kept.found, o.Op == store.Delete && kept.ts != ts, kept.ts > ts:
+	case !found, o.Op == store.Delete && kept != ts, kept > ts:
 		return nil
 	}
-	b.keep(o, latestCell{})
+	b.keep(o, 0, false)
 	return b.remove(o, o.head, ts)
 }
 
 // keep notes what this group has made of a column.
-func (b *batch) keep(o *op, l latestCell) {
-	if b.lone {
-		return
+func (b *batch) keep(o *op, ts uint64, found bool) {
+	if !b.lone {
+		b.latest.put(o.column, o.head, ts, found)
 	}
-	if b.latest == nil {
-		b.latest = make(map[string]latestCell)
-	}
-	b.latest[string(o.head)] = l
 }
 
 // keptBy returns the cell that a Latest group keeps, as far as it matters for a
 // mutation at ts.
-func (b *batch) keptBy(o *op, ts uint64) (latestCell, error) {
-	if l, ok := b.latest[string(o.head)]; ok {
-		return l, nil
+func (b *batch) keptBy(o *op, ts uint64) (kept uint64, found bool, err error) {
+	if l := b.latest.of(o.column, o.head); l != nil {
+		return l.ts, l.found, nil
 	}
 	if set := b.c.residents[o.group.number]; set != nil && !set.lost {
-		kept, found := set.cells[string(o.head)]
-		return latestCell{kept, found}, nil
+		kept, found = set.cells[string(o.head)]
+		return kept, found, nil
 	}
 	if o.Op == store.Put && b.c.db.newest.of(o.group.number, o.column) <= ts {
-		return latestCell{}, nil // nothing newer there: the put wins
+		return 0, false, nil // nothing newer there: the put wins
 	}
-	kept, found, err := b.rd.latestTS(o.head)
-	return latestCell{kept, found}, err
+	return b.rd.latestTS(o.head)
 }
 
 // prepare makes room for the values of a group, and counts its operations on Latest

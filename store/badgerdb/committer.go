@@ -46,6 +46,7 @@ type committer struct {
 	writeMu   sync.Mutex // guards all below, and the right to write
 	db        *DB
 	planner   planner
+	latest    latestCells
 	residents []*resident // by group number, nil for groups that are not resident
 	bounds    bounds      // as stored
 	space     *spaceGuard
@@ -175,7 +176,7 @@ func (c *committer) accept(first *request, rd *reader, next func() *request) (ac
 		}
 		if len(accepted) == 1 && changed == nil { // not before a second: most are alone
 			changed = touched{}
-			changed.add(&accepted[0].plan)
+			changed.add(&accepted[0].plan, c.planner.seed)
 		}
 		if len(accepted) > 0 && (changed.concerns(&r.plan) || size+r.plan.bytes > c.db.sizes.softGroup) {
 			c.carry = r
@@ -192,7 +193,7 @@ func (c *committer) accept(first *request, rd *reader, next func() *request) (ac
 			continue
 		}
 		if changed != nil {
-			changed.add(&r.plan)
+			changed.add(&r.plan, c.planner.seed)
 		}
 		accepted = append(accepted, r)
 		size += r.plan.bytes
@@ -267,7 +268,8 @@ func (c *committer) reserve(n int) (uint64, error) {
 
 // write makes a group durable and visible.
 func (c *committer) write(group []*request, rd *reader) error {
-	b := &batch{c: c, rd: rd, txn: c.db.badger.NewTransactionAt(c.seq, true), bounds: c.bounds}
+	c.latest.reset()
+	b := &batch{c: c, rd: rd, txn: c.db.badger.NewTransactionAt(c.seq, true), latest: &c.latest, bounds: c.bounds}
 	defer b.txn.Discard()
 	b.prepare(group)
 	for _, r := range group {

@@ -1,6 +1,7 @@
 package badgerdb
 
 import (
+	"bytes"
 	"fmt"
 	"hash/maphash"
 
@@ -44,9 +45,9 @@ func (p *plan) putsInto(column uint64) int {
 type op struct {
 	*store.Mutation
 	group  *group
-	head   []byte // key without timestamp
+	head   []byte // key without timestamp, with room for one that nothing else uses
+	rowEnd int    // where the column starts in it
 	column uint64 // hash of head
-	row    uint64 // hash of the row's head in the group
 	// versions, for DeleteUpTo in a versioned group: those stored, newest first.
 	versions []uint64
 	undo     int // number of earlier puts of the request into the same column
@@ -73,6 +74,19 @@ type planner struct {
 	ops    []op
 	looks  []guard
 	values []byte
+	// changed are the groups into which the requests of this group of requests write.
+	changed groupSet
+	// met is the head of the last guard in a versioned group, for the put that it guards.
+	met lastHead
+}
+
+// lastHead is a head that was made for a guard, until an operation takes it over.
+type lastHead struct {
+	group  *group // nil for none
+	column []byte
+	head   []byte
+	rowEnd int
+	hash   uint64
 }
 
 // Buffers above these sizes, in bytes and elements, are not kept for the next group.
@@ -94,6 +108,7 @@ func (p *planner) reset() {
 	if p.looks = p.looks[:0]; cap(p.looks) > keptBufferLen {
 		p.looks = nil
 	}
+	p.changed = groupSet{}
 }
 
 // valueBuffer is empty, with room for so many bytes.
@@ -117,6 +132,7 @@ func (p *planner) plan(r *request, rd *reader) error {
 	}()
 	for i := range r.rows {
 		m := &r.rows[i]
+		p.met = lastHead{}
 		p.guards(r, m)
 		for j := range m.Mutations {
 			if err := p.mutation(r, m.Row, &m.Mutations[j], rd); err != nil {
@@ -130,16 +146,27 @@ func (p *planner) plan(r *request, rd *reader) error {
 	return nil
 }
 
+// guards plans the guards of a row. A guard of a resident group that is empty holds, unless
+// an earlier request of this group of requests writes there: then it has to be compared with
+// what that one writes.
 func (p *planner) guards(r *request, m *store.RowMutation) {
 	for i := range m.Absent {
 		sel := &m.Absent[i]
 		g := p.db.group(sel.Group)
+		if set := p.db.committer.residents[g.number]; set != nil && set.empty() && !p.changed.has(g.number) {
+			p.db.stats.guardsFast.Add(1)
+			continue
+		}
 		head, rowEnd := p.head(g, m.Row, sel.Column)
 		hashed := head
 		if sel.Prefix {
 			hashed = head[:rowEnd]
 		}
-		r.plan.guards = append(r.plan.guards, guard{row: m.Row, sel: sel, group: g, head: head, hash: maphash.Bytes(p.seed, hashed)})
+		hash := maphash.Bytes(p.seed, hashed)
+		if !sel.Prefix && !g.Latest {
+			p.met = lastHead{g, sel.Column, head, rowEnd, hash}
+		}
+		r.plan.guards = append(r.plan.guards, guard{row: m.Row, sel: sel, group: g, head: head, hash: hash})
 	}
 	if ref := m.Require; ref != nil {
 		g := p.db.group(ref.Group)
@@ -150,8 +177,16 @@ func (p *planner) guards(r *request, m *store.RowMutation) {
 
 func (p *planner) mutation(r *request, row []byte, m *store.Mutation, rd *reader) error {
 	g := p.db.group(m.Group)
-	head, rowEnd := p.head(g, row, m.Column)
-	o := op{Mutation: m, group: g, head: head, column: maphash.Bytes(p.seed, head), row: maphash.Bytes(p.seed, head[:rowEnd])}
+	o := op{Mutation: m, group: g}
+	if met := &p.met; met.group == g && bytes.Equal(met.column, m.Column) {
+		o.head, o.rowEnd, o.column = met.head, met.rowEnd, met.hash
+		p.met = lastHead{} // the room behind it is taken
+	} else {
+		o.head, o.rowEnd = p.head(g, row, m.Column)
+		o.column = maphash.Bytes(p.seed, o.head)
+	}
+	p.changed.add(g.number)
+	head := o.head
 	keys := 1
 	if m.Op == store.DeleteUpTo && !g.Latest {
 		var err error
@@ -170,24 +205,27 @@ func (p *planner) mutation(r *request, row []byte, m *store.Mutation, rd *reader
 	return nil
 }
 
-// head appends a column's head to the buffer. Growing the buffer leaves earlier
-// heads in the old array, where they stay valid.
+// head appends a column's head to the buffer, with room for a timestamp. Growing the
+// buffer leaves earlier heads in the old array, where they stay valid.
 func (p *planner) head(g *group, row, column []byte) (head []byte, rowEnd int) {
 	start := len(p.buf)
 	p.buf = appendRow(p.buf, g.id, row)
 	rowEnd = len(p.buf) - start
 	p.buf = appendName(p.buf, column)
-	return p.buf[start:len(p.buf):len(p.buf)], rowEnd
+	end := len(p.buf)
+	p.buf = append(p.buf, make([]byte, tsBytes)...)
+	return p.buf[start:end:len(p.buf)], rowEnd
 }
 
 // touched is the set of columns and rows that the requests of a group change so
 // far, by hash. Two hashes that meet cost a split of the group, nothing else.
 type touched map[uint64]struct{}
 
-func (t touched) add(p *plan) {
+func (t touched) add(p *plan, seed maphash.Seed) {
 	for i := range p.ops {
-		t[p.ops[i].column] = struct{}{}
-		t[p.ops[i].row] = struct{}{}
+		o := &p.ops[i]
+		t[o.column] = struct{}{}
+		t[maphash.Bytes(seed, o.head[:o.rowEnd])] = struct{}{}
 	}
 }
 
