@@ -78,7 +78,3 @@ func notify(c Cell, observer string, ts uint64) store.Mutation {
 func unnotify(c Cell, observer string, ts uint64) store.Mutation {
 	return store.Mutation{Op: store.DeleteUpTo, Group: notifyGroup, Column: observerColumn(c.Column, observer), TS: ts}
 }
-
-func acknowledge(c Cell, observer string, start uint64) store.Mutation {
-	return store.Mutation{Op: store.Put, Group: ackGroup, Column: observerColumn(c.Column, observer), TS: start}
-}

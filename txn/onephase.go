@@ -43,7 +43,6 @@ import (
 //     acknowledgement. So the second run is refused.
 //   - The transaction itself: only store.ErrTooLarge moves it from one path to the
 //     other, and that error guarantees that nothing happened, then or later.
-//     other, and that promises that nothing happened, then or later.
 func (t *Txn) commitOnePhase(ctx context.Context) (uint64, error) {
 	if err := t.db.step(stepCommitBatch, Cell{}); err != nil {
 		return 0, err
@@ -73,47 +72,6 @@ func mayHaveHappened(err error) bool {
 	return !errors.Is(err, store.ErrNotDone) && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrUnknownGroup)
 }
 
-// batch collects guards and mutations, by row.
-func (t *Txn) batch() []store.RowMutation {
-	rows := rowSet{}
-	for _, tr := range t.triggers {
-		m := rows.at(tr.Cell.Row)
-		m.Mutations = append(m.Mutations, unnotify(tr.Cell, tr.Observer, t.start))
-		if tr.Strong {
-			m.Absent = append(m.Absent, unlocked(tr.Cell.Column))
-			m.Absent = append(m.Absent, t.ackGuards(tr.Cell)...)
-			m.Mutations = append(m.Mutations, acknowledge(tr.Cell, tr.Observer, t.start))
-		}
-	}
-	for _, w := range t.writes.order {
-		m := rows.at(w.cell.Row)
-		guards := t.writeGuards(w.cell.Column)
-		m.Absent = append(m.Absent, guards[:]...)
-		rec := writeRecord{op: w.op, start: t.start, inline: w.op == opPut, value: w.value}
-		m.Mutations = append(m.Mutations, store.Mutation{
-			Op: store.Put, Group: w.cell.Group, Column: guards[0].Column, TS: store.AtCommit, Value: rec.encode(),
-		})
-	}
-	for _, w := range t.onlyRead() {
-		m := rows.at(w.cell.Row)
-		guards := t.writeGuards(w.cell.Column)
-		m.Absent = append(m.Absent, guards[:]...)
-		m.Mutations = append(m.Mutations, readForUpdate(w.cell.Column, store.AtCommit))
-	}
-	for _, n := range t.notes {
-		m := rows.at(n.cell.Row)
-		m.Mutations = append(m.Mutations, notify(n.cell, n.observer, store.AtCommit))
-	}
-	return rows.list
-}
-
-// writeGuards hold if no transaction committed a write to the column, or read it for update,
-// after our start, and none holds a lock on it. The first guard names its write records.
-func (t *Txn) writeGuards(c Column) [3]store.Selector {
-	lock := unlocked(c)
-	return [...]store.Selector{t.unwritten(c), lock, t.unread(lock.Column)}
-}
-
 // unwritten holds if no transaction committed a write to the column after our start.
 func (t *Txn) unwritten(c Column) store.Selector {
 	return store.Selector{Group: c.Group, Column: recordColumn(kindWrite, c.Name), MinTS: t.start}
@@ -122,30 +80,6 @@ func (t *Txn) unwritten(c Column) store.Selector {
 // unlocked holds if no transaction holds a lock on the column.
 func unlocked(c Column) store.Selector {
 	return store.Selector{Group: lockGroup, Column: sideColumn(c)}
-}
-
-// rowSet builds row mutations, one for each row, in the order of first use.
-type rowSet struct {
-	list  []store.RowMutation
-	index map[string]int // made for the second row
-}
-
-// at returns the row's mutation; the pointer is valid until the next call.
-func (s *rowSet) at(row string) *store.RowMutation {
-	if len(s.list) == 1 && string(s.list[0].Row) == row {
-		return &s.list[0]
-	}
-	i, ok := s.index[row]
-	if !ok {
-		if i = len(s.list); i == 1 {
-			s.index = map[string]int{string(s.list[0].Row): 0}
-		}
-		if i > 0 {
-			s.index[row] = i
-		}
-		s.list = append(s.list, store.RowMutation{Row: []byte(row)})
-	}
-	return &s.list[i]
 }
 
 // refused turns a refusal into a ConflictError. It resolves the lock that caused it

@@ -37,8 +37,14 @@ type writeRecord struct {
 	value  []byte
 }
 
+// recordHead is the length of a write record without its value.
+const recordHead = 10
+
 func (w writeRecord) encode() []byte {
-	b := make([]byte, 0, 10+len(w.value))
+	return w.append(make([]byte, 0, recordHead+len(w.value)))
+}
+
+func (w writeRecord) append(b []byte) []byte {
 	b = append(b, byte(w.op))
 	b = binary.BigEndian.AppendUint64(b, w.start)
 	if !w.inline {
@@ -48,15 +54,15 @@ func (w writeRecord) encode() []byte {
 }
 
 func decodeWrite(b []byte) (writeRecord, error) {
-	if len(b) < 10 {
+	if len(b) < recordHead {
 		return writeRecord{}, fmt.Errorf("write record of %d bytes: %w", len(b), store.ErrCorrupt)
 	}
-	if b[0] > byte(opRead) || b[9] > 1 || (b[9] == 0 && len(b) > 10) {
-		return writeRecord{}, fmt.Errorf("write record %x: %w", b[:10], store.ErrCorrupt)
+	if b[0] > byte(opRead) || b[9] > 1 || (b[9] == 0 && len(b) > recordHead) {
+		return writeRecord{}, fmt.Errorf("write record %x: %w", b[:recordHead], store.ErrCorrupt)
 	}
 	w := writeRecord{op: op(b[0]), start: binary.BigEndian.Uint64(b[1:9]), inline: b[9] == 1}
 	if w.inline {
-		w.value = b[10:]
+		w.value = b[recordHead:]
 	}
 	return w, nil
 }
