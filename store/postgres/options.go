@@ -49,6 +49,7 @@ var limits = store.Limits{
 	MaxColumnBytes: 1536,
 	MaxValueBytes:  8 << 20,
 	MaxBatchBytes:  8<<20 + 64<<10,
+	MaxTS:          store.MaxTS,
 }
 
 // parseSetting splits a URL into what pgx understands and the schema: the parameter
