@@ -32,11 +32,7 @@ func (m *model) scan(q *queue) {
 // off: at the end nothing may be left in the map, without any scan unless the queue
 // says that it overflowed.
 func TestQueueLosesNothing(t *testing.T) {
-	seeds := 400
-	if testing.Short() {
-		seeds = 100
-	}
-	for seed := range testenv.Seeds(t, 0, uint64(seeds)) {
+	for seed := range testenv.Seeds(t, rand.Uint64(), uint64(testenv.Size(100, 400, 4000))) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			if err := driveQueue(t, rng); err != nil {

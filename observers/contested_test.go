@@ -18,7 +18,7 @@ import (
 // m is preferred, and has 0.15. With a tolerance of 0.1, what a page of 40 links gives mm
 // is less than what is published: but 0.15 is less than 0.99 of mm's rank then.
 func TestFirstLink(t *testing.T) {
-	for seed := range testenv.Seeds(t, 0, 30) {
+	for seed := range testenv.Seeds(t, rand.Uint64(), uint64(testenv.Size(5, 15, 100))) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		r := newRivals(t)
 		r.pick = random.IntN
@@ -38,11 +38,7 @@ func TestFirstLink(t *testing.T) {
 // TestWeakLinks loads random webs of pages that pass on little, with coarse tolerances: a
 // rank moves by many small steps, none of them worth telling, past those of its rivals.
 func TestWeakLinks(t *testing.T) {
-	seeds := 30
-	if testenv.Long() {
-		seeds = 1000
-	}
-	runSeeds(t, seeds, func(seed uint64) error {
+	runSeeds(t, testenv.Size(5, 20, 1000), func(seed uint64) error {
 		random := rand.New(rand.NewPCG(seed, 11))
 		web := webtest.RandomWeb(random, 24)
 		web.Contents, web.Shells, web.Canonicals, web.Redirects = 1+random.IntN(3), 0, web.Canonicals/4, web.Redirects/4 // few contents, so that most pages have rivals

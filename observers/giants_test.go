@@ -28,7 +28,7 @@ var long = testenv.Long()
 // the same size, and no more to read but for a row for some hundred members; and a look for the inlinks
 // of each, which is up to index, or in parts to count. With INDEXER_LONG=1 there are 100,000.
 func TestMemberCost(t *testing.T) {
-	sizes := []int{1000, 8000}
+	sizes := []int{1000, 4000}
 	switch {
 	case testing.Short():
 		sizes = []int{600, 2400}
@@ -82,11 +82,7 @@ func TestMemberCost(t *testing.T) {
 // or saying noindex, the canonical one among them, until it is small, and come back.
 func TestGiantAndBack(t *testing.T) {
 	const n = 30
-	seeds := uint64(20)
-	if testing.Short() {
-		seeds = 4
-	}
-	for seed := range testenv.Seeds(t, 0, seeds) {
+	for seed := range testenv.Seeds(t, rand.Uint64(), uint64(testenv.Size(2, 8, 60))) {
 		random := rand.New(rand.NewPCG(seed, 17))
 		r := openStepRigOf(t, webtest.Options{Limits: observers.Limits{Cluster: giants(8)}})
 		second := 1

@@ -8,20 +8,13 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/observers/document"
 	"github.com/webindexer/indexer/observers/webtest"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/store"
 )
-
-// size is n, or less of it for -short.
-func size(n int) int {
-	if testing.Short() {
-		return n / 8
-	}
-	return n
-}
 
 func pageAt(u page.URL, second int, text, rest string) *page.Fetch {
 	return &page.Fetch{
@@ -114,7 +107,7 @@ func (r *stepRig) check() {
 // on in bounded transactions; when it changes again in the middle, that begins
 // again and still none is forgotten.
 func TestManyPredecessors(t *testing.T) {
-	n := size(6000) + 1
+	n := testenv.Size(750, 3000, 6000) + 1
 	table := newMeteredTable(t)
 	r := openStepRig(t, table)
 	target := page.URL("https://t.example/")
@@ -184,7 +177,7 @@ func TestGiantCluster(t *testing.T) {
 // TestPopularTarget: one more link to a page with many inlinks is a few small
 // transactions, and so is the move of all of them to another canonical URL.
 func TestPopularTarget(t *testing.T) {
-	n := size(20_000)
+	n := testenv.Size(2500, 5000, 20_000)
 	table := newMeteredTable(t)
 	r := openStepRig(t, table)
 	hub := page.URL("https://hub.example/long-name")
@@ -223,7 +216,7 @@ func TestPopularTarget(t *testing.T) {
 // that arrive in the middle are counted, and so are removed ones.
 func TestHubInParts(t *testing.T) {
 	const part = 100
-	n := size(4000)
+	n := testenv.Size(500, 2000, 4000)
 	limits := observers.Limits{Document: document.Limits{InlinkRows: part}}
 	r := openStepRigOf(t, webtest.Options{Table: newMeteredTable(t), Limits: limits})
 	hub := page.URL("https://hub.example/")

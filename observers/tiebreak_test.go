@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/observers/webtest"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
@@ -113,11 +114,7 @@ func (r *rivals) canonical() (shown page.URL, contested bool) {
 // each other. m has 0.2775 + 0.00541875·n with n contributors, mm the same with 120:
 // 0.99 of that needs n = 118.3.
 func TestTiebreak(t *testing.T) {
-	seeds := uint64(6)
-	if testing.Short() {
-		seeds = 2
-	}
-	for seed := range seeds {
+	for seed := range testenv.Seeds(t, rand.Uint64(), uint64(testenv.Size(1, 2, 20))) {
 		n, want := 118, "https://a.example/mm"
 		if seed%2 == 1 {
 			n, want = 119, "https://a.example/m"

@@ -33,12 +33,12 @@ import (
 func TestAnyOrder(t *testing.T) {
 	rnd, wants := testenv.Random(t), make(map[string]string)
 	t.Run("own webs", func(t *testing.T) {
-		for range testenv.Size(1, 3, 6) {
+		for range testenv.Size(1, 2, 6) {
 			(&anyOrder{rnd: rnd, dir: t.TempDir(), kills: 4, wants: wants}).stage(t, "", ownWebs)
 		}
 	})
 	t.Run("weak links", func(t *testing.T) {
-		for range testenv.Size(1, 5, 12) {
+		for range testenv.Size(1, 3, 12) {
 			a := &anyOrder{rnd: rnd, dir: t.TempDir(), kills: 3, wants: wants, coarse: true}
 			a.stage(t, "", fmt.Sprint(weak, rnd.Uint64()))
 		}

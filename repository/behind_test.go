@@ -246,7 +246,7 @@ func TestOlderIndex(t *testing.T) {
 // after a kill. Readers find what they found or get an error; a reindex makes all well.
 func TestIndexDamaged(t *testing.T) {
 	rnd := testenv.Random(t)
-	rounds := testenv.Size(3, 15, 60)
+	rounds := testenv.Size(3, 6, 60)
 	ends := map[string]func(*testing.T) (string, string){"clean": filled, "killed": killed}
 	for name, make := range ends {
 		t.Run(name, func(t *testing.T) {

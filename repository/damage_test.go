@@ -17,7 +17,7 @@ import (
 // the repository then gets an error that says so, or, where the byte is not read
 // or does not count, the right answer; never a wrong one, and no panic.
 func TestFlippedByte(t *testing.T) {
-	flips := testenv.Size(6, 20, 60)
+	flips := testenv.Size(6, 10, 60)
 	rnd := testenv.Random(t)
 	dir, want := filled(t)
 	tables, err := filepath.Glob(filepath.Join(dir, "store/badger/*.sst"))

@@ -68,7 +68,7 @@ func TestDigestOrders(t *testing.T) {
 	fetches := mustReadWeb(t, ownWebs)
 	r := testenv.Random(t)
 	want := undisturbed(t, fetches)
-	for i := range testenv.Size(2, 12, 40) {
+	for i := range testenv.Size(2, 5, 40) {
 		v := variant{
 			name: fmt.Sprint("order ", i), loaders: 1 + r.IntN(8), workers: 1 + r.IntN(8),
 			mode: []txn.Mode{txn.OnePhase, txn.TwoPhase}[r.IntN(2)], backlog: 1 + r.IntN(300), reorder: shuffled,
@@ -77,14 +77,14 @@ func TestDigestOrders(t *testing.T) {
 	}
 }
 
-// TestDigestCorpus does it with recorded crawls of real sites: three of them as a
-// rule, with INDEXER_LONG=1 all.
+// TestDigestCorpus does it with recorded crawls of real sites: two sites as a rule, with
+// INDEXER_LONG=1 all.
 func TestDigestCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a minute of work")
 	}
 	hosts := []string{"community", "lucene"}
-	some := []int{3, 7, 10}
+	some := []int{3, 10}
 	if testenv.Long() {
 		hosts = []string{"community", "flink", "httpd", "incubator", "kafka", "lucene"}
 		some = []int{1, 3, 6, 7, 8}

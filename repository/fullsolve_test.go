@@ -85,7 +85,7 @@ func TestCorrectionsMeet(t *testing.T) {
 	r := open(t, t.TempDir(), repository.Options{})
 	defer closeNow(t, r)
 	loadSites(t, r)
-	rounds := testenv.Size(5, 12, 50)
+	rounds := testenv.Size(5, 8, 50)
 	for round := range rounds {
 		drift(t, r, 0.01)
 		g, ctx := errgroup.WithContext(t.Context())

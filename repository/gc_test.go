@@ -38,7 +38,7 @@ func rewritten(rng *rand.Rand, fetches []page.Fetch, round int) []page.Fetch {
 // TestRewritten: what a repository takes on the disk follows what is in it,
 // not what was. (INDEXER_LONG=1 rewrites it fifty times.)
 func TestRewritten(t *testing.T) {
-	rounds := testenv.Size(4, 6, 50)
+	rounds := testenv.Size(4, 4, 50)
 	web := mustReadWeb(t, ownWebs)
 	rng := testenv.Random(t)
 	var last []page.Fetch

@@ -28,7 +28,7 @@ import (
 
 // TestHarmedStore harms the files of the store.
 func TestHarmedStore(t *testing.T) {
-	told := harmAll(t, testenv.Size(6, 20, 800), func(name string) bool { return strings.HasPrefix(name, "store/") })
+	told := harmAll(t, testenv.Size(6, 10, 800), func(name string) bool { return strings.HasPrefix(name, "store/") })
 	if told == 0 {
 		t.Error("no harm was told: this tests nothing")
 	}
@@ -37,7 +37,7 @@ func TestHarmedStore(t *testing.T) {
 // TestHarmedIndexFiles harms the index files. Most harm is repaired from the store, so
 // few runs end with an error.
 func TestHarmedIndexFiles(t *testing.T) {
-	harmAll(t, testenv.Size(6, 20, 200), func(name string) bool { return !strings.HasPrefix(name, "store/") })
+	harmAll(t, testenv.Size(6, 10, 200), func(name string) bool { return !strings.HasPrefix(name, "store/") })
 }
 
 func harmAll(t *testing.T, runs int, which func(name string) bool) (told int) {

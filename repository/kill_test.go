@@ -20,7 +20,7 @@ import (
 // the work, so that each start gets further than the one before. Rounds are made
 // until there were enough kills.
 func TestKilled(t *testing.T) {
-	web, kills := ownWebs, testenv.Size(5, 15, 60)
+	web, kills := ownWebs, testenv.Size(5, 8, 60)
 	if testenv.Long() {
 		web = corpusPart(t, []string{"t0", "t1"}, "community")
 	}

@@ -134,7 +134,7 @@ func TestReindexKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range testenv.Size(3, 8, 25) {
+	for range testenv.Size(3, 4, 25) {
 		s := startChild(t, dir, "", txn.Auto, with(childReindex+"=100")).listen(moment{saysReindex, 1 + rnd.IntN(30)})
 		if !s.killed {
 			t.Fatalf("the child was not killed: %v %s", s.said, s.failed)

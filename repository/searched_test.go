@@ -98,7 +98,7 @@ func draw(rnd *rand.Rand, fetches []page.Fetch, n int) (asked []string) {
 func TestSearchedAfterHistory(t *testing.T) {
 	rnd := testenv.Random(t)
 	webs := []string{ownWebs, fmt.Sprint(weak, rnd.Uint64()), fmt.Sprint(weak, rnd.Uint64())}
-	questions := testenv.Size(40, 150, 300)
+	questions := testenv.Size(40, 80, 300)
 	if !testing.Short() {
 		webs = append(webs, fmt.Sprint(giants, rnd.Uint64()))
 	}

@@ -45,7 +45,7 @@ func hubFetch(n, version int) page.Fetch {
 // INDEXER_LONG=1 the links are 1,000,000, and the first load takes less than a minute of
 // processor time.
 func TestVeryManyLinks(t *testing.T) {
-	n := testenv.Size(5_000, 10_000, 1_000_000) // a part has 4,096
+	n := testenv.Size(5_000, 5_000, 1_000_000) // a part has 4,096
 	r := open(t, t.TempDir(), repository.Options{})
 	defer closeNow(t, r)
 	linked := page.Fetch{URL: "https://many.example/p/0000001", Time: time.Unix(1_700_000_000, 0).UTC(), Status: http.StatusOK,
@@ -77,7 +77,7 @@ func TestVeryManyLinks(t *testing.T) {
 // TestVeryManyAnchors: very many links to one page with an anchor each are many cells of
 // one row.
 func TestVeryManyAnchors(t *testing.T) {
-	n := testenv.Size(5_000, 10_000, 10_000)
+	n := testenv.Size(5_000, 5_000, 10_000)
 	r := open(t, t.TempDir(), repository.Options{})
 	defer closeNow(t, r)
 	var b strings.Builder
@@ -130,7 +130,7 @@ func wantSmallCells(t *testing.T, r *repository.Repository) {
 // soon, and whatever had been done by then, the rest is done later.
 func TestVeryManyLinksInterrupted(t *testing.T) {
 	rng := testenv.Random(t)
-	n := testenv.Size(5_000, 9_000, 12_000)
+	n := testenv.Size(5_000, 5_000, 12_000)
 	versions := []page.Fetch{hubFetch(n, 1), hubFetch(n, 2)}
 	want := undisturbed(t, versions)
 	dir := t.TempDir()

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/mem"
 )
@@ -20,10 +21,7 @@ import (
 // A commit may stop before any of its steps, while others read and write; go on
 // later; be thought dead, when time passes; or crash with its process.
 func TestRandom(t *testing.T) {
-	programs := 2000
-	if testing.Short() {
-		programs = 400
-	}
+	programs := testenv.Size(200, 800, 20_000)
 	for _, s := range []struct {
 		name   string
 		mode   Mode

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"sort"
 	"strings"
@@ -14,10 +15,10 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// seeds yields so many seeds, a tenth of them with -short, or INDEXER_SEED alone.
+// seeds yields so many seeds, others in each run, a tenth of them with -short, or INDEXER_SEED alone.
 func seeds(t *testing.T, n uint64) iter.Seq[uint64] {
 	t.Helper()
-	first, only := testenv.FirstSeed(t, 0)
+	first, only := testenv.FirstSeed(t, rand.Uint64())
 	switch {
 	case only:
 		n = 1

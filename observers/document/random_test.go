@@ -12,18 +12,19 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// forSeeds runs a test for many seeds, or for INDEXER_SEED alone.
+// forSeeds runs a test for many seeds, others in each run, or for INDEXER_SEED alone.
 func forSeeds(t *testing.T, seeds uint64, test func(random *rand.Rand) error) {
 	t.Helper()
 	t.Parallel()
-	first, only := testenv.FirstSeed(t, 0)
+	first, only := testenv.FirstSeed(t, rand.Uint64())
 	switch {
 	case only:
 		seeds = 1
 	case testenv.Long():
 		seeds *= 10
 	}
-	for seed := first; seed < first+seeds; seed++ {
+	for i := range seeds {
+		seed := first + i
 		if err := test(rand.New(rand.NewPCG(seed, 13))); err != nil {
 			t.Fatalf("INDEXER_SEED=%d: %v", seed, err)
 		}

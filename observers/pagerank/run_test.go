@@ -104,7 +104,7 @@ func TestRandomGraphs(t *testing.T) {
 			if testenv.Long() {
 				seeds = 500
 			}
-			first, only := testenv.FirstSeed(t, 0)
+			first, only := testenv.FirstSeed(t, rand.Uint64())
 			if only {
 				seeds = 1
 			}
