@@ -52,7 +52,7 @@ func (v *View) text(ctx context.Context) (*textIndex, error) {
 
 // damaged turns damage of the full-text index into damage of the index.
 func damaged(err error) error {
-	if errors.Is(err, postings.ErrCorrupt) {
+	if errors.Is(err, postings.ErrCorrupt) && !errors.Is(err, ErrCorrupt) {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	return err
@@ -135,13 +135,7 @@ func (x *textIndex) ids(ctx context.Context, e *query.Expr) ([]int64, error) {
 
 // phrase finds a phrase in the columns that count.
 func (x *textIndex) phrase(ctx context.Context, e *query.Expr) (*found, error) {
-	everywhere, err := x.keep(phraseIn{e.Phrase, postings.AllColumns}, func() (*found, error) {
-		list, err := x.index.Phrase(ctx, strings.Fields(e.Phrase.Tokens), e.Phrase.Prefix)
-		if err != nil {
-			return nil, damaged(err)
-		}
-		return &found{list: list, ids: list.Rows()}, nil
-	})
+	everywhere, err := x.everywhere(ctx, e.Phrase)
 	if err != nil || e.In == postings.AllColumns {
 		return everywhere, err
 	}
@@ -154,6 +148,29 @@ func (x *textIndex) phrase(ctx context.Context, e *query.Expr) (*found, error) {
 			}
 		}
 		return f, nil
+	})
+}
+
+// everywhere finds a phrase in all columns. It keeps the list of each of its tokens as well:
+// names like org.example.Name are phrases that share most of their tokens, and these are
+// the tokens with the longest lists.
+func (x *textIndex) everywhere(ctx context.Context, p query.Phrase) (*found, error) {
+	return x.keep(phraseIn{p, postings.AllColumns}, func() (*found, error) {
+		tokens := strings.Fields(p.Tokens)
+		list, err := postings.Phrase(tokens, p.Prefix, func(token string, prefix bool) (*postings.List, error) {
+			if len(tokens) == 1 {
+				return x.index.Token(ctx, token, prefix)
+			}
+			f, err := x.everywhere(ctx, query.Phrase{Tokens: token, Prefix: prefix})
+			if err != nil {
+				return nil, err
+			}
+			return f.list, nil
+		})
+		if err != nil {
+			return nil, damaged(err)
+		}
+		return &found{list: list, ids: list.Rows()}, nil
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/webindexer/indexer/index/postings"
+	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -56,5 +58,43 @@ func TestViewCache(t *testing.T) {
 	}
 	if r.newest.of(old.state) == now.cache || r.newest.of(now.state) != now.cache {
 		t.Error("an old view takes the place of the newest one")
+	}
+}
+
+// TestPhrasesShareLists: the list of a token that a phrase has is read once, for all phrases.
+func TestPhrasesShareLists(t *testing.T) {
+	dir := t.TempDir()
+	w := openTestWriter(t, dir)
+	for i, name := range []string{"org.example.Net", "org.example.Rope", "net.example.Rope"} {
+		apply(t, w, Upsert(&Document{Cluster: key(name), Seq: 1, URL: page.URL(fmt.Sprint("https://a.example/", i)), Title: name, Text: name}))
+	}
+	v, err := openTestReader(t, dir).Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	x, err := v.text(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(tokens string) *found {
+		t.Helper()
+		f, err := x.everywhere(t.Context(), query.Phrase{Tokens: tokens})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	if f := find("org example rope"); len(f.ids) != 1 {
+		t.Fatalf("%d documents have org.example.Rope", len(f.ids))
+	}
+	for _, token := range []string{"org", "example", "rope"} {
+		kept := x.found[phraseIn{query.Phrase{Tokens: token}, postings.AllColumns}]
+		if kept == nil || len(kept.ids) < 2 || find(token) != kept {
+			t.Errorf("the list of %s was not kept", token)
+		}
+	}
+	if f := find("example rope"); len(f.ids) != 2 {
+		t.Errorf("%d documents have example.Rope", len(f.ids))
 	}
 }

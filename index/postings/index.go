@@ -55,30 +55,7 @@ func Open(ctx context.Context, table string, query Query) (*Index, error) {
 // Phrase is the rows in which the tokens follow each other; for one token, the rows that
 // have it. With prefix, the last token is only the beginning of a token.
 func (x *Index) Phrase(ctx context.Context, tokens []string, prefix bool) (*List, error) {
-	lists := make([]*List, len(tokens))
-	seen := make(map[string]*List) // a token may occur twice
-	for i, t := range tokens {
-		begins := prefix && i == len(tokens)-1
-		if l := seen[t]; l != nil && !begins {
-			lists[i] = l
-			continue
-		}
-		l, err := x.token(ctx, t, begins)
-		if err != nil {
-			return nil, err
-		}
-		if l.Len() == 0 {
-			return l, nil
-		}
-		lists[i] = l
-		if !begins {
-			seen[t] = l
-		}
-	}
-	if len(lists) == 1 {
-		return lists[0], nil
-	}
-	return phrase(lists)
+	return Phrase(tokens, prefix, func(token string, prefix bool) (*List, error) { return x.Token(ctx, token, prefix) })
 }
 
 // Counts is the number of rows of each term with this prefix.
@@ -123,7 +100,8 @@ func (x *Index) addLive(ctx context.Context, l *List, s *segment, d *doclist) er
 // mainIndex precedes every term.
 const mainIndex = "0"
 
-func (x *Index) token(ctx context.Context, token string, prefix bool) (*List, error) {
+// Token is the rows that have a token; with prefix, one that begins with it.
+func (x *Index) Token(ctx context.Context, token string, prefix bool) (*List, error) {
 	list := new(List)
 	if len(x.segments) == 0 || token == "" || strings.Contains(token, "\x00") { // strings of FTS5 end at a zero byte
 		return list, nil

@@ -2,6 +2,33 @@ package postings
 
 import "slices"
 
+// Phrase is the rows in which the tokens follow each other, by the lists that token gives,
+// which it does not change. With prefix, the last token is only the beginning of a token.
+// As soon as a list is empty, the others are not asked for.
+func Phrase(tokens []string, prefix bool, token func(token string, prefix bool) (*List, error)) (*List, error) {
+	lists := make([]*List, len(tokens))
+	seen := make(map[string]*List) // a token may occur twice
+	for i, t := range tokens {
+		begins := prefix && i == len(tokens)-1
+		if l := seen[t]; l != nil && !begins {
+			lists[i] = l
+			continue
+		}
+		l, err := token(t, begins)
+		if err != nil || l.Len() == 0 {
+			return l, err
+		}
+		lists[i] = l
+		if !begins {
+			seen[t] = l
+		}
+	}
+	if len(lists) == 1 {
+		return lists[0], nil
+	}
+	return phrase(lists)
+}
+
 // phrase is the rows in which the tokens of lists follow each other, at the positions of
 // the first token.
 func phrase(lists []*List) (*List, error) {
