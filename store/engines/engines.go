@@ -30,7 +30,7 @@ type Options struct {
 type opener func(ctx context.Context, setting string, groups []store.GroupSpec, opts Options) (store.Table, error)
 
 // schemes maps the scheme of a URL to the engine that opens it.
-var schemes = map[string]opener{"postgres": openPostgres, "postgresql": openPostgres}
+var schemes = map[string]opener{"bigtable": openBigtable, "postgres": openPostgres, "postgresql": openPostgres}
 
 func openPostgres(ctx context.Context, setting string, groups []store.GroupSpec, opts Options) (store.Table, error) {
 	return postgres.Open(ctx, setting, groups, opts.Postgres)

@@ -1,0 +1,28 @@
+// Package bigtable is a store.Table in Google Cloud Bigtable, the store that Percolator was
+// built on. Any number of processes can open it at once.
+//
+// # Layout
+//
+// A table bigtable://PROJECT/INSTANCE/PREFIX consists of the Bigtable table PREFIX and, for
+// groups with OwnTable, PREFIX-notify:
+//
+//	locality group   column family (key.go encodes the name)
+//	row              "r" + row in PREFIX; a hexadecimal digit from a hash of the row,
+//	                 then the row, in PREFIX-notify
+//	timestamp        microseconds = timestamp × 1000
+//	"\x00table"      a row of the table's own: its format and its groups (schema.go)
+//
+// Timestamps are multiplied because the client truncates them to milliseconds, without a
+// word. They look like moments in January 1970, so a garbage-collection rule by age would
+// remove everything, and a rule by number would remove versions that are still pointed to:
+// the families have none, and Open refuses a table that has one.
+//
+// # Requests
+//
+// A guarded mutation is one CheckAndMutateRow (guard.go). The client never repeats it; if
+// the answer is lost, mutate.go reads the row. All other requests are idempotent, and the
+// client repeats them, with growing delays, until Options.Patience is over. Concurrent
+// reads, and concurrent writes without guards, share requests (batch.go).
+//
+// The build tag nobigtable leaves this package out of the program (store/engines).
+package bigtable

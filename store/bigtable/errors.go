@@ -1,0 +1,66 @@
+package bigtable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// errPatience ends a call that took longer than Options.Patience.
+var errPatience = errors.New("no answer in time; is Bigtable reachable?")
+
+// callError says what failed. The end of the caller's context is reported as such, whatever
+// the server said.
+func callError(ctx context.Context, what string, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return fmt.Errorf("store: bigtable: %s: %w (%w)", what, cause, err)
+	}
+	switch status.Code(err) {
+	case codes.NotFound:
+		return fmt.Errorf("store: bigtable: %s: the table or a column family was removed: %w", what, err)
+	case codes.PermissionDenied, codes.Unauthenticated:
+		return fmt.Errorf("store: bigtable: %s: the credentials do not allow it; the role roles/bigtable.user is needed (docs/stores.md): %w", what, err)
+	}
+	return fmt.Errorf("store: bigtable: %s: %w", what, err)
+}
+
+func adminError(what string, err error) error {
+	if status.Code(err) == codes.PermissionDenied {
+		return fmt.Errorf("store: bigtable: %s: the credentials do not allow it; the first opening of a new table needs roles/bigtable.admin (docs/stores.md): %w", what, err)
+	}
+	return fmt.Errorf("store: bigtable: %s: %w", what, err)
+}
+
+// transient reports whether a call may succeed if it is repeated.
+func transient(err error) bool {
+	switch status.Code(err) {
+	case codes.Unavailable, codes.Aborted, codes.DeadlineExceeded, codes.ResourceExhausted, codes.Internal:
+		return true
+	}
+	return false
+}
+
+// rejected reports whether a call certainly changed nothing: the server refused the request
+// itself.
+func rejected(err error) bool {
+	switch status.Code(err) {
+	case codes.InvalidArgument, codes.NotFound, codes.PermissionDenied, codes.Unauthenticated, codes.FailedPrecondition, codes.Unimplemented, codes.OutOfRange:
+		return true
+	}
+	return false
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,318 @@
+package bigtable
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"cloud.google.com/go/bigtable"
+
+	"github.com/webindexer/indexer/store"
+)
+
+// entry is what a request does to one row.
+type entry struct {
+	key   string
+	mut   *bigtable.Mutation
+	ops   int // of mut
+	bytes int // about, of the request
+}
+
+// Apply implements store.Table. Rows go to Bigtable in requests of many. Bigtable applies the
+// rows of a request in any order, so mutations of one row become one, or follow each other.
+func (db *DB) Apply(ctx context.Context, rows []store.RowMutation) error {
+	if err := db.enter(ctx); err != nil {
+		return err
+	}
+	defer db.gate.Leave()
+	for i := range rows {
+		if len(rows[i].Absent) > 0 || rows[i].Require != nil {
+			return errors.New("store: Apply takes no guards: use Mutate")
+		}
+		if err := db.checker.Row(&rows[i]); err != nil {
+			return err
+		}
+	}
+	db.counters.writes.Add(int64(len(rows)))
+	return db.apply(ctx, rows)
+}
+
+// apply writes in three phases, for the sake of groups with OwnTable: their Puts, the rest,
+// their deletes.
+func (db *DB) apply(ctx context.Context, rows []store.RowMutation) error {
+	var before, main, after []store.RowMutation
+	for i := range rows {
+		p := db.split(&rows[i])
+		before = appendRow(before, p.before)
+		main = appendRow(main, p.main)
+		after = appendRow(after, p.after)
+	}
+	for _, phase := range []struct {
+		own  int
+		rows []store.RowMutation
+	}{{1, before}, {0, main}, {1, after}} {
+		for _, wave := range waves(phase.rows) {
+			if err := db.write(ctx, phase.own, wave); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func appendRow(rows []store.RowMutation, m store.RowMutation) []store.RowMutation {
+	if len(m.Mutations) == 0 {
+		return rows // Bigtable refuses empty ones
+	}
+	return append(rows, m)
+}
+
+// phases are the parts of a mutation. A crash between two of them leaves what the order is
+// for: a notification before what it is about, and no notification removed too early.
+type phases struct{ before, main, after store.RowMutation }
+
+// split takes a mutation apart. Where a group with OwnTable has deletes, all its mutations
+// are repeated at the end in their order, since a Put can follow a delete of the same cell.
+func (db *DB) split(m *store.RowMutation) phases {
+	p := phases{main: store.RowMutation{Row: m.Row}, before: store.RowMutation{Row: m.Row}, after: store.RowMutation{Row: m.Row}}
+	if db.own == nil {
+		p.main.Mutations = m.Mutations
+		return p
+	}
+	deletes := false
+	for _, mut := range m.Mutations {
+		switch {
+		case !db.group(mut.Group).OwnTable:
+			p.main.Mutations = append(p.main.Mutations, mut)
+			continue
+		case mut.Op == store.Put:
+			p.before.Mutations = append(p.before.Mutations, mut)
+		default:
+			deletes = true
+		}
+		p.after.Mutations = append(p.after.Mutations, mut)
+	}
+	switch {
+	case !deletes:
+		p.after.Mutations = nil
+	case len(p.main.Mutations) == 0:
+		p.before.Mutations = nil // nothing to be in order with
+	}
+	return p
+}
+
+// waves joins mutations of the same row, in their order, as far as the limit of a mutation
+// allows, and spreads the rest over several waves. No wave has a row twice.
+func waves(rows []store.RowMutation) (list [][]store.RowMutation) {
+	at := map[string]int{} // the last wave of a row
+	place := map[string]int{}
+	size := map[string]int{}
+	for i := range rows {
+		m := rows[i]
+		row, n := string(m.Row), bytesOf(&m)
+		wave, seen := at[row]
+		switch {
+		case seen && size[row]+n <= limits.MaxBatchBytes:
+			joined := &list[wave][place[row]]
+			joined.Mutations = append(joined.Mutations[:len(joined.Mutations):len(joined.Mutations)], m.Mutations...)
+			size[row] += n
+			continue
+		case seen:
+			wave++
+		}
+		if wave == len(list) {
+			list = append(list, nil)
+		}
+		at[row], place[row], size[row] = wave, len(list[wave]), n
+		list[wave] = append(list[wave], m)
+	}
+	return list
+}
+
+func bytesOf(m *store.RowMutation) int {
+	n := len(m.Row)
+	for i := range m.Mutations {
+		n += opOverhead + len(m.Row) + len(m.Mutations[i].Column) + len(m.Mutations[i].Value)
+	}
+	return n
+}
+
+// entryOf encodes a mutation for the main table or the one of groups with OwnTable. Values
+// are copied: the request may be under way when the caller has them back.
+func (db *DB) entryOf(m *store.RowMutation, own int) entry {
+	e := entry{bytes: bytesOf(m)}
+	if e.key = mainKey(m.Row); own == 1 {
+		e.key = shardKey(m.Row)
+	}
+	copied := make([]store.Mutation, len(m.Mutations))
+	for i, mut := range m.Mutations {
+		copied[i] = mut
+		copied[i].Value = bytes.Clone(mut.Value)
+	}
+	e.mut, e.ops = db.encode(&store.RowMutation{Row: m.Row, Mutations: copied})
+	return e
+}
+
+// encode turns mutations into operations of Bigtable and counts them.
+//
+// A Put in a Latest group removes older versions first. If a guard of the same mutation says
+// that there are none, it does not have to: so locks leave no traces that reads would have
+// to skip.
+func (db *DB) encode(m *store.RowMutation) (*bigtable.Mutation, int) {
+	out, ops := bigtable.NewMutation(), 0
+	for i := range m.Mutations {
+		mut := &m.Mutations[i]
+		g, column := db.group(mut.Group), string(mut.Column)
+		switch {
+		case mut.Op == store.Put:
+			if g.Latest && mut.TS > 0 && !emptyBelow(m.Absent, mut) {
+				out.DeleteTimestampRange(g.family, column, 0, cellTS(mut.TS))
+				ops++
+			}
+			out.Set(g.family, column, cellTS(mut.TS), mut.Value)
+		case mut.Op == store.Delete && mut.TS > maxTS:
+			continue // no cell has this timestamp
+		case mut.Op == store.Delete:
+			out.DeleteTimestampRange(g.family, column, cellTS(mut.TS), tsEnd(mut.TS))
+		case tsEnd(mut.TS) == 0:
+			out.DeleteCellsInColumn(g.family, column)
+		default:
+			out.DeleteTimestampRange(g.family, column, 0, tsEnd(mut.TS))
+		}
+		ops++
+	}
+	return out, ops
+}
+
+// emptyBelow reports whether a guard ensures that a column has no older version than a Put.
+func emptyBelow(guards []store.Selector, put *store.Mutation) bool {
+	for i := range guards {
+		s := &guards[i]
+		if s.Group == put.Group && !s.Prefix && bytes.Equal(s.Column, put.Column) && s.MinTS == 0 && (s.MaxTS == 0 || s.MaxTS+1 >= put.TS) {
+			return true
+		}
+	}
+	return false
+}
+
+// The bounds of a request that writes many rows. Bigtable allows 100,000 operations.
+const (
+	maxSharedRows  = 2000
+	maxSharedOps   = 50_000
+	maxSharedBytes = 4 << 20
+)
+
+// writeCall is a number of rows that wait for their part of a request.
+type writeCall struct {
+	ctx     context.Context
+	entries []entry
+	ops     int
+	bytes   int
+	shared  size // of the request, in its first call
+
+	done chan struct{} // closed when err is set
+	err  error
+}
+
+type size struct{ rows, ops, bytes int }
+
+// write writes rows, none twice, in as few requests as their size allows.
+func (db *DB) write(ctx context.Context, own int, rows []store.RowMutation) error {
+	c := newWriteCall(ctx)
+	for i := range rows {
+		e := db.entryOf(&rows[i], own)
+		if e.ops == 0 {
+			continue
+		}
+		if len(c.entries) > 0 && (len(c.entries) == maxSharedRows || c.ops+e.ops > maxSharedOps || c.bytes+e.bytes > maxSharedBytes) {
+			if err := db.submit(own, c); err != nil {
+				return err
+			}
+			c = newWriteCall(ctx)
+		}
+		c.entries = append(c.entries, e)
+		c.ops += e.ops
+		c.bytes += e.bytes
+	}
+	if len(c.entries) == 0 {
+		return nil
+	}
+	return db.submit(own, c)
+}
+
+func newWriteCall(ctx context.Context) *writeCall {
+	return &writeCall{ctx: ctx, done: make(chan struct{})}
+}
+
+func (db *DB) submit(own int, c *writeCall) error {
+	c.shared = size{len(c.entries), c.ops, c.bytes}
+	db.writes[own].do(c)
+	select {
+	case <-c.done:
+		return c.err
+	case <-c.ctx.Done():
+		return context.Cause(c.ctx)
+	}
+}
+
+func writesFit(calls []*writeCall, c *writeCall) bool {
+	s := &calls[0].shared
+	sum := size{s.rows + len(c.entries), s.ops + c.ops, s.bytes + c.bytes}
+	if sum.rows > maxSharedRows || sum.ops > maxSharedOps || sum.bytes > maxSharedBytes {
+		return false
+	}
+	*s = sum
+	return true
+}
+
+// sendWrites makes one request of the calls.
+func (db *DB) sendWrites(t *bigtable.Table, calls []*writeCall) {
+	defer func() {
+		for _, c := range calls {
+			close(c.done)
+		}
+	}()
+	ctx := db.ctx
+	if len(calls) == 1 {
+		ctx = calls[0].ctx
+	}
+	ctx, cancel := db.bounded(ctx)
+	defer cancel()
+	db.counters.writeRequests.Add(1)
+	if len(calls) == 1 && len(calls[0].entries) == 1 {
+		e := calls[0].entries[0]
+		if err := t.Apply(ctx, e.key, e.mut); err != nil {
+			calls[0].err = writeError(ctx, e, err)
+		}
+		return
+	}
+	var (
+		keys []string
+		muts []*bigtable.Mutation
+	)
+	for _, c := range calls {
+		for _, e := range c.entries {
+			keys = append(keys, e.key)
+			muts = append(muts, e.mut)
+		}
+	}
+	errs, err := t.ApplyBulk(ctx, keys, muts)
+	at := 0
+	for _, c := range calls {
+		for i, e := range c.entries {
+			failed := err
+			if err == nil && errs != nil {
+				failed = errs[at+i]
+			}
+			if failed != nil && c.err == nil {
+				c.err = writeError(ctx, e, failed)
+			}
+		}
+		at += len(c.entries)
+	}
+}
+
+func writeError(ctx context.Context, e entry, err error) error {
+	return callError(ctx, fmt.Sprintf("write row %.80q", e.key[1:]), err)
+}
