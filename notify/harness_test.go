@@ -2,17 +2,20 @@ package notify
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"github.com/webindexer/indexer/internal/pgtest"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb"
 	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/store/postgres"
 	"github.com/webindexer/indexer/txn"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main{M: m}) }
 
 // col is a column of the group that the tests use.
 func col(name string) txn.Column { return txn.Column{Group: "app", Name: name} }
@@ -42,7 +45,17 @@ func openBadger(t testing.TB) store.Table {
 var engines = []struct {
 	name string
 	open func(testing.TB) store.Table
-}{{"mem", openMem}, {"badger", openBadger}}
+}{{"mem", openMem}, {"badger", openBadger}, {"postgres", openPostgres}}
+
+func openPostgres(t testing.TB) store.Table {
+	t.Helper()
+	table, err := postgres.Open(context.Background(), pgtest.Shared(t).Emptied(t, fmt.Sprint(groups)), groups, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = table.Close() })
+	return table
+}
 
 // rig is a pipeline on a table.
 type rig struct {

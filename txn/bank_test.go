@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/mem"
 )
@@ -21,11 +22,8 @@ import (
 // snapshot holds the same sum, and every account as many transfers as it had.
 func TestBank(t *testing.T) {
 	const accounts, workers = 12, 4
-	transfers := 400
-	if testing.Short() {
-		transfers = 120
-	}
-	run := func(t *testing.T, table store.Table, mode Mode) {
+	usual := testenv.Size(120, 400, 400)
+	run := func(t *testing.T, table store.Table, mode Mode, transfers int) {
 		b := &bank{t: t, accounts: accounts}
 		b.db = open(t, table, Options{Mode: mode, Step: b.crash, LockTTL: 30 * time.Millisecond})
 		b.deposit()
@@ -56,14 +54,22 @@ func TestBank(t *testing.T) {
 			b.done.Load(), b.db.Counters().Conflicts.Load(), b.crashes.Load(), b.db.Counters().RolledForward.Load(),
 			b.db.Counters().RolledBack.Load(), b.db.Counters().LockWaits.Load(), b.db.Counters().TooLargeForOnePhase.Load())
 	}
-	eachSetting(t, run)
+	eachMode(t, func(t *testing.T, e engine, mode Mode) {
+		transfers := usual
+		if e.remote {
+			transfers = testenv.Size(40, 60, 2000)
+		}
+		table := e.open(t, Groups("app"))
+		defer closeTable(t, table)
+		run(t, table, mode, transfers)
+	})
 	t.Run("mem/mixed", func(t *testing.T) {
 		table, err := mem.New(Groups("app"), mem.Options{Limits: store.Limits{MaxBatchBytes: 150}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer closeTable(t, table)
-		run(t, table, OnePhase)
+		run(t, table, OnePhase, usual)
 	})
 }
 

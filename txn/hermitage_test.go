@@ -9,6 +9,8 @@ import (
 	"os"
 	"strconv"
 	"testing"
+
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 const hermitageFile = "../../shared/suites/isolation/hermitage_si.json"
@@ -27,19 +29,18 @@ func TestHermitage(t *testing.T) {
 	if err != nil || len(suite.Scenarios) == 0 {
 		t.Fatalf("%d scenarios, %v", len(suite.Scenarios), err)
 	}
-	for _, e := range engines {
-		for _, m := range modes {
-			t.Run(e.name+"/"+m.name, func(t *testing.T) {
-				for _, s := range suite.Scenarios {
-					t.Run(s.Name, func(t *testing.T) {
-						table := e.open(t, Groups("app"))
-						defer closeTable(t, table)
-						s.run(t, open(t, table, Options{Mode: m.mode}))
-					})
-				}
+	eachMode(t, func(t *testing.T, e engine, mode Mode) {
+		if e.remote && !testenv.Long() {
+			t.Skip("on a remote engine only with INDEXER_LONG=1: TestIsolation has the same and more")
+		}
+		for _, s := range suite.Scenarios {
+			t.Run(s.Name, func(t *testing.T) {
+				table := e.open(t, Groups("app"))
+				defer closeTable(t, table)
+				s.run(t, open(t, table, Options{Mode: mode}))
 			})
 		}
-	}
+	})
 }
 
 type hermitageScenario struct {

@@ -20,17 +20,15 @@ func TestIsolation(t *testing.T) {
 	if err != nil || len(scenarios) < 20 {
 		t.Fatalf("%d scenarios, %v", len(scenarios), err)
 	}
-	for _, e := range engines {
-		for _, m := range modes {
-			for _, s := range scenarios {
-				t.Run(e.name+"/"+m.name+"/"+s.Name, func(t *testing.T) {
-					table := e.open(t, Groups("app"))
-					defer closeTable(t, table)
-					s.run(t, open(t, table, Options{Mode: m.mode}))
-				})
-			}
+	eachMode(t, func(t *testing.T, e engine, mode Mode) {
+		for _, s := range scenarios {
+			t.Run(s.Name, func(t *testing.T) {
+				table := e.open(t, Groups("app"))
+				defer closeTable(t, table)
+				s.run(t, open(t, table, Options{Mode: mode}))
+			})
 		}
-	}
+	})
 }
 
 func parseScenarios(text string) (list []hermitageScenario, err error) {

@@ -291,6 +291,9 @@ func TestOracleClosed(t *testing.T) {
 // A transaction that meets the end of the range is tried again by Run.
 func TestCommitAtTheEndOfTheRange(t *testing.T) {
 	for _, e := range engines {
+		if e.remote {
+			continue
+		}
 		t.Run(e.name, func(t *testing.T) {
 			table := e.open(t, Groups("app"))
 			defer closeTable(t, table)

@@ -3,6 +3,8 @@ package pgtest
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
 	"net/url"
 	"strings"
 	"sync"
@@ -74,6 +76,25 @@ func (s *Server) Schema(t testing.TB) string {
 			t.Errorf("drop schema %s: %v", name, err)
 		}
 	})
+	return s.URL(name)
+}
+
+// Emptied returns the setting of a table that all tests with this key share, one after the
+// other, without its cells. That is several times faster than a table in a new schema.
+func (s *Server) Emptied(t testing.TB, key string) string {
+	t.Helper()
+	name := fmt.Sprintf("t_%x", sha256.Sum256([]byte(key)))[:40]
+	ctx := t.Context()
+	conn, err := pgx.Connect(ctx, s.URL(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = conn.Exec(ctx, fmt.Sprintf(`DO $$ DECLARE tables text := (SELECT string_agg(format('%%I.%%I', schemaname, tablename), ', ')
+		FROM pg_tables WHERE schemaname = '%s' AND tablename LIKE 'cells%%');
+		BEGIN IF tables IS NOT NULL THEN EXECUTE 'TRUNCATE ' || tables; END IF; END $$`, name))
+	if err = firstError(err, conn.Close(ctx)); err != nil {
+		t.Fatalf("empty schema %s: %v", name, err)
+	}
 	return s.URL(name)
 }
 

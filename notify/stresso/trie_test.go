@@ -12,17 +12,19 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/internal/pgtest"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb"
 	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/store/postgres"
 	"github.com/webindexer/indexer/txn"
 )
 
 func TestMain(m *testing.M) {
 	killtest.Main(map[string]func() error{"load": runChild})
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(pgtest.Main{M: m})
 }
 
 var groups = txn.Groups(Group, notify.DeadGroup)
@@ -116,6 +118,8 @@ var paths = []struct {
 	mode txn.Mode
 }{{"onephase", txn.OnePhase}, {"twophase", txn.TwoPhase}}
 
+const postgresEngine = "postgres" // slow, and without one-phase commits
+
 var engines = []struct {
 	name string
 	open func(*testing.T) (store.Table, error)
@@ -123,6 +127,9 @@ var engines = []struct {
 	{"mem", func(*testing.T) (store.Table, error) { return mem.New(groups, mem.Options{}) }},
 	{"badger", func(t *testing.T) (store.Table, error) {
 		return badgerdb.Open(t.TempDir(), groups, badgerdb.Options{MinFreeBytes: -1})
+	}},
+	{postgresEngine, func(t *testing.T) (store.Table, error) {
+		return postgres.Open(t.Context(), pgtest.Shared(t).Schema(t), groups, postgres.Options{})
 	}},
 }
 
@@ -139,6 +146,9 @@ func TestCountsDistinct(t *testing.T) {
 	}
 	for _, engine := range engines {
 		for _, path := range paths {
+			if engine.name == postgresEngine && path.mode == txn.OnePhase {
+				continue
+			}
 			t.Run(engine.name+"/"+path.name, func(t *testing.T) {
 				rng := testenv.Random(t)
 				table, err := engine.open(t)
@@ -150,6 +160,9 @@ func TestCountsDistinct(t *testing.T) {
 				n := n
 				if engine.name == "mem" {
 					n = min(n, 5000) // it walks over the versions of a hot cell
+				}
+				if engine.name == postgresEngine {
+					n = min(n, testenv.Size(50, 100, 3000))
 				}
 				numbers, distinct := draw(rng, n, trie.Limit()/16)
 				a, err := start(ctx, table, trie, path.mode, 16)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/webindexer/indexer/internal/pgtest"
 )
 
 const judgeSource = "../../../shared/tools/isolation-judge"
@@ -30,7 +32,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	judgePath = dir
-	code := m.Run()
+	code := pgtest.Main{M: m}.Run()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
