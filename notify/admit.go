@@ -31,6 +31,9 @@ func (p *Pipeline) Admit(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
+	if p.shared != nil {
+		return p.admitShared(ctx)
+	}
 	rows := p.opts.Backlog
 	open, full, err := p.below(rows)
 	if open || err != nil {

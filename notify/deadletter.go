@@ -166,11 +166,32 @@ func (p *Pipeline) Retry(ctx context.Context, observer, row string) error {
 	if err := requireDeadLetter(ctx, tx, observer, row); err != nil {
 		return err
 	}
+	if p.shared != nil {
+		return p.retryAnywhere(ctx, observer, row)
+	}
 	// The current timestamp is newer than every acknowledgement, so the observer runs.
 	cell := txn.Cell{Row: row, Column: p.registry.list[i].Watches}
 	_, full, _ := p.queue.add([]txn.Notification{{Cell: cell, Observer: observer, TS: tx.Start()}}, true)
 	if full {
 		return fmt.Errorf("notify: retry %q of %s: too many rows are waiting, try again later", row, observer)
+	}
+	return nil
+}
+
+// retryAnywhere is Retry on a table that several processes share: whichever finds the
+// notification runs the observer. It wakes the other observers of the column as well, which
+// do nothing new.
+func (p *Pipeline) retryAnywhere(ctx context.Context, observer, row string) error {
+	_, err := p.db.Run(ctx, func(tx *txn.Txn) error {
+		if err := requireDeadLetter(ctx, tx, observer, row); err != nil {
+			return err
+		}
+		tx.Delete(deadRow(observer, row), deadColumn)
+		tx.Notify(row, p.registry.list[p.registry.byName[observer]].Watches)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("notify: retry %q of %s: %w", row, observer, err)
 	}
 	return nil
 }

@@ -47,6 +47,9 @@ type entry struct {
 	failures int // the runs among them that count towards a dead letter
 	// covered is set by the worker: the run handled everything up to here.
 	covered uint64
+	// locked: this process has the advisory lock of the row (claim.go). Only who has the
+	// entry in hand, or holds the queue's mu, reads or writes it.
+	locked bool
 	// again is the newest notification that arrives during a run.
 	again, againFirst uint64
 	againSince        time.Time

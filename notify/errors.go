@@ -17,6 +17,8 @@ var (
 	ErrFatal = errors.New("notify: the observer cannot run")
 	// ErrPaused: SetWorkers has set the number of workers to 0.
 	ErrPaused = errors.New("notify: the pipeline is paused: no workers run observers")
+	// ErrNotHeld: another process holds the lease of the observer.
+	ErrNotHeld = errors.New("notify: this process does not hold the lease")
 	// ErrNoDeadLetter: the observer has not given up on this row.
 	ErrNoDeadLetter = errors.New("notify: no such dead letter")
 )

@@ -18,6 +18,7 @@ type idleness struct {
 	inactiveSince []time.Time // of each observer's upstream; zero if not noted
 	waiters       int         // how many callers wait for the queue to empty
 	debounced     []int       // debounced entries of each observer
+	elsewhere     []bool      // observers that may have work in other processes; nil in the only one
 }
 
 // upstreamBusy is called for an entry that is new, or no longer debounced.
@@ -35,7 +36,7 @@ func (q *queue) upstreamIdle(i int, now time.Time) bool { return q.idleIn(i, now
 // no work arrives: 0 if it is idle, negative if it is active.
 func (q *queue) idleIn(i int, now time.Time) time.Duration {
 	for _, j := range q.registry.upstream[i] {
-		if q.waiting[j] > q.excused(j) || q.busy[j] > 0 {
+		if q.waiting[j] > q.excused(j) || q.busy[j] > 0 || q.elsewhere != nil && q.elsewhere[j] {
 			return -1
 		}
 	}

@@ -29,6 +29,9 @@ type Options struct {
 	// Rescan is how often the pipeline scans for notifications that were not handed
 	// over; 5 min by default.
 	Rescan time.Duration
+	// Leases decide which observers with a Lease this process runs, if several processes
+	// share the table. nil: none.
+	Leases Leases
 	// Events are called when something happens; nil functions are skipped. They must not
 	// block.
 	Events Events
@@ -49,6 +52,9 @@ type Events struct {
 	Failed func(observer string, rows []string, attempt int, err error)
 	// Dead: the row is in the dead letters.
 	Dead func(observer, row string, err error)
+	// Troubled: the table could not be searched for notifications; it will be again. Only
+	// on a table that several processes share.
+	Troubled func(err error)
 	// Orphaned: a notification of an observer that does not exist was removed.
 	Orphaned func(observer, row string)
 }

@@ -19,6 +19,8 @@ type Pipeline struct {
 	meters   []meter
 	dead     deadSet
 	scans    sync.RWMutex // see look
+	shared   *shared      // nil in the only process of the table
+	passive  bool         // no observer runs here (Attach)
 
 	launch func(worker int) // starts one; set by Start, under the queue's mu
 	cancel context.CancelFunc
@@ -38,7 +40,10 @@ func New(r *Registry, opts Options) *Pipeline {
 // Handover receives notifications right after the commit that sent them. It
 // is the value for txn.Options.Handover.
 func (p *Pipeline) Handover(notes []txn.Notification) {
-	p.queue.add(notes, false) // all observers are registered: the same registry named them
+	if p.passive {
+		return
+	}
+	p.queue.add(p.ours(notes), false) // all observers are registered: the same registry named them
 }
 
 // Start finds the notifications that wait in the table, and starts the
@@ -50,7 +55,11 @@ func (p *Pipeline) Start(ctx context.Context, db *txn.DB) error {
 	}
 	ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	p.launchWorkers(ctx)
-	p.work.Go(func() { p.rescan(ctx) })
+	if p.shared != nil {
+		p.startShared(ctx)
+	} else {
+		p.work.Go(func() { p.rescan(ctx) })
+	}
 	p.work.Go(p.queue.keepTime)
 	return nil
 }
@@ -64,10 +73,28 @@ func (p *Pipeline) attach(ctx context.Context, db *txn.DB) error {
 	if err := p.loadDead(ctx); err != nil {
 		return fmt.Errorf("notify: start: %w", err)
 	}
+	if db.Shared() {
+		p.share(db)
+		return nil
+	}
 	if err := p.scan(ctx); err != nil {
 		return fmt.Errorf("notify: start: %w", err)
 	}
 	return nil
+}
+
+// share makes the pipeline one of several on the table.
+func (p *Pipeline) share(db *txn.DB) {
+	p.shared = &shared{locks: db.RowLocks(), leases: p.opts.Leases, admit: newAdmission()}
+	if p.shared.leases == nil {
+		p.shared.leases = noLeases{}
+	}
+	p.queue.mu.Lock()
+	defer p.queue.mu.Unlock()
+	p.queue.elsewhere = make([]bool, len(p.registry.list))
+	for i := range p.queue.elsewhere {
+		p.queue.elsewhere[i] = true // until patrol has looked
+	}
 }
 
 // Stop lets the current runs finish, starts no new ones, and waits for
@@ -77,6 +104,9 @@ func (p *Pipeline) attach(ctx context.Context, db *txn.DB) error {
 func (p *Pipeline) Stop() error {
 	p.queue.close()
 	p.work.Wait()
+	if p.shared != nil {
+		p.releaseAll()
+	}
 	if p.cancel != nil {
 		p.cancel()
 	}
@@ -107,6 +137,8 @@ func (p *Pipeline) Ready() error {
 	launched, closed, wanted := p.launch != nil, p.queue.closed, p.queue.wanted
 	p.queue.mu.Unlock()
 	switch {
+	case p.passive && !closed:
+		return nil
 	case closed || !launched:
 		return p.whyStopped()
 	case wanted == 0:

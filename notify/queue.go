@@ -217,14 +217,19 @@ func (q *queue) next(worker int) []*entry {
 // would keep those out for ever. After a run of unknown outcome the table is
 // scanned again, but only after the row's next run has ended, because only then is it
 // known whether the run committed.
-func (q *queue) finished(batch []*entry) {
+func (q *queue) finished(batch []*entry) { q.giveBack(batch, true) }
+
+// giveBack is finished; ran says whether the rows were run.
+func (q *queue) giveBack(batch []*entry, ran bool) {
 	now, unknown := time.Now(), false
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, e := range batch {
 		q.busy[e.observer]--
 		q.ranOnce(e)
-		q.noteRun(e, now)
+		if ran {
+			q.noteRun(e, now)
+		}
 		unknown = unknown || e.unknown
 		open := e.continues && e.again > e.covered
 		q.setOpen(e, open)

@@ -31,6 +31,9 @@ func (p *Pipeline) Quiesce(ctx context.Context) (ts uint64, err error) {
 	if p.db == nil {
 		return 0, ErrStopped
 	}
+	if p.shared != nil {
+		return p.quiesceShared(ctx)
+	}
 	for pause := time.Millisecond; ; {
 		if err := p.wait(ctx, func(q *queue) bool { return len(q.entries) == 0 }); err != nil {
 			return 0, err
@@ -51,6 +54,27 @@ func (p *Pipeline) Quiesce(ctx context.Context) (ts uint64, err error) {
 				return 0, err
 			}
 			pause = min(2*pause, 100*time.Millisecond)
+		}
+	}
+}
+
+// quiesceShared is Quiesce on a table that several processes share. Only the table and the
+// oracle know what all of them do.
+func (p *Pipeline) quiesceShared(ctx context.Context) (uint64, error) {
+	wait := pause{least: time.Millisecond, most: 100 * time.Millisecond}
+	for {
+		ts, ok, err := p.db.Quiescent(ctx)
+		if err != nil {
+			return 0, fmt.Errorf("notify: wait for quiescence: %w", err)
+		}
+		if ok {
+			return ts, nil
+		}
+		if err := sleep(ctx, wait.grow()); err != nil {
+			return 0, err
+		}
+		if p.queue.isClosed() {
+			return 0, p.whyStopped()
 		}
 	}
 }

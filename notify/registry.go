@@ -49,6 +49,11 @@ type Observer struct {
 	// conflict there; see limits.go. It saves conflicts and guarantees nothing:
 	// transactions have to be correct without it.
 	Exclusive bool
+	// Lease names what a process must hold to run this observer, if several processes share
+	// the table; "" for an observer that any process may run. Observers with the same lease
+	// run in the same process. This is for observers that write to something outside the
+	// table, or keep state between runs.
+	Lease string
 	// MaxOpen bounds how many rows may be in the middle of a continuation
 	// (txn.Txn.Continue) at a time; further rows wait. Zero means no bound. A running batch
 	// counts as one row. A restart or an overflow of the queue forgets which rows

@@ -13,12 +13,24 @@ import (
 // run takes a batch through one transaction, and decides what happens to its
 // rows. In every case, each row returns to the queue.
 func (p *Pipeline) run(ctx context.Context, batch []*entry) {
+	if p.shared != nil {
+		p.runShared(ctx, batch)
+		return
+	}
+	p.runClaimed(ctx, batch)
+}
+
+// runClaimed is run for rows that no other process has.
+func (p *Pipeline) runClaimed(ctx context.Context, batch []*entry) {
 	o := &p.registry.list[batch[0].observer]
 	began := time.Now()
 	t, err := tried{}, errGoexit
 	defer func() {
 		took := time.Since(began)
 		p.tell(o, batch, began, took, t, err)
+		if p.shared != nil {
+			p.unlock(ctx, batch)
+		}
 		p.ended(ctx, o, batch, began, took, len(t.rows), err)
 	}()
 	err = p.attempt(ctx, o, batch, &t)
@@ -38,6 +50,8 @@ func (p *Pipeline) ended(ctx context.Context, o *Observer, batch []*entry, began
 		p.queue.finished(batch)
 	case errors.Is(err, errEarly):
 		p.queue.requeue(batch, func(*entry) time.Duration { return time.Millisecond })
+	case errors.Is(err, ErrNotHeld), !p.mine(o):
+		p.queue.leave(batch) // the next holder finds the rows in the table
 	case ctx.Err() != nil:
 		p.queue.requeue(batch, func(*entry) time.Duration { return 0 })
 	case errors.Is(err, txn.ErrConflict) || errors.Is(err, txn.ErrUnknown):
@@ -69,6 +83,11 @@ func rowsOf(batch []*entry) []string {
 // attempt runs the observer on a batch in one transaction and commits it. It
 // records the rows on which the observer ran; the rest had been handled before.
 func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry, t *tried) error {
+	leased, err := p.enter(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer leased.Leave()
 	tx, err := p.db.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errBegin, err)
@@ -90,6 +109,9 @@ func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry, t *
 		return nil
 	}
 	t.rows = rows
+	if err := leased.Guard(ctx, tx); err != nil {
+		return err
+	}
 	if err := p.clearDeadLetters(ctx, tx, o.Name, rows); err != nil {
 		return err
 	}

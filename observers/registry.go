@@ -55,6 +55,13 @@ const (
 // batches larger.
 const refreshDebounce = 5 * time.Second
 
+// The leases of the observers, for processes that share a table. Who holds LeaseRank works on
+// the ranks of the whole graph. Who holds LeaseIndex writes the index files.
+const (
+	LeaseRank  = "rank"
+	LeaseIndex = "index"
+)
+
 // Options says what the observers work with and how much they do at a time. The zero value
 // of every field but Sink and Tracker stands for its default; those two may be nil only if
 // no observer is run.
@@ -95,16 +102,16 @@ func (o Options) Observers() []notify.Observer {
 		{Name: "spread", Watches: schema.Chain, Batch: 32, Upstream: []string{"cluster"}, Run: propagate},
 		{Name: "links", Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&inverter{o.Part}).run},
 		{Name: "forward", Watches: schema.NotifyTargets, Weak: true, Batch: 16, Upstream: []string{"links"}, Run: (&targetNotifier{o.Part}).run},
-		{Name: "rank", Replaces: []string{"post"}, Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true, MaxOpen: 1,
+		{Name: "rank", Replaces: []string{"post"}, Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true, MaxOpen: 1, Lease: LeaseRank,
 			Debounce: rankDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Upstream: []string{"spread", "forward"}, Run: r.run},
-		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 256, Exclusive: true,
+		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 256, Exclusive: true, Lease: LeaseIndex,
 			Debounce: exportDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rank"}, Run: y.run},
-		{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128, Spare: true,
+		{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128, Spare: true, Lease: LeaseIndex,
 			Debounce: exportDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rerank"}, Run: x.index},
-		{Name: "count", Replaces: []string{"tally"}, Watches: schema.Count, Weak: true, MaxOpen: x.limits.Passes,
+		{Name: "count", Replaces: []string{"tally"}, Watches: schema.Count, Weak: true, MaxOpen: x.limits.Passes, Lease: LeaseIndex,
 			Debounce: countDebounce, IdleAfter: countIdle, Upstream: []string{"index"}, Run: x.count},
-		{Name: "settle", Watches: schema.Tiebreak, Weak: true, Debounce: tiebreakDebounce, IdleAfter: tiebreakIdle, Upstream: []string{"count"}, Run: tiebreak},
-		{Name: "refresh", Watches: schema.Refreshed, Weak: true, Batch: 256, Exclusive: true,
+		{Name: "settle", Watches: schema.Tiebreak, Weak: true, Lease: LeaseRank, Debounce: tiebreakDebounce, IdleAfter: tiebreakIdle, Upstream: []string{"count"}, Run: tiebreak},
+		{Name: "refresh", Watches: schema.Refreshed, Weak: true, Batch: 256, Exclusive: true, Lease: LeaseIndex,
 			Debounce: refreshDebounce, IdleAfter: exportIdle, Upstream: []string{"index", "count"}, Run: (&refresher{o.Sink}).run},
 	}
 }

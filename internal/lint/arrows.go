@@ -25,6 +25,7 @@ var Arrows = []Arrow{
 	{"internal/coding", nil, "content codings mean the same whoever removes them"},
 	{"txn", []string{"store", "internal/wire"}, "transactions work on any store and know nothing of the web"},
 	{"notify", []string{"txn", "store"}, "observers as a framework know nothing of what is observed"},
+	{"lease", []string{"notify", "txn", "store"}, "who owns what is decided in a table, whatever is owned"},
 	{"page", nil, "page is the leaf that observers and the verifying batch share; what it imported, both would depend on"},
 	{"warc", []string{"page", "internal/coding"}, "a reader of files hands over fetches and knows nothing of where they go"},
 	{"crawler", []string{"page", "internal/coding"}, "a crawler hands over fetches and knows nothing of where they go"},

@@ -1,0 +1,298 @@
+package lease
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
+)
+
+// Group is the locality group of leases. A table that several processes share has it.
+const Group = "lease"
+
+var (
+	holderColumn = txn.Column{Group: Group, Name: "holder"}
+	fenceColumn  = txn.Column{Group: Group, Name: "fence"}
+)
+
+// Fences is how many runs under one lease can be under way at a time; further ones wait.
+const Fences = 16
+
+// Holder is who holds a lease.
+type Holder struct {
+	Token string    `json:"token"`
+	Place Place     `json:"place"`
+	Since time.Time `json:"since"` // by the holder's clock
+}
+
+// Place tells people, and processes on the same machine, where a process is.
+type Place struct {
+	Host    string `json:"host"`
+	Process int    `json:"process"`
+	Data    string `json:"data"` // its data directory
+}
+
+// String is the process and its host.
+func (p Place) String() string { return fmt.Sprintf("process %d on %s", p.Process, p.Host) }
+
+// Want is a lease that a process wants to hold.
+type Want struct {
+	Name string
+	// Gained prepares for work under the lease; nil: nothing to prepare. While it runs, the
+	// process has the lease and begins no run. If it fails, the process gives the lease
+	// back, and tries again later.
+	Gained func(ctx context.Context) error
+}
+
+// Options are the options of a Manager.
+type Options struct {
+	Wants []Want
+	Place Place
+	// Every is how often the manager looks for leases to take; 0: a second.
+	Every time.Duration
+	// Lost is called once, when other processes may consider this one dead. From then on it
+	// holds no lease, and its transactions fail.
+	Lost func(error)
+	// Failed receives errors after which the manager tries again.
+	Failed func(error)
+}
+
+// Manager holds and looks for leases.
+type Manager struct {
+	db   *txn.DB
+	live txn.Liveness
+	opts Options
+
+	mu     sync.Mutex
+	held   map[string]chan int // the free fences
+	lost   bool
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+}
+
+// New returns a manager that holds nothing yet.
+func New(db *txn.DB, live txn.Liveness, opts Options) *Manager {
+	if opts.Every <= 0 {
+		opts.Every = time.Second
+	}
+	return &Manager{db: db, live: live, opts: opts, held: make(map[string]chan int)}
+}
+
+// Start looks for leases from now on, until Stop. The end of ctx does not end it.
+func (m *Manager) Start(ctx context.Context) {
+	ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	m.work.Go(func() { m.run(ctx) })
+}
+
+// Stop gives all leases back. No run under a lease may be under way. If the process ends
+// without it, the leases become free when its token expires.
+func (m *Manager) Stop(ctx context.Context) error {
+	if m.cancel == nil {
+		return nil
+	}
+	m.cancel()
+	m.work.Wait()
+	m.mu.Lock()
+	names := make([]string, 0, len(m.held))
+	for name := range m.held {
+		names = append(names, name)
+	}
+	clear(m.held)
+	m.mu.Unlock()
+	if m.live.Valid() != nil {
+		return nil // whoever considers this process dead takes them
+	}
+	var errs []error
+	for _, name := range names {
+		errs = append(errs, m.giveBack(ctx, name))
+	}
+	return errors.Join(errs...)
+}
+
+func (m *Manager) run(ctx context.Context) {
+	ticker := time.NewTicker(m.opts.Every)
+	defer ticker.Stop()
+	for {
+		if err := m.live.Valid(); err != nil {
+			m.lose(err)
+			return
+		}
+		for _, w := range m.opts.Wants {
+			if m.holds(w.Name) {
+				continue
+			}
+			if err := m.try(ctx, w); err != nil && ctx.Err() == nil && m.opts.Failed != nil {
+				m.opts.Failed(fmt.Errorf("lease %s: %w", w.Name, err))
+			}
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// lose ends everything that the process does under leases.
+func (m *Manager) lose(why error) {
+	m.mu.Lock()
+	clear(m.held)
+	m.lost = true
+	m.mu.Unlock()
+	if m.opts.Lost != nil {
+		m.opts.Lost(why)
+	}
+}
+
+// try takes a lease if nobody alive holds it, and prepares for the work.
+func (m *Manager) try(ctx context.Context, w Want) error {
+	taken, err := m.take(ctx, w.Name)
+	if err != nil || !taken {
+		return err
+	}
+	if w.Gained != nil {
+		if err := w.Gained(ctx); err != nil {
+			return errors.Join(err, m.giveBack(context.WithoutCancel(ctx), w.Name))
+		}
+	}
+	free := make(chan int, Fences)
+	for i := range Fences {
+		free <- i
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.held[w.Name] = free
+	return nil
+}
+
+// take is the transaction that takes a lease. Looking first costs no timestamp, so
+// processes that wait for a lease keep nobody from finding that all work is done.
+func (m *Manager) take(ctx context.Context, name string) (taken bool, err error) {
+	now, err := m.db.Now(ctx)
+	if err != nil {
+		return false, err
+	}
+	look := m.db.At(now)
+	defer look.Rollback()
+	if free, err := m.free(ctx, look, name); err != nil || !free {
+		return false, err
+	}
+	value, err := json.Marshal(Holder{Token: m.live.Token(), Place: m.opts.Place, Since: time.Now().UTC().Truncate(time.Second)})
+	if err != nil {
+		return false, err
+	}
+	_, err = m.db.Run(ctx, func(tx *txn.Txn) error {
+		if taken, err = m.free(ctx, tx, name); err != nil || !taken {
+			return err
+		}
+		tx.Set(holderRow(name), holderColumn, value)
+		for i := range Fences {
+			tx.Set(fenceRow(name, i), fenceColumn, []byte(m.live.Token()))
+		}
+		return nil
+	})
+	return taken && err == nil, err
+}
+
+// free reports whether nobody alive holds a lease. A holder of our own token is an attempt
+// of ours whose outcome was unknown.
+func (m *Manager) free(ctx context.Context, tx *txn.Txn, name string) (bool, error) {
+	h, err := holder(ctx, tx, name)
+	if err != nil || h == nil || h.Token == m.live.Token() {
+		return err == nil, err
+	}
+	alive, err := m.live.Alive(ctx, h.Token)
+	return err == nil && !alive, err
+}
+
+func (m *Manager) giveBack(ctx context.Context, name string) error {
+	_, err := m.db.Run(ctx, func(tx *txn.Txn) error {
+		h, err := holder(ctx, tx, name)
+		if err != nil || h == nil || h.Token != m.live.Token() {
+			return err
+		}
+		tx.Delete(holderRow(name), holderColumn)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("give back the lease %s: %w", name, err)
+	}
+	return nil
+}
+
+func holder(ctx context.Context, tx *txn.Txn, name string) (*Holder, error) {
+	v, err := tx.Get(ctx, holderRow(name), holderColumn)
+	if err != nil || !v.Exists {
+		return nil, err
+	}
+	h := new(Holder)
+	if err := json.Unmarshal(v.Data, h); err != nil {
+		return nil, fmt.Errorf("holder of the lease %s: %w: %w", name, store.ErrCorrupt, err)
+	}
+	return h, nil
+}
+
+// HolderOf returns who holds a lease as of a snapshot, nil if nobody does. The process may
+// be dead.
+func HolderOf(ctx context.Context, tx *txn.Txn, name string) (*Holder, error) {
+	return holder(ctx, tx, name)
+}
+
+func holderRow(name string) string { return name }
+
+func fenceRow(name string, i int) string { return name + "\x00" + strconv.Itoa(i) }
+
+func (m *Manager) holds(name string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.held[name] != nil
+}
+
+// Held implements notify.Leases.
+func (m *Manager) Held(name string) bool { return m.holds(name) && m.live.Valid() == nil }
+
+// Enter implements notify.Leases.
+func (m *Manager) Enter(ctx context.Context, name string) (notify.LeasedRun, error) {
+	m.mu.Lock()
+	free := m.held[name]
+	m.mu.Unlock()
+	if free == nil {
+		return nil, notify.ErrNotHeld
+	}
+	select {
+	case i := <-free:
+		return &run{m: m, name: name, fence: i, free: free}, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// run is a run under a lease.
+type run struct {
+	m     *Manager
+	name  string
+	fence int
+	free  chan<- int
+}
+
+// Guard implements notify.LeasedRun.
+func (r *run) Guard(ctx context.Context, tx *txn.Txn) error {
+	v, err := tx.GetForUpdate(ctx, fenceRow(r.name, r.fence), fenceColumn)
+	if err != nil {
+		return fmt.Errorf("lease %s: %w", r.name, err)
+	}
+	if string(v.Data) != r.m.live.Token() {
+		return notify.ErrNotHeld
+	}
+	return nil
+}
+
+// Leave implements notify.LeasedRun.
+func (r *run) Leave() { r.free <- r.fence }

@@ -1,0 +1,200 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/webindexer/indexer/txn"
+)
+
+// claim takes for this process the rows of a batch that is about to run. It returns those
+// that are to be run, and gives the others back: rows that another process has, and rows
+// whose notification has gone from the table, because a run has handled it. Nothing is lost
+// by that: a notification that has not been handled is in the table, and some process finds
+// it there.
+//
+// A row that another process has may have been notified after the run there began. That
+// run leaves the notification in the table.
+func (p *Pipeline) claim(ctx context.Context, o *Observer, batch []*entry) ([]*entry, error) {
+	if !p.mine(o) {
+		p.queue.leave(batch)
+		return nil, nil
+	}
+	batch = p.lock(ctx, o, batch)
+	gone, err := p.gone(ctx, o, batch)
+	if err != nil {
+		return batch, err
+	}
+	if len(gone) == 0 {
+		return batch, nil
+	}
+	var left, kept []*entry
+	for i, e := range batch {
+		if gone[i] {
+			left = append(left, e)
+		} else {
+			kept = append(kept, e)
+		}
+	}
+	p.unlock(ctx, left)
+	p.queue.leave(left)
+	return kept, nil
+}
+
+// lock locks the rows of a batch that are not locked yet, and gives those back that another
+// process has.
+func (p *Pipeline) lock(ctx context.Context, o *Observer, batch []*entry) []*entry {
+	if o.Lease != "" { // nobody else runs them
+		return batch
+	}
+	var free []*entry
+	for _, e := range batch {
+		if !e.locked {
+			free = append(free, e)
+		}
+	}
+	if len(free) == 0 {
+		return batch
+	}
+	names := make([]string, len(free))
+	for i, e := range free {
+		names[i] = lockName(o.Name, e.row)
+	}
+	got, err := p.shared.locks.TryLock(ctx, names)
+	if err != nil {
+		return batch // the locks only save work, and who has no locks does it
+	}
+	taken := make(map[*entry]bool)
+	for i, e := range free {
+		e.locked = got[i]
+		taken[e] = !got[i]
+	}
+	var left, kept []*entry
+	for _, e := range batch {
+		if taken[e] {
+			left = append(left, e)
+		} else {
+			kept = append(kept, e)
+		}
+	}
+	if len(left) > 0 {
+		p.queue.leave(left)
+	}
+	return kept
+}
+
+// unlockWithin bounds the release of locks: they expire anyway.
+const unlockWithin = 5 * time.Second
+
+// unlock releases the locks of entries that are with a worker. It must come before the
+// entries return to the queue: another worker of this process could not lock them.
+func (p *Pipeline) unlock(ctx context.Context, batch []*entry) {
+	var names []string
+	for _, e := range batch {
+		if e.locked {
+			names = append(names, lockName(p.registry.list[e.observer].Name, e.row))
+			e.locked = false
+		}
+	}
+	p.release(ctx, names)
+}
+
+func (p *Pipeline) release(ctx context.Context, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockWithin)
+	defer cancel()
+	_ = p.shared.locks.Unlock(ctx, names) // a lost release costs time only
+}
+
+// releaseAll releases the locks of all rows in the queue, when nobody takes them any more,
+// so that other processes need not wait until the locks expire.
+func (p *Pipeline) releaseAll() {
+	var names []string
+	p.queue.mu.Lock()
+	for k, e := range p.queue.entries {
+		if e.locked {
+			names = append(names, lockName(p.registry.list[k.observer].Name, e.row))
+			e.locked = false
+		}
+	}
+	p.queue.mu.Unlock()
+	p.release(context.Background(), names)
+}
+
+func lockName(observer, row string) string { return observer + "\x00" + row }
+
+// claimReads is how many rows claim looks up at a time.
+const claimReads = 16
+
+// gone looks up which rows of a batch have no notification in the table any more. Rows of
+// a leased observer that were handed over need no look: only this process runs them, and
+// the queue knows of its runs.
+func (p *Pipeline) gone(ctx context.Context, o *Observer, batch []*entry) (gone map[int]bool, err error) {
+	found := make([]bool, len(batch))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(claimReads)
+	for i, e := range batch {
+		if o.Lease != "" && !e.doubtful {
+			continue
+		}
+		g.Go(func() error {
+			ts, err := p.db.Notified(ctx, txn.Cell{Row: e.row, Column: o.Watches}, o.Name)
+			found[i] = ts == 0
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, fmt.Errorf("%w: %w", errBegin, err)
+	}
+	for i := range found {
+		if found[i] {
+			if gone == nil {
+				gone = make(map[int]bool)
+			}
+			gone[i] = true
+		}
+	}
+	return gone, nil
+}
+
+// enter begins a run of an observer under its lease, if it needs one.
+func (p *Pipeline) enter(ctx context.Context, o *Observer) (LeasedRun, error) {
+	if p.shared == nil || o.Lease == "" {
+		return free{}, nil
+	}
+	return p.shared.leases.Enter(ctx, o.Lease)
+}
+
+// free is a run that needs no lease.
+type free struct{}
+
+func (free) Guard(context.Context, *txn.Txn) error { return nil }
+func (free) Leave()                                {}
+
+// runShared is run on a table that other processes use, too.
+func (p *Pipeline) runShared(ctx context.Context, batch []*entry) {
+	o := &p.registry.list[batch[0].observer]
+	began := time.Now()
+	claimed, err := p.claim(ctx, o, batch)
+	switch {
+	case err != nil:
+		p.unlock(ctx, claimed)
+		p.ended(ctx, o, claimed, began, time.Since(began), 0, err)
+	case len(claimed) > 0:
+		p.runClaimed(ctx, claimed)
+	}
+}
+
+// leave gives back entries that this process does not run: their notifications are in the
+// table, or were handled. An entry that was notified again in the meantime stays.
+func (q *queue) leave(batch []*entry) {
+	for _, e := range batch {
+		e.covered = e.newest
+	}
+	q.giveBack(batch, false)
+}

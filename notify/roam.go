@@ -1,0 +1,235 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/webindexer/indexer/txn"
+)
+
+// # Scanning from random places
+//
+// Workers of all processes look for work in one table. If each scanned it from the
+// beginning, they would crowd together: the first ones handle what they find and get slower,
+// those behind find nothing and catch up, and from then on all of them move through the
+// table in one clump and compete for the same rows, as buses of one line do ("platooning",
+// the paper's section 2.4). The paper's cure: who meets another worker, that is, finds a
+// row that the other has locked, jumps to a random place.
+//
+// A process scans only while its workers have too little to do, and takes a few rows at a
+// time, so that no row waits in one process while another has nothing to do.
+
+const (
+	roamChunk = 64  // notifications read at a time
+	roamMost  = 512 // when many of them are for others
+	// roamAhead is how many rows are found ahead for each worker.
+	roamAhead = 4
+	// keptPlaces is how many rows are remembered as places to scan from.
+	keptPlaces = 64
+	// deadEvery is how often a process looks for dead letters that others have written.
+	deadEvery = 5 * time.Second
+)
+
+// The waits between scans that find nothing.
+const (
+	roamPauseLeast = 5 * time.Millisecond
+	roamPauseMost  = 250 * time.Millisecond
+)
+
+// roam scans until the pipeline is stopped.
+func (p *Pipeline) roam(ctx context.Context) {
+	wait := pause{least: roamPauseLeast, most: roamPauseMost}
+	dead := time.Now()
+	for p.queue.waitHungry() {
+		found, err := p.walk(ctx)
+		if err == nil && time.Since(dead) > deadEvery {
+			err, dead = p.loadDead(ctx), time.Now()
+		}
+		switch {
+		case err != nil && fatal(err):
+			p.fail(fmt.Errorf("notify: look for notifications: %w", err))
+			return
+		case err != nil:
+			p.troubled(err)
+		case found > 0:
+			wait.reset()
+			continue
+		}
+		if !p.queue.rest(wait.grow()) {
+			return
+		}
+	}
+}
+
+// troubled reports that the table could not be scanned; it is tried again.
+func (p *Pipeline) troubled(err error) {
+	if p.opts.Events.Troubled != nil {
+		p.opts.Events.Troubled(err)
+	}
+}
+
+// walk scans from a random place, around the end of the table and up to where it began, or
+// until the workers have enough to do, or until it meets another process. It returns how
+// many rows it has found.
+func (p *Pipeline) walk(ctx context.Context) (found int, err error) {
+	p.queue.clearOverflow() // whatever did not fit is found again
+	first := p.shared.places.pick()
+	wrapped := first == ""
+	chunk := roamChunk
+	for from := first; ; {
+		notes, next, err := p.db.Notifications(ctx, from, chunk)
+		if err != nil {
+			return found, err
+		}
+		p.shared.places.note(notes)
+		got, met := p.take(ctx, notes)
+		found += got
+		if met || !p.queue.hungry() || p.queue.isClosed() {
+			return found, nil
+		}
+		if got == 0 {
+			chunk = min(2*chunk, roamMost)
+		}
+		switch {
+		case next == "" && wrapped, wrapped && first != "" && next >= first:
+			return found, nil
+		case next == "":
+			wrapped = true
+		}
+		from = next
+	}
+}
+
+// take locks the notified rows that this process may run, and adds them to the queue. It
+// reports how many it has got, and whether another process had one of them.
+func (p *Pipeline) take(ctx context.Context, notes []txn.Notification) (got int, met bool) {
+	var free []txn.Notification
+	var names []string
+	for _, n := range notes {
+		if o := p.registry.observer(n); o != nil && o.Lease == "" && !p.queue.has(n.Cell.Row, n.Observer) {
+			free = append(free, n)
+			names = append(names, lockName(n.Observer, n.Cell.Row))
+		}
+	}
+	// What is enough for now, from anywhere in the chunk. The whole of it would be too much
+	// for a queue that is to stay short, and others could not have it.
+	if most := p.queue.appetite(); len(free) > most {
+		i := rand.IntN(len(free) - most + 1)
+		free, names = free[i:i+most], names[i:i+most]
+	}
+	if len(free) == 0 {
+		return 0, false
+	}
+	locked, err := p.shared.locks.TryLock(ctx, names)
+	if err != nil { // without the lock service there is more work done twice, and none lost
+		p.troubled(err)
+		p.queue.addFound(free, false)
+		return len(free), false
+	}
+	var mine []txn.Notification
+	for i, n := range free {
+		if locked[i] {
+			mine = append(mine, n)
+		} else {
+			met = true
+		}
+	}
+	var back []string
+	for _, n := range p.queue.addFound(mine, true) {
+		back = append(back, lockName(n.Observer, n.Cell.Row))
+	}
+	p.release(ctx, back)
+	return len(mine) - len(back), met
+}
+
+// addFound adds notifications that were found in the table, and returns those that did not
+// fit or whose row is in a worker's hands: the lock of that is the run's.
+func (q *queue) addFound(notes []txn.Notification, locked bool) (left []txn.Notification) {
+	now := time.Now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, n := range notes {
+		k := key{q.registry.byName[n.Observer], n.Cell.Row}
+		if e := q.entries[k]; e != nil && e.place == running || !q.addOne(k, n, now, true) {
+			left = append(left, n)
+			continue
+		}
+		q.entries[k].locked = locked
+	}
+	return left
+}
+
+// appetite is how many rows the workers could take now.
+func (q *queue) appetite() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return max(roamAhead*q.wanted-q.unleased(), 0)
+}
+
+// hungry reports whether workers have too little to do.
+func (q *queue) hungry() bool { return q.appetite() > 0 }
+
+// unleased counts the waiting rows of observers without a lease.
+func (q *queue) unleased() (n int) {
+	for i := range q.waiting {
+		if q.registry.list[i].Lease == "" {
+			n += q.waiting[i]
+		}
+	}
+	return n
+}
+
+// waitHungry waits until workers have too little to do. It returns false once the queue is
+// closed.
+func (q *queue) waitHungry() bool {
+	w := q.watch(func(q *queue) bool { return q.unleased() < roamAhead*q.wanted })
+	defer q.unwatch(w)
+	select {
+	case <-w.met:
+	case <-q.stopped:
+	}
+	return !q.isClosed()
+}
+
+// note remembers some rows.
+func (p *places) note(notes []txn.Notification) {
+	if len(notes) == 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	row := notes[rand.IntN(len(notes))].Cell.Row
+	if len(p.rows) < keptPlaces {
+		p.rows = append(p.rows, row)
+		return
+	}
+	p.rows[rand.IntN(len(p.rows))] = row
+}
+
+// pick returns a random place, "" for the beginning if nothing is known: the beginning of a
+// row that is known, of any length, and then bytes as they occur in rows. So it may be near
+// the row or far from it, before it or behind it.
+//
+// Rejected: the known rows themselves. Rows are noted behind the place where a scan began,
+// so after some jumps all places were near the end of the table, and rows at its
+// beginning waited.
+func (p *places) pick() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.rows) == 0 {
+		return ""
+	}
+	row := p.rows[rand.IntN(len(p.rows))]
+	place := []byte(row[:rand.IntN(len(row)+1)])
+	for range 2 {
+		if other := p.rows[rand.IntN(len(p.rows))]; other != "" {
+			place = append(place, other[rand.IntN(len(other))])
+		}
+	}
+	return string(place)
+}
+
+// jitter draws from the upper half of a duration.
+func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }

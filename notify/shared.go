@@ -1,0 +1,124 @@
+package notify
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/webindexer/indexer/txn"
+)
+
+// A table may be shared by several processes (txn.DB.Shared), each with a pipeline of its
+// own. The table is then all that the pipelines have in common, and the queue holds only
+// what this process has found, or has committed itself:
+//
+//   - Notifications of other processes are found by scanning the table all the time, from
+//     random places (roam.go). This is the paper's section 2.4.
+//   - Before a run, the rows are locked for the process, and a row whose notification has
+//     gone from the table is not run again (claim.go). The locks are advisory. Two runs of
+//     one row do no harm: an acknowledgement admits one, and weak observers may run twice.
+//   - Observers with a Lease run in the process that holds the lease, and in no other. That
+//     process looks through the whole table for them (patrol.go), and debounces as in a
+//     table of its own.
+//   - Whether all work is done is asked of the table (txn.DB.Quiescent), and so is the
+//     backlog that loaders wait for (sharedadmit.go).
+//   - Notifications of observers that this process does not know stay in the table: another
+//     version of the program, or one with a crawl, may know them.
+//
+// Nothing of this runs in the only process of a table.
+
+// Leases say which process runs the observers with a Lease. Package lease implements it.
+type Leases interface {
+	// Held reports whether this process may run observers with this lease.
+	Held(lease string) bool
+	// Enter begins a run under a lease, before its transaction begins. It returns ErrNotHeld
+	// if this process does not hold the lease.
+	Enter(ctx context.Context, lease string) (LeasedRun, error)
+}
+
+// LeasedRun is a run under a lease.
+type LeasedRun interface {
+	// Guard makes the transaction of the run commit only if this process still holds the
+	// lease at its commit. It returns ErrNotHeld if it does not hold it now.
+	Guard(ctx context.Context, tx *txn.Txn) error
+	// Leave ends the run, after its transaction.
+	Leave()
+}
+
+// noLeases holds nothing.
+type noLeases struct{}
+
+func (noLeases) Held(string) bool                                 { return false }
+func (noLeases) Enter(context.Context, string) (LeasedRun, error) { return nil, ErrNotHeld }
+
+// shared is what a pipeline on a shared table has besides the rest.
+type shared struct {
+	locks  txn.RowLocks
+	leases Leases
+	places places
+	admit  admission
+}
+
+// Attach connects the pipeline to a table without running observers, for a process that
+// only loads or reads: Admit, Quiesce and the functions for dead letters work. The
+// transactions of the process send their notifications to the table, where others find
+// them. Stop ends it.
+func (p *Pipeline) Attach(ctx context.Context, db *txn.DB) error {
+	p.passive = true
+	return p.attach(ctx, db)
+}
+
+// mine reports whether this process runs an observer now.
+func (p *Pipeline) mine(o *Observer) bool {
+	return p.shared == nil || o.Lease == "" || p.shared.leases.Held(o.Lease)
+}
+
+// ours keeps the notifications of observers that this process runs now.
+func (p *Pipeline) ours(notes []txn.Notification) []txn.Notification {
+	if p.shared == nil {
+		return notes
+	}
+	kept := make([]txn.Notification, 0, len(notes))
+	for _, n := range notes {
+		if o := p.registry.observer(n); o != nil && p.mine(o) {
+			kept = append(kept, n)
+		}
+	}
+	return kept
+}
+
+// observer returns the observer of a notification, nil if there is none.
+func (r *Registry) observer(n txn.Notification) *Observer {
+	i, ok := r.byName[n.Observer]
+	if !ok || r.list[i].Watches != n.Cell.Column {
+		return nil
+	}
+	return &r.list[i]
+}
+
+// startShared starts to look for notifications of other processes.
+func (p *Pipeline) startShared(ctx context.Context) {
+	p.work.Go(func() { p.roam(ctx) })
+	p.work.Go(func() { p.patrol(ctx) })
+}
+
+// pause is a wait that grows while there is nothing to do. Its length is random, so that
+// processes that met do not meet again.
+type pause struct {
+	least, most time.Duration
+	next        time.Duration
+}
+
+func (w *pause) reset() { w.next = 0 }
+
+func (w *pause) grow() time.Duration {
+	w.next = min(max(2*w.next, w.least), w.most)
+	return jitter(w.next)
+}
+
+// places remembers rows that had notifications, as random places to scan from: rows are not
+// spread evenly over all strings, and nobody knows how.
+type places struct {
+	mu   sync.Mutex
+	rows []string
+}

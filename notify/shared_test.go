@@ -1,0 +1,316 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/webindexer/indexer/internal/sharedtest"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
+)
+
+// fleet is several processes on one table.
+type fleet struct {
+	t      testing.TB
+	table  store.Table
+	office *sharedtest.Office
+	runs   *tally
+	leader atomic.Pointer[sharedtest.Process] // who holds the lease
+	absent *sync.WaitGroup                    // processes whose first run all others wait for; may be nil
+}
+
+func newFleet(t testing.TB) *fleet {
+	t.Helper()
+	table, err := mem.New(groups, mem.Options{TwoPhaseOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := table.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &fleet{t: t, table: table, office: sharedtest.New(), runs: &tally{n: make(map[string]int)}}
+}
+
+// tally counts committed runs by observer and row.
+type tally struct {
+	mu sync.Mutex
+	n  map[string]int
+}
+
+func (c *tally) add(a Attempt) {
+	if a.Commit == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, row := range a.Rows {
+		c.n[a.Observer+" "+row]++
+	}
+}
+
+// leads holds the lease while its process is the leader.
+type leads struct {
+	f  *fleet
+	me *sharedtest.Process
+}
+
+func (l leads) Held(string) bool { return l.f.leader.Load() == l.me }
+
+func (l leads) Enter(context.Context, string) (LeasedRun, error) {
+	if !l.Held("") {
+		return nil, ErrNotHeld
+	}
+	return free{}, nil
+}
+
+// observers: first copies a to b, second copies b to c and wakes sum, which adds up.
+func (f *fleet) observers() []Observer {
+	var once sync.Once
+	arrive := func() {
+		if f.absent != nil {
+			once.Do(f.absent.Done)
+			f.absent.Wait()
+		}
+	}
+	copyTo := func(from, to string) func(context.Context, *txn.Txn, []string) error {
+		return func(ctx context.Context, tx *txn.Txn, rows []string) error {
+			arrive()
+			for _, row := range rows {
+				v, err := tx.Get(ctx, row, col(from))
+				if err != nil {
+					return err
+				}
+				tx.Set(row, col(to), v.Data)
+				if to == "c" {
+					tx.Notify("sum", col("sum"))
+				}
+			}
+			return nil
+		}
+	}
+	return []Observer{
+		{Name: "first", Watches: col("a"), Batch: 4, Run: copyTo("a", "b")},
+		{Name: "second", Watches: col("b"), Batch: 4, Upstream: []string{"first"}, Run: copyTo("b", "c")},
+		{Name: "sum", Watches: col("sum"), Weak: true, Lease: "sum", Debounce: time.Hour, Upstream: []string{"second"}, Run: f.sum},
+	}
+}
+
+func (f *fleet) sum(ctx context.Context, tx *txn.Txn, _ []string) error {
+	total := 0
+	err := tx.ScanPrefix(ctx, "app", "row ", func(_ string, cols []txn.Version) error {
+		for _, c := range cols {
+			if c.Name == "c" {
+				n, err := strconv.Atoi(string(c.Data))
+				total += n
+				return err
+			}
+		}
+		return nil
+	})
+	tx.Set("sum", col("total"), []byte(strconv.Itoa(total)))
+	return err
+}
+
+// member is one process of a fleet.
+type member struct {
+	*rig
+	process *sharedtest.Process
+}
+
+// join adds a process. Without workers it only loads.
+func (f *fleet) join(workers int) *member {
+	f.t.Helper()
+	registry, err := NewRegistry(f.observers()...)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	process := f.office.Join()
+	p := New(registry, Options{Workers: workers, Backlog: 50, Attempts: 2, Leases: leads{f, process}, Events: Events{Tried: f.runs.add}})
+	db, err := txn.Open(context.Background(), f.table, txn.Options{
+		Observers: registry.Observers, Handover: p.Handover, Coordination: process.Coordination(),
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	m := &member{&rig{f.t, db, p, f.table}, process}
+	if workers > 0 {
+		m.start()
+	} else if err := p.Attach(context.Background(), db); err != nil {
+		f.t.Fatal(err)
+	}
+	return m
+}
+
+// load writes some rows, as a loader does.
+func (m *member) load(from, to int) {
+	m.t.Helper()
+	for i := from; i < to; i++ {
+		if err := m.p.Admit(context.Background()); err != nil {
+			m.t.Fatal(err)
+		}
+		m.set(fmt.Sprintf("row %d", i), "a", strconv.Itoa(i))
+	}
+}
+
+func (m *member) wantTotal(rows int) {
+	m.t.Helper()
+	m.quiesce()
+	tx, err := m.db.Begin(context.Background())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer tx.Rollback()
+	v, err := tx.Get(context.Background(), "sum", col("total"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if want := strconv.Itoa(rows * (rows - 1) / 2); string(v.Data) != want {
+		m.t.Errorf("the total is %s, want %s", v.Data, want)
+	}
+}
+
+// TestProcessesShareWork: a process loads, others run the observers, one of them the leased
+// one. Nothing is lost, no strong observer commits twice for a change, and all of them do
+// some of the work.
+func TestProcessesShareWork(t *testing.T) {
+	f := newFleet(t)
+	rows := testenv.Size(100, 300, 3000)
+	f.absent = new(sync.WaitGroup)
+	f.absent.Add(3)
+	loader := f.join(0)
+	var workers []*member
+	for range 3 {
+		workers = append(workers, f.join(2))
+	}
+	f.leader.Store(workers[1].process)
+	loader.load(0, rows)
+	loader.wantTotal(rows)
+	for _, m := range workers {
+		if n := m.p.Stats()[0].Rows; n == 0 {
+			t.Errorf("%s has done nothing", m.process.Token())
+		}
+		m.close()
+	}
+	loader.close()
+	f.runs.mu.Lock()
+	defer f.runs.mu.Unlock()
+	for _, observer := range []string{"first", "second"} {
+		for i := range rows {
+			if n := f.runs.n[fmt.Sprintf("%s row %d", observer, i)]; n != 1 {
+				t.Errorf("%s committed %d times for row %d", observer, n, i)
+			}
+		}
+	}
+	if n := f.office.Locked(); n != 0 {
+		t.Errorf("%d rows are still locked", n)
+	}
+	t.Logf("processes met %d times", f.office.Met())
+}
+
+// TestProcessesComeAndGo: processes join and leave while there is work, and the lease goes
+// from one to the other.
+func TestProcessesComeAndGo(t *testing.T) {
+	f := newFleet(t)
+	rows := testenv.Size(100, 300, 3000)
+	loader := f.join(0)
+	workers := []*member{f.join(1), f.join(2)}
+	for part := range 5 {
+		loader.load(part*rows/5, (part+1)*rows/5)
+		f.leader.Store(workers[len(workers)-1].process)
+		if part%2 == 0 {
+			workers = append(workers, f.join(2))
+			continue
+		}
+		workers[0].close() // leaves while others go on
+		workers = workers[1:]
+	}
+	loader.wantTotal(rows)
+	for _, m := range append(workers, loader) {
+		m.close()
+	}
+	if n := f.office.Locked(); n != 0 {
+		t.Errorf("%d rows are still locked", n)
+	}
+}
+
+// TestAdmitCountsTheTable: without workers, a loader stops when the backlog is full.
+func TestAdmitCountsTheTable(t *testing.T) {
+	f := newFleet(t)
+	loader := f.join(0)
+	loader.load(0, 50)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	admitted := make(chan error)
+	go func() { admitted <- loader.p.Admit(ctx) }()
+	worker := f.join(1)
+	if err := <-admitted; err != nil {
+		t.Error(err)
+	}
+	cancel(nil)
+	worker.close()
+	loader.close()
+}
+
+// TestQuiesceSeesOtherProcesses: work is not done while another process is in the middle of
+// a commit, or has work of a lease that nobody holds.
+func TestQuiesceSeesOtherProcesses(t *testing.T) {
+	f := newFleet(t)
+	loader, worker := f.join(0), f.join(1)
+	loader.load(0, 10)
+	if _, ok, err := loader.db.Quiescent(t.Context()); err != nil || ok {
+		t.Errorf("quiescent with rows that wait: %v, %v", ok, err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		loader.wantTotal(10)
+	}()
+	f.leader.Store(worker.process)
+	<-done
+	worker.close()
+	loader.close()
+}
+
+// TestRetryAnywhere: a dead letter is retried by whichever process finds it.
+func TestRetryAnywhere(t *testing.T) {
+	f := newFleet(t)
+	loader, worker := f.join(0), f.join(1)
+	f.leader.Store(worker.process)
+	worker.set("row x", "a", "no number") // sum cannot add it up
+	worker.set("row 0", "a", "0")
+	for len(letters(t, loader)) == 0 {
+		if err := sleep(t.Context(), time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	worker.set("row x", "a", "0")
+	loader.quiesce()
+	for _, l := range letters(t, loader) {
+		if err := loader.p.Retry(t.Context(), l.Observer, l.Row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loader.wantTotal(1)
+	if n := len(letters(t, loader)); n != 0 {
+		t.Errorf("%d dead letters are left", n)
+	}
+	worker.close()
+	loader.close()
+}
+
+func letters(t *testing.T, m *member) []DeadLetter {
+	t.Helper()
+	list, err := DeadLetters(t.Context(), m.db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}

@@ -1,0 +1,81 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// admission lets a loader of a shared table load as many rows as fit between the backlog
+// and its limit, and then counts again. The loader does not know what other processes have
+// in their queues, but all of it is in the table as well.
+type admission struct {
+	turn chan struct{} // holds a token; who has it may read and write the other fields
+	left int
+}
+
+func newAdmission() admission {
+	a := admission{turn: make(chan struct{}, 1)}
+	a.turn <- struct{}{}
+	return a
+}
+
+// The waits between two counts.
+const (
+	admitPauseLeast = 10 * time.Millisecond
+	admitPauseMost  = 500 * time.Millisecond
+)
+
+// admitShared is Admit on a shared table. Rows of debounced observers do not count, as in
+// one process: loading less would not help them. The age of the oldest row is unknown:
+// timestamps are numbers, not times.
+func (p *Pipeline) admitShared(ctx context.Context) error {
+	a := &p.shared.admit
+	select {
+	case <-a.turn:
+		defer func() { a.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-p.queue.stopped:
+		return p.whyStopped()
+	}
+	wait := pause{least: admitPauseLeast, most: admitPauseMost}
+	for a.left == 0 {
+		waiting, err := p.countWaiting(ctx, p.opts.Backlog)
+		if err != nil {
+			return fmt.Errorf("notify: count the rows that wait for observers: %w", err)
+		}
+		// A tenth at a time, so that the next count does not follow at once.
+		if a.left = p.opts.Backlog - waiting; a.left >= (p.opts.Backlog+9)/10 {
+			break
+		}
+		a.left = 0
+		if err := sleep(ctx, wait.grow()); err != nil {
+			return err
+		}
+		if p.queue.isClosed() {
+			return p.whyStopped()
+		}
+	}
+	a.left--
+	return nil
+}
+
+// countWaiting counts the notifications in the table that a worker could take now, up to a
+// limit.
+func (p *Pipeline) countWaiting(ctx context.Context, limit int) (n int, err error) {
+	for from := ""; ; {
+		notes, next, err := p.db.Notifications(ctx, from, scanChunk)
+		if err != nil {
+			return n, err
+		}
+		for _, note := range notes {
+			if o := p.registry.observer(note); o == nil || o.Debounce == 0 {
+				n++
+			}
+		}
+		if from = next; from == "" || n >= limit {
+			return min(n, limit), nil
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/webindexer/indexer/store"
+)
+
+// Quiescent reports whether all work is done, as far as the table tells: ok says that the
+// observers have handled every transaction that committed at ts or below it, including
+// their own. It takes no timestamp. It works for a table that several processes share,
+// because it asks only the table and the oracle, in this order:
+//
+//  1. ts is the last timestamp that anybody has taken.
+//  2. The table has no lock. A transaction with a commit timestamp up to ts had all its
+//     locks in the table before it took that timestamp. So it has ended: what it wrote can
+//     be read, and the notifications that it sent are in the table, unless they were
+//     handled.
+//  3. The table has no notification. A notification stays until the run that handles it has
+//     committed completely. So every run that handles one of those transactions has
+//     committed.
+//  4. Nobody has taken a timestamp since. So these runs committed at ts or below it, and
+//     what they sent was in the table at step 3, too.
+//
+// There is one exception, which does no harm. A transaction that only sends weak
+// notifications has no lock, so it may send them after step 3 with a timestamp up to ts. It
+// changes nothing that can be read, so this is like a transaction that begins afterwards. A
+// run of an observer is no such exception: the notification that triggered it stays
+// in the table until it has sent its own.
+//
+// Locks of the dead are resolved first: nobody else might meet them.
+func (db *DB) Quiescent(ctx context.Context) (ts uint64, ok bool, err error) {
+	if _, err := db.ResolveAbandoned(ctx); err != nil {
+		return 0, false, err
+	}
+	if ts, err = db.Now(ctx); err != nil {
+		return 0, false, err
+	}
+	for _, group := range []string{lockGroup, notifyGroup} {
+		empty, err := db.isEmpty(ctx, group)
+		if err != nil || !empty {
+			return ts, false, err
+		}
+	}
+	now, err := db.Now(ctx)
+	return ts, now == ts, err
+}
+
+func (db *DB) isEmpty(ctx context.Context, group string) (bool, error) {
+	empty := true
+	_, err := db.table.Scan(ctx, store.Range{Group: group, MaxCells: 1}, func(store.Cell) error {
+		empty = false
+		return nil
+	})
+	if err != nil {
+		return false, fmt.Errorf("txn: look whether all work is done: %w", err)
+	}
+	return empty, nil
+}
+
+// Notified returns the timestamp of the notification of an observer at a cell that is in
+// the table now, or 0 if there is none.
+func (db *DB) Notified(ctx context.Context, c Cell, observer string) (uint64, error) {
+	cells, err := db.table.Read(ctx, []byte(c.Row), store.Selector{Group: notifyGroup, Column: observerColumn(c.Column, observer)})
+	if err != nil {
+		return 0, fmt.Errorf("txn: read notification of %s at %s: %w", observer, c, err)
+	}
+	if len(cells) == 0 {
+		return 0, nil
+	}
+	return cells[0].TS, nil
+}
