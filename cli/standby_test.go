@@ -29,6 +29,7 @@ func warcs(t *testing.T) (lighthouse, bakery string) {
 // A server gives the data directory to a replay and takes it again when that has ended,
 // however that ends. Every request meanwhile gets an answer.
 func TestServeHandsOver(t *testing.T) {
+	t.Parallel()
 	data := lighthouseData(t)
 	_, bakery := warcs(t)
 	_, s := serveChild(t, "", data)
@@ -70,6 +71,7 @@ func TestServeHandsOver(t *testing.T) {
 // Either side may be killed at any step of a handover. The other one goes on, and what
 // is stored is right.
 func TestKilledInAHandover(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		serve, replay string // failpoints
 		status        int    // of the replay
@@ -114,6 +116,7 @@ func TestKilledInAHandover(t *testing.T) {
 // A command that is stopped between asking for the directory and taking it is not waited
 // for: the server takes it back, and the command asks again.
 func TestStoppedInAHandover(t *testing.T) {
+	t.Parallel()
 	data := lighthouseData(t)
 	_, bakery := warcs(t)
 	server, s := serveChild(t, "", data)
@@ -133,6 +136,7 @@ func TestStoppedInAHandover(t *testing.T) {
 // While a holder is stopped, the status page does not know how the pipeline is, and does
 // not call it stopped.
 func TestServeBesideStopped(t *testing.T) {
+	t.Parallel()
 	data := lighthouseData(t)
 	_, bakery := warcs(t)
 	pipe := fifo(t)
@@ -161,6 +165,7 @@ func TestServeBesideStopped(t *testing.T) {
 // A directory that is free and cannot be opened: every page says so, searches go on,
 // details are refused at once, and the server takes the directory when it is mended.
 func TestServeBesideDamage(t *testing.T) {
+	t.Parallel()
 	data := lighthouseData(t)
 	holder, _ := serveChild(t, "", data)
 	other, s := serveChild(t, "", data)
@@ -231,6 +236,7 @@ func TestQuestionsSurviveAHandover(t *testing.T) {
 // Of two servers one has the directory, and the other one takes it when that is killed.
 // Beside a crawl of a server nobody else may load; once the crawl has ended they may.
 func TestServersOnOneDirectory(t *testing.T) {
+	t.Parallel()
 	data := lighthouseData(t)
 	_, bakery := warcs(t)
 	holder, _ := serveChild(t, "", data)
@@ -294,6 +300,7 @@ func TestLoadWaitsForAQuestion(t *testing.T) {
 // the note comes and goes, the figures are those of the process that works, and nothing
 // is ever red.
 func TestHandoverInABrowser(t *testing.T) {
+	t.Parallel()
 	b := browsertest.Open(t)
 	data := lighthouseData(t)
 	_, bakery := warcs(t)
