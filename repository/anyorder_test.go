@@ -49,7 +49,7 @@ func TestAnyOrder(t *testing.T) {
 			a.stage(t, "", fmt.Sprint(giants, rnd.Uint64()))
 		}
 	})
-	hosts, kills, mixed := []string{"community", "lucene"}, 1, 1
+	hosts, kills, mixed := []string{"community"}, 1, 1
 	if testenv.Long() {
 		hosts, kills, mixed = []string{"community", "flink", "httpd", "incubator", "kafka", "lucene"}, 4, 3
 	}

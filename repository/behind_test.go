@@ -25,7 +25,7 @@ import (
 // do: all of the index is in its log.
 func killed(t *testing.T) (dir, digest string) {
 	t.Helper()
-	digest = undisturbed(t, mustReadWeb(t, ownWebs))
+	digest = ownDigest(t)
 	dir = filepath.Join(t.TempDir(), "data")
 	if s := startChild(t, dir, ownWebs, txn.Auto).listen(moment{saysQuiet, 1}); !s.killed {
 		t.Fatalf("the child was not killed: %v", s.said)
@@ -145,7 +145,7 @@ func TestIndexBehind(t *testing.T) {
 // from the index files all that it wrote, together with their mark. So the files are as they
 // were at the orderly close, and the store is not: the record of the close must not count.
 func TestKilledAfterOrderlyClose(t *testing.T) {
-	want := undisturbed(t, mustReadWeb(t, ownWebs))
+	want := ownDigest(t)
 	dir := filepath.Join(t.TempDir(), "data")
 	closeNow(t, open(t, dir, repository.Options{}))
 	before := readDataImage(t, dir)

@@ -213,7 +213,7 @@ func checkVerify(t testing.TB, r *repository.Repository) {
 
 // TestCorpus replays a crawl of six real sites and compares the result with the answers
 // of a separate program. With INDEXER_LONG=1 it replays two more crawls on top of it, and
-// compares after each; TestAnyOrder always does so for two of the sites.
+// compares after each; TestAnyOrder always does so for one of the sites.
 func TestCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a minute of work")

@@ -136,3 +136,16 @@ func undisturbed(t testing.TB, fetches []page.Fetch) string {
 	wantSound(t, r, digest)
 	return digest
 }
+
+var own struct {
+	once   sync.Once
+	digest string
+}
+
+// ownDigest is the digest of the project's own webs, undisturbed. Most tests want it; it is
+// computed once.
+func ownDigest(t testing.TB) string {
+	t.Helper()
+	own.once.Do(func() { own.digest = undisturbed(t, mustReadWeb(t, ownWebs)) })
+	return own.digest
+}
