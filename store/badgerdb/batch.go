@@ -18,8 +18,11 @@ type batch struct {
 	lone    bool // the group has one operation on Latest groups, as a lock is
 	effects []effect
 	bounds  bounds
-	large   bool   // some value is for the value log
-	values  []byte // shared buffer
+	large   bool    // some value is for the value log
+	values  []byte  // shared buffer
+	long    []byte  // values for blob files, as they are appended
+	blob    pointer // where the next of them goes
+	inline  int     // bytes that Badger gets
 	entries int
 	bytes   int
 }
@@ -129,12 +132,17 @@ func (b *batch) keptBy(o *op, ts uint64) (kept uint64, found bool, err error) {
 
 // prepare makes room for the values of a group, and counts its operations on Latest
 // groups.
-func (b *batch) prepare(group []*request) {
-	bytes, latest := 0, 0
+func (b *batch) prepare(group []*request) (err error) {
+	bytes, long, latest := 0, 0, 0
 	for _, r := range group {
 		for i := range r.plan.ops {
 			o := &r.plan.ops[i]
-			if o.Op == store.Put {
+			switch {
+			case o.Op != store.Put:
+			case b.c.db.isLong(o.group, o.Value):
+				bytes += pointerBytes
+				long += len(o.Value)
+			default:
 				bytes += tsBytes + len(o.Value)
 			}
 			if o.group.Latest {
@@ -144,11 +152,30 @@ func (b *batch) prepare(group []*request) {
 	}
 	b.lone = latest == 1
 	b.values = b.c.planner.valueBuffer(bytes)
+	if long > 0 {
+		b.long = make([]byte, 0, long)
+		b.blob.file, b.blob.offset, err = b.c.db.blobs.next(long)
+	}
+	return err
+}
+
+// pointTo takes a long value for a blob file, and returns what points to it.
+func (b *batch) pointTo(dst, value []byte) []byte {
+	p := b.blob
+	p.length, p.sum = uint32(len(value)), blobSum(value)
+	b.long = append(b.long, value...)
+	b.blob.offset += p.length
+	return p.append(dst)
 }
 
 func (b *batch) put(o *op, key []byte, ts uint64) error {
 	start := len(b.values)
-	b.values = appendValue(b.values, o.group.Latest, ts, o.Value)
+	if b.c.db.isLong(o.group, o.Value) {
+		b.values = b.pointTo(b.values, o.Value)
+		b.bytes += len(o.Value)
+	} else {
+		b.values = appendValue(b.values, o.group.Latest, ts, o.Value)
+	}
 	value := b.values[start:len(b.values):len(b.values)]
 	b.large = b.large || len(value) >= logValueBytes
 	b.note(o, key, ts, true)
@@ -173,6 +200,7 @@ func (b *batch) remove(o *op, key []byte, ts uint64) error {
 func (b *batch) count(n int) {
 	b.entries++
 	b.bytes += n
+	b.inline += n
 }
 
 func (b *batch) note(o *op, key []byte, ts uint64, put bool) {

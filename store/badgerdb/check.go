@@ -18,11 +18,11 @@ import (
 // over: that nothing claims to be encrypted, the list of tables, the tables, and, against
 // the mark, the logs. It returns the baseline from which the table goes on. It does so
 // under Badger's own lock too: a process of before there was a mark has no other.
-func checkFiles(dir string, m *mark, opts Options, verify *verifier) (next baseline, err error) {
+func checkFiles(dir string, m *mark, opts Options, verify *verifier, values *blobs) (next baseline, err error) {
 	release, locked, err := lockDir(filepath.Join(dir, badgerDir))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return checkProgress(dir, m, 0, opts.Logger)
+		return checkProgress(dir, m, 0, values, opts.Logger)
 	case err != nil:
 		return next, err
 	case !locked:
@@ -54,7 +54,7 @@ func checkFiles(dir string, m *mark, opts Options, verify *verifier) (next basel
 	if err := checkDiscard(dir, opts.Logger); err != nil {
 		return next, err
 	}
-	return checkProgress(dir, m, greatest, opts.Logger)
+	return checkProgress(dir, m, greatest, values, opts.Logger)
 }
 
 // checkPlain: a log or the registry of keys says at its beginning that it is not

@@ -54,6 +54,7 @@ type committer struct {
 	seq       uint64   // of the last group
 	carry     *request // ended the last group, comes first in the next
 	clock     atomic.Pointer[store.Clock]
+	fill      memtableFill
 	failed    error
 	sync      bool                    // Options.SyncWrites
 	step      func(step string) error // nil but in tests
@@ -271,7 +272,9 @@ func (c *committer) write(group []*request, rd *reader) error {
 	c.latest.reset()
 	b := &batch{c: c, rd: rd, txn: c.db.badger.NewTransactionAt(c.seq, true), latest: &c.latest, bounds: c.bounds}
 	defer b.txn.Discard()
-	b.prepare(group)
+	if err := b.prepare(group); err != nil {
+		return runError("preparing a write", err)
+	}
 	for _, r := range group {
 		if err := b.request(r); err != nil {
 			return runError("preparing a write", err)
@@ -282,12 +285,14 @@ func (c *committer) write(group []*request, rd *reader) error {
 		return nil
 	}
 	if b.bounds != c.bounds {
-		if err := b.txn.Set(boundsKey, b.bounds.encode(c.db.groups)); err != nil {
+		text := b.bounds.encode(c.db.groups)
+		b.inline += len(boundsKey) + len(text)
+		if err := b.txn.Set(boundsKey, text); err != nil {
 			return runError("preparing a write", err)
 		}
 	}
-	if err := b.txn.CommitAt(c.seq+1, nil); err != nil {
-		return runError("writing", err)
+	if err := c.commitWith(b.long, b.txn, b.entries+1, b.inline); err != nil {
+		return err
 	}
 	if err := c.at(StepGroupWritten); err != nil {
 		return err

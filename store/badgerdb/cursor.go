@@ -123,21 +123,24 @@ func (c *cursor) skipColumn() {
 }
 
 // cellValue returns a copy of the value of a cell.
-func cellValue(g *group, item *badger.Item, head []byte) (value []byte, err error) {
-	return cellValueTo(nil, g, item, head)
+func (r *reader) cellValue(g *group, item *badger.Item, head []byte) (value []byte, err error) {
+	return r.cellValueTo(nil, g, item, head)
 }
 
 // cellValueTo appends the value of a cell to a slice, or to a new one if that is nil.
-func cellValueTo(to []byte, g *group, item *badger.Item, head []byte) (value []byte, err error) {
+func (r *reader) cellValueTo(to []byte, g *group, item *badger.Item, head []byte) (value []byte, err error) {
 	err = item.Value(func(stored []byte) (err error) {
+		long := false
 		if g.Latest {
 			_, value, err = splitLatest(stored, head)
 		} else {
-			value, err = splitPlain(stored, head)
+			value, long, err = r.db.blobs.value(to, stored, head)
 		}
-		if to == nil {
+		switch {
+		case long || err != nil:
+		case to == nil:
 			value = bytes.Clone(value)
-		} else {
+		default:
 			value = append(to, value...)
 		}
 		return err

@@ -8,6 +8,9 @@
 // group (views.go says why they see no halves and wait for nobody). Most guards
 // are answered from memory (newest.go, resident.go).
 //
+// Values of 1 KiB or more are in files of their own, which no compaction rewrites
+// (blobs.go); Badger has pointers to them.
+//
 // Timestamps of cells are part of the keys (key.go, docs/format-store.md) and never
 // Badger versions: Badger keeps, below its discard version, only the newest entry
 // of a key, and which one that is must not depend on Percolator's timestamps.

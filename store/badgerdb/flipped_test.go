@@ -37,7 +37,7 @@ func TestFlippedByte(t *testing.T) {
 			kinds[kind] = name
 		}
 	}
-	for _, want := range []string{".sst", ".vlog", ".mem", "MANIFEST", "KEYREGISTRY", "FORMAT", "HIGHWATER"} {
+	for _, want := range []string{".sst", ".vlog", ".blob", ".mem", "MANIFEST", "KEYREGISTRY", "FORMAT", "HIGHWATER"} {
 		if kinds[want] == "" {
 			t.Errorf("the table has no %s: %v", want, kinds)
 		}
@@ -78,10 +78,19 @@ func named(err error, name, kind string) bool {
 const flippedRows = 60
 
 func flippedValue(i int) string {
-	if i%20 == 0 {
-		return strings.Repeat(fmt.Sprint("large", i), 1<<18) // in the value log
+	if i%15 == 0 {
+		return strings.Repeat(fmt.Sprint("large", i), 1<<18)
 	}
 	return strings.Repeat(fmt.Sprint("value", i, " "), 20)
+}
+
+// flippedGroup: values of versioned groups are in blob files if they are large, and those
+// of Latest groups in Badger's value log.
+func flippedGroup(i int) string {
+	if i%30 == 0 {
+		return "last"
+	}
+	return "data"
 }
 
 // imageOfTable returns the files of a table as a killed process leaves them: some
@@ -95,7 +104,7 @@ func imageOfTable(t *testing.T) image {
 			closeTest(t, db)
 			db = openTest(t, dir, Options{})
 		}
-		mustMutate(t, db, fmt.Sprint("row", i), mutation("data", "c", 1, flippedValue(i)))
+		mustMutate(t, db, fmt.Sprint("row", i), mutation(flippedGroup(i), "c", 1, flippedValue(i)))
 	}
 	files := image{}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -156,7 +165,7 @@ func readImage(t *testing.T, files image, changed string, to []byte) error {
 	defer db.Close()
 	var wrong []string
 	for i := range flippedRows {
-		cells, err := db.Read(context.Background(), fmt.Append(nil, "row", i), store.Selector{Group: "data", Prefix: true})
+		cells, err := db.Read(context.Background(), fmt.Append(nil, "row", i), store.Selector{Group: flippedGroup(i), Prefix: true})
 		if err != nil {
 			return err
 		}

@@ -102,6 +102,9 @@ func (h *hint) learn(item *badger.Item) error {
 		return nil
 	}
 	return item.Value(func(stored []byte) error {
+		if _, long := parsePointer(stored); long {
+			return nil
+		}
 		value, err := splitPlain(stored, item.Key())
 		if err == nil {
 			h.keep(value)

@@ -110,7 +110,7 @@ func unescapeTo(name, escaped []byte) []byte {
 
 // Values:
 //
-//	versioned group   [01][value]
+//	versioned group   [01][value], or [02][pointer] to a long value (blobs.go)
 //	Latest group      [timestamp, 8 bytes big-endian][value]
 //
 // A stored value is never empty, because Badger hands out an empty value, and no

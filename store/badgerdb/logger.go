@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Logger is the part of zap.SugaredLogger that the engine uses.
@@ -14,14 +15,16 @@ type Logger interface {
 	Debugf(format string, args ...any)
 }
 
-// badgerLog passes Badger's messages on, and listens for three of them, because Badger has
+// badgerLog passes Badger's messages on, and listens for four of them, because Badger has
 // no other hooks. "Ignoring table …" says that opening goes on without a table file whose
-// checksum is wrong, which would silently lose its cells: Open fails on it. The other two
-// come before a compaction makes a table file (tablemaking.go), and at its end.
+// checksum is wrong, which would silently lose its cells: Open fails on it. Two come before
+// a compaction makes a table file (tablemaking.go), and at its end. The last one says that
+// a memtable was full (blobsync.go).
 type badgerLog struct {
-	to        Logger // may be nil
-	making    func() // called before a compaction makes a table file; may be nil
-	compacted func() // called after a compaction; may be nil
+	to        Logger         // may be nil
+	making    func()         // called before a compaction makes a table file; may be nil
+	compacted func()         // called after a compaction; may be nil
+	flushes   *atomic.Uint64 // counts the memtables that were full; may be nil
 
 	mu      sync.Mutex
 	ignored []string // names of ignored table files
@@ -62,6 +65,8 @@ func (l *badgerLog) Debugf(format string, _ ...any) {
 		l.making()
 	case l.compacted != nil && strings.HasPrefix(format, compactionDone):
 		l.compacted()
+	case l.flushes != nil && strings.HasPrefix(format, flushingMemtable):
+		l.flushes.Add(1)
 	}
 }
 

@@ -54,6 +54,8 @@ type memLog struct {
 	entries     int    // that Badger replays; those that its value log's collector moved have no group
 	stop        int64  // where the first record is that is not whole
 	skips       bool   // a group is missing between first and last
+
+	each func(at int64, record []byte) // called for each whole record; may be nil
 }
 
 // readMemLogs reads all logs of a directory, in the order in which they were written.
@@ -153,6 +155,9 @@ func (l *memLog) read() error {
 		}
 		if len(record) < n || recordLen(record) != n || !l.count(&group, record) {
 			return nil
+		}
+		if l.each != nil {
+			l.each(l.stop, record)
 		}
 		if _, err := r.Discard(n); err != nil {
 			return err

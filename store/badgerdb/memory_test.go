@@ -57,9 +57,9 @@ func TestLessMemoryAfterKill(t *testing.T) {
 }
 
 // TestLargeBatch checks that a batch larger than a memtable has room for is refused before
-// anything happens, and that values for the value log do not count.
+// anything happens, and that values for blob files do not count.
 func TestLargeBatch(t *testing.T) {
-	db := openTest(t, t.TempDir(), Options{MemoryBytes: 1})
+	db := openTest(t, t.TempDir(), Options{MemoryBytes: 1, BlobBytes: 512 << 10})
 	defer closeTest(t, db)
 	batch := func(cells, size int) error {
 		m := store.RowMutation{Row: []byte("r")}

@@ -42,63 +42,80 @@ func Open(dir string, groups []store.GroupSpec, opts Options) (*DB, error) {
 	}
 	verify := newVerifier(dir, opts.Logger)
 	tables := newTableGate(dir, verify, opts.Logger)
-	b, m, release, err := openBadger(dir, opts, tables)
+	f, err := openFiles(dir, opts, tables)
 	if err != nil {
 		return nil, err
 	}
-	verify.start(b.Tables())
-	sizes := sizesFor(opts.MemoryBytes, m.replay)
+	verify.start(f.badger.Tables())
+	sizes := sizesFor(opts.MemoryBytes, f.mark.replay)
 	db := &DB{
-		dir: dir, badger: b, mark: m, verify: verify, tables: tables, release: release, schema: schema, queue: make(chan *request, queueLength),
+		dir: dir, files: f, verify: verify, tables: tables, schema: schema, queue: make(chan *request, queueLength),
 		seed: maphash.MakeSeed(), sizes: sizes, hints: newHints(pick(opts.HintCells, sizes.cells)),
+		blobBytes: pick(opts.BlobBytes, defaultBlobBytes),
 	}
+	db.collecting, db.stopCollecting = context.WithCancel(context.Background())
 	db.checker = engine.Checker{Schema: schema, Limits: limits, Overhead: opOverhead}
 	if err := db.start(opts); err != nil {
+		db.stopCollecting()
 		verify.stop()
-		return nil, errors.Join(err, m.close(), db.closeOrLeave(), release())
+		return nil, errors.Join(err, f.mark.close(), db.closeOrLeave(), f.blobs.close(), f.release())
 	}
 	return db, nil
 }
 
-// openBadger holds the directory, checks what is there, writes the mark's baseline, and only
-// then lets Badger open: from there on the mark counts.
-func openBadger(dir string, opts Options, tables *tableGate) (b *badger.DB, m *mark, release func() error, err error) {
-	release, held, err := lockDir(dir) // Badger's lock begins too late for the checks
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if !held {
-		return nil, nil, nil, inUse(dir)
-	}
-	if b, m, err = openHeld(dir, opts, tables); err != nil {
-		return nil, nil, nil, errors.Join(err, release())
-	}
-	return b, m, release, nil
+// files are the files of an open table.
+type files struct {
+	badger  *badger.DB
+	mark    *mark // guarded by the committer's writeMu
+	blobs   *blobs
+	flushes atomic.Uint64 // of memtables that were full
+	release func() error  // of the directory
 }
 
-func openHeld(dir string, opts Options, tables *tableGate) (*badger.DB, *mark, error) {
-	m, err := goOn(dir, opts, tables.verify)
+// openFiles holds the directory, checks what is there, writes the mark's baseline, and only
+// then lets Badger open: from there on the mark counts.
+func openFiles(dir string, opts Options, tables *tableGate) (*files, error) {
+	release, held, err := lockDir(dir) // Badger's lock begins too late for the checks
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	log := &badgerLog{to: opts.Logger, making: tables.wait, compacted: tables.verify.noteChange}
+	if !held {
+		return nil, inUse(dir)
+	}
+	f := &files{release: release}
+	if f.blobs, err = openBlobs(dir); err == nil {
+		err = f.openBadger(dir, opts, tables)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.blobs.close(), release())
+	}
+	return f, nil
+}
+
+func (f *files) openBadger(dir string, opts Options, tables *tableGate) error {
+	m, err := goOn(dir, opts, tables.verify, f.blobs)
+	if err != nil {
+		return err
+	}
+	log := &badgerLog{to: opts.Logger, making: tables.wait, compacted: tables.verify.noteChange, flushes: &f.flushes}
 	b, err := openManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, sizesFor(opts.MemoryBytes, m.replay), log))
 	if err != nil {
-		return nil, nil, openError(dir, err)
+		return openError(dir, err)
 	}
 	if bad := log.ignoredTables(); len(bad) > 0 {
 		err = corrupt(dir, "wrong checksum in %s", strings.Join(bad, ", "))
 	}
 	if err := errors.Join(err, m.open(dir)); err != nil {
-		return nil, nil, errors.Join(err, m.close(), b.Close())
+		return errors.Join(err, m.close(), b.Close())
 	}
-	return b, m, nil
+	f.badger, f.mark = b, m
+	return nil
 }
 
 // goOn checks the files of a table against its mark and writes the baseline. A table of
 // format 1 has no mark yet. Its format rises, so that no program opens it that would leave
 // the mark behind.
-func goOn(dir string, opts Options, verify *verifier) (*mark, error) {
+func goOn(dir string, opts Options, verify *verifier, values *blobs) (*mark, error) {
 	format, err := readStamp(dir)
 	if err != nil {
 		return nil, err
@@ -112,7 +129,7 @@ func goOn(dir string, opts Options, verify *verifier) (*mark, error) {
 			return nil, corrupt(markFile(dir), "it is missing")
 		}
 	}
-	from, err := checkFiles(dir, old, opts, verify)
+	from, err := checkFiles(dir, old, opts, verify, values)
 	if err != nil {
 		return nil, err
 	}
@@ -157,8 +174,12 @@ func (db *DB) start(opts Options) error {
 		step:      opts.Step,
 		seq:       db.seqAtOpen,
 		sync:      opts.SyncWrites,
+		fill:      memtableFill{size: db.sizes.memTable, flushes: &db.flushes, seen: db.flushes.Load()},
 	}
 	db.running.Go(db.committer.run)
+	db.planBlobPass(db.mark.Blobs)
+	db.running.Go(func() { db.blobs.syncInBackground(db.verify.ctx) })
+	db.running.Go(func() { db.collectBlobs(db.collecting) })
 	db.running.Go(func() { db.trimMapped(db.verify.ctx, db.sizes.mapped) })
 	return nil
 }
@@ -202,12 +223,10 @@ func (db *DB) describe() (stored bounds, err error) {
 // DB is a table on Badger. It implements store.Table, store.Snapshotter and
 // store.Committer.
 type DB struct {
-	dir       string
-	badger    *badger.DB
-	mark      *mark // guarded by the committer's writeMu
+	dir string
+	*files
 	verify    *verifier
 	tables    *tableGate
-	release   func() error
 	schema    *engine.Schema
 	checker   engine.Checker
 	groups    []group // by number
@@ -216,6 +235,7 @@ type DB struct {
 	seed      maphash.Seed // of the hashes of columns
 	hints     *hints       // nil for none
 	newest    *newest
+	blobBytes int // the length from which on a value is long
 	sizes     sizes
 	queue     chan *request
 	callers   atomic.Int64 // in submit
@@ -224,7 +244,11 @@ type DB struct {
 	gate      engine.Gate
 	stats     counters
 
-	reclaiming sync.Mutex
+	reclaiming   sync.Mutex   // of passes over the pointers, and of Reclaim
+	nextBlobPass atomic.Int64 // the size of blob files at which a pass is due
+	// collecting ends when the table is about to be closed.
+	collecting     context.Context
+	stopCollecting context.CancelFunc
 }
 
 // group returns a group that is known to exist.
@@ -239,6 +263,7 @@ func (db *DB) group(name string) *group {
 // Close waits for running calls and releases the directory. Open snapshots stop
 // working. It must not be called from within a Scan.
 func (db *DB) Close() error {
+	db.stopCollecting()
 	if !db.gate.Close() {
 		return nil
 	}
@@ -249,11 +274,14 @@ func (db *DB) Close() error {
 	if err == nil {
 		err = db.verify.damage()
 	}
-	return errors.Join(err, db.release())
+	return errors.Join(err, db.blobs.close(), db.release())
 }
 
 // closeBadger writes out what is in memory, and marks that all of it is on the disk.
 func (db *DB) closeBadger() error {
+	if err := db.blobs.sync(); err != nil { // before Badger writes tables that point into them
+		return errors.Join(db.leave(err), db.mark.close())
+	}
 	if err := errors.Join(db.mark.flushing(db.dir), db.closeOrLeave(), db.mark.close()); err != nil {
 		return runError("closing "+db.dir, err)
 	}
@@ -264,6 +292,6 @@ func (db *DB) closeBadger() error {
 	if err != nil {
 		return err
 	}
-	db.mark.baseline = baseline{State: stateClosed, Boot: bootID(), Sync: db.mark.Sync, Group: db.mark.group, NextLog: 1, List: list.mark()}
+	db.mark.baseline = baseline{State: stateClosed, Boot: bootID(), Sync: db.mark.Sync, Group: db.mark.group, NextLog: 1, List: list.mark(), Blobs: db.mark.Blobs}
 	return db.mark.write(db.dir)
 }

@@ -2,6 +2,7 @@ package badgerdb
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,7 +39,7 @@ func TestOpenRefusesAndTouchesNothing(t *testing.T) {
 		{"another FORMAT", map[string]string{"FORMAT": "something else\nformat 1\n"}, store.ErrForeign},
 		{"empty FORMAT", map[string]string{"FORMAT": ""}, store.ErrForeign},
 		{"long FORMAT", map[string]string{"FORMAT": strings.Repeat("x", 5000)}, store.ErrForeign},
-		{"newer", map[string]string{"FORMAT": stampMagic + "\nformat 3\n", "badger/x": "y"}, store.ErrNewerFormat},
+		{"newer", map[string]string{"FORMAT": fmt.Sprintf("%s\nformat %d\n", stampMagic, formatNow+1), "badger/x": "y"}, store.ErrNewerFormat},
 		{"no number", map[string]string{"FORMAT": stampMagic + "\nformat one\n"}, store.ErrCorrupt},
 		{"half a stamp beside something", map[string]string{stampTemp: "in", "x": ""}, store.ErrForeign},
 	} {

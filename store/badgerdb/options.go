@@ -38,6 +38,9 @@ type Options struct {
 	// verified in the background, or when they are first read (see verifier.go). 0 stands
 	// for 64 MiB; a negative number leaves everything to the background.
 	VerifyAtOnce int64
+	// BlobBytes is the length from which on values of versioned groups are kept in blob
+	// files (blobs.go); 0 stands for 1 KiB. It may differ from one opening to the next.
+	BlobBytes int
 	// Step is called at the failpoints of group commit (committer.go), from the
 	// committer's goroutine. An error there is what a failed write is. For tests.
 	Step func(step string) error

@@ -15,7 +15,7 @@ type plan struct {
 	ops    []op
 	guards []guard
 	bytes  int // upper bound of what the ops write
-	logged int // of bytes: values for the value log, which Badger does not count
+	logged int // of bytes: values for blob files and the value log, which Badger does not count
 	// puts counts the puts by hash of column; made for the first DeleteUpTo in a
 	// versioned group, which may have to undo some of them.
 	puts map[uint64]int
@@ -198,7 +198,7 @@ func (p *planner) mutation(r *request, row []byte, m *store.Mutation, rd *reader
 		keys = len(o.versions) + o.undo
 	}
 	r.plan.bytes += keys*(len(head)+tsBytes+opOverhead) + tsBytes + len(m.Value)
-	if len(m.Value) >= logValueBytes {
+	if p.db.isLong(g, m.Value) || len(m.Value) >= logValueBytes {
 		r.plan.logged += len(m.Value)
 	}
 	r.plan.add(o)

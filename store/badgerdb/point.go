@@ -119,7 +119,7 @@ func (r *reader) versionCell(head []byte, ts uint64) (value []byte, found bool, 
 	if stored == nil || err != nil {
 		return nil, false, err
 	}
-	value, err = splitPlain(stored, head)
+	value, _, err = r.db.blobs.value(nil, stored, head)
 	return value, true, err
 }
 

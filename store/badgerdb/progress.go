@@ -48,7 +48,7 @@ const lostSuffix = ".lost"
 // checkProgress returns the baseline from which the table goes on; groups up to a number are
 // in tables. It tells the log what a lost machine took with it. The caller holds the
 // directory.
-func checkProgress(dir string, m *mark, tables uint64, log Logger) (next baseline, err error) {
+func checkProgress(dir string, m *mark, tables uint64, values *blobs, log Logger) (next baseline, err error) {
 	p := progress{dir: dir, mark: m}
 	if m != nil {
 		p.same = m.Boot != "" && m.Boot == bootID()
@@ -59,6 +59,9 @@ func checkProgress(dir string, m *mark, tables uint64, log Logger) (next baselin
 	}
 	all, err := readMemLogs(dir)
 	if err != nil {
+		return next, err
+	}
+	if err := p.cutLostValues(all, values); err != nil {
 		return next, err
 	}
 	for _, l := range all {
@@ -87,6 +90,7 @@ func (p *progress) next(tables uint64) (next baseline, err error) {
 	next = baseline{State: stateOpen, Boot: bootID(), Group: tables, NextLog: 1, List: p.list.mark()}
 	if p.mark != nil {
 		next.Group = max(next.Group, p.mark.Group, p.mark.group, p.lostTo)
+		next.Blobs = p.mark.Blobs
 	}
 	for _, l := range p.logs {
 		next.Group = max(next.Group, l.last)

@@ -237,7 +237,7 @@ func TestMovedValues(t *testing.T) {
 	dir := t.TempDir()
 	db := openTest(t, dir, Options{})
 	large := strings.Repeat("large", 1<<18)
-	mustMutate(t, db, "kept", mutation("data", "c", 1, large))
+	mustMutate(t, db, "kept", mutation("last", "c", 1, large))
 	for ts := range uint64(60) {
 		mustMutate(t, db, "r", mutation("last", "c", ts, large))
 	}
@@ -256,7 +256,7 @@ func TestMovedValues(t *testing.T) {
 	}
 	db = openTest(t, copied, Options{})
 	defer closeTest(t, db)
-	for row, want := range map[string]string{"kept": "data:c@1=" + large[:20], "after": "data:c@1=v"} {
+	for row, want := range map[string]string{"kept": "last:c@1=" + large[:20], "after": "data:c@1=v"} {
 		if got := readRow(t, db, row); got != want {
 			t.Errorf("row %s has %q", row, got)
 		}

@@ -98,7 +98,7 @@ func (r *reader) walk(ctx context.Context, row []byte, sel []store.Selector, fro
 		}
 		g := r.db.group(sel[i].Group)
 		err := r.selectCells(&its, g, &sel[i], func(head []byte, ts uint64, item *badger.Item) error {
-			c, err := makeCell(g, own, its.columnOf(head), ts, item)
+			c, err := r.makeCell(g, own, its.columnOf(head), ts, item)
 			cells = append(cells, c)
 			return err
 		})
@@ -233,8 +233,8 @@ func (r *reader) versions(g *group, head []byte, ts uint64, limit int) (found []
 	return found, err
 }
 
-func makeCell(g *group, row, escapedColumn []byte, ts uint64, item *badger.Item) (store.Cell, error) {
-	value, err := cellValue(g, item, item.Key())
+func (r *reader) makeCell(g *group, row, escapedColumn []byte, ts uint64, item *badger.Item) (store.Cell, error) {
+	value, err := r.cellValue(g, item, item.Key())
 	return store.Cell{Group: g.Name, Row: row, Column: unescape(escapedColumn), TS: ts, Value: value}, err
 }
 

@@ -25,8 +25,9 @@ import (
 //     tombstones there would meet nothing.
 //  3. All levels are compacted into one. Nothing lies below, so neither a tombstone
 //     nor what is under it is kept.
-//  4. Files of the value log that are half waste are rewritten. Compaction has
-//     counted the waste.
+//  4. What is left in blob files that are to a good part waste is moved to others
+//     (blobgc.go).
+//  5. The same for files of the value log. Compaction has counted the waste.
 //
 // Other calls may run at the same time. Writers wait during step 2, and readers during a
 // part of it, which takes seconds if much is in memory. A crash leaves a table that is
@@ -44,6 +45,9 @@ func (db *DB) Reclaim(ctx context.Context) error {
 	}
 	if err := db.badger.Flatten(flattenWorkers); err != nil {
 		return runError("compacting", err)
+	}
+	if err := db.collectBlobsOnce(ctx, reclaimRatio); err != nil {
+		return err
 	}
 	return db.collectValues(ctx, reclaimRatio)
 }
@@ -74,19 +78,33 @@ func (db *DB) flush() error {
 	if err := c.space.admit(spaceCheckBytes); err != nil {
 		return fmt.Errorf("%w: %w", store.ErrNotDone, err)
 	}
-	if err := txn.CommitAt(c.seq+1, nil); err != nil {
-		c.failed = fmt.Errorf("%w: %w", store.ErrBroken, runError("writing", err))
-		return c.failed
+	if err := c.own(nil, txn, 1, 2); err != nil {
+		return err
 	}
-	c.seq++
-	if err := errors.Join(db.mark.advance(c.seq), db.mark.flushing(db.dir)); err != nil {
+	if err := errors.Join(db.blobs.sync(), db.mark.flushing(db.dir)); err != nil {
 		c.failed = fmt.Errorf("%w: %w", store.ErrBroken, err)
 		return c.failed
 	}
-	db.badger.SetDiscardTs(db.views.publish(c.seq, emptyGroups(c.residents)))
 	if err := db.badger.DropPrefix([]byte{flushID}); err != nil {
 		return runError("writing out what is in memory", err)
 	}
+	c.fill.empty()
+	return nil
+}
+
+// own commits and publishes a group that no caller has asked for, and that changes no
+// cell. After an error the table accepts no more writes.
+func (c *committer) own(long []byte, txn *badger.Txn, entries, bytes int) error {
+	err := c.commitWith(long, txn, entries, bytes)
+	if err == nil {
+		err = c.db.mark.advance(c.seq + 1)
+	}
+	if err != nil {
+		c.failed = fmt.Errorf("%w: %w", store.ErrBroken, err)
+		return c.failed
+	}
+	c.seq++
+	c.db.badger.SetDiscardTs(c.db.views.publish(c.seq, emptyGroups(c.residents)))
 	return nil
 }
 

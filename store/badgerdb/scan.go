@@ -51,7 +51,7 @@ func (r *reader) scan(ctx context.Context, rg store.Range, keysOnly bool, fn fun
 		s.column = unescapeTo(s.room(s.column), column)
 		cell := store.Cell{Group: s.g.Name, Row: s.row, Column: s.column, TS: ts}
 		if !keysOnly {
-			if s.value, err = cellValueTo(s.room(s.value), s.g, item, head); err != nil {
+			if s.value, err = r.cellValueTo(s.room(s.value), s.g, item, head); err != nil {
 				next = s.row
 				return err
 			}

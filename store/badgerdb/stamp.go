@@ -17,6 +17,7 @@ import (
 //	FORMAT      a text file: the magic line, then "format N"
 //	HIGHWATER   how far the table had come, see mark.go; since format 2
 //	badger/     Badger's files
+//	blobs/      long values, see blobs.go; since format 3
 //
 // FORMAT is written before anything else, by rename, so a directory without one
 // is either empty (and may become a table) or not ours (and is not touched). Two
@@ -28,7 +29,7 @@ const (
 	tempSuffix = ".tmp" // and a number
 	stampTemp  = stampName + tempSuffix
 	stampMagic = "indexer table on badger"
-	formatNow  = 2
+	formatNow  = 3
 	// formatMarked is the first format with a high-water mark.
 	formatMarked = 2
 	badgerDir    = "badger"

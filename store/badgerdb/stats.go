@@ -12,13 +12,17 @@ type Stats struct {
 	Entries, Bytes uint64
 	// GuardsFast were answered from memory, GuardsSlow by a look into Badger.
 	GuardsFast, GuardsSlow uint64
+	// LateSyncs is how often a memtable was full before it was expected (blobsync.go).
+	LateSyncs uint64
+	// BlobBytes is the size of the blob files.
+	BlobBytes int64
 	// LSMBytes and ValueLogBytes are the sizes of Badger's files, as of its last
 	// count, which it makes once a minute.
 	LSMBytes, ValueLogBytes int64
 }
 
 type counters struct {
-	groups, requests, refused, entries, bytes, guardsFast, guardsSlow atomic.Uint64
+	groups, requests, refused, entries, bytes, guardsFast, guardsSlow, lateSyncs atomic.Uint64
 }
 
 func (c *counters) wrote(b *batch) {
@@ -37,6 +41,8 @@ func (db *DB) Stats() Stats {
 		Bytes:      db.stats.bytes.Load(),
 		GuardsFast: db.stats.guardsFast.Load(),
 		GuardsSlow: db.stats.guardsSlow.Load(),
+		LateSyncs:  db.stats.lateSyncs.Load(),
+		BlobBytes:  db.blobs.total.Load(),
 	}
 	if db.gate.Enter() == nil {
 		s.LSMBytes, s.ValueLogBytes = db.badger.Size()

@@ -91,6 +91,21 @@ func (vs *views) admit(v *view) bool {
 
 func (vs *views) release(v *view) { v.users.Add(-1) }
 
+// oldest returns the oldest sequence number that is, or can yet be, read.
+func (vs *views) oldest() uint64 {
+	vs.mu.Lock()
+	defer vs.mu.Unlock()
+	return vs.pass(vs.current.Load())
+}
+
+// pass drops the views before v that nobody uses, from the oldest on.
+func (vs *views) pass(v *view) (oldest uint64) {
+	for vs.head != v && vs.head.users.Load() == 0 {
+		vs.head = vs.head.next
+	}
+	return vs.head.seq
+}
+
 // publish makes seq current and returns the oldest sequence number that is, or
 // can yet be, read.
 func (vs *views) publish(seq uint64, empty groupSet) (oldest uint64) {
@@ -99,8 +114,5 @@ func (vs *views) publish(seq uint64, empty groupSet) (oldest uint64) {
 	v := vs.view(seq, empty)
 	vs.current.Load().next = v
 	vs.current.Store(v)
-	for vs.head != v && vs.head.users.Load() == 0 {
-		vs.head = vs.head.next
-	}
-	return vs.head.seq
+	return vs.pass(v)
 }

@@ -1,0 +1,287 @@
+package badgerdb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/webindexer/indexer/store"
+)
+
+// A long value whose cell was deleted, or replaced, is waste. A pass over the pointers
+// finds out how much of each blob file is. Of a file that has much waste, the values that
+// are left are written again, like any other write, and the file is removed. Unlike the
+// collector of Badger's value log, a pass cannot bring a deleted cell back: a value is
+// moved by a group of writes, under writeMu, if its cell still exists and points to it. So a
+// later delete has a greater sequence number than the moved pointer.
+//
+// A file may be removed when nothing can ever read it again:
+//
+//   - No pointer in the newest view leads to it, which a second pass verifies, and no new
+//     one will: values are only ever appended to the newest file, which is not removed.
+//   - No older view is open. One may see a pointer that was replaced.
+//   - What was in memory is in tables (flush). Otherwise a lost machine could lose the
+//     moved pointers and with them bring the old ones back.
+//
+// A process that dies in between leaves values twice, of which one is waste, and files
+// without values, which the next pass removes.
+//
+// A pass reads all keys, but no long values. So passes are made when the blob files have
+// doubled since the last one, and by Reclaim.
+const (
+	blobPassGrowth = 64 << 20
+	blobPassEvery  = 5 * time.Second
+	// blobWaste is the part of a file that must be waste for it to be collected.
+	blobWaste = 0.4
+	// leastCollected is the size from which on the newest file is collected.
+	leastCollected = 1 << 20
+	// Values are moved in groups of at most so many keys and bytes.
+	movedKeys  = 256
+	movedBytes = 1 << 20
+)
+
+// collectBlobs makes passes until the context ends.
+func (db *DB) collectBlobs(ctx context.Context) {
+	ticker := time.NewTicker(blobPassEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if db.blobs.total.Load() < db.nextBlobPass.Load() {
+			continue
+		}
+		if err := db.passBlobs(ctx); err != nil && db.tables.log != nil && ctx.Err() == nil {
+			db.tables.log.Warnf("collecting waste in blob files: %v", err)
+		}
+	}
+}
+
+// passBlobs makes one pass. After an error, the next one waits until the files have grown.
+func (db *DB) passBlobs(ctx context.Context) error {
+	if err := db.enter(ctx); err != nil {
+		return err
+	}
+	defer db.gate.Leave()
+	db.reclaiming.Lock()
+	defer db.reclaiming.Unlock()
+	err := db.collectBlobsOnce(ctx, blobWaste)
+	size := db.blobs.total.Load()
+	db.planBlobPass(size)
+	db.mark.Blobs = size // stored when the table is closed
+	return err
+}
+
+// planBlobPass decides when the next pass is due, if so many bytes are there now.
+func (db *DB) planBlobPass(bytes int64) { db.nextBlobPass.Store(2*bytes + blobPassGrowth) }
+
+// collectBlobsOnce empties and removes the blob files of which at least a part is waste.
+// The caller holds reclaiming.
+func (db *DB) collectBlobsOnce(ctx context.Context, waste float64) error {
+	usage, _, err := db.blobUsage(ctx)
+	if err != nil {
+		return err
+	}
+	victims := map[uint32]*blobFile{}
+	for number, f := range db.blobs.all() {
+		size := f.size.Load() - int64(len(blobHeader))
+		if float64(size-usage[number]) >= waste*float64(size) {
+			victims[number] = f
+		}
+	}
+	if err := db.submit(ctx, &request{alone: func() error { return db.blobs.spare(victims) }}); err != nil {
+		return err
+	}
+	if len(victims) == 0 {
+		return nil
+	}
+	if err := db.moveBlobs(ctx, victims); err != nil {
+		return fmt.Errorf("move values out of blob files: %w", err)
+	}
+	if err := db.submit(ctx, &request{alone: db.flush}); err != nil {
+		return err
+	}
+	usage, alone, err := db.blobUsage(ctx)
+	if err != nil || !alone { // the next pass removes the files
+		return err
+	}
+	for number, f := range victims {
+		if usage[number] == 0 {
+			err = errors.Join(err, db.blobs.remove(f))
+		}
+	}
+	return err
+}
+
+// all returns the files that there are now.
+func (b *blobs) all() map[uint32]*blobFile {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return maps.Clone(b.files)
+}
+
+// spare begins a new file if the newest one is among those that are to be collected; but
+// one with few bytes is not worth it, and is left out. It runs in the committer's
+// goroutine.
+func (b *blobs) spare(victims map[uint32]*blobFile) error {
+	f := b.newest
+	if f == nil || victims[f.number] == nil {
+		return nil
+	}
+	if f.size.Load() < leastCollected {
+		delete(victims, f.number)
+		return nil
+	}
+	return b.rotate()
+}
+
+// blobUsage returns how many bytes of each blob file the newest view can see, and whether
+// no older view was open.
+func (db *DB) blobUsage(ctx context.Context) (usage map[uint32]int64, alone bool, err error) {
+	v := db.views.acquire()
+	defer db.views.release(v)
+	alone = db.views.oldest() == v.seq
+	usage = map[uint32]int64{}
+	err = v.eachPointer(ctx, func(_ []byte, p pointer) error {
+		usage[p.file] += int64(p.length)
+		return nil
+	})
+	return usage, alone, err
+}
+
+// eachPointer calls fn for the pointers of all cells. The key is valid until fn returns.
+func (r *reader) eachPointer(ctx context.Context, fn func(key []byte, p pointer) error) error {
+	for i := range r.db.groups {
+		if g := &r.db.groups[i]; !g.Latest {
+			if err := r.pointersOf(ctx, g, fn); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *reader) pointersOf(ctx context.Context, g *group, fn func(key []byte, p pointer) error) error {
+	prefix := []byte{g.id}
+	it, err := r.iterator(prefix)
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	visited := 0
+	for it.Seek(prefix); it.ValidForPrefix(prefix); it.Next() {
+		if visited++; visited%ctxEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		item := it.Item()
+		if item.ValueSize() != pointerBytes {
+			continue
+		}
+		err := item.Value(func(stored []byte) error {
+			if p, ok := parsePointer(stored); ok {
+				return fn(item.Key(), p)
+			}
+			return nil
+		})
+		if err != nil {
+			return valueError(item.Key(), err)
+		}
+	}
+	return nil
+}
+
+// moveBlobs writes the values that are left in some files again.
+func (db *DB) moveBlobs(ctx context.Context, victims map[uint32]*blobFile) error {
+	v := db.views.acquire()
+	defer db.views.release(v)
+	var (
+		keys [][]byte
+		size int
+	)
+	move := func() error {
+		some := keys
+		keys, size = nil, 0
+		return db.submit(ctx, &request{alone: func() error { return db.moveSome(some, victims) }})
+	}
+	err := v.eachPointer(ctx, func(key []byte, p pointer) error {
+		if victims[p.file] == nil {
+			return nil
+		}
+		keys = append(keys, bytes.Clone(key))
+		if size += int(p.length); size < movedBytes && len(keys) < movedKeys {
+			return nil
+		}
+		return move()
+	})
+	if err == nil && len(keys) > 0 {
+		err = move()
+	}
+	return err
+}
+
+// moveSome is the write of moveBlobs, in one group. It runs in the committer's goroutine.
+func (db *DB) moveSome(keys [][]byte, victims map[uint32]*blobFile) error {
+	c := db.committer
+	rd := &db.views.current.Load().reader
+	txn := db.badger.NewTransactionAt(c.seq, true)
+	defer txn.Discard()
+	var (
+		long    []byte
+		moved   []pointer
+		deleted = func(key []byte) bool { return key == nil }
+	)
+	for i, key := range keys {
+		stored, err := rd.get(key)
+		if err != nil {
+			return err
+		}
+		p, ok := parsePointer(stored)
+		if !ok || victims[p.file] == nil { // deleted or replaced meanwhile
+			keys[i] = nil
+			continue
+		}
+		if long, err = db.blobs.read(long, p); err != nil {
+			return err
+		}
+		moved = append(moved, p)
+	}
+	keys = slices.DeleteFunc(keys, deleted)
+	if len(keys) == 0 {
+		return nil
+	}
+	if err := c.space.admit(len(long)); err != nil {
+		return fmt.Errorf("%w: %w", store.ErrNotDone, err)
+	}
+	file, offset, err := db.blobs.next(len(long))
+	if err != nil {
+		return err
+	}
+	inline := 0
+	for i, p := range moved {
+		p.file, p.offset, offset = file, offset, offset+p.length
+		if err := txn.SetEntry(badger.NewEntry(keys[i], p.append(nil))); err != nil {
+			return runError("preparing a write", err)
+		}
+		inline += len(keys[i]) + pointerBytes
+	}
+	return c.own(long, txn, len(keys), inline)
+}
+
+// verifyBlobs reads all long values and compares checksums.
+func (db *DB) verifyBlobs(ctx context.Context) error {
+	v := db.views.acquire()
+	defer db.views.release(v)
+	var value []byte
+	return v.eachPointer(ctx, func(_ []byte, p pointer) (err error) {
+		value, err = db.blobs.read(value[:0], p)
+		return err
+	})
+}

@@ -1,0 +1,287 @@
+package badgerdb
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Long values are kept in blob files, and Badger keeps pointers to them. A compaction then
+// rewrites pointers of 17 bytes, and not pages. Without blob files each byte was written
+// more than four times, and the tables did not fit into the block cache.
+//
+// A blob file has a header, and then values back to back. Everything else that is known of
+// a value is in its pointer. Only the committer appends, always to the newest file; no byte
+// of a blob file ever changes. blobgc.go removes files.
+//
+// The order of writes is what makes a pointer good:
+//
+//  1. The value is appended before its pointer goes to Badger's log. Both are in the
+//     system's cache then. So after a killed process each pointer has its value.
+//  2. A value is on the disk before any table file is that has its pointer (blobsync.go).
+//     So after a lost machine each pointer in a table has its value.
+//  3. Without SyncWrites, the log of a memtable may reach the disk before the values do.
+//     So after a lost machine the logs are searched for pointers without values, and cut
+//     before the first group that has one (bloblost.go), as if the log had been torn there.
+//  4. With SyncWrites, the value is on the disk before the log is.
+//
+// Damage never looks like a missing or another value: the pointer has the checksum.
+type blobs struct {
+	dir       string
+	fileBytes int64
+
+	mu    sync.RWMutex // of files
+	files map[uint32]*blobFile
+
+	newest  *blobFile    // guarded by the committer's writeMu, and by syncing where it changes; nil before the first
+	total   atomic.Int64 // bytes in all files
+	written atomic.Int64 // bytes appended since the table was opened
+	synced  atomic.Int64 // of them, those that are on the disk
+	syncing sync.Mutex
+	failed  error         // of a sync, after which nobody knows what is on the disk
+	due     chan struct{} // holds an element when much is not on the disk
+}
+
+type blobFile struct {
+	number uint32
+	file   *os.File
+	size   atomic.Int64
+}
+
+const (
+	blobsDir    = "blobs"
+	blobSuffix  = ".blob"
+	blobHeader  = "indexer blobs 1\n"
+	blobPointer = 0x02 // the first byte of a pointer, where a value has plainValue
+	// pointerBytes is the length of a stored pointer: the byte blobPointer, and four
+	// numbers of 4 bytes.
+	pointerBytes = 1 + 4*4
+	// defaultBlobBytes is the length from which on a value is long. Below it, reading a
+	// file of its own costs more than rewriting the value.
+	defaultBlobBytes = 1 << 10
+	blobFileBytes    = 64 << 20
+)
+
+// pointer says where a long value is.
+type pointer struct{ file, offset, length, sum uint32 }
+
+func (p pointer) append(dst []byte) []byte {
+	dst = append(dst, blobPointer)
+	for _, n := range [...]uint32{p.file, p.offset, p.length, p.sum} {
+		dst = binary.BigEndian.AppendUint32(dst, n)
+	}
+	return dst
+}
+
+// parsePointer returns the pointer that a stored value of a versioned group is, if it is one.
+func parsePointer(stored []byte) (p pointer, ok bool) {
+	if len(stored) != pointerBytes || stored[0] != blobPointer {
+		return p, false
+	}
+	at := func(i int) uint32 { return binary.BigEndian.Uint32(stored[1+4*i:]) }
+	return pointer{file: at(0), offset: at(1), length: at(2), sum: at(3)}, true
+}
+
+func blobSum(value []byte) uint32 { return crc32.Checksum(value, castagnoli) }
+
+// openBlobs opens the blob files of a table. A process that was killed may have left values
+// that are not on the disk; they are afterwards, because Badger is about to write tables
+// that point to them.
+func openBlobs(dir string) (b *blobs, err error) {
+	b = &blobs{dir: filepath.Join(dir, blobsDir), fileBytes: blobFileBytes, files: map[uint32]*blobFile{}, due: make(chan struct{}, 1)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.close())
+		}
+	}()
+	names, err := filepath.Glob(filepath.Join(b.dir, "*"+blobSuffix))
+	if err != nil {
+		return b, fmt.Errorf("store: %w", err)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		if err := b.openFile(name, i >= len(names)-2); err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// openFile opens a blob file. One that is not longer than a header, and has none, was being
+// made when the process or the machine ended: nothing points into it.
+func (b *blobs) openFile(name string, sync bool) error {
+	number, err := strconv.ParseUint(strings.TrimSuffix(filepath.Base(name), blobSuffix), 10, 32)
+	if err != nil {
+		return corrupt(name, "its name is not that of a blob file")
+	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("store: %w", err), f.Close())
+	}
+	header := make([]byte, len(blobHeader))
+	switch _, err := f.ReadAt(header, 0); {
+	case err != nil && !errors.Is(err, io.EOF):
+		return errors.Join(fmt.Errorf("store: reading %s: %w", name, err), f.Close())
+	case string(header) == blobHeader:
+	case info.Size() <= int64(len(blobHeader)):
+		return errors.Join(f.Close(), os.Remove(name))
+	default:
+		return errors.Join(corrupt(name, "it does not begin as it should"), f.Close())
+	}
+	file := &blobFile{number: uint32(number), file: f}
+	file.size.Store(info.Size())
+	b.files[file.number] = file
+	b.total.Add(info.Size())
+	if b.newest == nil || b.newest.number < file.number {
+		b.newest = file
+	}
+	return nil
+}
+
+// next returns where the next value begins, if n bytes are about to be appended: in a new
+// file, if the newest is full. The caller holds the committer's writeMu.
+func (b *blobs) next(n int) (file, offset uint32, err error) {
+	if b.newest == nil || b.newest.size.Load()+int64(n) > b.fileBytes && b.newest.size.Load() > int64(len(blobHeader)) {
+		if err := b.rotate(); err != nil {
+			return 0, 0, fmt.Errorf("store: make a blob file: %w", err)
+		}
+	}
+	return b.newest.number, uint32(b.newest.size.Load()), nil
+}
+
+// rotate makes a new file. The one before is on the disk afterwards, so only the newest one
+// is ever to be synced.
+func (b *blobs) rotate() error {
+	number := uint32(1)
+	if b.newest == nil {
+		if err := errors.Join(os.MkdirAll(b.dir, 0o700), syncDir(filepath.Dir(b.dir))); err != nil {
+			return err
+		}
+	} else {
+		number = b.newest.number + 1
+		if err := b.sync(); err != nil {
+			return err
+		}
+	}
+	f, err := os.OpenFile(b.name(number), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = f.WriteString(blobHeader); err == nil {
+		err = errors.Join(f.Sync(), syncDir(b.dir))
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	file := &blobFile{number: number, file: f}
+	file.size.Store(int64(len(blobHeader)))
+	b.total.Add(int64(len(blobHeader)))
+	b.syncing.Lock()
+	defer b.syncing.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.files[number] = file
+	b.newest = file
+	return nil
+}
+
+func (b *blobs) name(number uint32) string {
+	return filepath.Join(b.dir, fmt.Sprintf("%06d%s", number, blobSuffix))
+}
+
+// append writes values where next has said. The caller holds the committer's writeMu.
+func (b *blobs) append(values []byte) error {
+	if len(values) == 0 {
+		return nil
+	}
+	f := b.newest
+	if _, err := f.file.WriteAt(values, f.size.Load()); err != nil {
+		return fmt.Errorf("write to a blob file: %w", err)
+	}
+	f.size.Add(int64(len(values)))
+	b.total.Add(int64(len(values)))
+	if b.written.Add(int64(len(values)))-b.synced.Load() >= syncAhead {
+		select {
+		case b.due <- struct{}{}:
+		default:
+		}
+	}
+	return nil
+}
+
+// read appends a long value to a slice.
+func (b *blobs) read(to []byte, p pointer) ([]byte, error) {
+	b.mu.RLock()
+	f := b.files[p.file]
+	b.mu.RUnlock()
+	if f == nil {
+		return nil, corrupt(b.name(p.file), "the blob file is missing")
+	}
+	if p.length > uint32(limits.MaxValueBytes) {
+		return nil, corrupt(b.name(p.file), "a value of %d bytes is said to be there", p.length)
+	}
+	n := len(to)
+	to = slices.Grow(to, int(p.length))[:n+int(p.length)]
+	value := to[n:]
+	switch _, err := f.file.ReadAt(value, int64(p.offset)); {
+	case errors.Is(err, io.EOF):
+		return nil, corrupt(b.name(p.file), "it has been cut: a value of %d bytes begins at byte %d", p.length, p.offset)
+	case err != nil:
+		return nil, fmt.Errorf("store: reading %s: %w", b.name(p.file), err)
+	case blobSum(value) != p.sum:
+		return nil, corrupt(b.name(p.file), "the value at byte %d is damaged", p.offset)
+	}
+	return to, nil
+}
+
+// remove removes a file into which no pointer leads any more.
+func (b *blobs) remove(f *blobFile) error {
+	b.mu.Lock()
+	delete(b.files, f.number)
+	b.mu.Unlock()
+	b.total.Add(-f.size.Load())
+	if err := errors.Join(f.file.Close(), os.Remove(b.name(f.number))); err != nil {
+		return fmt.Errorf("store: remove a blob file: %w", err)
+	}
+	return nil
+}
+
+func (b *blobs) close() (err error) {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range b.files {
+		err = errors.Join(err, f.file.Close())
+	}
+	b.files = nil
+	return err
+}
+
+// value returns the value of a cell of a versioned group: a part of stored, or, of a long
+// one, a slice of its own, which begins with what is in to.
+func (b *blobs) value(to, stored, key []byte) (value []byte, long bool, err error) {
+	if p, ok := parsePointer(stored); ok {
+		value, err = b.read(to, p)
+		return value, true, err
+	}
+	value, err = splitPlain(stored, key)
+	return value, false, err
+}
