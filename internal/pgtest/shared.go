@@ -107,19 +107,6 @@ func (s *Server) URL(schema string) string {
 	return "postgres:///postgres?" + q.Encode()
 }
 
-// ProxyURL is URL by way of a listener on this machine, such as a proxy to Socket.
-func (s *Server) ProxyURL(address, setting string) (string, error) {
-	u, err := url.Parse(setting)
-	if err != nil {
-		return "", err
-	}
-	q := u.Query()
-	q.Del("host")
-	q.Set("sslmode", "disable")
-	u.Host, u.RawQuery = address, q.Encode()
-	return u.String(), nil
-}
-
 func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {

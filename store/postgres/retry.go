@@ -76,7 +76,7 @@ func (t *table) retryFor(ctx context.Context, patience time.Duration, k kind, po
 func (t *table) attempt(ctx context.Context, pool *pgxpool.Pool, lost []string, call func(context.Context, *pgx.Conn) error) (session string, err error) {
 	if pool == t.calls { // the server's own limit comes first where the server can be reached
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, t.opts.CallTimeout+time.Second)
+		ctx, cancel = context.WithTimeout(ctx, t.opts.CallTimeout*5/4)
 		defer cancel()
 	}
 	c, err := pool.Acquire(ctx)
@@ -84,12 +84,17 @@ func (t *table) attempt(ctx context.Context, pool *pgxpool.Pool, lost []string, 
 		return "", err
 	}
 	defer c.Release()
-	if err := endSessions(ctx, c.Conn(), lost); err != nil {
+	if err := t.endSessions(ctx, c.Conn(), lost); err != nil {
 		return "", err
 	}
 	if err := call(ctx, c.Conn()); err != nil {
 		name := c.Conn().Config().RuntimeParams["application_name"]
-		if code(err) == "25006" { // the server has become a standby: the next connection looks for another one
+		switch {
+		case c.Conn().IsClosed():
+			// pgx would wait for the server's last words for 15 s, and the connection would
+			// count as one of the pool's for so long.
+			_ = c.Conn().PgConn().Conn().Close()
+		case code(err) == "25006": // the server has become a standby: the next connection looks for another one
 			_ = c.Conn().Close(ctx)
 		}
 		return name, err
@@ -98,13 +103,15 @@ func (t *table) attempt(ctx context.Context, pool *pgxpool.Pool, lost []string, 
 }
 
 // endSessions makes sure that what was begun in these sessions has been committed, or never
-// will be.
-func endSessions(ctx context.Context, c *pgx.Conn, names []string) error {
+// will be. The list is materialized first: PostgreSQL evaluates the conditions of one WHERE in any
+// order, and would end every session of the server.
+func (t *table) endSessions(ctx context.Context, c *pgx.Conn, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
 	var left int
-	err := c.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE application_name = ANY($1) AND NOT pg_terminate_backend(pid, 5000)`, names).Scan(&left)
+	err := c.QueryRow(ctx, `WITH lost AS MATERIALIZED (SELECT pid FROM pg_stat_activity WHERE application_name = ANY($1))
+		SELECT count(*) FROM lost WHERE NOT pg_terminate_backend(pid, $2)`, names, max(1, t.opts.CallTimeout.Milliseconds()/2)).Scan(&left)
 	if err != nil {
 		return err
 	}
