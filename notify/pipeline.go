@@ -120,6 +120,9 @@ func (p *Pipeline) Err() error {
 	return p.failed
 }
 
+// Fail stops the pipeline because of a failure elsewhere in the process.
+func (p *Pipeline) Fail(err error) { p.fail(err) }
+
 // fail stops the pipeline because of a failure.
 func (p *Pipeline) fail(err error) {
 	p.mu.Lock()

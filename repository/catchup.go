@@ -37,7 +37,11 @@ import (
 // a crash here, the next Open begins again.
 func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 	w := r.files.current
-	if w.Opened().Seq > r.db.LastTimestamp() {
+	last, err := r.db.Now(ctx)
+	if err != nil {
+		return err
+	}
+	if w.Opened().Seq > last {
 		// No change of this store would ever count as newer than the content of the files.
 		log.Warn("the index files are newer than the store and are rebuilt from it")
 		if err := r.files.close(); err != nil {
@@ -46,12 +50,12 @@ func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 		_, err := r.rebuild(ctx, nil)
 		return err
 	}
-	if w.Behind() == nil && r.wrote.unchanged(w.ID(), w.Opened()) {
+	if !r.shared() && w.Behind() == nil && r.wrote.unchanged(w.ID(), w.Opened()) {
 		return r.noteWritten(ctx, written{id: w.ID(), applied: r.wrote.applied})
 	}
 	release := r.db.Hold()
 	defer release()
-	tx, err := snapshot.At(ctx, r.db, r.db.LastTimestamp())
+	tx, err := snapshot.At(ctx, r.db, last)
 	if err != nil {
 		return err
 	}
@@ -64,6 +68,9 @@ func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 	why := w.Behind()
 	if why == nil && w.ID() == r.wrote.id && opened.Applied < r.wrote.applied {
 		why = fmt.Errorf("%w: %d of %d transactions are there", index.ErrBehind, opened.Applied, r.wrote.applied)
+	}
+	if why == nil && r.shared() {
+		why = errOtherWriter
 	}
 	if why != nil || stored.Sum != opened.Sum || stored.Documents != opened.Documents {
 		if err := r.exportMissing(ctx, tx, why, log); err != nil {
@@ -121,7 +128,9 @@ func (r *Repository) exportMissing(ctx context.Context, tx *txn.Txn, why error, 
 		if err := w.CaughtUp(ctx, r.wrote.applied); err != nil {
 			return err
 		}
-		log.Warn("the index files had lost their last writes, which were exported again", zap.Int("documents", len(keys)), zap.Error(why))
+		if !r.shared() || len(keys) > 0 {
+			log.Warn("the index files had lost their last writes, which were exported again", zap.Int("documents", len(keys)), zap.Error(why))
+		}
 	}
 	return nil
 }

@@ -49,6 +49,11 @@ func (r *Repository) Check(ctx context.Context) (*CheckReport, error) {
 	if err != nil {
 		return rep, err
 	}
+	here, err := r.hasIndex(ctx)
+	if err != nil || !here {
+		rep.Index.Problems = []string{}
+		return rep, err
+	}
 	return rep, r.checkIndex(ctx, &rep.Index)
 }
 
@@ -110,7 +115,11 @@ func (r *Repository) lookAtIndex(ctx context.Context, check bool) (differ []page
 	}
 	release := r.db.Hold()
 	defer release()
-	tx, err := snapshot.At(ctx, r.db, r.db.LastTimestamp())
+	last, err := r.db.Now(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	tx, err := snapshot.At(ctx, r.db, last)
 	if err != nil {
 		return nil, 0, err
 	}

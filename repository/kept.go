@@ -33,7 +33,7 @@ func (r *Repository) changes() int64 {
 // counted.
 func (r *Repository) present() *keptCounts {
 	k := r.kept.Load()
-	if k == nil || r.db.Running() > 0 || k.at != r.changes() {
+	if k == nil || r.shared() || r.db.Running() > 0 || k.at != r.changes() {
 		return nil
 	}
 	return k

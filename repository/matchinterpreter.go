@@ -44,7 +44,11 @@ func (r *Repository) matchInterpreter(ctx context.Context, log *zap.Logger) erro
 			return nil
 		})
 	}
-	err = r.inChunks(ctx, r.db.LastTimestamp(), fetched, func(tx *txn.Txn, row string) error {
+	last, err := r.db.Now(ctx)
+	if err != nil {
+		return err
+	}
+	err = r.inChunks(ctx, last, fetched, func(tx *txn.Txn, row string) error {
 		tx.Notify(row, schema.FetchContent)
 		return nil
 	})

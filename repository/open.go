@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/webindexer/indexer/internal/trace"
+	"github.com/webindexer/indexer/lease"
 	"github.com/webindexer/indexer/loader"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers"
@@ -28,6 +29,8 @@ type Options struct {
 	// Table opens the table of the repository, with the groups that it needs. Close closes
 	// it. nil opens the store of the data directory, DIR/store.
 	Table func(ctx context.Context, groups []store.GroupSpec) (store.Table, error)
+	// Share is set in a process that shares the table with others. nil: nobody else uses it.
+	Share *Share
 	// Workers is how many run observers; see notify.Options for the default.
 	Workers int
 	// Backlog is how many rows may wait for observers before Load waits; see notify.Options.
@@ -78,6 +81,8 @@ type Repository struct {
 	tracing  tracing
 
 	registry  *notify.Registry
+	share     *Share         // nil: nobody else uses the table
+	leases    *lease.Manager // nil unless the table is shared
 	collector *txn.Collector // nil unless Options.Collect
 
 	// gate is held shared by every Load, and exclusively by Quiet.
@@ -113,7 +118,7 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	if opts.Log == nil {
 		opts.Log = zap.NewNop()
 	}
-	r := &Repository{dir: dir, opened: time.Now().UTC(), tracker: observers.NewTracker(), solving: make(chan struct{}, 1)}
+	r := &Repository{dir: dir, share: opts.Share, opened: time.Now().UTC(), tracker: observers.NewTracker(), solving: make(chan struct{}, 1)}
 	r.tracing.log = trace.NewLog(cmp.Or(opts.Trace, trace.DefaultRecords))
 	r.tracker.Watch(func(row string, loaded, searchable time.Time) {
 		r.tracing.log.Found(row, loaded, searchable)
@@ -137,6 +142,9 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 
 func openTable(ctx context.Context, dir string, opts Options) (store.Table, error) {
 	groups := txn.Groups(schema.Groups()...)
+	if opts.Share != nil {
+		groups = txn.Groups(append(schema.Groups(), lease.Group)...)
+	}
 	if opts.Table != nil {
 		return opts.Table(ctx, groups)
 	}
@@ -154,9 +162,14 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 	// The set of observers depends on the content of the store. Nothing is written before
 	// it is known.
 	var registry *notify.Registry
+	var coordination *txn.Coordination
+	if r.shared() {
+		coordination = r.share.Coordination
+	}
 	db, err := txn.Open(ctx, r.table, txn.Options{
-		Mode:    opts.Commit,
-		History: opts.History,
+		Mode:         opts.Commit,
+		History:      opts.History,
+		Coordination: coordination,
 		Observers: func(c txn.Column) []string {
 			if registry == nil {
 				return nil
@@ -187,7 +200,39 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 	if registry, err = notify.NewRegistry(append(list, crawl...)...); err != nil {
 		return err
 	}
-	r.pipeline = notify.New(registry, notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Events: r.events(opts.Log)})
+	r.registry = registry
+	o := notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Events: r.events(opts.Log)}
+	if r.shared() {
+		if r.leases, err = r.newLeases(opts); err != nil {
+			return err
+		}
+		o.Leases = r.leases
+	}
+	r.pipeline = notify.New(registry, o)
+	if !r.shared() {
+		if err := r.match(ctx, opts); err != nil {
+			return err
+		}
+	}
+	r.load = loader.New(r.db, r.pipeline, func(row string) {
+		r.tracker.Loaded(row)
+		r.tracing.log.Loaded(row)
+	})
+	if err := r.startTracing(ctx, opts); err != nil {
+		return err
+	}
+	if r.shared() {
+		return r.startShared(ctx)
+	}
+	if err := r.pipeline.Start(ctx, r.db); err != nil {
+		return err
+	}
+	return r.startCollector(ctx, opts)
+}
+
+// match makes the index files and the store match each other, and what the options ask for,
+// before any observer runs.
+func (r *Repository) match(ctx context.Context, opts Options) error {
 	if err := r.openIndex(ctx, opts); err != nil {
 		return err
 	}
@@ -198,21 +243,7 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 	if err := r.matchRanks(ctx, opts.RankTolerance); err != nil {
 		return err
 	}
-	if err := r.matchInterpreter(ctx, opts.Log); err != nil {
-		return err
-	}
-	r.registry = registry
-	r.load = loader.New(r.db, r.pipeline, func(row string) {
-		r.tracker.Loaded(row)
-		r.tracing.log.Loaded(row)
-	})
-	if err := r.startTracing(ctx, opts); err != nil {
-		return err
-	}
-	if err := r.pipeline.Start(ctx, r.db); err != nil {
-		return err
-	}
-	return r.startCollector(ctx, opts)
+	return r.matchInterpreter(ctx, opts.Log)
 }
 
 // DB returns the store, for readers and for whatever else runs transactions on it.
@@ -246,6 +277,9 @@ func (r *Repository) closeParts() error {
 		errs = append(errs, err)
 	}
 	errs = append(errs, r.tracing.stop())
+	if r.leases != nil { // no observer runs any more
+		errs = append(errs, r.files.close(), r.leases.Stop(context.Background()))
+	}
 	if r.db != nil {
 		errs = append(errs, r.db.Close())
 	}

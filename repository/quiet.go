@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 // loaded after it is visible. It stays readable while the observers continue.
 type Quiet struct {
 	Tx    *txn.Txn    // reads the repository
-	Index *index.View // reads the index files
+	Index *index.View // reads the index files; nil if they are on another machine
 	// Counts are the counts that Stats answers with, if it needs no scan.
 	Counts *counts.Counts
 
@@ -47,13 +48,26 @@ func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
 	if kept != nil && kept == r.present() { // nothing was committed around the snapshot
 		q.Counts = &kept.counts
 	}
+	here, err := r.hasIndex(ctx)
+	if err != nil || !here {
+		return q, err
+	}
 	// A rebuild that ends just now installs files with the same content.
 	if q.reader, err = index.OpenReader(IndexDir(r.dir)); err != nil {
 		return nil, fmt.Errorf("read the index files: %w", err)
 	}
-	q.Index, err = q.reader.Snapshot(ctx)
-	return q, err
+	if q.Index, err = q.reader.Snapshot(ctx); err != nil || !r.shared() {
+		return q, err
+	}
+	// Nothing here keeps other processes from loading.
+	if now, err := r.db.Now(ctx); err != nil || now != at {
+		return q, cmp.Or(err, errDisturbed)
+	}
+	return q, nil
 }
+
+// errDisturbed says that something was loaded between the two snapshots of a Quiet.
+var errDisturbed = errors.New("something is being loaded; try again when nothing is")
 
 // Close releases the snapshots.
 func (q *Quiet) Close() error {

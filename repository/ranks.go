@@ -57,9 +57,17 @@ func (r *Repository) SolveRanks(ctx context.Context) (*FullSolve, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("solve the ranks: wait for another full solve: %w", context.Cause(ctx))
 	}
+	if r.shared() && !r.leases.Held(observers.LeaseRank) {
+		// Two full solves at a time would both correct what one of them found.
+		return nil, fmt.Errorf("solve the ranks: %w in a process that does not hold the lease %s", ErrShared, observers.LeaseRank)
+	}
 	release := r.db.Hold() // the snapshot is read at the beginning, and again at the end
 	defer release()
-	res := &FullSolve{SnapshotTS: r.db.LastTimestamp()}
+	last, err := r.db.Now(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("solve the ranks: %w", err)
+	}
+	res := &FullSolve{SnapshotTS: last}
 	began := time.Now()
 	g, err := r.readRankGraph(ctx, res)
 	if err != nil {
@@ -237,7 +245,11 @@ func (r *Repository) matchRanks(ctx context.Context, tolerance float64) error {
 		return observers.VisitRankStates(ctx, tx, func(row string, _ schema.StoredRankState) error { return found(row) })
 	}
 	// A crash before the tolerance is written begins again.
-	err = r.inChunks(ctx, r.db.LastTimestamp(), visit, func(tx *txn.Txn, row string) error {
+	last, err := r.db.Now(ctx)
+	if err != nil {
+		return err
+	}
+	err = r.inChunks(ctx, last, visit, func(tx *txn.Txn, row string) error {
 		tx.Notify(row, schema.Push)
 		return nil
 	})

@@ -57,6 +57,9 @@ func (r *Repository) Reindex(ctx context.Context, told func(clusters int)) (Rein
 		return Reindexed{}, ErrReindexing
 	}
 	defer r.reindexing.Unlock()
+	if r.shared() && !r.leases.Held(observers.LeaseIndex) {
+		return Reindexed{}, fmt.Errorf("%w in a process that does not keep the index files", ErrShared)
+	}
 	if done := r.rebuilt; done != nil { // Open has made it just now
 		r.rebuilt = nil
 		return *done, nil
@@ -123,7 +126,11 @@ func (r *Repository) exportSome(ctx context.Context, from string) (next string, 
 	err = r.files.fill(func(w *index.Writer) error {
 		release := r.db.Hold()
 		defer release()
-		tx, err := snapshot.At(ctx, r.db, r.db.LastTimestamp()) // other writers are blocked
+		last, err := r.db.Now(ctx)
+		if err != nil {
+			return err
+		}
+		tx, err := snapshot.At(ctx, r.db, last) // other writers are blocked
 		if err != nil {
 			return err
 		}

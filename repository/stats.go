@@ -43,6 +43,9 @@ type ObserverRuns struct {
 func (r *Repository) Stats(ctx context.Context) (*Stats, error) {
 	s := r.Live()
 	var err error
+	if s.Backlog, err = r.Waiting(ctx); err != nil {
+		return nil, err
+	}
 	if s.Counts, err = r.count(ctx); err != nil {
 		return nil, err
 	}

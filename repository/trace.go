@@ -2,7 +2,9 @@ package repository
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -17,10 +19,13 @@ import (
 
 // tracing holds what the journeys of pages are told from, apart from the store.
 type tracing struct {
-	log    *trace.Log
-	clock  *trace.Clock
-	cancel context.CancelFunc
-	work   sync.WaitGroup
+	log   *trace.Log
+	clock *trace.Clock
+	file  string // of the clock
+	// temporary says that the file is removed at the end.
+	temporary bool
+	cancel    context.CancelFunc
+	work      sync.WaitGroup
 }
 
 // clockName is the file of a data directory that says when timestamps were issued.
@@ -32,7 +37,12 @@ const clockEvery = 100 * time.Millisecond
 // startTracing starts to record the times of timestamps.
 func (r *Repository) startTracing(ctx context.Context, opts Options) (err error) {
 	t := &r.tracing
-	if t.clock, err = trace.OpenClock(filepath.Join(r.dir, clockName)); err != nil {
+	t.file = filepath.Join(r.dir, clockName)
+	if r.shared() { // several processes may use the directory, and each knows only its own times
+		t.file += fmt.Sprint("-", os.Getpid(), "-", time.Now().UnixNano())
+		t.temporary = true
+	}
+	if t.clock, err = trace.OpenClock(t.file); err != nil {
 		return fmt.Errorf("open the repository: %w", err)
 	}
 	// Before anything is loaded, because nothing is known about times before the first sample.
@@ -74,7 +84,11 @@ func (t *tracing) stop() error {
 		t.cancel()
 		t.work.Wait()
 	}
-	return t.clock.Close()
+	err := t.clock.Close()
+	if t.temporary {
+		err = errors.Join(err, os.Remove(t.file))
+	}
+	return err
 }
 
 // Trace returns the journey of a page through the pipeline; see package trace.

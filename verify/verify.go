@@ -35,7 +35,12 @@ func compare(ctx context.Context, q *repository.Quiet) (*Report, error) {
 	steps := []func(context.Context) error{
 		v.compareRanks, v.compareURLs, v.compareDocs, v.compareMembers, v.compareLinks, v.comparePointers, v.compareIndexed,
 		v.compareSummaries, v.compareLeftOver, v.compareAnswers,
-		func(ctx context.Context) error { return v.compareFiles(ctx, q.Index) },
+		func(ctx context.Context) error {
+			if q.Index == nil { // on another machine
+				return nil
+			}
+			return v.compareFiles(ctx, q.Index)
+		},
 		func(ctx context.Context) error { return v.compareCounts(ctx, q.Counts) },
 	}
 	for _, step := range steps {

@@ -108,7 +108,10 @@ var ErrNoCopy = errors.New("there is no stored copy")
 func Copy(ctx context.Context, db *txn.DB, u page.URL, at uint64) (*page.Fetch, error) {
 	release := db.Hold()
 	defer release()
-	last := db.LastTimestamp()
+	last, err := db.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if at == 0 || at > last {
 		at = last
 	}

@@ -68,7 +68,7 @@ func (e *NotKeptError) Unwrap() error { return txn.ErrBelowSafePoint }
 func Past(ctx context.Context, db *txn.DB, m Moment) (*txn.Txn, error) {
 	release := db.Hold() // keeps the timestamp readable until At has pinned it
 	defer release()
-	ts, err := timestampOf(db, m, time.Now())
+	ts, err := timestampOf(ctx, db, m, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +79,11 @@ func Past(ctx context.Context, db *txn.DB, m Moment) (*txn.Txn, error) {
 	return tx, err
 }
 
-func timestampOf(db *txn.DB, m Moment, now time.Time) (uint64, error) {
-	last := db.LastTimestamp()
+func timestampOf(ctx context.Context, db *txn.DB, m Moment, now time.Time) (uint64, error) {
+	last, err := db.Now(ctx)
 	switch {
+	case err != nil:
+		return 0, err
 	case m.IsNow():
 		return last, nil
 	case m.TS > last:

@@ -1,0 +1,168 @@
+package repository
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"go.uber.org/zap"
+
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/lease"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/txn"
+)
+
+// Share says how a process takes part in a repository whose table several processes share.
+// The data directory of each then holds nothing but index files, if it keeps any.
+type Share struct {
+	// Coordination connects the process to the others.
+	Coordination *txn.Coordination
+	// Works says that the process runs observers. Others only load and read.
+	Works bool
+	// Leases are the leases that a process that works wants to hold (observers.LeaseRank,
+	// observers.LeaseIndex).
+	Leases []string
+}
+
+// ErrShared says that something cannot be done yet in a repository that several processes
+// share.
+var ErrShared = errors.New("this does not work yet on a store that several processes share")
+
+// shared reports whether other processes may use the table.
+func (r *Repository) shared() bool { return r.share != nil }
+
+// startShared is the end of start for a process that shares the table.
+//
+// What one process does when it opens its repository, the holder of a lease does when it
+// gets the lease: the holder of LeaseIndex sees to the index files, and the holder of
+// LeaseRank to the tolerance of the ranks and to the version of the interpreter.
+func (r *Repository) startShared(ctx context.Context) error {
+	if !r.share.Works {
+		return r.pipeline.Attach(ctx, r.db)
+	}
+	if err := r.pipeline.Start(ctx, r.db); err != nil {
+		return err
+	}
+	r.leases.Start(ctx)
+	return nil
+}
+
+// newLeases returns the manager of the leases of this process.
+func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
+	place, err := r.place()
+	if err != nil {
+		return nil, err
+	}
+	o := lease.Options{
+		Place: place,
+		Lost: func(err error) {
+			r.pipeline.Fail(fmt.Errorf("other processes may consider this one dead: %w", err))
+		},
+		Failed: func(err error) { opts.Log.Warn("will try again to take a lease", zap.Error(err)) },
+	}
+	prepare := map[string]func(context.Context) error{
+		observers.LeaseIndex: func(ctx context.Context) error { return r.takeIndex(ctx, opts) },
+		observers.LeaseRank: func(ctx context.Context) error {
+			if err := r.matchRanks(ctx, opts.RankTolerance); err != nil {
+				return err
+			}
+			return r.matchInterpreter(ctx, opts.Log)
+		},
+	}
+	for _, name := range r.share.Leases {
+		gained, ok := prepare[name]
+		if !ok {
+			return nil, fmt.Errorf("there is no lease %q; want %s or %s", name, observers.LeaseRank, observers.LeaseIndex)
+		}
+		o.Wants = append(o.Wants, lease.Want{Name: name, Gained: func(ctx context.Context) error {
+			if err := gained(ctx); err != nil {
+				return err
+			}
+			opts.Log.Info("this process now holds a lease", zap.String("lease", name))
+			return nil
+		}})
+	}
+	return lease.New(r.db, r.share.Coordination.Liveness, o), nil
+}
+
+// place is where this process is.
+func (r *Repository) place() (p lease.Place, err error) {
+	p.Process = os.Getpid()
+	if p.Host, err = os.Hostname(); err != nil {
+		return p, fmt.Errorf("find the name of this machine: %w", err)
+	}
+	if p.Data, err = filepath.Abs(r.dir); err != nil {
+		return p, fmt.Errorf("find the data directory: %w", err)
+	}
+	return p, nil
+}
+
+// takeIndex opens the index files of this process when it has become the one that writes
+// index files. Whatever the last one exported is in the table (package lease), so the files
+// are compared with the table, as after a crash. The sums of documents are not enough here:
+// these files may be older ones, with the same documents and other ranks or times.
+func (r *Repository) takeIndex(ctx context.Context, opts Options) error {
+	if err := r.files.close(); err != nil { // of an attempt that failed later
+		return err
+	}
+	r.wrote = written{}
+	return r.openIndex(ctx, opts)
+}
+
+var errOtherWriter = fmt.Errorf("%w: another process may have exported to files of its own", index.ErrBehind)
+
+// IndexHolder returns who writes the index files; nil if nobody does, or if this
+// repository is not shared.
+func (r *Repository) IndexHolder(ctx context.Context) (*lease.Holder, error) {
+	if !r.shared() {
+		return nil, nil
+	}
+	now, err := r.db.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tx := r.db.At(now)
+	defer tx.Rollback()
+	return lease.HolderOf(ctx, tx, observers.LeaseIndex)
+}
+
+// hasIndex reports whether the index files in the data directory are those that are kept
+// up to date, by this process or by another one on this machine.
+func (r *Repository) hasIndex(ctx context.Context) (bool, error) {
+	if !r.shared() {
+		return true, nil
+	}
+	h, err := r.IndexHolder(ctx)
+	if err != nil || h == nil {
+		return false, err
+	}
+	here, err := r.place()
+	return err == nil && h.Place.Host == here.Host && h.Place.Data == here.Data && index.Exists(IndexDir(r.dir)), err
+}
+
+// Waiting counts, by observer, the rows that wait for observers. In a repository that
+// several processes share it asks the table.
+func (r *Repository) Waiting(ctx context.Context) (map[string]int, error) {
+	if !r.shared() {
+		return r.Live().Backlog, nil
+	}
+	waiting := make(map[string]int)
+	for from := ""; ; {
+		notes, next, err := r.db.Notifications(ctx, from, 1000)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range notes {
+			waiting[n.Observer]++
+		}
+		if from = next; from == "" {
+			return waiting, nil
+		}
+	}
+}
+
+// Failure returns why the observers of this process have stopped by themselves, or nil.
+func (r *Repository) Failure() error { return r.pipeline.Err() }

@@ -1,0 +1,175 @@
+package repository_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/webindexer/indexer/internal/sharedtest"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/verify"
+)
+
+// fleet is several repositories on one table, as if each were a process on a machine of its
+// own.
+type fleet struct {
+	t      *testing.T
+	table  func(context.Context, []store.GroupSpec) (store.Table, error)
+	office *sharedtest.Office
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	return &fleet{t, plainTable(t), sharedtest.New()}
+}
+
+type member struct {
+	*repository.Repository
+	process *sharedtest.Process
+}
+
+// join adds a process. leases are those that a worker wants; nil is a loader.
+func (f *fleet) join(works bool, leases ...string) *member {
+	f.t.Helper()
+	p := f.office.Join()
+	r := open(f.t, f.t.TempDir(), repository.Options{
+		Workers: 2, Backlog: 100, Table: f.table,
+		Share: &repository.Share{Coordination: p.Coordination(), Works: works, Leases: leases},
+	})
+	return &member{r, p}
+}
+
+func (f *fleet) worker() *member { return f.join(true, observers.LeaseRank, observers.LeaseIndex) }
+
+// indexHolder waits until one of the members keeps the index files.
+func indexHolder(t *testing.T, list ...*member) *member {
+	t.Helper()
+	for {
+		for _, m := range list {
+			h, err := m.IndexHolder(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h != nil && h.Token == m.process.Token() {
+				return m
+			}
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal("nobody keeps the index files")
+		}
+	}
+}
+
+// wantAlike: every process gives the same digest, and verify finds nothing, with the index
+// files where they are.
+func wantAlike(t *testing.T, want string, list ...*member) {
+	t.Helper()
+	holder := indexHolder(t, list...)
+	for _, m := range list {
+		rep, err := verify.Run(t.Context(), m.Repository)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range rep.Differences {
+			if i < 5 {
+				t.Errorf("%s: %s", m.process.Token(), d)
+			}
+		}
+		if has := rep.Checked["index_files"] > 0; has != (m == holder) {
+			t.Errorf("%s: %d index files checked, and the holder is %s", m.process.Token(), rep.Checked["index_files"], holder.process.Token())
+		}
+		if got := digestOf(t, m.Repository); got != want {
+			t.Errorf("%s: digest %s, want %s", m.process.Token(), got, want)
+		}
+	}
+}
+
+// TestSharedDigest: a loader, and workers that join while it loads, leave the digest of a
+// data directory.
+func TestSharedDigest(t *testing.T) {
+	wantSharedDigest(t, mustReadWeb(t, ownWebs))
+}
+
+// TestSharedDigestCorpus does it with a recorded crawl of a real site.
+func TestSharedDigestCorpus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds of work")
+	}
+	wantSharedDigest(t, mustReadWeb(t, corpusPart(t, []string{"t0"}, "community")))
+}
+
+func wantSharedDigest(t *testing.T, fetches []page.Fetch) {
+	t.Helper()
+	want := undisturbed(t, fetches)
+	f := newFleet(t)
+	loader := f.join(false)
+	list := []*member{loader, f.worker()}
+	n := len(fetches)
+	loading := make(chan error, 1)
+	go func() {
+		_, err := loadAll(t.Context(), loader.Repository, 3, fetches[:n/2], nil)
+		loading <- err
+	}()
+	list = append(list, f.worker(), f.join(true))
+	if err := <-loading; err != nil {
+		t.Fatal(err)
+	}
+	load(t, loader.Repository, 3, fetches[n/2:])
+	wantAlike(t, want, list...)
+	for _, m := range list {
+		if err := m.Failure(); err != nil {
+			t.Error(err)
+		}
+		closeNow(t, m.Repository)
+	}
+}
+
+// TestSharedLeasesMove: again and again the process that keeps the index files leaves, or is
+// considered dead in the middle of its work and goes on for a while. Its successor has
+// everything.
+func TestSharedLeasesMove(t *testing.T) {
+	rng := testenv.Random(t)
+	fetches := shuffled(rng, mustReadWeb(t, ownWebs))
+	want := undisturbed(t, fetches)
+	f := newFleet(t)
+	loader := f.join(false)
+	workers := []*member{f.worker(), f.worker()}
+	rounds := testenv.Size(2, 4, 20)
+	for round := range rounds {
+		part := fetches[round*len(fetches)/rounds : (round+1)*len(fetches)/rounds]
+		if _, err := loadAll(t.Context(), loader.Repository, 2, part, nil); err != nil {
+			t.Fatal(err)
+		}
+		old := indexHolder(t, workers...)
+		dies := rng.IntN(2) == 0
+		if dies {
+			old.process.Die()
+		} else {
+			closeNow(t, old.Repository)
+		}
+		workers = append(workers, f.worker())
+		for i, m := range workers {
+			if m == old {
+				workers = append(workers[:i:i], workers[i+1:]...)
+				break
+			}
+		}
+		indexHolder(t, workers...)
+		if dies {
+			_ = old.Close() // it says why it had stopped, if it had noticed
+		}
+	}
+	if err := loader.Quiesce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantAlike(t, want, append(workers, loader)...)
+	for _, m := range append(workers, loader) {
+		closeNow(t, m.Repository)
+	}
+}
