@@ -3,6 +3,7 @@ package observers_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/observers"
@@ -25,13 +26,14 @@ func (s schedule) openOutput(ctx context.Context) (output, error) {
 	if err != nil {
 		return output{}, err
 	}
-	w, err := index.OpenWriter(ctx, dir, index.WriterOptions{})
+	files := filepath.Join(dir, "index") // the mark stands beside it
+	w, err := index.OpenWriter(ctx, files, index.WriterOptions{})
 	if err != nil {
 		return output{}, err
 	}
 	return output{
 		sink:      w,
-		documents: func() ([]*index.Document, error) { return readIndex(ctx, dir) },
+		documents: func() ([]*index.Document, error) { return readIndex(ctx, files) },
 		close: func() {
 			_ = w.Close()         // its documents have been read already
 			_ = os.RemoveAll(dir) // a temporary directory

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -105,7 +106,11 @@ func InTemp(fn func(dir string) (*Run, error)) (_ *Run, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	return fn(dir)
+	data := filepath.Join(dir, "data") // the mark of index files stands beside their directory
+	if err := os.Mkdir(data, 0o700); err != nil {
+		return nil, err
+	}
+	return fn(data)
 }
 
 // Self is a command that runs this program again, with other arguments, in a process

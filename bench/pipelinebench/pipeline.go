@@ -106,7 +106,12 @@ func inTemp[T any](fn func(dir string) (T, error)) (_ T, err error) {
 		return none, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	return fn(dir)
+	data := filepath.Join(dir, "data") // the mark of index files stands beside their directory
+	if err := os.Mkdir(data, 0o700); err != nil {
+		var none T
+		return none, err
+	}
+	return fn(data)
 }
 
 // filesIn lists the WARC files of a directory.
