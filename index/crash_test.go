@@ -62,8 +62,8 @@ func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	rng := testenv.Random(t)
 	durable := -1 // highest batch acknowledged
-	for range 6 {
-		durable = max(durable, killChild(t, dir, durable+1, rng.IntN(150)))
+	for range testenv.Size(2, 6, 50) {
+		durable = max(durable, killChild(t, dir, durable+1, rng.IntN(testenv.Size(40, 150, 150))))
 		r, err := OpenReader(dir) // with the log as the dead writer left it
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -77,10 +78,7 @@ func TestHammer(t *testing.T) {
 	c := killtest.Start(t, cmd)
 	c.Until("open")
 	r := openTestReader(t, dir)
-	queries := 400
-	if testing.Short() {
-		queries = 100
-	}
+	queries := testenv.Size(50, 300, 3000)
 	var wg sync.WaitGroup
 	for worker := range 3 {
 		wg.Go(func() {

@@ -69,11 +69,7 @@ func TestNeverNothing(t *testing.T) {
 	r := openTestReader(t, dir)
 	here := strings.Fields("arrays everywhere are broadcasting polynomial array")
 	gone := strings.Fields("zzzq the yyyx brodcasting polinomials qqqqqqq numpy")
-	queries := 300
-	if testing.Short() {
-		queries = 30
-	}
-	for range queries {
+	for range testenv.Size(10, 150, 1000) {
 		query := []string{here[rng.IntN(len(here))]}
 		for range 1 + rng.IntN(3) {
 			word := gone[rng.IntN(len(gone))]

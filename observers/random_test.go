@@ -110,7 +110,7 @@ func TestRandomWebs(t *testing.T) {
 		{"4 workers, index files", schedule{mode: txn.OnePhase, workers: 4, files: true}, 20, 3, 20},
 	} {
 		t.Run(s.name, func(t *testing.T) {
-			seeds := testenv.Size(1+s.usual/20, s.usual, s.long)
+			seeds := testenv.Size(1+s.usual/50, s.usual, s.long)
 			runSeeds(t, seeds, func(seed uint64) error { return s.schedule.check(t.Context(), seed, s.urls) })
 		})
 	}
