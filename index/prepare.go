@@ -50,10 +50,10 @@ func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
 		return nil, fmt.Errorf("%w: %s: anchors: %w", ErrInvalid, d.URL, err)
 	}
 	same, err := w.sameText(ctx, p)
-	if err != nil || same {
-		return p, err
+	if err == nil && !same {
+		p.makeBody(w.tx.words.known)
 	}
-	return p, p.makeBody(w.tx.words.known)
+	return p, err
 }
 
 // storableAnchors are anchors as they come out of JSON, which has no invalid UTF-8: the
@@ -82,18 +82,14 @@ func (p *prepared) rowSum() int64 {
 }
 
 // makeBody analyses and compresses, unless that is done. It leaves out known words.
-func (p *prepared) makeBody(known *spelling.Vocabulary) error {
+func (p *prepared) makeBody(known *spelling.Vocabulary) {
 	if p.body != nil {
-		return nil
+		return
 	}
-	head, rest, err := pack(p.Doc.Text)
-	if err != nil {
-		return err
-	}
+	head, rest := pack(p.Doc.Text)
 	var words spelling.Collector
 	columns := textOf(p.Doc).AnalyzeWords(words.Add)
 	p.body = &body{head: head, rest: rest, columns: columns, spelled: words.Words(known)}
-	return nil
 }
 
 // sameText reports whether the stored document has the same text hash now. This is a guess
@@ -101,7 +97,7 @@ func (p *prepared) makeBody(known *spelling.Vocabulary) error {
 func (w *Writer) sameText(ctx context.Context, p *prepared) (bool, error) {
 	var hash []byte
 	ctx = context.WithoutCancel(ctx) // short; see tables
-	err := w.peek.QueryRowContext(ctx, "SELECT hash FROM docs WHERE cluster=?", p.Cluster[:]).Scan(&hash)
+	err := w.peekHash.QueryRowContext(ctx, p.Cluster[:]).Scan(&hash)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return false, nil

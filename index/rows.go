@@ -8,9 +8,7 @@ import (
 
 // insert adds the document of a cluster that has none.
 func (t *tables) insert(p *prepared) error {
-	if err := p.makeBody(t.words.known); err != nil {
-		return err
-	}
+	p.makeBody(t.words.known)
 	d := p.Doc
 	id, err := t.newID()
 	if err != nil {
@@ -63,9 +61,7 @@ func (t *tables) replace(p *prepared, own stored) error {
 	if bytes.Equal(own.hash, p.hash[:]) {
 		return nil
 	}
-	if err := p.makeBody(t.words.known); err != nil {
-		return err
-	}
+	p.makeBody(t.words.known)
 	err = t.exec("UPDATE docs SET url=?, hash=?, language=?, title=?, head=?, rest=? WHERE id=?",
 		string(d.URL), p.hash[:], d.Language, d.Title, p.body.head, p.body.rest, own.id)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // FormatVersion is the version of the tables below, in the user_version of the file. A
 // program refuses files of a newer version, and rebuilds those of an older one from the
 // store.
-const FormatVersion = 6
+const FormatVersion = 7
 
 // applicationID distinguishes index files from other SQLite databases ("Idx1").
 const applicationID = 0x49647831
@@ -37,8 +37,8 @@ CREATE TABLE docs(
   members_total INTEGER NOT NULL,
   members       TEXT NOT NULL,          -- JSON ["url",…]
   anchors       TEXT NOT NULL,          -- JSON [{"text":…,"count":…,"others":…},…]
-  head          BLOB NOT NULL,          -- zstd, the first 32 KiB of the text
-  rest          BLOB,                   -- zstd, the rest
+  head          BLOB NOT NULL,          -- S2, the first 32 KiB of the text (compress.go)
+  rest          BLOB,                   -- S2, the rest
   digest        BLOB NOT NULL,          -- from the caller, of the document
   row           INTEGER NOT NULL        -- checksum of the row (state.go)
 );

@@ -26,6 +26,7 @@ type Writer struct {
 	lock      *writerLock // nil for OpenNext
 	db        *sql.DB     // one connection; once run is started, only run uses it
 	peek      *sql.DB     // read-only connections for the callers of Apply
+	peekHash  *sql.Stmt   // of sameText
 	tx        *tables
 	meta      meta
 	mark      *marker               // nil for OpenNext, and if the files are behind their mark
@@ -116,7 +117,8 @@ func (w *Writer) open(ctx context.Context, opts WriterOptions) (err error) {
 	}
 	w.peek.SetMaxOpenConns(2)
 	w.peek.SetMaxIdleConns(2)
-	return nil
+	w.peekHash, err = w.peek.PrepareContext(ctx, "SELECT hash FROM docs WHERE cluster=?")
+	return err
 }
 
 // ID is the random identity that the files got when they were created. It changes if they
@@ -186,6 +188,9 @@ func (w *Writer) isClosing() bool {
 
 func (w *Writer) closeFiles() error {
 	var errs []error
+	if w.peekHash != nil {
+		errs = append(errs, w.peekHash.Close())
+	}
 	if w.peek != nil {
 		errs = append(errs, w.peek.Close())
 	}
