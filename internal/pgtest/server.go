@@ -25,17 +25,21 @@ const (
 // Server is a running PostgreSQL.
 type Server struct {
 	bin, dir string
+	fsync    string
 	process  *os.Process
 	ended    chan error // receives the result of the process once
 }
 
 // start makes a data directory and starts a server on it.
-func start(bin string) (*Server, error) {
+func start(bin string, durable bool) (*Server, error) {
 	dir, err := os.MkdirTemp("", "pgtest")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: bin, dir: dir}
+	s := &Server{bin: bin, dir: dir, fsync: "off"}
+	if durable {
+		s.fsync = "on"
+	}
 	if err := s.prepare(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -98,7 +102,7 @@ func (s *Server) launch() error {
 		return err
 	}
 	cmd := exec.Command(filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-p", port,
-		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "shared_buffers=64MB",
+		"-c", "listen_addresses=", "-c", "fsync="+s.fsync, "-c", "full_page_writes="+s.fsync, "-c", "shared_buffers=64MB",
 		"-c", "max_connections=200", "-c", "autovacuum_naptime=5s")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, log, log
 	cmd.SysProcAttr = attributes()

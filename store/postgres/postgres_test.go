@@ -26,6 +26,4 @@ func open(t testing.TB, groups []store.GroupSpec) store.Table {
 
 func TestConformance(t *testing.T) { storetest.Run(t, open) }
 
-func Benchmark(b *testing.B) { storetest.Bench(b, open) }
-
 func pools(t store.Table) []*pgxpool.Pool { return []*pgxpool.Pool{t.(*table).calls, t.(*table).scans} }
