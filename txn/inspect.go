@@ -57,6 +57,10 @@ const (
 	ReadGroup   = readGroup
 )
 
+// MetaGroup is the group in which the protocol keeps what is not about one cell:
+// docs/format-txn.md lists its rows. Package oracle keeps its own there, too.
+const MetaGroup = metaGroup
+
 // Records calls fn for the records of a group as they are stored, in the rows of [start,
 // end); an empty end is the end of the group. Rows ascend. Within a row, records are
 // ordered by kind and name, and then from the newest timestamp to the oldest. Records

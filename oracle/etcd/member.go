@@ -1,0 +1,213 @@
+// Package etcd keeps liveness tokens as leases in etcd, as Percolator kept them in Chubby
+// (OSDI 2010, section 2.2).
+package etcd
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/webindexer/indexer/oracle"
+)
+
+// prefix of the keys of tokens. Tokens are unique, so deployments can share it.
+const prefix = "/indexer/process/"
+
+// requestTimeout bounds a request; etcd answers in milliseconds unless it elects a leader.
+const requestTimeout = 2 * time.Second
+
+// Dial prepares connections to the members of an etcd cluster. conf is nil without TLS.
+func Dial(endpoints []string, conf *tls.Config) (*clientv3.Client, error) {
+	c, err := clientv3.New(clientv3.Config{
+		Endpoints: endpoints, TLS: conf, DialTimeout: requestTimeout, Logger: zap.NewNop(),
+		DialKeepAliveTime: time.Second, DialKeepAliveTimeout: time.Second,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("etcd: connect to %v: %w", endpoints, err)
+	}
+	return c, nil
+}
+
+// Member is this process as a lease in etcd. The key of its token exists for as long as
+// the lease.
+//
+// Others consider the process dead when the key is gone, which etcd removes no earlier
+// than one time to live after it received the last sign of life. The process counts from
+// when it sent that, and only two thirds of the time (oracle.Deadline). When etcd elects a
+// new leader, it gives all leases their whole time again, which can only help.
+type Member struct {
+	client *clientv3.Client
+	token  string
+	domain string
+	lease  clientv3.LeaseID
+	ttl    time.Duration
+
+	valid  oracle.Deadline
+	lost   chan struct{}
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	mu   sync.Mutex
+	seen map[string]sighting
+}
+
+// sighting is what etcd said of another process.
+type sighting struct {
+	asked time.Time
+	dead  bool
+}
+
+// maxSightings bounds the memory of dead processes.
+const maxSightings = 4096
+
+// Join makes this process known in etcd, until Leave. A ttl of 0 means oracle.DefaultTTL.
+func Join(ctx context.Context, client *clientv3.Client, ttl time.Duration) (*Member, error) {
+	if ttl == 0 {
+		ttl = oracle.DefaultTTL
+	}
+	seconds := int64((ttl + time.Second - 1) / time.Second)
+	m := &Member{client: client, token: oracle.NewToken(), lost: make(chan struct{}), seen: make(map[string]sighting)}
+	sent := time.Now()
+	granting, cancel := context.WithTimeout(ctx, 5*requestTimeout)
+	defer cancel()
+	grant, err := client.Grant(granting, seconds)
+	if err != nil {
+		return nil, fmt.Errorf("etcd: get a lease from %v: %w", client.Endpoints(), err)
+	}
+	m.lease, m.ttl = grant.ID, time.Duration(grant.TTL)*time.Second
+	host, _ := os.Hostname()
+	value, err := json.Marshal(oracle.Process{Token: m.token, Host: host, PID: os.Getpid(), Beat: sent.UTC()})
+	if err != nil {
+		return nil, err
+	}
+	put, err := client.Put(granting, prefix+m.token, string(value), clientv3.WithLease(m.lease))
+	if err != nil {
+		return nil, fmt.Errorf("etcd: make this process known: %w", err)
+	}
+	m.domain = fmt.Sprintf("etcd cluster %x", put.Header.ClusterId)
+	m.valid.Extend(sent, m.ttl)
+	ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	m.work.Go(func() { m.keepAlive(ctx) })
+	return m, nil
+}
+
+// Token implements txn.Liveness.
+func (m *Member) Token() string { return m.token }
+
+// Domain implements oracle.Member.
+func (m *Member) Domain() string { return m.domain }
+
+// Lost implements oracle.Member.
+func (m *Member) Lost() <-chan struct{} { return m.lost }
+
+// Valid implements txn.Liveness.
+func (m *Member) Valid() error {
+	if m.valid.Passed() {
+		return oracle.ErrLapsed
+	}
+	return nil
+}
+
+// keepAlive renews the lease. The client's own KeepAlive does not tell when it sent the
+// request that was answered.
+func (m *Member) keepAlive(ctx context.Context) {
+	tick := time.NewTicker(m.ttl / 5)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		sent := time.Now()
+		one, cancel := context.WithTimeout(ctx, m.ttl/2)
+		r, err := m.client.KeepAliveOnce(one, m.lease)
+		cancel()
+		switch {
+		case err == nil && r.TTL > 0:
+			m.valid.Extend(sent, time.Duration(r.TTL)*time.Second)
+		case err == nil, errors.Is(err, rpctypes.ErrLeaseNotFound):
+			m.valid.End()
+			close(m.lost)
+			return
+		}
+		// Any other error: the next request may succeed while the lease lasts.
+	}
+}
+
+// Alive implements txn.Liveness.
+func (m *Member) Alive(ctx context.Context, token string) (bool, error) {
+	if token == m.token {
+		select {
+		case <-m.lost:
+			return false, nil
+		default:
+			return true, nil
+		}
+	}
+	m.mu.Lock()
+	g, known := m.seen[token]
+	m.mu.Unlock()
+	if known && (g.dead || time.Since(g.asked) < m.ttl/16) {
+		return !g.dead, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	asked := time.Now()
+	r, err := m.client.Get(ctx, prefix+token, clientv3.WithKeysOnly())
+	if err != nil {
+		return true, fmt.Errorf("etcd: look for process %s: %w", token, err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.seen) >= maxSightings {
+		clear(m.seen)
+	}
+	m.seen[token] = sighting{asked: asked, dead: len(r.Kvs) == 0}
+	return len(r.Kvs) > 0, nil
+}
+
+// Leave implements oracle.Member.
+func (m *Member) Leave(ctx context.Context) error {
+	m.cancel()
+	m.work.Wait()
+	m.valid.End() // before others can see that the key is gone
+	select {
+	case <-m.lost:
+		return nil
+	default:
+		close(m.lost)
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	if _, err := m.client.Revoke(ctx, m.lease); err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		return fmt.Errorf("etcd: give up the lease (it expires in %v): %w", m.ttl, err)
+	}
+	return nil
+}
+
+// Processes lists the processes that have a token.
+func (m *Member) Processes(ctx context.Context) ([]oracle.Process, error) {
+	r, err := m.client.Get(ctx, prefix, clientv3.WithPrefix())
+	if err != nil {
+		return nil, fmt.Errorf("etcd: list the processes: %w", err)
+	}
+	list := make([]oracle.Process, 0, len(r.Kvs))
+	for _, kv := range r.Kvs {
+		var p oracle.Process
+		if err := json.Unmarshal(kv.Value, &p); err != nil {
+			return nil, fmt.Errorf("etcd: key %s: %w", kv.Key, err)
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}

@@ -1,0 +1,78 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
+)
+
+// Own is an oracle inside the process that uses it, for a remote table that only this
+// process uses. It is fenced like any other: a second process is refused.
+type Own struct {
+	*Oracle
+	member Member
+}
+
+// ErrOtherOracle: another process serves the timestamps of the table.
+var ErrOtherOracle = errors.New("oracle: another process serves the timestamps of this table")
+
+// StartOwn serves this process alone. If a process before it has died, it waits until that
+// counts as dead. A ttl of 0 means DefaultTTL.
+func StartOwn(ctx context.Context, table store.Table, ttl time.Duration) (*Own, error) {
+	if ttl == 0 {
+		ttl = DefaultTTL
+	}
+	member, err := Join(ctx, table, ttl)
+	if err != nil {
+		return nil, err
+	}
+	serving, failed := make(chan struct{}, 1), make(chan error, 1)
+	joined := false
+	o, err := Start(ctx, table, Options{
+		Poll: ttl / 10,
+		Join: func(context.Context) (Member, error) {
+			if joined {
+				return nil, errors.New("another process has found this one dead and may have taken its place; start again")
+			}
+			joined = true
+			return member, nil
+		},
+		Changed: func(on bool, _ uint64, _ error) {
+			if on {
+				serving <- struct{}{} // once: after a loss, Join fails
+			}
+		},
+		Failed: func(err error) {
+			select {
+			case failed <- err:
+			default:
+			}
+		},
+	})
+	if err != nil {
+		return nil, errors.Join(err, member.Leave(ctx))
+	}
+	own := &Own{o, member}
+	patience := time.NewTimer(3 * ttl)
+	defer patience.Stop()
+	select {
+	case <-serving:
+		return own, nil
+	case err = <-failed:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-patience.C:
+		h, rerr := readHolder(ctx, table)
+		err = errors.Join(fmt.Errorf("%w: process %s at %q; name its address with --oracle, or end that process", ErrOtherOracle, h.Token, h.Address), rerr)
+	}
+	return nil, errors.Join(err, own.Stop(context.WithoutCancel(ctx)))
+}
+
+// Coordination is what txn.Options takes.
+func (o *Own) Coordination() *txn.Coordination {
+	return &txn.Coordination{Timestamps: o, Liveness: o.member}
+}

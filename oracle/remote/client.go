@@ -1,0 +1,332 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/webindexer/indexer/oracle/remote/oraclepb"
+	"github.com/webindexer/indexer/txn"
+)
+
+// Options of Connect.
+type Options struct {
+	Security
+	// Patience is how long a call keeps asking when no oracle answers; 0 means 30 s.
+	Patience time.Duration
+}
+
+const (
+	// answerWithin bounds how long one oracle is waited for. A later answer is discarded,
+	// and another oracle is asked.
+	answerWithin = 500 * time.Millisecond
+	// askAgain is the pause after all oracles were asked in vain.
+	askAgain = 25 * time.Millisecond
+)
+
+// ErrClosed: the client was closed.
+var ErrClosed = errors.New("oracle: the client is closed")
+
+// Client is the connection of a process to the oracles of its table, one of which serves
+// at a time.
+//
+// Whatever its callers need, it has one pending request for timestamps, which carries all
+// that are waiting when it is sent (paper, section 2.3). So the number of requests does
+// not grow with the number of callers.
+type Client struct {
+	token    string
+	patience time.Duration
+	peers    []*peer
+	good     atomic.Int32 // the peer that answered last
+
+	mu     sync.Mutex
+	open   *batch // collects callers until the next request
+	closed bool
+	ring   chan struct{} // there is an open batch
+
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+}
+
+// peer is one of the oracles.
+type peer struct {
+	address string
+	conn    *grpc.ClientConn
+	oraclepb.OracleClient
+}
+
+// batch is a set of callers that one request answers.
+type batch struct {
+	n     uint32 // how many timestamps they need
+	done  chan struct{}
+	first uint64
+	err   error
+}
+
+// Connect prepares connections to the oracles at some addresses, for the process with a
+// liveness token. It waits for none of them: the first call does.
+func Connect(addresses []string, token string, opts Options) (*Client, error) {
+	if len(addresses) == 0 {
+		return nil, errors.New("oracle: no address of an oracle is given")
+	}
+	if opts.Patience == 0 {
+		opts.Patience = 30 * time.Second
+	}
+	dial, err := opts.dialOptions()
+	if err != nil {
+		return nil, err
+	}
+	// The defaults would wait for up to two minutes before they connect again.
+	dial = append(dial, grpc.WithConnectParams(grpc.ConnectParams{
+		Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: answerWithin},
+		MinConnectTimeout: answerWithin,
+	}))
+	c := &Client{token: token, patience: opts.Patience, ring: make(chan struct{}, 1)}
+	for _, a := range addresses {
+		if err := opts.Check(a); err != nil {
+			return nil, errors.Join(err, c.closePeers())
+		}
+		conn, err := grpc.NewClient("passthrough:///"+a, dial...)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("oracle: address %q: %w", a, err), c.closePeers())
+		}
+		c.peers = append(c.peers, &peer{address: a, conn: conn, OracleClient: oraclepb.NewOracleClient(conn)})
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.cancel = cancel
+	c.work.Go(func() { c.run(ctx) })
+	return c, nil
+}
+
+// Close ends all calls and connections.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.cancel()
+	c.work.Wait()
+	return c.closePeers()
+}
+
+func (c *Client) closePeers() error {
+	var errs []error
+	for _, p := range c.peers {
+		errs = append(errs, p.conn.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Next implements txn.Timestamps.
+func (c *Client) Next(ctx context.Context) (uint64, error) { return c.join(ctx, 1) }
+
+// Last implements txn.Timestamps.
+func (c *Client) Last(ctx context.Context) (uint64, error) {
+	next, err := c.join(ctx, 0)
+	return next - 1, err
+}
+
+// join waits for the next request, with the callers that come until it is sent, and
+// returns its part of the answer.
+func (c *Client) join(ctx context.Context, n uint32) (uint64, error) {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return 0, ErrClosed
+	}
+	b := c.open
+	if b == nil {
+		b = &batch{done: make(chan struct{})}
+		c.open = b
+		c.ring <- struct{}{} // it is empty: run empties it before it takes the batch
+	}
+	place := b.n
+	b.n += n
+	c.mu.Unlock()
+	select {
+	case <-b.done:
+	case <-ctx.Done():
+		return 0, context.Cause(ctx) // its timestamp is never used
+	}
+	return b.first + uint64(place), b.err
+}
+
+// run sends one request after the other.
+func (c *Client) run(ctx context.Context) {
+	for {
+		select {
+		case <-c.ring:
+		case <-ctx.Done():
+			c.abandon()
+			return
+		}
+		c.mu.Lock()
+		b := c.open
+		c.open = nil
+		c.mu.Unlock()
+		b.err = c.ask(ctx, func(ctx context.Context, p *peer) error {
+			r, err := p.Timestamps(ctx, &oraclepb.TimestampsRequest{Count: b.n})
+			if err == nil {
+				b.first = r.First
+			}
+			return err
+		})
+		close(b.done)
+	}
+}
+
+// abandon ends the callers that wait when the client is closed.
+func (c *Client) abandon() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open != nil {
+		c.open.err = ErrClosed
+		close(c.open.done)
+		c.open = nil
+	}
+}
+
+// ask puts a request to one oracle after the other, first the one that answered last,
+// until one answers. A request that was not answered in time may have been carried out:
+// timestamps are then lost, and locks expire.
+func (c *Client) ask(ctx context.Context, request func(context.Context, *peer) error) error {
+	began := time.Now()
+	for {
+		var failed []error
+		for range c.peers {
+			i := c.good.Load()
+			p := c.peers[i]
+			err := c.askOne(ctx, p, request)
+			if err == nil {
+				return nil
+			}
+			failed = append(failed, fmt.Errorf("%s: %w", p.address, err))
+			if !elsewhere(err) {
+				return fmt.Errorf("oracle: %w", errors.Join(failed...))
+			}
+			c.good.CompareAndSwap(i, (i+1)%int32(len(c.peers)))
+		}
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("oracle: %w", context.Cause(ctx))
+		case time.Since(began) > c.patience:
+			return fmt.Errorf("oracle: no oracle has answered for %v; start one with `indexer oracle`: %w", c.patience, errors.Join(failed...))
+		}
+		timer := time.NewTimer(askAgain)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+		}
+	}
+}
+
+func (c *Client) askOne(ctx context.Context, p *peer, request func(context.Context, *peer) error) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	return request(ctx, p)
+}
+
+// elsewhere reports whether another oracle, or the same one later, may answer.
+func elsewhere(err error) bool {
+	switch status.Code(err) {
+	case codes.Unauthenticated, codes.InvalidArgument, codes.Unimplemented, codes.PermissionDenied:
+		return false
+	}
+	return true
+}
+
+// TryLock implements txn.RowLocks.
+func (c *Client) TryLock(ctx context.Context, rows []string) (got []bool, err error) {
+	for part := range slices.Chunk(rows, maxRows) {
+		err = c.ask(ctx, func(ctx context.Context, p *peer) error {
+			r, err := p.Lock(ctx, &oraclepb.LockRequest{Token: c.token, Rows: bytesOf(part)})
+			if err != nil {
+				return err
+			}
+			if len(r.Got) != len(part) {
+				return fmt.Errorf("%d answers for %d rows", len(r.Got), len(part))
+			}
+			got = append(got, r.Got...)
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("lock rows: %w", err)
+		}
+	}
+	return got, nil
+}
+
+// Unlock implements txn.RowLocks.
+func (c *Client) Unlock(ctx context.Context, rows []string) error {
+	for part := range slices.Chunk(rows, maxRows) {
+		err := c.ask(ctx, func(ctx context.Context, p *peer) error {
+			_, err := p.Unlock(ctx, &oraclepb.UnlockRequest{Token: c.token, Rows: bytesOf(part)})
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("unlock rows: %w", err)
+		}
+	}
+	return nil
+}
+
+func bytesOf(rows []string) [][]byte {
+	b := make([][]byte, len(rows))
+	for i, r := range rows {
+		b[i] = []byte(r)
+	}
+	return b
+}
+
+// Status is what the oracle at an address says of itself.
+type Status struct {
+	Address string
+	*oraclepb.StatusReply
+	Err error
+}
+
+// Statuses asks all oracles.
+func (c *Client) Statuses(ctx context.Context) []Status {
+	list := make([]Status, len(c.peers))
+	var work sync.WaitGroup
+	for i, p := range c.peers {
+		work.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, answerWithin)
+			defer cancel()
+			r, err := p.Status(ctx, &oraclepb.StatusRequest{})
+			list[i] = Status{p.address, r, err}
+		})
+	}
+	work.Wait()
+	return list
+}
+
+// Coordination is what txn.Options takes: timestamps and locks from the oracles, and a
+// liveness that must look for tokens where they do. It waits until one of them serves, to
+// compare.
+func (c *Client) Coordination(ctx context.Context, lives txn.Liveness, domain string) (*txn.Coordination, error) {
+	if _, err := c.Last(ctx); err != nil {
+		return nil, err
+	}
+	for _, s := range c.Statuses(ctx) {
+		if s.Err == nil && s.Liveness != domain {
+			return nil, fmt.Errorf("oracle: the oracle at %s looks for liveness tokens in %s, and this process in %s: give all processes the same setting etcd", s.Address, s.Liveness, domain)
+		}
+	}
+	return &txn.Coordination{Timestamps: c, Liveness: lives, RowLocks: c}, nil
+}
+
+// ParseAddresses splits a list of HOST:PORT.
+func ParseAddresses(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+}

@@ -1,0 +1,308 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/oracle"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
+)
+
+func newTable(t testing.TB) store.Table {
+	t.Helper()
+	table, err := mem.New(txn.Groups("app"), mem.Options{TwoPhaseOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := table.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return table
+}
+
+// site is an oracle with its server.
+type site struct {
+	*oracle.Oracle
+	*Server
+	address string
+}
+
+func startSite(t testing.TB, table store.Table, s Security) *site {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := oracle.Start(t.Context(), table, oracle.Options{
+		Address: l.Addr().String(),
+		Join:    func(ctx context.Context) (oracle.Member, error) { return oracle.Join(ctx, table, 0) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv, err := Serve(l, o, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &site{o, srv, l.Addr().String()}
+}
+
+// end ends a site in order.
+func (s *site) end(t testing.TB) {
+	t.Helper()
+	if err := s.Oracle.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+	s.Server.Stop()
+	if err := <-s.Done(); err != nil {
+		t.Error(err)
+	}
+}
+
+func connect(t testing.TB, s Security, addresses ...string) *Client {
+	t.Helper()
+	c, err := Connect(addresses, "process of "+t.Name(), Options{Security: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func TestTimestamps(t *testing.T) {
+	s := startSite(t, newTable(t), Security{})
+	defer s.end(t)
+	a, b := connect(t, Security{}, s.address), connect(t, Security{}, s.address)
+	var (
+		greatest atomic.Uint64
+		seen     sync.Map
+		callers  sync.WaitGroup
+	)
+	for i := range 64 {
+		c := []*Client{a, b}[i%2]
+		callers.Go(func() {
+			for range testenv.Size(20, 100, 10_000) {
+				before := greatest.Load()
+				ts, err := c.Next(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if ts <= before {
+					t.Errorf("%d after %d", ts, before)
+				}
+				if _, twice := seen.LoadOrStore(ts, true); twice {
+					t.Errorf("%d was handed out twice", ts)
+				}
+				for g := greatest.Load(); g < ts && !greatest.CompareAndSwap(g, ts); g = greatest.Load() {
+				}
+				if last, err := c.Last(t.Context()); err != nil || last < ts {
+					t.Errorf("Last is %d after %d, %v", last, ts, err)
+				}
+			}
+		})
+	}
+	callers.Wait()
+	st := s.Status()
+	t.Logf("%d timestamps in answer to %d requests", st.HandedOut, st.Requests)
+	if st.Last != greatest.Load() || st.Requests >= st.HandedOut {
+		t.Errorf("last %d, want %d; %d requests for %d timestamps", st.Last, greatest.Load(), st.Requests, st.HandedOut)
+	}
+	if list := a.Statuses(t.Context()); len(list) != 1 || list[0].Err != nil || !list[0].Serving || list[0].Term != 1 {
+		t.Errorf("status: %+v", list)
+	}
+}
+
+// TestHandOver: callers go on across oracles that come and go in order.
+func TestHandOver(t *testing.T) {
+	table := newTable(t)
+	one, two := startSite(t, table, Security{}), startSite(t, table, Security{})
+	c := connect(t, Security{}, one.address, two.address)
+	var last uint64
+	take := func() {
+		t.Helper()
+		ts, err := c.Next(t.Context())
+		if err != nil || ts <= last {
+			t.Fatalf("%d after %d, %v", ts, last, err)
+		}
+		last = ts
+	}
+	take()
+	one.end(t)
+	began := time.Now()
+	take()
+	t.Logf("handed over within %v", time.Since(began))
+	two.end(t)
+}
+
+func TestClientGivesUp(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Connect([]string{address}, "a", Options{Patience: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "indexer oracle") || !strings.Contains(err.Error(), address) {
+		t.Errorf("without an oracle: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled call: %v", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Next(t.Context()); !errors.Is(err, ErrClosed) {
+		t.Errorf("a closed client: %v", err)
+	}
+	if _, err := Connect(nil, "a", Options{}); err == nil {
+		t.Error("connected to nothing")
+	}
+}
+
+func TestLocks(t *testing.T) {
+	s := startSite(t, newTable(t), Security{})
+	defer s.end(t)
+	a := connect(t, Security{}, s.address)
+	b, err := Connect([]string{s.address}, "another process", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if _, err := a.Next(t.Context()); err != nil { // it serves
+		t.Fatal(err)
+	}
+	try := func(c *Client, want string, rows ...string) {
+		t.Helper()
+		got, err := c.TryLock(t.Context(), rows)
+		if err != nil || fmt.Sprint(got) != want {
+			t.Errorf("got %v, %v; want %s", got, err, want)
+		}
+	}
+	try(a, "[true true]", "x", "y")
+	try(b, "[false true]", "y", "z")
+	try(a, "[false]", "x")
+	if err := b.Unlock(t.Context(), []string{"x", "z"}); err != nil { // x is not its own
+		t.Error(err)
+	}
+	try(a, "[false true]", "x", "z")
+	many := make([]string, maxRows+5)
+	for i := range many {
+		many[i] = fmt.Sprint(i)
+	}
+	if got, err := b.TryLock(t.Context(), many); err != nil || len(got) != len(many) {
+		t.Errorf("%d answers for %d rows, %v", len(got), len(many), err)
+	}
+	if err := b.Unlock(t.Context(), many); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSecurity(t *testing.T) {
+	certs := makeCertificates(t)
+	strangers := makeCertificates(t)
+	tokened, encrypted := Security{Token: "secret"}, certs
+	encrypted.Token = "secret"
+	for _, tc := range []struct {
+		name           string
+		server, client Security
+		want           codes.Code
+	}{
+		{"no secrets", Security{}, Security{}, codes.OK},
+		{"a token", tokened, tokened, codes.OK},
+		{"no token", tokened, Security{}, codes.Unauthenticated},
+		{"another token", tokened, Security{Token: "secrets"}, codes.Unauthenticated},
+		{"TLS and a token", encrypted, encrypted, codes.OK},
+		{"TLS without a token", encrypted, certs, codes.Unauthenticated},
+		{"no TLS", encrypted, tokened, codes.Unavailable},
+		{"a stranger's certificate", certs, strangers, codes.Unavailable},
+		{"no certificate of the client's own", certs, Security{CAFile: certs.CAFile}, codes.Unavailable},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := startSite(t, newTable(t), tc.server)
+			defer s.end(t)
+			c, err := Connect([]string{s.address}, "a", Options{Security: tc.client, Patience: time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if got := status.Code(c.Statuses(t.Context())[0].Err); got != tc.want {
+				t.Errorf("got %v, want %v: %v", got, tc.want, c.Statuses(t.Context())[0].Err)
+			}
+		})
+	}
+	for _, tc := range []struct {
+		s       Security
+		address string
+		ok      bool
+	}{
+		{Security{}, "localhost:1", true},
+		{Security{}, "127.0.0.1:1", true},
+		{Security{Token: "a"}, "10.0.0.1:1", false},
+		{Security{}, "oracle.example:1", false},
+		{certs, "oracle.example:1", true},
+		{Security{}, "oracle.example", false},
+	} {
+		if err := tc.s.Check(tc.address); (err == nil) != tc.ok {
+			t.Errorf("%+v at %s: %v", tc.s, tc.address, err)
+		}
+	}
+}
+
+// BenchmarkTimestamps: one client, by the number of callers that wait at a time (paper,
+// section 2.3: two million timestamps a second).
+func BenchmarkTimestamps(b *testing.B) {
+	s := startSite(b, newTable(b), Security{})
+	defer s.end(b)
+	c := connect(b, Security{}, s.address)
+	if _, err := c.Next(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	for _, callers := range []int{1, 16, 256, 4096} {
+		b.Run(fmt.Sprint("callers=", callers), func(b *testing.B) {
+			var (
+				left atomic.Int64
+				work sync.WaitGroup
+			)
+			left.Store(int64(b.N))
+			for range callers {
+				work.Go(func() {
+					for left.Add(-1) >= 0 {
+						if _, err := c.Next(b.Context()); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			work.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "ts/s")
+		})
+	}
+}

@@ -1,0 +1,167 @@
+package remote
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+)
+
+// Security is how processes of a deployment recognise each other. The same settings serve
+// both ends of a connection.
+type Security struct {
+	// CertFile and KeyFile hold the certificate of this process and its key, in PEM.
+	CertFile, KeyFile string
+	// CAFile holds the certificates that sign those of the other processes. A server that
+	// has one admits only clients with such a certificate.
+	CAFile string
+	// Token is a secret that all processes share. A server that has one admits only
+	// clients that present it.
+	Token string
+}
+
+// encrypted reports whether connections use TLS.
+func (s Security) encrypted() bool { return s.CertFile != "" || s.CAFile != "" }
+
+// Check refuses settings that would send a secret, or answer anybody, over a network.
+func (s Security) Check(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("oracle: address %q: %w", address, err)
+	}
+	if host == "localhost" || net.ParseIP(host).IsLoopback() {
+		return nil
+	}
+	if !s.encrypted() {
+		return fmt.Errorf("oracle: %s is not a loopback address: set tls_cert, tls_key and tls_ca, so that nobody else can read or answer", address)
+	}
+	return nil
+}
+
+// ReadToken reads the shared secret from a file.
+func ReadToken(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("oracle: read the token: %w", err)
+	}
+	token := strings.TrimSpace(string(b))
+	if token == "" {
+		return "", fmt.Errorf("oracle: the token in %s is empty", path)
+	}
+	return token, nil
+}
+
+// ClientTLS returns the settings for connecting to another process of the deployment, or
+// nil without TLS.
+func (s Security) ClientTLS() (*tls.Config, error) { return s.config() }
+
+func (s Security) config() (*tls.Config, error) {
+	if !s.encrypted() {
+		return nil, nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS13}
+	if (s.CertFile == "") != (s.KeyFile == "") {
+		return nil, errors.New("oracle: tls_cert and tls_key belong together: set both")
+	}
+	if s.CertFile != "" {
+		pair, err := tls.LoadX509KeyPair(s.CertFile, s.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("oracle: certificate and key of this process: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	if s.CAFile != "" {
+		pem, err := os.ReadFile(s.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("oracle: certificates of the deployment: %w", err)
+		}
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("oracle: %s holds no certificate in PEM", s.CAFile)
+		}
+		c.RootCAs, c.ClientCAs = pool, pool
+	}
+	return c, nil
+}
+
+// serverOptions are the options of a gRPC server.
+func (s Security) serverOptions() ([]grpc.ServerOption, error) {
+	c, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	var opts []grpc.ServerOption
+	if c != nil {
+		if len(c.Certificates) == 0 {
+			return nil, errors.New("oracle: a server with tls_ca needs tls_cert and tls_key, too")
+		}
+		if c.ClientCAs != nil {
+			c.ClientAuth = tls.RequireAndVerifyClientCert
+		}
+		opts = append(opts, grpc.Creds(credentials.NewTLS(c)))
+	}
+	if s.Token != "" {
+		opts = append(opts, grpc.UnaryInterceptor(s.admit))
+	}
+	return opts, nil
+}
+
+// admit lets requests through that bear the token. Comparing hashes takes the same time
+// whatever is wrong, its length included.
+func (s Security) admit(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	want := sha256.Sum256([]byte("Bearer " + s.Token))
+	for _, v := range md.Get("authorization") {
+		if got := sha256.Sum256([]byte(v)); subtle.ConstantTimeCompare(got[:], want[:]) == 1 {
+			return handler(ctx, req)
+		}
+	}
+	return nil, status.Error(codes.Unauthenticated, "the request bears no valid token; all processes must have the same")
+}
+
+// dialOptions are the options of a gRPC client.
+func (s Security) dialOptions() ([]grpc.DialOption, error) {
+	c, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	creds := insecure.NewCredentials()
+	if c != nil {
+		creds = credentials.NewTLS(c)
+	}
+	opts := []grpc.DialOption{grpc.WithTransportCredentials(creds)}
+	if s.Token != "" {
+		opts = append(opts, grpc.WithPerRPCCredentials(bearer{s.Token, s.encrypted()}))
+	}
+	return opts, nil
+}
+
+// bearer presents the token with each request.
+type bearer struct {
+	token     string
+	encrypted bool
+}
+
+func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	return map[string]string{"authorization": "Bearer " + b.token}, nil
+}
+
+// RequireTransportSecurity allows plain connections to loopback addresses only: Check
+// refuses others.
+func (b bearer) RequireTransportSecurity() bool { return b.encrypted }

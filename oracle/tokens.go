@@ -1,0 +1,300 @@
+package oracle
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
+)
+
+// Tokens are liveness tokens in the table, for deployments without etcd. A token is a row
+// with a cell whose timestamp counts the signs of life of its process.
+//
+// No clocks are compared. A process is dead when another one has seen the same count for a
+// whole time to live, by its own clock, and has then removed the row under the guard that
+// the count is still the same. The owner counts under the guard that its last count is
+// there. So one of the two is refused, and a process that was removed never counts again,
+// even if it was only stopped for a while.
+//
+// The price is one small write to the table per process and third of the time to live, and
+// that a process which asks about a token for the first time has to watch it for the
+// whole time to live.
+type Tokens struct {
+	table store.Table
+	ttl   time.Duration
+	token string
+
+	valid  Deadline
+	lost   chan struct{} // closed when the row was removed
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+	seen   sightings
+}
+
+// processRow names the row of a token. Rows of tokens begin with processPrefix.
+const processPrefix = "process/"
+
+var beatColumn = []byte("beat")
+
+// Process describes a process to people.
+type Process struct {
+	Token string `json:"token"`
+	Host  string `json:"host"`
+	PID   int    `json:"pid"`
+	// Beat is when the process last showed a sign of life, by its own clock.
+	Beat time.Time `json:"beat"`
+}
+
+// NewToken names this process: readable for people, and different from all others.
+func NewToken() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), rand.Text()[:10])
+}
+
+// Join makes this process known in a table, and shows signs of life until Leave. A ttl of
+// 0 means DefaultTTL. All processes of a table must use the same.
+func Join(ctx context.Context, table store.Table, ttl time.Duration) (*Tokens, error) {
+	if ttl == 0 {
+		ttl = DefaultTTL
+	}
+	t := &Tokens{table: table, ttl: ttl, token: NewToken(), lost: make(chan struct{}), seen: sightings{ttl: ttl}}
+	sent := time.Now()
+	if err := t.count(ctx, 1); err != nil {
+		return nil, fmt.Errorf("oracle: make this process known in the table: %w", err)
+	}
+	t.valid.Extend(sent, ttl)
+	ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	t.work.Go(func() { t.beat(ctx) })
+	return t, nil
+}
+
+// Token implements txn.Liveness.
+func (t *Tokens) Token() string { return t.token }
+
+// Valid implements txn.Liveness.
+func (t *Tokens) Valid() error {
+	if isLost(t) || t.valid.Passed() {
+		return ErrLapsed
+	}
+	return nil
+}
+
+// Domain implements Member.
+func (t *Tokens) Domain() string { return "the table" }
+
+// Lost implements Member.
+func (t *Tokens) Lost() <-chan struct{} { return t.lost }
+
+// beat counts until the context ends.
+func (t *Tokens) beat(ctx context.Context) {
+	tick := time.NewTicker(t.ttl / 4)
+	defer tick.Stop()
+	for n := uint64(2); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		sent := time.Now()
+		err := t.count(ctx, n)
+		switch {
+		case err == nil:
+			t.valid.Extend(sent, t.ttl)
+			n++
+		case errors.Is(err, errRemoved):
+			close(t.lost)
+			return
+		}
+		// Any other error is the table's. The same count is sent again, until others
+		// remove the row; Valid fails long before.
+	}
+}
+
+var errRemoved = errors.New("oracle: another process has found this one dead")
+
+// count writes a count. It may be called again with the same one after an error.
+func (t *Tokens) count(ctx context.Context, n uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, t.ttl)
+	defer cancel()
+	value, err := json.Marshal(describe(t.token))
+	if err != nil {
+		return err
+	}
+	m := store.RowMutation{Row: []byte(processPrefix + t.token), Mutations: []store.Mutation{
+		{Op: store.Put, Group: txn.MetaGroup, Column: beatColumn, TS: n, Value: value},
+	}}
+	if n > 1 {
+		m.Require = &store.CellRef{Group: txn.MetaGroup, Column: beatColumn, TS: n - 1}
+	}
+	res, err := t.table.Mutate(ctx, m)
+	if err == nil && res.Outcome == store.Applied {
+		return nil
+	}
+	// Unknown, or refused because an earlier attempt was applied after all.
+	cells, rerr := t.table.Read(ctx, m.Row, newest(beatColumn))
+	switch {
+	case rerr != nil:
+		return errors.Join(err, rerr)
+	case len(cells) > 0 && cells[0].TS == n:
+		return nil
+	case err == nil:
+		return errRemoved
+	case len(cells) == 0 && n > 1:
+		return errors.Join(errRemoved, err)
+	}
+	return err
+}
+
+func describe(token string) Process {
+	host, _ := os.Hostname()
+	return Process{Token: token, Host: host, PID: os.Getpid(), Beat: time.Now().UTC()}
+}
+
+// newest selects the newest cell of a column of the protocol's own group.
+func newest(column []byte) store.Selector {
+	return store.Selector{Group: txn.MetaGroup, Column: column, Newest: 1}
+}
+
+// Alive implements txn.Liveness.
+func (t *Tokens) Alive(ctx context.Context, token string) (bool, error) {
+	if token == t.token {
+		return !isLost(t), nil
+	}
+	if alive, known := t.seen.lately(token); known {
+		return alive, nil
+	}
+	row := []byte(processPrefix + token)
+	asked := time.Now()
+	cells, err := t.table.Read(ctx, row, newest(beatColumn))
+	if err != nil {
+		return true, fmt.Errorf("oracle: look for process %s: %w", token, err)
+	}
+	if len(cells) == 0 {
+		t.seen.died(token)
+		return false, nil
+	}
+	beat := cells[0].TS
+	if !t.seen.still(token, beat, asked) {
+		return true, nil
+	}
+	res, err := t.table.Mutate(ctx, store.RowMutation{
+		Row:       row,
+		Require:   &store.CellRef{Group: txn.MetaGroup, Column: beatColumn, TS: beat},
+		Mutations: []store.Mutation{{Op: store.DeleteUpTo, Group: txn.MetaGroup, Column: beatColumn, TS: store.MaxTS}},
+	})
+	if err != nil {
+		return true, fmt.Errorf("oracle: remove the dead process %s: %w", token, err)
+	}
+	if res.Outcome == store.Applied {
+		t.seen.died(token)
+		return false, nil
+	}
+	return true, nil // it has counted, or is removed already: the next call sees which
+}
+
+// Leave implements Member. It is called once.
+func (t *Tokens) Leave(ctx context.Context) error {
+	t.cancel()
+	t.work.Wait()
+	if !isLost(t) {
+		close(t.lost)
+	}
+	err := t.table.Apply(ctx, []store.RowMutation{{
+		Row:       []byte(processPrefix + t.token),
+		Mutations: []store.Mutation{{Op: store.DeleteUpTo, Group: txn.MetaGroup, Column: beatColumn, TS: store.MaxTS}},
+	}})
+	if err != nil {
+		return fmt.Errorf("oracle: leave the table (others notice after %v): %w", t.ttl, err)
+	}
+	return nil
+}
+
+// Processes lists the processes that have a token.
+func (t *Tokens) Processes(ctx context.Context) (list []Process, err error) {
+	r := store.Range{Group: txn.MetaGroup, Start: []byte(processPrefix), End: []byte("process0"), ColumnPrefix: beatColumn, Newest: 1}
+	_, err = t.table.Scan(ctx, r, func(c store.Cell) error {
+		var p Process
+		if err := json.Unmarshal(c.Value, &p); err != nil {
+			return fmt.Errorf("process %q: %w: %w", c.Row, store.ErrCorrupt, err)
+		}
+		list = append(list, p)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("oracle: list the processes: %w", err)
+	}
+	return list, nil
+}
+
+// sightings remember what was seen of other processes.
+type sightings struct {
+	ttl  time.Duration
+	mu   sync.Mutex
+	list map[string]*sighting
+}
+
+type sighting struct {
+	beat  uint64
+	since time.Time // when beat was first seen
+	asked time.Time // when the table was last asked
+	dead  bool
+}
+
+// maxSightings bounds the memory of dead processes; live ones are few.
+const maxSightings = 4096
+
+// lately answers without asking the table: a process that died stays dead, and one that
+// was alive a moment ago is not asked for again.
+func (s *sightings) lately(token string) (alive, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.list[token]
+	switch {
+	case g == nil:
+		return false, false
+	case g.dead:
+		return false, true
+	}
+	return true, time.Since(g.asked) < s.ttl/16
+}
+
+// still notes a count, and reports whether it has been the same for a time to live.
+func (s *sightings) still(token string, beat uint64, asked time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.at(token)
+	if g.beat != beat {
+		g.beat, g.since = beat, time.Now() // later than the read: it may have been older
+	}
+	g.asked = asked
+	return time.Since(g.since) >= s.ttl
+}
+
+func (s *sightings) died(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at(token).dead = true
+}
+
+// at returns the sighting of a token; mu is held. Forgetting one costs another look.
+func (s *sightings) at(token string) *sighting {
+	g := s.list[token]
+	if g == nil {
+		if s.list == nil || len(s.list) >= maxSightings {
+			s.list = make(map[string]*sighting)
+		}
+		g = new(sighting)
+		s.list[token] = g
+	}
+	return g
+}
