@@ -140,9 +140,6 @@ func prepare(f *page.Fetch) *prepared {
 }
 
 func (p *prepared) write(ctx context.Context, tx *txn.Txn) (Effect, error) {
-	if _, err := tx.GetRow(ctx, p.row, schema.GroupFetch); err != nil {
-		return Late, err
-	}
 	switch {
 	case p.fetch.IsRevisit():
 		return p.writeRevisit(ctx, tx)
@@ -154,6 +151,9 @@ func (p *prepared) write(ctx context.Context, tx *txn.Txn) (Effect, error) {
 
 // writePayload puts the fetch in force if it decides over the current one.
 func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error) {
+	if err := tx.Prefetch(ctx, p.row, schema.FetchTime, schema.FetchContent); err != nil {
+		return Late, err
+	}
 	inForce, err := tx.Get(ctx, p.row, schema.FetchTime)
 	if err != nil {
 		return Late, err

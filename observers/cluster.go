@@ -43,7 +43,7 @@ func resolve(ctx context.Context, tx *txn.Txn, rows []string) error {
 
 // chains reads the stored chain of a URL and computes the present one.
 func chains(ctx context.Context, tx *txn.Txn, u page.URL, row string) (old, now schema.StoredChain, err error) {
-	if _, err := tx.GetRow(ctx, row, schema.GroupURL); err != nil {
+	if err := tx.Prefetch(ctx, row, schema.State, schema.Chain); err != nil {
 		return nil, nil, err
 	}
 	state, known, err := readState(ctx, tx, row)

@@ -52,7 +52,7 @@ func (x *inverter) page(ctx context.Context, tx *txn.Txn, row string) (changed i
 	if err != nil {
 		return 0, err
 	}
-	if _, err := tx.GetRow(ctx, row, schema.GroupURL); err != nil {
+	if err := tx.Prefetch(ctx, row, schema.Pending, schema.Inversion); err != nil {
 		return 0, err
 	}
 	if full, err := pendingIsFull(ctx, tx, row, x.part); err != nil || full {
@@ -71,7 +71,7 @@ func (x *inverter) page(ctx context.Context, tx *txn.Txn, row string) (changed i
 // invert inverts the links of a page, or begins an inversion if they are many.
 func (x *inverter) invert(ctx context.Context, tx *txn.Txn, u page.URL) (changed int, err error) {
 	row := schema.URLRow(u)
-	if _, err := tx.GetRow(ctx, row, schema.GroupDoc); err != nil {
+	if err := tx.Prefetch(ctx, row, schema.Links, schema.Inverted); err != nil {
 		return 0, err
 	}
 	said, err := openLinks(ctx, tx, row, schema.Links)

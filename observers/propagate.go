@@ -23,7 +23,7 @@ const propagateChunk = 500
 // next run starts over.
 func propagate(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return each(rows, func(row string) error {
-		if _, err := tx.GetRow(ctx, row, schema.GroupURL); err != nil {
+		if err := tx.Prefetch(ctx, row, schema.Chain, schema.Propagated); err != nil {
 			return err
 		}
 		chain, err := tx.Get(ctx, row, schema.Chain)

@@ -35,7 +35,7 @@ func (r *rankRows) Targets(ctx context.Context, row string) ([]string, error) {
 // update brings the edges of a URL up to date with what was fetched, and adds a correction
 // that a full solve has left.
 func (r *rankRows) update(ctx context.Context, run *pagerank.Run, row string) error {
-	if _, err := r.tx.GetRow(ctx, row, schema.GroupRank); err != nil { // all of it in one look-up
+	if err := r.tx.Prefetch(ctx, row, schema.Correction, schema.Edges, schema.RankState); err != nil {
 		return err
 	}
 	correction, err := r.correction(ctx, row)

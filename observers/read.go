@@ -158,7 +158,7 @@ func interpretFetch(ctx context.Context, tx *txn.Txn, u page.URL) (*page.Documen
 // later revisit.
 func FetchedAt(ctx context.Context, tx *txn.Txn, u page.URL) (time.Time, error) {
 	row := schema.URLRow(u)
-	if _, err := tx.GetRow(ctx, row, schema.GroupFetch); err != nil {
+	if err := tx.Prefetch(ctx, row, schema.FetchTime, schema.FetchSeen); err != nil {
 		return time.Time{}, err
 	}
 	var shown time.Time

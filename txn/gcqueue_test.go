@@ -27,6 +27,12 @@ func TestKnownVersions(t *testing.T) {
 			}
 			tx.Set("row", app("c"), []byte{byte(i)})
 		}, func(Mode) Collected { return Collected{Versions: 3} }},
+		{"prefetched, and set", func(tx *Txn, i int) {
+			if err := tx.Prefetch(t.Context(), "row", app("c"), app("d")); err != nil {
+				t.Fatal(err)
+			}
+			tx.Set("row", app("c"), []byte{byte(i)})
+		}, func(Mode) Collected { return Collected{Versions: 3} }},
 		{"long values", func(tx *Txn, _ int) {
 			mustGet(t, tx, "row")
 			tx.Set("row", app("c"), long)

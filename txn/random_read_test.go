@@ -18,6 +18,22 @@ func (r *random) get(x *randomTxn, c Cell) {
 	r.compareCell(x, c, v, err)
 }
 
+// prefetch reads all columns of a row in one look-up, and then one of them.
+func (r *random) prefetch(x *randomTxn, c Cell) {
+	ctx, cancel := r.patience(x, func(d Cell) bool { return d.Row == c.Row })
+	defer cancel()
+	var columns []Column
+	for i := range randomColumns {
+		columns = append(columns, app(string(rune('a'+i))))
+	}
+	if err := x.tx.Prefetch(ctx, c.Row, columns...); err != nil {
+		r.logf("%d prefetches %q: %v", x.start, c.Row, err)
+		r.excuse(x, err, func(d Cell) bool { return d.Row == c.Row })
+		return
+	}
+	r.get(x, c)
+}
+
 func (r *random) getForUpdate(x *randomTxn, c Cell) {
 	ctx, cancel := r.patience(x, func(d Cell) bool { return d == c })
 	defer cancel()

@@ -157,6 +157,8 @@ func (r *random) step() {
 		r.getForUpdate(x, c)
 	case n < 7:
 		r.getRow(x, c.Row)
+	case n < 8:
+		r.prefetch(x, c)
 	case n < 9:
 		r.scan(x)
 	case n < 17:

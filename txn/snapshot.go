@@ -85,6 +85,69 @@ func (t *Txn) GetRow(ctx context.Context, row, group string) ([]Version, error) 
 	return t.overlayRow(row, group, cols), nil
 }
 
+// Prefetch reads columns of a row in one look-up. Later Gets of them are answered from
+// memory. Unlike GetRow it reads nothing else of the row, and asks the store for cells that
+// it can often answer without an iterator.
+func (t *Txn) Prefetch(ctx context.Context, row string, columns ...Column) error {
+	if err := t.readable(); err != nil {
+		return err
+	}
+	cells, err := t.readColumns(ctx, row, columns)
+	if err != nil {
+		return fmt.Errorf("txn: prefetch row %q: %w", row, err)
+	}
+	for _, c := range columns {
+		cell := Cell{row, c}
+		if _, known := t.cells.get(cell); known {
+			continue
+		}
+		var v Value
+		for i := range cells {
+			if cells[i].Group == c.Group && string(cells[i].Column[1:]) == c.Name {
+				if v, err = t.decodeValue(ctx, row, c.Name, cells[i]); err != nil {
+					return fmt.Errorf("txn: prefetch %s: %w", cell, err)
+				}
+			}
+		}
+		t.cells.put(cell, v)
+	}
+	return nil
+}
+
+// readColumns reads the newest write records of some columns of a row, after all earlier
+// locks on them are resolved.
+func (t *Txn) readColumns(ctx context.Context, row string, columns []Column) ([]store.Cell, error) {
+	sel := make([]store.Selector, 0, 2*len(columns))
+	for _, c := range columns {
+		sel = append(sel, store.Selector{Group: lockGroup, Column: sideColumn(c), MaxTS: t.start})
+	}
+	for _, c := range columns {
+		sel = append(sel, store.Selector{Group: c.Group, Column: recordColumn(kindWrite, c.Name), MaxTS: t.start, Newest: 1})
+	}
+	return t.readResolved(ctx, []byte(row), sel)
+}
+
+// readResolved reads until no lock is among the cells, and resolves the locks that are. The
+// selectors of locks come first.
+func (t *Txn) readResolved(ctx context.Context, row []byte, sel []store.Selector) ([]store.Cell, error) {
+	for wait := (backoff{}); ; {
+		cells, err := t.reader().Read(ctx, row, sel...)
+		if err != nil {
+			return nil, err
+		}
+		locks := 0
+		for locks < len(cells) && cells[locks].Group == lockGroup {
+			locks++
+		}
+		if locks == 0 {
+			return cells, nil
+		}
+		if err := t.meetLocks(ctx, cells[:locks], &wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
 func findColumn(cols []Version, name string) Value {
 	for _, c := range cols {
 		if c.Name == name {
@@ -135,22 +198,7 @@ func (t *Txn) readRecords(ctx context.Context, row, group, name string, all bool
 	a.names = append(append(a.names, kindWrite), name...)
 	a.sel[0] = store.Selector{Group: lockGroup, Column: a.names[len(row):side], Prefix: all, MaxTS: t.start}
 	a.sel[1] = store.Selector{Group: group, Column: a.names[side:], Prefix: all, MaxTS: t.start, Newest: 1}
-	for wait := (backoff{}); ; {
-		cells, err := t.reader().Read(ctx, a.names[:len(row)], a.sel[:]...)
-		if err != nil {
-			return nil, err
-		}
-		locks := 0
-		for locks < len(cells) && cells[locks].Group == lockGroup {
-			locks++
-		}
-		if locks == 0 {
-			return cells, nil
-		}
-		if err := t.meetLocks(ctx, cells[:locks], &wait); err != nil {
-			return nil, err
-		}
-	}
+	return t.readResolved(ctx, a.names[:len(row)], a.sel[:])
 }
 
 // question is a request to the table. The table does not keep it, so the

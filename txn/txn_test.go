@@ -94,10 +94,11 @@ func TestEndedTransactionsRefuseEverything(t *testing.T) {
 		}
 		_, get := tx.Get(ctx, "row", app("c"))
 		_, getRow := tx.GetRow(ctx, "row", "app")
+		prefetch := tx.Prefetch(ctx, "row", app("c"))
 		_, acked := tx.Acknowledged(ctx, Cell{"row", app("c")}, "o")
 		_, commit := tx.Commit(ctx)
 		scan := tx.Scan(ctx, "app", "", "", nil)
-		for i, err := range []error{get, getRow, acked, commit, scan} {
+		for i, err := range []error{get, getRow, prefetch, acked, commit, scan} {
 			if !errors.Is(err, ErrDone) {
 				t.Errorf("call %d: %v", i, err)
 			}

@@ -153,7 +153,11 @@ func (r *reader) newest(its *iterators, g *group, lo, hi uint64, fn func([]byte,
 	head := its.key
 	var column columnHash
 	if r.db.hints != nil {
-		column = r.db.columnHash(head)
+		first := maphash.Bytes(r.db.seed, head)
+		if r.db.newest.never(first) {
+			return nil
+		}
+		column = r.db.hints.hash(first, head)
 		h, ok := r.db.hints.of(column, r.txn.ReadTs())
 		switch {
 		case !ok || h.bound > hi+1: // older ones may be wanted
@@ -190,9 +194,4 @@ func (r *reader) newest(its *iterators, g *group, lo, hi uint64, fn func([]byte,
 		r.db.hints.fill(met)
 	}
 	return err
-}
-
-// columnHash of a column with this head.
-func (db *DB) columnHash(head []byte) columnHash {
-	return db.hints.hash(maphash.Bytes(db.seed, head), head)
 }
