@@ -59,8 +59,13 @@ func chains(ctx context.Context, tx *txn.Txn, u page.URL, row string) (old, now 
 			return nil, nil, err
 		}
 	}
+	return old, extend(u, state, ahead), nil
+}
+
+// extend computes the chain of a URL from its state and the chain of its target.
+func extend(u page.URL, state schema.URLState, ahead schema.StoredChain) schema.StoredChain {
 	s := cluster.State{Outcome: state.Outcome, NoIndex: state.NoIndex, Target: state.Target, Key: state.Key}
-	return old, storedChain(cluster.Extend(u, s, coreChain(ahead))), nil
+	return storedChain(cluster.Extend(u, s, coreChain(ahead)))
 }
 
 func readChain(ctx context.Context, tx *txn.Txn, row string) (schema.StoredChain, error) {

@@ -13,11 +13,12 @@ import (
 //
 //	watches  fetch:content
 //	reads    fetch:content, body:body of the URL; its own results of the last run
-//	writes   doc:text, doc:links, doc:frames, url:state; the pointer row at the URL's target
+//	writes   doc:text, doc:links, doc:frames, url:state; the pointer row at the URL's target;
+//	         what cluster and links write, where it does their work at once (atonce.go)
 //	wakes    links (doc:links), cluster (url:state); rank (weak) when the URL passes rank to
 //	         other URLs than before; in a crawl discover (weak) when the URL leads elsewhere
 //	         than before or has other frames; index (weak) of the page's own cluster when
-//	         the URL was known before
+//	         the URL was known before; those that cluster and links would wake
 //
 // It writes only what has changed: if only bytes without a meaning have changed in a page,
 // it wakes nobody but index, for the time that is shown.
@@ -25,7 +26,7 @@ import (
 // # Why index is woken whatever has changed
 //
 // An index document shows text and fetch time of a member that is its own terminal, so the
-// member rows say whose. They change later than the text. cluster changes them, and wakes
+// member rows say whose. They may change later than the text. cluster changes them, and wakes
 // index for every change, but not for a change that was taken back before cluster came to
 // see it: content A, then B, then A again is no change to cluster, while index, woken for
 // another reason at the right moment, has shown the text of B under the key of A. It does
@@ -33,16 +34,18 @@ import (
 // may commit between this read and this commit.
 //
 // So let D be the last commit of this observer for a page with the content key k, and M the
-// commit that made the URL a member of k for the last time. If D < M, cluster wakes index at
-// M, and that run sees the text of D. If M < D, the run of M saw an earlier state of the URL
-// (it began before M), so the URL was known at D, and index is woken at D. The cost is an
+// commit that made the URL a member of k for the last time. If D <= M, index is woken at M (by
+// cluster, or by this observer at D = M), and that run sees the text of D. If M < D, the run of M
+// saw an earlier state of the URL, or wrote it, so the URL was known at D, and index is woken at D. The cost is an
 // export of an unchanged text, for which the index files rewrite only the small row.
 type interpreter struct {
 	part    schema.PartSize
 	tracker *Tracker
+	atOnce  int // Limits.AtOnce
 }
 
 func (x *interpreter) run(ctx context.Context, tx *txn.Txn, rows []string) error {
+	left := x.atOnce
 	return each(rows, func(row string) error {
 		u, err := schema.ParseURLRow(row)
 		if err != nil {
@@ -55,11 +58,12 @@ func (x *interpreter) run(ctx context.Context, tx *txn.Txn, rows []string) error
 		if doc.Outcome != page.Page || doc.NoIndex {
 			x.tracker.dismiss(row)
 		}
-		return x.write(ctx, tx, u, doc)
+		return x.write(ctx, tx, u, doc, &left)
 	})
 }
 
-func (x *interpreter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Document) error {
+// write writes what has changed; left is how many link rows this run may still write.
+func (x *interpreter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *page.Document, left *int) error {
 	row := schema.URLRow(u)
 	old, existed, err := readState(ctx, tx, row)
 	if err != nil {
@@ -71,7 +75,7 @@ func (x *interpreter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *p
 	if existed {
 		err = x.updateLists(ctx, tx, row, doc)
 	} else {
-		x.createLists(tx, row, doc)
+		x.createLists(tx, u, doc, left)
 	}
 	if err != nil {
 		return err
@@ -87,6 +91,11 @@ func (x *interpreter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *p
 		tx.Notify(row, schema.Push)
 	}
 	writePointer(tx, u, old.Target, now.Target)
+	if x.atOnce >= 0 {
+		if err := resolveAtOnce(ctx, tx, u, now, existed); err != nil {
+			return err
+		}
+	}
 	// A crawl compares pages whose URLs differ only in a query parameter.
 	differs := u.Query() != "" && (old.Outcome != now.Outcome || old.Key != now.Key)
 	if differs || now.Target != "" && now.Target != old.Target {
@@ -116,10 +125,16 @@ func redirectTarget(s schema.URLState) page.URL {
 }
 
 // createLists writes the links and frames of a URL that has none yet.
-func (x *interpreter) createLists(tx *txn.Txn, row string, doc *page.Document) {
-	for i, part := range schema.EncodeLinkParts(schema.GroupLinks(doc.Links), x.part) {
+func (x *interpreter) createLists(tx *txn.Txn, u page.URL, doc *page.Document, left *int) {
+	row, links := schema.URLRow(u), schema.GroupLinks(doc.Links)
+	parts := schema.EncodeLinkParts(links, x.part)
+	for i, part := range parts {
 		tx.Create(row, schema.Part(schema.Links, i), part)
 		tx.Notify(row, schema.Push)
+	}
+	if len(parts) == 1 && len(links) <= *left {
+		*left -= len(links)
+		invertAtOnce(tx, u, links, parts[0])
 	}
 	if len(doc.Frames) > 0 {
 		tx.Create(row, schema.Frames, schema.EncodeURLs(doc.Frames))

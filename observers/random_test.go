@@ -55,6 +55,8 @@ type schedule struct {
 	part int
 	// fillers gives most pages some dozens of links more.
 	fillers bool
+	// apart has document leave everything to cluster and links.
+	apart bool
 }
 
 // TestRandomWebs loads random webs in random order beside the observers, and
@@ -67,14 +69,17 @@ func TestRandomWebs(t *testing.T) {
 		urls        int
 		usual, long int // seeds
 	}{
-		{"steps, small", schedule{mode: txn.OnePhase, nested: true}, 6, 334, 5000},
-		{"steps", schedule{mode: txn.OnePhase, nested: true}, 40, 20, 500},
+		{"steps, small", schedule{mode: txn.OnePhase, nested: true}, 6, 234, 5000},
+		{"steps", schedule{mode: txn.OnePhase, nested: true}, 40, 15, 500},
+		{"steps apart, small", schedule{mode: txn.OnePhase, nested: true, apart: true}, 6, 100, 5000},
+		{"steps apart", schedule{mode: txn.OnePhase, nested: true, apart: true}, 40, 5, 500},
 		{"steps, large", schedule{mode: txn.OnePhase, nested: true}, 200, 3, 20},
 		{"steps, two-phase", schedule{mode: txn.TwoPhase}, 12, 20, 500},
 		{"crashes", schedule{mode: txn.OnePhase, crashes: true}, 12, 20, 500},
 		{"crashes, two-phase", schedule{mode: txn.TwoPhase, crashes: true}, 8, 20, 500},
 		{"1 worker", schedule{mode: txn.OnePhase, workers: 1}, 30, 5, 100},
-		{"4 workers", schedule{mode: txn.OnePhase, workers: 4}, 30, 9, 200},
+		{"4 workers", schedule{mode: txn.OnePhase, workers: 4}, 30, 6, 200},
+		{"4 workers, apart", schedule{mode: txn.OnePhase, workers: 4, apart: true}, 30, 3, 200},
 		{"16 workers", schedule{mode: txn.OnePhase, workers: 16}, 30, 5, 100},
 		{"4 workers, two-phase", schedule{mode: txn.TwoPhase, workers: 4}, 12, 4, 60},
 		{"16 workers, two-phase", schedule{mode: txn.TwoPhase, workers: 16}, 12, 2, 40},
@@ -150,6 +155,9 @@ func (s schedule) limits() observers.Limits {
 	l := observers.Limits{Rank: s.ranks, Document: s.documents()}
 	if s.giant > 0 {
 		l.Cluster = giants(s.giant)
+	}
+	if s.apart {
+		l.AtOnce = -1
 	}
 	return l
 }

@@ -1,6 +1,7 @@
 package observers
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -62,6 +63,12 @@ const (
 	LeaseIndex = "index"
 )
 
+// Names of observers whose work document may do at once.
+const (
+	clusterName = "cluster"
+	linksName   = "links"
+)
+
 // Options says what the observers work with and how much they do at a time. The zero value
 // of every field but Sink and Tracker stands for its default; those two may be nil only if
 // no observer is run.
@@ -80,6 +87,9 @@ type Limits struct {
 	Rank     pagerank.Limits
 	Document document.Limits
 	Cluster  cluster.Limits
+	// AtOnce is how many link rows a run of document writes at once (atonce.go). If it is
+	// negative, document leaves everything to cluster and links.
+	AtOnce int
 }
 
 // Registry registers the observers and further ones, such as those of a crawl (package
@@ -97,11 +107,11 @@ func (o Options) Observers() []notify.Observer {
 	x := &exporter{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Document.WithDefaults(), clusters: o.Limits.Cluster}
 	y := &reranker{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Cluster}
 	return []notify.Observer{
-		{Name: "document", Watches: schema.FetchContent, Batch: 4, Run: (&interpreter{o.Part, o.Tracker}).run},
-		{Name: "cluster", Watches: schema.State, Batch: 32, Upstream: []string{"document"}, Run: resolve},
-		{Name: "spread", Watches: schema.Chain, Batch: 32, Upstream: []string{"cluster"}, Run: propagate},
-		{Name: "links", Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&inverter{o.Part}).run},
-		{Name: "forward", Watches: schema.NotifyTargets, Weak: true, Batch: 16, Upstream: []string{"links"}, Run: (&targetNotifier{o.Part}).run},
+		{Name: "document", Watches: schema.FetchContent, Batch: 8, Run: (&interpreter{o.Part, o.Tracker, cmp.Or(o.Limits.AtOnce, atOnceLinks)}).run},
+		{Name: clusterName, Watches: schema.State, Batch: 32, Upstream: []string{"document"}, Run: resolve},
+		{Name: "spread", Watches: schema.Chain, Batch: 32, Upstream: []string{clusterName}, Run: propagate},
+		{Name: linksName, Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&inverter{o.Part}).run},
+		{Name: "forward", Watches: schema.NotifyTargets, Weak: true, Batch: 16, Upstream: []string{linksName}, Run: (&targetNotifier{o.Part}).run},
 		{Name: "rank", Replaces: []string{"post"}, Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true, MaxOpen: 1, Lease: LeaseRank,
 			Debounce: rankDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Upstream: []string{"spread", "forward"}, Run: r.run},
 		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 256, Exclusive: true, Lease: LeaseIndex,

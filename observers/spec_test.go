@@ -21,6 +21,8 @@ import (
 //	load     the same without running anything; prints what has changed
 //	run NAME runs one observer on all rows it is woken at; prints what has changed
 //	settle   runs all observers until all work is done; prints the changes
+//	atonce   links=N: how many link rows a run of document writes at once; without this
+//	         command it leaves everything to cluster and links
 //	limits   states=N direct=N part=N: the limits of a run of rank, on an empty repository
 //	giants   members=N largest=N split=N smallest=N read=N: the limits of clusters, on an
 //	         empty repository (cluster.Limits)
@@ -35,10 +37,14 @@ func TestSpec(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		t.Parallel()
 		var stage *webtest.Stage
-		opts := observers.Options{Part: schema.UsualPart}
+		opts := observers.Options{Part: schema.UsualPart, Limits: observers.Limits{AtOnce: -1}} // one step after the other
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "parts" {
 				d.ScanArgs(t, "entries", &opts.Part.Entries)
+				return ""
+			}
+			if d.Cmd == "atonce" {
+				d.ScanArgs(t, "links", &opts.Limits.AtOnce)
 				return ""
 			}
 			if d.Cmd == "limits" {

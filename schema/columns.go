@@ -58,7 +58,7 @@ var (
 	// Frames are the addresses of a page's frames, where it has any. w: document
 	Frames = txn.Column{Group: GroupDoc, Name: "frames"}
 	// Inverted are the links of a page that the link rows hold, in parts; during an
-	// inversion, the links that they held when it began. w: links
+	// inversion, the links that they held when it began. w: links, document
 	Inverted = txn.Column{Group: GroupDoc, Name: "inverted"}
 	// Inverting are the links that an inversion is writing to the link rows, in parts.
 	// w: links
@@ -66,7 +66,8 @@ var (
 
 	// State is outcome, directives, target and content key. w: document; o: cluster
 	State = txn.Column{Group: GroupURL, Name: "state"}
-	// Chain is the chain from a page or redirect to its terminal. w: cluster; o: spread
+	// Chain is the chain from a page or redirect to its terminal. w: cluster, document;
+	// o: spread
 	Chain = txn.Column{Group: GroupURL, Name: "walk"}
 	// Propagated is how far a change of Chain was passed on to the URLs that lead here.
 	// w: spread
@@ -75,7 +76,7 @@ var (
 	// w: links
 	Inversion = txn.Column{Group: GroupURL, Name: "inversion"}
 	// Pending are targets of changed links whose clusters have not been woken yet.
-	// w: links, forward
+	// w: links, document, forward
 	Pending = txn.Column{Group: GroupURL, Name: "pending"}
 	// NotifyTargets is never written; a weak notification says that Pending was written.
 	// o: forward
@@ -84,9 +85,9 @@ var (
 	// Pointer marks a pair row: the source leads to the target. w: document
 	Pointer = txn.Column{Group: GroupPointer, Name: "x"}
 	// Anchors of a pair row are the anchors of the links from source to target, in
-	// parts. w: links
+	// parts. w: links, document
 	Anchors = txn.Column{Group: GroupLink, Name: "a"}
-	// Member marks a member's row. w: cluster
+	// Member marks a member's row. w: cluster, document
 	Member = txn.Column{Group: GroupMember, Name: "x"}
 
 	// Indexed is the index document of a cluster as it was last exported. w: index

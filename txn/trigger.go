@@ -21,6 +21,15 @@ type Trigger struct {
 // snapshot includes every transaction that sent one up to there.
 func (t *Txn) Answer(tr Trigger) { t.triggers = append(t.triggers, tr) }
 
+// Handled says that this transaction does itself what an observer would do after its write
+// of a cell. So the write does not wake that observer. A notification by Notify does.
+//
+// It saves a notification and a run, and it moves a duty: whoever calls it must conflict with
+// every run of the observer that could undo its work, by writing what the observer writes.
+func (t *Txn) Handled(row string, c Column, observer string) {
+	t.handled = append(t.handled, note{Cell{row, c}, observer})
+}
+
 // strongAt lists the observers that this transaction acknowledges at a cell.
 func (t *Txn) strongAt(c Cell) []string {
 	var names []string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/webindexer/indexer/store"
@@ -22,6 +23,7 @@ type Txn struct {
 	noted     map[note]bool // whether the note is urgent
 	continues map[note]bool // the notes of Continue
 	triggers  []Trigger
+	handled   []note // that the writes must not send
 
 	locks    writeSet // got for update
 	lockOnly *write   // the primary, in two phases, if it was not written
@@ -215,7 +217,9 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 	defer t.end()
 	for _, w := range t.writes.order {
 		for _, o := range t.db.observers(w.cell.Column) {
-			t.wake(w.cell, o, true)
+			if !slices.Contains(t.handled, note{w.cell, o}) {
+				t.wake(w.cell, o, true)
+			}
 		}
 	}
 	if len(t.writes.order) == 0 && len(t.notes) == 0 && len(t.triggers) == 0 && len(t.locks.order) == 0 {

@@ -108,6 +108,12 @@ func (f *fixture) set(row string, c txn.Column, value []byte) {
 		return nil
 	}))
 	f.must(f.rig.Acknowledge(f.t.Context(), txn.Cell{Row: row, Column: c}))
+	switch c { // what tells that document has done the work at once (observers.DoneAtOnce)
+	case schema.Chain:
+		f.must(f.rig.Acknowledge(f.t.Context(), txn.Cell{Row: row, Column: schema.State}))
+	case schema.Inverted:
+		f.must(f.rig.Acknowledge(f.t.Context(), txn.Cell{Row: row, Column: schema.Links}))
+	}
 }
 
 func (f *fixture) get(row string, c txn.Column) []byte {
