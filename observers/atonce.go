@@ -30,7 +30,7 @@ import (
 // The first links of a URL are inverted at once if they fit into one part. There were no links
 // before, hence no run of links, no inversion, and nothing pending. Later changes go to links,
 // which compares with doc:inverted. The clusters of the targets are told by forward, in a
-// later transaction, as always.
+// later transaction, as always; it finds the targets in doc:inverted (targets.go).
 //
 // The work of cluster for a URL with a target must not be done here: the pointer row that we
 // write has to be committed before the chain of the target is read.
@@ -67,13 +67,10 @@ func resolveAtOnce(ctx context.Context, tx *txn.Txn, u page.URL, s schema.URLSta
 // invertAtOnce does what links would do for the first links of a URL, which are one part.
 func invertAtOnce(tx *txn.Txn, u page.URL, links []schema.TargetLinks, part []byte) {
 	row := schema.URLRow(u)
-	targets := make([]page.URL, len(links))
-	for i, l := range links {
-		targets[i] = l.Target
+	for _, l := range links {
 		setAnchors(tx, schema.PairRow(l.Target, u), nil, [][]string{l.Anchors})
 	}
 	tx.Create(row, schema.Inverted, part)
-	tx.Create(row, schema.Pending, schema.EncodeURLs(targets))
 	tx.Notify(row, schema.NotifyTargets)
 	tx.Notify(row, schema.Discover)
 	tx.Handled(row, schema.Links, linksName)

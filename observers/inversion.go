@@ -22,7 +22,9 @@ import (
 //  2. doc:inverted and doc:inverting do not change during an inversion.
 //  3. If there is an inversion, or doc:links differs from doc:inverted, then the page has
 //     a notification for links, or url:pending is full.
-//  4. If url:pending exists, the page has a notification for forward.
+//  4. If url:pending exists, the page has a notification for forward. If the clusters of the
+//     first targets of a page have not been told and are not in url:pending, it has one too,
+//     and doc:inverted is one part and has those targets.
 //
 // By 1, every row that has to go is found, wherever a crash ends the process: each step is
 // one transaction. By 2 and 3, an inversion ends after a bounded number of steps. If

@@ -63,10 +63,11 @@ const (
 	LeaseIndex = "index"
 )
 
-// Names of observers whose work document may do at once.
+// Names of observers that others ask about, or whose work they do.
 const (
 	clusterName = "cluster"
 	linksName   = "links"
+	forwardName = "forward"
 )
 
 // Options says what the observers work with and how much they do at a time. The zero value
@@ -111,7 +112,7 @@ func (o Options) Observers() []notify.Observer {
 		{Name: clusterName, Watches: schema.State, Batch: 32, Upstream: []string{"document"}, Run: resolve},
 		{Name: "spread", Watches: schema.Chain, Batch: 32, Upstream: []string{clusterName}, Run: propagate},
 		{Name: linksName, Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&inverter{o.Part}).run},
-		{Name: "forward", Watches: schema.NotifyTargets, Weak: true, Batch: 16, Upstream: []string{linksName}, Run: (&targetNotifier{o.Part}).run},
+		{Name: forwardName, Watches: schema.NotifyTargets, Weak: true, Batch: 16, Upstream: []string{linksName}, Run: (&targetNotifier{o.Part}).run},
 		{Name: "rank", Replaces: []string{"post"}, Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true, MaxOpen: 1, Lease: LeaseRank,
 			Debounce: rankDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Upstream: []string{"spread", "forward"}, Run: r.run},
 		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 256, Exclusive: true, Lease: LeaseIndex,

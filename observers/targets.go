@@ -13,10 +13,15 @@ import (
 // links, and so their canonical URLs.
 //
 //	watches  url:forward (weak only)
-//	reads    url:pending of the page; url:walk of each target
+//	reads    url:pending of the page, or doc:inverted; url:walk of each target
 //	writes   removes url:pending
 //	wakes    index (weak) of the cluster of each target; links (weak) of the page, if
 //	         url:pending was full: links waits for this then
+//
+// A page without url:pending is one whose first links were inverted at once (atonce.go): all
+// targets in doc:inverted are to be told. That saves writing a list that would be removed
+// again a moment later. addPending sees to it that url:pending, where there is one, has
+// everything that is to be told.
 //
 // It runs after the link rows were committed. If a target changes its cluster
 // before this reads it, this wakes the new cluster; if after, cluster wakes the new
@@ -44,9 +49,18 @@ func (x *targetNotifier) run(ctx context.Context, tx *txn.Txn, rows []string) er
 // were. It remembers the clusters for the other pages of the run: pages of a site mostly
 // have the same targets.
 func (x *targetNotifier) page(ctx context.Context, tx *txn.Txn, row string, clusters map[page.URL]string) (int, error) {
-	targets, full, err := readPending(ctx, tx, row, x.part)
-	if err != nil || targets == nil {
+	if err := tx.Prefetch(ctx, row, schema.Pending, schema.Inverted); err != nil {
 		return 0, err
+	}
+	targets, full, err := readPending(ctx, tx, row, x.part)
+	if err != nil {
+		return 0, err
+	}
+	pending := targets != nil
+	if !pending {
+		if targets, err = firstTargets(ctx, tx, row); err != nil {
+			return 0, err
+		}
 	}
 	for _, t := range targets {
 		cluster, known := clusters[t]
@@ -60,7 +74,9 @@ func (x *targetNotifier) page(ctx context.Context, tx *txn.Txn, row string, clus
 			tx.NotifyPatiently(cluster, schema.Dirty)
 		}
 	}
-	tx.Delete(row, schema.Pending)
+	if pending {
+		tx.Delete(row, schema.Pending)
+	}
 	if full {
 		tx.Notify(row, schema.Links)
 	}
@@ -101,8 +117,27 @@ func pendingIsFull(ctx context.Context, tx *txn.Txn, row string, part schema.Par
 	return full, err
 }
 
+// firstTargets returns the targets of links that were inverted at once, none for links that
+// were not: those are more than one part, or have url:pending.
+func firstTargets(ctx context.Context, tx *txn.Txn, row string) ([]page.URL, error) {
+	inverted, err := openLinks(ctx, tx, row, schema.Inverted)
+	if err != nil || inverted.parts > 1 {
+		return nil, err
+	}
+	targets := make([]page.URL, len(inverted.first))
+	for i, l := range inverted.first {
+		targets[i] = l.Target
+	}
+	return targets, nil
+}
+
 // addPending leaves targets for forward, in addition to the ones that it has not dealt
 // with yet.
+//
+// If there is no list, forward may still have to deal with the first links of the page, for
+// which there never was one. Its notification tells. Once the list is there, forward reads
+// nothing else, so it gets those targets too. (If forward has run a moment ago, they are told
+// twice, which does no harm.)
 func addPending(ctx context.Context, tx *txn.Txn, row string, targets []page.URL) error {
 	if len(targets) == 0 {
 		return nil
@@ -112,6 +147,9 @@ func addPending(ctx context.Context, tx *txn.Txn, row string, targets []page.URL
 		return err
 	}
 	waiting, err := schema.DecodeURLs(pending.Data)
+	if err == nil && !pending.Exists {
+		waiting, err = untoldTargets(ctx, tx, row)
+	}
 	if err != nil {
 		return err
 	}
@@ -120,4 +158,14 @@ func addPending(ctx context.Context, tx *txn.Txn, row string, targets []page.URL
 	tx.Set(row, schema.Pending, schema.EncodeURLs(slices.Compact(targets)))
 	tx.Notify(row, schema.NotifyTargets)
 	return nil
+}
+
+// untoldTargets returns the targets of a page's first links if forward has not dealt with
+// them yet.
+func untoldTargets(ctx context.Context, tx *txn.Txn, row string) ([]page.URL, error) {
+	sent, err := tx.Notified(ctx, txn.Cell{Row: row, Column: schema.NotifyTargets}, forwardName)
+	if err != nil || sent == 0 {
+		return nil, err
+	}
+	return firstTargets(ctx, tx, row)
 }

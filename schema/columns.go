@@ -76,7 +76,7 @@ var (
 	// w: links
 	Inversion = txn.Column{Group: GroupURL, Name: "inversion"}
 	// Pending are targets of changed links whose clusters have not been woken yet.
-	// w: links, document, forward
+	// w: links, forward
 	Pending = txn.Column{Group: GroupURL, Name: "pending"}
 	// NotifyTargets is never written; a weak notification says that Pending was written.
 	// o: forward

@@ -70,6 +70,23 @@ func (t *Txn) Acknowledged(ctx context.Context, c Cell, observer string) (uint64
 	return cells[0].TS, nil
 }
 
+// Notified returns the timestamp of the notification of an observer at a cell, as of this
+// transaction's snapshot or a moment later; 0 if there is none. If one was sent before this
+// transaction began and there is none, a run that began after it was sent has committed.
+func (t *Txn) Notified(ctx context.Context, c Cell, observer string) (uint64, error) {
+	if err := t.readable(); err != nil {
+		return 0, err
+	}
+	cells, err := t.reader().Read(ctx, []byte(c.Row), store.Selector{Group: notifyGroup, Column: observerColumn(c.Column, observer)})
+	if err != nil {
+		return 0, fmt.Errorf("txn: read notification of %s at %s: %w", observer, c, err)
+	}
+	if len(cells) == 0 {
+		return 0, nil
+	}
+	return cells[0].TS, nil
+}
+
 func notify(c Cell, observer string, ts uint64) store.Mutation {
 	return store.Mutation{Op: store.Put, Group: notifyGroup, Column: observerColumn(c.Column, observer), TS: ts}
 }
