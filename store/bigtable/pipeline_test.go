@@ -36,9 +36,9 @@ func webs(t *testing.T) (fetches []page.Fetch) {
 	return fetches
 }
 
-// indexed loads fetches into a repository, verifies it, and returns the digest and how long
-// loading took.
-func indexed(t *testing.T, fetches []page.Fetch, opts repository.Options) (digest string, took time.Duration) {
+// indexed loads fetches into a repository, calls loaded when all work is done, verifies it, and
+// returns the digest.
+func indexed(t *testing.T, fetches []page.Fetch, opts repository.Options, loaded func(took time.Duration)) (digest string) {
 	t.Helper()
 	ctx := t.Context()
 	r, err := repository.Open(ctx, t.TempDir(), opts)
@@ -66,7 +66,7 @@ func indexed(t *testing.T, fetches []page.Fetch, opts repository.Options) (diges
 	if err := r.Quiesce(ctx); err != nil {
 		t.Fatal(err)
 	}
-	took = time.Since(began)
+	loaded(time.Since(began))
 	report, err := verify.Run(ctx, r)
 	if err != nil || report.Total > 0 {
 		t.Errorf("verify: %v, %v", report.Differences, err)
@@ -75,14 +75,14 @@ func indexed(t *testing.T, fetches []page.Fetch, opts repository.Options) (diges
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res.Digest, took
+	return res.Digest
 }
 
 // TestPipeline: all observers together, on Bigtable, come to the digest that they come to in a
 // data directory. The test logs the requests that a page takes, with and without sharing.
 func TestPipeline(t *testing.T) {
 	fetches := webs(t)
-	want, _ := indexed(t, fetches, repository.Options{})
+	want := indexed(t, fetches, repository.Options{}, func(time.Duration) {})
 	delays := map[string]time.Duration{"shared requests": 0}
 	if testenv.Long() || os.Getenv("INDEXER_REQUESTS") != "" {
 		delays["a request each"] = -1
@@ -90,16 +90,19 @@ func TestPipeline(t *testing.T) {
 	for name, delay := range delays {
 		t.Run(name, func(t *testing.T) {
 			var table *bigtable.DB
-			got, took := indexed(t, fetches, repository.Options{Workers: 16, Table: func(ctx context.Context, groups []store.GroupSpec) (_ store.Table, err error) {
+			open := func(ctx context.Context, groups []store.GroupSpec) (_ store.Table, err error) {
 				table, err = bigtable.Open(ctx, bigtabletest.URL(t), groups, bigtable.Options{Delay: delay})
 				return table, err
-			}})
+			}
+			got := indexed(t, fetches, repository.Options{Workers: 16, Table: open}, func(took time.Duration) {
+				s := table.Stats()
+				page := func(n int64) float64 { return float64(n) / float64(len(fetches)) }
+				t.Logf("%d fetches in %v; a page: %.1f reads in %.1f requests, %.1f writes in %.1f, %.1f guarded mutations, %.1f scans; %.1f requests in all", len(fetches), took.Round(time.Millisecond),
+					page(s.Reads), page(s.ReadRequests), page(s.Writes), page(s.WriteRequests), page(s.Guarded), page(s.Scans), page(s.Requests()))
+			})
 			if got != want {
 				t.Errorf("digest %s, want %s", got, want)
 			}
-			s, pages := table.Stats(), float64(len(fetches))
-			t.Logf("%d fetches in %v: %.1f reads and %.1f writes a page in %.1f and %.1f requests, %.1f guarded mutations, %.1f scans; %.1f requests in all", len(fetches), took.Round(time.Millisecond),
-				float64(s.Reads)/pages, float64(s.Writes)/pages, float64(s.ReadRequests)/pages, float64(s.WriteRequests)/pages, float64(s.Guarded)/pages, float64(s.Scans)/pages, float64(s.Requests())/pages)
 		})
 	}
 }

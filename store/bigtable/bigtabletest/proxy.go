@@ -114,7 +114,13 @@ func (p *Proxy) forward(conn *grpc.ClientConn, in grpc.ServerStream) error {
 	case Fail:
 		return broken
 	case Delay:
-		time.Sleep(fault.Wait)
+		timer := time.NewTimer(fault.Wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-in.Context().Done():
+			return in.Context().Err()
+		}
 	}
 	md, _ := metadata.FromIncomingContext(in.Context())
 	ctx := metadata.NewOutgoingContext(in.Context(), md.Copy())
