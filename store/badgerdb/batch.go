@@ -173,12 +173,16 @@ func (b *batch) put(o *op, key []byte, ts uint64) error {
 	if b.c.db.isLong(o.group, o.Value) {
 		b.values = b.pointTo(b.values, o.Value)
 		b.bytes += len(o.Value)
+		b.c.waste.put(o.group, o.Column, len(o.Value))
 	} else {
 		b.values = appendValue(b.values, o.group.Latest, ts, o.Value)
 	}
 	value := b.values[start:len(b.values):len(b.values)]
 	b.large = b.large || len(value) >= logValueBytes
 	b.note(o, key, ts, true)
+	if k := b.c.db.known.Load(); k != nil && !o.group.Latest {
+		k.addColumn(o.head)
+	}
 	bound := b.c.db.newest.note(o.group.number, o.column, ts)
 	if h := b.c.db.hints; h != nil && !o.group.Latest {
 		h.raise(h.hash(o.column, o.head), ts, bound, b.c.seq+1, o.Value)
@@ -191,6 +195,9 @@ func (b *batch) put(o *op, key []byte, ts uint64) error {
 func (b *batch) remove(o *op, key []byte, ts uint64) error {
 	if h := b.c.db.hints; h != nil && !o.group.Latest {
 		h.drop(h.hash(o.column, o.head), ts, b.c.seq+1)
+	}
+	if n := b.c.waste.removed(o.group, o.Column); n > 0 {
+		b.c.db.blobs.waste.Add(n)
 	}
 	b.note(o, key, 0, false)
 	b.count(len(key))

@@ -32,11 +32,12 @@ import (
 // A process that dies in between leaves values twice, of which one is waste, and files
 // without values, which the next pass removes.
 //
-// A pass reads all keys, but no long values. So passes are made when the blob files have
-// doubled since the last one, and by Reclaim.
+// A pass reads all keys, but no long values. So passes are made when about a third of the
+// blob files is waste, and by Reclaim. How much is waste, the committer estimates
+// (wasteEstimate); a pass finds out.
 const (
-	blobPassGrowth = 64 << 20
-	blobPassEvery  = 5 * time.Second
+	leastWaste    = 64 << 20 // for a pass
+	blobPassEvery = 5 * time.Second
 	// blobWaste is the part of a file that must be waste for it to be collected.
 	blobWaste = 0.4
 	// leastCollected is the size from which on the newest file is collected.
@@ -56,7 +57,7 @@ func (db *DB) collectBlobs(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if db.blobs.total.Load() < db.nextBlobPass.Load() {
+		if waste := db.blobs.waste.Load(); waste < leastWaste || waste < db.blobs.total.Load()/3 {
 			continue
 		}
 		if err := db.passBlobs(ctx); err != nil && db.tables.log != nil && ctx.Err() == nil {
@@ -73,15 +74,46 @@ func (db *DB) passBlobs(ctx context.Context) error {
 	defer db.gate.Leave()
 	db.reclaiming.Lock()
 	defer db.reclaiming.Unlock()
-	err := db.collectBlobsOnce(ctx, blobWaste)
-	size := db.blobs.total.Load()
-	db.planBlobPass(size)
-	db.mark.Blobs = size // stored when the table is closed
-	return err
+	db.blobs.waste.Store(0)
+	return db.collectBlobsOnce(ctx, blobWaste)
 }
 
-// planBlobPass decides when the next pass is due, if so many bytes are there now.
-func (db *DB) planBlobPass(bytes int64) { db.nextBlobPass.Store(2*bytes + blobPassGrowth) }
+// wasteEstimate estimates how much becomes waste: each time a cell is removed from a column
+// that has had long values since the table was opened, as much as the average of them.
+// The sizes of the removed values would have to be read.
+type wasteEstimate struct {
+	columns      map[string]struct{} // a group's id and a column
+	name         []byte              // scratch
+	count, bytes int64               // of long values
+}
+
+// wasteColumns bounds the columns that are remembered. There are few, unless rows have long
+// values in columns of their own; then all removed cells count.
+const wasteColumns = 64
+
+func (w *wasteEstimate) put(g *group, column []byte, length int) {
+	w.count++
+	w.bytes += int64(length)
+	w.name = append(append(w.name[:0], g.id), column...)
+	if _, ok := w.columns[string(w.name)]; !ok && len(w.columns) < wasteColumns {
+		if w.columns == nil {
+			w.columns = map[string]struct{}{}
+		}
+		w.columns[string(w.name)] = struct{}{}
+	}
+}
+
+// removed returns about how much a removed cell leaves.
+func (w *wasteEstimate) removed(g *group, column []byte) int64 {
+	if w.count == 0 || g.Latest {
+		return 0
+	}
+	w.name = append(append(w.name[:0], g.id), column...)
+	if _, ok := w.columns[string(w.name)]; !ok && len(w.columns) < wasteColumns {
+		return 0
+	}
+	return w.bytes / w.count
+}
 
 // collectBlobsOnce empties and removes the blob files of which at least a part is waste.
 // The caller holds reclaiming.
@@ -101,6 +133,7 @@ func (db *DB) collectBlobsOnce(ctx context.Context, waste float64) error {
 		return err
 	}
 	if len(victims) == 0 {
+		db.noteWaste(usage)
 		return nil
 	}
 	if err := db.moveBlobs(ctx, victims); err != nil {
@@ -118,7 +151,17 @@ func (db *DB) collectBlobsOnce(ctx context.Context, waste float64) error {
 			err = errors.Join(err, db.blobs.remove(f))
 		}
 	}
+	db.noteWaste(usage)
 	return err
+}
+
+// noteWaste replaces the estimate by what a pass has found.
+func (db *DB) noteWaste(usage map[uint32]int64) {
+	waste := db.blobs.total.Load()
+	for _, n := range usage {
+		waste -= n
+	}
+	db.blobs.waste.Store(max(waste, 0))
 }
 
 // all returns the files that there are now.

@@ -44,6 +44,7 @@ type blobs struct {
 
 	newest  *blobFile    // guarded by the committer's writeMu, and by syncing where it changes; nil before the first
 	total   atomic.Int64 // bytes in all files
+	waste   atomic.Int64 // about how many of them no pointer leads to
 	written atomic.Int64 // bytes appended since the table was opened
 	synced  atomic.Int64 // of them, those that are on the disk
 	syncing sync.Mutex

@@ -273,6 +273,36 @@ func TestMovedOrDeleted(t *testing.T) {
 	}
 }
 
+// TestWasteEstimate: what removed cells leave is noticed without a pass, also in the next
+// process, and a pass finds out how much it is.
+func TestWasteEstimate(t *testing.T) {
+	dir := t.TempDir()
+	db := openTest(t, dir, Options{})
+	long := strings.Repeat("long", 1000)
+	for ts := range uint64(30) {
+		ops := []store.Mutation{mutation("data", "c", ts+1, long), mutation("data", "short", ts+1, "s")}
+		if ts > 0 {
+			for _, column := range []string{"c", "short"} {
+				ops = append(ops, store.Mutation{Op: store.Delete, Group: "data", Column: []byte(column), TS: ts})
+			}
+		}
+		mustMutate(t, db, "r", ops...)
+	}
+	closeTest(t, db)
+	db = openTest(t, dir, Options{})
+	defer func() { closeTest(t, db) }()
+	if got, want := db.blobs.waste.Load(), int64(29*len(long)); got != want {
+		t.Errorf("%d bytes are waste by the estimate, want %d", got, want)
+	}
+	db.blobs.waste.Store(0)
+	if err := db.RunGC(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := db.blobs.waste.Load(), int64(29*len(long)+len(blobHeader)); got != want {
+		t.Errorf("a pass finds %d bytes of waste, want %d", got, want)
+	}
+}
+
 func FuzzPointer(f *testing.F) {
 	f.Add(pointer{1, 2, 3, 4}.append(nil))
 	f.Add([]byte{blobPointer})

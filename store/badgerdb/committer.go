@@ -55,6 +55,7 @@ type committer struct {
 	carry     *request // ended the last group, comes first in the next
 	clock     atomic.Pointer[store.Clock]
 	fill      memtableFill
+	waste     wasteEstimate
 	failed    error
 	sync      bool                    // Options.SyncWrites
 	step      func(step string) error // nil but in tests

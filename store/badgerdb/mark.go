@@ -61,8 +61,8 @@ type baseline struct {
 	Logs    []logMark    `json:"logs,omitempty"`
 	NextLog int          `json:"nextLog"`
 	List    manifestMark `json:"manifest"`
-	// Blobs is the size of the blob files after the last pass over them (blobgc.go).
-	Blobs int64 `json:"blobs,omitempty"`
+	// Waste is about how many bytes of the blob files are waste (blobgc.go).
+	Waste int64 `json:"waste,omitempty"`
 
 	replay int64 // how much of a memtable replaying the largest of Logs takes, at most
 }

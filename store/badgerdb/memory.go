@@ -9,6 +9,7 @@ import "math/bits"
 //   - meanwhile, the table that is made of the latter: 2.4 times its size,
 //   - the cache of table blocks,
 //   - the hints (hints.go) and the newest timestamps (newest.go),
+//   - the filter of what is there (known.go), 12 bits for each row and column,
 //   - compactions, which build tables of a few MiB.
 //
 // Table files are mapped, and may take as much again of resident memory (mapped.go).
@@ -25,6 +26,7 @@ const (
 	leastCells       = 1 << 16
 	hintBytes        = 48 // of a cell
 	mostSoftGroup    = 4 << 20
+	mostKnown        = 256 << 20
 )
 
 // sizes are the sizes of the parts of a table.
@@ -33,6 +35,7 @@ type sizes struct {
 	blockCache int64
 	cells      int   // of hints, and of newest timestamps
 	levelZero  int   // tables in level 0 that start a compaction: levelZeroTotal of memtables
+	known      int   // bytes of the largest layer of the filter of what is there (known.go)
 	mapped     int64 // of files in resident memory
 	// hardGroup bounds one transaction by our count of it, which is above Badger's: Badger
 	// keeps a transaction below 15 % of the memtable (checkAndSetOptions), and opOverhead
@@ -54,6 +57,7 @@ func sizesFor(memory, logs int64) (s sizes) {
 	s.blockCache = max(memory/6, leastMemTable)
 	s.mapped = max(memory, leastMapped)
 	s.cells = 1 << (bits.Len64(uint64(max(leastCells, memory/12/hintBytes))) - 1)
+	s.known = min(int(memory/12), mostKnown)
 	s.levelZero = max(leastLevelZero, int(levelZeroTotal/s.memTable))
 	s.hardGroup = int(s.memTable * 15 / 100 * 97 / 100)
 	s.softGroup = min(mostSoftGroup, s.hardGroup*3/4)

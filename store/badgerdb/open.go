@@ -51,7 +51,7 @@ func Open(dir string, groups []store.GroupSpec, opts Options) (*DB, error) {
 	db := &DB{
 		dir: dir, files: f, verify: verify, tables: tables, schema: schema, queue: make(chan *request, queueLength),
 		seed: maphash.MakeSeed(), sizes: sizes, hints: newHints(pick(opts.HintCells, sizes.cells)),
-		blobBytes: pick(opts.BlobBytes, defaultBlobBytes),
+		blobBytes: pick(opts.BlobBytes, defaultBlobBytes), wantKnown: make(chan struct{}, 1),
 	}
 	db.collecting, db.stopCollecting = context.WithCancel(context.Background())
 	db.checker = engine.Checker{Schema: schema, Limits: limits, Overhead: opOverhead}
@@ -133,7 +133,7 @@ func goOn(dir string, opts Options, verify *verifier, values *blobs) (*mark, err
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(removeTemps(dir, markName), removeTemps(dir, verifiedName)); err != nil {
+	if err := errors.Join(removeTemps(dir, markName), removeTemps(dir, verifiedName), removeTemps(dir, knownName)); err != nil {
 		return nil, err
 	}
 	from.Sync = opts.SyncWrites
@@ -158,6 +158,12 @@ func (db *DB) start(opts Options) error {
 	if err != nil {
 		return err
 	}
+	if fresh {
+		db.known.Store(newKnown(db.sizes.known))
+	} else if k := readKnown(db.dir, db.mark.Group, db.mark.List.Sum, db.sizes.known); k != nil {
+		db.known.Store(k)
+		db.knownRead = true
+	}
 	db.newest = newNewest(pick(opts.NewestCells, db.sizes.cells), stored, fresh)
 	if err := db.mark.advance(db.seqAtOpen); err != nil {
 		return err
@@ -177,7 +183,8 @@ func (db *DB) start(opts Options) error {
 		fill:      memtableFill{size: db.sizes.memTable, flushes: &db.flushes, seen: db.flushes.Load()},
 	}
 	db.running.Go(db.committer.run)
-	db.planBlobPass(db.mark.Blobs)
+	db.blobs.waste.Store(db.mark.Waste)
+	db.running.Go(func() { db.makeKnown(db.collecting) })
 	db.running.Go(func() { db.blobs.syncInBackground(db.verify.ctx) })
 	db.running.Go(func() { db.collectBlobs(db.collecting) })
 	db.running.Go(func() { db.trimMapped(db.verify.ctx, db.sizes.mapped) })
@@ -244,8 +251,13 @@ type DB struct {
 	gate      engine.Gate
 	stats     counters
 
-	reclaiming   sync.Mutex   // of passes over the pointers, and of Reclaim
-	nextBlobPass atomic.Int64 // the size of blob files at which a pass is due
+	reclaiming sync.Mutex // of passes over the pointers, and of Reclaim
+
+	known     atomic.Pointer[known] // nil until it is complete, or being made
+	knownRead bool                  // it was read from a file
+	misses    atomic.Int64          // reads that found nothing, without a filter
+	wantKnown chan struct{}         // holds an element once the filter is wanted
+
 	// collecting ends when the table is about to be closed.
 	collecting     context.Context
 	stopCollecting context.CancelFunc
@@ -292,6 +304,10 @@ func (db *DB) closeBadger() error {
 	if err != nil {
 		return err
 	}
-	db.mark.baseline = baseline{State: stateClosed, Boot: bootID(), Sync: db.mark.Sync, Group: db.mark.group, NextLog: 1, List: list.mark(), Blobs: db.mark.Blobs}
-	return db.mark.write(db.dir)
+	was := db.mark.baseline
+	db.mark.baseline = baseline{State: stateClosed, Boot: bootID(), Sync: db.mark.Sync, Group: db.mark.group, NextLog: 1, List: list.mark(), Waste: db.blobs.waste.Load()}
+	if err := db.mark.write(db.dir); err != nil {
+		return err
+	}
+	return db.recordKnown(was)
 }

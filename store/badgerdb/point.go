@@ -42,6 +42,8 @@ func (p *points) read(g *group, sel *store.Selector, lo, hi uint64) (c store.Cel
 		}
 		h, ok := p.r.db.hints.of(p.r.db.hints.hash(first, head), p.r.txn.ReadTs())
 		switch {
+		case !ok && p.r.lacks(head):
+			return store.Cell{}, false, true, nil
 		case !ok || h.bound > hi+1: // older ones may be wanted
 			return store.Cell{}, false, false, nil
 		case h.bound <= lo: // nothing from lo on
@@ -169,6 +171,9 @@ func (r *reader) newest(its *iterators, g *group, lo, hi uint64, fn func([]byte,
 			}
 		}
 	}
+	if r.lacks(head) {
+		return nil
+	}
 	// From the greatest timestamp on, not from hi: the hint must bound them all.
 	its.key = appendTS(head, store.MaxTS)
 	prefix := its.key[:len(head)]
@@ -190,6 +195,9 @@ func (r *reader) newest(its *iterators, g *group, lo, hi uint64, fn func([]byte,
 		}
 		return errStop
 	})
+	if met.bound == 0 && err == nil {
+		r.db.foundNothing()
+	}
 	if r.db.hints != nil && err == nil {
 		r.db.hints.fill(met)
 	}

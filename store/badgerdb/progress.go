@@ -90,7 +90,7 @@ func (p *progress) next(tables uint64) (next baseline, err error) {
 	next = baseline{State: stateOpen, Boot: bootID(), Group: tables, NextLog: 1, List: p.list.mark()}
 	if p.mark != nil {
 		next.Group = max(next.Group, p.mark.Group, p.mark.group, p.lostTo)
-		next.Blobs = p.mark.Blobs
+		next.Waste = p.mark.Waste
 	}
 	for _, l := range p.logs {
 		next.Group = max(next.Group, l.last)

@@ -146,6 +146,9 @@ func (r *reader) selectCells(its *iterators, g *group, sel *store.Selector, fn f
 	}
 	switch {
 	case sel.Prefix:
+		if !g.Latest && r.lacks(its.key[:its.rowEnd]) {
+			return nil
+		}
 	case g.Latest:
 		return r.getLatest(its.key, lo, hi, fn)
 	case lo == hi:

@@ -16,6 +16,7 @@ import (
 //
 //	FORMAT      a text file: the magic line, then "format N"
 //	HIGHWATER   how far the table had come, see mark.go; since format 2
+//	KNOWN       which rows and columns there are, see known.go; may be missing
 //	badger/     Badger's files
 //	blobs/      long values, see blobs.go; since format 3
 //
@@ -113,6 +114,23 @@ func likeDirectory(f *os.File, dir string) error {
 		return err
 	}
 	return f.Chmod(info.Mode().Perm() & 0o666)
+}
+
+// replace writes a file under a temporary name, and renames it. Nothing waits for the disk.
+func replace(dir, name string, text []byte) error {
+	f, err := os.CreateTemp(dir, name+tempSuffix+"*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, likeDirectory(f, dir), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, name))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }
 
 // replaceSynced writes a file under a temporary name that nobody else writes, and renames

@@ -103,17 +103,8 @@ func formatVerified(tables map[uint64]verifiedTable) string {
 // writeVerified replaces the record. A damaged one costs time at the next opening, so
 // nothing waits for the disk.
 func writeVerified(dir string, tables map[uint64]verifiedTable) error {
-	f, err := os.CreateTemp(dir, verifiedName+tempSuffix+"*")
-	if err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	_, err = f.WriteString(formatVerified(tables))
-	err = errors.Join(err, likeDirectory(f, dir), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, verifiedName))
-	}
-	if err != nil {
-		return fmt.Errorf("store: record verified tables: %w", errors.Join(err, os.Remove(f.Name())))
+	if err := replace(dir, verifiedName, []byte(formatVerified(tables))); err != nil {
+		return fmt.Errorf("store: record verified tables: %w", err)
 	}
 	return nil
 }

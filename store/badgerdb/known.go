@@ -1,0 +1,334 @@
+package badgerdb
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// known is a Bloom filter of all rows and columns of versioned groups that have, or had, a
+// cell. Most reads of a load ask for what is not there: whether a URL was fetched, whether the
+// target of a link has a rank. Timestamps are part of Badger's keys, so Badger's own
+// filters cannot answer that, and an iterator would have to look into every level.
+//
+// Invariant: whatever a view v with v.seq >= since can see is in the filter. The filter only
+// grows, and the committer adds the columns of a group before any view can see it. So an
+// answer "not there" is right for ever; a column that was deleted only costs a read.
+//
+// The filter is written when the table is closed, and read when it is opened, if the table
+// is as it was then. If not, because a process was killed or wrote without a filter, a scan
+// of all keys makes it again in the background, once enough reads have found nothing to
+// make that worth it. A short command never scans.
+//
+// There are layers, because the bits of a filter cannot be spread over a larger one: when the
+// last layer is full, one of four times its size follows. Each is divided into blocks of
+// one line of the processor's cache, so a question costs one access to memory per layer.
+type known struct {
+	layers atomic.Pointer[[]knownLayer] // only the committer appends
+	left   int64                        // how many more the last layer takes; the committer's
+	since  atomic.Uint64
+	most   int // bytes of the largest layer
+}
+
+type knownLayer []atomic.Uint64
+
+const (
+	knownName       = "KNOWN"
+	knownMagic      = "indexer known columns 1\n"
+	knownFirst      = 64 << 10 // bytes of the first layer
+	knownGrowth     = 4
+	knownBitsEach   = 12 // bits of a layer for each that it takes
+	knownBits       = 5  // bits that are set for one
+	knownBlockWords = 8
+	// knownMisses is how many reads must find nothing before the filter is made again.
+	knownMisses = 5000
+	never       = math.MaxUint64
+)
+
+// newKnown returns an empty filter with layers of at most so many bytes, which is right for
+// an empty table.
+func newKnown(most int) *known {
+	k := &known{most: max(most&^63, knownFirst)}
+	k.layers.Store(&[]knownLayer{})
+	k.grow()
+	return k
+}
+
+// grow adds a layer.
+func (k *known) grow() {
+	old := *k.layers.Load()
+	size := knownFirst
+	if n := len(old); n > 0 {
+		size = min(len(old[n-1])*8*knownGrowth, k.most)
+	}
+	layers := append(old[:len(old):len(old)], make(knownLayer, size/8))
+	k.left = int64(size) * 8 / knownBitsEach
+	k.layers.Store(&layers)
+}
+
+// add notes a row or column.
+func (k *known) add(head []byte) {
+	h := xxhash.Sum64(head)
+	layers := *k.layers.Load()
+	for _, l := range layers {
+		if l.has(h) {
+			return
+		}
+	}
+	last := layers[len(layers)-1]
+	if k.left <= 0 && len(last)*8 < k.most {
+		k.grow()
+		layers = *k.layers.Load()
+		last = layers[len(layers)-1]
+	}
+	last.add(h)
+	k.left--
+}
+
+// addColumn notes a column, by the head of its keys, and its row. Danger: that the filter
+// has the column already says nothing about the row, because it may only seem to have it.
+func (k *known) addColumn(head []byte) {
+	k.add(head)
+	if end, err := nameEnd(head, 1); err == nil { // the committer has made the head
+		k.add(head[:end])
+	}
+}
+
+// has says whether a row or column may be there.
+func (k *known) has(head []byte) bool {
+	h := xxhash.Sum64(head)
+	for _, l := range *k.layers.Load() {
+		if l.has(h) {
+			return true
+		}
+	}
+	return false
+}
+
+// block returns the first word of the block of a hash, by its upper bits, and mixes the lower
+// ones for the places in the block.
+func (l knownLayer) block(h uint64) (first, places uint64) {
+	blocks := uint64(len(l) / knownBlockWords)
+	return (h >> 32 * blocks >> 32) * knownBlockWords, h * 0x9e3779b97f4a7c15
+}
+
+func (l knownLayer) add(h uint64) {
+	first, places := l.block(h)
+	for range knownBits {
+		l[first+places>>61].Or(1 << (places >> 55 & 63))
+		places = places<<9 | places>>55
+	}
+}
+
+func (l knownLayer) has(h uint64) bool {
+	first, places := l.block(h)
+	for range knownBits {
+		if l[first+places>>61].Load()&(1<<(places>>55&63)) == 0 {
+			return false
+		}
+		places = places<<9 | places>>55
+	}
+	return true
+}
+
+// lacks says that no cell of a row or column can be seen by this reader, nor ever was.
+func (r *reader) lacks(head []byte) bool {
+	k := r.db.known.Load()
+	return k != nil && r.txn.ReadTs() >= k.since.Load() && !k.has(head)
+}
+
+// foundNothing counts a read that looked for a row or column in vain. It starts the scan
+// that makes the filter, if there is none.
+func (db *DB) foundNothing() {
+	if db.known.Load() == nil && db.misses.Add(1) == knownMisses {
+		select {
+		case db.wantKnown <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// makeKnown makes the filter once it is wanted, unless the context ends before.
+func (db *DB) makeKnown(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-db.wantKnown:
+	}
+	if err := db.scanKnown(ctx); err != nil && db.tables.log != nil && ctx.Err() == nil {
+		db.tables.log.Warnf("reads of what is not there stay slow until the next opening: %v", err)
+	}
+}
+
+// scanKnown fills a filter from all keys. From the moment at which the committer adds to
+// it, it has all later groups; and the view that is scanned, which is acquired after that,
+// has all earlier ones. Older views do not use the filter: they may see what was deleted.
+func (db *DB) scanKnown(ctx context.Context) error {
+	if err := db.enter(ctx); err != nil {
+		return err
+	}
+	defer db.gate.Leave()
+	k := newKnown(db.sizes.known)
+	k.since.Store(never)
+	if err := db.submit(ctx, &request{alone: func() error { db.known.Store(k); return nil }}); err != nil {
+		return err
+	}
+	v := db.views.acquire()
+	defer db.views.release(v)
+	for i := range db.groups {
+		g := &db.groups[i]
+		if g.Latest {
+			continue
+		}
+		if err := db.scanKnownGroup(ctx, v, g); err != nil {
+			db.known.Store(nil)
+			return err
+		}
+	}
+	k.since.Store(v.seq)
+	return nil
+}
+
+// scanKnownGroup adds the rows and columns of a group. The committer's goroutine adds them,
+// some thousands at a time, because it is the only one that may.
+func (db *DB) scanKnownGroup(ctx context.Context, v *view, g *group) error {
+	k := db.known.Load()
+	prefix := []byte{g.id}
+	it, err := v.iterator(prefix)
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	var heads [][]byte
+	add := func() error {
+		some := heads
+		heads = nil
+		return db.submit(ctx, &request{alone: func() error {
+			for _, head := range some {
+				k.add(head)
+			}
+			return nil
+		}})
+	}
+	var row, last []byte
+	for it.Seek(prefix); it.ValidForPrefix(prefix); it.Next() {
+		head, _, err := splitTS(it.Item().Key())
+		if err != nil {
+			return err
+		}
+		if string(head) == string(last) {
+			continue
+		}
+		last = append([]byte(nil), head...)
+		heads = append(heads, last)
+		if row == nil || len(head) < len(row) || string(head[:len(row)]) != string(row) {
+			end, err := nameEnd(head, 1)
+			if err != nil {
+				return err
+			}
+			row = last[:end]
+			heads = append(heads, row)
+		}
+		if len(heads) >= 4096 {
+			if err := add(); err != nil {
+				return err
+			}
+		}
+	}
+	return add()
+}
+
+// The file KNOWN is a filter as it was when the table was closed. All integers are
+// big-endian:
+//
+//	indexer known columns 1
+//	group [8]       the last group
+//	manifest [4]    the checksum of the MANIFEST
+//	left [8]        how many more the last layer takes
+//	layers [4]      their number; then of each the length in bytes [8] and the bits
+//	checksum [4]    CRC-32C of everything before it
+//
+// It saves time and nothing else. A file that is missing, damaged, or of another state of the
+// table is not used, and removed.
+
+// write writes the filter for a table that was closed after a group.
+func (k *known) write(dir string, group uint64, manifest uint32) error {
+	layers := *k.layers.Load()
+	b := binary.BigEndian.AppendUint64([]byte(knownMagic), group)
+	b = binary.BigEndian.AppendUint32(b, manifest)
+	b = binary.BigEndian.AppendUint64(b, uint64(k.left))
+	b = binary.BigEndian.AppendUint32(b, uint32(len(layers)))
+	for _, l := range layers {
+		b = binary.BigEndian.AppendUint64(b, uint64(len(l)*8))
+		for i := range l {
+			b = binary.BigEndian.AppendUint64(b, l[i].Load())
+		}
+	}
+	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	if err := replace(dir, knownName, b); err != nil {
+		return fmt.Errorf("store: write %s: %w", knownName, err)
+	}
+	return nil
+}
+
+// recordKnown writes the filter of a table that was closed, unless the file is good still.
+func (db *DB) recordKnown(opened baseline) error {
+	k, now := db.known.Load(), &db.mark.baseline
+	if k == nil || k.since.Load() == never || db.knownRead && opened.Group == now.Group && opened.List.Sum == now.List.Sum {
+		return nil
+	}
+	return k.write(db.dir, now.Group, now.List.Sum)
+}
+
+// readKnown returns the filter of a table that was closed after a group; nil if there is
+// none for this state.
+func readKnown(dir string, group uint64, manifest uint32, most int) *known {
+	b, err := os.ReadFile(filepath.Join(dir, knownName))
+	if err != nil {
+		return nil
+	}
+	return parseKnown(b, group, manifest, most)
+}
+
+func parseKnown(b []byte, group uint64, manifest uint32, most int) *known {
+	const head = len(knownMagic) + 8 + 4 + 8 + 4
+	if len(b) < head+crc32.Size || string(b[:len(knownMagic)]) != knownMagic {
+		return nil
+	}
+	body := b[:len(b)-crc32.Size]
+	if crc32.Checksum(body, castagnoli) != binary.BigEndian.Uint32(b[len(body):]) {
+		return nil
+	}
+	at := body[len(knownMagic):]
+	if binary.BigEndian.Uint64(at) != group || binary.BigEndian.Uint32(at[8:]) != manifest {
+		return nil
+	}
+	k := &known{most: max(most&^63, knownFirst), left: int64(binary.BigEndian.Uint64(at[12:]))}
+	count := binary.BigEndian.Uint32(at[20:])
+	var layers []knownLayer
+	for at = body[head:]; len(at) > 8; {
+		size := binary.BigEndian.Uint64(at)
+		at = at[8:]
+		if size > uint64(len(at)) || size%(8*knownBlockWords) != 0 || size == 0 {
+			return nil
+		}
+		l := make(knownLayer, size/8)
+		for i := range l {
+			l[i].Store(binary.BigEndian.Uint64(at[8*i:]))
+		}
+		layers = append(layers, l)
+		at = at[size:]
+	}
+	if len(at) > 0 || len(layers) == 0 || len(layers) != int(count) {
+		return nil
+	}
+	k.layers.Store(&layers)
+	return k
+}

@@ -1,0 +1,211 @@
+package badgerdb
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store"
+)
+
+// TestKnown compares a table with a map while its filter is read from the file, made by a
+// scan beside old snapshots, or missing. The filter never hides a cell, and it answers most
+// questions for what is not there.
+func TestKnown(t *testing.T) {
+	rng := testenv.Random(t)
+	dir := t.TempDir()
+	opts := Options{HintCells: -1, NewestCells: 1, MinFreeBytes: -1} // nothing else answers
+	db := openTest(t, dir, opts)
+	defer func() { closeTest(t, db) }()
+	type cells map[string]string // by row and column
+	want := cells{}
+	const rows = 60
+	check := func(r store.Reader, want cells) {
+		t.Helper()
+		for i := range rows {
+			row := fmt.Sprint("row", i)
+			some := 0
+			for c := range 3 {
+				column := fmt.Sprint(c)
+				got, err := r.Read(t.Context(), []byte(row), store.Selector{Group: "data", Column: []byte(column), Newest: 1})
+				value, there := want[row+"/"+column]
+				if err != nil || len(got) > 1 || there != (len(got) == 1) || there && string(got[0].Value) != value {
+					t.Fatalf("row %s, column %s: %v, %v; want %q, %v", row, column, got, err, value, there)
+				}
+				if there {
+					some++
+				}
+			}
+			got, err := r.Read(t.Context(), []byte(row), store.Selector{Group: "data", Prefix: true})
+			if err != nil || len(got) != some {
+				t.Fatalf("row %s has %d cells, %v; want %d", row, len(got), err, some)
+			}
+		}
+	}
+	for step := range testenv.Size(200, 600, 20_000) {
+		row, column := fmt.Sprint("row", rng.IntN(rows)), fmt.Sprint(rng.IntN(3))
+		switch n := rng.IntN(100); {
+		case n < 40:
+			value := fmt.Sprint(step)
+			mustMutate(t, db, row, store.Mutation{Op: store.DeleteUpTo, Group: "data", Column: []byte(column), TS: uint64(step)}, mutation("data", column, uint64(step+1), value))
+			want[row+"/"+column] = value
+		case n < 80:
+			mustMutate(t, db, row, store.Mutation{Op: store.DeleteUpTo, Group: "data", Column: []byte(column), TS: uint64(step + 1)})
+			delete(want, row+"/"+column)
+		case n < 90:
+			check(db, want)
+		case n < 96:
+			was, before := db.Snapshot(), maps.Clone(want)
+			mustMutate(t, db, row, store.Mutation{Op: store.DeleteUpTo, Group: "data", Column: []byte(column), TS: uint64(step + 1)})
+			delete(want, row+"/"+column)
+			if err := db.scanKnown(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			check(was, before)
+			check(db, want)
+			was.Close()
+		default:
+			closeTest(t, db)
+			if rng.IntN(2) == 0 {
+				if err := ignoreGone(os.Remove(filepath.Join(dir, knownName))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			db = openTest(t, dir, opts)
+		}
+	}
+	if err := db.scanKnown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check(db, want)
+	v := db.views.acquire()
+	defer db.views.release(v)
+	wrong := 0
+	for i := range 1000 {
+		if g := db.group("data"); !v.lacks(g.head(nil, fmt.Append(nil, "none", i), []byte("c"))) {
+			wrong++
+		}
+	}
+	if wrong > 20 {
+		t.Errorf("%d of 1000 rows that are not there seem to be", wrong)
+	}
+}
+
+// TestKnownLayers fills a filter far beyond its first layer.
+func TestKnownLayers(t *testing.T) {
+	k := newKnown(1 << 20)
+	n := testenv.Size(250_000, 400_000, 4_000_000)
+	name := func(i int) []byte { return fmt.Append(nil, "name", i) }
+	for i := range n {
+		k.add(name(i))
+	}
+	wrong := 0
+	for i := range n {
+		if !k.has(name(i)) {
+			t.Fatalf("%d of %d is missing", i, n)
+		}
+		if i < 20_000 && k.has(name(-i-1)) {
+			wrong++
+		}
+	}
+	if layers := len(*k.layers.Load()); layers != 3 || n <= 400_000 && wrong > 20_000/20 {
+		t.Errorf("%d layers, %d of 20,000 others seem to be there", layers, wrong)
+	}
+}
+
+// TestKnownOfAnotherState: a file of an earlier state of the table is not used: it does not
+// have what was written since.
+func TestKnownOfAnotherState(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, knownName)
+	db := openTest(t, dir, Options{})
+	mustMutate(t, db, "one", mutation("data", "c", 1, "v"))
+	closeTest(t, db)
+	old, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db = openTest(t, dir, Options{})
+	if db.known.Load() == nil {
+		t.Error("the filter was not read")
+	}
+	mustMutate(t, db, "two", mutation("data", "c", 1, "v"))
+	closeTest(t, db)
+	if now, err := os.ReadFile(file); err != nil || bytes.Equal(now, old) {
+		t.Fatalf("the filter was not written: %v", err)
+	}
+	damaged := bytes.Clone(old)
+	damaged[len(damaged)/2] ^= 1
+	for _, text := range [][]byte{old, damaged, nil} {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db = openTest(t, dir, Options{})
+		if db.known.Load() != nil {
+			t.Error("the file is not of this state, and was used")
+		}
+		if got := readRow(t, db, "two"); got != "data:c@1=v" {
+			t.Errorf("the row has %q", got)
+		}
+		closeTest(t, db)
+	}
+}
+
+// TestKnownIsMadeAgain: reads that find nothing start the scan that makes the filter.
+func TestKnownIsMadeAgain(t *testing.T) {
+	dir := t.TempDir()
+	db := openTest(t, dir, Options{})
+	mustMutate(t, db, "one", mutation("data", "c", 1, "v"))
+	closeTest(t, db)
+	if err := os.Remove(filepath.Join(dir, knownName)); err != nil {
+		t.Fatal(err)
+	}
+	counted := &DB{wantKnown: make(chan struct{}, 1)}
+	for range knownMisses - 1 {
+		counted.foundNothing()
+	}
+	if len(counted.wantKnown) > 0 {
+		t.Error("the scan begins too early")
+	}
+	counted.foundNothing()
+	if len(counted.wantKnown) != 1 {
+		t.Error("the scan does not begin")
+	}
+	db = openTest(t, dir, Options{})
+	defer closeTest(t, db) // ends the scan
+	for i := range 2 * knownMisses {
+		for row, want := range map[string]int{"one": 1, fmt.Sprint("none", i): 0} {
+			cells, err := db.Read(t.Context(), []byte(row), store.Selector{Group: "data", Column: []byte("c"), Newest: 1})
+			if err != nil || len(cells) != want {
+				t.Fatalf("row %s: %d cells, %v", row, len(cells), err)
+			}
+		}
+	}
+}
+
+func FuzzParseKnown(f *testing.F) {
+	dir := f.TempDir()
+	k := newKnown(knownFirst)
+	k.add([]byte("a"))
+	if err := k.write(dir, 7, 8); err != nil {
+		f.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, knownName))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add(text[:60])
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if k := parseKnown(text, 7, 8, 1); k != nil {
+			k.add([]byte("b"))
+			if !k.has([]byte("b")) {
+				t.Error("what was added is missing")
+			}
+		}
+	})
+}
