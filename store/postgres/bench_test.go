@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -35,12 +36,13 @@ func BenchmarkTransfer(b *testing.B) {
 			}
 			defer db.Close()
 			calls.n.Store(0)
-			var next, retries atomic.Int64
-			done := make(chan struct{})
+			var (
+				next, retries atomic.Int64
+				work          sync.WaitGroup
+			)
 			b.ResetTimer()
 			for range goroutines {
-				go func() {
-					defer func() { done <- struct{}{} }()
+				work.Go(func() {
 					for next.Add(1) <= int64(b.N) {
 						from := rand.IntN(accounts)
 						rows := []string{account(from), account((from + 1 + rand.IntN(accounts-1)) % accounts)}
@@ -59,11 +61,9 @@ func BenchmarkTransfer(b *testing.B) {
 						}
 						retries.Add(tries)
 					}
-				}()
+				})
 			}
-			for range goroutines {
-				<-done
-			}
+			work.Wait()
 			b.StopTimer()
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "txn/s")
 			b.ReportMetric(float64(calls.n.Load())/float64(b.N), "calls/txn")
@@ -96,4 +96,33 @@ func (c *counting) Mutate(ctx context.Context, m store.RowMutation) (store.Resul
 func (c *counting) Apply(ctx context.Context, rows []store.RowMutation) error {
 	c.n.Add(1)
 	return c.Table.Apply(ctx, rows)
+}
+
+// BenchmarkReads reads a lock and the newest write of random rows, as transactions do.
+func BenchmarkReads(b *testing.B) {
+	for _, goroutines := range []int{1, 16, 64} {
+		b.Run(fmt.Sprint(goroutines), func(b *testing.B) {
+			table := open(b, storetest.Groups)
+			defer table.Close()
+			storetest.Fill(b, table)
+			var (
+				next atomic.Int64
+				work sync.WaitGroup
+			)
+			b.ResetTimer()
+			for range goroutines {
+				work.Go(func() {
+					for next.Add(1) <= int64(b.N) {
+						cells, err := table.Read(b.Context(), fmt.Appendf(nil, "com.example.%07d/", rand.IntN(20_000)),
+							store.Selector{Group: "locks", Column: []byte("a")}, store.Selector{Group: "versioned", Column: []byte("write:a"), MaxTS: 4, Newest: 1})
+						if err != nil || len(cells) != 1 {
+							b.Errorf("%d cells, %v", len(cells), err)
+						}
+					}
+				})
+			}
+			work.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "reads/s")
+		})
+	}
 }

@@ -44,7 +44,8 @@
 //
 // # Reads
 //
-// A Read is one statement, so all its selectors see one instant, across groups. A Scan
+// A Read is one statement, so all its selectors see one instant, across groups. Concurrent Reads share
+// round trips (readbatch.go). A Scan
 // reads pages, each with one statement, and never shows half of a row. No
 // snapshot is open while the callback runs.
 //

@@ -44,6 +44,7 @@ func Open(ctx context.Context, setting string, groups []store.GroupSpec, opts Op
 	if t.calls, err = newPool(ctx, config, config.MaxConns, t.opts.CallTimeout); err != nil {
 		return nil, t.openError(err)
 	}
+	t.reads = readQueue{table: t, most: max(1, int(config.MaxConns)/4)}
 	if t.scans, err = newPool(ctx, config, max(2, config.MaxConns/4), 0); err != nil {
 		t.calls.Close()
 		return nil, t.openError(err)

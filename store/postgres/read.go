@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/internal/engine"
 )
@@ -24,20 +22,7 @@ func (t *table) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]
 	if err := t.checker.Schema.Selectors(sel); err != nil || len(sel) == 0 {
 		return nil, err
 	}
-	q := t.readQuery(row, sel)
-	var cells []selected
-	err := t.retry(ctx, reading, t.calls, func(ctx context.Context, conn *pgx.Conn) (err error) {
-		cells = cells[:0]
-		rows, err := conn.Query(ctx, q.sql.String(), q.args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			cells = append(cells, decodeSelected(rows.RawValues(), row, sel))
-		}
-		return rows.Err()
-	})
+	cells, err := t.reads.do(ctx, t.newReadRequest(row, sel))
 	if err != nil {
 		return nil, err
 	}
@@ -74,13 +59,10 @@ func compareSelected(a, b selected) int {
 	return 0
 }
 
-// decodeSelected copies what is in the connection's buffer.
-func decodeSelected(v [][]byte, row []byte, sel []store.Selector) selected {
+// decode copies what is in the connection's buffer.
+func (r *readRequest) decode(v [][]byte) selected {
 	n := int32(binary.BigEndian.Uint32(v[0]))
-	return selected{
-		Cell:     newCell(sel[n].Group, row, nil, v[1], v[2], v[3]),
-		selector: n,
-	}
+	return selected{Cell: newCell(r.groups[n], r.row, nil, v[1], v[2], v[3]), selector: n}
 }
 
 // newCell makes a cell from copies, in one allocation. The key of the row comes in two parts.
@@ -129,7 +111,7 @@ func (t *table) selectPart(q *query, where string, i int, s *store.Selector) {
 	columns := fmt.Sprintf("%d AS selector, col, inverse_ts, value", i)
 	switch {
 	case !s.Prefix:
-		fmt.Fprintf(&q.sql, "(SELECT %s FROM %s%s AND col = %s%s ORDER BY inverse_ts%s)", columns, g.Table, where, q.arg(notNull(s.Column)), times, limit(q, s.Newest))
+		fmt.Fprintf(&q.sql, "(SELECT %s FROM %s%s AND col = %s%s ORDER BY inverse_ts%s)", columns, g.Table, where, q.arg(append([]byte{}, s.Column...)), times, limit(q, s.Newest))
 	case g.Latest || s.Newest == 0:
 		fmt.Fprintf(&q.sql, "(SELECT %s FROM %s%s%s%s ORDER BY col, inverse_ts)", columns, g.Table, where, columnRange(q, s.Column), times)
 	default:
@@ -155,7 +137,7 @@ func columnRange(q *query, prefix []byte) string {
 	if len(prefix) == 0 {
 		return ""
 	}
-	s := " AND col >= " + q.arg(prefix)
+	s := " AND col >= " + q.arg(bytes.Clone(prefix))
 	if end := prefixEnd(prefix); end != nil {
 		s += " AND col < " + q.arg(end)
 	}

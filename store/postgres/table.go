@@ -26,6 +26,7 @@ type table struct {
 
 	calls *pgxpool.Pool
 	scans *pgxpool.Pool
+	reads readQueue
 }
 
 // Limits implements store.Table.
@@ -38,6 +39,7 @@ func (t *table) Groups() []store.GroupSpec { return t.checker.Schema.Specs() }
 func (t *table) Close() error {
 	t.close.Do(func() { close(t.closing) })
 	if t.gate.Close() {
+		t.reads.senders.Wait()
 		t.closePools()
 	}
 	return nil
