@@ -1,0 +1,63 @@
+package tablecopy
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/webindexer/indexer/store"
+)
+
+// Sum describes the cells of a group.
+type Sum struct {
+	Cells int64
+	Bytes int64  // of keys and values
+	Hash  uint64 // of everything, in order
+}
+
+// compare scans both tables.
+func (c *copying) compare(ctx context.Context) (Result, error) {
+	result := Result{}
+	for _, g := range c.order() {
+		want, err := sum(ctx, c.from, g)
+		if err != nil {
+			return nil, fmt.Errorf("compare group %q of the source: %w", g, err)
+		}
+		got, err := sum(ctx, c.to, g)
+		if err != nil {
+			return nil, fmt.Errorf("compare group %q of the copy: %w", g, err)
+		}
+		if got != want {
+			return nil, fmt.Errorf("store: group %q has %d cells with %d bytes, and its copy has %d with %d, or others: somebody wrote to one of the tables during the copy. Empty the destination and copy again",
+				g, want.Cells, want.Bytes, got.Cells, got.Bytes)
+		}
+		result[g] = got
+	}
+	return result, nil
+}
+
+// sum leaves out the progress of the copy.
+func sum(ctx context.Context, table store.Reader, group string) (s Sum, err error) {
+	hash := xxhash.New()
+	var buffer []byte
+	add := func(c store.Cell) error {
+		if bytes.Equal(c.Row, progressRow) && bytes.Equal(c.Column, progressColumn) {
+			return nil
+		}
+		buffer = buffer[:0]
+		for _, field := range [][]byte{c.Row, c.Column, c.Value} {
+			buffer = binary.AppendUvarint(buffer, uint64(len(field)))
+			buffer = append(buffer, field...)
+			s.Bytes += int64(len(field))
+		}
+		_, err := hash.Write(binary.BigEndian.AppendUint64(buffer, c.TS))
+		s.Cells++
+		return err
+	}
+	_, err = table.Scan(ctx, store.Range{Group: group, Borrowed: true}, add)
+	s.Hash = hash.Sum64()
+	return s, err
+}

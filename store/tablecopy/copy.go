@@ -1,0 +1,242 @@
+// Package tablecopy copies a table to another engine, cell by cell: from a data directory to a
+// database when one machine is no longer enough, or back.
+//
+// A copy has every version of every column with its timestamp, so it also has what transactions
+// have left behind: locks, notifications, the ceiling of timestamps. Whoever opens
+// it continues where the source was.
+//
+// The source is read at one instant if its engine has snapshots. Otherwise nobody
+// may write to it during the copy; the comparison at the end finds out if somebody did.
+package tablecopy
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/webindexer/indexer/store"
+)
+
+// Options of Run. Group is required.
+type Options struct {
+	// Group is a Latest group of both tables, in which the destination remembers how
+	// far the copy has come. The cell is removed at the end, and its group is copied last.
+	Group string
+	// Progress is called after each part that is safe in the destination. It may be nil.
+	Progress func(Progress)
+
+	cells int // replaces partCells in tests
+}
+
+// Progress is how far a copy has come.
+type Progress struct {
+	Group string `json:"group"` // that is being copied
+	Next  []byte `json:"next"`  // the row that comes next
+	Cells int64  `json:"cells"` // copied so far, over all groups
+}
+
+// Result is what a copy has, by group.
+type Result map[string]Sum
+
+// A part is as many whole rows of the source as have about so many cells or bytes.
+const (
+	partCells = 4096
+	partBytes = 4 << 20
+)
+
+var (
+	progressRow    = []byte("\x00copy")
+	progressColumn = []byte("progress")
+)
+
+// errSplit ends a scan when a part is full.
+var errSplit = errors.New("the part is full")
+
+// Run copies from one table to another, and compares them. The destination must be empty, or
+// have a part of an earlier Run, which then continues. Until Run succeeds, Incomplete reports that
+// the destination must not be used.
+func Run(ctx context.Context, from, to store.Table, opts Options) (Result, error) {
+	if err := checkGroups(from, to, opts.Group); err != nil {
+		return nil, err
+	}
+	c := &copying{to: to, opts: opts, from: from}
+	if s, ok := from.(store.Snapshotter); ok {
+		snapshot := s.Snapshot()
+		defer snapshot.Close()
+		c.from = snapshot
+	}
+	if err := c.begin(ctx); err != nil {
+		return nil, err
+	}
+	for _, g := range c.left() {
+		if err := c.group(ctx, g); err != nil {
+			return nil, fmt.Errorf("copy group %q: %w", g, err)
+		}
+	}
+	result, err := c.compare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return result, c.end(ctx)
+}
+
+// Incomplete reports whether a table has a copy that has not ended.
+func Incomplete(ctx context.Context, table store.Reader, group string) (bool, error) {
+	p, err := readProgress(ctx, table, group)
+	return p != nil, err
+}
+
+func checkGroups(from, to store.Table, progress string) error {
+	kinds := func(t store.Table) map[string]bool {
+		m := map[string]bool{}
+		for _, g := range t.Groups() {
+			m[g.Name] = g.Latest
+		}
+		return m
+	}
+	source, destination := kinds(from), kinds(to)
+	for name, latest := range source {
+		if other, ok := destination[name]; !ok || other != latest {
+			return fmt.Errorf("store: the destination of the copy was opened without group %q of the source, or with another kind of it: open both with the same groups", name)
+		}
+	}
+	if len(source) != len(destination) || !source[progress] {
+		return fmt.Errorf("store: the copy needs the same groups on both sides, and %q to be a Latest one of them", progress)
+	}
+	return nil
+}
+
+type copying struct {
+	from store.Reader
+	to   store.Table
+	opts Options
+	at   Progress
+}
+
+// order lists the groups as they are copied.
+func (c *copying) order() (names []string) {
+	for _, g := range c.to.Groups() {
+		if g.Name != c.opts.Group {
+			names = append(names, g.Name)
+		}
+	}
+	slices.Sort(names)
+	return append(names, c.opts.Group)
+}
+
+// left lists the groups that are not copied yet.
+func (c *copying) left() []string {
+	names := c.order()
+	return names[max(0, slices.Index(names, c.at.Group)):]
+}
+
+// begin continues an earlier copy, or claims an empty destination before its first cell.
+func (c *copying) begin(ctx context.Context) error {
+	p, err := readProgress(ctx, c.to, c.opts.Group)
+	if err != nil {
+		return err
+	}
+	if p != nil {
+		if !slices.Contains(c.order(), p.Group) {
+			return fmt.Errorf("%w: the destination has a copy of another table, which had come to group %q: empty it", store.ErrForeign, p.Group)
+		}
+		c.at = *p
+		return nil
+	}
+	for _, g := range c.order() {
+		_, err := c.to.Scan(ctx, store.Range{Group: g, MaxCells: 1}, func(cell store.Cell) error {
+			return fmt.Errorf("%w: the destination of the copy is not empty: group %q has row %.40q", store.ErrForeign, g, cell.Row)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	c.at.Group = c.order()[0]
+	return c.remember(ctx)
+}
+
+// group copies a group, from where the copy has come to.
+func (c *copying) group(ctx context.Context, name string) error {
+	if c.at.Group != name {
+		c.at.Group, c.at.Next = name, nil
+	}
+	for {
+		p := &part{limit: c.to.Limits().MaxBatchBytes / 2}
+		next, err := c.from.Scan(ctx, store.Range{Group: name, Start: c.at.Next, MaxCells: cmp.Or(c.opts.cells, partCells)}, p.add)
+		if err != nil && !errors.Is(err, errSplit) {
+			return err
+		}
+		// The cells first: after a crash in between, they are put once more.
+		if err := c.to.Apply(ctx, p.rows); err != nil {
+			return err
+		}
+		c.at.Next, c.at.Cells = next, c.at.Cells+p.cells
+		if next == nil {
+			return nil // the next group remembers it
+		}
+		if err := c.remember(ctx); err != nil {
+			return err
+		}
+		if c.opts.Progress != nil {
+			c.opts.Progress(c.at)
+		}
+	}
+}
+
+// part collects cells as mutations. A row with more bytes than one batch may have comes in several.
+type part struct {
+	limit       int
+	rows        []store.RowMutation
+	cells       int64
+	bytes, size int // of the part, and of its last mutation
+}
+
+// add ends the scan between two rows if the part is full.
+func (p *part) add(c store.Cell) error {
+	n := len(c.Row) + len(c.Column) + len(c.Value)
+	last := len(p.rows) - 1
+	same := last >= 0 && string(p.rows[last].Row) == string(c.Row)
+	if p.bytes >= partBytes && !same {
+		return errSplit
+	}
+	if !same || p.size+n > p.limit {
+		p.rows = append(p.rows, store.RowMutation{Row: c.Row})
+		p.size, last = 0, last+1
+	}
+	p.rows[last].Mutations = append(p.rows[last].Mutations, store.Mutation{Op: store.Put, Group: c.Group, Column: c.Column, TS: c.TS, Value: c.Value})
+	p.cells++
+	p.bytes, p.size = p.bytes+n, p.size+n
+	return nil
+}
+
+func readProgress(ctx context.Context, table store.Reader, group string) (*Progress, error) {
+	cells, err := table.Read(ctx, progressRow, store.Selector{Group: group, Column: progressColumn})
+	if err != nil || len(cells) == 0 {
+		return nil, err
+	}
+	p := &Progress{}
+	if err := json.Unmarshal(cells[0].Value, p); err != nil {
+		return nil, fmt.Errorf("%w: the progress of the copy: %w", store.ErrCorrupt, err)
+	}
+	return p, nil
+}
+
+func (c *copying) remember(ctx context.Context) error {
+	value, err := json.Marshal(c.at)
+	if err != nil {
+		return err
+	}
+	return c.to.Apply(ctx, []store.RowMutation{{Row: progressRow, Mutations: []store.Mutation{{
+		Op: store.Put, Group: c.opts.Group, Column: progressColumn, TS: 1, Value: value,
+	}}}})
+}
+
+// end says that the copy is complete.
+func (c *copying) end(ctx context.Context) error {
+	return c.to.Apply(ctx, []store.RowMutation{{Row: progressRow, Mutations: []store.Mutation{{
+		Op: store.DeleteUpTo, Group: c.opts.Group, Column: progressColumn, TS: 1,
+	}}}})
+}

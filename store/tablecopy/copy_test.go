@@ -1,0 +1,172 @@
+package tablecopy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/webindexer/indexer/internal/pgtest"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/store/postgres"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main{M: m}) }
+
+var groups = []store.GroupSpec{{Name: "app"}, {Name: "meta", Latest: true}, {Name: "locks", Latest: true, Resident: true}}
+
+func openMem(t *testing.T) store.Table {
+	return opened(t)(mem.New(groups, mem.Options{}))
+}
+
+func openBadger(t *testing.T) store.Table {
+	return opened(t)(badgerdb.Open(t.TempDir(), groups, badgerdb.Options{MinFreeBytes: -1}))
+}
+
+func openPostgres(t *testing.T) store.Table {
+	return opened(t)(postgres.Open(t.Context(), pgtest.Shared(t).Schema(t), groups, postgres.Options{}))
+}
+
+func opened(t *testing.T) func(store.Table, error) store.Table {
+	return func(table store.Table, err error) store.Table {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := table.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return table
+	}
+}
+
+// fill writes random cells with any bytes, a row with more cells than a part, and large values.
+func fill(t *testing.T, table store.Table) {
+	t.Helper()
+	random := testenv.Random(t)
+	text := func(n int) []byte {
+		b := make([]byte, random.IntN(n))
+		for i := range b {
+			b[i] = byte(random.Uint32())
+		}
+		return b
+	}
+	var rows []store.RowMutation
+	for range testenv.Size(100, 500, 20_000) {
+		m := store.RowMutation{Row: text(40)}
+		for range 1 + random.IntN(5) {
+			m.Mutations = append(m.Mutations, store.Mutation{Group: groups[random.IntN(len(groups))].Name, Column: text(5), TS: random.Uint64N(1 << 40), Value: text(200)})
+		}
+		rows = append(rows, m)
+	}
+	large := store.RowMutation{Row: []byte("large")}
+	for i := range partCells + 10 {
+		large.Mutations = append(large.Mutations, store.Mutation{Group: "app", Column: fmt.Append(nil, i), TS: 1})
+	}
+	rows = append(rows, large)
+	for i := range 5 {
+		rows = append(rows, store.RowMutation{Row: fmt.Append(nil, "value", i), Mutations: []store.Mutation{{Group: "app", TS: 1, Value: bytes.Repeat(text(100), 20_000)}}})
+	}
+	if err := table.Apply(t.Context(), rows); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRun copies from engine to engine, and the last copy is the first table.
+func TestRun(t *testing.T) {
+	tables := []store.Table{openBadger(t), openMem(t), openPostgres(t), openMem(t)}
+	fill(t, tables[0])
+	var first Result
+	for i := range tables[1:] {
+		result, err := Run(t.Context(), tables[i], tables[i+1], Options{Group: "meta"})
+		if err != nil {
+			t.Fatalf("copy %d: %v", i, err)
+		}
+		if i == 0 {
+			first = result
+		}
+		if fmt.Sprint(result) != fmt.Sprint(first) || result["app"].Cells < partCells {
+			t.Errorf("copy %d has %v, the first one %v", i, result, first)
+		}
+		if half, err := Incomplete(t.Context(), tables[i+1], "meta"); half || err != nil {
+			t.Errorf("copy %d: incomplete %v, %v", i, half, err)
+		}
+	}
+}
+
+// TestResume: a copy that ends at any point continues from there.
+func TestResume(t *testing.T) {
+	from, to := openBadger(t), openMem(t)
+	fill(t, from)
+	copied, parts := int64(0), 0
+	for stopAt := 1; ; stopAt++ {
+		ctx, stop := context.WithCancel(t.Context())
+		n := 0
+		_, err := Run(ctx, from, to, Options{Group: "meta", cells: 300, Progress: func(p Progress) {
+			if p.Cells <= copied {
+				t.Errorf("%d cells were copied, and then %d", copied, p.Cells)
+			}
+			copied = p.Cells
+			parts++
+			if n++; n == 1 {
+				stop()
+			}
+		}})
+		stop()
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) || stopAt > 100 {
+			t.Fatal(err)
+		}
+		if half, err := Incomplete(t.Context(), to, "meta"); !half || err != nil {
+			t.Fatalf("after part %d: incomplete %v, %v", stopAt, half, err)
+		}
+	}
+	if parts < 3 {
+		t.Errorf("the copy had %d parts", parts)
+	}
+}
+
+// TestRefuses: what must not be overwritten, or is not the same.
+func TestRefuses(t *testing.T) {
+	put := func(table store.Table) {
+		t.Helper()
+		if err := table.Apply(t.Context(), []store.RowMutation{{Row: []byte("r"), Mutations: []store.Mutation{{Group: "app", TS: rand.Uint64N(100), Value: []byte("v")}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	from, to := openMem(t), openMem(t)
+	put(to)
+	if _, err := Run(t.Context(), from, to, Options{Group: "meta"}); !errors.Is(err, store.ErrForeign) || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("a destination with a row: %v", err)
+	}
+	narrow := opened(t)(mem.New(groups[:2], mem.Options{}))
+	if _, err := Run(t.Context(), from, narrow, Options{Group: "meta"}); err == nil {
+		t.Error("a destination without a group was accepted")
+	}
+	if _, err := Run(t.Context(), from, openMem(t), Options{Group: "app"}); err == nil {
+		t.Error("a group that is not Latest was accepted")
+	}
+	// Without snapshots, a write to the source in the middle is noticed.
+	source := opened(t)(mem.New(groups, mem.Options{TwoPhaseOnly: true}))
+	fill(t, source)
+	_, err := Run(t.Context(), source, openMem(t), Options{Group: "meta", Progress: func(Progress) {
+		if err := source.Apply(t.Context(), []store.RowMutation{{Row: []byte{0}, Mutations: []store.Mutation{{Group: "app", Column: []byte("late"), TS: 1}}}}); err != nil {
+			t.Error(err)
+		}
+	}})
+	if err == nil || !strings.Contains(err.Error(), "somebody wrote") {
+		t.Errorf("a source that changed: %v", err)
+	}
+}
