@@ -171,3 +171,22 @@ func TestDurable(t *testing.T) {
 		}
 	}
 }
+
+// TestFewRights: a process needs no right to create anything in a schema that has everything.
+func TestFewRights(t *testing.T) {
+	setting := pgtest.Shared(t).Schema(t)
+	openAt(t, setting, Options{})
+	execute(t, setting, "DROP ROLE IF EXISTS clerk", "CREATE ROLE clerk LOGIN", "GRANT USAGE ON SCHEMA %s TO clerk",
+		"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %s TO clerk")
+	t.Cleanup(func() { execute(t, setting, "DROP OWNED BY clerk", "DROP ROLE clerk") })
+	table := openAt(t, strings.Replace(setting, "user=indexer", "user=clerk", 1), Options{})
+	if res, err := table.Mutate(t.Context(), put(1)); err != nil || res.Outcome != store.Applied {
+		t.Errorf("Mutate = %v, %v", res.Outcome, err)
+	}
+	if cells, err := table.Read(t.Context(), []byte("r"), store.Selector{Group: "a"}); err != nil || len(cells) != 1 {
+		t.Errorf("Read = %v, %v", cells, err)
+	}
+	if _, err := Open(t.Context(), strings.Replace(setting, "user=indexer", "user=clerk", 1), append(two, store.GroupSpec{Name: "c"}), Options{}); err == nil {
+		t.Error("a clerk made a group")
+	}
+}
