@@ -22,6 +22,8 @@ type app struct {
 	flags  globalFlags
 
 	beginsCrawl bool     // this command starts a crawl
+	works       bool     // this command runs observers on a shared store
+	leases      []string // that it offers to hold
 	process     bool     // this process was started for the command; false in tests
 	command     string   // as typed, such as "indexer replay"
 	standby     *standby // of a server; set before the server opens anything
@@ -46,7 +48,7 @@ type globalFlags struct {
 
 // settingFlags maps flags to the settings that they set. A command has some of them.
 var settingFlags = map[string]string{
-	"data": "data", "log-level": "log_level", "format": "format",
+	"data": "data", "store": "store", "oracle": "oracle", "etcd": "etcd", "log-level": "log_level", "format": "format",
 	"workers": "workers", "commit": "commit", "sync": "sync", "rank-tolerance": "rank_tolerance", "limit": "query.limit", "per-host": "query.per_host",
 }
 

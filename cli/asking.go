@@ -67,6 +67,9 @@ func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) er
 // tryToAsk reports done as false if the directory is held by a process that does not answer
 // now, or that released the directory before it had answered anything.
 func (a *app) tryToAsk(ctx context.Context, req control.Request, stdout io.Writer) (done bool, err error) {
+	if a.isShared() {
+		return true, a.askShared(ctx, req, stdout)
+	}
 	a.yieldToLoader(ctx)
 	s, inUse := a.open(ctx, false)
 	if inUse == nil {

@@ -69,7 +69,11 @@ func (r *replayRun) finish(ctx context.Context) error {
 
 // interrupted records what is left. If nothing is, the replay is done.
 func (r *replayRun) interrupted() error {
-	r.left.backlog(rowsWaiting(r.session.repo))
+	waiting, err := allWaiting(context.Background(), r.session.repo)
+	if err != nil {
+		return err
+	}
+	r.left.backlog(waiting)
 	r.sum.Interrupted = len(r.left) > 0
 	return nil
 }

@@ -63,6 +63,13 @@ func (r *replayRun) finishSummary(a *app) error {
 	s, c := &r.sum, &r.counts
 	s.Records, s.Fetches = c.Records.Load(), r.loaded()
 	s.Changed, s.Renewed, s.Late, s.Failed = c.Changed.Load(), c.Renewed.Load(), c.Late.Load(), c.Failed.Load()
+	if a.isShared() { // the index files are wherever a worker keeps them
+		ctx := context.Background()
+		var err, cerr error
+		s.Backlog, err = allWaiting(ctx, r.session.repo)
+		s.Documents, cerr = r.session.repo.Documents(ctx)
+		return errors.Join(err, cerr)
+	}
 	s.Backlog = rowsWaiting(r.session.repo)
 	reader, err := index.OpenReader(repository.IndexDir(a.cfg.Data))
 	if err != nil {
@@ -100,9 +107,17 @@ func (r *replayRun) summaryText(a *app) string {
 		fmt.Fprintf(&b, "Interrupted: everything loaded so far is saved. Run the same command again to continue.\n")
 	}
 	if s.Backlog > 0 {
-		fmt.Fprintf(&b, "Observers still have %s to process; they continue when the directory is next opened.\n", count(s.Backlog, "row"))
+		when := "when the directory is next opened"
+		if a.isShared() {
+			when = "wherever `indexer worker` runs"
+		}
+		fmt.Fprintf(&b, "Observers still have %s to process; they continue %s.\n", count(s.Backlog, "row"), when)
 	}
-	fmt.Fprintf(&b, "The index in %s has %s.", repository.IndexDir(s.Data), count(s.Documents, "document"))
+	if a.isShared() {
+		fmt.Fprintf(&b, "The index has %s.", count(s.Documents, "document"))
+	} else {
+		fmt.Fprintf(&b, "The index in %s has %s.", repository.IndexDir(s.Data), count(s.Documents, "document"))
+	}
 	if l := r.session.repo.Live().FetchToSearchableMS; l.N > 0 {
 		fmt.Fprintf(&b, " Pages were searchable %s after loading (median; 95 %%: %s).",
 			progress.Duration(fromMS(l.P50)), progress.Duration(fromMS(l.P95)))

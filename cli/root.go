@@ -49,6 +49,9 @@ func (a *app) rootCommand() *cobra.Command {
 	})
 	flags := root.PersistentFlags()
 	flags.String("data", a.cfg.Data, "`directory` that holds everything the program stores")
+	flags.String("store", a.cfg.Store, "`URL` of a database that many processes share (default: in the data directory)")
+	flags.String("oracle", a.cfg.Oracle, "`addresses` of the timestamp oracles of a shared store")
+	flags.String("etcd", a.cfg.Etcd, "`addresses` of the etcd cluster that tells which processes are alive")
 	flags.StringVar(&a.flags.config, "config", "", "settings `file` (default: config.yaml, if it exists)")
 	flags.String("log-level", a.cfg.LogLevel, "minimum `level` of log messages: debug, info, warn or error")
 	flags.String("format", a.cfg.Format, "`format` of results: text or json")
@@ -58,6 +61,7 @@ func (a *app) rootCommand() *cobra.Command {
 	addGroup(root, "Use the index:", a.queryCommand(), a.serveCommand(), a.exportCommand())
 	addGroup(root, "Look inside:", a.inspectCommand(), a.traceCommand(), a.statsCommand(), a.rankCommand(), a.scanCommand())
 	addGroup(root, "Check and maintain:", a.waitCommand(), a.checkCommand(), a.verifyCommand(), a.reindexCommand(), a.gcCommand(), a.deadCommand())
+	addGroup(root, "On many machines:", a.workerCommand(), a.oracleCommand())
 	root.AddCommand(completionCommand(), a.versionCommand(), a.afterFaultCommand())
 	return root
 }

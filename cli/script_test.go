@@ -13,10 +13,12 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/webindexer/indexer/internal/pgtest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(pgtest.Main{M: m}, map[string]func(){
 		"indexer": func() {
 			failpoint = failpointOf(os.Getenv(failpointVariable))
 			os.Exit(Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

@@ -34,6 +34,8 @@ type session struct {
 
 	asked []frontier.Asked // the URLs of crawl --again
 
+	deployment *deployment // nil for a store in the data directory
+
 	crawler atomic.Pointer[crawler.Crawler] // while it runs
 }
 
@@ -61,6 +63,9 @@ func traceRecords(setting int) int {
 
 // open opens the data directory. With create, it creates the directory if needed.
 func (a *app) open(ctx context.Context, create bool) (*session, error) {
+	if a.isShared() {
+		return a.openShared(ctx, create)
+	}
 	if err := checkDataDir(a.cfg.Data, create); err != nil {
 		return nil, denied(err)
 	}
@@ -91,7 +96,11 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 // close waits for requests in progress, unless ctx has ended, and then closes the directory.
 // Observers continue with the remaining work after the next open.
 func (s *session) close(ctx context.Context) error {
-	return errors.Join(s.stopAnswering(ctx), s.repo.Close(), s.app.shareFiles())
+	err := errors.Join(s.stopAnswering(ctx), s.repo.Close(), s.app.shareFiles())
+	if s.deployment != nil {
+		err = errors.Join(err, s.deployment.leave())
+	}
+	return err
 }
 
 // stopAnswering accepts no more requests of other processes, and waits for those in progress

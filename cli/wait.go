@@ -59,7 +59,11 @@ func waitQuiet(ctx context.Context, r *repository.Repository, req control.Reques
 	if err != nil {
 		return &usageError{reason: "wait: " + err.Error()}
 	}
-	w := waited{Waiting: rowsWaiting(r)}
+	waiting, err := allWaiting(ctx, r)
+	if err != nil {
+		return err
+	}
+	w := waited{Waiting: waiting}
 	began := time.Now()
 	limited := ctx
 	if timeout > 0 {
@@ -69,7 +73,10 @@ func waitQuiet(ctx context.Context, r *repository.Repository, req control.Reques
 	}
 	err = r.Quiesce(limited)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return fmt.Errorf("%w after %v: %s waiting", errStillBusy, timeout, count(rowsWaiting(r), "row"))
+		if waiting, err = allWaiting(ctx, r); err != nil {
+			return err
+		}
+		return fmt.Errorf("%w after %v: %s waiting", errStillBusy, timeout, count(waiting, "row"))
 	}
 	if err != nil {
 		return err
@@ -88,6 +95,15 @@ func waitQuiet(ctx context.Context, r *repository.Repository, req control.Reques
 	}
 	_, err = io.WriteString(stdout, text)
 	return err
+}
+
+// allWaiting counts the rows that wait for observers, in whatever process.
+func allWaiting(ctx context.Context, r *repository.Repository) (n int, err error) {
+	waiting, err := r.Waiting(ctx)
+	for _, rows := range waiting {
+		n += rows
+	}
+	return n, err
 }
 
 func rowsWaiting(r *repository.Repository) (n int) {

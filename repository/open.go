@@ -140,10 +140,13 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	return r, r.start(ctx, opts)
 }
 
+// SharedGroups are the locality groups of a table that several processes share.
+func SharedGroups() []store.GroupSpec { return txn.Groups(append(schema.Groups(), lease.Group)...) }
+
 func openTable(ctx context.Context, dir string, opts Options) (store.Table, error) {
 	groups := txn.Groups(schema.Groups()...)
 	if opts.Share != nil {
-		groups = txn.Groups(append(schema.Groups(), lease.Group)...)
+		groups = SharedGroups()
 	}
 	if opts.Table != nil {
 		return opts.Table(ctx, groups)

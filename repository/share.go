@@ -12,6 +12,7 @@ import (
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/lease"
 	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/repository/snapshot"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -162,6 +163,17 @@ func (r *Repository) Waiting(ctx context.Context) (map[string]int, error) {
 			return waiting, nil
 		}
 	}
+}
+
+// Documents counts the documents of the index, as the table has them.
+func (r *Repository) Documents(ctx context.Context) (int, error) {
+	tx, err := snapshot.Past(ctx, r.db, snapshot.Moment{})
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback()
+	s, err := storedState(ctx, tx)
+	return s.Documents, err
 }
 
 // Failure returns why the observers of this process have stopped by themselves, or nil.

@@ -167,7 +167,7 @@ func (r *Record) describeCell(c store.Cell) {
 }
 
 // String names the operation.
-func (o op) String() string { return [...]string{"put", "delete", "lock"}[o] }
+func (o op) String() string { return [...]string{"put", "delete", "lock", "read"}[o] }
 
 // AppGroups lists the groups of the application.
 func (db *DB) AppGroups() (names []string) {

@@ -10,6 +10,17 @@ import "time"
 type Config struct {
 	// Data is the directory that holds everything the program stores.
 	Data string
+	// Store names the table: "" for the one in the data directory, or the URL of a database
+	// (package store/engines).
+	Store string
+	// Oracle lists the addresses of the timestamp oracles, with commas between; "" if one
+	// process has the store to itself.
+	Oracle string
+	// Etcd lists the members of the etcd cluster that keeps liveness tokens, with commas
+	// between; "" keeps them in the store.
+	Etcd string
+	// TLS is how processes of a deployment recognise each other.
+	TLS TLS
 	// GroupAccess opens the data directory to its group.
 	GroupAccess bool
 	// LogLevel is the minimum level of log messages: debug, info, warn or error.
@@ -38,6 +49,15 @@ type Config struct {
 	// RankTolerance is the relative error that ranks may have; 0 keeps that of the data
 	// directory.
 	RankTolerance float64
+}
+
+// TLS holds files: certificates and a secret.
+type TLS struct {
+	// Cert and Key are the certificate of this process and its key, CA those that sign the
+	// certificates of the others.
+	Cert, Key, CA string
+	// Token holds the secret that all processes share.
+	Token string
 }
 
 // WARC holds the settings of reading WARC files.

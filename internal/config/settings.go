@@ -34,6 +34,13 @@ func (s setting) list() setting {
 // settings lists all keys, in the order of config.yaml.
 var settings = slices.Concat([]setting{
 	text("data", func(c *Config) *string { return &c.Data }),
+	checked("store", "a URL or nothing", func(c *Config) *string { return &c.Store }, noZero).hidden(),
+	checked("oracle", "addresses HOST:PORT or nothing", func(c *Config) *string { return &c.Oracle }, noZero),
+	checked("etcd", "addresses HOST:PORT or nothing", func(c *Config) *string { return &c.Etcd }, noZero),
+	checked("tls.cert", "a path or nothing", func(c *Config) *string { return &c.TLS.Cert }, noZero),
+	checked("tls.key", "a path or nothing", func(c *Config) *string { return &c.TLS.Key }, noZero),
+	checked("tls.ca", "a path or nothing", func(c *Config) *string { return &c.TLS.CA }, noZero),
+	checked("tls.token", "a path or nothing", func(c *Config) *string { return &c.TLS.Token }, noZero),
 	boolean("group_access", func(c *Config) *bool { return &c.GroupAccess }),
 	oneOf("log_level", func(c *Config) *string { return &c.LogLevel }, "debug", "info", "warn", "error"),
 	oneOf("format", func(c *Config) *string { return &c.Format }, "text", "json"),
@@ -72,6 +79,8 @@ func text(key string, field func(*Config) *string) setting {
 		get: func(c *Config) string { return *field(c) },
 	}
 }
+
+func noZero(v string) bool { return !strings.ContainsRune(v, 0) }
 
 // checked is a text that may be empty and has to satisfy ok.
 func checked(key, allowed string, field func(*Config) *string, ok func(string) bool) setting {

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/oracle"
+	"github.com/webindexer/indexer/oracle/etcd"
+	"github.com/webindexer/indexer/oracle/remote"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/engines"
+	"github.com/webindexer/indexer/txn"
+)
+
+// deployment is the part of this process in a store that several processes share: the
+// table, the liveness token, and the connection to the oracle. Without an oracle in the
+// settings, the process has the store to itself and is its own oracle.
+type deployment struct {
+	table        store.Table
+	coordination *txn.Coordination
+	alone        bool
+	closers      []func() error // in order
+}
+
+// isShared reports whether the store is a database.
+func (a *app) isShared() bool { return engines.Remote(a.cfg.Store) }
+
+// leaveWithin bounds what a process does to tell others that it is gone. They notice anyway.
+const leaveWithin = 5 * time.Second
+
+// join makes this process part of a deployment.
+func (a *app) join(ctx context.Context) (_ *deployment, err error) {
+	d := &deployment{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.leave())
+		}
+	}()
+	d.table, err = engines.Open(ctx, a.cfg.Store, repository.SharedGroups(), engines.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("open the store %s: %w", engines.Redact(a.cfg.Store), err)
+	}
+	d.closers = append(d.closers, d.table.Close)
+	if a.cfg.Oracle == "" {
+		return d, a.joinAlone(ctx, d)
+	}
+	client, err := a.dialEtcd(d)
+	if err != nil {
+		return nil, err
+	}
+	member, err := newMember(ctx, client, d.table)
+	if err != nil {
+		return nil, err
+	}
+	d.closers = append(d.closers, within(leaveWithin, member.Leave))
+	security, err := a.security()
+	if err != nil {
+		return nil, err
+	}
+	oracles, err := remote.Connect(remote.ParseAddresses(a.cfg.Oracle), member.Token(), remote.Options{Security: security})
+	if err != nil {
+		return nil, err
+	}
+	d.closers = append(d.closers, oracles.Close)
+	d.coordination, err = oracles.Coordination(ctx, member, member.Domain())
+	return d, err
+}
+
+func (a *app) joinAlone(ctx context.Context, d *deployment) error {
+	own, err := oracle.StartOwn(ctx, d.table, 0)
+	if err != nil {
+		return err
+	}
+	d.alone, d.coordination = true, own.Coordination()
+	d.closers = append(d.closers, within(leaveWithin, own.Stop))
+	return nil
+}
+
+// dialEtcd connects to the etcd cluster of the settings, nil if there is none.
+func (a *app) dialEtcd(d *deployment) (*clientv3.Client, error) {
+	if a.cfg.Etcd == "" {
+		return nil, nil
+	}
+	security, err := a.security()
+	if err != nil {
+		return nil, err
+	}
+	conf, err := security.ClientTLS()
+	if err != nil {
+		return nil, err
+	}
+	client, err := etcd.Dial(remote.ParseAddresses(a.cfg.Etcd), conf)
+	if err != nil {
+		return nil, err
+	}
+	d.closers = append(d.closers, client.Close)
+	return client, nil
+}
+
+// newMember makes this process known to the others, in etcd or, if client is nil, in the
+// table.
+func newMember(ctx context.Context, client *clientv3.Client, table store.Table) (oracle.Member, error) {
+	if client == nil {
+		return oracle.Join(ctx, table, 0)
+	}
+	return etcd.Join(ctx, client, 0)
+}
+
+func (a *app) security() (remote.Security, error) {
+	token, err := remote.ReadToken(a.cfg.TLS.Token)
+	return remote.Security{CertFile: a.cfg.TLS.Cert, KeyFile: a.cfg.TLS.Key, CAFile: a.cfg.TLS.CA, Token: token}, err
+}
+
+// within turns a function that tells others something into one that takes no longer.
+func within(d time.Duration, fn func(context.Context) error) func() error {
+	return func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), d)
+		defer cancel()
+		return fn(ctx)
+	}
+}
+
+// leave ends everything, last things first.
+func (d *deployment) leave() error {
+	var errs []error
+	for i := len(d.closers) - 1; i >= 0; i-- {
+		errs = append(errs, d.closers[i]())
+	}
+	return errors.Join(errs...)
+}
+
+// keptOpen is the table of a deployment, which the repository must not close: the liveness
+// token may be in it.
+type keptOpen struct{ store.Table }
+
+func (keptOpen) Close() error { return nil }
+
+// openShared opens the repository of a deployment. A process that has the store to itself
+// works like one with a data directory. Otherwise only `indexer worker` runs observers.
+func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error) {
+	if a.beginsCrawl && a.cfg.Oracle != "" {
+		return nil, &usageError{reason: "a store that several processes share cannot be crawled into yet; crawl with a data directory of its own and --warc DIR, and load that with `indexer replay`", help: "indexer crawl"}
+	}
+	if err := a.prepareAccess(true); err != nil {
+		return nil, denied(err)
+	}
+	limitMemory(a.cfg.MemoryBytes())
+	if err := a.prepareForFaults(); err != nil {
+		return nil, err
+	}
+	d, err := a.join(ctx)
+	if err != nil {
+		return nil, err
+	}
+	crawl := &frontier.Crawl{Ranks: observers.RankOf}
+	opts := a.repositoryOptions(crawl)
+	opts.Table = func(context.Context, []store.GroupSpec) (store.Table, error) { return keptOpen{d.table}, nil }
+	opts.Share = &repository.Share{Coordination: d.coordination, Works: d.alone || a.works, Leases: a.leases}
+	if d.alone {
+		opts.Share.Leases = []string{observers.LeaseRank, observers.LeaseIndex}
+	}
+	repo, err := repository.Open(ctx, a.cfg.Data, opts)
+	if err != nil {
+		return nil, denied(errors.Join(err, d.leave()))
+	}
+	s := &session{app: a, repo: repo, crawl: crawl, loads: loads, deployment: d}
+	if a.works || d.alone {
+		if s.server, err = control.Serve(a.cfg.Data, s.answer); err != nil {
+			a.log.Warn("other processes cannot ask this one", zap.Error(err))
+		}
+	}
+	return s, nil
+}
+
+// askShared runs a question in the worker that uses the same data directory, because it may
+// keep the index files; otherwise in this process.
+func (a *app) askShared(ctx context.Context, req control.Request, stdout io.Writer) error {
+	status, err := control.Ask(ctx, a.cfg.Data, req, stdout, a.stderr)
+	switch {
+	case errors.Is(err, control.ErrNobody):
+	case err != nil:
+		return err
+	case status != statusDone:
+		return statusError(status)
+	default:
+		return nil
+	}
+	s, err := a.open(ctx, false)
+	if err != nil {
+		return err
+	}
+	return errors.Join(questions[req.Command](ctx, s.repo, req, stdout, a.stderr), s.close(ctx))
+}
