@@ -28,6 +28,12 @@ type load struct {
 	faults       []faulty.Plan // of the table
 	locking      bool          // every read is one for update
 	skewed       bool          // transactions read two keys and append to one
+
+	// processes is how many DBs have the table, each as a process of its own, which join
+	// connects with the others; 0 is one that has it alone.
+	processes int
+	join      func() *txn.Coordination
+	midway    func() // called when half of the transactions have begun
 }
 
 // perKey is how many appends a key gets; then another one takes its place. Lists
@@ -40,7 +46,7 @@ var column = txn.Column{Group: "app", Name: "list"}
 type run struct {
 	load
 	t       *testing.T
-	db      *txn.DB
+	dbs     []*txn.DB
 	rec     recorder
 	values  atomic.Int64
 	appends []atomic.Int64 // of each place among the keys
@@ -59,7 +65,9 @@ func record(t *testing.T, table store.Table, l load) []byte {
 	for _, plan := range l.faults {
 		wrapped, _ = faulty.Wrap(wrapped, plan)
 	}
-	r.db = r.open(wrapped, l.die)
+	for range max(1, l.processes) {
+		r.dbs = append(r.dbs, r.open(wrapped, l.die))
+	}
 	var (
 		work sync.WaitGroup
 		left atomic.Int64
@@ -68,7 +76,10 @@ func record(t *testing.T, table store.Table, l load) []byte {
 	for range l.clients {
 		work.Go(func() {
 			process := r.rec.process()
-			for left.Add(-1) >= 0 {
+			for n := left.Add(-1); n >= 0; n = left.Add(-1) {
+				if n == int64(l.transactions/2) && l.midway != nil {
+					l.midway()
+				}
 				if !r.transaction(process) {
 					process = r.rec.process()
 				}
@@ -76,19 +87,25 @@ func record(t *testing.T, table store.Table, l load) []byte {
 		})
 	}
 	work.Wait()
-	c := r.db.Counters()
-	t.Logf("%v, %d values, %d locks rolled forward, %d transactions back, %d waits",
-		r.ends, r.values.Load(), c.RolledForward.Load(), c.RolledBack.Load(), c.LockWaits.Load())
+	for _, db := range r.dbs {
+		c := db.Counters()
+		t.Logf("%v, %d values, %d locks rolled forward, %d transactions back, %d waits",
+			r.ends, r.values.Load(), c.RolledForward.Load(), c.RolledBack.Load(), c.LockWaits.Load())
+	}
 	r.close()
-	r.db = r.open(table, nil)
+	r.dbs = []*txn.DB{r.open(table, nil)}
 	r.readAll()
 	r.close()
 	return r.rec.text.Bytes()
 }
 
 func (r *run) open(table store.Table, step func(string, txn.Cell) error) *txn.DB {
-	db, err := txn.Open(context.Background(), table, txn.Options{Mode: r.mode, Step: step, LockTTL: r.lockTTL})
-	for ; errors.Is(err, faulty.ErrInjected); db, err = txn.Open(context.Background(), table, txn.Options{Mode: r.mode, Step: step, LockTTL: r.lockTTL}) {
+	opts := txn.Options{Mode: r.mode, Step: step, LockTTL: r.lockTTL}
+	if r.join != nil {
+		opts.Coordination = r.join()
+	}
+	db, err := txn.Open(context.Background(), table, opts)
+	for ; errors.Is(err, faulty.ErrInjected); db, err = txn.Open(context.Background(), table, opts) {
 	}
 	if err != nil {
 		r.t.Fatal(err)
@@ -97,8 +114,10 @@ func (r *run) open(table store.Table, step func(string, txn.Cell) error) *txn.DB
 }
 
 func (r *run) close() {
-	if err := r.db.Close(); err != nil {
-		r.t.Error(err)
+	for _, db := range r.dbs {
+		if err := db.Close(); err != nil {
+			r.t.Error(err)
+		}
 	}
 }
 
@@ -140,7 +159,7 @@ func (r *run) plan() (ops []op) {
 func (r *run) transaction(process int) (known bool) {
 	ops := r.plan()
 	r.rec.event(process, "invoke", ops)
-	done, err := r.do(ops)
+	done, err := r.do(r.dbs[process%len(r.dbs)], ops)
 	kind := "ok"
 	switch {
 	case err == nil:
@@ -159,9 +178,9 @@ func (r *run) transaction(process int) (known bool) {
 
 var errAborted = errors.New("the client changed its mind")
 
-func (r *run) do(ops []op) (done []op, err error) {
+func (r *run) do(db *txn.DB, ops []op) (done []op, err error) {
 	ctx := context.Background()
-	tx, err := r.db.Begin(ctx)
+	tx, err := db.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -219,9 +238,9 @@ func (r *run) readAll() {
 		for n := int64(0); n <= r.appends[place].Load()/perKey; n++ {
 			ops := []op{{key: fmt.Sprintf("k%d.%d", place, n)}}
 			r.rec.event(process, "invoke", ops)
-			done, err := r.do(ops)
+			done, err := r.do(r.dbs[0], ops)
 			for errors.Is(err, errAborted) {
-				done, err = r.do(ops)
+				done, err = r.do(r.dbs[0], ops)
 			}
 			if err != nil {
 				r.t.Fatalf("read all: %v", err)
