@@ -58,6 +58,9 @@ func (t *Txn) commitTwoPhase(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, c.giveUp(ctx, fmt.Errorf("txn: commit timestamp: %w", err))
 	}
+	if err := t.db.respected(); err != nil { // all locks are in the table: see gcshared.go
+		return 0, c.giveUp(ctx, err)
+	}
 	if err := t.sendNotes(ctx, commit, c.notesElsewhere()); err != nil {
 		return 0, c.giveUp(ctx, err)
 	}

@@ -252,6 +252,9 @@ func TestBankOfProcesses(t *testing.T) {
 					t.Errorf("process %s: %v", desk.token, err)
 				}
 				desk.die()
+				if err := db.Close(); err != nil {
+					t.Error(err)
+				}
 			}
 		})
 	}

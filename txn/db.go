@@ -72,6 +72,7 @@ type DB struct {
 	running   atomic.Int64
 	fair      fairQueue
 	point     *safePoint
+	published published // what this DB reads, for other processes
 	gc        garbage
 }
 
@@ -117,6 +118,11 @@ func (db *DB) begin(ctx context.Context) (err error) {
 	}
 	if err := db.openClock(ctx); err != nil {
 		return err
+	}
+	if db.Shared() {
+		if err := db.joinReaders(ctx); err != nil {
+			return err
+		}
 	}
 	return db.noteTime(ctx, time.Now(), true)
 }
@@ -178,7 +184,7 @@ func (db *DB) Close() error {
 	if db.oracle != nil {
 		db.oracle.close()
 	}
-	return nil
+	return db.leaveReaders()
 }
 
 // Mode returns the commit path in use.

@@ -31,6 +31,7 @@
 //	liveness.go  decides whether the owner of a lock is alive
 //	coordination.go  several processes on one table
 //	gc.go        removes versions that no reader can see (not in the paper); pin.go
+//	gcshared.go  the same if several processes read
 //	trigger.go   acknowledgements and the removal of notifications (section 2.4)
 //
 // # Columns

@@ -29,7 +29,7 @@ type ack struct {
 // conditions no change at or below A is pending any more. A later
 // notification is above A, and the acknowledgement would not have prevented its run.
 func (db *DB) collectAcks(ctx context.Context, from []byte, got *Collected, answers Answers) (next []byte, err error) {
-	if answers == nil || got.SafePoint == 0 {
+	if answers == nil || got.SafePoint == 0 || db.Shared() { // Settled knows of one process
 		return nil, nil
 	}
 	var acks []ack

@@ -21,6 +21,7 @@ type safePoint struct {
 	mu        sync.Mutex
 	ts        uint64 // reads below it are refused
 	persisted uint64 // in the table
+	asks      uint64 // if other processes use the table, a reader of the past below it asks first
 	readers   readers
 	pins      pinSet
 	history   timeline
@@ -29,22 +30,31 @@ type safePoint struct {
 // openSafePoint reads the safe point that an earlier process has published.
 func openSafePoint(ctx context.Context, table store.Table, keep time.Duration) (*safePoint, error) {
 	p := &safePoint{history: timeline{keep: keep}}
-	cells, err := table.Read(ctx, gcRow, store.Selector{Group: metaGroup, Column: safePointColumn})
-	if err != nil {
-		return nil, fmt.Errorf("txn: read the safe point: %w", err)
+	var err error
+	if p.ts, err = readSafePoint(ctx, table); err != nil {
+		return nil, err
 	}
-	if len(cells) > 0 {
-		if len(cells[0].Value) != 8 {
-			return nil, fmt.Errorf("txn: the safe point has %d bytes, not 8: %w", len(cells[0].Value), store.ErrCorrupt)
-		}
-		p.ts = binary.BigEndian.Uint64(cells[0].Value)
-		p.persisted = p.ts
-		p.readers.floor.Store(p.ts)
-	}
+	p.persisted = p.ts
+	p.readers.floor.Store(p.ts)
 	if err := p.pins.load(ctx, table); err != nil {
 		return nil, err
 	}
 	return p, p.history.load(ctx, table)
+}
+
+// readSafePoint reads the safe point from the table; 0 if there is none.
+func readSafePoint(ctx context.Context, table store.Table) (uint64, error) {
+	cells, err := table.Read(ctx, gcRow, store.Selector{Group: metaGroup, Column: safePointColumn, Newest: 1})
+	if err != nil {
+		return 0, fmt.Errorf("txn: read the safe point: %w", err)
+	}
+	if len(cells) == 0 {
+		return 0, nil
+	}
+	if len(cells[0].Value) != 8 {
+		return 0, fmt.Errorf("txn: the safe point has %d bytes, not 8: %w", len(cells[0].Value), store.ErrCorrupt)
+	}
+	return binary.BigEndian.Uint64(cells[0].Value), nil
 }
 
 // SafePoint is the oldest timestamp at which the past can be read (DB.At).
@@ -71,6 +81,7 @@ func (p *safePoint) register(h *hold, ts uint64) error {
 		return &SafePointError{TS: ts, SafePoint: p.ts}
 	}
 	p.readers.enterAt(h, ts)
+	h.asks = ts < p.asks
 	return nil
 }
 
@@ -94,21 +105,24 @@ func (db *DB) advance(ctx context.Context) (uint64, error) {
 	}
 	p := db.point
 	if db.Shared() {
-		// Nobody knows what other processes read.
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return p.ts, nil
+		return db.advanceShared(ctx, now)
 	}
 	ts := p.raise(db.LastTimestamp, now)
+	return ts, db.publish(ctx, ts)
+}
+
+// publish writes the safe point into the table.
+func (db *DB) publish(ctx context.Context, ts uint64) error {
+	p := db.point
 	if ts == p.persisted { // only who collects reads or writes it, one at a time
-		return ts, nil
+		return nil
 	}
 	err := db.table.Apply(ctx, []store.RowMutation{{Row: gcRow, Mutations: []store.Mutation{{
 		Op: store.Put, Group: metaGroup, Column: safePointColumn, TS: ts, Value: binary.BigEndian.AppendUint64(nil, ts),
 	}}}})
 	if err != nil {
-		return 0, fmt.Errorf("txn: publish the safe point: %w", err)
+		return fmt.Errorf("txn: publish the safe point: %w", err)
 	}
 	p.persisted = ts
-	return ts, nil
+	return nil
 }

@@ -52,6 +52,7 @@ type readerSlot struct {
 type hold struct {
 	bound *atomic.Uint64 // in its slot; nil while not registered
 	of    *readers       // if it has no slot: bound is own, and it is in of.more
+	asks  bool           // whether it must make sure that it is not too late (gcshared.go)
 }
 
 // enter registers a reader that is about to take its timestamp.

@@ -45,6 +45,8 @@ type timeSample struct {
 // 16 bytes of memory.
 const samplesPerHistory = 4096
 
+// load reads the samples in the table. If several processes took them, by clocks that
+// differ, a sample may be older than the one before; it then counts as that one.
 func (h *timeline) load(ctx context.Context, table store.Table) error {
 	if h.keep <= 0 {
 		return nil
@@ -53,12 +55,20 @@ func (h *timeline) load(ctx context.Context, table store.Table) error {
 	if err != nil {
 		return fmt.Errorf("txn: read the times of timestamps: %w", err)
 	}
+	var samples []timeSample
 	for _, c := range cells {
 		if len(c.Column) != 8 {
 			return fmt.Errorf("txn: a time of a timestamp has %d bytes, not 8: %w", len(c.Column), store.ErrCorrupt)
 		}
-		h.samples = append(h.samples, timeSample{int64(binary.BigEndian.Uint64(c.Column)), c.TS})
+		s := timeSample{int64(binary.BigEndian.Uint64(c.Column)), c.TS}
+		if n := len(samples); n > 0 {
+			s.ts = max(s.ts, samples[n-1].ts)
+		}
+		samples = append(samples, s)
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.samples = samples
 	return nil
 }
 
@@ -138,7 +148,7 @@ func (db *DB) noteTime(ctx context.Context, now time.Time, begin bool) error {
 	}
 	m := store.RowMutation{Row: clockRow}
 	for _, s := range remove {
-		m.Mutations = append(m.Mutations, store.Mutation{Op: store.Delete, Group: metaGroup, Column: s.column(), TS: s.ts})
+		m.Mutations = append(m.Mutations, store.Mutation{Op: store.DeleteUpTo, Group: metaGroup, Column: s.column(), TS: store.MaxTS})
 	}
 	if add.ts != 0 {
 		m.Mutations = append(m.Mutations, store.Mutation{Op: store.Put, Group: metaGroup, Column: add.column(), TS: add.ts})

@@ -45,7 +45,7 @@ type pinSet struct {
 var pinRow = []byte("pin")
 
 func (s *pinSet) load(ctx context.Context, table store.Table) error {
-	s.list = make(map[string]Pin)
+	list := make(map[string]Pin)
 	cells, err := table.Read(ctx, pinRow, store.Selector{Group: metaGroup, Prefix: true})
 	if err != nil {
 		return fmt.Errorf("txn: read the pins: %w", err)
@@ -55,8 +55,11 @@ func (s *pinSet) load(ctx context.Context, table store.Table) error {
 		if err := json.Unmarshal(c.Value, &p); err != nil || p.Name != string(c.Column) {
 			return fmt.Errorf("txn: pin %q cannot be read: %w", c.Column, store.ErrCorrupt)
 		}
-		s.list[p.Name] = p
+		list[p.Name] = p
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = list
 	return nil
 }
 
@@ -81,7 +84,10 @@ func (db *DB) Pin(ctx context.Context, p Pin) (Pin, error) {
 	release := db.Hold()
 	defer release()
 	if p.TS == 0 {
-		p.TS = db.LastTimestamp()
+		var err error
+		if p.TS, err = db.Now(ctx); err != nil {
+			return Pin{}, fmt.Errorf("txn: pin %q: %w", p.Name, err)
+		}
 	}
 	p.Created = time.Now().UTC().Truncate(time.Second)
 	value, err := json.Marshal(p)
@@ -100,7 +106,20 @@ func (db *DB) Pin(ctx context.Context, p Pin) (Pin, error) {
 		undo()
 		return Pin{}, fmt.Errorf("txn: store the pin %q: %w", p.Name, err)
 	}
-	return p, nil
+	return p, db.notTooLate(ctx, p)
+}
+
+// notTooLate drops a pin again if another process has raised the safe point above it before
+// the pin was stored.
+func (db *DB) notTooLate(ctx context.Context, p Pin) error {
+	if !db.Shared() {
+		return nil
+	}
+	ts, err := readSafePoint(ctx, db.table)
+	if err != nil || ts <= p.TS {
+		return err
+	}
+	return errors.Join(fmt.Errorf("txn: pin %q: %w", p.Name, &SafePointError{TS: p.TS, SafePoint: ts}), db.Unpin(ctx, p.Name))
 }
 
 // addPin adds a pin in memory, unless it is below the safe point. undo restores
@@ -129,6 +148,11 @@ func (p *safePoint) addPin(pin Pin) (undo func(), err error) {
 // Unpin drops a pin. It returns ErrNoPin if there is none of that name.
 func (db *DB) Unpin(ctx context.Context, name string) error {
 	s := &db.point.pins
+	if db.Shared() { // another process may have made it
+		if err := s.load(ctx, db.table); err != nil {
+			return err
+		}
+	}
 	s.mu.Lock()
 	_, ok := s.list[name]
 	s.mu.Unlock()

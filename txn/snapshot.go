@@ -160,6 +160,14 @@ func findColumn(cols []Version, name string) Value {
 // reader returns the store's snapshot for this transaction. It must be called after the start
 // timestamp was taken: see the proof in oracle.go.
 func (t *Txn) reader() store.Reader {
+	if t.db.shared != nil {
+		return sharedReader{t}
+	}
+	return t.instant()
+}
+
+// instant is reader without regard to other processes.
+func (t *Txn) instant() store.Reader {
 	if t.db.snapshots == nil {
 		return t.db.table
 	}

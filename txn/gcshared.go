@@ -1,0 +1,283 @@
+package txn
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/webindexer/indexer/store"
+)
+
+// The safe point of a table that several processes share.
+//
+// Each DB publishes a bound in the table, in the row of its process: none of its readers
+// reads below it. Whoever collects takes the least bound of all processes that are alive,
+// and raises the safe point as far as that.
+//
+// # Why no reader reads below the safe point
+//
+// A reader that Begin makes: its process published a bound before, and raises it only to
+// what gcreaders.go says: at most the timestamps of its open readers, and less than those
+// of later ones. A process that joins takes its first timestamp after it has published; a
+// collector that missed it had taken its own last timestamp before, so the safe point is
+// below.
+//
+// A reader of the past (At) at or above the greatest bound that its DB ever published: the
+// same holds. Another one may be too late. It publishes its own timestamp, and then reads
+// the safe point; a collector publishes the safe point, and then reads the bounds, again.
+// So at least one of the two sees the other: the reader fails, or the collector collects
+// nothing until the reader has ended. Pins do the same.
+//
+// A process that others consider dead has no bound any more, and it may have been stopped
+// only for a while. So it checks its token (Liveness.Valid) after each read, before the
+// result is used, and between its last prewrite and its commit point. Until the first
+// check that fails, others respected its bound. After the second one all its locks are in
+// the table, where step 3 of a collection finds them.
+type published struct {
+	column []byte // one of its own, as a process may have several DBs
+
+	mu     sync.Mutex // one publication at a time
+	n      uint64     // counts them
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+}
+
+const readerPrefix = "reader/"
+
+// publishEvery is how often a DB publishes its bound. The safe point is as much behind.
+const publishEvery = time.Second
+
+// errReadersBelow is a reason to collect nothing now.
+var errReadersBelow = fmt.Errorf("%w: a reader of another process has just begun below the safe point", errLocksHeld)
+
+// joinReaders publishes a first bound, and goes on until leaveReaders.
+func (db *DB) joinReaders(ctx context.Context) error {
+	b := &db.published
+	b.column = []byte(rand.Text()[:10])
+	if err := db.putBound(ctx, 1); err != nil { // below everything
+		return err
+	}
+	if err := db.publishReaders(ctx); err != nil {
+		return err
+	}
+	ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	b.work.Go(func() {
+		for sleepFor(ctx, publishEvery) == nil {
+			_ = db.publishReaders(ctx) // the last bound holds until the next attempt
+		}
+	})
+	return nil
+}
+
+// leaveReaders withdraws the bound. If that fails, it ends with the token of the process.
+func (db *DB) leaveReaders() error {
+	b := &db.published
+	if b.cancel == nil {
+		return nil
+	}
+	b.cancel()
+	b.work.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	err := db.table.Apply(ctx, []store.RowMutation{{Row: db.boundRow(), Mutations: []store.Mutation{
+		{Op: store.DeleteUpTo, Group: metaGroup, Column: b.column, TS: store.MaxTS},
+	}}})
+	if err != nil {
+		return fmt.Errorf("txn: withdraw the bound of readers: %w", err)
+	}
+	return nil
+}
+
+func (db *DB) boundRow() []byte { return []byte(readerPrefix + db.liveness.Token()) }
+
+// publishReaders publishes what the open readers allow.
+func (db *DB) publishReaders(ctx context.Context) error {
+	last, err := db.Now(ctx)
+	if err != nil {
+		return err
+	}
+	return db.putBound(ctx, db.point.bound(last))
+}
+
+func (db *DB) putBound(ctx context.Context, bound uint64) error {
+	b := &db.published
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.n++
+	err := db.table.Apply(ctx, []store.RowMutation{{Row: db.boundRow(), Mutations: []store.Mutation{
+		{Op: store.Put, Group: metaGroup, Column: b.column, TS: b.n, Value: binary.BigEndian.AppendUint64(nil, bound)},
+	}}})
+	if err != nil {
+		return fmt.Errorf("txn: publish the bound of readers: %w", err)
+	}
+	return nil
+}
+
+// bound is the least timestamp that is being read, or that will be read by readers that
+// do not ask first (register): these are at or above it from now on.
+func (p *safePoint) bound(last uint64) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	least := p.readers.oldest(last)
+	p.asks = max(p.asks, least)
+	return least
+}
+
+// othersBound is the least bound of other DBs, at most least. It removes those of dead
+// processes.
+func (db *DB) othersBound(ctx context.Context, least uint64) (uint64, error) {
+	bounds := make(map[string]uint64)
+	r := store.Range{Group: metaGroup, Start: []byte(readerPrefix), End: []byte("reader0"), Newest: 1}
+	_, err := db.table.Scan(ctx, r, func(c store.Cell) error {
+		if len(c.Value) != 8 {
+			return fmt.Errorf("the bound of readers in row %q has %d bytes, not 8: %w", c.Row, len(c.Value), store.ErrCorrupt)
+		}
+		token := strings.TrimPrefix(string(c.Row), readerPrefix)
+		if token == db.liveness.Token() && string(c.Column) == string(db.published.column) {
+			return nil
+		}
+		bound := binary.BigEndian.Uint64(c.Value)
+		if old, ok := bounds[token]; !ok || bound < old {
+			bounds[token] = bound
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("txn: read the bounds of readers: %w", err)
+	}
+	for token, bound := range bounds {
+		if bound >= least {
+			continue
+		}
+		alive, err := db.liveness.Alive(ctx, token)
+		if err == nil && !alive {
+			if err := db.removeBounds(ctx, token); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		least = bound
+	}
+	return least, nil
+}
+
+func (db *DB) removeBounds(ctx context.Context, token string) error {
+	row := []byte(readerPrefix + token)
+	cells, err := db.table.Read(ctx, row, store.Selector{Group: metaGroup, Prefix: true, Newest: 1})
+	if err != nil || len(cells) == 0 {
+		return err
+	}
+	m := store.RowMutation{Row: row}
+	for _, c := range cells {
+		m.Mutations = append(m.Mutations, store.Mutation{Op: store.DeleteUpTo, Group: metaGroup, Column: c.Column, TS: store.MaxTS})
+	}
+	return db.table.Apply(ctx, []store.RowMutation{m})
+}
+
+// advanceShared is advance for a table that several processes share.
+func (db *DB) advanceShared(ctx context.Context, now time.Time) (uint64, error) {
+	p := db.point
+	last, err := db.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	least, err := db.allowed(ctx, p.bound(last), now)
+	if err != nil {
+		return 0, err
+	}
+	stored, err := readSafePoint(ctx, db.table)
+	if err != nil {
+		return 0, err
+	}
+	ts := max(stored, least)
+	if err := db.publish(ctx, ts); err != nil {
+		return 0, err
+	}
+	p.mu.Lock()
+	p.ts = max(p.ts, ts)
+	p.mu.Unlock()
+	// Again, now that it is published: see above.
+	if least, err = db.allowed(ctx, p.bound(last), now); err != nil {
+		return 0, err
+	}
+	if least < ts {
+		return 0, errReadersBelow
+	}
+	return ts, nil
+}
+
+// allowed is the safe point that other processes, pins and the history allow, at most least.
+// Bounds are read before pins, because who makes a pin holds a bound until it is stored.
+func (db *DB) allowed(ctx context.Context, least uint64, now time.Time) (uint64, error) {
+	least, err := db.othersBound(ctx, least)
+	if err != nil {
+		return 0, err
+	}
+	p := db.point
+	if err := errors.Join(p.pins.load(ctx, db.table), p.history.load(ctx, db.table)); err != nil {
+		return 0, err
+	}
+	return p.history.oldest(p.pins.oldest(least, now), now), nil
+}
+
+// sharedReader reads for a transaction of a table that several processes share.
+type sharedReader struct{ t *Txn }
+
+func (r sharedReader) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
+	if err := r.t.admit(ctx); err != nil {
+		return nil, err
+	}
+	cells, err := r.t.instant().Read(ctx, row, sel...)
+	if err != nil {
+		return nil, err
+	}
+	return cells, r.t.db.respected()
+}
+
+func (r sharedReader) Scan(ctx context.Context, g store.Range, fn func(store.Cell) error) ([]byte, error) {
+	if err := r.t.admit(ctx); err != nil {
+		return nil, err
+	}
+	next, err := r.t.instant().Scan(ctx, g, fn)
+	if err != nil {
+		return next, err
+	}
+	return next, r.t.db.respected()
+}
+
+// admit makes sure, before the first read of a reader of the past, that it is not too late.
+func (t *Txn) admit(ctx context.Context) error {
+	if !t.hold.asks {
+		return nil
+	}
+	if err := t.db.publishReaders(ctx); err != nil { // t holds its timestamp
+		return err
+	}
+	ts, err := readSafePoint(ctx, t.db.table)
+	if err != nil {
+		return err
+	}
+	if t.start < ts {
+		t.barred = &SafePointError{TS: t.start, SafePoint: ts}
+		return t.barred
+	}
+	t.hold.asks = false
+	return nil
+}
+
+// respected returns an error if other processes may no longer respect what this one reads
+// and has locked. The transaction has to begin again.
+func (db *DB) respected() error {
+	if db.shared == nil {
+		return nil
+	}
+	if err := db.liveness.Valid(); err != nil {
+		return fmt.Errorf("%w: %w", ErrConflict, err)
+	}
+	return nil
+}

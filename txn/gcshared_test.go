@@ -1,0 +1,329 @@
+package txn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store"
+)
+
+// setC commits a value of the cell, or its deletion.
+func setC(t *testing.T, db *DB, value string) (commit uint64) {
+	t.Helper()
+	commit, err := db.Run(context.Background(), func(tx *Txn) error {
+		if value == "" {
+			tx.Delete("row", app("c"))
+		} else {
+			tx.Set("row", app("c"), []byte(value))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return commit
+}
+
+func wantValue(t *testing.T, tx *Txn, want string) {
+	t.Helper()
+	if v, err := tx.Get(context.Background(), "row", app("c")); err != nil || string(v.Data) != want {
+		t.Errorf("at %d: %q, %v; want %q", tx.Start(), v.Data, err, want)
+	}
+}
+
+// publishAll stands in for the second that passes between two publications.
+func publishAll(t *testing.T, dbs ...*DB) {
+	t.Helper()
+	for _, db := range dbs {
+		if err := db.publishReaders(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func collect(t *testing.T, db *DB) Collected {
+	t.Helper()
+	got, err := db.Collect(t.Context(), CollectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// versions counts the write records of the cell.
+func versions(t *testing.T, table store.Table) int {
+	t.Helper()
+	cells, err := table.Read(t.Context(), []byte("row"), store.Selector{Group: "app", Column: recordColumn(kindWrite, "c")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(cells)
+}
+
+func TestReadersOfOtherProcesses(t *testing.T) {
+	table, o := sharedTable(t), &office{}
+	a, _ := openShared(t, table, o, Options{})
+	b, desk := openShared(t, table, o, Options{})
+	setC(t, a, "one")
+	reader := mustBegin(t, b)
+	past := reader.Start()
+	setC(t, a, "two")
+	setC(t, a, "")
+
+	publishAll(t, a, b)
+	collect(t, a)
+	wantValue(t, reader, "one")
+	reader.Rollback()
+
+	// A reader of the past that is in time holds the safe point; a pin, too.
+	pin, err := b.Pin(t.Context(), Pin{Name: "p", TS: past})
+	if err != nil {
+		t.Fatal(err)
+	}
+	publishAll(t, a, b)
+	collect(t, a)
+	old := b.At(pin.TS)
+	wantValue(t, old, "one")
+	old.Rollback()
+	if err := a.Unpin(t.Context(), "p"); err != nil {
+		t.Error(err)
+	}
+	if n := versions(t, table); n != 3 {
+		t.Errorf("%d versions, want all 3", n)
+	}
+
+	// With both gone, everything is.
+	publishAll(t, a, b)
+	collect(t, a)
+	if n := versions(t, table); n != 0 {
+		t.Errorf("%d versions of a deleted cell", n)
+	}
+	late := b.At(past)
+	if _, err := late.Get(t.Context(), "row", app("c")); !errors.Is(err, ErrBelowSafePoint) {
+		t.Errorf("a reader that is too late: %v", err)
+	}
+	late.Rollback()
+	if _, err := b.Pin(t.Context(), Pin{Name: "q", TS: past}); !errors.Is(err, ErrBelowSafePoint) || len(b.Pins()) > 0 {
+		t.Errorf("a pin that is too late: %v, %v", err, b.Pins())
+	}
+
+	// A process that others consider dead holds nothing, and gets nothing.
+	setC(t, a, "three")
+	reader, writer := mustBegin(t, b), mustBegin(t, b)
+	wantValue(t, writer, "three")
+	setC(t, a, "four")
+	writer.Set("other", app("c"), nil)
+	desk.die()
+	publishAll(t, a)
+	collect(t, a)
+	if n := versions(t, table); n != 1 {
+		t.Errorf("%d versions after the only reader died", n)
+	}
+	if v, err := reader.Get(t.Context(), "row", app("c")); !errors.Is(err, ErrConflict) {
+		t.Errorf("a dead process reads %q, %v", v.Data, err)
+	}
+	reader.Rollback()
+	if _, err := writer.Commit(t.Context()); !errors.Is(err, ErrConflict) || !errors.Is(err, errDead) {
+		t.Errorf("a dead process commits: %v", err)
+	}
+}
+
+// TestReaderAndCollectorMeet: a reader of the past and a collector run at the same time, and
+// stop each other between any two of their steps. Whatever the order, a reader that is not
+// refused reads what it should.
+func TestReaderAndCollectorMeet(t *testing.T) {
+	random := testenv.Random(t)
+	for range testenv.Size(50, 200, 10_000) {
+		table, o := sharedTable(t), &office{}
+		turns := &turns{Table: table, random: random}
+		a, _ := openShared(t, turns, o, Options{})
+		b, _ := openShared(t, turns, o, Options{})
+		past := setC(t, a, "one")
+		setC(t, a, "")
+		publishAll(t, a, b)
+		var work sync.WaitGroup
+		turns.on = true
+		work.Go(func() {
+			if _, err := a.advance(t.Context()); err == nil {
+				got := Collected{SafePoint: a.SafePoint()}
+				if err := a.sweep(t.Context(), &got, nil); err != nil {
+					t.Error(err)
+				}
+			} else if !errors.Is(err, errReadersBelow) {
+				t.Error(err)
+			}
+		})
+		work.Go(func() {
+			tx := b.At(past)
+			defer tx.Rollback()
+			for range 3 {
+				v, err := tx.GetOnce(t.Context(), "row", app("c"))
+				if errors.Is(err, ErrBelowSafePoint) {
+					return
+				}
+				if err != nil || string(v.Data) != "one" {
+					t.Errorf("at %d: %q, %v", past, v.Data, err)
+				}
+			}
+		})
+		work.Wait()
+		turns.on = false
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// turns yields at random before each call, so that goroutines interleave.
+type turns struct {
+	store.Table
+	mu     sync.Mutex
+	random *rand.Rand
+	on     bool
+}
+
+func (s *turns) turn() {
+	if !s.on {
+		return
+	}
+	s.mu.Lock()
+	n := s.random.IntN(2000)
+	s.mu.Unlock()
+	for range n {
+		bytes.Count(make([]byte, 16), []byte{1})
+	}
+}
+
+func (s *turns) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
+	s.turn()
+	return s.Table.Read(ctx, row, sel...)
+}
+
+func (s *turns) Apply(ctx context.Context, rows []store.RowMutation) error {
+	s.turn()
+	return s.Table.Apply(ctx, rows)
+}
+
+func (s *turns) Scan(ctx context.Context, r store.Range, fn func(store.Cell) error) ([]byte, error) {
+	s.turn()
+	return s.Table.Scan(ctx, r, fn)
+}
+
+// TestCollectorsOfProcesses: processes write, read now and in the past, and collect, all at
+// once. Each read gets what a model says, or is refused because it is too late.
+func TestCollectorsOfProcesses(t *testing.T) {
+	table, o := sharedTable(t), &office{}
+	seed := testenv.Random(t).Uint64()
+	type version struct {
+		ts    uint64
+		value string
+	}
+	var (
+		mu    sync.Mutex // held around commits, so that the model is in order
+		model = []version{{0, ""}}
+		work  sync.WaitGroup
+		at    = func(ts uint64) string { // the value at ts, inclusive
+			mu.Lock()
+			defer mu.Unlock()
+			i, found := slices.BinarySearchFunc(model, ts, func(v version, ts uint64) int { return int(min(max(int64(v.ts)-int64(ts), -1), 1)) })
+			if !found {
+				i--
+			}
+			return model[i].value
+		}
+	)
+	removed := 0
+	for p := range 3 {
+		db, _ := openShared(t, table, o, Options{})
+		work.Go(func() {
+			random := rand.New(rand.NewPCG(seed, uint64(p)))
+			for i := range testenv.Size(100, 400, 20_000) {
+				switch random.IntN(5) {
+				case 0, 1:
+					mu.Lock()
+					value := fmt.Sprint(p, ".", i)
+					if random.IntN(3) == 0 {
+						value = ""
+					}
+					model = append(model, version{setC(t, db, value), value})
+					mu.Unlock()
+				case 2:
+					tx := mustBegin(t, db)
+					publishAll(t, db)
+					wantValue(t, tx, at(tx.Start()-1))
+					tx.Rollback()
+				case 3:
+					now, err := db.Now(t.Context())
+					if err != nil {
+						t.Error(err)
+					}
+					tx := db.At(max(now, 60) - uint64(random.IntN(50)))
+					v, err := tx.Get(t.Context(), "row", app("c"))
+					if want := at(tx.Start()); !errors.Is(err, ErrBelowSafePoint) && (err != nil || string(v.Data) != want) {
+						t.Errorf("at %d: %q, %v; want %q", tx.Start(), v.Data, err, want)
+					}
+					tx.Rollback()
+				case 4:
+					publishAll(t, db)
+					got, err := db.prepare(t.Context())
+					if err == nil {
+						err = db.sweep(t.Context(), &got, nil)
+					}
+					if err != nil && !errors.Is(err, errLocksHeld) {
+						t.Error(err)
+					}
+					mu.Lock()
+					removed += got.Removed()
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	work.Wait()
+	if t.Logf("%d removed of %d", removed, len(model)); removed == 0 {
+		t.Error("nothing was ever collected")
+	}
+}
+
+// TestReaderJustInTime: a reader of the past asks after a collector has read the bounds, and
+// before it publishes the safe point. The collector must look again.
+func TestReaderJustInTime(t *testing.T) {
+	table, o := sharedTable(t), &office{}
+	hook := &beforeApply{Table: table}
+	a, _ := openShared(t, hook, o, Options{})
+	b, _ := openShared(t, table, o, Options{})
+	past := setC(t, a, "one")
+	setC(t, a, "")
+	publishAll(t, a, b)
+	tx := b.At(past)
+	defer tx.Rollback()
+	hook.row, hook.do = gcRow, func() { wantValue(t, tx, "one") }
+	if ts, err := a.advance(t.Context()); !errors.Is(err, errReadersBelow) {
+		t.Errorf("the safe point is %d, %v; a reader at %d was admitted", ts, err, past)
+	}
+	if hook.do != nil {
+		t.Error("the safe point was not published")
+	}
+}
+
+// beforeApply calls do once, before a row is written.
+type beforeApply struct {
+	store.Table
+	row []byte
+	do  func()
+}
+
+func (s *beforeApply) Apply(ctx context.Context, rows []store.RowMutation) error {
+	if do := s.do; do != nil && bytes.Equal(rows[0].Row, s.row) {
+		s.do = nil
+		do()
+	}
+	return s.Table.Apply(ctx, rows)
+}
