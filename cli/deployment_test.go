@@ -25,7 +25,7 @@ func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	store := pgtest.Shared(t).Schema(t)
 	f := &fleet{t: t, dir: t.TempDir(), shared: []string{"--store", store}}
-	oracle := startChild(t, "", f.args("oracle", "oracle", "--address", "127.0.0.1:0")...)
+	oracle := startChild(t, "", f.args("oracle", "oracle", "--listen", "127.0.0.1:0")...)
 	_, address, _ := strings.Cut(oracle.Until("serving timestamps at "), "serving timestamps at ")
 	address, _, _ = strings.Cut(address, ",")
 	f.shared = append(f.shared, "--oracle", address)
@@ -128,6 +128,7 @@ func TestDeployment(t *testing.T) {
 	if got := digest(t, f.args("reader")...); got != want {
 		t.Errorf("digest %s, and that of one process %s", got, want)
 	}
+	runIndexer(t, f.args("reader", "gc")...)
 	checked := false
 	for _, data := range []string{"one", "two", "three"} {
 		report := runIndexer(t, f.args(data, "--format", "json", "verify")...)

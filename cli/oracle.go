@@ -27,7 +27,7 @@ func (a *app) oracleCommand() *cobra.Command {
 		Use:     "oracle",
 		Short:   "Serve timestamps to the processes that share a store",
 		Long:    long(oracleHelp, statusDone, statusFailed, statusUsage),
-		Example: examples("indexer oracle --store postgres://indexer@db/web --address 127.0.0.1:7071"),
+		Example: examples("indexer oracle --store postgres://indexer@db/web --listen 127.0.0.1:7071"),
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !a.isShared() {
@@ -36,7 +36,7 @@ func (a *app) oracleCommand() *cobra.Command {
 			return a.serveOracle(cmd.Context(), address)
 		},
 	}
-	cmd.Flags().StringVar(&address, "address", "127.0.0.1:7071", "`HOST:PORT` to listen on")
+	cmd.Flags().StringVar(&address, "listen", "127.0.0.1:7071", "`HOST:PORT` to listen on")
 	return cmd
 }
 

@@ -31,9 +31,6 @@ type Freed struct {
 // Collect collects the garbage of the whole repository and returns its space to the disk.
 // Everything else may run in the meantime; writes pause now and then.
 func (r *Repository) Collect(ctx context.Context) (*Freed, error) {
-	if r.shared() {
-		return nil, fmt.Errorf("collect garbage: %w", ErrShared)
-	}
 	f := new(Freed)
 	var err error
 	local, _ := r.table.(onDisk)
