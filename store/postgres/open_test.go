@@ -190,3 +190,16 @@ func TestFewRights(t *testing.T) {
 		t.Error("a clerk made a group")
 	}
 }
+
+// FuzzParseSetting: no URL is a crash, or names a schema that PostgreSQL would change.
+func FuzzParseSetting(f *testing.F) {
+	for _, s := range []string{"postgres://u:secret@h:5432,i:5433/db?schema=web&sslmode=disable", "postgres:///db?host=/run&search_path=%22a,b%22", "postgres://h/db?schema=%00", "://"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, setting string) {
+		_, schema, err := parseSetting(setting)
+		if err == nil && (schema == "" || len(schema) > 63 || strings.ContainsRune(schema, 0)) {
+			t.Errorf("schema %q", schema)
+		}
+	})
+}
