@@ -6,8 +6,8 @@ import (
 
 // Most queries share words with queries before them, and finding, reading and decoding the
 // list of a common word is most of the cost of a query. So a reader keeps what searches
-// have read of one state of the index: lists of phrases, the lengths of documents, and what
-// the candidates are sorted by.
+// have read of one state of the index: lists of phrases and of the words in them, the lengths
+// of documents, and what the candidates are sorted by.
 //
 // Every transaction of the writer that changes any of this counts one more transaction in
 // the [State], in the same transaction. (Merging segments counts none: it changes pages,

@@ -147,21 +147,22 @@ func (db *DB) connect(ctx context.Context, at location, opts Options) (err error
 // tables lists the Bigtable tables: the main one first, then the one for groups with
 // OwnTable, if there are any.
 func (db *DB) tables(prefix string) []families {
-	list := []families{{table: prefix}}
-	for _, g := range db.groups {
-		if !g.OwnTable {
-			list[0].groups = append(list[0].groups, g)
-			continue
-		}
-		if len(list) == 1 {
-			list = append(list, families{table: prefix + notifySuffix})
-			for _, d := range shardDigits[1:] {
-				list[1].splits = append(list[1].splits, string(d))
-			}
-		}
-		list[1].groups = append(list[1].groups, g)
+	main, own := families{table: prefix, described: db.groups}, families{table: prefix + notifySuffix}
+	for _, d := range shardDigits[1:] {
+		own.splits = append(own.splits, string(d))
 	}
-	return list
+	for _, g := range db.groups {
+		if g.OwnTable {
+			own.groups = append(own.groups, g)
+		} else {
+			main.groups = append(main.groups, g)
+		}
+	}
+	own.described = own.groups
+	if len(own.groups) == 0 {
+		return []families{main}
+	}
+	return []families{main, own}
 }
 
 func (db *DB) start(delay time.Duration) {

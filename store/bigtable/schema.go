@@ -38,6 +38,8 @@ type families struct {
 	table  string
 	groups []group
 	splits []string // of a new table
+	// described are the groups of which the table tells: the main table tells of all.
+	described []group
 }
 
 // prepare makes a Bigtable table, or adds what it lacks. Any number of processes may do so
@@ -89,8 +91,8 @@ func (f *families) complete(ctx context.Context, admin *bigtable.AdminClient, in
 // application profile does not allow one, Open is to say so, and not the first transaction.
 func describe(ctx context.Context, t *bigtable.Table, f families) error {
 	want := map[string]string{formatColumn: formatNow}
-	for _, g := range f.groups {
-		want[groupColumn+g.Name] = kind(g.Latest)
+	for _, g := range f.described {
+		want[groupColumn+g.Name] = g.kind()
 	}
 	for _, column := range slices.Sorted(maps.Keys(want)) {
 		if err := claim(ctx, t, column, want[column]); err != nil {
@@ -149,9 +151,14 @@ func (f *families) agrees(column, value string, want map[string]string) error {
 	return nil
 }
 
-func kind(latest bool) string {
-	if latest {
-		return "latest"
+// kind is how a group is described.
+func (g *group) kind() string {
+	kind := "versions"
+	if g.Latest {
+		kind = "latest"
 	}
-	return "versions"
+	if g.OwnTable {
+		kind += ", in a table of its own"
+	}
+	return kind
 }
