@@ -46,10 +46,8 @@ func (t *Txn) commitTwoPhase(ctx context.Context) (uint64, error) {
 	if err := c.checkSize(); err != nil {
 		return 0, err
 	}
-	for _, w := range append([]*write{c.primary}, c.others...) {
-		if err := c.prewrite(ctx, w); err != nil {
-			return 0, c.giveUp(ctx, err)
-		}
+	if err := c.prewrite(ctx); err != nil {
+		return 0, c.giveUp(ctx, err)
 	}
 	if err := t.db.step(stepCommitTS, Cell{}); err != nil {
 		return 0, c.giveUp(ctx, err)

@@ -179,7 +179,7 @@ func (h *history) command(cmd string, args []datadriven.CmdArg) (string, error) 
 	case "prewrite":
 		c := s.tx.plan()
 		w := slices.IndexFunc(slices.Concat([]*write{c.primary}, c.others), func(w *write) bool { return w.cell == cell(1) })
-		return "prewritten", c.prewrite(h.ctx, slices.Concat([]*write{c.primary}, c.others)[w])
+		return "prewritten", c.prewriteRow(h.ctx, slices.Concat([]*write{c.primary}, c.others)[w:w+1])
 	case "commit":
 		return h.commit(s, args)
 	case "crash":

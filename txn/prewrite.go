@@ -9,7 +9,8 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// prewrite locks one cell and writes its value, unless the cell has
+// prewrite locks the cells of a transaction, row by row, and writes their values, unless one
+// of them has
 //
 //   - a write after our start, which we did not see (paper, line 32). A cell
 //     that is only locked may have been written: the run that it triggered
@@ -19,36 +20,89 @@ import (
 //   - a rollback of this same transaction, because another process considered us dead.
 //     Rollbacks of other transactions do not matter.
 //
-// The guards and the writes are one atomic mutation of the row.
-func (c *committing) prewrite(ctx context.Context, w *write) error {
-	if err := c.t.db.step(stepPrewrite, w.cell); err != nil {
+// The guards and the writes are one atomic mutation of the row. The primary's row comes first,
+// and the primary first in it, so that undo removes the primary's lock last.
+func (c *committing) prewrite(ctx context.Context) error {
+	for _, cells := range c.byRow() {
+		err := c.prewriteRow(ctx, cells)
+		if errors.Is(err, store.ErrTooLarge) && len(cells) > 1 {
+			err = nil // nothing happened
+			for i := range cells {
+				if err = c.prewriteRow(ctx, cells[i:i+1]); err != nil {
+					break
+				}
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The bounds of what is locked at a time in one row. A table in a database has limits for the
+// guards of a mutation, and each cell has up to five.
+const (
+	maxRowCells = 30
+	maxRowBytes = 1 << 20
+)
+
+// byRow divides the cells by row. With Options.Step, each stands alone, so that there is a step
+// between any two.
+func (c *committing) byRow() [][]*write {
+	type place struct{ at, bytes int }
+	var (
+		list [][]*write
+		last = map[string]place{} // the last group of a row
+	)
+	add := func(w *write) {
+		p, ok := last[w.cell.Row]
+		if !ok || c.t.db.opts.Step != nil || len(list[p.at]) == maxRowCells || p.bytes+len(w.value) > maxRowBytes {
+			p = place{at: len(list)}
+			list = append(list, nil)
+		}
+		list[p.at] = append(list[p.at], w)
+		p.bytes += len(w.value)
+		last[w.cell.Row] = p
+	}
+	add(c.primary)
+	for _, w := range c.others {
+		add(w)
+	}
+	return list
+}
+
+// prewriteRow locks cells of one row.
+func (c *committing) prewriteRow(ctx context.Context, cells []*write) error {
+	first := cells[0].cell
+	if err := c.t.db.step(stepPrewrite, first); err != nil {
 		return err
 	}
 	if err := c.heartbeat(ctx); err != nil {
 		return err
 	}
-	m := store.RowMutation{
-		Row:       []byte(w.cell.Row),
-		Absent:    c.prewriteGuards(w),
-		Mutations: []store.Mutation{c.lock(w)},
+	m := store.RowMutation{Row: []byte(first.Row)}
+	for _, w := range cells {
+		m.Absent = append(m.Absent, c.prewriteGuards(w)...)
+		m.Mutations = append(m.Mutations, c.lock(w))
+		if w.op == opPut && len(w.value) > c.t.db.opts.inline {
+			m.Mutations = append(m.Mutations, store.Mutation{
+				Op: store.Put, Group: w.cell.Group, Column: recordColumn(kindData, w.cell.Name), TS: c.t.start, Value: w.value,
+			})
+		}
 	}
-	if w.op == opPut && len(w.value) > c.t.db.opts.inline {
-		m.Mutations = append(m.Mutations, store.Mutation{
-			Op: store.Put, Group: w.cell.Group, Column: recordColumn(kindData, w.cell.Name), TS: c.t.start, Value: w.value,
-		})
-	}
-	c.locked = append(c.locked, w) // before we know: with an unknown outcome it may be
+	c.locked = append(c.locked, cells...) // before we know: with an unknown outcome they may be
 	res, err := c.t.db.table.Mutate(ctx, m)
 	if res.Outcome == store.Refused || errors.Is(err, store.ErrTooLarge) {
-		c.locked = c.locked[:len(c.locked)-1] // certainly not
+		c.locked = c.locked[:len(c.locked)-len(cells)] // certainly not
 	}
 	if err != nil {
-		return fmt.Errorf("txn: prewrite %s: %w", w.cell, err)
+		return fmt.Errorf("txn: prewrite %s: %w", first, err)
 	}
 	if res.Outcome == store.Refused {
 		return c.t.refused(ctx, res)
 	}
-	return c.t.db.step(stepPrewritten, w.cell)
+	return c.t.db.step(stepPrewritten, first)
 }
 
 func (c *committing) prewriteGuards(w *write) []store.Selector {

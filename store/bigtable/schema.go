@@ -2,6 +2,7 @@ package bigtable
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -43,23 +44,36 @@ type families struct {
 }
 
 // prepare makes a Bigtable table, or adds what it lacks. Any number of processes may do so
-// at the same time: whoever finds that another one was first looks again.
+// at the same time: whoever finds that another one was first, or gets no answer, looks again.
 func prepare(ctx context.Context, admin *bigtable.AdminClient, f families) error {
-	info, err := admin.TableInfo(ctx, f.table)
-	if status.Code(err) == codes.NotFound {
-		conf := bigtable.TableConf{TableID: f.table, SplitKeys: f.splits, ColumnFamilies: map[string]bigtable.Family{selfFamily: {GCPolicy: bigtable.NoGcPolicy()}}}
-		for _, g := range f.groups {
-			conf.ColumnFamilies[g.family] = bigtable.Family{GCPolicy: bigtable.NoGcPolicy()}
+	for wait := firstWait; ; wait = min(2*wait, time.Second) {
+		info, err := admin.TableInfo(ctx, f.table)
+		if err == nil {
+			return f.complete(ctx, admin, info)
 		}
-		if err := admin.CreateTableFromConf(ctx, &conf); err != nil && status.Code(err) != codes.AlreadyExists {
+		if status.Code(err) != codes.NotFound {
+			return adminError("look at the table "+f.table, err)
+		}
+		err = f.create(ctx, admin)
+		if err != nil && status.Code(err) != codes.AlreadyExists && !transient(err) {
 			return adminError("make the table "+f.table, err)
 		}
-		info, err = admin.TableInfo(ctx, f.table)
+		if err != nil {
+			if ended := sleep(ctx, wait); ended != nil {
+				return errors.Join(ended, adminError("make the table "+f.table, err))
+			}
+		}
 	}
-	if err != nil {
-		return adminError("look at the table "+f.table, err)
+}
+
+const firstWait = 10 * time.Millisecond
+
+func (f *families) create(ctx context.Context, admin *bigtable.AdminClient) error {
+	conf := bigtable.TableConf{TableID: f.table, SplitKeys: f.splits, ColumnFamilies: map[string]bigtable.Family{selfFamily: {GCPolicy: bigtable.NoGcPolicy()}}}
+	for _, g := range f.groups {
+		conf.ColumnFamilies[g.family] = bigtable.Family{GCPolicy: bigtable.NoGcPolicy()}
 	}
-	return f.complete(ctx, admin, info)
+	return admin.CreateTableFromConf(ctx, &conf)
 }
 
 // complete checks the families of a table and adds those that are missing.
@@ -116,8 +130,7 @@ func claim(ctx context.Context, t *bigtable.Table, column, value string) error {
 	set := bigtable.NewMutation()
 	set.Set(selfFamily, column, 0, []byte(value))
 	exists := bigtable.ColumnRangeFilter(selfFamily, column, column+"\x00")
-	var wait = 10 * time.Millisecond
-	for {
+	for wait := firstWait; ; wait = min(2*wait, time.Second) {
 		err := t.Apply(ctx, selfKey, bigtable.NewCondMutation(exists, nil, set))
 		switch code := status.Code(err); {
 		case err == nil:
@@ -130,7 +143,6 @@ func claim(ctx context.Context, t *bigtable.Table, column, value string) error {
 		if err := sleep(ctx, wait); err != nil { // claiming twice does no harm
 			return err
 		}
-		wait = min(2*wait, time.Second)
 	}
 }
 

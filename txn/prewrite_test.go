@@ -1,0 +1,118 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/faulty"
+	"github.com/webindexer/indexer/store/mem"
+)
+
+// openCounted opens a DB on a table without capabilities and counts guarded mutations.
+func openCounted(t *testing.T, limits store.Limits) (*DB, *faulty.Probe) {
+	t.Helper()
+	table, err := mem.New(Groups("app"), mem.Options{TwoPhaseOnly: true, Limits: limits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrapped, probe := faulty.Wrap(table, faulty.Plan{Kinds: faulty.Mutate})
+	db := open(t, wrapped, Options{})
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		closeTable(t, wrapped)
+	})
+	return db, probe
+}
+
+// setRow writes n columns of a row.
+func setRow(tx *Txn, row string, n int, value []byte) {
+	for i := range n {
+		tx.Set(row, app(fmt.Sprintf("c%02d", i)), value)
+	}
+}
+
+func wantRow(t *testing.T, db *DB, row string, n int) {
+	t.Helper()
+	tx := mustBegin(t, db)
+	defer tx.Rollback()
+	if cols, err := tx.GetRow(context.Background(), row, "app"); err != nil || len(cols) != n {
+		t.Errorf("row %s has %d columns, %v; want %d", row, len(cols), err, n)
+	}
+}
+
+// TestPrewriteByRow: the cells of a row are locked together, up to a bound in number and
+// bytes, and one by one if the table finds them too large together. One mutation more is the
+// commit point.
+func TestPrewriteByRow(t *testing.T) {
+	large := make([]byte, maxRowBytes/2)
+	for _, tc := range []struct {
+		name      string
+		rows, n   int
+		value     []byte
+		limits    store.Limits
+		mutations int
+	}{
+		{"one row", 1, 5, nil, store.Limits{}, 1 + 1},
+		{"three rows", 3, 5, nil, store.Limits{}, 3 + 1},
+		{"many cells", 1, maxRowCells + 1, nil, store.Limits{}, 2 + 1},
+		{"many bytes", 1, 4, large, store.Limits{}, 2 + 1},
+		{"too large together", 2, 3, make([]byte, 300), store.Limits{MaxBatchBytes: 700}, 2*(1+3) + 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			db, probe := openCounted(t, tc.limits)
+			before := probe.Operations()
+			if _, err := db.Run(context.Background(), func(tx *Txn) error {
+				for r := range tc.rows {
+					setRow(tx, fmt.Sprint("row", r), tc.n, tc.value)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if n := probe.Operations() - before; n != tc.mutations {
+				t.Errorf("%d guarded mutations, want %d", n, tc.mutations)
+			}
+			for r := range tc.rows {
+				wantRow(t, db, fmt.Sprint("row", r), tc.n)
+			}
+		})
+	}
+}
+
+// TestPrewriteRowRefused: one cell of a row was written meanwhile. No other cell of the row is
+// locked then, and what was locked in other rows is undone.
+func TestPrewriteRowRefused(t *testing.T) {
+	ctx := context.Background()
+	db, _ := openCounted(t, store.Limits{})
+	loser := mustBegin(t, db)
+	setRow(loser, "first", 3, []byte("loser"))
+	setRow(loser, "second", 3, []byte("loser"))
+	if _, err := db.Run(ctx, func(tx *Txn) error {
+		tx.Set("second", app("c01"), []byte("winner"))
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := loser.Commit(ctx)
+	var conflict *ConflictError
+	if !errors.As(err, &conflict) || conflict.Cell != (Cell{"second", app("c01")}) {
+		t.Errorf("Commit: %v, want a conflict at c01", err)
+	}
+	if _, err := db.table.Scan(ctx, store.Range{Group: lockGroup}, func(c store.Cell) error {
+		t.Errorf("row %s: %q is locked", c.Row, c.Column)
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+	wantRow(t, db, "first", 0)
+	wantRow(t, db, "second", 1)
+	cells, err := db.table.Read(ctx, []byte("second"), store.Selector{Group: "app", Column: recordColumn(kindRollback, ""), Prefix: true})
+	if err != nil || len(cells) > 0 {
+		t.Errorf("the row that was never locked has %d rollback records, %v", len(cells), err)
+	}
+}
