@@ -60,18 +60,22 @@ func (w *Writer) run() {
 			w.commit(w.gather(r))
 			pause.Reset(quiet)
 		case <-pause.C:
-			var more bool
-			more, err := w.tx.merge()
-			if w.mergeErr = nil; err != nil {
-				w.mergeErr = explain(w.dir, w.path, "merge", err)
-			}
-			if more {
+			if w.merge() {
 				pause.Reset(0)
 			}
 		case <-w.closing:
 			return // waiting requests see closing, too
 		}
 	}
+}
+
+// merge does a part of the merging, and reports whether there is more.
+func (w *Writer) merge() (more bool) {
+	more, err := w.tx.merge()
+	if w.mergeErr = nil; err != nil {
+		w.mergeErr = explain(w.dir, w.path, "merge", err)
+	}
+	return more
 }
 
 // gather takes the other waiting requests.

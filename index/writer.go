@@ -166,12 +166,16 @@ func (w *Writer) CaughtUp(ctx context.Context, least uint64) error {
 func (w *Writer) NeedsRebuild() bool { return w.meta.analyzer != analysis.Version }
 
 // Close finishes what was handed over, moves the write-ahead log into the database, and
-// releases the files. It also returns the error of the last merge, which no change was
-// waiting for; the next merge makes up for it. Later calls return [ErrClosed].
+// releases the files. If the last merge failed, for which no change was waiting, Close tries
+// it again and returns the error: a disk that was full may have room by now. Later calls
+// return [ErrClosed].
 func (w *Writer) Close() error {
 	w.closeOnce.Do(func() {
 		close(w.closing)
 		w.done.Wait()
+		if w.mergeErr != nil {
+			w.merge()
+		}
 		w.closeErr = errors.Join(w.closeFiles(), w.mergeErr)
 	})
 	return w.closeErr

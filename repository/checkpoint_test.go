@@ -7,18 +7,13 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/repository"
-	"github.com/webindexer/indexer/txn"
 )
 
 // TestKilledInCheckpoint opens index files as a process leaves them that is killed
 // while SQLite copies its log into the database, right after the first page: the
 // header tells of pages that are in the log only. The log has everything.
 func TestKilledInCheckpoint(t *testing.T) {
-	want := ownDigest(t)
-	dir := filepath.Join(t.TempDir(), "data")
-	if s := startChild(t, dir, ownWebs, txn.Auto).listen(moment{saysQuiet, 1}); !s.killed {
-		t.Fatalf("the child was not killed: %v", s.said)
-	}
+	dir, want := killed(t)
 	file := filepath.Join(repository.IndexDir(dir), "shard-000.sqlite")
 	page1 := newestInLog(t, file+"-wal", 1)
 	db, err := os.OpenFile(file, os.O_RDWR, 0)
