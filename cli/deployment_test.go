@@ -65,6 +65,15 @@ func runIndexer(t *testing.T, args ...string) string {
 	return out.String() + said.String()
 }
 
+// wantRefused: a command says that it cannot do what it was asked.
+func wantRefused(t *testing.T, why string, args ...string) {
+	t.Helper()
+	var said bytes.Buffer
+	if status := Main(context.Background(), args, strings.NewReader(""), &said, &said); status != statusUsage || !strings.Contains(said.String(), why) {
+		t.Errorf("indexer %s: exit status %d: %s", strings.Join(args, " "), status, said.String())
+	}
+}
+
 // digest is that of an export of all documents.
 func digest(t *testing.T, args ...string) string {
 	t.Helper()
@@ -129,14 +138,23 @@ func TestDeployment(t *testing.T) {
 		t.Errorf("digest %s, and that of one process %s", got, want)
 	}
 	runIndexer(t, f.args("reader", "gc")...)
-	checked := false
+	holder := ""
 	for _, data := range []string{"one", "two", "three"} {
-		report := runIndexer(t, f.args(data, "--format", "json", "verify")...)
-		checked = checked || strings.Contains(report, `"index_files"`)
+		if strings.Contains(runIndexer(t, f.args(data, "--format", "json", "verify")...), `"index_files"`) {
+			holder = data
+		}
 	}
-	if !checked {
-		t.Error("verify has not found the index files")
+	if holder == "" {
+		t.Fatal("verify has not found the index files")
 	}
+	if found := runIndexer(t, "--data", filepath.Join(f.dir, holder), "query", "lighthouse"); !strings.Contains(found, "lighthouse") {
+		t.Errorf("query finds nothing: %s", found)
+	}
+	server := startChild(t, "", f.args(holder, "serve", "--listen", "127.0.0.1:0")...)
+	server.Until("serving on ")
+	stopChild(t, server)
+	wantRefused(t, "does not work yet", f.args("reader", "reindex")...)
+	wantRefused(t, "cannot be crawled into yet", f.args("reader", "crawl", "https://one.example/")...)
 	runIndexer(t, f.args("reader", "wait")...)
 	runIndexer(t, f.args("reader", "stats")...)
 	runIndexer(t, f.args("reader", "check")...)

@@ -13,6 +13,7 @@ import (
 	"github.com/webindexer/indexer/internal/sites"
 	"github.com/webindexer/indexer/loader/replay"
 	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/repository/snapshot"
 	"github.com/webindexer/indexer/store"
@@ -116,6 +117,8 @@ var outcomes = []outcome{
 	{is(errNoIndexFiles), statusUsage, reindexHint},
 	{is(index.ErrForeign, index.ErrOldFormat, repository.ErrOtherIndex), statusUsage, reindexHint},
 	{is(errForeign, store.ErrForeign), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
+	{is(repository.ErrShared), statusUsage, "docs/deployment.md says what works on a shared store"},
+	{is(oracle.ErrOtherOracle), statusInUse, "start processes that share the store with --oracle ADDRESS"},
 	{is(repository.ErrReindexing), statusFailed, "queries still work meanwhile"},
 	{is(store.ErrNewerFormat, index.ErrNewerFormat), statusUsage, "use the version of the program that wrote it, or a later one; nothing was changed"},
 	{as[*usageError](), statusUsage, ""},   // names the help itself

@@ -183,6 +183,7 @@ func (p *Pipeline) runShared(ctx context.Context, batch []*entry) {
 	claimed, err := p.claim(ctx, o, batch)
 	switch {
 	case err != nil:
+		p.troubled(err)
 		p.unlock(ctx, claimed)
 		p.ended(ctx, o, claimed, began, time.Since(began), 0, err)
 	case len(claimed) > 0:

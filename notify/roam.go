@@ -63,13 +63,6 @@ func (p *Pipeline) roam(ctx context.Context) {
 	}
 }
 
-// troubled reports that the table could not be scanned; it is tried again.
-func (p *Pipeline) troubled(err error) {
-	if p.opts.Events.Troubled != nil {
-		p.opts.Events.Troubled(err)
-	}
-}
-
 // walk scans from a random place, around the end of the table and up to where it began, or
 // until the workers have enough to do, or until it meets another process. It returns how
 // many rows it has found.

@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/webindexer/indexer/txn"
@@ -57,6 +58,28 @@ type shared struct {
 	leases Leases
 	places places
 	admit  admission
+	// trouble is when the store last failed where no observer was at work, in nanoseconds
+	// since 1970.
+	trouble atomic.Int64
+}
+
+// troubleLasts is for how long after a failure of the store the failures of observers are
+// attributed to it.
+const troubleLasts = time.Minute
+
+// troubled notes that the store has failed, and reports it.
+func (p *Pipeline) troubled(err error) {
+	p.shared.trouble.Store(time.Now().UnixNano())
+	if p.opts.Events.Troubled != nil {
+		p.opts.Events.Troubled(err)
+	}
+}
+
+// isTroubled reports whether the store, and not a row, may be why a run has failed. A remote
+// store may be down for hours. The rows that were to be run meanwhile must not become dead
+// letters when it is back.
+func (p *Pipeline) isTroubled() bool {
+	return p.shared != nil && time.Since(time.Unix(0, p.shared.trouble.Load())) < troubleLasts
 }
 
 // Attach connects the pipeline to a table without running observers, for a process that

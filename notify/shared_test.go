@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -23,6 +24,7 @@ type fleet struct {
 	office *sharedtest.Office
 	runs   *tally
 	leader atomic.Pointer[sharedtest.Process] // who holds the lease
+	before func() error                       // called by each run of first and second; may be nil
 	absent *sync.WaitGroup                    // processes whose first run all others wait for; may be nil
 }
 
@@ -84,6 +86,11 @@ func (f *fleet) observers() []Observer {
 	copyTo := func(from, to string) func(context.Context, *txn.Txn, []string) error {
 		return func(ctx context.Context, tx *txn.Txn, rows []string) error {
 			arrive()
+			if f.before != nil {
+				if err := f.before(); err != nil {
+					return err
+				}
+			}
 			for _, row := range rows {
 				v, err := tx.Get(ctx, row, col(from))
 				if err != nil {
@@ -313,4 +320,25 @@ func letters(t *testing.T, m *member) []DeadLetter {
 		t.Fatal(err)
 	}
 	return list
+}
+
+// TestTroubleMakesNoDeadLetters: failures while the store is down are not the row's.
+func TestTroubleMakesNoDeadLetters(t *testing.T) {
+	f := newFleet(t)
+	var failures atomic.Int64
+	f.before = func() error {
+		if failures.Add(1) <= 3 { // two are enough for a dead letter otherwise
+			return errors.New("the store is down")
+		}
+		return nil
+	}
+	worker := f.join(1)
+	f.leader.Store(worker.process)
+	worker.p.troubled(errors.New("the store is down"))
+	worker.set("row 0", "a", "0")
+	worker.wantTotal(1)
+	if n := len(letters(t, worker)); n != 0 {
+		t.Errorf("%d dead letters", n)
+	}
+	worker.close()
 }
