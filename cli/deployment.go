@@ -167,7 +167,7 @@ func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error
 	opts.Table = func(context.Context, []store.GroupSpec) (store.Table, error) { return keptOpen{d.table}, nil }
 	opts.Share = &repository.Share{Coordination: d.coordination, Works: d.alone || a.works, Leases: a.leases}
 	if d.alone {
-		opts.Share.Leases = []string{observers.LeaseRank, observers.LeaseIndex}
+		opts.Share.Leases = []string{observers.LeaseRank, observers.LeaseIndex, repository.LeaseGarbage}
 	}
 	repo, err := repository.Open(ctx, a.cfg.Data, opts)
 	if err != nil {

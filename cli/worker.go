@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/repository"
 )
 
 const workerHelp = `
@@ -16,8 +17,8 @@ Run observers on a store that several processes share, until interrupted. Start 
 workers as you like, on any number of machines; they find their work in the store and
 may come and go at any time. What a killed worker was doing, others do.
 
-Two tasks have one owner at a time: the ranks, and the index files, which are in the
-data directory of the worker that keeps them. Every worker offers to take them over when
+Three tasks have one owner at a time: the ranks, the collection of garbage, and the index
+files, which are in the data directory of the worker that keeps them. Every worker offers to take them over when
 their owner ends. With --no-index a worker does not offer to keep index files, for
 example because the machine has no disk for them.
 
@@ -35,7 +36,7 @@ func (a *app) workerCommand() *cobra.Command {
 			if !a.isShared() || a.cfg.Oracle == "" {
 				return &usageError{reason: "a worker needs a store that processes share, and an oracle: set store and oracle", help: "indexer worker"}
 			}
-			a.works, a.leases = true, []string{observers.LeaseRank}
+			a.works, a.leases = true, []string{observers.LeaseRank, repository.LeaseGarbage}
 			if !noIndex {
 				a.leases = append(a.leases, observers.LeaseIndex)
 			}

@@ -188,7 +188,7 @@ func (m *Manager) take(ctx context.Context, name string) (taken bool, err error)
 	if err != nil {
 		return false, err
 	}
-	_, err = m.db.Run(ctx, func(tx *txn.Txn) error {
+	_, err = m.runWhileValid(ctx, func(tx *txn.Txn) error {
 		if taken, err = m.free(ctx, tx, name); err != nil || !taken {
 			return err
 		}
@@ -213,7 +213,7 @@ func (m *Manager) free(ctx context.Context, tx *txn.Txn, name string) (bool, err
 }
 
 func (m *Manager) giveBack(ctx context.Context, name string) error {
-	_, err := m.db.Run(ctx, func(tx *txn.Txn) error {
+	_, err := m.runWhileValid(ctx, func(tx *txn.Txn) error {
 		h, err := holder(ctx, tx, name)
 		if err != nil || h == nil || h.Token != m.live.Token() {
 			return err
@@ -225,6 +225,17 @@ func (m *Manager) giveBack(ctx context.Context, name string) error {
 		return fmt.Errorf("give back the lease %s: %w", name, err)
 	}
 	return nil
+}
+
+// runWhileValid is Run, and tries no more once others may consider this process dead: each of
+// its transactions then has a conflict.
+func (m *Manager) runWhileValid(ctx context.Context, fn func(*txn.Txn) error) (uint64, error) {
+	return m.db.Run(ctx, func(tx *txn.Txn) error {
+		if err := m.live.Valid(); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
 }
 
 func holder(ctx context.Context, tx *txn.Txn, name string) (*Holder, error) {

@@ -80,10 +80,13 @@ type Repository struct {
 	tracker  *observers.Tracker
 	tracing  tracing
 
-	registry  *notify.Registry
-	share     *Share         // nil: nobody else uses the table
-	leases    *lease.Manager // nil unless the table is shared
-	collector *txn.Collector // nil unless Options.Collect
+	registry *notify.Registry
+	share    *Share         // nil: nobody else uses the table
+	leases   *lease.Manager // nil unless the table is shared
+	// stopCollecting ends collecting, which collects the garbage of a shared table.
+	stopCollecting context.CancelFunc
+	collecting     sync.WaitGroup
+	collector      *txn.Collector // nil unless Options.Collect
 
 	// gate is held shared by every Load, and exclusively by Quiet.
 	gate sync.RWMutex
@@ -225,7 +228,7 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 		return err
 	}
 	if r.shared() {
-		return r.startShared(ctx)
+		return r.startShared(ctx, opts.Log)
 	}
 	if err := r.pipeline.Start(ctx, r.db); err != nil {
 		return err
@@ -280,6 +283,10 @@ func (r *Repository) closeParts() error {
 		errs = append(errs, err)
 	}
 	errs = append(errs, r.tracing.stop())
+	if r.stopCollecting != nil {
+		r.stopCollecting()
+		r.collecting.Wait()
+	}
 	if r.leases != nil { // no observer runs any more
 		errs = append(errs, r.files.close(), r.leases.Stop(context.Background()))
 	}

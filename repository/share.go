@@ -1,11 +1,13 @@
 package repository
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -24,9 +26,16 @@ type Share struct {
 	// Works says that the process runs observers. Others only load and read.
 	Works bool
 	// Leases are the leases that a process that works wants to hold (observers.LeaseRank,
-	// observers.LeaseIndex).
+	// observers.LeaseIndex, LeaseGarbage).
 	Leases []string
+	// CollectEvery is how often the holder of LeaseGarbage collects the garbage of the whole
+	// table; 0: every ten minutes.
+	CollectEvery time.Duration
 }
+
+// LeaseGarbage is the lease of the process that collects garbage by itself. Two at a time
+// are safe, and do the work twice.
+const LeaseGarbage = "garbage"
 
 // ErrShared says that something cannot be done yet in a repository that several processes
 // share.
@@ -40,7 +49,7 @@ func (r *Repository) shared() bool { return r.share != nil }
 // What one process does when it opens its repository, the holder of a lease does when it
 // gets the lease: the holder of LeaseIndex sees to the index files, and the holder of
 // LeaseRank to the tolerance of the ranks and to the version of the interpreter.
-func (r *Repository) startShared(ctx context.Context) error {
+func (r *Repository) startShared(ctx context.Context, log *zap.Logger) error {
 	if !r.share.Works {
 		return r.pipeline.Attach(ctx, r.db)
 	}
@@ -48,7 +57,32 @@ func (r *Repository) startShared(ctx context.Context) error {
 		return err
 	}
 	r.leases.Start(ctx)
+	ctx, r.stopCollecting = context.WithCancel(context.WithoutCancel(ctx))
+	r.collecting.Go(func() { r.collectShared(ctx, log) })
 	return nil
+}
+
+// collectShared collects garbage for as long as this process holds the lease.
+func (r *Repository) collectShared(ctx context.Context, log *zap.Logger) {
+	ticker := time.NewTicker(cmp.Or(r.share.CollectEvery, 10*time.Minute))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if !r.leases.Held(LeaseGarbage) {
+			continue
+		}
+		got, err := r.db.Collect(ctx, txn.CollectOptions{Answers: r.pipeline})
+		switch {
+		case err == nil:
+			log.Info("collected garbage", zap.Int("records", got.Removed()))
+		case ctx.Err() == nil:
+			log.Warn("will try again to collect garbage", zap.Error(err))
+		}
+	}
 }
 
 // newLeases returns the manager of the leases of this process.
@@ -72,11 +106,12 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 			}
 			return r.matchInterpreter(ctx, opts.Log)
 		},
+		LeaseGarbage: func(context.Context) error { return nil },
 	}
 	for _, name := range r.share.Leases {
 		gained, ok := prepare[name]
 		if !ok {
-			return nil, fmt.Errorf("there is no lease %q; want %s or %s", name, observers.LeaseRank, observers.LeaseIndex)
+			return nil, fmt.Errorf("there is no lease %q; want %s, %s or %s", name, observers.LeaseRank, observers.LeaseIndex, LeaseGarbage)
 		}
 		o.Wants = append(o.Wants, lease.Want{Name: name, Gained: func(ctx context.Context) error {
 			if err := gained(ctx); err != nil {

@@ -20,11 +20,13 @@ type fleet struct {
 	t      *testing.T
 	table  func(context.Context, []store.GroupSpec) (store.Table, error)
 	office *sharedtest.Office
+
+	collectEvery time.Duration
 }
 
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
-	return &fleet{t, plainTable(t), sharedtest.New()}
+	return &fleet{t: t, table: plainTable(t), office: sharedtest.New()}
 }
 
 type member struct {
@@ -38,7 +40,7 @@ func (f *fleet) join(works bool, leases ...string) *member {
 	p := f.office.Join()
 	r := open(f.t, f.t.TempDir(), repository.Options{
 		Workers: 2, Backlog: 100, Table: f.table,
-		Share: &repository.Share{Coordination: p.Coordination(), Works: works, Leases: leases},
+		Share: &repository.Share{Coordination: p.Coordination(), Works: works, Leases: leases, CollectEvery: f.collectEvery},
 	})
 	return &member{r, p}
 }
@@ -170,6 +172,28 @@ func TestSharedLeasesMove(t *testing.T) {
 	}
 	wantAlike(t, want, append(workers, loader)...)
 	for _, m := range append(workers, loader) {
+		closeNow(t, m.Repository)
+	}
+}
+
+// TestSharedGarbage: the holder of a lease collects garbage while others work and read, and
+// nobody misses anything.
+func TestSharedGarbage(t *testing.T) {
+	fetches := mustReadWeb(t, ownWebs)
+	want := undisturbed(t, fetches)
+	f := newFleet(t)
+	f.collectEvery = 100 * time.Millisecond
+	loader, a, b := f.join(false), f.worker(), f.join(true, repository.LeaseGarbage)
+	load(t, loader.Repository, 2, fetches)
+	for max(a.DB().SafePoint(), b.DB().SafePoint()) == 0 {
+		select {
+		case <-time.After(time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal("no garbage was collected")
+		}
+	}
+	wantAlike(t, want, a, b, loader)
+	for _, m := range []*member{b, a, loader} {
 		closeNow(t, m.Repository)
 	}
 }
