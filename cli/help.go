@@ -67,21 +67,11 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// oneProcess maps the processes that a deployment on several machines would have to what
-// replaces them on one machine.
-var oneProcess = map[string]string{
-	"worker": "observers run in the process that has the data directory (`indexer crawl`, `indexer replay` or `indexer serve --crawl`), and --workers sets how many run at a time",
-	"oracle": "the process that has the data directory hands out timestamps itself",
-}
-
 // noCommand says that parent has no such command, and suggests similar ones.
 func noCommand(parent *cobra.Command, word string) string {
 	reason := fmt.Sprintf("there is no command %q", word)
 	if parent.HasParent() {
 		reason = fmt.Sprintf("%s has no command %q", parent.CommandPath(), word)
-	}
-	if instead, ok := oneProcess[word]; ok && !parent.HasParent() {
-		return reason + " yet: an index is on one machine, where this is not a separate process; " + instead
 	}
 	parent.SuggestionsMinimumDistance = 2
 	if near := parent.SuggestionsFor(word); len(near) > 0 {

@@ -18,7 +18,7 @@ import (
 const oracleHelp = `
 Serve timestamps and advisory locks to the processes that share a store, until
 interrupted. Start two or more, on different machines: one serves, the others stand by and
-take over within seconds when it is dead. A timestamp is never handed out twice, and
+take over within seconds after it has died. A timestamp is never handed out twice, and
 never goes back. See docs/oracle.md.`
 
 func (a *app) oracleCommand() *cobra.Command {
@@ -31,7 +31,7 @@ func (a *app) oracleCommand() *cobra.Command {
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !a.isShared() {
-				return &usageError{reason: "an oracle is for a store that processes share: set store", help: "indexer oracle"}
+				return &usageError{reason: "an oracle serves the processes that share a store: give --store URL (on one machine, the process that has the data directory hands out timestamps)", help: "indexer oracle"}
 			}
 			return a.serveOracle(cmd.Context(), address)
 		},

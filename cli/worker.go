@@ -15,12 +15,12 @@ import (
 const workerHelp = `
 Run observers on a store that several processes share, until interrupted. Start as many
 workers as you like, on any number of machines; they find their work in the store and
-may come and go at any time. What a killed worker was doing, others do.
+may come and go at any time. The other workers finish what a killed worker had begun.
 
 Three tasks have one owner at a time: the ranks, the collection of garbage, and the index
-files, which are in the data directory of the worker that keeps them. Every worker offers to take them over when
-their owner ends. With --no-index a worker does not offer to keep index files, for
-example because the machine has no disk for them.
+files, which are in the data directory of the worker that keeps them. Every worker offers
+to take them over when their owner ends. With --no-index a worker does not offer to keep
+index files, for example because its machine has no disk for them.
 
 The store and the addresses of the oracles are settings: see docs/deployment.md.`
 
@@ -34,7 +34,7 @@ func (a *app) workerCommand() *cobra.Command {
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !a.isShared() || a.cfg.Oracle == "" {
-				return &usageError{reason: "a worker needs a store that processes share, and an oracle: set store and oracle", help: "indexer worker"}
+				return &usageError{reason: "a worker needs a store that processes share, and an oracle: give --store URL and --oracle HOST:PORT (on one machine, crawl, replay and serve run the observers themselves)", help: "indexer worker"}
 			}
 			a.works, a.leases = true, []string{observers.LeaseRank, repository.LeaseGarbage}
 			if !noIndex {

@@ -125,7 +125,7 @@ func TestJourney(t *testing.T) {
 			r.settle(t)
 			j := r.journey(t, url)
 			got := outline(t, j)
-			order := []string{"searchable; load; run document page", "; run cluster page", "; run index cluster FOUND"}
+			order := []string{"searchable; load; run document page", "; run index cluster FOUND"}
 			at := 0
 			for _, part := range order {
 				i := strings.Index(got[at:], part)
@@ -142,7 +142,7 @@ func TestJourney(t *testing.T) {
 			for _, w := range document.Wrote {
 				columns = append(columns, w.Column)
 			}
-			if fmt.Sprint(columns) != "[doc:links doc:text url:state]" || (document.TookMS != nil) != remembered {
+			if fmt.Sprint(columns) != "[doc:inverted doc:links doc:text link:a member:x url:state url:walk]" || (document.TookMS != nil) != remembered {
 				t.Errorf("document wrote %v, took %v", columns, document.TookMS)
 			}
 			if j.Fetch.Status != http.StatusOK || !j.Fetch.Time.Equal(noon) || j.TookMS == nil || *j.TookMS < 0 || j.Searchable.TS <= j.Loaded.TS {
