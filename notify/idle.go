@@ -87,7 +87,9 @@ func (q *queue) addWaiter() (end func()) {
 	return func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		q.waiters--
+		if q.waiters--; q.waiters == 0 {
+			q.wakeSpare()
+		}
 	}
 }
 

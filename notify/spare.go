@@ -10,12 +10,15 @@ import (
 // delay: a page that was fetched should be found at once, also while other pages come
 // every few milliseconds, so that upstream is never idle (idle.go).
 //
-// Four rules keep this from undoing the debounce:
+// Five rules keep this from undoing the debounce:
 //
 //   - While a loader is at work (Pipeline.Loading), there is no time to spare, even if a
 //     worker has nothing to do: the next notifications are about to come. A crawl as fast
 //     as the machine allows leaves such gaps all the time; without this rule, it exported
 //     each document twice, and spent a third of its processor time on that.
+//   - While a caller waits for the queue to empty, upstream finishes first, as always
+//     (idle.go), and then all debounced rows run. Without this rule, pages at the end of a
+//     load were exported before their ranks were known, and then again.
 //   - Only urgent rows are run so. Patient notifications (txn.Txn.NotifyPatiently) come
 //     in crowds, such as those of a page to which every other page links.
 //   - While a batch of the observer runs, rows that are notified gather for the next one,
@@ -80,7 +83,7 @@ func (q *queue) addLoaders(n int) {
 
 // spareBatch is how many rows of an observer may be run in spare time now.
 func (q *queue) spareBatch(observer int) int {
-	if q.loaders > 0 {
+	if q.loaders > 0 || q.waiters > 0 {
 		return 0
 	}
 	most := min(q.registry.list[observer].Batch, spareBatch)

@@ -108,6 +108,18 @@ func TestSpareTimeBetweenLoads(t *testing.T) {
 	})
 }
 
+// While somebody waits for the queue to empty, no time is spare: upstream finishes first.
+func TestSpareTimeWhileWaiting(t *testing.T) {
+	inSpareTime(t, true, 2, func(s *spareTime) {
+		close(s.holding)
+		end := s.p.queue.addWaiter()
+		s.notify("i", "new", true)
+		s.wants()
+		end()
+		s.wants("0 [new]")
+	})
+}
+
 // Rows that come during a run are the next batch.
 func TestSpareBatches(t *testing.T) {
 	inSpareTime(t, true, 4, func(s *spareTime) {
