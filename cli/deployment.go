@@ -35,6 +35,18 @@ type deployment struct {
 // isShared reports whether the store is a database.
 func (a *app) isShared() bool { return engines.Remote(a.cfg.Store) }
 
+// openTable opens the database that the setting store names.
+func (a *app) openTable(ctx context.Context) (store.Table, error) {
+	table, err := engines.Open(ctx, a.cfg.Store, repository.SharedGroups(), engines.Options{})
+	if wrong := (*store.SettingError)(nil); errors.As(err, &wrong) {
+		return nil, &usageError{reason: "setting store: " + wrong.Error(), help: "indexer"}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the store %s: %w", engines.Redact(a.cfg.Store), err)
+	}
+	return table, nil
+}
+
 // leaveWithin bounds what a process does to tell others that it is gone. They notice anyway.
 const leaveWithin = 5 * time.Second
 
@@ -46,9 +58,8 @@ func (a *app) join(ctx context.Context) (_ *deployment, err error) {
 			err = errors.Join(err, d.leave())
 		}
 	}()
-	d.table, err = engines.Open(ctx, a.cfg.Store, repository.SharedGroups(), engines.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("open the store %s: %w", engines.Redact(a.cfg.Store), err)
+	if d.table, err = a.openTable(ctx); err != nil {
+		return nil, err
 	}
 	d.closers = append(d.closers, d.table.Close)
 	if a.cfg.Oracle == "" {
@@ -151,16 +162,16 @@ func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error
 	if a.beginsCrawl && a.cfg.Oracle != "" {
 		return nil, &usageError{reason: "a store that several processes share cannot be crawled into yet; crawl with a data directory of its own and --warc DIR, and load that with `indexer replay`", help: "indexer crawl"}
 	}
-	if err := a.prepareAccess(true); err != nil {
-		return nil, denied(err)
-	}
 	limitMemory(a.cfg.MemoryBytes())
 	if err := a.prepareForFaults(); err != nil {
 		return nil, err
 	}
-	d, err := a.join(ctx)
+	d, err := a.join(ctx) // before the data directory is made: the store may be out of reach
 	if err != nil {
 		return nil, err
+	}
+	if err := a.prepareAccess(true); err != nil {
+		return nil, denied(errors.Join(err, d.leave()))
 	}
 	crawl := &frontier.Crawl{Ranks: observers.RankOf}
 	opts := a.repositoryOptions(crawl)

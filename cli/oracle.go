@@ -11,8 +11,6 @@ import (
 
 	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/oracle/remote"
-	"github.com/webindexer/indexer/repository"
-	"github.com/webindexer/indexer/store/engines"
 )
 
 const oracleHelp = `
@@ -48,9 +46,9 @@ func (a *app) serveOracle(ctx context.Context, address string) (err error) {
 	if err := security.Check(address); err != nil {
 		return &usageError{reason: err.Error(), help: "indexer oracle"}
 	}
-	table, err := engines.Open(ctx, a.cfg.Store, repository.SharedGroups(), engines.Options{})
+	table, err := a.openTable(ctx)
 	if err != nil {
-		return fmt.Errorf("open the store %s: %w", engines.Redact(a.cfg.Store), err)
+		return err
 	}
 	d := &deployment{table: table, closers: []func() error{table.Close}}
 	defer func() { err = errors.Join(err, d.leave()) }()

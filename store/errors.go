@@ -32,3 +32,14 @@ var (
 	// table was open.
 	ErrUnwritable = errors.New("store: the directory can no longer be written")
 )
+
+// SettingError says that the text that names a table, such as a URL, is not one. Nothing was
+// opened.
+type SettingError struct {
+	Err error
+}
+
+func (e *SettingError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *SettingError) Unwrap() error { return e.Err }

@@ -77,7 +77,7 @@ type DB struct {
 func Open(ctx context.Context, setting string, groups []store.GroupSpec, opts Options) (*DB, error) {
 	at, err := parse(setting)
 	if err != nil {
-		return nil, err
+		return nil, &store.SettingError{Err: err}
 	}
 	schema, err := engine.NewSchema(groups)
 	if err != nil {

@@ -38,7 +38,7 @@ func openPostgres(ctx context.Context, setting string, groups []store.GroupSpec,
 
 // Open opens the table that a setting names, or makes an empty one. A setting without
 // "://" is a directory, which Badger opens (its errors are those of badgerdb.Open); any
-// other is a URL, whose scheme chooses the engine.
+// other is a URL, whose scheme chooses the engine. Errors in a URL are *store.SettingError.
 func Open(ctx context.Context, setting string, groups []store.GroupSpec, opts Options) (store.Table, error) {
 	if setting == "" {
 		return nil, fmt.Errorf("store: the setting is empty: name %s", known())
@@ -53,7 +53,7 @@ func Open(ctx context.Context, setting string, groups []store.GroupSpec, opts Op
 	scheme, _, _ := strings.Cut(setting, "://")
 	open, ok := schemes[strings.ToLower(scheme)]
 	if !ok {
-		return nil, fmt.Errorf("store %q: there is no engine for %s://: name %s", Redact(setting), scheme, known())
+		return nil, &store.SettingError{Err: fmt.Errorf("store %q: there is no engine for %s://: name %s", Redact(setting), scheme, known())}
 	}
 	return open(ctx, setting, groups, opts)
 }

@@ -10,5 +10,5 @@ import (
 )
 
 func openBigtable(_ context.Context, setting string, _ []store.GroupSpec, _ Options) (store.Table, error) {
-	return nil, fmt.Errorf("store %s: this program was built without Bigtable: build it without the tag nobigtable", setting)
+	return nil, &store.SettingError{Err: fmt.Errorf("store %s: this program was built without Bigtable: build it without the tag nobigtable", setting)}
 }

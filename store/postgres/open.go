@@ -32,7 +32,7 @@ func Open(ctx context.Context, setting string, groups []store.GroupSpec, opts Op
 	}
 	config, name, err := parseSetting(setting)
 	if err != nil {
-		return nil, err
+		return nil, &store.SettingError{Err: err}
 	}
 	t := &table{
 		opts: opts.withDefaults(), name: name, server: serverName(config), closing: make(chan struct{}),
