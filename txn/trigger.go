@@ -1,6 +1,10 @@
 package txn
 
-import "github.com/webindexer/indexer/store"
+import (
+	"slices"
+
+	"github.com/webindexer/indexer/store"
+)
 
 // Trigger makes a transaction an observer's run: its commit removes the handled notification
 // and, for a strong observer, acknowledges the run, so that
@@ -19,7 +23,12 @@ type Trigger struct {
 // Answer adds a trigger. It must have been found before the transaction began:
 // the commit removes notifications up to the start timestamp, and the transaction's
 // snapshot includes every transaction that sent one up to there.
-func (t *Txn) Answer(tr Trigger) { t.triggers = append(t.triggers, tr) }
+func (t *Txn) Answer(tr Trigger) {
+	t.triggers = append(t.triggers, tr)
+	if tr.Strong && !slices.Contains(t.strongColumns, tr.Cell.Column) {
+		t.strongColumns = append(t.strongColumns, tr.Cell.Column)
+	}
+}
 
 // Handled says that this transaction does itself what an observer would do after its write
 // of a cell. So the write does not wake that observer. A notification by Notify does.
@@ -30,8 +39,13 @@ func (t *Txn) Handled(row string, c Column, observer string) {
 	t.handled = append(t.handled, note{Cell{row, c}, observer})
 }
 
-// strongAt lists the observers that this transaction acknowledges at a cell.
+// strongAt lists the observers that this transaction acknowledges at a cell. Every written
+// cell is asked about, and a run has many triggers in few columns, so the column decides
+// for nearly all of them.
 func (t *Txn) strongAt(c Cell) []string {
+	if !slices.Contains(t.strongColumns, c.Column) {
+		return nil
+	}
 	var names []string
 	for _, tr := range t.triggers {
 		if tr.Strong && tr.Cell == c {
@@ -44,6 +58,9 @@ func (t *Txn) strongAt(c Cell) []string {
 // ackGuards refuse the transaction if another run has acknowledged one of its
 // triggers at this cell since the notification was sent.
 func (t *Txn) ackGuards(c Cell) []store.Selector {
+	if !slices.Contains(t.strongColumns, c.Column) {
+		return nil
+	}
 	var guards []store.Selector
 	for _, tr := range t.triggers {
 		if tr.Strong && tr.Cell == c {

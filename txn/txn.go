@@ -25,6 +25,8 @@ type Txn struct {
 	triggers  []Trigger
 	handled   []note // that the writes must not send
 
+	strongColumns []Column // of the strong triggers, without repetition
+
 	locks    writeSet // got for update
 	lockOnly *write   // the primary, in two phases, if it was not written
 
