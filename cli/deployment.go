@@ -35,12 +35,25 @@ type deployment struct {
 // isShared reports whether the store is a database.
 func (a *app) isShared() bool { return engines.Remote(a.cfg.Store) }
 
-// openTable opens the database that the setting store names.
+// openTable opens the database that the setting store names, unless it is the target of a
+// copy that has not ended.
 func (a *app) openTable(ctx context.Context) (store.Table, error) {
-	table, err := engines.Open(ctx, a.cfg.Store, repository.SharedGroups(), engines.Options{})
+	table, err := a.openAny(ctx)
 	if wrong := (*store.SettingError)(nil); errors.As(err, &wrong) {
 		return nil, &usageError{reason: "setting store: " + wrong.Error(), help: "indexer"}
 	}
+	if err != nil {
+		return nil, err
+	}
+	if err := repository.CheckComplete(ctx, table); err != nil {
+		return nil, errors.Join(fmt.Errorf("the store %s: %w", engines.Redact(a.cfg.Store), err), table.Close())
+	}
+	return table, nil
+}
+
+// openAny opens the database that the setting store names, whatever is in it.
+func (a *app) openAny(ctx context.Context) (store.Table, error) {
+	table, err := engines.Open(ctx, a.cfg.Store, repository.SharedGroups(), engines.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("open the store %s: %w", engines.Redact(a.cfg.Store), err)
 	}

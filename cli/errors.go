@@ -115,6 +115,8 @@ var outcomes = []outcome{
 	{is(errInterrupted, context.Canceled), statusInterrupted, "the result is not complete; run the same command again"},
 	{is(errNoData, index.ErrNoIndex), statusUsage, "fill it with `indexer crawl SEEDS.txt` or `indexer replay FILE.warc.gz`, or name another directory with --data"},
 	{is(errNoIndexFiles), statusUsage, reindexHint},
+	{is(errTarget), statusUsage, "name an empty data directory or database with --to; nothing was changed in this one"},
+	{is(repository.ErrIncomplete), statusUsage, "run the same `indexer copy` command again: it continues, and the store can be used when it has ended"},
 	{is(index.ErrForeign, index.ErrOldFormat, repository.ErrOtherIndex), statusUsage, reindexHint},
 	{is(errForeign, store.ErrForeign), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
 	{is(repository.ErrShared), statusUsage, "docs/deployment.md says what works on a shared store"},

@@ -61,7 +61,7 @@ func (a *app) rootCommand() *cobra.Command {
 	addGroup(root, "Use the index:", a.queryCommand(), a.serveCommand(), a.exportCommand())
 	addGroup(root, "Look inside:", a.inspectCommand(), a.traceCommand(), a.statsCommand(), a.rankCommand(), a.scanCommand())
 	addGroup(root, "Check and maintain:", a.waitCommand(), a.checkCommand(), a.verifyCommand(), a.reindexCommand(), a.gcCommand(), a.deadCommand())
-	addGroup(root, "On many machines:", a.workerCommand(), a.oracleCommand())
+	addGroup(root, "On many machines:", a.workerCommand(), a.oracleCommand(), a.copyCommand())
 	root.AddCommand(completionCommand(), a.versionCommand(), a.afterFaultCommand())
 	return root
 }

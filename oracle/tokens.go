@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -50,6 +51,16 @@ type Process struct {
 	PID   int    `json:"pid"`
 	// Beat is when the process last showed a sign of life, by its own clock.
 	Beat time.Time `json:"beat"`
+}
+
+// OfProcess reports whether a cell is about processes that use the table, and not about
+// data: liveness tokens, who serves timestamps, and what txn.OfProcess names. A copy of the
+// table has no use for them. The ceiling of timestamps is data.
+func OfProcess(c store.Cell) bool {
+	if c.Group != txn.MetaGroup {
+		return false
+	}
+	return bytes.HasPrefix(c.Row, []byte(processPrefix)) || bytes.Equal(c.Row, oracleRow) && bytes.Equal(c.Column, holderColumn) || txn.OfProcess(c)
 }
 
 // NewToken names this process: readable for people, and different from all others.
@@ -219,10 +230,10 @@ func (t *Tokens) Leave(ctx context.Context) error {
 	return nil
 }
 
-// Processes lists the processes that have a token.
-func (t *Tokens) Processes(ctx context.Context) (list []Process, err error) {
+// Processes lists the processes that have a token in a table. Some may be dead.
+func Processes(ctx context.Context, table store.Reader) (list []Process, err error) {
 	r := store.Range{Group: txn.MetaGroup, Start: []byte(processPrefix), End: []byte("process0"), ColumnPrefix: beatColumn, Newest: 1}
-	_, err = t.table.Scan(ctx, r, func(c store.Cell) error {
+	_, err = table.Scan(ctx, r, func(c store.Cell) error {
 		var p Process
 		if err := json.Unmarshal(c.Value, &p); err != nil {
 			return fmt.Errorf("process %q: %w: %w", c.Row, store.ErrCorrupt, err)

@@ -21,6 +21,7 @@ import (
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/store/tablecopy"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -140,14 +141,34 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	if r.table, err = openTable(ctx, dir, opts); err != nil {
 		return nil, fmt.Errorf("open the repository: %w", err)
 	}
+	if err := CheckComplete(ctx, r.table); err != nil {
+		return nil, fmt.Errorf("open the repository: %w", err)
+	}
 	return r, r.start(ctx, opts)
 }
+
+// Groups are the locality groups of the table in a data directory.
+func Groups() []store.GroupSpec { return txn.Groups(schema.Groups()...) }
 
 // SharedGroups are the locality groups of a table that several processes share.
 func SharedGroups() []store.GroupSpec { return txn.Groups(append(schema.Groups(), lease.Group)...) }
 
+// ErrIncomplete says that the table is the target of a copy that has not ended.
+var ErrIncomplete = errors.New("only a part of this store has been copied")
+
+// CheckComplete returns ErrIncomplete if the table is the target of a copy that has not
+// ended. Nobody else may use such a table: it lacks rows, and whatever is written to it makes
+// the copy fail.
+func CheckComplete(ctx context.Context, table store.Reader) error {
+	half, err := tablecopy.Incomplete(ctx, table, txn.MetaGroup)
+	if err != nil || !half {
+		return err
+	}
+	return ErrIncomplete
+}
+
 func openTable(ctx context.Context, dir string, opts Options) (store.Table, error) {
-	groups := txn.Groups(schema.Groups()...)
+	groups := Groups()
 	if opts.Share != nil {
 		groups = SharedGroups()
 	}

@@ -93,6 +93,12 @@ func (db *DB) leaveReaders() error {
 	return nil
 }
 
+// OfProcess reports whether a cell is about a process that has the table open, and not about
+// data: a copy of the table has no use for it.
+func OfProcess(c store.Cell) bool {
+	return c.Group == metaGroup && strings.HasPrefix(string(c.Row), readerPrefix)
+}
+
 func (db *DB) boundRow() []byte { return []byte(readerPrefix + db.liveness.Token()) }
 
 // publishReaders publishes what the open readers allow.

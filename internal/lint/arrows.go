@@ -73,7 +73,7 @@ var Arrows = []Arrow{
 	{"bench", []string{"page", "warc", "schema", "index", "internal/rank", "loader", "observers", "observers/pagerank", "notify", "txn", "store", "repository", "loader/replay", "crawler", "crawler/frontier", "crawler/archive", "internal/config"}, "it measures the parts; it is a program of its own, which nothing imports"},
 	{"internal", nil, "rules and tools stand beside the program"},
 	{"cli", []string{
-		"page", "warc", "internal/sites", "index", "export", "loader", "observers", "notify", "txn", "store", "store/engines", "oracle", "oracle/etcd", "oracle/remote",
+		"page", "warc", "internal/sites", "index", "export", "loader", "observers", "notify", "lease", "txn", "store", "store/engines", "oracle", "oracle/etcd", "oracle/remote",
 		"internal/trace", "repository", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "verify", "loader/replay", "internal/config", "internal/control", "internal/osfile", "internal/progress", "crawler", "crawler/frontier", "crawler/archive", "web", "web/live", "web/remote", "internal/longjson", "internal/fault",
 	}, "the command line wires the parts"},
 	{"", []string{"cli"}, "main only calls the command line"},

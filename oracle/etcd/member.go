@@ -195,9 +195,11 @@ func (m *Member) Leave(ctx context.Context) error {
 	return nil
 }
 
-// Processes lists the processes that have a token.
-func (m *Member) Processes(ctx context.Context) ([]oracle.Process, error) {
-	r, err := m.client.Get(ctx, prefix, clientv3.WithPrefix())
+// Processes lists the processes that have a token, of all deployments that use the cluster.
+func Processes(ctx context.Context, client *clientv3.Client) ([]oracle.Process, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	r, err := client.Get(ctx, prefix, clientv3.WithPrefix())
 	if err != nil {
 		return nil, fmt.Errorf("etcd: list the processes: %w", err)
 	}

@@ -64,7 +64,7 @@ func TestMembers(t *testing.T) {
 	if a.Domain() != b.Domain() || a.Token() == b.Token() {
 		t.Error(a.Domain(), b.Domain(), a.Token(), b.Token())
 	}
-	if list, err := a.Processes(t.Context()); err != nil || len(list) != 2 {
+	if list, err := Processes(t.Context(), client); err != nil || len(list) != 2 {
 		t.Errorf("%v, %v", list, err)
 	}
 	if !alive(t, a, b.Token()) || !alive(t, a, a.Token()) || a.Valid() != nil {

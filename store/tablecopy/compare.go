@@ -22,11 +22,11 @@ type Sum struct {
 func (c *copying) compare(ctx context.Context) (Result, error) {
 	result := Result{}
 	for _, g := range c.order() {
-		want, err := sum(ctx, c.from, g)
+		want, err := c.sum(ctx, c.from, g)
 		if err != nil {
 			return nil, fmt.Errorf("compare group %q of the source: %w", g, err)
 		}
-		got, err := sum(ctx, c.to, g)
+		got, err := c.sum(ctx, c.to, g)
 		if err != nil {
 			return nil, fmt.Errorf("compare group %q of the copy: %w", g, err)
 		}
@@ -39,21 +39,21 @@ func (c *copying) compare(ctx context.Context) (Result, error) {
 	return result, nil
 }
 
-// sum leaves out the progress of the copy.
-func sum(ctx context.Context, table store.Reader, group string) (s Sum, err error) {
+// sum leaves out the progress of the copy, and what Options.Skip names.
+func (c *copying) sum(ctx context.Context, table store.Reader, group string) (s Sum, err error) {
 	hash := xxhash.New()
 	var buffer []byte
-	add := func(c store.Cell) error {
-		if bytes.Equal(c.Row, progressRow) && bytes.Equal(c.Column, progressColumn) {
+	add := func(cell store.Cell) error {
+		if bytes.Equal(cell.Row, progressRow) && bytes.Equal(cell.Column, progressColumn) || c.opts.Skip != nil && c.opts.Skip(cell) {
 			return nil
 		}
 		buffer = buffer[:0]
-		for _, field := range [][]byte{c.Row, c.Column, c.Value} {
+		for _, field := range [][]byte{cell.Row, cell.Column, cell.Value} {
 			buffer = binary.AppendUvarint(buffer, uint64(len(field)))
 			buffer = append(buffer, field...)
 			s.Bytes += int64(len(field))
 		}
-		_, err := hash.Write(binary.BigEndian.AppendUint64(buffer, c.TS))
+		_, err := hash.Write(binary.BigEndian.AppendUint64(buffer, cell.TS))
 		s.Cells++
 		return err
 	}

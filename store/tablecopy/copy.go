@@ -7,6 +7,9 @@
 //
 // The source is read at one instant if its engine has snapshots. Otherwise nobody
 // may write to it during the copy; the comparison at the end finds out if somebody did.
+//
+// Cells about processes that use a table now, such as liveness tokens, mean nothing in the
+// copy. Options says which ones they are, because a table does not know.
 package tablecopy
 
 import (
@@ -27,6 +30,11 @@ type Options struct {
 	Group string
 	// Progress is called after each part that is safe in the destination. It may be nil.
 	Progress func(Progress)
+	// Leave names groups that are not copied. They may be missing on either side, and must
+	// be empty in the destination.
+	Leave []string
+	// Skip reports whether a cell is neither copied nor compared. nil skips none.
+	Skip func(store.Cell) bool
 
 	cells int // replaces partCells in tests
 }
@@ -59,7 +67,7 @@ var errSplit = errors.New("the part is full")
 // have a part of an earlier Run, which then continues. Until Run succeeds, Incomplete reports that
 // the destination must not be used.
 func Run(ctx context.Context, from, to store.Table, opts Options) (Result, error) {
-	if err := checkGroups(from, to, opts.Group); err != nil {
+	if err := checkGroups(from, to, opts); err != nil {
 		return nil, err
 	}
 	c := &copying{to: to, opts: opts, from: from}
@@ -89,11 +97,14 @@ func Incomplete(ctx context.Context, table store.Reader, group string) (bool, er
 	return p != nil, err
 }
 
-func checkGroups(from, to store.Table, progress string) error {
+func checkGroups(from, to store.Table, opts Options) error {
+	progress := opts.Group
 	kinds := func(t store.Table) map[string]bool {
 		m := map[string]bool{}
 		for _, g := range t.Groups() {
-			m[g.Name] = g.Latest
+			if !slices.Contains(opts.Leave, g.Name) {
+				m[g.Name] = g.Latest
+			}
 		}
 		return m
 	}
@@ -119,7 +130,7 @@ type copying struct {
 // order lists the groups as they are copied.
 func (c *copying) order() (names []string) {
 	for _, g := range c.to.Groups() {
-		if g.Name != c.opts.Group {
+		if g.Name != c.opts.Group && !slices.Contains(c.opts.Leave, g.Name) {
 			names = append(names, g.Name)
 		}
 	}
@@ -146,25 +157,40 @@ func (c *copying) begin(ctx context.Context) error {
 		c.at = *p
 		return nil
 	}
-	for _, g := range c.order() {
-		_, err := c.to.Scan(ctx, store.Range{Group: g, MaxCells: 1}, func(cell store.Cell) error {
-			return fmt.Errorf("%w: the destination of the copy is not empty: group %q has row %.40q", store.ErrForeign, g, cell.Row)
+	for _, g := range c.to.Groups() {
+		_, err := c.to.Scan(ctx, store.Range{Group: g.Name, MaxCells: 1}, func(cell store.Cell) error {
+			return fmt.Errorf("%w: the destination of the copy is not empty: group %q has row %.40q", store.ErrForeign, g.Name, cell.Row)
 		})
 		if err != nil {
 			return err
 		}
 	}
 	c.at.Group = c.order()[0]
-	return c.remember(ctx)
+	return c.claim(ctx)
+}
+
+// claim is the first write to the destination. Of two copies that begin at the same time,
+// one is refused.
+func (c *copying) claim(ctx context.Context) error {
+	m, err := c.note()
+	if err != nil {
+		return err
+	}
+	m.Absent = []store.Selector{{Group: c.opts.Group, Column: progressColumn}}
+	res, err := c.to.Mutate(ctx, m)
+	if err != nil {
+		return fmt.Errorf("claim the destination of the copy: %w", err)
+	}
+	if res.Outcome != store.Applied {
+		return fmt.Errorf("%w: another copy to the same destination has just begun", store.ErrForeign)
+	}
+	return nil
 }
 
 // group copies a group, from where the copy has come to.
 func (c *copying) group(ctx context.Context, name string) error {
-	if c.at.Group != name {
-		c.at.Group, c.at.Next = name, nil
-	}
 	for {
-		p := &part{limit: c.to.Limits().MaxBatchBytes / 2}
+		p := &part{limit: c.to.Limits().MaxBatchBytes / 2, skip: c.opts.Skip}
 		next, err := c.from.Scan(ctx, store.Range{Group: name, Start: c.at.Next, MaxCells: cmp.Or(c.opts.cells, partCells)}, p.add)
 		if err != nil && !errors.Is(err, errSplit) {
 			return err
@@ -175,13 +201,20 @@ func (c *copying) group(ctx context.Context, name string) error {
 		}
 		c.at.Next, c.at.Cells = next, c.at.Cells+p.cells
 		if next == nil {
-			return nil // the next group remembers it
+			following := c.left()[1:]
+			if len(following) == 0 {
+				return nil // the comparison comes next
+			}
+			c.at.Group = following[0]
 		}
 		if err := c.remember(ctx); err != nil {
 			return err
 		}
-		if c.opts.Progress != nil {
+		if c.opts.Progress != nil && p.cells > 0 {
 			c.opts.Progress(c.at)
+		}
+		if next == nil {
+			return nil
 		}
 	}
 }
@@ -189,6 +222,7 @@ func (c *copying) group(ctx context.Context, name string) error {
 // part collects cells as mutations. A row with more bytes than one batch may have comes in several.
 type part struct {
 	limit       int
+	skip        func(store.Cell) bool
 	rows        []store.RowMutation
 	cells       int64
 	bytes, size int // of the part, and of its last mutation
@@ -196,6 +230,9 @@ type part struct {
 
 // add ends the scan between two rows if the part is full.
 func (p *part) add(c store.Cell) error {
+	if p.skip != nil && p.skip(c) {
+		return nil
+	}
 	n := len(c.Row) + len(c.Column) + len(c.Value)
 	last := len(p.rows) - 1
 	same := last >= 0 && string(p.rows[last].Row) == string(c.Row)
@@ -224,14 +261,20 @@ func readProgress(ctx context.Context, table store.Reader, group string) (*Progr
 	return p, nil
 }
 
-func (c *copying) remember(ctx context.Context) error {
+// note is the mutation that notes how far the copy has come.
+func (c *copying) note() (store.RowMutation, error) {
 	value, err := json.Marshal(c.at)
+	return store.RowMutation{Row: progressRow, Mutations: []store.Mutation{{
+		Op: store.Put, Group: c.opts.Group, Column: progressColumn, TS: 1, Value: value,
+	}}}, err
+}
+
+func (c *copying) remember(ctx context.Context) error {
+	m, err := c.note()
 	if err != nil {
 		return err
 	}
-	return c.to.Apply(ctx, []store.RowMutation{{Row: progressRow, Mutations: []store.Mutation{{
-		Op: store.Put, Group: c.opts.Group, Column: progressColumn, TS: 1, Value: value,
-	}}}})
+	return c.to.Apply(ctx, []store.RowMutation{m})
 }
 
 // end says that the copy is complete.

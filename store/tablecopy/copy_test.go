@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,6 +136,33 @@ func TestResume(t *testing.T) {
 	}
 	if parts < 3 {
 		t.Errorf("the copy had %d parts", parts)
+	}
+}
+
+// TestLeavesOut: groups and cells that belong to processes stay behind, and are not compared.
+func TestLeavesOut(t *testing.T) {
+	more := append(slices.Clone(groups), store.GroupSpec{Name: "lease"})
+	from, to := opened(t)(mem.New(more, mem.Options{})), openMem(t)
+	fill(t, from)
+	cells := func(group, row string) store.RowMutation {
+		return store.RowMutation{Row: []byte(row), Mutations: []store.Mutation{{Group: group, Column: []byte("c"), TS: 1}}}
+	}
+	if err := from.Apply(t.Context(), []store.RowMutation{cells("lease", "rank"), cells("meta", "process/1")}); err != nil {
+		t.Fatal(err)
+	}
+	opts := Options{Group: "meta", Leave: []string{"lease"}, Skip: func(c store.Cell) bool { return string(c.Row) == "process/1" }}
+	if _, err := Run(t.Context(), from, to, opts); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := to.Read(t.Context(), []byte("process/1"), store.Selector{Group: "meta", Prefix: true}); err != nil || len(found) > 0 {
+		t.Errorf("the copy has %v, %v", found, err)
+	}
+	back := opened(t)(mem.New(more, mem.Options{}))
+	if err := back.Apply(t.Context(), []store.RowMutation{cells("lease", "rank")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), to, back, opts); !errors.Is(err, store.ErrForeign) {
+		t.Errorf("a destination with a lease: %v", err)
 	}
 }
 

@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/webindexer/indexer/internal/progress"
+	"github.com/webindexer/indexer/lease"
+	"github.com/webindexer/indexer/oracle"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb"
+	"github.com/webindexer/indexer/store/engines"
+	"github.com/webindexer/indexer/store/tablecopy"
+	"github.com/webindexer/indexer/txn"
+)
+
+const copyHelp = `
+Copy everything to another store: from a data directory to a database when one machine is
+no longer enough, back, or from one database to another. The copy has all versions, all
+pending work and all timestamps, so the index continues there where it was.
+
+The source is the store of the settings (--data, --store). The target is a data directory,
+postgres://… or bigtable://…. It must be empty. Nobody may use the source or the target
+meanwhile: stop all workers, loaders, servers and oracles first. The command refuses a
+source that another process uses. At the end it compares both stores cell by cell.
+
+If the copy is interrupted or killed, run the same command again: it continues. Until the
+copy is complete, other commands refuse the target.
+
+Index files are not copied. The first command that keeps them (in a data directory, any
+command that opens it; on a shared store, a worker) rebuilds them from the store.`
+
+func (a *app) copyCommand() *cobra.Command {
+	var to string
+	cmd := &cobra.Command{
+		Use:   "copy --to TARGET",
+		Short: "Copy everything to another store",
+		Long:  long(copyHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse),
+		Example: examples("indexer copy --data ./data --to postgres://indexer@db/web",
+			"indexer copy --store postgres://indexer@db/web --to bigtable://project/instance/web",
+			"indexer copy --store postgres://indexer@db/web --to ./copy"),
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if to == "" {
+				return &usageError{reason: "name the target with --to: a data directory, postgres://… or bigtable://…", help: "indexer copy"}
+			}
+			return a.copyTo(cmd.Context(), to)
+		},
+	}
+	cmd.Flags().StringVar(&to, "to", "", "data `directory` or URL of a database to copy to")
+	return cmd
+}
+
+// errTarget says that something cannot be copied to.
+var errTarget = errors.New("this cannot be the target of a copy")
+
+// copied is the JSON of copy.
+type copied struct {
+	From    string                `json:"from"`
+	To      string                `json:"to"`
+	Cells   int64                 `json:"cells"`
+	Bytes   int64                 `json:"bytes"` // of keys and values
+	Groups  map[string]groupCells `json:"groups"`
+	Seconds float64               `json:"seconds"` // of this run of the command
+}
+
+type groupCells struct {
+	Cells int64 `json:"cells"`
+	Bytes int64 `json:"bytes"`
+}
+
+func (a *app) copyTo(ctx context.Context, to string) (err error) {
+	began := time.Now()
+	limitMemory(a.cfg.MemoryBytes())
+	if err := a.prepareForFaults(); err != nil {
+		return err
+	}
+	from, err := a.openSource(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.leave()) }()
+	target, err := a.openTarget(ctx, to)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, target.Close()) }()
+	result, err := tablecopy.Run(ctx, from.table, target, tablecopy.Options{
+		Group: txn.MetaGroup, Leave: []string{lease.Group}, Skip: oracle.OfProcess, Progress: a.tellCopied(),
+	})
+	if errors.Is(err, store.ErrForeign) {
+		return fmt.Errorf("%w: %w", errTarget, err)
+	}
+	if err != nil {
+		return fmt.Errorf("copy to %s: %w", engines.Redact(to), err)
+	}
+	c := copied{From: a.sourceName(), To: engines.Redact(to), Groups: make(map[string]groupCells), Seconds: time.Since(began).Seconds()}
+	for name, sum := range result {
+		c.Groups[name] = groupCells{sum.Cells, sum.Bytes}
+		c.Cells, c.Bytes = c.Cells+sum.Cells, c.Bytes+sum.Bytes
+	}
+	if a.isJSON() {
+		return printJSON(a.stdout, c)
+	}
+	_, err = fmt.Fprintf(a.stdout, "Copied %s (%s) to %s in %s, and compared them: no difference.\nIndex files were not copied; they are rebuilt from the store when they are needed.\n",
+		count(int(c.Cells), "cell"), progress.Bytes(c.Bytes), plain(c.To), progress.Duration(time.Since(began)))
+	return err
+}
+
+func (a *app) sourceName() string {
+	if a.isShared() {
+		return engines.Redact(a.cfg.Store)
+	}
+	return a.cfg.Data
+}
+
+// tellCopied says now and then how far a copy has come, the first time at once: a copy that
+// continues begins with many cells.
+func (a *app) tellCopied() func(tablecopy.Progress) {
+	var last time.Time
+	return func(p tablecopy.Progress) {
+		if time.Since(last) >= tellEvery {
+			last = time.Now()
+			_, _ = fmt.Fprintf(a.stderr, "%s copied so far, now in group %s\n", count(int(p.Cells), "cell"), p.Group)
+		}
+		failpoint("copied")
+	}
+}
+
+// openSource opens the store of the settings, and keeps other processes from using it.
+//
+// A data directory belongs to one process anyway. On a database this process becomes the
+// oracle: nobody else gets timestamps then, so nobody commits. Processes that merely wait
+// for an oracle are refused too, because they would go on at the end of the copy, in a store
+// that its users consider retired. The comparison at the end of the copy covers writes that
+// were under way.
+func (a *app) openSource(ctx context.Context) (_ *deployment, err error) {
+	d := new(deployment)
+	if !a.isShared() {
+		if err := checkDataDir(a.cfg.Data, false); err != nil {
+			return nil, denied(err)
+		}
+		if err := a.prepareAccess(false); err != nil {
+			return nil, denied(err)
+		}
+		if d.table, err = a.openDirectory(ctx); err != nil {
+			return nil, fmt.Errorf("open the source of the copy: %w", err)
+		}
+		d.closers = append(d.closers, d.table.Close)
+		return d, nil
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.leave())
+		}
+	}()
+	if d.table, err = a.openTable(ctx); err != nil {
+		return nil, err
+	}
+	d.closers = append(d.closers, d.table.Close)
+	list, err := oracle.Processes(ctx, d.table)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range list {
+		if isFresh(p) { // no need to wait until its oracle counts as dead
+			return nil, usedBy(p)
+		}
+	}
+	if err := a.joinAlone(ctx, d); err != nil {
+		return nil, err
+	}
+	return d, refuseOthers(ctx, d)
+}
+
+// isFresh reports whether a process has shown a sign of life just now. Only Alive knows
+// whether an older one is alive: its clock may be wrong.
+func isFresh(p oracle.Process) bool { return time.Since(p.Beat).Abs() < oracle.DefaultTTL/2 }
+
+func usedBy(p oracle.Process) error {
+	return fmt.Errorf("%w: process %d on %s uses the source of the copy; end all workers, loaders and readers first", store.ErrInUse, p.PID, p.Host)
+}
+
+// refuseOthers fails if another process has a liveness token in the table and is alive.
+func refuseOthers(ctx context.Context, d *deployment) error {
+	own := d.coordination.Liveness
+	for tick := time.NewTicker(oracle.DefaultTTL / 8); ; {
+		list, err := oracle.Processes(ctx, d.table)
+		if err != nil {
+			return err
+		}
+		waiting := false
+		for _, p := range list {
+			alive, err := own.Alive(ctx, p.Token)
+			switch {
+			case err != nil:
+				return err
+			case !alive || p.Token == own.Token():
+			case isFresh(p):
+				return usedBy(p)
+			default:
+				waiting = true // probably dead; Alive finds out
+			}
+		}
+		if !waiting {
+			tick.Stop()
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			tick.Stop()
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// openTarget opens the target of a copy, a database or a data directory, which it creates.
+func (a *app) openTarget(ctx context.Context, to string) (store.Table, error) {
+	t := *a
+	if engines.Remote(to) {
+		t.cfg.Store = to
+		table, err := t.openAny(ctx)
+		if wrong := (*store.SettingError)(nil); errors.As(err, &wrong) {
+			return nil, &usageError{reason: "--to: " + wrong.Error(), help: "indexer copy"}
+		}
+		return table, err
+	}
+	t.cfg.Store, t.cfg.Data, t.cfg.Sync = "", to, true
+	if err := checkDataDir(to, true); err != nil {
+		return nil, denied(fmt.Errorf("%w: %w", errTarget, err))
+	}
+	if err := t.prepareAccess(true); err != nil {
+		return nil, denied(err)
+	}
+	table, err := t.openDirectory(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open the target of the copy: %w", err)
+	}
+	return table, nil
+}
+
+// openDirectory opens the table of the data directory, without a repository.
+func (a *app) openDirectory(ctx context.Context) (store.Table, error) {
+	return engines.Open(ctx, repository.StoreDir(a.cfg.Data), repository.Groups(), engines.Options{Badger: badgerdb.Options{
+		SyncWrites: a.cfg.Sync, MemoryBytes: a.cfg.MemoryBytes() / 4, Logger: a.log.Named("badger").Sugar(),
+	}})
+}
