@@ -14,7 +14,6 @@ import (
 	"github.com/webindexer/indexer/crawler"
 	"github.com/webindexer/indexer/crawler/fetch"
 	"github.com/webindexer/indexer/crawler/frontier"
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/progress"
 	"github.com/webindexer/indexer/repository"
 )
@@ -33,6 +32,7 @@ type crawlSummary struct {
 	Data      string          `json:"data"`
 
 	dataFlag string
+	place    string // of the index
 }
 
 // watchCrawl runs a crawler, shows its progress, and prints the result. After an interrupt,
@@ -114,20 +114,13 @@ func crawlLine(st crawler.Status, live *repository.Stats, now time.Time) string 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 func (s *session) printCrawl(c *crawler.Crawler, took time.Duration, left left) error {
-	sum := crawlSummary{Status: c.Status(0), Seconds: took.Seconds(), Data: s.app.cfg.Data, Backlog: rowsWaiting(s.repo), dataFlag: s.app.dataFlag()}
+	sum := crawlSummary{Status: c.Status(0), Seconds: took.Seconds(), Data: s.app.cfg.Data, Backlog: rowsWaiting(s.repo), dataFlag: s.app.dataFlag(), place: s.app.indexPlace()}
 	if rules := s.crawl.Rules(); rules != nil {
 		sum.OutOfScope = rules.Counts()
 		maps.DeleteFunc(sum.OutOfScope, func(_ string, n int64) bool { return n == 0 })
 	}
-	reader, err := index.OpenReader(repository.IndexDir(s.app.cfg.Data))
-	if err != nil {
-		return fmt.Errorf("count the documents: %w", err)
-	}
-	sum.Documents, err = reader.Count(context.Background())
-	if cerr := reader.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	var err error
+	if sum.Documents, err = s.app.countDocuments(context.Background(), s.repo); err != nil {
 		return err
 	}
 	if sum.Again, err = frontier.CameOf(context.Background(), s.repo.DB(), s.asked, sum.Started); err != nil {
@@ -197,7 +190,7 @@ func (s *crawlSummary) text() string {
 	if s.Backlog > 0 {
 		fmt.Fprintf(&b, "  Observers still have %s to process; they continue when the directory is next opened.\n", count(s.Backlog, "row"))
 	}
-	fmt.Fprintf(&b, "The index in %s has %s.\n", repository.IndexDir(s.Data), count(s.Documents, "document"))
+	fmt.Fprintf(&b, "%s has %s.\n", s.place, count(s.Documents, "document"))
 	if s.Documents > 0 {
 		fmt.Fprintf(&b, "Try: indexer %squery WORDS\n", s.dataFlag)
 	}

@@ -193,11 +193,16 @@ func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error
 	if d.alone {
 		opts.Share.Leases = []string{observers.LeaseRank, observers.LeaseIndex, repository.LeaseGarbage}
 	}
+	other, closeIndex, err := a.otherIndex()
+	if err != nil {
+		return nil, errors.Join(err, d.leave())
+	}
+	opts.Index = other
 	repo, err := repository.Open(ctx, a.cfg.Data, opts)
 	if err != nil {
-		return nil, denied(errors.Join(err, d.leave()))
+		return nil, denied(errors.Join(err, closeIndex(), d.leave()))
 	}
-	s := &session{app: a, repo: repo, crawl: crawl, loads: loads, deployment: d}
+	s := &session{app: a, repo: repo, crawl: crawl, loads: loads, deployment: d, closeIndex: closeIndex}
 	if a.works || d.alone {
 		if s.server, err = control.Serve(a.cfg.Data, s.answer); err != nil {
 			a.log.Warn("other processes cannot ask this one", zap.Error(err))

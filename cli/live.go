@@ -22,7 +22,7 @@ type liveSource struct {
 
 // mountLive adds the status page, metrics and health checks to a server. The caller closes
 // the result before the session.
-func (st *standby) mountLive(o *web.Options, files *web.IndexFiles) (*live.Live, error) {
+func (st *standby) mountLive(o *web.Options, files searcher) (*live.Live, error) {
 	serve := st.app.cfg.Serve
 	l, err := live.New(&standbySource{st: st}, live.Options{
 		Clients: serve.StatusClients, Profiles: serve.Profiles,

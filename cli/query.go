@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/webindexer/indexer/index"
-	"github.com/webindexer/indexer/repository"
 )
 
 const queryHelp = `
@@ -97,12 +94,12 @@ func (a *app) query(cmd *cobra.Command, words string, f queryFlags) (err error) 
 	if f.offset < 0 || f.offset+a.cfg.Query.Limit > index.MaxResults {
 		return &usageError{reason: fmt.Sprintf("--offset must not be negative, and --offset plus --limit must be at most %d", index.MaxResults), help: "indexer query"}
 	}
-	r, err := a.openIndex()
+	r, err := a.openSearcher()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	if r.NeedsRebuild() {
+	if old, ok := r.(rebuildable); ok && old.NeedsRebuild() {
 		_, _ = fmt.Fprintln(a.stderr, "the index files were written by another version of this program, and some pages may not be found; `indexer reindex` rebuilds them")
 	}
 	res, err := r.Search(cmd.Context(), words, index.Options{
@@ -219,22 +216,4 @@ func (a *app) weights() index.Weights {
 		Title: w.Title, Body: w.Body, Anchors: w.Anchors, Outside: w.Outside, URL: w.URL,
 		TitleMatch: w.TitleMatch, AnchorMatch: w.AnchorMatch, Rank: w.Rank,
 	}
-}
-
-// openIndex opens the index files of the data directory.
-func (a *app) openIndex() (*index.Reader, error) {
-	if _, err := os.Stat(repository.IndexDir(a.cfg.Data)); errors.Is(err, fs.ErrPermission) {
-		return nil, denied(err) // SQLite only says that it cannot open the file
-	}
-	r, err := index.OpenReader(repository.IndexDir(a.cfg.Data))
-	if errors.Is(err, index.ErrNoIndex) {
-		if _, err := os.Stat(repository.StoreDir(a.cfg.Data)); err == nil {
-			return nil, fmt.Errorf("%w: %s", errNoIndexFiles, a.cfg.Data)
-		}
-		return nil, fmt.Errorf("%w: %s", errNoData, a.cfg.Data)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("search in %s: %w", a.cfg.Data, denied(err))
-	}
-	return r, nil
 }

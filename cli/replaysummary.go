@@ -8,9 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/progress"
-	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/warc"
 )
 
@@ -71,13 +69,10 @@ func (r *replayRun) finishSummary(a *app) error {
 		return errors.Join(err, cerr)
 	}
 	s.Backlog = rowsWaiting(r.session.repo)
-	reader, err := index.OpenReader(repository.IndexDir(a.cfg.Data))
-	if err != nil {
-		return fmt.Errorf("count the documents: %w", err)
-	}
 	// Count after an interrupt, too.
-	r.sum.Documents, err = reader.Count(context.Background())
-	return errors.Join(err, reader.Close())
+	var err error
+	s.Documents, err = a.countDocuments(context.Background(), r.session.repo)
+	return err
 }
 
 func problemsText(problems []string, total int) string {
@@ -113,11 +108,7 @@ func (r *replayRun) summaryText(a *app) string {
 		}
 		fmt.Fprintf(&b, "Observers still have %s to process; they continue %s.\n", count(s.Backlog, "row"), when)
 	}
-	if a.isShared() {
-		fmt.Fprintf(&b, "The index has %s.", count(s.Documents, "document"))
-	} else {
-		fmt.Fprintf(&b, "The index in %s has %s.", repository.IndexDir(s.Data), count(s.Documents, "document"))
-	}
+	fmt.Fprintf(&b, "%s has %s.", a.indexPlace(), count(s.Documents, "document"))
 	if l := r.session.repo.Live().FetchToSearchableMS; l.N > 0 {
 		fmt.Fprintf(&b, " Pages were searchable %s after loading (median; 95 %%: %s).",
 			progress.Duration(fromMS(l.P50)), progress.Duration(fromMS(l.P95)))

@@ -50,6 +50,7 @@ func (a *app) rootCommand() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.String("data", a.cfg.Data, "`directory` that holds everything the program stores")
 	flags.String("store", a.cfg.Store, "`URL` of a database that many processes share (default: in the data directory)")
+	flags.String("index", a.cfg.Index, "`URL` of the index that queries search (sqlite: in the data directory)")
 	flags.String("oracle", a.cfg.Oracle, "`addresses` of the timestamp oracles of a shared store")
 	flags.String("etcd", a.cfg.Etcd, "`addresses` of the etcd cluster that tells which processes are alive")
 	flags.StringVar(&a.flags.config, "config", "", "settings `file` (default: config.yaml, if it exists)")

@@ -35,6 +35,7 @@ type session struct {
 	asked []frontier.Asked // the URLs of crawl --again
 
 	deployment *deployment // nil for a store in the data directory
+	closeIndex func() error
 
 	crawler atomic.Pointer[crawler.Crawler] // while it runs
 }
@@ -63,6 +64,9 @@ func traceRecords(setting int) int {
 
 // open opens the data directory. With create, it creates the directory if needed.
 func (a *app) open(ctx context.Context, create bool) (*session, error) {
+	if err := a.checkIndex(); err != nil { // before anything is made
+		return nil, err
+	}
 	if a.isShared() {
 		return a.openShared(ctx, create)
 	}
@@ -79,11 +83,16 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	crawl := &frontier.Crawl{Ranks: observers.RankOf}
 	opts := a.repositoryOptions(crawl)
 	opts.Collect = create // commands that load run long and leave old versions
+	other, closeIndex, err := a.otherIndex()
+	if err != nil {
+		return nil, err
+	}
+	opts.Index = other
 	repo, err := repository.Open(ctx, a.cfg.Data, opts)
 	if err != nil {
-		return nil, denied(err)
+		return nil, denied(errors.Join(err, closeIndex()))
 	}
-	s := &session{app: a, repo: repo, crawl: crawl, loads: create}
+	s := &session{app: a, repo: repo, crawl: crawl, loads: create, closeIndex: closeIndex}
 	if s.server, err = control.Serve(a.cfg.Data, s.answer); err != nil {
 		a.log.Warn("other processes cannot ask this one", zap.Error(err))
 	}
@@ -96,7 +105,7 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 // close waits for requests in progress, unless ctx has ended, and then closes the directory.
 // Observers continue with the remaining work after the next open.
 func (s *session) close(ctx context.Context) error {
-	err := errors.Join(s.stopAnswering(ctx), s.repo.Close(), s.app.shareFiles())
+	err := errors.Join(s.stopAnswering(ctx), s.repo.Close(), s.closeIndex(), s.app.shareFiles())
 	if s.deployment != nil {
 		err = errors.Join(err, s.deployment.leave())
 	}

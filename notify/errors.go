@@ -15,6 +15,10 @@ var (
 	// instead of counting against the row. It is for errors that would hit every row and
 	// every retry, such as a full disk.
 	ErrFatal = errors.New("notify: the observer cannot run")
+	// ErrUnavailable, wrapped in the error of an observer's run, says that something the
+	// observer needs besides the table did not answer, such as a search server. The row is
+	// run again until it does, and the run does not count against it.
+	ErrUnavailable = errors.New("notify: something that the observer needs does not answer")
 	// ErrPaused: SetWorkers has set the number of workers to 0.
 	ErrPaused = errors.New("notify: the pipeline is paused: no workers run observers")
 	// ErrNotHeld: another process holds the lease of the observer.

@@ -52,7 +52,7 @@ func (p *Pipeline) conflicted(batch []*entry, cause error) {
 // failedRun retries a failed row several times and then sets it aside, or at once if the
 // error is permanent. It splits a batch first, to find the row that fails.
 func (p *Pipeline) failedRun(ctx context.Context, o *Observer, batch []*entry, cause error) {
-	begun := !errors.Is(cause, errBegin) && !p.isTroubled()
+	begun := !errors.Is(cause, errBegin) && !errors.Is(cause, ErrUnavailable) && !p.isTroubled()
 	if begun && len(batch) > 1 {
 		for _, e := range batch {
 			e.most = 1

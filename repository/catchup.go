@@ -36,7 +36,7 @@ import (
 // Until the files have caught up, they stay behind their mark, so readers refuse them. After
 // a crash here, the next Open begins again.
 func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
-	w := r.files.current
+	w := r.files.own
 	last, err := r.db.Now(ctx)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 	if why == nil && w.ID() == r.wrote.id && opened.Applied < r.wrote.applied {
 		why = fmt.Errorf("%w: %d of %d transactions are there", index.ErrBehind, opened.Applied, r.wrote.applied)
 	}
-	if why == nil && r.shared() {
+	if why == nil && (r.shared() || r.wrote.elsewhere) {
 		why = errOtherWriter
 	}
 	if why != nil || stored.Sum != opened.Sum || stored.Documents != opened.Documents {
@@ -108,7 +108,7 @@ func eachIndexed(ctx context.Context, tx *txn.Txn, fn func(page.ContentKey, *sch
 }
 
 func (r *Repository) exportMissing(ctx context.Context, tx *txn.Txn, why error, log *zap.Logger) error {
-	w := r.files.current
+	w := r.files.own
 	keys, err := r.differingNow(ctx, tx, why != nil)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (r *Repository) differingNow(ctx context.Context, tx *txn.Txn, lost bool) (
 }
 
 // differing lists the clusters whose document in the index files is not the one in index:doc.
-func (r *Repository) differing(ctx context.Context, tx *txn.Txn, view *index.View, ranks, times bool) (keys []page.ContentKey, err error) {
+func (r *Repository) differing(ctx context.Context, tx *txn.Txn, view IndexView, ranks, times bool) (keys []page.ContentKey, err error) {
 	next, stop := iter.Pull2(view.Entries(ctx))
 	defer stop()
 	entry, err, more := next()

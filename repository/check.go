@@ -98,12 +98,7 @@ func (r *Repository) checkIndex(ctx context.Context, rep *IndexReport) error {
 // lookAtIndex compares the present index files with the store, and checks the files if
 // check is set.
 func (r *Repository) lookAtIndex(ctx context.Context, check bool) (differ []page.ContentKey, documents int, err error) {
-	reader, err := index.OpenReader(IndexDir(r.dir))
-	if err != nil {
-		return nil, 0, err
-	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	view, err := reader.Snapshot(ctx)
+	view, err := r.viewIndex(ctx)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
@@ -160,12 +161,18 @@ func TestQuietDoesNotHoldOthersUp(t *testing.T) {
 	}
 }
 
+// filesView is what index files can do besides being compared.
+type filesView interface {
+	Document(ctx context.Context, url string) (index.Document, bool, error)
+	Search(ctx context.Context, query string, opts index.Options) (*index.Results, error)
+}
+
 // shownTitle is the title of the page in the index files; the repository's must be
 // the same.
 func shownTitle(t *testing.T, q *repository.Quiet) string {
 	t.Helper()
 	const u = page.URL("https://one.example/")
-	d, found, err := q.Index.Document(context.Background(), string(u))
+	d, found, err := q.Index.(filesView).Document(context.Background(), string(u))
 	if err != nil || !found {
 		t.Fatalf("document of %s: found %t, %v", u, found, err)
 	}

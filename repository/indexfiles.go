@@ -12,11 +12,12 @@ import (
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/store"
 )
 
-// indexFiles is the observers' sink: the index files and, during a rebuild, the new ones as
-// well.
+// indexFiles is the observers' sink: the index files, or another index, and during a rebuild
+// the new one as well.
 //
 // It distinguishes errors of the files from errors of one document. A document that cannot be
 // written becomes a dead letter after several attempts, and other documents continue. But if
@@ -30,8 +31,9 @@ type indexFiles struct {
 	// mu is held shared by every writer, and exclusively by each step of a rebuild; see
 	// Reindex.
 	mu      sync.RWMutex
-	current *index.Writer // nil before they are opened, and after a rebuild that failed to open the new files
-	next    *index.Writer // nil unless a rebuild is under way
+	current observers.Sink // nil before it is opened, and after a rebuild that failed to open the new files
+	own     *index.Writer  // current, if that is index files
+	next    NextIndex      // nil unless a rebuild is under way
 	// nextFailed is the error because of which next lacks something that current has. The
 	// rebuild then fails, and writers go on.
 	nextFailed atomic.Pointer[error]
@@ -39,18 +41,18 @@ type indexFiles struct {
 
 // Apply implements observers.Sink.
 func (f *indexFiles) Apply(ctx context.Context, changes []index.Change) error {
-	return f.write(func(w *index.Writer) error { return w.Apply(ctx, changes) })
+	return f.write(func(w observers.Sink) error { return w.Apply(ctx, changes) })
 }
 
 // SetRanks implements observers.Sink.
 func (f *indexFiles) SetRanks(ctx context.Context, ranks []index.RankUpdate) error {
-	return f.write(func(w *index.Writer) error { return w.SetRanks(ctx, ranks) })
+	return f.write(func(w observers.Sink) error { return w.SetRanks(ctx, ranks) })
 }
 
 // Touch implements observers.Sink. During a rebuild, missing refers to the files that
 // readers use; the rebuild exports to the new ones what they lack.
 func (f *indexFiles) Touch(ctx context.Context, touches []index.Touch) (missing []index.Touch, err error) {
-	err = f.write(func(w *index.Writer) error {
+	err = f.write(func(w observers.Sink) error {
 		none, err := w.Touch(ctx, touches)
 		if w == f.current {
 			missing = none
@@ -60,11 +62,11 @@ func (f *indexFiles) Touch(ctx context.Context, touches []index.Touch) (missing 
 	return missing, err
 }
 
-func (f *indexFiles) write(do func(*index.Writer) error) error {
+func (f *indexFiles) write(do func(observers.Sink) error) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	if f.current == nil {
-		return fmt.Errorf("%w: the index files are not open", notify.ErrFatal)
+		return fmt.Errorf("%w: the index is not open", notify.ErrFatal)
 	}
 	if err := do(f.current); err != nil {
 		return fileError(err)
@@ -79,24 +81,24 @@ func (f *indexFiles) write(do func(*index.Writer) error) error {
 }
 
 // begin makes writers write to next as well.
-func (f *indexFiles) begin(next *index.Writer) {
+func (f *indexFiles) begin(next NextIndex) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.next = next
 	f.nextFailed.Store(nil)
 }
 
-// discard removes next.
-func (f *indexFiles) discard() error {
+// discard removes next, even if ctx has ended.
+func (f *indexFiles) discard(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	next := f.next
 	f.next = nil
-	return next.Discard()
+	return next.Discard(context.WithoutCancel(ctx))
 }
 
 // fill runs one step of a rebuild while other writers are blocked.
-func (f *indexFiles) fill(do func(next *index.Writer) error) error {
+func (f *indexFiles) fill(do func(next observers.Sink) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.nextFailed.Load(); err != nil {
@@ -111,32 +113,78 @@ func (f *indexFiles) fill(do func(next *index.Writer) error) error {
 func (f *indexFiles) install(ctx context.Context) (installed bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.nextFailed.Load(); err != nil {
-		return false, spaceError(*err)
+	if err := f.putInPlace(ctx); err != nil {
+		return false, err
 	}
-	if err := f.next.Install(); err != nil {
-		return false, spaceError(err)
-	}
-	f.next = nil
-	if f.current != nil {
+	if f.own != nil {
 		// An error concerns files that have just been replaced.
-		_ = f.current.Close()
+		_ = f.own.Close()
 	}
-	f.current, err = index.OpenWriter(ctx, f.dir, f.opts)
-	return true, spaceError(err)
+	f.current, f.own = nil, nil
+	return true, f.open(ctx)
 }
 
-// close closes the present files, if they are open.
+// installOther is install for an index that is not files: other now writes to what next
+// has made.
+func (f *indexFiles) installOther(ctx context.Context, other observers.Sink) (installed bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.putInPlace(ctx); err != nil {
+		return false, err
+	}
+	f.current = other
+	return true, nil
+}
+
+func (f *indexFiles) putInPlace(ctx context.Context) error {
+	if err := f.nextFailed.Load(); err != nil {
+		return spaceError(*err)
+	}
+	if err := f.next.Install(ctx); err != nil {
+		return spaceError(err)
+	}
+	f.next = nil
+	return nil
+}
+
+// open opens the files in dir. The caller holds mu, or nobody else uses f yet.
+func (f *indexFiles) open(ctx context.Context) error {
+	w, err := index.OpenWriter(ctx, f.dir, f.opts)
+	if err != nil {
+		return spaceError(err)
+	}
+	f.current, f.own = w, w
+	return nil
+}
+
+// use makes an index that is not files the present one.
+func (f *indexFiles) use(other observers.Sink) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.current = other
+}
+
+// close closes the present files, if they are open. An index that is not files belongs to
+// whoever opened it.
 func (f *indexFiles) close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.current == nil {
+	w := f.own
+	f.current, f.own = nil, nil
+	if w == nil {
 		return nil
 	}
-	w := f.current
-	f.current = nil
 	return spaceError(w.Close())
 }
+
+// nextFiles are new index files beside the present ones.
+type nextFiles struct{ *index.Writer }
+
+// Install implements NextIndex.
+func (n nextFiles) Install(context.Context) error { return n.Writer.Install() }
+
+// Discard implements NextIndex.
+func (n nextFiles) Discard(context.Context) error { return n.Writer.Discard() }
 
 // spaceError wraps an error of the index files in store.ErrNoSpace if the disk is full.
 func spaceError(err error) error {

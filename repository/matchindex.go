@@ -31,6 +31,9 @@ var ErrOtherIndex = errors.New("the index files belong to another repository")
 // Files that are behind it get what they lack (catchUp). Damaged files are an error: it is for
 // somebody to decide whether they are looked into first.
 func (r *Repository) openIndex(ctx context.Context, opts Options) error {
+	if r.other != nil {
+		return r.openOther(ctx, opts)
+	}
 	r.files.dir, r.files.opts = IndexDir(r.dir), index.WriterOptions{Sync: opts.Sync}
 	if err := r.readWritten(ctx); err != nil {
 		return err
@@ -80,14 +83,14 @@ func (r *Repository) openFiles(ctx context.Context) (why string, err error) {
 	if known != "" && !index.Exists(r.files.dir) {
 		return "the index files are missing", nil
 	}
-	w, err := index.OpenWriter(ctx, r.files.dir, r.files.opts)
+	err = r.files.open(ctx)
 	if errors.Is(err, index.ErrOldFormat) {
 		return "the index files are of an older format", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("open the index files: %w", spaceError(err))
+		return "", fmt.Errorf("open the index files: %w", err)
 	}
-	r.files.current = w
+	w := r.files.own
 	switch n := w.Opened().Documents; {
 	case w.ID() == known || known != "" && w.Succeeds() == known:
 	case n > 0:
@@ -113,15 +116,23 @@ type written struct {
 	closed    bool
 	sum       index.Sum
 	documents int
+
+	// elsewhere: since then documents were exported to another index (Options.Index).
+	elsewhere bool
 }
 
 // cell is the content of the cell IndexID: id, applied and, if closed, sum and documents.
 func (w *written) cell() []byte {
+	if w.elsewhere {
+		return fmt.Appendf(nil, "%s %d %s", w.id, w.applied, wroteElsewhere)
+	}
 	if !w.closed {
 		return fmt.Appendf(nil, "%s %d", w.id, w.applied)
 	}
 	return fmt.Appendf(nil, "%s %d %d %d", w.id, w.applied, uint64(w.sum), w.documents)
 }
+
+const wroteElsewhere = "elsewhere"
 
 // parseWritten reads what cell wrote. The oldest stores have only the id.
 func parseWritten(cell string) (w written, err error) {
@@ -133,7 +144,11 @@ func parseWritten(cell string) (w written, err error) {
 		}
 		return n
 	}
-	w.applied, w.sum, w.documents, w.closed = number(1), index.Sum(number(2)), int(number(3)), len(fields) == 4
+	if w.applied = number(1); len(fields) == 3 && fields[2] == wroteElsewhere {
+		w.elsewhere = true
+		return w, err
+	}
+	w.sum, w.documents, w.closed = index.Sum(number(2)), int(number(3)), len(fields) == 4
 	if n := len(fields); err == nil && n != 1 && n != 2 && n != 4 {
 		err = fmt.Errorf("%d fields", n)
 	}
@@ -180,7 +195,7 @@ func (r *Repository) noteWritten(ctx context.Context, w written) error {
 
 // noteApplied notes how far the index files have come, when nobody writes to them any more.
 func (r *Repository) noteApplied(ctx context.Context) error {
-	w := r.files.current
+	w := r.files.own
 	if w == nil || w.ID() != r.wrote.id || w.Behind() != nil {
 		return nil
 	}

@@ -30,6 +30,9 @@ type Options struct {
 	// Table opens the table of the repository, with the groups that it needs. Close closes
 	// it. nil opens the store of the data directory, DIR/store.
 	Table func(ctx context.Context, groups []store.GroupSpec) (store.Table, error)
+	// Index is where documents are exported to; nil: to index files in the data directory,
+	// DIR/index. The caller closes it after the repository.
+	Index Index
 	// Share is set in a process that shares the table with others. nil: nobody else uses it.
 	Share *Share
 	// Workers is how many run observers; see notify.Options for the default.
@@ -78,6 +81,7 @@ type Repository struct {
 	pipeline *notify.Pipeline
 	load     *loader.Loader
 	files    indexFiles
+	other    Index // Options.Index
 	tracker  *observers.Tracker
 	tracing  tracing
 
@@ -122,7 +126,7 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	if opts.Log == nil {
 		opts.Log = zap.NewNop()
 	}
-	r := &Repository{dir: dir, share: opts.Share, opened: time.Now().UTC(), tracker: observers.NewTracker(), solving: make(chan struct{}, 1)}
+	r := &Repository{dir: dir, share: opts.Share, other: opts.Index, opened: time.Now().UTC(), tracker: observers.NewTracker(), solving: make(chan struct{}, 1)}
 	r.tracing.log = trace.NewLog(cmp.Or(opts.Trace, trace.DefaultRecords))
 	r.tracker.Watch(func(row string, loaded, searchable time.Time) {
 		r.tracing.log.Found(row, loaded, searchable)

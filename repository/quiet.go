@@ -15,12 +15,10 @@ import (
 // Quiet is a quiescent moment: everything loaded before it is in the index, and nothing
 // loaded after it is visible. It stays readable while the observers continue.
 type Quiet struct {
-	Tx    *txn.Txn    // reads the repository
-	Index *index.View // reads the index files; nil if they are on another machine
+	Tx    *txn.Txn  // reads the repository
+	Index IndexView // reads the index; nil if it is files on another machine
 	// Counts are the counts that Stats answers with, if it needs no scan.
 	Counts *counts.Counts
-
-	reader *index.Reader
 }
 
 // Quiet makes a quiescent moment: it blocks loads, waits until all work is done, takes
@@ -53,11 +51,11 @@ func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
 		return q, err
 	}
 	// A rebuild that ends just now installs files with the same content.
-	if q.reader, err = index.OpenReader(IndexDir(r.dir)); err != nil {
-		return nil, fmt.Errorf("read the index files: %w", err)
+	if q.Index, err = r.viewIndex(ctx); err != nil {
+		return nil, fmt.Errorf("read the index: %w", err)
 	}
-	if q.Index, err = q.reader.Snapshot(ctx); err != nil || !r.shared() {
-		return q, err
+	if !r.shared() {
+		return q, nil
 	}
 	// Nothing here keeps other processes from loading.
 	if now, err := r.db.Now(ctx); err != nil || now != at {
@@ -78,8 +76,30 @@ func (q *Quiet) Close() error {
 	if q.Tx != nil {
 		q.Tx.Rollback()
 	}
-	if q.reader != nil {
-		errs = append(errs, q.reader.Close())
-	}
 	return errors.Join(errs...)
 }
+
+// viewIndex opens the index as it is now. Close the view.
+func (r *Repository) viewIndex(ctx context.Context) (IndexView, error) {
+	if r.other != nil {
+		return r.other.Snapshot(ctx)
+	}
+	reader, err := index.OpenReader(IndexDir(r.dir))
+	if err != nil {
+		return nil, err
+	}
+	view, err := reader.Snapshot(ctx)
+	if err != nil {
+		return nil, errors.Join(err, reader.Close())
+	}
+	return fileView{view, reader}, nil
+}
+
+// fileView is a view with its reader.
+type fileView struct {
+	*index.View
+	reader *index.Reader
+}
+
+// Close closes both.
+func (v fileView) Close() error { return errors.Join(v.View.Close(), v.reader.Close()) }

@@ -69,31 +69,24 @@ func (r *Repository) Reindex(ctx context.Context, told func(clusters int)) (Rein
 
 // rebuild requires an open repository; only the pipeline need not have been started.
 func (r *Repository) rebuild(ctx context.Context, told func(clusters int)) (res Reindexed, err error) {
+	if r.other != nil {
+		return r.rebuildOther(ctx, told)
+	}
 	began := time.Now()
 	known := r.wrote.id
 	next, err := index.OpenNext(ctx, r.files.dir, known, r.files.opts)
 	if err != nil {
 		return res, fmt.Errorf("begin new index files: %w", spaceError(err))
 	}
-	r.files.begin(next)
+	r.files.begin(nextFiles{next})
 	installed := false
 	defer func() {
 		if !installed {
-			err = errors.Join(err, r.files.discard())
+			err = errors.Join(err, r.files.discard(ctx))
 		}
 	}()
-	for from, n := "", 0; ; {
-		var more int
-		if from, more, err = r.exportSome(ctx, from); err != nil {
-			return res, fmt.Errorf("export to new index files: %w", err)
-		}
-		n += more
-		if told != nil {
-			told(n)
-		}
-		if from == "" {
-			break
-		}
+	if err := r.exportAll(ctx, told); err != nil {
+		return res, fmt.Errorf("export to new index files: %w", err)
 	}
 	if known == "" { // otherwise the ID of the files that they replace identifies the new ones
 		if err := r.noteWritten(ctx, written{id: next.ID()}); err != nil {
@@ -109,12 +102,29 @@ func (r *Repository) rebuild(ctx context.Context, told func(clusters int)) (res 
 		return res, fmt.Errorf("put the new index files in place: %w", err)
 	}
 	r.replaceStranger = false
-	files := r.files.current
+	files := r.files.own
 	if err := r.noteWritten(ctx, written{id: files.ID(), applied: files.Applied()}); err != nil {
 		return res, err
 	}
 	res.Documents, res.Seconds = files.Opened().Documents, time.Since(began).Seconds()
 	return res, nil
+}
+
+// exportAll exports all clusters to the new index, in steps.
+func (r *Repository) exportAll(ctx context.Context, told func(clusters int)) error {
+	for from, n := "", 0; ; {
+		next, more, err := r.exportSome(ctx, from)
+		if err != nil {
+			return err
+		}
+		n += more
+		if told != nil {
+			told(n)
+		}
+		if from = next; from == "" {
+			return nil
+		}
+	}
 }
 
 // exportClusters is how many clusters a step of a rebuild exports.
@@ -123,7 +133,7 @@ const exportClusters = 100
 // exportSome is one step of a rebuild. It exports some clusters to the new files, beginning
 // at a member row, and returns the row for the next step, or "" at the end.
 func (r *Repository) exportSome(ctx context.Context, from string) (next string, n int, err error) {
-	err = r.files.fill(func(w *index.Writer) error {
+	err = r.files.fill(func(w observers.Sink) error {
 		release := r.db.Hold()
 		defer release()
 		last, err := r.db.Now(ctx)
@@ -167,7 +177,7 @@ func clustersFrom(ctx context.Context, tx *txn.Txn, from string, n int) (keys []
 }
 
 // exportTo exports clusters as of a snapshot, several in parallel.
-func (r *Repository) exportTo(ctx context.Context, w *index.Writer, tx *txn.Txn, keys []page.ContentKey) error {
+func (r *Repository) exportTo(ctx context.Context, w observers.Sink, tx *txn.Txn, keys []page.ContentKey) error {
 	var taken atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
 	for range min(runtime.GOMAXPROCS(0), len(keys)) {
@@ -192,7 +202,7 @@ func (r *Repository) exportTo(ctx context.Context, w *index.Writer, tx *txn.Txn,
 
 // exportBatch gathers changes up to a bound on memory.
 type exportBatch struct {
-	w       *index.Writer
+	w       observers.Sink
 	changes []index.Change
 	bytes   int
 }

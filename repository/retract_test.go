@@ -176,7 +176,7 @@ func (s *retraction) documents(t *testing.T, q *repository.Quiet, out *strings.B
 }
 
 func (s *retraction) search(t *testing.T, q *repository.Quiet, d *datadriven.TestData, out *strings.Builder) {
-	res, err := q.Index.Search(t.Context(), words(d), index.Options{})
+	res, err := q.Index.(filesView).Search(t.Context(), words(d), index.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func checkSearch(t *testing.T, rnd *rand.Rand, r *repository.Repository, fetches
 		answers[i] = make(map[string][]string)
 		for _, words := range asked {
 			// Verbatim: which spellings are suggested depends on words that were once there.
-			res, err := q.Index.Search(t.Context(), words, index.Options{Verbatim: true, Limit: index.MaxResults})
+			res, err := q.Index.(filesView).Search(t.Context(), words, index.Options{Verbatim: true, Limit: index.MaxResults})
 			if err != nil {
 				t.Fatalf("search %q: %v", words, err)
 			}

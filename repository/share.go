@@ -165,10 +165,11 @@ func (r *Repository) IndexHolder(ctx context.Context) (*lease.Holder, error) {
 	return lease.HolderOf(ctx, tx, observers.LeaseIndex)
 }
 
-// hasIndex reports whether the index files in the data directory are those that are kept
-// up to date, by this process or by another one on this machine.
+// hasIndex reports whether this process can read the index: it is not made of files, or the
+// files in the data directory are those that are kept up to date, by this process or by
+// another one on this machine.
 func (r *Repository) hasIndex(ctx context.Context) (bool, error) {
-	if !r.shared() {
+	if !r.shared() || r.other != nil {
 		return true, nil
 	}
 	h, err := r.IndexHolder(ctx)

@@ -134,7 +134,7 @@ func wantTimes(t *testing.T, r *repository.Repository, fetches []page.Fetch) {
 	defer q.Close()
 	shown := 0
 	for _, f := range fetches {
-		d, found, err := q.Index.Document(t.Context(), string(f.URL))
+		d, found, err := q.Index.(filesView).Document(t.Context(), string(f.URL))
 		if err != nil {
 			t.Fatal(err)
 		}

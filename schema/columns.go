@@ -137,6 +137,9 @@ var (
 	// orderly close until the next Open, the sum and number of their documents follow.
 	// w: repository
 	IndexID = txn.Column{Group: GroupApp, Name: "index-id"}
+	// OtherIndexID is the identity of the index, other than index files, that documents are
+	// exported to. w: repository
+	OtherIndexID = txn.Column{Group: GroupApp, Name: "other-index-id"}
 	// Closed has the counts of the repository as it was last closed, in JSON.
 	// w: repository
 	Closed = txn.Column{Group: GroupApp, Name: "closed"}

@@ -10,6 +10,7 @@ import (
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/observers/document"
 	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
 	"github.com/webindexer/indexer/verify/batch"
@@ -60,7 +61,7 @@ func (v *verifier) cluster(key page.ContentKey) *batch.Cluster {
 const indexFiles = "index files"
 
 // compareFiles compares the index files with the computed documents.
-func (v *verifier) compareFiles(ctx context.Context, files *index.View) error {
+func (v *verifier) compareFiles(ctx context.Context, files repository.IndexView) error {
 	seen := make(map[page.ContentKey]bool)
 	err := files.Documents(ctx, func(d index.Document) error {
 		v.rep.Checked["index_files"]++

@@ -13,6 +13,9 @@ type Config struct {
 	// Store names the table: "" for the one in the data directory, or the URL of a database
 	// (package store/engines).
 	Store string
+	// Index names the index that queries search: "sqlite:" for index files in the data
+	// directory, or the URL of another one.
+	Index string
 	// Oracle lists the addresses of the timestamp oracles, with commas between; "" if one
 	// process has the store to itself.
 	Oracle string
@@ -70,6 +73,7 @@ type WARC struct {
 func Default() Config {
 	return Config{
 		Data:     "./data",
+		Index:    "sqlite:",
 		LogLevel: "warn",
 		Format:   "text",
 		Workers:  4,

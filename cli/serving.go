@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/web"
+)
+
+// searcher answers the queries of one command, or of a server for as long as it runs.
+type searcher interface {
+	web.Searcher
+	// Ready returns an error if the index cannot be searched now.
+	Ready(ctx context.Context) error
+	io.Closer
+}
+
+// rebuildable is a searcher that knows whether its documents were analysed by another version
+// of this program.
+type rebuildable interface{ NeedsRebuild() bool }
+
+// sqliteIndex is the setting index for index files in the data directory.
+const sqliteIndex = "sqlite:"
+
+// usesFiles reports whether the index is index files in the data directory.
+func (a *app) usesFiles() bool { return a.cfg.Index == "" || a.cfg.Index == sqliteIndex }
+
+// checkIndex checks the setting index.
+func (a *app) checkIndex() error {
+	if a.usesFiles() {
+		return nil
+	}
+	return a.errUnknownIndex()
+}
+
+// errUnknownIndex is the answer to a setting index that names no index.
+func (a *app) errUnknownIndex() error {
+	scheme, _, _ := strings.Cut(a.cfg.Index, ":")
+	return &usageError{reason: fmt.Sprintf("setting index: there is no index %q; want %s", scheme+":", sqliteIndex), help: "indexer"}
+}
+
+// otherIndex opens the index that documents are exported to if it is not index files; else
+// it returns nil. The caller calls closeIndex after the repository was closed.
+func (a *app) otherIndex() (other repository.Index, closeIndex func() error, err error) {
+	if a.usesFiles() {
+		return nil, func() error { return nil }, nil
+	}
+	return nil, nil, a.errUnknownIndex()
+}
+
+// openSearcher opens the index for a command.
+func (a *app) openSearcher() (searcher, error) {
+	if a.usesFiles() {
+		return a.openFiles()
+	}
+	return nil, a.errUnknownIndex()
+}
+
+// openServing opens the index for a server: index files are opened again whenever they were
+// replaced.
+func (a *app) openServing() (searcher, error) {
+	if a.usesFiles() {
+		return web.OpenIndexFiles(func() (*index.Reader, error) {
+			f, err := a.openFiles()
+			return f.Reader, err
+		}, a.log)
+	}
+	return a.openSearcher()
+}
+
+// indexFiles is a reader as a searcher.
+type indexFiles struct{ *index.Reader }
+
+// Ready implements searcher.
+func (f indexFiles) Ready(ctx context.Context) error {
+	v, err := f.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	return v.Close()
+}
+
+// openFiles opens the index files of the data directory.
+func (a *app) openFiles() (indexFiles, error) {
+	if _, err := os.Stat(repository.IndexDir(a.cfg.Data)); errors.Is(err, fs.ErrPermission) {
+		return indexFiles{}, denied(err) // SQLite only says that it cannot open the file
+	}
+	r, err := index.OpenReader(repository.IndexDir(a.cfg.Data))
+	if errors.Is(err, index.ErrNoIndex) {
+		if _, err := os.Stat(repository.StoreDir(a.cfg.Data)); err == nil {
+			return indexFiles{}, fmt.Errorf("%w: %s", errNoIndexFiles, a.cfg.Data)
+		}
+		return indexFiles{}, fmt.Errorf("%w: %s", errNoData, a.cfg.Data)
+	}
+	if err != nil {
+		return indexFiles{}, fmt.Errorf("search in %s: %w", a.cfg.Data, denied(err))
+	}
+	return indexFiles{r}, nil
+}
+
+// countDocuments counts the documents of the index, for the summary of a command that has
+// loaded pages. Index files are asked; of any other index the store knows it.
+func (a *app) countDocuments(ctx context.Context, repo *repository.Repository) (n int, err error) {
+	if a.isShared() || !a.usesFiles() {
+		return repo.Documents(ctx)
+	}
+	reader, err := index.OpenReader(repository.IndexDir(a.cfg.Data))
+	if err != nil {
+		return 0, fmt.Errorf("count the documents: %w", err)
+	}
+	n, err = reader.Count(ctx)
+	return n, errors.Join(err, reader.Close())
+}
+
+// indexPlace says where the index is, for a summary.
+func (a *app) indexPlace() string {
+	if a.isShared() || !a.usesFiles() {
+		return "The index"
+	}
+	return "The index in " + repository.IndexDir(a.cfg.Data)
+}
