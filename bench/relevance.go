@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,19 +17,27 @@ taken out of the index first. Reported is how often the document is the first hi
 often one of the first five, and the mean reciprocal rank: with everything, and with
 one part of the ranking left out after the other.
 
-Without files, the index of the data directory is copied and asked; with files, these
-are replayed into a temporary directory. --seed takes other queries.`
+With --queries FILE, queries that people wrote are asked instead, and their answers are
+graded by the file. Reported is how often the first hit, or one of the first five, is a
+page that was asked for; nDCG@10; how many hits of a page repeat another one; how many
+snippets are navigation; and how often the first hit of an English query is in another
+language. Plain FTS5 answers the same queries on the same documents. --ablate leaves out
+one part of the search after the other.
+
+Without files to replay, the index of the data directory is copied and asked; with files,
+these are replayed into a temporary directory. --seed takes other known items.`
 
 func (a *app) relevanceCommand() *cobra.Command {
 	var o relevancebench.Options
 	var missed bool
+	var queries string
 	cmd := &cobra.Command{
 		Use:     "relevance [FILE.warc[.gz]…]",
 		Short:   "How often the right page is found, and what each signal adds",
 		Long:    strings.TrimSpace(relevanceHelp),
-		Example: examples("relevance", "relevance crawl.warc.gz", "relevance --missed --seed 7 crawl.warc.gz"),
+		Example: examples("relevance", "relevance crawl.warc.gz", "relevance --missed --seed 7 crawl.warc.gz", "relevance --queries queries.txt --ablate crawl.warc.gz"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if err := inRange(cmd, "queries", o.Queries, 1, 100_000); err != nil {
+			if err := takeQueries(cmd, queries, &o); err != nil {
 				return err
 			}
 			if err := checkFiles(cmd, args); err != nil {
@@ -42,9 +52,27 @@ func (a *app) relevanceCommand() *cobra.Command {
 			return a.print(err, res, func() string { return res.Text(missed) })
 		},
 	}
-	cmd.Flags().IntVar(&o.Queries, "queries", 500, "`number` of queries of each kind, at most")
+	cmd.Flags().StringVar(&queries, "queries", "500", "`number` of queries of each kind, at most; or a file of queries with graded answers")
+	cmd.Flags().BoolVar(&o.Ablate, "ablate", false, "ask the queries of the file with parts of the search left out, too")
 	cmd.Flags().Uint64Var(&o.Seed, "seed", 1, "`number` that decides which queries are asked")
 	cmd.Flags().BoolVar(&missed, "missed", false, "list queries whose page was not first")
 	pipelineFlags(cmd)
 	return cmd
+}
+
+// takeQueries reads the value of --queries: how many known items of each kind to ask for,
+// or the file whose queries are asked.
+func takeQueries(cmd *cobra.Command, value string, o *relevancebench.Options) error {
+	if n, err := strconv.Atoi(value); err == nil {
+		o.Queries = n
+		if o.Ablate {
+			return usage(cmd, "--ablate needs --queries with a file; known items are always asked with parts left out")
+		}
+		return inRange(cmd, "queries", n, 1, 100_000)
+	}
+	if _, err := os.Stat(value); err != nil {
+		return usage(cmd, "--queries is neither a number nor a file that can be read: %v", err)
+	}
+	o.QueryFile = value
+	return nil
 }

@@ -33,8 +33,8 @@ type kind struct {
 
 // items are all known items of an index.
 type items struct {
-	documents                     int
-	titles, cjk, anchors, singles []knownItem
+	documents                           int
+	titles, cjk, anchors, singles, rare []knownItem
 }
 
 // gatherItems reads the documents of an index and keeps what can be asked for.
@@ -68,6 +68,9 @@ func gatherItems(ctx context.Context, dir string) (_ *items, err error) {
 			it.singles = append(it.singles, item)
 		}
 	}
+	if err == nil {
+		it.rare, err = rareItems(ctx, r, it.documents)
+	}
 	return it, err
 }
 
@@ -80,8 +83,9 @@ func (it *items) kinds(seed uint64, n int) []kind {
 		{name: "cjk-half", what: "the first half of such a title in Chinese, Japanese or Korean"},
 		{name: "anchor", what: "an anchor that leads to one document only, one of its links held out → the document"},
 		{name: "anchor-single", what: "the same of anchors with a single link, so that nothing of the anchor is left"},
+		{name: "rare-words", what: "three words of the text that few other documents have → the document"},
 	}
-	for i, all := range [][]knownItem{it.titles, it.cjk, it.anchors, it.singles} {
+	for i, all := range [][]knownItem{it.titles, it.cjk, it.anchors, it.singles, it.rare} {
 		k := &list[i]
 		k.population = len(all)
 		slices.SortFunc(all, func(a, b knownItem) int {

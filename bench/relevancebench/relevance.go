@@ -20,11 +20,15 @@ type Options struct {
 	Files   []string // WARC files to replay into a fresh directory; none: Index is measured
 	Index   string   // directory of index files, which are read only
 	Queries int      // of each kind, at most
-	Seed    uint64   // which queries these are
-	Weights index.Weights
-	PerHost int
-	Repo    repository.Options
-	Log     io.Writer
+	// QueryFile has queries with graded answers (queries.go), which are asked instead of
+	// known items.
+	QueryFile string
+	Ablate    bool   // ask them with parts of the search left out, too
+	Seed      uint64 // which queries these are
+	Weights   index.Weights
+	PerHost   int
+	Repo      repository.Options
+	Log       io.Writer
 }
 
 // Result tells how often the right page is found.
@@ -34,6 +38,7 @@ type Result struct {
 	Weights   index.Weights `json:"weights"`
 	PerHost   int           `json:"per_host"`
 	Kinds     []KindResult  `json:"kinds,omitempty"`
+	Judged    *JudgedResult `json:"judged,omitempty"` // instead of Kinds, if there was a file of queries
 }
 
 // KindResult is of one kind of query.
@@ -68,6 +73,8 @@ type Miss struct {
 //
 // It asks a copy of the index, from which one link for each anchor query is taken away.
 // A second copy has no anchors of other sites, a third none at all.
+//
+// With a file of queries, it asks these of the index as it is, and of plain FTS5.
 func Run(ctx context.Context, o Options) (res *Result, err error) {
 	dir, err := os.MkdirTemp("", "indexer-bench-")
 	if err != nil {
@@ -82,6 +89,13 @@ func Run(ctx context.Context, o Options) (res *Result, err error) {
 			return nil, fmt.Errorf("bench relevance: replay: %w", err)
 		}
 		source = repository.IndexDir(data)
+	}
+	if o.QueryFile != "" {
+		judged, err := runJudged(ctx, o, source, dir)
+		if err != nil {
+			return nil, fmt.Errorf("bench relevance: %w", err)
+		}
+		return &Result{Documents: judged.Documents, Weights: o.Weights, PerHost: o.PerHost, Judged: judged}, nil
 	}
 	items, err := gatherItems(ctx, source)
 	if err != nil {

@@ -306,7 +306,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Documents != 36 || res.Seed != 3 || len(res.Kinds) != 4 {
+	if res.Documents != 36 || res.Seed != 3 || len(res.Kinds) != 5 {
 		t.Errorf("%d documents, seed %d, %d kinds", res.Documents, res.Seed, len(res.Kinds))
 	}
 	for _, k := range res.Kinds {

@@ -12,6 +12,11 @@ import (
 // not the first hit.
 func (r *Result) Text(missed bool) string {
 	var b strings.Builder
+	if r.Judged != nil {
+		fmt.Fprintf(&b, "%d documents\nweights %s\n", r.Documents, weightsText(&r.Weights))
+		r.Judged.text(&b, missed)
+		return b.String()
+	}
 	fmt.Fprintf(&b, "%d documents, seed %d\nweights %s\n", r.Documents, r.Seed, weightsText(&r.Weights))
 	for _, k := range r.Kinds {
 		k.text(&b, missed)
@@ -31,15 +36,34 @@ func (k *KindResult) text(b *strings.Builder, missed bool) {
 		return
 	}
 	for _, v := range k.Variants {
-		for _, m := range v.Missed {
-			fmt.Fprintf(b, "  at %d: %s\n    want %s\n    got  %s\n", m.Position, plain(m.Query), plain(m.Want), plain(m.Got))
-		}
+		missedText(b, v.Missed)
 	}
 }
 
-// plain is a text from the web without characters that control a terminal or the
+func missedText(b *strings.Builder, list []Miss) {
+	for _, m := range list {
+		fmt.Fprintf(b, "  at %d: %s\n    want %s\n    got  %s\n", m.Position, plainText(m.Query), plainText(m.Want), plainText(m.Got))
+	}
+}
+
+func (r *JudgedResult) text(b *strings.Builder, missed bool) {
+	fmt.Fprintf(b, "\n%s: %d queries\n", r.File, r.Queries)
+	fmt.Fprintf(b, "  %-22s %9s %9s %8s %8s %10s %9s\n", "", "success@1", "success@5", "nDCG@10", "repeats", "navigation", "other")
+	for _, v := range r.Variants {
+		fmt.Fprintf(b, "  %-22s %9.3f %9.3f %8.3f %8.2f %10.3f %9.3f\n", v.Variant, v.Success1, v.Success5, v.NDCG, v.Repeats, v.Navigation, v.OtherLanguage)
+	}
+	b.WriteString(`  repeats: hits of the first ten that repeat one above them; navigation: share of
+  snippets that are half navigation; other: share of English queries whose first hit
+  is in another language
+`)
+	if missed {
+		missedText(b, r.Variants[0].Missed)
+	}
+}
+
+// plainText is a text from the web without characters that control a terminal or the
 // direction of what follows.
-func plain(s string) string {
+func plainText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
 			return ' '

@@ -1,0 +1,222 @@
+package relevancebench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/page"
+)
+
+// JudgedResult tells how well queries that people wrote are answered.
+type JudgedResult struct {
+	File      string          `json:"file"`
+	Documents int             `json:"documents"`
+	Queries   int             `json:"queries"`
+	Variants  []JudgedVariant `json:"variants"`
+}
+
+// JudgedVariant is one way to answer the queries: the search as it is, with a part left
+// out, or plain FTS5.
+type JudgedVariant struct {
+	Variant  string  `json:"variant"`
+	Success1 float64 `json:"success_at_1"` // the first hit is a page that was asked for
+	Success5 float64 `json:"success_at_5"` // one of the first five is
+	NDCG     float64 `json:"ndcg_at_10"`
+	// Repeats is how many of the first ten hits repeat a hit above them, on average.
+	Repeats float64 `json:"repeats_per_page"`
+	// Navigation is the share of snippets at least half of which are words that stand on
+	// many pages of the host.
+	Navigation float64 `json:"navigation_snippets"`
+	// OtherLanguage is the share of English queries whose first hit is in another language.
+	OtherLanguage float64 `json:"first_in_other_language"`
+	// Missed are the queries whose first hit is not a page that was asked for.
+	Missed []Miss `json:"missed,omitempty"`
+}
+
+// shown is a hit as a person sees it.
+type shown struct {
+	url      page.URL
+	language string
+	snippet  string
+}
+
+// answerer gives the first ten hits.
+type answerer func(ctx context.Context, query string) ([]shown, error)
+
+// runJudged asks the queries of a file.
+func runJudged(ctx context.Context, o Options, source, dir string) (_ *JudgedResult, err error) {
+	queries, err := readQueries(o.QueryFile)
+	if err != nil {
+		return nil, err
+	}
+	r, err := index.OpenReader(source)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	fts, err := openPlain(ctx, r, filepath.Join(dir, "plain.sqlite"))
+	if err != nil {
+		return nil, fmt.Errorf("plain FTS5: %w", err)
+	}
+	defer func() { err = errors.Join(err, fts.close()) }()
+	pages, err := readPages(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	res := &JudgedResult{File: filepath.Base(o.QueryFile), Documents: pages.documents, Queries: len(queries)}
+	add := func(name string, by answerer) error {
+		v, err := judge(ctx, queries, by, pages)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		v.Variant = name
+		res.Variants = append(res.Variants, v)
+		return nil
+	}
+	for i, v := range judgedVariants(&o) {
+		if i > 0 && !o.Ablate {
+			break
+		}
+		if err := add(v.name, answerBy(r, v.opts)); err != nil {
+			return nil, err
+		}
+	}
+	return res, add("plain FTS5", fts.answer)
+}
+
+// judgedVariants are the search as it is, and with each part left out that has a switch.
+func judgedVariants(o *Options) []variant {
+	whole := index.Options{Weights: o.Weights, PerHost: o.PerHost}
+	without := func(name string, change func(*index.Options)) variant {
+		v := variant{name: name, opts: whole}
+		change(&v.opts)
+		return v
+	}
+	return []variant{
+		{name: "all", opts: whole},
+		without("no corrections", func(o *index.Options) { o.Verbatim = true }),
+		without("any number a host", func(o *index.Options) { o.PerHost = 0 }),
+		without("no anchor match", func(o *index.Options) { o.Weights.AnchorMatch = 0 }),
+		without("no title match", func(o *index.Options) { o.Weights.TitleMatch = 0 }),
+		without("no title weight", func(o *index.Options) { o.Weights.Title, o.Weights.TitleMatch = o.Weights.Body, 0 }),
+		without("no rank", func(o *index.Options) { o.Weights.Rank = 0 }),
+		without("no url", func(o *index.Options) { o.Weights.URL = 0 }),
+	}
+}
+
+// answerBy searches the index.
+func answerBy(r *index.Reader, opts index.Options) answerer {
+	return func(ctx context.Context, query string) ([]shown, error) {
+		res, err := r.Search(ctx, query, opts)
+		if err != nil {
+			return nil, err
+		}
+		list := make([]shown, len(res.Hits))
+		for i, h := range res.Hits {
+			list[i] = shown{h.URL, h.Language, h.Snippet.Text}
+		}
+		return list, nil
+	}
+}
+
+// judge asks the queries, several at a time, and grades what comes.
+func judge(ctx context.Context, queries []judged, by answerer, pages *pages) (v JudgedVariant, err error) {
+	results := make([][]shown, len(queries))
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range queries {
+		g.Go(func() (err error) {
+			if results[i], err = by(gctx, queries[i].query); err != nil {
+				return fmt.Errorf("%q: %w", queries[i].query, err)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return v, err
+	}
+	english, snippets := 0, 0
+	for i, hits := range results {
+		q := &queries[i]
+		urls := make([]page.URL, len(hits))
+		for j, h := range hits {
+			urls[j] = h.url
+			snippets++
+			if pages.isNavigation(h) {
+				v.Navigation++
+			}
+		}
+		repeats, err := pages.repeats(ctx, urls)
+		if err != nil {
+			return v, err
+		}
+		v.Repeats += float64(repeats)
+		if q.language == "en" {
+			english++
+			if len(hits) > 0 && !sameLanguage(hits[0].language, q.language) {
+				v.OtherLanguage++
+			}
+		}
+		v.grade(q, urls)
+	}
+	n := float64(len(queries))
+	v.Success1, v.Success5, v.NDCG, v.Repeats = v.Success1/n, v.Success5/n, v.NDCG/n, v.Repeats/n
+	v.Navigation /= float64(max(snippets, 1))
+	v.OtherLanguage /= float64(max(english, 1))
+	return v, nil
+}
+
+// sameLanguage compares languages without their regions. A page whose language is unknown
+// counts as being in the language of the query.
+func sameLanguage(hit, query string) bool {
+	return hit == "" || analysis.PrimaryLanguage(hit) == analysis.PrimaryLanguage(query)
+}
+
+// grade adds the grades of one result.
+func (v *JudgedVariant) grade(q *judged, urls []page.URL) {
+	grades := q.grades(urls)
+	at := slices.Index(grades, bestGrade) + 1
+	if at == 1 {
+		v.Success1++
+	} else {
+		m := Miss{Query: q.query, Position: at, Want: q.answers[0][0].url.String()}
+		if len(urls) > 0 {
+			m.Got = string(urls[0])
+		}
+		v.Missed = append(v.Missed, m)
+	}
+	if at >= 1 && at <= 5 {
+		v.Success5++
+	}
+	v.NDCG += ndcg(grades, q.ideal())
+}
+
+// ideal are the grades of the best possible result.
+func (q *judged) ideal() []int {
+	grades := make([]int, len(q.answers))
+	for i, a := range q.answers {
+		grades[i] = a.best()
+	}
+	slices.Sort(grades)
+	slices.Reverse(grades)
+	return grades
+}
+
+// ndcg is the discounted gain of the first ten grades, divided by that of the ideal.
+func ndcg(grades, ideal []int) float64 { return gain(grades) / gain(ideal) }
+
+func gain(grades []int) (sum float64) {
+	for i, g := range grades[:min(len(grades), 10)] {
+		sum += (math.Exp2(float64(g)) - 1) / math.Log2(float64(i)+2)
+	}
+	return sum
+}
