@@ -91,14 +91,19 @@ func (m *Manager) Start(ctx context.Context) {
 	m.work.Go(func() { m.run(ctx) })
 }
 
+// Halt ends the search for leases, and returns when none is being prepared (Want.Gained).
+// The process keeps what it holds until Stop. What Gained opens must not be closed before.
+func (m *Manager) Halt() {
+	if m.cancel != nil {
+		m.cancel()
+		m.work.Wait()
+	}
+}
+
 // Stop gives all leases back. No run under a lease may be under way. If the process ends
 // without it, the leases become free when its token expires.
 func (m *Manager) Stop(ctx context.Context) error {
-	if m.cancel == nil {
-		return nil
-	}
-	m.cancel()
-	m.work.Wait()
+	m.Halt()
 	m.mu.Lock()
 	names := make([]string, 0, len(m.held))
 	for name := range m.held {

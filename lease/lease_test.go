@@ -275,3 +275,24 @@ func (f *fleet) wantInTurn() {
 		}
 	}
 }
+
+// TestHaltWaitsForGained: whoever closes what Gained opens calls Halt before.
+func TestHaltWaitsForGained(t *testing.T) {
+	f := newFleet(t)
+	preparing, ended := make(chan struct{}), false
+	m := f.join(Options{Wants: []Want{{Name: "x", Gained: func(ctx context.Context) error {
+		close(preparing)
+		<-ctx.Done()
+		ended = true
+		return context.Cause(ctx)
+	}}}})
+	m.Start(context.Background())
+	<-preparing
+	m.Halt()
+	if !ended {
+		t.Error("Halt returned while a lease was being prepared")
+	}
+	if err := m.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+}

@@ -313,6 +313,7 @@ func (r *Repository) closeParts() error {
 		r.collecting.Wait()
 	}
 	if r.leases != nil { // no observer runs any more
+		r.leases.Halt() // it may be opening the index files
 		errs = append(errs, r.files.close(), r.leases.Stop(context.Background()))
 	}
 	if r.db != nil {
