@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -29,9 +30,10 @@ const (
 )
 
 // scores computes the scores of documents, in ascending order of ids, by the phrases of an
-// expression; one list for each of the weights.
-func (x *textIndex) scores(ctx context.Context, expr *query.Expr, ids []int64, weights ...columnWeights) ([][]float64, error) {
-	k, err := x.saturation(ctx, ids)
+// expression; one list for each of the weights. The statistics are those of all documents,
+// which may be in several shards.
+func (x *textIndex) scores(ctx context.Context, expr *query.Expr, st Statistics, ids []int64, weights ...columnWeights) ([][]float64, error) {
+	k, err := x.saturation(ctx, st, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -39,22 +41,28 @@ func (x *textIndex) scores(ctx context.Context, expr *query.Expr, ids []int64, w
 	for i := range out {
 		out[i] = make([]float64, len(ids))
 	}
-	expr.Scored(func(phrase *query.Expr) {
-		var f *found
-		if f, err = x.phrase(ctx, phrase); err == nil { // no read: it was matched before
-			x.addScores(phrase, f, ids, k, weights, out)
+	var phrases []*query.Expr
+	expr.Scored(func(phrase *query.Expr) { phrases = append(phrases, phrase) })
+	if len(phrases) != len(st.Documents) {
+		return nil, fmt.Errorf("statistics of %d phrases for an expression with %d", len(st.Documents), len(phrases))
+	}
+	for i, phrase := range phrases {
+		f, err := x.phrase(ctx, phrase) // no read: it was matched before
+		if err != nil {
+			return nil, err
 		}
-	})
-	return out, err
+		addScores(phrase, idf(st.Rows, st.Documents[i]), f, ids, k, weights, out)
+	}
+	return out, nil
 }
 
 // saturation is K = k1·(1 - b + b·D/avg) of each document.
-func (x *textIndex) saturation(ctx context.Context, ids []int64) ([]float64, error) {
+func (x *textIndex) saturation(ctx context.Context, st Statistics, ids []int64) ([]float64, error) {
 	lengths, err := x.v.lengths(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	average := float64(x.index.Totals.Tokens) / float64(x.index.Totals.Rows)
+	average := float64(st.Tokens) / float64(st.Rows)
 	k := make([]float64, len(ids))
 	for i, d := range lengths {
 		k[i] = bm25K1 * (1 - bm25B + bm25B*float64(d)/average)
@@ -64,8 +72,7 @@ func (x *textIndex) saturation(ctx context.Context, ids []int64) ([]float64, err
 
 // addScores adds what a phrase contributes to the score of each document, for each of the
 // weights.
-func (x *textIndex) addScores(phrase *query.Expr, f *found, ids []int64, k []float64, weights []columnWeights, out [][]float64) {
-	idf := x.idf(len(f.ids))
+func addScores(phrase *query.Expr, idf float64, f *found, ids []int64, k []float64, weights []columnWeights, out [][]float64) {
 	for w := range weights {
 		counting := weights[w]
 		for c := range counting {
@@ -88,9 +95,10 @@ func (x *textIndex) addScores(phrase *query.Expr, f *found, ids []int64, k []flo
 	}
 }
 
-func (x *textIndex) idf(documents int) float64 {
+// idf is that of a phrase that some of all documents have.
+func idf(rows int64, documents int) float64 {
 	have := float64(documents)
-	if idf := math.Log((float64(x.index.Totals.Rows) - have + 0.5) / (have + 0.5)); idf > 0 {
+	if idf := math.Log((float64(rows) - have + 0.5) / (have + 0.5)); idf > 0 {
 		return idf
 	}
 	return leastIDF

@@ -18,7 +18,7 @@ func BenchmarkByText(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer v.Close()
-	inUse, err := v.stemmers(b.Context())
+	names, err := v.stemmers(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -31,11 +31,11 @@ func BenchmarkByText(b *testing.B) {
 				for range words {
 					q = append(q, voc.words[voc.rng.IntN(3000)])
 				}
-				c, err := query.Compile(strings.Join(q, " "), inUse)
+				c, err := query.Compile(strings.Join(q, " "), stemmersOf(names))
 				if err != nil {
 					b.Fatal(err)
 				}
-				s := &search{v: v, c: c, opts: &Options{Weights: DefaultWeights}, res: &Results{}}
+				s := searchOf(v, c, &Options{Weights: DefaultWeights})
 				began := time.Now()
 				if _, err := s.byFTS5(b.Context(), c.Expr(query.SomeWords).String(), rerankTop); err != nil {
 					b.Fatal(err)

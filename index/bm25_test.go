@@ -22,10 +22,24 @@ import (
 // byFTS5 is what SQLite gives: the best n documents by bm25(), with their rows. It is the reference of scores,
 // and the baseline of their speed.
 func (s *search) byFTS5(ctx context.Context, expr string, n int) ([]candidate, error) {
-	return s.scan(ctx, "SELECT x.rowid, -x.rank, "+candidateColumns+`
+	list, err := s.only().scan(ctx, "SELECT x.rowid, -x.rank, 0, "+candidateColumns+`
 		FROM (SELECT rowid, rank FROM fts WHERE fts MATCH ? AND rank MATCH ?`+fetchedIn(s.c.Fetched, "fts.rowid")+` ORDER BY rank LIMIT ?) x
 		CROSS JOIN docs d ON d.id=x.rowid CROSS JOIN ranks r ON r.id=x.rowid
 		ORDER BY x.rank, x.rowid`, expr, rankFunction(&s.opts.Weights), n)
+	if err != nil {
+		return nil, err
+	}
+	return merged([]*Answer{{Found: list}}, n, betterFound), nil
+}
+
+// only is the session of a search of one file.
+func (s *search) only() *viewShard { return s.from.sessions[0].(*viewShard) }
+
+// searchOf is a search of one view.
+func searchOf(v *View, c *query.Query, opts *Options) *search {
+	s := newSearch(newFanout(&viewShard{v: v}), v.names, c, opts, "")
+	s.fill = query.SomeWords
+	return s
 }
 
 // rankFunction is the weights as FTS5's rank configuration, whose parser knows no
@@ -62,10 +76,11 @@ func testScores(t *testing.T, size int, rng *rand.Rand) {
 		t.Fatal(err)
 	}
 	defer v.Close()
-	inUse, err := v.stemmers(t.Context())
+	names, err := v.stemmers(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	inUse := stemmersOf(names)
 	compared := 0
 	queries := 60
 	if testing.Short() {
@@ -85,7 +100,7 @@ func testScores(t *testing.T, size int, rng *rand.Rand) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &search{v: v, c: c, opts: &Options{Weights: randomWeights(rng)}, res: &Results{}, fill: query.SomeWords}
+		s := searchOf(v, c, &Options{Weights: randomWeights(rng)})
 		for _, expr := range []*query.Expr{c.Expr(query.AllWords), c.Expr(query.SomeWords), c.Named()} {
 			compared += sameAsFTS5(t, s, asked, expr, grouped)
 			if n%6 == 0 && !grouped {
@@ -99,7 +114,7 @@ func testScores(t *testing.T, size int, rng *rand.Rand) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		anyHasAll(t, &search{v: v, c: c, opts: &Options{}, res: &Results{}}, asked)
+		anyHasAll(t, searchOf(v, c, &Options{}), asked)
 	}
 	if size > 1 && compared < size {
 		t.Errorf("%d scores compared, which tells nothing", compared)
@@ -116,7 +131,15 @@ func randomWords(rng *rand.Rand, n int) string {
 
 // scoredDocuments writes documents in several transactions; a third is replaced or deleted later.
 func scoredDocuments(t testing.TB, w *Writer, size int, rng *rand.Rand) {
-	var changes []Change
+	changes := scoredChanges(size, rng)
+	for len(changes) > 0 {
+		n := min(1+rng.IntN(80), len(changes))
+		apply(t, w, changes[:n]...)
+		changes = changes[n:]
+	}
+}
+
+func scoredChanges(size int, rng *rand.Rand) (changes []Change) {
 	add := func(i int, seq uint64) {
 		u := page.URL(fmt.Sprintf("https://site%d.example/%s/%d", i%9, fewWords[i%5], i))
 		d := &Document{
@@ -140,11 +163,7 @@ func scoredDocuments(t testing.TB, w *Writer, size int, rng *rand.Rand) {
 			add(i, 2+rng.Uint64N(5))
 		}
 	}
-	for len(changes) > 0 {
-		n := min(1+rng.IntN(80), len(changes))
-		apply(t, w, changes[:n]...)
-		changes = changes[n:]
-	}
+	return changes
 }
 
 // sameAsFTS5 compares the whole lists of an expression and gives their length.
@@ -170,7 +189,7 @@ func sameAsFTS5(t *testing.T, s *search, asked string, expr *query.Expr, grouped
 		if x := scores[c.id]; math.Abs(c.score-x) > 1e-12*max(x, 1) {
 			t.Fatalf("%s: %s: document %d has %v, FTS5 has %v", asked, expr, c.id, c.score, x)
 		}
-		if i > 0 && (got[i-1].score < c.score || got[i-1].score == c.score && got[i-1].id > c.id) {
+		if i > 0 && (got[i-1].score < c.score || got[i-1].score == c.score && got[i-1].url > c.url) {
 			t.Fatalf("%s: %s: document %d before %d", asked, expr, got[i-1].id, c.id)
 		}
 	}
@@ -215,7 +234,7 @@ func columnSet(in postings.Columns) string {
 // anyHasAll: what has all the words has some of them, or the total would be below what is found.
 func anyHasAll(t *testing.T, s *search, asked string) {
 	t.Helper()
-	x, err := s.text(t.Context())
+	x, err := s.only().text(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +271,7 @@ func sameColumns(t *testing.T, s *search, expr *query.Expr) {
 		t.Fatal(err)
 	}
 	for column, alone := range map[string]Weights{"title": {Title: w.Title}, "body": {Body: w.Body}, "anchors": {Anchors: w.Anchors}, "outside": {Outside: w.Outside}, "url": {URL: w.URL}} {
-		by := &search{v: s.v, c: s.c, opts: &Options{Weights: alone}, res: &Results{}}
+		by := searchOf(s.only().v, s.c, &Options{Weights: alone})
 		theirs, err := by.byFTS5(t.Context(), expr.String(), 10_000)
 		if err != nil {
 			t.Fatal(err)

@@ -2,35 +2,20 @@ package index
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/webindexer/indexer/index/query"
 )
 
-// search is one run of a query on a view.
+// search is one run of a query.
 type search struct {
-	v    *View
+	from *fanout
 	c    *query.Query
 	opts *Options
 	res  *Results
 
-	index *textIndex    // opened by text
+	names *names        // analysed titles
 	fill  query.Breadth // of the second tier
-}
-
-// text is the full-text index of the view, with what this search has read of it so far.
-func (s *search) text(ctx context.Context) (*textIndex, error) {
-	if s.index == nil {
-		x, err := s.v.text(ctx)
-		if err != nil {
-			return nil, err
-		}
-		s.index = x
-	}
-	return s.index, nil
 }
 
 // Candidates are the hits in their final order, as far as the page needs them. They come in
@@ -92,26 +77,25 @@ const commonWord = 2000
 
 // markCommon finds the common words of the query.
 func (s *search) markCommon(ctx context.Context) error {
-	x, err := s.text(ctx)
+	var optional []*query.Term
+	var sets []Matching
+	for _, t := range s.c.Terms {
+		if !t.Required && !t.Stop {
+			optional, sets = append(optional, t), append(sets, Matching{Expr: t.Relaxed()})
+		}
+	}
+	counts, err := s.from.counts(ctx, sets...)
 	if err != nil {
 		return err
 	}
-	optional, common := 0, 0
-	for _, t := range s.c.Terms {
-		if t.Required || t.Stop {
-			continue
-		}
-		optional++
-		ids, err := x.matching(ctx, t.Relaxed())
-		if err != nil {
-			return err
-		}
-		if t.Common = len(ids) > commonWord; t.Common {
+	common := 0
+	for i, t := range optional {
+		if t.Common = counts[i] > commonWord; t.Common {
 			common++
 		}
 	}
 	for _, t := range s.c.Terms {
-		t.Common = t.Common && common < optional
+		t.Common = t.Common && common < len(optional)
 	}
 	return nil
 }
@@ -121,10 +105,8 @@ func (s *search) markCommon(ctx context.Context) error {
 func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candidate) (found []candidate, total int, err error) {
 	expr, all := s.c.Expr(b), b == query.AllWords
 	switch {
-	case s.opts.Sort == ByDate:
-		found, err = s.sorted(ctx, expr, "t.fetched DESC, d.url", n)
-	case len(s.c.Terms) == 0:
-		found, err = s.sorted(ctx, expr, "r.rank DESC, d.url", n)
+	case s.opts.Sort == ByDate || len(s.c.Terms) == 0:
+		found, err = s.from.sorted(ctx, &SortedQuestion{Matching: s.matching(expr), N: n, ByDate: s.opts.Sort == ByDate})
 	default:
 		found, total, err = s.byText(ctx, expr, n)
 	}
@@ -137,15 +119,11 @@ func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candi
 	}
 	top := min(len(found), rerankTop)
 	if all && total > rerankTop {
-		named, _, err := s.bestByText(ctx, s.c.Named(), rerankTop)
+		named, _, err := s.byText(ctx, s.c.Named(), rerankTop)
 		if err != nil {
 			return nil, 0, err
 		}
-		rows, err := s.rows(ctx, others(named, found[:top]))
-		if err != nil {
-			return nil, 0, err
-		}
-		found, top = addNamed(found, rows)
+		found, top = addNamed(found, named)
 	}
 	if err := s.rerank(ctx, found[:top]); err != nil {
 		return nil, 0, err
@@ -179,13 +157,15 @@ func (s *search) total(ctx context.Context, expr *query.Expr, got, asked int) (n
 	if got < asked {
 		return got, nil
 	}
-	text, args := "SELECT count(*) FROM times t WHERE true"+fetchedIn(s.c.Fetched, "t.id"), []any{}
-	if expr != nil {
-		text, args = "SELECT count(*) FROM fts WHERE fts MATCH ?"+fetchedIn(s.c.Fetched, "fts.rowid"), []any{expr.String()}
+	counts, err := s.from.counts(ctx, s.matching(expr))
+	if err != nil {
+		return 0, err
 	}
-	err = s.v.tx.QueryRowContext(ctx, text, args...).Scan(&n)
-	return n, err
+	return counts[0], nil
 }
+
+// matching is the documents of the query's period that match an expression.
+func (s *search) matching(expr *query.Expr) Matching { return Matching{expr, s.c.Fetched} }
 
 // addNamed adds the best documents that have the words in titles and anchors and are not
 // among the best by text: a long page, in which the words of its title are lost, can still
@@ -203,128 +183,7 @@ func addNamed(found, named []candidate) (list []candidate, top int) {
 	return append(append(found[:at:at], named...), rest...), at + len(named)
 }
 
-const candidateColumns = "r.rank, d.url, d.language, d.title"
-
-// others removes from list what is in seen, whose rows need not be read again.
-func others(list []scored, seen []candidate) []scored {
-	ids := make(map[int64]bool, len(seen))
-	for i := range seen {
-		ids[seen[i].id] = true
-	}
-	return slices.DeleteFunc(list, func(d scored) bool { return ids[d.id] })
-}
-
+// byText is the best n documents by BM25, and how many match.
 func (s *search) byText(ctx context.Context, expr *query.Expr, n int) ([]candidate, int, error) {
-	best, total, err := s.bestByText(ctx, expr, n)
-	if err != nil {
-		return nil, 0, err
-	}
-	found, err := s.rows(ctx, best)
-	return found, total, err
-}
-
-// bestByText is the best n documents by BM25, and how many match. Equal scores are ordered
-// by row id, so that a longer list begins with the shorter one.
-func (s *search) bestByText(ctx context.Context, expr *query.Expr, n int) ([]scored, int, error) {
-	x, err := s.text(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	ids, err := x.dated(ctx, expr, s.c.Fetched)
-	if err != nil {
-		return nil, 0, err
-	}
-	scores, err := x.scores(ctx, expr, ids, s.opts.Weights.columns())
-	if err != nil {
-		return nil, 0, err
-	}
-	return bestOf(ids, scores[0], n), len(ids), nil
-}
-
-const selectCandidates = "SELECT j.key, " + candidateColumns + " FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN ranks r ON r.id=j.value"
-
-// rows is the documents with what is needed to sort them.
-func (s *search) rows(ctx context.Context, list []scored) ([]candidate, error) {
-	out := make([]candidate, len(list))
-	var missing []int64
-	var at []int // in out
-	for i, d := range list {
-		c, known := s.v.cache.candidates.get(d.id)
-		if !known {
-			missing, at = append(missing, d.id), append(at, i)
-		}
-		out[i] = c
-	}
-	if err := s.readCandidates(ctx, missing, func(i int, c candidate) {
-		s.v.cache.addCandidate(c)
-		out[at[i]] = c
-	}); err != nil {
-		return nil, err
-	}
-	for i, d := range list {
-		out[i].score, out[i].text = d.text, d.text
-	}
-	return out, nil
-}
-
-// readCandidates reads what documents are sorted by, and calls fn with each, in any order.
-func (s *search) readCandidates(ctx context.Context, ids []int64, fn func(i int, c candidate)) (err error) {
-	if len(ids) == 0 {
-		return nil
-	}
-	wanted, err := json.Marshal(ids)
-	if err != nil {
-		return err
-	}
-	rows, err := s.v.query(ctx, selectCandidates, string(wanted))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	n := 0
-	for ; rows.Next(); n++ {
-		var i int
-		var c candidate
-		if err := rows.Scan(&i, &c.rank, &c.url, &c.language, &c.title); err != nil {
-			return err
-		}
-		c.id = ids[i]
-		fn(i, c)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	if n != len(ids) {
-		return fmt.Errorf("%w: %d documents of the full-text index are missing", ErrCorrupt, len(ids)-n)
-	}
-	return nil
-}
-
-// sorted gives matches in an order that has nothing to do with words. Their score is the
-// rank. If the expression is nil, all documents match.
-func (s *search) sorted(ctx context.Context, expr *query.Expr, order string, n int) ([]candidate, error) {
-	from, args := "(SELECT rowid FROM fts WHERE fts MATCH ?)", []any{expr.String(), n}
-	if expr == nil {
-		from, args = "(SELECT id AS rowid FROM times)", []any{n}
-	}
-	return s.scan(ctx, "SELECT x.rowid, r.rank, "+candidateColumns+" FROM "+from+` x
-		CROSS JOIN times t ON t.id=x.rowid CROSS JOIN ranks r ON r.id=x.rowid CROSS JOIN docs d ON d.id=x.rowid
-		WHERE true`+fetchedIn(s.c.Fetched, "x.rowid")+" ORDER BY "+order+" LIMIT ?", args...)
-}
-
-func (s *search) scan(ctx context.Context, query string, args ...any) (list []candidate, err error) {
-	rows, err := s.v.tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var c candidate
-		if err := rows.Scan(&c.id, &c.score, &c.rank, &c.url, &c.language, &c.title); err != nil {
-			return nil, err
-		}
-		c.text = c.score
-		list = append(list, c)
-	}
-	return list, rows.Err()
+	return s.from.best(ctx, s.matching(expr), n, s.opts.Weights)
 }

@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/webindexer/indexer/index/query"
@@ -69,15 +68,8 @@ func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) erro
 
 // columnScores scores each column by itself.
 func (s *search) columnScores(ctx context.Context, list []candidate, hits []Hit) error {
-	x, err := s.text(ctx)
-	if err != nil {
-		return err
-	}
-	whole := s.opts.Weights.columns()
-	alone := make([]columnWeights, weighedColumns)
-	for c := range alone {
-		alone[c][c] = whole[c]
-	}
+	w := &s.opts.Weights
+	alone := []Weights{{Title: w.Title}, {Body: w.Body}, {Anchors: w.Anchors}, {Outside: w.Outside}, {URL: w.URL}}
 	at := make(map[int64]int, len(list))
 	all, some := s.c.Expr(query.AllWords), s.c.Expr(s.fill)
 	ids := map[*query.Expr][]int64{} // the tiers differ in their expressions
@@ -90,13 +82,13 @@ func (s *search) columnScores(ctx context.Context, list []candidate, hits []Hit)
 		ids[expr] = append(ids[expr], list[i].id)
 	}
 	for expr, wanted := range ids {
-		slices.Sort(wanted)
-		scores, err := x.scores(ctx, expr, wanted, alone...)
+		scores, err := s.from.columns(ctx, expr, wanted, alone) // sorts wanted
 		if err != nil {
 			return err
 		}
 		for i, id := range wanted {
-			hits[at[id]].Explanation.Columns = Columns{scores[0][i], scores[1][i], scores[2][i], scores[3][i], scores[4][i]}
+			c := scores[i]
+			hits[at[id]].Explanation.Columns = Columns{c[0], c[1], c[2], c[3], c[4]}
 		}
 	}
 	return nil

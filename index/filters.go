@@ -27,35 +27,23 @@ type Filters struct {
 // maxFilters bounds the sites that are listed. There are never that many languages.
 const maxFilters = 200
 
-// Filters counts documents by site and by language. It reads about ten bytes per document.
-func (v *View) Filters(ctx context.Context) (f Filters, err error) {
-	s := &search{v: v}
-	x, err := s.text(ctx)
+// Filters counts documents by site and by language.
+func (v *View) Filters(ctx context.Context) (Filters, error) {
+	f, err := filtersOf(ctx, newFanout(&viewShard{v: v}))
 	if err != nil {
 		return f, fmt.Errorf("index %s: filters: %w", v.dir, err)
 	}
-	count := func(kind rune) (map[string]int, error) {
-		counts, err := x.index.Counts(ctx, analysis.Tag(kind, ""))
-		if err != nil {
-			return nil, fmt.Errorf("index %s: filters: %w", v.dir, damaged(err))
-		}
-		named := make(map[string]int, len(counts))
-		for token, n := range counts {
-			named[analysis.TagValue(token)] = n
-		}
-		return named, nil
-	}
-	sites, err := count(analysis.TagSite)
+	return f, nil
+}
+
+func filtersOf(ctx context.Context, from *fanout) (f Filters, err error) {
+	t, err := from.tags(ctx)
 	if err != nil {
 		return f, err
 	}
-	languages, err := count(analysis.TagLang)
-	if err != nil {
-		return f, err
-	}
-	dropSites(sites)
-	dropLanguages(languages)
-	return Filters{mostFirst(sites), mostFirst(languages), len(sites) > maxFilters}, nil
+	dropSites(t.Sites)
+	dropLanguages(t.Languages)
+	return Filters{mostFirst(t.Sites), mostFirst(t.Languages), len(t.Sites) > maxFilters}, nil
 }
 
 // Filters is [View.Filters] of the newest state.

@@ -3,8 +3,6 @@ package index
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/webindexer/indexer/index/query"
@@ -42,7 +40,7 @@ type candidate struct {
 func (s *search) rerank(ctx context.Context, top []candidate) error {
 	w := &s.opts.Weights
 	for i := range top {
-		words, err := s.v.names.titles.get(top[i].title, top[i].language, func(title, language string) ([]nameWord, error) {
+		words, err := s.names.titles.get(top[i].title, top[i].language, func(title, language string) ([]nameWord, error) {
 			return nameWords(title, language), nil
 		})
 		if err != nil {
@@ -54,7 +52,7 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 	if w.AnchorMatch == 0 {
 		return nil
 	}
-	if err := s.matchAnchors(ctx, top[:min(len(top), anchorTop)]); err != nil {
+	if err := s.from.matchAnchors(ctx, top[:min(len(top), anchorTop)], s.c.Words); err != nil {
 		return err
 	}
 	sortByAnchor(top, w)
@@ -89,38 +87,6 @@ func sortCandidates(list []candidate) {
 	slices.SortStableFunc(list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.rank, a.rank), cmp.Compare(a.url, b.url))
 	})
-}
-
-const selectAnchors = "SELECT j.key, d.anchors FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value"
-
-// matchAnchors reads the anchors of documents and compares the query with them.
-func (s *search) matchAnchors(ctx context.Context, list []candidate) (err error) {
-	ids := make([]int64, len(list))
-	for i := range list {
-		ids[i] = list[i].id
-	}
-	wanted, err := json.Marshal(ids)
-	if err != nil {
-		return err
-	}
-	rows, err := s.v.query(ctx, selectAnchors, string(wanted))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var i int
-		var stored string
-		if err := rows.Scan(&i, &stored); err != nil {
-			return err
-		}
-		anchors, err := s.v.names.anchors.get(stored, list[i].language, takeAnchors)
-		if err != nil {
-			return err
-		}
-		list[i].anchorMatch = bestAnchor(anchors, s.c.Words)
-	}
-	return rows.Err()
 }
 
 // anchorNames is an analysed anchor.

@@ -51,9 +51,12 @@ type Results struct {
 	// no document has all the words as typed. Counts and hits belong to it.
 	ShowingFor string `json:"showing_for,omitempty"`
 	// Notes say which parts of the query may not mean what was intended.
-	Notes  []string `json:"notes,omitempty"`
-	TookMS float64  `json:"took_ms"`
-	Hits   []Hit    `json:"hits"` // never nil
+	Notes []string `json:"notes,omitempty"`
+	// Incomplete names the shards that did not answer, and says why. Their documents are
+	// missing from counts and hits.
+	Incomplete []string `json:"incomplete,omitempty"`
+	TookMS     float64  `json:"took_ms"`
+	Hits       []Hit    `json:"hits"` // never nil
 }
 
 // Hit is one document found. Title and Snippet are what the page says, so code that

@@ -2,15 +2,11 @@ package index
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/query"
-	"github.com/webindexer/indexer/index/snippet"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -29,32 +25,41 @@ func (v *View) Search(ctx context.Context, q string, opts Options) (*Results, er
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	inUse, err := v.stemmers(ctx)
+	res, err := searchAll(ctx, newFanout(&viewShard{v: v}), v.names, q, &opts)
+	if usage := (*UsageError)(nil); errors.As(err, &usage) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, explain(v.dir, v.path, "search", err)
 	}
+	res.TookMS = float64(time.Since(begun).Microseconds()) / 1000
+	return res, nil
+}
+
+// searchAll searches all shards of a fanout.
+func searchAll(ctx context.Context, from *fanout, n *names, q string, opts *Options) (*Results, error) {
+	if err := from.readStemmers(ctx); err != nil {
+		return nil, err
+	}
+	inUse := stemmersOf(from.stemmers)
 	c, err := query.Compile(q, inUse)
 	if err != nil {
 		return nil, err
 	}
-	s := newSearch(v, c, &opts, q)
+	s := newSearch(from, n, c, opts, q)
 	found, err := s.run(ctx, inUse)
 	if err == nil && opts.Offset < len(found) {
 		found = found[opts.Offset:min(len(found), opts.Offset+opts.Limit)]
-		err = v.fill(ctx, found, s.c, opts.Offset, s.res)
+		err = s.show(ctx, found)
 		if err == nil && opts.Explain {
 			err = s.explain(ctx, found, s.res.Hits)
 		}
 	}
-	if err != nil {
-		return nil, explain(v.dir, v.path, "search", err)
-	}
-	s.res.TookMS = float64(time.Since(begun).Microseconds()) / 1000
-	return s.res, nil
+	return s.res, err
 }
 
-func newSearch(v *View, c *query.Query, opts *Options, q string) *search {
-	return &search{v: v, c: c, opts: opts, res: &Results{Query: q, Ignored: c.Ignored, Notes: c.Notes, Hits: []Hit{}}}
+func newSearch(from *fanout, n *names, c *query.Query, opts *Options, q string) *search {
+	return &search{from: from, names: n, c: c, opts: opts, res: &Results{Query: q, Ignored: c.Ignored, Notes: c.Notes, Hits: []Hit{}}}
 }
 
 // run finds the candidates of the query or, if the query is misspelled and no document has
@@ -92,8 +97,7 @@ func (s *search) instead(ctx context.Context, text string, inUse []*analysis.Ste
 	if err != nil {
 		return nil, err
 	}
-	other := newSearch(s.v, c, s.opts, s.res.Query)
-	other.index = s.index
+	other := newSearch(s.from, s.names, c, s.opts, s.res.Query)
 	found, err := other.withAll(ctx)
 	if found, err = other.filled(ctx, found, err); err != nil || other.res.Total == 0 {
 		return found, err
@@ -103,46 +107,16 @@ func (s *search) instead(ctx context.Context, text string, inUse []*analysis.Ste
 	return found, nil
 }
 
-const selectHits = `SELECT ` + rowColumns + `, d.head, d.rest IS NOT NULL, t.fetched, t.indexed
-	FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN times t ON t.id=d.id ORDER BY j.key`
-
-// fill makes hits of the candidates of one page.
-func (v *View) fill(ctx context.Context, page []candidate, c *query.Query, offset int, res *Results) (err error) {
-	ids := make([]int64, len(page))
+// show makes hits of the candidates of one page.
+func (s *search) show(ctx context.Context, page []candidate) (err error) {
+	if s.res.Hits, err = s.from.hits(ctx, page, s.c); err != nil {
+		return err
+	}
 	for i := range page {
-		ids[i] = page[i].id
+		h, c := &s.res.Hits[i], &page[i]
+		h.Position, h.Score, h.Rank, h.MoreFromHost = s.opts.Offset+i+1, c.score, c.rank, c.moreFromHost
 	}
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return err
-	}
-	rows, err := v.query(ctx, selectHits, string(list))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for i := 0; rows.Next(); i++ {
-		var row storedRow
-		var head sql.RawBytes // valid until the next row
-		var more bool
-		var fetched, indexed int64
-		h := Hit{Position: offset + i + 1, URL: page[i].url, Title: page[i].title, Score: page[i].score, Rank: page[i].rank, Language: page[i].language, MoreFromHost: page[i].moreFromHost}
-		if err := row.scan(rows.Scan, &head, &more, &fetched, &indexed); err != nil {
-			return err
-		}
-		h.Inlinks = int(row.inlinks)
-		h.FetchedAt, h.IndexedAt = unpackTime(fetched), unpackTime(indexed)
-		if h.Duplicates, err = duplicates(row.members, h.URL); err != nil {
-			return fmt.Errorf("%s: %w", h.URL, err)
-		}
-		text, err := unpack(head)
-		if err != nil {
-			return fmt.Errorf("%s: %w", h.URL, err)
-		}
-		h.Snippet = snippet.Make(text, more, snippet.NewMatcher(c.Terms, h.Language))
-		res.Hits = append(res.Hits, h)
-	}
-	return rows.Err()
+	return nil
 }
 
 func duplicates(members []byte, canonical page.URL) ([]page.URL, error) {

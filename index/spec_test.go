@@ -30,16 +30,19 @@ func TestSpec(t *testing.T) {
 		s.dir = t.TempDir()
 		s.w = openTestWriter(t, s.dir)
 		s.r = openTestReader(t, s.dir)
+		s.shards = newDivided(t, 3)
 		datadriven.RunTest(t, path, s.run)
 	})
 }
 
 type specIndex struct {
-	t     *testing.T
-	dir   string
-	w     *Writer
-	r     *Reader
-	names map[page.ContentKey]string
+	t   *testing.T
+	dir string
+	w   *Writer
+	r   *Reader
+	// shards hold the same documents, and have to give the same results.
+	shards *divided
+	names  map[page.ContentKey]string
 }
 
 func (s *specIndex) run(t *testing.T, d *datadriven.TestData) string {
@@ -56,13 +59,22 @@ func (s *specIndex) run(t *testing.T, d *datadriven.TestData) string {
 func (s *specIndex) command(d *datadriven.TestData) (string, error) {
 	switch d.Cmd {
 	case "apply":
-		return "", s.w.Apply(s.t.Context(), s.changes(d))
+		list := s.changes(d)
+		if err := s.w.Apply(s.t.Context(), list); err != nil {
+			return "", err
+		}
+		s.shards.apply(s.t, list...)
+		return "", nil
 	case "touch":
 		at, err := time.Parse(time.RFC3339, d.CmdArgs[2].Key)
 		if err != nil {
 			d.Fatalf(s.t, "%v", err)
 		}
-		missing, err := s.w.Touch(s.t.Context(), []Touch{{key(d.CmdArgs[0].Key), page.URL(d.CmdArgs[1].Key), at}})
+		touches := []Touch{{key(d.CmdArgs[0].Key), page.URL(d.CmdArgs[1].Key), at}}
+		if _, err := s.shards.of(touches[0].Cluster).Touch(s.t.Context(), touches); err != nil {
+			return "", err
+		}
+		missing, err := s.w.Touch(s.t.Context(), touches)
 		return strings.Repeat("missing\n", len(missing)), err
 	case "ranks":
 		var list []RankUpdate
@@ -74,6 +86,9 @@ func (s *specIndex) command(d *datadriven.TestData) (string, error) {
 			}
 			u.Cluster = key(name)
 			list = append(list, u)
+			if err := s.shards.of(u.Cluster).SetRanks(s.t.Context(), list[len(list)-1:]); err != nil {
+				return "", err
+			}
 		}
 		return "", s.w.SetRanks(s.t.Context(), list)
 	case "prune":
@@ -158,6 +173,20 @@ func (s *specIndex) attribute(d *datadriven.TestData, c *Change, f string) {
 	}
 }
 
+// search searches the index, and wants the same of the shards.
+func (s *specIndex) search(q string, o Options) (*Results, error) {
+	res, err := s.r.Search(s.t.Context(), q, o)
+	if err != nil {
+		return nil, err
+	}
+	same, err := s.shards.Search(s.t.Context(), q, o)
+	if err != nil {
+		return nil, err
+	}
+	sameResults(s.t, q+" in shards", same, res)
+	return res, nil
+}
+
 func (s *specIndex) query(d *datadriven.TestData) (string, error) {
 	var o Options
 	d.MaybeScanArgs(s.t, "limit", &o.Limit)
@@ -169,7 +198,7 @@ func (s *specIndex) query(d *datadriven.TestData) (string, error) {
 	o.Verbatim = d.HasArg("verbatim")
 	var b strings.Builder
 	for _, q := range strings.Split(d.Input, "\n") {
-		res, err := s.r.Search(s.t.Context(), q, o)
+		res, err := s.search(q, o)
 		if err != nil {
 			if usage := (*UsageError)(nil); errors.As(err, &usage) {
 				fmt.Fprintf(&b, "[%s] usage: %s\n", q, usage.Reason)
@@ -209,7 +238,7 @@ func (s *specIndex) ranking(d *datadriven.TestData) (string, error) {
 	d.MaybeScanArgs(s.t, "perhost", &o.PerHost)
 	var b strings.Builder
 	for _, q := range lines(d.Input) {
-		res, err := s.r.Search(s.t.Context(), q, o)
+		res, err := s.search(q, o)
 		if err != nil {
 			return "", err
 		}

@@ -82,12 +82,11 @@ func (s *search) unquoted(ctx context.Context, inUse []*analysis.Stemmer) (strin
 // counted at all times: a word in the index is no misprint just because no page of that day
 // has it.
 func (s *search) documents(ctx context.Context, expr *query.Expr, fetched query.Period) (n int, err error) {
-	x, err := s.text(ctx)
+	counts, err := s.from.counts(ctx, Matching{expr, fetched})
 	if err != nil {
 		return 0, err
 	}
-	ids, err := x.dated(ctx, expr, fetched)
-	return min(len(ids), suggestCount), err
+	return min(counts[0], suggestCount), nil
 }
 
 // replacement is a word of a query, and the word that was likely meant.
@@ -110,10 +109,11 @@ func (s *search) betterWords(ctx context.Context, inUse []*analysis.Stemmer) (li
 				continue
 			}
 			w := replacement{at: t.At + tok.Token.Start, typed: t.Text[tok.Token.Start:tok.Token.End]}
-			have, err := s.wordIn(ctx, w.typed, t.Column, inUse)
+			counts, err := s.wordsIn(ctx, []string{w.typed}, t.Column, inUse)
 			if err != nil {
 				return nil, err
 			}
+			have := counts[0]
 			if have > suggestRare || analysis.IsStopWord(string(tok.Token.Text), "") {
 				continue
 			}
@@ -139,13 +139,21 @@ func capitalisedAs(typed, word string) string {
 	return string(unicode.ToUpper(first)) + word[n:]
 }
 
-// wordIn counts the documents that have a word in a column, "" meaning any column.
-func (s *search) wordIn(ctx context.Context, word, column string, inUse []*analysis.Stemmer) (int, error) {
-	t, ok := query.NewWord(word, column, inUse)
-	if !ok {
-		return 0, nil
+// wordsIn counts the documents that have each word in a column, "" meaning any column.
+func (s *search) wordsIn(ctx context.Context, words []string, column string, inUse []*analysis.Stemmer) ([]int, error) {
+	out := make([]int, len(words))
+	var sets []Matching
+	var at []int // in out
+	for i, word := range words {
+		if t, ok := query.NewWord(word, column, inUse); ok {
+			sets, at = append(sets, Matching{Expr: t.Expr()}), append(at, i)
+		}
 	}
-	return s.documents(ctx, t.Expr(), query.Period{})
+	counts, err := s.from.counts(ctx, sets...)
+	for i, n := range counts {
+		out[at[i]] = min(n, suggestCount)
+	}
+	return out, err
 }
 
 // betterWord is the word that was likely meant by a folded word that some documents have;
@@ -155,41 +163,33 @@ func (s *search) betterWord(ctx context.Context, typed, column string, have int,
 	if have > 0 || utf8.RuneCountInString(typed) <= 5 {
 		most = 1 // a word that is in the index may be right
 	}
-	near, err := s.similar(ctx, typed, most)
+	near, err := s.from.near(ctx, typed, most)
+	if err != nil {
+		return "", err
+	}
+	words := make([]string, len(near))
+	for i := range near {
+		words[i] = near[i].Word
+	}
+	counts, err := s.wordsIn(ctx, words, column, inUse)
 	if err != nil {
 		return "", err
 	}
 	bestScore := 0.0
-	for _, w := range near {
-		n, err := s.wordIn(ctx, w.word, column, inUse)
-		if err != nil {
-			return "", err
-		}
+	for i, n := range counts {
 		// One edit more must be outweighed by e³ = 20 times as many documents.
-		if score := math.Log(float64(n)) - 3*float64(w.distance-1); n > 5*have && (best == "" || score > bestScore) {
-			best, bestScore = w.word, score
+		if score := math.Log(float64(n)) - 3*float64(near[i].Distance-1); n > 5*have && (best == "" || score > bestScore) {
+			best, bestScore = words[i], score
 		}
 	}
 	return best, nil
 }
 
-// nearWord is a word of similar spelling.
-type nearWord struct {
-	word     string
-	distance int
-}
-
-// similar lists the words nearest to a folded word, without itself.
-func (s *search) similar(ctx context.Context, typed string, most int) (list []nearWord, err error) {
-	words, err := s.v.words(ctx)
-	if err != nil {
-		return nil, err
-	}
-	spelling.Near(words, typed, most, func(word string, distance int) {
-		list = append(list, nearWord{word, distance})
+// nearest is the first of a list of words of similar spelling, each once.
+func nearest(list []NearWord) []NearWord {
+	slices.SortFunc(list, func(a, b NearWord) int {
+		return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.Word, b.Word))
 	})
-	slices.SortFunc(list, func(a, b nearWord) int {
-		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.word, b.word))
-	})
-	return list[:min(len(list), suggestNear)], nil
+	list = slices.Compact(list)
+	return list[:min(len(list), suggestNear)]
 }

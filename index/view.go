@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-
-	"github.com/webindexer/indexer/index/analysis"
 )
 
 // View is one state of the index, pinned by an SQLite read transaction: later writes do not
@@ -70,8 +68,8 @@ func (v *View) Count(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// stemmers are those of the languages of documents that the index has or had.
-func (v *View) stemmers(ctx context.Context) (list []*analysis.Stemmer, err error) {
+// stemmers are the names of the stemmers of the languages of documents that the index has or had.
+func (v *View) stemmers(ctx context.Context) (list []string, err error) {
 	rows, err := v.query(ctx, selectStemmers)
 	if err != nil {
 		return nil, err
@@ -82,9 +80,7 @@ func (v *View) stemmers(ctx context.Context) (list []*analysis.Stemmer, err erro
 		if err := rows.Scan(&name); err != nil {
 			return nil, err
 		}
-		if st := analysis.StemmerFor(name); st != nil {
-			list = append(list, st)
-		}
+		list = append(list, name)
 	}
 	return list, rows.Err()
 }

@@ -25,8 +25,8 @@ type viewCache struct {
 	state State
 
 	found      generations[phraseIn, *found]
-	candidates generations[int64, candidate] // with the columns of candidateColumns
-	lengths    generations[int64, []byte]    // by block
+	candidates generations[int64, Found]  // with the columns of candidateColumns
+	lengths    generations[int64, []byte] // by block
 
 	wordsMu sync.Mutex
 	words   []byte // all words for suggestions (words.go); nil: not read
@@ -57,8 +57,8 @@ func (c *viewCache) addFound(key phraseIn, f *found) {
 	c.found.add(key, f, size)
 }
 
-func (c *viewCache) addCandidate(d candidate) {
-	c.candidates.add(d.id, d, cacheEntry+len(d.url)+len(d.language)+len(d.title))
+func (c *viewCache) addCandidate(d Found) {
+	c.candidates.add(d.ID, d, cacheEntry+len(d.URL)+len(d.Language)+len(d.Title))
 }
 
 // newestCache is the cache of the newest state that a reader has seen.

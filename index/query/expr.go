@@ -19,7 +19,7 @@ type Expr struct {
 	Phrase Phrase           // of OpPhrase
 	In     postings.Columns // of OpPhrase: the columns that count
 
-	within string // column filter of this node, as FTS5 writes it; In of the phrases below has it too
+	Within string // column filter of this node, as FTS5 writes it; In of the phrases below has it too
 }
 
 // Op is what a node of an expression does.
@@ -75,9 +75,9 @@ func join(op Op, list ...*Expr) *Expr {
 
 // limit limits a new expression, which nothing else refers to, to columns.
 func (e *Expr) limit(columns ...string) *Expr {
-	e.within = columns[0]
+	e.Within = columns[0]
 	if len(columns) > 1 {
-		e.within = "{" + strings.Join(columns, " ") + "}"
+		e.Within = "{" + strings.Join(columns, " ") + "}"
 	}
 	set := postings.Columns(0)
 	for i, name := range analysis.ColumnNames {
@@ -126,8 +126,8 @@ func (e *Expr) String() string {
 }
 
 func (e *Expr) write(b *strings.Builder) {
-	if e.within != "" {
-		b.WriteString(e.within + " : ")
+	if e.Within != "" {
+		b.WriteString(e.Within + " : ")
 	}
 	if e.Op == OpPhrase {
 		b.WriteString(e.Phrase.String())

@@ -1,0 +1,230 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
+)
+
+// divided is the documents of an index in several shards, and a search of all.
+type divided struct {
+	writers []*Writer
+	*Shards
+}
+
+func newDivided(t testing.TB, n int) *divided {
+	d := new(divided)
+	var sources []ShardSource
+	for i := range n {
+		dir := t.TempDir()
+		d.writers = append(d.writers, openTestWriter(t, dir))
+		sources = append(sources, NewLocalShard(fmt.Sprintf("shard %d of %d", i, n), openTestReader(t, dir)))
+	}
+	d.Shards = NewShards(sources)
+	return d
+}
+
+// of is the shard of a cluster.
+func (d *divided) of(c page.ContentKey) *Writer { return d.writers[int(c[0])*len(d.writers)>>8] }
+
+func (d *divided) apply(t testing.TB, changes ...Change) {
+	t.Helper()
+	parts := make(map[*Writer][]Change)
+	for _, c := range changes {
+		parts[d.of(c.Cluster)] = append(parts[d.of(c.Cluster)], c)
+	}
+	for w, part := range parts {
+		apply(t, w, part...)
+	}
+}
+
+// sameResults compares everything but times of this machine.
+func sameResults(t testing.TB, asked string, got, want *Results) {
+	t.Helper()
+	for _, r := range []*Results{got, want} {
+		r.TookMS = 0
+		for i := range r.Hits {
+			r.Hits[i].IndexedAt = time.Time{}
+		}
+	}
+	if reflect.DeepEqual(got, want) {
+		return
+	}
+	t.Errorf("%s\n got %s\nwant %s", asked, shown(got), shown(want))
+}
+
+func shown(r *Results) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "total %d, all words %d, suggestion %q for %q, notes %q, incomplete %q", r.Total, r.AllWords, r.Suggestion, r.ShowingFor, r.Notes, r.Incomplete)
+	for _, h := range r.Hits {
+		fmt.Fprintf(&b, "\n  %+v", h)
+		if h.Explanation != nil {
+			fmt.Fprintf(&b, " %+v", *h.Explanation)
+		}
+	}
+	return b.String()
+}
+
+// TestShards: the same documents in one file and in several shards give the same results for
+// random queries: hits, order, scores, totals, suggestions.
+func TestShards(t *testing.T) {
+	rng := testenv.Random(t)
+	size, queries := testenv.Size(150, 400, 5000), testenv.Size(40, 150, 3000)
+	docs := scoredChanges(size, rng)
+	w := openTestWriter(t, t.TempDir())
+	apply(t, w, docs...)
+	one := openTestReader(t, w.dir)
+	var all []*divided
+	for _, n := range []int{1, 2, 5} {
+		d := newDivided(t, n)
+		d.apply(t, docs...)
+		all = append(all, d)
+	}
+	text := func(n int) string { return randomWords(rng, n) }
+	found, suggested := 0, 0
+	for range queries {
+		asked := operatorQuery(rng, text)
+		switch rng.IntN(5) {
+		case 0:
+			asked = groupedQuery(rng, text)
+		case 1:
+			asked = []string{"musuem harbour", "fery", "haarbour nets", "site:site1.example", "lang:en after:2024", "xqzzy", `"harbour nothing"`}[rng.IntN(7)]
+		}
+		asked += []string{"", " after:2024", " before:2024-06"}[rng.IntN(3)]
+		o := Options{Limit: 1 + rng.IntN(30), PerHost: rng.IntN(4), Sort: Sort(rng.IntN(5) / 4), Explain: rng.IntN(2) == 0, Verbatim: rng.IntN(4) == 0, Weights: randomWeights(rng)}
+		if rng.IntN(4) == 0 {
+			o.Offset = rng.IntN(size)
+		}
+		want, wrong := one.Search(t.Context(), asked, o)
+		for _, d := range all {
+			got, err := d.Search(t.Context(), asked, o)
+			if fmt.Sprint(err) != fmt.Sprint(wrong) {
+				t.Fatalf("%s: %v, and one index: %v", asked, err, wrong)
+			}
+			if wrong == nil {
+				sameResults(t, fmt.Sprintf("%d shards: %s (%+v)", len(d.writers), asked, o), got, want)
+			}
+		}
+		if t.Failed() {
+			return
+		}
+		if wrong == nil {
+			found += want.Total
+			suggested += len(want.Suggestion)
+		}
+	}
+	if found == 0 || suggested == 0 {
+		t.Error("the queries find nothing, or nothing is suggested")
+	}
+	for _, d := range all {
+		n, err := d.Count(t.Context())
+		if want, err2 := one.Count(t.Context()); n != want || err != nil || err2 != nil {
+			t.Errorf("%d documents, want %d (%v, %v)", n, want, err, err2)
+		}
+		list, err := d.Filters(t.Context())
+		if want, err2 := one.Filters(t.Context()); !reflect.DeepEqual(list, want) || err != nil || err2 != nil {
+			t.Errorf("filters %v, want %v (%v, %v)", list, want, err, err2)
+		}
+	}
+}
+
+// TestTiedShards: documents of equal scores, more than a result has, come in the same order.
+func TestTiedShards(t *testing.T) {
+	w := openTestWriter(t, t.TempDir())
+	d := newDivided(t, 3)
+	var changes []Change
+	for i := range 2 * rerankTop {
+		u := page.URL(fmt.Sprintf("https://site%d.example/%d", i%7, i*7919%1000))
+		changes = append(changes, Upsert(&Document{Cluster: key(string(u)), Seq: 1, URL: u, Text: "harbour harbour", Rank: float64(i % 3)}))
+	}
+	apply(t, w, changes...)
+	d.apply(t, changes...)
+	one := openTestReader(t, w.dir)
+	for _, o := range []Options{{}, {Limit: 200}, {PerHost: 2}, {Offset: 90, Limit: 20}, {Sort: ByDate}} {
+		want, err := one.Search(t.Context(), "harbour", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := d.Search(t.Context(), "harbour", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameResults(t, fmt.Sprintf("%+v", o), got, want)
+	}
+}
+
+// lame is a shard that fails at its n-th question, or at the beginning.
+type lame struct {
+	ShardSource
+	after int
+}
+
+var errLame = errors.New("the machine is gone")
+
+func (l lame) Begin(ctx context.Context) (Session, error) {
+	if l.after == 0 {
+		return nil, errLame
+	}
+	s, err := l.ShardSource.Begin(ctx)
+	return &lameSession{s, l.after}, err
+}
+
+type lameSession struct {
+	Session
+	left int
+}
+
+func (s *lameSession) Ask(ctx context.Context, q *Question) (*Answer, error) {
+	if s.left--; s.left <= 0 {
+		return nil, errLame
+	}
+	return s.Session.Ask(ctx, q)
+}
+
+// TestMissingShard: a shard that fails at any question leaves the result of the others, which
+// says what is missing. It is never silent, and fails only if nobody answers.
+func TestMissingShard(t *testing.T) {
+	rng := testenv.Random(t)
+	d := newDivided(t, 3)
+	d.apply(t, scoredChanges(60, rng)...)
+	others := NewShards([]ShardSource{d.sources[0], d.sources[2]})
+	for after := range 12 {
+		s := NewShards([]ShardSource{d.sources[0], lame{d.sources[1], after}, d.sources[2]})
+		got, err := s.Search(t.Context(), "harbour musuem", Options{Explain: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Incomplete) == 0 { // it was not asked that often
+			continue
+		}
+		want, err := others.Search(t.Context(), "harbour musuem", Options{Explain: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Incomplete) != 1 || !strings.Contains(got.Incomplete[0], "shard 1 of 3: ") || !strings.Contains(fmt.Sprint(got.Notes), "incomplete") {
+			t.Fatalf("after %d questions: incomplete %q, notes %q", after, got.Incomplete, got.Notes)
+		}
+		got.Incomplete, got.Notes = nil, want.Notes
+		sameResults(t, fmt.Sprint("without a shard, after ", after), got, want)
+	}
+	if got, err := NewShards(d.sources[:2], "shard 2 of 3: nobody holds it").Search(t.Context(), "harbour", Options{}); err != nil || len(got.Incomplete) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	dead := NewShards([]ShardSource{lame{d.sources[0], 0}, lame{d.sources[1], 2}})
+	if _, err := dead.Search(t.Context(), "harbour", Options{}); !errors.Is(err, errLame) {
+		t.Errorf("no shard answers: %v", err)
+	}
+	if _, err := NewShards([]ShardSource{lame{d.sources[0], 0}, d.sources[1]}).Count(t.Context()); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("count without a shard: %v", err)
+	}
+	if _, err := d.Search(t.Context(), "(", Options{Limit: -1}); err == nil {
+		t.Error("wrong options are accepted")
+	}
+}

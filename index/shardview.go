@@ -1,0 +1,387 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/snippet"
+	"github.com/webindexer/indexer/index/spelling"
+	"github.com/webindexer/indexer/page"
+)
+
+// viewShard is the session of a shard whose files are on this machine.
+type viewShard struct {
+	v     *View
+	index *textIndex // opened by text
+}
+
+// text is the full-text index of the view, with what this session has read of it so far.
+func (s *viewShard) text(ctx context.Context) (*textIndex, error) {
+	if s.index == nil {
+		x, err := s.v.text(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.index = x
+	}
+	return s.index, nil
+}
+
+// Close implements Session. The view belongs to whoever opened it.
+func (s *viewShard) Close() error { return nil }
+
+// Ask implements Session.
+func (s *viewShard) Ask(ctx context.Context, q *Question) (a *Answer, err error) {
+	a = new(Answer)
+	switch {
+	case q.State:
+		a.State = s.v.state
+	case q.Stemmers:
+		a.Stemmers, err = s.v.stemmers(ctx)
+	case q.Filters:
+		a.Tags, err = s.tags(ctx)
+	case q.Phrases != nil:
+		a.Statistics, err = s.statistics(ctx, q.Phrases)
+	case q.Counts != nil:
+		a.Counts, err = s.counts(ctx, q.Counts)
+	case q.Best != nil:
+		a.Found, a.Total, err = s.best(ctx, q.Best)
+	case q.Sorted != nil:
+		a.Found, err = s.sorted(ctx, q.Sorted)
+	case q.Anchors != nil:
+		a.Matches, err = s.matchAnchors(ctx, q.Anchors)
+	case q.Hits != nil:
+		a.Hits, err = s.hits(ctx, q.Hits)
+	case q.Columns != nil:
+		a.Columns, err = s.columns(ctx, q.Columns)
+	case q.Near != nil:
+		a.Near, err = s.near(ctx, q.Near)
+	default:
+		err = errors.New("a question to a shard that this program does not know: all processes of a deployment need the same version")
+	}
+	return a, err
+}
+
+// statistics counts the documents with each phrase, at all times.
+func (s *viewShard) statistics(ctx context.Context, phrases []*query.Expr) (out Statistics, err error) {
+	x, err := s.text(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Rows, out.Tokens = x.index.Totals.Rows, x.index.Totals.Tokens
+	out.Documents = make([]int, len(phrases))
+	for i, p := range phrases {
+		f, err := x.phrase(ctx, p)
+		if err != nil {
+			return out, err
+		}
+		out.Documents[i] = len(f.ids)
+	}
+	return out, nil
+}
+
+func (s *viewShard) counts(ctx context.Context, list []Matching) ([]int, error) {
+	out := make([]int, len(list))
+	for i, m := range list {
+		if m.Expr == nil {
+			err := s.v.tx.QueryRowContext(ctx, "SELECT count(*) FROM times t WHERE true"+fetchedIn(m.Fetched, "t.id")).Scan(&out[i])
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		x, err := s.text(ctx)
+		if err != nil {
+			return nil, err
+		}
+		ids, err := x.dated(ctx, m.Expr, m.Fetched)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = len(ids)
+	}
+	return out, nil
+}
+
+// mostTied bounds how many documents are looked at that have the same score as the last
+// one of the best. If more have it, those that came into the index first are looked at.
+const mostTied = 1000
+
+// best is the best documents by BM25, and how many match. Equal scores are ordered by URL,
+// so that a longer list begins with the shorter one, in any division into shards.
+func (s *viewShard) best(ctx context.Context, q *BestQuestion) ([]Found, int, error) {
+	x, err := s.text(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	ids, err := x.dated(ctx, q.Expr, q.Fetched)
+	if err != nil {
+		return nil, 0, err
+	}
+	scores, err := x.scores(ctx, q.Expr, q.Statistics, ids, q.Weights.columns())
+	if err != nil {
+		return nil, 0, err
+	}
+	top := bestOf(ids, scores[0], q.N)
+	if n := len(top); n > 0 && n < len(ids) {
+		top = append(top, tiedWith(top[n-1], ids, scores[0])...)
+	}
+	list, err := s.rows(ctx, top)
+	if err != nil {
+		return nil, 0, err
+	}
+	slices.SortFunc(list, betterFound)
+	return list[:min(max(q.N, 0), len(list))], len(ids), nil
+}
+
+// betterFound is the order of documents by score; equal scores are ordered by URL.
+func betterFound(a, b Found) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.URL, b.URL))
+}
+
+// tiedWith is the documents after last, in the order of bestOf, that have the same score.
+func tiedWith(last scored, ids []int64, scores []float64) (list []scored) {
+	for i, id := range ids {
+		if scores[i] == last.text && id > last.id && len(list) < mostTied {
+			list = append(list, scored{id, scores[i]})
+		}
+	}
+	return list
+}
+
+const candidateColumns = "r.rank, d.url, d.language, d.title"
+
+const selectCandidates = "SELECT j.key, " + candidateColumns + " FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN ranks r ON r.id=j.value"
+
+// rows is the documents with what is needed to sort them.
+func (s *viewShard) rows(ctx context.Context, list []scored) ([]Found, error) {
+	out := make([]Found, len(list))
+	var missing []int64
+	var at []int // in out
+	for i, d := range list {
+		c, known := s.v.cache.candidates.get(d.id)
+		if !known {
+			missing, at = append(missing, d.id), append(at, i)
+		}
+		out[i] = c
+	}
+	if err := s.readCandidates(ctx, missing, func(i int, c Found) {
+		s.v.cache.addCandidate(c)
+		out[at[i]] = c
+	}); err != nil {
+		return nil, err
+	}
+	for i, d := range list {
+		out[i].Score = d.text
+	}
+	return out, nil
+}
+
+// readCandidates reads what documents are sorted by, and calls fn with each, in any order.
+func (s *viewShard) readCandidates(ctx context.Context, ids []int64, fn func(i int, c Found)) (err error) {
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := s.queryIDs(ctx, selectCandidates, ids)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	n := 0
+	for ; rows.Next(); n++ {
+		var i int
+		var c Found
+		if err := rows.Scan(&i, &c.Rank, &c.URL, &c.Language, &c.Title); err != nil {
+			return err
+		}
+		c.ID = ids[i]
+		fn(i, c)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if n != len(ids) {
+		return fmt.Errorf("%w: %d documents of the full-text index are missing", ErrCorrupt, len(ids)-n)
+	}
+	return nil
+}
+
+// queryIDs runs a query whose parameter is a list of row ids, as JSON.
+func (s *viewShard) queryIDs(ctx context.Context, text string, ids []int64) (*sql.Rows, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	return s.v.query(ctx, text, string(list))
+}
+
+// sorted gives matches in an order that has nothing to do with words. Their score is the
+// rank. If the expression is nil, all documents match.
+func (s *viewShard) sorted(ctx context.Context, q *SortedQuestion) ([]Found, error) {
+	from, args := "(SELECT id AS rowid FROM times)", []any{q.N}
+	if q.Expr != nil {
+		from, args = "(SELECT rowid FROM fts WHERE fts MATCH ?)", []any{q.Expr.String(), q.N}
+	}
+	order := "r.rank DESC, d.url"
+	if q.ByDate {
+		order = "t.fetched DESC, d.url"
+	}
+	return s.scan(ctx, "SELECT x.rowid, r.rank, t.fetched, "+candidateColumns+" FROM "+from+` x
+		CROSS JOIN times t ON t.id=x.rowid CROSS JOIN ranks r ON r.id=x.rowid CROSS JOIN docs d ON d.id=x.rowid
+		WHERE true`+fetchedIn(q.Fetched, "x.rowid")+" ORDER BY "+order+" LIMIT ?", args...)
+}
+
+func (s *viewShard) scan(ctx context.Context, query string, args ...any) (list []Found, err error) {
+	rows, err := s.v.tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var c Found
+		if err := rows.Scan(&c.ID, &c.Score, &c.Fetched, &c.Rank, &c.URL, &c.Language, &c.Title); err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return list, rows.Err()
+}
+
+const selectAnchors = "SELECT j.key, d.anchors FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value"
+
+// matchAnchors reads the anchors of documents and compares the words of the query with them.
+func (s *viewShard) matchAnchors(ctx context.Context, q *AnchorsQuestion) (matches []float64, err error) {
+	list, err := s.rows(ctx, plainly(q.IDs)) // for their languages
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.queryIDs(ctx, selectAnchors, q.IDs)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	matches = make([]float64, len(q.IDs))
+	for rows.Next() {
+		var i int
+		var stored string
+		if err := rows.Scan(&i, &stored); err != nil {
+			return nil, err
+		}
+		anchors, err := s.v.names.anchors.get(stored, list[i].Language, takeAnchors)
+		if err != nil {
+			return nil, err
+		}
+		matches[i] = bestAnchor(anchors, q.Words)
+	}
+	return matches, rows.Err()
+}
+
+// plainly is documents without scores.
+func plainly(ids []int64) []scored {
+	list := make([]scored, len(ids))
+	for i, id := range ids {
+		list[i].id = id
+	}
+	return list
+}
+
+const selectHits = `SELECT ` + rowColumns + `, d.head, d.rest IS NOT NULL, t.fetched, t.indexed
+	FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN times t ON t.id=d.id ORDER BY j.key`
+
+// hits is what is shown of documents, as far as a shard knows it.
+func (s *viewShard) hits(ctx context.Context, q *HitsQuestion) (list []Hit, err error) {
+	c := q.compiled
+	if c == nil {
+		if c, err = query.Compile(q.Query, stemmersOf(q.Stemmers)); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := s.queryIDs(ctx, selectHits, q.IDs)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var row storedRow
+		var head sql.RawBytes // valid until the next row
+		var more bool
+		var fetched, indexed int64
+		if err := row.scan(rows.Scan, &head, &more, &fetched, &indexed); err != nil {
+			return nil, err
+		}
+		h := Hit{URL: page.URL(row.url), Title: string(row.title), Language: string(row.language), Inlinks: int(row.inlinks)}
+		h.FetchedAt, h.IndexedAt = unpackTime(fetched), unpackTime(indexed)
+		if h.Duplicates, err = duplicates(row.members, h.URL); err != nil {
+			return nil, fmt.Errorf("%s: %w", h.URL, err)
+		}
+		text, err := unpack(head)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", h.URL, err)
+		}
+		h.Snippet = snippet.Make(text, more, snippet.NewMatcher(c.Terms, h.Language))
+		list = append(list, h)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if len(list) != len(q.IDs) {
+		return nil, fmt.Errorf("%w: %d documents are missing", ErrCorrupt, len(q.IDs)-len(list))
+	}
+	return list, nil
+}
+
+// columns scores documents by other weights.
+func (s *viewShard) columns(ctx context.Context, q *ColumnsQuestion) ([][]float64, error) {
+	x, err := s.text(ctx)
+	if err != nil {
+		return nil, err
+	}
+	weights := make([]columnWeights, len(q.Weights))
+	for i := range weights {
+		weights[i] = q.Weights[i].columns()
+	}
+	return x.scores(ctx, q.Expr, q.Statistics, q.IDs, weights...)
+}
+
+// near lists the words nearest to a folded word, without itself.
+func (s *viewShard) near(ctx context.Context, q *NearQuestion) (list []NearWord, err error) {
+	words, err := s.v.words(ctx)
+	if err != nil {
+		return nil, err
+	}
+	spelling.Near(words, q.Word, q.Most, func(word string, distance int) {
+		list = append(list, NearWord{word, distance})
+	})
+	return nearest(list), nil
+}
+
+// tags counts documents by site and by language. It reads about ten bytes per document.
+func (s *viewShard) tags(ctx context.Context) (t Tags, err error) {
+	x, err := s.text(ctx)
+	if err != nil {
+		return t, err
+	}
+	count := func(kind rune) (map[string]int, error) {
+		counts, err := x.index.Counts(ctx, analysis.Tag(kind, ""))
+		if err != nil {
+			return nil, damaged(err)
+		}
+		named := make(map[string]int, len(counts))
+		for token, n := range counts {
+			named[analysis.TagValue(token)] = n
+		}
+		return named, nil
+	}
+	if t.Sites, err = count(analysis.TagSite); err != nil {
+		return t, err
+	}
+	t.Languages, err = count(analysis.TagLang)
+	return t, err
+}
