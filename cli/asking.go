@@ -23,6 +23,7 @@ var questions = map[string]question{
 	"inspect": inspectURL,
 	"trace":   traceJourney,
 	"stats":   stats,
+	"status":  status,
 	"export":  exportTable,
 	"verify":  verifyRepository,
 	"rank":    ranks,

@@ -29,6 +29,7 @@ type deployment struct {
 	table        store.Table
 	coordination *txn.Coordination
 	alone        bool
+	self         describer      // tells people of this process
 	closers      []func() error // in order
 }
 
@@ -86,6 +87,7 @@ func (a *app) join(ctx context.Context) (_ *deployment, err error) {
 	if err != nil {
 		return nil, err
 	}
+	d.self = member
 	d.closers = append(d.closers, within(leaveWithin, member.Leave))
 	security, err := a.security()
 	if err != nil {
@@ -105,7 +107,7 @@ func (a *app) joinAlone(ctx context.Context, d *deployment) error {
 	if err != nil {
 		return err
 	}
-	d.alone, d.coordination = true, own.Coordination()
+	d.alone, d.self, d.coordination = true, own, own.Coordination()
 	d.closers = append(d.closers, within(leaveWithin, own.Stop))
 	return nil
 }
@@ -202,7 +204,7 @@ func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error
 	if err != nil {
 		return nil, denied(errors.Join(err, closeIndex(), d.leave()))
 	}
-	s := &session{app: a, repo: repo, crawl: crawl, loads: loads, deployment: d, closeIndex: closeIndex}
+	s := &session{app: a, repo: repo, crawl: crawl, loads: loads, deployment: d, closeIndex: closeIndex, describing: a.describe(ctx, d.self, repo)}
 	if a.works || d.alone {
 		if s.server, err = control.Serve(a.cfg.Data, s.answer); err != nil {
 			a.log.Warn("other processes cannot ask this one", zap.Error(err))

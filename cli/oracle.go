@@ -62,7 +62,14 @@ func (a *app) serveOracle(ctx context.Context, address string) (err error) {
 	}
 	o, err := oracle.Start(ctx, table, oracle.Options{
 		Address: l.Addr().String(),
-		Join:    func(ctx context.Context) (oracle.Member, error) { return newMember(ctx, client, table) },
+		Join: func(ctx context.Context) (oracle.Member, error) {
+			member, err := newMember(ctx, client, table)
+			if err != nil {
+				return nil, err
+			}
+			a.tell(ctx, member, oracle.Description{Role: a.command, Place: l.Addr().String()})
+			return member, nil
+		},
 		Changed: func(serving bool, term uint64, why error) {
 			switch {
 			case serving:

@@ -60,7 +60,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	addGroup(root, "Load pages:", a.crawlCommand(), a.replayCommand(), a.packCommand())
 	addGroup(root, "Use the index:", a.queryCommand(), a.serveCommand(), a.exportCommand())
-	addGroup(root, "Look inside:", a.inspectCommand(), a.traceCommand(), a.statsCommand(), a.rankCommand(), a.scanCommand())
+	addGroup(root, "Look inside:", a.inspectCommand(), a.traceCommand(), a.statsCommand(), a.statusCommand(), a.rankCommand(), a.scanCommand())
 	addGroup(root, "Check and maintain:", a.waitCommand(), a.checkCommand(), a.verifyCommand(), a.reindexCommand(), a.gcCommand(), a.deadCommand())
 	addGroup(root, "On many machines:", a.workerCommand(), a.oracleCommand(), a.copyCommand())
 	root.AddCommand(completionCommand(), a.versionCommand(), a.afterFaultCommand())

@@ -16,6 +16,7 @@ import (
 	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/txn"
 	"github.com/webindexer/indexer/web/remote"
@@ -35,6 +36,7 @@ type session struct {
 	asked []frontier.Asked // the URLs of crawl --again
 
 	deployment *deployment // nil for a store in the data directory
+	describing *describing // of a deployment
 	closeIndex func() error
 
 	crawler atomic.Pointer[crawler.Crawler] // while it runs
@@ -105,7 +107,11 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 // close waits for requests in progress, unless ctx has ended, and then closes the directory.
 // Observers continue with the remaining work after the next open.
 func (s *session) close(ctx context.Context) error {
-	err := errors.Join(s.stopAnswering(ctx), s.repo.Close(), s.closeIndex(), s.app.shareFiles())
+	err := s.stopAnswering(ctx)
+	if s.describing != nil {
+		s.describing.stop()
+	}
+	err = errors.Join(err, s.repo.Close(), s.closeIndex(), s.app.shareFiles())
 	if s.deployment != nil {
 		err = errors.Join(err, s.deployment.leave())
 	}
@@ -129,6 +135,8 @@ func (s *session) answer(ctx context.Context, req control.Request, stdout, stder
 	switch req.Command {
 	case "holder":
 		return report(s.answerHolder(req, stdout), stderr, false)
+	case "status":
+		return report(printStatus(ctx, s.repo, []oracle.Process{s.process()}, req, stdout), stderr, req.Format == "json")
 	case "live":
 		return report(remote.AnswerPipeline(ctx, liveSource{s.repo, s}, onlyArgument(req), stdout), stderr, false)
 	}

@@ -261,6 +261,21 @@ func HolderOf(ctx context.Context, tx *txn.Txn, name string) (*Holder, error) {
 	return holder(ctx, tx, name)
 }
 
+// List returns the leases that somebody has held, by name, as a table has them now. It needs
+// no transaction, so it works while no oracle serves. A holder may be dead.
+func List(ctx context.Context, table store.Reader) (map[string]Holder, error) {
+	held := make(map[string]Holder)
+	err := txn.EachCommitted(ctx, table, holderColumn, func(row string, value []byte) error {
+		var h Holder
+		if err := json.Unmarshal(value, &h); err != nil {
+			return fmt.Errorf("holder of the lease %s: %w: %w", row, store.ErrCorrupt, err)
+		}
+		held[row] = h
+		return nil
+	})
+	return held, err
+}
+
 func holderRow(name string) string { return name }
 
 func fenceRow(name string, i int) string { return name + "\x00" + strconv.Itoa(i) }

@@ -120,6 +120,10 @@ func TestOneHolderAtATime(t *testing.T) {
 				t.Error("two processes hold the lease")
 			}
 		}
+		held, err := List(t.Context(), f.table)
+		if err != nil || held["x"].Token != m.process.Token() {
+			t.Errorf("the table says that %v hold leases, %v; want %s", held, err, m.process.Token())
+		}
 		if len(list)%2 == 0 {
 			m.process.Die()
 		}

@@ -20,6 +20,9 @@ type Member interface {
 	Domain() string
 	// Lost is closed when others have found this process dead, for ever.
 	Lost() <-chan struct{}
+	// Describe publishes what people want to know of this process. It replaces what was
+	// published before.
+	Describe(ctx context.Context, d Description) error
 	// Leave ends the membership. Others know at once that this process is gone.
 	Leave(ctx context.Context) error
 }
@@ -117,7 +120,11 @@ func (o *Oracle) step(ctx context.Context) error {
 		o.swept = time.Now()
 		o.locks.dropDead(ctx, member)
 	}
-	if _, t := o.state(); t != nil || member.Valid() != nil {
+	if _, t := o.state(); t != nil {
+		t.notePace()
+		return nil
+	}
+	if member.Valid() != nil {
 		return nil
 	}
 	return o.tryServe(ctx, member)
@@ -241,6 +248,20 @@ type Status struct {
 	Locks     int
 	Since     time.Time
 	Domain    string
+	// PerSecond is how many timestamps were handed out per second in the last ten seconds.
+	PerSecond float64
+}
+
+// Age returns how long ago a timestamp was handed out. If that was before this term, it is
+// the age of the term. It is 0 if this process does not serve.
+func (o *Oracle) Age(ts uint64) time.Duration {
+	_, t := o.state()
+	if t == nil {
+		return 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.pace.age(time.Now(), ts)
 }
 
 // Status returns the status of this process.
@@ -252,7 +273,8 @@ func (o *Oracle) Status() Status {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return Status{
-		Serving: t.over == nil && t.lives.Valid() == nil, Term: t.number, Last: t.next - 1, Ceiling: t.ceiling,
+		PerSecond: t.pace.perSecond(time.Now(), t.next),
+		Serving:   t.over == nil && t.lives.Valid() == nil, Term: t.number, Last: t.next - 1, Ceiling: t.ceiling,
 		HandedOut: t.handedOut.Load(), Requests: t.requests.Load(), Locks: o.locks.count(), Since: t.began,
 		Domain: member.Domain(),
 	}

@@ -7,6 +7,8 @@
 //	term.go       the fence in the table: who may write the ceiling
 //	oracle.go     hands out timestamps for as long as nobody else can
 //	candidate.go  becomes the oracle when the last one is dead
+//	process.go    what processes say of themselves, for people
+//	pace.go       how fast timestamps are handed out, for people
 //	locks.go      advisory locks of rows, in the memory of the oracle
 //	own.go        an oracle inside the only process that uses a table
 //

@@ -38,6 +38,7 @@ type term struct {
 	failed    error         // of the last attempt to raise the ceiling
 	raised    chan struct{} // closed when an attempt has ended
 	over      error         // why the term has ended
+	pace      pace
 	work      sync.WaitGroup
 }
 
@@ -51,7 +52,14 @@ func beginTerm(ctx context.Context, table store.Table, lives txn.Liveness, numbe
 	if err := raiseCeiling(ctx, table, number, t.ceiling); err != nil {
 		return nil, err
 	}
+	t.notePace()
 	return t, nil
+}
+
+func (t *term) notePace() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pace.note(time.Now(), t.next)
 }
 
 // take takes n consecutive timestamps; with n = 0, it returns what the next one would be.

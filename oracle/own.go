@@ -72,6 +72,9 @@ func StartOwn(ctx context.Context, table store.Table, ttl time.Duration) (*Own, 
 	return nil, errors.Join(err, own.Stop(context.WithoutCancel(ctx)))
 }
 
+// Describe publishes what people want to know of this process.
+func (o *Own) Describe(ctx context.Context, d Description) error { return o.member.Describe(ctx, d) }
+
 // Coordination is what txn.Options takes.
 func (o *Own) Coordination() *txn.Coordination {
 	return &txn.Coordination{Timestamps: o, Liveness: o.member}

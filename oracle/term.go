@@ -38,7 +38,7 @@ type Holder struct {
 func (h Holder) Term() uint64 { return h.term }
 
 // readHolder reads who serves.
-func readHolder(ctx context.Context, table store.Table) (Holder, error) {
+func readHolder(ctx context.Context, table store.Reader) (Holder, error) {
 	cells, err := table.Read(ctx, oracleRow, newest(holderColumn))
 	if err != nil {
 		return Holder{}, fmt.Errorf("oracle: read who serves: %w", err)

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -37,31 +36,15 @@ type Tokens struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 	seen   sightings
+
+	mu   sync.Mutex
+	self Process // as the next sign of life publishes it
 }
 
 // processRow names the row of a token. Rows of tokens begin with processPrefix.
 const processPrefix = "process/"
 
 var beatColumn = []byte("beat")
-
-// Process describes a process to people.
-type Process struct {
-	Token string `json:"token"`
-	Host  string `json:"host"`
-	PID   int    `json:"pid"`
-	// Beat is when the process last showed a sign of life, by its own clock.
-	Beat time.Time `json:"beat"`
-}
-
-// OfProcess reports whether a cell is about processes that use the table, and not about
-// data: liveness tokens, who serves timestamps, and what txn.OfProcess names. A copy of the
-// table has no use for them. The ceiling of timestamps is data.
-func OfProcess(c store.Cell) bool {
-	if c.Group != txn.MetaGroup {
-		return false
-	}
-	return bytes.HasPrefix(c.Row, []byte(processPrefix)) || bytes.Equal(c.Row, oracleRow) && bytes.Equal(c.Column, holderColumn) || txn.OfProcess(c)
-}
 
 // NewToken names this process: readable for people, and different from all others.
 func NewToken() string {
@@ -79,6 +62,7 @@ func Join(ctx context.Context, table store.Table, ttl time.Duration) (*Tokens, e
 		ttl = DefaultTTL
 	}
 	t := &Tokens{table: table, ttl: ttl, token: NewToken(), lost: make(chan struct{}), seen: sightings{ttl: ttl}}
+	t.self = NewProcess(t.token)
 	sent := time.Now()
 	if err := t.count(ctx, 1); err != nil {
 		return nil, fmt.Errorf("oracle: make this process known in the table: %w", err)
@@ -102,6 +86,14 @@ func (t *Tokens) Valid() error {
 
 // Domain implements Member.
 func (t *Tokens) Domain() string { return "the table" }
+
+// Describe implements Member. The next sign of life publishes it.
+func (t *Tokens) Describe(_ context.Context, d Description) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.self.Description = d.Bounded()
+	return nil
+}
 
 // Lost implements Member.
 func (t *Tokens) Lost() <-chan struct{} { return t.lost }
@@ -137,7 +129,11 @@ var errRemoved = errors.New("oracle: another process has found this one dead")
 func (t *Tokens) count(ctx context.Context, n uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, t.ttl)
 	defer cancel()
-	value, err := json.Marshal(describe(t.token))
+	t.mu.Lock()
+	self := t.self
+	t.mu.Unlock()
+	self.Beat = time.Now().UTC()
+	value, err := json.Marshal(self)
 	if err != nil {
 		return err
 	}
@@ -164,11 +160,6 @@ func (t *Tokens) count(ctx context.Context, n uint64) error {
 		return errors.Join(errRemoved, err)
 	}
 	return err
-}
-
-func describe(token string) Process {
-	host, _ := os.Hostname()
-	return Process{Token: token, Host: host, PID: os.Getpid(), Beat: time.Now().UTC()}
 }
 
 // newest selects the newest cell of a column of the protocol's own group.
@@ -228,23 +219,6 @@ func (t *Tokens) Leave(ctx context.Context) error {
 		return fmt.Errorf("oracle: leave the table (others notice after %v): %w", t.ttl, err)
 	}
 	return nil
-}
-
-// Processes lists the processes that have a token in a table. Some may be dead.
-func Processes(ctx context.Context, table store.Reader) (list []Process, err error) {
-	r := store.Range{Group: txn.MetaGroup, Start: []byte(processPrefix), End: []byte("process0"), ColumnPrefix: beatColumn, Newest: 1}
-	_, err = table.Scan(ctx, r, func(c store.Cell) error {
-		var p Process
-		if err := json.Unmarshal(c.Value, &p); err != nil {
-			return fmt.Errorf("process %q: %w: %w", c.Row, store.ErrCorrupt, err)
-		}
-		list = append(list, p)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("oracle: list the processes: %w", err)
-	}
-	return list, nil
 }
 
 // sightings remember what was seen of other processes.

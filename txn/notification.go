@@ -29,19 +29,7 @@ type Notification struct {
 // at least one row, and further rows until there are limit notifications. next is
 // the row at which to continue, "" at the end.
 func (db *DB) Notifications(ctx context.Context, from string, limit int) (notes []Notification, next string, err error) {
-	r := store.Range{Group: notifyGroup, Start: []byte(from), MaxCells: limit}
-	resume, err := db.table.Scan(ctx, r, func(c store.Cell) error {
-		col, observer, ok := parseObserverColumn(c.Column)
-		if !ok {
-			return fmt.Errorf("notification in row %q has the column %q: %w", c.Row, c.Column, store.ErrCorrupt)
-		}
-		notes = append(notes, Notification{Cell: Cell{string(c.Row), col}, Observer: observer, TS: c.TS})
-		return nil
-	})
-	if err != nil {
-		return nil, "", fmt.Errorf("txn: scan for notifications: %w", err)
-	}
-	return notes, string(resume), nil
+	return NotificationsIn(ctx, db.table, from, limit)
 }
 
 // Forget removes a notification up to a timestamp without a run, for

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
@@ -58,6 +57,7 @@ type Member struct {
 
 	mu   sync.Mutex
 	seen map[string]sighting
+	self oracle.Process
 }
 
 // sighting is what etcd said of another process.
@@ -84,12 +84,8 @@ func Join(ctx context.Context, client *clientv3.Client, ttl time.Duration) (*Mem
 		return nil, fmt.Errorf("etcd: get a lease from %v: %w", client.Endpoints(), err)
 	}
 	m.lease, m.ttl = grant.ID, time.Duration(grant.TTL)*time.Second
-	host, _ := os.Hostname()
-	value, err := json.Marshal(oracle.Process{Token: m.token, Host: host, PID: os.Getpid(), Beat: sent.UTC()})
-	if err != nil {
-		return nil, err
-	}
-	put, err := client.Put(granting, prefix+m.token, string(value), clientv3.WithLease(m.lease))
+	m.self = oracle.NewProcess(m.token)
+	put, err := m.publish(granting)
 	if err != nil {
 		return nil, fmt.Errorf("etcd: make this process known: %w", err)
 	}
@@ -98,6 +94,33 @@ func Join(ctx context.Context, client *clientv3.Client, ttl time.Duration) (*Mem
 	ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	m.work.Go(func() { m.keepAlive(ctx) })
 	return m, nil
+}
+
+// publish puts the key of the token. It goes with the lease, so it cannot bring back a token
+// that has expired.
+func (m *Member) publish(ctx context.Context) (*clientv3.PutResponse, error) {
+	m.mu.Lock()
+	self := m.self
+	m.mu.Unlock()
+	self.Beat = time.Now().UTC()
+	value, err := json.Marshal(self)
+	if err != nil {
+		return nil, err
+	}
+	return m.client.Put(ctx, prefix+m.token, string(value), clientv3.WithLease(m.lease))
+}
+
+// Describe implements oracle.Member.
+func (m *Member) Describe(ctx context.Context, d oracle.Description) error {
+	m.mu.Lock()
+	m.self.Description = d.Bounded()
+	m.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	if _, err := m.publish(ctx); err != nil {
+		return fmt.Errorf("etcd: describe this process: %w", err)
+	}
+	return nil
 }
 
 // Token implements txn.Liveness.

@@ -295,15 +295,15 @@ type Status struct {
 	Err error
 }
 
-// Statuses asks all oracles.
-func (c *Client) Statuses(ctx context.Context) []Status {
+// Statuses asks all oracles how they are doing, and how old a timestamp is.
+func (c *Client) Statuses(ctx context.Context, ageOf uint64) []Status {
 	list := make([]Status, len(c.peers))
 	var work sync.WaitGroup
 	for i, p := range c.peers {
 		work.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, answerWithin)
 			defer cancel()
-			r, err := p.Status(ctx, &oraclepb.StatusRequest{})
+			r, err := p.Status(ctx, &oraclepb.StatusRequest{AgeOf: ageOf})
 			list[i] = Status{p.address, r, err}
 		})
 	}
@@ -318,7 +318,7 @@ func (c *Client) Coordination(ctx context.Context, lives txn.Liveness, domain st
 	if _, err := c.Last(ctx); err != nil {
 		return nil, err
 	}
-	for _, s := range c.Statuses(ctx) {
+	for _, s := range c.Statuses(ctx, 0) {
 		if s.Err == nil && s.Liveness != domain {
 			return nil, fmt.Errorf("oracle: the oracle at %s looks for liveness tokens in %s, and this process in %s: give all processes the same setting etcd", s.Address, s.Liveness, domain)
 		}

@@ -127,7 +127,7 @@ func TestTimestamps(t *testing.T) {
 	if st.Last != greatest.Load() || st.Requests >= st.HandedOut {
 		t.Errorf("last %d, want %d; %d requests for %d timestamps", st.Last, greatest.Load(), st.Requests, st.HandedOut)
 	}
-	if list := a.Statuses(t.Context()); len(list) != 1 || list[0].Err != nil || !list[0].Serving || list[0].Term != 1 {
+	if list := a.Statuses(t.Context(), 0); len(list) != 1 || list[0].Err != nil || !list[0].Serving || list[0].Term != 1 {
 		t.Errorf("status: %+v", list)
 	}
 }
@@ -252,8 +252,8 @@ func TestSecurity(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			if got := status.Code(c.Statuses(t.Context())[0].Err); got != tc.want {
-				t.Errorf("got %v, want %v: %v", got, tc.want, c.Statuses(t.Context())[0].Err)
+			if got := status.Code(c.Statuses(t.Context(), 0)[0].Err); got != tc.want {
+				t.Errorf("got %v, want %v: %v", got, tc.want, c.Statuses(t.Context(), 0)[0].Err)
 			}
 		})
 	}

@@ -179,7 +179,7 @@ func (d *deployment) start(i int) {
 
 // serving is the oracle that serves, as it says itself; -1 if none does.
 func (d *deployment) serving(c *Client) int {
-	for i, s := range c.Statuses(d.t.Context()) {
+	for i, s := range c.Statuses(d.t.Context(), 0) {
 		if s.Err == nil && s.Serving {
 			return i
 		}

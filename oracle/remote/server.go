@@ -103,11 +103,12 @@ func rowsOf(rows [][]byte) ([]string, error) {
 	return names, nil
 }
 
-func (s service) Status(context.Context, *oraclepb.StatusRequest) (*oraclepb.StatusReply, error) {
+func (s service) Status(_ context.Context, q *oraclepb.StatusRequest) (*oraclepb.StatusReply, error) {
 	st := s.oracle.Status()
 	r := &oraclepb.StatusReply{
 		Serving: st.Serving, Term: st.Term, Last: st.Last, Ceiling: st.Ceiling,
 		HandedOut: st.HandedOut, Requests: st.Requests, Locks: uint64(st.Locks), Liveness: st.Domain,
+		PerSecond: st.PerSecond, AgeMs: uint64(s.oracle.Age(q.AgeOf).Milliseconds()),
 	}
 	if st.Serving {
 		r.ServingMs = uint64(time.Since(st.Since).Milliseconds())

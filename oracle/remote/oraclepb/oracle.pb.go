@@ -299,7 +299,9 @@ func (*UnlockReply) Descriptor() ([]byte, []int) {
 }
 
 type StatusRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A timestamp whose age the caller wants to know; 0: none.
+	AgeOf         uint64 `protobuf:"varint,1,opt,name=age_of,json=ageOf,proto3" json:"age_of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -334,6 +336,13 @@ func (*StatusRequest) Descriptor() ([]byte, []int) {
 	return file_oracle_proto_rawDescGZIP(), []int{6}
 }
 
+func (x *StatusRequest) GetAgeOf() uint64 {
+	if x != nil {
+		return x.AgeOf
+	}
+	return 0
+}
+
 type StatusReply struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Whether this oracle hands out timestamps. The next fields are then its own.
@@ -349,7 +358,12 @@ type StatusReply struct {
 	// How long it has been serving.
 	ServingMs uint64 `protobuf:"varint,8,opt,name=serving_ms,json=servingMs,proto3" json:"serving_ms,omitempty"`
 	// Where the oracle looks for liveness tokens. All processes must look in the same place.
-	Liveness      string `protobuf:"bytes,9,opt,name=liveness,proto3" json:"liveness,omitempty"`
+	Liveness string `protobuf:"bytes,9,opt,name=liveness,proto3" json:"liveness,omitempty"`
+	// How many timestamps it has handed out per second in the last ten seconds or so.
+	PerSecond float64 `protobuf:"fixed64,10,opt,name=per_second,json=perSecond,proto3" json:"per_second,omitempty"`
+	// How long ago the timestamp in the request was handed out. If that was before this term,
+	// it is how long the term has lasted, and the true age is greater.
+	AgeMs         uint64 `protobuf:"varint,11,opt,name=age_ms,json=ageMs,proto3" json:"age_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -447,6 +461,20 @@ func (x *StatusReply) GetLiveness() string {
 	return ""
 }
 
+func (x *StatusReply) GetPerSecond() float64 {
+	if x != nil {
+		return x.PerSecond
+	}
+	return 0
+}
+
+func (x *StatusReply) GetAgeMs() uint64 {
+	if x != nil {
+		return x.AgeMs
+	}
+	return 0
+}
+
 var File_oracle_proto protoreflect.FileDescriptor
 
 const file_oracle_proto_rawDesc = "" +
@@ -464,8 +492,9 @@ const file_oracle_proto_rawDesc = "" +
 	"\rUnlockRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\tR\x05token\x12\x12\n" +
 	"\x04rows\x18\x02 \x03(\fR\x04rows\"\r\n" +
-	"\vUnlockReply\"\x0f\n" +
-	"\rStatusRequest\"\xf5\x01\n" +
+	"\vUnlockReply\"&\n" +
+	"\rStatusRequest\x12\x15\n" +
+	"\x06age_of\x18\x01 \x01(\x04R\x05ageOf\"\xab\x02\n" +
 	"\vStatusReply\x12\x18\n" +
 	"\aserving\x18\x01 \x01(\bR\aserving\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x12\n" +
@@ -477,7 +506,11 @@ const file_oracle_proto_rawDesc = "" +
 	"\x05locks\x18\a \x01(\x04R\x05locks\x12\x1d\n" +
 	"\n" +
 	"serving_ms\x18\b \x01(\x04R\tservingMs\x12\x1a\n" +
-	"\bliveness\x18\t \x01(\tR\bliveness2\xbe\x02\n" +
+	"\bliveness\x18\t \x01(\tR\bliveness\x12\x1d\n" +
+	"\n" +
+	"per_second\x18\n" +
+	" \x01(\x01R\tperSecond\x12\x15\n" +
+	"\x06age_ms\x18\v \x01(\x04R\x05ageMs2\xbe\x02\n" +
 	"\x06Oracle\x12V\n" +
 	"\n" +
 	"Timestamps\x12$.indexer.oracle.v1.TimestampsRequest\x1a\".indexer.oracle.v1.TimestampsReply\x12D\n" +

@@ -1,0 +1,283 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/webindexer/indexer/lease"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/oracle"
+	"github.com/webindexer/indexer/oracle/etcd"
+	"github.com/webindexer/indexer/oracle/remote"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/store/engines"
+	"github.com/webindexer/indexer/txn"
+)
+
+// onlooker looks at a deployment without being a part of it: it writes nothing and takes no
+// timestamp. So it also works when no oracle serves, and does not disturb `indexer wait`.
+type onlooker struct {
+	app     *app
+	parts   *deployment    // table and connections only
+	oracles *remote.Client // nil: none in the settings
+	etcd    *clientv3.Client
+	leases  map[string]string // by observer
+	counts  map[string]uint64 // signs of life, by token, at the last look
+	looked  time.Time
+}
+
+func (a *app) onlook(ctx context.Context) (_ *onlooker, err error) {
+	o := &onlooker{app: a, parts: new(deployment), leases: make(map[string]string)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, o.close())
+		}
+	}()
+	table, err := a.openTable(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.parts.table = table
+	o.parts.closers = append(o.parts.closers, table.Close)
+	if o.etcd, err = a.dialEtcd(o.parts); err != nil {
+		return nil, err
+	}
+	if a.cfg.Oracle != "" {
+		security, err := a.security()
+		if err != nil {
+			return nil, err
+		}
+		if o.oracles, err = remote.Connect(remote.ParseAddresses(a.cfg.Oracle), "", remote.Options{Security: security}); err != nil {
+			return nil, err
+		}
+		o.parts.closers = append(o.parts.closers, o.oracles.Close)
+	}
+	registry, err := observers.Options{}.Registry() // names only; nothing is run
+	if err != nil {
+		return nil, err
+	}
+	for _, observer := range registry.List() {
+		o.leases[observer.Name] = observer.Lease
+	}
+	return o, nil
+}
+
+func (o *onlooker) close() error { return o.parts.leave() }
+
+// show looks once.
+func (o *onlooker) show(ctx context.Context) error {
+	s := &state{
+		Store: engines.Redact(o.app.cfg.Store), Processes: []processState{}, Leases: []leaseState{}, Oracles: []oracleState{},
+		Backlog: make(map[string]int), Problems: []string{},
+	}
+	if o.counts == nil { // whether counts rise shows at the second look
+		if _, err := o.processes(ctx); err != nil {
+			return err
+		}
+	}
+	var err error
+	if s.Latency, err = repository.Probe(ctx, o.parts.table, probes); err != nil {
+		return err
+	}
+	o.askOracles(ctx, s)
+	oldest, err := o.countBacklog(ctx, s)
+	if err != nil {
+		return err
+	}
+	s.OldestMS = o.age(ctx, slices.Min(append(values(oldest), notWaiting)))
+	if err := o.waitForSigns(ctx); err != nil {
+		return err
+	}
+	if s.Processes, err = o.processes(ctx); err != nil {
+		return err
+	}
+	s.Time = time.Now().UTC()
+	if err := o.listLeases(ctx, s, oldest); err != nil {
+		return err
+	}
+	return cmp.Or(o.findProblems(ctx, s), s.print(o.app.stdout, o.app.cfg.Format))
+}
+
+// signsWithin is how long a process that is alive may take to show a sign of life, on a
+// store that is not very slow.
+const signsWithin = oracle.DefaultTTL / 2
+
+// waitForSigns waits until processes that are alive have shown a sign since the last look.
+func (o *onlooker) waitForSigns(ctx context.Context) error {
+	if o.etcd != nil {
+		return nil // etcd tells who is alive
+	}
+	select {
+	case <-time.After(time.Until(o.looked.Add(signsWithin))):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// processes lists the processes, and remembers their signs of life.
+func (o *onlooker) processes(ctx context.Context) (list []processState, err error) {
+	var found []oracle.Process
+	if o.etcd != nil {
+		found, err = etcd.Processes(ctx, o.etcd)
+	} else {
+		found, err = oracle.Processes(ctx, o.parts.table)
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(found, func(a, b oracle.Process) int {
+		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Host, b.Host), cmp.Compare(a.PID, b.PID))
+	})
+	counts := make(map[string]uint64, len(found))
+	list = []processState{}
+	for _, p := range found {
+		before, seen := o.counts[p.Token]
+		list = append(list, processState{Process: p, Alive: p.Count == 0 || !seen || p.Count > before})
+		counts[p.Token] = p.Count
+	}
+	o.counts, o.looked = counts, time.Now()
+	return list, nil
+}
+
+func (o *onlooker) askOracles(ctx context.Context, s *state) {
+	if o.oracles == nil {
+		return
+	}
+	for _, st := range o.oracles.Statuses(ctx, 0) {
+		one := oracleState{Address: st.Address, State: oracleSilent}
+		switch {
+		case st.Err != nil:
+			one.Error = st.Err.Error()
+		default:
+			one = oracleState{
+				Address: st.Address, State: oracleStandby, Term: st.Term, ServingMS: st.ServingMs, Last: st.Last, Ceiling: st.Ceiling,
+				HandedOut: st.HandedOut, Requests: st.Requests, PerSecond: st.PerSecond, Locks: st.Locks, Liveness: st.Liveness,
+			}
+			if st.Serving {
+				one.State = oracleServing
+			}
+		}
+		s.Oracles = append(s.Oracles, one)
+	}
+}
+
+// age asks the oracle that serves how long ago a timestamp was handed out, in milliseconds; 0
+// if nobody knows.
+func (o *onlooker) age(ctx context.Context, ts uint64) float64 {
+	if o.oracles == nil || ts == notWaiting {
+		return 0
+	}
+	for _, st := range o.oracles.Statuses(ctx, ts) {
+		if st.Err == nil && st.Serving {
+			return float64(st.AgeMs)
+		}
+	}
+	return 0
+}
+
+const (
+	// maxCounted bounds how many notifications one look counts.
+	maxCounted = 100_000
+	// notWaiting is greater than every timestamp.
+	notWaiting = ^uint64(0)
+)
+
+// countBacklog counts the rows that wait, and returns the oldest timestamp of them by lease.
+func (o *onlooker) countBacklog(ctx context.Context, s *state) (oldest map[string]uint64, err error) {
+	oldest = make(map[string]uint64)
+	for n, from := 0, ""; ; {
+		notes, next, err := txn.NotificationsIn(ctx, o.parts.table, from, 1000)
+		if err != nil {
+			return nil, err
+		}
+		for _, note := range notes {
+			s.Backlog[note.Observer]++
+			name := o.leases[note.Observer]
+			if ts, ok := oldest[name]; !ok || note.TS < ts {
+				oldest[name] = note.TS
+			}
+		}
+		n += len(notes)
+		if from = next; from == "" || n >= maxCounted {
+			s.BacklogCut = from != ""
+			return oldest, nil
+		}
+	}
+}
+
+func values(m map[string]uint64) (list []uint64) {
+	for _, v := range m {
+		list = append(list, v)
+	}
+	return list
+}
+
+func (o *onlooker) listLeases(ctx context.Context, s *state, oldest map[string]uint64) error {
+	held, err := lease.List(ctx, o.parts.table)
+	if err != nil {
+		return err
+	}
+	alive := make(map[string]bool)
+	for _, p := range s.Processes {
+		alive[p.Token] = p.Alive
+	}
+	for name := range oldest {
+		if _, ok := held[name]; !ok && name != "" {
+			held[name] = lease.Holder{}
+		}
+	}
+	for name, h := range held {
+		l := leaseState{Name: name, Holder: h, Alive: alive[h.Token], OldestMS: 0}
+		for observer, n := range s.Backlog {
+			if o.leases[observer] == name {
+				l.Waiting += n
+			}
+		}
+		if ts, ok := oldest[name]; ok {
+			l.OldestMS = o.age(ctx, ts)
+		}
+		s.Leases = append(s.Leases, l)
+	}
+	slices.SortFunc(s.Leases, func(a, b leaseState) int { return cmp.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// findProblems lists what keeps the deployment from working.
+func (o *onlooker) findProblems(ctx context.Context, s *state) error {
+	say := func(format string, args ...any) { s.Problems = append(s.Problems, fmt.Sprintf(format, args...)) }
+	holder, err := oracle.ReadHolder(ctx, o.parts.table)
+	if err != nil {
+		return err
+	}
+	serving := slices.ContainsFunc(s.Oracles, func(st oracleState) bool { return st.State == oracleServing })
+	switch {
+	case serving:
+	case o.oracles != nil:
+		say("none of the oracles serves, so nothing can commit: start one with `indexer oracle`")
+	case holder.Token != "" && holder.Address != "":
+		say("the settings name no oracle; the last one to serve was at %s: give --oracle to see how it is doing", holder.Address)
+	}
+	working := false
+	for _, p := range s.Processes {
+		working = working || p.Alive && p.Role == "indexer worker"
+		if !p.Alive {
+			say("process %d on %s shows no signs of life: it is stopped, cut off or dead, and others will take over its work", p.PID, p.Host)
+		}
+	}
+	if !working && o.oracles != nil {
+		say("no worker runs, so nothing that is loaded is indexed: start one with `indexer worker`")
+	}
+	for _, l := range s.Leases {
+		if working && !l.Alive {
+			say("nobody who is alive holds the lease %s: a worker takes it within seconds, unless none offers to", l.Name)
+		}
+	}
+	return nil
+}

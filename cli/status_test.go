@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// look is what status says of a deployment.
+func (f *fleet) look() (s state) {
+	f.t.Helper()
+	out := runIndexer(f.t, f.args("onlooker", "--format", "json", "status")...)
+	if err := json.NewDecoder(strings.NewReader(out)).Decode(&s); err != nil {
+		f.t.Fatalf("%v: %s", err, out)
+	}
+	return s
+}
+
+func (s *state) hasProblem(text string) bool {
+	return slices.ContainsFunc(s.Problems, func(p string) bool { return strings.Contains(p, text) })
+}
+
+// TestStatus looks at a deployment with a worker, with rows that nobody works on, and
+// without an oracle.
+func TestStatus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a database and several processes")
+	}
+	f := newFleet(t)
+	if s := f.look(); !s.hasProblem("no worker runs") || len(s.Processes) != 1 || s.Processes[0].Role != "indexer oracle" || s.Latency.Median <= 0 {
+		t.Errorf("with an oracle alone, status says %+v", s)
+	}
+	one := f.worker("one")
+	for range 3 {
+		one.Until(`this process now holds a lease`)
+	}
+	s := f.look()
+	if len(s.Problems) != 0 || len(s.Oracles) != 1 || s.Oracles[0].State != oracleServing || s.Oracles[0].HandedOut == 0 {
+		t.Errorf("with a worker, status says %+v", s)
+	}
+	for _, p := range s.Processes {
+		if !p.Alive || p.PID == 0 || p.Since.IsZero() || p.Place == "" {
+			t.Errorf("process %+v", p)
+		}
+	}
+	if len(s.Leases) != 3 || !s.Leases[0].Alive || s.Leases[0].Place.Process == 0 {
+		t.Errorf("leases %+v", s.Leases)
+	}
+	text := runIndexer(t, f.args("onlooker", "status")...)
+	for _, want := range []string{"serves for", "indexer worker, process ", "problems         none", "rank: process "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	one.Kill()
+	one.Wait()
+	load := startChild(t, "", f.args("loader", append([]string{"replay"}, recordedWeb(t, f.dir)...)...)...)
+	for s = f.look(); s.Backlog["document"] == 0; s = f.look() { // the loader is starting
+	}
+	if !s.hasProblem("no worker runs") || s.OldestMS <= 0 {
+		t.Errorf("without a worker, status says %+v", s)
+	}
+	load.Kill()
+	load.Wait()
+	f.shared = f.shared[:2]
+	if s := f.look(); !s.hasProblem("give --oracle") {
+		t.Errorf("without oracles in the settings, status says %+v", s)
+	}
+}

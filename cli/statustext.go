@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/webindexer/indexer/internal/progress"
+	"github.com/webindexer/indexer/lease"
+	"github.com/webindexer/indexer/oracle"
+	"github.com/webindexer/indexer/repository"
+)
+
+// state is the JSON of status.
+type state struct {
+	Store     string         `json:"store"`
+	Time      time.Time      `json:"time"`
+	Processes []processState `json:"processes"`
+	Leases    []leaseState   `json:"leases"`
+	Oracles   []oracleState  `json:"oracles"`
+	Backlog   map[string]int `json:"backlog"` // rows that wait, by observer
+	// BacklogCut says that more rows wait than were counted.
+	BacklogCut bool `json:"backlog_cut,omitempty"`
+	// OldestMS is how long the oldest row has waited. In a deployment the oracle that serves
+	// knows that for its own term; without one it is 0.
+	OldestMS float64            `json:"oldest_notification_ms"`
+	Latency  repository.Latency `json:"store_latency_ms"`
+	Problems []string           `json:"problems"`
+}
+
+// processState is a process. Alive is false if it shows no signs of life.
+type processState struct {
+	oracle.Process
+	Alive bool `json:"alive"`
+}
+
+// leaseState is a lease, with the rows that wait for the observers that run under it: for
+// the leases of index files, that is how far these are behind.
+type leaseState struct {
+	Name string `json:"name"`
+	lease.Holder
+	Alive    bool    `json:"alive"` // its holder
+	Waiting  int     `json:"waiting"`
+	OldestMS float64 `json:"oldest_ms"`
+}
+
+// oracleState is what an oracle says of itself.
+type oracleState struct {
+	Address   string  `json:"address"`
+	State     string  `json:"state"` // serving, standing by, not answering
+	Term      uint64  `json:"term,omitempty"`
+	ServingMS uint64  `json:"serving_ms,omitempty"`
+	Last      uint64  `json:"last,omitempty"`
+	Ceiling   uint64  `json:"ceiling,omitempty"`
+	HandedOut uint64  `json:"handed_out,omitempty"`
+	Requests  uint64  `json:"requests,omitempty"`
+	PerSecond float64 `json:"per_second"`
+	Locks     uint64  `json:"locks,omitempty"`
+	Liveness  string  `json:"liveness,omitempty"`
+	Error     string  `json:"error,omitempty"`
+}
+
+// The states of an oracle.
+const (
+	oracleServing = "serving"
+	oracleStandby = "standing by"
+	oracleSilent  = "not answering"
+)
+
+func (s *state) print(w io.Writer, format string) error {
+	if format == "json" {
+		return printJSON(w, s)
+	}
+	_, err := io.WriteString(w, s.text())
+	return err
+}
+
+func (s *state) text() string {
+	t := new(table)
+	t.row("store", fmt.Sprintf("%s, answers in %.2f ms (median of %s; slowest %.2f ms)",
+		s.Store, s.Latency.Median, count(s.Latency.Reads, "read"), s.Latency.Greatest))
+	for i, o := range s.Oracles {
+		t.row(onlyFirst(i, "oracles"), o.text())
+	}
+	for i, p := range s.Processes {
+		t.row(onlyFirst(i, "processes"), s.processText(&p))
+	}
+	for i, l := range s.Leases {
+		t.row(onlyFirst(i, "leases"), l.text(s.Time))
+	}
+	waiting := 0
+	for _, n := range s.Backlog {
+		waiting += n
+	}
+	more := ""
+	if s.BacklogCut {
+		more = " or more"
+	}
+	t.row("waiting", count(waiting, "row")+more)
+	for _, observer := range slices.Sorted(maps.Keys(s.Backlog)) {
+		if n := s.Backlog[observer]; n > 0 {
+			t.row("  "+observer, fmt.Sprint(n))
+		}
+	}
+	if waiting > 0 && s.OldestMS > 0 {
+		t.row("oldest waits", progress.Duration(fromMS(s.OldestMS)))
+	}
+	for i, p := range s.Problems {
+		t.row(onlyFirst(i, "problems"), p)
+	}
+	if len(s.Problems) == 0 {
+		t.row("problems", "none")
+	}
+	return t.String()
+}
+
+// onlyFirst is the name of a list, in the row of its first item.
+func onlyFirst(i int, name string) string {
+	if i > 0 {
+		return ""
+	}
+	return name
+}
+
+func (o *oracleState) text() string {
+	switch o.State {
+	case oracleServing:
+		return fmt.Sprintf("%s serves for %s, term %d; %.0f timestamps/s, %s held", o.Address,
+			progress.Duration(fromMS(float64(o.ServingMS))), o.Term, o.PerSecond, count(int(o.Locks), "row lock"))
+	case oracleStandby:
+		return o.Address + " stands by"
+	}
+	return fmt.Sprintf("%s does not answer: %s", o.Address, o.Error)
+}
+
+func (s *state) processText(p *processState) string {
+	text := fmt.Sprintf("%s, process %d on %s", p.Role, p.PID, p.Host)
+	if p.Role == "" {
+		text = fmt.Sprintf("process %d on %s", p.PID, p.Host)
+	}
+	if p.Place != "" {
+		text += ", " + p.Place
+	}
+	if !p.Since.IsZero() {
+		text += ", for " + progress.Duration(max(0, s.Time.Sub(p.Since)))
+	}
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(p.Rates)) {
+		if p.Rates[what] > 0 {
+			parts = append(parts, fmt.Sprintf("%.4g %s", p.Rates[what], what))
+		}
+	}
+	if len(parts) > 0 {
+		text += "; " + strings.Join(parts, ", ") + " a second"
+	}
+	if !p.Alive {
+		text += "; SILENT"
+	}
+	return text
+}
+
+func (l *leaseState) text(now time.Time) string {
+	text := fmt.Sprintf("%s: %s, for %s", l.Name, l.Place, progress.Duration(max(0, now.Sub(l.Since))))
+	if l.Token == "" {
+		text = l.Name + ": nobody"
+	} else if !l.Alive {
+		text += "; DEAD OR SILENT"
+	}
+	if l.Waiting > 0 {
+		text += "; " + count(l.Waiting, "row") + " waiting"
+	}
+	if l.OldestMS > 0 {
+		text += ", the oldest for " + progress.Duration(fromMS(l.OldestMS))
+	}
+	return text
+}

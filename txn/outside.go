@@ -1,0 +1,70 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/webindexer/indexer/store"
+)
+
+// EachCommitted calls fn for the newest committed value of a column in each row of a table
+// that has one. It is for whoever looks at a table from outside: it takes no timestamp, waits
+// for no lock, writes nothing, and needs no oracle. The price is that the values are not a
+// snapshot, and that a transaction whose primary is committed may still be missing in other
+// rows.
+func EachCommitted(ctx context.Context, table store.Reader, c Column, fn func(row string, value []byte) error) error {
+	column := recordColumn(kindWrite, c.Name)
+	type found struct {
+		row   string
+		write writeRecord
+	}
+	var list []found
+	_, err := table.Scan(ctx, store.Range{Group: c.Group, ColumnPrefix: column, Newest: 1}, func(cell store.Cell) error {
+		if string(cell.Column) != string(column) {
+			return nil
+		}
+		w, err := decodeWrite(cell.Value)
+		if err == nil && w.op == opPut {
+			list = append(list, found{string(cell.Row), w})
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("txn: read the newest values of %s: %w", c, err)
+	}
+	for _, f := range list {
+		value := f.write.value
+		if !f.write.inline {
+			data := store.Selector{Group: c.Group, Column: recordColumn(kindData, c.Name), MinTS: f.write.start, MaxTS: f.write.start}
+			cells, err := table.Read(ctx, []byte(f.row), data)
+			if err != nil {
+				return fmt.Errorf("txn: read the newest value of %s: %w", Cell{f.row, c}, err)
+			}
+			if len(cells) == 0 {
+				continue // it was replaced and collected meanwhile
+			}
+			value = cells[0].Value
+		}
+		if err := fn(f.row, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NotificationsIn lists notifications in a table without a DB: see DB.Notifications.
+func NotificationsIn(ctx context.Context, table store.Reader, from string, limit int) (notes []Notification, next string, err error) {
+	r := store.Range{Group: notifyGroup, Start: []byte(from), MaxCells: limit}
+	resume, err := table.Scan(ctx, r, func(c store.Cell) error {
+		col, observer, ok := parseObserverColumn(c.Column)
+		if !ok {
+			return fmt.Errorf("notification in row %q has the column %q: %w", c.Row, c.Column, store.ErrCorrupt)
+		}
+		notes = append(notes, Notification{Cell: Cell{string(c.Row), col}, Observer: observer, TS: c.TS})
+		return nil
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("txn: scan for notifications: %w", err)
+	}
+	return notes, string(resume), nil
+}
