@@ -31,14 +31,7 @@ func (p *Pipeline) claim(ctx context.Context, o *Observer, batch []*entry) ([]*e
 	if len(gone) == 0 {
 		return batch, nil
 	}
-	var left, kept []*entry
-	for i, e := range batch {
-		if gone[i] {
-			left = append(left, e)
-		} else {
-			kept = append(kept, e)
-		}
-	}
+	left, kept := split(batch, func(e *entry) bool { return gone[e] })
 	p.unlock(ctx, left)
 	p.queue.leave(left)
 	return kept, nil
@@ -72,18 +65,23 @@ func (p *Pipeline) lock(ctx context.Context, o *Observer, batch []*entry) []*ent
 		e.locked = got[i]
 		taken[e] = !got[i]
 	}
-	var left, kept []*entry
+	left, kept := split(batch, func(e *entry) bool { return taken[e] })
+	if len(left) > 0 {
+		p.queue.leave(left)
+	}
+	return kept
+}
+
+// split divides a batch into the entries that this process leaves and those that it keeps.
+func split(batch []*entry, leave func(*entry) bool) (left, kept []*entry) {
 	for _, e := range batch {
-		if taken[e] {
+		if leave(e) {
 			left = append(left, e)
 		} else {
 			kept = append(kept, e)
 		}
 	}
-	if len(left) > 0 {
-		p.queue.leave(left)
-	}
-	return kept
+	return left, kept
 }
 
 // unlockWithin bounds the release of locks: they expire anyway.
@@ -134,7 +132,7 @@ const claimReads = 16
 // gone looks up which rows of a batch have no notification in the table any more. Rows of
 // a leased observer that were handed over need no look: only this process runs them, and
 // the queue knows of its runs.
-func (p *Pipeline) gone(ctx context.Context, o *Observer, batch []*entry) (gone map[int]bool, err error) {
+func (p *Pipeline) gone(ctx context.Context, o *Observer, batch []*entry) (gone map[*entry]bool, err error) {
 	found := make([]bool, len(batch))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(claimReads)
@@ -151,12 +149,10 @@ func (p *Pipeline) gone(ctx context.Context, o *Observer, batch []*entry) (gone 
 	if err := g.Wait(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errBegin, err)
 	}
-	for i := range found {
+	gone = make(map[*entry]bool)
+	for i, e := range batch {
 		if found[i] {
-			if gone == nil {
-				gone = make(map[int]bool)
-			}
-			gone[i] = true
+			gone[e] = true
 		}
 	}
 	return gone, nil

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -107,14 +106,4 @@ func prepareSession(ctx context.Context, conn *pgx.Conn) error {
 // serverName is host, port and database, for messages.
 func serverName(c *pgxpool.Config) string {
 	return fmt.Sprintf("%s:%d/%s", c.ConnConfig.Host, c.ConnConfig.Port, c.ConnConfig.Database)
-}
-
-// openError says which database could not be opened. The sentinels say enough themselves.
-func (t *table) openError(err error) error {
-	for _, known := range []error{store.ErrForeign, store.ErrNewerFormat, store.ErrCorrupt, context.Canceled} {
-		if errors.Is(err, known) {
-			return err
-		}
-	}
-	return fmt.Errorf("store: open schema %s on %s: %w", t.name, t.server, err)
 }

@@ -172,16 +172,3 @@ func unreachable(err error) bool {
 	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, context.DeadlineExceeded, errStillRunning},
 		func(e error) bool { return errors.Is(err, e) })
 }
-
-// callError translates an error of a call.
-func (t *table) callError(err error) error {
-	switch c := code(err); {
-	case c == "53100":
-		err = fmt.Errorf("%w: %w: free space on the database's server", store.ErrNoSpace, err)
-	case c == "XX001", c == "XX002":
-		err = fmt.Errorf("%w: %w: restore the database from a backup", store.ErrCorrupt, err)
-	case c == "42P01", c == "42883", c == "3F000":
-		err = fmt.Errorf("%w: the schema was removed or replaced while it was open: open it again", err)
-	}
-	return fmt.Errorf("store: schema %s on %s: %w", t.name, t.server, err)
-}
