@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/webindexer/indexer/store"
@@ -15,8 +16,10 @@ type committing struct {
 	t       *Txn
 	primary *write
 	others  []*write
-	locked  []*write // prewritten, or perhaps prewritten
-	beat    time.Time
+
+	mu     sync.Mutex // guards what follows during the prewrites
+	locked []*write   // prewritten, or perhaps prewritten
+	beat   time.Time  // of the wall time in the primary lock
 }
 
 // commitTwoPhase is the paper's Commit (Figure 6, lines 41 to 66). The order of the

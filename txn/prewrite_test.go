@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/faulty"
@@ -115,4 +117,79 @@ func TestPrewriteRowRefused(t *testing.T) {
 	if err != nil || len(cells) > 0 {
 		t.Errorf("the row that was never locked has %d rollback records, %v", len(cells), err)
 	}
+}
+
+// crowded is a table whose guarded mutations of secondary rows begin only when as many as
+// are allowed are under way.
+type crowded struct {
+	store.Table
+	want    int
+	mu      sync.Mutex
+	rows    []string
+	arrived int
+	full    chan struct{}
+}
+
+func (c *crowded) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
+	c.mu.Lock()
+	c.rows = append(c.rows, string(m.Row))
+	first := len(c.rows) == 1
+	if !first {
+		if c.arrived++; c.arrived == c.want {
+			close(c.full)
+		}
+	}
+	c.mu.Unlock()
+	if !first {
+		select {
+		case <-c.full:
+		case <-ctx.Done():
+			return store.Result{}, context.Cause(ctx)
+		}
+	}
+	return c.Table.Mutate(ctx, m)
+}
+
+// TestPrewriteAtOnce: the primary's row is locked alone, and then the other rows at the same
+// time. One of them is refused at first: nothing stays locked.
+func TestPrewriteAtOnce(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	db, _ := openCounted(t, store.Limits{})
+	commit := func(refused bool) error {
+		tx := mustBegin(t, db)
+		defer tx.Rollback()
+		for r := range prewritesAtOnce + 1 {
+			setRow(tx, fmt.Sprint("row", r), 1, []byte("mine"))
+		}
+		if refused {
+			if _, err := db.Run(ctx, func(tx *Txn) error {
+				setRow(tx, "row3", 1, []byte("winner"))
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		table := &crowded{Table: db.table, want: prewritesAtOnce, full: make(chan struct{})}
+		db.table = table
+		defer func() { db.table = table.Table }()
+		_, err := tx.Commit(ctx)
+		if table.rows[0] != "row0" {
+			t.Errorf("%s was locked before the primary's row", table.rows[0])
+		}
+		return err
+	}
+	if err := commit(true); !errors.Is(err, ErrConflict) {
+		t.Errorf("Commit: %v, want a conflict", err)
+	}
+	if _, err := db.table.Scan(ctx, store.Range{Group: lockGroup}, func(c store.Cell) error {
+		t.Errorf("row %s: %q is locked", c.Row, c.Column)
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+	if err := commit(false); err != nil {
+		t.Error(err)
+	}
+	wantRow(t, db, fmt.Sprint("row", prewritesAtOnce), 1)
 }
