@@ -1,0 +1,142 @@
+// Package scalebench repeats the idea of Figure 9 of the Percolator paper: how throughput
+// grows with the number of workers. On one machine, cores would be the limit after two or
+// three workers. So each call of the store takes some milliseconds longer, as it would over
+// a network, and each worker does only a few things at a time. What is then left to find
+// is what workers wait for besides the store: locks, each other's rows, the oracle, work
+// that has one owner, and scans for notifications.
+package scalebench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// Options of Run.
+type Options struct {
+	Workers []int         // how many workers, ascending
+	Work    []string      // Transactions, Pages
+	Delay   time.Duration // of each call
+	Threads int           // what a worker does at a time
+	Slice   time.Duration // for which transactions are measured
+	Pages   int           // that are indexed
+	// Store is the PostgreSQL database in which each worker is a process of its own, by way
+	// of a proxy that delays. "" is a table in memory.
+	Store string
+	Seed  uint64
+	Log   io.Writer
+}
+
+// Result has a row for each kind of work and number of workers.
+type Result struct {
+	Store   string  `json:"store"`
+	DelayMS float64 `json:"delay_ms"`
+	Threads int     `json:"threads"`
+	Rows    []Row   `json:"rows"`
+}
+
+// Row is the throughput of some workers.
+type Row struct {
+	Work      string  `json:"work"`
+	Workers   int     `json:"workers"`
+	PerSecond float64 `json:"per_second"`
+	// Efficiency is PerSecond beside as many times that of the first row of this work.
+	Efficiency float64 `json:"efficiency"`
+	// Each is what a transaction or a page took on average, in calls.
+	Each Calls `json:"calls_each"`
+	// CallMS is how long a call waited on average. On a machine that is busy, it is more than
+	// the delay, because a worker that may go on is not run at once.
+	CallMS float64 `json:"call_ms"`
+	// Cores is how many cores all workers and the oracle kept busy. The database is not in it.
+	Cores float64 `json:"cores"`
+}
+
+// Run measures.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	res := &Result{Store: "memory", DelayMS: float64(o.Delay.Microseconds()) / 1000, Threads: o.Threads}
+	if o.Store != "" {
+		res.Store = "postgres"
+	}
+	for _, work := range o.Work {
+		first := len(res.Rows)
+		for _, n := range o.Workers {
+			row, err := o.measure(ctx, work, n)
+			if err != nil {
+				return nil, fmt.Errorf("bench scaling: %s with %d workers: %w", work, n, err)
+			}
+			base := row
+			if len(res.Rows) > first {
+				base = res.Rows[first]
+			}
+			row.Efficiency = row.PerSecond / base.PerSecond * float64(base.Workers) / float64(n)
+			res.Rows = append(res.Rows, row)
+			fmt.Fprintf(o.Log, "%s\n", row.text())
+		}
+	}
+	return res, nil
+}
+
+// measure starts workers, waits until they have done enough, and ends them.
+func (o *Options) measure(ctx context.Context, work string, workers int) (row Row, err error) {
+	dir, err := os.MkdirTemp("", "indexer-bench-")
+	if err != nil {
+		return row, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	s, err := o.newSite(ctx, work, dir)
+	if err != nil {
+		return row, err
+	}
+	defer func() { err = errors.Join(err, s.closers.close()) }()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	crew := &crew{latest: make([]Progress, workers)}
+	ended := make(chan error, 1)
+	go func() { ended <- s.work(ctx, crew, work, workers) }()
+	line, failed := o.watch(ctx, s, crew, work, ended)
+	cancel()
+	if failed == nil {
+		failed = <-ended // which watch has not received
+	}
+	if failed != nil {
+		return row, failed
+	}
+	row = line.row(work, workers)
+	if work == Pages {
+		row.scale(float64(o.Pages) / line.total())
+	}
+	return row, nil
+}
+
+// watch samples until enough is done: for transactions, the time is over; for pages, no
+// notification is left that any worker may handle.
+func (o *Options) watch(ctx context.Context, s *site, c *crew, work string, ended <-chan error) (*timeline, error) {
+	ticker := time.NewTicker(reportEvery)
+	defer ticker.Stop()
+	line := &timeline{}
+	for i := 1; ; i++ {
+		select {
+		case <-ctx.Done():
+			return line, context.Cause(ctx)
+		case err := <-ended:
+			return line, errors.Join(errors.New("the workers have ended"), err)
+		case <-ticker.C:
+		}
+		line.add(c.sum(), s.cores())
+		switch {
+		case work == Transactions:
+			if line.since(c.allBegan()) >= o.Slice {
+				line.keepLast(o.Slice)
+				return line, nil
+			}
+		case i%25 == 0 && line.total() > 0:
+			if left, err := s.left(ctx); err != nil || left == 0 {
+				line.keepMiddle()
+				return line, err
+			}
+		}
+	}
+}

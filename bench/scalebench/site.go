@@ -1,0 +1,229 @@
+package scalebench
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/bench/webgen"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/store/postgres"
+)
+
+// backlog is more than any measurement loads, so that loading never waits for workers.
+const backlog = 1 << 20
+
+// pagesPerHost is small, so that there are many hosts: on a large web, workers rarely have
+// pages of one host at the same time, whose links go to the same few rows.
+const pagesPerHost = 12
+
+// site is where workers work: a table that is filled, and its oracle.
+type site struct {
+	*Options
+	dir     string
+	near    store.Table // without delay
+	setting string      // by which workers reach the table; "" in memory
+	oracle  string
+	reader  *repository.Repository // of pages; runs nothing
+	shared  map[string]bool        // observers that any worker may run
+	closers closers
+}
+
+// newSite fills a table.
+func (o *Options) newSite(ctx context.Context, work, dir string) (_ *site, err error) {
+	s := &site{Options: o, dir: dir, shared: make(map[string]bool)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.closers.close())
+		}
+	}()
+	if s.near, err = s.openTable(ctx); err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, s.near.Close)
+	address, c, err := serveOracle(ctx, s.near)
+	if err != nil {
+		return nil, err
+	}
+	s.oracle = address
+	s.closers = append(s.closers, c.close)
+	for _, o := range (observers.Options{}).Observers() {
+		s.shared[o.Name] = o.Lease == ""
+	}
+	return s, s.fill(ctx, work)
+}
+
+// openTable opens a table in memory, or in a schema of its own.
+func (s *site) openTable(ctx context.Context) (store.Table, error) {
+	if s.Store == "" {
+		return mem.New(repository.SharedGroups(), mem.Options{TwoPhaseOnly: true})
+	}
+	u, err := url.Parse(s.Store)
+	if err != nil {
+		return nil, err
+	}
+	q := u.Query()
+	q.Set("schema", fmt.Sprintf("scaling_%d", time.Now().UnixNano()))
+	u.RawQuery = q.Encode()
+	network, address := "tcp", u.Host
+	if host := q.Get("host"); host != "" {
+		network, address = "unix", filepath.Join(host, ".s.PGSQL.5432")
+	}
+	line, err := newDelayLine(ctx, network, address, s.Delay/2)
+	if err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, line.Close)
+	table, err := postgres.Open(ctx, u.String(), repository.SharedGroups(), postgres.Options{})
+	q.Del("host")
+	q.Set("sslmode", "disable")
+	u.Host, u.RawQuery = line.Addr().String(), q.Encode()
+	s.setting = u.String()
+	return table, err
+}
+
+// fill does what comes before the measurement, without delays.
+func (s *site) fill(ctx context.Context, work string) error {
+	together, c, err := join(ctx, s.near, s.oracle)
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, c.close)
+	if work == Transactions {
+		return fillAccounts(ctx, s.near, together)
+	}
+	s.reader, err = repository.Open(ctx, filepath.Join(s.dir, "loader"), repository.Options{
+		Backlog: backlog, Trace: -1,
+		Table: func(context.Context, []store.GroupSpec) (store.Table, error) { return &slow{inner: s.near}, nil },
+		Share: &repository.Share{Coordination: together},
+	})
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, s.reader.Close)
+	web := webgen.New(s.Seed, s.Pages, max(1, s.Pages/pagesPerHost), webgen.DefaultWords)
+	var next atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	for range 8 {
+		g.Go(func() error {
+			for i := next.Add(1) - 1; int(i) < s.Pages; i = next.Add(1) - 1 {
+				f := web.Fetch(int(i))
+				if _, err := s.reader.Load(ctx, &f); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// left is how many notifications wait that any worker may handle.
+func (s *site) left(ctx context.Context) (n int, err error) {
+	waiting, err := s.reader.Waiting(ctx)
+	for name, rows := range waiting {
+		if s.shared[name] {
+			n += rows
+		}
+	}
+	return n, err
+}
+
+// cores is the processor time that the workers and this process have used. That of
+// processes counts once they have ended, so it is left out while they run.
+func (s *site) cores() time.Duration {
+	if s.setting != "" {
+		return 0
+	}
+	return measure.ProcessorTime()
+}
+
+// work runs the workers until ctx ends.
+func (s *site) work(ctx context.Context, c *crew, work string, workers int) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for i := range workers {
+		w := &worker{
+			Work: work, Oracle: s.oracle, Threads: s.Threads, Dir: filepath.Join(s.dir, strconv.Itoa(i)), Seed: s.Seed + uint64(i),
+			report: func(p Progress) { c.report(i, p) },
+		}
+		g.Go(func() error {
+			if s.setting == "" {
+				return w.run(ctx, &slow{inner: s.near, delay: s.Delay})
+			}
+			return w.process(ctx, s.setting)
+		})
+	}
+	return g.Wait()
+}
+
+// settingVariable has the database, so that its password is in no list of processes.
+const settingVariable = "INDEXER_BENCH_STORE"
+
+// process runs the worker in a process of its own until ctx ends.
+func (w *worker) process(ctx context.Context, setting string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	request, err := json.Marshal(w)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program, "scaling-worker", string(request))
+	cmd.Env = append(os.Environ(), settingVariable+"="+setting)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 2 * leaveWithin
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		var p Progress
+		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
+			return errors.Join(fmt.Errorf("what a worker reports cannot be read: %w", err), cmd.Wait())
+		}
+		w.report(p)
+	}
+	if err := cmd.Wait(); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("a worker has ended: %w", err)
+	}
+	return nil
+}
+
+// RunWorker is the worker's process.
+func RunWorker(ctx context.Context, request string, out io.Writer) (err error) {
+	var w worker
+	if err := json.Unmarshal([]byte(request), &w); err != nil {
+		return err
+	}
+	table, err := postgres.Open(ctx, os.Getenv(settingVariable), repository.SharedGroups(), postgres.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, table.Close()) }()
+	enc := json.NewEncoder(out)
+	w.report = func(p Progress) { _ = enc.Encode(p) } // who does not listen ends the process
+	return w.run(ctx, &slow{inner: table})
+}

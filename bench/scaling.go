@@ -1,0 +1,98 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/webindexer/indexer/bench/scalebench"
+)
+
+const scalingHelp = `
+Measure how throughput grows with the number of workers (Figure 9 of the Percolator
+paper). Each call of the store takes --delay longer, so that a few cores are enough for
+many workers, and what workers cost each other can be seen.
+
+  transactions  read two of 20,000 rows and write both
+  pages         generated pages, from loaded until every observer that any worker may run
+                has handled them; the middle four fifths of the work count
+
+Without --store, the workers share a table in the memory of this process, and an oracle
+that they ask over the network. With --store, each worker is a process of its own on
+PostgreSQL. It reaches the server through a proxy that delays what passes, so statements
+in one batch are delayed once. Each measurement leaves a schema scaling_… in the database.
+
+Calls each are calls of the store for a transaction or a page. Below them is what else can
+make workers slow: how long a call waited, which is more than the delay on a busy machine,
+and how many cores all workers kept busy.
+
+Rank and index files have one owner at a time, however many workers there are. They are
+left out.`
+
+func (a *app) scalingCommand() *cobra.Command {
+	o := scalebench.Options{Work: []string{scalebench.Transactions, scalebench.Pages}}
+	var seconds int
+	var svg string
+	cmd := &cobra.Command{
+		Use:     "scaling [transactions|pages]…",
+		Short:   "Throughput with 1, 2, 4 and 8 workers on a store that is far away",
+		Long:    strings.TrimSpace(scalingHelp),
+		Example: examples("scaling --svg figure9.svg", "scaling --delay 5ms --sizes 1,8 pages", "scaling --store postgres://indexer@db.example/test"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, work := range args {
+				if !slices.Contains(o.Work, work) {
+					return usage(cmd, "there is no work %q; there are %s", work, strings.Join(o.Work, ", "))
+				}
+			}
+			if len(args) > 0 {
+				o.Work = args
+			}
+			switch {
+			case len(o.Workers) == 0 || !slices.IsSorted(o.Workers) || o.Workers[0] < 1 || slices.Max(o.Workers) > 64:
+				return usage(cmd, "--sizes takes ascending numbers from 1 to 64")
+			case o.Delay < 0 || o.Delay > time.Second:
+				return usage(cmd, "--delay is at most a second")
+			}
+			for _, f := range []struct {
+				name    string
+				n, most int
+			}{{"threads", o.Threads, 1000}, {"seconds", seconds, 3600}, {"pages", o.Pages, 1_000_000}} {
+				if err := inRange(cmd, f.name, f.n, 1, f.most); err != nil {
+					return err
+				}
+			}
+			o.Slice, o.Log = time.Duration(seconds)*time.Second, a.stderr
+			res, err := scalebench.Run(cmd.Context(), o)
+			if err == nil && svg != "" {
+				err = os.WriteFile(svg, []byte(res.SVG()), 0o644)
+			}
+			return a.print(err, res, res.Text)
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntSliceVar(&o.Workers, "sizes", []int{1, 2, 4, 8}, "`numbers` of workers, ascending")
+	flags.DurationVar(&o.Delay, "delay", 2*time.Millisecond, "how much longer each call of the store takes")
+	flags.IntVar(&o.Threads, "threads", 2, "`number` of transactions, or of observers, that a worker runs at a time")
+	flags.IntVar(&seconds, "seconds", 10, "`seconds` for which transactions are measured")
+	flags.IntVar(&o.Pages, "pages", 600, "`number` of pages that are indexed")
+	flags.StringVar(&o.Store, "store", "", "`URL` of a PostgreSQL database for worker processes")
+	flags.StringVar(&svg, "svg", "", "`file` for a plot")
+	flags.Uint64Var(&o.Seed, "seed", 1, "`number` that decides about pages and rows")
+	return cmd
+}
+
+// scalingWorkerCommand is a worker of bench scaling, which starts it.
+func (a *app) scalingWorkerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "scaling-worker REQUEST",
+		Short:  "One worker of bench scaling",
+		Hidden: true,
+		Args:   exactly(1, "a request"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return scalebench.RunWorker(cmd.Context(), args[0], a.stdout)
+		},
+	}
+}
