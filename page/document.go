@@ -15,6 +15,9 @@ type Document struct {
 	// Language is a lower-case BCP 47 tag ("en", "pt-br"), "" if unknown.
 	Title, Text, Language string
 
+	// Outline is the [Outline] of a page, encoded: [DecodeOutline] decodes it.
+	Outline string
+
 	// Target is the target of a redirect (empty unless Location is an http or https URL),
 	// or the rel=canonical of a page if that is another URL.
 	Target URL

@@ -24,6 +24,9 @@ type extractor struct {
 	links  []rawLink
 	frames []string // src of <frame> and <iframe>
 
+	division division
+	headings headings
+
 	directives
 }
 
@@ -42,7 +45,7 @@ func (x *extractor) release() {
 		links = nil
 	}
 	clear(x.links)
-	*x = extractor{title: x.title.emptied(), text: x.text.emptied(), template: x.template.emptied(), anchor: x.anchor.emptied(), links: links}
+	*x = extractor{division: x.division.emptied(), title: x.title.emptied(), text: x.text.emptied(), template: x.template.emptied(), anchor: x.anchor.emptied(), links: links}
 	extractors.Put(x)
 }
 
@@ -93,9 +96,11 @@ func (x *extractor) addText(s string) {
 		x.template.write(s)
 	case x.hiddenBy != nil:
 	default:
+		before := len(x.text.buf)
 		x.text.write(s)
 		if len(x.open) > 0 {
 			x.anchor.write(s)
+			x.division.linkText += len(x.text.buf) - before
 		}
 	}
 }
@@ -143,6 +148,10 @@ func (x *extractor) enterElement(n *html.Node) bool {
 	}
 	if _, hidden := attribute(n, "hidden"); hidden && x.hiddenBy == nil {
 		x.hiddenBy = n
+	}
+	if x.hiddenBy == nil {
+		x.division.enter(n, len(x.text.buf))
+		x.headings.enter(n, len(x.text.buf))
 	}
 	x.enterMeaningful(n)
 	return true
@@ -222,6 +231,8 @@ func (x *extractor) leave(n *html.Node) {
 	if separates(n.DataAtom) {
 		x.separate()
 	}
+	x.division.leave(n, len(x.text.buf))
+	x.headings.leave(n, x.text.buf)
 	switch {
 	case n == x.templateOf:
 		x.template.separate()
@@ -230,6 +241,7 @@ func (x *extractor) leave(n *html.Node) {
 		x.hiddenBy = nil
 	}
 	if last := len(x.open) - 1; last >= 0 && x.open[last].node == n {
+		x.division.leaveLink(n)
 		x.leaveLink(x.open[last])
 		x.open = x.open[:last]
 		if last == 0 {
@@ -247,6 +259,13 @@ func (x *extractor) leaveLink(l openLink) {
 	text := x.anchor.buf[l.start:]
 	anchor := strings.TrimPrefix(string(text[:min(len(text), 1+utf8.UTFMax*MaxAnchorLength)]), " ")
 	x.links = append(x.links, rawLink{ref, cut(anchor, MaxAnchorLength)})
+}
+
+// outline returns the outline of the page.
+func (x *extractor) outline(base *Resolver) string {
+	main := x.division.main(x.text.buf)
+	o := Outline{Main: main, Sections: x.headings.in(main), Alternates: alternatesOf(base, x.alternates)}
+	return o.Encode()
 }
 
 // resolver returns the resolver of the page's references: against its <base href>, which

@@ -18,6 +18,8 @@ func FuzzInterpret(f *testing.F) {
 	f.Add(200, "text/html", "", "", "", []byte("<table><a href=1><tr><a href=2><td><template><frameset></a><base href=//x>"))
 	f.Add(200, "text/html", "", "", "", []byte("<frameset><frame src=a><frameset><frame src=/b></frameset><noframes><a href=c><iframe src=d>"))
 	f.Add(200, "text/html", "", "none", "", []byte("<svg><iframe src=a></svg><iframe src='//e' srcdoc><iframe src=javascript:x><iframe src=f>"))
+	f.Add(200, "text/html", "", "", "", []byte("<nav><a href=#x>a</a></nav><main><h2 id=x>b<a href=#x>¶</a></h2><dl><dt id=y>c</main><link rel=alternate hreflang=de href=d>"))
+	f.Add(200, "text/html", "", "", "", []byte("<h1><nav><main><h2 id=x><a href=#><div class=menu hidden><footer>x</h1><article><a href=#q><a href=#r>"))
 	f.Fuzz(func(t *testing.T, status int, mediaType, location, robots, link string, body []byte) {
 		fetch := &Fetch{URL: "https://example.com/a/b", Status: status, Body: body, Header: http.Header{
 			"Content-Type": {mediaType}, "Location": {location}, "X-Robots-Tag": {robots}, "Link": {link}}}
@@ -40,6 +42,7 @@ func FuzzInterpret(f *testing.F) {
 			t.Error("a page is its own canonical target")
 		}
 		checkCanonical(t, d.Target)
+		checkOutline(t, &d)
 		if len(d.Frames) > MaxFrames || len(d.Frames) > 0 && (d.Outcome != Page || d.NoFollow) {
 			t.Errorf("%s with %d frames", d.Outcome, len(d.Frames))
 		}

@@ -14,6 +14,7 @@ type directives struct {
 	baseRef    string // first <base href>
 	hasBase    bool
 	canonicals []string
+	alternates []rawAlternate
 	refresh    string // target of the first <meta http-equiv=refresh> if its delay is 0
 	hasRefresh bool
 	robots     robots
@@ -40,6 +41,9 @@ func (d *directives) read(n *html.Node) {
 				d.canonicals = append(d.canonicals, ref)
 			}
 		}
+		d.readAlternate(n)
+	case atom.A:
+		d.readAlternate(n)
 	case atom.Meta:
 		if content, ok := anyAttribute(n, "content"); ok {
 			d.readMeta(n, content)

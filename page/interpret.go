@@ -14,8 +14,8 @@ const MaxAnchorLength = 256
 // them again when it is opened.
 //
 // Version 1 is not stored. Version 2: the alt of an image is a separate word in an anchor.
-// Version 3: frames.
-const InterpretVersion = 3
+// Version 3: frames. Version 4: outlines.
+const InterpretVersion = 4
 
 // Interpret returns what a fetch means by itself: the outcome of semantics.md section 2
 // and, for pages, the properties of section 3. It never fails, whatever the body holds.
@@ -97,6 +97,7 @@ func interpretPage(f *Fetch, k kind) Document {
 	doc.Outcome = Page
 	doc.Title, doc.Text = x.title.String(), x.text.String()
 	doc.Language = languageOf(x.lang, doc.Text)
+	doc.Outline = x.outline(base)
 	doc.Target = canonicalTarget(f, base, x.canonicals)
 	if !doc.NoFollow {
 		doc.Links = countingLinks(f.URL, base, x.links)
