@@ -134,7 +134,7 @@ func (a *app) limitMemory() {
 func (a *app) weights() index.Weights {
 	w := &a.cfg.Query.Weights
 	return index.Weights{
-		Title: w.Title, Body: w.Body, Anchors: w.Anchors, Outside: w.Outside, URL: w.URL,
+		Title: w.Title, Body: w.Body, Anchors: w.Anchors, Outside: w.Outside, URL: w.URL, Rest: w.Rest,
 		TitleMatch: w.TitleMatch, AnchorMatch: w.AnchorMatch, Rank: w.Rank,
 	}
 }

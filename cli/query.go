@@ -180,7 +180,7 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 		score, e.Text, e.TitleFactor, e.AnchorFactor, e.RankFactor, e.Tier)
 	fmt.Fprintf(b, "      title match %.2f, anchor match %.2f, rank %s\n", e.TitleMatch, e.AnchorMatch, rankNumber(e.Rank))
 	c := &e.Columns
-	fmt.Fprintf(b, "      text by column alone: title %.3f, body %.3f, anchors %.3f, outside anchors %.3f, URL %.3f\n", c.Title, c.Body, c.Anchors, c.Outside, c.URL)
+	fmt.Fprintf(b, "      text by column alone: title %.3f, body %.3f, anchors %.3f, outside anchors %.3f, URL %.3f, rest %.3f\n", c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Rest)
 }
 
 // hitFacts returns the parts of the last line of a hit.
@@ -213,7 +213,7 @@ func count(n int, thing string) string {
 func (a *app) weights() index.Weights {
 	w := &a.cfg.Query.Weights
 	return index.Weights{
-		Title: w.Title, Body: w.Body, Anchors: w.Anchors, Outside: w.Outside, URL: w.URL,
+		Title: w.Title, Body: w.Body, Anchors: w.Anchors, Outside: w.Outside, URL: w.URL, Rest: w.Rest,
 		TitleMatch: w.TitleMatch, AnchorMatch: w.AnchorMatch, Rank: w.Rank,
 	}
 }

@@ -140,7 +140,7 @@ func (t *tables) byCluster(c page.ContentKey) (stored, bool, error) {
 func (t *tables) bury(d *stored, seq int64) error {
 	if d.id != 0 {
 		for _, q := range []string{
-			"DELETE FROM docs WHERE id=?", "DELETE FROM ranks WHERE id=?", "DELETE FROM times WHERE id=?",
+			"DELETE FROM docs WHERE id=?", "DELETE FROM ranks WHERE id=?", "DELETE FROM times WHERE id=?", "DELETE FROM sketches WHERE id=?",
 		} {
 			if err := t.exec(q, d.id); err != nil {
 				return err

@@ -76,7 +76,7 @@ func BenchmarkAnalyze(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(docs[0].Doc.Text)))
 	for i := 0; b.Loop(); i++ {
-		textOf(docs[i%len(docs)].Doc).Analyze()
+		textOf(docs[i%len(docs)].Doc, &page.Outline{}).Analyze()
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 	bm25K1         = 1.2
 	bm25B          = 0.75
 	leastIDF       = 1e-6
-	weighedColumns = 5                  // title, body, anchors, outside, url
+	weighedColumns = 6                  // title, body, anchors, outside, url, rest
 	allColumns     = weighedColumns + 1 // with the tags
 )
 

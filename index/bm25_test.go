@@ -270,7 +270,7 @@ func sameColumns(t *testing.T, s *search, expr *query.Expr) {
 	if err := s.columnScores(t.Context(), list, hits); err != nil {
 		t.Fatal(err)
 	}
-	for column, alone := range map[string]Weights{"title": {Title: w.Title}, "body": {Body: w.Body}, "anchors": {Anchors: w.Anchors}, "outside": {Outside: w.Outside}, "url": {URL: w.URL}} {
+	for column, alone := range map[string]Weights{"title": {Title: w.Title}, "body": {Body: w.Body}, "anchors": {Anchors: w.Anchors}, "outside": {Outside: w.Outside}, "url": {URL: w.URL}, "rest": {Rest: w.Rest}} {
 		by := searchOf(s.only().v, s.c, &Options{Weights: alone})
 		theirs, err := by.byFTS5(t.Context(), expr.String(), 10_000)
 		if err != nil {
@@ -282,7 +282,7 @@ func sameColumns(t *testing.T, s *search, expr *query.Expr) {
 		}
 		for i, c := range list {
 			x := hits[i].Explanation.Columns
-			got := map[string]float64{"title": x.Title, "body": x.Body, "anchors": x.Anchors, "outside": x.Outside, "url": x.URL}[column]
+			got := map[string]float64{"title": x.Title, "body": x.Body, "anchors": x.Anchors, "outside": x.Outside, "url": x.URL, "rest": x.Rest}[column]
 			if math.Abs(got-want[c.id]) > 1e-12*max(want[c.id], 1) {
 				t.Fatalf("%s: document %d, %s: %v, FTS5 has %v", expr, c.id, column, got, want[c.id])
 			}
@@ -327,5 +327,5 @@ func randomWeights(rng *rand.Rand) Weights {
 		}
 		return rng.Float64() * most
 	}
-	return Weights{Title: x(40), Body: 0.1 + x(2), Anchors: x(20), Outside: x(40), URL: x(10), TitleMatch: x(40), AnchorMatch: x(8), Rank: x(0.2)}
+	return Weights{Title: x(40), Body: 0.1 + x(2), Anchors: x(20), Outside: x(40), URL: x(10), Rest: x(2), TitleMatch: x(40), AnchorMatch: x(8), Rank: x(0.2)}
 }

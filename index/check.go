@@ -16,6 +16,8 @@ var agreements = []struct{ wrong, query string }{
 	{"ranks without document", "SELECT count(*) FROM ranks WHERE id NOT IN (SELECT id FROM docs)"},
 	{"documents without time", "SELECT count(*) FROM docs WHERE id NOT IN (SELECT id FROM times)"},
 	{"times without document", "SELECT count(*) FROM times WHERE id NOT IN (SELECT id FROM docs)"},
+	{"documents without sketch", "SELECT count(*) FROM docs WHERE id NOT IN (SELECT id FROM sketches)"},
+	{"sketches without document", "SELECT count(*) FROM sketches WHERE id NOT IN (SELECT id FROM docs)"},
 	{"clusters both deleted and present", "SELECT count(*) FROM docs WHERE cluster IN (SELECT cluster FROM tombstones)"},
 }
 
@@ -88,9 +90,11 @@ func (v *View) integrity(ctx context.Context) (damage []error, err error) {
 // sum of all documents.
 func (v *View) checkDocuments(ctx context.Context) error {
 	var read State
-	var want termSums
+	var want analysed
 	err := v.Documents(ctx, func(d Document) error {
-		want.addDocument(&d)
+		if err := want.addDocument(&d); err != nil {
+			return err
+		}
 		read.Documents++
 		read.Sum.Add(d.Cluster, d.Digest)
 		return nil
@@ -104,8 +108,13 @@ func (v *View) checkDocuments(ctx context.Context) error {
 	}
 	if have, err := v.storedTerms(ctx); err != nil {
 		return err
-	} else if have != want && m.analyzer == analysis.Version {
+	} else if have != want.terms && m.analyzer == analysis.Version {
 		return errors.New("full-text entries are not those of the documents")
+	}
+	if have, err := v.storedSketches(ctx); err != nil {
+		return err
+	} else if have != want.sketches && m.analyzer == analysis.Version {
+		return errors.New("sketches are not those of the documents")
 	}
 	if read.Documents != v.state.Documents || read.Sum != v.state.Sum {
 		return fmt.Errorf("%d documents, and not those that were written, which are %d", read.Documents, v.state.Documents)

@@ -4,9 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/sketch"
+	"github.com/webindexer/indexer/page"
 )
 
 // Terms of the full-text table are compared by two sums over all entries: the occurrences
@@ -26,10 +31,33 @@ func (s *termSums) add(column string, term []byte, occurrences, documents int64)
 	s.documents += sum * uint64(documents)
 }
 
-// addDocument adds the terms of a document.
-func (s *termSums) addDocument(d *Document) {
-	c := textOf(d).Analyze()
-	for column, text := range map[string]string{"title": c.Title, "body": c.Body, "anchors": c.Anchors, "outside": c.Outside, "url": c.URL, "tags": c.Tags} {
+// analysed is what the analysis makes of documents: sums over the terms, and over the
+// sketches.
+type analysed struct {
+	terms    termSums
+	sketches sketchSum
+}
+
+// addDocument adds a document.
+func (a *analysed) addDocument(d *Document) error {
+	o, err := page.DecodeOutline(d.Outline, len(d.Text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.URL, err)
+	}
+	var main sketch.Builder
+	a.terms.addColumns(textOf(d, &o).AnalyzeWords(func(t *analysis.Token, _ string, from analysis.Source) {
+		if from == analysis.FromMain {
+			main.Add(t.Text)
+		}
+	}))
+	s := main.Sketch()
+	a.sketches.add(d.Cluster[:], s[:], translations(d, &o))
+	return nil
+}
+
+// addColumns adds the terms of a document.
+func (s *termSums) addColumns(c analysis.Columns) {
+	for column, text := range map[string]string{"title": c.Title, "body": c.Body, "anchors": c.Anchors, "outside": c.Outside, "url": c.URL, "rest": c.Rest, "tags": c.Tags} {
 		seen := make(map[string]bool)
 		for term := range strings.FieldsSeq(text) {
 			documents := int64(0)

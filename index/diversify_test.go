@@ -203,7 +203,7 @@ func TestOtherHosts(t *testing.T) {
 func TestAnchorOrder(t *testing.T) {
 	a := &Document{URL: "https://a.example/", Anchors: []Anchor{{Text: "one", Count: 3}, {Text: "two", Count: 2}}}
 	b := &Document{URL: "https://a.example/", Anchors: []Anchor{{Text: "two", Count: 4}, {Text: "one", Count: 3}}}
-	if hashText(a) != hashText(b) || textOf(a).Analyze() != textOf(b).Analyze() {
+	if hashText(a) != hashText(b) || textOf(a, &page.Outline{}).Analyze() != textOf(b, &page.Outline{}).Analyze() {
 		t.Error("the order of anchors changes what is indexed")
 	}
 	b.Anchors[0].Text = "three"

@@ -18,6 +18,7 @@ type Document struct {
 
 	URL                   page.URL
 	Title, Text, Language string // Language: lower-case BCP 47 tag, or ""
+	Outline               string // of Text, as page.Document has it
 	// FetchedAt has a resolution of nanoseconds and is returned in UTC. Zero means
 	// unknown. Years 1678 to 2261.
 	FetchedAt time.Time

@@ -12,7 +12,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-const selectDocument = `SELECT ` + rowColumns + `, d.head, d.rest, t.fetched, r.rank
+const selectDocument = `SELECT ` + rowColumns + `, d.outline, d.head, d.rest, t.fetched, r.rank
 	FROM docs d JOIN times t ON t.id=d.id JOIN ranks r ON r.id=d.id `
 
 // Documents calls fn with every stored document, in the byte order of URLs, until
@@ -52,9 +52,9 @@ func (v *View) Document(ctx context.Context, url string) (Document, bool, error)
 
 func scanDocument(row interface{ Scan(...any) error }) (d Document, err error) {
 	var s storedRow
-	var head, rest []byte
+	var outline, head, rest []byte
 	var fetched int64
-	if err := s.scan(row.Scan, &head, &rest, &fetched, &d.Rank); err != nil {
+	if err := s.scan(row.Scan, &outline, &head, &rest, &fetched, &d.Rank); err != nil {
 		return d, err
 	}
 	d.Cluster, d.Seq, d.FetchedAt = page.ContentKey(s.cluster), uint64(s.seq), unpackTime(fetched)
@@ -62,6 +62,9 @@ func scanDocument(row interface{ Scan(...any) error }) (d Document, err error) {
 	d.Inlinks, d.MembersTotal, d.Digest = int(s.inlinks), int(s.membersTotal), [8]byte(s.digest)
 	if d.Text, err = unpack(head, rest); err != nil {
 		return d, fmt.Errorf("%s: %w", d.URL, err)
+	}
+	if d.Outline, err = unpack(outline); err != nil {
+		return d, fmt.Errorf("%s: outline: %w", d.URL, err)
 	}
 	if err := errors.Join(fromJSON(s.members, &d.Members), fromJSON(s.anchors, &d.Anchors)); err != nil {
 		return d, fmt.Errorf("%s: %w", d.URL, err)

@@ -36,6 +36,7 @@ type Columns struct {
 	Anchors float64 `json:"anchors"`
 	Outside float64 `json:"outside_anchors"`
 	URL     float64 `json:"url"`
+	Rest    float64 `json:"rest"` // text outside of the main content
 }
 
 // explain fills in the explanations of the hits made of these candidates.
@@ -88,7 +89,7 @@ func (s *search) columnScores(ctx context.Context, list []candidate, hits []Hit)
 		}
 		for i, id := range wanted {
 			c := scores[i]
-			hits[at[id]].Explanation.Columns = Columns{c[0], c[1], c[2], c[3], c[4]}
+			hits[at[id]].Explanation.Columns = Columns{c[0], c[1], c[2], c[3], c[4], c[5]}
 		}
 	}
 	return nil

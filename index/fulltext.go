@@ -38,6 +38,6 @@ func (t *tables) putColumns(id int64, c *analysis.Columns) error {
 	if c == nil {
 		return t.exec("DELETE FROM fts WHERE rowid=?", id)
 	}
-	return t.exec("INSERT OR REPLACE INTO fts(rowid, title, body, anchors, outside, url, tags) VALUES(?,?,?,?,?,?,?)",
-		id, c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Tags)
+	return t.exec("INSERT OR REPLACE INTO fts(rowid, title, body, anchors, outside, url, rest, tags) VALUES(?,?,?,?,?,?,?,?)",
+		id, c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Rest, c.Tags)
 }

@@ -11,13 +11,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/index/spelling"
+	"github.com/webindexer/indexer/page"
 )
 
 // prepared is a change with everything done that the caller's goroutine can do.
 type prepared struct {
 	Change
 	hash             textHash
+	outline          page.Outline
 	members, anchors string // JSON
 	// body is the costly part: compressed text and columns. It is nil while the stored
 	// document seems to have the same text.
@@ -25,9 +28,11 @@ type prepared struct {
 }
 
 type body struct {
-	head, rest []byte
-	columns    analysis.Columns
-	spelled    spelling.Words
+	outline, head, rest []byte
+	columns             analysis.Columns
+	spelled             spelling.Words
+	sketch              sketch.Sketch
+	translations        int64
 }
 
 func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
@@ -43,6 +48,9 @@ func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
 	d.Anchors = storableAnchors(d.Anchors)
 	p.hash = hashText(&d)
 	var err error
+	if p.outline, err = page.DecodeOutline(d.Outline, len(d.Text)); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, d.URL, err)
+	}
 	if p.members, err = jsonList(d.Members); err != nil {
 		return nil, fmt.Errorf("%w: %s: members: %w", ErrInvalid, d.URL, err)
 	}
@@ -86,10 +94,18 @@ func (p *prepared) makeBody(known *spelling.Vocabulary) {
 	if p.body != nil {
 		return
 	}
-	head, rest := pack(p.Doc.Text)
+	b := &body{outline: packOutline(p.Doc.Outline), translations: translations(p.Doc, &p.outline)}
+	b.head, b.rest = pack(p.Doc.Text)
 	var words spelling.Collector
-	columns := textOf(p.Doc).AnalyzeWords(words.Add)
-	p.body = &body{head: head, rest: rest, columns: columns, spelled: words.Words(known)}
+	var main sketch.Builder
+	b.columns = textOf(p.Doc, &p.outline).AnalyzeWords(func(t *analysis.Token, text string, from analysis.Source) {
+		words.Add(t, text, from)
+		if from == analysis.FromMain {
+			main.Add(t.Text)
+		}
+	})
+	b.spelled, b.sketch = words.Words(known), main.Sketch()
+	p.body = b
 }
 
 // sameText reports whether the stored document has the same text hash now. This is a guess

@@ -14,9 +14,9 @@ func (t *tables) insert(p *prepared) error {
 	if err != nil {
 		return err
 	}
-	err = t.exec(`INSERT INTO docs(id, cluster, seq, url, hash, language, title, inlinks, members_total, members, anchors, head, rest, digest, row)
-		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-		id, p.Cluster[:], int64(p.Seq), string(d.URL), p.hash[:], d.Language, d.Title, d.Inlinks, d.MembersTotal, p.members, p.anchors, p.body.head, p.body.rest,
+	err = t.exec(`INSERT INTO docs(id, cluster, seq, url, hash, language, title, inlinks, members_total, members, anchors, outline, head, rest, digest, row)
+		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		id, p.Cluster[:], int64(p.Seq), string(d.URL), p.hash[:], d.Language, d.Title, d.Inlinks, d.MembersTotal, p.members, p.anchors, p.body.outline, p.body.head, p.body.rest,
 		d.Digest[:], p.rowSum())
 	if err != nil {
 		return err
@@ -62,17 +62,20 @@ func (t *tables) replace(p *prepared, own stored) error {
 		return nil
 	}
 	p.makeBody(t.words.known)
-	err = t.exec("UPDATE docs SET url=?, hash=?, language=?, title=?, head=?, rest=? WHERE id=?",
-		string(d.URL), p.hash[:], d.Language, d.Title, p.body.head, p.body.rest, own.id)
+	err = t.exec("UPDATE docs SET url=?, hash=?, language=?, title=?, outline=?, head=?, rest=? WHERE id=?",
+		string(d.URL), p.hash[:], d.Language, d.Title, p.body.outline, p.body.head, p.body.rest, own.id)
 	if err != nil {
 		return err
 	}
 	return t.indexText(own.id, p)
 }
 
-// indexText replaces the full-text entry of a document.
+// indexText replaces the full-text entry of a document, and its sketch.
 func (t *tables) indexText(id int64, p *prepared) error {
 	if err := t.addStemmer(analysis.StemmerFor(p.Doc.Language)); err != nil {
+		return err
+	}
+	if err := t.putSketch(id, p.body); err != nil {
 		return err
 	}
 	t.fullText[id] = &p.body.columns

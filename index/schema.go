@@ -13,14 +13,14 @@ import (
 // FormatVersion is the version of the tables below, in the user_version of the file. A
 // program refuses files of a newer version, and rebuilds those of an older one from the
 // store.
-const FormatVersion = 7
+const FormatVersion = 8
 
 // applicationID distinguishes index files from other SQLite databases ("Idx1").
 const applicationID = 0x49647831
 
 // schemaSQL makes an empty index. docs/format-index.md explains each table.
 //
-// The rows of docs, fts, ranks and times with the same id belong together and are written
+// The rows of docs, fts, ranks, times and sketches with the same id belong together and are written
 // in one transaction. A cluster is in docs or in tombstones, never in both.
 const schemaSQL = `
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -37,6 +37,7 @@ CREATE TABLE docs(
   members_total INTEGER NOT NULL,
   members       TEXT NOT NULL,          -- JSON ["url",…]
   anchors       TEXT NOT NULL,          -- JSON [{"text":…,"count":…,"others":…},…]
+  outline       BLOB NOT NULL,          -- S2, the outline of the text (page.Outline), empty for none
   head          BLOB NOT NULL,          -- S2, the first 32 KiB of the text (compress.go)
   rest          BLOB,                   -- S2, the rest
   digest        BLOB NOT NULL,          -- from the caller, of the document
@@ -48,12 +49,13 @@ CREATE TABLE times(id INTEGER PRIMARY KEY, fetched INTEGER NOT NULL, -- ns since
 CREATE TABLE tombstones(cluster BLOB PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE stemmers(name TEXT PRIMARY KEY) WITHOUT ROWID; -- languages of stemmed documents
 
-` + stateSQL + fullTextSQL + lengthsSQL + wordsSQL
+` + stateSQL + fullTextSQL + lengthsSQL + wordsSQL + sketchesSQL
 
-// fullTextSQL makes the full-text table. The column anchors has the anchors of links from
+// fullTextSQL makes the full-text table. The column body has the main content of the text,
+// and rest has the rest of it. The column anchors has the anchors of links from
 // the same site only, and outside those of links from other sites.
 const fullTextSQL = `
-CREATE VIRTUAL TABLE fts USING fts5(title, body, anchors, outside, url, tags,
+CREATE VIRTUAL TABLE fts USING fts5(title, body, anchors, outside, url, rest, tags,
   content='', contentless_delete=1, tokenize='ascii');
 INSERT INTO fts(fts, rank) VALUES('hashsize', 8388608);
 `

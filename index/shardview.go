@@ -292,7 +292,7 @@ func plainly(ids []int64) []scored {
 	return list
 }
 
-const selectHits = `SELECT ` + rowColumns + `, d.head, d.rest IS NOT NULL, t.fetched, t.indexed
+const selectHits = `SELECT ` + rowColumns + `, d.outline, d.head, d.rest IS NOT NULL, t.fetched, t.indexed
 	FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN times t ON t.id=d.id ORDER BY j.key`
 
 // hits is what is shown of documents, as far as a shard knows it.
@@ -310,10 +310,10 @@ func (s *viewShard) hits(ctx context.Context, q *HitsQuestion) (list []Hit, err 
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var row storedRow
-		var head sql.RawBytes // valid until the next row
+		var outline, head sql.RawBytes // valid until the next row
 		var more bool
 		var fetched, indexed int64
-		if err := row.scan(rows.Scan, &head, &more, &fetched, &indexed); err != nil {
+		if err := row.scan(rows.Scan, &outline, &head, &more, &fetched, &indexed); err != nil {
 			return nil, err
 		}
 		h := Hit{URL: page.URL(row.url), Title: string(row.title), Language: string(row.language), Inlinks: int(row.inlinks)}
@@ -321,11 +321,11 @@ func (s *viewShard) hits(ctx context.Context, q *HitsQuestion) (list []Hit, err 
 		if h.Duplicates, err = duplicates(row.members, h.URL); err != nil {
 			return nil, fmt.Errorf("%s: %w", h.URL, err)
 		}
-		text, err := unpack(head)
-		if err != nil {
+		from := snippet.Source{Title: h.Title, More: more}
+		if from.Text, from.Main, err = headOf(outline, head, more); err != nil {
 			return nil, fmt.Errorf("%s: %w", h.URL, err)
 		}
-		h.Snippet = snippet.Make(text, more, snippet.NewMatcher(c.Terms, h.Language))
+		h.Snippet = snippet.Make(from, snippet.NewMatcher(c.Terms, h.Language))
 		list = append(list, h)
 	}
 	if err := rows.Err(); err != nil {

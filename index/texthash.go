@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/page"
 )
 
 // textHash covers everything that the full-text entry and the stored text of a document
@@ -27,6 +28,7 @@ func hashText(d *Document) textHash {
 	field(d.Language)
 	field(d.Title)
 	field(d.Text)
+	field(d.Outline)
 	for _, a := range sortedAnchors(d) {
 		field(a.Text)
 		if a.Others > 0 {
@@ -47,8 +49,8 @@ func sortedAnchors(d *Document) []Anchor {
 }
 
 // textOf is what is analysed of a document.
-func textOf(d *Document) *analysis.Document {
-	t := &analysis.Document{URL: d.URL, Language: d.Language, Title: d.Title, Text: d.Text}
+func textOf(d *Document, o *page.Outline) *analysis.Document {
+	t := &analysis.Document{URL: d.URL, Language: d.Language, Title: d.Title, Text: d.Text, Main: o.Main}
 	for _, a := range sortedAnchors(d) {
 		if a.Others > 0 {
 			t.Outside = append(t.Outside, a.Text)

@@ -9,7 +9,8 @@ import (
 // chosen. The zero value means [DefaultWeights].
 type Weights struct {
 	// How much an occurrence in each column counts in BM25, relative to one in the body.
-	Title, Body, Anchors, Outside, URL float64
+	// Rest is the text outside of the main content.
+	Title, Body, Anchors, Outside, URL, Rest float64
 	// TitleMatch, AnchorMatch and Rank are the strengths of the factors of the second sort
 	// (rerank.go).
 	TitleMatch, AnchorMatch, Rank float64
@@ -17,13 +18,13 @@ type Weights struct {
 
 // DefaultWeights were chosen on one half of the queries of `go run ./bench relevance`, which
 // reports on the other half (docs/ranking.md).
-var DefaultWeights = Weights{Title: 20, Body: 1, Anchors: 8, Outside: 16, URL: 1, TitleMatch: 32, AnchorMatch: 4, Rank: 0.02}
+var DefaultWeights = Weights{Title: 20, Body: 1, Anchors: 8, Outside: 16, URL: 1, Rest: 0.25, TitleMatch: 32, AnchorMatch: 4, Rank: 0.02}
 
 // MaxWeight bounds each of the weights.
 const MaxWeight = 1000
 
 func (w *Weights) check() error {
-	for _, x := range []float64{w.Title, w.Body, w.Anchors, w.Outside, w.URL, w.TitleMatch, w.AnchorMatch, w.Rank} {
+	for _, x := range []float64{w.Title, w.Body, w.Anchors, w.Outside, w.URL, w.Rest, w.TitleMatch, w.AnchorMatch, w.Rank} {
 		if !(x >= 0) || math.IsInf(x, 0) || x > MaxWeight {
 			return &UsageError{Reason: fmt.Sprintf("weight %v: weights are from 0 to %d", x, MaxWeight)}
 		}
@@ -39,5 +40,5 @@ func (w *Weights) rankFactor(rank float64) float64    { return 1 + w.Rank*math.L
 type columnWeights [allColumns]float64
 
 func (w *Weights) columns() columnWeights {
-	return columnWeights{w.Title, w.Body, w.Anchors, w.Outside, w.URL, 0}
+	return columnWeights{w.Title, w.Body, w.Anchors, w.Outside, w.URL, w.Rest, 0}
 }

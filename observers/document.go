@@ -104,17 +104,13 @@ func (x *interpreter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *p
 	isPage, wasPage := now.Outcome == page.Page, old.Outcome == page.Page
 	switch {
 	case isPage && !wasPage:
-		tx.Create(row, schema.Text, storedText(doc))
+		tx.Create(row, schema.Text, schema.NewStoredText(doc).Encode())
 	case isPage && old.Sum != now.Sum:
-		tx.Set(row, schema.Text, storedText(doc))
+		tx.Set(row, schema.Text, schema.NewStoredText(doc).Encode())
 	case wasPage && !isPage:
 		tx.Delete(row, schema.Text)
 	}
 	return nil
-}
-
-func storedText(doc *page.Document) []byte {
-	return schema.StoredText{Title: doc.Title, Text: doc.Text, Language: doc.Language}.Encode()
 }
 
 func redirectTarget(s schema.URLState) page.URL {

@@ -72,7 +72,7 @@ func changeOf(key page.ContentKey, d *document.Document, seq uint64) index.Chang
 	}
 	return index.Upsert(&index.Document{
 		Cluster: key, Seq: seq,
-		URL: d.Canonical, Title: d.Text.Title, Text: d.Text.Text, Language: d.Text.Language,
+		URL: d.Canonical, Title: d.Text.Title, Text: d.Text.Text, Language: d.Text.Language, Outline: d.Text.Outline,
 		FetchedAt: d.FetchedAt, Rank: d.Rank,
 		Members: d.Members, MembersTotal: d.MembersTotal,
 		Anchors: anchors, Inlinks: d.Inlinks,

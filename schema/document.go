@@ -7,9 +7,15 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// StoredText is title, text and language of a page.
+// StoredText is title, text, language and outline of a page.
 type StoredText struct {
 	Title, Text, Language string
+	Outline               string // as page.Document has it
+}
+
+// NewStoredText returns the text of an interpreted page.
+func NewStoredText(d *page.Document) StoredText {
+	return StoredText{Title: d.Title, Text: d.Text, Language: d.Language, Outline: d.Outline}
 }
 
 // Encode encodes the text for Text.
@@ -17,12 +23,24 @@ func (t StoredText) Encode() []byte {
 	return packBuilt(t.encode)
 }
 
-func (t StoredText) encode(e enc) enc { return e.string(t.Title).string(t.Language).string(t.Text) }
+// encode leaves out an empty outline. Texts of programs that knew no outlines have none.
+func (t StoredText) encode(e enc) enc {
+	e = e.string(t.Title).string(t.Language).string(t.Text)
+	if t.Outline != "" {
+		e = e.string(t.Outline)
+	}
+	return e
+}
 
 // DecodeText decodes a text.
 func DecodeText(b []byte) (t StoredText, err error) {
 	err = readUnpacked(b, "text", func(d dec) error {
 		t = StoredText{Title: d.Text(), Language: d.Text(), Text: d.Text()}
+		if len(d.Rest()) > 0 {
+			if t.Outline = d.Text(); t.Outline == "" {
+				d.Fail() // an empty one is left out
+			}
+		}
 		return d.done("text")
 	})
 	return t, err
@@ -37,7 +55,7 @@ type URLState struct {
 	// that counts.
 	Target page.URL
 	Key    page.ContentKey // of a page
-	// Sum is a digest of title, text and language, which an index document shows.
+	// Sum is a digest of title, text, language and outline, which an index document shows.
 	Sum [8]byte
 }
 
@@ -45,7 +63,7 @@ type URLState struct {
 func NewURLState(d *page.Document) URLState {
 	s := URLState{Outcome: d.Outcome, NoIndex: d.NoIndex, NoFollow: d.NoFollow, Target: d.Target, Key: d.Key}
 	if d.Outcome == page.Page {
-		sum := sumBuilt(StoredText{d.Title, d.Text, d.Language}.encode)
+		sum := sumBuilt(NewStoredText(d).encode)
 		copy(s.Sum[:], sum[:])
 	}
 	return s

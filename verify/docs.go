@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 
 	"github.com/webindexer/indexer/page"
@@ -11,7 +12,7 @@ import (
 )
 
 // compareDocs compares what the document observer stores for every page: title,
-// text and language, frames, links, and the links as they were inverted.
+// text, language, outline, frames, links, and the links as they were inverted.
 func (v *verifier) compareDocs(ctx context.Context) error {
 	texts, said, inverted, framed := make(map[page.URL]bool), make(map[page.URL]bool), make(map[page.URL]bool), make(map[page.URL]bool)
 	err := v.tx.Scan(ctx, schema.GroupDoc, "", "", func(row string, cols []txn.Version) error {
@@ -75,6 +76,7 @@ func (v *verifier) compareText(u page.URL, c txn.Version) error {
 	v.rep.same(schema.GroupDoc, string(u), c.Name+" (title)", stored.Title, b.Document.Title)
 	v.rep.same(schema.GroupDoc, string(u), c.Name+" (text)", stored.Text, b.Document.Text)
 	v.rep.same(schema.GroupDoc, string(u), c.Name+" (language)", stored.Language, b.Document.Language)
+	v.rep.same(schema.GroupDoc, string(u), c.Name+" (outline)", hex.EncodeToString([]byte(stored.Outline)), hex.EncodeToString([]byte(b.Document.Outline)))
 	return nil
 }
 

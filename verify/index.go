@@ -3,6 +3,7 @@ package verify
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"time"
@@ -89,6 +90,7 @@ func (v *verifier) compareFile(d *index.Document) {
 	v.rep.same(indexFiles, row, "title", d.Title, doc.Title)
 	v.rep.same(indexFiles, row, "text", d.Text, doc.Text)
 	v.rep.same(indexFiles, row, "language", d.Language, doc.Language)
+	v.rep.same(indexFiles, row, "outline", hex.EncodeToString([]byte(d.Outline)), hex.EncodeToString([]byte(doc.Outline)))
 	v.rep.same(indexFiles, row, "fetched_at", instant(d.FetchedAt), instant(v.batch.URL(want.Canonical).FetchedAt))
 	v.rep.same(indexFiles, row, "members_total", fmt.Sprint(d.MembersTotal), fmt.Sprint(len(want.Members)))
 	v.rep.same(indexFiles, row, "inlinks", fmt.Sprint(d.Inlinks), fmt.Sprint(len(want.Inlinks)))

@@ -35,6 +35,8 @@ func (b *bench) variants(w index.Weights) []variant {
 	list := []variant{
 		without("all", same), silent, own,
 		without("no rank", func(w *index.Weights) { w.Rank = 0 }),
+		without("main content only", func(w *index.Weights) { w.Rest = 0 }),
+		without("rest like main content", func(w *index.Weights) { w.Rest = w.Body }),
 		without("no url", func(w *index.Weights) { w.URL = 0 }),
 		without("no title weight", func(w *index.Weights) { w.Title, w.TitleMatch = w.Body, 0 }),
 		without("no title match", func(w *index.Weights) { w.TitleMatch = 0 }),

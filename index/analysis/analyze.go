@@ -19,7 +19,7 @@ import (
 
 // Version names what the analysis produces. An index made by another version still opens,
 // but has to be rebuilt; the writer of package index says so (NeedsRebuild).
-const Version = 3
+const Version = 4
 
 // MaxIndexedText is how much of a text is searchable, in bytes. All of the text is stored.
 const MaxIndexedText = 2 << 20
@@ -27,7 +27,7 @@ const MaxIndexedText = 2 << 20
 // Columns is what the full-text table gets of a document: for each column, tokens joined by
 // spaces.
 type Columns struct {
-	Title, Body, Anchors, Outside, URL, Tags string
+	Title, Body, Anchors, Outside, URL, Rest, Tags string
 }
 
 type analyzer struct {
@@ -43,7 +43,8 @@ type Source int
 // The sources.
 const (
 	FromTitle Source = iota
-	FromText
+	FromMain         // the main content of the text
+	FromRest         // the rest of the text
 	FromAnchor
 )
 
@@ -62,9 +63,11 @@ func (d *Document) AnalyzeWords(visit func(t *Token, text string, from Source)) 
 		}
 		return func(t *Token, text string) { visit(t, text, from) }
 	}
+	text, main := NormalizeRanges(Truncate(d.Text, MaxIndexedText), d.Main)
 	c := Columns{
 		Title:   a.column(d.Title, st, in(FromTitle)),
-		Body:    a.column(Truncate(d.Text, MaxIndexedText), st, in(FromText)),
+		Body:    a.ranges(text, main, st, in(FromMain)),
+		Rest:    a.ranges(text, others(main, len(text)), st, in(FromRest)),
 		Anchors: a.texts(d.Anchors, st, in(FromAnchor)),
 		Outside: a.texts(d.Outside, st, in(FromAnchor)),
 		URL:     a.column(readableURL(d.URL), st, nil),
@@ -77,6 +80,7 @@ func (d *Document) AnalyzeWords(visit func(t *Token, text string, from Source)) 
 type Document struct {
 	URL                   page.URL
 	Language, Title, Text string
+	Main                  []page.Range // main content of Text, nil for all of it
 	Anchors, Outside      []string
 }
 
@@ -84,16 +88,16 @@ func (a *analyzer) texts(list []string, st *Stemmer, visit func(*Token, string))
 	a.out = a.out[:0]
 	for i, text := range list {
 		if i > 0 {
-			a.out = append(a.out, anchorBreak...)
+			a.out = append(a.out, partBreak...)
 		}
 		a.add(text, st, visit)
 	}
 	return string(a.out)
 }
 
-// anchorBreak is a token that occurs in no text. It separates anchors, so that no phrase
-// matches across two of them.
-const anchorBreak = "\uE000 "
+// partBreak is a token that occurs in no text. It separates anchors, and parts of a text, so
+// that no phrase matches across two of them.
+const partBreak = "\uE000 "
 
 func (a *analyzer) column(text string, st *Stemmer, visit func(*Token, string)) string {
 	a.out = a.out[:0]
@@ -105,7 +109,25 @@ func (a *analyzer) column(text string, st *Stemmer, visit func(*Token, string)) 
 // it is nil, with the token before it is stemmed.
 func (a *analyzer) add(text string, st *Stemmer, visit func(*Token, string)) {
 	text = Normalize(text)
-	a.tokens.Reset(text)
+	a.addRange(text, page.Range{End: len(text)}, st, visit)
+}
+
+// ranges makes a column of parts of a normalised text.
+func (a *analyzer) ranges(text string, parts []page.Range, st *Stemmer, visit func(*Token, string)) string {
+	a.out = a.out[:0]
+	for i, r := range parts {
+		if i > 0 {
+			a.out = append(a.out, partBreak...)
+		}
+		a.addRange(text, r, st, visit)
+	}
+	return string(a.out)
+}
+
+// addRange is add for a part of a normalised text.
+func (a *analyzer) addRange(text string, r page.Range, st *Stemmer, visit func(*Token, string)) {
+	a.tokens.Reset(text[:r.End])
+	a.tokens.pos = r.Start
 	var stems *StemCache
 	if st != nil {
 		stems = NewStemCache(st)
@@ -152,14 +174,14 @@ func readableURL(u page.URL) string {
 
 // Tokens counts the tokens of all columns. Each token is followed by a space.
 func (c *Columns) Tokens() (n uint32) {
-	for _, text := range []string{c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Tags} {
+	for _, text := range []string{c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Rest, c.Tags} {
 		n += uint32(strings.Count(text, " "))
 	}
 	return n
 }
 
 // ColumnNames are the columns of the full-text table, in order.
-var ColumnNames = []string{"title", "body", "anchors", "outside", "url", "tags"}
+var ColumnNames = []string{"title", "body", "anchors", "outside", "url", "rest", "tags"}
 
 // Terms counts the terms of a title and a text as the index has them: folded, truncated,
 // and stemmed by the rules of the language. Exports give them to other programs to rank by.

@@ -66,6 +66,12 @@ func (m *matcher) end() {
 	}
 }
 
+// distinct is how many of the terms a text has.
+func (m *matcher) distinct(text string) int {
+	_, best := bestWindow(analysis.Normalize(text), m)
+	return best.distinct
+}
+
 // match is the term that a token of text belongs to, and its place.
 func (m *matcher) match(text string, t *analysis.Token) (match, bool) {
 	if !m.first[t.Text[0]] {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/page"
 )
 
 // Snippet is a part of a document's text around the words of the query. Text is what the
@@ -52,17 +53,59 @@ const snippetBytes = 240
 // match is a token of the text that the query has.
 type match struct{ start, end, term int }
 
-// Make cuts a snippet from the head of a text: the first window with all the terms, or else
-// the one with the most. more says whether the text goes on. The tokenizer passes once over
-// at most 32 KiB. (The snippet() of FTS5 took up to seconds on long texts.)
-func Make(text string, more bool, m *matcher) Snippet {
-	if !utf8.ValidString(text) { // checking is faster than replacing
-		text = strings.ToValidUTF8(text, "\uFFFD")
-	}
-	text = analysis.Normalize(text)
+// Source is what a snippet is cut from.
+type Source struct {
+	Title string
+	Text  string       // the head of a text
+	More  bool         // the text goes on behind it
+	Main  []page.Range // the main content of the text, as in page.Outline
+}
+
+// Make cuts a snippet: the first window with all the terms, or else the one with the most.
+// The tokenizer passes over at most 32 KiB. (The snippet() of FTS5 took up to seconds on long
+// texts.)
+//
+// The main content comes first, without what lies between its parts. The rest of the text is
+// shown only if it alone has terms, and more of them than the title, which is shown anyway:
+// a menu that repeats the title says nothing about the page.
+func Make(s Source, m *matcher) Snippet {
 	m.begin()
-	matches, best := bestWindow(text, m)
-	m.end()
+	defer m.end()
+	if !utf8.ValidString(s.Text) { // checking is faster than replacing
+		s.Text, s.Main = strings.ToValidUTF8(s.Text, "\uFFFD"), nil // it has other offsets then
+	}
+	text, parts := analysis.NormalizeRanges(s.Text, s.Main)
+	main := text
+	if len(parts) > 0 { // none if the main content lies behind the head
+		main = join(text, parts)
+	}
+	matches, best := bestWindow(main, m)
+	if len(matches) > 0 || s.Main == nil {
+		return cutWindow(main, s.More, matches, best)
+	}
+	if matches, best := bestWindow(text, m); best.distinct > m.distinct(s.Title) {
+		return cutWindow(text, s.More, matches, best)
+	}
+	return cutWindow(main, s.More, nil, window{})
+}
+
+// join is the parts of a text, with an ellipsis between them.
+func join(text string, parts []page.Range) string {
+	if len(parts) == 1 {
+		return text[parts[0].Start:parts[0].End]
+	}
+	var b strings.Builder
+	for i, r := range parts {
+		if i > 0 {
+			b.WriteString(" " + ellipsis + " ")
+		}
+		b.WriteString(text[r.Start:r.End])
+	}
+	return b.String()
+}
+
+// cutWindow cuts the window with the best matches, or the beginning if there are none.
+func cutWindow(text string, more bool, matches []match, best window) Snippet {
 	if len(matches) == 0 {
 		end := snippetEnd(text, 0, snippetBytes)
 		return cutSnippet(text, 0, end, more, nil)

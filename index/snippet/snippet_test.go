@@ -10,20 +10,21 @@ import (
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/indextest"
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/page"
 )
 
 // FuzzSnippet: snippets are bounded, valid, and cut between characters; marks are in order.
 func FuzzSnippet(f *testing.F) {
 	for _, s := range indextest.OddTexts {
-		f.Add(strings.Repeat(s+" text ", 60), "text")
-		f.Add(strings.Repeat(s, 200), s)
+		f.Add(strings.Repeat(s+" text ", 60), "text", 0, 0)
+		f.Add(strings.Repeat(s, 200), s, 3, 90)
 	}
-	f.Fuzz(func(t *testing.T, text, q string) {
+	f.Fuzz(func(t *testing.T, text, q string, from, to int) {
 		var terms []*query.Term
 		if c, err := query.Compile(q, []*analysis.Stemmer{analysis.StemmerFor("en")}); err == nil {
 			terms = c.Terms
 		}
-		s := Make(text, false, NewMatcher(terms, "en"))
+		s := Make(Source{Text: text}, NewMatcher(terms, "en"))
 		if !utf8.ValidString(s.Text) {
 			t.Fatalf("snippet %q", s.Text)
 		}
@@ -37,6 +38,9 @@ func FuzzSnippet(f *testing.F) {
 			}
 			pos = m.End
 		}
+		if from >= 0 && from < to && to <= len(text) && from > 0 {
+			checkMain(t, text, NewMatcher(terms, "en"), page.Range{Start: from, End: to})
+		}
 		whole := "…" + analysis.Normalize(strings.ToValidUTF8(text, "\uFFFD")) + "…"
 		if !strings.Contains(whole, strings.Trim(s.Text, "…")) {
 			t.Fatalf("%q is not of the text", s.Text)
@@ -46,6 +50,50 @@ func FuzzSnippet(f *testing.F) {
 		}
 	})
 }
+
+// checkMain: with any main content, snippets are valid and their marks are in them.
+func checkMain(t *testing.T, text string, m *matcher, main page.Range) {
+	s := Make(Source{Text: text, Main: []page.Range{{Start: 0, End: main.Start / 2}, main}, More: true}, m)
+	if !utf8.ValidString(s.Text) && utf8.ValidString(text[:main.Start/2]) && utf8.ValidString(text[main.Start:main.End]) {
+		t.Fatalf("snippet %q", s.Text)
+	}
+	for _, m := range s.Marks {
+		if m.Start < 0 || m.End <= m.Start || m.End > len(s.Text) {
+			t.Fatalf("marks %v of %q", s.Marks, s.Text)
+		}
+	}
+}
+
+// TestMainContent: the brackets in a text are around its main content.
+func TestMainContent(t *testing.T) {
+	menu := "Home Docs Reindex Verify "
+	for _, c := range []struct{ title, text, query, want string }{
+		{"", menu + "[How to reindex: wait.] Reindex again", "reindex", "How to **reindex**: wait."},
+		{"", "[Reindex.] " + menu + "[Then verify.]", "verify", "Reindex. … Then **verify**."},
+		{"Reindexing", menu + "[How to do it.]", "verify", "Home Docs Reindex **Verify** How to do it."}, // the words are in the menu alone
+		{"Verify", menu + "[How to do it.]", "verify", "How to do it."},                                  // and in the title
+		{"Verify", menu + "[How to do it.]", "verify docs", "Home **Docs** Reindex **Verify** How to do it."},
+		{"", menu + "[How to do it.]", "nothing", "How to do it."},
+		{"", menu + "no division", "docs", "Home **Docs** Reindex Verify no division"},
+		{"", "menu [e\u0301tude re\u0301sumée] menu", "resumee", "étude **résumée**"}, // not in normal form
+	} {
+		s := Source{Title: c.title}
+		for i, part := range strings.FieldsFunc(c.text, func(r rune) bool { return r == '[' || r == ']' }) {
+			if strings.ContainsAny(c.text, "[") && (i%2 == 0) == strings.HasPrefix(c.text, "[") {
+				s.Main = append(s.Main, page.Range{Start: len(s.Text), End: len(s.Text) + len(part)})
+			}
+			s.Text += part
+		}
+		q, err := query.Compile(c.query, []*analysis.Stemmer{analysis.StemmerFor("en")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Make(s, NewMatcher(q.Terms, "en")).Render("**", "**", nil); got != c.want {
+			t.Errorf("%q in %q: %q, want %q", c.query, c.text, got, c.want)
+		}
+	}
+}
+
 func TestSnippetRendering(t *testing.T) {
 	s := Snippet{Text: "a <b> & c", Marks: []Range{{2, 5}}}
 	if got := s.Render("<mark>", "</mark>", html.EscapeString); got != "a <mark>&lt;b&gt;</mark> &amp; c" {

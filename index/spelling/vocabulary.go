@@ -29,7 +29,8 @@ type spelled struct {
 
 // Add is for [analysis.Document.AnalyzeWords].
 func (c *Collector) Add(t *analysis.Token, text string, from analysis.Source) {
-	if from == analysis.FromText && t.End > textBytes || from == analysis.FromTitle && t.End > titleBytes || !Correctable(t) {
+	inText := from == analysis.FromMain || from == analysis.FromRest
+	if inText && t.End > textBytes || from == analysis.FromTitle && t.End > titleBytes || !Correctable(t) {
 		return
 	}
 	w := spelled{word: text[t.Start:t.End]}
@@ -39,7 +40,7 @@ func (c *Collector) Add(t *analysis.Token, text string, from analysis.Source) {
 		w.word = strings.ToLower(w.word)
 		w.hash = xxhash.Sum64String(w.word)
 	}
-	if from == analysis.FromText {
+	if inText {
 		c.text = append(c.text, w)
 	} else {
 		c.named = append(c.named, w)

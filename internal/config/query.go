@@ -16,16 +16,16 @@ type Query struct {
 
 // Weights are the weights of the parts of a score (docs/ranking.md).
 type Weights struct {
-	// The weights of a word in the title, the body, an anchor from the same site, an
-	// anchor from another site, and the URL.
-	Title, Body, Anchors, Outside, URL float64
+	// The weights of a word in the title, the main content, an anchor from the same site, an
+	// anchor from another site, the URL, and the text outside of the main content.
+	Title, Body, Anchors, Outside, URL, Rest float64
 	// TitleMatch, AnchorMatch and Rank are the strengths of the factors in re-ranking.
 	TitleMatch, AnchorMatch, Rank float64
 }
 
 func defaultQuery() Query {
 	return Query{Limit: 10, PerHost: 2, Weights: Weights{
-		Title: 20, Body: 1, Anchors: 8, Outside: 16, URL: 1,
+		Title: 20, Body: 1, Anchors: 8, Outside: 16, URL: 1, Rest: 0.25,
 		TitleMatch: 32, AnchorMatch: 4, Rank: 0.02,
 	}}
 }
@@ -38,6 +38,7 @@ var querySettings = []setting{
 	weight("query.weights.anchors", func(w *Weights) *float64 { return &w.Anchors }),
 	weight("query.weights.outside_anchors", func(w *Weights) *float64 { return &w.Outside }),
 	weight("query.weights.url", func(w *Weights) *float64 { return &w.URL }),
+	weight("query.weights.rest", func(w *Weights) *float64 { return &w.Rest }),
 	weight("query.weights.title_match", func(w *Weights) *float64 { return &w.TitleMatch }),
 	weight("query.weights.anchor_match", func(w *Weights) *float64 { return &w.AnchorMatch }),
 	weight("query.weights.rank", func(w *Weights) *float64 { return &w.Rank }),

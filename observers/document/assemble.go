@@ -62,6 +62,9 @@ func Begin(ctx context.Context, r Reader, limits Limits, c Choice) (_ *Assembly,
 	for _, m := range d.Members {
 		add(a.digest, string(m))
 	}
+	if d.Text.Outline != "" { // so that documents of programs that knew no outlines keep their digest
+		add(a.digest, d.Text.Outline)
+	}
 	return a, nil
 }
 

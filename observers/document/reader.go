@@ -52,4 +52,7 @@ type Place struct {
 }
 
 // Text is what a page says.
-type Text struct{ Title, Text, Language string }
+type Text struct {
+	Title, Text, Language string
+	Outline               string // as page.Document has it
+}

@@ -141,7 +141,7 @@ func (l lines) addWay(u page.URL, leadsTo, terminal page.URL, cluster string) {
 }
 
 func (l lines) addText(u page.URL, t schema.StoredText) {
-	l.add("text %s: %q %q %q", u, t.Title, t.Language, t.Text)
+	l.add("text %s: %q %q %q %x", u, t.Title, t.Language, t.Text, t.Outline)
 }
 
 func (l lines) addLinks(what string, u page.URL, groups []schema.TargetLinks) {
@@ -324,7 +324,7 @@ func (l lines) addURL(u *batch.URL) {
 	if d.Outcome != page.Page {
 		return
 	}
-	l.addText(u.URL, schema.StoredText{Title: d.Title, Text: d.Text, Language: d.Language})
+	l.addText(u.URL, schema.NewStoredText(d))
 	l.addFrames(u.URL, d.Frames)
 	groups := schema.GroupLinks(d.Links)
 	l.addLinks(schema.Links.Name, u.URL, groups)

@@ -1,0 +1,58 @@
+package analysis
+
+import (
+	"strings"
+
+	"github.com/webindexer/indexer/page"
+)
+
+// NormalizeRanges normalises a text, of which parts are known by their ranges, and returns
+// their ranges in the normalised text. Parts nil is all of the text, as in page.Outline. What
+// lies behind the end of the text is cut off, which is for texts that were cut.
+func NormalizeRanges(text string, parts []page.Range) (string, []page.Range) {
+	if normal := Normalize(text); parts == nil {
+		return normal, []page.Range{{End: len(normal)}}
+	} else if normal == text {
+		return text, within(parts, len(text))
+	}
+	var b strings.Builder
+	out := make([]page.Range, 0, len(parts))
+	at := 0
+	for _, r := range within(parts, len(text)) {
+		b.WriteString(Normalize(text[at:r.Start]))
+		start := b.Len()
+		b.WriteString(Normalize(text[r.Start:r.End]))
+		out = append(out, page.Range{Start: start, End: b.Len()})
+		at = r.End
+	}
+	b.WriteString(Normalize(text[at:]))
+	return b.String(), out
+}
+
+// within is parts of a text that was cut at n.
+func within(parts []page.Range, n int) []page.Range {
+	for i, r := range parts {
+		if r.Start >= n {
+			return parts[:i]
+		}
+		if r.End > n {
+			return append(parts[:i:i], page.Range{Start: r.Start, End: n})
+		}
+	}
+	return parts
+}
+
+// others is the parts of a text of n bytes that are not among these.
+func others(parts []page.Range, n int) (rest []page.Range) {
+	at := 0
+	for _, r := range parts {
+		if at < r.Start {
+			rest = append(rest, page.Range{Start: at, End: r.Start})
+		}
+		at = r.End
+	}
+	if at < n {
+		rest = append(rest, page.Range{Start: at, End: n})
+	}
+	return rest
+}

@@ -1,0 +1,44 @@
+package index
+
+import (
+	"fmt"
+
+	"github.com/webindexer/indexer/page"
+)
+
+// The outline of a text is stored with it: the ranges of its main content, its sections, and
+// the translations of the page.
+
+// packOutline compresses an outline; none is no bytes.
+func packOutline(outline string) []byte {
+	if outline == "" {
+		return []byte{}
+	}
+	return packPart(outline)
+}
+
+// unpackOutline is the stored outline of a text of n bytes, or of one that goes on behind
+// them.
+func unpackOutline(stored []byte, n int, more bool) (page.Outline, error) {
+	encoded, err := unpack(stored)
+	if err != nil {
+		return page.Outline{}, err
+	}
+	if more {
+		n = 2 * MaxText
+	}
+	o, err := page.DecodeOutline(encoded, n)
+	if err != nil {
+		return o, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return o, nil
+}
+
+// headOf is the head of a text, and the main content of the text.
+func headOf(outline, head []byte, more bool) (text string, main []page.Range, err error) {
+	if text, err = unpack(head); err != nil || len(outline) == 0 {
+		return text, nil, err
+	}
+	o, err := unpackOutline(outline, len(text), more)
+	return text, o.Main, err
+}

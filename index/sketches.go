@@ -1,0 +1,82 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/page"
+)
+
+// The table sketches has what tells that two documents are alike, in a row for each document:
+// small rows, because a search reads those of all its candidates.
+const sketchesSQL = `
+CREATE TABLE sketches(id INTEGER PRIMARY KEY,
+  sketch BLOB NOT NULL,          -- of the main content (index/sketch)
+  translations INTEGER NOT NULL  -- equal for translations of one page, 0 for a page that names none
+);
+`
+
+// translations is a number that translations of one page have in common: a hash of all their
+// URLs. The alternates of a page usually include the page itself. If there is none in its
+// language, its own URL counts as well. A page that names no translations has 0.
+func translations(d *Document, o *page.Outline) int64 {
+	if len(o.Alternates) == 0 {
+		return 0
+	}
+	language, self := analysis.PrimaryLanguage(d.Language), false
+	urls := make([]page.URL, 0, len(o.Alternates)+1)
+	for _, a := range o.Alternates {
+		urls = append(urls, a.URL)
+		self = self || a.URL == d.URL || language != "" && analysis.PrimaryLanguage(a.Language) == language
+	}
+	if !self {
+		urls = append(urls, d.URL)
+	}
+	slices.Sort(urls)
+	if urls = slices.Compact(urls); len(urls) < 2 {
+		return 0
+	}
+	h := xxhash.New()
+	for _, u := range urls {
+		h.WriteString(string(u)) // a hash never fails
+		h.Write([]byte{0})
+	}
+	return int64(max(h.Sum64(), 1))
+}
+
+// putSketch writes what tells that a document is like another one.
+func (t *tables) putSketch(id int64, b *body) error {
+	return t.exec("INSERT OR REPLACE INTO sketches(id, sketch, translations) VALUES(?,?,?)", id, b.sketch[:], b.translations)
+}
+
+// sketchSum is a sum over the documents of what the table sketches has of them.
+type sketchSum uint64
+
+func (s *sketchSum) add(cluster []byte, stored []byte, translations int64) {
+	b := binary.LittleEndian.AppendUint64(append(slices.Clone(cluster), stored...), uint64(translations))
+	*s += sketchSum(xxhash.Sum64(b))
+}
+
+// storedSketches is the sum over the table.
+func (v *View) storedSketches(ctx context.Context) (s sketchSum, err error) {
+	rows, err := v.tx.QueryContext(ctx, "SELECT d.cluster, s.sketch, s.translations FROM sketches s JOIN docs d ON d.id=s.id")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var cluster, stored sql.RawBytes
+		var translations int64
+		if err := rows.Scan(&cluster, &stored, &translations); err != nil {
+			return 0, err
+		}
+		s.add(cluster, stored, translations)
+	}
+	return s, rows.Err()
+}
