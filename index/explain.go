@@ -70,7 +70,7 @@ func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) erro
 // columnScores scores each column by itself.
 func (s *search) columnScores(ctx context.Context, list []candidate, hits []Hit) error {
 	w := &s.opts.Weights
-	alone := []Weights{{Title: w.Title}, {Body: w.Body}, {Anchors: w.Anchors}, {Outside: w.Outside}, {URL: w.URL}}
+	alone := []Weights{{Title: w.Title}, {Body: w.Body}, {Anchors: w.Anchors}, {Outside: w.Outside}, {URL: w.URL}, {Rest: w.Rest}}
 	at := make(map[int64]int, len(list))
 	all, some := s.c.Expr(query.AllWords), s.c.Expr(s.fill)
 	ids := map[*query.Expr][]int64{} // the tiers differ in their expressions

@@ -263,7 +263,7 @@ func TestVariants(t *testing.T) {
 		seen[v.name] = v
 		names = append(names, v.name)
 	}
-	if got := strings.Join(names, ", "); got != "all, no anchors, no outside anchors, no rank, no url, no title weight, no title match, no anchor match, 2 a host" {
+	if got := strings.Join(names, ", "); got != "all, no anchors, no outside anchors, no rank, main content only, rest like main content, no url, no title weight, no title match, no anchor match, 2 a host" {
 		t.Errorf("variants %s", got)
 	}
 	for name, change := range map[string]func(*variant){
@@ -310,7 +310,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%d documents, seed %d, %d kinds", res.Documents, res.Seed, len(res.Kinds))
 	}
 	for _, k := range res.Kinds {
-		if k.Queries > 5 || len(k.Variants) != 9 && k.Queries > 0 {
+		if k.Queries > 5 || len(k.Variants) != 11 && k.Queries > 0 {
 			t.Errorf("%s: %d queries, %d variants", k.Kind, k.Queries, len(k.Variants))
 		}
 		if k.Kind == "anchor" && (k.Variants[0].Success1 != 1 || k.Variants[1].Success5 != 0) {
