@@ -153,12 +153,26 @@ func TestDeployment(t *testing.T) {
 	server := startChild(t, "", f.args(holder, "serve", "--listen", "127.0.0.1:0")...)
 	server.Until("serving on ")
 	stopChild(t, server)
-	wantRefused(t, "does not work yet", f.args("reader", "reindex")...)
+	for _, data := range []string{"reader", holder} { // on another machine, and where the files are
+		if said := runIndexer(t, f.args(data, "reindex")...); !strings.Contains(said, "The index files were rebuilt with ") {
+			t.Errorf("reindex: %s", said)
+		}
+	}
+	if said := runIndexer(t, f.args("reader", "--format", "json", "rank", "--full")...); !strings.Contains(said, `"corrected":`) {
+		t.Errorf("rank --full: %s", said)
+	}
+	runIndexer(t, "--data", filepath.Join(f.dir, holder), "query", "lighthouse OR apache")
 	wantRefused(t, "cannot be crawled into yet", f.args("reader", "crawl", "https://one.example/")...)
 	runIndexer(t, f.args("reader", "wait")...)
 	runIndexer(t, f.args("reader", "stats")...)
 	runIndexer(t, f.args("reader", "check")...)
 	for _, w := range []*child{one, two, three} {
 		stopChild(t, w)
+	}
+	// Without workers, the process takes the leases itself.
+	runIndexer(t, f.args("reader", "reindex")...)
+	runIndexer(t, f.args("reader", "rank", "--full")...)
+	if found := runIndexer(t, "--data", filepath.Join(f.dir, "reader"), "query", "lighthouse OR apache"); strings.Contains(found, "Nothing was found") {
+		t.Error("query finds nothing in the files of the reader")
 	}
 }

@@ -119,7 +119,7 @@ var outcomes = []outcome{
 	{is(repository.ErrIncomplete), statusUsage, "run the same `indexer copy` command again: it continues, and the store can be used when it has ended"},
 	{is(index.ErrForeign, index.ErrOldFormat, repository.ErrOtherIndex), statusUsage, reindexHint},
 	{is(errForeign, store.ErrForeign), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
-	{is(repository.ErrShared), statusUsage, "docs/deployment.md says what works on a shared store"},
+	{is(repository.ErrNobody), statusFailed, "start a worker that offers to hold it, and run the same command again; `indexer status` shows who holds what"},
 	{is(oracle.ErrOtherOracle), statusInUse, "start processes that share the store with --oracle ADDRESS"},
 	{is(repository.ErrReindexing), statusFailed, "queries still work meanwhile"},
 	{is(store.ErrNewerFormat, index.ErrNewerFormat), statusUsage, "use the version of the program that wrote it, or a later one; nothing was changed"},

@@ -22,7 +22,9 @@ link graph of one snapshot (about 70 bytes per URL and 8 per edge), and compares
 corrects rounding errors that have added up over years. Observers keep running
 meanwhile; their pending work appears as an error.
 
-If another process has the data directory open, the command runs in that process.`
+If another process has the data directory open, the command runs in that process. On a store
+that several processes share, --full runs in the worker that keeps the ranks, or in this
+process if nobody does.`
 
 func (a *app) rankCommand() *cobra.Command {
 	var full bool

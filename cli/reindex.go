@@ -26,7 +26,10 @@ rebuild is interrupted or killed, the old files stay in place; run it again.
 If a file there was not written by indexer, or belongs to another store, it is renamed,
 not deleted.
 
-If another process has the data directory open, the command runs in that process.`
+If another process has the data directory open, the command runs in that process. On a store
+that several processes share, the worker that keeps the index files rebuilds them, on
+whatever machine the command runs; if that worker dies, the next one begins again. If
+nobody keeps index files, the command makes them in its own data directory.`
 
 func (a *app) reindexCommand() *cobra.Command {
 	return &cobra.Command{

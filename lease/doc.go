@@ -30,4 +30,8 @@
 //
 // There are several fences because two runs at one fence would conflict with each other.
 // Each run has one for itself.
+//
+// # Work on request
+//
+// Other processes can ask the holder to do something under the lease: see tasks.go.
 package lease

@@ -49,6 +49,8 @@ type Want struct {
 	// process has the lease and begins no run. If it fails, the process gives the lease
 	// back, and tries again later.
 	Gained func(ctx context.Context) error
+	// Tasks are what others may ask the holder to do (Manager.Ask).
+	Tasks map[string]Task
 }
 
 // Options are the options of a Manager.
@@ -70,11 +72,13 @@ type Manager struct {
 	live txn.Liveness
 	opts Options
 
-	mu     sync.Mutex
-	held   map[string]chan int // the free fences
-	lost   bool
-	cancel context.CancelFunc
-	work   sync.WaitGroup
+	taking  sync.Mutex // held while a lease is taken and prepared
+	mu      sync.Mutex
+	held    map[string]chan int // the free fences
+	serving map[string]bool     // leases under which a task is under way
+	lost    bool
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
 }
 
 // New returns a manager that holds nothing yet.
@@ -82,7 +86,7 @@ func New(db *txn.DB, live txn.Liveness, opts Options) *Manager {
 	if opts.Every <= 0 {
 		opts.Every = time.Second
 	}
-	return &Manager{db: db, live: live, opts: opts, held: make(map[string]chan int)}
+	return &Manager{db: db, live: live, opts: opts, held: make(map[string]chan int), serving: make(map[string]bool)}
 }
 
 // Start looks for leases from now on, until Stop. The end of ctx does not end it.
@@ -130,10 +134,11 @@ func (m *Manager) run(ctx context.Context) {
 			return
 		}
 		for _, w := range m.opts.Wants {
+			step := m.try
 			if m.holds(w.Name) {
-				continue
+				step = m.serve
 			}
-			if err := m.try(ctx, w); err != nil && ctx.Err() == nil && m.opts.Failed != nil {
+			if err := step(ctx, w); err != nil && ctx.Err() == nil && m.opts.Failed != nil {
 				m.opts.Failed(fmt.Errorf("lease %s: %w", w.Name, err))
 			}
 		}
@@ -158,6 +163,11 @@ func (m *Manager) lose(why error) {
 
 // try takes a lease if nobody alive holds it, and prepares for the work.
 func (m *Manager) try(ctx context.Context, w Want) error {
+	m.taking.Lock()
+	defer m.taking.Unlock()
+	if m.holds(w.Name) {
+		return nil
+	}
 	taken, err := m.take(ctx, w.Name)
 	if err != nil || !taken {
 		return err
@@ -175,6 +185,13 @@ func (m *Manager) try(ctx context.Context, w Want) error {
 	defer m.mu.Unlock()
 	m.held[w.Name] = free
 	return nil
+}
+
+// Take takes a lease if nobody alive holds it, and reports whether this process holds it
+// then. It is for processes that have not called Start.
+func (m *Manager) Take(ctx context.Context, w Want) (bool, error) {
+	err := m.try(ctx, w)
+	return m.Held(w.Name), err
 }
 
 // take is the transaction that takes a lease. Looking first costs no timestamp, so

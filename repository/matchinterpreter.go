@@ -48,7 +48,7 @@ func (r *Repository) matchInterpreter(ctx context.Context, log *zap.Logger) erro
 	if err != nil {
 		return err
 	}
-	err = r.inChunks(ctx, last, fetched, func(tx *txn.Txn, row string) error {
+	err = r.inChunks(ctx, last, fetched, func(*txn.Txn) error { return nil }, func(tx *txn.Txn, row string) error {
 		tx.Notify(row, schema.FetchContent)
 		return nil
 	})

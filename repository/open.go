@@ -88,6 +88,8 @@ type Repository struct {
 	registry *notify.Registry
 	share    *Share         // nil: nobody else uses the table
 	leases   *lease.Manager // nil unless the table is shared
+	wants    map[string]lease.Want
+	log      *zap.Logger
 	// stopCollecting ends collecting, which collects the garbage of a shared table.
 	stopCollecting context.CancelFunc
 	collecting     sync.WaitGroup
@@ -126,7 +128,7 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	if opts.Log == nil {
 		opts.Log = zap.NewNop()
 	}
-	r := &Repository{dir: dir, share: opts.Share, other: opts.Index, opened: time.Now().UTC(), tracker: observers.NewTracker(), solving: make(chan struct{}, 1)}
+	r := &Repository{dir: dir, log: opts.Log, share: opts.Share, other: opts.Index, opened: time.Now().UTC(), tracker: observers.NewTracker(), solving: make(chan struct{}, 1)}
 	r.tracing.log = trace.NewLog(cmp.Or(opts.Trace, trace.DefaultRecords))
 	r.tracker.Watch(func(row string, loaded, searchable time.Time) {
 		r.tracing.log.Found(row, loaded, searchable)

@@ -57,9 +57,10 @@ func (r *Repository) SolveRanks(ctx context.Context) (*FullSolve, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("solve the ranks: wait for another full solve: %w", context.Cause(ctx))
 	}
-	if r.shared() && !r.leases.Held(observers.LeaseRank) {
-		// Two full solves at a time would both correct what one of them found.
-		return nil, fmt.Errorf("solve the ranks: %w in a process that does not hold the lease %s", ErrShared, observers.LeaseRank)
+	// Two full solves at a time would both correct what one of them found.
+	res := new(FullSolve)
+	if mine, err := r.byHolder(ctx, observers.LeaseRank, taskSolve, nil, res); err != nil || !mine {
+		return res, err
 	}
 	release := r.db.Hold() // the snapshot is read at the beginning, and again at the end
 	defer release()
@@ -67,7 +68,7 @@ func (r *Repository) SolveRanks(ctx context.Context) (*FullSolve, error) {
 	if err != nil {
 		return nil, fmt.Errorf("solve the ranks: %w", err)
 	}
-	res := &FullSolve{SnapshotTS: last}
+	res.SnapshotTS = last
 	began := time.Now()
 	g, err := r.readRankGraph(ctx, res)
 	if err != nil {
@@ -152,7 +153,14 @@ func (r *Repository) correctRanks(ctx context.Context, g *pagerank.Graph, res *F
 			return found(row)
 		})
 	}
-	err = r.inChunks(ctx, res.SnapshotTS, visit, func(tx *txn.Txn, row string) error {
+	// A process that has lost the lease in the meantime must not correct what the next
+	// holder corrects, too.
+	guard, leave, err := r.guarded(ctx, observers.LeaseRank)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	err = r.inChunks(ctx, res.SnapshotTS, visit, guard, func(tx *txn.Txn, row string) error {
 		now, err := tx.Get(ctx, row, schema.Correction)
 		if err != nil {
 			return err
@@ -177,8 +185,8 @@ func pendingCorrection(cols []txn.Version) (float64, error) {
 }
 
 // inChunks calls fn for the rows that visit finds as of a timestamp, in transactions of
-// some rows each. It may call fn again for some.
-func (r *Repository) inChunks(ctx context.Context, at uint64, visit func(tx *txn.Txn, found func(row string) error) error, fn func(tx *txn.Txn, row string) error) error {
+// some rows each, after first. It may call fn again for some.
+func (r *Repository) inChunks(ctx context.Context, at uint64, visit func(tx *txn.Txn, found func(row string) error) error, first func(*txn.Txn) error, fn func(tx *txn.Txn, row string) error) error {
 	const chunk = 500
 	var rows []string
 	reading, err := snapshot.At(ctx, r.db, at)
@@ -188,6 +196,9 @@ func (r *Repository) inChunks(ctx context.Context, at uint64, visit func(tx *txn
 	defer reading.Rollback()
 	flush := func() error {
 		_, err := r.db.Run(ctx, func(tx *txn.Txn) error {
+			if err := first(tx); err != nil {
+				return err
+			}
 			for _, row := range rows {
 				if err := fn(tx, row); err != nil {
 					return fmt.Errorf("%q: %w", row, err)
@@ -249,7 +260,7 @@ func (r *Repository) matchRanks(ctx context.Context, tolerance float64) error {
 	if err != nil {
 		return err
 	}
-	err = r.inChunks(ctx, last, visit, func(tx *txn.Txn, row string) error {
+	err = r.inChunks(ctx, last, visit, func(*txn.Txn) error { return nil }, func(tx *txn.Txn, row string) error {
 		tx.Notify(row, schema.Push)
 		return nil
 	})

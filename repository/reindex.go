@@ -52,13 +52,16 @@ var ErrReindexing = errors.New("the index files are being rebuilt already")
 // The new files drop a rank or a fetch time for a cluster that they do not have yet. But
 // there are no writes between the snapshot and the end of a step, so such a rank was in
 // the store before T, or it arrives when the document exists.
-func (r *Repository) Reindex(ctx context.Context, told func(clusters int)) (Reindexed, error) {
+//
+// In a repository that several processes share, the process that keeps the index files does
+// it. If nobody keeps them, this process does it, unless it runs observers.
+func (r *Repository) Reindex(ctx context.Context, told func(clusters int)) (res Reindexed, err error) {
 	if !r.reindexing.TryLock() {
 		return Reindexed{}, ErrReindexing
 	}
 	defer r.reindexing.Unlock()
-	if r.shared() && !r.leases.Held(observers.LeaseIndex) {
-		return Reindexed{}, fmt.Errorf("%w in a process that does not keep the index files", ErrShared)
+	if mine, err := r.byHolder(ctx, observers.LeaseIndex, taskReindex, told, &res); err != nil || !mine {
+		return res, err
 	}
 	if done := r.rebuilt; done != nil { // Open has made it just now
 		r.rebuilt = nil

@@ -3,7 +3,6 @@ package repository
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,9 +36,9 @@ type Share struct {
 // are safe, and do the work twice.
 const LeaseGarbage = "garbage"
 
-// ErrShared says that something cannot be done yet in a repository that several processes
-// share.
-var ErrShared = errors.New("this does not work yet on a store that several processes share")
+// ErrNobody says that something can be done only by the process that holds a lease, and that
+// nobody holds it.
+var ErrNobody = lease.ErrNobody
 
 // shared reports whether other processes may use the table.
 func (r *Repository) shared() bool { return r.share != nil }
@@ -98,7 +97,7 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 		},
 		Failed: func(err error) { opts.Log.Warn("will try again to take a lease", zap.Error(err)) },
 	}
-	prepare := map[string]func(context.Context) error{
+	gained := map[string]func(context.Context) error{
 		observers.LeaseIndex: func(ctx context.Context) error { return r.takeIndex(ctx, opts) },
 		observers.LeaseRank: func(ctx context.Context) error {
 			if err := r.matchRanks(ctx, opts.RankTolerance); err != nil {
@@ -108,18 +107,26 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 		},
 		LeaseGarbage: func(context.Context) error { return nil },
 	}
-	for _, name := range r.share.Leases {
-		gained, ok := prepare[name]
-		if !ok {
-			return nil, fmt.Errorf("there is no lease %q; want %s, %s or %s", name, observers.LeaseRank, observers.LeaseIndex, LeaseGarbage)
-		}
-		o.Wants = append(o.Wants, lease.Want{Name: name, Gained: func(ctx context.Context) error {
-			if err := gained(ctx); err != nil {
+	tasks := map[string]map[string]lease.Task{
+		observers.LeaseIndex: {taskReindex: func(ctx context.Context, progress func(int)) (any, error) { return r.Reindex(ctx, progress) }},
+		observers.LeaseRank:  {taskSolve: func(ctx context.Context, _ func(int)) (any, error) { return r.SolveRanks(ctx) }},
+	}
+	r.wants = make(map[string]lease.Want)
+	for name, prepare := range gained {
+		r.wants[name] = lease.Want{Name: name, Tasks: tasks[name], Gained: func(ctx context.Context) error {
+			if err := prepare(ctx); err != nil {
 				return err
 			}
 			opts.Log.Info("this process now holds a lease", zap.String("lease", name))
 			return nil
-		}})
+		}}
+	}
+	for _, name := range r.share.Leases {
+		want, ok := r.wants[name]
+		if !ok {
+			return nil, fmt.Errorf("there is no lease %q; want %s, %s or %s", name, observers.LeaseRank, observers.LeaseIndex, LeaseGarbage)
+		}
+		o.Wants = append(o.Wants, want)
 	}
 	return lease.New(r.db, r.share.Coordination.Liveness, o), nil
 }

@@ -52,6 +52,12 @@ func EachCommitted(ctx context.Context, table store.Reader, c Column, fn func(ro
 	return nil
 }
 
+// EachCommitted calls fn for the newest committed value of a column in each row that has one.
+// It sees no snapshot: see the function of the same name.
+func (db *DB) EachCommitted(ctx context.Context, c Column, fn func(row string, value []byte) error) error {
+	return EachCommitted(ctx, db.table, c, fn)
+}
+
 // NotificationsIn lists notifications in a table without a DB: see DB.Notifications.
 func NotificationsIn(ctx context.Context, table store.Reader, from string, limit int) (notes []Notification, next string, err error) {
 	r := store.Range{Group: notifyGroup, Start: []byte(from), MaxCells: limit}

@@ -1,0 +1,223 @@
+package lease
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
+)
+
+// Some work may be done only by the holder of a lease, and people ask for it on whatever
+// machine they are. A request is a row in the table:
+//
+//	asked    what is to be done, and who waits for it; written by the asker
+//	report   who does it, how far it has come, and the result; written by the holder
+//
+// The holder looks for requests now and then, and does one at a time. It writes reports
+// under the lease, so a former holder cannot. If the holder dies in the middle, its report
+// names a token that is not that of the next holder, which begins again; so tasks must be
+// idempotent. The asker removes the row when it has the result. The holder removes it if the
+// asker is dead.
+
+// Task does work that others have asked for. It reports its progress as a number that rises.
+// The result is encoded as JSON.
+type Task func(ctx context.Context, progress func(int)) (result any, err error)
+
+var (
+	askedColumn  = txn.Column{Group: Group, Name: "asked"}
+	reportColumn = txn.Column{Group: Group, Name: "report"}
+)
+
+// request is what somebody has asked for.
+type request struct {
+	Lease string `json:"lease"`
+	Task  string `json:"task"`
+	Asker string `json:"asker"` // its token
+	Place Place  `json:"place"` // of the asker, for people
+
+	row string
+}
+
+// report is how far a request has come.
+type report struct {
+	Holder   Holder          `json:"holder"`
+	Progress int             `json:"progress"`
+	Done     bool            `json:"done"`
+	Failed   string          `json:"failed,omitempty"`
+	Result   json.RawMessage `json:"result,omitempty"`
+}
+
+// requestPrefix begins the rows of requests; no lease has such a name.
+const requestPrefix = "\x00request/"
+
+// serve begins the next task that somebody waits for, unless one is under way.
+func (m *Manager) serve(ctx context.Context, w Want) error {
+	m.mu.Lock()
+	busy := m.serving[w.Name]
+	m.mu.Unlock()
+	if busy || len(w.Tasks) == 0 {
+		return nil
+	}
+	list, err := m.requests(ctx, w.Name)
+	if err != nil {
+		return err
+	}
+	for _, q := range list {
+		if alive, err := m.live.Alive(ctx, q.Asker); err != nil || !alive {
+			return errors.Join(err, m.removeUnder(ctx, q))
+		}
+		r, err := m.reportOf(ctx, q.row)
+		if err != nil {
+			return err
+		}
+		if r.Done {
+			continue // its asker is about to see it
+		}
+		m.mu.Lock()
+		m.serving[w.Name] = true
+		m.mu.Unlock()
+		m.work.Go(func() {
+			if err := m.perform(ctx, w, q); err != nil && ctx.Err() == nil && m.opts.Failed != nil {
+				m.opts.Failed(fmt.Errorf("task %s: %w", q.Task, err))
+			}
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.serving[w.Name] = false
+		})
+		return nil
+	}
+	return nil
+}
+
+// requests lists the requests for a lease. It looks without a snapshot, which costs no
+// timestamp and no question to the oracle: a request that it misses is found a second later.
+func (m *Manager) requests(ctx context.Context, name string) (list []request, err error) {
+	err = m.db.EachCommitted(ctx, askedColumn, func(row string, value []byte) error {
+		q := request{row: row}
+		if err := json.Unmarshal(value, &q); err != nil {
+			return fmt.Errorf("request %q: %w: %w", row, store.ErrCorrupt, err)
+		}
+		if q.Lease == name {
+			list = append(list, q)
+		}
+		return nil
+	})
+	return list, err
+}
+
+func (m *Manager) reportOf(ctx context.Context, row string) (r report, err error) {
+	now, err := m.db.Now(ctx)
+	if err != nil {
+		return r, err
+	}
+	tx := m.db.At(now)
+	defer tx.Rollback()
+	return readReport(ctx, tx, row)
+}
+
+func readReport(ctx context.Context, tx *txn.Txn, row string) (r report, err error) {
+	v, err := tx.Get(ctx, row, reportColumn)
+	if err != nil || !v.Exists {
+		return r, err
+	}
+	if err := json.Unmarshal(v.Data, &r); err != nil {
+		return r, fmt.Errorf("report on the request %q: %w: %w", row, store.ErrCorrupt, err)
+	}
+	return r, nil
+}
+
+// reportEvery is how often a holder writes how far it has come.
+const reportEvery = time.Second
+
+// perform does a task, and reports. If the process ends in the middle, or loses the lease,
+// the report stays as it is, and the next holder begins again.
+func (m *Manager) perform(ctx context.Context, w Want, q request) error {
+	r := report{Holder: Holder{Token: m.live.Token(), Place: m.opts.Place, Since: time.Now().UTC().Truncate(time.Second)}}
+	if err := m.writeReport(ctx, q, r); err != nil {
+		return err
+	}
+	task, ok := w.Tasks[q.Task]
+	if !ok {
+		r.Done, r.Failed = true, fmt.Sprintf("the holder of the lease %s, %s, does not know the task %q: use the same version of indexer everywhere", w.Name, m.opts.Place, q.Task)
+		return m.writeReport(ctx, q, r)
+	}
+	result, err := task(ctx, m.progressOf(ctx, q, r))
+	if ctx.Err() != nil || m.live.Valid() != nil || errors.Is(err, notify.ErrNotHeld) {
+		return errors.Join(err, context.Cause(ctx))
+	}
+	r.Done = true
+	if err != nil {
+		r.Failed = err.Error()
+	} else if r.Result, err = json.Marshal(result); err != nil {
+		return err
+	}
+	return m.writeReport(ctx, q, r)
+}
+
+// progressOf returns a function that reports progress, now and then. A report that cannot be
+// written is left out.
+func (m *Manager) progressOf(ctx context.Context, q request, r report) func(int) {
+	var mu sync.Mutex
+	last := time.Now()
+	return func(n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(last) < reportEvery {
+			return
+		}
+		last = time.Now()
+		r.Progress = n
+		_ = m.writeReport(ctx, q, r)
+	}
+}
+
+// writeReport writes a report if somebody still waits for it.
+func (m *Manager) writeReport(ctx context.Context, q request, r report) error {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return m.under(ctx, q.Lease, func(tx *txn.Txn) error {
+		asked, err := tx.Get(ctx, q.row, askedColumn)
+		if err != nil || !asked.Exists {
+			return err
+		}
+		tx.Set(q.row, reportColumn, value)
+		return nil
+	})
+}
+
+// removeUnder removes a request whose asker is dead.
+func (m *Manager) removeUnder(ctx context.Context, q request) error {
+	return m.under(ctx, q.Lease, func(tx *txn.Txn) error {
+		removeRequest(tx, q.row)
+		return nil
+	})
+}
+
+func removeRequest(tx *txn.Txn, row string) {
+	tx.Delete(row, askedColumn)
+	tx.Delete(row, reportColumn)
+}
+
+// under runs a transaction that commits only while this process holds the lease.
+func (m *Manager) under(ctx context.Context, name string, fn func(*txn.Txn) error) error {
+	run, err := m.Enter(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer run.Leave()
+	_, err = m.runWhileValid(ctx, func(tx *txn.Txn) error {
+		if err := run.Guard(ctx, tx); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+	return err
+}

@@ -1,0 +1,162 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/webindexer/indexer/txn"
+)
+
+// ask asks with little patience.
+func (m *member) ask(ctx context.Context, q Question) (string, error) {
+	q.Lease, q.Task, q.Every = "x", "work", time.Millisecond
+	result, err := m.Ask(ctx, q)
+	return string(result), err
+}
+
+// requests counts the requests in the table.
+func (f *fleet) requests() (n int) {
+	f.t.Helper()
+	err := txn.EachCommitted(f.t.Context(), f.table, askedColumn, func(string, []byte) error { n++; return nil })
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return n
+}
+
+func (f *fleet) holder(task Task) *member {
+	f.t.Helper()
+	m := f.join(Options{Wants: []Want{{Name: "x", Tasks: map[string]Task{"work": task}}}, Place: Place{Process: 1}})
+	m.Start(f.t.Context())
+	waitFor(f.t, "x", m)
+	return m
+}
+
+func (f *fleet) stop(list ...*member) {
+	f.t.Helper()
+	for _, m := range list {
+		if err := m.Stop(f.t.Context()); err != nil {
+			f.t.Error(err)
+		}
+	}
+}
+
+// TestAsk: the holder does what another process asks for, and its result or error comes back.
+func TestAsk(t *testing.T) {
+	f := newFleet(t)
+	fails := false
+	h := f.holder(func(context.Context, func(int)) (any, error) {
+		if fails {
+			return nil, errors.New("the disk is full")
+		}
+		return map[string]int{"documents": 7}, nil
+	})
+	asker := f.join(Options{})
+	if got, err := asker.ask(t.Context(), Question{}); err != nil || got != `{"documents":7}` {
+		t.Errorf("%s, %v", got, err)
+	}
+	fails = true
+	if _, err := asker.ask(t.Context(), Question{}); err == nil || !strings.Contains(err.Error(), "process 1 on : the disk is full") {
+		t.Error(err)
+	}
+	result, err := asker.Ask(t.Context(), Question{Lease: "x", Task: "dance", Every: time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "does not know the task") {
+		t.Errorf("%s, %v", result, err)
+	}
+	if n := f.requests(); n != 0 {
+		t.Errorf("%d requests are left", n)
+	}
+	f.stop(h, asker)
+}
+
+// TestAskNobody: without a holder, the request is withdrawn, and the asker can take the
+// lease itself.
+func TestAskNobody(t *testing.T) {
+	f := newFleet(t)
+	asker := f.join(Options{})
+	if _, err := asker.ask(t.Context(), Question{Patience: time.Millisecond}); !errors.Is(err, ErrNobody) {
+		t.Error(err)
+	}
+	if n := f.requests(); n != 0 {
+		t.Errorf("%d requests are left", n)
+	}
+	if held, err := asker.Take(t.Context(), Want{Name: "x"}); !held || err != nil {
+		t.Error(held, err)
+	}
+	other := f.join(Options{})
+	if held, err := other.Take(t.Context(), Want{Name: "x"}); held || err != nil {
+		t.Error("two processes hold the lease", err)
+	}
+	f.stop(asker, other)
+	if held, err := other.Take(t.Context(), Want{Name: "x"}); !held || err != nil {
+		t.Error(held, err)
+	}
+	f.stop(other)
+}
+
+// TestAskHolderDies: a holder dies in the middle of a task. What it still does under the
+// lease does not count. The next holder begins again, and the asker learns of both.
+func TestAskHolderDies(t *testing.T) {
+	f := newFleet(t)
+	begun, release := make(chan struct{}), make(chan struct{})
+	first := f.holder(func(context.Context, func(int)) (any, error) {
+		close(begun)
+		<-release
+		return "too late", nil
+	})
+	asker := f.join(Options{})
+	type answer struct {
+		result string
+		err    error
+	}
+	answers := make(chan answer)
+	holders := 0
+	go func() {
+		result, err := asker.ask(t.Context(), Question{Patience: time.Minute, Holder: func(Place) { holders++ }})
+		answers <- answer{result, err}
+	}()
+	<-begun
+	first.process.Die()
+	second := f.holder(func(context.Context, func(int)) (any, error) { return "in time", nil })
+	close(release)
+	if a := <-answers; a.result != `"in time"` || a.err != nil {
+		t.Errorf("%s, %v", a.result, a.err)
+	}
+	if holders == 0 {
+		t.Error("the asker was not told who has begun")
+	}
+	f.stop(first, second, asker)
+}
+
+// TestAskWithdrawn: an asker that is interrupted withdraws its request; that of one that is
+// dead is removed by the holder.
+func TestAskWithdrawn(t *testing.T) {
+	f := newFleet(t)
+	asker, dead := f.join(Options{}), f.join(Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := asker.ask(ctx, Question{}); err == nil {
+		t.Error("an interrupted asker has a result")
+	}
+	value := []byte(`{"lease":"x","task":"work","asker":"` + dead.process.Token() + `"}`)
+	_, err := dead.db.Run(t.Context(), func(tx *txn.Txn) error {
+		tx.Set(requestPrefix+"1", askedColumn, value)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.process.Die()
+	h := f.holder(func(context.Context, func(int)) (any, error) { return nil, errors.New("nobody waits for it") })
+	for f.requests() > 0 {
+		select {
+		case <-time.After(time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal("the request of a dead process stays")
+		}
+	}
+	f.stop(h, asker)
+}

@@ -1,0 +1,68 @@
+package repository
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"go.uber.org/zap"
+
+	"github.com/webindexer/indexer/lease"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
+)
+
+// The tasks that the holders of leases do for others.
+const (
+	taskReindex = "reindex"
+	taskSolve   = "solve ranks"
+)
+
+// byHolder decides who does a task that only the holder of a lease may do. It returns mine
+// if this process is to do it: it holds the lease, or has taken it now because nobody did, or
+// shares the table with nobody. Otherwise the holder has done it, and into is its result.
+//
+// A process that runs observers takes no lease here, because it was told which ones to hold.
+func (r *Repository) byHolder(ctx context.Context, name, task string, progress func(int), into any) (mine bool, err error) {
+	if !r.shared() {
+		return true, nil
+	}
+	for {
+		if r.leases.Held(name) {
+			return true, nil
+		}
+		result, err := r.leases.Ask(ctx, lease.Question{Lease: name, Task: task, Progress: progress, Holder: func(p lease.Place) {
+			if p.Process != 0 {
+				r.log.Info("the holder of the lease has begun", zap.String("lease", name), zap.Stringer("holder", p))
+			}
+		}})
+		if err == nil {
+			if err := json.Unmarshal(result, into); err != nil {
+				return false, fmt.Errorf("the result of the holder of the lease %s: %w: %w", name, store.ErrCorrupt, err)
+			}
+			return false, nil
+		}
+		if !errors.Is(err, ErrNobody) || r.share.Works {
+			return false, err
+		}
+		r.log.Warn("nobody holds the lease, so this process takes it", zap.String("lease", name))
+		if _, err := r.leases.Take(ctx, r.wants[name]); err != nil {
+			return false, err
+		}
+		// Somebody else may have been faster: then ask again.
+	}
+}
+
+// guarded returns a function that makes a transaction commit only while this process holds a
+// lease, and a function that ends the run.
+func (r *Repository) guarded(ctx context.Context, name string) (guard func(*txn.Txn) error, leave func(), err error) {
+	if !r.shared() {
+		return func(*txn.Txn) error { return nil }, func() {}, nil
+	}
+	run, err := r.leases.Enter(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(tx *txn.Txn) error { return run.Guard(ctx, tx) }, run.Leave, nil
+}
