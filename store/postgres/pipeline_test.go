@@ -19,7 +19,7 @@ import (
 )
 
 // TestPipeline: all observers together, on PostgreSQL, come to the digest that they come to in a
-// data directory.
+// data directory. The test logs the round trips that a page takes.
 func TestPipeline(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/sites/*.txt")
 	if err != nil || len(files) == 0 {
@@ -34,18 +34,26 @@ func TestPipeline(t *testing.T) {
 		fetches = append(fetches, s.Fetches()...)
 	}
 	setting := pgtest.Shared(t).Schema(t)
-	open := func(ctx context.Context, groups []store.GroupSpec) (store.Table, error) {
-		return postgres.Open(ctx, setting, groups, postgres.Options{})
+	var table store.Table
+	open := func(ctx context.Context, groups []store.GroupSpec) (_ store.Table, err error) {
+		table, err = postgres.Open(ctx, setting, groups, postgres.Options{})
+		return table, err
 	}
-	want := indexed(t, fetches, repository.Options{})
-	if got := indexed(t, fetches, repository.Options{Workers: 16, Table: open}); got != want {
+	want := indexed(t, fetches, repository.Options{}, func() {})
+	got := indexed(t, fetches, repository.Options{Workers: 16, Table: open}, func() {
+		s := table.(interface{ Stats() postgres.Stats }).Stats()
+		page := func(n int64) float64 { return float64(n) / float64(len(fetches)) }
+		t.Logf("a page: %.1f reads in %.1f round trips, %.1f rows written in %.1f, %.1f guarded mutations, %.1f scans in %.1f; %.1f round trips in all",
+			page(s.Reads), page(s.ReadRequests), page(s.Writes), page(s.WriteRequests), page(s.Guarded), page(s.Scans), page(s.ScanRequests), page(s.Requests()))
+	})
+	if got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 }
 
-// indexed loads fetches into a repository, verifies it when all work is done, and returns the
-// digest.
-func indexed(t *testing.T, fetches []page.Fetch, opts repository.Options) string {
+// indexed loads fetches into a repository, calls loaded when all work is done, verifies it, and
+// returns the digest.
+func indexed(t *testing.T, fetches []page.Fetch, opts repository.Options, loaded func()) string {
 	t.Helper()
 	ctx := t.Context()
 	r, err := repository.Open(ctx, t.TempDir(), opts)
@@ -74,6 +82,7 @@ func indexed(t *testing.T, fetches []page.Fetch, opts repository.Options) string
 		t.Fatal(err)
 	}
 	t.Logf("%d fetches in %v", len(fetches), time.Since(began).Round(time.Millisecond))
+	loaded()
 	report, err := verify.Run(ctx, r)
 	if err != nil || report.Total > 0 {
 		t.Errorf("verify: %v, %v", report.Differences, err)

@@ -27,6 +27,8 @@ type table struct {
 	calls *pgxpool.Pool
 	scans *pgxpool.Pool
 	reads readQueue
+
+	counters counters
 }
 
 // Limits implements store.Table.
@@ -69,6 +71,7 @@ func (t *table) Mutate(ctx context.Context, m store.RowMutation) (store.Result, 
 	c := newCall(t, 1)
 	c.add(&m)
 	c.guard(&m)
+	t.counters.guarded.Add(1)
 	return c.run(ctx, guarded)
 }
 
@@ -103,6 +106,8 @@ func (t *table) Apply(ctx context.Context, rows []store.RowMutation) error {
 		for i := range n {
 			c.add(&rows[i])
 		}
+		t.counters.writes.Add(int64(n))
+		t.counters.writeRequests.Add(1)
 		if _, err := c.run(ctx, writing); err != nil {
 			return err
 		}
