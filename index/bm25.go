@@ -62,12 +62,21 @@ func (x *textIndex) saturation(ctx context.Context, st Statistics, ids []int64) 
 	if err != nil {
 		return nil, err
 	}
-	average := float64(st.Tokens) / float64(st.Rows)
 	k := make([]float64, len(ids))
 	for i, d := range lengths {
-		k[i] = bm25K1 * (1 - bm25B + bm25B*float64(d)/average)
+		k[i] = saturation(st, float64(d))
 	}
 	return k, nil
+}
+
+// saturation is that of a document with so many tokens.
+func saturation(st Statistics, tokens float64) float64 {
+	return bm25K1 * (1 - bm25B + bm25B*tokens/(float64(st.Tokens)/float64(st.Rows)))
+}
+
+// bm25 is what a phrase with this weighted frequency adds to a score.
+func bm25(idf, frequency, saturation float64) float64 {
+	return idf * (frequency * (bm25K1 + 1) / (frequency + saturation))
 }
 
 // addScores adds what a phrase contributes to the score of each document, for each of the
@@ -89,7 +98,7 @@ func addScores(phrase *query.Expr, idf float64, f *found, ids []int64, k []float
 				continue
 			}
 			if frequency := f.list.Weigh(f.in(at), counting[:]); frequency > 0 {
-				out[w][i] += idf * (frequency * (bm25K1 + 1) / (frequency + k[i]))
+				out[w][i] += bm25(idf, frequency, k[i])
 			}
 		}
 	}

@@ -197,6 +197,12 @@ func spaceError(err error) error {
 // fileError wraps an error of the index files that concerns all documents: in
 // store.ErrNoSpace if the disk is full, in notify.ErrFatal otherwise.
 func fileError(err error) error {
+	switch {
+	case errors.Is(err, index.ErrUnavailable):
+		return fmt.Errorf("%w: %w", notify.ErrUnavailable, err)
+	case errors.Is(err, index.ErrUnusable):
+		return fmt.Errorf("%w: %w", notify.ErrFatal, err)
+	}
 	if index.IsFull(err) {
 		return spaceError(err)
 	}

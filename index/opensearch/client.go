@@ -1,0 +1,178 @@
+package opensearch
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/webindexer/indexer/index"
+)
+
+// Options of a connection.
+type Options struct {
+	Credentials Credentials
+	CAFile      string // certificates that sign the server's; "": those of the system
+	// Patience is for how long a request is repeated while the server does not answer; 0:
+	// five seconds.
+	Patience time.Duration
+}
+
+// client sends requests to one server.
+type client struct {
+	address  Address
+	auth     Credentials
+	http     *http.Client
+	patience time.Duration
+}
+
+// requestTime bounds one request. A server that takes longer than that for a bulk request of
+// bulkBytes is as good as dead.
+const requestTime = 2 * time.Minute
+
+func newClient(a Address, o Options) (*client, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 16
+	if o.CAFile != "" {
+		pem, err := os.ReadFile(o.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("read the certificates for OpenSearch: %w", err)
+		}
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("read the certificates for OpenSearch: %s holds no certificate in PEM", o.CAFile)
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	}
+	c := &client{address: a, auth: o.Credentials, http: &http.Client{Transport: transport, Timeout: requestTime}, patience: o.Patience}
+	if c.patience == 0 {
+		c.patience = 5 * time.Second
+	}
+	return c, nil
+}
+
+func (c *client) close() { c.http.CloseIdleConnections() }
+
+// statusError is an answer that is not a success.
+type statusError struct {
+	status int
+	kind   string // as the server names it, such as index_not_found_exception
+	reason string
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("OpenSearch answered %d %s: %s", e.status, e.kind, e.reason)
+}
+
+func hasStatus(err error, status int) bool {
+	e, ok := errors.AsType[*statusError](err)
+	return ok && e.status == status
+}
+
+// mayPass reports whether a status says nothing about the request: the server, or a proxy
+// before it, has too much to do or is starting.
+func mayPass(status int) bool {
+	switch status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// call sends a request and reads the answer into out, if that is not nil. It repeats the
+// request while the server does not answer or is overloaded, so every request must be one
+// that may be repeated. If that takes too long, the error wraps index.ErrUnavailable.
+func (c *client) call(ctx context.Context, method, path string, body any, out any) error {
+	var payload []byte
+	switch b := body.(type) {
+	case nil:
+	case []byte:
+		payload = b
+	default:
+		var err error
+		if payload, err = json.Marshal(b); err != nil {
+			return fmt.Errorf("encode a request for OpenSearch: %w", err)
+		}
+	}
+	return c.patiently(ctx, func() error { return c.once(ctx, method, path, payload, out) })
+}
+
+// patiently repeats do while its error may pass.
+func (c *client) patiently(ctx context.Context, do func() error) error {
+	giveUp := time.Now().Add(c.patience)
+	for delay := 50 * time.Millisecond; ; delay = min(2*delay, 2*time.Second) {
+		err := do()
+		e, answered := errors.AsType[*statusError](err)
+		switch {
+		case err == nil || answered && !mayPass(e.status):
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case time.Now().Add(delay).After(giveUp):
+			return fmt.Errorf("%w: cannot reach OpenSearch at %s; check that it runs and is not overloaded: %w", index.ErrUnavailable, c.address, err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(delay/2 + rand.N(delay/2)):
+		}
+	}
+}
+
+// once sends a request once.
+func (c *client) once(ctx context.Context, method, path string, payload []byte, out any) error {
+	r, err := http.NewRequestWithContext(ctx, method, c.address.base+path, bytes.NewReader(payload))
+	if err != nil {
+		return fmt.Errorf("make a request for OpenSearch: %w", err)
+	}
+	if c.auth.User != "" {
+		r.SetBasicAuth(c.auth.User, c.auth.Password)
+	}
+	r.Header.Set("Content-Type", "application/json") // the server takes it for lines of JSON as well
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode >= 300 {
+		return errorOf(answer)
+	}
+	if out == nil {
+		_, err = io.Copy(io.Discard, answer.Body)
+		return err
+	}
+	return json.NewDecoder(answer.Body).Decode(out)
+}
+
+// maxErrorBody bounds what is read of the explanation of an error.
+const maxErrorBody = 64 << 10
+
+func errorOf(answer *http.Response) error {
+	e := &statusError{status: answer.StatusCode, kind: http.StatusText(answer.StatusCode)}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
+	if err != nil {
+		return err // the connection broke: nothing is known
+	}
+	var told struct {
+		Error struct{ Type, Reason string }
+	}
+	if json.Unmarshal(body, &told) == nil && told.Error.Type != "" {
+		e.kind, e.reason = told.Error.Type, told.Error.Reason
+	} else {
+		e.reason = strings.ToValidUTF8(string(body[:min(len(body), 200)]), "\uFFFD")
+	}
+	switch answer.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Errorf("%w: OpenSearch does not accept the credentials: %w", index.ErrUnusable, e)
+	}
+	return e
+}

@@ -1,0 +1,186 @@
+package opensearch
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/query"
+)
+
+// overlay is the ranks and fetch times that were renewed after their documents were
+// exported.
+type overlay struct {
+	ranks map[string]record // by cluster
+	times map[string]int64  // by touchKey
+}
+
+// joined is how many records are joined with one request; there are two for each.
+const joined = 2000
+
+// join gives records the ranks and times that count now.
+func join(ctx context.Context, search func(context.Context, object) (*searchAnswer, error), list []*record) error {
+	for len(list) > 0 {
+		n := min(len(list), joined)
+		ids := make([]string, 0, 2*n)
+		for _, r := range list[:n] {
+			ids = append(ids, rankID(r.Cluster), timeID(r.Touch))
+		}
+		a, err := search(ctx, object{"size": len(ids), "query": kept(byID(ids)), "_source": []string{"kind", "cluster", "seq", "rank", "fetched", "touch"}})
+		if err != nil {
+			return err
+		}
+		o := overlayOf(a)
+		for _, r := range list[:n] {
+			o.apply(r)
+		}
+		list = list[n:]
+	}
+	return nil
+}
+
+func overlayOf(a *searchAnswer) overlay {
+	o := overlay{make(map[string]record), make(map[string]int64)}
+	for _, h := range a.Hits.Hits {
+		switch h.Source.Kind {
+		case kindRank:
+			o.ranks[h.Source.Cluster] = h.Source
+		case kindTime:
+			o.times[h.Source.Touch] = h.Source.Fetched
+		}
+	}
+	return o
+}
+
+func (o *overlay) apply(r *record) {
+	if rank, ok := o.ranks[r.Cluster]; ok && rank.Seq > r.Seq {
+		r.Rank = rank.Rank
+	}
+	r.Fetched = max(r.Fetched, o.times[r.Touch])
+}
+
+// fetched is the condition that a document was fetched in a period; nil for no bound.
+//
+// A document knows the time at which it was exported; a later one is in the overlay. So the
+// conditions are: its own time is in the period and no later one is beyond it, or a later
+// one is in the period. The server is given the later times that matter, as a list, as far
+// as there are at most maxTouched of them. If there are more, the oldest of them are
+// ignored: a page that was found unchanged since then is judged by the time of its export.
+func (s *session) fetched(ctx context.Context, p query.Period) ([]object, error) {
+	if !p.Bounded() {
+		return nil, nil
+	}
+	if known, ok := s.periods[p]; ok {
+		return known, nil
+	}
+	own, before := object{}, object{}
+	from := p.From
+	if p.From != 0 {
+		own["gte"] = p.From
+	}
+	if p.Until != 0 {
+		own["lt"], before["lt"] = p.Until, p.Until
+		if from == 0 {
+			from = p.Until
+		}
+	}
+	touched, err := s.touchedSince(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	var within, beyond []string
+	for _, t := range touched {
+		if p.Until != 0 && t.Fetched >= p.Until {
+			beyond = append(beyond, t.Touch)
+		} else {
+			within = append(within, t.Touch)
+		}
+	}
+	exported := object{"bool": object{"filter": object{"range": object{"fetched": own}}, "must_not": object{"terms": object{"touch": nonNil(beyond)}}}}
+	renewed := []object{{"terms": object{"touch": nonNil(within)}}}
+	if p.Until != 0 {
+		renewed = append(renewed, object{"range": object{"fetched": before}})
+	}
+	out := []object{{"bool": object{"should": []object{exported, kept(renewed...)}, "minimum_should_match": 1}}}
+	s.periods[p] = out
+	return out, nil
+}
+
+func nonNil(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// maxTouched bounds the lists of ids that the server is given. It accepts 65,536.
+const maxTouched = 10_000
+
+// touchedSince lists the latest fetch times of the overlay.
+func (s *session) touchedSince(ctx context.Context, from int64) (list []record, err error) {
+	a, err := s.c.search(ctx, object{
+		"size": maxTouched, "query": kept(object{"term": object{"kind": kindTime}}, object{"range": object{"fetched": object{"gte": from}}}),
+		"sort": []object{{"fetched": "desc"}}, "_source": []string{"touch", "fetched"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range a.Hits.Hits {
+		list = append(list, h.Source)
+	}
+	return list, nil
+}
+
+// sorted is documents in the order of their ranks or times. The server can sort by what the
+// documents themselves have, and the overlay by what it has, but neither by what counts. So
+// both are asked for their first ones, and our code joins and sorts them. That is right as
+// long as a document that belongs to the first n is among the first of either.
+func (s *session) sorted(ctx context.Context, q *index.SortedQuestion) ([]index.Found, error) {
+	period, err := s.fetched(ctx, q.Fetched)
+	if err != nil {
+		return nil, err
+	}
+	conditions := append([]object{documents, matching(q.Expr)}, period...)
+	field, kind := "rank", kindRank
+	if q.ByDate {
+		field, kind = "fetched", kindTime
+	}
+	size := max(firstLook, q.N)
+	own, err := s.c.search(ctx, object{"size": size, "query": kept(conditions...), "sort": []object{{field: object{"order": "desc", "missing": "_last"}}}, "_source": rowFields})
+	if err != nil {
+		return nil, err
+	}
+	hits := own.Hits.Hits
+	if len(hits) == size { // there may be others that have moved up
+		more, err := s.movedUp(ctx, field, kind, conditions, size)
+		if err != nil {
+			return nil, err
+		}
+		hits = append(hits, more...)
+	}
+	return s.firstOf(ctx, hits, q)
+}
+
+// movedUp finds the documents that match among those with the highest values in the overlay.
+func (s *session) movedUp(ctx context.Context, field, kind string, conditions []object, size int) ([]searchHit, error) {
+	a, err := s.c.search(ctx, object{"size": maxTouched, "query": kept(object{"term": object{"kind": kind}}), "sort": []object{{field: "desc"}}, "_source": []string{"cluster", "touch"}})
+	if err != nil {
+		return nil, err
+	}
+	by, keys := "cluster", []string{}
+	if kind == kindTime {
+		by = "touch"
+	}
+	for _, h := range a.Hits.Hits {
+		key := h.Source.Cluster
+		if by == "touch" {
+			key = h.Source.Touch
+		}
+		keys = append(keys, key)
+	}
+	among := append([]object{{"terms": object{by: keys}}}, conditions...)
+	if a, err = s.c.search(ctx, object{"size": size, "query": kept(among...), "_source": rowFields}); err != nil {
+		return nil, fmt.Errorf("search among renewed documents: %w", err)
+	}
+	return a.Hits.Hits, nil
+}

@@ -1,0 +1,163 @@
+package opensearch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/webindexer/indexer/index"
+)
+
+// searchAnswer is what is read of the answer to a search.
+type searchAnswer struct {
+	TimedOut bool `json:"timed_out"`
+	Shards   struct {
+		Failed   int
+		Failures []struct {
+			Reason struct{ Type, Reason string }
+		}
+	} `json:"_shards"`
+	Hits struct {
+		Total struct{ Value int }
+		Hits  []searchHit
+	}
+	Aggregations map[string]json.RawMessage
+	Suggest      map[string][]struct {
+		Options []struct{ Text string }
+	}
+}
+
+type searchHit struct {
+	ID     string            `json:"_id"`
+	Source record            `json:"_source"`
+	Sort   []json.RawMessage `json:"sort"`
+}
+
+// check returns an error if a part of the index did not answer.
+func (a *searchAnswer) check() error {
+	if a.Shards.Failed == 0 && !a.TimedOut {
+		return nil
+	}
+	e := &statusError{status: http.StatusServiceUnavailable, kind: "incomplete", reason: fmt.Sprintf("%d shards did not answer", a.Shards.Failed)}
+	if f := a.Shards.Failures; len(f) > 0 {
+		e.kind, e.reason = f[0].Reason.Type, f[0].Reason.Reason
+	}
+	return e
+}
+
+// search searches the index in use. When a rebuild has ended just now, the index that a
+// request was for may be gone before the request has ended. It is repeated then, and reaches
+// the new one.
+func (c *client) search(ctx context.Context, body object) (*searchAnswer, error) {
+	for tries := 0; ; tries++ {
+		a, err := c.searchAt(ctx, "/"+c.address.name+"/_search?search_type=dfs_query_then_fetch", body)
+		if !hasStatus(err, http.StatusNotFound) {
+			return a, err
+		}
+		if tries == 3 {
+			return nil, fmt.Errorf("%w at %s: %w", index.ErrNoIndex, c.address, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func (c *client) searchAt(ctx context.Context, path string, body object) (*searchAnswer, error) {
+	payload, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode a search for OpenSearch: %w", err)
+	}
+	var a searchAnswer
+	err = c.patiently(ctx, func() error {
+		a = searchAnswer{}
+		return errors.Join(c.once(ctx, http.MethodPost, path, payload, &a), a.check())
+	})
+	return &a, err
+}
+
+// documents is the condition that a record is a document.
+var documents = object{"term": object{"kind": kindDocument}}
+
+// kept is a query that only selects, in no order.
+func kept(conditions ...object) object { return object{"bool": object{"filter": conditions}} }
+
+// byID finds records by their ids.
+func byID(ids []string) object { return object{"ids": object{"values": ids}} }
+
+// countsOf counts documents by conditions, at the same moment.
+func (c *client) countsOf(ctx context.Context, conditions []object, more object) (counts []int, a *searchAnswer, err error) {
+	aggregations := object{}
+	for name, what := range more {
+		aggregations[name] = what
+	}
+	if len(conditions) > 0 {
+		aggregations["counts"] = object{"filters": object{"filters": conditions}}
+	}
+	a, err = c.search(ctx, object{"size": 0, "track_total_hits": true, "query": kept(documents), "aggs": aggregations})
+	if err != nil || len(conditions) == 0 {
+		return nil, a, err
+	}
+	buckets, err := a.buckets("counts")
+	if err == nil && len(buckets) != len(conditions) {
+		err = fmt.Errorf("OpenSearch counted %d sets of documents instead of %d", len(buckets), len(conditions))
+	}
+	for _, b := range buckets {
+		counts = append(counts, b.Count)
+	}
+	return counts, a, err
+}
+
+type bucket struct {
+	Key   string
+	Count int `json:"doc_count"`
+}
+
+func (a *searchAnswer) buckets(name string) ([]bucket, error) {
+	var out struct{ Buckets []bucket }
+	return out.Buckets, a.aggregation(name, &out)
+}
+
+func (a *searchAnswer) sum(name string) (int64, error) {
+	var out struct{ Value float64 }
+	err := a.aggregation(name, &out)
+	return int64(out.Value), err
+}
+
+func (a *searchAnswer) aggregation(name string, out any) error {
+	if err := json.Unmarshal(a.Aggregations[name], out); err != nil {
+		return fmt.Errorf("read what OpenSearch counted (%s): %w", name, err)
+	}
+	return nil
+}
+
+// state counts and sums up all documents.
+func (c *client) state(ctx context.Context, search func(context.Context, object) (*searchAnswer, error)) (s index.State, err error) {
+	parts := []string{"sum0", "sum1", "sum2", "sum3"}
+	aggregations := object{}
+	for _, name := range parts {
+		aggregations[name] = object{"sum": object{"field": name}}
+	}
+	a, err := search(ctx, object{"size": 0, "track_total_hits": true, "query": kept(documents), "aggs": aggregations})
+	if err != nil {
+		return s, err
+	}
+	s.Documents = a.Hits.Total.Value
+	for i, name := range parts {
+		part, err := a.sum(name)
+		if err != nil {
+			return s, err
+		}
+		s.Sum += index.Sum(uint64(part) << (16 * i))
+	}
+	return s, nil
+}
+
+func (c *client) refresh(ctx context.Context, target string) error {
+	return c.call(ctx, http.MethodPost, "/"+target+"/_refresh", nil, nil)
+}

@@ -1,0 +1,192 @@
+package opensearch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/spelling"
+)
+
+// Shard is the index on the server, for [index.NewShards], as its only shard: how the server
+// divides it is not our affair. It is safe for concurrent use.
+type Shard struct {
+	c       *client
+	cache   contents
+	anchors *index.AnchorMatcher
+}
+
+// OpenShard connects to an index, which need not exist yet.
+func OpenShard(a Address, o Options) (*Shard, error) {
+	c, err := newClient(a, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Shard{c: c, anchors: index.NewAnchorMatcher()}, nil
+}
+
+// Name implements index.ShardSource.
+func (s *Shard) Name() string { return s.c.address.String() }
+
+// Refresh makes everything searchable that was written before. The server does it once a
+// second.
+func (s *Shard) Refresh(ctx context.Context) error {
+	err := s.c.refresh(ctx, s.c.address.name)
+	if hasStatus(err, 404) {
+		return fmt.Errorf("%w at %s: %w", index.ErrNoIndex, s.c.address, err)
+	}
+	return err
+}
+
+// Begin implements index.ShardSource.
+func (s *Shard) Begin(context.Context) (index.Session, error) {
+	return &session{Shard: s, docs: make(map[int64]*candidate), ids: make(map[string]int64), periods: make(map[query.Period][]object)}, nil
+}
+
+// Close gives back connections.
+func (s *Shard) Close() error {
+	s.c.close()
+	return nil
+}
+
+// session is one search. It shows the server's state of the moment with each question. If a
+// document is removed meanwhile, its hit shows no text.
+type session struct {
+	*Shard
+	docs    map[int64]*candidate
+	ids     map[string]int64 // by cluster
+	periods map[query.Period][]object
+}
+
+// Close implements index.Session.
+func (s *session) Close() error { return nil }
+
+// Ask implements index.Session.
+func (s *session) Ask(ctx context.Context, q *index.Question) (*index.Answer, error) {
+	a := new(index.Answer)
+	var err error
+	switch {
+	case q.State:
+		a.State, err = s.c.state(ctx, s.c.search)
+	case q.Stemmers:
+		a.Stemmers, err = s.stemmers(ctx)
+	case q.Filters:
+		a.Tags, err = s.tags(ctx)
+	case q.Phrases != nil:
+		a.Statistics, err = s.statistics(ctx, q.Phrases)
+	case q.Counts != nil:
+		a.Counts, err = s.counts(ctx, q.Counts)
+	case q.Best != nil:
+		a.Found, a.Total, err = s.best(ctx, q.Best)
+	case q.Sorted != nil:
+		a.Found, err = s.sorted(ctx, q.Sorted)
+	case q.Anchors != nil:
+		a.Matches, err = s.matchAnchors(q.Anchors)
+	case q.Hits != nil:
+		a.Hits, err = s.hits(ctx, q.Hits)
+	case q.Columns != nil:
+		a.Columns, err = s.columns(q.Columns)
+	case q.Near != nil:
+		a.Near, err = s.near(ctx, q.Near)
+	default:
+		err = errors.New("an empty question")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("search in OpenSearch: %w", err)
+	}
+	return a, nil
+}
+
+func (s *session) stemmers(ctx context.Context) (names []string, err error) {
+	_, a, err := s.c.countsOf(ctx, nil, object{"stemmers": object{"terms": object{"field": "stemmer", "size": 100}}})
+	if err != nil {
+		return nil, err
+	}
+	list, err := a.buckets("stemmers")
+	for _, b := range list {
+		names = append(names, b.Key)
+	}
+	return names, err
+}
+
+// mostTags bounds the different tags that are counted.
+const mostTags = 20_000
+
+func (s *session) tags(ctx context.Context) (t index.Tags, err error) {
+	kinds := object{}
+	for name, kind := range map[string]rune{"sites": analysis.TagSite, "languages": analysis.TagLang} {
+		kinds[name] = object{"terms": object{"field": "tags", "size": mostTags, "include": analysis.Tag(kind, "") + ".*"}}
+	}
+	_, a, err := s.c.countsOf(ctx, nil, kinds)
+	if err != nil {
+		return t, err
+	}
+	count := func(name string) map[string]int {
+		counts := make(map[string]int)
+		list, wrong := a.buckets(name)
+		err = errors.Join(err, wrong)
+		for _, b := range list {
+			counts[analysis.TagValue(b.Key)] = b.Count
+		}
+		return counts
+	}
+	t.Sites, t.Languages = count("sites"), count("languages")
+	return t, err
+}
+
+func (s *session) statistics(ctx context.Context, phrases []*query.Expr) (st index.Statistics, err error) {
+	conditions := make([]object, len(phrases))
+	for i, p := range phrases {
+		conditions[i] = matching(p)
+	}
+	counts, a, err := s.c.countsOf(ctx, conditions, object{"tokens": object{"sum": object{"field": "tokens"}}})
+	if err != nil {
+		return st, err
+	}
+	st.Rows, st.Documents = int64(a.Hits.Total.Value), counts
+	st.Tokens, err = a.sum("tokens")
+	return st, err
+}
+
+func (s *session) counts(ctx context.Context, list []index.Matching) ([]int, error) {
+	conditions := make([]object, len(list))
+	for i, m := range list {
+		period, err := s.fetched(ctx, m.Fetched)
+		if err != nil {
+			return nil, err
+		}
+		conditions[i] = kept(append(period, matching(m.Expr))...)
+	}
+	counts, _, err := s.c.countsOf(ctx, conditions, nil)
+	return counts, err
+}
+
+// near asks the server for words that are spelled like one. A word of a text counts if two
+// documents have it, and one of a title or an anchor in any case (package spelling).
+func (s *session) near(ctx context.Context, q *index.NearQuestion) (list []index.NearWord, err error) {
+	suggest := object{"text": q.Word}
+	for field, least := range map[string]int{"named": 0, "words": 2} {
+		suggest[field] = object{"term": object{
+			"field": field, "max_edits": q.Most, "prefix_length": 0, "min_word_length": 1, "suggest_mode": "always",
+			"size": 100, "min_doc_freq": least, "max_inspections": 1000, "string_distance": "damerau_levenshtein",
+		}}
+	}
+	a, err := s.c.search(ctx, object{"size": 0, "suggest": suggest})
+	if err != nil {
+		return nil, err
+	}
+	for _, answers := range a.Suggest {
+		for _, answer := range answers {
+			for _, option := range answer.Options {
+				d := spelling.Distance(q.Word, spelling.Fold(option.Text), q.Most)
+				if d > 0 && d <= q.Most {
+					list = append(list, index.NearWord{Word: option.Text, Distance: d})
+				}
+			}
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,161 @@
+package opensearch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"github.com/webindexer/indexer/index"
+)
+
+// View is one state of the index, which the server keeps readable (a point in time). Close
+// it soon.
+type View struct {
+	c     *client
+	id    string
+	state index.State
+}
+
+// keepAlive is for how long the server keeps the state after each request.
+const keepAlive = "10m"
+
+// Snapshot shows everything that was written before.
+func (x *Index) Snapshot(ctx context.Context) (*View, error) {
+	name := x.c.address.name
+	err := x.c.refresh(ctx, name)
+	var opened struct {
+		ID string `json:"pit_id"`
+	}
+	if err == nil {
+		err = x.c.call(ctx, "POST", "/"+name+"/_search/point_in_time?keep_alive="+keepAlive, nil, &opened)
+	}
+	if hasStatus(err, 404) {
+		return nil, fmt.Errorf("%w at %s: %w", index.ErrNoIndex, x.c.address, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v := &View{c: x.c, id: opened.ID}
+	v.state, err = x.c.state(ctx, v.search)
+	return v, err
+}
+
+// search searches this state.
+func (v *View) search(ctx context.Context, body object) (*searchAnswer, error) {
+	body["pit"] = object{"id": v.id, "keep_alive": keepAlive}
+	return v.c.searchAt(ctx, "/_search", body)
+}
+
+// Close gives the state up.
+func (v *View) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), v.c.patience)
+	defer cancel()
+	// If the server does not answer, the state ends by itself.
+	payload, err := json.Marshal(object{"pit_id": []string{v.id}})
+	if err == nil {
+		_ = v.c.once(ctx, "DELETE", "/_search/point_in_time", payload, nil)
+	}
+	return err
+}
+
+// State counts and sums up the documents.
+func (v *View) State() index.State { return v.state }
+
+// pageSize is how many documents one request lists.
+const pageSize = 1000
+
+// pages calls fn with all documents, in the order of their clusters.
+func (v *View) pages(ctx context.Context, size int, fields any, fn func([]*record) (bool, error)) error {
+	body := object{"size": size, "query": kept(documents), "sort": []object{{"cluster": "asc"}}, "_source": fields, "track_total_hits": false}
+	for {
+		a, err := v.search(ctx, body)
+		if err != nil {
+			return err
+		}
+		hits := a.Hits.Hits
+		if len(hits) == 0 {
+			return nil
+		}
+		list := make([]*record, len(hits))
+		for i := range hits {
+			list[i] = &hits[i].Source
+		}
+		if err := join(ctx, v.search, list); err != nil {
+			return err
+		}
+		if more, err := fn(list); err != nil || !more || len(hits) < size {
+			return err
+		}
+		body["search_after"] = hits[len(hits)-1].Sort
+	}
+}
+
+// Entries lists all documents in the order of their clusters.
+func (v *View) Entries(ctx context.Context) iter.Seq2[index.Entry, error] {
+	fields := []string{"cluster", "seq", "rank", "fetched", "touch", "digest", "stored.url"}
+	return func(yield func(index.Entry, error) bool) {
+		err := v.pages(ctx, pageSize, fields, func(list []*record) (bool, error) {
+			for _, r := range list {
+				e, err := r.entry()
+				if err != nil {
+					return false, err
+				}
+				if !yield(e, nil) {
+					return false, nil
+				}
+			}
+			return true, nil
+		})
+		if err != nil {
+			yield(index.Entry{}, fmt.Errorf("list the documents on OpenSearch: %w", err))
+		}
+	}
+}
+
+func (r *record) entry() (e index.Entry, err error) {
+	if e.Cluster, err = parseCluster(r.Cluster); err != nil {
+		return e, err
+	}
+	if r.Stored != nil {
+		e.URL = r.Stored.URL
+	}
+	e.Rank, e.FetchedAt = r.Rank, index.UnpackTime(r.Fetched)
+	e.Digest, err = r.digest()
+	return e, err
+}
+
+// Documents calls fn with all documents, in the order of their clusters.
+func (v *View) Documents(ctx context.Context, fn func(index.Document) error) error {
+	fields := object{"excludes": []string{"stored.columns"}}
+	return v.pages(ctx, pageSize/10, fields, func(list []*record) (bool, error) {
+		for _, r := range list {
+			d, err := r.document()
+			if err != nil {
+				return false, err
+			}
+			if err := fn(d); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	})
+}
+
+// Check reads every document, and compares what it indexes of it with what it keeps.
+func (v *View) Check(ctx context.Context) error {
+	var sum index.Sum
+	n := 0
+	err := v.Documents(ctx, func(d index.Document) error {
+		sum.Add(d.Cluster, d.Digest)
+		n++
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if n != v.state.Documents || sum != v.state.Sum {
+		return fmt.Errorf("%w: OpenSearch lists %d documents, but counts %d, or their sums differ", index.ErrCorrupt, n, v.state.Documents)
+	}
+	return nil
+}

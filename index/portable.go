@@ -1,0 +1,193 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/postings"
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/snippet"
+	"github.com/webindexer/indexer/index/spelling"
+	"github.com/webindexer/indexer/page"
+)
+
+// An index that is not made of files, such as one on a search server, is a [Session] of its
+// own. What it needs of this package besides is here, so that it analyses, scores and shows
+// documents as the files do.
+
+// ErrUnusable says that an index refuses everything that is written to it, and will refuse it
+// again: nobody may write to it, or somebody has removed it.
+var ErrUnusable = errors.New("the index cannot be written")
+
+// Portable is a document ready to be stored somewhere else.
+type Portable struct {
+	Columns          analysis.Columns
+	Words            spelling.Words // for suggestions
+	Head, Rest       []byte         // of the text, for UnpackText; Rest may be nil
+	Members, Anchors string         // JSON
+	Stemmer          string         // "" if there is none for the language
+}
+
+// MakePortable checks a change and analyses its document, which must not be nil. Errors wrap
+// [ErrInvalid].
+func MakePortable(c *Change) (*Portable, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	d := *c.Doc
+	d.Anchors = storableAnchors(d.Anchors)
+	p := new(Portable)
+	var err error
+	if p.Members, err = jsonList(d.Members); err != nil {
+		return nil, fmt.Errorf("%w: %s: members: %w", ErrInvalid, d.URL, err)
+	}
+	if p.Anchors, err = jsonList(d.Anchors); err != nil {
+		return nil, fmt.Errorf("%w: %s: anchors: %w", ErrInvalid, d.URL, err)
+	}
+	p.Head, p.Rest = pack(d.Text)
+	var words spelling.Collector
+	p.Columns = textOf(&d).AnalyzeWords(words.Add)
+	p.Words = words.Words(new(spelling.Vocabulary))
+	if st := analysis.StemmerFor(d.Language); st != nil {
+		p.Stemmer = st.Name
+	}
+	return p, nil
+}
+
+// ValidChange reports whether a deletion can be stored; MakePortable does the same for
+// documents.
+func ValidChange(c *Change) error { return c.validate() }
+
+// ReadLists reads the lists of a Portable.
+func ReadLists(members, anchors string) (m []page.URL, a []Anchor, err error) {
+	if err := fromJSON([]byte(members), &m); err != nil {
+		return nil, nil, err
+	}
+	return m, a, fromJSON([]byte(anchors), &a)
+}
+
+// PackText compresses a text, with a checksum.
+func PackText(text string) []byte { return packPart(text) }
+
+// UnpackText is the text of the parts, concatenated. Damage wraps [ErrCorrupt].
+func UnpackText(parts ...[]byte) (string, error) { return unpack(parts...) }
+
+// PackTime is nanoseconds since 1970, 0 for an unknown time, and UnpackTime the reverse.
+func PackTime(t time.Time) int64    { return packTime(t) }
+func UnpackTime(ns int64) time.Time { return unpackTime(ns) }
+
+// BetterFound is the order of documents by score; equal scores are ordered by URL.
+func BetterFound(a, b Found) int { return betterFound(a, b) }
+
+// ColumnTexts are the columns of a document that count in BM25, as analysis makes them:
+// tokens, each followed by a space.
+type ColumnTexts [weighedColumns]string
+
+// ScoreTexts is BM25 (bm25.go) of a document that has so many tokens in all columns, one
+// score for each of the weights. It gives the scores that posting lists give.
+func ScoreTexts(expr *query.Expr, st Statistics, tokens int64, columns *ColumnTexts, weights ...Weights) ([]float64, error) {
+	var phrases []*query.Expr
+	expr.Scored(func(p *query.Expr) { phrases = append(phrases, p) })
+	if len(phrases) != len(st.Documents) {
+		return nil, fmt.Errorf("statistics of %d phrases for an expression with %d", len(st.Documents), len(phrases))
+	}
+	k := saturation(st, float64(tokens))
+	out := make([]float64, len(weights))
+	for i, p := range phrases {
+		var count [weighedColumns]float64
+		for c := range columns {
+			if p.In&(1<<c) != 0 {
+				count[c] = float64(occurrences(columns[c], p.Phrase))
+			}
+		}
+		for w := range weights {
+			f, weigh := 0.0, weights[w].columns()
+			for c := range count {
+				f += weigh[c] * count[c]
+			}
+			if f > 0 {
+				out[w] += bm25(idf(st.Rows, st.Documents[i]), f, k)
+			}
+		}
+	}
+	return out, nil
+}
+
+// occurrences counts the places in a column at which a phrase begins. Occurrences may
+// overlap.
+func occurrences(column string, p query.Phrase) (n int) {
+	phrase := p.Tokens
+	if !p.Prefix {
+		phrase += " "
+	}
+	for at := 0; ; {
+		i := strings.Index(column[at:], phrase)
+		if i < 0 {
+			return n
+		}
+		if at += i; at == 0 || column[at-1] == ' ' {
+			n++
+		}
+		_, size := utf8.DecodeRuneInString(column[at:])
+		at += size
+	}
+}
+
+// AnchorMatcher says how well anchors agree with queries. It remembers the anchors that it
+// has analysed, and is safe for concurrent use.
+type AnchorMatcher struct{ names names }
+
+// NewAnchorMatcher makes one that remembers nothing yet.
+func NewAnchorMatcher() *AnchorMatcher { return &AnchorMatcher{newNames()} }
+
+// Match takes the anchors of a document as a Portable has them.
+func (m *AnchorMatcher) Match(anchors, language string, words []query.Word) (float64, error) {
+	list, err := m.names.anchors.get(anchors, language, takeAnchors)
+	if err != nil {
+		return 0, err
+	}
+	return bestAnchor(list, words), nil
+}
+
+// Compiled is the query of the question.
+func (q *HitsQuestion) Compiled() (*query.Query, error) {
+	if q.compiled != nil {
+		return q.compiled, nil
+	}
+	return query.Compile(q.Query, stemmersOf(q.Stemmers))
+}
+
+// ShowText sets what a hit shows of its text, of which head is the beginning; more says that
+// there is more of it.
+func (h *Hit) ShowText(head string, more bool, c *query.Query) {
+	h.Snippet = snippet.Make(head, more, snippet.NewMatcher(c.Terms, h.Language))
+}
+
+// ShowMembers sets the duplicates of a hit, of the members of a Portable.
+func (h *Hit) ShowMembers(members string) (err error) {
+	h.Duplicates, err = duplicates([]byte(members), h.URL)
+	return err
+}
+
+// Scored lists the phrases of an expression that count in its score.
+func Scored(expr *query.Expr) (list []*query.Expr) {
+	expr.Scored(func(p *query.Expr) { list = append(list, p) })
+	return list
+}
+
+// InAllColumns reports whether a phrase is looked for in all columns that count.
+func InAllColumns(p *query.Expr) bool {
+	return p.In&postings.Columns(1<<weighedColumns-1) == 1<<weighedColumns-1
+}
+
+// ColumnsOf names the columns that count in which a phrase is looked for.
+func ColumnsOf(p *query.Expr) []string {
+	return slices.DeleteFunc(slices.Clone(analysis.ColumnNames[:weighedColumns]), func(name string) bool {
+		return p.In&(1<<slices.Index(analysis.ColumnNames, name)) == 0
+	})
+}
