@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/opensearch"
 	"github.com/webindexer/indexer/internal/config"
 	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/internal/osfile"
@@ -105,6 +106,9 @@ var outcomes = []outcome{
 	{is(notify.ErrNoDeadLetter), statusUsage, "`indexer dead list` lists the dead letters"},
 	{is(web.ErrAddress), statusUsage, ""},
 	{is(web.ErrExposed), statusUsage, "or listen on 127.0.0.1 behind a proxy with TLS"},
+	{is(index.ErrUnavailable), statusFailed, "start it, or correct the setting index, and run the same command again: nothing that was loaded is lost"},
+	{is(index.ErrUnusable), statusFailed, "nothing that was loaded is lost; run the same command again when this is corrected"},
+	{is(opensearch.ErrNotOurs), statusUsage, ""},
 	{is(index.ErrBehind), statusFailed, reindexHint},
 	{index.IsDamage, statusFailed, reindexHint},
 	{is(store.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},

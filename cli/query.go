@@ -94,7 +94,7 @@ func (a *app) query(cmd *cobra.Command, words string, f queryFlags) (err error) 
 	if f.offset < 0 || f.offset+a.cfg.Query.Limit > index.MaxResults {
 		return &usageError{reason: fmt.Sprintf("--offset must not be negative, and --offset plus --limit must be at most %d", index.MaxResults), help: "indexer query"}
 	}
-	r, err := a.openSearcher()
+	r, err := a.openSearcher(cmd.Context())
 	if err != nil {
 		return err
 	}

@@ -37,13 +37,14 @@ func (a *app) checkIndex() error {
 	if a.usesFiles() {
 		return nil
 	}
-	return a.errUnknownIndex()
+	_, _, err := a.indexServer()
+	return err
 }
 
 // errUnknownIndex is the answer to a setting index that names no index.
 func (a *app) errUnknownIndex() error {
 	scheme, _, _ := strings.Cut(a.cfg.Index, ":")
-	return &usageError{reason: fmt.Sprintf("setting index: there is no index %q; want %s", scheme+":", sqliteIndex), help: "indexer"}
+	return &usageError{reason: fmt.Sprintf("setting index: there is no index %q; want %s or opensearch+https://HOST/NAME", scheme+":", sqliteIndex), help: "indexer"}
 }
 
 // otherIndex opens the index that documents are exported to if it is not index files; else
@@ -52,27 +53,27 @@ func (a *app) otherIndex() (other repository.Index, closeIndex func() error, err
 	if a.usesFiles() {
 		return nil, func() error { return nil }, nil
 	}
-	return nil, nil, a.errUnknownIndex()
+	return a.serverIndex()
 }
 
 // openSearcher opens the index for a command.
-func (a *app) openSearcher() (searcher, error) {
+func (a *app) openSearcher(ctx context.Context) (searcher, error) {
 	if a.usesFiles() {
 		return a.openFiles()
 	}
-	return nil, a.errUnknownIndex()
+	return a.searchServer(ctx)
 }
 
 // openServing opens the index for a server: index files are opened again whenever they were
 // replaced.
-func (a *app) openServing() (searcher, error) {
+func (a *app) openServing(ctx context.Context) (searcher, error) {
 	if a.usesFiles() {
 		return web.OpenIndexFiles(func() (*index.Reader, error) {
 			f, err := a.openFiles()
 			return f.Reader, err
 		}, a.log)
 	}
-	return a.openSearcher()
+	return a.openSearcher(ctx)
 }
 
 // indexFiles is a reader as a searcher.

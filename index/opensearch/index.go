@@ -2,6 +2,7 @@ package opensearch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"runtime"
@@ -62,6 +63,9 @@ func (x *Index) use(t target) {
 	x.current = t
 }
 
+// ErrNotOurs says that the name of the index is taken by something else on the server.
+var ErrNotOurs = errors.New("indexer did not make the index of that name on OpenSearch")
+
 // Status says what is on the server.
 type Status struct {
 	ID      string // "" if there is no index
@@ -77,7 +81,7 @@ func (x *Index) Inspect(ctx context.Context) (s Status, err error) {
 	}
 	switch {
 	case m.ID == "" || name == x.c.address.name:
-		return s, fmt.Errorf("%w: %s is an index that indexer did not make; choose another name", index.ErrForeign, x.c.address)
+		return s, fmt.Errorf("%w: %s; choose another name", ErrNotOurs, x.c.address)
 	case m.Format > format || m.Analysis > analysis.Version:
 		return s, fmt.Errorf("%w: %s", index.ErrNewerFormat, x.c.address)
 	case m.Format < format:
@@ -106,7 +110,7 @@ func (x *Index) inUse(ctx context.Context) (name string, m meta, err error) {
 		return "", m, err
 	}
 	if len(found) > 1 {
-		return "", m, fmt.Errorf("%w: %s stands for %d indices", index.ErrForeign, x.c.address, len(found))
+		return "", m, fmt.Errorf("%w: %s stands for %d of them; choose another name", ErrNotOurs, x.c.address, len(found))
 	}
 	for name, m := range found {
 		return name, m, nil
@@ -273,7 +277,7 @@ func (x *Index) Begin(ctx context.Context, id string) (*Next, error) {
 		return nil, err
 	}
 	if old == x.c.address.name || old != "" && m.ID == "" {
-		return nil, fmt.Errorf("%w: %s is an index that indexer did not make; choose another name", index.ErrForeign, x.c.address)
+		return nil, fmt.Errorf("%w: %s; choose another name", ErrNotOurs, x.c.address)
 	}
 	others, err := x.list(ctx, x.c.address.name+"-*")
 	if err != nil && !hasStatus(err, 404) {

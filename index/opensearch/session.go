@@ -31,14 +31,15 @@ func OpenShard(a Address, o Options) (*Shard, error) {
 // Name implements index.ShardSource.
 func (s *Shard) Name() string { return s.c.address.String() }
 
-// Refresh makes everything searchable that was written before. The server does it once a
-// second.
-func (s *Shard) Refresh(ctx context.Context) error {
-	err := s.c.refresh(ctx, s.c.address.name)
-	if hasStatus(err, 404) {
-		return fmt.Errorf("%w at %s: %w", index.ErrNoIndex, s.c.address, err)
+// Prepare makes everything searchable that was written before, which the server otherwise
+// does once a second. It reports whether the index has to be rebuilt, as [Index.Inspect]
+// does, and fails if there is none.
+func (s *Shard) Prepare(ctx context.Context) (stale bool, err error) {
+	have, err := (&Index{c: s.c}).Inspect(ctx)
+	if err == nil && have.ID == "" {
+		err = fmt.Errorf("%w at %s", index.ErrNoIndex, s.c.address)
 	}
-	return err
+	return have.Rebuild != "", err
 }
 
 // Begin implements index.ShardSource.

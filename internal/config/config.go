@@ -16,6 +16,8 @@ type Config struct {
 	// Index names the index that queries search: "sqlite:" for index files in the data
 	// directory, or the URL of another one.
 	Index string
+	// OpenSearch is how the server of an index on OpenSearch is reached.
+	OpenSearch OpenSearch
 	// Oracle lists the addresses of the timestamp oracles, with commas between; "" if one
 	// process has the store to itself.
 	Oracle string
@@ -52,6 +54,14 @@ type Config struct {
 	// RankTolerance is the relative error that ranks may have; 0 keeps that of the data
 	// directory.
 	RankTolerance float64
+}
+
+// OpenSearch holds files.
+type OpenSearch struct {
+	// Credentials holds USER:PASSWORD; "" takes them from the environment.
+	Credentials string
+	// CA holds the certificates that sign the server's; "" takes those of the system.
+	CA string
 }
 
 // TLS holds files: certificates and a secret.
