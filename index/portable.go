@@ -28,9 +28,13 @@ var ErrUnusable = errors.New("the index cannot be written")
 type Portable struct {
 	Columns          analysis.Columns
 	Words            spelling.Words // for suggestions
+	Outline          []byte         // of the text
 	Head, Rest       []byte         // of the text, for UnpackText; Rest may be nil
 	Members, Anchors string         // JSON
 	Stemmer          string         // "" if there is none for the language
+	// Sketch and Translations tell whether two documents are alike (sketches.go).
+	Sketch       []byte
+	Translations int64
 }
 
 // MakePortable checks a change and analyses its document, which must not be nil. Errors wrap
@@ -49,10 +53,14 @@ func MakePortable(c *Change) (*Portable, error) {
 	if p.Anchors, err = jsonList(d.Anchors); err != nil {
 		return nil, fmt.Errorf("%w: %s: anchors: %w", ErrInvalid, d.URL, err)
 	}
-	p.Head, p.Rest = pack(d.Text)
-	var words spelling.Collector
-	p.Columns = textOf(&d).AnalyzeWords(words.Add)
-	p.Words = words.Words(new(spelling.Vocabulary))
+	whole := &prepared{Change: Change{Doc: &d}}
+	if whole.outline, err = page.DecodeOutline(d.Outline, len(d.Text)); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, d.URL, err)
+	}
+	whole.makeBody(new(spelling.Vocabulary))
+	b := whole.body
+	p.Columns, p.Words, p.Outline, p.Head, p.Rest = b.columns, b.spelled, b.outline, b.head, b.rest
+	p.Sketch, p.Translations = b.sketch[:], b.translations
 	if st := analysis.StemmerFor(d.Language); st != nil {
 		p.Stemmer = st.Name
 	}
@@ -87,6 +95,11 @@ func BetterFound(a, b Found) int { return betterFound(a, b) }
 // ColumnTexts are the columns of a document that count in BM25, as analysis makes them:
 // tokens, each followed by a space.
 type ColumnTexts [weighedColumns]string
+
+// TextsOf are the columns in their order.
+func TextsOf(c *analysis.Columns) ColumnTexts {
+	return ColumnTexts{c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Rest}
+}
 
 // ScoreTexts is BM25 (bm25.go) of a document that has so many tokens in all columns, one
 // score for each of the weights. It gives the scores that posting lists give.
@@ -162,10 +175,15 @@ func (q *HitsQuestion) Compiled() (*query.Query, error) {
 	return query.Compile(q.Query, stemmersOf(q.Stemmers))
 }
 
-// ShowText sets what a hit shows of its text, of which head is the beginning; more says that
-// there is more of it.
-func (h *Hit) ShowText(head string, more bool, c *query.Query) {
-	h.Snippet = snippet.Make(head, more, snippet.NewMatcher(c.Terms, h.Language))
+// ShowText sets what a hit shows of its text. Outline and head are those of a Portable, and
+// more says that it has a Rest.
+func (h *Hit) ShowText(outline, head []byte, more bool, c *query.Query) (err error) {
+	from := snippet.Source{Title: h.Title, More: more}
+	if from.Text, from.Main, err = headOf(outline, head, more); err != nil {
+		return fmt.Errorf("%s: %w", h.URL, err)
+	}
+	h.Snippet = snippet.Make(from, snippet.NewMatcher(c.Terms, h.Language))
+	return nil
 }
 
 // ShowMembers sets the duplicates of a hit, of the members of a Portable.

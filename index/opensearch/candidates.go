@@ -283,7 +283,7 @@ func (s *session) hits(ctx context.Context, q *index.HitsQuestion) ([]index.Hit,
 	}
 	a, err := s.c.search(ctx, object{
 		"size": len(ids), "query": kept(documents, byID(ids)),
-		"_source": object{"includes": []string{"cluster", "seq", "fetched", "touch", "stored"}, "excludes": []string{"stored.rest", "stored.columns"}},
+		"_source": object{"includes": []string{"cluster", "seq", "fetched", "touch", "stored"}, "excludes": []string{"stored.rest", "stored.columns", "stored.sketch"}},
 	})
 	if err != nil {
 		return nil, err
@@ -309,17 +309,15 @@ func (s *session) hits(ctx context.Context, q *index.HitsQuestion) ([]index.Hit,
 // hit is a document as it was found, with what it shows now; nil if it was removed meanwhile.
 func (s *session) hit(c *candidate, now *record, compiled *query.Query) (index.Hit, error) {
 	h := index.Hit{URL: c.stored.URL, Title: c.stored.Title, Language: c.stored.Language, FetchedAt: index.UnpackTime(c.Fetched)}
-	members, head, more := "[]", "", false
+	members := "[]"
 	if now != nil && now.Stored != nil && now.Stored.URL == h.URL {
 		d := now.Stored
 		h.Title, h.Language, h.Inlinks, h.FetchedAt = d.Title, d.Language, d.Inlinks, index.UnpackTime(now.Fetched)
-		var err error
-		if head, err = index.UnpackText(d.Head); err != nil {
-			return h, fmt.Errorf("%s: %w", h.URL, err)
+		members = d.Members
+		if err := h.ShowText(d.Outline, d.Head, d.More, compiled); err != nil {
+			return h, err
 		}
-		members, more = d.Members, d.More
 	}
-	h.ShowText(head, more, compiled)
 	return h, h.ShowMembers(members)
 }
 

@@ -31,9 +31,9 @@ func each(list []*query.Expr) []object {
 	return out
 }
 
-// inColumns is a phrase in the columns in which it is looked for. The body has no field of
-// its own: an expression that means the body and not all columns is not known so far, and
-// would match in all of them.
+// inColumns is a phrase in the columns in which it is looked for. The columns of
+// the text have no fields of their own: there is no expression so far that means them and not
+// all columns, and it would match in all of them.
 func inColumns(e *query.Expr) object {
 	columns := index.ColumnsOf(e)
 	switch {
@@ -44,7 +44,7 @@ func inColumns(e *query.Expr) object {
 	}
 	some := make([]object, len(columns))
 	for i, name := range columns {
-		if name == "body" {
+		if name == "body" || name == "rest" {
 			return phrase("all", e.Phrase, 1)
 		}
 		some[i] = phrase(name, e.Phrase, 1)

@@ -20,8 +20,8 @@ type object map[string]any
 // mapping describes the records (doc.go).
 //
 // The columns that our analysis makes are fields of their own, for phrases that are looked
-// for in some of them, and together make up the field all, for the others. The body is only
-// there. The text of a document, and what else is shown or scored, is in stored, which the
+// for in some of them, and together make up the field all, for the others. The columns of the
+// text, body and rest, are only there. The text of a document, and what else is shown or scored, is in stored, which the
 // server keeps without looking into it. What it indexes it does not keep: _source has only
 // what is read again.
 //
@@ -31,6 +31,7 @@ type object map[string]any
 func (a Address) mapping(id string) object {
 	tokens := object{"type": "text", "analyzer": "whitespace"}
 	column := object{"type": "text", "analyzer": "whitespace", "copy_to": "all"}
+	inAll := object{"type": "text", "analyzer": "whitespace", "index": false, "copy_to": "all"}
 	words := object{"type": "text", "analyzer": "whitespace", "index_options": "docs", "norms": false}
 	keyword, long, integer := object{"type": "keyword"}, object{"type": "long"}, object{"type": "integer"}
 	return object{
@@ -42,13 +43,13 @@ func (a Address) mapping(id string) object {
 		"mappings": object{
 			"_meta":   meta{Format: format, Analysis: analysis.Version, ID: id},
 			"dynamic": "strict",
-			"_source": object{"excludes": []string{"title", "body", "anchors", "outside", "url", "tags", "named", "words"}},
+			"_source": object{"excludes": []string{"title", "body", "anchors", "outside", "url", "rest", "tags", "named", "words"}},
 			"properties": object{
 				"kind": keyword, "cluster": keyword, "seq": long, "fetched": long, "rank": object{"type": "double"},
 				"touch": keyword, "tokens": long, "stemmer": keyword, "tags": keyword, "digest": keyword,
 				"sum0": integer, "sum1": integer, "sum2": integer, "sum3": integer,
 				"all": tokens, "title": column, "anchors": column, "outside": column, "url": column,
-				"body":  object{"type": "text", "analyzer": "whitespace", "index": false, "copy_to": "all"},
+				"body": inAll, "rest": inAll,
 				"named": words, "words": words,
 				"stored": object{"type": "object", "enabled": false},
 			},

@@ -62,6 +62,10 @@ func randomHistory(rnd *rand.Rand, steps int) (h history) {
 			FetchedAt: time.Unix(1_700_000_000+int64(seq)*86_400, 0).UTC(), Rank: math.Round(rnd.Float64()*100) / 10,
 			Members: []page.URL{u, u + "?print"}, MembersTotal: 2, Inlinks: rnd.IntN(9),
 		}
+		if n := len(d.Text); n > 60 && rnd.IntN(2) == 0 { // main content between blanks
+			from, to := strings.IndexByte(d.Text[10:], ' ')+10, strings.LastIndexByte(d.Text, ' ')
+			d.Outline = (&page.Outline{Main: []page.Range{{Start: from + 1, End: to}}}).Encode()
+		}
 		for range rnd.IntN(3) {
 			d.Anchors = append(d.Anchors, index.Anchor{Text: words(rnd, 1+rnd.IntN(3)), Count: 1 + rnd.IntN(4), Others: rnd.IntN(2)})
 		}

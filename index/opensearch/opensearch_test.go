@@ -112,7 +112,7 @@ func sameHits(t *testing.T, q string, opts index.Options, theirs *index.Shards, 
 			h.IndexedAt = time.Time{} // the server does not know it
 			h.Score = math.Round(h.Score*1e9) / 1e9
 			if e := h.Explanation; e != nil {
-				for _, x := range []*float64{&e.Text, &e.Columns.Title, &e.Columns.Body, &e.Columns.Anchors, &e.Columns.Outside, &e.Columns.URL} {
+				for _, x := range []*float64{&e.Text, &e.Columns.Title, &e.Columns.Body, &e.Columns.Anchors, &e.Columns.Outside, &e.Columns.URL, &e.Columns.Rest} {
 					*x = math.Round(*x*1e9) / 1e9
 				}
 			}

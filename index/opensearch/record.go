@@ -34,6 +34,7 @@ type record struct {
 	Anchors  string   `json:"anchors,omitempty"`
 	Outside  string   `json:"outside,omitempty"`
 	URLWords string   `json:"url,omitempty"`
+	Rest     string   `json:"rest,omitempty"`
 	Tags     []string `json:"tags,omitempty"`
 	Named    string   `json:"named,omitempty"`
 	Words    string   `json:"words,omitempty"`
@@ -50,19 +51,23 @@ type stored struct {
 	Total    int      `json:"members_total"`
 	Anchors  string   `json:"anchors"` // JSON
 	Inlinks  int      `json:"inlinks,omitempty"`
+	Outline  []byte   `json:"outline,omitempty"`
 	Head     []byte   `json:"head"`
 	Rest     []byte   `json:"rest,omitempty"`
 	More     bool     `json:"more,omitempty"` // there is a Rest
-	// Columns are the columns that count in BM25, packed, for the second opinion on
-	// candidates. Of the body it has scoredBody bytes.
+	// Columns are the columns that count in BM25, packed, to score
+	// candidates. Each has scoredColumn bytes at most.
 	Columns []byte `json:"columns"`
+	// Sketch and Translations tell whether two documents are alike.
+	Sketch       []byte `json:"sketch,omitempty"`
+	Translations int64  `json:"translations,omitempty"`
 }
 
-// scoredBody is how much of the tokens of a body counts in the score of a candidate, in
+// scoredColumn is how much of the tokens of a column counts in the score of a candidate, in
 // bytes: about ten thousand words. Candidates are scored from a copy of their tokens, which
 // is read for each of them. Further occurrences of a word in a text this long add next to
 // nothing to its score.
-const scoredBody = 64 << 10
+const scoredColumn = 64 << 10
 
 // columnBreak separates columns in stored.Columns. It occurs in no token.
 const columnBreak = "\n"
@@ -106,23 +111,31 @@ func recordOf(c *index.Change) (record, error) {
 		Kind: kindDocument, Cluster: r.Cluster, Seq: c.Seq, Rank: d.Rank, Fetched: index.PackTime(d.FetchedAt), Touch: touchKey(c.Cluster, d.URL),
 		Tokens: int64(t.Tokens()), Stemmer: p.Stemmer, Digest: hex.EncodeToString(d.Digest[:]),
 		Sum0: uint16(sum), Sum1: uint16(sum >> 16), Sum2: uint16(sum >> 32), Sum3: uint16(sum >> 48),
-		Title: t.Title, Body: t.Body, Anchors: t.Anchors, Outside: t.Outside, URLWords: t.URL, Tags: strings.Fields(t.Tags),
+		Title: t.Title, Body: t.Body, Anchors: t.Anchors, Outside: t.Outside, URLWords: t.URL, Rest: t.Rest, Tags: strings.Fields(t.Tags),
 		Named: strings.Join(p.Words.Named, " "), Words: strings.Join(p.Words.Text, " "),
 		Stored: &stored{
 			URL: d.URL, Title: d.Title, Language: d.Language, Members: p.Members, Total: d.MembersTotal, Anchors: p.Anchors, Inlinks: d.Inlinks,
-			Head: p.Head, Rest: p.Rest, More: len(p.Rest) > 0,
-			Columns: index.PackText(strings.Join([]string{t.Title, beginning(t.Body), t.Anchors, t.Outside, t.URL}, columnBreak)),
+			Outline: p.Outline, Head: p.Head, Rest: p.Rest, More: len(p.Rest) > 0, Sketch: p.Sketch, Translations: p.Translations,
+			Columns: packColumns(t),
 		},
 	}
 	return r, nil
 }
 
-// beginning is the part of a body that is scored, in whole tokens.
-func beginning(body string) string {
-	if len(body) <= scoredBody {
-		return body
+func packColumns(c *analysis.Columns) []byte {
+	texts := index.TextsOf(c)
+	for i := range texts {
+		texts[i] = beginning(texts[i])
 	}
-	return body[:strings.LastIndexByte(body[:scoredBody], ' ')+1]
+	return index.PackText(strings.Join(texts[:], columnBreak))
+}
+
+// beginning is the part of a column that is scored, in whole tokens.
+func beginning(column string) string {
+	if len(column) <= scoredColumn {
+		return column
+	}
+	return column[:strings.LastIndexByte(column[:scoredColumn], ' ')+1]
 }
 
 // texts unpacks the columns.
@@ -153,6 +166,9 @@ func (r *record) document() (d index.Document, err error) {
 	}
 	if d.Members, d.Anchors, err = index.ReadLists(s.Members, s.Anchors); err != nil {
 		return d, fmt.Errorf("%s: %w", s.URL, err)
+	}
+	if d.Outline, err = index.UnpackText(s.Outline); err != nil {
+		return d, fmt.Errorf("%s: outline: %w", s.URL, err)
 	}
 	d.Text, err = index.UnpackText(s.Head, s.Rest)
 	return d, err

@@ -93,7 +93,7 @@ func (s *session) Ask(ctx context.Context, q *index.Question) (*index.Answer, er
 	case q.Near != nil:
 		a.Near, err = s.near(ctx, q.Near)
 	default:
-		err = errors.New("an empty question")
+		err = errors.New("this part of a search does not work on OpenSearch yet")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("search in OpenSearch: %w", err)
