@@ -59,10 +59,11 @@ type Options struct {
 	Place Place
 	// Every is how often the manager looks for leases to take; 0: a second.
 	Every time.Duration
-	// Lost is called once, when other processes may consider this one dead. From then on it
+	// Lost is called once, when other processes have found this one dead. From then on it
 	// holds no lease, and its transactions fail.
 	Lost func(error)
-	// Failed receives errors after which the manager tries again.
+	// Failed receives errors after which the manager tries again, and the reason when this
+	// process stops to act under its leases for a while.
 	Failed func(error)
 }
 
@@ -128,24 +129,44 @@ func (m *Manager) Stop(ctx context.Context) error {
 func (m *Manager) run(ctx context.Context) {
 	ticker := time.NewTicker(m.opts.Every)
 	defer ticker.Stop()
-	for {
-		if err := m.live.Valid(); err != nil {
+	for lapsed := false; ; {
+		err := m.live.Valid()
+		switch {
+		case err == nil:
+			m.tryAll(ctx)
+		case m.foundDead(ctx):
 			m.lose(err)
 			return
+		case !lapsed && m.opts.Failed != nil:
+			m.opts.Failed(fmt.Errorf("leases rest until others can know that this process is alive: %w", err))
 		}
-		for _, w := range m.opts.Wants {
-			step := m.try
-			if m.holds(w.Name) {
-				step = m.serve
-			}
-			if err := step(ctx, w); err != nil && ctx.Err() == nil && m.opts.Failed != nil {
-				m.opts.Failed(fmt.Errorf("lease %s: %w", w.Name, err))
-			}
-		}
+		lapsed = err != nil
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// foundDead reports whether others have found this process dead. A process that is merely
+// not valid may become so again: perhaps the table, in which it shows signs of life, is away,
+// and then nobody finds anybody dead. It keeps its leases, which nobody can have taken, and
+// begins no run under them meanwhile (Held).
+func (m *Manager) foundDead(ctx context.Context) bool {
+	alive, err := m.live.Alive(ctx, m.live.Token())
+	return err == nil && !alive
+}
+
+// tryAll tries to take each lease that this process wants, and serves those that it holds.
+func (m *Manager) tryAll(ctx context.Context) {
+	for _, w := range m.opts.Wants {
+		step := m.try
+		if m.holds(w.Name) {
+			step = m.serve
+		}
+		if err := step(ctx, w); err != nil && ctx.Err() == nil && m.opts.Failed != nil {
+			m.opts.Failed(fmt.Errorf("lease %s: %w", w.Name, err))
 		}
 	}
 }

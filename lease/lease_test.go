@@ -176,6 +176,41 @@ func TestFence(t *testing.T) {
 	}
 }
 
+// TestLapse: a process that cannot show signs of life for a while, and that nobody finds dead,
+// begins no run meanwhile. Then it goes on with the lease that it has, without preparation.
+func TestLapse(t *testing.T) {
+	f := newFleet(t)
+	rests, gained := make(chan error, 1), 0
+	m := f.join(Options{
+		Wants: []Want{{Name: "x", Gained: func(context.Context) error { gained++; return nil }}},
+		Lost:  func(err error) { t.Errorf("it considers itself lost: %v", err) },
+	})
+	m.opts.Failed = func(err error) { rests <- err }
+	m.Start(t.Context())
+	waitFor(t, "x", m)
+	m.process.Lapse(true)
+	if m.Held("x") {
+		t.Error("it may begin runs under the lease while it shows no signs of life")
+	}
+	if err := <-rests; !errors.Is(err, sharedtest.ErrLapsed) {
+		t.Error(err)
+	}
+	if err := m.add("meanwhile", func() {}); !errors.Is(err, txn.ErrConflict) {
+		t.Errorf("a run meanwhile: %v, want a conflict", err)
+	}
+	m.process.Lapse(false)
+	waitFor(t, "x", m)
+	if err := m.add("afterwards", func() {}); err != nil {
+		t.Error(err)
+	}
+	if err := m.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if gained != 1 {
+		t.Errorf("it gained the lease %d times", gained)
+	}
+}
+
 // TestGainedComesFirst: no run begins before the preparation has succeeded, which is tried
 // again, perhaps by another process.
 func TestGainedComesFirst(t *testing.T) {

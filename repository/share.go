@@ -93,7 +93,7 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 	o := lease.Options{
 		Place: place,
 		Lost: func(err error) {
-			r.pipeline.Fail(fmt.Errorf("other processes may consider this one dead: %w", err))
+			r.pipeline.Fail(fmt.Errorf("other processes have found this one dead; start it again: %w", err))
 		},
 		Failed: func(err error) { opts.Log.Warn("will try again to take a lease", zap.Error(err)) },
 	}

@@ -42,6 +42,12 @@ func (s *Server) Proxy(t testing.TB) *Proxy {
 
 // URL is a setting of Server.Schema by way of the proxy.
 func (p *Proxy) URL(t testing.TB, setting string) string {
+	return At(t, setting, p.listener.Addr().String())
+}
+
+// At is a setting of Server.Schema with another address, of something that passes
+// connections on to Server.Socket.
+func At(t testing.TB, setting, address string) string {
 	t.Helper()
 	u, err := url.Parse(setting)
 	if err != nil {
@@ -50,7 +56,7 @@ func (p *Proxy) URL(t testing.TB, setting string) string {
 	q := u.Query()
 	q.Del("host")
 	q.Set("sslmode", "disable")
-	u.Host, u.RawQuery = p.listener.Addr().String(), q.Encode()
+	u.Host, u.RawQuery = address, q.Encode()
 	return u.String()
 }
 

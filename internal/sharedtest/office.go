@@ -18,12 +18,15 @@ type Office struct {
 	mu    sync.Mutex
 	named int
 	dead  map[string]bool
+	cut   map[string]bool   // cannot show signs of life, and nobody has found them dead
 	locks map[string]string // token by row
 	met   int
 }
 
 // New returns an office without processes.
-func New() *Office { return &Office{dead: make(map[string]bool), locks: make(map[string]string)} }
+func New() *Office {
+	return &Office{dead: make(map[string]bool), cut: make(map[string]bool), locks: make(map[string]string)}
+}
 
 // Process is the connection of one process.
 type Process struct {
@@ -63,6 +66,14 @@ func (p *Process) Die() {
 	}
 }
 
+// Lapse keeps the process from showing signs of life for a while, or lets it show them again.
+// Nobody considers it dead meanwhile.
+func (p *Process) Lapse(cut bool) {
+	p.office.mu.Lock()
+	defer p.office.mu.Unlock()
+	p.office.cut[p.token] = cut
+}
+
 // Next implements txn.Timestamps.
 func (p *Process) Next(context.Context) (uint64, error) { return p.office.last.Add(1), nil }
 
@@ -75,12 +86,18 @@ func (p *Process) Token() string { return p.token }
 // ErrDead is why a process that died is not valid.
 var ErrDead = errors.New("considered dead")
 
+// ErrLapsed is why a process that shows no signs of life is not valid.
+var ErrLapsed = errors.New("no sign of life")
+
 // Valid implements txn.Liveness.
 func (p *Process) Valid() error {
 	p.office.mu.Lock()
 	defer p.office.mu.Unlock()
 	if p.office.dead[p.token] {
 		return ErrDead
+	}
+	if p.office.cut[p.token] {
+		return ErrLapsed
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/tlstest"
 	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/mem"
@@ -224,9 +225,14 @@ func TestLocks(t *testing.T) {
 	}
 }
 
+// certificates are those of one deployment.
+func certificates(t *testing.T) Security {
+	f := tlstest.Make(t)
+	return Security{CAFile: f.CA, CertFile: f.Cert, KeyFile: f.Key}
+}
+
 func TestSecurity(t *testing.T) {
-	certs := makeCertificates(t)
-	strangers := makeCertificates(t)
+	certs, strangers := certificates(t), certificates(t)
 	tokened, encrypted := Security{Token: "secret"}, certs
 	encrypted.Token = "secret"
 	for _, tc := range []struct {

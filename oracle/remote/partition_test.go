@@ -4,103 +4,24 @@ import (
 	"context"
 	"errors"
 	"net"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/webindexer/indexer/internal/etcdtest"
+	"github.com/webindexer/indexer/internal/tcpproxy"
 	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/oracle/etcd"
 )
 
-// proxy passes connections on to an address, and can hold back everything, as a network
-// does that drops packets.
-type proxy struct {
-	listener net.Listener
-	to       string
-	work     sync.WaitGroup
-
-	mu    sync.Mutex
-	open  chan struct{} // closed while it passes everything
-	conns []net.Conn
-}
-
-func startProxy(t *testing.T, to string) *proxy {
+// startProxy puts a proxy before an address.
+func startProxy(t *testing.T, to string) *tcpproxy.Proxy {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	p, err := tcpproxy.Start("tcp", to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{listener: l, to: to, open: make(chan struct{})}
-	close(p.open)
-	p.work.Go(p.run)
-	t.Cleanup(func() {
-		_ = l.Close() // ends run
-		p.heal()
-		p.mu.Lock()
-		for _, c := range p.conns {
-			_ = c.Close()
-		}
-		p.mu.Unlock()
-		p.work.Wait()
-	})
+	t.Cleanup(p.Close)
 	return p
-}
-
-func (p *proxy) address() string { return p.listener.Addr().String() }
-
-// cut holds back everything until heal.
-func (p *proxy) cut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.open = make(chan struct{})
-}
-
-func (p *proxy) heal() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	select {
-	case <-p.open:
-	default:
-		close(p.open)
-	}
-}
-
-func (p *proxy) passes() <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.open
-}
-
-func (p *proxy) run() {
-	for {
-		client, err := p.listener.Accept()
-		if err != nil {
-			return
-		}
-		server, err := net.Dial("tcp", p.to)
-		if err != nil {
-			_ = client.Close()
-			continue
-		}
-		p.mu.Lock()
-		p.conns = append(p.conns, client, server)
-		p.mu.Unlock()
-		p.work.Go(func() { p.pump(server, client) })
-		p.work.Go(func() { p.pump(client, server) })
-	}
-}
-
-func (p *proxy) pump(to, from net.Conn) {
-	defer to.Close()
-	b := make([]byte, 4096)
-	for {
-		n, err := from.Read(b)
-		<-p.passes()
-		if _, werr := to.Write(b[:n]); err != nil || werr != nil {
-			return
-		}
-	}
 }
 
 // TestPartitions: the oracle that serves is cut off from etcd, and then a client from the
@@ -110,14 +31,14 @@ func TestPartitions(t *testing.T) {
 		t.Skip("etcd is built from source")
 	}
 	table, server := newTable(t), etcdtest.Start(t)
-	links := []*proxy{startProxy(t, server.Endpoint), startProxy(t, server.Endpoint)}
+	links := []*tcpproxy.Proxy{startProxy(t, server.Endpoint), startProxy(t, server.Endpoint)}
 	var sites []*site
 	for _, link := range links {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		client, err := etcd.Dial([]string{link.address()}, nil)
+		client, err := etcd.Dial([]string{link.Address()}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +81,7 @@ func TestPartitions(t *testing.T) {
 	}
 	take()
 	old := serving()
-	links[old].cut()
+	links[old].Cut()
 	for began := time.Now(); serving() != 1-old; take() {
 		if time.Since(began) > time.Minute {
 			t.Fatal("nobody has taken over")
@@ -168,25 +89,25 @@ func TestPartitions(t *testing.T) {
 	}
 	refuses(t, sites[old].address)
 	take()
-	links[old].heal()
+	links[old].Heal()
 	refuses(t, sites[old].address)
 	take()
 
 	// A client that reaches only the standby waits, and goes on afterwards.
 	way := startProxy(t, sites[1-old].address)
-	far := connect(t, Security{}, way.address(), sites[old].address)
+	far := connect(t, Security{}, way.Address(), sites[old].address)
 	ts, err := far.Next(t.Context())
 	if err != nil || ts <= last {
 		t.Fatalf("%d after %d, %v", ts, last, err)
 	}
-	way.cut()
+	way.Cut()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*answerWithin)
 	defer cancel()
 	if ts, err := far.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a client that is cut off got %d, %v", ts, err)
 	}
 	take() // others go on
-	way.heal()
+	way.Heal()
 	if ts, err = far.Next(t.Context()); err != nil || ts <= last {
 		t.Errorf("%d after %d, %v", ts, last, err)
 	}

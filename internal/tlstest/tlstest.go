@@ -1,4 +1,6 @@
-package remote
+// Package tlstest makes certificates for tests of processes that recognise each other by
+// them.
+package tlstest
 
 import (
 	"crypto/ecdsa"
@@ -15,9 +17,12 @@ import (
 	"time"
 )
 
-// makeCertificates makes the files of a deployment: one authority, and one certificate that
-// all its processes use, for clients and servers on a loopback address.
-func makeCertificates(t *testing.T) Security {
+// Files are the paths of PEM files.
+type Files struct{ CA, Cert, Key string }
+
+// Make makes the files of a deployment: an authority, and one certificate that all its
+// processes use, for clients and servers on a loopback address.
+func Make(t testing.TB) Files {
 	t.Helper()
 	dir := t.TempDir()
 	check := func(err error) {
@@ -50,9 +55,9 @@ func makeCertificates(t *testing.T) Security {
 	check(err)
 	keyDER, err := x509.MarshalECPrivateKey(key)
 	check(err)
-	return Security{
-		CAFile:   write("ca.pem", "CERTIFICATE", caDER),
-		CertFile: write("cert.pem", "CERTIFICATE", der),
-		KeyFile:  write("key.pem", "EC PRIVATE KEY", keyDER),
+	return Files{
+		CA:   write("ca.pem", "CERTIFICATE", caDER),
+		Cert: write("cert.pem", "CERTIFICATE", der),
+		Key:  write("key.pem", "EC PRIVATE KEY", keyDER),
 	}
 }

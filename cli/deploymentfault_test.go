@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"slices"
+	"syscall"
+	"testing"
+)
+
+// TestOracleFailover: two oracles serve a deployment that is loading. The one that serves is
+// killed, stopped and continued, and told to leave. No timestamp repeats or goes back, which
+// fleet.take checks all the time, and nothing is missing in the end.
+func TestOracleFailover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a database and several processes")
+	}
+	c := recordedCrawl(t)
+	f := newFleet(t, setup{oracles: 2})
+	workers := f.workers()
+	for i, happens := range []func(oracle *child) (ended bool){
+		func(o *child) bool { o.Kill(); o.Wait(); return true },
+		func(o *child) bool { o.Signal(syscall.SIGSTOP); return false },
+		func(o *child) bool { stopChild(t, o); return true },
+	} {
+		first, most := i*len(c.files)/3, (i+1)*len(c.files)/3
+		l := f.load(c.files[first:most]...)
+		f.begun(l)
+		old := f.serving(-1)
+		ended := happens(f.oracles[old])
+		f.serving(old)
+		if ended {
+			f.startOracle(old)
+		} else {
+			f.oracles[old].Signal(syscall.SIGCONT)
+		}
+		f.finish(l, workers...)
+		f.take()
+	}
+	f.wantSame(c.digest, "one", "two", "three")
+	f.stop(workers...)
+}
+
+// TestCutOffWorker: the worker that holds all leases cannot show signs of life for so long
+// that others take its locks and leases: it is cut off from everything, and what it has sent
+// arrives when others have done all the work; or it is stopped. It commits nothing then, and
+// ends.
+func TestCutOffWorker(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts databases and several processes")
+	}
+	c := recordedCrawl(t)
+	for _, tc := range []struct {
+		setup
+		stopped bool
+	}{
+		{setup: setup{name: "postgres, cut off", rare: true}},
+		{setup: setup{name: "postgres, stopped", rare: true}, stopped: true},
+		{setup: setup{name: "bigtable and etcd, cut off", bigtable: true, etcd: true}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := newFleet(t, tc.setup)
+			far, network := f.linked()
+			one := far.worker("one")
+			one.Until(`this process now holds a lease	{"lease": "index"}`)
+			others := []*child{f.worker("two"), f.worker("three")}
+			l := f.load(c.files...)
+			f.begun(l)
+			if tc.stopped {
+				one.Signal(syscall.SIGSTOP)
+			} else {
+				network.cut()
+			}
+			f.finish(l, others...)
+			f.wantSame(c.digest, "two", "three")
+			one.Signal(syscall.SIGCONT)
+			network.heal()
+			if status := one.ends(); status != statusFailed {
+				t.Errorf("the worker that was cut off: exit status %d: %s", status, one.Said())
+			}
+			f.wantSame(c.digest, "two", "three")
+			f.stop(others...)
+		})
+	}
+}
+
+// TestServerRestart: the database, or etcd, is killed while a deployment is loading, and is
+// back after all processes have stopped relying on their tokens. They go on by themselves.
+func TestServerRestart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts databases and several processes")
+	}
+	c := recordedCrawl(t)
+	for _, s := range []setup{{name: "postgres"}, {name: "etcd", etcd: true, rare: true}} {
+		t.Run(s.name, func(t *testing.T) {
+			f := newFleet(t, s)
+			workers := f.workers()
+			l := f.load(c.files...)
+			f.begun(l)
+			kill, restart := f.postgres.Kill, func() { f.postgres.Restart(t) }
+			if s.etcd {
+				kill, restart = f.etcd.Kill, f.etcd.Restart
+			}
+			kill()
+			workers[0].Until("leases rest") // the others may be waiting for timestamps
+			restart()
+			f.finish(l, slices.Concat(workers, f.oracles)...)
+			f.wantSame(c.digest, "one", "two", "three")
+			f.stop(workers...)
+		})
+	}
+}
