@@ -58,9 +58,9 @@ func TestCopyRefusesSourceInUse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database and several processes")
 	}
-	f := newFleet(t)
+	f := newFleet(t, setup{})
 	to := filepath.Join(f.dir, "to")
-	c := startChild(t, "", "--store", f.shared[1], "copy", "--to", to)
+	c := startChild(t, "", "--store", f.store, "copy", "--to", to)
 	if status := c.ends(); status != statusInUse {
 		t.Errorf("exit status %d: %s", status, c.Said())
 	}

@@ -110,7 +110,10 @@ func freeAddress(t *testing.T) string {
 
 // args are the arguments of a process with a data directory of its own.
 func (f *fleet) args(data string, more ...string) []string {
-	args := []string{"--data", filepath.Join(f.dir, data), "--log-level", "info", "--store", f.store, "--oracle", strings.Join(f.oracleAt, ",")}
+	args := []string{"--data", filepath.Join(f.dir, data), "--log-level", "info", "--store", f.store}
+	if f.oracleAt != nil {
+		args = append(args, "--oracle", strings.Join(f.oracleAt, ","))
+	}
 	if f.etcdAt != "" {
 		args = append(args, "--etcd", f.etcdAt)
 	}
@@ -195,7 +198,7 @@ func (f *fleet) serving(old int) int {
 	f.t.Helper()
 	for {
 		f.take()
-		for i, s := range f.clock.Statuses(f.t.Context()) {
+		for i, s := range f.clock.Statuses(f.t.Context(), 0) {
 			if s.Err == nil && s.Serving && i != old {
 				return i
 			}
@@ -305,31 +308,37 @@ type crawl struct {
 	digest string
 }
 
-// recordedCrawl is the project's own small webs, which are visited at several moments, or
-// with INDEXER_LONG=1 the three crawls of some real sites, if there are any.
 func recordedCrawl(t *testing.T) crawl {
 	t.Helper()
 	dir := t.TempDir()
-	c := crawl{files: realCrawls(t)}
-	if c.files == nil {
-		sites, err := filepath.Glob("../testdata/sites/*.txt")
-		if err != nil || len(sites) == 0 {
-			t.Fatalf("no sites: %v", err)
-		}
-		for i := range 3 {
-			var some []string
-			for n := i; n < len(sites); n += 3 {
-				some = append(some, sites[n])
-			}
-			file := filepath.Join(dir, fmt.Sprint("web", i, ".warc.gz"))
-			runIndexer(t, append([]string{"pack", "-o", file}, some...)...)
-			c.files = append(c.files, file)
-		}
-	}
+	c := crawl{files: recordedWeb(t, dir)}
 	embedded := []string{"--data", filepath.Join(dir, "embedded")}
 	runIndexer(t, append(append(embedded, "replay"), c.files...)...)
 	c.digest = digest(t, embedded...)
 	return c
+}
+
+// recordedWeb returns WARC files: the project's own small webs, which are visited at several
+// moments, or with INDEXER_LONG=1 the three crawls of some real sites, if there are any.
+func recordedWeb(t *testing.T, dir string) (files []string) {
+	t.Helper()
+	if files = realCrawls(t); files != nil {
+		return files
+	}
+	sites, err := filepath.Glob("../testdata/sites/*.txt")
+	if err != nil || len(sites) == 0 {
+		t.Fatalf("no sites: %v", err)
+	}
+	for i := range 3 {
+		var some []string
+		for n := i; n < len(sites); n += 3 {
+			some = append(some, sites[n])
+		}
+		file := filepath.Join(dir, fmt.Sprint("web", i, ".warc.gz"))
+		runIndexer(t, append([]string{"pack", "-o", file}, some...)...)
+		files = append(files, file)
+	}
+	return files
 }
 
 func realCrawls(t *testing.T) (files []string) {

@@ -27,7 +27,7 @@ func TestStatus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database and several processes")
 	}
-	f := newFleet(t)
+	f := newFleet(t, setup{})
 	if s := f.look(); !s.hasProblem("no worker runs") || len(s.Processes) != 1 || s.Processes[0].Role != "indexer oracle" || s.Latency.Median <= 0 {
 		t.Errorf("with an oracle alone, status says %+v", s)
 	}
@@ -63,7 +63,7 @@ func TestStatus(t *testing.T) {
 	}
 	load.Kill()
 	load.Wait()
-	f.shared = f.shared[:2]
+	f.oracleAt = nil
 	if s := f.look(); !s.hasProblem("give --oracle") {
 		t.Errorf("without oracles in the settings, status says %+v", s)
 	}
