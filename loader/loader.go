@@ -68,17 +68,56 @@ func New(db *txn.DB, admit Admitter, changed func(row string)) *Loader {
 	return &Loader{db: db, admit: admit, changed: changed}
 }
 
+// patience is how long a load waits for a server that does not answer: the table's, or the
+// oracle's. A restart takes seconds, and a fail-over a minute. Somebody who has to repair
+// something can repeat the load afterwards.
+const patience = 10 * time.Minute
+
 // Load writes one fetch and returns its effect. It may be called concurrently, even for
-// one URL; it retries conflicts. Loading a fetch again changes nothing, so after an error
-// or a crash the same fetches can be loaded from the start.
+// one URL; it retries conflicts, and waits for a server that does not answer. Loading a fetch
+// again changes nothing, so after an error or a crash the same fetches can be loaded from the
+// start.
 func (l *Loader) Load(ctx context.Context, f *page.Fetch) (Effect, error) {
-	return l.LoadAnd(ctx, f, func(context.Context, *txn.Txn, Effect) error { return nil })
+	defer l.Loading()()
+	return l.persist(ctx, func() (Effect, error) {
+		return l.once(ctx, f, func(context.Context, *txn.Txn, Effect) error { return nil })
+	})
 }
 
 // LoadAnd loads a fetch and calls also in the same transaction, so that a crash leaves both
 // effects or neither. It may call also several times, each time in a new transaction.
 func (l *Loader) LoadAnd(ctx context.Context, f *page.Fetch, also func(context.Context, *txn.Txn, Effect) error) (Effect, error) {
 	defer l.Loading()()
+	return l.once(ctx, f, also)
+}
+
+// persist repeats a load while a server does not answer. Whether an attempt whose outcome is
+// unknown has loaded the fetch makes no difference to the next.
+func (l *Loader) persist(ctx context.Context, load func() (Effect, error)) (Effect, error) {
+	began, pause := time.Now(), 100*time.Millisecond
+	for {
+		effect, err := load()
+		if !mayPass(err) || time.Since(began) > patience {
+			return effect, err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return effect, errors.Join(context.Cause(ctx), err)
+		}
+		pause = min(2*pause, 5*time.Second)
+	}
+}
+
+// mayPass reports whether an error is one of a server that does not answer.
+func mayPass(err error) bool {
+	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, txn.ErrNoTimestamps) || errors.Is(err, txn.ErrUnknown)
+}
+
+// once makes one attempt at a load.
+func (l *Loader) once(ctx context.Context, f *page.Fetch, also func(context.Context, *txn.Txn, Effect) error) (Effect, error) {
 	if err := l.admit.Admit(ctx); err != nil {
 		return Late, fmt.Errorf("load %s: %w", f.URL, err)
 	}

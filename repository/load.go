@@ -11,7 +11,9 @@ import (
 // Load writes one fetch, waiting first while the observers are far behind. It
 // may be called from many goroutines.
 func (r *Repository) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) {
-	return r.LoadAnd(ctx, f, func(context.Context, *txn.Txn, loader.Effect) error { return nil })
+	r.gate.RLock()
+	defer r.gate.RUnlock()
+	return r.load.Load(ctx, f)
 }
 
 // LoadAnd loads a fetch and does something else in the same transaction; see

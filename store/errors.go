@@ -28,6 +28,9 @@ var (
 	ErrBroken = errors.New("store: a write has failed, open the table again")
 	// ErrNoSpace: the disk is full.
 	ErrNoSpace = errors.New("store: no space left")
+	// ErrUnavailable: the server of the table did not answer, or turned the call away for
+	// now. The same call may succeed later.
+	ErrUnavailable = errors.New("store: the server does not answer")
 	// ErrUnwritable: the table's directory was removed, or made read-only, while the
 	// table was open.
 	ErrUnwritable = errors.New("store: the directory can no longer be written")

@@ -17,6 +17,8 @@ var (
 	ErrDone = errors.New("txn: transaction has ended")
 	// ErrClosed: the DB was closed.
 	ErrClosed = errors.New("txn: closed")
+	// ErrNoTimestamps: no oracle has answered for as long as a caller waits.
+	ErrNoTimestamps = errors.New("txn: no timestamps")
 	// ErrBelowSafePoint: versions of the requested time may have been
 	// collected (gc.go).
 	ErrBelowSafePoint = errors.New("txn: below the safe point")

@@ -219,7 +219,7 @@ func (c *Client) ask(ctx context.Context, request func(context.Context, *peer) e
 		case ctx.Err() != nil:
 			return fmt.Errorf("oracle: %w", context.Cause(ctx))
 		case time.Since(began) > c.patience:
-			return fmt.Errorf("oracle: no oracle has answered for %v; start one with `indexer oracle`: %w", c.patience, errors.Join(failed...))
+			return fmt.Errorf("%w: no oracle has answered for %v; start one with `indexer oracle`: %w", txn.ErrNoTimestamps, c.patience, errors.Join(failed...))
 		}
 		timer := time.NewTimer(askAgain)
 		select {

@@ -8,6 +8,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/webindexer/indexer/store"
 )
 
 // errPatience ends a call that took longer than Options.Patience.
@@ -24,6 +26,9 @@ func callError(ctx context.Context, what string, err error) error {
 		return fmt.Errorf("store: bigtable: %s: the table or a column family was removed: %w", what, err)
 	case codes.PermissionDenied, codes.Unauthenticated:
 		return fmt.Errorf("store: bigtable: %s: the credentials do not allow it; the role roles/bigtable.user is needed (docs/stores.md): %w", what, err)
+	}
+	if transient(err) {
+		return fmt.Errorf("%w: bigtable: %s: %w", store.ErrUnavailable, what, err)
 	}
 	return fmt.Errorf("store: bigtable: %s: %w", what, err)
 }

@@ -34,6 +34,11 @@ type callFailure struct {
 func (f *callFailure) Error() string { return fmt.Sprintf("store: %s: %v", f.where, f.err) }
 func (f *callFailure) Unwrap() error { return f.err }
 
+// Is makes errors that may pass store.ErrUnavailable. Their texts say so themselves.
+func (f *callFailure) Is(target error) bool {
+	return target == store.ErrUnavailable && passing(f.err)
+}
+
 // openError says which database could not be opened, and what to do about it. The sentinels
 // say enough themselves.
 func (t *table) openError(err error) error {

@@ -1,0 +1,98 @@
+package loader_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/webindexer/indexer/loader"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
+)
+
+// away is a table whose server does not answer for a while.
+type away struct {
+	store.Table
+	until time.Time
+	lost  bool // it does what was asked, and its answer is lost
+}
+
+func (a *away) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
+	if time.Now().After(a.until) {
+		return a.Table.Mutate(ctx, m)
+	}
+	if a.lost {
+		_, _ = a.Table.Mutate(ctx, m)
+	}
+	return store.Result{}, store.ErrUnavailable
+}
+
+func (a *away) Apply(ctx context.Context, list []store.RowMutation) error {
+	if time.Now().After(a.until) {
+		return a.Table.Apply(ctx, list)
+	}
+	return store.ErrUnavailable
+}
+
+type always struct{}
+
+func (always) Admit(context.Context) error { return nil }
+func (always) Loading() func()             { return func() {} }
+
+// TestServerAway: a load waits for a server that does not answer, but not for ever, and not
+// longer than its caller.
+func TestServerAway(t *testing.T) {
+	for name, tc := range map[string]struct {
+		away  time.Duration
+		lost  bool
+		limit time.Duration // of the caller
+		want  error
+		least time.Duration
+	}{
+		"answers":           {},
+		"away":              {away: time.Minute, least: time.Minute},
+		"answers are lost":  {away: time.Minute, lost: true, least: time.Minute},
+		"away for too long": {away: time.Hour, want: store.ErrUnavailable, least: 10 * time.Minute},
+		"caller gives up":   {away: time.Hour, limit: time.Second, want: context.DeadlineExceeded, least: time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				under, err := mem.New(txn.Groups(schema.Groups()...), mem.Options{TwoPhaseOnly: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				table := &away{Table: under, lost: tc.lost}
+				db, err := txn.Open(t.Context(), table, txn.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				began := time.Now()
+				table.until = began.Add(tc.away)
+				ctx := t.Context()
+				if tc.limit > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, tc.limit)
+					defer cancel()
+				}
+				l := loader.New(db, always{}, func(string) {})
+				if _, err := l.Load(ctx, somePage("alpha", noon)); !errors.Is(err, tc.want) {
+					t.Errorf("%v, want %v", err, tc.want)
+				}
+				if took := time.Since(began); took < tc.least || took > tc.least+time.Minute {
+					t.Errorf("it took %v, want %v", took, tc.least)
+				}
+				table.until = time.Time{}
+				if effect, err := l.Load(t.Context(), somePage("alpha", noon)); err != nil || tc.want == nil && effect != loader.Late {
+					t.Errorf("loaded again: %v, %v", effect, err)
+				}
+				if err := errors.Join(db.Close(), under.Close()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
