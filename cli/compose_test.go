@@ -145,6 +145,6 @@ func TestComposeCertificates(t *testing.T) {
 		t.Setenv(name, strings.Replace(c.Services["worker"].Environment[name], "/tls", tls, 1))
 	}
 	f := newFleet(t)
-	f.shared[len(f.shared)-1] = strings.Replace(f.shared[len(f.shared)-1], "127.0.0.1", "localhost", 1) // a name in the certificate
+	f.oracleAt[0] = strings.Replace(f.oracleAt[0], "127.0.0.1", "localhost", 1) // a name in the certificate
 	stopChild(t, f.worker("one"))
 }

@@ -58,7 +58,7 @@ func TestCopyRefusesSourceInUse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database and several processes")
 	}
-	f := newFleet(t, setup{})
+	f := newFleet(t)
 	to := filepath.Join(f.dir, "to")
 	c := startChild(t, "", "--store", f.store, "copy", "--to", to)
 	if status := c.ends(); status != statusInUse {

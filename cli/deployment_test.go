@@ -18,7 +18,7 @@ func TestDeployment(t *testing.T) {
 		t.Skip("starts a database and several processes")
 	}
 	c := recordedCrawl(t)
-	f := newFleet(t, setup{})
+	f := newFleet(t)
 	workers := f.workers()
 	l := f.load(c.files...)
 	f.begun(l)

@@ -49,9 +49,14 @@ type fleet struct {
 	last     uint64         // the last timestamp that it took
 }
 
-// newFleet starts the servers and oracles of a deployment.
-func newFleet(t *testing.T, s setup) *fleet {
+// newFleet starts the servers and oracles of a deployment: PostgreSQL and one oracle, if no
+// setup is given.
+func newFleet(t *testing.T, setups ...setup) *fleet {
 	t.Helper()
+	var s setup
+	if len(setups) > 0 {
+		s = setups[0]
+	}
 	if s.rare && !testenv.Long() {
 		t.Skip("only with INDEXER_LONG=1")
 	}
