@@ -46,7 +46,7 @@ func (a *app) relevanceCommand() *cobra.Command {
 			if o.Index, err = a.index(cmd, len(args) == 0); err != nil {
 				return err
 			}
-			o.Files, o.Weights, o.PerHost = args, a.weights(), a.cfg.Query.PerHost
+			o.Files, o.Weights, o.PerHost, o.Language = args, a.weights(), a.cfg.Query.PerHost, a.cfg.Query.Language
 			o.Repo, o.Log = a.repositoryOptions(), a.stderr
 			res, err := relevancebench.Run(cmd.Context(), o)
 			return a.print(err, res, func() string { return res.Text(missed) })

@@ -49,7 +49,7 @@ type globalFlags struct {
 // settingFlags maps flags to the settings that they set. A command has some of them.
 var settingFlags = map[string]string{
 	"data": "data", "store": "store", "index": "index", "oracle": "oracle", "etcd": "etcd", "log-level": "log_level", "format": "format",
-	"workers": "workers", "commit": "commit", "sync": "sync", "rank-tolerance": "rank_tolerance", "limit": "query.limit", "per-host": "query.per_host",
+	"workers": "workers", "commit": "commit", "sync": "sync", "rank-tolerance": "rank_tolerance", "limit": "query.limit", "per-host": "query.per_host", "lang": "query.language",
 }
 
 // pipelineFlags adds the flags of the commands that load. The values are strings here,

@@ -36,6 +36,10 @@ while another process writes them.
 If no document contains all the words, but one contains them with the spelling
 corrected, the results are for the corrected words. --verbatim turns this off.
 
+Versions and translations of a page are one hit: the newest stable version, or the one
+that the query names, in the language of the query or of the reader (--lang). The others
+are listed under it. --unfold shows them all.
+
 At most --per-host of the first ten hits come from one host, if other hosts have hits.
 --explain shows how each score was computed; docs/ranking.md explains the numbers.`
 
@@ -45,6 +49,7 @@ type queryFlags struct {
 	sort     string
 	explain  bool
 	verbatim bool
+	unfold   bool
 }
 
 func (a *app) queryCommand() *cobra.Command {
@@ -71,6 +76,8 @@ func (a *app) queryCommand() *cobra.Command {
 	cmd.Flags().String("per-host", strconv.Itoa(a.cfg.Query.PerHost), "`number` of the first ten hits that may come from one host; 0: any")
 	cmd.Flags().IntVar(&f.offset, "offset", 0, "`number` of hits to skip")
 	cmd.Flags().StringVar(&f.sort, "sort", "relevance", "`order` of hits: relevance or date")
+	cmd.Flags().String("lang", a.cfg.Query.Language, "`language` of the reader: other languages count less, unless the query is in one")
+	cmd.Flags().BoolVar(&f.unfold, "unfold", false, "show versions and translations of a page as hits of their own")
 	cmd.Flags().BoolVar(&f.verbatim, "verbatim", false, "search for the words as typed, without correcting their spelling")
 	cmd.Flags().BoolVar(&f.explain, "explain", false, "show how each score was computed")
 	return cmd
@@ -103,7 +110,7 @@ func (a *app) query(cmd *cobra.Command, words string, f queryFlags) (err error) 
 		_, _ = fmt.Fprintln(a.stderr, "the index files were written by another version of this program, and some pages may not be found; `indexer reindex` rebuilds them")
 	}
 	res, err := r.Search(cmd.Context(), words, index.Options{
-		Limit: a.cfg.Query.Limit, Offset: f.offset, Weights: a.weights(), PerHost: a.cfg.Query.PerHost, Sort: order, Explain: f.explain, Verbatim: f.verbatim,
+		Limit: a.cfg.Query.Limit, Offset: f.offset, Weights: a.weights(), PerHost: a.cfg.Query.PerHost, Language: a.cfg.Query.Language, Unfold: f.unfold, Sort: order, Explain: f.explain, Verbatim: f.verbatim,
 	})
 	if err != nil {
 		return err
@@ -163,6 +170,9 @@ func hitText(b *strings.Builder, h *index.Hit, s style) {
 		fmt.Fprintf(b, "    %s\n", text)
 	}
 	fmt.Fprintf(b, "    %s%s%s\n", s.faint(), strings.Join(hitFacts(h), " · "), s.reset())
+	if len(h.Also) > 0 {
+		fmt.Fprintf(b, "    %salso in %s%s\n", s.faint(), alsoText(h.Also), s.reset())
+	}
 	if h.MoreFromHost > 0 {
 		fmt.Fprintf(b, "    %s%d more from this host: add site:%s%s\n", s.faint(), h.MoreFromHost, plain(h.URL.Host()), s.reset())
 	}
@@ -176,11 +186,36 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 		fmt.Fprintf(b, "    no words to score by\n")
 		return
 	}
-	fmt.Fprintf(b, "    score %.3f = text %.3f × title %.2f × anchors %.2f × rank %.2f · %s\n",
-		score, e.Text, e.TitleFactor, e.AnchorFactor, e.RankFactor, e.Tier)
+	language := ""
+	if e.LanguageFactor < 1 {
+		language = fmt.Sprintf(" × language %.2f", e.LanguageFactor)
+	}
+	fmt.Fprintf(b, "    score %.3f = text %.3f × title %.2f × anchors %.2f × rank %.2f%s · %s\n",
+		score, e.Text, e.TitleFactor, e.AnchorFactor, e.RankFactor, language, e.Tier)
+	if e.PlaceOf != "" {
+		fmt.Fprintf(b, "      in the place of %s, whose score is %.3f\n", plain(string(e.PlaceOf)), e.PlaceOfScore)
+	}
 	fmt.Fprintf(b, "      title match %.2f, anchor match %.2f, rank %s\n", e.TitleMatch, e.AnchorMatch, rankNumber(e.Rank))
 	c := &e.Columns
 	fmt.Fprintf(b, "      text by column alone: title %.3f, body %.3f, anchors %.3f, outside anchors %.3f, URL %.3f, rest %.3f\n", c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Rest)
+}
+
+// alsoText lists versions and translations that are folded into a hit.
+func alsoText(list []index.Also) string {
+	const most = 8
+	labels := make([]string, 0, most+1)
+	for _, a := range list {
+		label := plain(a.Label)
+		if label == "" {
+			label = plain(a.URL)
+		}
+		if len(labels) == most {
+			labels = append(labels, fmt.Sprintf("%d more", len(list)-most))
+			break
+		}
+		labels = append(labels, label)
+	}
+	return strings.Join(labels, ", ")
 }
 
 // hitFacts returns the parts of the last line of a hit.

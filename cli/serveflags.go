@@ -61,7 +61,7 @@ func (a *app) webOptions(c *web.Credentials) web.Options {
 	s := a.cfg.Serve
 	o := web.Options{
 		Credentials: c, Hosts: config.Patterns(s.AllowHosts), AnyHost: c != nil,
-		Query:      index.Options{Weights: a.weights(), PerHost: a.cfg.Query.PerHost},
+		Query:      index.Options{Weights: a.weights(), PerHost: a.cfg.Query.PerHost, Language: a.cfg.Query.Language},
 		Concurrent: s.Requests, Time: s.RequestTime, Drain: s.Drain,
 		Log: a.log.Named("web"),
 	}

@@ -14,6 +14,10 @@ type search struct {
 	opts *Options
 	res  *Results
 
+	language string // that the query is assumed to be in
+
+	versions []pageVersion // that the query names
+
 	names *names        // analysed titles
 	fill  query.Breadth // of the second tier
 }
@@ -131,22 +135,33 @@ func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candi
 	for i := range found {
 		found[i].allWords = all
 	}
-	found = without(found, above)
+	best, rest := without(slices.Clone(found[:top]), above), without(found[top:], above)
+	if !s.opts.Unfold {
+		best = s.fold(above, best)
+	}
 	if s.opts.PerHost > 0 && !s.c.OneSite {
-		more, err := s.otherHosts(ctx, b, above, found, total)
+		more, err := s.otherHosts(ctx, b, above, best, total)
 		if err != nil {
 			return nil, 0, err
 		}
-		found = diversify(above, found, more, s.opts.PerHost)
+		if !s.opts.Unfold {
+			more = s.fold(best, more)
+		}
+		return diversify(above, best, rest, more, s.opts.PerHost), total, nil
 	}
-	return found, total, nil
+	return append(best, rest...), total, nil
 }
 
-// without removes from list what is in seen.
+// without removes from list what is in seen, or folded into that.
 func without(list, seen []candidate) []candidate {
 	ids := make(map[int64]bool, len(seen))
-	for _, c := range seen {
-		ids[c.id] = true
+	for i := range seen {
+		ids[seen[i].id] = true
+		if seen[i].folded != nil {
+			for _, c := range *seen[i].folded {
+				ids[c.id] = true
+			}
+		}
 	}
 	return slices.DeleteFunc(list, func(c candidate) bool { return ids[c.id] })
 }

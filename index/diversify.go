@@ -12,7 +12,8 @@ import (
 // below the first ten, in their order, and are counted on the host's last hit above
 // (more_from_host). Nothing is lost, and the pages of a result are still parts of one list.
 //
-// If the best rerankTop documents come from too few hosts to fill the first page, the best
+// A result is only moved for one that has at least leastShare of its score: a page that
+// fits far worse is no better for its host. If the best rerankTop documents come from too few hosts to fill the first page, the best
 // documents of other hosts are added to them, if their scores are worth it (leastShare). If
 // there are none, the limit gives way, so that the first page is full whenever ten
 // documents match. With site: there is no limit. A document with some of the words never
@@ -28,22 +29,23 @@ const firstPage = 10
 const leastShare = 0.25
 
 // diversify moves the documents above the limit of their host below the first page, among
-// the best rerankTop. If these do not fill the page, documents of more follow, which are of
-// other hosts. above is the tier before, with fewer documents than a page. If list has no
-// document of a host on the page, the host's last document in above is the one that counts
-// the displaced ones.
-func diversify(above, list, more []candidate, perHost int) []candidate {
+// the best rerankTop of list. If these do not fill the page, documents of more follow, which
+// are of other hosts. A document stays if no document of another host is worth its place.
+// above is the tier before, with fewer documents than a page. If list has no document of a
+// host on the page, the host's last document in above is the one that counts the displaced
+// ones. rest is what comes after list in any case.
+func diversify(above, list, rest, more []candidate, perHost int) []candidate {
 	top := list[:min(len(list), rerankTop)]
 	shown := countHosts(above) // host → how many are on the first page
 	places := firstPage - len(above)
 	first := make([]candidate, 0, len(top))
-	var displaced, rest []candidate
-	for _, c := range top {
-		host := hostOf(c.url)
+	var displaced, below []candidate
+	for i, c := range top {
+		host := c.host()
 		switch {
 		case len(first) == places:
-			rest = append(rest, c)
-		case shown[host] < perHost:
+			below = append(below, c)
+		case shown[host] < perHost || len(displaced) == 0 && !worth(c.placed(), shown, perHost, top[i+1:], more):
 			shown[host]++
 			first = append(first, c)
 		default:
@@ -52,28 +54,41 @@ func diversify(above, list, more []candidate, perHost int) []candidate {
 	}
 	spread := len(first)
 	for _, c := range more {
-		if len(displaced) > 0 && c.score < leastShare*displaced[0].score {
+		if len(displaced) > 0 && c.placed() < leastShare*displaced[0].placed() {
 			break
 		}
-		if host := hostOf(c.url); len(first) < places && shown[host] < perHost {
+		if host := c.host(); len(first) < places && shown[host] < perHost {
 			shown[host]++
 			first = append(first, c)
 		}
 	}
-	tail := without(slices.Clone(list[len(top):]), first[spread:])
+	tail := without(slices.Concat(list[len(top):], rest), first[spread:])
 	missing := min(max(places-len(first), 0), len(displaced))
 	first = append(first, displaced[:missing]...)
 	displaced = displaced[missing:]
 	tellMore(above, first, displaced)
-	out := append(append(first, displaced...), rest...)
+	out := append(append(first, displaced...), below...)
 	return append(out, tail...)
+}
+
+// worth reports whether a document of a host that is not at its limit is worth the place of
+// one with this score.
+func worth(score float64, shown map[string]int, perHost int, lists ...[]candidate) bool {
+	for _, list := range lists {
+		for i := range list {
+			if c := &list[i]; c.placed() >= leastShare*score && shown[c.host()] < perHost {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // countHosts counts the documents of each host.
 func countHosts(list []candidate) map[string]int {
 	count := make(map[string]int)
 	for i := range list {
-		count[hostOf(list[i].url)]++
+		count[list[i].host()]++
 	}
 	return count
 }
@@ -103,7 +118,7 @@ func (s *search) otherHosts(ctx context.Context, b query.Breadth, above, found [
 func dominantHosts(above, found []candidate, perHost int) (hosts []string) {
 	count, spread := countHosts(above), len(above)
 	for _, c := range found[:min(len(found), rerankTop)] {
-		host := hostOf(c.url)
+		host := c.host()
 		switch count[host]++; {
 		case count[host] <= perHost:
 			spread++
@@ -123,7 +138,7 @@ func tellMore(above, first, displaced []candidate) {
 	more := countHosts(displaced)
 	for _, list := range [][]candidate{first, above} {
 		for i := range slices.Backward(list) {
-			host := hostOf(list[i].url)
+			host := list[i].host()
 			list[i].moreFromHost = more[host]
 			delete(more, host)
 		}

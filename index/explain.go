@@ -10,7 +10,7 @@ import (
 
 // Explanation says how the score of a hit was computed:
 //
-//	score = text × title_factor × anchor_factor × rank_factor
+//	score = text × title_factor × anchor_factor × rank_factor × language_factor
 //
 // Below the best hundred by text, the factors are 1.
 type Explanation struct {
@@ -27,6 +27,12 @@ type Explanation struct {
 	AnchorFactor float64 `json:"anchor_factor"`
 	Rank         float64 `json:"rank"`
 	RankFactor   float64 `json:"rank_factor"`
+	// LanguageFactor is less than 1 if the page is in another language than the query.
+	LanguageFactor float64 `json:"language_factor"`
+	// PlaceOf is the version or translation of the page that has the best score. The hit
+	// has its place, and it is listed in the Also of the hit. "" if that is the hit itself.
+	PlaceOf      page.URL `json:"place_of,omitempty"`
+	PlaceOfScore float64  `json:"place_of_score,omitempty"`
 }
 
 // Columns are scores by column.
@@ -49,13 +55,19 @@ func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) erro
 			Tier: "some words", Text: f.text, Rank: f.rank,
 			TitleMatch: f.titleMatch, TitleFactor: w.titleFactor(f.titleMatch),
 			AnchorMatch: f.anchorMatch, AnchorFactor: w.anchorFactor(f.anchorMatch),
-			RankFactor: w.rankFactor(f.rank),
+			RankFactor: w.rankFactor(f.rank), LanguageFactor: 1,
+		}
+		if f.otherLanguage {
+			e.LanguageFactor = otherLanguage
+		}
+		if f.placeOf != nil {
+			e.PlaceOf, e.PlaceOfScore = f.placeOf.url, f.placeOf.score
 		}
 		if f.allWords {
 			e.Tier = "all words"
 		}
 		if !ranked {
-			*e = Explanation{Tier: "no words", Text: 0, Rank: f.rank, TitleFactor: 1, AnchorFactor: 1, RankFactor: 1}
+			*e = Explanation{Tier: "no words", Text: 0, Rank: f.rank, TitleFactor: 1, AnchorFactor: 1, RankFactor: 1, LanguageFactor: 1}
 		} else if f.score == f.text {
 			e.TitleFactor, e.AnchorFactor, e.RankFactor = 1, 1, 1
 		}

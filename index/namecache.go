@@ -1,16 +1,19 @@
 package index
 
-// A query compares the titles and anchors of a hundred documents, often the same ones, and
-// their analysis depends on nothing but the text and its language. So a reader caches it by
+// A query compares the titles, anchors and addresses of a hundred documents, often the same
+// ones, and their analysis depends on nothing but the text and its language. So a reader caches it by
 // these, and nothing can be out of date.
 
 // names is the cache of a reader.
 type names struct {
 	titles  *nameCache[[]nameWord]    // nameWords
 	anchors *nameCache[[]anchorNames] // takeAnchors
+	keys    *nameCache[titledKey]     // by the URL
 }
 
-func newNames() names { return names{newNameCache[[]nameWord](), newNameCache[[]anchorNames]()} }
+func newNames() names {
+	return names{newNameCache[[]nameWord](), newNameCache[[]anchorNames](), newNameCache[titledKey]()}
+}
 
 // nameCache caches what was made of texts. It is safe for concurrent use.
 type nameCache[T any] struct {
@@ -42,4 +45,21 @@ func (c *nameCache[T]) get(text, language string, make func(text, language strin
 		c.add(key, made, len(text)+nameCacheEntry)
 	}
 	return made, err
+}
+
+// titledKey is the key of a page while it has this title.
+type titledKey struct {
+	title string
+	key   *pageKey
+}
+
+// key is the key of a document.
+func (n *names) key(c *candidate) *pageKey {
+	at := nameKey{string(c.url), c.language}
+	if known, ok := n.keys.generations.get(at); ok && known.title == c.title {
+		return known.key
+	}
+	k := makePageKey(c.url, c.title, c.language)
+	n.keys.add(at, titledKey{c.title, k}, 2*len(c.url)+2*len(c.title)+nameCacheEntry)
+	return k
 }

@@ -18,6 +18,11 @@ type candidate struct {
 	allWords        bool
 	moreFromHost    int
 
+	key           *pageKey
+	folded        *[]candidate // into this one
+	placeOf       *candidate   // the folded one whose place this one has
+	otherLanguage bool         // counts less, for its language
+
 	text                    float64 // the BM25 score alone
 	titleMatch, anchorMatch float64 // 0 to 1
 }
@@ -40,15 +45,22 @@ type candidate struct {
 func (s *search) rerank(ctx context.Context, top []candidate) error {
 	w := &s.opts.Weights
 	for i := range top {
-		words, err := s.names.titles.get(top[i].title, top[i].language, func(title, language string) ([]nameWord, error) {
+		c := &top[i]
+		c.key = s.names.key(c)
+		title := c.title
+		if len(s.versions) == 0 && c.key.version.text != "" {
+			title = withoutVersions(title) // which say nothing to a query that names none
+		}
+		words, err := s.names.titles.get(title, c.language, func(title, language string) ([]nameWord, error) {
 			return nameWords(title, language), nil
 		})
 		if err != nil {
 			return err
 		}
-		top[i].titleMatch = overlap(words, s.c.Words)
+		c.titleMatch = overlap(words, s.c.Words)
 	}
 	sortByTitle(top, w)
+	s.preferLanguage(top)
 	if w.AnchorMatch == 0 {
 		return nil
 	}
@@ -57,6 +69,14 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 	}
 	sortByAnchor(top, w)
 	return nil
+}
+
+// host is the host by which results are counted.
+func (c *candidate) host() string {
+	if c.key == nil {
+		return hostOf(c.url)
+	}
+	return c.key.host
 }
 
 // sortByTitle is the first sort, by titles.
@@ -82,6 +102,14 @@ const (
 	// otherSite is how many links of the same site a link of another site is worth.
 	otherSite = 5
 )
+
+// placed is the score by which a candidate has its place.
+func (c *candidate) placed() float64 {
+	if c.placeOf != nil {
+		return c.placeOf.score
+	}
+	return c.score
+}
 
 func sortCandidates(list []candidate) {
 	slices.SortStableFunc(list, func(a, b candidate) int {

@@ -18,6 +18,11 @@ type Options struct {
 	// from other hosts; 0 means any number (diversify.go).
 	PerHost int
 	Explain bool // set [Hit].Explanation
+	// Language is the language of the reader, a BCP 47 tag: pages in other languages count
+	// less, unless the query is in one (language.go). "" treats all languages alike.
+	Language string
+	// Unfold shows versions and translations of a page as results of their own (fold.go).
+	Unfold bool
 	// NoSuggestion leaves out [Results].Suggestion and ShowingFor.
 	NoSuggestion bool
 	// Verbatim searches for the words as typed: a correction is only suggested.
@@ -42,8 +47,11 @@ type Results struct {
 	// Total is the number of documents that match: those with all the words or, if these
 	// are fewer than [FillBelow], those with any of them.
 	Total    int `json:"total"`
-	AllWords int `json:"all_words"`               // documents with all the words
-	Ignored  int `json:"ignored_words,omitempty"` // words beyond the bound of a query
+	AllWords int `json:"all_words"` // documents with all the words
+	// Folded is how many of the documents are listed in the Also of another hit, instead of
+	// being a hit: there are Total - Folded results.
+	Folded  int `json:"folded,omitempty"`
+	Ignored int `json:"ignored_words,omitempty"` // words beyond the bound of a query
 	// Suggestion is a query for which the index has more, if this one finds little and a
 	// word of it looks misspelled.
 	Suggestion string `json:"did_you_mean,omitempty"`
@@ -66,8 +74,9 @@ type Hit struct {
 	URL      page.URL        `json:"url"`
 	Title    string          `json:"title"`
 	Snippet  snippet.Snippet `json:"snippet"`
-	// Score is the text score times the factors of title, anchors and rank; higher is
-	// better. Hits with all the words come before hits with some, whatever their scores.
+	// Score is the text score times the factors of title, anchors, rank and language; higher
+	// is better. A hit with other versions or translations in Also has the place of the best
+	// score among these. Hits with all the words come before hits with some, whatever their scores.
 	// For queries without words it is the rank.
 	Score     float64   `json:"score"`
 	Rank      float64   `json:"rank"`
@@ -79,6 +88,8 @@ type Hit struct {
 	IndexedAt  time.Time  `json:"indexed_at,omitzero"`
 	Duplicates []page.URL `json:"duplicates"` // the other members of the cluster; never nil
 	Inlinks    int        `json:"inlinks"`
+	// Also are versions and translations of the page, which match the query as well.
+	Also []Also `json:"also,omitempty"`
 	// MoreFromHost is how many documents of the host, among the best hundred, were moved
 	// below the first ten hits because of [Options].PerHost. It is set on the last hit of
 	// the host above them.

@@ -59,7 +59,7 @@ func searchAll(ctx context.Context, from *fanout, n *names, q string, opts *Opti
 }
 
 func newSearch(from *fanout, n *names, c *query.Query, opts *Options, q string) *search {
-	return &search{from: from, names: n, c: c, opts: opts, res: &Results{Query: q, Ignored: c.Ignored, Notes: c.Notes, Hits: []Hit{}}}
+	return &search{from: from, names: n, c: c, opts: opts, language: queryLanguage(c, opts.Language), versions: askedVersions(c.Text), res: &Results{Query: q, Ignored: c.Ignored, Notes: c.Notes, Hits: []Hit{}}}
 }
 
 // run finds the candidates of the query or, if the query is misspelled and no document has
@@ -115,6 +115,7 @@ func (s *search) show(ctx context.Context, page []candidate) (err error) {
 	for i := range page {
 		h, c := &s.res.Hits[i], &page[i]
 		h.Position, h.Score, h.Rank, h.MoreFromHost = s.opts.Offset+i+1, c.score, c.rank, c.moreFromHost
+		h.Also = c.alsoOf()
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 //	apply                    a block per change: "doc CLUSTER seq=N url=URL [lang=] [rank=] [fetched=] [inlinks=]",
 //	                         then "title: …", "text: …", "anchor: …", "member: …"; or "delete CLUSTER seq=N"
 //	touch URL TIME, ranks    the light updates
-//	query [limit=] [offset=] [perhost=] [sort=date] [verbatim] [urls]
+//	query [limit=] [offset=] [perhost=] [lang=] [sort=date] [verbatim] [unfold] [urls]
 //	                         each line of the input is a query; "**" marks words in snippets
 //	ranking [perhost=]       the same, URLs only, with the factors of each score
 //	docs                     all documents
@@ -195,7 +195,8 @@ func (s *specIndex) query(d *datadriven.TestData) (string, error) {
 	if d.HasArg("sort") {
 		o.Sort = ByDate
 	}
-	o.Verbatim = d.HasArg("verbatim")
+	o.Verbatim, o.Unfold = d.HasArg("verbatim"), d.HasArg("unfold")
+	d.MaybeScanArgs(s.t, "lang", &o.Language)
 	var b strings.Builder
 	for _, q := range strings.Split(d.Input, "\n") {
 		res, err := s.search(q, o)
@@ -223,6 +224,9 @@ func (s *specIndex) query(d *datadriven.TestData) (string, error) {
 			if len(h.Duplicates) > 0 {
 				fmt.Fprintf(&b, "   also: %v\n", h.Duplicates)
 			}
+			for _, a := range h.Also {
+				fmt.Fprintf(&b, "   folded: %s  %s\n", a.URL, a.Label)
+			}
 			if h.MoreFromHost > 0 {
 				fmt.Fprintf(&b, "   %d more from this host\n", h.MoreFromHost)
 			}
@@ -245,12 +249,15 @@ func (s *specIndex) ranking(d *datadriven.TestData) (string, error) {
 		fmt.Fprintf(&b, "[%s]\n", q)
 		for _, h := range res.Hits {
 			e := h.Explanation
-			if got := e.Text * e.TitleFactor * e.AnchorFactor * e.RankFactor; math.Abs(got-h.Score) > 1e-9*math.Abs(got) && len(res.Hits) > 0 && e.Tier != "no words" {
+			if got := e.Text * e.TitleFactor * e.AnchorFactor * e.RankFactor * e.LanguageFactor; math.Abs(got-h.Score) > 1e-9*math.Abs(got) && len(res.Hits) > 0 && e.Tier != "no words" {
 				return "", fmt.Errorf("%s: score %v is not the product of its factors %+v", h.URL, h.Score, e)
 			}
 			fmt.Fprintf(&b, "%2d. %-42s title ×%.2g, anchors ×%.2g, rank ×%.2f, %s", h.Position, h.URL, e.TitleFactor, e.AnchorFactor, e.RankFactor, e.Tier)
 			if h.MoreFromHost > 0 {
 				fmt.Fprintf(&b, ", %d more from this host", h.MoreFromHost)
+			}
+			for _, a := range h.Also {
+				fmt.Fprintf(&b, ", with %s", a.URL)
 			}
 			b.WriteByte('\n')
 		}

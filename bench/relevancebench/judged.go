@@ -95,7 +95,7 @@ func runJudged(ctx context.Context, o Options, source, dir string) (_ *JudgedRes
 
 // judgedVariants are the search as it is, and with each part left out that has a switch.
 func judgedVariants(o *Options) []variant {
-	whole := index.Options{Weights: o.Weights, PerHost: o.PerHost}
+	whole := index.Options{Weights: o.Weights, PerHost: o.PerHost, Language: o.Language}
 	without := func(name string, change func(*index.Options)) variant {
 		v := variant{name: name, opts: whole}
 		change(&v.opts)
@@ -104,6 +104,8 @@ func judgedVariants(o *Options) []variant {
 	return []variant{
 		{name: "all", opts: whole},
 		without("no corrections", func(o *index.Options) { o.Verbatim = true }),
+		without("no folding", func(o *index.Options) { o.Unfold = true }),
+		without("no language", func(o *index.Options) { o.Language = "" }),
 		without("any number a host", func(o *index.Options) { o.PerHost = 0 }),
 		without("no anchor match", func(o *index.Options) { o.Weights.AnchorMatch = 0 }),
 		without("no title match", func(o *index.Options) { o.Weights.TitleMatch = 0 }),

@@ -27,6 +27,7 @@ type Options struct {
 	Seed      uint64 // which queries these are
 	Weights   index.Weights
 	PerHost   int
+	Language  string // of the reader
 	Repo      repository.Options
 	Log       io.Writer
 }

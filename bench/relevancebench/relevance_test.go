@@ -263,7 +263,7 @@ func TestVariants(t *testing.T) {
 		seen[v.name] = v
 		names = append(names, v.name)
 	}
-	if got := strings.Join(names, ", "); got != "all, no anchors, no outside anchors, no rank, main content only, rest like main content, no url, no title weight, no title match, no anchor match, 2 a host" {
+	if got := strings.Join(names, ", "); got != "all, no anchors, no outside anchors, no rank, main content only, rest like main content, no url, no title weight, no title match, no anchor match, folded, 2 a host" {
 		t.Errorf("variants %s", got)
 	}
 	for name, change := range map[string]func(*variant){
@@ -275,9 +275,10 @@ func TestVariants(t *testing.T) {
 		"no title weight":    func(v *variant) { v.opts.Weights.Title, v.opts.Weights.TitleMatch = 2, 0 },
 		"no title match":     func(v *variant) { v.opts.Weights.TitleMatch = 0 },
 		"no anchor match":    func(v *variant) { v.opts.Weights.AnchorMatch = 0 },
+		"folded":             func(v *variant) { v.opts.Unfold = false },
 		"2 a host":           func(v *variant) { v.opts.PerHost = 2 },
 	} {
-		want := variant{name: name, index: b.whole, opts: index.Options{Weights: w, NoSuggestion: true}}
+		want := variant{name: name, index: b.whole, opts: index.Options{Weights: w, NoSuggestion: true, Unfold: true}}
 		change(&want)
 		if seen[name] != want {
 			t.Errorf("%s: %+v", name, seen[name])
@@ -310,7 +311,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%d documents, seed %d, %d kinds", res.Documents, res.Seed, len(res.Kinds))
 	}
 	for _, k := range res.Kinds {
-		if k.Queries > 5 || len(k.Variants) != 11 && k.Queries > 0 {
+		if k.Queries > 5 || len(k.Variants) != 12 && k.Queries > 0 {
 			t.Errorf("%s: %d queries, %d variants", k.Kind, k.Queries, len(k.Variants))
 		}
 		if k.Kind == "anchor" && (k.Variants[0].Success1 != 1 || k.Variants[1].Success5 != 0) {

@@ -25,13 +25,15 @@ type variant struct {
 // variants are the ranking as it is and with parts left out.
 func (b *bench) variants(w index.Weights) []variant {
 	without := func(name string, change func(*index.Weights)) variant {
-		v := variant{name: name, index: b.whole, opts: index.Options{Weights: w, NoSuggestion: true}}
+		v := variant{name: name, index: b.whole, opts: index.Options{Weights: w, NoSuggestion: true, Language: b.o.Language, Unfold: true}}
 		change(&v.opts.Weights)
 		return v
 	}
 	same := func(*index.Weights) {}
 	silent, own, hosts := without("no anchors", same), without("no outside anchors", same), without(fmt.Sprintf("%d a host", b.o.PerHost), same)
 	silent.index, own.index, hosts.opts.PerHost = b.silent, b.own, b.o.PerHost
+	folded := without("folded", same)
+	folded.opts.Unfold = false
 	list := []variant{
 		without("all", same), silent, own,
 		without("no rank", func(w *index.Weights) { w.Rank = 0 }),
@@ -42,6 +44,7 @@ func (b *bench) variants(w index.Weights) []variant {
 		without("no title match", func(w *index.Weights) { w.TitleMatch = 0 }),
 		without("no anchor match", func(w *index.Weights) { w.AnchorMatch = 0 }),
 	}
+	list = append(list, folded)
 	if b.o.PerHost > 0 {
 		list = append(list, hosts)
 	}

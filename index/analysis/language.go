@@ -37,3 +37,28 @@ func PrimaryLanguage(language string) string {
 	}
 	return strings.ToLower(language)
 }
+
+// LanguageOf is the language that most of the stop words among these folded words belong
+// to; usual, if they are fewer than two, or not clear. Single letters do not count.
+func LanguageOf(words map[string]bool, usual string) string {
+	best, most, second := usual, 0, 0
+	usual = PrimaryLanguage(usual)
+	for language, stops := range stopWords {
+		n := 0
+		for w := range words {
+			if len(w) > 1 && stops[w] && !stopWords[usual][w] {
+				n++
+			}
+		}
+		switch {
+		case n > most:
+			best, most, second = language, n, most
+		case n > second:
+			second = n
+		}
+	}
+	if most < 2 || most == second {
+		return usual
+	}
+	return best
+}

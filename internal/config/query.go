@@ -3,6 +3,9 @@ package config
 import (
 	"fmt"
 	"strconv"
+	"strings"
+
+	"golang.org/x/text/language"
 )
 
 // Query holds the settings of searching.
@@ -11,7 +14,9 @@ type Query struct {
 	Limit int
 	// PerHost is how many of the first ten hits may come from one host; 0: any number.
 	PerHost int
-	Weights Weights
+	// Language is the language of the reader, unless a request names another one; "": none.
+	Language string
+	Weights  Weights
 }
 
 // Weights are the weights of the parts of a score (docs/ranking.md).
@@ -24,7 +29,7 @@ type Weights struct {
 }
 
 func defaultQuery() Query {
-	return Query{Limit: 10, PerHost: 2, Weights: Weights{
+	return Query{Limit: 10, PerHost: 2, Language: "en", Weights: Weights{
 		Title: 20, Body: 1, Anchors: 8, Outside: 16, URL: 1, Rest: 0.25,
 		TitleMatch: 32, AnchorMatch: 4, Rank: 0.02,
 	}}
@@ -33,6 +38,14 @@ func defaultQuery() Query {
 var querySettings = []setting{
 	number("query.limit", func(c *Config) *int { return &c.Query.Limit }, 1, 1000),
 	number("query.per_host", func(c *Config) *int { return &c.Query.PerHost }, 0, 10),
+	{
+		key: "query.language", allowed: `a language tag such as en or pt-br, or "" for none`,
+		set: func(c *Config, v string) bool {
+			c.Query.Language = strings.ToLower(v)
+			return v == "" || isLanguageTag(v)
+		},
+		get: func(c *Config) string { return c.Query.Language },
+	},
 	weight("query.weights.title", func(w *Weights) *float64 { return &w.Title }),
 	weight("query.weights.body", func(w *Weights) *float64 { return &w.Body }),
 	weight("query.weights.anchors", func(w *Weights) *float64 { return &w.Anchors }),
@@ -55,4 +68,9 @@ func weight(key string, field func(*Weights) *float64) setting {
 		},
 		get: func(c *Config) string { return strconv.FormatFloat(*field(&c.Query.Weights), 'g', -1, 64) },
 	}
+}
+
+func isLanguageTag(s string) bool {
+	_, err := language.Parse(s)
+	return err == nil
 }

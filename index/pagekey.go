@@ -1,0 +1,172 @@
+package index
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/page"
+)
+
+// A site often has one page in several versions (/1.25/guide, /1.26/guide) and languages
+// (/fr/guide, guide.html.fr). Their addresses differ in a few places only, and a pageKey
+// separates these places from the rest.
+//
+// There is no list of sites or of their schemes: what looks like a version, a date or a
+// language is one, and the rules in fold.go ask for more than the address before they treat
+// two pages as one.
+
+// pageKey is what versions and translations of a page share, and what tells them apart.
+type pageKey struct {
+	host, path, title string // without versions, dates and languages; the title folded
+
+	version  pageVersion
+	language string // in the address, "" if there is none
+	// numbered says that the address has a version or a date in a place where other pages
+	// have a number: /34/guide, /2024/05/guide, tool-1.2-released. Different pages can
+	// differ in these, too.
+	numbered bool
+}
+
+// makePageKey reads the address and the title of a document in a language.
+func makePageKey(u page.URL, title, language string) *pageKey {
+	k := &pageKey{host: hostOf(u)}
+	_, rest, _ := strings.Cut(string(u), "://")
+	_, rest, _ = strings.Cut(rest, "/")
+	rest, query, _ := strings.Cut(rest, "?")
+	segments := strings.Split(rest, "/")
+	var path strings.Builder
+	for i, s := range segments {
+		last := i == len(segments)-1
+		if k.takeSegment(s, last, language) {
+			continue
+		}
+		if path.Len() > 0 {
+			path.WriteByte('/')
+		}
+		path.WriteString(k.bareSegment(s, last, language))
+	}
+	if query = k.bareQuery(query, language); query != "" {
+		path.WriteString("?" + query)
+	}
+	k.path = path.String()
+	k.title = k.bareTitle(title)
+	return k
+}
+
+// takeSegment takes a whole segment of a path that is a version, a number or a language.
+func (k *pageKey) takeSegment(s string, last bool, language string) bool {
+	if k.takeLanguage(s, language) {
+		return true
+	}
+	if v, ok := parseVersion(s); ok {
+		k.version.take(v)
+		return true
+	}
+	if !last && isNumber(s) {
+		k.version.take(pageVersion{numbers: []string{s}, text: s, counted: true})
+		k.numbered = true
+		return true
+	}
+	return false
+}
+
+// takeLanguage takes a part of an address that names the language of the page. The page
+// must be in that language: /it/ and /no/ are directories, too.
+func (k *pageKey) takeLanguage(s, language string) bool {
+	base := analysis.PrimaryLanguage(s)
+	if k.language != "" || len(s) > len("zh-hans") || len(base) != 2 || base != analysis.PrimaryLanguage(language) {
+		return false
+	}
+	k.language = strings.ToLower(s)
+	return true
+}
+
+// bareSegment is a segment without the versions and the language in it: tool-1.2-released is
+// tool-released, and index.html.fr is index.html.
+func (k *pageKey) bareSegment(s string, last bool, language string) string {
+	if last {
+		if i := strings.LastIndexByte(s, '.'); i > 0 && k.takeLanguage(s[i+1:], language) {
+			s = s[:i]
+		} else if j := strings.LastIndexByte(s[:max(i, 0)], '.'); j > 0 && k.takeLanguage(s[j+1:i], language) {
+			s = s[:j] + s[i:]
+		} else if j := strings.LastIndexAny(s[:max(i, 0)], "_-"); j > 0 && k.takeLanguage(s[j+1:i], language) {
+			s = s[:j] + s[i:]
+		}
+	}
+	if strings.IndexFunc(s, unicode.IsDigit) < 0 {
+		return s
+	}
+	stem, ending := s, ""
+	if i := strings.LastIndexByte(s, '.'); last && i > 0 && analysis.FileType(s[i+1:]) != "" {
+		stem, ending = s[:i], s[i:]
+	}
+	parts := strings.FieldsFunc(stem, func(r rune) bool { return r == '-' || r == '_' })
+	kept := parts[:0]
+	for _, p := range parts {
+		if v, ok := parseVersion(p); ok && len(v.numbers) > 0 {
+			k.version.take(v)
+			k.numbered = true
+			continue
+		}
+		kept = append(kept, p)
+	}
+	return strings.Join(kept, "-") + ending
+}
+
+// bareQuery is the parameters of a URL without the language.
+func (k *pageKey) bareQuery(query, language string) string {
+	if query == "" {
+		return ""
+	}
+	var kept []string
+	for p := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(p, "=")
+		switch strings.ToLower(name) {
+		case "lang", "language", "locale", "hl":
+			if k.takeLanguage(value, language) {
+				continue
+			}
+		}
+		kept = append(kept, p)
+	}
+	return strings.Join(kept, "&")
+}
+
+// bareTitle is the words of a title without versions. A version in the title counts if there
+// is none in the address.
+func (k *pageKey) bareTitle(title string) string {
+	fields := titleFields(strings.ToLower(analysis.Truncate(title, 512)))
+	kept := fields[:0]
+	for _, f := range fields {
+		if v, ok := parseVersion(f); ok && len(v.numbers) > 0 {
+			if k.version.text == "" {
+				k.version.take(v)
+			}
+			continue
+		}
+		kept = append(kept, f)
+	}
+	return strings.Join(kept, " ")
+}
+
+// withoutVersions is a title without the versions in it.
+func withoutVersions(title string) string {
+	for _, f := range titleFields(title) {
+		if v, ok := parseVersion(f); ok && len(v.numbers) > 0 {
+			title = strings.Replace(title, f, "", 1)
+		}
+	}
+	return title
+}
+
+// titleFields are the words of a title, as far as versions matter.
+func titleFields(title string) []string {
+	return strings.FieldsFunc(title, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("()[],;:|", r)
+	})
+}
+
+func isNumber(s string) bool {
+	return s != "" && len(s) <= 8 && strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }) < 0
+}
