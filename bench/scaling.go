@@ -27,7 +27,8 @@ in one batch are delayed once. Each measurement leaves a schema scaling_… in t
 
 Calls each are calls of the store for a transaction or a page. Below them is what else can
 make workers slow: how long a call waited, which is more than the delay on a busy machine,
-and how many cores all workers kept busy.
+what the efficiency would be if all calls had taken as long as in the first row, and
+how many cores all workers kept busy.
 
 Rank and index files have one owner at a time, however many workers there are. They are
 left out.`
@@ -92,7 +93,11 @@ func (a *app) scalingWorkerCommand() *cobra.Command {
 		Hidden: true,
 		Args:   exactly(1, "a request"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return scalebench.RunWorker(cmd.Context(), args[0], a.stdout)
+			err := scalebench.RunWorker(cmd.Context(), args[0], a.stdout)
+			if cmd.Context().Err() != nil {
+				return nil // that is how it is told to end
+			}
+			return err
 		},
 	}
 }

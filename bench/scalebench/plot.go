@@ -11,7 +11,7 @@ func (r *Result) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "store: %s; each call takes %g ms longer; a worker does %d things at a time\n", r.Store, r.DelayMS, r.Threads)
 	b.WriteString("                                              calls each                               ms a\n")
-	b.WriteString("work           workers    per s  efficiency   reads   scans  guarded  writes     all    call   cores\n")
+	b.WriteString("work           workers    per s  efficiency   reads   scans  guarded  writes     all    call  adjusted   cores\n")
 	for _, row := range r.Rows {
 		b.WriteString(row.text() + "\n")
 	}
@@ -22,9 +22,9 @@ func (r *Row) text() string {
 	c := r.Each
 	s := fmt.Sprintf("%-14s %7d %8.1f %11.2f %7.1f %7.1f %8.1f %7.1f %7.1f", r.Work, r.Workers, r.PerSecond, r.Efficiency, c.Reads, c.Scans, c.Guarded, c.Writes, c.All())
 	if r.Cores == 0 { // workers are processes, and the delay is in a proxy
-		return s + "       –       –"
+		return s + "       –         –       –"
 	}
-	return s + fmt.Sprintf(" %7.2f %7.2f", r.CallMS, r.Cores)
+	return s + fmt.Sprintf(" %7.2f %9.2f %7.2f", r.CallMS, r.Adjusted, r.Cores)
 }
 
 // The plot has linear axes that begin at zero.

@@ -45,6 +45,9 @@ type Row struct {
 	PerSecond float64 `json:"per_second"`
 	// Efficiency is PerSecond beside as many times that of the first row of this work.
 	Efficiency float64 `json:"efficiency"`
+	// Adjusted is Efficiency if calls had taken as long as in the first row. What is then
+	// missing is what workers cost each other. 0 if nobody knows how long a call took.
+	Adjusted float64 `json:"adjusted"`
 	// Each is what a transaction or a page took on average, in calls.
 	Each Calls `json:"calls_each"`
 	// CallMS is how long a call waited on average. On a machine that is busy, it is more than
@@ -72,6 +75,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 				base = res.Rows[first]
 			}
 			row.Efficiency = row.PerSecond / base.PerSecond * float64(base.Workers) / float64(n)
+			row.Adjusted = row.Efficiency * row.CallMS / max(base.CallMS, 1e-9)
 			res.Rows = append(res.Rows, row)
 			fmt.Fprintf(o.Log, "%s\n", row.text())
 		}
