@@ -144,7 +144,6 @@ func TestComposeCertificates(t *testing.T) {
 	for _, name := range []string{"INDEXER_TLS_CERT", "INDEXER_TLS_KEY", "INDEXER_TLS_CA"} {
 		t.Setenv(name, strings.Replace(c.Services["worker"].Environment[name], "/tls", tls, 1))
 	}
-	f := newFleet(t)
-	f.oracleAt[0] = strings.Replace(f.oracleAt[0], "127.0.0.1", "localhost", 1) // a name in the certificate
+	f := newFleet(t, setup{host: "localhost"}) // a name in the certificate
 	stopChild(t, f.worker("one"))
 }

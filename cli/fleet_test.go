@@ -27,11 +27,12 @@ import (
 // setup is what a deployment consists of.
 type setup struct {
 	name     string
-	bigtable bool // the emulator of Bigtable instead of PostgreSQL
-	etcd     bool // liveness tokens are in etcd
-	secure   bool // the oracle wants certificates and a token
-	oracles  int  // 0: one
-	rare     bool // only with INDEXER_LONG=1
+	bigtable bool   // the emulator of Bigtable instead of PostgreSQL
+	etcd     bool   // liveness tokens are in etcd
+	secure   bool   // the oracle wants certificates and a token
+	oracles  int    // 0: one
+	rare     bool   // only with INDEXER_LONG=1
+	host     string // of the oracles; "": 127.0.0.1
 }
 
 // fleet is a deployment of real processes: oracles, workers and a loader, on one database.
@@ -71,16 +72,23 @@ func newFleet(t *testing.T, setups ...setup) *fleet {
 		f.etcd = etcdtest.Start(t)
 		f.etcdAt = f.etcd.Endpoint
 	}
-	var security remote.Security
 	if s.secure {
-		security = secure(t)
+		secure(t)
 	}
 	for i := range max(1, s.oracles) {
-		f.oracleAt = append(f.oracleAt, freeAddress(t))
+		at := freeAddress(t)
+		if s.host != "" {
+			at = strings.Replace(at, "127.0.0.1", s.host, 1)
+		}
+		f.oracleAt = append(f.oracleAt, at)
 		f.oracles = append(f.oracles, nil)
 		f.startOracle(i)
 	}
-	var err error
+	token, err := remote.ReadToken(os.Getenv("INDEXER_TLS_TOKEN"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	security := remote.Security{CertFile: os.Getenv("INDEXER_TLS_CERT"), KeyFile: os.Getenv("INDEXER_TLS_KEY"), CAFile: os.Getenv("INDEXER_TLS_CA"), Token: token}
 	if f.clock, err = remote.Connect(f.oracleAt, "the test", remote.Options{Security: security}); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +98,7 @@ func newFleet(t *testing.T, setups ...setup) *fleet {
 }
 
 // secure gives all processes certificates and a secret.
-func secure(t *testing.T) remote.Security {
+func secure(t *testing.T) {
 	t.Helper()
 	files, token := tlstest.Make(t), filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte("a secret\n"), 0o600); err != nil {
@@ -99,7 +107,6 @@ func secure(t *testing.T) remote.Security {
 	for name, path := range map[string]string{"CERT": files.Cert, "KEY": files.Key, "CA": files.CA, "TOKEN": token} {
 		t.Setenv("INDEXER_TLS_"+name, path)
 	}
-	return remote.Security{CertFile: files.Cert, KeyFile: files.Key, CAFile: files.CA, Token: "a secret"}
 }
 
 // freeAddress is a loopback address on which nobody listens.

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/webindexer/indexer/internal/killtest"
 	"github.com/webindexer/indexer/internal/pgtest"
 )
 
@@ -27,6 +28,7 @@ var (
 
 // TestMain removes what the tests built.
 func TestMain(m *testing.M) {
+	killtest.Main(map[string]func() error{"clients": beClients})
 	dir, err := os.MkdirTemp("", "isolation-judge")
 	if err != nil {
 		panic(err)

@@ -68,25 +68,7 @@ func record(t *testing.T, table store.Table, l load) []byte {
 	for range max(1, l.processes) {
 		r.dbs = append(r.dbs, r.open(wrapped, l.die))
 	}
-	var (
-		work sync.WaitGroup
-		left atomic.Int64
-	)
-	left.Store(int64(l.transactions))
-	for range l.clients {
-		work.Go(func() {
-			process := r.rec.process()
-			for n := left.Add(-1); n >= 0; n = left.Add(-1) {
-				if n == int64(l.transactions/2) && l.midway != nil {
-					l.midway()
-				}
-				if !r.transaction(process) {
-					process = r.rec.process()
-				}
-			}
-		})
-	}
-	work.Wait()
+	r.work()
 	for _, db := range r.dbs {
 		c := db.Counters()
 		t.Logf("%v, %d values, %d locks rolled forward, %d transactions back, %d waits",
@@ -97,6 +79,29 @@ func record(t *testing.T, table store.Table, l load) []byte {
 	r.readAll()
 	r.close()
 	return r.rec.text.Bytes()
+}
+
+// work runs the transactions.
+func (r *run) work() {
+	var (
+		work sync.WaitGroup
+		left atomic.Int64
+	)
+	left.Store(int64(r.transactions))
+	for range r.clients {
+		work.Go(func() {
+			process := r.rec.process()
+			for n := left.Add(-1); n >= 0; n = left.Add(-1) {
+				if n == int64(r.transactions/2) && r.midway != nil {
+					r.midway()
+				}
+				if !r.transaction(process) {
+					process = r.rec.process()
+				}
+			}
+		})
+	}
+	work.Wait()
 }
 
 func (r *run) open(table store.Table, step func(string, txn.Cell) error) *txn.DB {

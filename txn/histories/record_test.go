@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // recorder writes a history, one event a line, in the order in which things
@@ -15,6 +16,9 @@ type recorder struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 	next int // process
+	// stamped puts the time before each event, so that the histories of several processes
+	// of one machine can be merged.
+	stamped bool
 }
 
 // op is an operation of a transaction. Read is what a read gave.
@@ -48,6 +52,9 @@ func (r *recorder) event(process int, kind string, ops []op) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.stamped {
+		fmt.Fprintf(&r.text, "%019d ", time.Now().UnixNano())
+	}
 	r.text.Write(line)
 	r.text.WriteByte('\n')
 }
