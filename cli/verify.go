@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -22,24 +23,43 @@ both directions, and the index files. It compares them at a moment when all work
 done. The batch shares no code with the observers except for reading pages. No
 difference means that the index agrees exactly with the stored fetches.
 
-Verify holds all documents in memory. If another process has the data directory open,
-the command runs in that process.`
+Verify holds the links of all pages in memory, but not their texts. With --parts, it works on
+several parts at a time; the result is the same. If another process has the data directory
+open, the command runs in that process.`
 
 func (a *app) verifyCommand() *cobra.Command {
-	return &cobra.Command{
+	var parts int
+	cmd := &cobra.Command{
 		Use:     "verify",
 		Short:   "Recompute the index in one batch and compare",
 		Long:    long(verifyHelp, statusDone, statusFailed, statusUsage, statusInUse, statusDifferences),
-		Example: examples("indexer verify", "indexer verify --format json | jq .differences"),
+		Example: examples("indexer verify", "indexer verify --parts 4", "indexer verify --format json | jq .differences"),
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.ask(cmd.Context(), a.request("verify"), a.stdout)
+			if parts < 1 || parts > maxParts {
+				return &usageError{reason: fmt.Sprintf("--parts must be from 1 to %d", maxParts), help: "indexer verify"}
+			}
+			return a.ask(cmd.Context(), a.request("verify", strconv.Itoa(parts)), a.stdout)
 		},
 	}
+	cmd.Flags().IntVar(&parts, "parts", 1, "`number` of parts to work on at the same time")
+	return cmd
+}
+
+// maxParts bounds --parts. A part keeps a processor busy, or a connection to the store.
+const maxParts = 256
+
+// partsOf reads the argument of a request; one part if another version of the program sent it.
+func partsOf(req control.Request) int {
+	n, err := strconv.Atoi(onlyArgument(req))
+	if err != nil {
+		return 1
+	}
+	return min(max(n, 1), maxParts)
 }
 
 func verifyRepository(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
-	rep, err := verify.Run(ctx, r)
+	rep, err := verify.RunParts(ctx, r, partsOf(req))
 	if err != nil {
 		return err
 	}

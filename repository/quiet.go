@@ -15,6 +15,7 @@ import (
 // Quiet is a quiescent moment: everything loaded before it is in the index, and nothing
 // loaded after it is visible. It stays readable while the observers continue.
 type Quiet struct {
+	DB    *txn.DB   // of the repository
 	Tx    *txn.Txn  // reads the repository
 	Index IndexView // reads the index; nil if it is files on another machine
 	// Counts are the counts that Stats answers with, if it needs no scan.
@@ -25,7 +26,7 @@ type Quiet struct {
 // a snapshot of the store and one of the index files, and admits loads again. The caller
 // closes it.
 func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
-	q := &Quiet{}
+	q := &Quiet{DB: r.db}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, q.Close())

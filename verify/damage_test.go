@@ -25,6 +25,7 @@ type fixture struct {
 	rig   *webtest.Rig
 	files *index.Writer
 	dir   string
+	parts int
 }
 
 const fixtureWeb = `
@@ -82,7 +83,7 @@ func (f *fixture) verify() ([]string, error) {
 	tx, err := f.rig.DB.Begin(ctx)
 	f.must(err)
 	defer tx.Rollback()
-	rep, err := compare(ctx, &repository.Quiet{Tx: tx, Index: view})
+	rep, err := compare(ctx, &repository.Quiet{DB: f.rig.DB, Tx: tx, Index: view}, f.parts)
 	if err != nil {
 		return nil, err
 	}
@@ -346,6 +347,10 @@ func TestDamage(t *testing.T) {
 			got, err := f.verify()
 			if err != nil {
 				t.Fatal(err)
+			}
+			f.parts = 4
+			if parts, err := f.verify(); err != nil || !slices.Equal(parts, got) {
+				t.Errorf("in parts: %v, %q; want %q", err, parts, got)
 			}
 			if len(got) != len(d.want) {
 				t.Errorf("%d differences, want %d", len(got), len(d.want))

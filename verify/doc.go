@@ -24,8 +24,14 @@
 // the pipeline is running: the snapshot is taken at a moment when all work is done, and
 // stays readable.
 //
-// The batch is in memory: text and links of all pages, and each link a second time with the
-// cluster of its target. Rows and index files are compared as they are scanned. So a
-// page with very many inlinks, or a cluster with very many members, takes no more memory
-// than the linking pages and the members take by themselves.
+// The batch is in memory: a few fields and the links of all pages, and each link a second time
+// with the cluster of its target. Bodies and texts are not: of those only a digest is kept,
+// and a document that differs is computed again, to say how. Each URL and anchor is kept
+// once, however many pages repeat it. Rows and index files are compared as they are scanned. So
+// a page with very many inlinks, or a cluster with very many members, takes no more memory than
+// the linking pages and the members take by themselves.
+//
+// The clusters and ranks of a page depend on pages anywhere in the web. So a process that
+// compared only a range of rows would still have to interpret all pages, which is most of the
+// work. That is why the work is divided within a process (RunParts) and not among several.
 package verify

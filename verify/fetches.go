@@ -4,38 +4,43 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/snapshot"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
 	"github.com/webindexer/indexer/verify/batch"
 )
 
+// storedFetch is a row of a fetch.
+type storedFetch struct {
+	row  string
+	url  page.URL
+	cols []txn.Version
+}
+
+// interpreted is the document of a stored fetch, without what is only shown.
+type interpreted struct {
+	url   page.URL
+	doc   page.Document
+	at    time.Time
+	facts facts
+}
+
 // computeBatch reads all fetches in force and computes their meaning.
 func (v *verifier) computeBatch(ctx context.Context) error {
 	b := batch.New()
-	err := v.tx.Scan(ctx, schema.GroupFetch, "", "", func(row string, cols []txn.Version) error {
-		v.rep.Checked["fetches"]++
-		u, err := schema.ParseURLRow(row)
-		if err != nil {
-			return err
-		}
-		doc, at, err := v.interpret(ctx, u, row, cols)
-		if err != nil {
-			return fmt.Errorf("stored fetch of %s: %w", u, err)
-		}
-		if doc.Outcome != page.Unfetched {
-			b.AddDecided(u, doc, at)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := v.interpretFetches(ctx, b); err != nil {
 		return err
 	}
+	var err error
 	if v.batch, err = b.Solve(ctx); err != nil {
 		return err
 	}
@@ -47,10 +52,150 @@ func (v *verifier) computeBatch(ctx context.Context) error {
 	return nil
 }
 
+// interpretFetches adds the documents of all fetches to a batch. One goroutine scans, some
+// interpret pages, and one collects the results.
+//
+// It keeps what the batch needs of each page, which is links and a few fields, and digests of
+// the rest. Bodies and texts are never all in memory.
+func (v *verifier) interpretFetches(ctx context.Context, b *batch.Builder) error {
+	rows, done := make(chan storedFetch), make(chan interpreted)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		defer close(rows)
+		return v.scanFetches(ctx, rows)
+	})
+	reports := make([]*Report, v.parts)
+	g.Go(func() error {
+		defer close(done)
+		workers, ctx := errgroup.WithContext(ctx)
+		for i := range reports {
+			reports[i] = newReport()
+			workers.Go(func() error { return v.interpretAll(ctx, rows, done, reports[i]) })
+		}
+		return workers.Wait()
+	})
+	v.facts = make(map[page.URL]facts)
+	strings := make(interned)
+	g.Go(func() error {
+		for d := range done {
+			strings.document(&d.doc)
+			v.facts[d.url] = d.facts
+			b.AddDecided(d.url, d.doc, d.at)
+		}
+		return nil
+	})
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	for _, r := range reports {
+		v.rep.join(r)
+	}
+	slices.SortFunc(v.rep.Differences, func(a, b Difference) int { return cmp.Compare(a.Row, b.Row) }) // in the order of the scan
+	return nil
+}
+
+func (v *verifier) scanFetches(ctx context.Context, rows chan<- storedFetch) error {
+	return v.tx.Scan(ctx, schema.GroupFetch, "", "", func(row string, cols []txn.Version) error {
+		u, err := schema.ParseURLRow(row)
+		if err != nil {
+			return err
+		}
+		v.rep.Checked["fetches"]++
+		select {
+		case rows <- storedFetch{row, u, slices.Clone(cols)}:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+}
+
+func (v *verifier) interpretAll(ctx context.Context, rows <-chan storedFetch, done chan<- interpreted, rep *Report) error {
+	reader := snapshot.NewReader(v.db, v.hold)
+	defer reader.Close()
+	for f := range rows {
+		doc, at, err := interpret(ctx, reader.Document(), f, rep)
+		if err != nil {
+			return fmt.Errorf("stored fetch of %s: %w", f.url, err)
+		}
+		if doc.Outcome == page.Unfetched {
+			continue
+		}
+		d := interpreted{url: f.url, doc: doc, at: at, facts: facts{state: schema.NewURLState(&doc), shown: digestText(doc.Title, doc.Text, doc.Language, doc.Outline)}}
+		d.doc.Title, d.doc.Text, d.doc.Language, d.doc.Outline = "", "", "", ""
+		select {
+		case done <- d:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// document computes a document again, whole.
+func (v *verifier) document(ctx context.Context, u page.URL) (page.Document, error) {
+	reader := snapshot.NewReader(v.db, v.hold)
+	defer reader.Close()
+	row := schema.URLRow(u)
+	cols, err := reader.Document().GetRow(ctx, row, schema.GroupFetch)
+	if err != nil {
+		return page.Document{}, err
+	}
+	doc, _, err := interpret(ctx, reader.Document(), storedFetch{row, u, cols}, newReport()) // reported before
+	return doc, err
+}
+
+// state is the stored state that a URL should have.
+func (v *verifier) state(u *batch.URL) schema.URLState {
+	if f, ok := v.facts[u.URL]; ok {
+		return f.state
+	}
+	return schema.NewURLState(&u.Document)
+}
+
+// digestOfText covers what is shown of a document.
+type digestOfText [16]byte
+
+func digestText(fields ...string) (d digestOfText) {
+	h := sha256.New()
+	var length [8]byte
+	for _, f := range fields {
+		binary.BigEndian.PutUint64(length[:], uint64(len(f)))
+		h.Write(length[:])
+		h.Write([]byte(f))
+	}
+	copy(d[:], h.Sum(nil))
+	return d
+}
+
+// interned keeps one copy of each URL and anchor. Pages of a site repeat the same ones, and
+// a string that was cut from a page would keep the whole page in memory.
+type interned map[string]string
+
+func (m interned) one(s string) string {
+	if same, ok := m[s]; ok {
+		return same
+	}
+	s = string([]byte(s))
+	m[s] = s
+	return s
+}
+
+func (m interned) document(d *page.Document) {
+	d.Target = page.URL(m.one(string(d.Target)))
+	d.Links, d.Frames = slices.Clone(d.Links), slices.Clone(d.Frames)
+	for i, l := range d.Links {
+		d.Links[i] = page.Link{Target: page.URL(m.one(string(l.Target))), Anchor: m.one(l.Anchor)}
+	}
+	for i, f := range d.Frames {
+		d.Frames[i] = page.URL(m.one(string(f)))
+	}
+}
+
 // interpret makes a document of the columns of a stored fetch.
-func (v *verifier) interpret(ctx context.Context, u page.URL, row string, cols []txn.Version) (doc page.Document, at time.Time, err error) {
+func interpret(ctx context.Context, tx *txn.Txn, s storedFetch, rep *Report) (doc page.Document, at time.Time, err error) {
 	var stamp, content []byte
-	for _, c := range cols {
+	for _, c := range s.cols {
 		switch c.Name {
 		case schema.FetchTime.Name:
 			stamp = c.Data
@@ -63,41 +208,41 @@ func (v *verifier) interpret(ctx context.Context, u page.URL, row string, cols [
 	if content == nil {
 		return doc, at, nil
 	}
-	f, err := v.fetch(ctx, u, row, stamp, content)
+	f, err := fetch(ctx, tx, s, stamp, content, rep)
 	if err != nil {
 		return doc, at, err
 	}
-	at, err = observers.FetchedAt(ctx, v.tx, u)
+	at, err = observers.FetchedAt(ctx, tx, s.url)
 	return page.Interpret(f), at, err
 }
 
 // fetch assembles a stored fetch, and compares the body with its digests in the
 // two columns that hold one.
-func (v *verifier) fetch(ctx context.Context, u page.URL, row string, stamp, content []byte) (*page.Fetch, error) {
+func fetch(ctx context.Context, tx *txn.Txn, s storedFetch, stamp, content []byte, rep *Report) (*page.Fetch, error) {
 	f, sum, err := schema.DecodeContent(content)
 	if err != nil {
 		return nil, err
 	}
-	f.URL = u
+	f.URL = s.url
 	decided, err := schema.DecodeFetchStamp(stamp)
 	if err != nil {
 		return nil, err
 	}
-	v.rep.same(schema.GroupFetch, string(u), schema.FetchTime.Name+" (body digest)", digest(decided.Sum), digest(sum))
-	body, err := v.tx.Get(ctx, row, schema.Body)
+	rep.same(schema.GroupFetch, string(s.url), schema.FetchTime.Name+" (body digest)", digest(decided.Sum), digest(sum))
+	body, err := tx.GetOnce(ctx, s.row, schema.Body)
 	if err != nil {
 		return nil, err
 	}
 	if !body.Exists {
 		if f.NeedsBody() {
-			v.rep.add(schema.GroupBody, string(u), schema.Body.Name, "", "a body with the digest "+digest(sum))
+			rep.add(schema.GroupBody, string(s.url), schema.Body.Name, "", "a body with the digest "+digest(sum))
 		}
 		return &f, nil
 	}
 	if f.Body, err = schema.DecodeBody(body.Data); err != nil {
 		return nil, err
 	}
-	v.rep.same(schema.GroupBody, string(u), schema.Body.Name+" (digest)", digest(sha256.Sum256(f.Body)), digest(sum))
+	rep.same(schema.GroupBody, string(s.url), schema.Body.Name+" (digest)", digest(sha256.Sum256(f.Body)), digest(sum))
 	return &f, nil
 }
 

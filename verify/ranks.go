@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/observers/pagerank"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
@@ -22,13 +21,9 @@ import (
 //   - no published rank, and no rank that the index shows, is off by more than the
 //     tolerance.
 func (v *verifier) compareRanks(ctx context.Context) error {
-	var err error
-	if v.tolerance, err = observers.RankTolerance(ctx, v.tx); err != nil {
-		return err
-	}
 	states := make(map[string]schema.StoredRankState)
 	edges := make(map[string][]string)
-	err = v.tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
+	err := v.tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
 		if err := readRankRow(row, cols, states, edges); err != nil {
 			return fmt.Errorf("%s: %w", readableURL(row), err)
 		}

@@ -50,6 +50,21 @@ const maxListed = 1000
 // maxShown bounds how much of a value a difference shows, in bytes.
 const maxShown = 200
 
+func newReport() *Report {
+	return &Report{Checked: make(map[string]int), Differences: []Difference{}}
+}
+
+// join adds another part of the comparison.
+func (r *Report) join(part *Report) {
+	for kind, n := range part.Checked {
+		r.Checked[kind] += n
+	}
+	r.ResidualSum += part.ResidualSum
+	r.ResidualBound += part.ResidualBound
+	r.Total += part.Total
+	r.Differences = append(r.Differences, part.Differences[:min(len(part.Differences), maxListed-len(r.Differences))]...)
+}
+
 func (r *Report) add(table, row, column, stored, computed string) {
 	r.Total++
 	if len(r.Differences) < maxListed {

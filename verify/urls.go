@@ -60,7 +60,7 @@ func (v *verifier) compareURL(u page.URL, cols []txn.Version) error {
 	if want == nil {
 		want = &batch.URL{URL: u}
 	}
-	if computed := schema.NewURLState(&want.Document); state != computed {
+	if computed := v.state(want); state != computed {
 		v.rep.add(schema.GroupURL, string(u), schema.State.Name, describeState(state), describeState(computed))
 	}
 	v.compareWay(u, observers.WayOfChain(chain), want)

@@ -5,7 +5,12 @@ import (
 	"context"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
 	"github.com/webindexer/indexer/verify/batch"
 )
@@ -13,48 +18,91 @@ import (
 // Run verifies a repository. An error means that it could not be verified; differences
 // are in the report.
 func Run(ctx context.Context, r *repository.Repository) (*Report, error) {
+	return RunParts(ctx, r, 1)
+}
+
+// RunParts is Run with several parts of the work under way at a time: pages are interpreted,
+// and kinds of rows are compared, side by side. The report is the same for any number.
+func RunParts(ctx context.Context, r *repository.Repository, parts int) (*Report, error) {
 	q, err := r.Quiet(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
-	rep, err := compare(ctx, q)
+	rep, err := compare(ctx, q, parts)
 	if err := cmp.Or(err, q.Close()); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
 	return rep, nil
 }
 
-func compare(ctx context.Context, q *repository.Quiet) (*Report, error) {
-	v := &verifier{
-		tx:  q.Tx,
-		rep: &Report{SnapshotTS: q.Tx.Start(), Checked: make(map[string]int), Differences: []Difference{}},
+func compare(ctx context.Context, q *repository.Quiet, parts int) (*Report, error) {
+	v := &verifier{db: q.DB, hold: q.Tx, tx: q.Tx, parts: max(1, parts), rep: newReport()}
+	v.rep.SnapshotTS = q.Tx.Start()
+	var err error
+	if v.tolerance, err = observers.RankTolerance(ctx, v.tx); err != nil {
+		return nil, err
 	}
 	if err := v.computeBatch(ctx); err != nil {
 		return nil, err
 	}
-	steps := []func(context.Context) error{
-		v.compareRanks, v.compareURLs, v.compareDocs, v.compareMembers, v.compareLinks, v.comparePointers, v.compareIndexed,
-		v.compareSummaries, v.compareLeftOver, v.compareAnswers,
-		func(ctx context.Context) error {
+	steps := []func(*verifier, context.Context) error{
+		(*verifier).compareRanks, (*verifier).compareURLs, (*verifier).compareDocs, (*verifier).compareMembers, (*verifier).compareLinks,
+		(*verifier).comparePointers, (*verifier).compareIndexed, (*verifier).compareSummaries, (*verifier).compareLeftOver, (*verifier).compareAnswers,
+		func(v *verifier, ctx context.Context) error {
 			if q.Index == nil { // on another machine
 				return nil
 			}
 			return v.compareFiles(ctx, q.Index)
 		},
-		func(ctx context.Context) error { return v.compareCounts(ctx, q.Counts) },
+		func(v *verifier, ctx context.Context) error { return v.compareCounts(ctx, q.Counts) },
 	}
-	for _, step := range steps {
-		if err := step(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return v.rep, nil
+	return v.rep, v.inParts(ctx, steps)
 }
 
 type verifier struct {
+	db   *txn.DB
+	hold *txn.Txn // keeps the snapshot readable
+	// tx reads the snapshot. Each step has its own, because a transaction serves one
+	// goroutine, and remembers what it has read.
 	tx    *txn.Txn
+	parts int
+
 	batch *batch.Repository
+	facts map[page.URL]facts
 	rep   *Report
 	// tolerance is the relative error that ranks may have.
 	tolerance float64
+}
+
+// facts are what is kept of a document that the batch does not need: its stored state, and a
+// digest of what is shown of it. Texts are many times as large as everything else. The few
+// that differ are computed again.
+type facts struct {
+	state schema.URLState
+	shown digestOfText
+}
+
+// inParts runs steps, some at a time, each with a report of its own. The reports are joined
+// in the order of the steps, so the result does not depend on which step is faster.
+func (v *verifier) inParts(ctx context.Context, steps []func(*verifier, context.Context) error) error {
+	reports := make([]*Report, len(steps))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(v.parts)
+	for i, step := range steps {
+		g.Go(func() error {
+			part := *v
+			part.rep = newReport()
+			part.tx = v.db.At(v.hold.Start())
+			defer part.tx.Rollback()
+			reports[i] = part.rep
+			return step(&part, ctx)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	for _, r := range reports {
+		v.rep.join(r)
+	}
+	return nil
 }

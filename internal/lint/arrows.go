@@ -60,7 +60,7 @@ var Arrows = []Arrow{
 	{"repository/inspect", []string{"page", "schema", "observers", "repository/snapshot", "notify", "txn"}, "it answers questions about URLs from the store alone, so whoever has a store can ask"},
 	{"repository/feed", []string{"page", "schema", "index/analysis", "export", "internal/rank", "observers", "repository/snapshot", "txn"}, "it reads what exports write from the store alone"},
 	{"repository", []string{"page", "schema", "index", "export", "internal/rank", "loader", "observers", "observers/pagerank", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "internal/trace", "lease", "notify", "txn", "store"}, "it puts the parts of a data directory together, and is below whatever uses it"},
-	{"verify", []string{"page", "schema", "index", "internal/rank", "verify/batch", "observers", "observers/cluster", "observers/document", "observers/pagerank", "repository", "repository/counts", "notify", "txn"}, "it compares a repository with a batch, and the counts that are kept with a scan"},
+	{"verify", []string{"page", "schema", "index", "internal/rank", "verify/batch", "observers", "observers/cluster", "observers/document", "observers/pagerank", "repository", "repository/snapshot", "repository/counts", "notify", "txn"}, "it compares a repository with a batch, and the counts that are kept with a scan"},
 	{"loader/replay", []string{"page", "warc", "loader"}, "it hands recorded fetches to whatever loads them"},
 	{"examples", []string{"store", "txn", "notify"}, "they show that tables, transactions and observers serve other applications"},
 	{"internal/config", nil, "settings are plain values; who uses them turns them into options"},
