@@ -28,6 +28,20 @@ type ack struct {
 // An acknowledgement only guarantees that the run for a change commits once. Under these
 // conditions no change at or below A is pending any more. A later
 // notification is above A, and the acknowledgement would not have prevented its run.
+//
+// # Why not on a table that several processes share
+//
+// Settled knows the queue of one process. Another process may have read the notification
+// from the table just before it was removed, and begin its run only after the safe point
+// has passed A: at that moment it has no open transaction, so nothing holds the safe point
+// back. If the acknowledgement is collected in between, its run commits a second time. A lock
+// in the queue, or a bound that it publishes before it reads the notification, does not help,
+// because the run that removed the notification may be older than either.
+//
+// It could be made safe if each run read the acknowledgement first and then looked whether
+// the notification is still there: collecting requires that it has gone. That is one more read
+// in each run of every observer, to save some 100 bytes for each page that was forgotten, so
+// acknowledgements stay.
 func (db *DB) collectAcks(ctx context.Context, from []byte, got *Collected, answers Answers) (next []byte, err error) {
 	if answers == nil || got.SafePoint == 0 || db.Shared() { // Settled knows of one process
 		return nil, nil
