@@ -44,6 +44,8 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 type globalFlags struct {
 	config    string
 	dataGiven bool
+	// indexGiven: --index was given.
+	indexGiven bool
 }
 
 // settingFlags maps flags to the settings that they set. A command has some of them.
@@ -89,6 +91,7 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	}
 	crawlSettings(cmd, given)
 	_, a.flags.dataGiven = given["data"]
+	_, a.flags.indexGiven = given["index"]
 	a.command = cmd.CommandPath()
 	var err error
 	if a.cfg, err = config.Load(a.flags.config, given); err != nil {

@@ -129,8 +129,12 @@ func fetchCount(n int64) string {
 
 // dataFlag is what a suggested command needs to find the same directory.
 func (a *app) dataFlag() string {
-	if !a.flags.dataGiven {
-		return "" // the settings name the directory
+	index := ""
+	if a.flags.indexGiven {
+		index = "--index " + a.cfg.Index + " "
 	}
-	return "--data " + a.cfg.Data + " "
+	if !a.flags.dataGiven {
+		return index // the settings name the directory
+	}
+	return "--data " + a.cfg.Data + " " + index
 }
