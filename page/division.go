@@ -119,14 +119,13 @@ func isFragment(link *html.Node) bool {
 func (d *division) main(text []byte) ranges {
 	whole := ranges{{0, len(text)}}
 	body := whole.without(d.rest)
-	if body.size() < enough && 5*body.size() < len(text) {
-		return nil
-	}
 	main := body
-	if m := body.without(whole.without(d.mains)); m.size() >= enough || m.size() > 0 && 4*m.size() >= body.size() {
+	if m := body.without(whole.without(d.mains)).trimmed(text); len(m) > 0 {
 		main = m
-	} else if m := body.without(whole.without(d.articles)); m.size() > 0 && 3*m.size() >= body.size() {
+	} else if m := body.without(whole.without(d.articles)).trimmed(text); len(m) > 0 && 3*m.size() >= body.size() {
 		main = m
+	} else if body.size() < enough && 5*body.size() < len(text) {
+		return nil // nearly all is navigation, and nothing says that it is not the content
 	}
 	if m := main.without(d.doubtful); 2*m.size() >= main.size() || m.size() >= plenty {
 		main = m

@@ -14,8 +14,8 @@ const MaxAnchorLength = 256
 // them again when it is opened.
 //
 // Version 1 is not stored. Version 2: the alt of an image is a separate word in an anchor.
-// Version 3: frames. Version 4: outlines.
-const InterpretVersion = 4
+// Version 3: frames. Versions 4 and 5: outlines.
+const InterpretVersion = 5
 
 // Interpret returns what a fetch means by itself: the outcome of semantics.md section 2
 // and, for pages, the properties of section 3. It never fails, whatever the body holds.
