@@ -139,6 +139,9 @@ func (t *tables) byCluster(c page.ContentKey) (stored, bool, error) {
 // tombstone.
 func (t *tables) bury(d *stored, seq int64) error {
 	if d.id != 0 {
+		if err := t.uncount(d.id); err != nil {
+			return err
+		}
 		for _, q := range []string{
 			"DELETE FROM docs WHERE id=?", "DELETE FROM ranks WHERE id=?", "DELETE FROM times WHERE id=?", "DELETE FROM sketches WHERE id=?",
 		} {

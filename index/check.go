@@ -90,7 +90,7 @@ func (v *View) integrity(ctx context.Context) (damage []error, err error) {
 // sum of all documents.
 func (v *View) checkDocuments(ctx context.Context) error {
 	var read State
-	var want analysed
+	want := analysed{repeats: make(repeatedTexts)}
 	err := v.Documents(ctx, func(d Document) error {
 		if err := want.addDocument(&d); err != nil {
 			return err
@@ -115,6 +115,11 @@ func (v *View) checkDocuments(ctx context.Context) error {
 		return err
 	} else if have != want.sketches && m.analyzer == analysis.Version {
 		return errors.New("sketches are not those of the documents")
+	}
+	if same, err := v.sameRepeats(ctx, want.repeats); err != nil {
+		return err
+	} else if !same && m.analyzer == analysis.Version {
+		return errors.New("counts of repeated text are not those of the documents")
 	}
 	if read.Documents != v.state.Documents || read.Sum != v.state.Sum {
 		return fmt.Errorf("%d documents, and not those that were written, which are %d", read.Documents, v.state.Documents)

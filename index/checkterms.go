@@ -10,7 +10,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/webindexer/indexer/index/analysis"
-	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -36,6 +35,7 @@ func (s *termSums) add(column string, term []byte, occurrences, documents int64)
 type analysed struct {
 	terms    termSums
 	sketches sketchSum
+	repeats  repeatedTexts
 }
 
 // addDocument adds a document.
@@ -44,14 +44,11 @@ func (a *analysed) addDocument(d *Document) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.URL, err)
 	}
-	var main sketch.Builder
-	a.terms.addColumns(textOf(d, &o).AnalyzeWords(func(t *analysis.Token, _ string, from analysis.Source) {
-		if from == analysis.FromMain {
-			main.Add(t.Text)
-		}
-	}))
-	s := main.Sketch()
-	a.sketches.add(d.Cluster[:], s[:], translations(d, &o))
+	var l likeness
+	a.terms.addColumns(textOf(d, &o).AnalyzeWords(func(t *analysis.Token, _ string, from analysis.Source) { l.add(t, from) }))
+	s, sample := l.main.Sketch(), l.stored()
+	a.sketches.add(d.Cluster[:], s[:], translations(d, &o), sample)
+	a.repeats.add(hostOf(d.URL), sample, 1)
 	return nil
 }
 

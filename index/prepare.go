@@ -33,6 +33,7 @@ type body struct {
 	spelled             spelling.Words
 	sketch              sketch.Sketch
 	translations        int64
+	sample              []byte
 }
 
 func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
@@ -97,14 +98,12 @@ func (p *prepared) makeBody(known *spelling.Vocabulary) {
 	b := &body{outline: packOutline(p.Doc.Outline), translations: translations(p.Doc, &p.outline)}
 	b.head, b.rest = pack(p.Doc.Text)
 	var words spelling.Collector
-	var main sketch.Builder
+	var l likeness
 	b.columns = textOf(p.Doc, &p.outline).AnalyzeWords(func(t *analysis.Token, text string, from analysis.Source) {
 		words.Add(t, text, from)
-		if from == analysis.FromMain {
-			main.Add(t.Text)
-		}
+		l.add(t, from)
 	})
-	b.spelled, b.sketch = words.Words(known), main.Sketch()
+	b.spelled, b.sketch, b.sample = words.Words(known), l.main.Sketch(), l.stored()
 	p.body = b
 }
 

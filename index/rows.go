@@ -62,6 +62,9 @@ func (t *tables) replace(p *prepared, own stored) error {
 		return nil
 	}
 	p.makeBody(t.words.known)
+	if err := t.uncount(own.id); err != nil { // by its URL until now
+		return err
+	}
 	err = t.exec("UPDATE docs SET url=?, hash=?, language=?, title=?, outline=?, head=?, rest=? WHERE id=?",
 		string(d.URL), p.hash[:], d.Language, d.Title, p.body.outline, p.body.head, p.body.rest, own.id)
 	if err != nil {
@@ -75,6 +78,7 @@ func (t *tables) indexText(id int64, p *prepared) error {
 	if err := t.addStemmer(analysis.StemmerFor(p.Doc.Language)); err != nil {
 		return err
 	}
+	t.repeats.add(hostOf(p.Doc.URL), p.body.sample, 1)
 	if err := t.putSketch(id, p.body); err != nil {
 		return err
 	}

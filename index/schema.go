@@ -13,7 +13,7 @@ import (
 // FormatVersion is the version of the tables below, in the user_version of the file. A
 // program refuses files of a newer version, and rebuilds those of an older one from the
 // store.
-const FormatVersion = 8
+const FormatVersion = 9
 
 // applicationID distinguishes index files from other SQLite databases ("Idx1").
 const applicationID = 0x49647831
@@ -49,7 +49,7 @@ CREATE TABLE times(id INTEGER PRIMARY KEY, fetched INTEGER NOT NULL, -- ns since
 CREATE TABLE tombstones(cluster BLOB PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE stemmers(name TEXT PRIMARY KEY) WITHOUT ROWID; -- languages of stemmed documents
 
-` + stateSQL + fullTextSQL + lengthsSQL + wordsSQL + sketchesSQL
+` + stateSQL + fullTextSQL + lengthsSQL + wordsSQL + sketchesSQL + repeatsSQL
 
 // fullTextSQL makes the full-text table. The column body has the main content of the text,
 // and rest has the rest of it. The column anchors has the anchors of links from

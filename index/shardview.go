@@ -325,6 +325,11 @@ func (s *viewShard) hits(ctx context.Context, q *HitsQuestion) (list []Hit, err 
 		if from.Text, from.Main, err = headOf(outline, head, more); err != nil {
 			return nil, fmt.Errorf("%s: %w", h.URL, err)
 		}
+		repeats, err := s.v.repeats(ctx, hostOf(h.URL))
+		if err != nil {
+			return nil, err
+		}
+		from.Repeated = repeats.isRepeated
 		h.Snippet = snippet.Make(from, snippet.NewMatcher(c.Terms, h.Language))
 		list = append(list, h)
 	}

@@ -18,7 +18,8 @@ import (
 const sketchesSQL = `
 CREATE TABLE sketches(id INTEGER PRIMARY KEY,
   sketch BLOB NOT NULL,          -- of the main content (index/sketch)
-  translations INTEGER NOT NULL  -- equal for translations of one page, 0 for a page that names none
+  translations INTEGER NOT NULL, -- equal for translations of one page, 0 for a page that names none
+  sample BLOB NOT NULL           -- of the text (repeats.go): 2 bytes, little-endian, for each shingle
 );
 `
 
@@ -52,31 +53,31 @@ func translations(d *Document, o *page.Outline) int64 {
 
 // putSketch writes what tells that a document is like another one.
 func (t *tables) putSketch(id int64, b *body) error {
-	return t.exec("INSERT OR REPLACE INTO sketches(id, sketch, translations) VALUES(?,?,?)", id, b.sketch[:], b.translations)
+	return t.exec("INSERT OR REPLACE INTO sketches(id, sketch, translations, sample) VALUES(?,?,?,?)", id, b.sketch[:], b.translations, b.sample)
 }
 
 // sketchSum is a sum over the documents of what the table sketches has of them.
 type sketchSum uint64
 
-func (s *sketchSum) add(cluster []byte, stored []byte, translations int64) {
-	b := binary.LittleEndian.AppendUint64(append(slices.Clone(cluster), stored...), uint64(translations))
+func (s *sketchSum) add(cluster, stored []byte, translations int64, sample []byte) {
+	b := binary.LittleEndian.AppendUint64(slices.Concat(cluster, stored, sample), uint64(translations))
 	*s += sketchSum(xxhash.Sum64(b))
 }
 
 // storedSketches is the sum over the table.
 func (v *View) storedSketches(ctx context.Context) (s sketchSum, err error) {
-	rows, err := v.tx.QueryContext(ctx, "SELECT d.cluster, s.sketch, s.translations FROM sketches s JOIN docs d ON d.id=s.id")
+	rows, err := v.tx.QueryContext(ctx, "SELECT d.cluster, s.sketch, s.translations, s.sample FROM sketches s JOIN docs d ON d.id=s.id")
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var cluster, stored sql.RawBytes
+		var cluster, stored, sample sql.RawBytes
 		var translations int64
-		if err := rows.Scan(&cluster, &stored, &translations); err != nil {
+		if err := rows.Scan(&cluster, &stored, &translations, &sample); err != nil {
 			return 0, err
 		}
-		s.add(cluster, stored, translations)
+		s.add(cluster, stored, translations, sample)
 	}
 	return s, rows.Err()
 }

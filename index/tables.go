@@ -29,6 +29,8 @@ type tables struct {
 	fullText map[int64]*analysis.Columns
 
 	words storedWords
+
+	repeats repeatedTexts // changes that the transaction will make to the table repeats
 }
 
 func openTables(ctx context.Context, db *sql.DB) (*tables, error) {
@@ -36,7 +38,7 @@ func openTables(ctx context.Context, db *sql.DB) (*tables, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tables{conn: conn, stmt: make(map[string]*sql.Stmt), known: make(map[string]bool), fullText: make(map[int64]*analysis.Columns), words: storedWords{known: new(spelling.Vocabulary)}}
+	t := &tables{conn: conn, stmt: make(map[string]*sql.Stmt), known: make(map[string]bool), fullText: make(map[int64]*analysis.Columns), words: storedWords{known: new(spelling.Vocabulary)}, repeats: make(repeatedTexts)}
 	if err := t.setMerging(); err != nil {
 		return t, err
 	}
@@ -60,6 +62,9 @@ func (t *tables) commit() error {
 	if err := t.flushWords(); err != nil { // before any row of fts, too (fulltext.go)
 		return err
 	}
+	if err := t.flushRepeats(); err != nil { // likewise
+		return err
+	}
 	if err := t.flushFullText(); err != nil {
 		return err
 	}
@@ -79,6 +84,7 @@ func (t *tables) commit() error {
 func (t *tables) rollback() error {
 	clear(t.known)
 	clear(t.fullText)
+	clear(t.repeats)
 	t.forgetWords()
 	t.lastID, t.firstAdded, t.state = 0, 0, t.saved
 	if err := t.exec("ROLLBACK"); err != nil {

@@ -27,6 +27,7 @@ type viewCache struct {
 	found      generations[phraseIn, *found]
 	candidates generations[int64, Found]  // with the columns of candidateColumns
 	lengths    generations[int64, []byte] // by block
+	repeats    generations[string, *repeatedText]
 
 	wordsMu sync.Mutex
 	words   []byte // all words for suggestions (words.go); nil: not read
@@ -37,6 +38,7 @@ const (
 	foundCacheSize     = 24 << 20
 	candidateCacheSize = 4 << 20
 	lengthCacheSize    = 4 << 20
+	repeatsCacheSize   = 4 << 20
 	// cacheEntry is about what an entry of a map takes in addition to its content.
 	cacheEntry = 200
 )
@@ -44,6 +46,7 @@ const (
 func newViewCache(state State) *viewCache {
 	c := &viewCache{state: state}
 	c.found.most, c.candidates.most, c.lengths.most = foundCacheSize, candidateCacheSize, lengthCacheSize
+	c.repeats.most = repeatsCacheSize
 	return c
 }
 

@@ -32,31 +32,47 @@ const Size = bins * binBytes
 // without words has a sketch without any.
 type Sketch [Size]byte
 
+// window is the last words of a text.
+type window struct {
+	last  [words]uint64 // their hashes, the newest first
+	count int           // words so far
+}
+
+// add adds the next word, and returns the hash of the shingle that ends with it.
+func (w *window) add(word []byte) (shingle uint64, ok bool) {
+	copy(w.last[1:], w.last[:words-1])
+	w.last[0] = xxhash.Sum64(word)
+	if w.count++; w.count < words {
+		return 0, false
+	}
+	return w.shingle(), true
+}
+
+// shingle is the hash of the last words.
+func (w *window) shingle() uint64 {
+	h := uint64(0)
+	for _, x := range w.last {
+		h = (h ^ x) * 0x9E3779B97F4A7C15
+		h ^= h >> 29
+	}
+	h *= 0xBF58476D1CE4E5B9
+	return h ^ h>>32
+}
+
 // Builder makes the sketch of a text from its words. The zero value is usable.
 type Builder struct {
-	last  [words]uint64 // hashes of the last words, the newest first
-	count int           // words so far
-	least [bins]uint64  // 0: none
+	window window
+	least  [bins]uint64 // 0: none
 }
 
 // Add adds the next word.
 func (b *Builder) Add(word []byte) {
-	copy(b.last[1:], b.last[:words-1])
-	b.last[0] = xxhash.Sum64(word)
-	if b.count++; b.count >= words {
-		b.shingle()
+	if h, ok := b.window.add(word); ok {
+		b.add(h)
 	}
 }
 
-// shingle adds the shingle of the last words.
-func (b *Builder) shingle() {
-	h := uint64(0)
-	for _, w := range b.last {
-		h = (h ^ w) * 0x9E3779B97F4A7C15
-		h ^= h >> 29
-	}
-	h *= 0xBF58476D1CE4E5B9
-	h ^= h >> 32
+func (b *Builder) add(h uint64) {
 	bin := h >> (64 - binBits)
 	if h |= 1; b.least[bin] == 0 || h < b.least[bin] { // 0 is for none
 		b.least[bin] = h
@@ -66,8 +82,8 @@ func (b *Builder) shingle() {
 // Sketch is the sketch of the words so far. A text with fewer words than a shingle has is one
 // shingle.
 func (b *Builder) Sketch() (s Sketch) {
-	if b.count > 0 && b.count < words {
-		b.shingle()
+	if n := b.window.count; n > 0 && n < words {
+		b.add(b.window.shingle())
 	}
 	for i, h := range b.least {
 		if h == 0 {

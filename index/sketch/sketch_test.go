@@ -122,3 +122,33 @@ func BenchmarkSimilarity(b *testing.B) {
 		Similarity(x, y)
 	}
 }
+
+// TestSample: a passage has the same sample wherever it stands, up to the shingles at its
+// ends.
+func TestSample(t *testing.T) {
+	sampleOf := func(text string) map[uint16]bool {
+		var s Sampler
+		for w := range strings.FieldsSeq(text) {
+			s.Add([]byte(w))
+		}
+		set := make(map[uint16]bool)
+		for _, slot := range s.Sample() {
+			set[slot] = true
+		}
+		return set
+	}
+	var b strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&b, "w%d ", i)
+	}
+	alone := sampleOf(b.String())
+	if n := len(alone); n < 400/oneIn/2 || n > 400/oneIn*2 {
+		t.Errorf("%d of 400 shingles", n)
+	}
+	inside := sampleOf("something before it " + b.String() + " and something behind it")
+	for slot := range alone {
+		if !inside[slot] {
+			t.Errorf("the sample inside another text has no %d", slot)
+		}
+	}
+}

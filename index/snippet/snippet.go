@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -59,6 +60,9 @@ type Source struct {
 	Text  string       // the head of a text
 	More  bool         // the text goes on behind it
 	Main  []page.Range // the main content of the text, as in page.Outline
+	// Repeated reports whether the site repeats a sampled shingle on many pages; nil if
+	// nothing is known.
+	Repeated func(slot uint16) bool
 }
 
 // Make cuts a snippet: the first window with all the terms, or else the one with the most.
@@ -67,7 +71,8 @@ type Source struct {
 //
 // The main content comes first, without what lies between its parts. The rest of the text is
 // shown only if it alone has terms, and more of them than the title, which is shown anyway:
-// a menu that repeats the title says nothing about the page.
+// a menu that repeats the title says nothing about the page. A passage that the site repeats
+// gives way to another one, if there is one that is nearly as good.
 func Make(s Source, m *matcher) Snippet {
 	m.begin()
 	defer m.end()
@@ -79,14 +84,83 @@ func Make(s Source, m *matcher) Snippet {
 	if len(parts) > 0 { // none if the main content lies behind the head
 		main = join(text, parts)
 	}
-	matches, best := bestWindow(main, m)
-	if len(matches) > 0 || s.Main == nil {
-		return cutWindow(main, s.More, matches, best)
+	if cut, distinct := s.matching(main, m); distinct > 0 {
+		return cut
 	}
-	if matches, best := bestWindow(text, m); best.distinct > m.distinct(s.Title) {
-		return cutWindow(text, s.More, matches, best)
+	if s.Main != nil {
+		if cut, distinct := s.matching(text, m); distinct > m.distinct(s.Title) && !s.isRepeated(&cut) {
+			return cut
+		}
 	}
-	return cutWindow(main, s.More, nil, window{})
+	return s.beginning(main)
+}
+
+// attempts is how many snippets are made until one is not repeated by the site.
+const attempts = 4
+
+// matching is a snippet with matches, and the number of different terms in its window.
+func (s *Source) matching(text string, m *matcher) (cut Snippet, distinct int) {
+	from := 0
+	for range attempts {
+		matches, best := bestWindow(text[from:], m)
+		if len(matches) == 0 || 2*best.distinct < distinct {
+			break
+		}
+		for i := range matches {
+			matches[i].start += from
+			matches[i].end += from
+		}
+		c, end := cutWindow(text, s.More, matches, best)
+		if !s.isRepeated(&c) {
+			return c, best.distinct
+		}
+		if distinct == 0 {
+			cut, distinct = c, best.distinct
+		}
+		// A match near the end of this snippet may be the first one in the next.
+		from = snippetBegin(text, max(end, matches[best.to-1].end), snippetBytes/3)
+		from = max(from, matches[best.to-1].end)
+	}
+	return cut, distinct
+}
+
+// beginning is a snippet without matches, as near to the beginning of a text as can be.
+func (s *Source) beginning(text string) (first Snippet) {
+	begin := 0
+	for i := range attempts {
+		end := snippetEnd(text, begin, begin+snippetBytes)
+		cut := cutSnippet(text, begin, end, s.More, nil)
+		if i == 0 {
+			first = cut
+		}
+		if !s.isRepeated(&cut) {
+			return cut
+		}
+		if begin = end; end == len(text) {
+			break
+		}
+	}
+	return first
+}
+
+// isRepeated reports whether the site repeats at least half of a snippet.
+func (s *Source) isRepeated(cut *Snippet) bool {
+	if s.Repeated == nil {
+		return false
+	}
+	var t analysis.Tokenizer
+	var sample sketch.Sampler
+	t.Reset(cut.Text)
+	sampled, repeated := 0, 0
+	for t.Next() {
+		if slot, ok := sample.Add(t.Token.Text); ok {
+			sampled++
+			if s.Repeated(slot) {
+				repeated++
+			}
+		}
+	}
+	return sampled > 0 && 2*repeated >= sampled
 }
 
 // join is the parts of a text, with an ellipsis between them.
@@ -104,17 +178,13 @@ func join(text string, parts []page.Range) string {
 	return b.String()
 }
 
-// cutWindow cuts the window with the best matches, or the beginning if there are none.
-func cutWindow(text string, more bool, matches []match, best window) Snippet {
-	if len(matches) == 0 {
-		end := snippetEnd(text, 0, snippetBytes)
-		return cutSnippet(text, 0, end, more, nil)
-	}
+// cutWindow cuts the window with the best matches, and returns its end.
+func cutWindow(text string, more bool, matches []match, best window) (cut Snippet, end int) {
 	first, last := matches[best.from], matches[best.to-1]
 	slack := snippetBytes - (last.end - first.start)
 	begin := snippetBegin(text, first.start, max(slack/3, 0))
-	end := snippetEnd(text, last.end, begin+snippetBytes)
-	return cutSnippet(text, begin, end, more, matches)
+	end = snippetEnd(text, last.end, begin+snippetBytes)
+	return cutSnippet(text, begin, end, more, matches), end
 }
 
 type window struct {

@@ -53,7 +53,7 @@ func FuzzSnippet(f *testing.F) {
 
 // checkMain: with any main content, snippets are valid and their marks are in them.
 func checkMain(t *testing.T, text string, m *matcher, main page.Range) {
-	s := Make(Source{Text: text, Main: []page.Range{{Start: 0, End: main.Start / 2}, main}, More: true}, m)
+	s := Make(Source{Text: text, Main: []page.Range{{Start: 0, End: main.Start / 2}, main}, More: true, Repeated: func(slot uint16) bool { return slot%3 > 0 }}, m)
 	if !utf8.ValidString(s.Text) && utf8.ValidString(text[:main.Start/2]) && utf8.ValidString(text[main.Start:main.End]) {
 		t.Fatalf("snippet %q", s.Text)
 	}

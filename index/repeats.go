@@ -1,0 +1,244 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/sketch"
+	"github.com/webindexer/indexer/page"
+)
+
+// What a site repeats on many of its pages says little about any of them. The table repeats
+// counts, for each host, in how many documents each sampled shingle stands (package sketch),
+// so that a snippet can be cut where the page says something of its own.
+//
+// The counts are sums over the documents of the index. So they do not depend on the order of
+// changes, and an index document that is added, replaced or removed changes the row of its
+// host alone, by its stored sample: nothing is read again, no other document is touched, and
+// all documents of a transaction share one update of the row. A row has a bounded size however
+// many pages a host has.
+//
+// Shingles share counters: with 100 samples a page, each counter has one in 80 pages by chance.
+// isRepeated allows for that.
+//
+// Rejected: counters in the store, by the observers. A line of a menu that stands on all pages
+// of a host would be a cell that all of them write, or the counts would depend on the order
+// of arrival. And no document of the contract depends on them.
+const repeatsSQL = `
+CREATE TABLE repeats(host TEXT PRIMARY KEY, documents INTEGER NOT NULL,
+  counts BLOB NOT NULL) WITHOUT ROWID; -- S2 of the counts as varints (repeats.go)
+`
+
+// likeness is what is computed of the words of a text, so that it can be told what it is
+// like.
+type likeness struct {
+	main   sketch.Builder
+	sample sketch.Sampler
+	from   analysis.Source
+}
+
+func (l *likeness) add(t *analysis.Token, from analysis.Source) {
+	if from != l.from {
+		l.from = from
+		l.sample.Break()
+	}
+	switch from {
+	case analysis.FromMain:
+		l.main.Add(t.Text)
+		l.sample.Add(t.Text)
+	case analysis.FromRest:
+		l.sample.Add(t.Text)
+	}
+}
+
+// stored is the stored form of the sample.
+func (l *likeness) stored() []byte {
+	sample := l.sample.Sample()
+	b := make([]byte, 0, 2*len(sample))
+	for _, slot := range sample {
+		b = binary.LittleEndian.AppendUint16(b, slot)
+	}
+	return b
+}
+
+// repeatedTexts is changes of the counts of hosts. They are sparse: a transaction may have
+// documents of many hosts.
+type repeatedTexts map[string]*repeatedChange
+
+type repeatedChange struct {
+	documents int64
+	counts    map[uint16]int32
+}
+
+// add adds a document of a host with this sample, or removes one if n is -1.
+func (r repeatedTexts) add(host string, sample []byte, n int32) {
+	c := r[host]
+	if c == nil {
+		c = &repeatedChange{counts: make(map[uint16]int32)}
+		r[host] = c
+	}
+	c.documents += int64(n)
+	for ; len(sample) >= 2; sample = sample[2:] {
+		c.counts[binary.LittleEndian.Uint16(sample)%sketch.Slots] += n
+	}
+}
+
+// repeatedText is the counts of a host.
+type repeatedText struct {
+	documents int64
+	counts    [sketch.Slots]int32
+	least     int64 // the least count of a shingle that is repeated
+}
+
+// manyPages is how many pages of a host have a passage that the host repeats, or half of its
+// pages if it has few.
+const manyPages = 20
+
+// isRepeated reports whether a shingle stands on many pages of the host.
+func (r *repeatedText) isRepeated(slot uint16) bool {
+	return r.documents >= 4 && int64(r.counts[slot]) >= r.least
+}
+
+// setLeast computes least. Chance gives each counter the mean of all, and few counters have
+// twice as much when that matters.
+func (r *repeatedText) setLeast() {
+	sum := int64(0)
+	for _, n := range r.counts {
+		sum += int64(n)
+	}
+	r.least = max(min(manyPages, (r.documents+1)/2), 2*sum/sketch.Slots)
+}
+
+// apply applies a change.
+func (r *repeatedText) apply(c *repeatedChange) {
+	r.documents += c.documents
+	for slot, n := range c.counts {
+		r.counts[slot] += n
+	}
+}
+
+func (r *repeatedText) encode() []byte {
+	var b []byte
+	for _, n := range r.counts {
+		b = binary.AppendUvarint(b, uint64(max(n, 0)))
+	}
+	return packPart(string(b))
+}
+
+// decode reads stored counts.
+func (r *repeatedText) decode(stored []byte) error {
+	text, err := unpack(stored)
+	if err != nil {
+		return err
+	}
+	b := []byte(text)
+	for i := range r.counts {
+		n, size := binary.Uvarint(b)
+		if size <= 0 || n > math.MaxInt32 {
+			return fmt.Errorf("%w: counts of repeated text", ErrCorrupt)
+		}
+		r.counts[i], b = int32(n), b[size:]
+	}
+	return nil
+}
+
+// uncount removes what is counted of a document, if it is there.
+func (t *tables) uncount(id int64) error {
+	var url string
+	var sample []byte
+	found, err := t.row("SELECT d.url, s.sample FROM sketches s JOIN docs d ON d.id=s.id WHERE s.id=?", []any{id}, &url, &sample)
+	if found {
+		t.repeats.add(hostOf(page.URL(url)), sample, -1)
+	}
+	return err
+}
+
+const selectRepeats = "SELECT documents, counts FROM repeats WHERE host=?"
+
+// flushRepeats writes the counts that the transaction changes.
+func (t *tables) flushRepeats() error {
+	for _, host := range slices.Sorted(maps.Keys(t.repeats)) {
+		var r repeatedText
+		var stored []byte
+		found, err := t.row(selectRepeats, []any{host}, &r.documents, &stored)
+		if err == nil && found {
+			err = r.decode(stored)
+		}
+		if err != nil {
+			return fmt.Errorf("repeated text of %s: %w", host, err)
+		}
+		if r.apply(t.repeats[host]); r.documents > 0 {
+			err = t.exec("INSERT OR REPLACE INTO repeats(host, documents, counts) VALUES(?,?,?)", host, r.documents, r.encode())
+		} else {
+			err = t.exec("DELETE FROM repeats WHERE host=?", host)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	clear(t.repeats)
+	return nil
+}
+
+// repeats is the counts of a host.
+func (v *View) repeats(ctx context.Context, host string) (*repeatedText, error) {
+	if r, known := v.cache.repeats.get(host); known {
+		return r, nil
+	}
+	r := new(repeatedText)
+	rows, err := v.query(ctx, selectRepeats, host)
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		var stored sql.RawBytes
+		if err := rows.Scan(&r.documents, &stored); err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		if err := r.decode(stored); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", host, err), rows.Close())
+		}
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, err
+	}
+	r.setLeast()
+	v.cache.repeats.add(host, r, cacheEntry+len(host)+4*sketch.Slots)
+	return r, nil
+}
+
+// sameRepeats reports whether the table has these counts.
+func (v *View) sameRepeats(ctx context.Context, want repeatedTexts) (same bool, err error) {
+	rows, err := v.tx.QueryContext(ctx, "SELECT host, documents, counts FROM repeats")
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	hosts := 0
+	for rows.Next() {
+		var host string
+		var have, expected repeatedText
+		var stored sql.RawBytes
+		if err := rows.Scan(&host, &have.documents, &stored); err != nil {
+			return false, err
+		}
+		if err := have.decode(stored); err != nil {
+			return false, fmt.Errorf("%s: %w", host, err)
+		}
+		if c := want[host]; c != nil {
+			expected.apply(c)
+		}
+		if have != expected {
+			return false, nil
+		}
+		hosts++
+	}
+	return hosts == len(want), rows.Err()
+}

@@ -1,0 +1,42 @@
+package sketch
+
+import "slices"
+
+// A sample of a text is one in eight of its shingles, chosen by their hashes, so that texts
+// with a common passage have the same sample of it. Whoever counts in how many texts of a
+// site a shingle of the sample stands knows which passages the site repeats.
+//
+// A shingle of a sample is a number below Slots, which other shingles share.
+const (
+	Slots   = 1 << 13
+	oneIn   = 8
+	maximum = 256 // shingles in a sample, from the beginning of a text
+)
+
+// Sampler makes the sample of a text from its words. The zero value is usable.
+type Sampler struct {
+	window window
+	slots  []uint16
+}
+
+// Add adds the next word, and returns the shingle that it completes, if that is sampled.
+func (s *Sampler) Add(word []byte) (slot uint16, sampled bool) {
+	h, ok := s.window.add(word)
+	if !ok || (h>>1)%oneIn != 0 {
+		return 0, false
+	}
+	slot = uint16((h >> 4) % Slots)
+	if len(s.slots) < maximum {
+		s.slots = append(s.slots, slot)
+	}
+	return slot, true
+}
+
+// Break makes the next word begin a new shingle.
+func (s *Sampler) Break() { s.window = window{} }
+
+// Sample is the sample of the words so far, ascending, none twice.
+func (s *Sampler) Sample() []uint16 {
+	slices.Sort(s.slots)
+	return slices.Compact(s.slots)
+}
