@@ -28,6 +28,9 @@ import (
 // Shingles share counters: with 100 samples a page, each counter has one in 80 pages by chance.
 // isRepeated allows for that.
 //
+// A shard of a divided index counts its own documents. So a snippet may be cut elsewhere than in
+// an index that is not divided; nothing else depends on the counts.
+//
 // Rejected: counters in the store, by the observers. A line of a menu that stands on all pages
 // of a host would be a cell that all of them write, or the counts would depend on the order
 // of arrival. And no document of the contract depends on them.
