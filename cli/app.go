@@ -24,10 +24,14 @@ type app struct {
 	beginsCrawl bool     // this command starts a crawl
 	works       bool     // this command runs observers on a shared store
 	leases      []string // that it offers to hold
-	process     bool     // this process was started for the command; false in tests
-	command     string   // as typed, such as "indexer replay"
-	standby     *standby // of a server; set before the server opens anything
-	reindexes   bool     // this command rebuilds the index files, whatever is in their place
+	shards      []string // --shard: where to search
+	reshards    bool     // this worker divides the index files anew
+	// searchAddress is where this worker answers searches of its shards; "": nowhere.
+	searchAddress string
+	process       bool     // this process was started for the command; false in tests
+	command       string   // as typed, such as "indexer replay"
+	standby       *standby // of a server; set before the server opens anything
+	reindexes     bool     // this command rebuilds the index files, whatever is in their place
 	// freeBytes returns the free space of the disk; nil: ask the disk.
 	freeBytes func() (int64, error)
 
@@ -50,7 +54,7 @@ type globalFlags struct {
 
 // settingFlags maps flags to the settings that they set. A command has some of them.
 var settingFlags = map[string]string{
-	"data": "data", "store": "store", "index": "index", "oracle": "oracle", "etcd": "etcd", "log-level": "log_level", "format": "format",
+	"data": "data", "store": "store", "index": "index", "index-shards": "index_shards", "oracle": "oracle", "etcd": "etcd", "log-level": "log_level", "format": "format",
 	"workers": "workers", "commit": "commit", "sync": "sync", "rank-tolerance": "rank_tolerance", "limit": "query.limit", "per-host": "query.per_host", "lang": "query.language",
 }
 

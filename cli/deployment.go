@@ -191,7 +191,7 @@ func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error
 	crawl := &frontier.Crawl{Ranks: observers.RankOf}
 	opts := a.repositoryOptions(crawl)
 	opts.Table = func(context.Context, []store.GroupSpec) (store.Table, error) { return keptOpen{d.table}, nil }
-	opts.Share = &repository.Share{Coordination: d.coordination, Works: d.alone || a.works, Leases: a.leases}
+	opts.Share = &repository.Share{Coordination: d.coordination, Works: d.alone || a.works, Leases: a.leases, Shards: a.cfg.IndexShards, Reshard: a.reshards, Search: a.searchAddress}
 	if d.alone {
 		opts.Share.Leases = []string{observers.LeaseRank, observers.LeaseIndex, repository.LeaseGarbage}
 	}

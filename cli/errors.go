@@ -123,6 +123,8 @@ var outcomes = []outcome{
 	{is(repository.ErrIncomplete), statusUsage, "run the same `indexer copy` command again: it continues, and the store can be used when it has ended"},
 	{is(index.ErrForeign, index.ErrOldFormat, repository.ErrOtherIndex), statusUsage, reindexHint},
 	{is(errForeign, store.ErrForeign), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
+	{is(repository.ErrOtherShards), statusUsage, ""},
+	{is(errNoShards), statusUsage, "name the places of shards with --shard, or start workers"},
 	{is(repository.ErrNobody), statusFailed, "start a worker that offers to hold it, and run the same command again; `indexer status` shows who holds what"},
 	{is(oracle.ErrOtherOracle), statusInUse, "start processes that share the store with --oracle ADDRESS"},
 	{is(repository.ErrReindexing), statusFailed, "queries still work meanwhile"},

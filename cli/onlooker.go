@@ -27,13 +27,14 @@ type onlooker struct {
 	parts   *deployment    // table and connections only
 	oracles *remote.Client // nil: none in the settings
 	etcd    *clientv3.Client
-	leases  map[string]string // by observer
-	counts  map[string]uint64 // signs of life, by token, at the last look
+	leases  map[string]func(row string) string // of a row, by observer
+	waiting map[string]int                     // rows that wait, by lease, at the last look
+	counts  map[string]uint64                  // signs of life, by token, at the last look
 	looked  time.Time
 }
 
 func (a *app) onlook(ctx context.Context) (_ *onlooker, err error) {
-	o := &onlooker{app: a, parts: new(deployment), leases: make(map[string]string)}
+	o := &onlooker{app: a, parts: new(deployment), leases: make(map[string]func(string) string)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, o.close())
@@ -58,12 +59,12 @@ func (a *app) onlook(ctx context.Context) (_ *onlooker, err error) {
 		}
 		o.parts.closers = append(o.parts.closers, o.oracles.Close)
 	}
-	registry, err := observers.Options{}.Registry() // names only; nothing is run
+	registry, err := observers.Options{Shards: repository.ShardLeases(a.cfg.IndexShards)}.Registry() // names only; nothing is run
 	if err != nil {
 		return nil, err
 	}
 	for _, observer := range registry.List() {
-		o.leases[observer.Name] = observer.Lease
+		o.leases[observer.Name] = observer.LeaseOf
 	}
 	return o, nil
 }
@@ -191,7 +192,7 @@ const (
 
 // countBacklog counts the rows that wait, and returns the oldest timestamp of them by lease.
 func (o *onlooker) countBacklog(ctx context.Context, s *state) (oldest map[string]uint64, err error) {
-	oldest = make(map[string]uint64)
+	oldest, o.waiting = make(map[string]uint64), make(map[string]int)
 	for n, from := 0, ""; ; {
 		notes, next, err := txn.NotificationsIn(ctx, o.parts.table, from, 1000)
 		if err != nil {
@@ -199,7 +200,8 @@ func (o *onlooker) countBacklog(ctx context.Context, s *state) (oldest map[strin
 		}
 		for _, note := range notes {
 			s.Backlog[note.Observer]++
-			name := o.leases[note.Observer]
+			name := o.leaseOf(note)
+			o.waiting[name]++
 			if ts, ok := oldest[name]; !ok || note.TS < ts {
 				oldest[name] = note.TS
 			}
@@ -210,6 +212,14 @@ func (o *onlooker) countBacklog(ctx context.Context, s *state) (oldest map[strin
 			return oldest, nil
 		}
 	}
+}
+
+// leaseOf is the lease under which the row of a notification is run; "" if none is needed.
+func (o *onlooker) leaseOf(n txn.Notification) string {
+	if of := o.leases[n.Observer]; of != nil {
+		return of(n.Cell.Row)
+	}
+	return ""
 }
 
 func values(m map[string]uint64) (list []uint64) {
@@ -234,12 +244,7 @@ func (o *onlooker) listLeases(ctx context.Context, s *state, oldest map[string]u
 		}
 	}
 	for name, h := range held {
-		l := leaseState{Name: name, Holder: h, Alive: alive[h.Token], OldestMS: 0}
-		for observer, n := range s.Backlog {
-			if o.leases[observer] == name {
-				l.Waiting += n
-			}
-		}
+		l := leaseState{Name: name, Holder: h, Alive: alive[h.Token], OldestMS: 0, Waiting: o.waiting[name]}
 		if ts, ok := oldest[name]; ok {
 			l.OldestMS = o.age(ctx, ts)
 		}

@@ -79,6 +79,7 @@ func (a *app) queryCommand() *cobra.Command {
 	cmd.Flags().String("lang", a.cfg.Query.Language, "`language` of the reader: other languages count less, unless the query is in one")
 	cmd.Flags().BoolVar(&f.unfold, "unfold", false, "show versions and translations of a page as hits of their own")
 	cmd.Flags().BoolVar(&f.verbatim, "verbatim", false, "search for the words as typed, without correcting their spelling")
+	a.shardFlags(cmd)
 	cmd.Flags().BoolVar(&f.explain, "explain", false, "show how each score was computed")
 	return cmd
 }

@@ -51,6 +51,7 @@ func (a *app) serveCommand() *cobra.Command {
 	}
 	cmd.Flags().StringArrayVar(&seeds, "crawl", nil, "also crawl from these seeds: a `file`, a URL or a host; may be repeated")
 	registerServe(cmd, a.cfg.Serve)
+	a.shardFlags(cmd)
 	registerCrawl(cmd, a.cfg.Crawl)
 	a.pipelineFlags(cmd)
 	return cmd

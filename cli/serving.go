@@ -58,7 +58,10 @@ func (a *app) otherIndex() (other repository.Index, closeIndex func() error, err
 
 // openSearcher opens the index for a command.
 func (a *app) openSearcher(ctx context.Context) (searcher, error) {
-	if a.usesFiles() {
+	switch {
+	case a.usesFiles() && a.usesShards():
+		return a.openShardSearch(ctx)
+	case a.usesFiles():
 		return a.openFiles()
 	}
 	return a.searchServer(ctx)
@@ -67,7 +70,7 @@ func (a *app) openSearcher(ctx context.Context) (searcher, error) {
 // openServing opens the index for a server: index files are opened again whenever they were
 // replaced.
 func (a *app) openServing(ctx context.Context) (searcher, error) {
-	if a.usesFiles() {
+	if a.usesFiles() && !a.usesShards() {
 		return web.OpenIndexFiles(func() (*index.Reader, error) {
 			f, err := a.openFiles()
 			return f.Reader, err

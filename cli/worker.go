@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,10 +23,15 @@ files, which are in the data directory of the worker that keeps them. Every work
 to take them over when their owner ends. With --no-index a worker does not offer to keep
 index files, for example because its machine has no disk for them.
 
+With index_shards above 1, the index files are divided among the workers. With --serve, a
+worker answers searches of its shards from other machines: indexer query and indexer serve
+find the workers in the store and merge their answers.
+
 The store and the addresses of the oracles are settings: see docs/deployment.md.`
 
 func (a *app) workerCommand() *cobra.Command {
 	var noIndex bool
+	var serve string
 	cmd := &cobra.Command{
 		Use:     "worker",
 		Short:   "Run observers on a store that many processes share",
@@ -40,11 +46,14 @@ func (a *app) workerCommand() *cobra.Command {
 			if !noIndex {
 				a.leases = append(a.leases, observers.LeaseIndex)
 			}
-			return a.work(cmd.Context())
+			return a.work(cmd.Context(), serve)
 		},
 	}
 	a.pipelineFlags(cmd)
 	cmd.Flags().BoolVar(&noIndex, "no-index", false, "do not offer to keep the index files")
+	a.indexShardsFlag(cmd)
+	cmd.Flags().StringVar(&serve, "serve", "", "answer searches of the shards kept here, at `HOST:PORT`")
+	cmd.Flags().BoolVar(&a.reshards, "reshard", false, "divide the index files anew, into --index-shards; no other worker may keep index files")
 	return cmd
 }
 
@@ -54,11 +63,58 @@ const failureEvery = 200 * time.Millisecond
 
 // work runs observers until ctx ends, or until they stop by themselves: the worker then
 // ends, and whoever supervises it starts it again.
-func (a *app) work(ctx context.Context) error {
+func (a *app) work(ctx context.Context, serve string) (err error) {
+	answer := func(*repository.Repository) (func() error, error) { return func() error { return nil }, nil }
+	if serve != "" {
+		if answer, err = a.listenForSearches(ctx, serve); err != nil {
+			return err
+		}
+	}
 	s, err := a.open(ctx, false)
 	if err != nil {
-		return err
+		stop, _ := answer(nil)
+		return errors.Join(err, stop())
 	}
+	stop, err := answer(s.repo)
+	if err != nil {
+		return errors.Join(err, s.close(ctx))
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	return a.workOn(ctx, s)
+}
+
+// listenForSearches opens the address at which this worker answers searches of its shards.
+// The function that it returns begins to answer, or closes the address if repo is nil.
+func (a *app) listenForSearches(ctx context.Context, address string) (func(repo *repository.Repository) (stop func() error, err error), error) {
+	security, err := a.security()
+	if err != nil {
+		return nil, err
+	}
+	if err := security.Check(address); err != nil {
+		return nil, &usageError{reason: "--serve: " + err.Error(), help: "indexer worker"}
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for searches: %w", err)
+	}
+	if a.searchAddress, err = reachable(l.Addr(), address); err != nil {
+		return nil, errors.Join(err, closeListener(l))
+	}
+	return func(repo *repository.Repository) (func() error, error) {
+		if repo == nil {
+			return func() error { return closeListener(l) }, nil
+		}
+		server, err := a.serveShards(l, repo, security)
+		if err != nil {
+			return nil, errors.Join(err, closeListener(l))
+		}
+		_, _ = fmt.Fprintf(a.stderr, "answering searches at %s\n", a.searchAddress)
+		return server.stop, nil
+	}, nil
+}
+
+// workOn is work with an open session, which it closes.
+func (a *app) workOn(ctx context.Context, s *session) error {
 	_, _ = fmt.Fprintln(a.stderr, "working; interrupt to stop")
 	ticker := time.NewTicker(failureEvery)
 	defer ticker.Stop()

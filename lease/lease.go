@@ -37,6 +37,9 @@ type Place struct {
 	Host    string `json:"host"`
 	Process int    `json:"process"`
 	Data    string `json:"data"` // its data directory
+	// Search is the address at which it answers searches of the shards that it holds; "": it
+	// does not.
+	Search string `json:"search,omitempty"`
 }
 
 // String is the process and its host.
@@ -56,7 +59,9 @@ type Want struct {
 // Options are the options of a Manager.
 type Options struct {
 	Wants []Want
-	Place Place
+	// Balanced are leases of which the process wants its share; nil: none.
+	Balanced *Balanced
+	Place    Place
 	// Every is how often the manager looks for leases to take; 0: a second.
 	Every time.Duration
 	// Lost is called once, when other processes have found this one dead. From then on it
@@ -75,11 +80,27 @@ type Manager struct {
 
 	taking  sync.Mutex // held while a lease is taken and prepared
 	mu      sync.Mutex
-	held    map[string]chan int // the free fences
-	serving map[string]bool     // leases under which a task is under way
+	held    map[string]*heldLease
+	serving map[string]bool // leases under which a task is under way
 	lost    bool
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
+
+	benched int // looks for which no offer is made (balance.go); only run uses it
+}
+
+// heldLease is a lease that this process holds.
+type heldLease struct {
+	free chan int      // the fences that no run has
+	left chan struct{} // closed when no run may begin any more
+}
+
+func newHeld(fences []int) *heldLease {
+	h := &heldLease{make(chan int, Fences), make(chan struct{})}
+	for _, i := range fences {
+		h.free <- i
+	}
+	return h
 }
 
 // New returns a manager that holds nothing yet.
@@ -87,7 +108,7 @@ func New(db *txn.DB, live txn.Liveness, opts Options) *Manager {
 	if opts.Every <= 0 {
 		opts.Every = time.Second
 	}
-	return &Manager{db: db, live: live, opts: opts, held: make(map[string]chan int), serving: make(map[string]bool)}
+	return &Manager{db: db, live: live, opts: opts, held: make(map[string]*heldLease), serving: make(map[string]bool)}
 }
 
 // Start looks for leases from now on, until Stop. The end of ctx does not end it.
@@ -120,6 +141,9 @@ func (m *Manager) Stop(ctx context.Context) error {
 		return nil // whoever considers this process dead takes them
 	}
 	var errs []error
+	if b := m.opts.Balanced; b != nil {
+		errs = append(errs, m.withdrawOffer(ctx, b))
+	}
 	for _, name := range names {
 		errs = append(errs, m.giveBack(ctx, name))
 	}
@@ -169,6 +193,11 @@ func (m *Manager) tryAll(ctx context.Context) {
 			m.opts.Failed(fmt.Errorf("lease %s: %w", w.Name, err))
 		}
 	}
+	if b := m.opts.Balanced; b != nil {
+		if err := m.balance(ctx, b); err != nil && ctx.Err() == nil && m.opts.Failed != nil {
+			m.opts.Failed(err)
+		}
+	}
 }
 
 // lose ends everything that the process does under leases.
@@ -198,13 +227,13 @@ func (m *Manager) try(ctx context.Context, w Want) error {
 			return errors.Join(err, m.giveBack(context.WithoutCancel(ctx), w.Name))
 		}
 	}
-	free := make(chan int, Fences)
-	for i := range Fences {
-		free <- i
+	fences := make([]int, Fences)
+	for i := range fences {
+		fences[i] = i
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.held[w.Name] = free
+	m.held[w.Name] = newHeld(fences)
 	return nil
 }
 
@@ -330,14 +359,16 @@ func (m *Manager) Held(name string) bool { return m.holds(name) && m.live.Valid(
 // Enter implements notify.Leases.
 func (m *Manager) Enter(ctx context.Context, name string) (notify.LeasedRun, error) {
 	m.mu.Lock()
-	free := m.held[name]
+	h := m.held[name]
 	m.mu.Unlock()
-	if free == nil {
+	if h == nil {
 		return nil, notify.ErrNotHeld
 	}
 	select {
-	case i := <-free:
-		return &run{m: m, name: name, fence: i, free: free}, nil
+	case i := <-h.free:
+		return &run{m: m, name: name, fence: i, free: h.free}, nil
+	case <-h.left:
+		return nil, notify.ErrNotHeld
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -19,8 +20,9 @@ import (
 // A row that another process has may have been notified after the run there began. That
 // run leaves the notification in the table.
 func (p *Pipeline) claim(ctx context.Context, o *Observer, batch []*entry) ([]*entry, error) {
-	if !p.mine(o) {
-		p.queue.leave(batch)
+	batch, others := p.divide(o, batch)
+	p.queue.leave(others)
+	if len(batch) == 0 {
 		return nil, nil
 	}
 	batch = p.lock(ctx, o, batch)
@@ -31,16 +33,36 @@ func (p *Pipeline) claim(ctx context.Context, o *Observer, batch []*entry) ([]*e
 	if len(gone) == 0 {
 		return batch, nil
 	}
-	left, kept := split(batch, func(e *entry) bool { return gone[e] })
+	var left, kept []*entry
+	for i, e := range batch {
+		if gone[i] {
+			left = append(left, e)
+		} else {
+			kept = append(kept, e)
+		}
+	}
 	p.unlock(ctx, left)
 	p.queue.leave(left)
 	return kept, nil
 }
 
+// divide divides a batch into the rows that this process may run and those for which other
+// processes hold the leases.
+func (p *Pipeline) divide(o *Observer, batch []*entry) (mine, others []*entry) {
+	for _, e := range batch {
+		if p.mine(o, e.row) {
+			mine = append(mine, e)
+		} else {
+			others = append(others, e)
+		}
+	}
+	return mine, others
+}
+
 // lock locks the rows of a batch that are not locked yet, and gives those back that another
 // process has.
 func (p *Pipeline) lock(ctx context.Context, o *Observer, batch []*entry) []*entry {
-	if o.Lease != "" { // nobody else runs them
+	if o.leased() { // nobody else runs them
 		return batch
 	}
 	var free []*entry
@@ -65,23 +87,18 @@ func (p *Pipeline) lock(ctx context.Context, o *Observer, batch []*entry) []*ent
 		e.locked = got[i]
 		taken[e] = !got[i]
 	}
-	left, kept := split(batch, func(e *entry) bool { return taken[e] })
-	if len(left) > 0 {
-		p.queue.leave(left)
-	}
-	return kept
-}
-
-// split divides a batch into the entries that this process leaves and those that it keeps.
-func split(batch []*entry, leave func(*entry) bool) (left, kept []*entry) {
+	var left, kept []*entry
 	for _, e := range batch {
-		if leave(e) {
+		if taken[e] {
 			left = append(left, e)
 		} else {
 			kept = append(kept, e)
 		}
 	}
-	return left, kept
+	if len(left) > 0 {
+		p.queue.leave(left)
+	}
+	return kept
 }
 
 // unlockWithin bounds the release of locks: they expire anyway.
@@ -132,12 +149,12 @@ const claimReads = 16
 // gone looks up which rows of a batch have no notification in the table any more. Rows of
 // a leased observer that were handed over need no look: only this process runs them, and
 // the queue knows of its runs.
-func (p *Pipeline) gone(ctx context.Context, o *Observer, batch []*entry) (gone map[*entry]bool, err error) {
+func (p *Pipeline) gone(ctx context.Context, o *Observer, batch []*entry) (gone map[int]bool, err error) {
 	found := make([]bool, len(batch))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(claimReads)
 	for i, e := range batch {
-		if o.Lease != "" && !e.doubtful {
+		if o.leased() && !e.doubtful {
 			continue
 		}
 		g.Go(func() error {
@@ -149,28 +166,61 @@ func (p *Pipeline) gone(ctx context.Context, o *Observer, batch []*entry) (gone 
 	if err := g.Wait(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errBegin, err)
 	}
-	gone = make(map[*entry]bool)
-	for i, e := range batch {
+	for i := range found {
 		if found[i] {
-			gone[e] = true
+			if gone == nil {
+				gone = make(map[int]bool)
+			}
+			gone[i] = true
 		}
 	}
 	return gone, nil
 }
 
-// enter begins a run of an observer under its lease, if it needs one.
-func (p *Pipeline) enter(ctx context.Context, o *Observer) (LeasedRun, error) {
-	if p.shared == nil || o.Lease == "" {
-		return free{}, nil
+// enter begins a run of an observer under the leases of its rows, if it needs any.
+//
+// A lease admits a number of runs at a time, and further ones wait. Runs that enter several
+// leases enter them in the same order, so they never wait for each other in a circle.
+func (p *Pipeline) enter(ctx context.Context, o *Observer, batch []*entry) (LeasedRun, error) {
+	if p.shared == nil || !o.leased() {
+		return leasedRuns{}, nil
 	}
-	return p.shared.leases.Enter(ctx, o.Lease)
+	var names []string
+	for _, e := range batch {
+		names = append(names, o.LeaseOf(e.row))
+	}
+	slices.Sort(names)
+	var runs leasedRuns
+	for _, name := range slices.Compact(names) {
+		r, err := p.shared.leases.Enter(ctx, name)
+		if err != nil {
+			runs.Leave()
+			return nil, err
+		}
+		runs = append(runs, r)
+	}
+	return runs, nil
 }
 
-// free is a run that needs no lease.
-type free struct{}
+// leasedRuns is a run under several leases, or under none.
+type leasedRuns []LeasedRun
 
-func (free) Guard(context.Context, *txn.Txn) error { return nil }
-func (free) Leave()                                {}
+// Guard implements LeasedRun.
+func (l leasedRuns) Guard(ctx context.Context, tx *txn.Txn) error {
+	for _, r := range l {
+		if err := r.Guard(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Leave implements LeasedRun.
+func (l leasedRuns) Leave() {
+	for _, r := range l {
+		r.Leave()
+	}
+}
 
 // runShared is run on a table that other processes use, too.
 func (p *Pipeline) runShared(ctx context.Context, batch []*entry) {

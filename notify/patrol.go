@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -48,7 +49,7 @@ const (
 // holdsAny reports whether this process holds the lease of an observer.
 func (p *Pipeline) holdsAny() bool {
 	for i := range p.registry.list {
-		if o := &p.registry.list[i]; o.Lease != "" && p.mine(o) {
+		if o := &p.registry.list[i]; o.leased() && slices.ContainsFunc(o.leases(), p.shared.leases.Held) {
 			return true
 		}
 	}
@@ -69,7 +70,7 @@ func (p *Pipeline) lookThrough(ctx context.Context) (any bool, err error) {
 			o := p.registry.observer(n)
 			switch {
 			case o == nil:
-			case o.Lease != "" && p.mine(o):
+			case o.leased() && p.mine(o, n.Cell.Row):
 				leased = append(leased, n)
 			case o.Debounce == 0:
 				elsewhere[p.registry.byName[n.Observer]] = true

@@ -54,6 +54,8 @@ type Observer struct {
 	// run in the same process. This is for observers that write to something outside the
 	// table, or keep state between runs.
 	Lease string
+	// Shards divides the rows among several leases; nil: Lease holds for all rows.
+	Shards *Shards
 	// MaxOpen bounds how many rows may be in the middle of a continuation
 	// (txn.Txn.Continue) at a time; further rows wait. Zero means no bound. A running batch
 	// counts as one row. A restart or an overflow of the queue forgets which rows
@@ -64,6 +66,32 @@ type Observer struct {
 	// do, it writes nothing. An error or a panic is retried, unless the error matches
 	// ErrFatal.
 	Run func(ctx context.Context, tx *txn.Txn, rows []string) error
+}
+
+// Shards are leases among which the rows of an observer are divided. Which lease a row belongs
+// to never changes. A run may have rows of several leases, and is under all of them.
+type Shards struct {
+	Leases []string
+	Of     func(row string) int // in Leases
+}
+
+// leased reports whether only the holder of a lease may run the observer.
+func (o *Observer) leased() bool { return o.Lease != "" || o.Shards != nil }
+
+// leases are all leases of the observer.
+func (o *Observer) leases() []string {
+	if o.Shards != nil {
+		return o.Shards.Leases
+	}
+	return []string{o.Lease}
+}
+
+// LeaseOf is the lease under which a row is run; "" if none is needed.
+func (o *Observer) LeaseOf(row string) string {
+	if o.Shards != nil {
+		return o.Shards.Leases[o.Shards.Of(row)]
+	}
+	return o.Lease
 }
 
 // Registry holds the observers of an application. Their order has no meaning.

@@ -101,7 +101,7 @@ func (p *Pipeline) take(ctx context.Context, notes []txn.Notification) (got int,
 	var free []txn.Notification
 	var names []string
 	for _, n := range notes {
-		if o := p.registry.observer(n); o != nil && o.Lease == "" && !p.queue.has(n.Cell.Row, n.Observer) {
+		if o := p.registry.observer(n); o != nil && !o.leased() && !p.queue.has(n.Cell.Row, n.Observer) {
 			free = append(free, n)
 			names = append(names, lockName(n.Observer, n.Cell.Row))
 		}
@@ -167,7 +167,7 @@ func (q *queue) hungry() bool { return q.appetite() > 0 }
 // unleased counts the waiting rows of observers without a lease.
 func (q *queue) unleased() (n int) {
 	for i := range q.waiting {
-		if q.registry.list[i].Lease == "" {
+		if !q.registry.list[i].leased() {
 			n += q.waiting[i]
 		}
 	}

@@ -50,7 +50,7 @@ func (p *Pipeline) ended(ctx context.Context, o *Observer, batch []*entry, began
 		p.queue.finished(batch)
 	case errors.Is(err, errEarly):
 		p.queue.requeue(batch, func(*entry) time.Duration { return time.Millisecond })
-	case errors.Is(err, ErrNotHeld), !p.mine(o):
+	case errors.Is(err, ErrNotHeld), !p.allMine(o, batch):
 		p.queue.leave(batch) // the next holder finds the rows in the table
 	case ctx.Err() != nil:
 		p.queue.requeue(batch, func(*entry) time.Duration { return 0 })
@@ -72,6 +72,12 @@ func (p *Pipeline) ended(ctx context.Context, o *Observer, batch []*entry, began
 	}
 }
 
+// allMine reports whether this process runs an observer on all these rows now.
+func (p *Pipeline) allMine(o *Observer, batch []*entry) bool {
+	_, others := p.divide(o, batch)
+	return len(others) == 0
+}
+
 func rowsOf(batch []*entry) []string {
 	rows := make([]string, len(batch))
 	for i, e := range batch {
@@ -83,7 +89,7 @@ func rowsOf(batch []*entry) []string {
 // attempt runs the observer on a batch in one transaction and commits it. It
 // records the rows on which the observer ran; the rest had been handled before.
 func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry, t *tried) error {
-	leased, err := p.enter(ctx, o)
+	leased, err := p.enter(ctx, o, batch)
 	if err != nil {
 		return err
 	}

@@ -91,9 +91,9 @@ func (p *Pipeline) Attach(ctx context.Context, db *txn.DB) error {
 	return p.attach(ctx, db)
 }
 
-// mine reports whether this process runs an observer now.
-func (p *Pipeline) mine(o *Observer) bool {
-	return p.shared == nil || o.Lease == "" || p.shared.leases.Held(o.Lease)
+// mine reports whether this process runs an observer on a row now.
+func (p *Pipeline) mine(o *Observer, row string) bool {
+	return p.shared == nil || !o.leased() || p.shared.leases.Held(o.LeaseOf(row))
 }
 
 // ours keeps the notifications of observers that this process runs now.
@@ -103,7 +103,7 @@ func (p *Pipeline) ours(notes []txn.Notification) []txn.Notification {
 	}
 	kept := make([]txn.Notification, 0, len(notes))
 	for _, n := range notes {
-		if o := p.registry.observer(n); o != nil && p.mine(o) {
+		if o := p.registry.observer(n); o != nil && p.mine(o, n.Cell.Row) {
 			kept = append(kept, n)
 		}
 	}

@@ -71,7 +71,7 @@ func (l leads) Enter(context.Context, string) (LeasedRun, error) {
 	if !l.Held("") {
 		return nil, ErrNotHeld
 	}
-	return free{}, nil
+	return leasedRuns{}, nil
 }
 
 // observers: first copies a to b, second copies b to c and wakes sum, which adds up.

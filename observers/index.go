@@ -18,7 +18,7 @@ type exporter struct {
 	tracker  *Tracker
 	limits   document.Limits
 	clusters cluster.Limits
-	passes   document.Passes // over inlinks that are too many for one run
+	passes   *document.Passes // over inlinks that are too many for one run
 }
 
 // index exports the document of a cluster.

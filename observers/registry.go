@@ -2,6 +2,7 @@ package observers
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -63,11 +64,16 @@ const (
 	LeaseIndex = "index"
 )
 
+// LeaseShard is the lease of a shard of the index files, if they are divided among several
+// processes.
+func LeaseShard(shard int) string { return fmt.Sprintf("%s-%d", LeaseIndex, shard) }
+
 // Names of observers that others ask about, or whose work they do.
 const (
 	clusterName = "cluster"
 	linksName   = "links"
 	forwardName = "forward"
+	refreshName = "refresh"
 )
 
 // Options says what the observers work with and how much they do at a time. The zero value
@@ -79,9 +85,17 @@ type Options struct {
 	// Part is the size of the parts of long lists. Default: schema.UsualPart.
 	Part   schema.PartSize
 	Limits Limits
+	// Shards divides the index files among several processes; nil: one process, the holder of
+	// LeaseIndex, writes them all.
+	Shards *notify.Shards
+	// Passes are the passes over inlinks. nil: the observers have their own.
+	Passes *Passes
 	// RankRun is told what each run of rank has done.
 	RankRun func(pagerank.Work)
 }
+
+// Passes are the passes over inlinks that are under way (package document).
+type Passes = document.Passes
 
 // Limits are the limits of the cores. The zero value stands for the defaults.
 type Limits struct {
@@ -105,9 +119,9 @@ func (o Options) Observers() []notify.Observer {
 		o.Part = schema.UsualPart
 	}
 	r := &ranker{part: o.Part, limits: o.Limits.Rank, report: o.RankRun}
-	x := &exporter{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Document.WithDefaults(), clusters: o.Limits.Cluster}
+	x := &exporter{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Document.WithDefaults(), clusters: o.Limits.Cluster, passes: cmp.Or(o.Passes, new(document.Passes))}
 	y := &reranker{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Cluster}
-	return []notify.Observer{
+	list := []notify.Observer{
 		{Name: "document", Watches: schema.FetchContent, Batch: 8, Run: (&interpreter{o.Part, o.Tracker, cmp.Or(o.Limits.AtOnce, atOnceLinks)}).run},
 		{Name: clusterName, Watches: schema.State, Batch: 32, Upstream: []string{"document"}, Run: resolve},
 		{Name: "spread", Watches: schema.Chain, Batch: 32, Upstream: []string{clusterName}, Run: propagate},
@@ -122,9 +136,29 @@ func (o Options) Observers() []notify.Observer {
 		{Name: "count", Replaces: []string{"tally"}, Watches: schema.Count, Weak: true, MaxOpen: x.limits.Passes, Lease: LeaseIndex,
 			Debounce: countDebounce, IdleAfter: countIdle, Upstream: []string{"index"}, Run: x.count},
 		{Name: "settle", Watches: schema.Tiebreak, Weak: true, Lease: LeaseRank, Debounce: tiebreakDebounce, IdleAfter: tiebreakIdle, Upstream: []string{"count"}, Run: tiebreak},
-		{Name: "refresh", Watches: schema.Refreshed, Weak: true, Batch: 256, Exclusive: true, Lease: LeaseIndex,
+		{Name: refreshName, Watches: schema.Refreshed, Weak: true, Batch: 256, Exclusive: true, Lease: LeaseIndex,
 			Debounce: refreshDebounce, IdleAfter: exportIdle, Upstream: []string{"index", "count"}, Run: (&refresher{o.Sink}).run},
 	}
+	return o.divide(list)
+}
+
+// divide divides the work of LeaseIndex among the leases of shards, if there are any.
+func (o Options) divide(list []notify.Observer) []notify.Observer {
+	if o.Shards == nil {
+		return list
+	}
+	for i := range list {
+		switch {
+		case list[i].Name == refreshName:
+			list[i].Lease, list[i].Exclusive, list[i].Debounce, list[i].Upstream, list[i].Run = "", false, 0, nil, relayRefreshed
+		case list[i].Lease == LeaseIndex:
+			list[i].Lease, list[i].Shards = "", o.Shards
+		}
+	}
+	return append(list, notify.Observer{
+		Name: "touch", Watches: schema.Touched, Weak: true, Batch: 256, Shards: o.Shards,
+		Debounce: refreshDebounce, IdleAfter: exportIdle, Upstream: []string{refreshName, "index", "count"}, Run: (&toucher{o.Sink}).run,
+	})
 }
 
 // Only keeps the named observers of a list.

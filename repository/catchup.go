@@ -77,6 +77,9 @@ func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 			return fmt.Errorf("export to the index files what they lack: %w", spaceError(err))
 		}
 	}
+	if r.shared() { // the ID in the table is that of the first files, which all others succeed
+		return nil
+	}
 	if w.ID() != r.wrote.id {
 		return r.noteWritten(ctx, written{id: w.ID(), applied: w.Applied()})
 	}
@@ -85,7 +88,7 @@ func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 
 // storedState returns what the index files should hold according to the store.
 func storedState(ctx context.Context, tx *txn.Txn) (s index.State, err error) {
-	err = eachIndexed(ctx, tx, func(key page.ContentKey, d *schema.StoredIndexed) error {
+	err = eachIndexed(ctx, tx, keyRange{}, func(key page.ContentKey, d *schema.StoredIndexed) error {
 		s.Documents++
 		s.Sum.Add(key, d.Sum)
 		return nil
@@ -93,8 +96,8 @@ func storedState(ctx context.Context, tx *txn.Txn) (s index.State, err error) {
 	return s, err
 }
 
-func eachIndexed(ctx context.Context, tx *txn.Txn, fn func(page.ContentKey, *schema.StoredIndexed) error) error {
-	return tx.Scan(ctx, schema.GroupIndex, "", "", func(row string, cols []txn.Version) error {
+func eachIndexed(ctx context.Context, tx *txn.Txn, in keyRange, fn func(page.ContentKey, *schema.StoredIndexed) error) error {
+	return tx.Scan(ctx, schema.GroupIndex, in.from, in.to, func(row string, cols []txn.Version) error {
 		key, err := schema.ParseClusterRow(row)
 		if err != nil {
 			return err
@@ -153,6 +156,22 @@ func (r *Repository) differingNow(ctx context.Context, tx *txn.Txn, lost bool) (
 
 // differing lists the clusters whose document in the index files is not the one in index:doc.
 func (r *Repository) differing(ctx context.Context, tx *txn.Txn, view IndexView, ranks, times bool) (keys []page.ContentKey, err error) {
+	v, divided := view.(*shardsView)
+	if !divided {
+		return r.differingIn(ctx, tx, keyRange{}, view, ranks, times)
+	}
+	for _, p := range v.parts {
+		more, err := r.differingIn(ctx, tx, p.in, p, ranks, times)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, more...)
+	}
+	return keys, nil
+}
+
+// differingIn is differing for the clusters of a range.
+func (r *Repository) differingIn(ctx context.Context, tx *txn.Txn, in keyRange, view IndexView, ranks, times bool) (keys []page.ContentKey, err error) {
 	next, stop := iter.Pull2(view.Entries(ctx))
 	defer stop()
 	entry, err, more := next()
@@ -184,7 +203,7 @@ func (r *Repository) differing(ctx context.Context, tx *txn.Txn, view IndexView,
 		entry, err, more = next()
 		return err
 	}
-	if err := eachIndexed(ctx, tx, step); err != nil {
+	if err := eachIndexed(ctx, tx, in, step); err != nil {
 		return nil, err
 	}
 	for ; err == nil && more; entry, err, more = next() {

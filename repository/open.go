@@ -81,7 +81,9 @@ type Repository struct {
 	pipeline *notify.Pipeline
 	load     *loader.Loader
 	files    indexFiles
-	other    Index // Options.Index
+	other    Index        // Options.Index
+	shards   *indexShards // nil unless the index files are divided
+	passes   observers.Passes
 	tracker  *observers.Tracker
 	tracing  tracing
 
@@ -226,7 +228,16 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 			return err
 		}
 	}
-	list := observers.Options{Sink: &r.files, Tracker: r.tracker}.Observers()
+	if r.shared() {
+		if err := r.agreeOnShards(ctx, opts); err != nil {
+			return err
+		}
+	}
+	o := observers.Options{Sink: &r.files, Tracker: r.tracker, Passes: &r.passes}
+	if r.shards != nil {
+		o.Sink, o.Shards = r.shards, ShardLeases(len(r.shards.list))
+	}
+	list := o.Observers()
 	if opts.WithoutRanks {
 		list = observers.Without(list, "rank", "rerank", "settle")
 	}
@@ -234,14 +245,14 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 		return err
 	}
 	r.registry = registry
-	o := notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Events: r.events(opts.Log)}
+	n := notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Events: r.events(opts.Log)}
 	if r.shared() {
 		if r.leases, err = r.newLeases(opts); err != nil {
 			return err
 		}
-		o.Leases = r.leases
+		n.Leases = r.leases
 	}
-	r.pipeline = notify.New(registry, o)
+	r.pipeline = notify.New(registry, n)
 	if !r.shared() {
 		if err := r.match(ctx, opts); err != nil {
 			return err
@@ -316,6 +327,9 @@ func (r *Repository) closeParts() error {
 	}
 	if r.leases != nil { // no observer runs any more
 		r.leases.Halt() // it may be opening the index files
+		if r.shards != nil {
+			errs = append(errs, r.shards.close())
+		}
 		errs = append(errs, r.files.close(), r.leases.Stop(context.Background()))
 	}
 	if r.db != nil {

@@ -210,7 +210,7 @@ func (r *Repository) rebuildOther(ctx context.Context, told func(clusters int)) 
 			err = errors.Join(err, r.files.discard(ctx))
 		}
 	}()
-	if err := r.exportAll(ctx, told); err != nil {
+	if err := r.exportAll(ctx, &r.files, keyRange{}, told); err != nil {
 		return res, fmt.Errorf("export to a new index: %w", err)
 	}
 	if installed, err = r.files.installOther(ctx, r.other); err != nil {

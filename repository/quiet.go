@@ -85,7 +85,15 @@ func (r *Repository) viewIndex(ctx context.Context) (IndexView, error) {
 	if r.other != nil {
 		return r.other.Snapshot(ctx)
 	}
-	reader, err := index.OpenReader(IndexDir(r.dir))
+	if r.shards != nil {
+		return r.viewShards(ctx)
+	}
+	return openView(ctx, IndexDir(r.dir))
+}
+
+// openView opens the index files in a directory as they are now.
+func openView(ctx context.Context, dir string) (IndexView, error) {
+	reader, err := index.OpenReader(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -60,6 +60,9 @@ func (r *Repository) Reindex(ctx context.Context, told func(clusters int)) (res 
 		return Reindexed{}, ErrReindexing
 	}
 	defer r.reindexing.Unlock()
+	if r.shards != nil {
+		return r.shards.reindex(ctx, told)
+	}
 	if mine, err := r.byHolder(ctx, observers.LeaseIndex, taskReindex, told, &res); err != nil || !mine {
 		return res, err
 	}
@@ -88,7 +91,7 @@ func (r *Repository) rebuild(ctx context.Context, told func(clusters int)) (res 
 			err = errors.Join(err, r.files.discard(ctx))
 		}
 	}()
-	if err := r.exportAll(ctx, told); err != nil {
+	if err := r.exportAll(ctx, &r.files, keyRange{}, told); err != nil {
 		return res, fmt.Errorf("export to new index files: %w", err)
 	}
 	if known == "" { // otherwise the ID of the files that they replace identifies the new ones
@@ -106,17 +109,21 @@ func (r *Repository) rebuild(ctx context.Context, told func(clusters int)) (res 
 	}
 	r.replaceStranger = false
 	files := r.files.own
+	res.Documents, res.Seconds = files.Opened().Documents, time.Since(began).Seconds()
+	if r.shared() && known != "" {
+		// Other workers have files of their own, which succeed the same ones.
+		return res, nil
+	}
 	if err := r.noteWritten(ctx, written{id: files.ID(), applied: files.Applied()}); err != nil {
 		return res, err
 	}
-	res.Documents, res.Seconds = files.Opened().Documents, time.Since(began).Seconds()
 	return res, nil
 }
 
-// exportAll exports all clusters to the new index, in steps.
-func (r *Repository) exportAll(ctx context.Context, told func(clusters int)) error {
-	for from, n := "", 0; ; {
-		next, more, err := r.exportSome(ctx, from)
+// exportAll exports all clusters of a range to the new index, in steps.
+func (r *Repository) exportAll(ctx context.Context, files *indexFiles, in keyRange, told func(clusters int)) error {
+	for from, n := in.from, 0; ; {
+		next, more, err := r.exportSome(ctx, files, from, in.to)
 		if err != nil {
 			return err
 		}
@@ -135,8 +142,8 @@ const exportClusters = 100
 
 // exportSome is one step of a rebuild. It exports some clusters to the new files, beginning
 // at a member row, and returns the row for the next step, or "" at the end.
-func (r *Repository) exportSome(ctx context.Context, from string) (next string, n int, err error) {
-	err = r.files.fill(func(w observers.Sink) error {
+func (r *Repository) exportSome(ctx context.Context, files *indexFiles, from, to string) (next string, n int, err error) {
+	err = files.fill(func(w observers.Sink) error {
 		release := r.db.Hold()
 		defer release()
 		last, err := r.db.Now(ctx)
@@ -149,7 +156,7 @@ func (r *Repository) exportSome(ctx context.Context, from string) (next string, 
 		}
 		defer tx.Rollback()
 		var keys []page.ContentKey
-		if keys, next, err = clustersFrom(ctx, tx, from, exportClusters); err != nil {
+		if keys, next, err = clustersFrom(ctx, tx, from, to, exportClusters); err != nil {
 			return err
 		}
 		n = len(keys)
@@ -160,8 +167,8 @@ func (r *Repository) exportSome(ctx context.Context, from string) (next string, 
 
 // clustersFrom lists up to n clusters, beginning at a member row, and returns the row where
 // the next one begins, or "".
-func clustersFrom(ctx context.Context, tx *txn.Txn, from string, n int) (keys []page.ContentKey, next string, err error) {
-	err = tx.Scan(ctx, schema.GroupMember, from, "", func(row string, _ []txn.Version) error {
+func clustersFrom(ctx context.Context, tx *txn.Txn, from, to string, n int) (keys []page.ContentKey, next string, err error) {
+	err = tx.Scan(ctx, schema.GroupMember, from, to, func(row string, _ []txn.Version) error {
 		k, _, err := schema.ParseMemberRow(row)
 		if err != nil {
 			return err

@@ -27,6 +27,14 @@ type Share struct {
 	// Leases are the leases that a process that works wants to hold (observers.LeaseRank,
 	// observers.LeaseIndex, LeaseGarbage).
 	Leases []string
+	// Shards is into how many shards the index files are divided, among the processes that
+	// work and want observers.LeaseIndex; 0: one. The number is recorded in the table, and
+	// processes that want another one are refused, unless Reshard says to change it. That
+	// needs a moment when no process keeps index files.
+	Shards  int
+	Reshard bool
+	// Search is the address at which the process answers searches of its shards; "": none.
+	Search string
 	// CollectEvery is how often the holder of LeaseGarbage collects the garbage of the whole
 	// table; 0: every ten minutes.
 	CollectEvery time.Duration
@@ -121,7 +129,16 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 			return nil
 		}}
 	}
+	if r.shards != nil {
+		for _, want := range r.shards.wants() {
+			r.wants[want.Name] = want
+		}
+	}
 	for _, name := range r.share.Leases {
+		if name == observers.LeaseIndex && r.shards != nil {
+			o.Balanced = r.shards.balanced()
+			continue
+		}
 		want, ok := r.wants[name]
 		if !ok {
 			return nil, fmt.Errorf("there is no lease %q; want %s, %s or %s", name, observers.LeaseRank, observers.LeaseIndex, LeaseGarbage)
@@ -134,6 +151,9 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 // place is where this process is.
 func (r *Repository) place() (p lease.Place, err error) {
 	p.Process = os.Getpid()
+	if r.share != nil {
+		p.Search = r.share.Search
+	}
 	if p.Host, err = os.Hostname(); err != nil {
 		return p, fmt.Errorf("find the name of this machine: %w", err)
 	}
@@ -178,6 +198,10 @@ func (r *Repository) IndexHolder(ctx context.Context) (*lease.Holder, error) {
 func (r *Repository) hasIndex(ctx context.Context) (bool, error) {
 	if !r.shared() || r.other != nil {
 		return true, nil
+	}
+	if r.shards != nil {
+		list, err := r.shardsHere(ctx)
+		return len(list) > 0, err
 	}
 	h, err := r.IndexHolder(ctx)
 	if err != nil || h == nil {

@@ -104,6 +104,10 @@ var (
 	// has to be ranked. o: rerank
 	Ranked = txn.Column{Group: GroupIndex, Name: "ranked"}
 
+	// Touched is never written; a weak notification says that a member of a cluster has a
+	// renewed fetch time. Only where index files are divided into shards. w: refresh; o: touch
+	Touched = txn.Column{Group: GroupIndex, Name: "touched"}
+
 	// RankState is the rank state of a URL. w: rank
 	RankState = txn.Column{Group: GroupRank, Name: "mass"}
 	// Edges are the URLs to which a URL last passed rank, in parts. w: rank
@@ -137,6 +141,9 @@ var (
 	// orderly close until the next Open, the sum and number of their documents follow.
 	// w: repository
 	IndexID = txn.Column{Group: GroupApp, Name: "index-id"}
+	// IndexShards is the number of shards into which the index files are divided and, after a
+	// space, an identity that the files of all shards refer to. w: repository
+	IndexShards = txn.Column{Group: GroupApp, Name: "index-shards"}
 	// OtherIndexID is the identity of the index, other than index files, that documents are
 	// exported to. w: repository
 	OtherIndexID = txn.Column{Group: GroupApp, Name: "other-index-id"}

@@ -16,6 +16,8 @@ type Config struct {
 	// Index names the index that queries search: "sqlite:" for index files in the data
 	// directory, or the URL of another one.
 	Index string
+	// IndexShards is into how many shards the index files of a shared store are divided.
+	IndexShards int
 	// OpenSearch is how the server of an index on OpenSearch is reached.
 	OpenSearch OpenSearch
 	// Oracle lists the addresses of the timestamp oracles, with commas between; "" if one
@@ -82,17 +84,18 @@ type WARC struct {
 // Default returns the default settings.
 func Default() Config {
 	return Config{
-		Data:     "./data",
-		Index:    "sqlite:",
-		LogLevel: "warn",
-		Format:   "text",
-		Workers:  4,
-		Backlog:  2000,
-		Commit:   "auto",
-		Trace:    64 << 10,
-		WARC:     WARC{MaxBody: 32 << 20},
-		Query:    defaultQuery(),
-		Crawl:    defaultCrawl(),
-		Serve:    defaultServe(),
+		Data:        "./data",
+		Index:       "sqlite:",
+		IndexShards: 1,
+		LogLevel:    "warn",
+		Format:      "text",
+		Workers:     4,
+		Backlog:     2000,
+		Commit:      "auto",
+		Trace:       64 << 10,
+		WARC:        WARC{MaxBody: 32 << 20},
+		Query:       defaultQuery(),
+		Crawl:       defaultCrawl(),
+		Serve:       defaultServe(),
 	}
 }

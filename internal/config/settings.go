@@ -36,6 +36,7 @@ var settings = slices.Concat([]setting{
 	text("data", func(c *Config) *string { return &c.Data }),
 	checked("store", "a URL or nothing", func(c *Config) *string { return &c.Store }, noZero).hidden(),
 	checked("index", "sqlite: or a URL", func(c *Config) *string { return &c.Index }, noZero).hidden(),
+	number("index_shards", func(c *Config) *int { return &c.IndexShards }, 1, 1024),
 	checked("opensearch.credentials", "a path or nothing", func(c *Config) *string { return &c.OpenSearch.Credentials }, noZero),
 	checked("opensearch.ca", "a path or nothing", func(c *Config) *string { return &c.OpenSearch.CA }, noZero),
 	checked("oracle", "addresses HOST:PORT or nothing", func(c *Config) *string { return &c.Oracle }, noZero),

@@ -43,6 +43,7 @@ var Arrows = []Arrow{
 	{"index/spelling", []string{"index/analysis"}, "it compares words, wherever they are stored"},
 	{"index", []string{"page", "index/sketch", "index/analysis", "index/query", "index/snippet", "index/spelling", "index/postings", "index/cksumvfs"}, "the index files are read without the store, by processes that have no repository"},
 	{"index/opensearch", []string{"page", "index", "index/analysis", "index/query", "index/spelling"}, "the index on a search server; the only one that speaks its protocol"},
+	{"index/shardrpc", []string{"index"}, "it carries the questions of a search between processes, and gRPC must not be linked where nobody asks"},
 	{"internal/rank", nil, "it solves a graph of numbers, whatever they stand for"},
 	{"verify/batch", []string{"page", "internal/rank"}, "the second opinion must share nothing with the observers but what a page is, and how a whole graph is solved"},
 	{"internal/sites", []string{"page", "warc"}, "small webs are packed into WARC files, and nothing else"},
@@ -75,6 +76,7 @@ var Arrows = []Arrow{
 	{"bench", []string{"page", "warc", "schema", "index", "index/analysis", "internal/rank", "loader", "observers", "observers/pagerank", "notify", "txn", "store", "repository", "loader/replay", "oracle", "oracle/remote", "crawler", "crawler/frontier", "crawler/archive", "internal/config"}, "it measures the parts; it is a program of its own, which nothing imports"},
 	{"internal", nil, "rules and tools stand beside the program"},
 	{"cli", []string{
+		"index/shardrpc",
 		"page", "warc", "internal/sites", "index", "index/opensearch", "export", "loader", "observers", "notify", "lease", "txn", "store", "store/engines", "oracle", "oracle/etcd", "oracle/remote",
 		"internal/trace", "repository", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "verify", "loader/replay", "internal/config", "internal/control", "internal/osfile", "internal/progress", "crawler", "crawler/frontier", "crawler/archive", "web", "web/live", "web/remote", "internal/longjson", "internal/fault",
 	}, "the command line wires the parts"},

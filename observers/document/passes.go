@@ -82,6 +82,18 @@ func (x *Passes) Drop(cluster string) {
 	delete(x.byCluster, cluster)
 }
 
+// DropThose forgets the clusters for which drop returns true: another process runs index on
+// them from now on, and tells its own passes what has changed.
+func (x *Passes) DropThose(drop func(cluster string) bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for cluster := range x.byCluster {
+		if drop(cluster) {
+			delete(x.byCluster, cluster)
+		}
+	}
+}
+
 // keptPasses is how many passes that have ended are kept.
 const keptPasses = 8
 

@@ -82,7 +82,7 @@ func Connect(addresses []string, token string, opts Options) (*Client, error) {
 	if opts.Patience == 0 {
 		opts.Patience = 30 * time.Second
 	}
-	dial, err := opts.dialOptions()
+	dial, err := opts.DialOptions()
 	if err != nil {
 		return nil, err
 	}

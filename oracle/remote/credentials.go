@@ -100,8 +100,8 @@ func (s Security) config() (*tls.Config, error) {
 	return c, nil
 }
 
-// serverOptions are the options of a gRPC server.
-func (s Security) serverOptions() ([]grpc.ServerOption, error) {
+// ServerOptions are the options of a gRPC server.
+func (s Security) ServerOptions() ([]grpc.ServerOption, error) {
 	c, err := s.config()
 	if err != nil {
 		return nil, err
@@ -117,26 +117,42 @@ func (s Security) serverOptions() ([]grpc.ServerOption, error) {
 		opts = append(opts, grpc.Creds(credentials.NewTLS(c)))
 	}
 	if s.Token != "" {
-		opts = append(opts, grpc.UnaryInterceptor(s.admit))
+		opts = append(opts, grpc.UnaryInterceptor(s.admit), grpc.StreamInterceptor(s.admitStream))
 	}
 	return opts, nil
 }
 
-// admit lets requests through that bear the token. Comparing hashes takes the same time
-// whatever is wrong, its length included.
+// admit lets requests through that bear the token.
 func (s Security) admit(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if err := s.bearsToken(ctx); err != nil {
+		return nil, err
+	}
+	return handler(ctx, req)
+}
+
+// admitStream is admit for streams.
+func (s Security) admitStream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	if err := s.bearsToken(stream.Context()); err != nil {
+		return err
+	}
+	return handler(srv, stream)
+}
+
+// bearsToken refuses requests that do not bear the token. Comparing hashes takes the same
+// time whatever is wrong, its length included.
+func (s Security) bearsToken(ctx context.Context) error {
 	md, _ := metadata.FromIncomingContext(ctx)
 	want := sha256.Sum256([]byte("Bearer " + s.Token))
 	for _, v := range md.Get("authorization") {
 		if got := sha256.Sum256([]byte(v)); subtle.ConstantTimeCompare(got[:], want[:]) == 1 {
-			return handler(ctx, req)
+			return nil
 		}
 	}
-	return nil, status.Error(codes.Unauthenticated, "the request bears no valid token; all processes must have the same")
+	return status.Error(codes.Unauthenticated, "the request bears no valid token; all processes must have the same")
 }
 
-// dialOptions are the options of a gRPC client.
-func (s Security) dialOptions() ([]grpc.DialOption, error) {
+// DialOptions are the options of a gRPC client.
+func (s Security) DialOptions() ([]grpc.DialOption, error) {
 	c, err := s.config()
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func Serve(l net.Listener, o *oracle.Oracle, s Security) (*Server, error) {
 	if err := s.Check(l.Addr().String()); err != nil {
 		return nil, err
 	}
-	opts, err := s.serverOptions()
+	opts, err := s.ServerOptions()
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/shardrpc"
+	"github.com/webindexer/indexer/oracle/remote"
+	"github.com/webindexer/indexer/repository"
+)
+
+// openShards has the shards of this machine open for searching, by directory. Files that
+// were replaced are opened again, and closed after the last session on them.
+type openShards struct {
+	mu   sync.Mutex
+	open map[string]*openShard
+}
+
+// openShard is a reader with the number of its users. openShards counts as one.
+type openShard struct {
+	*index.Reader
+	users int
+}
+
+// begin begins a session on the files in a directory.
+func (o *openShards) begin(ctx context.Context, name, dir string) (index.Session, error) {
+	r, err := o.take(dir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := index.NewLocalShard(name, r.Reader).Begin(ctx)
+	if err != nil {
+		return nil, errors.Join(err, o.giveBack(r))
+	}
+	return &openSession{s, func() error { return o.giveBack(r) }}, nil
+}
+
+type openSession struct {
+	index.Session
+	release func() error
+}
+
+// Close implements index.Session.
+func (s *openSession) Close() error { return errors.Join(s.Session.Close(), s.release()) }
+
+func (o *openShards) take(dir string) (*openShard, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r := o.open[dir]
+	if r == nil || r.Replaced() {
+		now, err := index.OpenReader(dir)
+		if err != nil {
+			return nil, err
+		}
+		if r != nil {
+			if err := r.leave(); err != nil {
+				return nil, errors.Join(err, now.Close())
+			}
+		}
+		r = &openShard{now, 1}
+		if o.open == nil {
+			o.open = make(map[string]*openShard)
+		}
+		o.open[dir] = r
+	}
+	r.users++
+	return r, nil
+}
+
+func (o *openShards) giveBack(r *openShard) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return r.leave()
+}
+
+func (r *openShard) leave() error {
+	if r.users--; r.users > 0 {
+		return nil
+	}
+	return r.Close()
+}
+
+func (o *openShards) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var errs []error
+	for _, r := range o.open {
+		errs = append(errs, r.leave())
+	}
+	clear(o.open)
+	return errors.Join(errs...)
+}
+
+// source is a shard in a directory.
+func (o *openShards) source(shard shardrpc.Shard, dir string) index.ShardSource {
+	return shardDir{o, fmt.Sprintf("shard %d of %d in %s", shard.Number, shard.Of, dir), dir}
+}
+
+type shardDir struct {
+	files     *openShards
+	name, dir string
+}
+
+// Name implements index.ShardSource.
+func (d shardDir) Name() string { return d.name }
+
+// Begin implements index.ShardSource.
+func (d shardDir) Begin(ctx context.Context) (index.Session, error) {
+	return d.files.begin(ctx, d.name, d.dir)
+}
+
+// shardServer answers searches of other processes about the shards that a worker holds.
+type shardServer struct {
+	server *shardrpc.Server
+	files  openShards
+	repo   *repository.Repository
+	of     int
+}
+
+// serveShards answers on a listener.
+func (a *app) serveShards(l net.Listener, repo *repository.Repository, security remote.Security) (*shardServer, error) {
+	opts, err := security.ServerOptions()
+	if err != nil {
+		return nil, err
+	}
+	s := &shardServer{repo: repo, of: a.cfg.IndexShards}
+	s.server = shardrpc.Serve(l, s, opts...)
+	return s, nil
+}
+
+// Shards implements shardrpc.Holder.
+func (s *shardServer) Shards() (list []shardrpc.Shard) {
+	for i := range s.of {
+		if s.repo.HoldsShard(i, s.of) {
+			list = append(list, shardrpc.Shard{Number: i, Of: s.of})
+		}
+	}
+	return list
+}
+
+// Begin implements shardrpc.Holder.
+func (s *shardServer) Begin(ctx context.Context, number, of int) (index.Session, error) {
+	if !s.repo.HoldsShard(number, of) {
+		return nil, fmt.Errorf("this worker does not keep shard %d of %d, or is still preparing it", number, of)
+	}
+	return s.files.begin(ctx, fmt.Sprintf("shard %d of %d", number, of), s.repo.ShardDir(number, of))
+}
+
+func (s *shardServer) stop() error { return errors.Join(s.server.Stop(), s.files.close()) }
+
+// reachable is the address at which other machines reach a listener.
+func reachable(l net.Addr, given string) (string, error) {
+	host, _, err := net.SplitHostPort(given)
+	if err != nil {
+		return "", err
+	}
+	_, port, err := net.SplitHostPort(l.String())
+	if err != nil {
+		return "", err
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		if host, err = os.Hostname(); err != nil {
+			return "", fmt.Errorf("find the name of this machine: %w", err)
+		}
+	}
+	return net.JoinHostPort(host, port), nil
+}

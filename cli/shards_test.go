@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/repository"
+)
+
+// shardQueries are asked of one index and of its shards.
+var shardQueries = []string{"lighthouse", "lighthouse museum", "bread OR harbour", "site:lighthouse.example", "lihgthouse", "museum --sort date", "nothingofthatkind"}
+
+// answers are what queries give, without the parts that differ between machines and runs.
+func answers(t *testing.T, args ...string) (list []string) {
+	t.Helper()
+	for _, q := range shardQueries {
+		out := runIndexer(t, append(append(args, "--format", "json", "query"), strings.Fields(q)...)...)
+		var res map[string]any
+		if err := json.Unmarshal([]byte(out), &res); err != nil {
+			t.Fatalf("%s: %v: %s", q, err, out)
+		}
+		delete(res, "took_ms")
+		for _, h := range res["hits"].([]any) {
+			delete(h.(map[string]any), "indexed_at")
+		}
+		b, err := json.Marshal(res)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, string(b))
+	}
+	return list
+}
+
+// TestShardedDeployment: two workers divide four shards of the index files, and one is killed
+// while pages are loaded. Queries, merged over the network and then from directories, give
+// what one index of the same store gives. If a shard is nowhere, they say so.
+func TestShardedDeployment(t *testing.T) {
+	if testing.Short() || testenv.Long() {
+		t.Skip("starts a database and several processes, for a small web")
+	}
+	f := newFleet(t)
+	files := recordedWeb(t, f.dir)
+	embedded := []string{"--data", filepath.Join(f.dir, "embedded")}
+	runIndexer(t, append(append(embedded, "replay"), files...)...)
+	worker := func(data string, more ...string) *child {
+		t.Helper()
+		return startChild(t, "", f.args(data, append([]string{"worker", "--workers", "2"}, more...)...)...)
+	}
+	const gained = "this process now holds a lease\t{\"lease\": \"index"
+	sharded := []string{"--index-shards", "4", "--serve", "127.0.0.1:0"}
+	one := worker("one", sharded...)
+	one.Until(gained)
+	two := worker("two", sharded...)
+	two.Until(gained)
+	load := startChild(t, "", f.args("loader", append([]string{"replay", "--workers", "2"}, files...)...)...)
+	_ = load.Until("") // it has begun
+	one.Kill()
+	one.Wait()
+	if status := load.ends(); status != 0 {
+		t.Errorf("the loader: exit status %d: %s", status, load.Said())
+	}
+	t.Setenv("INDEXER_INDEX_SHARDS", "4")
+	for strings.Contains(runIndexer(t, f.args("reader", "query", "lighthouse")...), "incomplete") {
+		if t.Context().Err() != nil {
+			t.Fatal("nobody takes the shards of the worker that was killed")
+		}
+	}
+	if got, want := digest(t, f.args("reader")...), digest(t, embedded...); got != want {
+		t.Errorf("digest %s, and that of one process %s", got, want)
+	}
+	merged := answers(t, f.args("reader")...)
+	if strings.Contains(merged[0], `"total":0`) {
+		t.Errorf("%s finds nothing", shardQueries[0])
+	}
+	runIndexer(t, f.args("two", "verify")...)
+	runIndexer(t, f.args("reader", "reindex")...)
+	sameAnswers(t, "after reindex", answers(t, f.args("reader")...), merged)
+	wantRefused(t, "divided into another number of shards", f.args("other", "worker", "--index-shards", "2")...)
+	stopChild(t, two)
+	data := filepath.Join(f.dir, "two")
+	sameAnswers(t, "from directories", answers(t, "--data", data), merged)
+	out := runIndexer(t, append([]string{"--data", data, "query", "lighthouse"}, shardFlagsOf(data, 3)...)...)
+	if !strings.Contains(out, "incomplete") || !strings.Contains(out, "shard 3 of 4") {
+		t.Errorf("a shard is missing, and query says: %s", out)
+	}
+	single := worker("single", "--index-shards", "1", "--reshard")
+	single.Until(gained)
+	stopChild(t, single)
+	sameAnswers(t, "from one index", answers(t, "--data", filepath.Join(f.dir, "single")), merged)
+}
+
+func sameAnswers(t *testing.T, where string, got, want []string) {
+	t.Helper()
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("%s: %s:\n got %s\nwant %s", where, shardQueries[i], got[i], want[i])
+		}
+	}
+}
+
+// shardFlagsOf names the first n of four shards in a data directory.
+func shardFlagsOf(data string, n int) (flags []string) {
+	for i := range n {
+		flags = append(flags, "--shard", repository.ShardDir(data, i, 4))
+	}
+	return flags
+}

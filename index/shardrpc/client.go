@@ -1,0 +1,127 @@
+package shardrpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/webindexer/indexer/index"
+)
+
+// Client asks one server. It is safe for concurrent use.
+type Client struct {
+	address string
+	conn    *grpc.ClientConn
+}
+
+// Dial prepares to ask a server. It does not connect yet.
+func Dial(address string, opts ...grpc.DialOption) (*Client, error) {
+	opts = append(opts, grpc.WithDefaultCallOptions(grpc.ForceCodec(codec{}), grpc.MaxCallRecvMsgSize(maxAnswer), grpc.MaxCallSendMsgSize(maxQuestion)))
+	conn, err := grpc.NewClient("passthrough:///"+address, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("address %q: %w", address, err)
+	}
+	return &Client{address, conn}, nil
+}
+
+// Close closes the connection. End sessions first.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// Shards asks which shards the server has.
+func (c *Client) Shards(ctx context.Context) ([]Shard, error) {
+	s, r, err := c.begin(ctx, hello{List: true})
+	if err != nil {
+		return nil, err
+	}
+	return r.Shards, s.Close()
+}
+
+// Shard is a shard that the server has.
+func (c *Client) Shard(number, of int) index.ShardSource { return source{c, Shard{number, of}} }
+
+type source struct {
+	*Client
+	shard Shard
+}
+
+// Name implements index.ShardSource.
+func (s source) Name() string {
+	return fmt.Sprintf("shard %d of %d at %s", s.shard.Number, s.shard.Of, s.address)
+}
+
+// Begin implements index.ShardSource.
+func (s source) Begin(ctx context.Context) (index.Session, error) {
+	session, _, err := s.begin(ctx, hello{Number: s.shard.Number, Of: s.shard.Of})
+	if err != nil {
+		return nil, err
+	}
+	return session, nil
+}
+
+// begin opens a stream and sends its first message.
+func (c *Client) begin(ctx context.Context, first hello) (*clientSession, *reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, sessionWithin)
+	late := time.AfterFunc(beginWithin, cancel)
+	s := &clientSession{cancel: cancel}
+	var err error
+	if s.stream, err = c.conn.NewStream(ctx, &streamDesc, "/"+serviceName+"/"+streamName); err != nil {
+		cancel()
+		return nil, nil, unavailable(err)
+	}
+	r, err := s.exchange(&first)
+	if !late.Stop() && err == nil {
+		err = fmt.Errorf("%w: no answer within %s", index.ErrUnavailable, beginWithin)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	return s, r, nil
+}
+
+type clientSession struct {
+	stream grpc.ClientStream
+	cancel context.CancelFunc
+}
+
+// exchange sends a message and receives the answer.
+func (s *clientSession) exchange(message any) (*reply, error) {
+	if err := s.stream.SendMsg(message); err != nil {
+		// The reason is what the server has said, and RecvMsg has that.
+		if why := s.stream.RecvMsg(new(reply)); why != nil {
+			err = why
+		}
+		return nil, unavailable(err)
+	}
+	r := new(reply)
+	if err := s.stream.RecvMsg(r); err != nil {
+		return nil, unavailable(err)
+	}
+	if r.Error != "" {
+		return nil, fmt.Errorf("%w: %s", index.ErrUnavailable, r.Error)
+	}
+	return r, nil
+}
+
+// Ask implements index.Session.
+func (s *clientSession) Ask(_ context.Context, q *index.Question) (*index.Answer, error) {
+	r, err := s.exchange(q)
+	if err != nil {
+		return nil, err
+	}
+	if r.Answer == nil {
+		return nil, fmt.Errorf("%w: an empty answer", index.ErrUnavailable)
+	}
+	return r.Answer, nil
+}
+
+// Close implements index.Session.
+func (s *clientSession) Close() error {
+	err := s.stream.CloseSend()
+	s.cancel()
+	return err
+}
+
+func unavailable(err error) error { return fmt.Errorf("%w: %w", index.ErrUnavailable, err) }

@@ -1,0 +1,104 @@
+package shardrpc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
+
+	"github.com/webindexer/indexer/index"
+)
+
+// Holder has the shards that a server answers about.
+type Holder interface {
+	Shards() []Shard
+	// Begin pins the state of a shard.
+	Begin(ctx context.Context, number, of int) (index.Session, error)
+}
+
+// Server answers searches of other processes.
+type Server struct {
+	grpc *grpc.Server
+	done chan error
+}
+
+const (
+	// maxSessions bounds the sessions of one connection; further ones wait.
+	maxSessions = 64
+	// graceful bounds how long a server waits for searches when it stops.
+	graceful = time.Second
+)
+
+// Serve answers on a listener, until Stop. The options say who is admitted.
+func Serve(l net.Listener, h Holder, opts ...grpc.ServerOption) *Server {
+	opts = append(opts, grpc.ForceServerCodec(codec{}), grpc.MaxRecvMsgSize(maxQuestion), grpc.MaxSendMsgSize(maxAnswer),
+		grpc.MaxConcurrentStreams(maxSessions), grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Minute}))
+	s := &Server{grpc: grpc.NewServer(opts...), done: make(chan error, 1)}
+	s.grpc.RegisterService(&grpc.ServiceDesc{
+		ServiceName: serviceName, HandlerType: (*Holder)(nil),
+		Streams: []grpc.StreamDesc{{
+			StreamName: streamName, ServerStreams: true, ClientStreams: true,
+			Handler: func(_ any, stream grpc.ServerStream) error { return session(h, stream) },
+		}},
+	}, h)
+	go func() { s.done <- s.grpc.Serve(l) }()
+	return s
+}
+
+// Stop completes the searches that are being worked on, for a moment, and closes all
+// connections. It returns the error that had ended the server before, if any.
+func (s *Server) Stop() error {
+	force := time.AfterFunc(graceful, s.grpc.Stop)
+	defer force.Stop()
+	s.grpc.GracefulStop()
+	if err := <-s.done; err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+		return err
+	}
+	return nil
+}
+
+// session answers the questions of one search. It ends with the stream, whose deadline the
+// client sets.
+func session(h Holder, stream grpc.ServerStream) (err error) {
+	ctx := stream.Context()
+	if end, ok := ctx.Deadline(); !ok || time.Until(end) > 2*sessionWithin {
+		return status.Error(codes.InvalidArgument, "a search of a shard needs a deadline")
+	}
+	var first hello
+	if err := stream.RecvMsg(&first); err != nil {
+		return err
+	}
+	if first.List {
+		return stream.SendMsg(&reply{Shards: h.Shards()})
+	}
+	s, err := h.Begin(ctx, first.Number, first.Of)
+	if err != nil {
+		return stream.SendMsg(&reply{Error: err.Error()})
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := stream.SendMsg(&reply{}); err != nil {
+		return err
+	}
+	for {
+		var q index.Question
+		if err := stream.RecvMsg(&q); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		r := reply{}
+		if r.Answer, err = s.Ask(ctx, &q); err != nil {
+			r.Error = err.Error()
+		}
+		if err := stream.SendMsg(&r); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package shardrpc
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// holder has two shards.
+type holder struct {
+	readers []*index.Reader
+	gone    bool
+}
+
+func (h *holder) Shards() []Shard { return []Shard{{0, 2}, {1, 2}} }
+
+func (h *holder) Begin(ctx context.Context, number, of int) (index.Session, error) {
+	if h.gone || of != 2 || number > 1 {
+		return nil, errors.New("not kept here")
+	}
+	return index.NewLocalShard("", h.readers[number]).Begin(ctx)
+}
+
+func serve(t *testing.T) (*holder, *Client, *Server) {
+	t.Helper()
+	h := new(holder)
+	var writers []*index.Writer
+	for range 2 {
+		dir := t.TempDir()
+		w, err := index.OpenWriter(t.Context(), dir, index.WriterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = w.Close() })
+		r, err := index.OpenReader(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = r.Close() })
+		writers, h.readers = append(writers, w), append(h.readers, r)
+	}
+	for i := range 40 {
+		u := page.URL(fmt.Sprintf("https://site%d.example/%d", i%5, i))
+		d := &index.Document{
+			Cluster: sha256.Sum256([]byte(u)), Seq: 1, URL: u, Title: strings.Repeat("harbour ", i%3), Text: "the ferry leaves the harbour " + strings.Repeat("museum ", i%4), Language: "en",
+			FetchedAt: time.Date(2024, 5, 1+i%20, 0, 0, 0, 0, time.UTC), Rank: float64(i % 6), Anchors: []index.Anchor{{Text: "harbour museum", Count: i}},
+		}
+		if err := writers[i%2].Apply(t.Context(), []index.Change{index.Upsert(d)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Serve(l, h)
+	c, err := Dial(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(c.Close(), s.Stop()); err != nil {
+			t.Error(err)
+		}
+	})
+	return h, c, s
+}
+
+var queries = []string{"harbour", "harbour museum", `"ferry leaves" -museum`, "site:site1.example", "musuem", "harbor", "after:2024-05-10 harbour", "nothing here", "intitle:harbour", "lang:en museum OR ferry"}
+
+// TestSameAsLocal: shards elsewhere give the same results as those here.
+func TestSameAsLocal(t *testing.T) {
+	h, c, _ := serve(t)
+	list, err := c.Shards(t.Context())
+	if err != nil || !reflect.DeepEqual(list, h.Shards()) {
+		t.Fatalf("shards %v, %v", list, err)
+	}
+	var here, there []index.ShardSource
+	for i, s := range list {
+		here, there = append(here, index.NewLocalShard(fmt.Sprint(i), h.readers[i])), append(there, c.Shard(s.Number, s.Of))
+	}
+	local, remote := index.NewShards(here), index.NewShards(there)
+	for _, q := range queries {
+		for _, o := range []index.Options{{}, {Explain: true, PerHost: 2, Limit: 30}, {Sort: index.ByDate, Offset: 3}} {
+			want, err := local.Search(t.Context(), q, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := remote.Search(t.Context(), q, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.TookMS = want.TookMS
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %+v\nwant %+v", q, got, want)
+			}
+		}
+	}
+	n, err := remote.Count(t.Context())
+	if err != nil || n != 40 {
+		t.Errorf("%d documents, %v", n, err)
+	}
+	got, err := remote.Filters(t.Context())
+	want, err2 := local.Filters(t.Context())
+	if !reflect.DeepEqual(got, want) || err != nil || err2 != nil {
+		t.Errorf("filters %v, want %v (%v, %v)", got, want, err, err2)
+	}
+}
+
+// TestUnavailable: a shard that its holder has left, or whose holder is gone, is named.
+func TestUnavailable(t *testing.T) {
+	h, c, s := serve(t)
+	local := index.NewLocalShard("here", h.readers[0])
+	search := func(remote index.ShardSource) {
+		t.Helper()
+		res, err := index.NewShards([]index.ShardSource{local, remote}).Search(t.Context(), "harbour", index.Options{})
+		if err != nil || len(res.Incomplete) != 1 || res.Total != 20 || !strings.Contains(res.Incomplete[0], "shard ") {
+			t.Errorf("%+v, %v", res, err)
+		}
+	}
+	search(c.Shard(2, 3))
+	h.gone = true
+	search(c.Shard(1, 2))
+	h.gone = false
+	session, err := c.Shard(1, 2).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.grpc.Stop()
+	if _, err := session.Ask(t.Context(), &index.Question{Stemmers: true}); !errors.Is(err, index.ErrUnavailable) {
+		t.Errorf("a server that was stopped: %v", err)
+	}
+	if err := session.Close(); err != nil {
+		t.Error(err)
+	}
+	search(c.Shard(1, 2))
+	if _, err := c.Shards(t.Context()); !errors.Is(err, index.ErrUnavailable) {
+		t.Errorf("a server that was stopped: %v", err)
+	}
+}
+
+// TestNoDeadline: a session without a deadline would keep a state of the files for ever.
+func TestNoDeadline(t *testing.T) {
+	_, c, _ := serve(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stream, err := c.conn.NewStream(ctx, &streamDesc, "/"+serviceName+"/"+streamName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.RecvMsg(new(reply)); err == nil || !strings.Contains(err.Error(), "deadline") {
+		t.Errorf("no deadline: %v", err)
+	}
+}

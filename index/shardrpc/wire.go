@@ -1,0 +1,74 @@
+// Package shardrpc searches shards of an index on other machines. It carries the questions
+// of a search (index.Question) to the process that keeps the files of a shard.
+//
+// A session is a gRPC stream: the first message names a shard, and the server pins the state
+// of its files until the stream ends. So all answers of a session are about one state, and
+// a client that dies leaves nothing open. Every session has a deadline.
+//
+// Messages are in the format of encoding/gob. All processes of a deployment have to be of
+// the same version; a question that a server does not know is an error.
+package shardrpc
+
+import (
+	"bytes"
+	"encoding/gob"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/webindexer/indexer/index"
+)
+
+const (
+	// maxQuestion and maxAnswer bound messages, in bytes.
+	maxQuestion = 4 << 20
+	maxAnswer   = 64 << 20
+	// sessionWithin bounds a search, and beginWithin how long a server may take to begin.
+	sessionWithin = 15 * time.Second
+	beginWithin   = 3 * time.Second
+)
+
+// hello is the first message of a client: it begins a session on a shard, or asks which
+// shards the server has.
+type hello struct {
+	Number, Of int
+	List       bool
+}
+
+// reply is every message of a server.
+type reply struct {
+	Answer *index.Answer
+	Shards []Shard // to hello with List
+	Error  string  // "": none
+}
+
+// Shard names a shard.
+type Shard struct{ Number, Of int }
+
+const (
+	serviceName = "indexer.Shards"
+	streamName  = "Search"
+)
+
+var streamDesc = grpc.StreamDesc{StreamName: streamName, ServerStreams: true, ClientStreams: true}
+
+// codec is gob, each message by itself.
+type codec struct{}
+
+func (codec) Name() string { return "gob" }
+
+func (codec) Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(v); err != nil {
+		return nil, fmt.Errorf("encode a message about a shard: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+func (codec) Unmarshal(data []byte, v any) error {
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(v); err != nil {
+		return fmt.Errorf("decode a message about a shard: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/webindexer/indexer/internal/testenv"
+)
+
+// TestDivision: whoever comes and goes, the rules end with all leases held, as evenly as they
+// can be, after few moves.
+func TestDivision(t *testing.T) {
+	rng := testenv.Random(t)
+	for range testenv.Size(50, 300, 20_000) {
+		d := division{holders: make([]string, 1+rng.IntN(12))}
+		for i := range 1 + rng.IntN(6) {
+			d.offers = append(d.offers, fmt.Sprint("p", i))
+		}
+		for i := range d.holders {
+			if rng.IntN(3) > 0 {
+				d.holders[i] = d.offers[rng.IntN(len(d.offers))]
+			}
+		}
+		moves := 0
+		for idle := 0; idle < 3*len(d.offers); idle++ {
+			own := d.offers[rng.IntN(len(d.offers))]
+			take, leave := d.next(own, rng.IntN)
+			switch {
+			case take >= 0 && d.holders[take] == "":
+				d.holders[take] = own
+			case leave >= 0 && d.holders[leave] == own:
+				d.holders[leave] = ""
+			case take >= 0 || leave >= 0:
+				t.Fatalf("%s of %v is to take %d and leave %d", own, d, take, leave)
+			default:
+				continue
+			}
+			idle = 0
+			if moves++; moves > 4*len(d.holders)+2 {
+				t.Fatalf("%d moves, and still %v", moves, d)
+			}
+		}
+		// Whoever is asked now does nothing; the random order above may have missed somebody.
+		for range 10 * len(d.holders) {
+			for _, own := range d.offers {
+				if take, leave := d.next(own, rng.IntN); take >= 0 {
+					d.holders[take] = own
+				} else if leave >= 0 {
+					d.holders[leave] = ""
+				}
+			}
+		}
+		count := make(map[string]int)
+		for _, token := range d.holders {
+			count[token]++
+		}
+		for _, p := range d.offers {
+			if n := count[p]; n < len(d.holders)/len(d.offers) || n > (len(d.holders)-1)/len(d.offers)+1 || count[""] > 0 {
+				t.Fatalf("divided as %v", d.holders)
+			}
+		}
+	}
+}
+
+// shares counts, by lease, who works under it.
+type shares struct {
+	mu   sync.Mutex
+	open map[string]*member
+}
+
+// TestBalanced: processes divide leases, give some back to one that joins, and take over those
+// of one that leaves or dies. Nobody prepares for a lease that another one has open, and
+// runs go on all the time.
+func TestBalanced(t *testing.T) {
+	f := newFleet(t)
+	s := &shares{open: make(map[string]*member)}
+	names := []string{"s0", "s1", "s2", "s3"}
+	join := func(broken bool) *member {
+		var m *member
+		var wants []Want
+		for _, name := range names {
+			wants = append(wants, Want{Name: name, Gained: func(context.Context) error {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				if other := s.open[name]; other != nil && other.process.Valid() == nil {
+					t.Errorf("%s is open elsewhere", name)
+				}
+				if broken {
+					return errors.New("no room")
+				}
+				s.open[name] = m
+				return nil
+			}})
+		}
+		m = f.join(Options{Balanced: &Balanced{
+			Group: "s", Wants: wants,
+			Leave: func(i int, drained func() error) (bool, error) {
+				if err := drained(); err != nil {
+					return false, err
+				}
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				s.open[names[i]] = nil
+				return true, nil
+			},
+		}})
+		m.Start(t.Context())
+		return m
+	}
+	wait := func(want ...int) func(list ...*member) {
+		return func(list ...*member) {
+			t.Helper()
+			for {
+				good := true
+				for i, m := range list {
+					n := 0
+					for _, name := range names {
+						if m.Held(name) {
+							n++
+							if r, err := m.Enter(t.Context(), name); err == nil {
+								r.Leave()
+							}
+						}
+					}
+					good = good && n == want[i]
+				}
+				if good {
+					return
+				}
+				select {
+				case <-time.After(time.Millisecond):
+				case <-t.Context().Done():
+					t.Fatal("not divided")
+				}
+			}
+		}
+	}
+	one := join(false)
+	wait(4)(one)
+	two := join(false)
+	wait(2, 2)(one, two)
+	broken := join(true)
+	wait(2, 2, 0)(one, two, broken)
+	two.process.Die()
+	wait(4)(one)
+	three := join(false)
+	wait(2, 2)(one, three)
+	if err := one.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	s.mu.Lock()
+	for name, m := range s.open {
+		if m == one {
+			s.open[name] = nil
+		}
+	}
+	s.mu.Unlock()
+	wait(4)(three)
+	for _, m := range []*member{two, three, broken} {
+		if err := m.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,297 @@
+package repository
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/lease"
+	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
+)
+
+// Index files may be divided into shards (Share.Shards): each holds the clusters whose keys
+// begin in its range, and belongs to the process with the lease of the shard
+// (observers.LeaseShard). The processes divide the leases evenly (lease.Balanced). Each keeps
+// its shards in directories of their own, and leaves the files there when another process
+// takes a shard over: if the shard comes back, it only catches up.
+//
+// All processes need the same number of shards. The first worker records it in the table,
+// with a random identity. The files of each shard name identity, number and range as what
+// they succeed, so files of another repository, or of another division, are never mistaken
+// for it.
+
+// MaxShards is how many shards there may be at most.
+const MaxShards = 1024
+
+// ErrOtherShards says that the index files of the store are divided into another number of
+// shards than the settings say.
+var ErrOtherShards = errors.New("the index files of this store are divided into another number of shards")
+
+// ShardName names a shard: its number, from 0, and how many there are.
+func ShardName(number, of int) string { return fmt.Sprintf("%d-of-%d", number, of) }
+
+// ShardDir returns the directory of a shard in a data directory.
+func ShardDir(dir string, number, of int) string {
+	return filepath.Join(IndexDir(dir), ShardName(number, of))
+}
+
+// ParseShardName parses a name made by ShardName.
+func ParseShardName(name string) (number, of int, ok bool) {
+	a, b, found := strings.Cut(name, "-of-")
+	number, err := strconv.Atoi(a)
+	of, err2 := strconv.Atoi(b)
+	return number, of, found && err == nil && err2 == nil && number >= 0 && number < of && ShardName(number, of) == name
+}
+
+// keyRange is a range of cluster keys, by their first bytes; the zero value is all.
+type keyRange struct{ from, to string }
+
+// shardRange is the range of a shard.
+func shardRange(number, of int) keyRange {
+	bound := func(i int) string {
+		n := (i<<16 + of - 1) / of
+		if n == 0 || n == 1<<16 {
+			return ""
+		}
+		return string([]byte{byte(n >> 8), byte(n)})
+	}
+	return keyRange{bound(number), bound(number + 1)}
+}
+
+// shardOf is the shard of a row that begins with the key of a cluster.
+func shardOf(row string, of int) int {
+	if len(row) < 2 {
+		return 0 // no such row
+	}
+	return (int(row[0])<<8 | int(row[1])) * of >> 16
+}
+
+// indexShards are the shards of the index files, of which this process holds some.
+type indexShards struct {
+	repo *Repository
+	opts Options
+	id   string
+	list []*indexShard
+}
+
+// indexShard is the files of one shard, which are open while this process holds its lease.
+type indexShard struct {
+	number int
+	in     keyRange
+	known  string // what its files succeed
+	files  indexFiles
+}
+
+// agreeOnShards reads from the table how many shards there are and, in a process that
+// wants index files, compares that with the settings, or records it first.
+func (r *Repository) agreeOnShards(ctx context.Context, opts Options) error {
+	wants := false
+	for _, name := range r.share.Leases {
+		wants = wants || name == observers.LeaseIndex
+	}
+	want := max(r.share.Shards, 1)
+	if r.other != nil || want > MaxShards {
+		if want > 1 {
+			return fmt.Errorf("%d shards: index files have 1 to %d, and another index has none", want, MaxShards)
+		}
+		return nil
+	}
+	cell, err := r.recordShards(ctx, want, wants)
+	if err != nil {
+		return fmt.Errorf("read the number of shards: %w", err)
+	}
+	number, id, _ := strings.Cut(cell, " ")
+	n := 1
+	if cell != "" {
+		if n, err = strconv.Atoi(number); err != nil || n < 1 || n > MaxShards {
+			return fmt.Errorf("cell %s: %q: %w", schema.IndexShards.Name, cell, store.ErrCorrupt)
+		}
+	}
+	if wants && n != want {
+		return fmt.Errorf("%w: %d, and the setting index_shards says %d; set index_shards to %d everywhere, or stop all workers and start the first one with --reshard, which divides them anew",
+			ErrOtherShards, n, want, n)
+	}
+	if n == 1 {
+		return nil
+	}
+	r.shards = &indexShards{repo: r, opts: opts, id: id}
+	for i := range n {
+		s := &indexShard{number: i, in: shardRange(i, n), known: fmt.Sprintf("%s.%s", id, ShardName(i, n))}
+		s.files.dir, s.files.opts = ShardDir(r.dir, i, n), index.WriterOptions{Sync: opts.Sync}
+		r.shards.list = append(r.shards.list, s)
+	}
+	return nil
+}
+
+// recordShards returns what the table says about shards. If it says nothing, or is to be
+// changed, a process that wants index files records its own number.
+func (r *Repository) recordShards(ctx context.Context, want int, wants bool) (cell string, err error) {
+	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
+		v, err := tx.Get(ctx, schema.AppRow, schema.IndexShards)
+		if cell = string(v.Data); err != nil || !wants {
+			return err
+		}
+		number, id, _ := strings.Cut(cell, " ")
+		switch {
+		case number == strconv.Itoa(want):
+			return nil
+		case r.share.Reshard:
+			if err := r.nobodyHolds(ctx, tx, number); err != nil {
+				return err
+			}
+		case number != "":
+			return nil
+		default: // a table from before there were shards, or a new one
+			v, err := tx.Get(ctx, schema.AppRow, schema.IndexID)
+			if err != nil || v.Exists && want > 1 {
+				return err
+			}
+		}
+		if id == "" {
+			id = rand.Text()
+		}
+		cell = fmt.Sprintf("%d %s", want, id)
+		tx.Set(schema.AppRow, schema.IndexShards, []byte(cell))
+		return nil
+	})
+	return cell, err
+}
+
+// nobodyHolds returns an error if a living process holds a lease of index files.
+func (r *Repository) nobodyHolds(ctx context.Context, tx *txn.Txn, number string) error {
+	names := []string{observers.LeaseIndex}
+	n, _ := strconv.Atoi(number) // "": the table is from before there were shards
+	for i := range n {
+		names = append(names, observers.LeaseShard(i))
+	}
+	for _, name := range names {
+		h, err := lease.HolderOf(ctx, tx, name)
+		if err != nil {
+			return err
+		}
+		if h == nil {
+			continue
+		}
+		if alive, err := r.share.Coordination.Liveness.Alive(ctx, h.Token); err != nil || alive {
+			return errors.Join(err, fmt.Errorf("%s still keeps index files: stop all workers before you divide them anew (a worker that was killed counts as running for some seconds)", h.Place))
+		}
+	}
+	return nil
+}
+
+// ShardLeases are the leases of a number of shards; nil for one shard.
+func ShardLeases(n int) *notify.Shards {
+	if n <= 1 {
+		return nil
+	}
+	l := &notify.Shards{Of: func(row string) int { return shardOf(row, n) }}
+	for i := range n {
+		l.Leases = append(l.Leases, observers.LeaseShard(i))
+	}
+	return l
+}
+
+// balanced is how this process gets and leaves its share of the leases.
+func (s *indexShards) balanced() *lease.Balanced {
+	return &lease.Balanced{Group: observers.LeaseIndex, Wants: s.wants(), Leave: s.leave}
+}
+
+// wants are the leases of the shards.
+func (s *indexShards) wants() (list []lease.Want) {
+	for i, sh := range s.list {
+		name := observers.LeaseShard(i)
+		list = append(list, lease.Want{
+			Name: name,
+			Gained: func(ctx context.Context) error {
+				if err := s.open(ctx, sh); err != nil {
+					return err
+				}
+				s.opts.Log.Info("this process now holds a lease", zap.String("lease", name))
+				return nil
+			},
+			Tasks: map[string]lease.Task{taskReindex: func(ctx context.Context, progress func(int)) (any, error) {
+				if !s.repo.reindexing.TryLock() {
+					return nil, ErrReindexing
+				}
+				defer s.repo.reindexing.Unlock()
+				return s.rebuild(ctx, sh, progress)
+			}},
+		})
+	}
+	return list
+}
+
+// leave closes a shard that another process is to take, unless it is being rebuilt.
+func (s *indexShards) leave(i int, drained func() error) (bool, error) {
+	if !s.repo.reindexing.TryLock() {
+		return false, nil
+	}
+	defer s.repo.reindexing.Unlock()
+	if err := drained(); err != nil {
+		return false, err
+	}
+	n := len(s.list)
+	s.repo.passes.DropThose(func(cluster string) bool { return shardOf(cluster, n) == i })
+	err := s.list[i].files.close()
+	s.opts.Log.Info("this process leaves a lease to another one", zap.String("lease", observers.LeaseShard(i)))
+	return true, err
+}
+
+func (s *indexShards) close() error {
+	var errs []error
+	for _, sh := range s.list {
+		errs = append(errs, sh.files.close())
+	}
+	return errors.Join(errs...)
+}
+
+// Apply implements observers.Sink.
+func (s *indexShards) Apply(ctx context.Context, changes []index.Change) error {
+	return eachShard(s, changes, func(c index.Change) page.ContentKey { return c.Cluster }, func(f *indexFiles, part []index.Change) error { return f.Apply(ctx, part) })
+}
+
+// SetRanks implements observers.Sink.
+func (s *indexShards) SetRanks(ctx context.Context, ranks []index.RankUpdate) error {
+	return eachShard(s, ranks, func(u index.RankUpdate) page.ContentKey { return u.Cluster }, func(f *indexFiles, part []index.RankUpdate) error { return f.SetRanks(ctx, part) })
+}
+
+// Touch implements observers.Sink.
+func (s *indexShards) Touch(ctx context.Context, touches []index.Touch) (missing []index.Touch, err error) {
+	err = eachShard(s, touches, func(u index.Touch) page.ContentKey { return u.Cluster }, func(f *indexFiles, part []index.Touch) error {
+		none, err := f.Touch(ctx, part)
+		missing = append(missing, none...)
+		return err
+	})
+	return missing, err
+}
+
+// eachShard divides what is to be written among the shards.
+func eachShard[T any](s *indexShards, list []T, key func(T) page.ContentKey, write func(*indexFiles, []T) error) error {
+	parts := make([][]T, len(s.list))
+	for _, v := range list {
+		k := key(v)
+		i := shardOf(string(k[:2]), len(s.list))
+		parts[i] = append(parts[i], v)
+	}
+	for i, part := range parts {
+		if len(part) == 0 {
+			continue
+		}
+		if err := write(&s.list[i].files, part); err != nil {
+			return fmt.Errorf("shard %s: %w", ShardName(i, len(s.list)), err)
+		}
+	}
+	return nil
+}
