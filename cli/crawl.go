@@ -15,6 +15,7 @@ import (
 	"github.com/webindexer/indexer/crawler/frontier"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/engines"
 )
 
 const crawlHelp = `
@@ -100,10 +101,10 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 	if err := a.checkExcluded(from, f.config); err != nil {
 		return err
 	}
-	if len(from.urls) == 0 {
+	if len(from.urls) == 0 && !a.isShared() {
 		err := checkDataDir(a.cfg.Data, false)
 		if errors.Is(err, errNoData) {
-			return noCrawl(a.cfg.Data) // without creating the directory
+			return a.noCrawl() // without creating the directory
 		}
 		if err != nil {
 			return err
@@ -128,8 +129,12 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 	return errors.Join(err, s.close(ctx))
 }
 
-func noCrawl(dir string) error {
-	return &usageError{reason: "there is no crawl in " + dir + " to continue; name seeds", help: "indexer crawl"}
+func (a *app) noCrawl() error {
+	where := a.cfg.Data
+	if a.isShared() {
+		where = engines.Redact(a.cfg.Store)
+	}
+	return &usageError{reason: "there is no crawl in " + where + " to continue; name seeds", help: "indexer crawl"}
 }
 
 func (f *crawlFlags) fetchOptions(maxBody int64) (fetch.Options, error) {
@@ -158,13 +163,23 @@ func (a *app) crawlIn(ctx context.Context, s *session, from foundSeeds, f crawlF
 		return err
 	}
 	if len(from.urls) == 0 && !known {
-		return noCrawl(a.cfg.Data)
+		return a.noCrawl()
 	}
 	if err := s.crawl.Begin(ctx, s.repo.DB(), config, from.urls); err != nil {
 		return err
 	}
 	if err := s.askAgain(ctx, f.again); err != nil {
 		return err
+	}
+	if s.isDivided() {
+		fetchOptions.Guard = s.deployment.coordination.Liveness.Valid
+	}
+	if f.warc != "" {
+		lock, err := lockArchive(f.warc)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, lock.Close()) }()
 	}
 	recorder, err := f.openArchive(fetchOptions)
 	if err != nil {
@@ -232,11 +247,19 @@ func (s *session) runCrawler(ctx context.Context, f crawlFlags, bare []page.URL,
 		rec = recorder
 		defer func() { err = errors.Join(err, recorder.Close()) }()
 	}
-	c = crawler.New(f.crawlerOptions(s, bare), front, fetcher, rec)
+	o := f.crawlerOptions(s, bare)
+	member, err := s.joinCrawl(ctx, front, &o)
+	if err != nil {
+		return err
+	}
+	c = crawler.New(o, front, fetcher, rec)
+	if member != nil {
+		member.Start(ctx, c)
+	}
 	s.crawl.Wake(wake)
 	s.crawler.Store(c)
 	defer s.crawler.Store(nil)
-	return s.watchCrawl(ctx, c)
+	return s.watchCrawl(ctx, c, member)
 }
 
 func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options {

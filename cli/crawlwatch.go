@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/division"
 	"github.com/webindexer/indexer/crawler/fetch"
 	"github.com/webindexer/indexer/crawler/frontier"
 	"github.com/webindexer/indexer/internal/progress"
@@ -30,14 +31,19 @@ type crawlSummary struct {
 	Backlog   int             `json:"backlog"` // rows left for observers
 	Seconds   float64         `json:"seconds"`
 	Data      string          `json:"data"`
+	// Others says that other processes continue the crawl.
+	Others bool `json:"others,omitempty"`
 
 	dataFlag string
 	place    string // of the index
+	shared   bool   // others may continue the crawl
 }
 
 // watchCrawl runs a crawler, shows its progress, and prints the result. After an interrupt,
-// requests in progress are completed; the observers continue with the next command.
-func (s *session) watchCrawl(ctx context.Context, c *crawler.Crawler) error {
+// requests in progress are completed; the observers continue with the next command. If
+// member is not nil, this process shares the crawl with others. The last of them waits until
+// everything is in the index.
+func (s *session) watchCrawl(ctx context.Context, c *crawler.Crawler, member *division.Member) error {
 	width, tty := terminal(s.app.stderr.w)
 	line := func(time.Duration) string { return crawlLine(c.Status(1), s.repo.Live(), time.Now()) }
 	p := progress.StartLine(s.app.stderr.w, line, progress.Options{Terminal: tty, Width: width})
@@ -47,7 +53,8 @@ func (s *session) watchCrawl(ctx context.Context, c *crawler.Crawler) error {
 	})
 	begun := time.Now()
 	err := c.Run(ctx)
-	if err == nil {
+	others, lerr := leaveCrawl(ctx, member)
+	if err = errors.Join(err, lerr); err == nil && !others {
 		err = s.repo.Quiesce(ctx)
 	}
 	told()
@@ -60,7 +67,7 @@ func (s *session) watchCrawl(ctx context.Context, c *crawler.Crawler) error {
 	if err != nil {
 		return err
 	}
-	return s.printCrawl(c, time.Since(begun), left)
+	return s.printCrawl(c, time.Since(begun), left, others)
 }
 
 // leftOfCrawl returns what an interrupted crawl has left to do. A crawl that had reached a
@@ -75,8 +82,9 @@ func (s *session) leftOfCrawl(ctx context.Context, ended string) (left, error) {
 		left.add(fresh, count(fresh, "URL")+" to fetch")
 		left.add(due, count(due, "page")+" to visit again")
 	}
-	left.backlog(rowsWaiting(s.repo))
-	return left, nil
+	rows, err := s.rowsLeft(ctx)
+	left.backlog(rows)
+	return left, err
 }
 
 // crawlLine shows the progress of a crawl on one line, and why it is slow, if so.
@@ -113,13 +121,18 @@ func crawlLine(st crawler.Status, live *repository.Stats, now time.Time) string 
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
-func (s *session) printCrawl(c *crawler.Crawler, took time.Duration, left left) error {
-	sum := crawlSummary{Status: c.Status(0), Seconds: took.Seconds(), Data: s.app.cfg.Data, Backlog: rowsWaiting(s.repo), dataFlag: s.app.dataFlag(), place: s.app.indexPlace()}
+func (s *session) printCrawl(c *crawler.Crawler, took time.Duration, left left, others bool) (err error) {
+	sum := crawlSummary{
+		Status: c.Status(0), Seconds: took.Seconds(), Data: s.app.cfg.Data, Others: others,
+		dataFlag: s.app.dataFlag(), place: s.app.indexPlace(), shared: s.isDivided(),
+	}
+	if sum.Backlog, err = s.rowsLeft(context.Background()); err != nil {
+		return err
+	}
 	if rules := s.crawl.Rules(); rules != nil {
 		sum.OutOfScope = rules.Counts()
 		maps.DeleteFunc(sum.OutOfScope, func(_ string, n int64) bool { return n == 0 })
 	}
-	var err error
 	if sum.Documents, err = s.app.countDocuments(context.Background(), s.repo); err != nil {
 		return err
 	}
@@ -187,7 +200,12 @@ func (s *crawlSummary) text() string {
 			fmt.Fprintf(&b, "  %s: %s\n", came.URL, visitText(*came.Visit))
 		}
 	}
-	if s.Backlog > 0 {
+	switch {
+	case s.Others:
+		b.WriteString("  Other processes continue the crawl.\n")
+	case s.Backlog > 0 && s.shared:
+		fmt.Fprintf(&b, "  Observers still have %s to process; they continue wherever `indexer worker` runs.\n", count(s.Backlog, "row"))
+	case s.Backlog > 0:
 		fmt.Fprintf(&b, "  Observers still have %s to process; they continue when the directory is next opened.\n", count(s.Backlog, "row"))
 	}
 	fmt.Fprintf(&b, "%s has %s.\n", s.place, count(s.Documents, "document"))

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/webindexer/indexer/crawler/division"
 	"github.com/webindexer/indexer/crawler/frontier"
 	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/observers"
@@ -174,8 +175,8 @@ func (keptOpen) Close() error { return nil }
 // openShared opens the repository of a deployment. A process that has the store to itself
 // works like one with a data directory. Otherwise only `indexer worker` runs observers.
 func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error) {
-	if a.beginsCrawl && a.cfg.Oracle != "" {
-		return nil, &usageError{reason: "a store that several processes share cannot be crawled into yet; crawl with a data directory of its own and --warc DIR, and load that with `indexer replay`", help: "indexer crawl"}
+	if a.beginsCrawl && a.standby != nil && a.cfg.Oracle != "" {
+		return nil, &usageError{reason: "a server does not crawl into a store that several processes share: run `indexer crawl` beside it", help: "indexer serve"}
 	}
 	limitMemory(a.cfg.MemoryBytes())
 	if err := a.prepareForFaults(); err != nil {
@@ -189,6 +190,9 @@ func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error
 		return nil, denied(errors.Join(err, d.leave()))
 	}
 	crawl := &frontier.Crawl{Ranks: observers.RankOf}
+	if !d.alone {
+		crawl.Liveness, crawl.Ring = d.coordination.Liveness, division.Ring
+	}
 	opts := a.repositoryOptions(crawl)
 	opts.Table = func(context.Context, []store.GroupSpec) (store.Table, error) { return keptOpen{d.table}, nil }
 	opts.Share = &repository.Share{Coordination: d.coordination, Works: d.alone || a.works, Leases: a.leases, Shards: a.cfg.IndexShards, Reshard: a.reshards, Search: a.searchAddress}

@@ -43,7 +43,7 @@ func TestDeployment(t *testing.T) {
 		t.Errorf("rank --full: %s", said)
 	}
 	runIndexer(t, "--data", filepath.Join(f.dir, holder), "query", "lighthouse OR apache")
-	wantRefused(t, "cannot be crawled into yet", f.args("reader", "crawl", "https://one.example/")...)
+	wantRefused(t, "there is no crawl in ", f.args("reader", "crawl")...)
 	runIndexer(t, f.args("reader", "stats")...)
 	runIndexer(t, f.args("reader", "check")...)
 	for _, w := range workers {

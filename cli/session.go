@@ -49,7 +49,7 @@ var commitModes = map[string]txn.Mode{"auto": txn.Auto, "one-phase": txn.OnePhas
 func (a *app) repositoryOptions(crawl *frontier.Crawl) repository.Options {
 	return repository.Options{
 		Crawl: func(ctx context.Context, db *txn.DB) ([]notify.Observer, error) {
-			return crawl.Resume(ctx, db, a.beginsCrawl)
+			return crawl.Resume(ctx, db, a.beginsCrawl || crawl.Divided()) // another process may begin one
 		},
 		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, RankTolerance: a.cfg.RankTolerance, History: a.cfg.History, Trace: traceRecords(a.cfg.Trace), Memory: a.cfg.MemoryBytes(), Log: a.log,
 		Reindex: a.reindexes,

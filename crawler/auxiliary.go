@@ -151,10 +151,14 @@ func (c *Crawler) beginPass(h *host, now time.Time) {
 	c.endPass(h, now)
 }
 
-// queueAux gives a file to the host it is on. If that host has no place in memory and
-// none is free, the file is left to the next pass.
+// queueAux gives a file to the host it is on, or to the crawler that asks that host. If
+// the host has no place in memory and none is free, the file is left to the next pass.
 func (c *Crawler) queueAux(s auxiliary, now time.Time) {
 	key := HostOf(s.url)
+	if !c.owns(key) {
+		c.forward(s)
+		return
+	}
 	h := c.hosts[key]
 	if h == nil {
 		if c.room() <= 0 {

@@ -61,6 +61,8 @@ type Crawler struct {
 
 	unreached map[string]*Unreached // hosts that have not answered in this run
 
+	shared *shared // nil: all hosts belong to this crawler
+
 	meter meter
 }
 
@@ -88,7 +90,8 @@ func New(o Options, frontier Frontier, fetcher Fetcher, recorder Recorder) *Craw
 	}
 	c.waiting.init(o.Memory.Waiting)
 	c.parked.init(o.Memory.Waiting)
-	c.sweep.wanted = true
+	c.shared = newShared(o.Share)
+	c.sweep.wanted = c.shared == nil // or else when partitions are gained
 	return c
 }
 
@@ -101,12 +104,8 @@ func (c *Crawler) Wake(host string) {
 	} else {
 		c.wokenAll = true
 	}
-	c.quiescent = false
+	c.happened()
 	c.mu.Unlock()
-	select {
-	case c.news <- struct{}{}:
-	default:
-	}
 }
 
 // Abort cancels the requests under way and makes Run return ErrAborted. Their URLs stay

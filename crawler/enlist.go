@@ -82,6 +82,9 @@ func (c *Crawler) takeWoken(now time.Time) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.woken)) {
 		delete(c.woken, key)
+		if !c.owns(key) {
+			continue
+		}
 		if h := c.hosts[key]; h != nil {
 			h.jobs.wake()
 			c.push(h, now)
@@ -123,6 +126,7 @@ func (c *Crawler) activate(key string, now time.Time) *host {
 		h = newHost(key)
 		h.aux.off = c.opts.Sources.NoSitemaps && c.opts.Sources.NoFeeds
 		c.hosts[key] = h
+		c.placed(h)
 	}
 	c.parked.remove(key)
 	c.push(h, now)
@@ -145,7 +149,7 @@ func (c *Crawler) list(n int) {
 				return fmt.Errorf("crawler: list the hosts of the frontier: %w", err)
 			}
 			for _, key := range keys {
-				if c.hosts[key] == nil && !c.parked.has(key) && !c.waiting.add(key) {
+				if c.owns(key) && c.hosts[key] == nil && !c.parked.has(key) && !c.waiting.add(key) {
 					return nil // the line is full; the sweep continues from here
 				}
 				s.after = key
@@ -192,8 +196,7 @@ func (c *Crawler) evict(h *host) {
 		c.save(h)
 		return
 	}
-	delete(c.hosts, h.key)
-	c.freed = true
+	c.forget(h)
 	switch {
 	case !h.jobs.exhausted:
 		c.await(h.key)
@@ -204,9 +207,18 @@ func (c *Crawler) evict(h *host) {
 	}
 }
 
+// forget removes a host from memory.
+func (c *Crawler) forget(h *host) {
+	delete(c.hosts, h.key)
+	c.freed = true
+	if c.shared != nil {
+		c.shared.parts[h.part].hosts--
+	}
+}
+
 // pending reports whether anything is due, or will be soon enough to wait for.
 func (c *Crawler) pending(now time.Time) bool {
-	if len(c.woken) > 0 || c.wokenAll || c.waiting.len() > 0 || c.sweep.unfinished() || c.parkedWaitedFor(now) || c.sweep.due(c.horizon(now)) {
+	if c.departing() || len(c.woken) > 0 || c.wokenAll || c.waiting.len() > 0 || c.sweep.unfinished() || c.parkedWaitedFor(now) || c.sweep.due(c.horizon(now)) {
 		return true
 	}
 	for _, h := range c.hosts {
@@ -244,6 +256,9 @@ func (c *Crawler) untilNext(now time.Time) time.Duration {
 	}
 	if !c.sweep.at.IsZero() {
 		at(c.sweep.at)
+	}
+	if s := c.shared; s != nil && s.idle && s.ops == 0 && !c.opts.Follow {
+		at(s.askAt)
 	}
 	if limit := c.opts.Limits.Time; limit > 0 {
 		at(c.started.Add(limit))

@@ -17,7 +17,8 @@ import (
 // slot's waiters (waitsFor), or nowhere; then something is under way that will push it
 // onto the heap when it ends.
 type host struct {
-	key string // as HostOf gives it
+	key  string // as HostOf gives it
+	part int    // the partition, in a crawl of several
 
 	at    time.Time // when to look at it
 	seq   uint64    // orders hosts with equal at

@@ -50,6 +50,9 @@ type Options struct {
 	// calls it when nothing is due, and ends only if no Wake came meanwhile. If nil,
 	// only Frontier.Visited and Add find URLs.
 	Quiesce func(ctx context.Context) error
+	// Share makes this crawler one of several on the frontier; nil: it is alone. It takes
+	// the place of Quiesce.
+	Share Share
 	// Loaded receives the fetches that belong to no job but are part of the index:
 	// those of robots.txt files at their own URL. May be nil.
 	Loaded func(ctx context.Context, f page.Fetch) error

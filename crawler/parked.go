@@ -40,6 +40,17 @@ func (w *waitingList) take() string {
 	return key
 }
 
+// drop removes the hosts that are not kept.
+func (w *waitingList) drop(kept func(key string) bool) {
+	w.queue = slices.DeleteFunc(w.queue, func(key string) bool {
+		if kept(key) {
+			return false
+		}
+		delete(w.member, key)
+		return true
+	})
+}
+
 // parkedHosts holds the hosts that are not in memory, and when each has a job again. A
 // sweep has to find those that it has no room for.
 type parkedHosts struct {

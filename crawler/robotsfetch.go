@@ -55,6 +55,10 @@ func (c *Crawler) fetchRobots(h *host, u page.URL) func(context.Context) (exchan
 // exchange makes one request.
 func (c *Crawler) exchange(ctx context.Context, req fetch.Request) (fetch.Result, exchange) {
 	start := time.Now()
+	if c.lost() {
+		res := notMade(req.URL, start)
+		return res, exchangeOf(req.URL, start, start, &res)
+	}
 	res := c.fetcher.Fetch(ctx, req)
 	return res, exchangeOf(req.URL, start, time.Now(), &res)
 }

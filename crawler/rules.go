@@ -75,7 +75,7 @@ func (c *Crawler) siftKnown(h *host) {
 		if err != nil {
 			return nil, err
 		}
-		disallowed, allowed := partition(list, group)
+		disallowed, allowed := separate(list, group)
 		sentinel, again, err := c.refuseJobs(ctx, disallowed, group, sentinel)
 		if err != nil {
 			return nil, err
@@ -96,8 +96,8 @@ func (c *Crawler) siftKnown(h *host) {
 	})
 }
 
-// partition selects the jobs to refuse and the URLs to admit again.
-func partition(list []Known, group *robots.Group) (disallowed []Job, allowed []page.URL) {
+// separate selects the jobs to refuse and the URLs to admit again.
+func separate(list []Known, group *robots.Group) (disallowed []Job, allowed []page.URL) {
 	for _, k := range list {
 		switch ok, _ := group.Allowed(k.Job.URL); {
 		case ok && k.Refused:

@@ -79,13 +79,18 @@ func (c *Crawler) step(now time.Time) (wait time.Duration, over bool) {
 	if c.stopping != "" {
 		return forever, c.running == 0
 	}
+	c.depart(now)
 	for again := true; again; again = c.freed {
 		c.freed = false
 		c.enlist(now)
 		c.dispatch(now) // may free places
 	}
 	c.pruneSlots(now)
-	if c.stopping == "" && c.running == 0 && c.paused == "" && !c.opts.Follow && !c.pending(now) {
+	switch {
+	case c.stopping != "":
+	case c.shared != nil:
+		c.settle(now)
+	case c.running == 0 && c.paused == "" && !c.opts.Follow && !c.pending(now):
 		c.quiesce()
 	}
 	if c.stopping != "" {
@@ -97,10 +102,13 @@ func (c *Crawler) step(now time.Time) (wait time.Duration, over bool) {
 // forever is longer than any crawl takes.
 const forever = 365 * 24 * time.Hour
 
+// endedIdle is Status.Ended of a crawl that had nothing more to do.
+const endedIdle = "nothing is due"
+
 // quiesce ends the crawl when it is certain that no new URLs will follow.
 func (c *Crawler) quiesce() {
 	if c.opts.Quiesce == nil || c.quiescent {
-		c.stop("nothing is due")
+		c.stop(endedIdle)
 		return
 	}
 	c.quiescent = true // until the next event

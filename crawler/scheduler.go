@@ -53,6 +53,9 @@ func (c *Crawler) advance(h *host, now time.Time) {
 		h.granted, s.granted = nil, nil
 		defer func() { c.grant(s, now) }()
 	}
+	if c.leaves(h) {
+		return // to depart
+	}
 	if !h.loaded {
 		if h.op == "" {
 			c.loadHost(h)

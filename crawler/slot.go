@@ -5,8 +5,7 @@ import (
 	"net/netip"
 	"time"
 
-	"golang.org/x/net/publicsuffix"
-
+	"github.com/webindexer/indexer/crawler/partition"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -106,18 +105,8 @@ func network(a netip.Addr) string {
 	return p.String()
 }
 
-// domainOf returns the registrable domain of a URL's host; an address, or a host
-// outside every domain, stands for itself.
-func domainOf(u page.URL) string {
-	host := u.Host()
-	if _, err := netip.ParseAddr(host); err == nil {
-		return host
-	}
-	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
-		return domain
-	}
-	return host
-}
+// domainOf returns the registrable domain of a URL's host.
+func domainOf(u page.URL) string { return partition.Domain(u.Host()) }
 
 // acquire takes all the slots for h. If one is not available, h waits for it.
 func (c *Crawler) acquire(h *host, slots []*slot, now time.Time) bool {

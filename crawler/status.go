@@ -42,6 +42,10 @@ type Status struct {
 	Unreached      []Unreached `json:"unreached,omitempty"`
 	UnreachedTotal int         `json:"unreached_total,omitempty"`
 
+	// Partitions is how many of the partitions of all hosts this crawler has, in a crawl
+	// of several.
+	Partitions int `json:"partitions,omitempty"`
+
 	Hosts HostCounts `json:"hosts"`
 	// Next is when the next request may start, if all hosts wait; zero if that is not
 	// known or nothing is left to wait for.
@@ -89,6 +93,7 @@ func (c *Crawler) Status(n int) Status {
 		Failures: maps.Clone(m.failures), Statuses: maps.Clone(m.statuses), Refused: maps.Clone(m.refused),
 		Hosts: HostCounts{Waiting: c.waiting.len(), Sleeping: len(c.parked.heap)},
 	}
+	s.Partitions = c.shared.held()
 	s.Unreached, s.UnreachedTotal = c.listUnreached()
 	all := make([]*host, 0, len(c.hosts))
 	for _, h := range c.hosts {

@@ -57,8 +57,8 @@ func (c *Crawler) loadHost(h *host) {
 			if problem != nil {
 				c.opts.Log.Warn("the stored state of " + h.key + " cannot be read and is learned again: " + problem.Error())
 			}
-			state.mendTimes(now, c.started, &c.opts.Politeness)
-			h.restore(state, group, c.started)
+			state.mendTimes(now, c.session(), &c.opts.Politeness)
+			h.restore(state, group, c.session())
 			h.aux.announced, h.marked = sitemaps, len(raw) > 0
 			c.resume(h, now)
 			if h.obeysRules() && !h.policy.Due(now) {
@@ -69,18 +69,25 @@ func (c *Crawler) loadHost(h *host) {
 }
 
 // resume keeps the first request of this run apart from the last one of an earlier run,
-// which may have been killed a moment ago.
+// which may have been killed a moment ago. In a crawl of several it keeps the first
+// request to the host, its address and its domain apart from the last one of the crawler
+// that had the partition before.
 func (c *Crawler) resume(h *host, now time.Time) {
 	u, err := h.robotsURL()
-	if err != nil || !h.stored {
+	if err != nil || !h.stored && c.shared == nil {
 		return
 	}
-	start := c.started.Add(h.pace.delay(&c.opts.Politeness))
-	if start.After(now) {
-		for _, s := range c.slotsOf(u) {
-			if s.spacing == 0 {
-				s.delayUntil(start)
-			}
+	since := c.gained(h)
+	start := since.Add(h.pace.delay(&c.opts.Politeness))
+	if !start.After(now) {
+		return
+	}
+	for _, s := range c.slotsOf(u) {
+		switch {
+		case s.spacing == 0:
+			s.delayUntil(start)
+		case c.shared != nil:
+			s.delayUntil(since.Add(s.spacing))
 		}
 	}
 }

@@ -159,7 +159,9 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 func Groups() []store.GroupSpec { return txn.Groups(schema.Groups()...) }
 
 // SharedGroups are the locality groups of a table that several processes share.
-func SharedGroups() []store.GroupSpec { return txn.Groups(append(schema.Groups(), lease.Group)...) }
+func SharedGroups() []store.GroupSpec {
+	return txn.Groups(append(schema.Groups(), lease.Group, schema.GroupDivision)...)
+}
 
 // ErrIncomplete says that the table is the target of a copy that has not ended.
 var ErrIncomplete = errors.New("only a part of this store has been copied")

@@ -18,6 +18,9 @@ const (
 	GroupQueue    = "queue"    // queue rows: what is to be fetched from a host, in order
 	GroupHost     = "host"     // host rows: what the crawler knows about a host
 	GroupSeed     = "seed"     // URL rows: the seeds
+	// GroupDivision holds which process crawls which hosts (package division). Only tables
+	// that several processes share have it.
+	GroupDivision = "crawl"
 )
 
 // The columns of crawling.

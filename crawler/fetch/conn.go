@@ -16,6 +16,10 @@ type conn struct {
 	made made
 	list *connList
 	tape tape
+	// guard is Options.Guard. It is asked here, right before the system call, because a
+	// process may be stopped for minutes wherever it is: while it resolves a name, while it
+	// connects, between the handshake and the request.
+	guard func() error
 }
 
 // made is what is known about how a connection was made.
@@ -28,6 +32,15 @@ func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.tape.add(p[:n])
 	return n, err
+}
+
+func (c *conn) Write(p []byte) (int, error) {
+	if c.guard != nil {
+		if err := c.guard(); err != nil {
+			return 0, err
+		}
+	}
+	return c.Conn.Write(p)
 }
 
 func (c *conn) Close() error {

@@ -146,7 +146,7 @@ func (d *dialer) open(ctx context.Context, network, address string) (*conn, erro
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: nc, list: &d.conns, made: made{
+	c := &conn{Conn: nc, list: &d.conns, guard: d.opts.Guard, made: made{
 		remote: remote, resolve: resolved.Sub(start), connect: time.Since(resolved)}}
 	return c, d.conns.add(c)
 }
@@ -164,7 +164,7 @@ func (d *dialer) openProxy(ctx context.Context, network, address string) (*conn,
 	if err != nil {
 		return nil, &failure{Proxy, "the proxy cannot be reached", err}
 	}
-	c := &conn{Conn: nc, list: &d.conns}
+	c := &conn{Conn: nc, list: &d.conns, guard: d.opts.Guard}
 	return c, d.conns.add(c)
 }
 

@@ -70,6 +70,10 @@ type Options struct {
 	// certificates are verified with the system's roots.
 	TLS *tls.Config
 
+	// Guard is called before anything is sent on a connection. If it returns an error,
+	// nothing is sent. It must be fast. nil: everything is sent.
+	Guard func() error
+
 	// DialContext connects to an address ("192.0.2.1:80") that was resolved and
 	// checked. It is for tests, which map public addresses to loopback, and replaces
 	// the dialer whose control hook checks the socket's address. Default: TCP.

@@ -43,6 +43,9 @@ func (f *Frontier) Add(ctx context.Context, found crawler.Finding) (sum crawler.
 
 // add adds a part of a finding and notes the hosts that now have something due.
 func (f *Frontier) add(ctx context.Context, tx *txn.Txn, part crawler.Finding, hosts map[string]bool) (added crawler.Added, err error) {
+	if _, err := f.rules.Follow(ctx, tx); err != nil {
+		return added, err
+	}
 	o := offers{tx, f.rules, newParameters(tx), nil}
 	for _, found := range part.URLs {
 		if !found.Changed.IsZero() && added.BroughtForward < part.BringForward {
@@ -64,7 +67,19 @@ func (f *Frontier) add(ctx context.Context, tx *txn.Txn, part crawler.Finding, h
 			hosts[crawler.HostOf(fresh)] = true
 		}
 	}
+	f.tellOthers(tx, hosts)
 	return added, nil
+}
+
+// tellOthers notifies ready at hosts that another crawler may have, now or by the time
+// at which the transaction commits.
+func (f *Frontier) tellOthers(tx *txn.Txn, hosts map[string]bool) {
+	if f.Guard == nil {
+		return
+	}
+	for h := range hosts {
+		tx.Notify(h, schema.HostReady)
+	}
 }
 
 // finding is a URL that was found.

@@ -78,6 +78,10 @@ func readSeeds(ctx context.Context, db *txn.DB) (seeds []page.URL, err error) {
 		return nil, err
 	}
 	defer tx.Rollback()
+	return readSeedsAt(ctx, tx)
+}
+
+func readSeedsAt(ctx context.Context, tx *txn.Txn) (seeds []page.URL, err error) {
 	err = tx.Scan(ctx, schema.GroupSeed, "", "", func(row string, _ []txn.Version) error {
 		u, err := schema.ParseURLRow(row)
 		seeds = append(seeds, u)

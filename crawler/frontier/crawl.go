@@ -1,10 +1,8 @@
 package frontier
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/webindexer/indexer/crawler/scope"
@@ -21,13 +19,21 @@ type Crawl struct {
 	// it before Resume.
 	Ranks Ranks
 
-	rules atomic.Pointer[Rules]
-	wake  atomic.Pointer[func(host string)]
+	// Liveness and Ring are set where several processes share the table. Ring leaves a
+	// message to whichever crawler asks a host. Set both before Resume.
+	Liveness txn.Liveness
+	Ring     func(ctx context.Context, tx *txn.Txn, host string) error
+
+	rules  atomic.Pointer[Rules]
+	wake   atomic.Pointer[func(host string)]
+	follow sync.Mutex // held while new rules are read
+	db     *txn.DB
 }
 
 // Resume loads the stored rules and returns the observers of a crawl. If the repository
 // has no crawl, it returns none, unless begin says that one is about to start.
 func (c *Crawl) Resume(ctx context.Context, db *txn.DB, begin bool) ([]notify.Observer, error) {
+	c.db = db
 	config, seeds, ok, err := ReadConfig(ctx, db)
 	if err != nil || !ok && !begin {
 		return nil, err
@@ -39,11 +45,11 @@ func (c *Crawl) Resume(ctx context.Context, db *txn.DB, begin bool) ([]notify.Ob
 		}
 		c.rules.Store(rules)
 	}
-	return Observers(c, c.tell), nil
+	return Observers(c, c.ready), nil
 }
 
 // Decide implements Decider. It rejects every URL until the rules are known; Begin then
-// looks at everything again.
+// has discover look at everything again.
 func (c *Crawl) Decide(ctx context.Context, u page.URL, depth int) (scope.Decision, error) {
 	if r := c.rules.Load(); r != nil {
 		return r.Decide(ctx, u, depth)
@@ -73,125 +79,54 @@ func (c *Crawl) Rules() *Rules { return c.rules.Load() }
 // Wake sets the function to call when a host has something to fetch.
 func (c *Crawl) Wake(wake func(host string)) { c.wake.Store(&wake) }
 
-func (c *Crawl) tell(host string) {
+// ready tells the crawler of a host that has something to fetch.
+func (c *Crawl) ready(ctx context.Context, tx *txn.Txn, host string) error {
+	if c.Ring != nil {
+		return c.Ring(ctx, tx, host)
+	}
 	if wake := c.wake.Load(); wake != nil {
 		(*wake)(host)
 	}
-}
-
-// Begin sets how far the crawl goes, adds seeds to those of earlier runs, and puts the
-// resulting rules in force. If anything has changed, it looks at every known page
-// again, for links that have come into scope.
-//
-// It deletes the settings first and stores them last: after a crash in between there
-// are none, and the next Begin does everything again.
-func (c *Crawl) Begin(ctx context.Context, db *txn.DB, config Config, seeds []page.URL) error {
-	data, err := json.Marshal(config)
-	if err != nil {
-		return fmt.Errorf("frontier: encode settings: %w", err)
-	}
-	kept, err := isKept(ctx, db, data, seeds)
-	if err != nil || kept == keptAll {
-		return err
-	}
-	if kept == keptButLimit { // the same URLs are taken
-		if err := c.takeUp(ctx, db, config); err != nil {
-			return err
-		}
-		return keepConfig(ctx, db, data)
-	}
-	if err := keepConfig(ctx, db, nil); err != nil {
-		return err
-	}
-	if err := keepSeeds(ctx, db, seeds); err != nil {
-		return err
-	}
-	if err := c.takeUp(ctx, db, config); err != nil {
-		return err
-	}
-	if err := queueSeeds(ctx, db, c.Rules().Scope); err != nil {
-		return err
-	}
-	if err := lookAgain(ctx, db); err != nil {
-		return err
-	}
-	return keepConfig(ctx, db, data)
-}
-
-// takeUp puts the rules in force that follow from the settings and the stored seeds.
-func (c *Crawl) takeUp(ctx context.Context, db *txn.DB, config Config) error {
-	all, err := readSeeds(ctx, db)
-	if err != nil {
-		return err
-	}
-	rules, err := NewRules(db, config, all)
-	if err == nil {
-		c.rules.Store(rules)
-	}
-	return err
-}
-
-// keptness says how far settings and seeds equal the stored ones.
-type keptness uint8
-
-const (
-	keptNot keptness = iota
-	keptButLimit
-	keptAll
-)
-
-// isKept compares settings and seeds with the stored ones.
-func isKept(ctx context.Context, db *txn.DB, config []byte, seeds []page.URL) (keptness, error) {
-	tx, err := db.Begin(ctx)
-	if err != nil {
-		return keptNot, err
-	}
-	defer tx.Rollback()
-	kept, err := tx.Get(ctx, schema.AppRow, schema.CrawlConfig)
-	if err != nil || !kept.Exists {
-		return keptNot, err
-	}
-	same := keptAll
-	if !bytes.Equal(kept.Data, config) {
-		if same = keptButLimit; !bytes.Equal(withoutLimit(kept.Data), withoutLimit(config)) {
-			return keptNot, nil
-		}
-	}
-	for _, u := range seeds {
-		v, err := tx.Get(ctx, schema.URLRow(u), schema.Seed)
-		if err != nil || !v.Exists {
-			return keptNot, err
-		}
-	}
-	return same, nil
-}
-
-// withoutLimit returns encoded settings without the limit of pages per host; nil if
-// they cannot be read.
-func withoutLimit(data []byte) []byte {
-	var c Config
-	if json.Unmarshal(data, &c) != nil {
-		return nil
-	}
-	c.MaxPagesPerHost = 0
-	b, err := json.Marshal(c)
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
-func keepConfig(ctx context.Context, db *txn.DB, data []byte) error {
-	_, err := db.Run(ctx, func(tx *txn.Txn) error {
-		if data == nil {
-			tx.Delete(schema.AppRow, schema.CrawlConfig)
-		} else {
-			tx.Set(schema.AppRow, schema.CrawlConfig, data)
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("frontier: store settings: %w", err)
-	}
 	return nil
+}
+
+// Divided reports whether several processes may crawl.
+func (c *Crawl) Divided() bool { return c.Liveness != nil }
+
+// Follow implements Decider. Other processes may change the settings, and then store
+// them anew. The version of their cell tells which rules are the newer ones: a
+// transaction with an older snapshot does not take back what another one has taken up.
+func (c *Crawl) Follow(ctx context.Context, tx *txn.Txn) (crawling bool, err error) {
+	if c.Liveness == nil {
+		return true, nil
+	}
+	v, err := tx.Get(ctx, schema.AppRow, schema.CrawlConfig)
+	if err != nil || !v.Exists || c.has(v.TS) {
+		return v.Exists, err
+	}
+	c.follow.Lock()
+	defer c.follow.Unlock()
+	if c.has(v.TS) {
+		return true, nil
+	}
+	config, err := keptConfig(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	seeds, err := readSeedsAt(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	rules, err := NewRules(c.db, config, seeds)
+	if err != nil {
+		return false, err
+	}
+	rules.version = v.TS
+	c.rules.Store(rules)
+	return true, nil
+}
+
+func (c *Crawl) has(version uint64) bool {
+	r := c.rules.Load()
+	return r != nil && r.version >= version
 }

@@ -19,7 +19,8 @@ import (
 //	          writes   entries and queue rows of targets that are new; url:discovery
 //	          wakes    ready (weak) of their hosts; itself (weak), to continue
 //	ready     watches  host:ready (weak)
-//	          tells    the crawler, which looks into the host's queue
+//	          tells    the crawler, which looks into the host's queue: a call in this process,
+//	                   or a message in the table where several processes crawl
 //	relook    watches  host:relook (weak), at host rows
 //	          reads    entries of the host; writes those that had lapsed
 //	          wakes    discover at its pages, ready, and itself until it is done
@@ -34,14 +35,16 @@ import (
 // also offers everything else. If there are more parts, url:discovery says which is
 // next, for which version of the links and from which depth. If either has changed by
 // then, the page is offered from the beginning.
-func Observers(rules Decider, wake func(host string)) []notify.Observer {
+func Observers(rules Decider, ready func(ctx context.Context, tx *txn.Txn, host string) error) []notify.Observer {
 	d := discoverer{rules, new(knownCache)}
 	return []notify.Observer{
 		{Name: "discover", Watches: schema.Discover, Weak: true, Batch: 8, Run: d.run},
 		{Name: "relook", Watches: schema.HostRelook, Weak: true, Run: relook},
-		{Name: "ready", Watches: schema.HostReady, Weak: true, Batch: 64, Run: func(_ context.Context, _ *txn.Txn, hosts []string) error {
+		{Name: "ready", Watches: schema.HostReady, Weak: true, Batch: 64, Run: func(ctx context.Context, tx *txn.Txn, hosts []string) error {
 			for _, h := range hosts {
-				wake(h)
+				if err := ready(ctx, tx, h); err != nil {
+					return err
+				}
 			}
 			return nil
 		}},
@@ -57,6 +60,9 @@ type discoverer struct {
 const enough = 4096
 
 func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
+	if crawling, err := d.rules.Follow(ctx, tx); err != nil || !crawling {
+		return err
+	}
 	o := &offers{tx, d.rules, newParameters(tx), d.known}
 	offered := 0
 	for _, row := range rows {

@@ -23,11 +23,18 @@ type Loader interface {
 // Decider says whether to crawl a URL that was found, and how soon.
 type Decider interface {
 	Decide(ctx context.Context, u page.URL, depth int) (scope.Decision, error)
+	// Follow takes up the rules that a transaction sees, if another process may have
+	// changed them. Decide is called after it. If there is no crawl, no URL is taken.
+	Follow(ctx context.Context, tx *txn.Txn) (crawling bool, err error)
 	// PagesPerHost is how many URLs of a host are visited; 0: no limit.
 	PagesPerHost() int
 	// Rank is how important the URL is, as far as is known; see Ranks.
 	Rank(ctx context.Context, tx *txn.Txn, u page.URL) (float64, error)
 }
+
+// Guard makes a transaction about a host commit only if this process may still ask the
+// host then. Transactions with different salts rarely conflict.
+type Guard func(ctx context.Context, tx *txn.Txn, host, salt string) error
 
 // Frontier is the crawler's view of the store; it implements crawler.Frontier.
 type Frontier struct {
@@ -39,6 +46,10 @@ type Frontier struct {
 	fronts frontCache
 
 	counting hostLocks
+
+	// Guard is set in a crawl of several processes. URLs that are added then also notify
+	// ready at their hosts, which may be another crawler's.
+	Guard Guard
 }
 
 // New makes a frontier. It calls wake after a host has new entries.
@@ -105,6 +116,9 @@ func (f *Frontier) due(ctx context.Context, host string, now time.Time, n int) (
 		return nil, time.Time{}, false, err
 	}
 	defer tx.Rollback()
+	if _, err := f.rules.Follow(ctx, tx); err != nil {
+		return nil, time.Time{}, false, err
+	}
 	left, err := room(ctx, tx, host, f.rules.PagesPerHost())
 	if err != nil {
 		return nil, time.Time{}, false, err
@@ -217,6 +231,14 @@ func interleave(a, b []crawler.Job, n int) []crawler.Job {
 		}
 	}
 	return jobs
+}
+
+// guard checks that this process may still ask a host.
+func (f *Frontier) guard(ctx context.Context, tx *txn.Txn, host, salt string) error {
+	if f.Guard == nil {
+		return nil
+	}
+	return f.Guard(ctx, tx, host, salt)
 }
 
 // ReadEntry reads the entry of a URL; false if the frontier does not know the URL.

@@ -76,6 +76,9 @@ func (f *Frontier) Readmit(ctx context.Context, urls []page.URL, why string) err
 				now := old
 				now.State, now.Refused = schema.EntryWaiting, false
 				now.Revisit, now.Due, now.Note = old.Visits > 0, f.now(), why
+				if err := f.guard(ctx, tx, crawler.HostOf(u), string(urls[0])); err != nil {
+					return err
+				}
 				put(tx, u, &old, now)
 				hosts[crawler.HostOf(u)] = true
 			}

@@ -67,6 +67,8 @@ func (everything) Decide(context.Context, page.URL, int) (scope.Decision, error)
 	return scope.Decision{OK: true}, nil
 }
 func (everything) PagesPerHost() int { return 0 }
+
+func (everything) Follow(context.Context, *txn.Txn) (bool, error) { return true, nil }
 func (everything) Rank(context.Context, *txn.Txn, page.URL) (float64, error) {
 	return 1, nil
 }

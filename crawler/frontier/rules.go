@@ -17,6 +17,8 @@ type Rules struct {
 	Traps *scope.Traps
 	// PagesPerHost is how many URLs of a host are visited; 0: no limit.
 	PagesPerHost int
+
+	version uint64 // of the settings, where others may change them
 }
 
 // NewRules makes the rules of a crawl. The trap rules read what they count from the

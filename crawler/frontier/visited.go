@@ -17,6 +17,9 @@ import (
 // entry. A visit that has nothing to load only moves the entry.
 func (f *Frontier) Visited(ctx context.Context, v crawler.Visit) error {
 	move := func(ctx context.Context, tx *txn.Txn, effect loader.Effect) error {
+		if err := f.guard(ctx, tx, crawler.HostOf(v.Job.URL), string(v.Job.URL)); err != nil {
+			return err
+		}
 		return f.update(ctx, tx, v.Job, func(e *schema.FrontierEntry) error {
 			if e.Visits == 0 {
 				if err := countVisit(ctx, tx, crawler.HostOf(v.Job.URL)); err != nil {
@@ -106,6 +109,9 @@ func (f *Frontier) Postpone(ctx context.Context, j crawler.Job, due time.Time, w
 // is a fetch like any other, so the index remains a function of the fetches.
 func (f *Frontier) Refuse(ctx context.Context, r crawler.Refusal) error {
 	refuse := func(ctx context.Context, tx *txn.Txn, _ loader.Effect) error {
+		if err := f.guard(ctx, tx, crawler.HostOf(r.Job.URL), string(r.Job.URL)); err != nil {
+			return err
+		}
 		return f.update(ctx, tx, r.Job, func(e *schema.FrontierEntry) error {
 			f.afterRefusal(e, r)
 			return nil
@@ -188,6 +194,9 @@ func (f *Frontier) LoadHost(ctx context.Context, host string) ([]byte, error) {
 // SaveHost implements crawler.Frontier.
 func (f *Frontier) SaveHost(ctx context.Context, host string, state []byte) error {
 	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
+		if err := f.guard(ctx, tx, host, host); err != nil {
+			return err
+		}
 		tx.Set(host, schema.HostState, state)
 		return nil
 	})

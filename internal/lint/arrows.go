@@ -32,7 +32,7 @@ var Arrows = []Arrow{
 	{"lease", []string{"notify", "txn", "store"}, "who owns what is decided in a table, whatever is owned"},
 	{"page", nil, "page is the leaf that observers and the verifying batch share; what it imported, both would depend on"},
 	{"warc", []string{"page", "internal/coding"}, "a reader of files hands over fetches and knows nothing of where they go"},
-	{"crawler", []string{"page", "internal/coding"}, "a crawler hands over fetches and knows nothing of where they go"},
+	{"crawler", []string{"page", "internal/coding", "crawler/partition"}, "a crawler hands over fetches and knows nothing of where they go"},
 	{"export", []string{"page", "internal/longjson"}, "formats are of records; where these come from is its users' affair"},
 	{"index/cksumvfs", nil, "it puts checksums on pages, whatever is on them"},
 	{"index/postings", nil, "it decodes the inverted index of any FTS5 table"},
@@ -50,6 +50,8 @@ var Arrows = []Arrow{
 	{"schema", []string{"page", "internal/rank", "notify", "txn", "store", "internal/wire"}, "rows and columns are spelled in one place, by which all others read and write"},
 	{"loader", []string{"page", "schema", "txn", "store"}, "the loader writes fetches and interprets nothing"},
 	{"crawler/archive", []string{"page", "warc", "crawler"}, "it writes down what a crawler fetched, whatever becomes of it"},
+	{"crawler/partition", nil, "which crawler asks a host follows from names alone"},
+	{"crawler/division", []string{"page", "schema", "crawler/partition", "txn", "store"}, "it divides hosts among processes in a table, and knows nothing of how they are asked"},
 	{"crawler/frontier", []string{"page", "crawler", "schema", "loader", "notify", "txn", "store"}, "it keeps in the store what the crawler asks for, and knows nothing of how pages are fetched"},
 	{"observers/document", []string{"page"}, "it computes what is shown of a cluster from what a reader hands over; where that is stored, and when it is read, is its users' affair"},
 	{"observers/pagerank", []string{"internal/rank"}, "it passes ranks along a graph of named nodes; where the graph is stored and when ranks are passed on is its users' affair"},
@@ -78,7 +80,7 @@ var Arrows = []Arrow{
 	{"cli", []string{
 		"index/shardrpc",
 		"page", "warc", "internal/sites", "index", "index/opensearch", "export", "loader", "observers", "notify", "lease", "txn", "store", "store/engines", "oracle", "oracle/etcd", "oracle/remote",
-		"internal/trace", "repository", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "verify", "loader/replay", "internal/config", "internal/control", "internal/osfile", "internal/progress", "crawler", "crawler/frontier", "crawler/archive", "web", "web/live", "web/remote", "internal/longjson", "internal/fault",
+		"internal/trace", "repository", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "verify", "loader/replay", "internal/config", "internal/control", "internal/osfile", "internal/progress", "crawler", "crawler/division", "crawler/frontier", "crawler/archive", "web", "web/live", "web/remote", "internal/longjson", "internal/fault",
 	}, "the command line wires the parts"},
 	{"", []string{"cli"}, "main only calls the command line"},
 }

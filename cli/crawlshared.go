@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"go.uber.org/zap"
+
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/division"
+	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/internal/osfile"
+)
+
+// isDivided reports whether other processes may crawl beside this one.
+func (s *session) isDivided() bool { return s.deployment != nil && !s.deployment.alone }
+
+// joinCrawl makes this process one of the crawlers of a deployment; nil if it crawls alone.
+func (s *session) joinCrawl(ctx context.Context, front *frontier.Frontier, o *crawler.Options) (*division.Member, error) {
+	if !s.isDivided() {
+		return nil, nil
+	}
+	m, err := division.Join(ctx, s.repo.DB(), s.deployment.coordination.Liveness, division.Options{
+		Failed: func(err error) {
+			s.app.log.Warn("will try again to share the hosts with other crawlers", zap.Error(err))
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	front.Guard = m.Guard
+	o.Share, o.Quiesce = m, nil
+	return m, nil
+}
+
+// leaveCrawl gives the hosts of this process to other crawlers, and reports whether there
+// are any.
+func leaveCrawl(ctx context.Context, m *division.Member) (others bool, err error) {
+	if m == nil {
+		return false, nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
+	defer cancel()
+	return m.Leave(ctx)
+}
+
+// rowsLeft counts the rows that wait for observers, wherever these run.
+func (s *session) rowsLeft(ctx context.Context) (int, error) {
+	if s.isDivided() {
+		return allWaiting(ctx, s.repo)
+	}
+	return rowsWaiting(s.repo), nil
+}
+
+// lockArchive makes sure that no other crawl writes to the directory: each completes the
+// file that a killed run has left, and would take the open file of another one for such a
+// file. The lock is on the directory itself and goes with the process. Where there are no
+// such locks, nothing is checked.
+func lockArchive(dir string) (*os.File, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, &inputError{what: dir, reason: fmt.Sprintf("cannot write WARC files there: %v", err)}
+	}
+	if osfile.Lock(f) == osfile.Taken {
+		_ = f.Close() // nothing was written
+		return nil, &inputError{what: dir, reason: "another crawl writes WARC files there: give each one a directory of its own"}
+	}
+	return f, nil
+}

@@ -1,0 +1,87 @@
+package division
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/webindexer/indexer/crawler/partition"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
+)
+
+// Group is the locality group of the division. A table that several processes share has
+// it.
+//
+//	row                             column   holds
+//	crawler, 0, token               state    a crawler (JSON)
+//	fence, 0, partition             0 … 7    the token of the last holder
+//	file, 0, partition, 0, URL      x        a sitemap or feed to read (package crawler)
+//	host, 0, partition, 0, host     x        nothing: the host has something new in its queue
+//	partition, 0, number            holder   the token of the crawler that holds it
+//
+// The rows of fences lie apart from the others, so that nobody has to read them who looks
+// at the rest.
+const Group = schema.GroupDivision
+
+// Fences is how many transactions under one partition need not conflict.
+const Fences = 8
+
+const (
+	crawlerPrefix   = "crawler\x00"
+	fencePrefix     = "fence\x00"
+	filePrefix      = "file\x00"
+	hostPrefix      = "host\x00"
+	partitionPrefix = "partition\x00"
+)
+
+var (
+	stateColumn  = txn.Column{Group: Group, Name: "state"}
+	holderColumn = txn.Column{Group: Group, Name: "holder"}
+	message      = txn.Column{Group: Group, Name: "x"}
+)
+
+func crawlerRow(token string) string { return crawlerPrefix + token }
+
+func partitionRow(p int) string { return fmt.Sprintf("%s%03d", partitionPrefix, p) }
+
+func fenceRow(p int) string { return fmt.Sprintf("%s%03d", fencePrefix, p) }
+
+func fenceColumn(i uint64) txn.Column {
+	return txn.Column{Group: Group, Name: strconv.FormatUint(i%Fences, 10)}
+}
+
+func hostRow(host string) string {
+	return fmt.Sprintf("%s%03d\x00%s", hostPrefix, partition.Of(host), host)
+}
+
+func fileRow(host string, u page.URL) string {
+	return fmt.Sprintf("%s%03d\x00%s", filePrefix, partition.Of(host), u)
+}
+
+// parseNumber reads the partition at the beginning of the rest of a row.
+func parseNumber(rest string) (p int, more string, err error) {
+	number, more, _ := strings.Cut(rest, "\x00")
+	p, err = strconv.Atoi(number)
+	if err != nil || p < 0 || p >= partition.Count {
+		return 0, "", fmt.Errorf("division: partition %q: %w", number, store.ErrCorrupt)
+	}
+	return p, more, nil
+}
+
+// Ring tells whoever asks a host that its queue has something new. A message that is there
+// need not be written again: its receiver removes it before it looks.
+func Ring(ctx context.Context, tx *txn.Txn, host string) error {
+	row := hostRow(host)
+	v, err := tx.Get(ctx, row, message)
+	if err != nil {
+		return fmt.Errorf("division: tell of %s: %w", host, err)
+	}
+	if !v.Exists {
+		tx.Set(row, message, nil)
+	}
+	return nil
+}

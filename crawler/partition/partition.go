@@ -1,0 +1,81 @@
+// Package partition divides hosts among crawlers by consistent hashing.
+//
+// Each host belongs to one of Count partitions, and each partition to one of the
+// crawlers that are alive, by rendezvous hashing: of all crawlers, the one whose hash
+// with the partition is the greatest. A crawler that joins takes partitions from all
+// the others, about equally many from each; when one leaves, its partitions go to all
+// the others; no other partition moves.
+//
+// Hosts are hashed by registrable domain, not by name. The hosts of one domain share a
+// limit of requests and often an address, so one crawler has to see them together, and
+// since that limit holds for all of them, two crawlers would not be faster than one.
+//
+// Rejected: hashing hosts directly to crawlers, without partitions. What a crawler owns
+// would then be an unbounded list of hosts, and could not be guarded by a fixed number
+// of leases.
+package partition
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+
+	"github.com/cespare/xxhash/v2"
+	"golang.org/x/net/publicsuffix"
+)
+
+// Count is the number of partitions. It is part of the format of the rows that package
+// division keeps: crawlers that count differently would ask the same hosts.
+const Count = 256
+
+// Of returns the partition of a host: scheme, name and port, as crawler.HostOf writes it.
+func Of(host string) int { return int(xxhash.Sum64String(Domain(nameOf(host))) % Count) }
+
+// nameOf returns the name in a host's key.
+func nameOf(host string) string {
+	u, err := url.Parse(host)
+	if err != nil {
+		return host
+	}
+	if name, _, err := net.SplitHostPort(u.Host); err == nil {
+		return name
+	}
+	return u.Hostname()
+}
+
+// Domain returns the registrable domain of a host's name. An address, or a name outside
+// every domain, stands for itself.
+func Domain(name string) string {
+	if _, err := netip.ParseAddr(name); err == nil {
+		return name
+	}
+	if domain, err := publicsuffix.EffectiveTLDPlusOne(name); err == nil {
+		return domain
+	}
+	return name
+}
+
+// Owner returns which of the crawlers a partition belongs to, "" if there are none. The
+// order of the crawlers does not matter.
+func Owner(crawlers []string, p int) (owner string) {
+	var most uint64
+	for _, c := range crawlers {
+		d := xxhash.New()
+		_, _ = d.Write([]byte{byte(p >> 8), byte(p)}) // never fails
+		_, _ = d.WriteString(c)
+		if sum := mix(d.Sum64()); owner == "" || sum > most || sum == most && c < owner {
+			owner, most = c, sum
+		}
+	}
+	return owner
+}
+
+// mix is the finalizer of MurmurHash3. xxhash of two names that differ in one digit is
+// good enough for a table, but their order over many partitions should be independent.
+func mix(x uint64) uint64 {
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	x *= 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
+}

@@ -1,0 +1,207 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/webindexer/indexer/crawler/division"
+	"github.com/webindexer/indexer/internal/sharedtest"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
+)
+
+// team is several crawlers, each as if in a process of its own, on one frontier and one
+// table.
+type team struct {
+	t        *testing.T
+	rng      *rand.Rand
+	web      *web
+	options  Options
+	frontier *memFrontier
+	table    store.Table
+	office   *sharedtest.Office
+	worker   *txn.DB // of a process that runs observers
+	work     sync.WaitGroup
+}
+
+func newTeam(t *testing.T, rng *rand.Rand, w *web, o Options, seeds []string) *team {
+	table, err := mem.New(txn.Groups(division.Group), mem.Options{TwoPhaseOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &team{t: t, rng: rng, web: w, options: o, frontier: newFrontier(seeds...), table: table, office: sharedtest.New()}
+	m.worker, _ = m.open()
+	m.frontier.wake = func(host string) {
+		_, err := m.worker.Run(context.Background(), func(tx *txn.Txn) error { return division.Ring(context.Background(), tx, host) })
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	return m
+}
+
+func (m *team) open() (*txn.DB, *sharedtest.Process) {
+	process := m.office.Join()
+	db, err := txn.Open(context.Background(), m.table, txn.Options{Coordination: process.Coordination()})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return db, process
+}
+
+func (m *team) close() {
+	m.work.Wait()
+	if err := errors.Join(m.worker.Close(), m.table.Close()); err != nil {
+		m.t.Error(err)
+	}
+}
+
+// teamEnding is how a crawler of a team ends.
+type teamEnding uint8
+
+const (
+	byItself teamEnding = iota
+	byInterrupt
+	byKill
+)
+
+// guarded is the frontier as a crawler of a team uses it: what is under way when the
+// process dies is not committed. The lock makes the guard and what it guards one step.
+type guarded struct {
+	*memFrontier
+	db     *txn.DB
+	member *division.Member
+	lock   chan struct{}
+	linger func()
+}
+
+func (g *guarded) Visited(ctx context.Context, v Visit) error {
+	g.linger()
+	defer g.linger()
+	return g.commit(ctx, HostOf(v.Job.URL), func() error { return g.memFrontier.Visited(ctx, v) })
+}
+
+func (g *guarded) Refuse(ctx context.Context, r Refusal) error {
+	return g.commit(ctx, HostOf(r.Job.URL), func() error { return g.memFrontier.Refuse(ctx, r) })
+}
+
+func (g *guarded) SaveHost(ctx context.Context, host string, state []byte) error {
+	return g.commit(ctx, host, func() error { return g.memFrontier.SaveHost(ctx, host, state) })
+}
+
+func (g *guarded) commit(ctx context.Context, host string, do func() error) error {
+	g.lock <- struct{}{}
+	defer func() { <-g.lock }()
+	_, err := g.db.Run(ctx, func(tx *txn.Txn) error { return g.member.Guard(ctx, tx, host, host) })
+	if err != nil {
+		return err
+	}
+	return do()
+}
+
+// crawl runs a crawler until it ends, or has it ended after some time.
+func (m *team) crawl(ending teamEnding, after time.Duration) {
+	db, process := m.open()
+	var lingers sync.Mutex
+	lingering := rand.New(rand.NewPCG(m.rng.Uint64(), 1))
+	m.work.Go(func() {
+		defer func() {
+			if err := db.Close(); err != nil && ending != byKill {
+				m.t.Error(err)
+			}
+		}()
+		ctx, interrupt := context.WithCancel(context.Background())
+		defer interrupt()
+		member, err := division.Join(ctx, db, process, division.Options{Every: 10 * time.Second})
+		if err != nil {
+			m.t.Error(err)
+			return
+		}
+		front := &guarded{m.frontier, db, member, make(chan struct{}, 1), func() {
+			lingers.Lock()
+			d := time.Duration(lingering.IntN(500)) * time.Millisecond
+			lingers.Unlock()
+			time.Sleep(d)
+		}}
+		o := m.options
+		o.Share = member
+		c := New(o, front, m.web, nil)
+		member.Start(ctx, c)
+		switch ending {
+		case byInterrupt:
+			defer time.AfterFunc(after, interrupt).Stop()
+		case byKill:
+			defer time.AfterFunc(after, func() {
+				front.lock <- struct{}{}
+				process.Die()
+				c.Abort()
+				<-front.lock
+			}).Stop()
+		}
+		err = c.Run(ctx)
+		if err != nil && (ending != byKill || process.Valid() == nil) {
+			m.t.Errorf("%s: %v: %+v", process.Token(), err, c.Status(5))
+		}
+		if _, err := member.Leave(context.Background()); err != nil {
+			m.t.Error(err)
+		}
+		if testing.Verbose() {
+			m.t.Logf("%v: %s ended: %s, %d pages", time.Since(epoch), process.Token(), c.Status(0).Ended, c.Status(0).Pages)
+		}
+	})
+}
+
+// TestTeams: crawlers join, leave and die at random while they crawl a random web. Never
+// are two requests to one host, or too many to one domain, closer together than they may
+// be, whichever crawlers make them; and every URL ends as if one crawler had been alone.
+func TestTeams(t *testing.T) {
+	n := uint64(testenv.Size(2, 6, 500))
+	for s := range testenv.Seeds(t, rand.Uint64(), n) {
+		if !t.Run(fmt.Sprintf("seed %d", s), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { teamCrawl(t, s) }) }) {
+			return
+		}
+	}
+}
+
+// Seeds that once failed.
+func TestTeamsAgain(t *testing.T) {
+	for _, s := range []uint64{11269418601844569611} {
+		t.Run(fmt.Sprintf("seed %d", s), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { teamCrawl(t, s) }) })
+	}
+}
+
+func teamCrawl(t *testing.T, seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 11))
+	w, seeds, want := buildRandomWeb(rng)
+	o := randomOptions(rng)
+	o.Politeness.PerIP = -1 // each crawler has its own
+	m := newTeam(t, rng, w, o, seeds)
+	defer m.close()
+	for range 1 + rng.IntN(5) {
+		m.crawl(teamEnding(rng.IntN(3)), time.Duration(rng.IntN(120_000))*time.Millisecond)
+		time.Sleep(time.Duration(rng.IntN(40_000)) * time.Millisecond)
+	}
+	m.crawl(byItself, 0)
+	m.work.Wait()
+	m.frontier.check(t)
+	checkPoliteness(t, w, o.WithDefaults())
+	for _, e := range m.frontier.list() {
+		if should := want[e.job.URL]; should == "refused" && !e.refused || should != "refused" && e.index != should {
+			t.Errorf("%s is %s, in the index %q (%s); it should be %q", e.job.URL, e.state, e.index, e.note, should)
+		}
+		delete(want, e.job.URL)
+	}
+	for u, should := range want {
+		if should != "" {
+			t.Errorf("%s was not found; it should be %s", u, should)
+		}
+	}
+}
