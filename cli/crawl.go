@@ -57,6 +57,11 @@ visits.
 If you crawl hosts that are not yours, use --contact to tell their operators how to
 reach you.
 
+In a store that several processes share, any number of processes may crawl: they divide
+the hosts among themselves, workers run the observers, and each ends when nothing
+is due in the whole crawl. Limits such as --max-pages are those of each process, and so is
+the directory of --warc. See docs/deployment.md.
+
 The first interrupt (Ctrl-C) completes the requests in progress, saves, reports the
 remaining work, and ends with status 130, or 0 if there is none. A second one stops at
 once. A server that does not crawl releases the data directory for the crawl and takes
