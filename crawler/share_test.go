@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/webindexer/indexer/crawler/division"
+	"github.com/webindexer/indexer/crawler/partition"
 	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
@@ -71,7 +73,24 @@ const (
 	byItself teamEnding = iota
 	byInterrupt
 	byKill
+	byLoss // it learns a moment before the others that they may consider it dead
 )
+
+// losing is a liveness token that becomes invalid in its process before the others know.
+type losing struct {
+	*sharedtest.Process
+	lost atomic.Bool
+}
+
+func (l *losing) Valid() error {
+	if l.lost.Load() {
+		return sharedtest.ErrDead
+	}
+	return l.Process.Valid()
+}
+
+// knowsBefore is how long before, at least as long as the member takes to look.
+const knowsBefore = 1100 * time.Millisecond
 
 // guarded is the frontier as a crawler of a team uses it: what is under way when the
 // process dies is not committed. The lock makes the guard and what it guards one step.
@@ -110,17 +129,18 @@ func (g *guarded) commit(ctx context.Context, host string, do func() error) erro
 // crawl runs a crawler until it ends, or has it ended after some time.
 func (m *team) crawl(ending teamEnding, after time.Duration) {
 	db, process := m.open()
+	live := &losing{Process: process}
 	var lingers sync.Mutex
 	lingering := rand.New(rand.NewPCG(m.rng.Uint64(), 1))
 	m.work.Go(func() {
 		defer func() {
-			if err := db.Close(); err != nil && ending != byKill {
+			if err := db.Close(); err != nil && ending < byKill {
 				m.t.Error(err)
 			}
 		}()
 		ctx, interrupt := context.WithCancel(context.Background())
 		defer interrupt()
-		member, err := division.Join(ctx, db, process, division.Options{Every: 10 * time.Second})
+		member, err := division.Join(ctx, db, live, division.Options{Every: 10 * time.Second})
 		if err != nil {
 			m.t.Error(err)
 			return
@@ -145,9 +165,17 @@ func (m *team) crawl(ending teamEnding, after time.Duration) {
 				c.Abort()
 				<-front.lock
 			}).Stop()
+		case byLoss:
+			defer time.AfterFunc(after, func() {
+				live.lost.Store(true)
+				time.Sleep(knowsBefore)
+				front.lock <- struct{}{}
+				process.Die()
+				<-front.lock
+			}).Stop()
 		}
 		err = c.Run(ctx)
-		if err != nil && (ending != byKill || process.Valid() == nil) {
+		if err != nil && (ending < byKill || live.Valid() == nil) {
 			m.t.Errorf("%s: %v: %+v", process.Token(), err, c.Status(5))
 		}
 		if _, err := member.Leave(context.Background()); err != nil {
@@ -186,7 +214,7 @@ func teamCrawl(t *testing.T, seed uint64) {
 	m := newTeam(t, rng, w, o, seeds)
 	defer m.close()
 	for range 1 + rng.IntN(5) {
-		m.crawl(teamEnding(rng.IntN(3)), time.Duration(rng.IntN(120_000))*time.Millisecond)
+		m.crawl(teamEnding(rng.IntN(4)), time.Duration(rng.IntN(120_000))*time.Millisecond)
 		time.Sleep(time.Duration(rng.IntN(40_000)) * time.Millisecond)
 	}
 	m.crawl(byItself, 0)
@@ -204,4 +232,41 @@ func teamCrawl(t *testing.T, seed uint64) {
 			t.Errorf("%s was not found; it should be %s", u, should)
 		}
 	}
+}
+
+// TestForwardedSitemap: a sitemap on a host of another crawler is read by that one.
+func TestForwardedSitemap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		crawlers := []string{"process 2", "process 3"} // the worker is process 1
+		site := func(owner string) string {
+			for i := 0; ; i++ {
+				if host := fmt.Sprintf("https://site%d.example", i); partition.Owner(crawlers, partition.Of(host)) == owner {
+					return host
+				}
+			}
+		}
+		a, b := site("process 2"), site("process 3")
+		w := newWeb()
+		parseWeb(t, w, fmt.Sprintf(`
+%[1]s/robots.txt 200
+	User-agent: *
+	Sitemap: %[2]s/sitemap.xml
+%[1]s/ 200 page=front
+%[1]s/listed 200 page=listed
+%[2]s/robots.txt 404
+%[2]s/sitemap.xml 200 type=text/xml
+	<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>%[1]s/listed</loc></url></urlset>
+`, a, b))
+		o := Options{Seed: 1}
+		o.Sources.NoProbe = true
+		m := newTeam(t, rand.New(rand.NewPCG(1, 1)), w, o, []string{a + "/"})
+		defer m.close()
+		m.crawl(byItself, 0)
+		m.crawl(byItself, 0)
+		m.work.Wait()
+		checkPoliteness(t, w, o.WithDefaults())
+		if list := m.frontier.list(); len(list) != 2 || list[1].index != "page" {
+			t.Errorf("the sitemap was not read: %d URLs, %v", len(list), w.byStart())
+		}
+	})
 }

@@ -87,15 +87,34 @@ func (m *Member) Start(ctx context.Context, c Crawler) {
 	m.crawler = c
 	ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	m.work.Go(func() { m.run(ctx) })
+	m.work.Go(func() { m.watch(ctx) })
+}
+
+// watch ends the crawl when others may consider this process dead. It looks often: a
+// request under way may go on for a minute, and the successor waits only for the pause of
+// the host.
+func (m *Member) watch(ctx context.Context) {
+	ticker := time.NewTicker(m.opts.Every / 10)
+	defer ticker.Stop()
+	for {
+		if err := m.live.Valid(); err != nil {
+			m.crawler.Fail(fmt.Errorf("other crawlers may consider this one dead: %w", err))
+			return
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func (m *Member) run(ctx context.Context) {
 	ticker := time.NewTicker(m.opts.Every)
 	defer ticker.Stop()
 	for {
-		if err := m.live.Valid(); err != nil {
-			m.crawler.Fail(fmt.Errorf("other crawlers may consider this one dead: %w", err))
-			return
+		if m.live.Valid() != nil {
+			return // see watch
 		}
 		err := m.step(ctx)
 		if err != nil && ctx.Err() == nil && m.opts.Failed != nil && !m.troubled {

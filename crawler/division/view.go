@@ -117,19 +117,3 @@ func (v *view) finished(alive []string) bool {
 	}
 	return true
 }
-
-// Crawlers returns the crawlers that a snapshot knows, by token, and how many partitions
-// each holds. Some may be dead.
-func Crawlers(ctx context.Context, tx *txn.Txn) (map[string]State, map[string]int, error) {
-	v, err := look(ctx, tx)
-	if err != nil {
-		return nil, nil, err
-	}
-	held := make(map[string]int)
-	for _, holder := range v.holders {
-		if holder != "" {
-			held[holder]++
-		}
-	}
-	return v.crawlers, held, nil
-}

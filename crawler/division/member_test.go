@@ -1,0 +1,226 @@
+package division
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/webindexer/indexer/crawler/partition"
+	"github.com/webindexer/indexer/internal/sharedtest"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var anything = txn.Column{Group: Group, Name: "anything"}
+
+// crawler is a Crawler that has something under way for its hosts while busy.
+type crawler struct {
+	mu       sync.Mutex
+	held     map[int]bool
+	leaving  []int
+	busy     bool
+	woken    []string
+	accepted []string
+	failed   error
+}
+
+func (c *crawler) Gain(parts []int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range parts {
+		c.held[p] = true
+	}
+}
+
+func (c *crawler) Release(parts []int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leaving = append(c.leaving, parts...)
+}
+
+func (c *crawler) Released() []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.busy {
+		return nil
+	}
+	parts := c.leaving
+	c.leaving = nil
+	for _, p := range parts {
+		delete(c.held, p)
+	}
+	return parts
+}
+
+func (c *crawler) Wake(host string) { c.woken = append(c.woken, host) }
+
+func (c *crawler) Accept(file []byte) error {
+	c.accepted = append(c.accepted, string(file))
+	return nil
+}
+
+func (c *crawler) Fail(err error) { c.failed = err }
+
+func (c *crawler) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.held)
+}
+
+type rig struct {
+	t      *testing.T
+	table  store.Table
+	office *sharedtest.Office
+}
+
+type process struct {
+	*Member
+	crawler *crawler
+	process *sharedtest.Process
+}
+
+func newRig(t *testing.T) *rig {
+	table, err := mem.New(txn.Groups(Group), mem.Options{TwoPhaseOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &rig{t, table, sharedtest.New()}
+}
+
+// join starts a crawler in a process of its own.
+func (r *rig) join() *process {
+	r.t.Helper()
+	p := &process{crawler: &crawler{held: make(map[int]bool)}, process: r.office.Join()}
+	db, err := txn.Open(r.t.Context(), r.table, txn.Options{Coordination: p.process.Coordination()})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if p.Member, err = Join(r.t.Context(), db, p.process, Options{Failed: func(err error) { r.t.Error(err) }}); err != nil {
+		r.t.Fatal(err)
+	}
+	p.Start(r.t.Context(), p.crawler)
+	return p
+}
+
+func (r *rig) leave(p *process, wantOthers bool) {
+	r.t.Helper()
+	others, err := p.Leave(context.Background())
+	if err != nil || others != wantOthers {
+		r.t.Errorf("leave: others %t, %v", others, err)
+	}
+	if err := p.db.Close(); err != nil && p.process.Valid() == nil {
+		r.t.Error(err)
+	}
+}
+
+// TestShares: partitions move to one that joins once their holder is done with them, and
+// back when it dies; what a dead one commits is refused.
+func TestShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		one := r.join()
+		time.Sleep(3 * time.Second)
+		if n := one.crawler.count(); n != partition.Count {
+			t.Fatalf("the only crawler has %d partitions", n)
+		}
+		one.crawler.busy = true
+		two := r.join()
+		time.Sleep(3 * time.Second)
+		if a, b := one.crawler.count(), two.crawler.count(); a != partition.Count || b != 0 {
+			t.Errorf("while requests are under way they have %d and %d partitions", a, b)
+		}
+		one.crawler.mu.Lock()
+		one.crawler.busy = false
+		one.crawler.mu.Unlock()
+		time.Sleep(3 * time.Second)
+		if a, b := one.crawler.count(), two.crawler.count(); a+b != partition.Count || b < partition.Count/4 || a < partition.Count/4 {
+			t.Errorf("they have %d and %d partitions", a, b)
+		}
+		host := ""
+		for _, h := range []string{"http://a.example", "http://b.example", "http://c.example", "http://d.example", "http://e.example", "http://f.example"} {
+			if two.crawler.held[partition.Of(h)] {
+				host = h
+			}
+		}
+		tx := begin(t, two, host)
+		two.process.Die()
+		time.Sleep(3 * time.Second)
+		if n := one.crawler.count(); n != partition.Count {
+			t.Errorf("after the death of the other one it has %d partitions", n)
+		}
+		if two.crawler.failed == nil {
+			t.Error("the dead one crawls on")
+		}
+		if _, err := tx.Commit(t.Context()); !errors.Is(err, txn.ErrConflict) {
+			t.Errorf("a transaction of the dead one: %v, want a conflict", err)
+		}
+		tx = begin(t, one, host)
+		if _, err := tx.Commit(t.Context()); err != nil {
+			t.Error(err)
+		}
+		r.leave(two, true)
+		r.leave(one, false)
+	})
+}
+
+// begin begins a transaction about a host.
+func begin(t *testing.T, p *process, host string) *txn.Txn {
+	t.Helper()
+	tx, err := p.db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Guard(t.Context(), tx, host, "x"); err != nil {
+		t.Fatal(err)
+	}
+	tx.Set("row", anything, []byte(host))
+	return tx
+}
+
+// TestMessages: each message comes to the holder, once; and the crawl is finished when all
+// are idle and none is left.
+func TestMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		one := r.join()
+		time.Sleep(3 * time.Second)
+		ring := func() {
+			t.Helper()
+			if _, err := one.db.Run(t.Context(), func(tx *txn.Txn) error { return Ring(t.Context(), tx, "http://a.example") }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		finished := func(want bool) {
+			t.Helper()
+			if is, err := one.Finished(t.Context()); err != nil || is != want {
+				t.Errorf("finished: %t, %v", is, err)
+			}
+		}
+		finished(false)
+		if err := one.SetIdle(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		ring()
+		ring()
+		if err := one.Forward(t.Context(), "http://b.example", "http://b.example/sitemap.xml", []byte("a file")); err != nil {
+			t.Fatal(err)
+		}
+		finished(false)
+		time.Sleep(3 * time.Second)
+		ring()
+		time.Sleep(3 * time.Second)
+		if len(one.crawler.woken) != 2 || len(one.crawler.accepted) != 1 || one.crawler.accepted[0] != "a file" {
+			t.Errorf("woken %v, accepted %v", one.crawler.woken, one.crawler.accepted)
+		}
+		finished(true)
+		r.leave(one, false)
+	})
+}
