@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/webindexer/indexer/crawler/partition"
 	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/mem"
 	"github.com/webindexer/indexer/txn"
@@ -27,6 +29,7 @@ type team struct {
 	rng      *rand.Rand
 	web      *web
 	options  Options
+	every    time.Duration // how often members look at the table
 	frontier *memFrontier
 	table    store.Table
 	office   *sharedtest.Office
@@ -39,7 +42,7 @@ func newTeam(t *testing.T, rng *rand.Rand, w *web, o Options, seeds []string) *t
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &team{t: t, rng: rng, web: w, options: o, frontier: newFrontier(seeds...), table: table, office: sharedtest.New()}
+	m := &team{t: t, rng: rng, web: w, options: o, every: 10 * time.Second, frontier: newFrontier(seeds...), table: table, office: sharedtest.New()}
 	m.worker, _ = m.open()
 	m.frontier.wake = func(host string) {
 		_, err := m.worker.Run(context.Background(), func(tx *txn.Txn) error { return division.Ring(context.Background(), tx, host) })
@@ -140,7 +143,7 @@ func (m *team) crawl(ending teamEnding, after time.Duration) {
 		}()
 		ctx, interrupt := context.WithCancel(context.Background())
 		defer interrupt()
-		member, err := division.Join(ctx, db, live, division.Options{Every: 10 * time.Second})
+		member, err := division.Join(ctx, db, live, division.Options{Every: m.every})
 		if err != nil {
 			m.t.Error(err)
 			return
@@ -206,16 +209,29 @@ func TestTeamsAgain(t *testing.T) {
 	}
 }
 
+// teamCrawl crawls a random web, with failures and long waits, or a busy one, in which
+// hosts change hands while they are being asked.
 func teamCrawl(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 11))
-	w, seeds, want := buildRandomWeb(rng)
+	busy := rng.IntN(2) == 0
+	build := buildRandomWeb
+	if busy {
+		build = buildBusyWeb
+	}
+	w, seeds, want := build(rng)
 	o := randomOptions(rng)
 	o.Politeness.PerIP = -1 // each crawler has its own
 	m := newTeam(t, rng, w, o, seeds)
 	defer m.close()
-	for range 1 + rng.IntN(5) {
-		m.crawl(teamEnding(rng.IntN(4)), time.Duration(rng.IntN(120_000))*time.Millisecond)
-		time.Sleep(time.Duration(rng.IntN(40_000)) * time.Millisecond)
+	crawlers, lasts, apart := 1+rng.IntN(5), 120_000, 40_000
+	if busy {
+		m.every = 100 * time.Millisecond
+		m.options.Memory, m.options.Concurrency = Memory{}, 8
+		crawlers, lasts, apart = 10, 15_000, 5_000
+	}
+	for range crawlers {
+		m.crawl(teamEnding(rng.IntN(4)), time.Duration(rng.IntN(lasts))*time.Millisecond)
+		time.Sleep(time.Duration(rng.IntN(apart)) * time.Millisecond)
 	}
 	m.crawl(byItself, 0)
 	m.work.Wait()
@@ -232,6 +248,26 @@ func teamCrawl(t *testing.T, seed uint64) {
 			t.Errorf("%s was not found; it should be %s", u, should)
 		}
 	}
+}
+
+// buildBusyWeb makes a web of some sites with many pages each, which are all there.
+func buildBusyWeb(rng *rand.Rand) (w *web, seeds []string, want map[page.URL]string) {
+	w, want = newWeb(), make(map[page.URL]string)
+	const sites, pages = 8, 12
+	name := func(site, n int) string { return fmt.Sprintf("https://www.site%d.example/%d", site%sites, n) }
+	for s := range sites {
+		w.put(fmt.Sprintf("https://www.site%d.example/robots.txt", s), answer{status: 404, took: randomTime(rng)})
+		for n := range pages {
+			links := []string{name(s+1, n), name(rng.IntN(sites), rng.IntN(pages))}
+			if n+1 < pages {
+				links = append(links, name(s, n+1))
+			}
+			u := page.MustParseURL(name(s, n))
+			w.put(string(u), answer{status: 200, took: randomTime(rng), header: http.Header{"Content-Type": {"text/html"}}, body: htmlPage(string(u), links...)})
+			want[u] = "page"
+		}
+	}
+	return w, []string{name(0, 0)}, want
 }
 
 // TestForwardedSitemap: a sitemap on a host of another crawler is read by that one.
