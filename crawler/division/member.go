@@ -13,7 +13,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/webindexer/indexer/crawler/partition"
-	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -285,41 +284,6 @@ func (m *Member) giveSome(ctx context.Context, parts []int) error {
 	return err
 }
 
-// receive removes the messages to this crawler, and then delivers them.
-func (m *Member) receive(ctx context.Context, v *view) error {
-	mine := func(p int) bool { return m.held[p] && !m.leaving[p] }
-	hosts := slices.DeleteFunc(v.hosts, func(r rung) bool { return !mine(r.partition) })
-	for some := range slices.Chunk(hosts, atOnce) {
-		_, err := m.runWhileValid(ctx, func(tx *txn.Txn) error {
-			for _, r := range some {
-				tx.Delete(r.row, message)
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("division: receive messages: %w", err)
-		}
-		for _, r := range some {
-			m.crawler.Wake(r.host)
-		}
-	}
-	for _, f := range v.files {
-		if !mine(f.partition) {
-			continue
-		}
-		if _, err := m.runWhileValid(ctx, func(tx *txn.Txn) error {
-			tx.Delete(f.row, message)
-			return nil
-		}); err != nil {
-			return fmt.Errorf("division: receive a file: %w", err)
-		}
-		if err := m.crawler.Accept(f.file); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Leave gives everything back. The crawler has ended. If the process ends without Leave,
 // its partitions move when its token has expired. It reports whether other crawlers may be
 // at work.
@@ -443,13 +407,4 @@ func (m *Member) finishedAt(ctx context.Context, ts uint64) (bool, error) {
 	}
 	alive, err := v.alive(ctx, m.live)
 	return err == nil && v.finished(alive), err
-}
-
-// Forward implements crawler.Share.
-func (m *Member) Forward(ctx context.Context, host string, u page.URL, file []byte) error {
-	_, err := m.runWhileValid(ctx, func(tx *txn.Txn) error {
-		tx.Set(fileRow(host, u), message, file)
-		return nil
-	})
-	return err
 }

@@ -1,7 +1,6 @@
 package division
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -70,18 +69,4 @@ func parseNumber(rest string) (p int, more string, err error) {
 		return 0, "", fmt.Errorf("division: partition %q: %w", number, store.ErrCorrupt)
 	}
 	return p, more, nil
-}
-
-// Ring tells whoever asks a host that its queue has something new. A message that is there
-// need not be written again: its receiver removes it before it looks.
-func Ring(ctx context.Context, tx *txn.Txn, host string) error {
-	row := hostRow(host)
-	v, err := tx.Get(ctx, row, message)
-	if err != nil {
-		return fmt.Errorf("division: tell of %s: %w", host, err)
-	}
-	if !v.Exists {
-		tx.Set(row, message, nil)
-	}
-	return nil
 }

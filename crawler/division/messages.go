@@ -1,0 +1,68 @@
+package division
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/txn"
+)
+
+// Ring tells whoever asks a host that its queue has something new. A message that is there
+// need not be written again: its receiver removes it before it looks.
+func Ring(ctx context.Context, tx *txn.Txn, host string) error {
+	row := hostRow(host)
+	v, err := tx.Get(ctx, row, message)
+	if err != nil {
+		return fmt.Errorf("division: tell of %s: %w", host, err)
+	}
+	if !v.Exists {
+		tx.Set(row, message, nil)
+	}
+	return nil
+}
+
+// Forward implements crawler.Share.
+func (m *Member) Forward(ctx context.Context, host string, u page.URL, file []byte) error {
+	_, err := m.runWhileValid(ctx, func(tx *txn.Txn) error {
+		tx.Set(fileRow(host, u), message, file)
+		return nil
+	})
+	return err
+}
+
+// receive removes the messages to this crawler, and then delivers them.
+func (m *Member) receive(ctx context.Context, v *view) error {
+	mine := func(p int) bool { return m.held[p] && !m.leaving[p] }
+	hosts := slices.DeleteFunc(v.hosts, func(r rung) bool { return !mine(r.partition) })
+	for some := range slices.Chunk(hosts, atOnce) {
+		_, err := m.runWhileValid(ctx, func(tx *txn.Txn) error {
+			for _, r := range some {
+				tx.Delete(r.row, message)
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("division: receive messages: %w", err)
+		}
+		for _, r := range some {
+			m.crawler.Wake(r.host)
+		}
+	}
+	for _, f := range v.files {
+		if !mine(f.partition) {
+			continue
+		}
+		if _, err := m.runWhileValid(ctx, func(tx *txn.Txn) error {
+			tx.Delete(f.row, message)
+			return nil
+		}); err != nil {
+			return fmt.Errorf("division: receive a file: %w", err)
+		}
+		if err := m.crawler.Accept(f.file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
