@@ -3,6 +3,7 @@ package division
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -60,14 +61,43 @@ func (c *crawler) Released() []int {
 	return parts
 }
 
-func (c *crawler) Wake(host string) { c.woken = append(c.woken, host) }
+func (c *crawler) Wake(host string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.woken = append(c.woken, host)
+}
 
 func (c *crawler) Accept(file []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.accepted = append(c.accepted, string(file))
 	return nil
 }
 
-func (c *crawler) Fail(err error) { c.failed = err }
+func (c *crawler) Fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failed = err
+}
+
+// got returns what the crawler was told, and why it has failed.
+func (c *crawler) got() (woken, accepted []string, failed error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.woken), slices.Clone(c.accepted), c.failed
+}
+
+func (c *crawler) holds(p int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.held[p]
+}
+
+func (c *crawler) setBusy(busy bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.busy = busy
+}
 
 func (c *crawler) count() int {
 	c.mu.Lock()
@@ -131,22 +161,20 @@ func TestShares(t *testing.T) {
 		if n := one.crawler.count(); n != partition.Count {
 			t.Fatalf("the only crawler has %d partitions", n)
 		}
-		one.crawler.busy = true
+		one.crawler.setBusy(true)
 		two := r.join()
 		time.Sleep(3 * time.Second)
 		if a, b := one.crawler.count(), two.crawler.count(); a != partition.Count || b != 0 {
 			t.Errorf("while requests are under way they have %d and %d partitions", a, b)
 		}
-		one.crawler.mu.Lock()
-		one.crawler.busy = false
-		one.crawler.mu.Unlock()
+		one.crawler.setBusy(false)
 		time.Sleep(3 * time.Second)
 		if a, b := one.crawler.count(), two.crawler.count(); a+b != partition.Count || b < partition.Count/4 || a < partition.Count/4 {
 			t.Errorf("they have %d and %d partitions", a, b)
 		}
 		host := ""
 		for _, h := range []string{"http://a.example", "http://b.example", "http://c.example", "http://d.example", "http://e.example", "http://f.example"} {
-			if two.crawler.held[partition.Of(h)] {
+			if two.crawler.holds(partition.Of(h)) {
 				host = h
 			}
 		}
@@ -156,7 +184,7 @@ func TestShares(t *testing.T) {
 		if n := one.crawler.count(); n != partition.Count {
 			t.Errorf("after the death of the other one it has %d partitions", n)
 		}
-		if two.crawler.failed == nil {
+		if _, _, failed := two.crawler.got(); failed == nil {
 			t.Error("the dead one crawls on")
 		}
 		if _, err := tx.Commit(t.Context()); !errors.Is(err, txn.ErrConflict) {
@@ -217,8 +245,8 @@ func TestMessages(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		ring()
 		time.Sleep(3 * time.Second)
-		if len(one.crawler.woken) != 2 || len(one.crawler.accepted) != 1 || one.crawler.accepted[0] != "a file" {
-			t.Errorf("woken %v, accepted %v", one.crawler.woken, one.crawler.accepted)
+		if woken, accepted, _ := one.crawler.got(); len(woken) != 2 || len(accepted) != 1 || accepted[0] != "a file" {
+			t.Errorf("woken %v, accepted %v", woken, accepted)
 		}
 		finished(true)
 		r.leave(one, false)
