@@ -34,11 +34,11 @@ func unpackOutline(stored []byte, n int, more bool) (page.Outline, error) {
 	return o, nil
 }
 
-// headOf is the head of a text, and the main content of the text.
-func headOf(outline, head []byte, more bool) (text string, main []page.Range, err error) {
+// headOf is the head of a text, and the outline of the text.
+func headOf(outline, head []byte, more bool) (text string, o page.Outline, err error) {
 	if text, err = unpack(head); err != nil || len(outline) == 0 {
-		return text, nil, err
+		return text, o, err
 	}
-	o, err := unpackOutline(outline, len(text), more)
-	return text, o.Main, err
+	o, err = unpackOutline(outline, len(text), more)
+	return text, o, err
 }

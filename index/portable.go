@@ -11,7 +11,6 @@ import (
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/postings"
 	"github.com/webindexer/indexer/index/query"
-	"github.com/webindexer/indexer/index/snippet"
 	"github.com/webindexer/indexer/index/spelling"
 	"github.com/webindexer/indexer/page"
 )
@@ -177,12 +176,10 @@ func (q *HitsQuestion) Compiled() (*query.Query, error) {
 
 // ShowText sets what a hit shows of its text. Outline and head are those of a Portable, and
 // more says that it has a Rest.
-func (h *Hit) ShowText(outline, head []byte, more bool, c *query.Query) (err error) {
-	from := snippet.Source{Title: h.Title, More: more}
-	if from.Text, from.Main, err = headOf(outline, head, more); err != nil {
+func (h *Hit) ShowText(outline, head []byte, more bool, c *query.Query) error {
+	if err := h.showText(outline, head, more, c, nil); err != nil {
 		return fmt.Errorf("%s: %w", h.URL, err)
 	}
-	h.Snippet = snippet.Make(from, snippet.NewMatcher(c.Terms, h.Language))
 	return nil
 }
 

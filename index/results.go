@@ -88,6 +88,9 @@ type Hit struct {
 	IndexedAt  time.Time  `json:"indexed_at,omitzero"`
 	Duplicates []page.URL `json:"duplicates"` // the other members of the cluster; never nil
 	Inlinks    int        `json:"inlinks"`
+	// Sections are parts of the page whose headings have words of the query that the title
+	// lacks, best first.
+	Sections []Section `json:"sections,omitempty"`
 	// Also are versions and translations of the page, which match the query as well.
 	Also []Also `json:"also,omitempty"`
 	// MoreFromHost is how many documents of the host, among the best hundred, were moved

@@ -11,7 +11,6 @@ import (
 
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/query"
-	"github.com/webindexer/indexer/index/snippet"
 	"github.com/webindexer/indexer/index/spelling"
 	"github.com/webindexer/indexer/page"
 )
@@ -321,16 +320,13 @@ func (s *viewShard) hits(ctx context.Context, q *HitsQuestion) (list []Hit, err 
 		if h.Duplicates, err = duplicates(row.members, h.URL); err != nil {
 			return nil, fmt.Errorf("%s: %w", h.URL, err)
 		}
-		from := snippet.Source{Title: h.Title, More: more}
-		if from.Text, from.Main, err = headOf(outline, head, more); err != nil {
-			return nil, fmt.Errorf("%s: %w", h.URL, err)
-		}
 		repeats, err := s.v.repeats(ctx, hostOf(h.URL))
 		if err != nil {
 			return nil, err
 		}
-		from.Repeated = repeats.isRepeated
-		h.Snippet = snippet.Make(from, snippet.NewMatcher(c.Terms, h.Language))
+		if err := h.showText(outline, head, more, c, repeats.isRepeated); err != nil {
+			return nil, fmt.Errorf("%s: %w", h.URL, err)
+		}
 		list = append(list, h)
 	}
 	if err := rows.Err(); err != nil {

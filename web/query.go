@@ -19,6 +19,8 @@ type searchParams struct {
 	Site  string // limits results to a host and its subdomains
 	Lang  string // limits results to a language, by its tag
 	Sort  string // "date", or "" for relevance
+	// Reader is the language of the reader if the request names it; "any" for all alike.
+	Reader string
 	// Explain asks for an explanation of each score. Verbatim searches for the words as
 	// typed.
 	Explain, Verbatim bool
@@ -29,10 +31,10 @@ var (
 	langForm = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
 )
 
-func readSearch(v url.Values) (searchParams, error) {
+func readSearch(v url.Values) (p searchParams, err error) {
 	raw := v.Get("q")
 	// The author of a link chose these words, not the visitor who follows it.
-	p := searchParams{Words: clean(raw, maxQuery), Site: siteOf(v.Get("site")), Lang: strings.ToLower(strings.TrimSpace(v.Get("lang")))}
+	p = searchParams{Words: clean(raw, maxQuery), Site: siteOf(v.Get("site")), Lang: strings.ToLower(strings.TrimSpace(v.Get("lang")))}
 	p.Explain, p.Verbatim = v.Get("explain") == "1", v.Get("verbatim") == "1"
 	if p.Sort = v.Get("sort"); p.Sort == "relevance" {
 		p.Sort = ""
@@ -47,7 +49,8 @@ func readSearch(v url.Values) (searchParams, error) {
 	case p.Lang != "" && (len(p.Lang) > 35 || !langForm.MatchString(p.Lang)):
 		return p, badRequest("the parameter lang must be a language tag, such as en")
 	}
-	return p, nil
+	p.Reader, err = readerOf(v)
+	return p, err
 }
 
 // siteOf extracts the host from a host name or URL that somebody typed or pasted.
@@ -79,6 +82,13 @@ func (p searchParams) options(usual index.Options, limit, offset int) index.Opti
 	if p.Sort == "date" {
 		o.Sort = index.ByDate
 	}
+	switch p.Reader {
+	case "":
+	case "any":
+		o.Language = ""
+	default:
+		o.Language = p.Reader
+	}
 	if p.Site != "" {
 		o.PerHost = 0 // the search asks for a single host
 	}
@@ -88,7 +98,7 @@ func (p searchParams) options(usual index.Options, limit, offset int) index.Opti
 // values returns the URL parameters of the search.
 func (p searchParams) values() url.Values {
 	v := url.Values{}
-	for name, value := range map[string]string{"q": p.Words, "site": p.Site, "lang": p.Lang, "sort": p.Sort} {
+	for name, value := range map[string]string{"q": p.Words, "site": p.Site, "lang": p.Lang, "sort": p.Sort, "reader": p.Reader} {
 		if value != "" {
 			v.Set(name, value)
 		}

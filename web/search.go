@@ -42,6 +42,12 @@ type hitView struct {
 	Duplicates []page.URL
 	Folded     int // duplicates beyond those listed
 	SameHost   string
+	Explain    bool // the explanation of the score is asked for
+	Link       string
+	Section    *sectionView  // that the hit leads to
+	Sections   []sectionView // further ones
+	Also       []alsoView
+	MoreAlso   int // versions beyond those listed
 }
 
 // maxDuplicates bounds the duplicates listed under a result.
@@ -68,8 +74,12 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 		return s.show(w, http.StatusOK, "search.html", &view)
 	}
 	s.filters(r.Context(), &view)
+	usual := s.opts.Query
+	if tag := acceptedLanguage(r.Header.Get("Accept-Language")); tag != "" {
+		usual.Language = tag
+	}
 	begun := time.Now()
-	view.Results, err = s.opts.Search.Search(r.Context(), asked.query(), asked.options(s.opts.Query, perPage, (number-1)*perPage))
+	view.Results, err = s.opts.Search.Search(r.Context(), asked.query(), asked.options(usual, perPage, (number-1)*perPage))
 	if err != nil {
 		return err
 	}
@@ -87,7 +97,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 		typed.Verbatim = true
 		view.Instead = typed.link()
 	}
-	view.Pager = newPager("/", asked.values(), "p", number, perPage, min(view.Results.Total, index.MaxResults))
+	view.Pager = newPager("/", asked.values(), "p", number, perPage, min(view.Results.Total-view.Results.Folded, index.MaxResults))
 	for i := range view.Results.Hits {
 		view.Hits = append(view.Hits, newHit(&view.Results.Hits[i], asked))
 	}
@@ -95,7 +105,9 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 }
 
 func newHit(h *index.Hit, asked searchParams) hitView {
-	v := hitView{Hit: h, Snippet: pieces(h.Snippet), Duplicates: h.Duplicates}
+	v := hitView{Hit: h, Snippet: pieces(h.Snippet), Duplicates: h.Duplicates, Explain: asked.Explain, Link: href(h.URL)}
+	v.showSections()
+	v.showAlso()
 	if h.Language != "" {
 		v.Language = languageName(h.Language)
 	}

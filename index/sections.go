@@ -1,0 +1,58 @@
+package index
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/snippet"
+	"github.com/webindexer/indexer/page"
+)
+
+// Section is a part of a page that its URL with a fragment leads to. Title is the heading,
+// which is what the page says, so code that displays it has to escape it.
+type Section struct {
+	URL   string `json:"url"`
+	Title string `json:"title"`
+	// Answers reports whether the title of the page and this heading have all the words of
+	// the query: the hit is this section more than the page. It is set for the first one only.
+	Answers bool `json:"answers,omitempty"`
+}
+
+// maxHitSections bounds the sections of a hit.
+const maxHitSections = 4
+
+// showText sets what a hit shows of the text: the snippet, and the sections whose headings
+// have words of the query that the title lacks.
+//
+// Only headings are compared. Comparing the texts of sections would analyse every text
+// again, and a passage in the middle of a section is what the snippet is for.
+func (h *Hit) showText(outline, head []byte, more bool, c *query.Query, repeated func(slot uint16) bool) error {
+	text, parts, err := headOf(outline, head, more)
+	if err != nil {
+		return err
+	}
+	m := snippet.NewMatcher(c.Terms, h.Language)
+	h.Snippet = snippet.Make(snippet.Source{Title: h.Title, Text: text, More: more, Main: parts.Main, Repeated: repeated}, m)
+	sections, titles := headingsIn(text, parts.Sections)
+	for i, found := range snippet.Headings(h.Title, titles, m) {
+		if i == maxHitSections {
+			break
+		}
+		fragment := url.URL{Fragment: sections[found.Place].ID}
+		h.Sections = append(h.Sections, Section{string(h.URL) + "#" + fragment.EscapedFragment(), titles[found.Place], i == 0 && found.Complete})
+	}
+	return nil
+}
+
+// headingsIn is the sections whose headings lie in the head of a text, and these headings.
+func headingsIn(head string, sections []page.Section) (in []page.Section, titles []string) {
+	for _, s := range sections {
+		if s.Title.End > len(head) {
+			break
+		}
+		in = append(in, s)
+		titles = append(titles, strings.ToValidUTF8(strings.TrimSpace(head[s.Title.Start:s.Title.End]), "\uFFFD"))
+	}
+	return in, titles
+}

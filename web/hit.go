@@ -1,0 +1,77 @@
+package web
+
+import (
+	"strings"
+
+	"github.com/webindexer/indexer/page"
+)
+
+// sectionView is a section of a page, as its result shows it.
+type sectionView struct{ Link, Title string }
+
+// alsoView is a version or translation of a page, as its result shows it.
+type alsoView struct{ Link, Title, Label string }
+
+// Bounds of what is listed under a result.
+const (
+	maxAlso    = 20
+	alsoLabels = 3 // in the line that opens the list
+)
+
+// showSections lists the sections of the page, and makes the result lead to the one that
+// answers the query.
+func (h *hitView) showSections() {
+	for _, s := range h.Hit.Sections {
+		fragment, ok := strings.CutPrefix(s.URL, string(h.Hit.URL)+"#")
+		if h.Link == "" || !ok {
+			continue
+		}
+		view := sectionView{href(h.Hit.URL) + "#" + fragment, clean(s.Title, maxAnchor)}
+		if s.Answers {
+			h.Section, h.Link = &view, view.Link
+		} else {
+			h.Sections = append(h.Sections, view)
+		}
+	}
+}
+
+// showAlso lists the versions and translations that are folded into the result.
+func (h *hitView) showAlso() {
+	for i, a := range h.Hit.Also {
+		if i == maxAlso {
+			h.MoreAlso = len(h.Hit.Also) - maxAlso
+			break
+		}
+		h.Also = append(h.Also, alsoView{href(page.URL(a.URL)), clean(a.Title, maxTitle), alsoLabel(a.Label)})
+	}
+}
+
+// alsoLabel names the languages in a label, such as "1.25, de".
+func alsoLabel(label string) string {
+	parts := strings.Split(label, ", ")
+	for i, part := range parts {
+		if base, _, _ := strings.Cut(part, "-"); languageNames[base] != "" {
+			parts[i] = languageName(part)
+		}
+	}
+	return clean(strings.Join(parts, ", "), maxAnchor)
+}
+
+// AlsoSummary names the first versions and translations, and how many more there are.
+func (h hitView) AlsoSummary() string {
+	var labels []string
+	for _, a := range h.Also {
+		if a.Label != "" && len(labels) < alsoLabels {
+			labels = append(labels, a.Label)
+		}
+	}
+	switch left := len(h.Hit.Also) - len(labels); {
+	case len(labels) == 0 && left == 1:
+		return "another version"
+	case len(labels) == 0:
+		return number(left) + " other versions"
+	case left > 0:
+		return strings.Join(labels, ", ") + " and " + number(left) + " more"
+	}
+	return strings.Join(labels, ", ")
+}
