@@ -2,8 +2,10 @@ package opensearch
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -238,9 +240,27 @@ func (t target) touchKeys(ctx context.Context, touches []index.Touch) (map[strin
 	var answer struct {
 		Docs []struct {
 			Source record `json:"_source"`
+			Error  struct{ Type, Reason string }
 		}
 	}
-	if err := t.c.call(ctx, "POST", "/"+t.writeAlias()+"/_mget?_source_includes=touch", object{"ids": ids}, &answer); err != nil {
+	payload, err := json.Marshal(object{"ids": ids})
+	if err != nil {
+		return nil, fmt.Errorf("encode a request for OpenSearch: %w", err)
+	}
+	err = t.c.patiently(ctx, func() error {
+		answer.Docs = nil
+		if err := t.c.once(ctx, "POST", "/"+t.writeAlias()+"/_mget?_source_includes=touch", payload, &answer); err != nil {
+			return err
+		}
+		for _, d := range answer.Docs {
+			// While a server starts, it answers, but does not know yet what it has.
+			if d.Error.Type != "" {
+				return &statusError{status: http.StatusServiceUnavailable, kind: d.Error.Type, reason: d.Error.Reason}
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, orUnusable(err)
 	}
 	have := make(map[string]bool, len(answer.Docs))
