@@ -142,7 +142,9 @@ func (v *View) Documents(ctx context.Context, fn func(index.Document) error) err
 	})
 }
 
-// Check reads every document, and compares what it indexes of it with what it keeps.
+// Check reads every document, and compares their number and the sum of their digests with
+// what the server counts. It does not compare the tokens by which a document is found with
+// its text.
 func (v *View) Check(ctx context.Context) error {
 	var sum index.Sum
 	n := 0
