@@ -202,6 +202,20 @@ func (f *fanout) sorted(ctx context.Context, q *SortedQuestion) ([]candidate, er
 	}), nil
 }
 
+// latestFetch is the time of the latest fetch of a document, in ns since 1970; 0 for none.
+func (f *fanout) latestFetch(ctx context.Context, m Matching) (latest int64, err error) {
+	answers, err := f.askAll(ctx, &Question{Sorted: &SortedQuestion{Matching: m, N: 1, ByDate: true}})
+	if err != nil {
+		return 0, err
+	}
+	for _, a := range answers {
+		for _, d := range a.Found {
+			latest = max(latest, d.Fetched)
+		}
+	}
+	return latest, nil
+}
+
 // merged is the first n documents of all answers, each of which is sorted. While a URL moves
 // from a cluster to another one, two shards may have it: the first one counts.
 func merged(answers []*Answer, n int, order func(a, b Found) int) []candidate {

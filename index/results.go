@@ -23,6 +23,8 @@ type Options struct {
 	Language string
 	// Unfold shows versions and translations of a page as results of their own (fold.go).
 	Unfold bool
+	// Facets asks for [Results].Facets.
+	Facets bool
 	// NoSuggestion leaves out [Results].Suggestion and ShowingFor.
 	NoSuggestion bool
 	// Verbatim searches for the words as typed: a correction is only suggested.
@@ -63,8 +65,10 @@ type Results struct {
 	// Incomplete names the shards that did not answer, and says why. Their documents are
 	// missing from counts and hits.
 	Incomplete []string `json:"incomplete,omitempty"`
-	TookMS     float64  `json:"took_ms"`
-	Hits       []Hit    `json:"hits"` // never nil
+	// Facets divide the documents by their properties, if [Options].Facets asks for it.
+	Facets *Facets `json:"facets,omitempty"`
+	TookMS float64 `json:"took_ms"`
+	Hits   []Hit   `json:"hits"` // never nil
 }
 
 // Hit is one document found. Title and Snippet are what the page says, so code that

@@ -48,6 +48,9 @@ func searchAll(ctx context.Context, from *fanout, n *names, q string, opts *Opti
 	}
 	s := newSearch(from, n, c, opts, q)
 	found, err := s.run(ctx, inUse)
+	if err == nil && opts.Facets {
+		s.res.Facets, err = s.facets(ctx, found)
+	}
 	if err == nil && opts.Offset < len(found) {
 		found = found[opts.Offset:min(len(found), opts.Offset+opts.Limit)]
 		err = s.show(ctx, found)

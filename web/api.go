@@ -68,6 +68,11 @@ func (s *Server) apiQuery(w http.ResponseWriter, r *http.Request) error {
 	if options.PerHost, err = integer(params, "per_host", options.PerHost, 0, perPage); err != nil {
 		return err
 	}
+	facets, err := integer(params, "facets", 0, 0, 1)
+	if err != nil {
+		return err
+	}
+	options.Facets = facets == 1
 	res, err := s.opts.Search.Search(r.Context(), asked.query(), options)
 	if err != nil {
 		return fmt.Errorf("search: %w", err)

@@ -220,3 +220,22 @@ func TestDocumentPicture(t *testing.T) {
 	b.Visit(s.http.URL + "/?q=lighthouse+museum")
 	b.DocumentPicture(dir, "search")
 }
+
+// On a phone, five results fit on the screen.
+func TestBrowserPhone(t *testing.T) {
+	b := browsertest.Open(t)
+	s := newStand(t, append(append(webs(t, "lighthouse", "bakery"), many(60)...), manual()...), nil)
+	for _, target := range []string{"/?q=leaf+oak", "/?q=the+light+keeper", "/?q=lamp+wick"} {
+		for _, look := range []browsertest.Look{{Width: 1280, Height: 900, Scheme: "light"}, {Width: 390, Height: 844, Scheme: "light"}} {
+			b.Look(look)
+			b.Visit(s.http.URL + target)
+			b.Picture("phone-" + strings.Trim(strings.ReplaceAll(target, "+", "-"), "/?=") + "-" + look.String())
+		}
+		var shown, all int
+		b.Eval(`document.querySelectorAll(".result").length`, &all)
+		b.Eval(`Array.from(document.querySelectorAll(".result")).filter(e => e.querySelector(".snippet, h2").getBoundingClientRect().top >= 0 && (e.querySelector(".snippet") || e).getBoundingClientRect().bottom <= innerHeight).length`, &shown)
+		if shown < min(5, all) {
+			t.Errorf("%s: %d results of %d are on the screen of a phone", target, shown, all)
+		}
+	}
+}

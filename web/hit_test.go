@@ -139,3 +139,59 @@ func TestPageNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Values beside the results narrow them, and lead back.
+func TestFacets(t *testing.T) {
+	web := append(many(12), fetched("https://elm.example/leaf.txt", 1, "<html lang=de><title>Das Blatt</title><p>Das leaf der Ulme, und was der Wind mit ihm macht, wenn es auf dem Boden liegt."))
+	s := newStand(t, web, nil)
+	follow := func(body, text string) string {
+		t.Helper()
+		for d := range parsed(t, body).Descendants() {
+			if d.Data == "a" && strings.Join(strings.Fields(textOf(d)), " ") == text && attr(d.Parent.Parent.Parent.Parent, "class") == "facets" {
+				return s.get(attr(d, "href"))
+			}
+		}
+		t.Fatalf("there is no value %q beside the results:\n%s", text, body)
+		return ""
+	}
+	all := s.get("/?q=leaf")
+	for _, c := range []struct{ value, where, back string }{
+		{"elm.example 1", "elm.example › leaf.txt", "elm.example ✕ remove this filter"},
+		{"German 1", "elm.example › leaf.txt", "German ✕ remove this filter"},
+		{"TXT 1", "elm.example › leaf.txt", "TXT ✕ remove this filter"},
+	} {
+		narrow := follow(all, c.value)
+		if got := texts(t, narrow, class("where")); len(got) != 1 || got[0] != c.where {
+			t.Errorf("%s leaves %q", c.value, got)
+		}
+		if wide := follow(narrow, c.back); len(texts(t, wide, class("where"))) != 10 {
+			t.Errorf("removing %s does not lead back", c.value)
+		}
+	}
+	if got := texts(t, s.get("/?q=leaf&year=2026"), class("where")); len(got) != 10 {
+		t.Errorf("the year has %d results", len(got))
+	}
+	if got := texts(t, s.get("/?q=leaf&year=2025"), class("where")); len(got) != 0 {
+		t.Errorf("the year before has %d results", len(got))
+	}
+	for _, target := range []string{"/?q=leaf&year=26", "/?q=leaf&type=a.b", "/api/query?q=leaf&facets=2"} {
+		if a := s.do(target, nil); a.status != http.StatusBadRequest {
+			t.Errorf("%s: status %d", target, a.status)
+		}
+	}
+	if a := s.get("/api/query?q=leaf"); strings.Contains(a, "facets") {
+		t.Error("the API counts facets that nobody asked for")
+	}
+	if a := s.get("/api/query?q=leaf&facets=1"); !strings.Contains(a, `{"value":"elm.example","filter":"site:elm.example","documents":1}`) {
+		t.Errorf("no facets:\n%s", a)
+	}
+}
+
+func parsed(t testing.TB, body string) *html.Node {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/webindexer/indexer/index"
@@ -18,6 +19,8 @@ type searchParams struct {
 	Words string // as typed
 	Site  string // limits results to a host and its subdomains
 	Lang  string // limits results to a language, by its tag
+	Year  string // limits results to the year of their last fetch
+	Type  string // limits results to a file type
 	Sort  string // "date", or "" for relevance
 	// Reader is the language of the reader if the request names it; "any" for all alike.
 	Reader string
@@ -28,6 +31,8 @@ type searchParams struct {
 
 var (
 	hostForm = regexp.MustCompile(`^[\pL\pN]([\pL\pN.-]*[\pL\pN])?(:\d+)?$`)
+	yearForm = regexp.MustCompile(`^[12][0-9]{3}$`)
+	typeForm = regexp.MustCompile(`^[a-z0-9]*[a-z][a-z0-9]*$`)
 	langForm = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
 )
 
@@ -35,6 +40,7 @@ func readSearch(v url.Values) (p searchParams, err error) {
 	raw := v.Get("q")
 	// The author of a link chose these words, not the visitor who follows it.
 	p = searchParams{Words: clean(raw, maxQuery), Site: siteOf(v.Get("site")), Lang: strings.ToLower(strings.TrimSpace(v.Get("lang")))}
+	p.Year, p.Type = v.Get("year"), strings.ToLower(v.Get("type"))
 	p.Explain, p.Verbatim = v.Get("explain") == "1", v.Get("verbatim") == "1"
 	if p.Sort = v.Get("sort"); p.Sort == "relevance" {
 		p.Sort = ""
@@ -48,6 +54,10 @@ func readSearch(v url.Values) (p searchParams, err error) {
 		return p, badRequest("the parameter site must be a host name, such as example.org")
 	case p.Lang != "" && (len(p.Lang) > 35 || !langForm.MatchString(p.Lang)):
 		return p, badRequest("the parameter lang must be a language tag, such as en")
+	case p.Year != "" && !yearForm.MatchString(p.Year):
+		return p, badRequest("the parameter year must be a year, such as 2024")
+	case p.Type != "" && (len(p.Type) > 8 || !typeForm.MatchString(p.Type)):
+		return p, badRequest("the parameter type must be a file name extension, such as html")
 	}
 	p.Reader, err = readerOf(v)
 	return p, err
@@ -71,6 +81,12 @@ func (p searchParams) query() string {
 	}
 	if p.Lang != "" {
 		filters = append(filters, "lang:"+p.Lang)
+	}
+	if year, err := strconv.Atoi(p.Year); err == nil {
+		filters = append(filters, "after:"+p.Year, "before:"+strconv.Itoa(year+1))
+	}
+	if p.Type != "" {
+		filters = append(filters, "filetype:"+p.Type)
 	}
 	return query.Narrow(p.Words, filters...)
 }
@@ -98,7 +114,7 @@ func (p searchParams) options(usual index.Options, limit, offset int) index.Opti
 // values returns the URL parameters of the search.
 func (p searchParams) values() url.Values {
 	v := url.Values{}
-	for name, value := range map[string]string{"q": p.Words, "site": p.Site, "lang": p.Lang, "sort": p.Sort, "reader": p.Reader} {
+	for name, value := range map[string]string{"q": p.Words, "site": p.Site, "lang": p.Lang, "year": p.Year, "type": p.Type, "sort": p.Sort, "reader": p.Reader} {
 		if value != "" {
 			v.Set(name, value)
 		}
@@ -120,10 +136,13 @@ func (p searchParams) reworded(query string) searchParams {
 	if words, ok := strings.CutSuffix(query, filters); ok {
 		p.Words = words
 	} else {
-		p.Words, p.Site, p.Lang = query, "", ""
+		p.Words, p.Site, p.Lang, p.Year, p.Type = query, "", "", "", ""
 	}
 	return p
 }
+
+// filtered reports whether filters limit the results.
+func (p searchParams) filtered() bool { return p.Site+p.Lang+p.Year+p.Type != "" }
 
 // link is the address of the search.
 func (p searchParams) link() string { return "/?" + p.values().Encode() }

@@ -25,6 +25,7 @@ type searchPage struct {
 	MoreSites bool           // the index has more sites than Sites lists
 	Results   *index.Results // nil without a query
 	Hits      []hitView
+	Facets    []facetView
 	Pager     pager
 	Milli     float64
 	Without   string // the same search without filters
@@ -65,7 +66,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	}
 	frame := s.frame(asked.Words)
 	frame.Nav = "search"
-	view := searchPage{Frame: frame, searchParams: asked, Filtered: asked.Site != "" || asked.Lang != "" || asked.Sort != ""}
+	view := searchPage{Frame: frame, searchParams: asked, Filtered: asked.filtered() || asked.Sort != ""}
 	if view.Documents, err = s.opts.Search.Count(r.Context()); err != nil {
 		return err
 	}
@@ -78,13 +79,14 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	if tag := acceptedLanguage(r.Header.Get("Accept-Language")); tag != "" {
 		usual.Language = tag
 	}
+	usual.Facets = true
 	begun := time.Now()
 	view.Results, err = s.opts.Search.Search(r.Context(), asked.query(), asked.options(usual, perPage, (number-1)*perPage))
 	if err != nil {
 		return err
 	}
 	view.Milli = float64(time.Since(begun).Microseconds()) / 1000
-	view.Without = searchParams{Words: asked.Words, Sort: asked.Sort}.link()
+	view.Without = searchParams{Words: asked.Words, Sort: asked.Sort, Reader: asked.Reader}.link()
 	other := asked
 	other.Explain = !asked.Explain
 	view.Why = other.link()
@@ -98,6 +100,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 		view.Instead = typed.link()
 	}
 	view.Pager = newPager("/", asked.values(), "p", number, perPage, min(view.Results.Total-view.Results.Folded, index.MaxResults))
+	view.Facets = facetsOf(view.Results.Facets, asked)
 	for i := range view.Results.Hits {
 		view.Hits = append(view.Hits, newHit(&view.Results.Hits[i], asked))
 	}

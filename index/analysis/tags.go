@@ -102,6 +102,16 @@ func fileTypes(u *url.URL) []string {
 	return []string{ending}
 }
 
+// FileTypeOf is the most general value of filetype: that finds a URL, "" for none.
+func FileTypeOf(u page.URL) string {
+	parsed, err := url.Parse(string(u))
+	if err != nil || parsed.Host == "" {
+		return ""
+	}
+	types := fileTypes(parsed)
+	return types[len(types)-1]
+}
+
 // FileType is a file name extension in lower case, or "" if s is none, as in /v2.4.
 func FileType(s string) string {
 	s = strings.ToLower(s)

@@ -56,6 +56,10 @@ func phrase(tokens string) *Expr {
 // tag matches documents with a tag.
 func tag(kind rune, value string) *Expr { return phrase(analysis.Tag(kind, value)) }
 
+// Tagged is the documents of an expression, nil for all, that also have a tag: those that
+// site:, lang: or filetype: finds.
+func Tagged(e *Expr, kind rune, value string) *Expr { return join(OpAnd, e, tag(kind, value)) }
+
 // join combines the expressions that are not nil. It gives nil for none.
 func join(op Op, list ...*Expr) *Expr {
 	kids := make([]*Expr, 0, len(list))
