@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/webindexer/indexer/crawler/division"
 	"github.com/webindexer/indexer/internal/progress"
 	"github.com/webindexer/indexer/lease"
 	"github.com/webindexer/indexer/oracle"
@@ -90,8 +91,9 @@ func (a *app) copyTo(ctx context.Context, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
+	// What is left behind says which process does what, and only databases have the second.
 	result, err := tablecopy.Run(ctx, from.table, target, tablecopy.Options{
-		Group: txn.MetaGroup, Leave: []string{lease.Group}, Skip: oracle.OfProcess, Progress: a.tellCopied(),
+		Group: txn.MetaGroup, Leave: []string{lease.Group, division.Group}, Skip: oracle.OfProcess, Progress: a.tellCopied(),
 	})
 	if errors.Is(err, store.ErrForeign) {
 		return fmt.Errorf("%w: %w", errTarget, err)
