@@ -12,7 +12,7 @@ import (
 
 // serveFlagKeys maps the flags of serve to the settings that they set.
 var serveFlagKeys = map[string]string{
-	"listen": "serve.listen", "allow-remote": "serve.allow_remote", "allow-host": "serve.allow_hosts",
+	"listen": "serve.listen", "allow-remote": "serve.allow_remote", "allow-host": "serve.allow_hosts", "allow-origin": "serve.allow_origins",
 	"user": "serve.user", "password-file": "serve.password_file", "token-file": "serve.token_file", "pprof": "serve.pprof",
 }
 
@@ -26,6 +26,7 @@ func registerServe(cmd *cobra.Command, d config.Serve) {
 	flags.String("password-file", d.PasswordFile, "`file` whose first line is the password (HTTP Basic)")
 	flags.String("token-file", d.TokenFile, "`file` whose first line is a token (HTTP Bearer, or the password of any user)")
 	flags.StringArray("allow-host", nil, "host `name` under which a proxy forwards requests; may be repeated")
+	flags.StringArray("allow-origin", nil, "`origin` whose pages may search, such as https://docs.example; may be repeated")
 	flags.Bool("pprof", d.Profiles, "serve profiles of this process under /debug/pprof/")
 }
 
@@ -61,6 +62,7 @@ func (a *app) webOptions(c *web.Credentials) web.Options {
 	s := a.cfg.Serve
 	o := web.Options{
 		Credentials: c, Hosts: config.Patterns(s.AllowHosts), AnyHost: c != nil,
+		Origins:    config.Patterns(s.AllowOrigins),
 		Query:      index.Options{Weights: a.weights(), PerHost: a.cfg.Query.PerHost, Language: a.cfg.Query.Language},
 		Concurrent: s.Requests, Time: s.RequestTime, Drain: s.Drain,
 		Log: a.log.Named("web"),

@@ -6,6 +6,7 @@
 //	/view?url=         a stored copy in a frame, with its date
 //	/copy?url=         the copy itself, isolated (copy.go)
 //	/api/…             the answers of the command line, as JSON (api.go)
+//	/embed.js          a search box for pages of other sites (embed.go)
 //
 // # Invariants of every answer
 //
@@ -20,7 +21,8 @@
 //     its own, without scripts, forms or links, and loads nothing (copy.go).
 //  4. No other site can read an answer through a visitor's browser: the server checks
 //     the Host of each request (against DNS rebinding), nothing can be framed or read
-//     across origins, and no request changes anything.
+//     across origins, and no request changes anything. The exception is a search from a
+//     page of an origin that the operator has named (origins.go).
 //  5. Beyond loopback, every request needs credentials (listen.go, auth.go).
 //  6. Everything is bounded: the size of a request, its duration, the number of
 //     concurrent requests, and how much of a page is shown. A handler that fails

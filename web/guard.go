@@ -55,17 +55,19 @@ func checkRequest(next http.Handler) http.Handler {
 }
 
 // checkSite refuses requests that a page of another site makes through a visitor's
-// browser. Such a page cannot read the answers (Cross-Origin-Resource-Policy, and no
-// CORS), but it could use up the slots for requests and for clients of the status page.
+// browser, except from origins that may search (origins.go). Such a page cannot read the
+// answers (Cross-Origin-Resource-Policy, and no CORS), but it could use up the slots for
+// requests and for clients of the status page.
 // Browsers mark these requests in a header that pages cannot set (W3C, Fetch Metadata
 // Request Headers). Following a link from another site is allowed. Other ports of this
 // machine count as other sites.
-func checkSite(next http.Handler) http.Handler {
+func (s *Server) checkSite(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Header.Get("Sec-Fetch-Site") {
 		case "", "none", "same-origin":
 		default:
-			if r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document" {
+			followed := r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+			if !followed && !s.fromNamedOrigin(r) {
 				refuse(w, r, http.StatusForbidden, "pages of other sites may only link to this server")
 				return
 			}

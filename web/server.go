@@ -33,6 +33,9 @@ type Options struct {
 	// server requires credentials, which an attacker's page cannot send.
 	Hosts   []string
 	AnyHost bool
+	// Origins are the origins, such as https://docs.example, whose pages may search from a
+	// visitor's browser and load the search box. Other paths stay closed to them.
+	Origins []string
 
 	// Mounts are handlers of other packages, by http.ServeMux pattern without a method.
 	// They get the same headers and checks as all handlers, but no limits of duration or
@@ -90,6 +93,9 @@ func New(opts Options) (*Server, error) {
 	if opts.Log == nil {
 		opts.Log = zap.NewNop()
 	}
+	if err := checkOrigins(opts.Origins); err != nil {
+		return nil, err
+	}
 	opts.Hosts = slices.Clone(opts.Hosts)
 	for i, name := range opts.Hosts {
 		opts.Hosts[i] = plainHost(name)
@@ -117,6 +123,7 @@ func (s *Server) routes() http.Handler {
 		"/view":             s.oneOfCopies(s.view),
 		"/copy":             s.oneOfCopies(s.copy),
 		"/opensearch.xml":   s.openSearch,
+		scriptPath:          s.searchBox,
 		"/api/query":        s.apiQuery,
 		"/api/inspect":      s.apiInspect,
 		"/api/versions":     s.apiVersions,
@@ -134,11 +141,11 @@ func (s *Server) routes() http.Handler {
 	for pattern, handler := range s.opts.Mounts {
 		all.Handle(pattern, s.mounted(handler))
 	}
-	guarded := checkSite(s.checkHost(s.checkCredentials(all)))
+	guarded := s.checkSite(s.checkHost(s.checkCredentials(all)))
 	for _, open := range s.opts.Open {
 		guarded = except(open, all, guarded)
 	}
-	return s.rescue(securityHeaders(checkRequest(guarded)))
+	return s.rescue(securityHeaders(s.shareAcrossOrigins(checkRequest(guarded))))
 }
 
 // except sends requests for one path to bare, and all others to guarded.

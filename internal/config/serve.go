@@ -2,6 +2,7 @@ package config
 
 import (
 	"net"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -17,6 +18,8 @@ type Serve struct {
 	AllowRemote bool
 	// AllowHosts are the host names under which proxies forward requests, one per line.
 	AllowHosts string
+	// AllowOrigins are the origins whose pages may search, one per line.
+	AllowOrigins string
 	// User is the user name for the password in PasswordFile. TokenFile holds a token
 	// instead. "": none.
 	User, PasswordFile, TokenFile string
@@ -38,6 +41,7 @@ var serveSettings = []setting{
 	checked("serve.listen", "an address HOST:PORT, such as 127.0.0.1:7070", func(c *Config) *string { return &c.Serve.Listen }, isAddress),
 	boolean("serve.allow_remote", func(c *Config) *bool { return &c.Serve.AllowRemote }),
 	checked("serve.allow_hosts", "names of hosts without scheme and port, one per line", func(c *Config) *string { return &c.Serve.AllowHosts }, areHosts).list(),
+	checked("serve.allow_origins", "origins as browsers send them, such as https://docs.example or http://localhost:8000, one per line", func(c *Config) *string { return &c.Serve.AllowOrigins }, areOrigins).list(),
 	checked("serve.user", "a name without a colon", func(c *Config) *string { return &c.Serve.User }, func(v string) bool { return isField(v) && !strings.Contains(v, ":") }),
 	checked("serve.password_file", "a path", func(c *Config) *string { return &c.Serve.PasswordFile }, isField),
 	checked("serve.token_file", "a path", func(c *Config) *string { return &c.Serve.TokenFile }, isField),
@@ -68,3 +72,24 @@ func areHosts(v string) bool {
 	}
 	return true
 }
+
+// areOrigins reports whether v has origins only, exactly as browsers send them in the header
+// Origin: without a path or a default port, and with the host in lower case and ASCII. An
+// origin in any other form would never match.
+func areOrigins(v string) bool {
+	for _, origin := range Patterns(v) {
+		u, err := url.Parse(origin)
+		if err != nil || origin != u.Scheme+"://"+u.Host || u.Hostname() == "" || strings.HasSuffix(u.Host, ":") {
+			return false
+		}
+		if defaultPort[u.Scheme] == "" || u.Port() == defaultPort[u.Scheme] {
+			return false
+		}
+		if strings.ContainsFunc(u.Host, func(r rune) bool { return r > '~' || 'A' <= r && r <= 'Z' || r == '*' }) {
+			return false
+		}
+	}
+	return true
+}
+
+var defaultPort = map[string]string{"http": "80", "https": "443"}
