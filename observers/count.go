@@ -53,6 +53,12 @@ import (
 // own snapshot, as in rerank. The ranks of sources, which choose the best anchors, are those
 // that the pass has read (document/anchors.go).
 //
+// A member summary is renewed without waking index, too, if the document in the index files
+// already has the number of members that rerank finds. A pass that began with the old summary
+// has another number. So the run that exports compares its number with that of its own
+// snapshot, and wakes index if they differ. If rerank renews the summary after that snapshot,
+// it finds the exported number in index:doc, or conflicts with the export there.
+//
 // A pass that was overtaken is exported before the next one begins: under endless changes
 // the document is one pass behind, not for ever.
 //
@@ -135,6 +141,9 @@ func (x *exporter) exportPass(ctx context.Context, tx *txn.Txn, row string, key 
 	if now.Canonical != d.Canonical { // whoever has changed that wakes index
 		tx.Notify(row, schema.Dirty)
 		return nil
+	}
+	if now.Members != d.MembersTotal { // a summary was behind the members when the pass began
+		tx.Notify(row, schema.Dirty)
 	}
 	d.Rank = now.Rank
 	if d.Canonical != "" {

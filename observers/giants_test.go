@@ -302,6 +302,39 @@ func (h *hubTest) more(n, inlinkPart int) {
 	}
 }
 
+// TestPassesAndSummaries: a member of a giant cluster comes and goes while its inlinks are
+// counted in passes. A pass that began with a summary that was behind the members must not be
+// the last: the number of members would stay wrong.
+func TestPassesAndSummaries(t *testing.T) {
+	limits := observers.Limits{Cluster: giants(4), Document: document.Limits{InlinkRows: 5}}
+	for seed := range testenv.Seeds(t, rand.Uint64(), uint64(testenv.Size(4, 40, 400))) {
+		random := rand.New(rand.NewPCG(seed, 19))
+		r := openStepRigOf(t, webtest.Options{Limits: limits})
+		for i := range 6 {
+			r.load(pageAt(numbered(i), 1, "alike", ""))
+		}
+		r.settle()
+		for second := 2; second < 40; second++ {
+			f := pageAt(numbered(6), second, "alike", "")
+			if second%2 == 1 {
+				f = &page.Fetch{URL: numbered(6), Time: time.Unix(int64(second), 0), Status: http.StatusGone}
+			}
+			r.load(f)
+			for range random.IntN(12) {
+				if _, err := r.Step(t.Context(), random.IntN); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if second%4 == 0 {
+				if err := r.Quiesce(t.Context(), random.IntN); err != nil {
+					t.Fatal(err)
+				}
+				r.checkAll(fmt.Sprintf("seed %d, second %d", seed, second))
+			}
+		}
+	}
+}
+
 // liveHeap is how much the heap holds, in bytes.
 func liveHeap() int64 {
 	runtime.GC()
