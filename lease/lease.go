@@ -157,7 +157,7 @@ func (m *Manager) run(ctx context.Context) {
 		err := m.live.Valid()
 		switch {
 		case err == nil:
-			m.tryAll(ctx)
+			m.whileValid(ctx, m.tryAll)
 		case m.foundDead(ctx):
 			m.lose(err)
 			return
@@ -171,6 +171,32 @@ func (m *Manager) run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// whileValid calls fn with a context that ends when this process ceases to be valid. When the
+// oracle cannot answer, a request for a timestamp waits for half a minute, and without this
+// nobody would notice meanwhile that the leases have to rest.
+func (m *Manager) whileValid(ctx context.Context, fn func(context.Context)) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer cancel(nil)
+	watch.Go(func() {
+		ticker := time.NewTicker(m.opts.Every)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+			case <-ctx.Done():
+				return
+			}
+			if err := m.live.Valid(); err != nil {
+				cancel(err)
+				return
+			}
+		}
+	})
+	fn(ctx)
 }
 
 // foundDead reports whether others have found this process dead. A process that is merely

@@ -335,3 +335,31 @@ func TestHaltWaitsForGained(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLapseWhileWaiting: a process that waits for something while it looks for leases, as for
+// an oracle that does not answer, notices at once that it is not valid any more.
+func TestLapseWhileWaiting(t *testing.T) {
+	f := newFleet(t)
+	waiting, rests := make(chan struct{}), make(chan error, 1)
+	tries := 0
+	m := f.join(Options{Wants: []Want{{Name: "x", Gained: func(ctx context.Context) error {
+		if tries++; tries > 1 {
+			return nil
+		}
+		close(waiting)
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}}}})
+	m.opts.Failed = func(err error) { rests <- err }
+	m.Start(t.Context())
+	<-waiting
+	m.process.Lapse(true)
+	if err := <-rests; !errors.Is(err, sharedtest.ErrLapsed) {
+		t.Error(err)
+	}
+	m.process.Lapse(false)
+	waitFor(t, "x", m)
+	if err := m.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
