@@ -9,7 +9,8 @@ import (
 // A queue entry is delayed for one of two reasons. After a run that did not commit it
 // backs off; nothing shortens that delay. And rows of an observer with a Debounce wait
 // for more notifications, which one run then handles together, until the delay ends or
-// the observers upstream are idle (idle.go), when waiting would gain nothing.
+// the observers upstream are idle (idle.go), when waiting would gain nothing. Rows of an
+// observer with a Rest wait longer after long runs (rest.go).
 //
 // One goroutine, keepTime, releases the entries that are due. Rejected: a time.AfterFunc for
 // each delay, because no owner would wait for its goroutine.
@@ -19,6 +20,7 @@ func (q *queue) enqueue(e *entry, now time.Time) {
 	o := &q.registry.list[e.observer]
 	debounce := o.Debounce
 	if debounce == 0 || q.eager || q.upstreamIdle(e.observer, now) {
+		q.burstBegins(e.observer)
 		q.makeReady(e)
 		return
 	}
@@ -27,8 +29,11 @@ func (q *queue) enqueue(e *entry, now time.Time) {
 		until = run.last.Add(debounce)
 	}
 	if until = q.align(e.observer, until); !until.After(now) {
-		q.makeReady(e)
-		return
+		if until = q.restsUntil(e.observer, now); until.IsZero() {
+			q.burstBegins(e.observer)
+			q.makeReady(e)
+			return
+		}
 	}
 	e.debounced = true
 	q.debounced[e.observer]++
@@ -87,9 +92,7 @@ func (q *queue) keepTime() {
 func (q *queue) release(now time.Time) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.delayed) > 0 && !q.delayed[0].until.After(now) {
-		q.makeReady(heap.Pop(&q.delayed).(*entry))
-	}
+	q.releaseDue(now)
 	idle := q.releaseDebounced(now)
 	if len(q.delayed) == 0 {
 		return 0

@@ -57,6 +57,7 @@ type queue struct {
 	open     []int        // entries of each observer in mid-continuation (limits.go)
 	opening  []int        // batches under way that may add to these
 	lastRuns []recentRuns // of each observer
+	bursts   []burst      // of each observer
 	spare    []list.List  // of each observer: entries for spare time (spare.go)
 	loaders  int          // loaders at work
 	idleness
@@ -73,7 +74,7 @@ func newQueue(r *Registry, capacity int) *queue {
 	n := len(r.list)
 	q := &queue{
 		registry: r, capacity: capacity, entries: make(map[key]*entry),
-		ready: make([]readyHeap, n), waiting: make([]int, n), busy: make([]int, n), open: make([]int, n), opening: make([]int, n), lastRuns: make([]recentRuns, n), spare: make([]list.List, n),
+		ready: make([]readyHeap, n), waiting: make([]int, n), busy: make([]int, n), open: make([]int, n), opening: make([]int, n), lastRuns: make([]recentRuns, n), bursts: make([]burst, n), spare: make([]list.List, n),
 		idleness: idleness{inactiveSince: make([]time.Time, n), debounced: make([]int, n)},
 		stopped:  make(chan struct{}), alarm: make(chan struct{}, 1), watchers: make(map[*watcher]struct{}),
 	}
@@ -140,6 +141,7 @@ func (q *queue) addOne(k key, n txn.Notification, now time.Time, found bool) boo
 
 func (q *queue) makeReady(e *entry) {
 	if e.debounced {
+		q.burstBegins(e.observer)
 		q.debounced[e.observer]--
 		q.upstreamBusy(e.observer)
 		// Its last notification decides its turn. By the first one it would run before
@@ -185,6 +187,7 @@ func (q *queue) hand(observer, pos int) *entry {
 	e := heap.Remove(&q.ready[observer], pos).(*entry)
 	e.place = running
 	q.waiting[observer]--
+	q.runBegins(observer)
 	q.busy[observer]++
 	return e
 }
@@ -226,6 +229,7 @@ func (q *queue) giveBack(batch []*entry, ran bool) {
 	defer q.mu.Unlock()
 	for _, e := range batch {
 		q.busy[e.observer]--
+		q.runEnds(e.observer, now)
 		q.ranOnce(e)
 		if ran {
 			q.noteRun(e, now)
@@ -257,6 +261,7 @@ func (q *queue) requeue(batch []*entry, delay func(*entry) time.Duration) {
 	defer q.mu.Unlock()
 	for _, e := range batch {
 		q.busy[e.observer]--
+		q.runEnds(e.observer, now)
 		q.ranOnce(e)
 		q.waiting[e.observer]++
 		e.newest = max(e.newest, e.again)

@@ -34,6 +34,11 @@ type Observer struct {
 	Debounce time.Duration
 	// FirstDebounce is for rows that have not run for some time. Zero: a fifth of Debounce.
 	FirstDebounce time.Duration
+	// Rest is how long the observer rests after its runs, as a multiple of what they took:
+	// until then, debounced rows stay debounced (rest.go). It is for observers whose runs cost
+	// nearly the same for few rows as for many. MaxRest bounds a rest.
+	Rest    float64
+	MaxRest time.Duration
 	// Spare lets a worker that has nothing else to do run debounced rows of this observer
 	// at once, although Upstream is busy: the rows whose notification was not patient
 	// (txn.Txn.NotifyPatiently, spare.go).
@@ -125,6 +130,9 @@ func NewRegistry(list ...Observer) (*Registry, error) {
 		}
 		if o.Watches.Group == "" || o.Watches.Name == "" {
 			return nil, fmt.Errorf("notify: observer %q watches no column", o.Name)
+		}
+		if o.Rest < 0 || o.Rest > 0 && (o.Debounce <= 0 || o.MaxRest <= 0) {
+			return nil, fmt.Errorf("notify: observer %q rests %v times as long as it runs: that needs a positive Rest, a Debounce and a MaxRest", o.Name, o.Rest)
 		}
 		o.Batch = max(o.Batch, 1)
 		r.list = append(r.list, o)

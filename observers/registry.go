@@ -34,6 +34,19 @@ const (
 // costs little more than those of one page.
 const rankDebounce = 50 * time.Second
 
+// rankRest and rankMaxRest keep ranks from taking the processor from the pages that are
+// loaded: rank, and rerank as well, take at most a tenth of the time of one worker, or rest
+// ten minutes. A run of rank works through the part of the graph that is felt to have moved,
+// and wakes the documents there. At 500,000 pages on a busy machine, that was nearly the
+// same work every ten seconds, and took more than half of the processor time.
+//
+// A rank is up to rankMaxRest older than its page while a load goes on, but not after it: an
+// idle upstream ends a rest.
+const (
+	rankRest    = 9
+	rankMaxRest = 10 * time.Minute
+)
+
 // countDebounce and countIdle are the delays for documents whose inlinks are counted in a
 // pass of many runs, which takes seconds. In a crawl that finds a page every ten seconds,
 // such a document is up to a minute old.
@@ -128,9 +141,11 @@ func (o Options) Observers() []notify.Observer {
 		{Name: linksName, Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&inverter{o.Part}).run},
 		{Name: forwardName, Watches: schema.NotifyTargets, Weak: true, Batch: 16, Upstream: []string{linksName}, Run: (&targetNotifier{o.Part}).run},
 		{Name: "rank", Replaces: []string{"post"}, Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true, MaxOpen: 1, Lease: LeaseRank,
-			Debounce: rankDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Upstream: []string{"spread", "forward"}, Run: r.run},
+			Debounce: rankDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Rest: rankRest, MaxRest: rankMaxRest,
+			Upstream: []string{"spread", "forward"}, Run: r.run},
 		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 256, Exclusive: true, Lease: LeaseIndex,
-			Debounce: exportDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rank"}, Run: y.run},
+			Debounce: exportDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Rest: rankRest, MaxRest: rankMaxRest,
+			Upstream: []string{"spread", "forward", "rank"}, Run: y.run},
 		{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128, Spare: true, Lease: LeaseIndex,
 			Debounce: exportDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Upstream: []string{"spread", "forward", "rerank"}, Run: x.index},
 		{Name: "count", Replaces: []string{"tally"}, Watches: schema.Count, Weak: true, MaxOpen: x.limits.Passes, Lease: LeaseIndex,
