@@ -48,6 +48,8 @@ func (a *app) pipelineCommand() *cobra.Command {
 				return usage(cmd, "give --growth or --others, not both")
 			case !slices.IsSorted(g.Sizes) || len(g.Sizes) > 0 && g.Sizes[0] < 0:
 				return usage(cmd, "--growth takes ascending numbers of pages")
+			case g.InPlace && (len(g.Sizes) == 0 || len(args) > 0):
+				return usage(cmd, "--in-place takes --growth, and no files: it measures with generated pages")
 			case len(args) == 0 && len(g.Sizes) == 0:
 				return usage(cmd, "name WARC files to measure, or give --growth")
 			}
@@ -70,6 +72,7 @@ func (a *app) pipelineCommand() *cobra.Command {
 	flags.BoolVar(&o.Unranked, "without-ranks", false, "measure the pipeline without ranks too")
 	flags.StringVar(&o.Profile, "profile", "", "`file` that keeps the processor profile of the pipeline, for go tool pprof")
 	flags.IntSliceVar(&g.Sizes, "growth", nil, "`numbers` of generated pages to load on top of, ascending")
+	flags.BoolVar(&g.InPlace, "in-place", false, "with --growth, measure in the same directory, with new pages each time, instead of in a copy of it")
 	flags.StringVar(&g.Others, "others", "", "`directory` of WARC files to load on top of")
 	pipelineFlags(cmd)
 	return cmd

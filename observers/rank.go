@@ -65,8 +65,9 @@ type ranker struct {
 	report func(pagerank.Work) // nil: nobody
 }
 
-// rankBatch is how many URLs a run is woken for.
-const rankBatch = 16_384
+// rankBatch is how many URLs a run is woken for. A burst of a load wakes tens of thousands,
+// and each run visits most of the web again.
+const rankBatch = 65_536
 
 func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	tolerance, err := RankTolerance(ctx, tx)

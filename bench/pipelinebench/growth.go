@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/webindexer/indexer/bench/webgen"
 )
@@ -17,6 +18,7 @@ type GrowthOptions struct {
 	Others   string   // a directory of WARC files that are the others instead of generated pages
 	Settings []string
 	Profile  string // keeps the processor profiles in files of this name and the number of others
+	InPlace  bool   // measures with new pages in the same directory instead of a copy of it
 	Log      io.Writer
 }
 
@@ -43,7 +45,8 @@ type GrowthStep struct {
 
 // RunGrowth loads others into a directory, step by step. Between the steps it loads
 // the pages to measure into a copy of the directory, so each step begins with the
-// others alone.
+// others alone. InPlace needs half of the disk: each step loads other generated pages into
+// the directory itself, and they count as others from then on.
 func RunGrowth(ctx context.Context, o GrowthOptions) (*Growth, error) {
 	return inTemp(func(dir string) (*Growth, error) {
 		g := &growing{GrowthOptions: o, dir: dir, base: filepath.Join(dir, "base")}
@@ -65,12 +68,11 @@ func (g *growing) run(ctx context.Context) error {
 	if err := os.Mkdir(g.base, 0o700); err != nil {
 		return err
 	}
-	if len(g.Files) == 0 {
-		res, err := webgen.New(1, measuredPages, 0, webgen.DefaultWords).Write(ctx, filepath.Join(g.dir, "measured"), io.Discard)
-		if err != nil {
+	if len(g.Files) == 0 && !g.InPlace {
+		var err error
+		if g.Files, err = g.generate(ctx, "measured", 1, measuredPages); err != nil {
 			return err
 		}
-		g.Files = res.Files
 	}
 	if g.Others != "" {
 		return g.onFiles(ctx)
@@ -92,27 +94,43 @@ func (g *growing) onFiles(ctx context.Context) error {
 	if err := g.step(ctx, nil); err != nil {
 		return err
 	}
-	base, err := g.load(ctx, g.base, files, "")
+	base, err := g.load(ctx, g.base, files, g.profileOf("base"))
 	if err != nil {
 		return err
 	}
 	return g.step(ctx, base)
 }
 
+// generate writes a web of some pages. A seed of its own makes hosts of their own.
+func (g *growing) generate(ctx context.Context, name string, seed uint64, pages int) ([]string, error) {
+	res, err := webgen.New(seed, pages, 0, webgen.DefaultWords).Write(ctx, filepath.Join(g.dir, name), io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	return res.Files, nil
+}
+
+// profileOf names the file for the profile of a load; "" if none is kept.
+func (g *growing) profileOf(name string) string {
+	if g.Profile == "" {
+		return ""
+	}
+	return g.Profile + "-" + name
+}
+
 // grow adds so many generated pages to the others, and measures.
 func (g *growing) grow(ctx context.Context, i, pages int) error {
 	var base *Side
 	if pages > 0 {
-		web := filepath.Join(g.dir, fmt.Sprintf("others-%d", i))
-		// A seed of its own makes hosts of their own.
-		res, err := webgen.New(uint64(i+2), pages, 0, webgen.DefaultWords).Write(ctx, web, io.Discard)
+		name := fmt.Sprintf("others-%d", i)
+		files, err := g.generate(ctx, name, uint64(i+2), pages)
 		if err != nil {
 			return err
 		}
-		if base, err = g.load(ctx, g.base, res.Files, ""); err != nil {
+		if base, err = g.load(ctx, g.base, files, g.profileOf(fmt.Sprintf("base-%d", g.others+pages))); err != nil {
 			return err
 		}
-		if err := os.RemoveAll(web); err != nil {
+		if err := os.RemoveAll(filepath.Join(g.dir, name)); err != nil {
 			return err
 		}
 	}
@@ -123,18 +141,13 @@ func (g *growing) grow(ctx context.Context, i, pages int) error {
 func (g *growing) step(ctx context.Context, base *Side) error {
 	if base != nil {
 		g.others += base.Pages
-		fmt.Fprintf(g.Log, "%d others: %.2f s of processor time\n", base.Pages, base.CPU)
+		fmt.Fprintf(g.Log, "%d others: %.2f s of processor time, %.2f ms and %.2f ms of time a response; %.0f MB resident and %.0f mapped; %.0f MB kept, %.0f written\n",
+			base.Pages, base.CPU, base.cpuMS(), 1000*base.Seconds/float64(max(base.Pages, 1)), mb(base.Resident.Own), mb(base.Resident.Mapped), mb(base.Kept), mb(base.Written))
+		var parts strings.Builder
+		cpuText(&parts, base, base.StageParts)
+		fmt.Fprint(g.Log, parts.String())
 	}
-	profile := g.Profile
-	if profile != "" {
-		profile = fmt.Sprintf("%s-%d", profile, g.others)
-	}
-	top, err := inTemp(func(dir string) (*Side, error) {
-		if err := os.CopyFS(dir, os.DirFS(g.base)); err != nil {
-			return nil, err
-		}
-		return g.load(ctx, dir, g.Files, profile)
-	})
+	top, err := g.measure(ctx, g.profileOf(fmt.Sprint(g.others)))
 	if err != nil {
 		return err
 	}
@@ -143,8 +156,33 @@ func (g *growing) step(ctx context.Context, base *Side) error {
 		s.Times = s.CPUms / g.steps[0].CPUms
 	}
 	g.steps = append(g.steps, s)
-	fmt.Fprintf(g.Log, "%d responses on top of %d others: %.2f s of processor time, %.2f ms a response\n", top.Pages, g.others, top.CPU, s.CPUms)
+	if g.InPlace {
+		g.others += top.Pages
+	}
+	fmt.Fprintf(g.Log, "%d responses on top of %d others: %.2f s of processor time, %.2f ms a response\n", top.Pages, s.Others, top.CPU, s.CPUms)
 	return nil
+}
+
+// measure loads the pages to measure on top of what is in base.
+func (g *growing) measure(ctx context.Context, profile string) (*Side, error) {
+	if g.InPlace {
+		name := fmt.Sprintf("measured-%d", len(g.steps))
+		files, err := g.generate(ctx, name, uint64(1_000_000+len(g.steps)), measuredPages)
+		if err != nil {
+			return nil, err
+		}
+		top, err := g.load(ctx, g.base, files, profile)
+		if err != nil {
+			return nil, err
+		}
+		return top, os.RemoveAll(filepath.Join(g.dir, name))
+	}
+	return inTemp(func(dir string) (*Side, error) {
+		if err := os.CopyFS(dir, os.DirFS(g.base)); err != nil {
+			return nil, err
+		}
+		return g.load(ctx, dir, g.Files, profile)
+	})
 }
 
 func (g *growing) load(ctx context.Context, dir string, files []string, profile string) (*Side, error) {

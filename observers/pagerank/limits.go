@@ -6,13 +6,18 @@ import "cmp"
 // that is zero has its default.
 type Limits struct {
 	// States is how many rank states a run holds in memory before it reads no further
-	// ones. The links of one page come on top. Default: 1,048,576.
+	// ones. The links of one page come on top. Default: 4,194,304, for which Within asks
+	// for 3 GiB of memory. What a full run leaves comes back a batch of nodes at a time,
+	// and each batch reads much of the same states again. So the limit should exceed the
+	// part of the graph that a burst of changes reaches: in a load, that is most of it.
 	States int
 	// Pushed is how many times a run passes a residual along an edge. Default:
-	// 64,000,000, about two seconds.
+	// 256,000,000, about eight seconds.
 	Pushed int
 	// NewEdges is how many edges a run writes for nodes whose edges have changed.
-	// Default: 200,000, about 4 MiB.
+	// Default: 2,000,000, about 40 MiB, for which Within asks for 2.5 GiB of memory; 200,000
+	// if there is less than 250 MiB. Nodes beyond that wait for a later run, which visits
+	// much of what this one has visited.
 	NewEdges int
 	// Direct is how many rank states a run writes itself. If more have changed, it
 	// writes a journal. Default: 12,000, about 2 MiB.
@@ -25,13 +30,22 @@ type Limits struct {
 // be written.
 const bytesPerState = 250
 
+// bytesPerNewEdge is about what an edge takes until it is written.
+const bytesPerNewEdge = 50
+
+// leastNewEdges is how many edges a run may write however little memory there is.
+const leastNewEdges = 200_000
+
 // Within returns the limits with the defaults filled in, for a process that should use no
 // more than so many bytes of memory: a run may hold a third of that, but always as many
-// states as it may write directly.
+// states as it may write directly. New edges may take a 25th.
 func (l Limits) Within(memory int64) Limits {
 	l = Limits{
-		States: cmp.Or(l.States, 1<<20), Pushed: cmp.Or(l.Pushed, 64_000_000), NewEdges: cmp.Or(l.NewEdges, 200_000),
+		States: cmp.Or(l.States, 1<<22), Pushed: cmp.Or(l.Pushed, 256_000_000), NewEdges: cmp.Or(l.NewEdges, 2_000_000),
 		Direct: cmp.Or(l.Direct, 12_000), Part: cmp.Or(l.Part, 8_000),
+	}
+	if room := max(leastNewEdges, memory/25/bytesPerNewEdge); int64(l.NewEdges) > room {
+		l.NewEdges = int(room)
 	}
 	l.States = int(min(int64(l.States), max(int64(l.Direct), memory/3/bytesPerState)))
 	return l

@@ -242,11 +242,13 @@ func sum(list []int) (n int) {
 // TestWithin fills in defaults and keeps to the memory that there is.
 func TestWithin(t *testing.T) {
 	t.Parallel()
-	usual := Limits{States: 1 << 20, Pushed: 64_000_000, NewEdges: 200_000, Direct: 12_000, Part: 8_000}
+	usual := Limits{States: 1 << 22, Pushed: 256_000_000, NewEdges: 2_000_000, Direct: 12_000, Part: 8_000}
 	small := usual
-	small.States = 100 << 20 / 3 / bytesPerState
-	least := usual
+	small.States, small.NewEdges = 100<<20/3/bytesPerState, leastNewEdges
+	least := small
 	least.States = least.Direct
+	middle := usual
+	middle.States, middle.NewEdges = 600<<20/3/bytesPerState, 600<<20/25/bytesPerNewEdge
 	own := Limits{1, 2, 3, 4, 5}
 	for _, c := range []struct {
 		limits Limits
@@ -255,9 +257,10 @@ func TestWithin(t *testing.T) {
 	}{
 		{Limits{}, math.MaxInt64, usual},
 		{Limits{}, 100 << 20, small},
+		{Limits{}, 600 << 20, middle},
 		{Limits{}, 1, least},
 		{own, math.MaxInt64, own},
-		{Limits{Part: 7}, math.MaxInt64, Limits{1 << 20, 64_000_000, 200_000, 12_000, 7}},
+		{Limits{Part: 7}, math.MaxInt64, Limits{1 << 22, 256_000_000, 2_000_000, 12_000, 7}},
 	} {
 		if got := c.limits.Within(c.memory); got != c.want {
 			t.Errorf("%+v within %d bytes: %+v, want %+v", c.limits, c.memory, got, c.want)
