@@ -37,8 +37,9 @@ If no document contains all the words, but one contains them with the spelling
 corrected, the results are for the corrected words. --verbatim turns this off.
 
 Versions and translations of a page are one hit: the newest stable version, or the one
-that the query names, in the language of the query or of the reader (--lang). The others
-are listed under it. --unfold shows them all.
+that the query names, in the language of the query or of the reader (--lang). So are
+pages whose main contents are nearly the same: the best one. The others are listed under
+it. --unfold shows them all.
 
 At most --per-host of the first ten hits come from one host, if other hosts have hits.
 --explain shows how each score was computed; docs/ranking.md explains the numbers.`
@@ -77,7 +78,7 @@ func (a *app) queryCommand() *cobra.Command {
 	cmd.Flags().IntVar(&f.offset, "offset", 0, "`number` of hits to skip")
 	cmd.Flags().StringVar(&f.sort, "sort", "relevance", "`order` of hits: relevance or date")
 	cmd.Flags().String("lang", a.cfg.Query.Language, "`language` of the reader: other languages count less, unless the query is in one")
-	cmd.Flags().BoolVar(&f.unfold, "unfold", false, "show versions and translations of a page as hits of their own")
+	cmd.Flags().BoolVar(&f.unfold, "unfold", false, "show versions, translations and pages that say the same as hits of their own")
 	cmd.Flags().BoolVar(&f.verbatim, "verbatim", false, "search for the words as typed, without correcting their spelling")
 	a.shardFlags(cmd)
 	cmd.Flags().BoolVar(&f.explain, "explain", false, "show how each score was computed")
@@ -172,7 +173,7 @@ func hitText(b *strings.Builder, h *index.Hit, s style) {
 	}
 	fmt.Fprintf(b, "    %s%s%s\n", s.faint(), strings.Join(hitFacts(h), " · "), s.reset())
 	if len(h.Also) > 0 {
-		fmt.Fprintf(b, "    %salso in %s%s\n", s.faint(), alsoText(h.Also), s.reset())
+		fmt.Fprintf(b, "    %s%s%s\n", s.faint(), alsoText(h.Also), s.reset())
 	}
 	if h.MoreFromHost > 0 {
 		fmt.Fprintf(b, "    %s%d more from this host: add site:%s%s\n", s.faint(), h.MoreFromHost, plain(h.URL.Host()), s.reset())
@@ -201,22 +202,32 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 	fmt.Fprintf(b, "      text by column alone: title %.3f, body %.3f, anchors %.3f, outside anchors %.3f, URL %.3f, rest %.3f\n", c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Rest)
 }
 
-// alsoText lists versions and translations that are folded into a hit.
+// alsoText lists the pages that are folded into a hit: versions and translations by their
+// labels, and others by their URLs.
 func alsoText(list []index.Also) string {
 	const most = 8
-	labels := make([]string, 0, most+1)
-	for _, a := range list {
-		label := plain(a.Label)
-		if label == "" {
-			label = plain(a.URL)
+	var labels, similar []string
+	for _, a := range list[:min(len(list), most)] {
+		switch {
+		case a.Label != "":
+			labels = append(labels, plain(a.Label))
+		case a.Similar:
+			similar = append(similar, plain(a.URL))
+		default:
+			labels = append(labels, plain(a.URL))
 		}
-		if len(labels) == most {
-			labels = append(labels, fmt.Sprintf("%d more", len(list)-most))
-			break
-		}
-		labels = append(labels, label)
 	}
-	return strings.Join(labels, ", ")
+	var parts []string
+	if len(labels) > 0 {
+		parts = append(parts, "also in "+strings.Join(labels, ", "))
+	}
+	if len(similar) > 0 {
+		parts = append(parts, "nearly the same: "+strings.Join(similar, ", "))
+	}
+	if left := len(list) - most; left > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", left))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // hitFacts returns the parts of the last line of a hit.

@@ -137,7 +137,9 @@ func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candi
 	}
 	best, rest := without(slices.Clone(found[:top]), above), without(found[top:], above)
 	if !s.opts.Unfold {
-		best = s.fold(above, best)
+		if best, err = s.readAndFold(ctx, above, best); err != nil {
+			return nil, 0, err
+		}
 	}
 	if s.opts.PerHost > 0 && !s.c.OneSite {
 		more, err := s.otherHosts(ctx, b, above, best, total)
@@ -145,7 +147,9 @@ func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candi
 			return nil, 0, err
 		}
 		if !s.opts.Unfold {
-			more = s.fold(best, more)
+			if more, err = s.readAndFold(ctx, best, more); err != nil {
+				return nil, 0, err
+			}
 		}
 		return diversify(above, best, rest, more, s.opts.PerHost), total, nil
 	}

@@ -86,7 +86,7 @@ func (f *fanout) askAbout(ctx context.Context, ids []int64, question func(rows [
 		return nil, nil, err
 	}
 	for shard, a := range answers {
-		lengths := []int{max(len(a.Matches), len(a.Hits))}
+		lengths := []int{max(len(a.Matches), len(a.Sketches), len(a.Hits))}
 		if a.Columns != nil {
 			lengths = nil
 			for _, scores := range a.Columns {
@@ -250,6 +250,22 @@ func (f *fanout) matchAnchors(ctx context.Context, list []candidate, words []que
 	for shard, a := range answers {
 		for i, m := range a.Matches {
 			list[at[shard][i]].anchorMatch = m
+		}
+	}
+	return nil
+}
+
+// sketches reads what tells that candidates are alike.
+func (f *fanout) sketches(ctx context.Context, list []candidate) error {
+	answers, at, err := f.askAbout(ctx, idsOf(list), func(rows []int64) *Question {
+		return &Question{Sketches: &SketchesQuestion{rows}}
+	})
+	if err != nil {
+		return err
+	}
+	for shard, a := range answers {
+		for i := range a.Sketches {
+			list[at[shard][i]].sketched(&a.Sketches[i])
 		}
 	}
 	return nil

@@ -2,22 +2,22 @@ package index
 
 import (
 	"cmp"
+	"context"
 	"slices"
-
-	"github.com/webindexer/indexer/index/analysis"
 )
 
-// Folding. Versions and translations of one page are one result: the page that is wanted
-// most likely, with the others listed under it ([Hit].Also). Every document stays in the
-// index and can be found; only a result that shows one of them does not repeat itself.
+// Folding. Versions and translations of one page, and pages that say nearly the same, are
+// one result: the page that is wanted most likely, with the others listed under it
+// ([Hit].Also). Every document stays in the index and can be found; only a result that shows
+// one of them does not repeat itself.
 //
 // The search decides this for the candidates of a query, from what is stored with each
 // document. So it depends on no order in which pages arrived, and a query that names a
 // version, or a language, gets that one. (Decision 32 has the alternatives.)
 //
-// Candidates are taken from the best to the worst. Those that are alike the best one are
-// its group. The group shows the member that is wanted most, and keeps what is alike that
-// member; the others remain candidates. Everything in a group is thus compared with what is
+// Candidates are taken from the best to the worst. Those that the best one covers (alike.go)
+// are its group. The group shows the member that is wanted most, and keeps what that member
+// covers; the others remain candidates. Everything in a group is thus compared with what is
 // shown, and a chain of pages, each a little different from the one before, never becomes
 // one result.
 
@@ -27,29 +27,47 @@ import (
 // the query needs only all the words.
 const foldShare = 0.6
 
-// Also is a page that is folded into a hit: another version of it, or a translation.
+// Also is a page that is folded into a hit: another version of it, a translation, or a page
+// that says nearly the same.
 type Also struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
 	// Label tells it from the hit: its version, its language, or both.
 	Label string `json:"label,omitempty"`
+	// Similar says that neither its address nor the pages that it names as its translations
+	// tell that it is a version or a translation of the hit: their main contents are nearly
+	// the same.
+	Similar bool `json:"similar,omitempty"`
+}
+
+// readAndFold is fold for candidates of which only the row has been read.
+func (s *search) readAndFold(ctx context.Context, above, list []candidate) ([]candidate, error) {
+	if len(list) == 0 {
+		return list, nil
+	}
+	if err := s.from.sketches(ctx, list); err != nil {
+		return nil, err
+	}
+	return s.fold(above, list), nil
 }
 
 // fold makes one result of each group of candidates that are alike, and returns the
-// results, best first. Candidates alike a result of above are folded into that.
+// results, best first. Candidates that a result of above covers are folded into that.
+//
+// Each candidate that is shown is compared with all that are left, which are a few thousand
+// comparisons of some ten nanoseconds: nearly all pairs differ in the hash of their address
+// and in the first bins of their sketches.
 func (s *search) fold(above, list []candidate) []candidate {
 	list = s.foldInto(above, list)
-	groups := groupsOf(list)
 	taken := make([]bool, len(list))
 	out := make([]candidate, 0, len(list))
 	for i := range list {
 		if taken[i] {
 			continue
 		}
-		group := groups[groupKey{list[i].key.host, list[i].key.path}]
 		best := i
-		for _, j := range group {
-			if !taken[j] && list[i].alike(&list[j]) && s.mayReplace(&list[j], &list[i]) && s.preferred(&list[j], &list[best]) < 0 {
+		for j := i + 1; j < len(list); j++ {
+			if !taken[j] && s.mayReplace(&list[j], &list[i]) && s.preferred(&list[j], &list[best]) < 0 {
 				best = j
 			}
 		}
@@ -58,8 +76,8 @@ func (s *search) fold(above, list []candidate) []candidate {
 		if best != i {
 			shown.placeOf = &list[i]
 		}
-		for _, j := range group {
-			if !taken[j] && shown.alike(&list[j]) {
+		for j := i; j < len(list); j++ {
+			if !taken[j] && shown.covers(&list[j]) {
 				taken[j] = true
 				s.take(&shown, list[j])
 			}
@@ -74,30 +92,18 @@ func (s *search) fold(above, list []candidate) []candidate {
 
 // foldInto folds candidates into the results of the tier above, and returns the others.
 func (s *search) foldInto(above, list []candidate) []candidate {
-	groups := groupsOf(above)
+	if len(above) == 0 {
+		return list
+	}
 	kept := make([]candidate, 0, len(list))
 	for _, c := range list {
-		group := groups[groupKey{c.key.host, c.key.path}]
-		if i := slices.IndexFunc(group, func(i int) bool { return above[i].alike(&c) }); i >= 0 {
-			s.take(&above[group[i]], c)
+		if i := slices.IndexFunc(above, func(a candidate) bool { return a.covers(&c) }); i >= 0 {
+			s.take(&above[i], c)
 		} else {
 			kept = append(kept, c)
 		}
 	}
 	return kept
-}
-
-// groupKey is what candidates must share to be alike.
-type groupKey struct{ host, path string }
-
-// groupsOf are the places of candidates in a list, in order.
-func groupsOf(list []candidate) map[groupKey][]int {
-	groups := make(map[groupKey][]int, len(list))
-	for i := range list {
-		k := groupKey{list[i].key.host, list[i].key.path}
-		groups[k] = append(groups[k], i)
-	}
-	return groups
 }
 
 // take folds a candidate into another one.
@@ -109,22 +115,14 @@ func (s *search) take(into *candidate, c candidate) {
 	s.res.Folded++
 }
 
-// alike reports whether two pages are versions or translations of one page. The titles of
-// translations differ, so their addresses have to name the languages.
-func (c *candidate) alike(o *candidate) bool {
-	a, b := c.key, o.key
-	if a.host != b.host || a.path != b.path {
+// mayReplace reports whether a candidate may be shown in the place of one with a better
+// score: they are versions or translations of one page. Of other pages that say the same,
+// the best one is shown.
+func (s *search) mayReplace(c, best *candidate) bool {
+	if c.score < foldShare*best.score && !(c.allWords && s.speaks(c) && !s.speaks(best)) {
 		return false
 	}
-	if a.language != b.language && !sameLanguage(c.language, o.language) {
-		return a.version.text == b.version.text || a.version.text == "" || b.version.text == "" || !a.numbered && !b.numbered
-	}
-	return a.title == b.title
-}
-
-// mayReplace reports whether a candidate may be shown in the place of the best of its group.
-func (s *search) mayReplace(c, best *candidate) bool {
-	return c.score >= foldShare*best.score || c.allWords && s.speaks(c) && !s.speaks(best)
+	return c.alike(best) || c.otherVersion(best) && c.saysTheSame(best)
 }
 
 // preferred compares candidates that are alike. It is negative if a is the one to show.
@@ -170,12 +168,7 @@ func (c *candidate) alsoOf() []Also {
 			}
 			label += o.language
 		}
-		list = append(list, Also{string(o.url), o.title, label})
+		list = append(list, Also{URL: string(o.url), Title: o.title, Label: label, Similar: !c.alike(&o)})
 	}
 	return list
-}
-
-// sameLanguage compares two languages without their regions.
-func sameLanguage(a, b string) bool {
-	return analysis.PrimaryLanguage(a) == analysis.PrimaryLanguage(b)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 )
@@ -105,8 +106,8 @@ func TestQueryLanguage(t *testing.T) {
 }
 
 // TestFoldRandom: whatever the candidates, each of them is a result or folded into one, what
-// is folded is alike what is shown, results of one tier are not alike, and the order in
-// which candidates of equal scores are given makes no difference.
+// is folded is covered by what is shown, no result is covered by one above it, and the order
+// in which candidates of equal scores are given makes no difference.
 func TestFoldRandom(t *testing.T) {
 	rng := testenv.Random(t)
 	for range testenv.Size(200, 1000, 20000) {
@@ -130,14 +131,14 @@ func TestFoldRandom(t *testing.T) {
 			if c.folded != nil {
 				for _, o := range *c.folded {
 					count[o.id]++
-					if !c.alike(&o) {
+					if !c.covers(&o) {
 						t.Fatalf("%s is folded into %s", o.url, c.url)
 					}
 				}
 			}
 			for _, o := range got[max(0, i+1-len(above)):] {
-				if c.alike(&o) && i < len(above) {
-					t.Fatalf("%s is alike %s of the tier above", o.url, c.url)
+				if c.covers(&o) {
+					t.Fatalf("%s is covered by %s above it", o.url, c.url)
 				}
 			}
 		}
@@ -161,11 +162,23 @@ func randomSearch(rng *rand.Rand) *search {
 func randomCandidates(rng *rand.Rand) (list []candidate) {
 	pick := func(from ...string) string { return from[rng.IntN(len(from))] }
 	seen := make(map[page.URL]bool)
+	texts := make([]sketch.Sketch, 3) // the first two are similar
+	for i := range texts {
+		for j := range texts[i] {
+			texts[i][j] = byte(j%255 + 1 + i/2)
+		}
+	}
+	texts[1][0] = 0
 	for i := range 1 + rng.IntN(20) {
 		c := candidate{id: int64(i + 1), score: float64(1 + rng.IntN(4)), allWords: rng.IntN(2) == 0}
 		c.language = pick("en", "fr", "")
 		c.url = page.URL("https://a.example/" + pick("", "fr/", "en/") + pick("", "1.1/", "1.2/", "34/", "master/") + pick("x", "y"))
 		c.title = pick("T", "U", "T 1.1")
+		c.titleMatch = float64(rng.IntN(2))
+		c.sketched(&Sketched{texts[rng.IntN(3)][:rng.IntN(2)*sketch.Size], int64(max(rng.IntN(8)-5, 0))})
+		if rng.IntN(5) == 0 {
+			c.bins = telling - 1
+		}
 		if seen[c.url] {
 			continue
 		}

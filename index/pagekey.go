@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/page"
 )
@@ -19,6 +21,7 @@ import (
 // pageKey is what versions and translations of a page share, and what tells them apart.
 type pageKey struct {
 	host, path, title string // without versions, dates and languages; the title folded
+	hash              uint64 // of host and path
 
 	version  pageVersion
 	language string // in the address, "" if there is none
@@ -50,6 +53,7 @@ func makePageKey(u page.URL, title, language string) *pageKey {
 		path.WriteString("?" + query)
 	}
 	k.path = path.String()
+	k.hash = xxhash.Sum64String(k.host + "/" + k.path)
 	k.title = k.bareTitle(title)
 	return k
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -19,9 +20,12 @@ type candidate struct {
 	moreFromHost    int
 
 	key           *pageKey
-	folded        *[]candidate // into this one
-	placeOf       *candidate   // the folded one whose place this one has
-	otherLanguage bool         // counts less, for its language
+	sketch        *sketch.Sketch // of the main content, nil if it is unknown
+	bins          int            // of the sketch
+	translations  int64          // see [Sketched]
+	folded        *[]candidate   // into this one
+	placeOf       *candidate     // the folded one whose place this one has
+	otherLanguage bool           // counts less, for its language
 
 	text                    float64 // the BM25 score alone
 	titleMatch, anchorMatch float64 // 0 to 1

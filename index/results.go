@@ -21,7 +21,8 @@ type Options struct {
 	// Language is the language of the reader, a BCP 47 tag: pages in other languages count
 	// less, unless the query is in one (language.go). "" treats all languages alike.
 	Language string
-	// Unfold shows versions and translations of a page as results of their own (fold.go).
+	// Unfold shows versions and translations of a page, and pages that say the same, as results
+	// of their own (fold.go).
 	Unfold bool
 	// Facets asks for [Results].Facets.
 	Facets bool
@@ -95,7 +96,8 @@ type Hit struct {
 	// Sections are parts of the page whose headings have words of the query that the title
 	// lacks, best first.
 	Sections []Section `json:"sections,omitempty"`
-	// Also are versions and translations of the page, which match the query as well.
+	// Also are versions and translations of the page, and pages that say nearly the same. They
+	// match the query as well.
 	Also []Also `json:"also,omitempty"`
 	// MoreFromHost is how many documents of the host, among the best hundred, were moved
 	// below the first ten hits because of [Options].PerHost. It is set on the last hit of

@@ -41,6 +41,7 @@ type Question struct {
 	Best     *BestQuestion
 	Sorted   *SortedQuestion
 	Anchors  *AnchorsQuestion
+	Sketches *SketchesQuestion
 	Hits     *HitsQuestion
 	Columns  *ColumnsQuestion
 	Near     *NearQuestion
@@ -56,6 +57,7 @@ type Answer struct {
 	Found      []Found // of Best and Sorted, in order
 	Total      int     // of Best: how many match
 	Matches    []float64
+	Sketches   []Sketched
 	Hits       []Hit
 	Columns    [][]float64 // for each of the weights, in order of the documents
 	Near       []NearWord
@@ -106,6 +108,9 @@ type AnchorsQuestion struct {
 	IDs   []int64
 	Words []query.Word
 }
+
+// SketchesQuestion asks what tells that documents are alike.
+type SketchesQuestion struct{ IDs []int64 }
 
 // HitsQuestion asks for what is shown of documents. A shard elsewhere compiles the query
 // again, with the stemmers of all shards.

@@ -56,6 +56,8 @@ func (s *viewShard) Ask(ctx context.Context, q *Question) (a *Answer, err error)
 		a.Found, err = s.sorted(ctx, q.Sorted)
 	case q.Anchors != nil:
 		a.Matches, err = s.matchAnchors(ctx, q.Anchors)
+	case q.Sketches != nil:
+		a.Sketches, err = s.sketches(ctx, q.Sketches.IDs)
 	case q.Hits != nil:
 		a.Hits, err = s.hits(ctx, q.Hits)
 	case q.Columns != nil:

@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -49,6 +51,62 @@ func translations(d *Document, o *page.Outline) int64 {
 		h.Write([]byte{0})
 	}
 	return int64(max(h.Sum64(), 1))
+}
+
+// Sketched is what tells that a document is like another one, of the same or another shard.
+type Sketched struct {
+	Sketch       []byte // of the main content (index/sketch); empty if it is unknown
+	Translations int64  // equal for translations of one page, 0 for a page that names none
+}
+
+const selectSketches = "SELECT j.key, s.sketch, s.translations FROM json_each(?) j CROSS JOIN sketches s ON s.id=j.value"
+
+// sketches reads what tells that documents are alike.
+func (s *viewShard) sketches(ctx context.Context, ids []int64) ([]Sketched, error) {
+	out := make([]Sketched, len(ids))
+	var missing []int64
+	var at []int // in out
+	for i, id := range ids {
+		known := false
+		if out[i], known = s.v.cache.sketches.get(id); !known {
+			missing, at = append(missing, id), append(at, i)
+		}
+	}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	return out, s.readSketches(ctx, missing, func(i int, found Sketched) {
+		s.v.cache.sketches.add(missing[i], found, cacheEntry+len(found.Sketch))
+		out[at[i]] = found
+	})
+}
+
+// readSketches calls fn for each of the documents, in any order.
+func (s *viewShard) readSketches(ctx context.Context, ids []int64, fn func(i int, found Sketched)) (err error) {
+	rows, err := s.queryIDs(ctx, selectSketches, ids)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	n := 0
+	for ; rows.Next(); n++ {
+		var i int
+		var found Sketched
+		if err := rows.Scan(&i, &found.Sketch, &found.Translations); err != nil {
+			return err
+		}
+		if len(found.Sketch) != sketch.Size {
+			return fmt.Errorf("%w: a sketch of %d bytes", ErrCorrupt, len(found.Sketch))
+		}
+		fn(i, found)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if n != len(ids) {
+		return fmt.Errorf("%w: the sketches of %d documents are missing", ErrCorrupt, len(ids)-n)
+	}
+	return nil
 }
 
 // putSketch writes what tells that a document is like another one.

@@ -17,7 +17,8 @@ import (
 // TestSpec runs testdata/spec. The commands work on one index per file:
 //
 //	apply                    a block per change: "doc CLUSTER seq=N url=URL [lang=] [rank=] [fetched=] [inlinks=]",
-//	                         then "title: …", "text: …", "anchor: …", "member: …"; or "delete CLUSTER seq=N"
+//	                         then "title: …", "text: …", "anchor: …", "member: …", "alternate: LANG URL";
+//	                         or "delete CLUSTER seq=N"
 //	touch URL TIME, ranks    the light updates
 //	query [limit=] [offset=] [perhost=] [lang=] [sort=date] [verbatim] [unfold] [urls]
 //	                         each line of the input is a query; "**" marks words in snippets
@@ -136,6 +137,14 @@ func (s *specIndex) changes(d *datadriven.TestData) (list []Change) {
 				doc.Anchors = append(doc.Anchors, Anchor{Text: value, Count: 1})
 			case "outside":
 				doc.Anchors = append(doc.Anchors, Anchor{Text: value, Count: 1, Others: 1})
+			case "alternate":
+				language, u, _ := strings.Cut(value, " ")
+				o, err := page.DecodeOutline(doc.Outline, len(doc.Text))
+				if err != nil {
+					d.Fatalf(s.t, "%v", err)
+				}
+				o.Alternates = append(o.Alternates, page.Alternate{URL: page.URL(u), Language: language})
+				doc.Outline = o.Encode()
 			case "member":
 				doc.Members = append(doc.Members, page.URL(value))
 			default:

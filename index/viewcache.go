@@ -7,7 +7,7 @@ import (
 // Most queries share words with queries before them, and finding, reading and decoding the
 // list of a common word is most of the cost of a query. So a reader keeps what searches
 // have read of one state of the index: lists of phrases and of the words in them, the lengths
-// of documents, and what the candidates are sorted by.
+// of documents, and what the candidates are sorted and folded by.
 //
 // Every transaction of the writer that changes any of this counts one more transaction in
 // the [State], in the same transaction. (Merging segments counts none: it changes pages,
@@ -25,7 +25,8 @@ type viewCache struct {
 	state State
 
 	found      generations[phraseIn, *found]
-	candidates generations[int64, Found]  // with the columns of candidateColumns
+	candidates generations[int64, Found] // with the columns of candidateColumns
+	sketches   generations[int64, Sketched]
 	lengths    generations[int64, []byte] // by block
 	repeats    generations[string, *repeatedText]
 
@@ -37,6 +38,7 @@ type viewCache struct {
 const (
 	foundCacheSize     = 24 << 20
 	candidateCacheSize = 4 << 20
+	sketchCacheSize    = 4 << 20
 	lengthCacheSize    = 4 << 20
 	repeatsCacheSize   = 4 << 20
 	// cacheEntry is about what an entry of a map takes in addition to its content.
@@ -46,7 +48,7 @@ const (
 func newViewCache(state State) *viewCache {
 	c := &viewCache{state: state}
 	c.found.most, c.candidates.most, c.lengths.most = foundCacheSize, candidateCacheSize, lengthCacheSize
-	c.repeats.most = repeatsCacheSize
+	c.sketches.most, c.repeats.most = sketchCacheSize, repeatsCacheSize
 	return c
 }
 

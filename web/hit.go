@@ -9,7 +9,7 @@ import (
 // sectionView is a section of a page, as its result shows it.
 type sectionView struct{ Link, Title string }
 
-// alsoView is a version or translation of a page, as its result shows it.
+// alsoView is a page that is folded into a result, as the result shows it.
 type alsoView struct{ Link, Title, Label string }
 
 // Bounds of what is listed under a result.
@@ -35,7 +35,7 @@ func (h *hitView) showSections() {
 	}
 }
 
-// showAlso lists the versions and translations that are folded into the result.
+// showAlso lists the pages that are folded into the result.
 func (h *hitView) showAlso() {
 	for i, a := range h.Hit.Also {
 		if i == maxAlso {
@@ -57,21 +57,33 @@ func alsoLabel(label string) string {
 	return clean(strings.Join(parts, ", "), maxAnchor)
 }
 
-// AlsoSummary names the first versions and translations, and how many more there are.
+// AlsoSummary names the first versions and translations that are folded into the result, and
+// says how many pages more there are.
 func (h hitView) AlsoSummary() string {
 	var labels []string
+	similar := 0
+	for _, a := range h.Hit.Also {
+		if a.Similar {
+			similar++
+		}
+	}
 	for _, a := range h.Also {
 		if a.Label != "" && len(labels) < alsoLabels {
 			labels = append(labels, a.Label)
 		}
 	}
-	switch left := len(h.Hit.Also) - len(labels); {
-	case len(labels) == 0 && left == 1:
-		return "another version"
-	case len(labels) == 0:
-		return number(left) + " other versions"
-	case left > 0:
-		return strings.Join(labels, ", ") + " and " + number(left) + " more"
+	left := len(h.Hit.Also) - len(labels)
+	what := "other version"
+	if similar == len(h.Hit.Also) {
+		what = "similar page"
 	}
-	return strings.Join(labels, ", ")
+	switch {
+	case len(labels) == 0 && left == 1:
+		return "1 " + what
+	case len(labels) == 0:
+		return number(left) + " " + what + "s"
+	case left > 0:
+		return "Also in " + strings.Join(labels, ", ") + " and " + number(left) + " more"
+	}
+	return "Also in " + strings.Join(labels, ", ")
 }

@@ -32,7 +32,7 @@ const firstLook = 300
 var rowFields = []string{"cluster", "seq", "rank", "fetched", "touch", "tokens"}
 
 // contentFields is what is read of candidates in addition.
-var contentFields = []string{"cluster", "seq", "rank", "fetched", "touch", "tokens", "stored.url", "stored.title", "stored.language", "stored.anchors", "stored.columns"}
+var contentFields = []string{"cluster", "seq", "rank", "fetched", "touch", "tokens", "stored.url", "stored.title", "stored.language", "stored.anchors", "stored.columns", "stored.sketch", "stored.translations"}
 
 // best scores the candidates that the server proposes. If more than firstLook documents are
 // asked for, those that the server finds less promising follow behind the others.
@@ -249,6 +249,18 @@ func (s *session) matchAnchors(q *index.AnchorsQuestion) (matches []float64, err
 	return matches, nil
 }
 
+func (s *session) sketches(q *index.SketchesQuestion) ([]index.Sketched, error) {
+	list := make([]index.Sketched, len(q.IDs))
+	for i, id := range q.IDs {
+		c, err := s.of(id)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = index.Sketched{Sketch: c.stored.Sketch, Translations: c.stored.Translations}
+	}
+	return list, nil
+}
+
 func (s *session) columns(q *index.ColumnsQuestion) ([][]float64, error) {
 	out := make([][]float64, len(q.Weights))
 	for _, id := range q.IDs {
@@ -344,7 +356,7 @@ func (c *contents) get(r *record) *content {
 }
 
 func (c *contents) add(r *record, what *content) {
-	size := 500 + len(what.stored.Anchors)
+	size := 500 + len(what.stored.Anchors) + len(what.stored.Sketch)
 	what.stored.Columns = nil // unpacked
 	for _, text := range what.texts {
 		size += len(text)

@@ -86,6 +86,8 @@ func (s *session) Ask(ctx context.Context, q *index.Question) (*index.Answer, er
 		a.Found, err = s.sorted(ctx, q.Sorted)
 	case q.Anchors != nil:
 		a.Matches, err = s.matchAnchors(q.Anchors)
+	case q.Sketches != nil:
+		a.Sketches, err = s.sketches(q.Sketches)
 	case q.Hits != nil:
 		a.Hits, err = s.hits(ctx, q.Hits)
 	case q.Columns != nil:

@@ -10,6 +10,7 @@ package sketch
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -95,22 +96,63 @@ func (b *Builder) Sketch() (s Sketch) {
 	return s
 }
 
+// Of is the sketch that was stored as these bytes, nil if they are none.
+func Of(stored []byte) *Sketch {
+	if len(stored) != Size {
+		return nil
+	}
+	return (*Sketch)(stored)
+}
+
+// Bins is how many bins have a hash. A text with few shingles has few, and its sketch says
+// little.
+func (s *Sketch) Bins() (n int) {
+	for i := 0; i < Size; i += 8 {
+		n += filled(binary.LittleEndian.Uint64(s[i:]))
+	}
+	return n
+}
+
 // Similarity estimates the similarity of two texts, from 0 to 1. It is 0 if either has no
 // words.
 func Similarity(a, b *Sketch) float64 {
-	same, any := 0, 0
-	for i := 0; i < Size; i += binBytes {
-		x, y := binary.LittleEndian.Uint16(a[i:]), binary.LittleEndian.Uint16(b[i:])
-		if x|y == 0 {
-			continue
-		}
-		any++
-		if x == y {
-			same++
-		}
-	}
-	if any == 0 {
+	same, either, _ := compare(a, b, bins)
+	return ratio(same, either)
+}
+
+// Similar reports whether [Similarity] is at least this. It takes a fraction of the time if
+// the texts have little in common.
+func Similar(a, b *Sketch, least float64) bool {
+	// At most (1-least)·either bins differ. One more allows for rounding.
+	same, either, ok := compare(a, b, int((1-least)*bins)+1)
+	return ok && same > 0 && ratio(same, either) >= least
+}
+
+func ratio(same, either int) float64 {
+	if either == 0 {
 		return 0
 	}
-	return float64(same) / float64(any)
+	return float64(same) / float64(either)
+}
+
+// compare counts the bins in which two sketches have the same hash, and those in which
+// either has one. It gives up when more bins differ than most.
+func compare(a, b *Sketch, most int) (same, either int, ok bool) {
+	differ := 0
+	for i := 0; i < Size; i += 8 {
+		x, y := binary.LittleEndian.Uint64(a[i:]), binary.LittleEndian.Uint64(b[i:])
+		if differ += filled(x ^ y); differ > most {
+			return 0, 0, false
+		}
+		either += filled(x | y)
+	}
+	return either - differ, either, true
+}
+
+// filled is how many of the four bins in a word are not zero. Adding 0x7FFF to the low 15
+// bits of a bin sets its highest bit unless they are all zero, and never carries into the
+// next bin.
+func filled(word uint64) int {
+	const low = 0x7FFF_7FFF_7FFF_7FFF
+	return bits.OnesCount64((word&low + low | word) &^ low)
 }

@@ -84,6 +84,54 @@ func TestSimilarity(t *testing.T) {
 	}
 }
 
+// TestCompare compares bins four at a time with one at a time, on sketches with any bins
+// empty, equal or different.
+func TestCompare(t *testing.T) {
+	rng := testenv.Random(t)
+	for range testenv.Size(2000, 10_000, 1_000_000) {
+		var a, b Sketch
+		limit := 1 + rng.IntN(1<<uint(1+rng.IntN(16)))
+		keep, fill := rng.Float64(), rng.Float64()
+		for i := 0; i < Size; i += binBytes {
+			if rng.Float64() < fill {
+				binary.LittleEndian.PutUint16(a[i:], uint16(rng.IntN(limit)))
+			}
+			copy(b[i:], a[i:i+binBytes])
+			if rng.Float64() > keep {
+				binary.LittleEndian.PutUint16(b[i:], uint16(rng.IntN(limit)))
+			}
+		}
+		same, either, inA := 0, 0, 0
+		for i := 0; i < Size; i += binBytes {
+			x, y := binary.LittleEndian.Uint16(a[i:]), binary.LittleEndian.Uint16(b[i:])
+			if x|y != 0 {
+				either++
+			}
+			if x != 0 {
+				inA++
+			}
+			if x == y && x != 0 {
+				same++
+			}
+		}
+		want := 0.0
+		if either > 0 {
+			want = float64(same) / float64(either)
+		}
+		if got := Similarity(&a, &b); got != want {
+			t.Fatalf("similarity %v, want %v:\n%x\n%x", got, want, a, b)
+		}
+		if got := a.Bins(); got != inA {
+			t.Fatalf("%d bins, want %d: %x", got, inA, a)
+		}
+		for _, least := range []float64{0.1, 0.5, 0.8, want, math.Nextafter(want, 2), 1} {
+			if got := Similar(&a, &b, least); got != (want >= least && same > 0) {
+				t.Fatalf("similar by %v: %v, with similarity %v:\n%x\n%x", least, got, want, a, b)
+			}
+		}
+	}
+}
+
 // TestStored: sketches are on users' disks. If this one changes, raise the format version of
 // the index files.
 func TestStored(t *testing.T) {
@@ -150,5 +198,20 @@ func TestSample(t *testing.T) {
 		if !inside[slot] {
 			t.Errorf("the sample inside another text has no %d", slot)
 		}
+	}
+}
+
+func BenchmarkSimilar(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	text := func() *Sketch {
+		words := make([]string, 1000)
+		for i := range words {
+			words[i] = fmt.Sprint(rng.IntN(500))
+		}
+		return of(strings.Join(words, " "))
+	}
+	x, y := text(), text()
+	for b.Loop() {
+		Similar(x, y, 0.8)
 	}
 }
