@@ -34,9 +34,9 @@ type crawlSummary struct {
 	// Others says that other processes continue the crawl.
 	Others bool `json:"others,omitempty"`
 
-	dataFlag string
-	place    string // of the index
-	shared   bool   // others may continue the crawl
+	search string // how to search what was loaded
+	place  string // of the index
+	shared bool   // others may continue the crawl
 }
 
 // watchCrawl runs a crawler, shows its progress, and prints the result. After an interrupt,
@@ -124,7 +124,7 @@ func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 func (s *session) printCrawl(c *crawler.Crawler, took time.Duration, left left, others bool) (err error) {
 	sum := crawlSummary{
 		Status: c.Status(0), Seconds: took.Seconds(), Data: s.app.cfg.Data, Others: others,
-		dataFlag: s.app.dataFlag(), place: s.app.indexPlace(), shared: s.isDivided(),
+		search: s.app.suggestSearch(), place: s.app.indexPlace(), shared: s.isDivided(),
 	}
 	if sum.Backlog, err = s.rowsLeft(context.Background()); err != nil {
 		return err
@@ -210,7 +210,7 @@ func (s *crawlSummary) text() string {
 	}
 	fmt.Fprintf(&b, "%s has %s.\n", s.place, count(s.Documents, "document"))
 	if s.Documents > 0 {
-		fmt.Fprintf(&b, "Try: indexer %squery WORDS\n", s.dataFlag)
+		b.WriteString(s.search)
 	}
 	return b.String()
 }

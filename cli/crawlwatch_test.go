@@ -47,7 +47,7 @@ func TestCrawlLine(t *testing.T) {
 
 // The summary of a crawl counts what there is, in the number it is in.
 func TestCrawlSummary(t *testing.T) {
-	s := crawlSummary{Data: "data", dataFlag: "--data data ", place: "The index in data/index", Seconds: 1.26, Documents: 1}
+	s := crawlSummary{Data: "data", search: "Try: indexer --data data query WORDS\n", place: "The index in data/index", Seconds: 1.26, Documents: 1}
 	s.Pages, s.Requests, s.Ended = 1, 2, "nothing is due"
 	s.Statuses, s.Refused = map[int]int64{200: 2}, map[string]int64{"robots.disallow": 0}
 	want := "Fetched 1 page (2 requests, 0.0 MB) in 1.3s. It ended because nothing is due.\n  responses: 2 × HTTP 200\n" +

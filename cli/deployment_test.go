@@ -26,6 +26,10 @@ func TestDeployment(t *testing.T) {
 	workers[0].Wait()
 	workers[0] = f.worker("one")
 	f.finish(l, workers...)
+	if said := l.Said(); !strings.Contains(said, "where the index files are") {
+		t.Errorf("the loader suggests a search in its own directory:\n%s", said)
+	}
+	wantRefused(t, "the worker that holds the lease index keeps them", f.args("loader", "query", "apache")...)
 	holder := f.wantSame(c.digest, "one", "two", "three")
 	runIndexer(t, f.args("reader", "gc")...)
 	if found := runIndexer(t, "--data", filepath.Join(f.dir, holder), "query", "lighthouse OR apache"); strings.Contains(found, "Nothing was found") {

@@ -74,9 +74,11 @@ func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e
 var (
 	errNoData       = errors.New("this data directory is empty")
 	errNoIndexFiles = errors.New("the index files of this data directory are missing")
-	errForeign      = errors.New("this is not a data directory of indexer")
-	errDifferences  = errors.New("the index differs from a full recomputation")
-	errNotAsked     = errors.New("the data directory is in use by another process, and it could not be asked")
+	// errFilesElsewhere comes from a store that several processes share.
+	errFilesElsewhere = errors.New("this data directory has no index files")
+	errForeign        = errors.New("this is not a data directory of indexer")
+	errDifferences    = errors.New("the index differs from a full recomputation")
+	errNotAsked       = errors.New("the data directory is in use by another process, and it could not be asked")
 )
 
 // outcome says what an error means to the caller, and what to do about it.
@@ -119,6 +121,7 @@ var outcomes = []outcome{
 	{is(errInterrupted, context.Canceled), statusInterrupted, "the result is not complete; run the same command again"},
 	{is(errNoData, index.ErrNoIndex), statusUsage, "fill it with `indexer crawl SEEDS.txt` or `indexer replay FILE.warc.gz`, or name another directory with --data"},
 	{is(errNoIndexFiles), statusUsage, reindexHint},
+	{is(errFilesElsewhere), statusUsage, "the worker that holds the lease index keeps them: run the command with its data directory, which `indexer status` shows"},
 	{is(errTarget), statusUsage, "name an empty data directory or database with --to; nothing was changed in this one"},
 	{is(repository.ErrIncomplete), statusUsage, "run the same `indexer copy` command again: it continues, and the store can be used when it has ended"},
 	{is(index.ErrForeign, index.ErrOldFormat, repository.ErrOtherIndex), statusUsage, reindexHint},

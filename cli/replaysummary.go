@@ -115,7 +115,7 @@ func (r *replayRun) summaryText(a *app) string {
 	}
 	b.WriteByte('\n')
 	if s.Documents > 0 {
-		fmt.Fprintf(&b, "Try: indexer %squery WORDS\n", a.dataFlag())
+		b.WriteString(a.suggestSearch())
 	}
 	return b.String()
 }

@@ -98,6 +98,9 @@ func (a *app) openFiles() (indexFiles, error) {
 	}
 	r, err := index.OpenReader(repository.IndexDir(a.cfg.Data))
 	if errors.Is(err, index.ErrNoIndex) {
+		if a.isShared() {
+			return indexFiles{}, fmt.Errorf("%w: %s", errFilesElsewhere, a.cfg.Data)
+		}
 		if _, err := os.Stat(repository.StoreDir(a.cfg.Data)); err == nil {
 			return indexFiles{}, fmt.Errorf("%w: %s", errNoIndexFiles, a.cfg.Data)
 		}
@@ -107,6 +110,17 @@ func (a *app) openFiles() (indexFiles, error) {
 		return indexFiles{}, fmt.Errorf("search in %s: %w", a.cfg.Data, denied(err))
 	}
 	return indexFiles{r}, nil
+}
+
+// suggestSearch is the end of the summary of a command that has loaded pages. On a shared
+// store, the index files may be in the data directory of another process.
+func (a *app) suggestSearch() string {
+	if a.isShared() && a.usesFiles() && !a.usesShards() {
+		if _, err := os.Stat(repository.IndexDir(a.cfg.Data)); err != nil {
+			return "To search, run `indexer query WORDS` where the index files are: `indexer status` shows the directory (lease index).\n"
+		}
+	}
+	return fmt.Sprintf("Try: indexer %squery WORDS\n", a.dataFlag())
 }
 
 // countDocuments counts the documents of the index, for the summary of a command that has
