@@ -256,12 +256,17 @@ func (s *deadSet) add(key string) {
 	s.all = s.all || len(s.rows) > deadSetBound
 }
 
-// loadDead reads which rows have letters.
+// loadDead reads which rows have letters. It takes no timestamp, because every process of a
+// shared table does this again and again, also while there is nothing to do: Quiescent
+// could never find that all work is done if there were many of them.
 func (p *Pipeline) loadDead(ctx context.Context) error {
-	tx, err := p.db.Begin(ctx)
+	release := p.db.Hold()
+	defer release()
+	now, err := p.db.Now(ctx)
 	if err != nil {
 		return err
 	}
+	tx := p.db.At(now)
 	defer tx.Rollback()
 	err = tx.Scan(ctx, DeadGroup, "", "", func(key string, _ []txn.Version) error {
 		p.dead.add(key)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/webindexer/indexer/internal/sharedtest"
@@ -284,6 +285,28 @@ func TestQuiesceSeesOtherProcesses(t *testing.T) {
 	<-done
 	worker.close()
 	loader.close()
+}
+
+// TestIdleTakesNoTimestamps: processes with nothing to do take no timestamps. Otherwise many
+// of them would keep each other from finding that all work is done.
+func TestIdleTakesNoTimestamps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t)
+		worker, other := f.join(1), f.join(1)
+		f.leader.Store(worker.process)
+		worker.load(0, 3)
+		worker.quiesce()
+		before, err := worker.db.Now(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if after, err := other.db.Now(t.Context()); err != nil || after != before {
+			t.Errorf("the last timestamp was %d, and %d after a minute without work: %v", before, after, err)
+		}
+		worker.close()
+		other.close()
+	})
 }
 
 // TestRetryAnywhere: a dead letter is retried by whichever process finds it.
