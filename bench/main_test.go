@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,12 +15,19 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
+	"github.com/webindexer/indexer/cli"
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/config"
+	"github.com/webindexer/indexer/internal/pgtest"
 	"github.com/webindexer/indexer/internal/sites"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"bench": main}) }
+func TestMain(m *testing.M) {
+	testscript.Main(pgtest.Main{M: m}, map[string]func(){
+		"bench":   main,
+		"indexer": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
 
 // TestScripts runs every benchmark on something small. The scripts use, beside what
 // testscript has:
@@ -33,8 +41,31 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("BENCH", filepath.Join(filepath.SplitList(e.Getenv("PATH"))[0], "bench"))
+			e.Setenv("BENCH", programPath(e, "bench"))
 			return pack("lighthouse", e.WorkDir)
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
+	})
+}
+
+func programPath(e *testscript.Env, name string) string {
+	return filepath.Join(filepath.SplitList(e.Getenv("PATH"))[0], name)
+}
+
+// TestScriptsOnPostgres runs the benchmarks that need a database. Beside what the other
+// scripts have, $POSTGRES is its URL, and $INDEXER the path of the program indexer.
+func TestScriptsOnPostgres(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a database and several processes")
+	}
+	server := pgtest.Shared(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/postgres",
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("POSTGRES", server.URL(""))
+			e.Setenv("INDEXER", programPath(e, "indexer"))
+			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
 	})

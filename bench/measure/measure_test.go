@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/webindexer/indexer/index"
@@ -65,5 +66,27 @@ func TestInBulkFails(t *testing.T) {
 	})
 	if !errors.Is(err, broken) {
 		t.Errorf("the context ended: %v", err)
+	}
+}
+
+// TestDatabase: where a server listens, and how it is reached through a proxy.
+func TestDatabase(t *testing.T) {
+	for _, tt := range []struct{ setting, network, address, far string }{
+		{"postgres:///db?host=/run/pg&user=me", "unix", "/run/pg/.s.PGSQL.5432", "postgres://127.0.0.1:9/db?schema=s&sslmode=disable&user=me"},
+		{"postgres://me:secret@db.example/web", "tcp", "db.example:5432", "postgres://me:secret@127.0.0.1:9/web?schema=s&sslmode=disable"},
+		{"postgres://me@db.example:6000/web?sslmode=require", "tcp", "db.example:6000", "postgres://me@127.0.0.1:9/web?schema=s&sslmode=disable"},
+	} {
+		d, err := ParseDatabase(tt.setting, "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if network, address := d.Server(); network != tt.network || address != tt.address || d.At("127.0.0.1:9") != tt.far {
+			t.Errorf("%s: %s %s, by way of a proxy %s", tt.setting, network, address, d.At("127.0.0.1:9"))
+		}
+	}
+	for _, setting := range []string{"", "bigtable://p/i/web", "postgres://me:sec ret@[/web"} {
+		if _, err := ParseDatabase(setting, "s"); err == nil || strings.Contains(err.Error(), "sec ret") {
+			t.Errorf("%q: %v", setting, err)
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,28 +74,18 @@ func (s *site) openTable(ctx context.Context) (store.Table, error) {
 	if s.Store == "" {
 		return mem.New(repository.SharedGroups(), mem.Options{TwoPhaseOnly: true})
 	}
-	u, err := url.Parse(s.Store)
+	database, err := measure.ParseDatabase(s.Store, fmt.Sprintf("scaling_%d", time.Now().UnixNano()))
 	if err != nil {
 		return nil, err
 	}
-	q := u.Query()
-	q.Set("schema", fmt.Sprintf("scaling_%d", time.Now().UnixNano()))
-	u.RawQuery = q.Encode()
-	network, address := "tcp", u.Host
-	if host := q.Get("host"); host != "" {
-		network, address = "unix", filepath.Join(host, ".s.PGSQL.5432")
-	}
+	network, address := database.Server()
 	line, err := newDelayLine(ctx, network, address, s.Delay/2)
 	if err != nil {
 		return nil, err
 	}
 	s.closers = append(s.closers, line.Close)
-	table, err := postgres.Open(ctx, u.String(), repository.SharedGroups(), postgres.Options{})
-	q.Del("host")
-	q.Set("sslmode", "disable")
-	u.Host, u.RawQuery = line.Addr().String(), q.Encode()
-	s.setting = u.String()
-	return table, err
+	s.setting = database.At(line.Addr().String())
+	return postgres.Open(ctx, database.Setting(), repository.SharedGroups(), postgres.Options{})
 }
 
 // fill does what comes before the measurement, without delays.
