@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestDeployment loads a web through a process that only loads, while three workers run the
@@ -72,8 +73,8 @@ func wantRefused(t *testing.T, why string, args ...string) {
 }
 
 // TestDeployments loads the same web into every kind of deployment: on each engine, with
-// liveness tokens in the table and in etcd, in the open and encrypted. TestCutOffWorker has the
-// emulator of Bigtable and etcd in every run.
+// liveness tokens in the table and in etcd, in the open and encrypted, with index files and
+// with OpenSearch. TestCutOffWorker has the emulator of Bigtable and etcd in every run.
 func TestDeployments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts databases and several processes")
@@ -81,14 +82,20 @@ func TestDeployments(t *testing.T) {
 	c := recordedCrawl(t)
 	for _, s := range []setup{
 		{name: "bigtable", bigtable: true, rare: true},
+		{name: "postgres with OpenSearch", opensearch: true, rare: true},
 		{name: "postgres with TLS and a token", secure: true},
 		{name: "postgres with etcd", etcd: true, oracles: 2, rare: true},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			f := newFleet(t, s)
 			workers := f.workers()
+			began := time.Now()
 			f.finish(f.load(c.files...), workers...)
+			t.Logf("loaded in %v", time.Since(began))
 			f.wantSame(c.digest, "one", "two", "three")
+			if s.opensearch {
+				f.wantServerIndex(c)
+			}
 			f.stop(workers...)
 		})
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/internal/etcdtest"
+	"github.com/webindexer/indexer/internal/opensearchtest"
 	"github.com/webindexer/indexer/internal/pgtest"
 	"github.com/webindexer/indexer/internal/tcpproxy"
 	"github.com/webindexer/indexer/internal/testenv"
@@ -26,13 +27,14 @@ import (
 
 // setup is what a deployment consists of.
 type setup struct {
-	name     string
-	bigtable bool   // the emulator of Bigtable instead of PostgreSQL
-	etcd     bool   // liveness tokens are in etcd
-	secure   bool   // the oracle wants certificates and a token
-	oracles  int    // 0: one
-	rare     bool   // only with INDEXER_LONG=1
-	host     string // of the oracles; "": 127.0.0.1
+	name       string
+	bigtable   bool   // the emulator of Bigtable instead of PostgreSQL
+	opensearch bool   // the index is on an OpenSearch server
+	etcd       bool   // liveness tokens are in etcd
+	secure     bool   // the oracle wants certificates and a token
+	oracles    int    // 0: one
+	rare       bool   // only with INDEXER_LONG=1
+	host       string // of the oracles; "": 127.0.0.1
 }
 
 // fleet is a deployment of real processes: oracles, workers and a loader, on one database.
@@ -40,6 +42,7 @@ type fleet struct {
 	t        *testing.T
 	dir      string
 	store    string
+	index    string // "": index files
 	oracleAt []string
 	etcdAt   string
 
@@ -67,6 +70,9 @@ func newFleet(t *testing.T, setups ...setup) *fleet {
 	} else {
 		f.postgres = pgtest.Shared(t)
 		f.store = f.postgres.Schema(t)
+	}
+	if s.opensearch {
+		f.index = "opensearch+" + opensearchtest.Shared(t).URL + "/deployment"
 	}
 	if s.etcd {
 		f.etcd = etcdtest.Start(t)
@@ -125,6 +131,9 @@ func (f *fleet) args(data string, more ...string) []string {
 	args := []string{"--data", filepath.Join(f.dir, data), "--log-level", "info", "--store", f.store}
 	if f.oracleAt != nil {
 		args = append(args, "--oracle", strings.Join(f.oracleAt, ","))
+	}
+	if f.index != "" {
+		args = append(args, "--index", f.index)
 	}
 	if f.etcdAt != "" {
 		args = append(args, "--etcd", f.etcdAt)
@@ -317,16 +326,16 @@ func digest(t *testing.T, args ...string) string {
 // crawl is a recorded crawl, and what one process makes of it.
 type crawl struct {
 	files  []string
+	data   string // of the one process
 	digest string
 }
 
 func recordedCrawl(t *testing.T) crawl {
 	t.Helper()
 	dir := t.TempDir()
-	c := crawl{files: recordedWeb(t, dir)}
-	embedded := []string{"--data", filepath.Join(dir, "embedded")}
-	runIndexer(t, append(append(embedded, "replay"), c.files...)...)
-	c.digest = digest(t, embedded...)
+	c := crawl{files: recordedWeb(t, dir), data: filepath.Join(dir, "embedded")}
+	runIndexer(t, append([]string{"--data", c.data, "replay"}, c.files...)...)
+	c.digest = digest(t, "--data", c.data)
 	return c
 }
 

@@ -14,11 +14,12 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/webindexer/indexer/internal/opensearchtest"
 	"github.com/webindexer/indexer/internal/pgtest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(pgtest.Main{M: m}, map[string]func(){
+	testscript.Main(opensearchtest.Main{M: pgtest.Main{M: m}}, map[string]func(){
 		"indexer": func() {
 			failpoint = failpointOf(os.Getenv(failpointVariable))
 			os.Exit(Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

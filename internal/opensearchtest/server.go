@@ -43,10 +43,10 @@ type Server struct {
 	ended           chan struct{}
 }
 
-// Main runs the tests of a package, which share one server:
+// Main runs the tests of a package, a *testing.M, which share one server:
 //
 //	func TestMain(m *testing.M) { goleak.VerifyTestMain(opensearchtest.Main{M: m}) }
-type Main struct{ M *testing.M }
+type Main struct{ M interface{ Run() int } }
 
 var shared struct {
 	sync.Mutex

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/webindexer/indexer/index"
+)
+
+// wantServerIndex wants the index on the OpenSearch server to have each document once, and
+// to answer searches like the index files of one process that has loaded the same crawl.
+func (f *fleet) wantServerIndex(c crawl) {
+	f.t.Helper()
+	var want, got struct {
+		Documents int
+	}
+	decode(f.t, runIndexer(f.t, "--data", c.data, "--format", "json", "stats"), &want)
+	decode(f.t, runIndexer(f.t, f.args("reader", "--format", "json", "stats")...), &got)
+	onServer := f.countOnServer("kind:document")
+	if got != want || onServer != want.Documents || want.Documents == 0 {
+		f.t.Errorf("%d documents in the store, %d on the server; one process has %d", got.Documents, onServer, want.Documents)
+	}
+	f.t.Logf("%d documents on the server", onServer)
+	for _, words := range []string{"lighthouse", "harbour keeper", "apache", "kafka streams", "http server configuration", `"apache license"`, "site:kafka.apache.org producer", "mod_rewrite", "lucene index"} {
+		f.wantSameHits(c, words)
+	}
+	runIndexer(f.t, f.args("reader", "check")...)
+}
+
+// allScored is up to how many matches a result of the server is that of index files.
+// Above, a document that the server does not propose cannot be among the hits, so only the
+// first hit has to be the same.
+const allScored = 300
+
+func (f *fleet) wantSameHits(c crawl, words string) {
+	f.t.Helper()
+	var files, server index.Results
+	decode(f.t, runIndexer(f.t, "--data", c.data, "--format", "json", "query", words), &files)
+	decode(f.t, runIndexer(f.t, f.args("reader", "--format", "json", "query", words)...), &server)
+	want, got := hitURLs(&files), hitURLs(&server)
+	same := 0
+	for same < min(len(want), len(got)) && want[same] == got[same] {
+		same++
+	}
+	f.t.Logf("%s: %d documents, the first %d of %d hits are the same", words, files.Total, same, len(want))
+	if files.Total != server.Total || len(want) != len(got) || same < len(want) && (files.Total <= allScored || same == 0) {
+		f.t.Errorf("%s: %d documents, %s\nin index files %d, %s", words, server.Total, strings.Join(got, " "), files.Total, strings.Join(want, " "))
+	}
+}
+
+func hitURLs(r *index.Results) (urls []string) {
+	for _, h := range r.Hits {
+		urls = append(urls, string(h.URL))
+	}
+	return urls
+}
+
+func (f *fleet) countOnServer(query string) int {
+	f.t.Helper()
+	resp, err := http.Get(strings.TrimPrefix(f.index, "opensearch+") + "/_count?q=" + query)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		f.t.Fatalf("count documents: %s, %v: %s", resp.Status, err, body)
+	}
+	var answer struct{ Count int }
+	decode(f.t, string(body), &answer)
+	return answer.Count
+}
+
+func decode(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+}
