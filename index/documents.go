@@ -109,6 +109,22 @@ type Entry struct {
 	FetchedAt time.Time
 }
 
+// Digest returns the digest of a cluster's document.
+func (v *View) Digest(ctx context.Context, cluster page.ContentKey) (digest [8]byte, found bool, err error) {
+	var b []byte
+	err = v.tx.QueryRowContext(ctx, "SELECT digest FROM docs WHERE cluster=?", cluster[:]).Scan(&b)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return digest, false, nil
+	case err == nil && len(b) != len(digest):
+		err = fmt.Errorf("%w: digest of cluster %x", ErrCorrupt, cluster[:6])
+	}
+	if err != nil {
+		return digest, false, explain(v.dir, v.path, "digest", err)
+	}
+	return [8]byte(b), true, nil
+}
+
 // Entries lists all documents, by cluster. It ends at the first error.
 func (v *View) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {

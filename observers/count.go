@@ -153,6 +153,8 @@ func (x *exporter) exportPass(ctx context.Context, tx *txn.Txn, row string, key 
 	}
 	now.contest(tx, row)
 	var e exports
-	e.add(tx, key, &d, fresh)
-	return x.apply(ctx, &e)
+	if err := e.add(ctx, tx, key, &d, fresh); err != nil {
+		return err
+	}
+	return x.apply(ctx, tx, &e)
 }

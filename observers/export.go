@@ -27,19 +27,24 @@ type Sink interface {
 type exports struct {
 	changes []index.Change
 	shown   []string // URL rows of members that can be found from now on
+	sum     indexSum
 }
 
 // add exports a document, or the fact that there is none. A fresh document has everything
 // that was committed before the run began.
-func (e *exports) add(tx *txn.Txn, key page.ContentKey, d *document.Document, fresh bool) {
+func (e *exports) add(ctx context.Context, tx *txn.Txn, key page.ContentKey, d *document.Document, fresh bool) error {
 	row := schema.ClusterRow(key)
+	if err := e.sum.replaces(ctx, tx, key); err != nil {
+		return err
+	}
 	e.changes = append(e.changes, changeOf(key, d, tx.Start()))
 	if d.Canonical == "" {
 		// Even if there is no document: an earlier run that set one, and whose
 		// outcome was unknown, must not commit after this one.
 		tx.Delete(row, schema.Indexed)
-		return
+		return nil
 	}
+	e.sum.add(key, d.Digest)
 	stored := schema.StoredIndexed{URL: d.Canonical, Members: d.MembersTotal, Inlinks: d.Inlinks, Rank: d.Rank, Sum: d.Digest}
 	tx.Set(row, schema.Indexed, stored.Encode())
 	if fresh {
@@ -47,12 +52,18 @@ func (e *exports) add(tx *txn.Txn, key page.ContentKey, d *document.Document, fr
 			e.shown = append(e.shown, schema.URLRow(m))
 		}
 	}
+	return nil
 }
 
 // apply writes the index files.
-func (x *exporter) apply(ctx context.Context, e *exports) error {
+func (x *exporter) apply(ctx context.Context, tx *txn.Txn, e *exports) error {
 	if len(e.changes) == 0 {
 		return nil
+	}
+	if x.keepSum {
+		if err := e.sum.write(ctx, tx); err != nil {
+			return fmt.Errorf("add to the sum of index documents: %w", err)
+		}
 	}
 	if err := x.sink.Apply(ctx, e.changes); err != nil {
 		return fmt.Errorf("write index files: %w", err)

@@ -19,6 +19,7 @@ type exporter struct {
 	limits   document.Limits
 	clusters cluster.Limits
 	passes   *document.Passes // over inlinks that are too many for one run
+	keepSum  bool             // of index:doc (indexsum.go)
 }
 
 // index exports the document of a cluster.
@@ -26,7 +27,8 @@ type exporter struct {
 //	watches  index:dirty (weak only), at cluster rows
 //	reads    member rows of the cluster, or its summaries; doc:text and fetch times of its
 //	         canonical URL; link rows of all members
-//	writes   index:doc; the index files; choice:x, with a choice that is to be made
+//	writes   index:doc; app:index-sum and its parts; the index files; choice:x, with a choice
+//	         that is to be made
 //	wakes    settle (weak), to make it; count (weak) of a cluster with many inlinks;
 //	         rerank (weak) of one with many members that has no summaries; itself (weak)
 //
@@ -54,7 +56,7 @@ func (x *exporter) index(ctx context.Context, tx *txn.Txn, rows []string) error 
 			return fmt.Errorf("export cluster %x: %w", key[:6], err)
 		}
 	}
-	return x.apply(ctx, &e)
+	return x.apply(ctx, tx, &e)
 }
 
 func (x *exporter) export(ctx context.Context, tx *txn.Txn, row string, key page.ContentKey, e *exports) error {
@@ -89,8 +91,7 @@ func (x *exporter) export(ctx context.Context, tx *txn.Txn, row string, key page
 		return nil
 	}
 	c.contest(tx, row)
-	e.add(tx, key, a.Document(), true)
-	return nil
+	return e.add(ctx, tx, key, a.Document(), true)
 }
 
 // hadMany reports that a cluster had too many inlinks, or too many members to look for

@@ -103,6 +103,8 @@ type Options struct {
 	Shards *notify.Shards
 	// Passes are the passes over inlinks. nil: the observers have their own.
 	Passes *Passes
+	// KeepSum has the sum of all exported documents kept in the table (ReadIndexSum).
+	KeepSum bool
 	// RankRun is told what each run of rank has done.
 	RankRun func(pagerank.Work)
 }
@@ -132,7 +134,7 @@ func (o Options) Observers() []notify.Observer {
 		o.Part = schema.UsualPart
 	}
 	r := &ranker{part: o.Part, limits: o.Limits.Rank, report: o.RankRun}
-	x := &exporter{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Document.WithDefaults(), clusters: o.Limits.Cluster, passes: cmp.Or(o.Passes, new(document.Passes))}
+	x := &exporter{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Document.WithDefaults(), clusters: o.Limits.Cluster, passes: cmp.Or(o.Passes, new(document.Passes)), keepSum: o.KeepSum}
 	y := &reranker{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Cluster}
 	list := []notify.Observer{
 		{Name: "document", Watches: schema.FetchContent, Batch: 8, Run: (&interpreter{o.Part, o.Tracker, cmp.Or(o.Limits.AtOnce, atOnceLinks)}).run},

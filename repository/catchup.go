@@ -25,13 +25,9 @@ import (
 // or damaged, or if an older copy of them was restored (index/mark.go). They have more if a
 // process was killed in between; then there is a notification, and the document is exported
 // again anyway. Both sides keep a sum over all documents that does not depend on their
-// order. If the sums agree, and the files are neither behind their mark nor behind the count
-// that was recorded when the repository was last closed, nothing is missing.
-//
-// The sum of the store takes a scan. It is not needed if the repository was closed in order
-// and the files are what they were then: the same files, with as many transactions, as many
-// documents and the same sum. The store is as it was then, too, because the first thing that
-// happens to it is that this record is withdrawn.
+// order. If the sums agree (indexsum.go), and the files are neither behind their mark nor
+// behind the count that was recorded when the repository was last closed, nothing is
+// missing.
 //
 // Until the files have caught up, they stay behind their mark, so readers refuse them. After
 // a crash here, the next Open begins again.
@@ -50,9 +46,6 @@ func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 		_, err := r.rebuild(ctx, nil)
 		return err
 	}
-	if !r.shared() && w.Behind() == nil && r.wrote.unchanged(w.ID(), w.Opened()) {
-		return r.noteWritten(ctx, written{id: w.ID(), applied: r.wrote.applied})
-	}
 	release := r.db.Hold()
 	defer release()
 	tx, err := snapshot.At(ctx, r.db, last)
@@ -60,10 +53,6 @@ func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 		return err
 	}
 	defer tx.Rollback()
-	stored, err := storedState(ctx, tx)
-	if err != nil {
-		return err
-	}
 	opened := w.Opened()
 	why := w.Behind()
 	if why == nil && w.ID() == r.wrote.id && opened.Applied < r.wrote.applied {
@@ -72,7 +61,13 @@ func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 	if why == nil && (r.shared() || r.wrote.elsewhere) {
 		why = errOtherWriter
 	}
-	if why != nil || stored.Sum != opened.Sum || stored.Documents != opened.Documents {
+	same := false
+	if why == nil {
+		if same, err = r.agrees(ctx, tx, opened, r.ownFiles(ctx)); err != nil {
+			return fmt.Errorf("compare the index files with the store: %w", err)
+		}
+	}
+	if !same {
 		if err := r.exportMissing(ctx, tx, why, log); err != nil {
 			return fmt.Errorf("export to the index files what they lack: %w", spaceError(err))
 		}
@@ -83,7 +78,7 @@ func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 	if w.ID() != r.wrote.id {
 		return r.noteWritten(ctx, written{id: w.ID(), applied: w.Applied()})
 	}
-	return r.noteWritten(ctx, written{id: w.ID(), applied: r.wrote.applied}) // not closed
+	return r.noteWritten(ctx, written{id: w.ID(), applied: r.wrote.applied})
 }
 
 // storedState returns what the index files should hold according to the store.

@@ -110,55 +110,42 @@ func (r *Repository) openFiles(ctx context.Context) (why string, err error) {
 type written struct {
 	id      string // "": none yet
 	applied uint64
-
-	// closed: the repository was closed in order and not opened since. Then the state of
-	// the files, with these documents, is all that has to be compared (catchUp).
-	closed    bool
-	sum       index.Sum
-	documents int
-
 	// elsewhere: since then documents were exported to another index (Options.Index).
 	elsewhere bool
 }
 
-// cell is the content of the cell IndexID: id, applied and, if closed, sum and documents.
+// cell is the content of the cell IndexID.
 func (w *written) cell() []byte {
 	if w.elsewhere {
 		return fmt.Appendf(nil, "%s %d %s", w.id, w.applied, wroteElsewhere)
 	}
-	if !w.closed {
-		return fmt.Appendf(nil, "%s %d", w.id, w.applied)
-	}
-	return fmt.Appendf(nil, "%s %d %d %d", w.id, w.applied, uint64(w.sum), w.documents)
+	return fmt.Appendf(nil, "%s %d", w.id, w.applied)
 }
 
 const wroteElsewhere = "elsewhere"
 
-// parseWritten reads what cell wrote. The oldest stores have only the id.
+// parseWritten reads what cell wrote. The oldest stores have only the id, and later ones had
+// two more numbers after an orderly close.
 func parseWritten(cell string) (w written, err error) {
 	fields := strings.Split(cell, " ")
 	w.id = fields[0]
-	number := func(i int) (n uint64) {
-		if i < len(fields) && err == nil {
-			n, err = strconv.ParseUint(fields[i], 10, 64)
+	numbers := fields[1:]
+	if len(fields) == 3 && fields[2] == wroteElsewhere {
+		w.elsewhere, numbers = true, fields[1:2]
+	}
+	for i, text := range numbers {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return w, err
 		}
-		return n
+		if i == 0 {
+			w.applied = n
+		}
 	}
-	if w.applied = number(1); len(fields) == 3 && fields[2] == wroteElsewhere {
-		w.elsewhere = true
-		return w, err
+	if n := len(numbers); n > 3 || n == 2 {
+		return w, fmt.Errorf("%d fields", len(fields))
 	}
-	w.sum, w.documents, w.closed = index.Sum(number(2)), int(number(3)), len(fields) == 4
-	if n := len(fields); err == nil && n != 1 && n != 2 && n != 4 {
-		err = fmt.Errorf("%d fields", n)
-	}
-	return w, err
-}
-
-// unchanged reports whether the files are as they were when the repository was closed in
-// order.
-func (w *written) unchanged(id string, now index.State) bool {
-	return w.closed && w.id == id && w.applied == now.Applied && w.sum == now.Sum && w.documents == now.Documents
+	return w, nil
 }
 
 // readWritten reads what noteWritten wrote.
@@ -199,6 +186,5 @@ func (r *Repository) noteApplied(ctx context.Context) error {
 	if w == nil || w.ID() != r.wrote.id || w.Behind() != nil {
 		return nil
 	}
-	s := w.State()
-	return r.noteWritten(ctx, written{id: w.ID(), applied: s.Applied, closed: true, sum: s.Sum, documents: s.Documents})
+	return r.noteWritten(ctx, written{id: w.ID(), applied: w.Applied()})
 }

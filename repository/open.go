@@ -235,7 +235,7 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 			return err
 		}
 	}
-	o := observers.Options{Sink: &r.files, Tracker: r.tracker, Passes: &r.passes}
+	o := observers.Options{Sink: &r.files, Tracker: r.tracker, Passes: &r.passes, KeepSum: !r.shared()}
 	if r.shards != nil {
 		o.Sink, o.Shards = r.shards, ShardLeases(len(r.shards.list))
 	}

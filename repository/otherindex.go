@@ -162,8 +162,7 @@ func (r *Repository) catchUpOther(ctx context.Context, have index.State, log *za
 		return err
 	}
 	defer tx.Rollback()
-	stored, err := storedState(ctx, tx)
-	if err != nil || stored.Sum == have.Sum && stored.Documents == have.Documents {
+	if same, err := r.agrees(ctx, tx, have, nil); err != nil || same {
 		return err
 	}
 	keys, err := r.differingOther(ctx, tx)

@@ -137,10 +137,14 @@ var (
 	// RankTolerance is the relative error that published ranks may have. w: repository
 	RankTolerance = txn.Column{Group: GroupApp, Name: "rank-tolerance"}
 	// IndexID is the identity of the index files that Indexed describes and, after a space,
-	// how many transactions they had applied when the repository was last closed. From an
-	// orderly close until the next Open, the sum and number of their documents follow.
-	// w: repository
+	// how many transactions they had applied when the repository was last closed. (Earlier
+	// builds also noted the sum and number of their documents.) w: repository
 	IndexID = txn.Column{Group: GroupApp, Name: "index-id"}
+	// IndexSum is the number of documents of Indexed and the sum of their digests, as far as
+	// these were moved here; IndexSumPart, in a row of its own (IndexSumRow), is what a
+	// transaction has added and nobody has moved yet. w: index, count, repository
+	IndexSum     = txn.Column{Group: GroupApp, Name: "index-sum"}
+	IndexSumPart = txn.Column{Group: GroupApp, Name: "index-sum-part"}
 	// IndexShards is the number of shards into which the index files are divided and, after a
 	// space, an identity that the files of all shards refer to. w: repository
 	IndexShards = txn.Column{Group: GroupApp, Name: "index-shards"}

@@ -34,6 +34,7 @@ func FuzzDecode(f *testing.F) {
 		again(t, b, StoredPropagation.Encode, DecodePropagation)
 		again(t, b, StoredIndexed.Encode, DecodeIndexed)
 		again(t, b, EncodeBody, DecodeBody)
+		again(t, b, StoredIndexSum.Encode, DecodeIndexSum)
 		again(t, b, StoredRankState.Encode, DecodeRankState)
 		again(t, b, StoredEdges.Encode, DecodeEdges)
 		again(t, b, EncodeRankPart, DecodeRankPart)

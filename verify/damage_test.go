@@ -307,6 +307,9 @@ var damages = []struct {
 		f.set(schema.AppRow, schema.RankJournal, schema.StoredJournal{Parts: 1}.Encode())
 		f.set(schema.JournalRow(0), schema.RankPart, schema.EncodeRankPart(nil))
 	}, []string{`app "repository" rank-journal`, `app "rank-part 000000" rank-part`}},
+	{"sum of the documents", func(f *fixture) {
+		f.set(schema.AppRow, schema.IndexSum, schema.StoredIndexSum{Documents: 1, Sum: 2}.Encode())
+	}, []string{`app repository index-sum`}},
 	{"section of a small cluster", func(f *fixture) {
 		f.set(schema.SummaryRow(f.keyOf(rowY), ""), schema.Summary, schema.StoredSummary{Members: 2}.Encode())
 	}, []string{"section KEY x", "section KEY x"}},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/observers/document"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
@@ -18,9 +19,10 @@ import (
 )
 
 // compareIndexed compares which clusters are in the index and under which URL
-// (invariant 4).
+// (invariant 4), and the kept sum over them.
 func (v *verifier) compareIndexed(ctx context.Context) error {
 	seen := make(map[page.ContentKey]bool)
+	var sum index.State
 	err := v.tx.Scan(ctx, schema.GroupIndex, "", "", func(row string, cols []txn.Version) error {
 		v.rep.Checked["index_documents"]++
 		key, err := schema.ParseClusterRow(row)
@@ -32,6 +34,8 @@ func (v *verifier) compareIndexed(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("cluster %s: %w", short(key), err)
 		}
+		sum.Documents++
+		sum.Sum.Add(key, stored.Sum)
 		want := v.cluster(key)
 		if want.Canonical == "" {
 			v.rep.add(schema.GroupIndex, short(key), "canonical", string(stored.URL), "")
@@ -48,7 +52,18 @@ func (v *verifier) compareIndexed(ctx context.Context) error {
 			v.rep.add(schema.GroupIndex, short(c.Key), "canonical", "", string(c.Canonical))
 		}
 	}
+	if err != nil || v.db.Shared() { // nobody keeps a sum there
+		return err
+	}
+	kept, ok, err := observers.ReadIndexSum(ctx, v.tx)
+	if ok {
+		v.rep.same(schema.GroupApp, "repository", schema.IndexSum.Name, sumText(kept), sumText(sum))
+	}
 	return err
+}
+
+func sumText(s index.State) string {
+	return fmt.Sprintf("%d documents, sum %016x", s.Documents, uint64(s.Sum))
 }
 
 // cluster returns a computed cluster, or an empty one if there is none.

@@ -48,6 +48,8 @@ var decoders = map[txn.Column]func([]byte) (any, error){
 	schema.RankJournal:   decoder(schema.DecodeJournal),
 	schema.RankPart:      decoder(schema.DecodeRankPart),
 	schema.Choice:        decoder(schema.DecodeChoice),
+	schema.IndexSum:      decoder(schema.DecodeIndexSum),
+	schema.IndexSumPart:  decoder(schema.DecodeIndexSum),
 	schema.RankTolerance: decoder(schema.DecodeTolerance),
 	schema.Body: decoder(func(b []byte) (string, error) {
 		body, err := schema.DecodeBody(b)

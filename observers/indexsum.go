@@ -1,0 +1,157 @@
+package observers
+
+import (
+	"context"
+	"errors"
+
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+)
+
+// The store keeps the sum over all documents of index:doc, to compare it with that of the
+// index files when a repository is opened (repository/catchup.go). A scan would take seconds
+// at a million documents, after each kill.
+//
+// Every transaction that changes index:doc adds to the sum. If all of them wrote one cell,
+// each would conflict with every other one. So each writes what it adds to a row of its own
+// (schema.IndexSumRow), and one in sumFold of them moves such rows into app:index-sum. The
+// sum of a snapshot is that cell and the rows beside it. It is exact: two transactions that
+// change one document conflict there, so each has read the version that it replaces.
+//
+// Two transactions that move rows at the same time conflict, which is rare, and one of them
+// runs again.
+//
+// A build from before this file changes index:doc and leaves the sum as it is. Then the two
+// sides differ at the next opening, and a scan corrects the sum.
+//
+// Not on a shared table, where whoever takes over the index files compares all documents
+// anyway.
+
+const (
+	sumFold  = 128 // one transaction in so many moves rows
+	sumMoved = 512 // and no more than so many rows
+)
+
+// indexSum is what a transaction adds to the sum.
+type indexSum schema.StoredIndexSum
+
+func (s *indexSum) add(key page.ContentKey, digest [8]byte) {
+	s.Documents++
+	s.Sum += uint64(sumOf(key, digest))
+}
+
+func (s *indexSum) remove(key page.ContentKey, digest [8]byte) {
+	s.Documents--
+	s.Sum -= uint64(sumOf(key, digest))
+}
+
+func sumOf(key page.ContentKey, digest [8]byte) (s index.Sum) {
+	s.Add(key, digest)
+	return s
+}
+
+// replaces removes what index:doc has of a cluster now.
+func (s *indexSum) replaces(ctx context.Context, tx *txn.Txn, key page.ContentKey) error {
+	v, err := tx.Get(ctx, schema.ClusterRow(key), schema.Indexed)
+	if err != nil || !v.Exists {
+		return err
+	}
+	d, err := schema.DecodeIndexed(v.Data)
+	if err == nil {
+		s.remove(key, d.Sum)
+	}
+	return err
+}
+
+// write writes what the transaction adds.
+func (s *indexSum) write(ctx context.Context, tx *txn.Txn) error {
+	if *s == (indexSum{}) {
+		return nil
+	}
+	if tx.Start()%sumFold == 0 {
+		if err := foldIndexSum(ctx, tx); err != nil {
+			return err
+		}
+	}
+	tx.Set(schema.IndexSumRow(tx.Start()), schema.IndexSumPart, schema.StoredIndexSum(*s).Encode())
+	return nil
+}
+
+// foldIndexSum moves rows into app:index-sum, if there is one.
+func foldIndexSum(ctx context.Context, tx *txn.Txn) error {
+	v, err := tx.Get(ctx, schema.AppRow, schema.IndexSum)
+	if err != nil || !v.Exists {
+		return err
+	}
+	sum, err := schema.DecodeIndexSum(v.Data)
+	if err != nil {
+		return err
+	}
+	moved := 0
+	err = eachSumPart(ctx, tx, func(row string, part schema.StoredIndexSum) error {
+		if moved == sumMoved {
+			return errStopped
+		}
+		moved++
+		sum.Documents, sum.Sum = sum.Documents+part.Documents, sum.Sum+part.Sum
+		tx.Delete(row, schema.IndexSumPart)
+		return nil
+	})
+	if err != nil && !errors.Is(err, errStopped) {
+		return err
+	}
+	if moved > 0 {
+		tx.Set(schema.AppRow, schema.IndexSum, sum.Encode())
+	}
+	return nil
+}
+
+func eachSumPart(ctx context.Context, tx *txn.Txn, fn func(row string, part schema.StoredIndexSum) error) error {
+	return tx.ScanPrefix(ctx, schema.GroupApp, schema.IndexSumPrefix, func(row string, cols []txn.Version) error {
+		for _, c := range cols {
+			if c.Name != schema.IndexSumPart.Name {
+				continue
+			}
+			part, err := schema.DecodeIndexSum(c.Data)
+			if err != nil {
+				return err
+			}
+			return fn(row, part)
+		}
+		return nil
+	})
+}
+
+// ReadIndexSum returns the number of documents and the sum that a snapshot keeps; kept is
+// false if it keeps none.
+func ReadIndexSum(ctx context.Context, tx *txn.Txn) (s index.State, kept bool, err error) {
+	v, err := tx.Get(ctx, schema.AppRow, schema.IndexSum)
+	if err != nil || !v.Exists {
+		return s, false, err
+	}
+	sum, err := schema.DecodeIndexSum(v.Data)
+	if err != nil {
+		return s, false, err
+	}
+	err = eachSumPart(ctx, tx, func(_ string, part schema.StoredIndexSum) error {
+		sum.Documents, sum.Sum = sum.Documents+part.Documents, sum.Sum+part.Sum
+		return nil
+	})
+	return index.State{Documents: sum.Documents, Sum: index.Sum(sum.Sum)}, true, err
+}
+
+// SetIndexSum makes a sum that was found by a scan the one that is kept. No observer may
+// have run since the snapshot of the scan.
+func SetIndexSum(ctx context.Context, tx *txn.Txn, s index.State) error {
+	err := eachSumPart(ctx, tx, func(row string, _ schema.StoredIndexSum) error {
+		tx.Delete(row, schema.IndexSumPart)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	tx.Set(schema.AppRow, schema.IndexSum, schema.StoredIndexSum{Documents: s.Documents, Sum: uint64(s.Sum)}.Encode())
+	return nil
+}

@@ -1,0 +1,143 @@
+package repository
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.uber.org/zap"
+
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+)
+
+// digests looks up documents of the index files.
+type digests interface {
+	Digest(ctx context.Context, cluster page.ContentKey) (digest [8]byte, found bool, err error)
+}
+
+// agrees reports whether the index has the documents that the store has, apart from those
+// that observers are about to export. It compares sums, and the store keeps its sum
+// (observers.ReadIndexSum), so nothing is scanned as long as they are equal.
+//
+// After a kill in the middle of a load they differ: runs had written to the index files and
+// had not committed yet. The clusters of such runs still have notifications. So those are
+// left out on both sides, which takes two reads for each cluster that waits. view opens the
+// index for that; nil: they are not left out.
+//
+// If the sums differ even so, either the index has lost something, or the sum in the store
+// is not that of index:doc, because an earlier build has opened the directory since. A scan
+// tells, and corrects the sum.
+func (r *Repository) agrees(ctx context.Context, tx *txn.Txn, have index.State, view func(use func(digests) error) error) (bool, error) {
+	stored, kept, err := observers.ReadIndexSum(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	if kept && sameDocuments(stored, have) {
+		return true, nil
+	}
+	if kept && view != nil {
+		var a, b index.State
+		err := view(func(d digests) (err error) {
+			a, b, err = r.withoutWaiting(ctx, tx, stored, have, d)
+			return err
+		})
+		if err != nil || sameDocuments(a, b) {
+			return err == nil, err
+		}
+	}
+	r.log.Info(comparesAll, zap.Bool("sum kept", kept))
+	scanned, err := storedState(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	if (!kept || !sameDocuments(stored, scanned)) && !r.shared() {
+		_, err := r.db.Run(ctx, func(tx *txn.Txn) error { return observers.SetIndexSum(ctx, tx, scanned) })
+		if err != nil {
+			return false, fmt.Errorf("correct the sum of index documents: %w", err)
+		}
+	}
+	return sameDocuments(scanned, have), nil
+}
+
+// comparesAll is logged when opening takes a scan.
+const comparesAll = "the index is compared with all documents of the store"
+
+func sameDocuments(a, b index.State) bool { return a.Sum == b.Sum && a.Documents == b.Documents }
+
+// withoutWaiting takes the documents of clusters that wait for an export out of both sums.
+func (r *Repository) withoutWaiting(ctx context.Context, tx *txn.Txn, stored, have index.State, files digests) (index.State, index.State, error) {
+	err := r.eachWaiting(ctx, func(key page.ContentKey) error {
+		v, err := tx.GetOnce(ctx, schema.ClusterRow(key), schema.Indexed)
+		if err != nil {
+			return err
+		}
+		if v.Exists {
+			d, err := schema.DecodeIndexed(v.Data)
+			if err != nil {
+				return err
+			}
+			leaveOut(&stored, key, d.Sum)
+		}
+		digest, found, err := files.Digest(ctx, key)
+		if found {
+			leaveOut(&have, key, digest)
+		}
+		return err
+	})
+	return stored, have, err
+}
+
+func leaveOut(s *index.State, key page.ContentKey, digest [8]byte) {
+	var one index.Sum
+	one.Add(key, digest)
+	s.Sum -= one
+	s.Documents--
+}
+
+// eachWaiting calls fn once with each cluster that index or count is going to run on.
+func (r *Repository) eachWaiting(ctx context.Context, fn func(page.ContentKey) error) error {
+	last := ""
+	for from := ""; ; {
+		notes, next, err := r.db.Notifications(ctx, from, 1000)
+		if err != nil {
+			return err
+		}
+		for _, n := range notes {
+			if c := n.Cell.Column; c != schema.Dirty && c != schema.Count || n.Cell.Row == last {
+				continue
+			}
+			last = n.Cell.Row // notifications are in the order of rows
+			key, err := schema.ParseClusterRow(n.Cell.Row)
+			if err != nil {
+				return err
+			}
+			if err := fn(key); err != nil {
+				return err
+			}
+		}
+		if from = next; from == "" {
+			return nil
+		}
+	}
+}
+
+// ownFiles opens the index files for agrees, before anybody may rely on them.
+func (r *Repository) ownFiles(ctx context.Context) func(use func(digests) error) error {
+	return func(use func(digests) error) (err error) {
+		reader, err := index.OpenUnchecked(r.files.dir)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, reader.Close()) }()
+		view, err := reader.Snapshot(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, view.Close()) }()
+		return use(view)
+	}
+}

@@ -1,0 +1,30 @@
+package schema
+
+import "fmt"
+
+// StoredIndexSum is how many documents index:doc has, and the sum of their digests
+// (index.Sum); or what a transaction has added to both.
+type StoredIndexSum struct {
+	Documents int // negative if a transaction has removed more than it has added
+	Sum       uint64
+}
+
+// Encode encodes the sum for IndexSum and IndexSumPart.
+func (s StoredIndexSum) Encode() []byte {
+	n := int64(s.Documents)
+	return enc(nil).uint(uint64(n<<1) ^ uint64(n>>63)).uint(s.Sum)
+}
+
+// DecodeIndexSum decodes a sum.
+func DecodeIndexSum(b []byte) (StoredIndexSum, error) {
+	d := newDec(b)
+	n := d.Uint()
+	s := StoredIndexSum{Documents: int(int64(n>>1) ^ -int64(n&1)), Sum: d.Uint()}
+	return s, d.done("sum of index documents")
+}
+
+// IndexSumRow is the row of what the transaction with this start timestamp has added.
+func IndexSumRow(start uint64) string { return fmt.Sprintf("%s%020d", IndexSumPrefix, start) }
+
+// IndexSumPrefix begins the rows made by IndexSumRow.
+const IndexSumPrefix = "index-sum "
