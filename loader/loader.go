@@ -190,6 +190,9 @@ func (p *prepared) write(ctx context.Context, tx *txn.Txn) (Effect, error) {
 
 // writePayload puts the fetch in force if it decides over the current one.
 func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error) {
+	if err := p.matchOffice(ctx, tx); err != nil {
+		return Late, err
+	}
 	if err := tx.Prefetch(ctx, p.row, schema.FetchTime, schema.FetchContent); err != nil {
 		return Late, err
 	}
@@ -218,6 +221,31 @@ func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error
 	}
 	tx.Set(p.row, schema.FetchContent, p.content)
 	return Changed, p.writeBody(ctx, tx, !said.Exists)
+}
+
+// matchOffice makes an office document a page or not, as the setting of the repository is
+// now. It reads a setting that is on for update: a load that saw it on does not commit once
+// it is off.
+func (p *prepared) matchOffice(ctx context.Context, tx *txn.Txn) error {
+	if !p.fetch.IsOffice() {
+		return nil
+	}
+	setting, err := schema.ReadOffice(ctx, tx)
+	if err != nil {
+		return err
+	}
+	on := setting.Holds()
+	if on {
+		if _, err := tx.GetForUpdate(ctx, schema.AppRow, schema.Office); err != nil {
+			return err
+		}
+	}
+	if on != p.fetch.Office {
+		f := *p.fetch // the caller's
+		f.Office = on
+		p.fetch, p.content, p.body = &f, schema.EncodeContent(&f, p.stamp.Sum), nil
+	}
+	return nil
 }
 
 // writeBody stores the body if it can be a page, and otherwise deletes an earlier body. The
@@ -264,6 +292,9 @@ func (p *prepared) decidesOver(inForce schema.FetchStamp, said []byte) (bool, er
 	other, _, err := schema.DecodeContent(said)
 	if err != nil {
 		return false, err
+	}
+	if p.fetch.IsOffice() && other.IsOffice() && p.fetch.Office != other.Office {
+		return true, nil // it was loaded before the setting was changed, and has to follow it
 	}
 	other.URL, other.Body = p.fetch.URL, p.fetch.Body // of equal SHA-256
 	a, b := page.Interpret(p.fetch), page.Interpret(&other)

@@ -19,6 +19,7 @@ import (
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers/webtest"
 	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/page/office/officetest"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/mem"
@@ -208,5 +209,39 @@ func TestAbsurdTimes(t *testing.T) {
 	docs := r.Sink.(*webtest.Sink).Documents()
 	if len(docs) != 1 || docs[0].FetchedAt.Year() != 2261 {
 		t.Errorf("documents %+v", docs)
+	}
+}
+
+// TestOfficeTie: of two fetches with the same time and body, one of which says that the body
+// is an office document, the same one decides in both orders.
+func TestOfficeTie(t *testing.T) {
+	both := []*page.Fetch{somePage("a body", noon), somePage("a body", noon)}
+	both[1].Header = http.Header{"Content-Type": {officetest.WordType}}
+	var inForce []string
+	for _, order := range [][2]int{{0, 1}, {1, 0}} {
+		r := openRig(t, webtest.Options{})
+		_, err := r.DB.Run(t.Context(), func(tx *txn.Txn) error {
+			schema.OfficeOn.Write(tx)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range order {
+			mustLoad(t, r, both[i])
+		}
+		tx, err := r.DB.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := tx.Get(t.Context(), schema.URLRow(both[0].URL), schema.FetchContent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inForce = append(inForce, string(v.Data))
+		tx.Rollback()
+	}
+	if inForce[0] != inForce[1] {
+		t.Errorf("in force: %q in one order, %q in the other", inForce[0], inForce[1])
 	}
 }

@@ -213,12 +213,10 @@ func detectCharset(body []byte) string {
 }
 
 // BodyText decodes the body of a fetch to valid UTF-8, using the character set that
-// Interpret uses, and reports whether it is HTML. ok is false for a body that is neither
-// HTML nor plain text.
+// Interpret uses, and reports whether it is HTML. An office document becomes HTML. ok is
+// false for a body that is neither HTML nor plain text.
 func BodyText(f *Fetch) (text string, html, ok bool) {
 	k := bodyKind(f)
-	if k == kindOther {
-		return "", false, false
-	}
-	return string(decode(f.Body, f.Header.Get("Content-Type"), k)), k == kindHTML, true
+	body, err := readBody(f, k)
+	return string(body), k != kindText, err == nil
 }

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/webindexer/indexer/page/office"
 )
 
 // Fetch is one attempt to get one URL, as a crawler made it or a WARC file
@@ -22,6 +24,10 @@ type Fetch struct {
 	// Revisit marks a fetch without a payload because the page is unchanged (a 304, or a
 	// WARC revisit record). It renews only the time.
 	Revisit bool
+	// Office says that an office document is a page: semantics.md has none, so only the
+	// setting office makes the loader set it. It is stored with the fetch. What a stored
+	// fetch means therefore follows from the fetch alone, whatever the setting is now.
+	Office bool
 	// Err says why there is no usable response (network error, body that cannot
 	// be decoded); empty otherwise. A fetch with Err has the outcome Failed.
 	Err string
@@ -40,6 +46,14 @@ func (f *Fetch) HasFailed() bool {
 	}
 	return f.Status < 200 || f.Status > 299
 }
+
+// IsOffice reports whether the response is an office document, which Interpret reads if Office
+// is set.
+func (f *Fetch) IsOffice() bool {
+	return f.Err == "" && !f.IsRevisit() && f.Status >= 200 && f.Status <= 299 && !isRobotsTxt(f.URL) && officeKind(f) != office.None
+}
+
+func officeKind(f *Fetch) office.Kind { return office.KindOf(essence(f.Header.Get("Content-Type"))) }
 
 // NeedsBody reports whether the result of Interpret depends on the body. If not, the body
 // need not be kept.

@@ -1,16 +1,19 @@
 package page
 
 import (
+	"errors"
 	"net/http"
 	"strings"
+
+	"github.com/webindexer/indexer/page/office"
 )
 
 // MaxAnchorLength is the maximum number of code points of an anchor; longer ones are cut.
 const MaxAnchorLength = 256
 
 // InterpretVersion is the version of [Interpret]. It rises with every change of package
-// page that changes the result for some fetch: another anchor, another text, another
-// content key. A repository whose pages were interpreted by another version interprets
+// page, or of page/office, that changes the result for some fetch: another anchor, another
+// text, another content key. A repository whose pages were interpreted by another version interprets
 // them again when it is opened.
 //
 // Version 1 is not stored. Version 2: the alt of an image is a separate word in an anchor.
@@ -38,10 +41,35 @@ func Interpret(f *Fetch) Document {
 		return Document{Outcome: Other}
 	}
 	k := bodyKind(f)
-	if k == kindOther {
+	body, err := readBody(f, k)
+	if err != nil {
 		return Document{Outcome: Other}
 	}
-	return interpretPage(f, k)
+	return interpretPage(f, k, body)
+}
+
+var errNoText = errors.New("the response is neither HTML nor plain text")
+
+// readBody returns a body as valid UTF-8. What k says of the body holds for the result, except
+// that an office document has become HTML.
+func readBody(f *Fetch, k kind) ([]byte, error) {
+	switch k {
+	case kindOther:
+		return nil, errNoText
+	case kindOffice:
+		return office.HTML(officeKind(f), f.Body)
+	}
+	return decode(f.Body, f.Header.Get("Content-Type"), k), nil
+}
+
+// WhyNoText says why a response with a status of 2xx has the outcome Other; nil if it has
+// another one.
+func WhyNoText(f *Fetch) error {
+	if isRobotsTxt(f.URL) {
+		return errors.New("it is a robots.txt, which is never indexed")
+	}
+	_, err := readBody(f, bodyKind(f))
+	return err
 }
 
 // IsRevisit reports whether the fetch has no payload because the page is unchanged. Such
@@ -76,15 +104,14 @@ func interpretRedirect(f *Fetch) Document {
 	return doc
 }
 
-func interpretPage(f *Fetch, k kind) Document {
-	body := decode(f.Body, f.Header.Get("Content-Type"), k)
+func interpretPage(f *Fetch, k kind, body []byte) Document {
 	x := extractors.Get().(*extractor)
 	defer x.release()
 	x.robots.addHeader(f.Header)
-	if k == kindHTML {
-		x.html(body)
-	} else {
+	if k == kindText {
 		x.text.write(string(body))
+	} else {
+		x.html(body)
 	}
 	doc := Document{NoIndex: x.robots.noIndex, NoFollow: x.robots.noFollow}
 	base := x.resolver(f.URL)
@@ -137,10 +164,12 @@ const (
 	kindOther kind = iota
 	kindHTML
 	kindText
+	kindOffice
 )
 
 // bodyKind uses the media type. If that is missing or malformed, it sniffs the body (MIME
-// Sniffing standard, as implemented by net/http).
+// Sniffing standard, as implemented by net/http). By that standard an office document without
+// a media type is a ZIP archive, which is none.
 func bodyKind(f *Fetch) kind {
 	mediaType := essence(f.Header.Get("Content-Type"))
 	if !strings.Contains(mediaType, "/") {
@@ -151,6 +180,9 @@ func bodyKind(f *Fetch) kind {
 		return kindHTML
 	case "text/plain":
 		return kindText
+	}
+	if f.Office && officeKind(f) != office.None {
+		return kindOffice
 	}
 	return kindOther
 }

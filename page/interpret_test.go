@@ -10,18 +10,21 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/webindexer/indexer/page/office/officetest"
 )
 
 // TestInterpret runs testdata/interpret: a fetch is a line of arguments and a
 // body, the answer is what Interpret makes of it.
 //
-//	interpret [url=URL] [status=N] [err] [revisit] [key]
+//	interpret [url=URL] [status=N] [err] [revisit] [key] [office] [word]
 //	[Content-Type|Location|X-Robots-Tag|Link: value]...
 //	(empty line)
 //	body
 //
 // The URL is https://example.com/dir/page where none is given, the media type
-// text/html where no Content-Type is. In the body, \xHH stands for a byte and
+// text/html where no Content-Type is. With word, the body is the text of a word processor's
+// document. In the body, \xHH stands for a byte and
 // REPEAT(N,text) for repetition.
 func TestInterpret(t *testing.T) {
 	datadriven.Walk(t, "testdata/interpret", func(t *testing.T, path string) {
@@ -46,7 +49,9 @@ func fetchOf(t *testing.T, d *datadriven.TestData) *Fetch {
 			f.Err = "connection reset"
 		case "revisit":
 			f.Revisit = true
-		case "key":
+		case "office":
+			f.Office = true
+		case "key", "word":
 		default:
 			d.Fatalf(t, "unknown argument %q", arg.Key)
 		}
@@ -63,6 +68,9 @@ func fetchOf(t *testing.T, d *datadriven.TestData) *Fetch {
 		f.Header.Set("Content-Type", "text/html")
 	}
 	f.Body = []byte(unescapeBody(t, body))
+	if d.HasArg("word") {
+		f.Body = officetest.Word("A title", string(f.Body), "../other?x=1")
+	}
 	return f
 }
 

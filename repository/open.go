@@ -54,6 +54,9 @@ type Options struct {
 	// RankTolerance is the largest relative error of ranks. 0 keeps the tolerance of the
 	// directory, which is schema.DefaultRankTolerance in a new one.
 	RankTolerance float64
+	// Office says whether office documents are indexed from now on. nil keeps the setting of
+	// the directory, which is off in a new one.
+	Office *bool
 	// Trace is how many rows of observers' runs are kept in memory for Repository.Trace. 0
 	// means trace.DefaultRecords, and a negative number none.
 	Trace int
@@ -289,7 +292,16 @@ func (r *Repository) match(ctx context.Context, opts Options) error {
 	if err := r.matchRanks(ctx, opts.RankTolerance); err != nil {
 		return err
 	}
-	return r.matchInterpreter(ctx, opts.Log)
+	return r.matchMeaning(ctx, opts)
+}
+
+// matchMeaning makes sure that stored pages mean what this program and its settings make of
+// them.
+func (r *Repository) matchMeaning(ctx context.Context, opts Options) error {
+	if err := r.matchInterpreter(ctx, opts.Log); err != nil {
+		return err
+	}
+	return r.matchOffice(ctx, opts.Office, opts.Log)
 }
 
 // DB returns the store, for readers and for whatever else runs transactions on it.

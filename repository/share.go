@@ -55,7 +55,8 @@ func (r *Repository) shared() bool { return r.share != nil }
 //
 // What one process does when it opens its repository, the holder of a lease does when it
 // gets the lease: the holder of LeaseIndex sees to the index files, and the holder of
-// LeaseRank to the tolerance of the ranks and to the version of the interpreter.
+// LeaseRank to the tolerance of the ranks, to the version of the interpreter and to the setting
+// of office documents.
 func (r *Repository) startShared(ctx context.Context, log *zap.Logger) error {
 	if !r.share.Works {
 		return r.pipeline.Attach(ctx, r.db)
@@ -111,7 +112,7 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 			if err := r.matchRanks(ctx, opts.RankTolerance); err != nil {
 				return err
 			}
-			return r.matchInterpreter(ctx, opts.Log)
+			return r.matchMeaning(ctx, opts)
 		},
 		LeaseGarbage: func(context.Context) error { return nil },
 	}

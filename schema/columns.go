@@ -154,6 +154,8 @@ var (
 	// Closed has the counts of the repository as it was last closed, in JSON.
 	// w: repository
 	Closed = txn.Column{Group: GroupApp, Name: "closed"}
+	// Office is the OfficeSetting. w: repository
+	Office = txn.Column{Group: GroupApp, Name: "office"}
 	// Interpreted is the page.InterpretVersion with which the stored pages were
 	// interpreted. w: repository
 	Interpreted = txn.Column{Group: GroupApp, Name: "interpret-version"}

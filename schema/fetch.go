@@ -60,8 +60,11 @@ var keptHeaders = []string{"Content-Type", "Location", "Link", "X-Robots-Tag", "
 // EncodeContent encodes a fetch for FetchContent, without URL, time and body: if the bytes
 // are equal, nothing about the page has changed.
 func EncodeContent(f *page.Fetch, sum [32]byte) []byte {
-	e := enc(nil).uint(uint64(f.Status))
-	e = append(e, sum[:]...)
+	status := uint64(f.Status)
+	if f.Office {
+		status += asOffice
+	}
+	e := append(enc(nil).uint(status), sum[:]...)
 	for _, name := range keptHeaders {
 		e = e.strings(f.Header.Values(name))
 	}
@@ -71,8 +74,11 @@ func EncodeContent(f *page.Fetch, sum [32]byte) []byte {
 // DecodeContent decodes a fetch and the SHA-256 of its body.
 func DecodeContent(b []byte) (f page.Fetch, sum [32]byte, err error) {
 	d := newDec(b)
-	f.Status = int(d.Uint())
-	sum = d.array32()
+	status := d.Uint()
+	if f.Office = status >= asOffice; f.Office {
+		status -= asOffice
+	}
+	f.Status, sum = int(status), d.array32()
 	f.Header = make(http.Header)
 	for _, name := range keptHeaders {
 		for _, v := range d.strings() {

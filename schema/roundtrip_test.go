@@ -84,6 +84,7 @@ func codecs() []codec {
 		add(codecOf("fetch time", FetchStamp{Time: t, Sum: [32]byte{0: 255}}, FetchStamp.Encode, DecodeFetchStamp))
 	}
 	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Status: 200, Header: headers}, sum: [32]byte{5}}, encodeStoredFetch, decodeStoredFetch))
+	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Status: 200, Header: headers, Office: true}}, encodeStoredFetch, decodeStoredFetch))
 	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Header: http.Header{}}}, encodeStoredFetch, decodeStoredFetch))
 	add(codecOf("failure", Failure{Time: someTime, Status: 503, Reason: "HTTP status 503"}, Failure.Encode, DecodeFailure))
 	add(codecOf("spread", StoredPropagation{Chain: 1 << 60, Next: PairRow(someURL, otherURL)}, StoredPropagation.Encode, DecodePropagation))

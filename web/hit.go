@@ -1,6 +1,8 @@
 package web
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/webindexer/indexer/page"
@@ -33,6 +35,19 @@ func (h *hitView) showSections() {
 			h.Sections = append(h.Sections, view)
 		}
 	}
+}
+
+// officeFormats are the endings of URLs of office documents, which a browser may not show.
+var officeFormats = []string{"DOCX", "XLSX", "PPTX", "ODT", "ODS", "ODP"}
+
+// Format names the format of an office document, "" for other pages. It comes from the URL,
+// as file types do: the media type is not in the index.
+func (h hitView) Format() string {
+	ending := strings.ToUpper(strings.TrimPrefix(path.Ext(h.Hit.URL.Path()), "."))
+	if !slices.Contains(officeFormats, ending) {
+		return ""
+	}
+	return ending
 }
 
 // showAlso lists the pages that are folded into the result.

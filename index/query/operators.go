@@ -119,12 +119,19 @@ func parseFileType(operator, value string) (string, error) {
 	return "", &UsageError{fmt.Sprintf("%s:%s is not a file name extension such as %s:html or %s:txt", operator, shorten(value), operator, operator)}
 }
 
-// neverIndexed are file types that people look for, but whose files are never pages.
-var neverIndexed = strings.Fields("pdf doc docx xls xlsx ppt pptx odt ods odp rtf ps epub jpg jpeg png gif svg webp mp3 mp4 zip gz tar csv json xml")
+// neverIndexed are file types that people look for, but whose files are never pages, and
+// officeTypes those whose files are pages with a setting.
+var (
+	neverIndexed = strings.Fields("pdf doc xls ppt rtf ps epub jpg jpeg png gif svg webp mp3 mp4 zip gz tar csv json xml")
+	officeTypes  = strings.Fields("docx xlsx pptx odt ods odp")
+)
 
 func (p *parser) noteFileType(t string) {
-	if slices.Contains(neverIndexed, t) {
+	switch {
+	case slices.Contains(neverIndexed, t):
 		p.note("Only HTML and plain text are indexed: filetype:%s finds pages of these types whose URL ends in .%s.", t, t)
+	case slices.Contains(officeTypes, t):
+		p.note("Office documents are indexed only with the setting office.")
 	}
 }
 

@@ -47,6 +47,8 @@ type Config struct {
 	Sync bool
 	// History is how long old versions are kept.
 	History time.Duration
+	// Office is keep, on or off: whether office documents are indexed.
+	Office string
 	// Trace is how many runs of observers on a row are kept in memory for indexer trace.
 	Trace int
 	WARC  WARC
@@ -92,6 +94,7 @@ func Default() Config {
 		Workers:     4,
 		Backlog:     2000,
 		Commit:      "auto",
+		Office:      "keep",
 		Trace:       64 << 10,
 		WARC:        WARC{MaxBody: 32 << 20},
 		Query:       defaultQuery(),

@@ -219,7 +219,9 @@ func (i *inspector) readCluster(ctx context.Context) error {
 	}
 	i.LeadsTo = way.LeadsTo
 	if !way.HasTerminal {
-		i.Reason = i.whyNoTerminal()
+		if i.Reason, err = i.whyNoTerminal(ctx); err != nil {
+			return err
+		}
 		return i.cluster.ReadSingle(i.URL)
 	}
 	i.Terminal, i.Cluster = way.Terminal, hex.EncodeToString(way.Cluster[:])
@@ -233,18 +235,43 @@ func (i *inspector) readCluster(ctx context.Context) error {
 	return nil
 }
 
-func (i *Inspection) whyNoTerminal() string {
+func (i *inspector) whyNoTerminal(ctx context.Context) (string, error) {
 	switch i.Outcome {
 	case page.Unfetched.String():
-		return "it was never fetched"
+		return "it was never fetched", nil
 	case page.Redirect.String():
-		return "it redirects, and the redirects lead to no page"
+		return "it redirects, and the redirects lead to no page", nil
 	case page.Gone.String():
-		return fmt.Sprintf("it is gone (HTTP status %d)", i.Status)
+		return fmt.Sprintf("it is gone (HTTP status %d)", i.Status), nil
 	case page.Failed.String():
-		return "every fetch of it failed"
+		return "every fetch of it failed", nil
 	}
-	return "what was fetched is neither HTML nor plain text"
+	return i.whyNoText(ctx)
+}
+
+// whyNoText says why a successful response is no page.
+func (i *inspector) whyNoText(ctx context.Context) (string, error) {
+	const other = "what was fetched is neither HTML nor plain text"
+	content, err := i.tx.Get(ctx, schema.URLRow(i.URL), schema.FetchContent)
+	if err != nil || !content.Exists {
+		return other, err
+	}
+	f, _, err := schema.DecodeContent(content.Data)
+	switch {
+	case err != nil:
+		return "", err
+	case !f.IsOffice():
+		return other, nil
+	case !f.Office:
+		return "what was fetched is an office document, and the setting office was off", nil
+	}
+	whole, err := readCopy(ctx, i.tx, i.URL)
+	if errors.Is(err, ErrNoCopy) { // verify reports it
+		return other, nil
+	} else if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("what was fetched is an office document without a text that can be read: %v", page.WhyNoText(whole)), nil
 }
 
 func (i *Inspection) whyIndexed() string {

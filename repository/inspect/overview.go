@@ -126,7 +126,10 @@ func (o *overview) readCluster() error {
 	}
 	o.LeadsTo = way.LeadsTo
 	if !way.HasTerminal {
-		o.Reason, o.whole = o.whyNoTerminal(), true
+		o.whole = true
+		if o.Reason, err = o.inspector.whyNoTerminal(o.ctx); err != nil {
+			return err
+		}
 		return o.inspector.cluster.ReadSingle(o.URL)
 	}
 	o.Terminal, o.Cluster = way.Terminal, hex.EncodeToString(way.Cluster[:])
