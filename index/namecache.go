@@ -1,5 +1,7 @@
 package index
 
+import "github.com/webindexer/indexer/page"
+
 // A query compares the titles, anchors and addresses of a hundred documents, often the same
 // ones, and their analysis depends on nothing but the text and its language. So a reader caches it by
 // these, and nothing can be out of date.
@@ -54,12 +56,12 @@ type titledKey struct {
 }
 
 // key is the key of a document.
-func (n *names) key(c *candidate) *pageKey {
-	at := nameKey{string(c.url), c.language}
-	if known, ok := n.keys.generations.get(at); ok && known.title == c.title {
+func (n *names) key(u page.URL, title, language string) *pageKey {
+	at := nameKey{string(u), language}
+	if known, ok := n.keys.generations.get(at); ok && known.title == title {
 		return known.key
 	}
-	k := makePageKey(c.url, c.title, c.language)
-	n.keys.add(at, titledKey{c.title, k}, 2*len(c.url)+2*len(c.title)+nameCacheEntry)
+	k := makePageKey(u, title, language)
+	n.keys.add(at, titledKey{title, k}, 2*len(u)+2*len(title)+nameCacheEntry)
 	return k
 }

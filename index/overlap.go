@@ -40,7 +40,7 @@ func nameWords(name, language string) (list []nameWord) {
 		w := nameWord{typed: string(t.Token.Text)}
 		w.stem = w.typed
 		if stems != nil && t.Token.Letters {
-			w.stem = string(stems.Append(nil, t.Token.Text))
+			w.stem = stems.Stem(t.Token.Text)
 		}
 		seen[w.typed] = true
 		list = append(list, w)

@@ -23,6 +23,8 @@ type pageKey struct {
 	host, path, title string // without versions, dates and languages; the title folded
 	hash              uint64 // of host and path
 
+	unversioned string // the title as written, but without versions
+
 	version  pageVersion
 	language string // in the address, "" if there is none
 	// numbered says that the address has a version or a date in a place where other pages
@@ -55,6 +57,10 @@ func makePageKey(u page.URL, title, language string) *pageKey {
 	k.path = path.String()
 	k.hash = xxhash.Sum64String(k.host + "/" + k.path)
 	k.title = k.bareTitle(title)
+	k.unversioned = title
+	if k.version.text != "" {
+		k.unversioned = withoutVersions(title)
+	}
 	return k
 }
 

@@ -26,7 +26,7 @@ import (
 // many pages a host has.
 //
 // Shingles share counters: with 100 samples a page, each counter has one in 80 pages by chance.
-// isRepeated allows for that.
+// repeated allows for that.
 //
 // A shard of a divided index counts its own documents. So a snippet may be cut elsewhere than in
 // an index that is not divided; nothing else depends on the counts.
@@ -97,26 +97,43 @@ func (r repeatedTexts) add(host string, sample []byte, n int32) {
 type repeatedText struct {
 	documents int64
 	counts    [sketch.Slots]int32
-	least     int64 // the least count of a shingle that is repeated
 }
 
-// manyPages is how many pages of a host have a passage that the host repeats, or half of its
-// pages if it has few.
-const manyPages = 20
+const (
+	// manyPages is how many pages of a host have a passage that the host repeats, or half of
+	// its pages if it has few.
+	manyPages = 20
+	// fewPages is how many pages of a host are too few to tell what it repeats.
+	fewPages = 3
+)
 
-// isRepeated reports whether a shingle stands on many pages of the host.
-func (r *repeatedText) isRepeated(slot uint16) bool {
-	return r.documents >= 4 && int64(r.counts[slot]) >= r.least
-}
+// repeatedShingles is the shingles that a host repeats, one bit each: what a search needs of
+// the counts, in a thirtieth of their size. Nil is none.
+type repeatedShingles []uint64
 
-// setLeast computes least. Chance gives each counter the mean of all, and few counters have
-// twice as much when that matters.
-func (r *repeatedText) setLeast() {
+// repeated is the shingles that stand on many pages. Chance gives each counter the mean of
+// all, and few counters have twice as much when that matters.
+func (r *repeatedText) repeated() repeatedShingles {
+	if r.documents <= fewPages {
+		return nil
+	}
 	sum := int64(0)
 	for _, n := range r.counts {
 		sum += int64(n)
 	}
-	r.least = max(min(manyPages, (r.documents+1)/2), 2*sum/sketch.Slots)
+	least := max(min(manyPages, (r.documents+1)/2), 2*sum/sketch.Slots)
+	set := make(repeatedShingles, sketch.Slots/64)
+	for slot, n := range r.counts {
+		if int64(n) >= least {
+			set[slot/64] |= 1 << (slot % 64)
+		}
+	}
+	return set
+}
+
+// has reports whether a shingle stands on many pages of the host.
+func (s repeatedShingles) has(slot uint16) bool {
+	return s != nil && s[slot/64]&(1<<(slot%64)) != 0
 }
 
 // apply applies a change.
@@ -143,6 +160,10 @@ func (r *repeatedText) decode(stored []byte) error {
 	}
 	b := []byte(text)
 	for i := range r.counts {
+		if len(b) > 0 && b[0] < 0x80 { // nearly all are
+			r.counts[i], b = int32(b[0]), b[1:]
+			continue
+		}
 		n, size := binary.Uvarint(b)
 		if size <= 0 || n > math.MaxInt32 {
 			return fmt.Errorf("%w: counts of repeated text", ErrCorrupt)
@@ -190,20 +211,23 @@ func (t *tables) flushRepeats() error {
 	return nil
 }
 
-// repeats is the counts of a host.
-func (v *View) repeats(ctx context.Context, host string) (*repeatedText, error) {
-	if r, known := v.cache.repeats.get(host); known {
-		return r, nil
+// repeats is the shingles that a host repeats.
+func (v *View) repeats(ctx context.Context, host string) (repeatedShingles, error) {
+	if set, known := v.cache.repeats.get(host); known {
+		return set, nil
 	}
-	r := new(repeatedText)
 	rows, err := v.query(ctx, selectRepeats, host)
 	if err != nil {
 		return nil, err
 	}
+	var r repeatedText
 	for rows.Next() {
 		var stored sql.RawBytes
 		if err := rows.Scan(&r.documents, &stored); err != nil {
 			return nil, errors.Join(err, rows.Close())
+		}
+		if r.documents <= fewPages {
+			continue
 		}
 		if err := r.decode(stored); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", host, err), rows.Close())
@@ -212,9 +236,9 @@ func (v *View) repeats(ctx context.Context, host string) (*repeatedText, error) 
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, err
 	}
-	r.setLeast()
-	v.cache.repeats.add(host, r, cacheEntry+len(host)+4*sketch.Slots)
-	return r, nil
+	set := r.repeated()
+	v.cache.repeats.add(host, set, cacheEntry+len(host)+8*len(set))
+	return set, nil
 }
 
 // sameRepeats reports whether the table has these counts.

@@ -50,10 +50,12 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 	w := &s.opts.Weights
 	for i := range top {
 		c := &top[i]
-		c.key = s.names.key(c)
+		if c.key == nil {
+			c.key = s.names.key(c.url, c.title, c.language)
+		}
 		title := c.title
-		if len(s.versions) == 0 && c.key.version.text != "" {
-			title = withoutVersions(title) // which say nothing to a query that names none
+		if len(s.versions) == 0 {
+			title = c.key.unversioned // versions say nothing to a query that names none
 		}
 		words, err := s.names.titles.get(title, c.language, func(title, language string) ([]nameWord, error) {
 			return nameWords(title, language), nil

@@ -149,6 +149,8 @@ type Found struct {
 	URL             page.URL
 	Language, Title string
 	Fetched         int64 // of Sorted by date
+
+	key *pageKey // nil if it comes from another machine
 }
 
 // Tags count documents by site and by language.

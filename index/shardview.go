@@ -174,6 +174,7 @@ func (s *viewShard) rows(ctx context.Context, list []scored) ([]Found, error) {
 		out[i] = c
 	}
 	if err := s.readCandidates(ctx, missing, func(i int, c Found) {
+		c.key = s.v.names.key(c.URL, c.Title, c.Language)
 		s.v.cache.addCandidate(c)
 		out[at[i]] = c
 	}); err != nil {
@@ -257,31 +258,52 @@ func (s *viewShard) scan(ctx context.Context, query string, args ...any) (list [
 
 const selectAnchors = "SELECT j.key, d.anchors FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value"
 
-// matchAnchors reads the anchors of documents and compares the words of the query with them.
-func (s *viewShard) matchAnchors(ctx context.Context, q *AnchorsQuestion) (matches []float64, err error) {
-	list, err := s.rows(ctx, plainly(q.IDs)) // for their languages
-	if err != nil {
-		return nil, err
+// matchAnchors compares the words of the query with the anchors of documents.
+func (s *viewShard) matchAnchors(ctx context.Context, q *AnchorsQuestion) ([]float64, error) {
+	matches := make([]float64, len(q.IDs))
+	var missing []int64
+	var at []int // in matches
+	for i, id := range q.IDs {
+		if anchors, known := s.v.cache.anchors.get(id); known {
+			matches[i] = bestAnchor(anchors, q.Words)
+		} else {
+			missing, at = append(missing, id), append(at, i)
+		}
 	}
-	rows, err := s.queryIDs(ctx, selectAnchors, q.IDs)
+	err := s.readAnchors(ctx, missing, func(i int, anchors []anchorNames) {
+		matches[at[i]] = bestAnchor(anchors, q.Words)
+	})
+	return matches, err
+}
+
+// readAnchors reads the anchors of documents, and calls fn with those of each, in any order.
+func (s *viewShard) readAnchors(ctx context.Context, ids []int64, fn func(i int, anchors []anchorNames)) (err error) {
+	if len(ids) == 0 {
+		return nil
+	}
+	list, err := s.rows(ctx, plainly(ids)) // for their languages
 	if err != nil {
-		return nil, err
+		return err
+	}
+	rows, err := s.queryIDs(ctx, selectAnchors, ids)
+	if err != nil {
+		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	matches = make([]float64, len(q.IDs))
 	for rows.Next() {
 		var i int
 		var stored string
 		if err := rows.Scan(&i, &stored); err != nil {
-			return nil, err
+			return err
 		}
 		anchors, err := s.v.names.anchors.get(stored, list[i].Language, takeAnchors)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		matches[i] = bestAnchor(anchors, q.Words)
+		s.v.cache.anchors.add(ids[i], anchors, cacheEntry+len(stored))
+		fn(i, anchors)
 	}
-	return matches, rows.Err()
+	return rows.Err()
 }
 
 // plainly is documents without scores.
@@ -293,8 +315,8 @@ func plainly(ids []int64) []scored {
 	return list
 }
 
-const selectHits = `SELECT ` + rowColumns + `, d.outline, d.head, d.rest IS NOT NULL, t.fetched, t.indexed
-	FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN times t ON t.id=d.id ORDER BY j.key`
+const selectHits = `SELECT ` + rowColumns + `, d.outline, d.head, d.rest IS NOT NULL, t.fetched, t.indexed, j.key
+	FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN times t ON t.id=d.id`
 
 // hits is what is shown of documents, as far as a shard knows it.
 func (s *viewShard) hits(ctx context.Context, q *HitsQuestion) (list []Hit, err error) {
@@ -309,12 +331,15 @@ func (s *viewShard) hits(ctx context.Context, q *HitsQuestion) (list []Hit, err 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	list = make([]Hit, len(q.IDs))
+	n := 0
+	for ; rows.Next(); n++ {
 		var row storedRow
 		var outline, head sql.RawBytes // valid until the next row
 		var more bool
 		var fetched, indexed int64
-		if err := row.scan(rows.Scan, &outline, &head, &more, &fetched, &indexed); err != nil {
+		var i int
+		if err := row.scan(rows.Scan, &outline, &head, &more, &fetched, &indexed, &i); err != nil {
 			return nil, err
 		}
 		h := Hit{URL: page.URL(row.url), Title: string(row.title), Language: string(row.language), Inlinks: int(row.inlinks)}
@@ -326,16 +351,16 @@ func (s *viewShard) hits(ctx context.Context, q *HitsQuestion) (list []Hit, err 
 		if err != nil {
 			return nil, err
 		}
-		if err := h.showText(outline, head, more, c, repeats.isRepeated); err != nil {
+		if err := h.showText(outline, head, more, c, repeats.has); err != nil {
 			return nil, fmt.Errorf("%s: %w", h.URL, err)
 		}
-		list = append(list, h)
+		list[i] = h
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	if len(list) != len(q.IDs) {
-		return nil, fmt.Errorf("%w: %d documents are missing", ErrCorrupt, len(q.IDs)-len(list))
+	if n != len(q.IDs) {
+		return nil, fmt.Errorf("%w: %d documents are missing", ErrCorrupt, len(q.IDs)-n)
 	}
 	return list, nil
 }

@@ -70,6 +70,12 @@ func (v *View) Count(ctx context.Context) (int, error) {
 
 // stemmers are the names of the stemmers of the languages of documents that the index has or had.
 func (v *View) stemmers(ctx context.Context) (list []string, err error) {
+	v.cache.mu.Lock()
+	defer v.cache.mu.Unlock()
+	if v.cache.stemmers != nil {
+		return v.cache.stemmers, nil
+	}
+	list = []string{}
 	rows, err := v.query(ctx, selectStemmers)
 	if err != nil {
 		return nil, err
@@ -82,5 +88,9 @@ func (v *View) stemmers(ctx context.Context) (list []string, err error) {
 		}
 		list = append(list, name)
 	}
-	return list, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	v.cache.stemmers = list
+	return list, nil
 }

@@ -7,7 +7,7 @@ import (
 // Most queries share words with queries before them, and finding, reading and decoding the
 // list of a common word is most of the cost of a query. So a reader keeps what searches
 // have read of one state of the index: lists of phrases and of the words in them, the lengths
-// of documents, and what the candidates are sorted and folded by.
+// of documents, what the candidates are sorted and folded by, and what their hosts repeat.
 //
 // Every transaction of the writer that changes any of this counts one more transaction in
 // the [State], in the same transaction. (Merging segments counts none: it changes pages,
@@ -28,10 +28,12 @@ type viewCache struct {
 	candidates generations[int64, Found] // with the columns of candidateColumns
 	sketches   generations[int64, Sketched]
 	lengths    generations[int64, []byte] // by block
-	repeats    generations[string, *repeatedText]
+	repeats    generations[string, repeatedShingles]
+	anchors    generations[int64, []anchorNames]
 
-	wordsMu sync.Mutex
-	words   []byte // all words for suggestions (words.go); nil: not read
+	mu       sync.Mutex // guards what follows
+	words    []byte     // all words for suggestions (words.go); nil: not read
+	stemmers []string   // nil: not read
 }
 
 // Bounds of each generation, in bytes; there are two.
@@ -41,6 +43,7 @@ const (
 	sketchCacheSize    = 4 << 20
 	lengthCacheSize    = 4 << 20
 	repeatsCacheSize   = 4 << 20
+	anchorsCacheSize   = 2 << 20 // of stored anchors; what is made of them is shared with names
 	// cacheEntry is about what an entry of a map takes in addition to its content.
 	cacheEntry = 200
 )
@@ -48,7 +51,7 @@ const (
 func newViewCache(state State) *viewCache {
 	c := &viewCache{state: state}
 	c.found.most, c.candidates.most, c.lengths.most = foundCacheSize, candidateCacheSize, lengthCacheSize
-	c.sketches.most, c.repeats.most = sketchCacheSize, repeatsCacheSize
+	c.sketches.most, c.repeats.most, c.anchors.most = sketchCacheSize, repeatsCacheSize, anchorsCacheSize
 	return c
 }
 

@@ -95,8 +95,8 @@ func (t *tables) forgetWords() {
 
 // words is the stored words, as a list of package spelling. It must not be changed.
 func (v *View) words(ctx context.Context) (list []byte, err error) {
-	v.cache.wordsMu.Lock()
-	defer v.cache.wordsMu.Unlock()
+	v.cache.mu.Lock()
+	defer v.cache.mu.Unlock()
 	if v.cache.words != nil {
 		return v.cache.words, nil
 	}

@@ -33,7 +33,10 @@ func (c *StemCache) Release() {
 }
 
 // Append appends the stem of a folded word to dst.
-func (c *StemCache) Append(dst, word []byte) []byte {
+func (c *StemCache) Append(dst, word []byte) []byte { return append(dst, c.Stem(word)...) }
+
+// Stem is the stem of a folded word.
+func (c *StemCache) Stem(word []byte) string {
 	stem, ok := c.stems[string(word)]
 	if !ok {
 		w := string(word)
@@ -43,5 +46,5 @@ func (c *StemCache) Append(dst, word []byte) []byte {
 		}
 		c.stems[w] = stem
 	}
-	return append(dst, stem...)
+	return stem
 }

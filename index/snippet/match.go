@@ -16,9 +16,9 @@ type matcher struct {
 	prefixes []prefixTerm
 	terms    int
 	first    [256]bool // first bytes of tokens; stems begin as their words do
+	sizes    [64]bool  // lengths of tokens, modulo 64
 
 	stems *analysis.StemCache // from begin to end; nil without a stemmer
-	stem  []byte
 }
 
 type prefixTerm struct {
@@ -42,6 +42,7 @@ func NewMatcher(terms []*query.Term, language string) *matcher {
 			for _, w := range s {
 				m.tokens[w] = m.terms
 				m.first[w[0]] = true
+				m.sizes[len(w)%len(m.sizes)] = true
 			}
 			if terms[i].Prefix {
 				m.prefixes = append(m.prefixes, prefixTerm{s[len(s)-1], m.terms})
@@ -78,8 +79,11 @@ func (m *matcher) match(text string, t *analysis.Token) (match, bool) {
 		return match{}, false
 	}
 	if m.stems != nil && t.Letters {
-		m.stem = m.stems.Append(m.stem[:0], t.Text)
-		i, ok := m.tokens[string(m.stem)]
+		stem := m.stems.Stem(t.Text)
+		if !m.sizes[len(stem)%len(m.sizes)] {
+			return match{}, false
+		}
+		i, ok := m.tokens[stem]
 		return match{t.Start, t.End, i}, ok
 	}
 	if i, ok := m.tokens[string(t.Text)]; ok {

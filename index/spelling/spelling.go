@@ -83,24 +83,57 @@ func lines(list []byte, fn func(word, folded []byte)) {
 // word, without that word itself.
 func Near(list []byte, typed string, most int, fn func(word string, distance int)) {
 	letters, length := lettersOf([]byte(typed))
-	lines(list, func(word, folded []byte) {
-		have, n := lettersOf(folded)
+	for len(list) > 0 {
+		have, n, folded, end := scanLine(list)
+		line := list[:end]
+		list = list[min(end+1, len(list)):]
 		// An edit takes away one letter of the set, adds one, or both.
 		if n-length > most || length-n > most || bits.OnesCount64(have^letters) > 2*most {
-			return
+			continue
 		}
-		if d := Distance(typed, string(folded), most); d > 0 && d <= most {
-			fn(string(word), d)
+		if d := Distance(typed, string(line[folded:]), most); d > 0 && d <= most {
+			fn(string(line[:wordEnd(folded, end)]), d)
 		}
-	})
+	}
+}
+
+// scanLine reads the first line of a list in one pass: the set of letters of the folded word
+// and their number, where that word begins, and where the line ends. Nearly all lines are
+// read no further.
+func scanLine(list []byte) (set uint64, n, folded, end int) {
+	for end < len(list) {
+		c := list[end]
+		switch {
+		case c == '\n':
+			return set, n, folded, end
+		case c == '\t':
+			end++
+			set, n, folded = 0, 0, end
+			continue
+		case c < utf8.RuneSelf:
+			set |= 1 << (c & 63)
+			end++
+		default:
+			r, size := utf8.DecodeRune(list[end:])
+			set |= 1 << (r & 63)
+			end += size
+		}
+		n++
+	}
+	return set, n, folded, end
+}
+
+// wordEnd is the end of the word in a line.
+func wordEnd(folded, end int) int {
+	if folded == 0 {
+		return end
+	}
+	return folded - 1
 }
 
 // lettersOf is the set of letters of a word, modulo 64, and their number.
 func lettersOf(word []byte) (set uint64, n int) {
-	for _, r := range string(word) { // without a copy
-		set |= 1 << (r & 63)
-		n++
-	}
+	set, n, _, _ = scanLine(word)
 	return set, n
 }
 
