@@ -10,7 +10,8 @@ import (
 // backs off; nothing shortens that delay. And rows of an observer with a Debounce wait
 // for more notifications, which one run then handles together, until the delay ends or
 // the observers upstream are idle (idle.go), when waiting would gain nothing. Rows of an
-// observer with a Rest wait longer after long runs (rest.go).
+// observer with a Rest wait longer after long runs (rest.go), and patient rows may wait for a
+// number of pages (patience.go).
 //
 // One goroutine, keepTime, releases the entries that are due. Rejected: a time.AfterFunc for
 // each delay, because no owner would wait for its goroutine.
@@ -24,9 +25,13 @@ func (q *queue) enqueue(e *entry, now time.Time) {
 		q.makeReady(e)
 		return
 	}
+	e.mark = q.pages(e.observer)
 	until := now.Add(cmp.Or(o.FirstDebounce, debounce/5))
 	if run, ok := q.lastRuns[e.observer].of(e.row); ok {
 		until = run.last.Add(debounce)
+	}
+	if patient := q.patientUntil(e, now); patient.After(until) {
+		until = patient
 	}
 	if until = q.align(e.observer, until); !until.After(now) {
 		if until = q.restsUntil(e.observer, now); until.IsZero() {

@@ -34,6 +34,7 @@ type entry struct {
 	until          time.Time // delayed entries: when they become ready
 	debounced      bool      // delayed for collapsing, not backing off: an idle upstream releases it
 	urgent         bool      // one of these notifications was not patient
+	mark           int64     // how many pages there were when it was debounced (patience.go)
 	spare          *list.Element
 	most           int // rows that a batch with this one may have; 0: as many as the observer takes
 	// doubtful entries may have been handled already: they were found in the

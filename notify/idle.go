@@ -33,7 +33,8 @@ func (q *queue) upstreamBusy(observer int) {
 func (q *queue) upstreamIdle(i int, now time.Time) bool { return q.idleIn(i, now) == 0 }
 
 // idleIn returns the time until the upstream of observer i is idle if
-// no work arrives: 0 if it is idle, negative if it is active.
+// no work arrives: 0 if it is idle, negative if it is active. An observer that rests
+// although its upstream is idle (RestIdle) counts its rest.
 func (q *queue) idleIn(i int, now time.Time) time.Duration {
 	for _, j := range q.registry.upstream[i] {
 		if q.waiting[j] > q.excused(j) || q.busy[j] > 0 || q.elsewhere != nil && q.elsewhere[j] {
@@ -50,7 +51,7 @@ func (q *queue) idleIn(i int, now time.Time) time.Duration {
 	if q.inactiveSince[i].IsZero() {
 		q.inactiveSince[i] = now
 	}
-	return max(0, q.registry.list[i].IdleAfter-now.Sub(q.inactiveSince[i]))
+	return max(0, q.registry.list[i].IdleAfter-now.Sub(q.inactiveSince[i]), q.restsIdle(i, now))
 }
 
 // backlog counts the entries that have to be run now: all except the debounced ones,

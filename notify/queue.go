@@ -58,6 +58,7 @@ type queue struct {
 	opening  []int        // batches under way that may add to these
 	lastRuns []recentRuns // of each observer
 	bursts   []burst      // of each observer
+	handled  []int64      // rows on which each observer has run
 	spare    []list.List  // of each observer: entries for spare time (spare.go)
 	loaders  int          // loaders at work
 	idleness
@@ -74,7 +75,7 @@ func newQueue(r *Registry, capacity int) *queue {
 	n := len(r.list)
 	q := &queue{
 		registry: r, capacity: capacity, entries: make(map[key]*entry),
-		ready: make([]readyHeap, n), waiting: make([]int, n), busy: make([]int, n), open: make([]int, n), opening: make([]int, n), lastRuns: make([]recentRuns, n), bursts: make([]burst, n), spare: make([]list.List, n),
+		ready: make([]readyHeap, n), waiting: make([]int, n), busy: make([]int, n), open: make([]int, n), opening: make([]int, n), lastRuns: make([]recentRuns, n), bursts: make([]burst, n), handled: make([]int64, n), spare: make([]list.List, n),
 		idleness: idleness{inactiveSince: make([]time.Time, n), debounced: make([]int, n)},
 		stopped:  make(chan struct{}), alarm: make(chan struct{}, 1), watchers: make(map[*watcher]struct{}),
 	}
@@ -232,6 +233,7 @@ func (q *queue) giveBack(batch []*entry, ran bool) {
 		q.runEnds(e.observer, now)
 		q.ranOnce(e)
 		if ran {
+			q.handled[e.observer]++
 			q.noteRun(e, now)
 		}
 		unknown = unknown || e.unknown

@@ -39,6 +39,14 @@ type Observer struct {
 	// nearly the same for few rows as for many. MaxRest bounds a rest.
 	Rest    float64
 	MaxRest time.Duration
+	// RestIdle: an idle Upstream does not end a rest, and only a caller that waits for the
+	// queue to empty does. It is for observers whose work nobody is in a hurry for.
+	RestIdle bool
+	// PatientRows and PatientMax have rows whose notifications were all patient
+	// (txn.Txn.NotifyPatiently) wait until so many rows have gone through Upstream, beside
+	// Debounce, but no longer than PatientMax (patience.go). 0: they do not.
+	PatientRows int64
+	PatientMax  time.Duration
 	// Spare lets a worker that has nothing else to do run debounced rows of this observer
 	// at once, although Upstream is busy: the rows whose notification was not patient
 	// (txn.Txn.NotifyPatiently, spare.go).

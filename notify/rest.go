@@ -25,7 +25,8 @@ import (
 //
 // Rests delay debounced rows only. Whatever ends a debounce early ends a rest as well: an
 // idle upstream, and a caller that waits for the queue to empty (idle.go), because such a
-// caller needs all rows to run. Rows in spare time (spare.go) and rows that are continued
+// caller needs all rows to run. With Observer.RestIdle, an idle upstream does not: a page
+// that changes every few seconds would otherwise have such an observer work all the time. Rows in spare time (spare.go) and rows that are continued
 // or tried again do not rest either.
 
 // burst is what the queue knows of the last burst of an observer.
@@ -84,6 +85,17 @@ func (q *queue) restsUntil(observer int, now time.Time) time.Time {
 	return until
 }
 
+// restsIdle returns how long an observer goes on resting although its upstream is idle.
+func (q *queue) restsIdle(observer int, now time.Time) time.Duration {
+	if !q.registry.list[observer].RestIdle || q.waiters > 0 {
+		return 0
+	}
+	if until := q.restsUntil(observer, now); !until.IsZero() {
+		return until.Sub(now)
+	}
+	return 0
+}
+
 // restAfter is how long the observer rests after a burst.
 func (o *Observer) restAfter(took time.Duration) time.Duration {
 	if took >= time.Duration(float64(o.MaxRest)/o.Rest) {
@@ -93,7 +105,7 @@ func (o *Observer) restAfter(took time.Duration) time.Duration {
 }
 
 // releaseDue makes the entries ready that are due. Those of observers that rest are due
-// later. Whether an observer rests is asked once, so that rows that are due together are in
+// later, and so are patient ones. Whether an observer rests is asked once, so that rows that are due together are in
 // one burst.
 func (q *queue) releaseDue(now time.Time) {
 	rests := make(map[int]time.Time)
@@ -104,6 +116,9 @@ func (q *queue) releaseDue(now time.Time) {
 			if !asked {
 				until = q.restsUntil(e.observer, now)
 				rests[e.observer] = until
+			}
+			if until.IsZero() {
+				until = q.patientUntil(e, now)
 			}
 			if !until.IsZero() {
 				e.until = until

@@ -185,6 +185,30 @@ func TestContinuedRunsAreOneBurst(t *testing.T) {
 	})
 }
 
+// TestRestIdle: an idle upstream does not end a rest with RestIdle, and a waiter does.
+func TestRestIdle(t *testing.T) {
+	inResting(t, func(g *debounced) {
+		g.registry.list[1].RestIdle = true
+		g.addLoaders(-1)
+		defer g.addLoaders(1)
+		time.Sleep(2 * time.Second) // upstream is idle
+		if got := g.burst("first", 5*time.Second); got > time.Second {
+			t.Errorf("the first burst begins after %v", got)
+		}
+		if got := g.burst("second", 0); got < 20*time.Second || got > 21*time.Second {
+			t.Errorf("after a burst of 5 s, the next one begins after %v", got)
+		}
+		g.burst("third", 10*time.Second)
+		g.notify("index", "i", "fourth")
+		time.Sleep(15 * time.Second)
+		g.wants(0, "at rest")
+		end := g.addWaiter()
+		g.wants(1, "while a caller waits")
+		end()
+		g.end(g.begin())
+	})
+}
+
 // TestRestNeedsDebounce: an observer whose rows are never debounced would not rest.
 func TestRestNeedsDebounce(t *testing.T) {
 	nop := func(context.Context, *txn.Txn, []string) error { return nil }

@@ -119,6 +119,23 @@ type Repository struct {
 // ranks, and the rest for pages in progress and the index files.
 const storeShare = 3
 
+// queueShare is which part of the memory the rows that wait for observers may take, at
+// queueRow bytes for each. A full queue ends all debounces (notify.Pipeline.Admit), so a
+// large load works with fewer interruptions if more rows have room.
+const (
+	queueShare = 20
+	queueRow   = 400
+)
+
+// queueCapacity is how many rows may wait in memory; 0 for the default, which is the least.
+func queueCapacity(memory int64) int {
+	const least = 200_000
+	if n := memory / queueShare / queueRow; n > least {
+		return int(n)
+	}
+	return 0
+}
+
 // StoreDir returns the directory of the store.
 func StoreDir(dir string) string { return filepath.Join(dir, "store") }
 
@@ -250,7 +267,7 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 		return err
 	}
 	r.registry = registry
-	n := notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Events: r.events(opts.Log)}
+	n := notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Capacity: queueCapacity(opts.Memory), Events: r.events(opts.Log)}
 	if r.shared() {
 		if r.leases, err = r.newLeases(opts); err != nil {
 			return err

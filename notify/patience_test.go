@@ -1,0 +1,125 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/webindexer/indexer/txn"
+)
+
+// inPatient is inDebounced with an observer index whose patient rows wait for 100 pages, or
+// five minutes, and a loader at work.
+func inPatient(t *testing.T, test func(g *debounced)) {
+	synctest.Test(t, func(t *testing.T) {
+		nop := func(context.Context, *txn.Txn, []string) error { return nil }
+		registry, err := NewRegistry(
+			Observer{Name: "fetch", Watches: col("f"), Run: nop},
+			Observer{Name: "index", Watches: col("i"), Run: nop, Batch: 100, Debounce: 10 * time.Second, IdleAfter: time.Second, Spare: true,
+				PatientRows: 100, PatientMax: 5 * time.Minute, Upstream: []string{"fetch"}},
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := &debounced{queue: newQueue(registry, 1000), t: t}
+		ended := make(chan struct{})
+		go func() { defer close(ended); g.keepTime() }()
+		defer func() {
+			g.checkInvariants(t)
+			g.close()
+			<-ended
+		}()
+		g.addLoaders(1)
+		defer g.addLoaders(-1)
+		test(g)
+	})
+}
+
+func (g *debounced) notifyPatiently(row string) {
+	g.ts++
+	g.add([]txn.Notification{{Cell: txn.Cell{Row: row, Column: col("i")}, Observer: "index", TS: g.ts, Patient: true}}, false)
+}
+
+// loadUntilReady loads a page after each pause, until index has something to do, and takes it.
+func (g *debounced) loadUntilReady(pause time.Duration) (batch []*entry, waited time.Duration) {
+	g.t.Helper()
+	began := time.Now()
+	for i := range 100_000 {
+		time.Sleep(pause)
+		g.notify("fetch", "f", fmt.Sprint("page", i))
+		g.end(g.begin())
+		synctest.Wait()
+		if batch := g.begin(); batch != nil {
+			return batch, time.Since(began)
+		}
+	}
+	g.t.Fatal("index has nothing to do")
+	return nil, 0
+}
+
+// TestPatientRowsCountPages: a patient row waits for pages on a slow machine, and for time on
+// a fast one. One that is not patient waits for time.
+func TestPatientRowsCountPages(t *testing.T) {
+	for _, c := range []struct {
+		pause       time.Duration // between pages
+		patient     bool
+		least, most time.Duration
+	}{
+		{time.Millisecond, true, 2 * time.Second, 6 * time.Second}, // FirstDebounce is 2 s
+		{500 * time.Millisecond, true, 50 * time.Second, 52 * time.Second},
+		{time.Second, true, 100 * time.Second, 103 * time.Second},
+		{20 * time.Second, true, 5 * time.Minute, 5*time.Minute + 20*time.Second},
+		{500 * time.Millisecond, false, 2 * time.Second, 3 * time.Second},
+	} {
+		inPatient(t, func(g *debounced) {
+			for round := range 2 { // the second time, the row has run before
+				if c.patient {
+					g.notifyPatiently("x")
+				} else {
+					g.notify("index", "i", "x")
+				}
+				batch, waited := g.loadUntilReady(c.pause)
+				most := c.most
+				if round > 0 {
+					most = max(most, 10*time.Second+c.pause) // Debounce
+				}
+				if waited < c.least || waited > most {
+					t.Errorf("pages every %v, patient %v, round %d: waited %v, want %v to %v", c.pause, c.patient, round, waited, c.least, most)
+				}
+				g.end(batch)
+			}
+		})
+	}
+}
+
+// TestPatienceEnds: with a notification that is not patient, with a caller that waits for
+// the queue to empty, and when upstream is idle.
+func TestPatienceEnds(t *testing.T) {
+	inPatient(t, func(g *debounced) {
+		g.notifyPatiently("x")
+		time.Sleep(30 * time.Second)
+		g.wants(0, "patient")
+		g.notify("index", "i", "x")
+		time.Sleep(5 * time.Second)
+		g.wants(1, "not patient any more")
+		g.end(g.begin())
+
+		g.notifyPatiently("y")
+		time.Sleep(30 * time.Second)
+		g.wants(0, "patient")
+		end := g.addWaiter()
+		g.wants(1, "while a caller waits")
+		end()
+		g.end(g.begin())
+
+		g.notifyPatiently("z")
+		time.Sleep(30 * time.Second)
+		g.addLoaders(-1)
+		time.Sleep(1100 * time.Millisecond)
+		g.wants(1, "idle")
+		g.addLoaders(1)
+		g.end(g.begin())
+	})
+}
