@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -71,6 +74,9 @@ func TestCutOffWorker(t *testing.T) {
 			}
 			f.finish(l, others...)
 			f.wantSame(c.digest, "two", "three")
+			if tc.rare && !tc.stopped { // it takes cutOffPatience
+				wantGivenUp(t, far.args("one", "stats")...)
+			}
 			one.Signal(syscall.SIGCONT)
 			network.heal()
 			if status := one.ends(); status != statusFailed {
@@ -79,6 +85,16 @@ func TestCutOffWorker(t *testing.T) {
 			f.wantSame(c.digest, "two", "three")
 			f.stop(others...)
 		})
+	}
+}
+
+// wantGivenUp runs a command in the directory of a worker that is cut off.
+func wantGivenUp(t *testing.T, args ...string) {
+	t.Helper()
+	var said bytes.Buffer
+	status := Main(context.Background(), args, strings.NewReader(""), &said, &said)
+	if status != statusFailed || !strings.Contains(said.String(), "waiting: ") || !strings.Contains(said.String(), "indexer: "+errCutOffWorker.Error()) {
+		t.Errorf("indexer %s: exit status %d: %s", strings.Join(args, " "), status, said.String())
 	}
 }
 

@@ -38,6 +38,7 @@ func TestExitStatus(t *testing.T) {
 		{&sites.Error{File: "a.txt", Line: 3, Err: errors.New("no")}, 2, ""},
 		{errNoData, 2, "indexer replay FILE.warc.gz"},
 		{errNoIndexFiles, 2, "`indexer reindex`"},
+		{errCutOffWorker, 1, "another data directory"},
 		{errFilesElsewhere, 2, "`indexer status`"},
 		{index.ErrNoIndex, 2, "indexer replay FILE.warc.gz"},
 		{store.ErrForeign, 2, "nothing was changed"},

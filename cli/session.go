@@ -147,7 +147,7 @@ func (s *session) answer(ctx context.Context, req control.Request, stdout, stder
 	if !ok {
 		return report(&usageError{reason: fmt.Sprintf("the process that has the data directory does not know the request %q; use the same version of indexer", req.Command)}, stderr, asJSON)
 	}
-	err := run(ctx, s.repo, req, stdout, stderr)
+	err := s.run(ctx, run, req, stdout, stderr)
 	switch {
 	case err != nil && ctx.Err() != nil && s.leaving.Load():
 		return statusAskAgain
@@ -156,6 +156,17 @@ func (s *session) answer(ctx context.Context, req control.Request, stdout, stder
 		err = fmt.Errorf("%w: %w", control.ErrCutOff, err)
 	}
 	return report(err, stderr, asJSON)
+}
+
+// run runs a question for another process. On a shared store, it waits for the store only so
+// long.
+func (s *session) run(ctx context.Context, q question, req control.Request, stdout, stderr io.Writer) error {
+	if s.deployment == nil {
+		return q(ctx, s.repo, req, stdout, stderr)
+	}
+	return whileConnected(ctx, s.deployment.coordination.Liveness.Valid, stdout, stderr, func(ctx context.Context, stdout, stderr io.Writer) error {
+		return q(ctx, s.repo, req, stdout, stderr)
+	})
 }
 
 // limitMemory makes the garbage collector work harder near a limit. Without a limit,

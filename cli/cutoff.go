@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// A worker that is cut off from its store waits, and goes on when the store is back. A
+// command that it runs for somebody else must not wait with it in silence: the person can
+// do something else, such as running the command with another data directory.
+
+const (
+	// cutOffNotice is how long after its last sign of life a process tells who asked it.
+	cutOffNotice = 2 * time.Second
+	// cutOffPatience is when it gives up the command.
+	cutOffPatience = 20 * time.Second
+	cutOffEvery    = 500 * time.Millisecond
+)
+
+var errCutOffWorker = errors.New("the process that uses this data directory cannot reach the store")
+
+// whileConnected runs a command for another process. It gives up if this process shows no
+// sign of life for too long, as valid reports, and says before that why the command waits.
+// Both outputs then share a mutex.
+func whileConnected(ctx context.Context, valid func() error, stdout, stderr io.Writer, run func(ctx context.Context, stdout, stderr io.Writer) error) error {
+	var turn sync.Mutex
+	stdout, stderr = &turnWriter{&turn, stdout}, &turnWriter{&turn, stderr}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { watchConnection(ctx, cancel, valid, stderr) })
+	err := run(ctx, stdout, stderr)
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errCutOffWorker) {
+		err = cause // rather than what that led to
+	}
+	cancel(nil)
+	watch.Wait()
+	return err
+}
+
+// watchConnection cancels ctx after cutOffPatience, and returns when ctx ends.
+func watchConnection(ctx context.Context, cancel context.CancelCauseFunc, valid func() error, stderr io.Writer) {
+	ticker := time.NewTicker(cutOffEvery)
+	defer ticker.Stop()
+	var since time.Time
+	for told := false; ; {
+		err := valid()
+		switch {
+		case err == nil:
+			since, told = time.Time{}, false
+		case since.IsZero():
+			since = time.Now()
+		case time.Since(since) >= cutOffPatience:
+			cancel(fmt.Errorf("%w: %w", errCutOffWorker, err))
+			return
+		case time.Since(since) >= cutOffNotice && !told:
+			told = true
+			_, _ = fmt.Fprintf(stderr, "waiting: %v (%v); giving up in %v\n", errCutOffWorker, err, cutOffPatience-cutOffNotice)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// turnWriter is an output that several goroutines use.
+type turnWriter struct {
+	turn *sync.Mutex
+	w    io.Writer
+}
+
+// Write implements io.Writer.
+func (t *turnWriter) Write(p []byte) (int, error) {
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	return t.w.Write(p)
+}
