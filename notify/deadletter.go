@@ -256,9 +256,13 @@ func (s *deadSet) add(key string) {
 	s.all = s.all || len(s.rows) > deadSetBound
 }
 
-// loadDead reads which rows have letters. It takes no timestamp, because every process of a
-// shared table does this again and again, also while there is nothing to do: Quiescent
-// could never find that all work is done if there were many of them.
+// loadDead reads which rows have letters. Every process of a shared table does this again and
+// again, also while there is nothing to do, so two things matter:
+//
+//   - It takes no timestamp. Quiescent could never find that all work is done if there were
+//     many processes.
+//   - It reads a range for each observer. Bigtable keeps all groups of a row together, so a
+//     scan of one group from end to end reads the whole table there.
 func (p *Pipeline) loadDead(ctx context.Context) error {
 	release := p.db.Hold()
 	defer release()
@@ -268,15 +272,17 @@ func (p *Pipeline) loadDead(ctx context.Context) error {
 	}
 	tx := p.db.At(now)
 	defer tx.Rollback()
-	err = tx.Scan(ctx, DeadGroup, "", "", func(key string, _ []txn.Version) error {
-		p.dead.add(key)
-		if p.dead.all {
-			return txn.ErrStop
+	for i := range p.registry.list {
+		err := tx.ScanPrefix(ctx, DeadGroup, deadRow(p.registry.list[i].Name, ""), func(key string, _ []txn.Version) error {
+			p.dead.add(key)
+			if p.dead.all {
+				return txn.ErrStop
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("look for dead letters: %w", err)
 		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("look for dead letters: %w", err)
 	}
 	return nil
 }
