@@ -6,22 +6,18 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/webindexer/indexer/index"
 )
 
 // wantServerIndex wants the index on the OpenSearch server to have each document once, and
 // to answer searches like the index files of one process that has loaded the same crawl.
 func (f *fleet) wantServerIndex(c crawl) {
 	f.t.Helper()
-	var want, got struct {
-		Documents int
-	}
+	var want, got struct{ Indexed int }
 	decode(f.t, runIndexer(f.t, "--data", c.data, "--format", "json", "stats"), &want)
 	decode(f.t, runIndexer(f.t, f.args("reader", "--format", "json", "stats")...), &got)
 	onServer := f.countOnServer("kind:document")
-	if got != want || onServer != want.Documents || want.Documents == 0 {
-		f.t.Errorf("%d documents in the store, %d on the server; one process has %d", got.Documents, onServer, want.Documents)
+	if got != want || onServer != want.Indexed || onServer == 0 {
+		f.t.Errorf("%d documents in the store, %d on the server; one process has %d", got.Indexed, onServer, want.Indexed)
 	}
 	f.t.Logf("%d documents on the server", onServer)
 	for _, words := range []string{"lighthouse", "harbour keeper", "apache", "kafka streams", "http server configuration", `"apache license"`, "site:kafka.apache.org producer", "mod_rewrite", "lucene index"} {
@@ -37,10 +33,10 @@ const allScored = 300
 
 func (f *fleet) wantSameHits(c crawl, words string) {
 	f.t.Helper()
-	var files, server index.Results
+	var files, server found
 	decode(f.t, runIndexer(f.t, "--data", c.data, "--format", "json", "query", words), &files)
 	decode(f.t, runIndexer(f.t, f.args("reader", "--format", "json", "query", words)...), &server)
-	want, got := hitURLs(&files), hitURLs(&server)
+	want, got := files.urls(), server.urls()
 	same := 0
 	for same < min(len(want), len(got)) && want[same] == got[same] {
 		same++
@@ -51,9 +47,15 @@ func (f *fleet) wantSameHits(c crawl, words string) {
 	}
 }
 
-func hitURLs(r *index.Results) (urls []string) {
+// found is the part of the JSON of query that has to be the same.
+type found struct {
+	Total int
+	Hits  []struct{ URL string }
+}
+
+func (r *found) urls() (urls []string) {
 	for _, h := range r.Hits {
-		urls = append(urls, string(h.URL))
+		urls = append(urls, h.URL)
 	}
 	return urls
 }
