@@ -18,13 +18,15 @@ type search struct {
 
 	versions []pageVersion // that the query names
 
-	names *names        // analysed titles
-	fill  query.Breadth // of the second tier
+	names   *names        // analysed titles
+	fill    query.Breadth // of the second tier
+	partial int           // documents without all the words in the first tier
 }
 
 // Candidates are the hits in their final order, as far as the page needs them. They come in
 // two tiers: documents with all the words and then, if those are few, documents with some
-// of them.
+// of them. If the query has many words, documents with some of them take part in the first
+// tier, too (addPartial).
 
 // deep is how many documents of a tier are looked at.
 func (s *search) deep() int { return max(rerankTop, s.opts.Offset+s.opts.Limit) }
@@ -32,8 +34,36 @@ func (s *search) deep() int { return max(rerankTop, s.opts.Offset+s.opts.Limit) 
 // withAll is the first tier.
 func (s *search) withAll(ctx context.Context) ([]candidate, error) {
 	found, total, err := s.tier(ctx, query.AllWords, s.deep(), nil)
-	s.res.AllWords, s.res.Total = total, total
+	s.res.AllWords, s.res.Total = total, total+s.partial
 	return found, err
+}
+
+// manyWords is the number of words from which on one of them may be missing in a document of
+// the first tier (addPartial).
+const manyWords = 4
+
+// addPartial adds the best documents without all the words to those of the first tier: of
+// many words, a page that answers need not have each, and a long page has them all by
+// chance. They compete by their scores, which a missing word lowers. There are none if no
+// document has all the words: then the second tier says more. top is how many are to be sorted
+// again.
+func (s *search) addPartial(ctx context.Context, found []candidate, total, top int) ([]candidate, int, error) {
+	if total == 0 || s.c.Optional() < manyWords || s.opts.Verbatim {
+		return found, top, nil
+	}
+	if err := s.markCommon(ctx); err != nil {
+		return nil, 0, err
+	}
+	s.fill = query.SomeWords
+	some, _, err := s.byText(ctx, s.c.Partial(), rerankTop)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range some {
+		some[i].partial = true
+	}
+	s.partial = len(some)
+	return append(append(found[:top:top], some...), found[top:]...), top + len(some), nil
 }
 
 // filled adds the second tier to the first, if that is short. If nothing is found, it gives
@@ -45,6 +75,11 @@ func (s *search) filled(ctx context.Context, found []candidate, err error) ([]ca
 		return found, err
 	}
 	n := s.deep() + FillBelow
+	if s.partial > 0 {
+		some, total, err := s.byText(ctx, s.c.Expr(query.SomeWords), n+s.partial)
+		s.res.Total = total
+		return append(found, without(some, found)...), err
+	}
 	if err := s.markCommon(ctx); err != nil {
 		return nil, err
 	}
@@ -129,11 +164,16 @@ func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candi
 		}
 		found, top = addNamed(found, named)
 	}
+	if all {
+		if found, top, err = s.addPartial(ctx, found, total, top); err != nil {
+			return nil, 0, err
+		}
+	}
 	if err := s.rerank(ctx, found[:top]); err != nil {
 		return nil, 0, err
 	}
 	for i := range found {
-		found[i].allWords = all
+		found[i].allWords = all && !found[i].partial
 	}
 	best, rest := without(slices.Clone(found[:top]), above), without(found[top:], above)
 	if !s.opts.Unfold {

@@ -52,7 +52,7 @@ func (s *search) facets(ctx context.Context, found []candidate) (*Facets, error)
 		return f, nil
 	}
 	b := query.AllWords
-	if s.res.Total > s.res.AllWords {
+	if s.res.AllWords < FillBelow && s.res.Total > s.res.AllWords {
 		b = s.fill
 	}
 	matching := s.matching(s.c.Expr(b))

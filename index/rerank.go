@@ -17,6 +17,7 @@ type candidate struct {
 	url             page.URL
 	language, title string
 	allWords        bool
+	partial         bool // of the first tier, without all the words
 	moreFromHost    int
 
 	key           *pageKey
@@ -40,7 +41,8 @@ type candidate struct {
 // separates the page whose title is the query from pages whose titles have a few words
 // more.
 //
-//	title   how much query and title agree, from 0 to 1 (overlap.go)
+//	title   how much query and title agree, from 0 to 1 (overlap.go); half of that for a
+//	        document of the first tier without all the words
 //	anchor  the greatest such agreement with an anchor, times v/(1+v), where v is the number
 //	        of links with that anchor, and a link from another site counts otherSite times
 //
@@ -64,6 +66,9 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 			return err
 		}
 		c.titleMatch = overlap(words, s.c.Words)
+		if c.partial {
+			c.titleMatch *= partialTitle
+		}
 	}
 	sortByTitle(top, w)
 	s.preferLanguage(top)
@@ -103,6 +108,9 @@ func sortByAnchor(top []candidate, w *Weights) {
 }
 
 const (
+	// partialTitle keeps a page whose title is most of the query below the page whose title is
+	// all of it, whatever their texts say. Without it, title success@1 was .926 instead of .980.
+	partialTitle = 0.5
 	// anchorTop is the number of documents whose anchors are read.
 	anchorTop = 30
 	// otherSite is how many links of the same site a link of another site is worth.

@@ -47,8 +47,9 @@ const MaxResults = 1000
 // Results are the results of a search, in the JSON of `indexer query`.
 type Results struct {
 	Query string `json:"query"`
-	// Total is the number of documents that match: those with all the words or, if these
-	// are fewer than [FillBelow], those with any of them.
+	// Total is the number of documents that match: those with all the words, and the best of
+	// the others if the query has many words; or, if fewer than [FillBelow] have all the words,
+	// those with any of them.
 	Total    int `json:"total"`
 	AllWords int `json:"all_words"` // documents with all the words
 	// Folded is how many of the documents are listed in the Also of another hit, instead of

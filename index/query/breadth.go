@@ -27,6 +27,26 @@ func (q *Query) Expr(b Breadth) *Expr {
 	return q.some(b)
 }
 
+// Partial is the expression of documents that SomeWords finds and AllWords does not.
+func (q *Query) Partial() *Expr {
+	return &Expr{Op: OpNot, Kids: []*Expr{q.Expr(SomeWords), q.Expr(AllWords)}}
+}
+
+// Optional is the number of words that may be missing with SomeWords. It is 0 for a query
+// with alternatives, because each of them has words of its own.
+func (q *Query) Optional() int {
+	n := 0
+	for _, p := range q.parts {
+		switch {
+		case p.term == nil:
+			return 0
+		case !p.term.Required && !p.term.Stop:
+			n++
+		}
+	}
+	return n
+}
+
 // Named is the expression of documents that have all the terms in their titles and anchors.
 func (q *Query) Named() *Expr {
 	return q.all(func(t *Term) *Expr {
