@@ -112,6 +112,15 @@ func (s *shardSearch) Filters(ctx context.Context) (index.Filters, error) {
 	return shards.Filters(ctx)
 }
 
+// Complete implements web.Searcher.
+func (s *shardSearch) Complete(ctx context.Context, q index.CompletionQuestion) ([]index.Completion, error) {
+	shards, err := s.shards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return shards.Complete(ctx, q)
+}
+
 // Ready implements searcher.
 func (s *shardSearch) Ready(ctx context.Context) error {
 	shards, err := s.shards(ctx)

@@ -8,8 +8,8 @@
 //
 // The work that needs no files is in packages of its own: analysis turns texts into tokens,
 // query turns what a person types into expressions, postings decodes the lists of FTS5,
-// snippet cuts what is shown of a text, spelling compares words, and cksumvfs puts a
-// checksum on each page.
+// snippet cuts what is shown of a text, spelling compares words, completion completes what
+// somebody types, and cksumvfs puts a checksum on each page.
 //
 // FTS5 stores the full-text index, but Go code analyses all text; FTS5 only sees finished
 // tokens. If the order of a result depends on its words, FTS5 does not answer the query

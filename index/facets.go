@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/webindexer/indexer/index/analysis"
@@ -14,8 +13,9 @@ import (
 
 // Facets say how the documents of a result divide by site, language, year of the last fetch
 // and file type. The values are those of the best candidates, because listing those of all
-// matches would read all of them. A property that the query has an operator for has none. Their documents are counted among all matches, or among
-// the candidates if the matches are too many.
+// matches would read all of them. Their documents are counted among all
+// matches, or among the candidates if the matches are too many. A property by which the query
+// is narrowed already has no values ([query.NarrowedBy]).
 type Facets struct {
 	Sites     []Facet `json:"sites"`
 	Languages []Facet `json:"languages"`
@@ -45,9 +45,10 @@ func (s *search) facets(ctx context.Context, found []candidate) (*Facets, error)
 	var tally facetTally
 	tally.addAll(found)
 	f := &Facets{AtLeast: s.res.Total > maxFaceted, Years: []Facet{}}
-	f.Sites = s.topFacets("site:", tally.sites)
-	f.Languages = s.topFacets("lang:", tally.languages)
-	f.Types = s.topFacets("filetype:", tally.types)
+	has := query.NarrowedBy(s.c.Text)
+	f.Sites = topFacets(has.Site, "site:", tally.sites)
+	f.Languages = topFacets(has.Lang, "lang:", tally.languages)
+	f.Types = topFacets(has.FileType, "filetype:", tally.types)
 	if f.AtLeast || s.res.Total == 0 {
 		return f, nil
 	}
@@ -134,11 +135,11 @@ func (t *facetTally) addAll(list []candidate) {
 	}
 }
 
-// topFacets is the most frequent values, most first. There are none if the query has the
-// operator already: two of a kind find the documents of either.
-func (s *search) topFacets(operator string, counts map[string]int) []Facet {
+// topFacets is the most frequent values, most first. There are none if the query is narrowed
+// by the operator already.
+func topFacets(narrowed bool, operator string, counts map[string]int) []Facet {
 	list := []Facet{}
-	if strings.Contains(strings.ToLower(s.c.Text), operator) {
+	if narrowed {
 		return list
 	}
 	delete(counts, "")

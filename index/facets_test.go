@@ -3,7 +3,6 @@ package index
 import (
 	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -37,7 +36,8 @@ func TestFacets(t *testing.T) {
 		}
 		return res
 	}
-	for _, q := range []string{"harbour", "rope", "harbour after:2022 before:2023-06", "rope lang:pt", "site:b.example", "harbour xylophone", "after:2021"} {
+	for _, q := range []string{"harbour", "rope", "harbour after:2022 before:2023-06", "rope lang:pt", "site:b.example", "harbour xylophone", "after:2021",
+		"harbour -site:www.a.example -lang:de", "rope -filetype:txt", "(site:b.example OR lang:pt) rope", "(rope -site:sub.b.example)"} {
 		with, without := search(q, true), search(q, false)
 		f := with.Facets
 		if without.Facets != nil {
@@ -47,7 +47,7 @@ func TestFacets(t *testing.T) {
 		if !reflect.DeepEqual(with, without) {
 			t.Errorf("%s: facets change the result", q)
 		}
-		if f.AtLeast || len(f.Sites) == 0 != strings.Contains(q, "site:") || len(f.Languages) == 0 != strings.Contains(q, "lang:") || len(f.Years) == 0 || len(f.Types) == 0 {
+		if f.AtLeast || len(f.Sites) == 0 != query.NarrowedBy(q).Site || len(f.Languages) == 0 != query.NarrowedBy(q).Lang || len(f.Years) == 0 || len(f.Types) == 0 {
 			t.Fatalf("%s: %+v", q, f)
 		}
 		for _, list := range [][]Facet{f.Sites, f.Languages, f.Years, f.Types} {

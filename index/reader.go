@@ -27,6 +27,8 @@ type Reader struct {
 	meta       meta
 	file       os.FileInfo // for Replaced
 	unchecked  bool        // against the mark
+
+	completions completions
 }
 
 // readerConns bounds the searches that run at once and, with readerCacheKiB, their memory.

@@ -145,8 +145,8 @@ func takeAnchors(stored, language string) ([]anchorNames, error) {
 	}
 	list := make([]anchorNames, len(anchors))
 	for i, a := range anchors {
-		votes := float64(a.Count + (otherSite-1)*a.Others)
-		list[i] = anchorNames{votes / (1 + votes), nameWords(a.Text, language)}
+		n := float64(votes(a))
+		list[i] = anchorNames{n / (1 + n), nameWords(a.Text, language)}
 	}
 	return list, nil
 }

@@ -45,6 +45,8 @@ type Question struct {
 	Hits     *HitsQuestion
 	Columns  *ColumnsQuestion
 	Near     *NearQuestion
+
+	Completion *CompletionQuestion
 }
 
 // Answer answers a Question, in the field of the same kind.
@@ -61,6 +63,8 @@ type Answer struct {
 	Hits       []Hit
 	Columns    [][]float64 // for each of the weights, in order of the documents
 	Near       []NearWord
+
+	Completions []Completion
 }
 
 // Matching is the documents of a period that match an expression; nil matches all.

@@ -64,6 +64,8 @@ func (s *viewShard) Ask(ctx context.Context, q *Question) (a *Answer, err error)
 		a.Columns, err = s.columns(ctx, q.Columns)
 	case q.Near != nil:
 		a.Near, err = s.near(ctx, q.Near)
+	case q.Completion != nil:
+		a.Completions, err = s.complete(ctx, q.Completion)
 	default:
 		err = errors.New("a question to a shard that this program does not know: all processes of a deployment need the same version")
 	}

@@ -17,6 +17,8 @@ type View struct {
 	names      *names               // the reader's
 	cache      *viewCache           // of this state
 	state      State
+
+	completions *completions // the reader's
 }
 
 // Snapshot pins the newest state. Until it is closed, it takes one of the few connections
@@ -43,7 +45,7 @@ func (r *Reader) Snapshot(ctx context.Context) (*View, error) {
 	if err != nil {
 		return nil, errors.Join(explain(r.dir, r.path, "begin", err), tx.Rollback())
 	}
-	return &View{dir: r.dir, path: r.path, tx: tx, statements: r.statements, names: &r.names, cache: r.newest.of(state), state: state}, nil
+	return &View{dir: r.dir, path: r.path, tx: tx, statements: r.statements, names: &r.names, cache: r.newest.of(state), state: state, completions: &r.completions}, nil
 }
 
 // State is the state of the index.

@@ -36,13 +36,15 @@ const (
 	maxAPITitle = 4 << 10 // bytes of a title or an anchor
 )
 
-// sendJSON encodes the whole answer before it sends the first byte.
-func sendJSON(w http.ResponseWriter, v any) error {
+func sendJSON(w http.ResponseWriter, v any) error { return sendJSONAs(w, "application/json", v) }
+
+// sendJSONAs encodes the whole answer before it sends the first byte.
+func sendJSONAs(w http.ResponseWriter, mediaType string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", mediaType)
 	_, err = w.Write(append(b, '\n'))
 	return ignoreGone(err)
 }

@@ -13,6 +13,7 @@
 //   limit            the number of results, 1 to 20; by default 8
 //   theme            light, dark, or auto (as the visitor prefers); by default as the page
 //   no-results-page  do not link to the server's page of all results
+//   no-suggestions   do not suggest words while the visitor types
 //
 // Everything that the server sends is text from strangers' pages. It enters the document
 // only through textContent, and links are made only from http and https URLs. The script
@@ -55,6 +56,7 @@ input:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 [role="option"] span { display: block; unicode-bidi: isolate; }
 .title { color: var(--accent); font-weight: 600; }
 .url { color: var(--soft); font-size: .8125em; }
+.words::before { content: "⌕"; content: "⌕" / ""; color: var(--soft); margin-inline-end: .5rem; }
 .snippet { font-size: .875em; display: -webkit-box !important; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
 .status { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (forced-colors: active) { [role="option"][aria-selected="true"] { outline: 2px solid Highlight; outline-offset: -2px; } }
@@ -64,6 +66,7 @@ input:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 const pause = 150;
 const timeout = 20_000;
 const longest = 1000; // of a query, in bytes
+const suggested = 3; // suggestions above the results
 
 // Characters that would change the direction of the text around them, and control characters.
 const invisible = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
@@ -127,7 +130,15 @@ class IndexerSearch extends HTMLElement {
     // The field keeps the focus while a result is clicked.
     this.#popup.addEventListener("mousedown", (e) => e.preventDefault());
     this.#list.addEventListener("mousemove", (e) => this.#choose(this.#options.indexOf(e.target.closest("[role=option]")), false));
-    this.#list.addEventListener("click", () => this.#close());
+    this.#list.addEventListener("click", (e) => {
+      this.#close();
+      const words = e.target.closest("[role=option]")?.dataset.words;
+      if (words !== undefined) {
+        this.#input.value = words;
+        this.#stop();
+        this.#search(words);
+      }
+    });
     this.addEventListener("focusout", (e) => this.contains(e.relatedTarget) || this.#close());
   }
 
@@ -173,7 +184,7 @@ class IndexerSearch extends HTMLElement {
     this.#stop();
     const query = this.#input.value.trim();
     if (query === "") {
-      this.#show("", [], "");
+      this.#show("", [], [], "");
       this.#close();
       return;
     }
@@ -186,10 +197,9 @@ class IndexerSearch extends HTMLElement {
     const limit = Number.parseInt(this.getAttribute("limit") ?? "", 10);
     address.searchParams.set("limit", String(limit >= 1 && limit <= 20 ? limit : 8));
     let hits, message;
+    const suggestions = this.#suggestions(query, running.signal);
     try {
-      const answer = await fetch(address, {
-        credentials: "omit", referrerPolicy: "no-referrer", signal: AbortSignal.any([running.signal, AbortSignal.timeout(timeout)]),
-      });
+      const answer = await ask(address, running.signal);
       const body = await answer.json();
       if (answer.ok) {
         hits = body.hits.map((h) => this.#hit(h)).filter((h) => h !== null);
@@ -201,10 +211,26 @@ class IndexerSearch extends HTMLElement {
     } catch {
       message = this.#labels.failed;
     }
+    hits ??= [];
+    const titles = new Set(hits.map((h) => h.querySelector(".title").textContent.toLowerCase()));
+    const words = (await suggestions).filter((s) => !titles.has(s.toLowerCase()));
     if (running.signal.aborted) return; // something else was typed meanwhile
     this.#running = null;
-    this.#show(query, hits ?? [], message);
+    this.#show(query, words, hits, message);
     if (this.matches(":focus-within")) this.#open();
+  }
+
+  // The suggestions for a text, none if the server has none or does not answer.
+  async #suggestions(typed, signal) {
+    if (this.hasAttribute("no-suggestions")) return [];
+    const address = this.#address("/api/suggest", typed);
+    address.searchParams.set("limit", String(suggested));
+    try {
+      const answer = await ask(address, signal);
+      return answer.ok ? (await answer.json())[1].map((s) => clean(s, 200)) : [];
+    } catch {
+      return [];
+    }
   }
 
   // The option for a hit, or null if it leads to no web page.
@@ -218,10 +244,12 @@ class IndexerSearch extends HTMLElement {
     return option;
   }
 
-  #show(query, options, message) {
+  #show(query, words, hits, message) {
     this.#answered = query;
-    this.#status.textContent = message || (query === "" ? "" : this.#labels.found(options.length));
-    if (options.length > 0 && !this.hasAttribute("no-results-page")) {
+    this.#status.textContent = message || (query === "" ? "" : this.#labels.found(hits.length));
+    const options = words.map((text) => element("div", { role: "option", part: "option", "data-words": text }, part("words", text)));
+    options.push(...hits);
+    if (hits.length > 0 && !this.hasAttribute("no-results-page")) {
       options.push(element("a", { role: "option", part: "option", tabindex: "-1", href: this.#address("/", query).href }, part("all", this.#labels.all)));
     }
     options.forEach((option, i) => {
@@ -312,6 +340,11 @@ class IndexerSearch extends HTMLElement {
       this.#open();
     }
   }
+}
+
+// ask sends a request that tells the server nothing about the visitor but the query.
+function ask(address, signal) {
+  return fetch(address, { credentials: "omit", referrerPolicy: "no-referrer", signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]) });
 }
 
 function decode(path) {

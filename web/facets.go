@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/webindexer/indexer/index"
@@ -20,6 +21,17 @@ type facetValue struct {
 	Chosen     bool
 }
 
+// pageTypes are endings of URLs that say how a site makes its pages, which nobody searches by.
+var pageTypes = strings.Fields("html htm xhtml shtml php php3 asp aspx jsp jsf do action cgi pl cfm")
+
+// formats is the file types, if any of them differs from the others for a reader.
+func formats(types []index.Facet) []index.Facet {
+	if slices.ContainsFunc(types, func(f index.Facet) bool { return !slices.Contains(pageTypes, f.Value) }) {
+		return types
+	}
+	return nil
+}
+
 // facetsOf lists the properties that divide the results, and those of the filters in force.
 func facetsOf(f *index.Facets, asked searchParams) (list []facetView) {
 	if f == nil {
@@ -35,7 +47,7 @@ func facetsOf(f *index.Facets, asked searchParams) (list []facetView) {
 		{"Site", f.Sites, func(p *searchParams) *string { return &p.Site }, same},
 		{"Language", f.Languages, func(p *searchParams) *string { return &p.Lang }, languageName},
 		{"Year", f.Years, func(p *searchParams) *string { return &p.Year }, same},
-		{"Type", f.Types, func(p *searchParams) *string { return &p.Type }, strings.ToUpper},
+		{"Type", formats(f.Types), func(p *searchParams) *string { return &p.Type }, strings.ToUpper},
 	} {
 		narrowed := func(value string) string {
 			other := asked

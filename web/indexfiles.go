@@ -64,6 +64,15 @@ func (f *IndexFiles) Filters(ctx context.Context) (list index.Filters, err error
 	return list, err
 }
 
+// Complete implements [Searcher].
+func (f *IndexFiles) Complete(ctx context.Context, q index.CompletionQuestion) (list []index.Completion, err error) {
+	err = f.use(func(r *index.Reader) error {
+		list, err = r.Complete(ctx, q)
+		return err
+	})
+	return list, err
+}
+
 // Ready returns an error if the index cannot be searched.
 func (f *IndexFiles) Ready(ctx context.Context) error {
 	return f.use(func(r *index.Reader) error {

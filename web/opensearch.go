@@ -37,6 +37,7 @@ func (s *Server) openSearch(w http.ResponseWriter, r *http.Request) error {
 		Image: openSearchImage{32, 32, "image/svg+xml", base + "/favicon.ico"},
 		URLs: []openSearchURL{
 			{"text/html", "get", base + "/?q={searchTerms}"},
+			{"application/x-suggestions+json", "get", base + "/api/suggest?q={searchTerms}"},
 			{"application/json", "get", base + "/api/query?q={searchTerms}"},
 			{"application/opensearchdescription+xml", "get", base + "/opensearch.xml"},
 		},

@@ -12,7 +12,8 @@ import (
 // of CORS (Fetch Standard, section 3.3): it hands an answer to a page only if the answer
 // names the page's origin.
 //
-//   - Only the paths in shared are open: the search and the script of the search box.
+//   - Only the paths in shared are open: the search, its suggestions, and the script of the search
+//     box.
 //     Details, copies and the status page stay closed to other origins.
 //   - Only exact origins count. There is no "*", no pattern, and no "null", which is the
 //     origin of sandboxed frames and local files, and so of anybody.
@@ -25,7 +26,7 @@ import (
 // Without origins, none of this exists, not even the script.
 
 // shared are the paths that pages of the named origins may request.
-var shared = []string{"/api/query", scriptPath}
+var shared = []string{"/api/query", "/api/suggest", scriptPath}
 
 // preflightAge is how long browsers may remember the answer to a preflight, in seconds.
 const preflightAge = "600"

@@ -45,6 +45,8 @@ func TestOrigins(t *testing.T) {
 	}{
 		{"named", "GET", query, docsOrigin, http.StatusOK, true},
 		{"named", "GET", query, "http://localhost:8000", http.StatusOK, true},
+		{"named", "GET", "/api/suggest?q=bre", docsOrigin, http.StatusOK, true},
+		{"named", "GET", "/api/suggest?q=bre", "https://other.example", http.StatusForbidden, false},
 		{"named", "GET", "/embed.js", docsOrigin, http.StatusOK, true},
 		{"named", "GET", "/api/query", docsOrigin, http.StatusBadRequest, true}, // so that the box can show why
 		{"named", "GET", query, "", http.StatusForbidden, false},
@@ -86,7 +88,7 @@ func TestOrigins(t *testing.T) {
 			t.Errorf("%s: allowed is %q, want %q", what, got, wantOrigin)
 		}
 		path, _, _ := strings.Cut(tt.target, "?")
-		shared := tt.server != "closed" && (path == "/api/query" || path == "/embed.js")
+		shared := tt.server != "closed" && (path == "/api/query" || path == "/api/suggest" || path == "/embed.js")
 		if varies := a.header.Get("Vary") == "Origin"; varies != shared {
 			t.Errorf("%s: Vary %q", what, a.header.Values("Vary"))
 		}

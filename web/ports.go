@@ -18,6 +18,8 @@ type Searcher interface {
 	Count(ctx context.Context) (int, error)
 	// Filters returns the sites and languages that the index has.
 	Filters(ctx context.Context) (index.Filters, error)
+	// Complete returns texts that complete what somebody types; none if the index cannot.
+	Complete(ctx context.Context, q index.CompletionQuestion) ([]index.Completion, error)
 }
 
 // Details are everything known about a URL. The JSON is that of `indexer inspect`, plus

@@ -125,6 +125,7 @@ func (s *Server) routes() http.Handler {
 		"/opensearch.xml":   s.openSearch,
 		scriptPath:          s.searchBox,
 		"/api/query":        s.apiQuery,
+		"/api/suggest":      s.apiSuggest,
 		"/api/inspect":      s.apiInspect,
 		"/api/versions":     s.apiVersions,
 		"/api/stats":        s.apiStats,

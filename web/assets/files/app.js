@@ -24,6 +24,7 @@
     if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
     if (e.key === "Escape" && e.target === field) {
       field.blur();
+      e.preventDefault(); // some browsers would empty the field
       return;
     }
     if (typing(e)) return;

@@ -1,0 +1,176 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/webindexer/indexer/index/completion"
+	"github.com/webindexer/indexer/page"
+)
+
+// CompletionQuestion asks for texts that complete what somebody types (package completion).
+type CompletionQuestion struct {
+	Typed          string
+	Site, Language string // only from these, as with site: and lang:; "" for all
+	N              int
+}
+
+// Completion is a title or the text of a link, which completes what was typed.
+type Completion = completion.Completion
+
+// MaxCompletions is the most completions of one text.
+const MaxCompletions = 20
+
+// Complete finds completions, best first. They may be those of an earlier state of the index,
+// and none while they are being collected for the first time ([completions]).
+func (v *View) Complete(ctx context.Context, q CompletionQuestion) ([]Completion, error) {
+	list, err := completeAll(ctx, newFanout(&viewShard{v: v}), q)
+	if err != nil {
+		return nil, explain(v.dir, v.path, "complete a query", err)
+	}
+	return list, nil
+}
+
+// Complete is [View.Complete] on the newest state.
+func (r *Reader) Complete(ctx context.Context, q CompletionQuestion) ([]Completion, error) {
+	return inView(ctx, r, func(v *View) ([]Completion, error) { return v.Complete(ctx, q) })
+}
+
+// Complete is [View.Complete] of the shards that answer.
+func (s *Shards) Complete(ctx context.Context, q CompletionQuestion) (list []Completion, err error) {
+	_, err = s.use(ctx, func(ctx context.Context, f *fanout) (err error) {
+		list, err = completeAll(ctx, f, q)
+		return err
+	})
+	return list, err
+}
+
+func completeAll(ctx context.Context, from *fanout, q CompletionQuestion) ([]Completion, error) {
+	q.N = min(q.N, MaxCompletions)
+	answers, err := from.askAll(ctx, &Question{Completion: &q})
+	if err != nil {
+		return nil, err
+	}
+	lists := make([][]Completion, len(answers))
+	for i, a := range answers {
+		lists[i] = a.Completions
+	}
+	return completion.Merge(q.N, lists...), nil
+}
+
+// completions is the table of a reader. It is made when somebody types, and made again when
+// somebody types after the index has changed, but so seldom that it takes at most a
+// fiftieth of a processor. In between, it is that of an earlier state: a title that is a minute
+// late in a suggestion harms nobody.
+//
+// Nobody waits for a table that another call is making: they get the last one, or nothing. It
+// takes a second or so for a large index, and visitors who type would otherwise keep all
+// connections of the reader until then.
+type completions struct {
+	making sync.Mutex // held while the table is made
+
+	mu    sync.Mutex
+	table *completion.Table
+	state State     // that it was made of
+	until time.Time // before which it is not made again
+}
+
+// Bounds of how often the table is made.
+const (
+	completionsAge   = 10 * time.Second
+	completionsShare = 50 // times as long as it took to make
+)
+
+// of is the table for a view, or an earlier one; nil if there is none yet.
+func (c *completions) of(ctx context.Context, v *View) (*completion.Table, error) {
+	if table, usable := c.usable(v.state); usable || !c.making.TryLock() {
+		return table, nil
+	}
+	defer c.making.Unlock()
+	if table, usable := c.usable(v.state); usable { // it was made just now
+		return table, nil
+	}
+	begun := time.Now()
+	table, err := v.makeCompletions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.table, c.state = table, v.state
+	c.until = time.Now().Add(max(completionsAge, completionsShare*time.Since(begun)))
+	return table, nil
+}
+
+// usable is the table, and whether it need not be made again.
+func (c *completions) usable(state State) (*completion.Table, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.table, c.table != nil && (c.state == state || time.Now().Before(c.until))
+}
+
+func (s *viewShard) complete(ctx context.Context, q *CompletionQuestion) ([]Completion, error) {
+	table, err := s.v.completions.of(ctx, s.v)
+	if table == nil || err != nil {
+		return nil, err
+	}
+	return table.Find(q.Typed, completion.Filter{Site: q.Site, Language: q.Language}, q.N), nil
+}
+
+// makeCompletions makes the table of the documents with the highest ranks.
+func (v *View) makeCompletions(ctx context.Context) (_ *completion.Table, err error) {
+	least := math.Inf(-1)
+	err = v.tx.QueryRowContext(ctx, "SELECT rank FROM ranks ORDER BY rank DESC LIMIT 1 OFFSET ?", completion.MaxDocuments-1).Scan(&least)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, err
+	}
+	rows, err := v.tx.QueryContext(ctx, `SELECT d.url, d.language, d.title, d.anchors, r.rank
+		FROM ranks r CROSS JOIN docs d ON d.id=r.id WHERE r.rank >= ? LIMIT ?`, least, completion.MaxDocuments)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	b := completion.NewBuilder(withoutVersions)
+	for rows.Next() {
+		var url, anchors string
+		var d completion.Document
+		if err := rows.Scan(&url, &d.Language, &d.Title, &anchors, &d.Rank); err != nil {
+			return nil, err
+		}
+		d.Host = hostOf(page.URL(url))
+		if d.Anchors, err = completionAnchors(anchors); err != nil {
+			return nil, fmt.Errorf("%s: %w", url, err)
+		}
+		b.Add(&d)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return b.Table(), nil
+}
+
+// completionAnchors reads a stored list of anchors.
+func completionAnchors(stored string) ([]completion.Anchor, error) {
+	var anchors []Anchor
+	if err := fromJSON([]byte(stored), &anchors); err != nil {
+		return nil, err
+	}
+	all := 0
+	for _, a := range anchors {
+		all += votes(a)
+	}
+	list := make([]completion.Anchor, len(anchors))
+	for i, a := range anchors {
+		list[i] = completion.Anchor{Text: a.Text, Links: a.Count, Share: float64(votes(a)) / float64(cmp.Or(all, 1))}
+	}
+	return list, nil
+}
+
+// votes is what the links with an anchor count together.
+func votes(a Anchor) int { return a.Count + (otherSite-1)*a.Others }

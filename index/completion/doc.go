@@ -1,0 +1,28 @@
+// Package completion completes what a person has begun to type, from the titles of pages and
+// the texts of links to them.
+//
+// A [Builder] takes these from the documents of an index and chooses those that people could
+// want to search for. [Builder.Table] puts them into a [Table], an array of words in memory
+// that is searched by prefix.
+//
+// # What is suggested
+//
+//   - Titles, without the parts that a site repeats in most of its titles: of "Quickstart |
+//     Kafka", the site's other pages have "| Kafka", too.
+//   - Texts of two or more links to a page. A text that leads to many pages of a site names
+//     none of them ("here", "next page") and is left out.
+//
+// A title weighs as much as the rank of its page, and the text of a link as much of that as
+// the share of the links that have it. A text that the query syntax would read as something
+// other than words is left out, so that the suggestion finds the page that it came from.
+//
+// # Why in memory
+//
+// Each key that a visitor presses is a request, so it must cost next to nothing. A prefix
+// query of FTS5 reads the lists of all words that begin with what was typed, in all texts:
+// for one letter, that is a good part of the index. A table in the index files would cost
+// every writer a row for each word of a title, and a format. The table in memory is made
+// from the files when somebody types, in a second or so for 100,000 documents, and a
+// keystroke reads one range of an array. Its size is bounded: of larger indexes it has the
+// documents of the highest ranks.
+package completion

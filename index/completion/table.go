@@ -1,0 +1,235 @@
+package completion
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/webindexer/indexer/index/analysis"
+)
+
+// Completion is a text that completes what was typed.
+type Completion struct {
+	Text  string
+	Score float64
+	Group uint64 // equal for texts that differ in versions only
+	Apart bool   // it has the words that were typed, but in other places: it comes after the others
+}
+
+// Table finds texts by the beginning of any of their words. It never changes, so it is safe
+// for concurrent use.
+//
+// It is a suffix array of the keys of the texts that has the suffixes where a word begins:
+// what begins with the same letters is one range of it.
+type Table struct {
+	texts  []stored // best first
+	hosts  []string
+	keys   string   // all keys, each with a line break behind it
+	starts []uint32 // of the suffixes, in their order
+	owners []uint32 // for each suffix twice the number of its text, and one more if the text does not begin there
+}
+
+// maxTyped bounds the prefix that is looked for in the array, and with it how far suffixes
+// are compared, in bytes. What follows is compared text by text.
+const maxTyped = 64
+
+func newTable(list []stored, hosts []string) *Table {
+	t := &Table{texts: list, hosts: hosts}
+	var k key
+	var keys strings.Builder
+	type suffix struct{ start, owner uint32 }
+	var suffixes []suffix
+	for i := range list {
+		k.fold(list[i].text)
+		for n, at := range k.starts {
+			suffixes = append(suffixes, suffix{uint32(keys.Len() + at), uint32(2*i + min(n, 1))})
+		}
+		list[i].key, list[i].from = "", keys.Len()
+		_, _ = keys.Write(k.text)
+		_ = keys.WriteByte('\n')
+	}
+	t.keys = keys.String()
+	slices.SortFunc(suffixes, func(a, b suffix) int {
+		return cmp.Or(strings.Compare(t.suffix(a.start), t.suffix(b.start)), cmp.Compare(a.owner, b.owner))
+	})
+	t.starts, t.owners = make([]uint32, len(suffixes)), make([]uint32, len(suffixes))
+	for i, s := range suffixes {
+		t.starts[i], t.owners[i] = s.start, s.owner
+	}
+	return t
+}
+
+// suffix is the beginning of a suffix. It may reach into the next key, which changes the
+// order of equal keys only.
+func (t *Table) suffix(start uint32) string {
+	return t.keys[start:min(int(start)+maxTyped, len(t.keys))]
+}
+
+// Len is the number of texts.
+func (t *Table) Len() int { return len(t.texts) }
+
+// Filter limits completions to pages of a host and its subdomains, on any port, and to a
+// language, by its tag. Empty fields limit nothing.
+type Filter struct{ Site, Language string }
+
+// beginsBetter is how many times as much a text counts that begins with what was typed.
+const beginsBetter = 4
+
+// Find returns up to n completions of a text that is being typed, best first. They have what
+// was typed at the beginning of one of their words. If these are too few, they are followed by
+// texts that have each word somewhere.
+func (t *Table) Find(typed string, f Filter, n int) []Completion {
+	var k key
+	k.prefix(typed)
+	prefix := string(k.text)
+	if prefix == "" || n <= 0 {
+		return nil
+	}
+	b := best{t: t, filter: t.only(f), most: 8 * n}
+	lo, hi := t.find(prefix)
+	for i := lo; i < hi; i++ {
+		if len(prefix) <= maxTyped || strings.HasPrefix(t.keys[t.starts[i]:], prefix) {
+			b.add(t.owners[i]>>1, t.owners[i]&1 == 0)
+		}
+	}
+	list := b.completions(nil, strings.TrimSuffix(prefix, " "), n, false)
+	if words := strings.Fields(prefix); len(list) < n && len(words) > 1 {
+		b.list = b.list[:0]
+		t.inAnyOrder(words, &b)
+		list = b.completions(list, strings.TrimSuffix(prefix, " "), n, true)
+	}
+	return list
+}
+
+// find is the range of the suffixes that begin with a prefix, as far as it is compared.
+func (t *Table) find(prefix string) (lo, hi int) {
+	prefix = prefix[:min(len(prefix), maxTyped)]
+	lo = sort.Search(len(t.starts), func(i int) bool { return t.suffix(t.starts[i]) >= prefix })
+	return lo, lo + sort.Search(len(t.starts)-lo, func(i int) bool { return !strings.HasPrefix(t.suffix(t.starts[lo+i]), prefix) })
+}
+
+// maxTried bounds the texts that are tried for words in any order.
+const maxTried = 20_000
+
+// inAnyOrder finds texts with words that begin with all these. It tries those that have the
+// rarest one.
+func (t *Table) inAnyOrder(words []string, b *best) {
+	from, to := t.find(words[0])
+	for _, w := range words[1:] {
+		if lo, hi := t.find(w); hi-lo < to-from {
+			from, to = lo, hi
+		}
+	}
+	for _, owner := range t.owners[from:min(to, from+maxTried)] {
+		if !slices.ContainsFunc(words, func(w string) bool { return !hasWord(t.key(owner>>1), w) }) {
+			b.add(owner>>1, false)
+		}
+	}
+}
+
+// key is the key of a text.
+func (t *Table) key(text uint32) string {
+	from := t.texts[text].from
+	key, _, _ := strings.Cut(t.keys[from:], "\n")
+	return key
+}
+
+// hasWord reports whether a word of a key begins with w. In scripts without spaces, words
+// begin anywhere.
+func hasWord(key, w string) bool {
+	for at := 0; ; at++ {
+		i := strings.Index(key[at:], w)
+		if i < 0 {
+			return false
+		}
+		if at += i; at == 0 || key[at-1] == ' ' || w[0] >= 0xE0 { // U+0800 and later
+			return true
+		}
+	}
+}
+
+// only is the filter as a function of a text; nil lets all through.
+func (t *Table) only(f Filter) func(*stored) bool {
+	if f == (Filter{}) {
+		return nil
+	}
+	hosts := make([]bool, len(t.hosts))
+	site, _, _ := strings.Cut(strings.TrimPrefix(f.Site, "www."), ":")
+	for i, h := range t.hosts {
+		hosts[i] = site == "" || h == site || strings.HasSuffix(h, "."+site)
+	}
+	return func(s *stored) bool {
+		return hosts[s.host] && (f.Language == "" || s.language == f.Language || analysis.PrimaryLanguage(s.language) == f.Language)
+	}
+}
+
+// best collects the best texts.
+type best struct {
+	t      *Table
+	filter func(*stored) bool
+	most   int
+	list   []scored // best first
+}
+
+type scored struct {
+	score float64
+	text  uint32
+}
+
+// compare is the order of the list, which is that of Merge.
+func (b *best) compare(x, y scored) int {
+	return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(b.t.texts[x.text].text, b.t.texts[y.text].text), cmp.Compare(x.text, y.text))
+}
+
+func (b *best) add(text uint32, begins bool) {
+	s := scored{b.t.texts[text].weight, text}
+	if begins {
+		s.score *= beginsBetter
+	}
+	if len(b.list) == b.most && b.compare(s, b.list[b.most-1]) > 0 || b.filter != nil && !b.filter(&b.t.texts[text]) {
+		return
+	}
+	if i := slices.IndexFunc(b.list, func(o scored) bool { return o.text == text }); i >= 0 {
+		if b.list[i].score >= s.score {
+			return
+		}
+		b.list = slices.Delete(b.list, i, i+1)
+	}
+	at := sort.Search(len(b.list), func(i int) bool { return b.compare(s, b.list[i]) < 0 })
+	b.list = slices.Insert(b.list, at, s)
+	b.list = b.list[:min(len(b.list), b.most)]
+}
+
+// completions appends up to n of the collected texts, one of each group, and not what was
+// typed already.
+func (b *best) completions(list []Completion, typed string, n int, apart bool) []Completion {
+	for _, s := range b.list {
+		text := &b.t.texts[s.text]
+		known := slices.ContainsFunc(list, func(c Completion) bool { return c.Group == text.group })
+		if len(list) < n && !known && b.t.key(s.text) != typed {
+			list = append(list, Completion{text.text, s.score, text.group, apart})
+		}
+	}
+	return list
+}
+
+// Merge is the best n of completions from several tables, one of each group.
+func Merge(n int, lists ...[]Completion) []Completion {
+	var all, out []Completion
+	for _, l := range lists {
+		all = append(all, l...)
+	}
+	slices.SortStableFunc(all, func(a, b Completion) int {
+		if a.Apart != b.Apart {
+			return map[bool]int{false: -1, true: 1}[a.Apart]
+		}
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Text, b.Text))
+	})
+	for _, c := range all {
+		if len(out) < n && !slices.ContainsFunc(out, func(o Completion) bool { return o.Group == c.Group }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
