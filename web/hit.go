@@ -84,7 +84,7 @@ func (h hitView) AlsoSummary() string {
 	}
 	for _, a := range h.Also {
 		if a.Label != "" && len(labels) < alsoLabels {
-			labels = append(labels, a.Label)
+			labels = append(labels, strings.ReplaceAll(a.Label, ", ", " ")) // "2.4 German, 2.2 French"
 		}
 	}
 	left := len(h.Hit.Also) - len(labels)
