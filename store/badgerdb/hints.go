@@ -3,6 +3,7 @@ package badgerdb
 import (
 	"hash/maphash"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -46,8 +47,29 @@ import (
 //
 // A bucket is one line of the processor's cache: at a microsecond a read, a second
 // one would be felt. The short values lie beside, for those who need one.
+//
+// # Growth
+//
+// The buckets begin as few and double while hints push each other out, up to a bound. A
+// table of the final size from the start would be spread over memory that nothing else
+// uses: each cell of a small store would have a page of its own, which the system has to
+// provide and the processor to find.
+//
+// The committer copies the buckets while no other goroutine raises or drops hints. A reader
+// may still hold the old buckets. That is harmless. It took its view before it took the
+// buckets, so the view has no group after the last one before the growth. For such a view
+// the old hints stay right for ever, because what is raised or dropped later concerns later
+// views. What the reader fills into the old buckets is lost.
 type hints struct {
-	seed    maphash.Seed // of the second hash; the first is the planner's
+	seed maphash.Seed // of the second hash; the first is the planner's
+	most int          // buckets
+	// pushedOut counts hints that gave way to others since the buckets were made.
+	pushedOut atomic.Int64
+	table     atomic.Pointer[hintTable] // only the committer replaces it
+}
+
+// hintTable is the buckets of one size.
+type hintTable struct {
 	buckets []hintBucket
 	values  [][hintsInBucket]shortValue
 }
@@ -57,6 +79,14 @@ const (
 	// hintValueBytes bounds the values that are kept. A write record without its
 	// value has 10 bytes.
 	hintValueBytes = 15
+	// firstHintBuckets is how many buckets there are at first. A bucket has what falls
+	// into it by so many bits of the first hash, and by more when the table has grown.
+	firstHintBuckets = 1 << firstHintBits
+	firstHintBits    = 13
+	moreHintBits     = 12 // kept in each hint, so the table can grow by so many doublings
+	// hintCrowd is the share of the slots, as a divisor, that must have been pushed out
+	// since the last growth for the next one.
+	hintCrowd = 8
 )
 
 type hintBucket struct {
@@ -67,10 +97,26 @@ type hintBucket struct {
 
 // hintSlot is a hint as it is kept.
 type hintSlot struct {
-	tag      uint64 // of the column; 0 if the slot is free
-	bound    uint64
-	seqKnown uint64 // seq, and in the lowest bit known
+	tag   uint64 // of the column; 0 if the slot is free
+	bound uint64
+	rest  uint64 // moreHintBits of the column's first hash, then seq, and in the lowest bit known
 }
+
+const (
+	hintKnown   = 1
+	hintSeqBits = 64 - moreHintBits - 1 // of a number that counts groups, from 1
+)
+
+func restOf(c columnHash, seq uint64) uint64 {
+	return c.a>>firstHintBits<<(64-moreHintBits) | seq<<1
+}
+
+func (s *hintSlot) seq() uint64 { return s.rest >> 1 & (1<<hintSeqBits - 1) }
+
+func (s *hintSlot) known() bool { return s.rest&hintKnown != 0 }
+
+// more is the part of the first hash that is kept, above the first bits.
+func (s *hintSlot) more() uint64 { return s.rest >> (64 - moreHintBits) }
 
 type shortValue struct {
 	size  uint8
@@ -116,16 +162,59 @@ func (h *hint) learn(item *badger.Item) error {
 // columnHash stands for a column of a row of a group.
 type columnHash struct{ a, b uint64 }
 
-// newHints makes room for so many cells; a negative number stands for no hints.
+// newHints makes hints of up to so many cells; a negative number stands for no hints.
 func newHints(cells int) *hints {
 	if cells < 0 {
 		return nil
 	}
 	n := 1
-	for n*hintsInBucket < cells {
+	for n*hintsInBucket < cells && n < firstHintBuckets<<moreHintBits {
 		n *= 2
 	}
-	return &hints{seed: maphash.MakeSeed(), buckets: make([]hintBucket, n), values: make([][hintsInBucket]shortValue, n)}
+	h := &hints{seed: maphash.MakeSeed(), most: n}
+	h.table.Store(newHintTable(min(n, firstHintBuckets)))
+	return h
+}
+
+func newHintTable(buckets int) *hintTable {
+	return &hintTable{buckets: make([]hintBucket, buckets), values: make([][hintsInBucket]shortValue, buckets)}
+}
+
+// growIfCrowded doubles the buckets if many hints were pushed out. Only the committer calls it.
+func (h *hints) growIfCrowded() {
+	n := len(h.table.Load().buckets)
+	if n < h.most && h.pushedOut.Load() >= int64(n*hintsInBucket/hintCrowd) {
+		h.grow()
+	}
+}
+
+func (h *hints) grow() {
+	old := h.table.Load()
+	grown := newHintTable(2 * len(old.buckets))
+	for i := range old.buckets {
+		old.copyTo(grown, i)
+	}
+	h.pushedOut.Store(0)
+	h.table.Store(grown)
+}
+
+// copyTo divides bucket i among the two of a table of twice the size into which its
+// columns now fall. Both count as touched when it was.
+func (t *hintTable) copyTo(grown *hintTable, i int) {
+	n := len(t.buckets)
+	b := &t.buckets[i]
+	b.mu.Lock() // readers fill it
+	defer b.mu.Unlock()
+	low, high := &grown.buckets[i], &grown.buckets[i+n]
+	low.touched, high.touched = b.touched, b.touched
+	for k, s := range b.slots {
+		j := i
+		if s.more()<<firstHintBits&uint64(n) != 0 {
+			j += n
+		}
+		grown.buckets[j].slots[k] = s
+		grown.values[j][k] = t.values[i][k]
+	}
 }
 
 // hash of a column whose first hash is known.
@@ -135,10 +224,11 @@ func (h *hints) hash(first uint64, head []byte) columnHash {
 
 // bucket returns where a column belongs, with the bucket's mutex locked.
 func (h *hints) bucket(c columnHash) (b *hintBucket, values *[hintsInBucket]shortValue) {
-	i := c.a & uint64(len(h.buckets)-1)
-	b = &h.buckets[i]
+	t := h.table.Load()
+	i := c.a & uint64(len(t.buckets)-1)
+	b = &t.buckets[i]
 	b.mu.Lock()
-	return b, &h.values[i]
+	return b, &t.values[i]
 }
 
 // tag stands for the column in its bucket.
@@ -163,7 +253,7 @@ func (h *hints) of(c columnHash, seq uint64) (e hint, ok bool) {
 		return hint{}, false
 	}
 	s := &b.slots[i]
-	e = hint{column: c, bound: s.bound, seq: s.seqKnown >> 1, known: s.seqKnown&1 != 0}
+	e = hint{column: c, bound: s.bound, seq: s.seq(), known: s.known()}
 	if e.known {
 		e.value = values[i]
 	}
@@ -177,10 +267,11 @@ func (h *hints) raise(c columnHash, ts, bound, seq uint64, value []byte) {
 	if ts == bound {
 		e.keep(value)
 	}
+	h.growIfCrowded()
 	b, values := h.bucket(c)
 	defer b.mu.Unlock()
 	b.touched = seq
-	b.set(values, &e)
+	h.set(b, values, &e)
 }
 
 // drop notes that the group seq, not yet written, removes the version at ts.
@@ -189,7 +280,7 @@ func (h *hints) drop(c columnHash, ts, seq uint64) {
 	defer b.mu.Unlock()
 	b.touched = seq
 	if i := b.slot(c); i >= 0 && b.slots[i].bound == ts+1 {
-		b.slots[i].seqKnown &^= 1
+		b.slots[i].rest &^= hintKnown
 	}
 }
 
@@ -200,27 +291,30 @@ func (h *hints) fill(met hint) {
 	if b.touched > met.seq {
 		return
 	}
-	if i := b.slot(met.column); i >= 0 && b.slots[i].seqKnown>>1 > met.seq {
+	if i := b.slot(met.column); i >= 0 && b.slots[i].seq() > met.seq {
 		return
 	}
-	b.set(values, &met)
+	h.set(b, values, &met)
 }
 
 // set puts a hint in its slot, or in the place of the one that was set before the
 // others.
-func (b *hintBucket) set(values *[hintsInBucket]shortValue, e *hint) {
+func (h *hints) set(b *hintBucket, values *[hintsInBucket]shortValue, e *hint) {
 	i := b.slot(e.column)
 	if i < 0 {
 		i = 0
 		for k := range b.slots {
-			if b.slots[k].seqKnown>>1 < b.slots[i].seqKnown>>1 {
+			if b.slots[k].seq() < b.slots[i].seq() {
 				i = k
 			}
 		}
+		if b.slots[i].tag != 0 {
+			h.pushedOut.Add(1)
+		}
 	}
-	b.slots[i] = hintSlot{tag: e.column.tag(), bound: e.bound, seqKnown: e.seq << 1}
+	b.slots[i] = hintSlot{tag: e.column.tag(), bound: e.bound, rest: restOf(e.column, e.seq)}
 	if e.known {
-		b.slots[i].seqKnown |= 1
+		b.slots[i].rest |= hintKnown
 		values[i] = e.value
 	}
 }

@@ -1,10 +1,14 @@
 package badgerdb
 
 import (
+	"context"
 	"fmt"
 	"hash/maphash"
 	"maps"
+	"math/rand/v2"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"unsafe"
 
@@ -74,25 +78,40 @@ func TestHintsOrder(t *testing.T) {
 	}
 }
 
+// growingColumn is a column for tests; all fall into one bucket until the table has grown.
+func growingColumn(n int) columnHash {
+	return columnHash{uint64(n) << firstHintBits, uint64(2*n) + 100}
+}
+
 // TestHintsNeverLie runs groups that put and delete versions against readers of
-// random, also old, views, which fill in what they find a while later. No hint that
-// a view may use is below what the view sees, or has another value than it sees.
+// random, also old, views, which fill in what they find a while later, while the table
+// grows now and then. No hint that a view may use is below what the view sees, or has
+// another value than it sees.
 func TestHintsNeverLie(t *testing.T) {
+	t.Run("crowded", func(t *testing.T) { hintsNeverLie(t, hintColumn, 8, 0) })
+	t.Run("growing", func(t *testing.T) { hintsNeverLie(t, growingColumn, 1<<20, 3) })
+}
+
+func hintsNeverLie(t *testing.T, hashOf func(int) columnHash, cells, doublings int) {
 	r := testenv.Random(t)
 	const columns = 12
 	type column map[uint64]string // the versions of a column, by timestamp
 	used, known := 0, 0
-	rounds := 200
-	if testing.Short() {
-		rounds = 20
+	rounds := testenv.Size(20, 100, 1000)
+	if doublings > 0 {
+		rounds = testenv.Size(2, 10, 200) // such tables are large
 	}
 	for range rounds {
-		h := newHints(8)
+		h, grown := newHints(cells), 0
 		var late []hint
 		history := []map[int]column{{}} // by sequence number
 		most := map[int]uint64{}        // the greatest timestamp ever put, plus one
 		for range 300 {
 			now := uint64(len(history) - 1)
+			if grown < doublings && r.IntN(50) == 0 {
+				h.grow()
+				grown++
+			}
 			switch r.IntN(3) {
 			case 0: // a group
 				next := map[int]column{}
@@ -103,7 +122,7 @@ func TestHintsNeverLie(t *testing.T) {
 					c, ts := r.IntN(columns), uint64(r.IntN(20))
 					if _, there := next[c][ts]; there && r.IntN(2) == 0 {
 						delete(next[c], ts)
-						h.drop(hintColumn(c), ts, now+1)
+						h.drop(hashOf(c), ts, now+1)
 						continue
 					}
 					if next[c] == nil {
@@ -114,13 +133,13 @@ func TestHintsNeverLie(t *testing.T) {
 						value += " and more than is kept"
 					}
 					most[c] = max(most[c], ts+1)
-					h.raise(hintColumn(c), ts, most[c]-1, now+1, []byte(value))
+					h.raise(hashOf(c), ts, most[c]-1, now+1, []byte(value))
 					next[c][ts] = value
 				}
 				history = append(history, next)
 			case 1: // a reader looks
 				seq, c := uint64(r.IntN(len(history))), r.IntN(columns)
-				met := hint{column: hintColumn(c), bound: newestOf(history[seq][c]), seq: seq}
+				met := hint{column: hashOf(c), bound: newestOf(history[seq][c]), seq: seq}
 				if met.bound > 0 {
 					met.keep([]byte(history[seq][c][met.bound-1]))
 				}
@@ -134,7 +153,7 @@ func TestHintsNeverLie(t *testing.T) {
 			}
 			for seq := range history {
 				for c := range columns {
-					e, ok := h.of(hintColumn(c), uint64(seq))
+					e, ok := h.of(hashOf(c), uint64(seq))
 					if !ok {
 						continue
 					}
@@ -166,6 +185,86 @@ func newestOf(list map[uint64]string) (bound uint64) {
 	return bound
 }
 
+// TestHintsGrow checks that the table grows with what is in it, up to its bound, and loses
+// little on the way.
+func TestHintsGrow(t *testing.T) {
+	const columns = 8 * firstHintBuckets * hintsInBucket
+	h := newHints(2 * columns)
+	r := testenv.Random(t)
+	list := make([]columnHash, columns)
+	for i := range list {
+		list[i] = columnHash{r.Uint64(), r.Uint64()}
+		h.raise(list[i], uint64(i), uint64(i), uint64(i+1), nil)
+	}
+	if n := len(h.table.Load().buckets); n <= firstHintBuckets || n > h.most {
+		t.Errorf("%d buckets, of at most %d", n, h.most)
+	}
+	kept := 0
+	for i, c := range list {
+		e, ok := h.of(c, columns)
+		if ok && (e.bound != uint64(i+1) || e.seq != uint64(i+1)) {
+			t.Fatalf("column %d: bound %d, group %d", i, e.bound, e.seq)
+		}
+		if ok {
+			kept++
+		}
+	}
+	if kept < columns/2 {
+		t.Errorf("%d of %d hints are left", kept, columns)
+	}
+	few := newHints(firstHintBuckets * hintsInBucket)
+	for i, c := range list {
+		few.raise(c, uint64(i), uint64(i), uint64(i+1), nil)
+	}
+	if n := len(few.table.Load().buckets); n != firstHintBuckets {
+		t.Errorf("%d buckets, more than the bound", n)
+	}
+}
+
+// TestHintsGrowBesideReaders raises hints while the table grows and readers look and fill.
+// No hint is below what a reader's view has.
+func TestHintsGrowBesideReaders(t *testing.T) {
+	const columns = 64
+	h := newHints(8 * firstHintBuckets * hintsInBucket)
+	var published atomic.Uint64
+	var last [columns]atomic.Uint64 // the group that wrote a column last, and its timestamp
+	var readers sync.WaitGroup
+	defer readers.Wait()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	for reader := range 2 {
+		r := rand.New(rand.NewPCG(testenv.Random(t).Uint64(), uint64(reader)))
+		readers.Go(func() {
+			for ctx.Err() == nil {
+				view, c := published.Load(), r.IntN(columns)
+				newest := last[c].Load()
+				if newest > view { // written since: what the view has is not known here
+					continue
+				}
+				e, ok := h.of(growingColumn(c), view)
+				if ok && e.bound < newest+1 {
+					t.Errorf("view %d, column %d: bound %d, newest %d", view, c, e.bound, newest)
+					return
+				}
+				if !ok && newest > 0 {
+					h.fill(hint{column: growingColumn(c), bound: newest + 1, seq: view})
+				}
+			}
+		})
+	}
+	r := testenv.Random(t)
+	groups := uint64(testenv.Size(2_000, 20_000, 500_000))
+	for seq := uint64(1); seq <= groups; seq++ {
+		if seq%(groups/4) == 0 && len(h.table.Load().buckets) < h.most {
+			h.grow()
+		}
+		c := r.IntN(columns)
+		h.raise(growingColumn(c), seq, seq, seq, nil)
+		last[c].Store(seq)
+		published.Store(seq)
+	}
+}
+
 func TestHintsBounds(t *testing.T) {
 	if n := unsafe.Sizeof(hintBucket{}); n != 64 {
 		t.Errorf("a bucket has %d bytes", n)
@@ -174,7 +273,7 @@ func TestHintsBounds(t *testing.T) {
 		t.Error("a negative number does not switch hints off")
 	}
 	h := newHints(1000)
-	if n := len(h.buckets) * hintsInBucket; n != 1024 {
+	if n := len(h.table.Load().buckets) * hintsInBucket; n != 1024 {
 		t.Errorf("room for %d", n)
 	}
 	one := h.hash(maphash.String(h.seed, "x"), []byte("head"))

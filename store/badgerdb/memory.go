@@ -8,7 +8,7 @@ import "math/bits"
 //     that is being written out,
 //   - meanwhile, the table that is made of the latter: 2.4 times its size,
 //   - the cache of table blocks,
-//   - the hints (hints.go) and the newest timestamps (newest.go),
+//   - the hints (hints.go), which begin as few, and the newest timestamps (newest.go),
 //   - the filter of what is there (known.go), 12 bits for each row and column,
 //   - compactions, which build tables of a few MiB.
 //
@@ -24,6 +24,7 @@ const (
 	levelZeroTotal   = 320 << 20
 	leastLevelZero   = 5
 	leastCells       = 1 << 16
+	mostNewest       = 1 << 18
 	hintBytes        = 48 // of a cell
 	mostSoftGroup    = 4 << 20
 	mostKnown        = 256 << 20
@@ -33,7 +34,8 @@ const (
 type sizes struct {
 	memTable   int64
 	blockCache int64
-	cells      int   // of hints, and of newest timestamps
+	cells      int   // of hints, at most
+	newest     int   // cells of newest timestamps
 	levelZero  int   // tables in level 0 that start a compaction: levelZeroTotal of memtables
 	known      int   // bytes of the largest layer of the filter of what is there (known.go)
 	mapped     int64 // of files in resident memory
@@ -57,6 +59,9 @@ func sizesFor(memory, logs int64) (s sizes) {
 	s.blockCache = max(memory/6, leastMemTable)
 	s.mapped = max(memory, leastMapped)
 	s.cells = 1 << (bits.Len64(uint64(max(leastCells, memory/12/hintBytes))) - 1)
+	// Guards ask only what was written in the last moments. A larger table answers hardly
+	// more of them, and is spread over more memory than the processor's caches have.
+	s.newest = min(s.cells, mostNewest)
 	s.known = min(int(memory/12), mostKnown)
 	s.levelZero = max(leastLevelZero, int(levelZeroTotal/s.memTable))
 	s.hardGroup = int(s.memTable * 15 / 100 * 97 / 100)

@@ -164,7 +164,7 @@ func (db *DB) start(opts Options) error {
 		db.known.Store(k)
 		db.knownRead = true
 	}
-	db.newest = newNewest(pick(opts.NewestCells, db.sizes.cells), stored, fresh)
+	db.newest = newNewest(pick(opts.NewestCells, db.sizes.newest), stored, fresh)
 	if err := db.mark.advance(db.seqAtOpen); err != nil {
 		return err
 	}

@@ -27,10 +27,12 @@ type Options struct {
 	// MemoryBytes.
 	BlockCacheBytes int64
 	// NewestCells is how many cells the table of newest timestamps is made for, which
-	// answers most guards (see newest.go), at 32 to 64 bytes each; 0 stands for a share of MemoryBytes.
+	// answers most guards (see newest.go), at 32 to 64 bytes each; 0 stands for a share of
+	// MemoryBytes, at most 262,144 cells.
 	NewestCells int
 	// HintCells bounds the table of where the newest versions are, which makes the
-	// usual read one look-up (see hints.go), in cells of 48 bytes; 0 stands for a share
+	// usual read one look-up (see hints.go), in cells of 48 bytes. It grows with what is
+	// in it; 0 stands for a share
 	// of MemoryBytes, and a negative number for none.
 	HintCells int
 	// VerifyAtOnce is how many bytes of table files Open verifies before it returns, of
