@@ -54,8 +54,11 @@ func (l *likeness) add(t *analysis.Token, from analysis.Source) {
 	}
 	switch from {
 	case analysis.FromMain:
-		l.main.Add(t.Text)
-		l.sample.Add(t.Text)
+		// All words of the main content come in one stretch (analysis.Document), after a
+		// break, so the sample has the same shingles.
+		if shingle, ok := l.main.Add(t.Text); ok {
+			l.sample.AddShingle(shingle)
+		}
 	case analysis.FromRest:
 		l.sample.Add(t.Text)
 	}

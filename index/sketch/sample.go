@@ -21,8 +21,17 @@ type Sampler struct {
 
 // Add adds the next word, and returns the shingle that it completes, if that is sampled.
 func (s *Sampler) Add(word []byte) (slot uint16, sampled bool) {
-	h, ok := s.window.add(word)
-	if !ok || (h>>1)%oneIn != 0 {
+	shingle, ok := s.window.add(word)
+	if !ok {
+		return 0, false
+	}
+	return s.AddShingle(shingle)
+}
+
+// AddShingle is Add for a shingle that a Builder has completed. It does not learn the words:
+// call Break before the next Add.
+func (s *Sampler) AddShingle(h uint64) (slot uint16, sampled bool) {
+	if (h>>1)%oneIn != 0 {
 		return 0, false
 	}
 	slot = uint16((h >> 4) % Slots)

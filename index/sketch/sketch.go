@@ -66,11 +66,12 @@ type Builder struct {
 	least  [bins]uint64 // 0: none
 }
 
-// Add adds the next word.
-func (b *Builder) Add(word []byte) {
-	if h, ok := b.window.add(word); ok {
-		b.add(h)
+// Add adds the next word, and returns the hash of the shingle that it completes, if any.
+func (b *Builder) Add(word []byte) (shingle uint64, ok bool) {
+	if shingle, ok = b.window.add(word); ok {
+		b.add(shingle)
 	}
+	return shingle, ok
 }
 
 func (b *Builder) add(h uint64) {

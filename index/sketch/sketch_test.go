@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -213,5 +214,25 @@ func BenchmarkSimilar(b *testing.B) {
 	x, y := text(), text()
 	for b.Loop() {
 		Similar(x, y, 0.8)
+	}
+}
+
+// TestSampleOfShingles checks that a sample of the shingles of a Builder is the sample of
+// the words.
+func TestSampleOfShingles(t *testing.T) {
+	rng := testenv.Random(t)
+	for n := range 200 {
+		var b Builder
+		var ofWords, ofShingles Sampler
+		for range n {
+			word := fmt.Append(nil, rng.IntN(50))
+			ofWords.Add(word)
+			if shingle, ok := b.Add(word); ok {
+				ofShingles.AddShingle(shingle)
+			}
+		}
+		if got, want := ofShingles.Sample(), ofWords.Sample(); !slices.Equal(got, want) {
+			t.Fatalf("%d words: sample %v of the shingles, %v of the words", n, got, want)
+		}
 	}
 }
