@@ -70,7 +70,7 @@ func completeAll(ctx context.Context, from *fanout, q CompletionQuestion) ([]Com
 // late in a suggestion harms nobody.
 //
 // Nobody waits for a table that another call is making: they get the last one, or nothing. It
-// takes a second or so for a large index, and visitors who type would otherwise keep all
+// takes seconds for a large index, and visitors who type would otherwise keep all
 // connections of the reader until then.
 type completions struct {
 	making sync.Mutex // held while the table is made

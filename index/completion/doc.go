@@ -22,7 +22,8 @@
 // query of FTS5 reads the lists of all words that begin with what was typed, in all texts:
 // for one letter, that is a good part of the index. A table in the index files would cost
 // every writer a row for each word of a title, and a format. The table in memory is made
-// from the files when somebody types, in a second or so for 100,000 documents, and a
-// keystroke reads one range of an array. Its size is bounded: of larger indexes it has the
-// documents of the highest ranks.
+// from the files when somebody types: 0.3 s for 3,000 recorded documents, and 4.5 s for 100,000
+// generated ones (a busy machine). It takes about 260 bytes for each text. Then a keystroke reads
+// one range of an array, in 2 ms at most. The size is bounded: of larger indexes the table has
+// the documents of the highest ranks.
 package completion
