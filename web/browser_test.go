@@ -224,8 +224,13 @@ func TestDocumentPicture(t *testing.T) {
 // On a phone, five results fit on the screen.
 func TestBrowserPhone(t *testing.T) {
 	b := browsertest.Open(t)
-	s := newStand(t, append(append(webs(t, "lighthouse", "bakery"), many(60)...), manual()...), nil)
-	for _, target := range []string{"/?q=leaf+oak", "/?q=the+light+keeper", "/?q=lamp+wick"} {
+	web := append(append(webs(t, "lighthouse", "bakery"), many(60)...), manual()...)
+	for i := range 8 { // their titles fill two lines
+		web = append(web, fetched(fmt.Sprintf("https://harbour%d.example/handbook/maintenance/buoys-%d.html", i, i), 1, fmt.Sprintf(
+			`<html lang="en"><title>Maintenance of the %d. buoy of the outer harbour - Harbour authority handbook</title><main><p>The maintenance of buoy number %d begins in spring, when the ice has gone and the tender can reach it, and ends before the first storms of autumn.`, i, i)))
+	}
+	s := newStand(t, web, nil)
+	for _, target := range []string{"/?q=leaf+oak", "/?q=the+light+keeper", "/?q=lamp+wick", "/?q=buoy+maintenance"} {
 		for _, look := range []browsertest.Look{{Width: 1280, Height: 900, Scheme: "light"}, {Width: 390, Height: 844, Scheme: "light"}} {
 			b.Look(look)
 			b.Visit(s.http.URL + target)
