@@ -31,11 +31,12 @@ func (f *fleet) wantServerIndex(c crawl) {
 // first hit has to be the same.
 const allScored = 300
 
+// wantSameHits searches for words as typed: the server corrects their spelling in another way.
 func (f *fleet) wantSameHits(c crawl, words string) {
 	f.t.Helper()
 	var files, server found
-	decode(f.t, runIndexer(f.t, "--data", c.data, "--format", "json", "query", words), &files)
-	decode(f.t, runIndexer(f.t, f.args("reader", "--format", "json", "query", words)...), &server)
+	decode(f.t, runIndexer(f.t, "--data", c.data, "--format", "json", "query", "--verbatim", words), &files)
+	decode(f.t, runIndexer(f.t, f.args("reader", "--format", "json", "query", "--verbatim", words)...), &server)
 	want, got := files.urls(), server.urls()
 	same := 0
 	for same < min(len(want), len(got)) && want[same] == got[same] {
