@@ -135,7 +135,7 @@ func TestReadWhileOtherProcessWrites(t *testing.T) {
 	for range 60 {
 		// What was acknowledged shows at once; a batch shows whole or not at all.
 		batch := c.Until("")
-		res, err := r.Search(t.Context(), "batch"+batch, Options{})
+		res, err := r.Search(t.Context(), "batch"+batch, Options{Unfold: true})
 		if err != nil || res.Total != crashBatch || len(res.Hits) != crashBatch {
 			t.Fatalf("batch %s: %+v %v", batch, res, err)
 		}

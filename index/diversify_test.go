@@ -122,7 +122,7 @@ func TestDiversifyTiers(t *testing.T) {
 		doc(page.URL(fmt.Sprintf("https://other%d.example/", i)), "harbour and much else")
 	}
 	apply(t, openTestWriter(t, dir), changes...)
-	res, err := openTestReader(t, dir).Search(t.Context(), "harbour museum", Options{PerHost: 2})
+	res, err := openTestReader(t, dir).Search(t.Context(), "harbour museum", Options{Unfold: true, PerHost: 2})
 	if err != nil || res.AllWords != 1 || res.Total != 29 || len(res.Hits) != 10 {
 		t.Fatalf("%+v, %v", res, err)
 	}
@@ -156,7 +156,7 @@ func TestOtherHosts(t *testing.T) {
 	r := openTestReader(t, dir)
 	const query = "harbour -secret"
 	search := func(limit, offset, perHost int) (urls []string, last int) {
-		res, err := r.Search(t.Context(), query, Options{Limit: limit, Offset: offset, PerHost: perHost})
+		res, err := r.Search(t.Context(), query, Options{Unfold: true, Limit: limit, Offset: offset, PerHost: perHost})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func TestOtherHosts(t *testing.T) {
 	}
 	seen := make(map[page.URL]bool)
 	for offset := 0; offset < rerankTop+40; offset += 7 {
-		res, err := r.Search(t.Context(), query, Options{Limit: 7, Offset: offset, PerHost: 2})
+		res, err := r.Search(t.Context(), query, Options{Unfold: true, Limit: 7, Offset: offset, PerHost: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
