@@ -32,6 +32,10 @@ state at that moment.
              Crawl's ranks files
   cdxj       an index of the stored fetches, as used by web archives
   ciff       the inverted index, for retrieval research
+  similar    all pairs of documents whose main contents have at least a similarity of
+             --threshold, one JSON object per line, sorted by URL: url, other,
+             similarity. It is the share of runs of four words that either has and
+             both have, estimated as indexer similar does; no such pair is missing
 
 After documents, the last line on standard error is "digest sha256:…", computed over
 everything but ranks and times. The same fetches give the same digest, in whatever order
@@ -44,13 +48,15 @@ that timestamp writes the same output again.`
 
 func (a *app) exportCommand() *cobra.Command {
 	var format, table, output, at string
+	var threshold float64
 	cmd := &cobra.Command{
 		Use:   "export [--format FORMAT] [--table TABLE] [--output FILE] [--at TIME]",
-		Short: "Write documents, links, ranks, captures or the inverted index in a standard format",
+		Short: "Write documents, links, ranks, captures, the inverted index or similar pairs",
 		Long:  long(exportHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse),
 		Example: examples(
 			"indexer export > documents.jsonl", "indexer export | jq -r .url", "indexer export --output documents.jsonl",
 			"indexer export --format parquet --table links --output links.parquet", "indexer export --at 2h --output before.jsonl",
+			"indexer export --format similar --threshold 0.9 | jq -r .other",
 		),
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -61,20 +67,27 @@ func (a *app) exportCommand() *cobra.Command {
 			if err != nil {
 				return &usageError{reason: err.Error(), help: "indexer export"}
 			}
+			if cmd.Flags().Changed("threshold") && format != export.FormatSimilar {
+				return &usageError{reason: "--threshold needs --format similar", help: "indexer export"}
+			}
+			if !(threshold >= export.LeastThreshold && threshold <= 1) {
+				return &usageError{reason: fmt.Sprintf("--threshold must be from %v to 1", export.LeastThreshold), help: "indexer export"}
+			}
 			moment, err := parseMoment(at, time.Now())
 			if err != nil {
 				return err
 			}
-			question, err := json.Marshal(exportRequest{choice, moment})
+			question, err := json.Marshal(exportRequest{Choice: choice, Threshold: threshold, At: moment})
 			if err != nil {
 				return fmt.Errorf("export: %w", err)
 			}
 			return a.exportTo(cmd.Context(), output, choice, string(question))
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", export.FormatJSONL, "`format` to write: jsonl, parquet, ranks-csv, cdxj or ciff")
+	cmd.Flags().StringVar(&format, "format", export.FormatJSONL, "`format` to write: jsonl, parquet, ranks-csv, cdxj, ciff or similar")
 	ownFlag(cmd, "format")
 	cmd.Flags().StringVar(&table, "table", "", "`table` to write as jsonl or parquet: documents or links (default documents)")
+	cmd.Flags().Float64Var(&threshold, "threshold", export.DefaultThreshold, "`similarity` that pairs have at least, from 0.5 to 1")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` or directory to write to; a regular file is replaced only when the new one is complete (default: standard output)")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "out" {
@@ -89,7 +102,8 @@ func (a *app) exportCommand() *cobra.Command {
 // exportRequest is the argument of a request for export.
 type exportRequest struct {
 	export.Choice
-	At snapshot.Moment `json:"at"`
+	Threshold float64         `json:"threshold,omitempty"`
+	At        snapshot.Moment `json:"at"`
 }
 
 func (a *app) exportTo(ctx context.Context, output string, choice export.Choice, question string) error {
@@ -113,7 +127,7 @@ func exportTable(ctx context.Context, r *repository.Repository, req control.Requ
 			return &usageError{reason: "the request for export cannot be read: " + err.Error()}
 		}
 	}
-	res, err := r.ExportAs(ctx, repository.ExportOptions{Choice: want.Choice, At: want.At}, stdout)
+	res, err := r.ExportAs(ctx, repository.ExportOptions{Choice: want.Choice, Threshold: want.Threshold, At: want.At}, stdout)
 	if err != nil && ctx.Err() != nil && res.Total > 0 {
 		return fmt.Errorf("%d of %s left to write: %w", res.Total-res.Documents, count(res.Total, "document"), err)
 	}

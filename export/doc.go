@@ -5,6 +5,7 @@
 //	ranks    hosts by rank, in the layout of Common Crawl's ranks files
 //	CDXJ     stored fetches, in the index format of web archives
 //	CIFF     the inverted index, for retrieval research
+//	similar  pairs of documents that say nearly the same, one JSON object per line
 //
 // The package knows records and bytes, not where records come from. Each writer takes
 // records in their final order, streams them to its output, and keeps a bounded part of

@@ -13,6 +13,7 @@ const (
 	FormatRanks   = "ranks-csv"
 	FormatCDXJ    = "cdxj"
 	FormatCIFF    = "ciff"
+	FormatSimilar = "similar"
 )
 
 // The tables.
@@ -21,6 +22,7 @@ const (
 	Links     = "links"
 	Hosts     = "hosts"
 	Captures  = "captures"
+	Pairs     = "pairs"
 )
 
 // formats lists the tables of each format, the default first, and its file extension.
@@ -35,6 +37,7 @@ var formats = []struct {
 	{FormatRanks, []string{Hosts}, ".txt", false},
 	{FormatCDXJ, []string{Captures}, ".cdxj", false},
 	{FormatCIFF, []string{Documents}, ".ciff", true},
+	{FormatSimilar, []string{Pairs}, ".jsonl", false},
 }
 
 // Choice is a format and one of its tables.

@@ -44,6 +44,13 @@ type HostRank struct {
 	Rank     float64 // share of its pages in the sum of all ranks
 }
 
+// Pair is two documents whose main contents are similar. URL is below Other.
+type Pair struct {
+	URL        page.URL `json:"url"`
+	Other      page.URL `json:"other"`
+	Similarity float64  `json:"similarity"` // by their sketches, at most 1
+}
+
 // Sink takes the records of one export. Close completes the output. If the format can
 // show it, readers recognise output without Close as incomplete.
 type Sink[T any] interface {

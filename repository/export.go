@@ -15,7 +15,8 @@ import (
 // moment and exports that.
 type ExportOptions struct {
 	export.Choice
-	At snapshot.Moment
+	Threshold float64 // of similar pairs; 0: export.DefaultThreshold
+	At        snapshot.Moment
 }
 
 // Export writes all index documents as JSON, one a line, sorted by URL, as of a quiescent
@@ -41,5 +42,5 @@ func (r *Repository) ExportAs(ctx context.Context, opts ExportOptions, w io.Writ
 		}
 		defer tx.Rollback()
 	}
-	return feed.Write(ctx, r.db, tx, feed.Options{Choice: opts.Choice, ClusterOptions: snapshot.ClusterOptions{Scratch: r.dir}}, w)
+	return feed.Write(ctx, r.db, tx, feed.Options{Choice: opts.Choice, Threshold: opts.Threshold, ClusterOptions: snapshot.ClusterOptions{Scratch: r.dir}}, w)
 }

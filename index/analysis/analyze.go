@@ -76,6 +76,15 @@ func (d *Document) AnalyzeWords(visit func(t *Token, text string, from Source)) 
 	return c
 }
 
+// MainWords calls visit with each word of the main content of a text, or of all of it if main
+// is nil, as AnalyzeWords does.
+func MainWords(text string, main []page.Range, visit func(word []byte)) {
+	a := analyzers.Get().(*analyzer)
+	defer analyzers.Put(a)
+	text, main = NormalizeRanges(Truncate(text, MaxIndexedText), main)
+	a.ranges(text, main, nil, func(t *Token, _ string) { visit(t.Text) })
+}
+
 // Document is what is analysed of a document.
 type Document struct {
 	URL                   page.URL

@@ -21,7 +21,7 @@ import (
 
 // Result says what was exported.
 type Result struct {
-	Documents int // number of records: documents, links, hosts or captures
+	Documents int // number of records: documents, links, hosts, captures or pairs
 	// Total is the number of documents to write; 0 as long as it is not known, and in exports
 	// of other tables.
 	Total int
@@ -39,6 +39,7 @@ type Result struct {
 // Options say what to export.
 type Options struct {
 	export.Choice
+	Threshold float64 // of similar pairs; 0: export.DefaultThreshold
 	snapshot.ClusterOptions
 }
 
@@ -46,7 +47,7 @@ type Options struct {
 // into memory goes into unnamed files in the scratch directory. After an error of w or of
 // the store, the output is incomplete.
 func Write(ctx context.Context, db *txn.DB, tx *txn.Txn, opts Options, w io.Writer) (_ Result, err error) {
-	e := &exporter{ctx: ctx, tx: tx, reader: snapshot.NewReader(db, tx), scratch: opts.Scratch, w: w}
+	e := &exporter{ctx: ctx, tx: tx, reader: snapshot.NewReader(db, tx), scratch: opts.Scratch, w: w, threshold: cmp.Or(opts.Threshold, export.DefaultThreshold)}
 	defer e.reader.Close()
 	e.cluster = snapshot.NewCluster(ctx, e.reader, opts.ClusterOptions)
 	defer func() { err = errors.Join(err, e.cluster.Close()) }()
@@ -67,6 +68,8 @@ type exporter struct {
 	scratch string            // directory for temporary files
 	w       io.Writer
 	res     Result
+
+	threshold float64 // of similar pairs
 }
 
 func (e *exporter) export(c export.Choice) error {
@@ -85,6 +88,8 @@ func (e *exporter) export(c export.Choice) error {
 		return e.captures()
 	case export.Choice{Format: export.FormatCIFF, Table: export.Documents}:
 		return e.invertedIndex()
+	case export.Choice{Format: export.FormatSimilar, Table: export.Pairs}:
+		return e.similar()
 	}
 	return fmt.Errorf("%s of %s: there is no such export", c.Format, c.Table)
 }

@@ -121,6 +121,41 @@ func TestDigest(t *testing.T) {
 	}
 }
 
+// alike are pages of which the first three differ in a few words.
+var alike = []string{
+	"l.example/ at=1 page text=the-lamp-burns-oil-from-the-first-hour-of-the-night-until-the-sun-is-up-and-the-keeper-trims-it title=A",
+	"m.example/ at=2 page text=the-lamp-burns-oil-from-the-first-hour-of-the-night-until-the-sun-is-up-and-the-keeper-cleans-it title=B",
+	"n.example/ at=3 page text=the-lamp-burns-oil-from-the-first-hour-of-the-night-until-the-sun-is-up-and-the-keeper-cleans-them title=C",
+	"o.example/ at=4 page text=spare-wicks-are-in-the-store-below-the-tower title=D",
+}
+
+func TestSimilar(t *testing.T) {
+	r := webtest.Settled(t, alike...)
+	pairs := func(threshold float64) (list []string) {
+		opts := choice(export.FormatSimilar, export.Pairs)
+		opts.Threshold = threshold
+		res, out := written(t, r, opts)
+		for line := range strings.Lines(out) {
+			var p export.Pair
+			if err := json.Unmarshal([]byte(line), &p); err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, webtest.Short(p.URL)+webtest.Short(p.Other))
+		}
+		if res.Documents != len(list) || res.Digest != "" {
+			t.Errorf("%d pairs, and the result %+v", len(list), res)
+		}
+		return list
+	}
+	for threshold, want := range map[float64]string{
+		0.5: "[l.example/m.example/ l.example/n.example/ m.example/n.example/]", 0.65: "[m.example/n.example/]", 1: "[]",
+	} {
+		if got := fmt.Sprint(pairs(threshold)); got != want {
+			t.Errorf("%v: %s, want %s", threshold, got, want)
+		}
+	}
+}
+
 // TestUnsettled exports at every step of a change. It always succeeds; between the step
 // that takes the page out of its cluster and the one that takes the document out of the
 // index, the document is unsettled.
@@ -152,7 +187,7 @@ var errFull = errors.New("no space")
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestWriteFails(t *testing.T) {
-	r := webtest.Settled(t, web...)
+	r := webtest.Settled(t, append(alike, web...)...)
 	tx, err := snapshot.Past(t.Context(), r.DB, snapshot.Moment{})
 	if err != nil {
 		t.Fatal(err)
@@ -160,13 +195,13 @@ func TestWriteFails(t *testing.T) {
 	defer tx.Rollback()
 	write := func(format, table string, w io.Writer) error {
 		opts := choice(format, table)
-		opts.Scratch = t.TempDir()
+		opts.Scratch, opts.Threshold = t.TempDir(), 0.5
 		_, err := feed.Write(t.Context(), r.DB, tx, opts, w)
 		return err
 	}
 	for _, c := range [][2]string{
 		{export.FormatJSONL, export.Documents}, {export.FormatJSONL, export.Links}, {export.FormatParquet, export.Documents},
-		{export.FormatParquet, export.Links}, {export.FormatRanks, export.Hosts}, {export.FormatCDXJ, export.Captures}, {export.FormatCIFF, export.Documents},
+		{export.FormatParquet, export.Links}, {export.FormatRanks, export.Hosts}, {export.FormatCDXJ, export.Captures}, {export.FormatCIFF, export.Documents}, {export.FormatSimilar, export.Pairs},
 	} {
 		if err := write(c[0], c[1], full{}); !errors.Is(err, errFull) {
 			t.Errorf("%s of %s: %v, want %v", c[0], c[1], err, errFull)

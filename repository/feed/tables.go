@@ -6,6 +6,7 @@ import (
 
 	"github.com/webindexer/indexer/export"
 	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
@@ -108,5 +109,34 @@ func (e *exporter) invertedIndex() (err error) {
 		return err
 	}
 	_, err = c.WriteTo(e.w)
+	return err
+}
+
+// similar writes the pairs of documents whose main contents are similar. The sketches are
+// those of the index files, made anew of the texts of this moment.
+func (e *exporter) similar() (err error) {
+	pairs, err := export.NewSimilar(e.scratch, 0, e.threshold)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pairs.Close()) }()
+	err = e.eachDocument(func(url page.URL, key page.ContentKey) error {
+		text, err := e.text(url, key)
+		if err != nil || text == nil {
+			return err
+		}
+		outline, err := page.DecodeOutline(text.Outline, len(text.Text))
+		if err != nil {
+			return err
+		}
+		var b sketch.Builder
+		analysis.MainWords(text.Text, outline.Main, b.Add)
+		s := b.Sketch()
+		return pairs.Add(url, &s)
+	})
+	if err != nil {
+		return err
+	}
+	e.res.Documents, err = pairs.WriteTo(e.ctx, e.w)
 	return err
 }
