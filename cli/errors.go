@@ -128,6 +128,7 @@ var outcomes = []outcome{
 	{is(index.ErrForeign, index.ErrOldFormat, repository.ErrOtherIndex), statusUsage, reindexHint},
 	{is(errForeign, store.ErrForeign), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
 	{is(repository.ErrOtherShards), statusUsage, ""},
+	{is(index.ErrNotIndexed), statusFailed, "`indexer inspect URL` tells whether it was fetched, and why it is not in the index"},
 	{is(errNoShards), statusUsage, "name the places of shards with --shard, or start workers"},
 	{is(repository.ErrNobody), statusFailed, "start a worker that offers to hold it, and run the same command again; `indexer status` shows who holds what"},
 	{is(oracle.ErrOtherOracle), statusInUse, "start processes that share the store with --oracle ADDRESS"},

@@ -158,11 +158,7 @@ func resultsText(res *index.Results, offset int, s style) string {
 }
 
 func hitText(b *strings.Builder, h *index.Hit, s style) {
-	title := plain(h.Title)
-	if title == "" {
-		title = "(no title)"
-	}
-	fmt.Fprintf(b, "%2d. %s%s%s\n", h.Position, s.bold(), title, s.reset())
+	fmt.Fprintf(b, "%2d. %s%s%s\n", h.Position, s.bold(), titleText(h.Title), s.reset())
 	fmt.Fprintf(b, "    %s\n", plain(string(h.URL)))
 	open, end := "", ""
 	if s.on {

@@ -59,7 +59,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true // completionCommand takes its place
 	root.SetHelpCommand(helpCommand())
 	addGroup(root, "Load pages:", a.crawlCommand(), a.replayCommand(), a.packCommand())
-	addGroup(root, "Use the index:", a.queryCommand(), a.serveCommand(), a.exportCommand())
+	addGroup(root, "Use the index:", a.queryCommand(), a.similarCommand(), a.serveCommand(), a.exportCommand())
 	addGroup(root, "Look inside:", a.inspectCommand(), a.traceCommand(), a.statsCommand(), a.statusCommand(), a.rankCommand(), a.scanCommand())
 	addGroup(root, "Check and maintain:", a.waitCommand(), a.checkCommand(), a.verifyCommand(), a.reindexCommand(), a.gcCommand(), a.deadCommand())
 	addGroup(root, "On many machines:", a.workerCommand(), a.oracleCommand(), a.copyCommand())

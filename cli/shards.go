@@ -21,6 +21,7 @@ import (
 	"github.com/webindexer/indexer/lease"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/oracle/remote"
+	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/store"
 )
@@ -119,6 +120,19 @@ func (s *shardSearch) Complete(ctx context.Context, q index.CompletionQuestion) 
 		return nil, err
 	}
 	return shards.Complete(ctx, q)
+}
+
+// Similar implements web.Searcher.
+func (s *shardSearch) Similar(ctx context.Context, u page.URL, opts index.SimilarOptions) (*index.SimilarPages, error) {
+	shards, err := s.shards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	res, err := shards.Similar(ctx, u, opts)
+	if err == nil && len(res.Incomplete) > 0 {
+		s.forget()
+	}
+	return res, err
 }
 
 // Ready implements searcher.

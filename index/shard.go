@@ -42,6 +42,7 @@ type Question struct {
 	Sorted   *SortedQuestion
 	Anchors  *AnchorsQuestion
 	Sketches *SketchesQuestion
+	Similar  *SimilarQuestion
 	Hits     *HitsQuestion
 	Columns  *ColumnsQuestion
 	Near     *NearQuestion
@@ -60,6 +61,7 @@ type Answer struct {
 	Total      int     // of Best: how many match
 	Matches    []float64
 	Sketches   []Sketched
+	Similar    SimilarAnswer
 	Hits       []Hit
 	Columns    [][]float64 // for each of the weights, in order of the documents
 	Near       []NearWord

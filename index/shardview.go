@@ -58,6 +58,8 @@ func (s *viewShard) Ask(ctx context.Context, q *Question) (a *Answer, err error)
 		a.Matches, err = s.matchAnchors(ctx, q.Anchors)
 	case q.Sketches != nil:
 		a.Sketches, err = s.sketches(ctx, q.Sketches.IDs)
+	case q.Similar != nil:
+		a.Similar, err = s.similar(ctx, q.Similar)
 	case q.Hits != nil:
 		a.Hits, err = s.hits(ctx, q.Hits)
 	case q.Columns != nil:

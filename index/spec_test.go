@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ import (
 //	query [limit=] [offset=] [perhost=] [lang=] [sort=date] [verbatim] [unfold] [urls]
 //	                         each line of the input is a query; "**" marks words in snippets
 //	ranking [perhost=]       the same, URLs only, with the factors of each score
+//	similar URL [threshold=] [limit=]
 //	docs                     all documents
 //	tombstones               clusters that were deleted
 func TestSpec(t *testing.T) {
@@ -102,6 +104,8 @@ func (s *specIndex) command(d *datadriven.TestData) (string, error) {
 		return s.query(d)
 	case "ranking":
 		return s.ranking(d)
+	case "similar":
+		return s.similar(d)
 	case "docs":
 		return s.docs()
 	case "tombstones":
@@ -312,4 +316,41 @@ func lines(s string) (list []string) {
 		}
 	}
 	return list
+}
+
+func (s *specIndex) similar(d *datadriven.TestData) (string, error) {
+	var o SimilarOptions
+	for _, arg := range d.CmdArgs[1:] {
+		var err error
+		switch arg.Key {
+		case "threshold":
+			o.Threshold, err = strconv.ParseFloat(arg.Vals[0], 64)
+		case "limit":
+			o.Limit, err = strconv.Atoi(arg.Vals[0])
+		}
+		if err != nil {
+			d.Fatalf(s.t, "%v", err)
+		}
+	}
+	u := page.URL(d.CmdArgs[0].Key)
+	res, err := s.r.Similar(s.t.Context(), u, o)
+	divided, err2 := s.shards.Similar(s.t.Context(), u, o)
+	if err != nil {
+		if fmt.Sprint(err) != fmt.Sprint(err2) {
+			s.t.Errorf("%s: %v, and of shards: %v", u, err, err2)
+		}
+		return "", err
+	}
+	if res.TookMS = 0; err2 == nil {
+		divided.TookMS = 0
+	}
+	if !reflect.DeepEqual(res, divided) {
+		s.t.Errorf("%s: %+v, and of shards: %+v (%v)", u, res, divided, err2)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %q: %d with %v or more\n", res.URL, res.Title, res.Total, res.Threshold)
+	for _, p := range res.Pages {
+		fmt.Fprintf(&b, "%.3f %s %q %s\n", p.Similarity, p.URL, p.Title, p.Language)
+	}
+	return b.String(), nil
 }

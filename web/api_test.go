@@ -27,6 +27,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		"/api/inspect?url=https://skerryrock.example/", "/api/inspect?url=https://skerryrock.example/&limit=1&offset=1", "/api/inspect?url=https://skerryrock.example/shop",
 		"/api/inspect?url=https://skerryrock.example/visit.html", "/api/inspect?url=https://never.example/", "/api/inspect?url=" + url.QueryEscape(hostileURL),
 		"/api/versions?url=https://skerryrock.example/lamp", "/api/versions?url=https://never.example/", "/api/stats",
+		"/api/similar?url=https://skerryrock.example/&threshold=0.1", "/api/similar?limit=1&url=" + url.QueryEscape(hostileURL),
 	} {
 		a := s.do(target, nil)
 		if a.status != http.StatusOK || a.header.Get("Content-Type") != "application/json" {
@@ -36,7 +37,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	}
 	for target, want := range map[string]int{
 		"/api/query": 400, "/api/query?q=a&limit=0": 400, "/api/query?q=a&limit=101": 400, "/api/query?q=a&offset=999": 400, "/api/query?q=a&limit=x": 400, "/api/query?q=a&sort=size": 400,
-		"/api/query?q=a&per_host=11": 400, "/api/inspect": 400, "/api/inspect?url=javascript:1": 400, "/api/inspect?url=https://a.example/&limit=10001": 400, "/api/versions": 400, "/api/nothing": 404,
+		"/api/query?q=a&per_host=11": 400, "/api/inspect": 400, "/api/inspect?url=javascript:1": 400, "/api/inspect?url=https://a.example/&limit=10001": 400, "/api/versions": 400, "/api/similar": 400, "/api/similar?url=https://a.example/&threshold=2": 400, "/api/similar?url=https://never.example/": 404, "/api/nothing": 404,
 	} {
 		a := s.do(target, nil)
 		if a.status != want || a.header.Get("Content-Type") != "application/json" {

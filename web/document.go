@@ -29,6 +29,7 @@ type documentPage struct {
 	CopyLink                   string
 	HasCopy                    bool
 	SameHost                   string
+	Similar                    *similarView // nil unless the document is in the index now
 }
 
 func (s *Server) document(w http.ResponseWriter, r *http.Request) error {
@@ -59,6 +60,9 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) error {
 	view := documentPage{Frame: s.frame(""), Details: d, SameHost: searchParams{Site: u.Host()}.link()}
 	if view.Versions, err = s.opts.Inspect.Versions(r.Context(), u); err != nil {
 		return fmt.Errorf("versions of %s: %w", u, err)
+	}
+	if at.IsNow() && d.Canonical != "" {
+		view.Similar = s.similar(r.Context(), d.Canonical)
 	}
 	view.HasCopy = d.Outcome == page.Page.String()
 	view.CopyLink = viewLink(u, view.At())

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
 )
 
 // IndexFiles is a Searcher for as long as a server runs. When the files are replaced,
@@ -68,6 +69,15 @@ func (f *IndexFiles) Filters(ctx context.Context) (list index.Filters, err error
 func (f *IndexFiles) Complete(ctx context.Context, q index.CompletionQuestion) (list []index.Completion, err error) {
 	err = f.use(func(r *index.Reader) error {
 		list, err = r.Complete(ctx, q)
+		return err
+	})
+	return list, err
+}
+
+// Similar implements [Searcher].
+func (f *IndexFiles) Similar(ctx context.Context, u page.URL, opts index.SimilarOptions) (list *index.SimilarPages, err error) {
+	err = f.use(func(r *index.Reader) error {
+		list, err = r.Similar(ctx, u, opts)
 		return err
 	})
 	return list, err

@@ -21,6 +21,7 @@ var answers = map[string]reflect.Type{
 	"Results":  reflect.TypeFor[index.Results](),
 	"Details":  reflect.TypeFor[Details](),
 	"Versions": reflect.TypeFor[apiVersionList](),
+	"Similar":  reflect.TypeFor[index.SimilarPages](),
 	"Stats":    reflect.TypeFor[repository.Stats](),
 	"Error":    reflect.TypeFor[apiError](),
 }

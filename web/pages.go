@@ -44,6 +44,7 @@ var functions = template.FuncMap{
 	"moment":  func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") + " UTC" },
 	"rank":    func(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) },
 	"score":   func(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) },
+	"percent": percent,
 	"short":   func(s string) string { return bounded(s, 12) },
 	"bytes":   byteCount,
 }

@@ -20,6 +20,9 @@ type Searcher interface {
 	Filters(ctx context.Context) (index.Filters, error)
 	// Complete returns texts that complete what somebody types; none if the index cannot.
 	Complete(ctx context.Context, q index.CompletionQuestion) ([]index.Completion, error)
+	// Similar lists the pages whose main content is like that of a document. An error that
+	// matches index.ErrNotIndexed says that there is no such document.
+	Similar(ctx context.Context, u page.URL, opts index.SimilarOptions) (*index.SimilarPages, error)
 }
 
 // Details are everything known about a URL. The JSON is that of `indexer inspect`, plus

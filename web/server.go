@@ -128,6 +128,7 @@ func (s *Server) routes() http.Handler {
 		"/api/suggest":      s.apiSuggest,
 		"/api/inspect":      s.apiInspect,
 		"/api/versions":     s.apiVersions,
+		"/api/similar":      s.apiSimilar,
 		"/api/stats":        s.apiStats,
 		"/api/openapi.json": s.apiDescription,
 		"/":                 s.notFound,

@@ -88,6 +88,8 @@ func (s *session) Ask(ctx context.Context, q *index.Question) (*index.Answer, er
 		a.Matches, err = s.matchAnchors(q.Anchors)
 	case q.Sketches != nil:
 		a.Sketches, err = s.sketches(q.Sketches)
+	case q.Similar != nil:
+		a.Similar, err = s.similar(ctx, q.Similar)
 	case q.Hits != nil:
 		a.Hits, err = s.hits(ctx, q.Hits)
 	case q.Columns != nil:
