@@ -130,7 +130,7 @@ func (e *exporter) similar() (err error) {
 			return err
 		}
 		var b sketch.Builder
-		analysis.MainWords(text.Text, outline.Main, b.Add)
+		analysis.MainWords(text.Text, outline.Main, func(word []byte) { b.Add(word) })
 		s := b.Sketch()
 		return pairs.Add(url, &s)
 	})
