@@ -41,7 +41,8 @@ type candidate struct {
 // separates the page whose title is the query from pages whose titles have a few words
 // more.
 //
-//	title   how much query and title agree, from 0 to 1 (overlap.go); half of that for a
+//	title   how much query and title agree, from 0 to 1 (overlap.go); the name in the address
+//	        counts as the title of a page that has none (pagename.go); half of that for a
 //	        document of the first tier without all the words
 //	anchor  the greatest such agreement with an anchor, times v/(1+v), where v is the number
 //	        of links with that anchor, and a link from another site counts otherSite times
@@ -58,6 +59,9 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 		title := c.title
 		if len(s.versions) == 0 {
 			title = c.key.unversioned // versions say nothing to a query that names none
+		}
+		if title == "" {
+			title = c.key.name
 		}
 		words, err := s.names.titles.get(title, c.language, func(title, language string) ([]nameWord, error) {
 			return nameWords(title, language), nil

@@ -1,0 +1,69 @@
+package index
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/webindexer/indexer/index/analysis"
+)
+
+// A page without a title is named by its address, which the second sort compares with the
+// query instead (rerank.go). Pages with titles are not: the last part of their addresses
+// answers some queries better, but is as often the name of something that many pages are
+// about (docs/ranking.md, "What was tried").
+
+// maxName bounds the names that are read, in bytes.
+const maxName = 256
+
+// placeholders are names that programs give to the page of a directory.
+var placeholders = map[string]bool{"": true, "index": true, "default": true, "home": true, "readme": true}
+
+// nameInPath is the words of the last segment of a path that names something: "custom error"
+// of docs/custom-error.html, "Rebalance Listener" of api/RebalanceListener.html, and
+// "rewrite" of docs/rewrite/index.html. It is "" if there are parameters, or no letters in
+// that segment.
+func nameInPath(path string) string {
+	if strings.Contains(path, "?") {
+		return ""
+	}
+	for path != "" {
+		rest, last := "", path
+		if i := strings.LastIndexByte(path, '/'); i >= 0 {
+			rest, last = path[:i], path[i+1:]
+		}
+		if i := strings.LastIndexByte(last, '.'); i > 0 && analysis.FileType(last[i+1:]) != "" {
+			last = last[:i]
+		}
+		if !placeholders[strings.ToLower(last)] {
+			if decoded, err := url.PathUnescape(last); err == nil {
+				last = strings.ToValidUTF8(decoded, " ")
+			}
+			return spacedName(analysis.Truncate(last, maxName))
+		}
+		path = rest
+	}
+	return ""
+}
+
+// spacedName is a name with spaces between its words, "" if it has no letters.
+func spacedName(name string) string {
+	var b strings.Builder
+	var before rune
+	letters := false
+	for _, r := range name {
+		if unicode.IsUpper(r) && unicode.IsLower(before) {
+			b.WriteByte(' ')
+		}
+		if r == '_' || unicode.IsPunct(r) {
+			r = ' '
+		}
+		b.WriteRune(r)
+		letters = letters || unicode.IsLetter(r)
+		before = r
+	}
+	if !letters {
+		return ""
+	}
+	return b.String()
+}
