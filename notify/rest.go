@@ -26,7 +26,8 @@ import (
 // Rests delay debounced rows only. Whatever ends a debounce early ends a rest as well: an
 // idle upstream, and a caller that waits for the queue to empty (idle.go), because such a
 // caller needs all rows to run. With Observer.RestIdle, an idle upstream does not: a page
-// that changes every few seconds would otherwise have such an observer work all the time. Rows in spare time (spare.go) and rows that are continued
+// that changes every few seconds would otherwise have such an observer work all the time. (On
+// a table that several processes share it does: who waits there may be in another process.) Rows in spare time (spare.go) and rows that are continued
 // or tried again do not rest either.
 
 // burst is what the queue knows of the last burst of an observer.
@@ -87,7 +88,7 @@ func (q *queue) restsUntil(observer int, now time.Time) time.Time {
 
 // restsIdle returns how long an observer goes on resting although its upstream is idle.
 func (q *queue) restsIdle(observer int, now time.Time) time.Duration {
-	if !q.registry.list[observer].RestIdle || q.waiters > 0 {
+	if !q.registry.list[observer].RestIdle || q.waiters > 0 || q.elsewhere != nil {
 		return 0
 	}
 	if until := q.restsUntil(observer, now); !until.IsZero() {
