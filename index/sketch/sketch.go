@@ -137,15 +137,18 @@ func ratio(same, either int) float64 {
 }
 
 // compare counts the bins in which two sketches have the same hash, and those in which
-// either has one. It gives up when more bins differ than most.
+// either has one. It gives up when more bins differ than most, which it finds out first:
+// most sketches that a search compares have nothing in common.
 func compare(a, b *Sketch, most int) (same, either int, ok bool) {
 	differ := 0
 	for i := 0; i < Size; i += 8 {
-		x, y := binary.LittleEndian.Uint64(a[i:]), binary.LittleEndian.Uint64(b[i:])
-		if differ += filled(x ^ y); differ > most {
+		differ += filled(binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]))
+		if differ > most {
 			return 0, 0, false
 		}
-		either += filled(x | y)
+	}
+	for i := 0; i < Size; i += 8 {
+		either += filled(binary.LittleEndian.Uint64(a[i:]) | binary.LittleEndian.Uint64(b[i:]))
 	}
 	return either - differ, either, true
 }
