@@ -36,8 +36,6 @@ const (
 const (
 	roamPauseLeast = 5 * time.Millisecond
 	roamPauseMost  = 250 * time.Millisecond
-	// roamRestMost bounds the rest after a scan that took long and found nothing.
-	roamRestMost = time.Second
 )
 
 // roam scans until the pipeline is stopped.
@@ -45,9 +43,7 @@ func (p *Pipeline) roam(ctx context.Context) {
 	wait := pause{least: roamPauseLeast, most: roamPauseMost}
 	dead := time.Now()
 	for p.queue.waitHungry() {
-		began := time.Now()
 		found, err := p.walk(ctx)
-		took := time.Since(began)
 		if err == nil && time.Since(dead) > deadEvery {
 			err, dead = p.loadDead(ctx), time.Now()
 		}
@@ -61,9 +57,7 @@ func (p *Pipeline) roam(ctx context.Context) {
 			wait.reset()
 			continue
 		}
-		// Thousands of rows may wait for a lease that another process holds. To look through
-		// them all the time would keep the store busy for nothing.
-		if !p.queue.rest(max(wait.grow(), min(2*took, roamRestMost))) {
+		if !p.queue.rest(wait.grow()) {
 			return
 		}
 	}
