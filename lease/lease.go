@@ -83,6 +83,7 @@ type Manager struct {
 	held    map[string]*heldLease
 	serving map[string]bool // leases under which a task is under way
 	lost    bool
+	life    context.Context // from Start to Halt; tasks outlast the look that began them
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 
@@ -113,8 +114,8 @@ func New(db *txn.DB, live txn.Liveness, opts Options) *Manager {
 
 // Start looks for leases from now on, until Stop. The end of ctx does not end it.
 func (m *Manager) Start(ctx context.Context) {
-	ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	m.work.Go(func() { m.run(ctx) })
+	m.life, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	m.work.Go(func() { m.run(m.life) })
 }
 
 // Halt ends the search for leases, and returns when none is being prepared (Want.Gained).

@@ -83,7 +83,7 @@ func (m *Manager) serve(ctx context.Context, w Want) error {
 		m.serving[w.Name] = true
 		m.mu.Unlock()
 		m.work.Go(func() {
-			if err := m.perform(ctx, w, q); err != nil && ctx.Err() == nil && m.opts.Failed != nil {
+			if err := m.perform(m.life, w, q); err != nil && m.life.Err() == nil && m.opts.Failed != nil {
 				m.opts.Failed(fmt.Errorf("task %s: %w", q.Task, err))
 			}
 			m.mu.Lock()

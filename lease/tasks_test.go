@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -159,4 +160,29 @@ func TestAskWithdrawn(t *testing.T) {
 		}
 	}
 	f.stop(h, asker)
+}
+
+// TestTaskOutlastsLooks: the look for leases that has begun a task ends, others follow, and
+// the task goes on.
+func TestTaskOutlastsLooks(t *testing.T) {
+	f := newFleet(t)
+	var looks atomic.Int32
+	other := Want{Name: "y", Gained: func(context.Context) error { looks.Add(1); return errors.New("not yet") }}
+	task := func(ctx context.Context, _ func(int)) (any, error) {
+		for first := looks.Load(); looks.Load() < first+3; {
+			select {
+			case <-time.After(time.Millisecond):
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+		return "done", nil
+	}
+	h := f.join(Options{Wants: []Want{{Name: "x", Tasks: map[string]Task{"work": task}}, other}})
+	h.Start(t.Context())
+	waitFor(t, "x", h)
+	if got, err := f.join(Options{}).ask(t.Context(), Question{}); err != nil || got != `"done"` {
+		t.Errorf("%s, %v", got, err)
+	}
+	f.stop(h)
 }
