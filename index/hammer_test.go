@@ -108,7 +108,7 @@ func TestHammer(t *testing.T) {
 // hammerQuery searches in one of several ways and looks whether all hits are of one
 // generation, and as many as it has.
 func hammerQuery(ctx context.Context, r *Reader, how int) error {
-	o := []Options{{Limit: 100}, {Limit: 100, PerHost: 2}, {Limit: 100, Sort: ByDate}, {Limit: 100, Explain: true}}[how]
+	o := []Options{{Limit: 100, Unfold: true}, {Limit: 100, Unfold: true, PerHost: 2}, {Limit: 100, Sort: ByDate}, {Limit: 100, Unfold: true, Explain: true}}[how]
 	res, err := r.Search(ctx, "always word", o)
 	if err != nil {
 		return err
