@@ -38,15 +38,16 @@ func (s *search) withAll(ctx context.Context) ([]candidate, error) {
 	return found, err
 }
 
-// manyWords is the number of words from which on one of them may be missing in a document of
-// the first tier (addPartial).
+// manyWords is the least number of words of a query for which documents without all of them
+// join the first tier (addPartial). With three, documents that have two rare words in their titles
+// came before documents that have all three.
 const manyWords = 4
 
-// addPartial adds the best documents without all the words to those of the first tier: of
-// many words, a page that answers need not have each, and a long page has them all by
-// chance. They compete by their scores, which a missing word lowers. There are none if no
-// document has all the words: then the second tier says more. top is how many are to be sorted
-// again.
+// addPartial adds the best documents without all the words to those of the first tier, if the
+// query has many. A page can answer such a query without each word of it, and a long page has
+// them all by chance. The documents compete by their scores, which a missing word lowers. If
+// no document has all the words, the second tier finds these documents, so none are added.
+// top is the number of candidates that rerank sorts.
 func (s *search) addPartial(ctx context.Context, found []candidate, total, top int) ([]candidate, int, error) {
 	if total == 0 || s.c.Optional() < manyWords || s.opts.Verbatim {
 		return found, top, nil

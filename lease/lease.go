@@ -83,7 +83,7 @@ type Manager struct {
 	held    map[string]*heldLease
 	serving map[string]bool // leases under which a task is under way
 	lost    bool
-	life    context.Context // from Start to Halt; tasks outlast the look that began them
+	life    context.Context // of tasks, which outlast the look that began them: from Start to Halt
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 
