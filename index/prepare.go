@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/webindexer/indexer/index/analysis"
@@ -97,15 +98,19 @@ func (p *prepared) makeBody(known *spelling.Vocabulary) {
 	}
 	b := &body{outline: packOutline(p.Doc.Outline), translations: translations(p.Doc, &p.outline)}
 	b.head, b.rest = pack(p.Doc.Text)
-	var words spelling.Collector
+	words := collectors.Get().(*spelling.Collector)
 	var l likeness
 	b.columns = textOf(p.Doc, &p.outline).AnalyzeWords(func(t *analysis.Token, text string, from analysis.Source) {
 		words.Add(t, text, from)
 		l.add(t, from)
 	})
 	b.spelled, b.sketch, b.sample = words.Words(known), l.main.Sketch(), l.stored()
+	words.Reset()
+	collectors.Put(words)
 	p.body = b
 }
+
+var collectors = sync.Pool{New: func() any { return new(spelling.Collector) }}
 
 // sameText reports whether the stored document has the same text hash now. This is a guess
 // that saves analysis; the writer goroutine checks again.

@@ -138,7 +138,7 @@ func interpretFetch(ctx context.Context, tx *txn.Txn, u page.URL) (*page.Documen
 		return nil, err
 	}
 	f.URL = u
-	body, err := tx.Get(ctx, row, schema.Body)
+	body, err := tx.GetOnce(ctx, row, schema.Body) // large, and nobody asks again
 	if err != nil {
 		return nil, err
 	}

@@ -144,6 +144,7 @@ func (p *profiles) nearest(ranking []trigram) (lang whatlanggo.Lang, reliable bo
 // and whatever is no letter is a space; a space in the middle stands beside letters.
 func rankTrigrams(text string) []trigram {
 	c := newTrigramCounts(len(text) + 1)
+	defer trigramTables.Put(c)
 	r1, r2 := ' ', rune(-1)
 	next := func(r3 rune) {
 		if r2 >= 0 {
@@ -174,9 +175,18 @@ type trigramCount struct {
 	n int // 0: free
 }
 
-// newTrigramCounts makes room for so many different trigrams.
+// trigramTables are tables that are not in use. A text has at most maxDetectBytes, so none is
+// large.
+var trigramTables = sync.Pool{New: func() any { return new(trigramCounts) }}
+
+// newTrigramCounts returns an empty table with room for so many different trigrams.
 func newTrigramCounts(room int) *trigramCounts {
-	return &trigramCounts{slots: make([]trigramCount, 1<<bits.Len(uint(room+room/2)))}
+	c := trigramTables.Get().(*trigramCounts)
+	size := 1 << bits.Len(uint(room+room/2))
+	c.slots = slices.Grow(c.slots[:0], size)[:size]
+	clear(c.slots)
+	c.most, c.used = 0, 0
+	return c
 }
 
 func (c *trigramCounts) add(t trigram) {

@@ -1,9 +1,15 @@
 package txn
 
-import "github.com/webindexer/indexer/store"
+import (
+	"slices"
+	"sync"
 
-// batch collects the guards and mutations of a one-phase commit, by row.
-func (t *Txn) batch() []store.RowMutation {
+	"github.com/webindexer/indexer/store"
+)
+
+// batch collects the guards and mutations of a one-phase commit, by row. The caller may
+// release it once the store has applied it.
+func (t *Txn) batch() *batch {
 	read := t.onlyRead()
 	b := newBatch(t, read)
 	for _, tr := range t.triggers {
@@ -31,12 +37,13 @@ func (t *Txn) batch() []store.RowMutation {
 		m := b.rows.at(n.cell.Row)
 		b.mutate(m, store.Mutation{Op: store.Put, Group: notifyGroup, Column: b.observerColumn(n.cell.Column, n.observer), TS: store.AtCommit})
 	}
-	return b.rows.list
+	return b
 }
 
 // batch is what a one-phase commit hands to the store. A transaction of an observer often
 // writes one cell in each of hundreds of rows. So the lists of all rows share one block,
-// and so do all write records, instead of having one each. The store keeps none of them.
+// and so do all write records, instead of having one each. The store keeps none of them, so
+// the blocks serve further transactions (release).
 type batch struct {
 	t         *Txn
 	rows      rowSet
@@ -66,13 +73,37 @@ func newBatch(t *Txn, read []*write) *batch {
 	for _, w := range t.writes.order {
 		size += recordHead + len(w.value)
 	}
-	return &batch{
-		t:         t,
-		rows:      rowSet{room: cells},
-		guards:    make([]store.Selector, 0, guardsOfWrite*(writes+len(read))),
-		mutations: make([]store.Mutation, 0, cells),
-		records:   make([]byte, 0, size),
+	b := batches.Get().(*batch)
+	b.t = t
+	b.rows.room = cells
+	b.rows.list = slices.Grow(b.rows.list, max(cells, 1))
+	b.guards = slices.Grow(b.guards, guardsOfWrite*(writes+len(read)))
+	b.mutations = slices.Grow(b.mutations, cells)
+	b.records = slices.Grow(b.records, size)
+	return b
+}
+
+var batches = sync.Pool{New: func() any { return new(batch) }}
+
+// maxKeptRecords is the size in bytes of the largest block of records that release keeps, so
+// that one large page does not hold its memory for ever.
+const maxKeptRecords = 1 << 20
+
+// release keeps the blocks for another transaction. It must be called only if the store has
+// said that it applied the batch: a store that could not say so may still be reading it.
+func (b *batch) release() {
+	if cap(b.records) > maxKeptRecords {
+		return
 	}
+	clear(b.rows.list)
+	clear(b.rows.index)
+	clear(b.guards)
+	clear(b.mutations)
+	*b = batch{
+		rows:   rowSet{list: b.rows.list[:0], index: b.rows.index},
+		guards: b.guards[:0], mutations: b.mutations[:0], records: b.records[:0],
+	}
+	batches.Put(b)
 }
 
 // guardsOfWrite is how many guards a written cell has.
@@ -135,14 +166,15 @@ func (s *rowSet) at(row string) *store.RowMutation {
 	}
 	i, ok := s.index[row]
 	if !ok {
-		if i = len(s.list); i == 1 {
+		i = len(s.list)
+		if s.index == nil && i == 1 {
 			s.index = make(map[string]int, s.room)
+		}
+		if i == 1 {
 			s.index[string(s.list[0].Row)] = 0
 		}
 		if i > 0 {
 			s.index[row] = i
-		} else {
-			s.list = make([]store.RowMutation, 0, max(s.room, 1))
 		}
 		s.list = append(s.list, store.RowMutation{Row: []byte(row)})
 	}

@@ -55,7 +55,7 @@ var errReadOnly = errors.New("txn: a transaction made by At only reads: use Begi
 
 func (t *Txn) lockForUpdate(cell Cell) {
 	if t.locks.get(cell) == nil {
-		t.locks.add(&write{cell: cell, op: opRead})
+		t.locks.add(write{cell: cell, op: opRead})
 	}
 }
 

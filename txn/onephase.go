@@ -50,7 +50,8 @@ func (t *Txn) commitOnePhase(ctx context.Context) (uint64, error) {
 	if n, most := t.writes.bytes(), t.db.table.Limits().MaxBatchBytes; n > most {
 		return 0, fmt.Errorf("%w: values of %d bytes, at most %d", store.ErrTooLarge, n, most) // a batch would be a copy of them
 	}
-	commit, res, err := t.db.committer.Commit(ctx, t.batch())
+	b := t.batch()
+	commit, res, err := t.db.committer.Commit(ctx, b.rows.list)
 	switch {
 	case errors.Is(err, store.ErrTooLarge):
 		return 0, err // nothing happened; the transaction takes the two-phase path, cell by cell
@@ -63,6 +64,7 @@ func (t *Txn) commitOnePhase(ctx context.Context) (uint64, error) {
 	case res.Outcome == store.Refused:
 		return 0, t.refused(ctx, res)
 	}
+	b.release()
 	return commit, t.db.step(stepBatchCommitted, Cell{})
 }
 

@@ -111,7 +111,7 @@ func (t *Txn) Set(row string, c Column, value []byte) {
 func (t *Txn) Create(row string, c Column, value []byte) {
 	cell := Cell{row, c}
 	if t.writes.get(cell) == nil {
-		t.writes.add(&write{cell: cell, op: opPut, value: value, created: true})
+		t.writes.add(write{cell: cell, op: opPut, value: value, created: true})
 		return
 	}
 	t.put(cell, opPut, value)
@@ -127,7 +127,7 @@ func (t *Txn) put(cell Cell, o op, value []byte) {
 		w.op, w.value = o, value
 		return
 	}
-	t.writes.add(&write{cell: cell, op: o, value: value})
+	t.writes.add(write{cell: cell, op: o, value: value})
 }
 
 // Notify sends a weak notification: it wakes the observers of the column, at
@@ -192,6 +192,8 @@ func (t *Txn) end() {
 		t.db.running.Add(-1)
 	}
 	t.done = true
+	t.writes.release()
+	t.locks.release()
 	t.closeSnapshot()
 	t.hold.leave()
 }

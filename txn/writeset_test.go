@@ -14,7 +14,7 @@ func TestWriteSet(t *testing.T) {
 		if set.get(cell(n)) != nil {
 			t.Fatalf("cell %d is there before it was written", n)
 		}
-		set.add(&write{cell: cell(n)})
+		set.add(write{cell: cell(n)})
 		for i := range n + 1 {
 			if w := set.get(cell(i)); w == nil || w != set.order[i] || w.cell != cell(i) {
 				t.Fatalf("cell %d of %d: %v", i, n+1, w)

@@ -21,6 +21,13 @@ type Words struct {
 // Collector finds the words of a document while it is analysed. The zero value is usable.
 type Collector struct{ named, text []spelled }
 
+// Reset forgets the words, and keeps the memory for another document.
+func (c *Collector) Reset() {
+	clear(c.named)
+	clear(c.text)
+	c.named, c.text = c.named[:0], c.text[:0]
+}
+
 // spelled is a word as it stands in a text.
 type spelled struct {
 	hash uint64 // of the word in lower case
