@@ -83,7 +83,7 @@ func benchmarks(root *cobra.Command) (names []string) {
 
 // settingFlags are the flags that stand for settings, by name.
 var settingFlags = map[string]string{
-	"data": "data", "format": "format", "workers": "workers", "commit": "commit", "sync": "sync", "rank-tolerance": "rank_tolerance",
+	"data": "data", "index": "index", "format": "format", "workers": "workers", "commit": "commit", "sync": "sync", "rank-tolerance": "rank_tolerance",
 }
 
 // pipelineFlags are those of the benchmarks that load pages. Their values are checked

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/webindexer/indexer/bench/relevancebench"
+	"github.com/webindexer/indexer/index/opensearch"
 )
 
 const relevanceHelp = `
@@ -25,7 +26,11 @@ language. Plain FTS5 answers the same queries on the same documents. --ablate le
 one part of the search after the other.
 
 Without files to replay, the index of the data directory is copied and asked; with files,
-these are replayed into a temporary directory. --seed takes other known items.`
+these are replayed into a temporary directory. --seed takes other known items.
+
+With --index opensearch+https://HOST/NAME, the index on that server is asked, and index
+files with the same documents. Reported are the figures of both, and how often both
+have the same hits. Known items are asked of a copy on the server, which is removed.`
 
 func (a *app) relevanceCommand() *cobra.Command {
 	var o relevancebench.Options
@@ -43,7 +48,10 @@ func (a *app) relevanceCommand() *cobra.Command {
 			if err := checkFiles(cmd, args); err != nil {
 				return err
 			}
-			if o.Index, err = a.index(cmd, len(args) == 0); err != nil {
+			if o.Server, err = a.indexServer(cmd, args, o.Ablate); err != nil {
+				return err
+			}
+			if o.Index, err = a.index(cmd, len(args) == 0 && o.Server == nil); err != nil {
 				return err
 			}
 			o.Files, o.Weights, o.PerHost, o.Language = args, a.weights(), a.cfg.Query.PerHost, a.cfg.Query.Language
@@ -54,10 +62,38 @@ func (a *app) relevanceCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&queries, "queries", "500", "`number` of queries of each kind, at most; or a file of queries with graded answers")
 	cmd.Flags().BoolVar(&o.Ablate, "ablate", false, "ask the queries of the file with parts of the search left out, too")
+	cmd.Flags().String("index", "sqlite:", "`URL` of an index on OpenSearch to ask, beside index files with the same documents")
 	cmd.Flags().Uint64Var(&o.Seed, "seed", 1, "`number` that decides which queries are asked")
 	cmd.Flags().BoolVar(&missed, "missed", false, "list queries whose page was not first")
 	pipelineFlags(cmd)
 	return cmd
+}
+
+// indexServer is the server whose index is asked; nil for index files. Files are always replayed
+// into index files, whatever the settings say.
+func (a *app) indexServer(cmd *cobra.Command, files []string, ablate bool) (*relevancebench.Server, error) {
+	given := cmd.Flags().Changed("index")
+	if !opensearch.Is(a.cfg.Index) {
+		if given && a.cfg.Index != "sqlite:" {
+			return nil, usage(cmd, "--index is sqlite: or the URL of an index on OpenSearch")
+		}
+		return nil, nil
+	}
+	if len(files) > 0 && !given {
+		return nil, nil
+	}
+	if len(files) > 0 || ablate {
+		return nil, usage(cmd, "--index asks an index on OpenSearch as it is, so it goes with no files and not with --ablate")
+	}
+	at, err := opensearch.ParseAddress(a.cfg.Index)
+	if err != nil {
+		return nil, usage(cmd, "--index: %v", err)
+	}
+	auth, err := opensearch.ReadCredentials(a.cfg.OpenSearch.Credentials)
+	if err != nil {
+		return nil, usage(cmd, "setting opensearch.credentials: %v", err)
+	}
+	return &relevancebench.Server{Address: at, Options: opensearch.Options{Credentials: auth, CAFile: a.cfg.OpenSearch.CA}}, nil
 }
 
 // takeQueries reads the value of --queries: how many known items of each kind to ask for,

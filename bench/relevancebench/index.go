@@ -19,6 +19,8 @@ type bench struct {
 	whole  *index.Reader // without the links that are held out
 	own    *index.Reader // and without anchors of other sites
 	silent *index.Reader // without anchors
+
+	server *served // with the documents of whole; nil if none is asked
 }
 
 // copies makes the indexes under dir and opens them.
@@ -40,6 +42,10 @@ func (b *bench) copies(ctx context.Context, source, dir string) (err error) {
 	if b.whole, err = copyIndex(ctx, source, filepath.Join(dir, "held-out"), holdOut); err != nil {
 		return err
 	}
+	if b.o.Server != nil {
+		b.server, err = b.o.Server.copyOf(ctx, b.whole)
+		return err
+	}
 	b.own, err = copyIndex(ctx, source, filepath.Join(dir, "own-anchors"), func(d *index.Document) {
 		holdOut(d)
 		d.Anchors = withoutOthers(d.Anchors)
@@ -51,8 +57,11 @@ func (b *bench) copies(ctx context.Context, source, dir string) (err error) {
 	return err
 }
 
-func (b *bench) close() error {
+func (b *bench) close(ctx context.Context) error {
 	var errs []error
+	if b.server != nil {
+		errs = append(errs, b.server.close(ctx))
+	}
 	for _, r := range []*index.Reader{b.whole, b.own, b.silent} {
 		if r != nil {
 			errs = append(errs, r.Close())
@@ -94,20 +103,21 @@ func copyIndex(ctx context.Context, from, to string, change func(*index.Document
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(fillCopy(ctx, r, w, change), w.Close()); err != nil {
+	if err := errors.Join(fillCopy(ctx, r, w.Apply, change), w.Close()); err != nil {
 		return nil, err
 	}
 	return index.OpenReader(to)
 }
 
-func fillCopy(ctx context.Context, r *index.Reader, w *index.Writer, change func(*index.Document)) error {
+// fillCopy applies all documents of an index, changed.
+func fillCopy(ctx context.Context, from documents, apply func(context.Context, []index.Change) error, change func(*index.Document)) error {
 	var batch []index.Change
 	flush := func() error {
-		err := w.Apply(ctx, batch)
+		err := apply(ctx, batch)
 		batch = nil
 		return err
 	}
-	err := r.Documents(ctx, func(d index.Document) error {
+	err := from.Documents(ctx, func(d index.Document) error {
 		change(&d)
 		if batch = append(batch, index.Upsert(&d)); len(batch) < measure.BatchSize {
 			return nil

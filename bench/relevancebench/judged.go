@@ -22,6 +22,7 @@ type JudgedResult struct {
 	Documents int             `json:"documents"`
 	Queries   int             `json:"queries"`
 	Variants  []JudgedVariant `json:"variants"`
+	Agreement *Agreement      `json:"agreement,omitempty"` // of a server with index files
 }
 
 // JudgedVariant is one way to answer the queries: the search as it is, with a part left
@@ -82,6 +83,9 @@ func runJudged(ctx context.Context, o Options, source, dir string) (_ *JudgedRes
 		res.Variants = append(res.Variants, v)
 		return nil
 	}
+	if o.Server != nil {
+		return res, askServer(ctx, &o, r, add, res)
+	}
 	for i, v := range judgedVariants(&o) {
 		if i > 0 && !o.Ablate {
 			break
@@ -91,6 +95,26 @@ func runJudged(ctx context.Context, o Options, source, dir string) (_ *JudgedRes
 		}
 	}
 	return res, add("plain FTS5", fts.answer)
+}
+
+// askServer asks the server, and index files that have its documents.
+func askServer(ctx context.Context, o *Options, files *index.Reader, add func(string, answerer) error, res *JudgedResult) (err error) {
+	s, err := o.Server.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close(ctx)) }()
+	whole := judgedVariants(o)[0]
+	theirs, ours := record(s), record(files)
+	sent := s.requests()
+	if err := add(whole.name, answerBy(theirs, whole.opts)); err != nil {
+		return err
+	}
+	if err := add(whole.name+", index files", answerBy(ours, whole.opts)); err != nil {
+		return err
+	}
+	res.Agreement = compared(ours, theirs, s.requests()-sent)
+	return nil
 }
 
 // judgedVariants are the search as it is, and with each part left out that has a switch.
@@ -116,7 +140,7 @@ func judgedVariants(o *Options) []variant {
 }
 
 // answerBy searches the index.
-func answerBy(r *index.Reader, opts index.Options) answerer {
+func answerBy(r searcher, opts index.Options) answerer {
 	return func(ctx context.Context, query string) ([]shown, error) {
 		res, err := r.Search(ctx, query, opts)
 		if err != nil {

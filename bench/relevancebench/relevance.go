@@ -19,6 +19,7 @@ import (
 type Options struct {
 	Files   []string // WARC files to replay into a fresh directory; none: Index is measured
 	Index   string   // directory of index files, which are read only
+	Server  *Server  // asked instead of Index, beside files with its documents; nil: none
 	Queries int      // of each kind, at most
 	// QueryFile has queries with graded answers (queries.go), which are asked instead of
 	// known items.
@@ -49,6 +50,7 @@ type KindResult struct {
 	Population int             `json:"population"` // such queries there are, asked or not
 	Queries    int             `json:"queries"`    // asked
 	Variants   []VariantResult `json:"variants"`
+	Agreement  *Agreement      `json:"agreement,omitempty"` // of a server with index files
 }
 
 // VariantResult is of one way to rank: everything, or with a part left out.
@@ -76,6 +78,9 @@ type Miss struct {
 // A second copy has no anchors of other sites, a third none at all.
 //
 // With a file of queries, it asks these of the index as it is, and of plain FTS5.
+//
+// If a server is named, its index is asked, and index files with the same documents. Nothing
+// is left out then: known items are asked of a copy on the server, which is removed.
 func Run(ctx context.Context, o Options) (res *Result, err error) {
 	dir, err := os.MkdirTemp("", "indexer-bench-")
 	if err != nil {
@@ -83,6 +88,13 @@ func Run(ctx context.Context, o Options) (res *Result, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	source := o.Index
+	if o.Server != nil {
+		_, _ = fmt.Fprintln(o.Log, "copying the documents of the server")
+		source = filepath.Join(dir, "served")
+		if err := o.Server.copyTo(ctx, source); err != nil {
+			return nil, fmt.Errorf("bench relevance: copy the documents of %s: %w", o.Server.Address, err)
+		}
+	}
 	if len(o.Files) > 0 {
 		_, _ = fmt.Fprintln(o.Log, "replaying into a fresh directory")
 		data := filepath.Join(dir, "data")
@@ -105,9 +117,9 @@ func Run(ctx context.Context, o Options) (res *Result, err error) {
 	b := &bench{o: o, kinds: items.kinds(o.Seed, o.Queries)}
 	_, _ = fmt.Fprintf(o.Log, "%d documents; copying the index without the links asked for\n", items.documents)
 	if err := b.copies(ctx, source, dir); err != nil {
-		return nil, errors.Join(fmt.Errorf("bench relevance: %w", err), b.close())
+		return nil, errors.Join(fmt.Errorf("bench relevance: %w", err), b.close(ctx))
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() { err = errors.Join(err, b.close(ctx)) }()
 	res = &Result{Documents: items.documents, Seed: o.Seed, Weights: o.Weights, PerHost: o.PerHost}
 	if res.Kinds, err = b.report(ctx, o.Weights); err != nil {
 		return nil, fmt.Errorf("bench relevance: %w", err)

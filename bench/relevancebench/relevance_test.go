@@ -179,7 +179,7 @@ func openRun(t *testing.T, o Options, dir string) *bench {
 	}
 	b := &bench{o: o, kinds: it.kinds(o.Seed, 1000)}
 	t.Cleanup(func() {
-		if err := b.close(); err != nil {
+		if err := b.close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -18,7 +18,7 @@ const maxMissed = 20
 // variant is a way to rank.
 type variant struct {
 	name  string
-	index *index.Reader
+	index searcher
 	opts  index.Options
 }
 
@@ -34,6 +34,9 @@ func (b *bench) variants(w index.Weights) []variant {
 	silent.index, own.index, hosts.opts.PerHost = b.silent, b.own, b.o.PerHost
 	folded := without("folded", same)
 	folded.opts.Unfold = false
+	if b.server != nil {
+		return b.servedVariants(without("all", same), folded)
+	}
 	list := []variant{
 		without("all", same), silent, own,
 		without("no rank", func(w *index.Weights) { w.Rank = 0 }),
@@ -51,12 +54,25 @@ func (b *bench) variants(w index.Weights) []variant {
 	return list
 }
 
+// servedVariants are asked of files and server in turns.
+func (b *bench) servedVariants(whole ...variant) (list []variant) {
+	for _, v := range whole {
+		files, server := v, v
+		files.index, files.name = record(b.whole), v.name+", index files"
+		server.index = record(b.server)
+		list = append(list, server, files)
+	}
+	return list
+}
+
 // report asks all queries in all variants.
 func (b *bench) report(ctx context.Context, w index.Weights) ([]KindResult, error) {
 	var list []KindResult
 	for _, k := range b.kinds {
 		res := KindResult{Kind: k.name, What: k.what, Population: k.population, Queries: len(k.items)}
-		for i, v := range b.variants(w) {
+		variants := b.variants(w)
+		sent := b.server.requests()
+		for i, v := range variants {
 			if len(k.items) == 0 {
 				break
 			}
@@ -69,6 +85,9 @@ func (b *bench) report(ctx context.Context, w index.Weights) ([]KindResult, erro
 				s.Missed = nil
 			}
 			res.Variants = append(res.Variants, s)
+			if b.server != nil && i == 1 {
+				res.Agreement = compared(v.index.(*answers), variants[0].index.(*answers), b.server.requests()-sent)
+			}
 		}
 		list = append(list, res)
 	}

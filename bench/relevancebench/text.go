@@ -32,6 +32,7 @@ func (k *KindResult) text(b *strings.Builder, missed bool) {
 	for _, v := range k.Variants {
 		fmt.Fprintf(b, "  %-22s %10.3f %10.3f %6.3f\n", v.Variant, v.Success1, v.Success5, v.MRR)
 	}
+	k.Agreement.text(b, missed)
 	if !missed {
 		return
 	}
@@ -46,6 +47,20 @@ func missedText(b *strings.Builder, list []Miss) {
 	}
 }
 
+func (a *Agreement) text(b *strings.Builder, missed bool) {
+	if a == nil {
+		return
+	}
+	fmt.Fprintf(b, "  server and index files: the same first hit for %d of %d queries, the same ten for %d; %.1f %% of the hits are shared\n", a.SameFirst, a.Queries, a.SameTen, 100*a.Shared)
+	fmt.Fprintf(b, "  a query takes %.1f ms and %.1f requests on the server, and %.1f ms in files\n", a.ServerMS, a.Requests, a.FilesMS)
+	if !missed {
+		return
+	}
+	for _, d := range a.Differing {
+		fmt.Fprintf(b, "  first hits of %s\n    files  %s\n    server %s\n", plainText(d.Query), plainText(d.Files), plainText(d.Server))
+	}
+}
+
 func (r *JudgedResult) text(b *strings.Builder, missed bool) {
 	fmt.Fprintf(b, "\n%s: %d queries\n", r.File, r.Queries)
 	fmt.Fprintf(b, "  %-22s %9s %9s %8s %8s %10s %9s\n", "", "success@1", "success@5", "nDCG@10", "repeats", "navigation", "other")
@@ -56,6 +71,7 @@ func (r *JudgedResult) text(b *strings.Builder, missed bool) {
   snippets that are half navigation; other: share of English queries whose first hit
   is in another language
 `)
+	r.Agreement.text(b, missed)
 	if missed {
 		missedText(b, r.Variants[0].Missed)
 	}

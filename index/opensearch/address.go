@@ -54,6 +54,12 @@ func ParseAddress(setting string) (a Address, err error) {
 	return a, nil
 }
 
+// Beside is an index of the same server, with a name that begins with that of this one.
+func (a Address) Beside(suffix string) Address {
+	a.name += "-" + suffix
+	return a
+}
+
 // String is the URL, for messages.
 func (a Address) String() string { return a.base + "/" + a.name }
 

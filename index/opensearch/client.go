@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/webindexer/indexer/index"
@@ -33,6 +34,7 @@ type client struct {
 	auth     Credentials
 	http     *http.Client
 	patience time.Duration
+	sent     atomic.Int64 // requests
 }
 
 // requestTime bounds one request. A server that takes longer than that for a bulk request of
@@ -138,6 +140,7 @@ func (c *client) once(ctx context.Context, method, path string, payload []byte, 
 		r.SetBasicAuth(c.auth.User, c.auth.Password)
 	}
 	r.Header.Set("Content-Type", "application/json") // the server takes it for lines of JSON as well
+	c.sent.Add(1)
 	answer, err := c.http.Do(r)
 	if err != nil {
 		return err

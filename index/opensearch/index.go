@@ -346,6 +346,14 @@ func (x *Index) number(name string) int {
 	return n
 }
 
+// Remove removes the index that Inspect has found or a rebuild has made, and its aliases.
+func (x *Index) Remove(ctx context.Context) error {
+	if t := x.target(); t.name != "" {
+		return x.remove(ctx, t.name)
+	}
+	return nil
+}
+
 func (x *Index) remove(ctx context.Context, name string) error {
 	if err := x.c.call(ctx, "DELETE", "/"+name, nil, nil); err != nil && !hasStatus(err, 404) {
 		return fmt.Errorf("remove the index %s from OpenSearch: %w", name, err)

@@ -47,6 +47,9 @@ func (s *Shard) Begin(context.Context) (index.Session, error) {
 	return &session{Shard: s, docs: make(map[int64]*candidate), ids: make(map[string]int64), periods: make(map[query.Period][]object)}, nil
 }
 
+// Requests is how many requests were sent so far, to see what a search costs.
+func (s *Shard) Requests() int64 { return s.c.sent.Load() }
+
 // Close gives back connections.
 func (s *Shard) Close() error {
 	s.c.close()
