@@ -15,6 +15,7 @@ import (
 	"github.com/webindexer/indexer/export"
 	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/internal/osfile"
+	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/repository/feed"
 	"github.com/webindexer/indexer/repository/snapshot"
@@ -36,6 +37,9 @@ state at that moment.
              --threshold, one JSON object per line, sorted by URL: url, other,
              similarity. It is the share of runs of four words that either has and
              both have, estimated as indexer similar does; no such pair is missing
+  wacz       the pages that --url names, with the scripts, style sheets, images and
+             data that they were shown with, as far as these are stored: one file
+             that replayweb.page and other replay tools open
 
 After documents, the last line on standard error is "digest sha256:…", computed over
 everything but ranks and times. The same fetches give the same digest, in whatever order
@@ -49,14 +53,16 @@ that timestamp writes the same output again.`
 func (a *app) exportCommand() *cobra.Command {
 	var format, table, output, at string
 	var threshold float64
+	var urls []string
 	cmd := &cobra.Command{
-		Use:   "export [--format FORMAT] [--table TABLE] [--output FILE] [--at TIME]",
-		Short: "Write documents, links, ranks, captures, the inverted index or similar pairs",
+		Use:   "export [--format FORMAT] [--table TABLE] [--url URL] [--output FILE] [--at TIME]",
+		Short: "Write documents, links, ranks, captures, terms, similar pairs or whole pages",
 		Long:  long(exportHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse),
 		Example: examples(
 			"indexer export > documents.jsonl", "indexer export | jq -r .url", "indexer export --output documents.jsonl",
 			"indexer export --format parquet --table links --output links.parquet", "indexer export --at 2h --output before.jsonl",
 			"indexer export --format similar --threshold 0.9 | jq -r .other",
+			"indexer export --format wacz --url https://example.com/ --output page.wacz",
 		),
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -73,21 +79,26 @@ func (a *app) exportCommand() *cobra.Command {
 			if !(threshold >= export.LeastThreshold && threshold <= 1) {
 				return &usageError{reason: fmt.Sprintf("--threshold must be from %v to 1", export.LeastThreshold), help: "indexer export"}
 			}
+			pages, err := pagesToExport(format, urls)
+			if err != nil {
+				return err
+			}
 			moment, err := parseMoment(at, time.Now())
 			if err != nil {
 				return err
 			}
-			question, err := json.Marshal(exportRequest{Choice: choice, Threshold: threshold, At: moment})
+			question, err := json.Marshal(exportRequest{Choice: choice, Threshold: threshold, URLs: pages, At: moment})
 			if err != nil {
 				return fmt.Errorf("export: %w", err)
 			}
 			return a.exportTo(cmd.Context(), output, choice, string(question))
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", export.FormatJSONL, "`format` to write: jsonl, parquet, ranks-csv, cdxj, ciff or similar")
+	cmd.Flags().StringVar(&format, "format", export.FormatJSONL, "`format` to write: jsonl, parquet, ranks-csv, cdxj, ciff, similar or wacz")
 	ownFlag(cmd, "format")
 	cmd.Flags().StringVar(&table, "table", "", "`table` to write as jsonl or parquet: documents or links (default documents)")
 	cmd.Flags().Float64Var(&threshold, "threshold", export.DefaultThreshold, "`similarity` that pairs have at least, from 0.5 to 1")
+	cmd.Flags().StringArrayVar(&urls, "url", nil, "`URL` of a page to write as wacz; may be given several times")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` or directory to write to; a regular file is replaced only when the new one is complete (default: standard output)")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "out" {
@@ -103,7 +114,29 @@ func (a *app) exportCommand() *cobra.Command {
 type exportRequest struct {
 	export.Choice
 	Threshold float64         `json:"threshold,omitempty"`
+	URLs      []page.URL      `json:"urls,omitempty"`
 	At        snapshot.Moment `json:"at"`
+}
+
+// pagesToExport checks the URLs of --url.
+func pagesToExport(format string, urls []string) ([]page.URL, error) {
+	switch {
+	case format != export.FormatWACZ && len(urls) > 0:
+		return nil, &usageError{reason: "--url needs --format wacz", help: "indexer export"}
+	case format == export.FormatWACZ && len(urls) == 0:
+		return nil, &usageError{reason: "--format wacz needs --url, the page to write", help: "indexer export"}
+	case len(urls) > feed.MaxPages:
+		return nil, &usageError{reason: fmt.Sprintf("--url may be given %d times, not %d", feed.MaxPages, len(urls)), help: "indexer export"}
+	}
+	pages := make([]page.URL, 0, len(urls))
+	for _, raw := range urls {
+		u, err := page.ParseURL(raw)
+		if err != nil {
+			return nil, &usageError{reason: err.Error(), help: "indexer export"}
+		}
+		pages = append(pages, u)
+	}
+	return pages, nil
 }
 
 func (a *app) exportTo(ctx context.Context, output string, choice export.Choice, question string) error {
@@ -127,7 +160,7 @@ func exportTable(ctx context.Context, r *repository.Repository, req control.Requ
 			return &usageError{reason: "the request for export cannot be read: " + err.Error()}
 		}
 	}
-	res, err := r.ExportAs(ctx, repository.ExportOptions{Choice: want.Choice, Threshold: want.Threshold, At: want.At}, stdout)
+	res, err := r.ExportAs(ctx, repository.ExportOptions{Choice: want.Choice, Threshold: want.Threshold, URLs: want.URLs, At: want.At}, stdout)
 	if err != nil && ctx.Err() != nil && res.Total > 0 {
 		return fmt.Errorf("%d of %s left to write: %w", res.Total-res.Documents, count(res.Total, "document"), err)
 	}
@@ -141,6 +174,9 @@ func exportTable(ctx context.Context, r *repository.Repository, req control.Requ
 // exportText reports what was written. Its last line is the digest, if there is one.
 func exportText(res feed.Result, want exportRequest, history bool) string {
 	text := fmt.Sprintf("exported %d %s", res.Documents, want.Table)
+	if want.Format == export.FormatWACZ {
+		text = fmt.Sprintf("exported %s of %s", count(res.Captures, "capture"), count(res.Documents, "page"))
+	}
 	if history || !want.At.IsNow() {
 		text += fmt.Sprintf(" as of timestamp %d", res.TS)
 	}
@@ -148,8 +184,18 @@ func exportText(res feed.Result, want exportRequest, history bool) string {
 	if res.Unsettled > 0 {
 		text += fmt.Sprintf("%d of them were about to change, or to be removed, at that moment\n", res.Unsettled)
 	}
+	if res.Missing > 0 {
+		text += fmt.Sprintf("%s not stored\n", resourcesAre(res.Missing))
+	}
 	if res.Digest != "" {
 		text += "digest " + res.Digest + "\n"
 	}
 	return text
+}
+
+func resourcesAre(n int) string {
+	if n == 1 {
+		return "1 resource of these pages is"
+	}
+	return fmt.Sprintf("%d resources of these pages are", n)
 }

@@ -18,6 +18,14 @@ type capture struct {
 	MIME   string   `json:"mime,omitempty"`
 	Status string   `json:"status"`
 	Digest string   `json:"digest"`
+	*place
+}
+
+// place is where the record of a capture is in a WARC file, as pywb names it.
+type place struct {
+	Length   string `json:"length"`
+	Offset   string `json:"offset"`
+	Filename string `json:"filename"`
 }
 
 // CDXJLine returns the line of a capture in a CDXJ index, without the newline: the URL
@@ -26,7 +34,10 @@ type capture struct {
 //
 // Lines are sorted by their bytes. The key comes first, which keeps the lines of a site
 // together and allows binary search.
-func CDXJLine(c *Capture) ([]byte, error) {
+func CDXJLine(c *Capture) ([]byte, error) { return cdxjLine(c, nil) }
+
+// cdxjLine returns the line of a capture that is at a place in a WARC file, or at none.
+func cdxjLine(c *Capture, in *place) ([]byte, error) {
 	at := c.Time.UTC()
 	if at.Year() < 0 || at.Year() > 9999 {
 		return nil, fmt.Errorf("cdxj: %s was fetched in the year %d, which does not have four digits", c.URL, at.Year())
@@ -35,7 +46,7 @@ func CDXJLine(c *Capture) ([]byte, error) {
 	fmt.Fprintf(&line, "%s %s ", page.SURT(c.URL), at.Format("20060102150405"))
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(capture{c.URL, c.MIME, strconv.Itoa(c.Status), "sha256:" + hex.EncodeToString(c.Sum[:])})
+	err := enc.Encode(capture{c.URL, c.MIME, strconv.Itoa(c.Status), "sha256:" + hex.EncodeToString(c.Sum[:]), in})
 	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), err
 }
 

@@ -14,6 +14,7 @@ const (
 	FormatCDXJ    = "cdxj"
 	FormatCIFF    = "ciff"
 	FormatSimilar = "similar"
+	FormatWACZ    = "wacz"
 )
 
 // The tables.
@@ -23,6 +24,7 @@ const (
 	Hosts     = "hosts"
 	Captures  = "captures"
 	Pairs     = "pairs"
+	Pages     = "pages"
 )
 
 // formats lists the tables of each format, the default first, and its file extension.
@@ -38,6 +40,7 @@ var formats = []struct {
 	{FormatCDXJ, []string{Captures}, ".cdxj", false},
 	{FormatCIFF, []string{Documents}, ".ciff", true},
 	{FormatSimilar, []string{Pairs}, ".jsonl", false},
+	{FormatWACZ, []string{Pages}, ".wacz", true},
 }
 
 // Choice is a format and one of its tables.

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository/feed"
 	"github.com/webindexer/indexer/repository/snapshot"
 	"github.com/webindexer/indexer/txn"
@@ -15,7 +16,8 @@ import (
 // moment and exports that.
 type ExportOptions struct {
 	export.Choice
-	Threshold float64 // of similar pairs; 0: export.DefaultThreshold
+	Threshold float64    // of similar pairs; 0: export.DefaultThreshold
+	URLs      []page.URL // the pages of a WACZ
 	At        snapshot.Moment
 }
 
@@ -42,5 +44,5 @@ func (r *Repository) ExportAs(ctx context.Context, opts ExportOptions, w io.Writ
 		}
 		defer tx.Rollback()
 	}
-	return feed.Write(ctx, r.db, tx, feed.Options{Choice: opts.Choice, Threshold: opts.Threshold, ClusterOptions: snapshot.ClusterOptions{Scratch: r.dir}}, w)
+	return feed.Write(ctx, r.db, tx, feed.Options{Choice: opts.Choice, Threshold: opts.Threshold, URLs: opts.URLs, ClusterOptions: snapshot.ClusterOptions{Scratch: r.dir}}, w)
 }

@@ -35,7 +35,7 @@ var Arrows = []Arrow{
 	{"crawler/partition", nil, "which crawler asks a host follows from names alone"},
 	{"crawler", []string{"page", "internal/coding", "crawler/partition"}, "a crawler hands over fetches and knows nothing of where they go"},
 	{"index/sketch", nil, "a sketch is made of words and compared with others, whatever they are words of"},
-	{"export", []string{"page", "index/sketch", "internal/longjson"}, "formats are of records; where these come from is its users' affair"},
+	{"export", []string{"page", "warc", "index/sketch", "internal/longjson"}, "formats are of records; where these come from is its users' affair"},
 	{"index/cksumvfs", nil, "it puts checksums on pages, whatever is on them"},
 	{"index/postings", nil, "it decodes the inverted index of any FTS5 table"},
 	{"index/analysis", []string{"page"}, "documents, queries and snippets are analysed alike, so analysis knows none of them"},

@@ -34,12 +34,16 @@ type Result struct {
 	// the past. They are exported as the index had them, with what the repository knew. There
 	// are none at a quiescent moment.
 	Unsettled int
+	// Captures counts the stored responses in a WACZ: pages, resources and redirects. Missing
+	// counts the resources that are not stored, or were stored without their bodies.
+	Captures, Missing int
 }
 
 // Options say what to export.
 type Options struct {
 	export.Choice
-	Threshold float64 // of similar pairs; 0: export.DefaultThreshold
+	Threshold float64    // of similar pairs; 0: export.DefaultThreshold
+	URLs      []page.URL // the pages of a WACZ, at most MaxPages
 	snapshot.ClusterOptions
 }
 
@@ -52,7 +56,7 @@ func Write(ctx context.Context, db *txn.DB, tx *txn.Txn, opts Options, w io.Writ
 	e.cluster = snapshot.NewCluster(ctx, e.reader, opts.ClusterOptions)
 	defer func() { err = errors.Join(err, e.cluster.Close()) }()
 	e.res.TS = tx.Start()
-	if err := e.export(opts.Choice); err != nil {
+	if err := e.export(opts); err != nil {
 		return e.res, fmt.Errorf("export: %w", err)
 	}
 	return e.res, nil
@@ -72,8 +76,8 @@ type exporter struct {
 	threshold float64 // of similar pairs
 }
 
-func (e *exporter) export(c export.Choice) error {
-	switch c {
+func (e *exporter) export(opts Options) error {
+	switch c := opts.Choice; c {
 	case export.Choice{Format: export.FormatJSONL, Table: export.Documents}:
 		return e.documents(export.NewJSONLDocuments(e.w))
 	case export.Choice{Format: export.FormatJSONL, Table: export.Links}:
@@ -90,8 +94,10 @@ func (e *exporter) export(c export.Choice) error {
 		return e.invertedIndex()
 	case export.Choice{Format: export.FormatSimilar, Table: export.Pairs}:
 		return e.similar()
+	case export.Choice{Format: export.FormatWACZ, Table: export.Pages}:
+		return e.archive(opts.URLs)
 	}
-	return fmt.Errorf("%s of %s: there is no such export", c.Format, c.Table)
+	return fmt.Errorf("%s of %s: there is no such export", opts.Format, opts.Table)
 }
 
 // documents writes all documents to a sink, and sets the digest.

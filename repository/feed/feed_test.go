@@ -11,6 +11,7 @@ import (
 
 	"github.com/webindexer/indexer/export"
 	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository/feed"
 	"github.com/webindexer/indexer/repository/snapshot"
 )
@@ -41,6 +42,19 @@ func written(t *testing.T, r *webtest.Rig, opts feed.Options) (feed.Result, stri
 		t.Errorf("exported as of %d, want %d", res.TS, tx.Start())
 	}
 	return res, out.String()
+}
+
+// writeTo writes what opts choose and returns the error.
+func writeTo(t *testing.T, r *webtest.Rig, opts feed.Options) error {
+	t.Helper()
+	tx, err := snapshot.Past(t.Context(), r.DB, snapshot.Moment{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	opts.Scratch = t.TempDir()
+	_, err = feed.Write(t.Context(), r.DB, tx, opts, io.Discard)
+	return err
 }
 
 func choice(format, table string) feed.Options {
@@ -195,13 +209,13 @@ func TestWriteFails(t *testing.T) {
 	defer tx.Rollback()
 	write := func(format, table string, w io.Writer) error {
 		opts := choice(format, table)
-		opts.Scratch, opts.Threshold = t.TempDir(), 0.5
+		opts.Scratch, opts.Threshold, opts.URLs = t.TempDir(), 0.5, []page.URL{"https://a.example/"}
 		_, err := feed.Write(t.Context(), r.DB, tx, opts, w)
 		return err
 	}
 	for _, c := range [][2]string{
 		{export.FormatJSONL, export.Documents}, {export.FormatJSONL, export.Links}, {export.FormatParquet, export.Documents},
-		{export.FormatParquet, export.Links}, {export.FormatRanks, export.Hosts}, {export.FormatCDXJ, export.Captures}, {export.FormatCIFF, export.Documents}, {export.FormatSimilar, export.Pairs},
+		{export.FormatParquet, export.Links}, {export.FormatRanks, export.Hosts}, {export.FormatCDXJ, export.Captures}, {export.FormatCIFF, export.Documents}, {export.FormatSimilar, export.Pairs}, {export.FormatWACZ, export.Pages},
 	} {
 		if err := write(c[0], c[1], full{}); !errors.Is(err, errFull) {
 			t.Errorf("%s of %s: %v, want %v", c[0], c[1], err, errFull)

@@ -1,0 +1,107 @@
+package page
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// MaxSubresources bounds the result of Subresources. A page that names more than this is broken or
+// hostile; real pages name a few dozen.
+const MaxSubresources = 500
+
+// Subresources returns the URLs of the scripts, style sheets and images that the HTML of a page
+// names plainly, without repetitions, in the order of the page: what a browser loads before
+// any script has run. It knows nothing of what style sheets and scripts load in turn.
+//
+// It returns nothing for fetches that are not HTML pages.
+func Subresources(f *Fetch) []URL {
+	if f.Status < 200 || f.Status > 299 || f.HasFailed() || f.IsRevisit() {
+		return nil
+	}
+	k := bodyKind(f)
+	if k != kindHTML {
+		return nil
+	}
+	body, err := readBody(f, k)
+	if err != nil {
+		return nil
+	}
+	var c resourceCollector
+	c.collect(parseTree(body))
+	base := NewResolver(f.URL)
+	if c.baseRef != "" {
+		if u, err := base.Resolve(c.baseRef); err == nil {
+			base = NewResolver(u)
+		}
+	}
+	return resourceURLs(f.URL, base, c.refs)
+}
+
+// resourceURLs resolves references. It drops URLs that are not http or https (data:, blob:),
+// and the page itself, which empty references name.
+func resourceURLs(self URL, base *Resolver, refs []string) []URL {
+	var urls []URL
+	seen := make(map[URL]bool, len(refs))
+	for _, ref := range refs {
+		u, err := base.Resolve(ref)
+		if err != nil || u == self || seen[u] {
+			continue
+		}
+		if len(urls) == MaxSubresources {
+			break
+		}
+		seen[u] = true
+		urls = append(urls, u)
+	}
+	return urls
+}
+
+type resourceCollector struct {
+	baseRef string
+	refs    []string
+}
+
+// collect walks a tree. Depth is no danger here: the trees of parseTree are at most 512 deep.
+// It does not enter templates, which are other documents.
+func (c *resourceCollector) collect(n *html.Node) {
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		if child.Type != html.ElementNode || child.DataAtom == atom.Template {
+			continue
+		}
+		c.element(child)
+		c.collect(child)
+	}
+}
+
+func (c *resourceCollector) element(n *html.Node) {
+	name := "src"
+	switch n.DataAtom {
+	case atom.Base:
+		if ref, ok := attribute(n, "href"); ok && c.baseRef == "" {
+			c.baseRef = ref
+		}
+		return
+	case atom.Link:
+		if !loadsLink(n) {
+			return
+		}
+		name = "href"
+	case atom.Script, atom.Img:
+	default:
+		return
+	}
+	if ref, _ := attribute(n, name); strings.Trim(ref, htmlSpace) != "" {
+		c.refs = append(c.refs, ref)
+	}
+}
+
+// loadsLink reports whether a browser loads what a <link> names in order to show the page.
+func loadsLink(n *html.Node) bool {
+	rel, _ := attribute(n, "rel")
+	if hasToken(rel, "alternate") {
+		return false // a style sheet that a reader would have to choose
+	}
+	return hasToken(rel, "stylesheet") || hasToken(rel, "modulepreload") || hasToken(rel, "preload")
+}

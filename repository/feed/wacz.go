@@ -1,0 +1,154 @@
+package feed
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+)
+
+// MaxPages bounds the pages of one WACZ. Memory holds one line for each of their resources.
+const MaxPages = 1000
+
+// archiveHops bounds the redirects that are followed to a page or resource, as in a crawl.
+const archiveHops = 10
+
+// archive writes pages with what they show as a WACZ.
+func (e *exporter) archive(urls []page.URL) error {
+	if len(urls) == 0 || len(urls) > MaxPages {
+		return fmt.Errorf("a WACZ has 1 to %d pages, not %d", MaxPages, len(urls))
+	}
+	a := &archiver{exporter: e, out: export.NewWACZ(e.w), seen: make(map[page.URL]bool)}
+	for _, u := range urls {
+		if err := a.page(u); err != nil {
+			return err
+		}
+	}
+	return a.out.Close()
+}
+
+// archiver writes the fetches in force of pages and of their resources, each once.
+type archiver struct {
+	*exporter
+	out  *export.WACZ
+	seen map[page.URL]bool
+}
+
+// page adds a page and its resources. A URL that redirects is a page, too: replay tools follow
+// the stored redirects.
+func (a *archiver) page(u page.URL) error {
+	last, err := a.follow(u)
+	if err != nil {
+		return err
+	}
+	if last == nil {
+		return fmt.Errorf("%s: there is no stored copy of it to write", u)
+	}
+	title, err := a.title(last.URL)
+	if err != nil {
+		return err
+	}
+	first, _, err := a.fetch(u)
+	if err != nil {
+		return err
+	}
+	a.out.AddPage(u, first.Time, title)
+	a.res.Documents++
+	resources, err := a.resources(last)
+	if err != nil {
+		return err
+	}
+	for _, r := range resources {
+		if _, err := a.follow(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow adds a URL and the redirects that lead on from it. It returns the fetch at the end, or
+// nil if that is not stored with its body.
+func (a *archiver) follow(u page.URL) (*page.Fetch, error) {
+	for range archiveHops + 1 {
+		f, whole, err := a.fetch(u)
+		if err != nil {
+			return nil, err
+		}
+		if !whole {
+			if !a.seen[u] {
+				a.res.Missing++
+				a.seen[u] = true
+			}
+			return nil, nil
+		}
+		if !a.seen[u] {
+			a.seen[u] = true
+			a.res.Captures++
+			if err := a.out.Add(f); err != nil {
+				return nil, err
+			}
+		}
+		if strings.TrimSpace(f.Header.Get("Location")) == "" || f.Status < 300 || f.Status > 399 {
+			return f, nil
+		}
+		if u, err = f.URL.Resolve(strings.TrimSpace(f.Header.Get("Location"))); err != nil {
+			return nil, nil //nolint:nilerr // a redirect to another scheme has no capture
+		}
+	}
+	return nil, nil
+}
+
+// fetch reads the fetch in force of a URL; nil if there is none. It is whole if the response
+// can be written as it was: a redirect, or a success whose body is stored.
+func (a *archiver) fetch(u page.URL) (f *page.Fetch, whole bool, err error) {
+	row, tx := schema.URLRow(u), a.reader.Document()
+	content, err := tx.Get(a.ctx, row, schema.FetchContent)
+	if err != nil || !content.Exists {
+		return nil, false, err
+	}
+	decoded, sum, err := schema.DecodeContent(content.Data)
+	if err != nil {
+		return nil, false, err
+	}
+	stamp, err := tx.Get(a.ctx, row, schema.FetchTime)
+	if err != nil {
+		return nil, false, err
+	}
+	at, err := schema.DecodeFetchStamp(stamp.Data)
+	if err != nil {
+		return nil, false, err
+	}
+	decoded.URL, decoded.Time = u, at.Time
+	if decoded.Status < 200 || decoded.Status > 299 {
+		return &decoded, decoded.Status >= 300 && decoded.Status <= 399, nil
+	}
+	body, err := tx.Get(a.ctx, row, schema.Body)
+	if err != nil {
+		return nil, false, err
+	}
+	if !body.Exists {
+		return &decoded, sum == sha256.Sum256(nil), nil
+	}
+	decoded.Body, err = schema.DecodeBody(body.Data)
+	return &decoded, true, err
+}
+
+// title returns the title of a page as indexed; "" if it has none, or is no page.
+func (a *archiver) title(u page.URL) (string, error) {
+	tx := a.reader.Document()
+	v, err := tx.Get(a.ctx, schema.URLRow(u), schema.Text)
+	if err != nil || !v.Exists {
+		return "", err
+	}
+	text, err := observers.TextOf(a.ctx, tx, u)
+	return text.Title, err
+}
+
+// resources returns what a page shows beside itself: what its HTML names.
+func (a *archiver) resources(f *page.Fetch) ([]page.URL, error) {
+	return page.Subresources(f), nil
+}
