@@ -127,13 +127,8 @@ func (s *search) mayReplace(c, best *candidate) bool {
 
 // preferred compares candidates that are alike. It is negative if a is the one to show.
 func (s *search) preferred(a, b *candidate) int {
-	named := func(c *candidate) (best int) {
-		for i := range s.versions {
-			best = max(best, c.key.version.answers(&s.versions[i]))
-		}
-		return best
-	}
-	x, y := named(a), named(b)
+	x, _ := s.askedFor(a)
+	y, _ := s.askedFor(b)
 	if x == y && x > 0 {
 		return cmp.Or(compareBool(s.speaks(a), s.speaks(b)), cmp.Compare(b.score, a.score), cmp.Compare(a.url, b.url))
 	}
@@ -144,6 +139,17 @@ func (s *search) preferred(a, b *candidate) int {
 		cmp.Compare(b.score, a.score),
 		cmp.Compare(a.url, b.url),
 	)
+}
+
+// askedFor tells how well the version of a candidate is the one that the query names
+// ([pageVersion.answers]), and which of several that is.
+func (s *search) askedFor(c *candidate) (best int, asked *pageVersion) {
+	for i := range s.versions {
+		if n := c.key.version.answers(&s.versions[i]); n > best {
+			best, asked = n, &s.versions[i]
+		}
+	}
+	return best, asked
 }
 
 // speaks reports whether a document is known to be in the language of the query.

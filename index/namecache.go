@@ -8,13 +8,13 @@ import "github.com/webindexer/indexer/page"
 
 // names is the cache of a reader.
 type names struct {
-	titles  *nameCache[[]nameWord]    // nameWords
+	titles  *nameCache[name]
 	anchors *nameCache[[]anchorNames] // takeAnchors
 	keys    *nameCache[titledKey]     // by the URL
 }
 
 func newNames() names {
-	return names{newNameCache[[]nameWord](), newNameCache[[]anchorNames](), newNameCache[titledKey]()}
+	return names{newNameCache[name](), newNameCache[[]anchorNames](), newNameCache[titledKey]()}
 }
 
 // nameCache caches what was made of texts. It is safe for concurrent use.

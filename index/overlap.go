@@ -1,7 +1,10 @@
 package index
 
 import (
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/query"
@@ -11,6 +14,10 @@ import (
 // of words. Bigrams of CJK scripts are words as well, and a compound ("kafka.consumer",
 // "2.4") is all of its words. So a query that equals the name matches it by 1, in any
 // script, and nothing matches by more.
+//
+// An identifier is one word, as people search for it who know it, and the words that it is made
+// of, as people search for it who do not: ByteArraySerializer is also "byte array serializer".
+// A name has both forms, and the better match counts.
 
 // What a word counts if the name has only another form of it, or if it is a single CJK
 // character that is part of a bigram.
@@ -18,6 +25,43 @@ const (
 	inflected = 0.9
 	partly    = 0.5
 )
+
+// name is an analysed title or anchor.
+type name struct {
+	words   []nameWord
+	divided []nameWord // with identifiers divided; nil if there are none
+}
+
+func makeName(text, language string) name {
+	n := name{words: nameWords(text, language)}
+	if d := divideIdentifiers(text); d != text {
+		n.divided = nameWords(d, language)
+	}
+	return n
+}
+
+// overlap is how much a query and a name agree.
+func (n *name) overlap(query []query.Word) float64 {
+	most := overlap(n.words, query)
+	if n.divided != nil {
+		most = max(most, overlap(n.divided, query))
+	}
+	return most
+}
+
+// with is the name with the words of more text, as far as it lacks them.
+func (n name) with(text string) name {
+	for _, w := range nameWords(text, "") {
+		has := func(o nameWord) bool { return o.typed == w.typed }
+		if !slices.ContainsFunc(n.words, has) {
+			n.words = append(slices.Clip(n.words), w)
+		}
+		if n.divided != nil && !slices.ContainsFunc(n.divided, has) {
+			n.divided = append(slices.Clip(n.divided), w)
+		}
+	}
+	return n
+}
 
 // nameWord is a word of a name.
 type nameWord struct{ typed, stem string }
@@ -46,6 +90,30 @@ func nameWords(name, language string) (list []nameWord) {
 		list = append(list, w)
 	}
 	return list
+}
+
+// divideIdentifiers puts a space between the words of an identifier that begin with a capital:
+// "Byte Array Serializer", "HTTP Server", "rebalance Listener".
+func divideIdentifiers(text string) string {
+	var b strings.Builder
+	var before, last rune // the two runes before, 0 for none
+	at := 0               // what text is divided up to
+	for i, r := range text {
+		switch {
+		case unicode.IsUpper(r) && unicode.IsLower(last):
+			b.WriteString(text[at:i] + " ")
+			at = i
+		case unicode.IsLower(r) && unicode.IsUpper(last) && unicode.IsUpper(before):
+			i -= utf8.RuneLen(last)
+			b.WriteString(text[at:i] + " ")
+			at = i
+		}
+		before, last = last, r
+	}
+	if at == 0 {
+		return text
+	}
+	return b.String() + text[at:]
 }
 
 // overlap is the share of the query's words that the name has, times the share of the

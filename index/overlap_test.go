@@ -20,7 +20,8 @@ func overlapOf(t *testing.T, words, name, language string) float64 {
 	if err != nil {
 		t.Fatalf("%s: %v", words, err)
 	}
-	return overlap(nameWords(name, language), c.Words)
+	n := makeName(name, language)
+	return n.overlap(c.Words)
 }
 
 func TestOverlap(t *testing.T) {
@@ -44,6 +45,13 @@ func TestOverlap(t *testing.T) {
 		{"東京", "東京都", "ja", 0.5},
 		{"京", "東京都", "ja", partly * partly},
 		{"2.0", "Version 2.4", "en", 1.0 / 6},
+		// Identifiers as a whole and in parts.
+		{"ByteArraySerializer", "ByteArraySerializer", "en", 1},
+		{"bytearrayserializer", "ByteArraySerializer (tool API)", "en", 1.0 / 3},
+		{"byte array serializer", "ByteArraySerializer", "en", 1},
+		{"byte array serializer", "ByteArraySerializer (tool API)", "en", 3.0 / 5},
+		{"http server", "HTTPServer", "en", 1},
+		{"map function", "mapFunction", "en", 1},
 		// Other forms of a word.
 		{"museum", "museums", "en", inflected * inflected},
 		{"museum", "museums", "", 0},

@@ -49,18 +49,13 @@ func nameInPath(path string) string {
 // spacedName is a name with spaces between its words, "" if it has no letters.
 func spacedName(name string) string {
 	var b strings.Builder
-	var before rune
 	letters := false
-	for _, r := range name {
-		if unicode.IsUpper(r) && unicode.IsLower(before) {
-			b.WriteByte(' ')
-		}
+	for _, r := range divideIdentifiers(name) {
 		if r == '_' || unicode.IsPunct(r) {
 			r = ' '
 		}
 		b.WriteRune(r)
 		letters = letters || unicode.IsLetter(r)
-		before = r
 	}
 	if !letters {
 		return ""

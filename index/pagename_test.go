@@ -7,7 +7,7 @@ func TestNameInPath(t *testing.T) {
 		{"", ""},
 		{"docs/custom-error.html", "custom error"},
 		{"docs/api/ConsumerRebalanceListener.html", "Consumer Rebalance Listener"},
-		{"docs/HTTPServer", "HTTPServer"},
+		{"docs/HTTPServer", "HTTP Server"},
 		{"docs/rewrite/", "rewrite"},
 		{"docs/rewrite/Index.html", "rewrite"},
 		{"index.html", ""},

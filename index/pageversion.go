@@ -98,7 +98,14 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
+// beforeOne reports whether the first number of a version says that it is older than 1.0. It is
+// 0, or it begins with 0: addresses also write 0.11.0 as 0110, which is older than 39, 3.9.
+func beforeOne(first string) bool { return strings.HasPrefix(first, "0") }
+
 func compareNumbers(a, b []string) int {
+	if len(a) > 0 && len(b) > 0 && beforeOne(a[0]) != beforeOne(b[0]) {
+		return compareBool(beforeOne(a[0]), beforeOne(b[0]))
+	}
 	for i := range min(len(a), len(b)) {
 		x, y := strings.TrimLeft(a[i], "0"), strings.TrimLeft(b[i], "0")
 		if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {

@@ -56,21 +56,11 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 		if c.key == nil {
 			c.key = s.names.key(c.url, c.title, c.language)
 		}
-		title := c.title
-		if len(s.versions) == 0 {
-			title = c.key.unversioned // versions say nothing to a query that names none
-		}
-		if title == "" {
-			title = c.key.name
-		}
-		words, err := s.names.titles.get(title, c.language, func(title, language string) ([]nameWord, error) {
-			return nameWords(title, language), nil
-		})
+		title, err := s.titleOf(c)
 		if err != nil {
 			return err
 		}
-		c.titleMatch = overlap(words, s.c.Words)
-		if c.partial {
+		if c.titleMatch = title.overlap(s.c.Words); c.partial {
 			c.titleMatch *= partialTitle
 		}
 	}
@@ -84,6 +74,26 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 	}
 	sortByAnchor(top, w)
 	return nil
+}
+
+// titleOf is the name of a document that is compared with the query. A version says nothing to a
+// query that names none. If the page is of the version that the query names, that is a part of
+// its name, also where only the address has it.
+func (s *search) titleOf(c *candidate) (name, error) {
+	title := c.title
+	if len(s.versions) == 0 {
+		title = c.key.unversioned
+	}
+	if title == "" {
+		title = c.key.name
+	}
+	n, err := s.names.titles.get(title, c.language, func(title, language string) (name, error) {
+		return makeName(title, language), nil
+	})
+	if answers, asked := s.askedFor(c); answers == 2 {
+		n = n.with(asked.text)
+	}
+	return n, err
 }
 
 // host is the host by which results are counted.
@@ -137,8 +147,8 @@ func sortCandidates(list []candidate) {
 
 // anchorNames is an analysed anchor.
 type anchorNames struct {
-	most  float64 // v/(1+v)
-	words []nameWord
+	most float64 // v/(1+v)
+	name
 }
 
 // takeAnchors reads a stored list of anchors.
@@ -150,7 +160,7 @@ func takeAnchors(stored, language string) ([]anchorNames, error) {
 	list := make([]anchorNames, len(anchors))
 	for i, a := range anchors {
 		n := float64(votes(a))
-		list[i] = anchorNames{n / (1 + n), nameWords(a.Text, language)}
+		list[i] = anchorNames{n / (1 + n), makeName(a.Text, language)}
 	}
 	return list, nil
 }
@@ -158,7 +168,7 @@ func takeAnchors(stored, language string) ([]anchorNames, error) {
 func bestAnchor(anchors []anchorNames, words []query.Word) (best float64) {
 	for _, a := range anchors {
 		if a.most > best {
-			best = max(best, a.most*overlap(a.words, words))
+			best = max(best, a.most*a.overlap(words))
 		}
 	}
 	return best
