@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 
 	"go.uber.org/zap"
@@ -53,7 +54,7 @@ func (a *app) repositoryOptions(crawl *frontier.Crawl) repository.Options {
 		Crawl: func(ctx context.Context, db *txn.DB) ([]notify.Observer, error) {
 			return crawl.Resume(ctx, db, a.beginsCrawl || crawl.Divided()) // another process may begin one
 		},
-		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, RankTolerance: a.cfg.RankTolerance, Office: officeSettings[a.cfg.Office], History: a.cfg.History, Trace: traceRecords(a.cfg.Trace), Memory: a.cfg.MemoryBytes(), Log: a.log,
+		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, RankTolerance: a.cfg.RankTolerance, Office: officeSettings[a.cfg.Office], Render: strings.TrimPrefix(a.cfg.Render, "keep"), History: a.cfg.History, Trace: traceRecords(a.cfg.Trace), Memory: a.cfg.MemoryBytes(), Log: a.log,
 		Reindex: a.reindexes,
 	}
 }

@@ -7,7 +7,8 @@
 // fetch with the same content as the one in force renews its time, in a column without
 // observers.
 //
-//	writes   fetch:time, fetch:content, body:body of the fetch in force;
+//	writes   fetch:time, fetch:content, body:body of the fetch in force (bodies of pages, and
+//	         of resources while pages are rendered);
 //	         fetch:seen (newest revisit), fetch:failure (newest failure)
 //	wakes    document (fetch:content), only if the content is new
 package loader
@@ -193,6 +194,9 @@ func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error
 	if err := p.matchOffice(ctx, tx); err != nil {
 		return Late, err
 	}
+	if err := p.matchRender(ctx, tx); err != nil {
+		return Late, err
+	}
 	if err := tx.Prefetch(ctx, p.row, schema.FetchTime, schema.FetchContent); err != nil {
 		return Late, err
 	}
@@ -248,8 +252,29 @@ func (p *prepared) matchOffice(ctx context.Context, tx *txn.Txn) error {
 	return nil
 }
 
-// writeBody stores the body if it can be a page, and otherwise deletes an earlier body. The
-// first fetch in force finds none.
+// matchRender has the body of a resource kept or not, as the setting of rendering is now. Unlike
+// matchOffice it does not read the setting for update: a page loads many resources, and loads
+// that read the same cell for update conflict with each other. A load that began while the
+// setting was on, and commits after it was turned off by another process, leaves a body that
+// nobody reads. This is harmless.
+func (p *prepared) matchRender(ctx context.Context, tx *txn.Txn) error {
+	if !p.fetch.IsResource() {
+		return nil
+	}
+	setting, err := schema.ReadRender(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if keep := setting.Mode() != schema.RenderOff; keep != p.fetch.Resource {
+		f := *p.fetch // the caller's
+		f.Resource = keep
+		p.fetch, p.content, p.body = &f, schema.EncodeContent(&f, p.stamp.Sum), nil
+	}
+	return nil
+}
+
+// writeBody stores the body if it can be a page or is kept for rendering, and otherwise deletes
+// an earlier body. The first fetch in force finds none.
 func (p *prepared) writeBody(ctx context.Context, tx *txn.Txn, first bool) error {
 	if p.fetch.NeedsBody() {
 		if p.body == nil {
@@ -293,10 +318,11 @@ func (p *prepared) decidesOver(inForce schema.FetchStamp, said []byte) (bool, er
 	if err != nil {
 		return false, err
 	}
-	if p.fetch.IsOffice() && other.IsOffice() && p.fetch.Office != other.Office {
+	other.URL, other.Body = p.fetch.URL, p.fetch.Body // of equal SHA-256
+	if p.fetch.IsOffice() && other.IsOffice() && p.fetch.Office != other.Office ||
+		p.fetch.IsResource() && other.IsResource() && p.fetch.Resource != other.Resource {
 		return true, nil // it was loaded before the setting was changed, and has to follow it
 	}
-	other.URL, other.Body = p.fetch.URL, p.fetch.Body // of equal SHA-256
 	a, b := page.Interpret(p.fetch), page.Interpret(&other)
 	return cmp.Or(cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.Target, b.Target), bytes.Compare(p.content, said)) > 0, nil
 }

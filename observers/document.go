@@ -12,13 +12,15 @@ import (
 // interpreter is the observer document, which interprets fetched pages.
 //
 //	watches  fetch:content
-//	reads    fetch:content, body:body of the URL; its own results of the last run
+//	reads    fetch:content, body:body of the URL; its own results of the last run; app:render
+//	         and, unless that is off, render:form and the pair rows of the URL (need:x)
 //	writes   doc:text, doc:links, doc:frames, url:state; the pointer row at the URL's target;
 //	         what cluster and links write, where it does their work at once (atonce.go)
 //	wakes    links (doc:links), cluster (url:state); rank (weak) when the URL passes rank to
 //	         other URLs than before; in a crawl discover (weak) when the URL leads elsewhere
 //	         than before or has other frames; index (weak) of the page's own cluster when
-//	         the URL was known before; those that cluster and links would wake
+//	         the URL was known before; those that cluster and links would wake; unless
+//	         rendering is off, render (weak) and invalidate (weak) (interpretRendered)
 //
 // It writes only what has changed: if only bytes without a meaning have changed in a page,
 // it wakes nobody but index, for the time that is shown.
@@ -46,12 +48,21 @@ type interpreter struct {
 
 func (x *interpreter) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	left := x.atOnce
+	setting, err := schema.ReadRender(ctx, tx)
+	if err != nil {
+		return err
+	}
 	return each(rows, func(row string) error {
 		u, err := schema.ParseURLRow(row)
 		if err != nil {
 			return err
 		}
-		doc, err := interpretFetch(ctx, tx, u)
+		var doc *page.Document
+		if setting.Mode() == schema.RenderOff {
+			doc, err = interpretFetch(ctx, tx, u)
+		} else {
+			doc, err = interpretRendered(ctx, tx, setting, row)
+		}
 		if err != nil || doc == nil {
 			return err
 		}

@@ -3,7 +3,9 @@ package observers
 import (
 	"cmp"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/webindexer/indexer/notify"
@@ -77,6 +79,15 @@ const (
 	tiebreakIdle     = time.Second
 )
 
+// renderDebounce and renderFirst are for how long changes of what a page needs are collected
+// while pages are loaded: a page that is rendered before its scripts are loaded is rendered
+// again. In a polite crawl, the resources of a page come one by one in the seconds after it.
+const (
+	renderDebounce = 50 * time.Second
+	renderFirst    = 25 * time.Second
+	renderIdle     = time.Second
+)
+
 // refreshDebounce is how long renewed fetch times are gathered while pages are exported.
 // A page is not renewed often, so waiting longer would collapse nothing; it only makes
 // batches larger.
@@ -117,6 +128,13 @@ type Options struct {
 	Passes *Passes
 	// KeepSum has the sum of all exported documents kept in the table (ReadIndexSum).
 	KeepSum bool
+	// Renderer renders pages; nil: there is no browser. Unrendered counts the pages that are
+	// not rendered because of that; nil: nobody wants to know.
+	Renderer   Renderer
+	Unrendered *atomic.Int64
+	// Renders is how many pages may be rendered at a time. Default: one for every two
+	// processors, so that other observers keep their workers.
+	Renders int
 	// RankRun is told what each run of rank has done.
 	RankRun func(pagerank.Work)
 }
@@ -147,9 +165,16 @@ func (o Options) Observers() []notify.Observer {
 	}
 	r := &ranker{part: o.Part, limits: o.Limits.Rank, report: o.RankRun}
 	x := &exporter{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Document.WithDefaults(), clusters: o.Limits.Cluster, passes: cmp.Or(o.Passes, new(document.Passes)), keepSum: o.KeepSum}
+	d := &renderer{browser: o.Renderer, unrendered: cmp.Or(o.Unrendered, new(atomic.Int64))}
 	y := &reranker{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Cluster}
 	list := []notify.Observer{
 		{Name: "document", Watches: schema.FetchContent, Batch: 8, Run: (&interpreter{o.Part, o.Tracker, cmp.Or(o.Limits.AtOnce, atOnceLinks)}).run},
+		// On a shared table one process renders, because processes may have different
+		// browsers, or none.
+		{Name: "render", Watches: schema.RenderWake, Weak: true, MaxOpen: cmp.Or(o.Renders, max(1, runtime.GOMAXPROCS(0)/2)), Lease: LeaseRank,
+			Debounce: renderDebounce, FirstDebounce: renderFirst, IdleAfter: renderIdle, Upstream: []string{"document"}, Run: d.run},
+		{Name: "invalidate", Watches: schema.ResourceChanged, Weak: true, Lease: LeaseRank,
+			Debounce: renderDebounce, FirstDebounce: renderFirst, IdleAfter: renderIdle, Upstream: []string{"document", "render"}, Run: invalidate},
 		{Name: clusterName, Watches: schema.State, Batch: 32, Upstream: []string{"document"}, Run: resolve},
 		{Name: "spread", Watches: schema.Chain, Batch: 32, Upstream: []string{clusterName}, Run: propagate},
 		{Name: linksName, Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&inverter{o.Part}).run},

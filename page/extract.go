@@ -28,6 +28,8 @@ type extractor struct {
 	headings headings
 
 	directives
+
+	scripting *scripting // nil unless Examine asks
 }
 
 // extractors keeps the buffers of extractors for the next page: what they hold is copied
@@ -123,6 +125,7 @@ func (x *extractor) enterElement(n *html.Node) bool {
 	}
 	if x.templateOf == nil {
 		x.directives.read(n)
+		x.scripting.enter(n)
 	}
 	switch n.DataAtom {
 	case atom.Script:

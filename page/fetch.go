@@ -28,6 +28,10 @@ type Fetch struct {
 	// setting office makes the loader set it. It is stored with the fetch. What a stored
 	// fetch means therefore follows from the fetch alone, whatever the setting is now.
 	Office bool
+	// Resource says that the body is kept although it is no page, because pages may need it
+	// when they are rendered. Only the setting render makes the loader set it, for a fetch for
+	// which IsResource holds. It is stored with the fetch.
+	Resource bool
 	// Err says why there is no usable response (network error, body that cannot
 	// be decoded); empty otherwise. A fetch with Err has the outcome Failed.
 	Err string
@@ -55,12 +59,12 @@ func (f *Fetch) IsOffice() bool {
 
 func officeKind(f *Fetch) office.Kind { return office.KindOf(essence(f.Header.Get("Content-Type"))) }
 
-// NeedsBody reports whether the result of Interpret depends on the body. If not, the body
-// need not be kept.
+// NeedsBody reports whether the result of Interpret depends on the body, or pages that are
+// rendered may need it. If not, the body need not be kept.
 func (f *Fetch) NeedsBody() bool {
 	if f.Err != "" || f.IsRevisit() || f.Status < 200 || f.Status > 299 || isRobotsTxt(f.URL) {
 		return false
 	}
 	mediaType := essence(f.Header.Get("Content-Type"))
-	return !strings.Contains(mediaType, "/") || bodyKind(f) != kindOther
+	return f.Resource || !strings.Contains(mediaType, "/") || bodyKind(f) != kindOther
 }

@@ -25,7 +25,10 @@ const InterpretVersion = 5
 // The result depends only on f and keeps no reference to f.Body.
 //
 // A revisit has no payload and so means nothing by itself: its outcome is Unfetched.
-func Interpret(f *Fetch) Document {
+func Interpret(f *Fetch) Document { return interpret(f, nil) }
+
+// interpret also takes note of scripts, unless s is nil.
+func interpret(f *Fetch, s *scripting) Document {
 	switch {
 	case f.Err != "":
 		return Document{Outcome: Failed}
@@ -45,7 +48,7 @@ func Interpret(f *Fetch) Document {
 	if err != nil {
 		return Document{Outcome: Other}
 	}
-	return interpretPage(f, k, body)
+	return interpretPage(f, k, body, s)
 }
 
 var errNoText = errors.New("the response is neither HTML nor plain text")
@@ -104,10 +107,11 @@ func interpretRedirect(f *Fetch) Document {
 	return doc
 }
 
-func interpretPage(f *Fetch, k kind, body []byte) Document {
+func interpretPage(f *Fetch, k kind, body []byte, s *scripting) Document {
 	x := extractors.Get().(*extractor)
 	defer x.release()
 	x.robots.addHeader(f.Header)
+	x.scripting = s
 	if k == kindText {
 		x.text.write(string(body))
 	} else {
@@ -121,6 +125,13 @@ func interpretPage(f *Fetch, k kind, body []byte) Document {
 			return doc
 		}
 	}
+	x.describe(&doc, f, base)
+	doc.Key = contentKey(x.title.buf, x.text.buf, x.template.buf, f.Body)
+	return doc
+}
+
+// describe fills in what a page shows and where it leads. Its directives are known.
+func (x *extractor) describe(doc *Document, f *Fetch, base *Resolver) {
 	doc.Outcome = Page
 	doc.Title, doc.Text = x.title.String(), x.text.String()
 	doc.Language = languageOf(x.lang, doc.Text)
@@ -130,8 +141,6 @@ func interpretPage(f *Fetch, k kind, body []byte) Document {
 		doc.Links = countingLinks(f.URL, base, x.links)
 		doc.Frames = frameTargets(f.URL, base, x.frames)
 	}
-	doc.Key = contentKey(x.title.buf, x.text.buf, x.template.buf, f.Body)
-	return doc
 }
 
 // canonicalTarget returns the first rel=canonical that is an http or https URL, taking the

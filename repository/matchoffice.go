@@ -59,17 +59,7 @@ func (r *Repository) admitOffice(ctx context.Context, log *zap.Logger) error {
 	again := 0
 	err := r.eachOffice(ctx, func(tx *txn.Txn, row string, _ []byte) error {
 		again++
-		v, err := tx.Get(ctx, row, schema.Entry)
-		if err != nil || !v.Exists {
-			return err
-		}
-		e, err := schema.DecodeEntry(v.Data)
-		if err != nil || e.ETag == "" && e.LastModified == "" {
-			return err
-		}
-		e.ETag, e.LastModified = "", ""
-		tx.Set(row, schema.Entry, e.Encode())
-		return nil
+		return forgetValidators(ctx, tx, row)
 	})
 	if err != nil {
 		return err

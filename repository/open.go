@@ -57,6 +57,11 @@ type Options struct {
 	// Office says whether office documents are indexed from now on. nil keeps the setting of
 	// the directory, which is off in a new one.
 	Office *bool
+	// Render says which pages are rendered from now on: off, auto or all. "" keeps the setting
+	// of the directory, which is off in a new one.
+	Render string
+	// Renderer renders pages. nil: there is no browser.
+	Renderer observers.Renderer
 	// Trace is how many rows of observers' runs are kept in memory for Repository.Trace. 0
 	// means trace.DefaultRecords, and a negative number none.
 	Trace int
@@ -89,6 +94,8 @@ type Repository struct {
 	passes   observers.Passes
 	tracker  *observers.Tracker
 	tracing  tracing
+	// unrendered counts pages that were not rendered, because there is no browser.
+	unrendered atomic.Int64
 
 	registry *notify.Registry
 	share    *Share         // nil: nobody else uses the table
@@ -255,7 +262,7 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 			return err
 		}
 	}
-	o := observers.Options{Sink: &r.files, Tracker: r.tracker, Passes: &r.passes, KeepSum: !r.shared()}
+	o := observers.Options{Sink: &r.files, Tracker: r.tracker, Passes: &r.passes, KeepSum: !r.shared(), Renderer: opts.Renderer, Unrendered: &r.unrendered}
 	if r.shards != nil {
 		o.Sink, o.Shards = r.shards, ShardLeases(len(r.shards.list))
 	}
@@ -318,7 +325,10 @@ func (r *Repository) matchMeaning(ctx context.Context, opts Options) error {
 	if err := r.matchInterpreter(ctx, opts.Log); err != nil {
 		return err
 	}
-	return r.matchOffice(ctx, opts.Office, opts.Log)
+	if err := r.matchOffice(ctx, opts.Office, opts.Log); err != nil {
+		return err
+	}
+	return r.matchRender(ctx, opts)
 }
 
 // DB returns the store, for readers and for whatever else runs transactions on it.
@@ -351,6 +361,7 @@ func (r *Repository) closeParts() error {
 		}
 		errs = append(errs, err)
 	}
+	r.warnUnrendered()
 	errs = append(errs, r.tracing.stop())
 	if r.stopCollecting != nil {
 		r.stopCollecting()

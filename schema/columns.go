@@ -29,6 +29,7 @@ func Groups() []string {
 		GroupApp, GroupFetch, GroupBody, GroupDoc, GroupURL, GroupPointer, GroupLink, GroupMember, GroupIndex, GroupRank, GroupChoice,
 		GroupSummary,
 		GroupFrontier, GroupQueue, GroupHost, GroupSeed,
+		GroupRender, GroupShot, GroupNeed,
 		notify.DeadGroup,
 	}
 }

@@ -64,6 +64,9 @@ func EncodeContent(f *page.Fetch, sum [32]byte) []byte {
 	if f.Office {
 		status += asOffice
 	}
+	if f.Resource {
+		status += asResource
+	}
 	e := append(enc(nil).uint(status), sum[:]...)
 	for _, name := range keptHeaders {
 		e = e.strings(f.Header.Values(name))
@@ -75,6 +78,9 @@ func EncodeContent(f *page.Fetch, sum [32]byte) []byte {
 func DecodeContent(b []byte) (f page.Fetch, sum [32]byte, err error) {
 	d := newDec(b)
 	status := d.Uint()
+	if f.Resource = status >= asResource; f.Resource {
+		status -= asResource
+	}
 	if f.Office = status >= asOffice; f.Office {
 		status -= asOffice
 	}

@@ -30,6 +30,7 @@ func FuzzDecode(f *testing.F) {
 		again(t, b, EncodeURLs, DecodeURLs)
 		again(t, b, FetchStamp.Encode, DecodeFetchStamp)
 		again(t, b, encodeStoredFetch, decodeStoredFetch)
+		again(t, b, StoredForm.Encode, DecodeForm)
 		again(t, b, Failure.Encode, DecodeFailure)
 		again(t, b, StoredPropagation.Encode, DecodePropagation)
 		again(t, b, StoredIndexed.Encode, DecodeIndexed)

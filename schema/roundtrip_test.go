@@ -85,6 +85,13 @@ func codecs() []codec {
 	}
 	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Status: 200, Header: headers}, sum: [32]byte{5}}, encodeStoredFetch, decodeStoredFetch))
 	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Status: 200, Header: headers, Office: true}}, encodeStoredFetch, decodeStoredFetch))
+	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Status: 200, Header: headers, Resource: true}}, encodeStoredFetch, decodeStoredFetch))
+	for _, f := range []StoredForm{
+		{}, {Version: 3, Page: ContentDigest{1}, Why: "few words", Failure: NoBrowser, Stale: []page.URL{someURL}},
+		{Version: 1 << 40, Inputs: []RenderInput{{URL: someURL, Content: ContentDigest{15: 1}}, {URL: otherURL}}, Console: []string{"", "error: x"}, HTML: []byte(long)},
+	} {
+		add(codecOf("rendered form", f, StoredForm.Encode, DecodeForm))
+	}
 	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Header: http.Header{}}}, encodeStoredFetch, decodeStoredFetch))
 	add(codecOf("failure", Failure{Time: someTime, Status: 503, Reason: "HTTP status 503"}, Failure.Encode, DecodeFailure))
 	add(codecOf("spread", StoredPropagation{Chain: 1 << 60, Next: PairRow(someURL, otherURL)}, StoredPropagation.Encode, DecodePropagation))

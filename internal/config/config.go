@@ -49,6 +49,8 @@ type Config struct {
 	History time.Duration
 	// Office is keep, on or off: whether office documents are indexed.
 	Office string
+	// Render is keep, off, auto or all: which pages are rendered in a browser.
+	Render string
 	// Trace is how many runs of observers on a row are kept in memory for indexer trace.
 	Trace int
 	WARC  WARC
@@ -95,6 +97,7 @@ func Default() Config {
 		Backlog:     2000,
 		Commit:      "auto",
 		Office:      "keep",
+		Render:      "keep",
 		Trace:       64 << 10,
 		WARC:        WARC{MaxBody: 32 << 20},
 		Query:       defaultQuery(),

@@ -21,6 +21,9 @@ var rowForms = map[string]func(row string) (text string, err error){
 	schema.GroupSeed:     urlRow,
 	schema.GroupPointer:  pairRow,
 	schema.GroupLink:     pairRow,
+	schema.GroupRender:   urlRow,
+	schema.GroupShot:     urlRow,
+	schema.GroupNeed:     pairRow,
 	schema.GroupMember: func(row string) (string, error) {
 		k, m, err := schema.ParseMemberRow(row)
 		return hex.EncodeToString(k[:]) + " " + string(m.URL), err

@@ -1,0 +1,114 @@
+package observers
+
+import (
+	"context"
+
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+)
+
+// invalidateChunk bounds how many pages one run wakes.
+const invalidateChunk = 500
+
+// invalidate tells the pages that need a URL that its fetch has changed.
+//
+//	watches  render:changed (weak)
+//	reads    pair rows of the URL (need:x), render:told
+//	writes   render:told, while there is more to do
+//	wakes    render (weak) of each page that needs the URL; itself (weak), to go on
+//
+// A style sheet that 100,000 pages need is dealt with in bounded transactions, like the chain
+// that 100,000 URLs lead to (propagate). But here the next run is no continuation: it waits for
+// its debounce, or until render has nothing left to do. So at most about 500 pages of a style
+// sheet are ahead of a page that is new, and render gets through the rest in idle time or in a
+// part for each debounce.
+func invalidate(ctx context.Context, tx *txn.Txn, rows []string) error {
+	return each(rows, func(row string) error {
+		content, err := tx.Get(ctx, row, schema.FetchContent)
+		if err != nil {
+			return err
+		}
+		stored, err := tx.Get(ctx, row, schema.Invalidated)
+		if err != nil {
+			return err
+		}
+		done, err := schema.DecodePropagation(stored.Data)
+		if err != nil {
+			return err
+		}
+		start := row + "\x00"
+		if done.Chain == content.TS && done.Next != "" {
+			start = done.Next
+		}
+		next, err := wakeNeeders(ctx, tx, row, start)
+		switch {
+		case err != nil:
+			return err
+		case next != "":
+			tx.Set(row, schema.Invalidated, schema.StoredPropagation{Chain: content.TS, Next: next}.Encode())
+			tx.Notify(row, schema.ResourceChanged)
+		case stored.Exists:
+			tx.Delete(row, schema.Invalidated)
+		}
+		return nil
+	})
+}
+
+// wakeNeeders wakes up to invalidateChunk pages that need a URL, from a pair row on, and
+// returns the pair row to continue from, "" at the end.
+func wakeNeeders(ctx context.Context, tx *txn.Txn, row, start string) (next string, err error) {
+	n := 0
+	err = tx.Scan(ctx, schema.GroupNeed, start, txn.PrefixEnd(row+"\x00"), func(pair string, _ []txn.Version) error {
+		if n == invalidateChunk {
+			next = pair
+			return txn.ErrStop
+		}
+		n++
+		tx.Notify(schema.PairSource(pair), schema.RenderWake)
+		return nil
+	})
+	return next, err
+}
+
+// interpretRendered is interpretFetch while the setting of rendering is on: the document comes
+// from the page's form if it has one. It wakes render if the form is missing, belongs to
+// another fetch or should not exist, and invalidate if pages need the URL. The comment on
+// renderer says why the form is read for update.
+//
+// A form of an earlier fetch of the page still counts until render has replaced it, so that a
+// page that changes does not lose its text for a moment.
+func interpretRendered(ctx context.Context, tx *txn.Txn, setting schema.RenderSetting, row string) (*page.Document, error) {
+	f, content, err := readFetch(ctx, tx, row)
+	if err != nil || f == nil {
+		return nil, err
+	}
+	if err := wakeIfNeeded(ctx, tx, row); err != nil {
+		return nil, err
+	}
+	doc, found := page.Examine(f)
+	why := setting.Qualifies(&doc, found)
+	if _, err := tx.GetForUpdate(ctx, row, schema.Form); err != nil {
+		return nil, err
+	}
+	form, exists, err := readForm(ctx, tx, row)
+	if err != nil {
+		return nil, err
+	}
+	if (why != "") != exists || exists && (form.Page != content || form.Why != why) {
+		tx.Notify(row, schema.RenderWake)
+	}
+	if why != "" && form.HTML != nil {
+		doc = page.InterpretForm(f, &doc, form.HTML)
+	}
+	return &doc, nil
+}
+
+// wakeIfNeeded wakes invalidate at a URL that a page needs. This run began after the fetch of
+// the URL changed, so it finds the pair rows that it has to find.
+func wakeIfNeeded(ctx context.Context, tx *txn.Txn, row string) error {
+	return tx.Scan(ctx, schema.GroupNeed, row+"\x00", txn.PrefixEnd(row+"\x00"), func(string, []txn.Version) error {
+		tx.Notify(row, schema.ResourceChanged)
+		return txn.ErrStop
+	})
+}

@@ -1,0 +1,385 @@
+package observers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+)
+
+// A Renderer runs the scripts of pages in a browser (package render).
+type Renderer interface {
+	// Version rises with every change that gives pages other forms. It is not 0.
+	Version() uint64
+	// Render renders a page. lookup returns the fetch in force of a URL, nil if there is none.
+	// What Render returns depends on nothing else. An error is one of the browser, and not of
+	// the page: the page is rendered again.
+	Render(ctx context.Context, f *page.Fetch, lookup Lookup) (*Rendering, error)
+}
+
+// Lookup returns the fetch in force of a URL, nil if there is none.
+type Lookup = func(ctx context.Context, u page.URL) (*page.Fetch, error)
+
+// Rendering is what became of a page.
+type Rendering struct {
+	HTML     []byte     // the document after its scripts, in UTF-8; nil if Failure is set
+	Failure  string     // why the page cannot be rendered
+	Requests []page.URL // what the page asked for, in order, each once, without the page
+	Console  []string   // errors that the page reported
+
+	Screenshot, Thumbnail []byte
+}
+
+// maxRequests bounds the requests of a page, and so the pair rows that a run creates or
+// deletes. Transactions have at most 600 mutations.
+const maxRequests = 500
+
+// renderAttempts is how often the browser may fail at a page before that counts as a property
+// of the page.
+const renderAttempts = 3
+
+// Reasons of forms without HTML. They are stored, and compared by verify.
+const (
+	tooManyRequests = "the page asks for more than 500 resources"
+	browserFails    = "the browser fails at the page again and again"
+)
+
+// renderer is the observer render, which keeps the rendered forms of pages.
+//
+//	watches  render:wake (weak)
+//	reads    app:render; fetch:content, body:body of the page, and of the URLs that it needs;
+//	         render:form
+//	writes   render:form, shot:full, shot:thumb; the pair row (need:x) at each URL that the
+//	         page needs
+//	wakes    document (weak), when there is another form; itself (weak), after it has written
+//	         pair rows; in a crawl discover (weak), when the form has other inputs
+//
+// A form names its inputs. A run first compares these with what is in force, like make, and
+// starts the browser only if they differ. So a needless notification costs a few reads.
+//
+// # Why no update is missed
+//
+// The form of a page depends on four things.
+//
+// The fetches that it needs. The pair row of a new input commits at E, together with the form.
+// The same commit wakes this observer, whose next run compares all inputs at R > E. A change
+// of the input at C wakes document there, and a run of document that begins at D > C looks for
+// pair rows. If C < R, the comparison finds the change. Otherwise E < R < C < D, and document
+// finds the pair row and wakes invalidate, which begins after D, finds it too, and wakes this
+// observer. A pair row is deleted only after, or when, the form was written that does not have
+// the input, so nothing depends on it any more.
+//
+// The fetch of the page itself. document runs after each change, reads render:form for update,
+// and wakes this observer if the form is of another fetch, is missing, or should not exist.
+// Reading for update is essential. Suppose content A changes to B and back to A, and a run of
+// this observer has read B and is busy. document would find the form of A, and wake nobody.
+// Then the run would commit the form of B. Because of the read for update, its commit fails,
+// and it runs again.
+//
+// The setting and the version of the renderer. The repository changes these when it opens, and
+// then wakes document for all pages, or this observer for all forms (matchrender.go).
+//
+// Whoever reads a form, which is document, is woken by the commit of the form.
+//
+// # Other dangers
+//
+// The page and everything it needs are read at one snapshot, that of the transaction, however
+// long the browser takes. The transaction has no locks until it commits.
+//
+// One run creates up to 500 pair rows. Those of the last form that are not needed any more are
+// left to the next run (StoredForm.Stale), so that no transaction grows beyond 600 mutations.
+type renderer struct {
+	browser    Renderer      // nil: there is none
+	unrendered *atomic.Int64 // counts pages left without a form because of that
+
+	mu     sync.Mutex
+	failed map[string]int // attempts at which the browser failed, of rows being repeated
+}
+
+func (x *renderer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
+	setting, err := schema.ReadRender(ctx, tx)
+	if err != nil {
+		return err
+	}
+	return each(rows, func(row string) error { return x.renew(ctx, tx, setting, row) })
+}
+
+// renew makes the form of a page agree with its inputs.
+func (x *renderer) renew(ctx context.Context, tx *txn.Txn, setting schema.RenderSetting, row string) error {
+	old, exists, err := readForm(ctx, tx, row)
+	if err != nil {
+		return err
+	}
+	if len(old.Stale) > 0 {
+		return dropStale(tx, row, old)
+	}
+	f, content, err := readFetch(ctx, tx, row)
+	if err != nil {
+		return err
+	}
+	why := ""
+	if f != nil {
+		doc, found := page.Examine(f)
+		why = setting.Qualifies(&doc, found)
+	}
+	switch {
+	case why == "" && exists:
+		return dropForm(tx, row, old)
+	case why == "":
+		return nil
+	}
+	if exists {
+		same, err := x.isCurrent(ctx, tx, old, content)
+		if err != nil || same && old.Why == why {
+			return err
+		}
+		if same {
+			old.Why = why
+			tx.Set(row, schema.Form, old.Encode())
+			return nil
+		}
+	}
+	now, shots, err := x.render(ctx, tx, f)
+	if err != nil {
+		return err
+	}
+	now.Page, now.Why = content, why
+	writeForm(tx, row, &old, &now)
+	return writeShots(ctx, tx, row, shots)
+}
+
+// isCurrent reports whether a form is of the inputs that are in force.
+func (x *renderer) isCurrent(ctx context.Context, tx *txn.Txn, f schema.StoredForm, content schema.ContentDigest) (bool, error) {
+	if x.browser != nil && f.Version != x.browser.Version() || f.Page != content {
+		return false, nil
+	}
+	return InputsInForce(ctx, tx, f.Inputs)
+}
+
+// InputsInForce reports whether the inputs of a form are the fetches in force.
+func InputsInForce(ctx context.Context, tx *txn.Txn, inputs []schema.RenderInput) (bool, error) {
+	for _, i := range inputs {
+		v, err := tx.GetOnce(ctx, schema.URLRow(i.URL), schema.FetchContent)
+		if err != nil || schema.DigestContent(v) != i.Content {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// render asks the browser for the form of a page.
+func (x *renderer) render(ctx context.Context, tx *txn.Txn, f *page.Fetch) (schema.StoredForm, *Rendering, error) {
+	if x.browser == nil {
+		x.unrendered.Add(1)
+		return schema.StoredForm{Failure: schema.NoBrowser}, nil, nil
+	}
+	form := schema.StoredForm{Version: x.browser.Version()}
+	made, err := x.browser.Render(ctx, f, lookupIn(tx))
+	if err != nil && ctx.Err() == nil && x.failsAt(f.URL) {
+		made, err = &Rendering{Failure: browserFails}, nil
+	}
+	if err != nil {
+		return form, nil, fmt.Errorf("render %s: %w", f.URL, err)
+	}
+	x.succeedsAt(f.URL)
+	if len(made.Requests) > maxRequests {
+		// The first requests are inputs: while they are answered alike, there are too many.
+		made = &Rendering{Failure: tooManyRequests, Requests: made.Requests[:maxRequests], Console: made.Console}
+	}
+	if made.Failure == "" && len(made.HTML) == 0 {
+		return form, nil, fmt.Errorf("render %s: %w", f.URL, errNoForm)
+	}
+	form.HTML, form.Failure, form.Console = made.HTML, made.Failure, made.Console
+	for _, u := range made.Requests {
+		v, err := tx.GetOnce(ctx, schema.URLRow(u), schema.FetchContent)
+		if err != nil {
+			return form, nil, err
+		}
+		form.Inputs = append(form.Inputs, schema.RenderInput{URL: u, Content: schema.DigestContent(v)})
+	}
+	return form, made, nil
+}
+
+var errNoForm = errors.New("the renderer returned neither a document nor a reason")
+
+// failsAt counts a failure of the browser, and reports whether there were so many that the
+// page must be the cause.
+func (x *renderer) failsAt(u page.URL) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.failed == nil {
+		x.failed = make(map[string]int)
+	}
+	x.failed[string(u)]++
+	return x.failed[string(u)] >= renderAttempts
+}
+
+func (x *renderer) succeedsAt(u page.URL) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.failed, string(u))
+}
+
+// lookupIn returns what is in force in the snapshot of a transaction. A browser makes several
+// requests at a time, and a transaction serves one goroutine. A resource that was loaded
+// without its body counts as absent.
+func lookupIn(tx *txn.Txn) Lookup {
+	var one sync.Mutex
+	return func(ctx context.Context, u page.URL) (*page.Fetch, error) {
+		one.Lock()
+		defer one.Unlock()
+		row := schema.URLRow(u)
+		content, err := tx.GetOnce(ctx, row, schema.FetchContent)
+		if err != nil || !content.Exists {
+			return nil, err
+		}
+		f, _, err := schema.DecodeContent(content.Data)
+		if err != nil {
+			return nil, err
+		}
+		f.URL = u
+		body, err := tx.GetOnce(ctx, row, schema.Body)
+		switch {
+		case err != nil:
+			return nil, err
+		case body.Exists:
+			f.Body, err = schema.DecodeBody(body.Data)
+			return &f, err
+		case f.Status >= 200 && f.Status <= 299:
+			return nil, nil
+		}
+		return &f, nil
+	}
+}
+
+// readFetch reads the fetch in force of a URL row, nil if there is none, and its digest.
+func readFetch(ctx context.Context, tx *txn.Txn, row string) (*page.Fetch, schema.ContentDigest, error) {
+	content, err := tx.Get(ctx, row, schema.FetchContent)
+	if err != nil || !content.Exists {
+		return nil, schema.ContentDigest{}, err
+	}
+	f, _, err := schema.DecodeContent(content.Data)
+	if err != nil {
+		return nil, schema.ContentDigest{}, err
+	}
+	if f.URL, err = schema.ParseURLRow(row); err != nil {
+		return nil, schema.ContentDigest{}, err
+	}
+	body, err := tx.GetOnce(ctx, row, schema.Body)
+	if err != nil {
+		return nil, schema.ContentDigest{}, err
+	}
+	if body.Exists {
+		f.Body, err = schema.DecodeBody(body.Data)
+	}
+	return &f, schema.DigestContent(content), err
+}
+
+// readForm reads the form of a page, and whether it has one.
+func readForm(ctx context.Context, tx *txn.Txn, row string) (schema.StoredForm, bool, error) {
+	v, err := tx.Get(ctx, row, schema.Form)
+	if err != nil || !v.Exists {
+		return schema.StoredForm{}, false, err
+	}
+	f, err := schema.DecodeForm(v.Data)
+	return f, true, err
+}
+
+// FormOf reads the rendered form of a URL, for readers such as inspect; nil if there is none.
+func FormOf(ctx context.Context, tx *txn.Txn, u page.URL) (*schema.StoredForm, error) {
+	f, exists, err := readForm(ctx, tx, schema.URLRow(u))
+	if err != nil || !exists {
+		return nil, err
+	}
+	return &f, nil
+}
+
+// writeForm replaces a form, and wakes those who follow from it.
+func writeForm(tx *txn.Txn, row string, old, now *schema.StoredForm) {
+	needed := make(map[page.URL]bool, len(old.Inputs)) // to whether it is needed now
+	for _, i := range old.Inputs {
+		needed[i.URL] = false
+	}
+	u, _ := schema.ParseURLRow(row) // readFetch has parsed it
+	added := false
+	for _, i := range now.Inputs {
+		if _, before := needed[i.URL]; !before {
+			tx.Create(schema.PairRow(i.URL, u), schema.Need, nil)
+			added = true
+		}
+		needed[i.URL] = true
+	}
+	for _, i := range old.Inputs {
+		if !needed[i.URL] {
+			now.Stale = append(now.Stale, i.URL)
+		}
+	}
+	tx.Set(row, schema.Form, now.Encode())
+	if added || len(now.Stale) > 0 {
+		tx.Continue(row, schema.RenderWake)
+	}
+	if len(now.Inputs) > 0 {
+		tx.Notify(row, schema.Discover)
+	}
+	if !bytes.Equal(old.HTML, now.HTML) {
+		tx.Notify(row, schema.FetchContent)
+	}
+}
+
+// dropStale deletes the pair rows that the last form left behind.
+func dropStale(tx *txn.Txn, row string, f schema.StoredForm) error {
+	u, err := schema.ParseURLRow(row)
+	if err != nil {
+		return err
+	}
+	for _, target := range f.Stale {
+		tx.Delete(schema.PairRow(target, u), schema.Need)
+	}
+	f.Stale = nil
+	tx.Set(row, schema.Form, f.Encode())
+	tx.Continue(row, schema.RenderWake)
+	return nil
+}
+
+// dropForm deletes a form with all that belongs to it. Its stale pair rows are gone.
+func dropForm(tx *txn.Txn, row string, f schema.StoredForm) error {
+	u, err := schema.ParseURLRow(row)
+	if err != nil {
+		return err
+	}
+	for _, i := range f.Inputs {
+		tx.Delete(schema.PairRow(i.URL, u), schema.Need)
+	}
+	tx.Delete(row, schema.Form)
+	tx.Delete(row, schema.Screenshot)
+	tx.Delete(row, schema.Thumbnail)
+	if f.HTML != nil {
+		tx.Notify(row, schema.FetchContent)
+	}
+	return nil
+}
+
+// writeShots stores the screenshots that differ.
+func writeShots(ctx context.Context, tx *txn.Txn, row string, made *Rendering) error {
+	if made == nil {
+		made = new(Rendering)
+	}
+	for c, now := range map[txn.Column][]byte{schema.Screenshot: made.Screenshot, schema.Thumbnail: made.Thumbnail} {
+		old, err := tx.GetOnce(ctx, row, c)
+		switch {
+		case err != nil:
+			return err
+		case len(now) == 0 && old.Exists:
+			tx.Delete(row, c)
+		case len(now) > 0 && !(old.Exists && bytes.Equal(old.Data, now)):
+			tx.Set(row, c, now)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package repository
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"go.uber.org/zap"
+
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+)
+
+// matchRender makes the store match the setting of rendering and the browser of this process.
+// Without a setting in the options it keeps what the store has, which is off in a new one.
+//
+// Like the setting of office documents, it is in the store, and holds for all processes.
+//
+//	off → on   Pages are interpreted again, and those that qualify are rendered. Bodies of
+//	           resources were not kept, so resources have to be fetched again. The frontier
+//	           forgets their validators: a 304 would bring no body.
+//	on → off   Forms, pair rows, screenshots and bodies of resources go, in this order. A page
+//	           that loses its form is interpreted again.
+//	auto ↔ all Pages are interpreted again, as from off to on.
+//
+// In all directions the new setting is stored before anything is adapted, and whoever loads or
+// interprets a page from then on goes by it. A crash on the way leaves the setting at "soon",
+// and the next Open goes on; doing a part twice changes nothing.
+func (r *Repository) matchRender(ctx context.Context, opts Options) error {
+	tx, err := r.db.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	now, err := schema.ReadRender(ctx, tx)
+	if err != nil {
+		return err
+	}
+	want := now.Mode()
+	switch opts.Render {
+	case "":
+	case "off", string(schema.RenderAuto), string(schema.RenderAll):
+		want = schema.RenderSetting(opts.Render).Mode()
+	default:
+		return fmt.Errorf("there is no setting of rendering %q; want off, auto or all", opts.Render)
+	}
+	if want != now {
+		if err = r.setRender(ctx, want.Soon()); err != nil {
+			return err
+		}
+		if want == schema.RenderOff {
+			err = r.dismissForms(ctx, opts.Log)
+		} else {
+			err = r.admitForms(ctx, now.Mode(), want, opts.Log)
+		}
+		if err == nil {
+			err = r.setRender(ctx, want)
+		}
+	}
+	if err == nil && want != schema.RenderOff {
+		err = r.matchRenderer(ctx, tx, opts)
+	}
+	if err != nil {
+		return fmt.Errorf("change the setting of rendering: %w", err)
+	}
+	return nil
+}
+
+func (r *Repository) setRender(ctx context.Context, to schema.RenderSetting) error {
+	_, err := r.db.Run(ctx, func(tx *txn.Txn) error {
+		to.Write(tx)
+		return nil
+	})
+	return err
+}
+
+// admitForms turns rendering on, or to another mode.
+func (r *Repository) admitForms(ctx context.Context, from, to schema.RenderSetting, log *zap.Logger) error {
+	again := 0
+	err := r.eachCell(ctx, schema.FetchContent, func(tx *txn.Txn, row string) error {
+		f, err := fetchOf(ctx, tx, row)
+		switch {
+		case err != nil:
+			return err
+		case f.Status >= 200 && f.Status <= 299 && f.NeedsBody() && !f.Resource:
+			tx.Notify(row, schema.FetchContent)
+		case f.IsResource() && !f.Resource:
+			again++
+			return forgetValidators(ctx, tx, row)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if again > 0 && from == schema.RenderOff {
+		log.Warn("pages are rendered from now on; resources that were fetched before have to be fetched again",
+			zap.String("render", string(to)), zap.Int("urls", again))
+	}
+	return nil
+}
+
+// dismissForms takes away everything that rendering has stored.
+func (r *Repository) dismissForms(ctx context.Context, log *zap.Logger) error {
+	gone := 0
+	err := r.eachCell(ctx, schema.Form, func(tx *txn.Txn, row string) error {
+		gone++
+		tx.Delete(row, schema.Form)
+		tx.Notify(row, schema.FetchContent)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range []txn.Column{schema.Need, schema.Screenshot, schema.Thumbnail, schema.Invalidated} {
+		if err := r.eachCell(ctx, c, func(tx *txn.Txn, row string) error {
+			tx.Delete(row, c)
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	err = r.eachCell(ctx, schema.FetchContent, func(tx *txn.Txn, row string) error {
+		v, err := tx.Get(ctx, row, schema.FetchContent)
+		if err != nil {
+			return err
+		}
+		plain, was, err := schema.WithoutResource(v.Data)
+		if err != nil || !was {
+			return err
+		}
+		tx.Set(row, schema.FetchContent, plain)
+		tx.Delete(row, schema.Body)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if gone > 0 {
+		log.Warn("pages are not rendered any more; they are indexed as they were fetched", zap.Int("pages", gone))
+	}
+	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
+		tx.Delete(schema.AppRow, schema.RenderVersion)
+		return nil
+	})
+	return err
+}
+
+// matchRenderer wakes render at all forms if the last process to open the repository had
+// another browser, or none: its version is 0 then. The forms say for themselves whether they
+// have to be renewed. The version is written last, so a crash begins again.
+func (r *Repository) matchRenderer(ctx context.Context, tx *txn.Txn, opts Options) error {
+	version := uint64(0)
+	if opts.Renderer != nil {
+		version = opts.Renderer.Version()
+	}
+	now := strconv.FormatUint(version, 10)
+	known, err := tx.Get(ctx, schema.AppRow, schema.RenderVersion)
+	if err != nil || string(known.Data) == now {
+		return err
+	}
+	if version > 0 {
+		err = r.eachCell(ctx, schema.Form, func(tx *txn.Txn, row string) error {
+			tx.Notify(row, schema.RenderWake)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
+		tx.Set(schema.AppRow, schema.RenderVersion, []byte(now))
+		return nil
+	})
+	return err
+}
+
+// warnUnrendered says how many pages lack a form because there is no browser.
+func (r *Repository) warnUnrendered() {
+	if n := r.unrendered.Load(); n > 0 {
+		r.log.Warn("pages were not rendered because no browser was found; install Chromium, and they are rendered when the data directory is opened again", zap.Int64("pages", n))
+	}
+}
+
+// eachCell calls fn, in transactions, for the rows that have a column.
+func (r *Repository) eachCell(ctx context.Context, c txn.Column, fn func(tx *txn.Txn, row string) error) error {
+	last, err := r.db.Now(ctx)
+	if err != nil {
+		return err
+	}
+	stored := func(tx *txn.Txn, found func(row string) error) error {
+		return tx.Scan(ctx, c.Group, "", "", func(row string, cols []txn.Version) error {
+			for _, cell := range cols {
+				if cell.Name == c.Name {
+					return found(row)
+				}
+			}
+			return nil
+		})
+	}
+	return r.inChunks(ctx, last, stored, func(*txn.Txn) error { return nil }, fn)
+}
+
+// fetchOf reads the fetch in force of a row, without its body.
+func fetchOf(ctx context.Context, tx *txn.Txn, row string) (page.Fetch, error) {
+	v, err := tx.Get(ctx, row, schema.FetchContent)
+	if err != nil || !v.Exists {
+		return page.Fetch{}, err
+	}
+	f, _, err := schema.DecodeContent(v.Data)
+	if err != nil {
+		return f, err
+	}
+	f.URL, err = schema.ParseURLRow(row)
+	return f, err
+}
+
+// forgetValidators makes the next visit of a URL bring a body.
+func forgetValidators(ctx context.Context, tx *txn.Txn, row string) error {
+	v, err := tx.Get(ctx, row, schema.Entry)
+	if err != nil || !v.Exists {
+		return err
+	}
+	e, err := schema.DecodeEntry(v.Data)
+	if err != nil || e.ETag == "" && e.LastModified == "" {
+		return err
+	}
+	e.ETag, e.LastModified = "", ""
+	tx.Set(row, schema.Entry, e.Encode())
+	return nil
+}
