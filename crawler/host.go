@@ -41,7 +41,8 @@ type host struct {
 	addr       netip.Addr // of the server; zero: not known yet
 	answered   time.Time  // last
 	seeded     bool       // one of its seeds was due
-	plain      string     // the http host that got the seeds instead; see tryHTTP
+	uses       uses
+	plain      string // the http host that got the seeds instead; see tryHTTP
 
 	held     string   // fingerprint of the rules that its URLs were checked against
 	sifting  sifting  // the progress of that check
@@ -61,6 +62,28 @@ type host struct {
 
 	state hostState
 	why   string
+}
+
+// uses says for what a host is asked, as far as its jobs have shown.
+type uses uint8
+
+const (
+	usesUnknown uses = iota
+	usesResources
+	usesPages
+)
+
+// learnUses notes what the jobs are that were read.
+func (h *host) learnUses(jobs []Job) {
+	for i := range jobs {
+		if !jobs[i].Resource {
+			h.uses = usesPages
+			return
+		}
+		if h.uses == usesUnknown {
+			h.uses = usesResources
+		}
+	}
 }
 
 func newHost(key string) *host {

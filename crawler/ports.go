@@ -31,6 +31,9 @@ type Job struct {
 	// Claimed reports that it is due because a sitemap says that the page has changed;
 	// Withdrawn that the page was taken out of the index and not fetched since.
 	Claimed, Withdrawn bool
+	// Resource says that it is fetched for a page that is rendered: nothing in it is
+	// followed, and it is no page of its host.
+	Resource bool
 	// Ref belongs to the frontier, which finds the entry by it.
 	Ref any
 }

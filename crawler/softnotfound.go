@@ -100,8 +100,8 @@ func exempt(j *Job) bool { return j.Depth == 0 || j.URL.Path() == "/" && j.URL.Q
 // learning reports whether the answer is not known yet.
 func (s *softNotFound) learning() bool { return s.Asked.IsZero() || s.under > 0 }
 
-func (s *softNotFound) ask(o *Sources) softCheck {
-	if o.NoProbe {
+func (s *softNotFound) ask(o *Sources, j *Job) softCheck {
+	if o.NoProbe || j.Resource {
 		return softCheck{}
 	}
 	return softCheck{wanted: s.learning() || s.Answer.known(), answer: s.Answer, usable: s.usable()}
@@ -202,7 +202,7 @@ func (c *Crawler) takeBack(h *host, suspects []page.URL) {
 func (c *Crawler) probeIfDue(h *host, now time.Time) {
 	s := &h.soft
 	due := s.Asked.IsZero() || now.Sub(s.Asked) >= probeInterval
-	if c.opts.Sources.NoProbe || !due || s.under > 0 || len(h.jobs.ready) == 0 {
+	if c.opts.Sources.NoProbe || !due || s.under > 0 || len(h.jobs.ready) == 0 || h.jobs.ready[0].Resource {
 		return
 	}
 	if first := s.Asked.IsZero() && len(s.Early) == 0; first || exempt(&h.jobs.ready[0]) && len(h.jobs.ready) == 1 {

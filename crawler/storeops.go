@@ -61,8 +61,8 @@ func (c *Crawler) loadHost(h *host) {
 			h.restore(state, group, c.session())
 			h.aux.announced, h.marked = sitemaps, len(raw) > 0
 			c.resume(h, now)
-			if h.obeysRules() && !h.policy.Due(now) {
-				c.beginPass(h, now)
+			if !h.aux.read.IsZero() { // otherwise when the first jobs have been read
+				c.beginKnownPass(h, now)
 			}
 		}, nil
 	})
@@ -119,6 +119,8 @@ func (c *Crawler) refill(h *host) {
 		return func(now time.Time) {
 			h.jobs.fill(jobs, ask, next, now, room)
 			h.seeded = h.seeded || slices.ContainsFunc(jobs, func(j Job) bool { return j.Depth == 0 })
+			h.learnUses(jobs)
+			c.beginKnownPass(h, now)
 		}, err
 	})
 }

@@ -17,7 +17,7 @@ import (
 // counts, in the index and in the replay. The other order could leave a page in the
 // index that no record explains.
 func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(time.Time), error) {
-	soft := h.soft.ask(&c.opts.Sources)
+	soft := h.soft.ask(&c.opts.Sources, &j)
 	w := c.wallOf(h, j)
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
 		res, x := w.fetch(ctx)

@@ -81,7 +81,10 @@ type FrontierEntry struct {
 	// EntryRefused, says that the URL is not fetched because of the parameter.
 	Kept, Lapsed bool
 	// Asked says that a user wants the URL visited now, before all others.
-	Asked        bool
+	Asked bool
+	// Resource says that the URL is fetched only because a page asked for it when it was
+	// rendered. Nothing in it is followed.
+	Resource     bool
 	Due          time.Time // when a revisit is due
 	Depth, Hops  int
 	ETag         string
@@ -130,6 +133,7 @@ const (
 	entryKept      = 16
 	entryLapsed    = 32
 	entryAsked     = 64
+	entryResource  = 128
 )
 
 func (e *FrontierEntry) hasMore() bool {
@@ -141,7 +145,7 @@ func (e *FrontierEntry) flags() (f byte) {
 		set bool
 		bit byte
 	}{{e.Revisit, entryRevisit}, {e.Refused, entryRefused}, {e.Withdrawn, entryWithdrawn}, {e.hasMore(), entryMore},
-		{e.Kept, entryKept}, {e.Lapsed, entryLapsed}, {e.Asked, entryAsked}} {
+		{e.Kept, entryKept}, {e.Lapsed, entryLapsed}, {e.Asked, entryAsked}, {e.Resource, entryResource}} {
 		if flag.set {
 			f |= flag.bit
 		}
@@ -156,6 +160,7 @@ func DecodeEntry(b []byte) (FrontierEntry, error) {
 	f := d.Byte()
 	e.Revisit, e.Refused, e.Withdrawn = f&entryRevisit != 0, f&entryRefused != 0, f&entryWithdrawn != 0
 	e.Kept, e.Lapsed, e.Asked = f&entryKept != 0, f&entryLapsed != 0, f&entryAsked != 0
+	e.Resource = f&entryResource != 0
 	e.Depth, e.Hops = int(d.Uint()), int(d.Uint())
 	e.ETag, e.LastModified = d.Text(), d.Text()
 	e.Interval = d.duration(time.Second)

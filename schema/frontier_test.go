@@ -12,7 +12,7 @@ var milli = time.Date(2026, 2, 28, 23, 59, 59, 123e6, time.UTC)
 
 func someEntries() []FrontierEntry {
 	full := FrontierEntry{
-		State: EntryWaiting, Revisit: true, Refused: true, Withdrawn: true, Kept: true, Lapsed: true, Asked: true, Due: milli, Depth: 300, Hops: 9,
+		State: EntryWaiting, Revisit: true, Refused: true, Withdrawn: true, Kept: true, Lapsed: true, Asked: true, Resource: true, Due: milli, Depth: 300, Hops: 9,
 		ETag: `W/"x"`, LastModified: "Sat, 28 Feb 2026 23:59:59 GMT", Interval: 36 * time.Hour, Strikes: 4, Visits: 1 << 20,
 		Last: milli.Add(-time.Hour), Source: "https://a.example/", Note: "visited", Weight: -MaxWeight, Claim: milli.Add(-time.Minute),
 	}

@@ -21,6 +21,9 @@ var (
 	// HostPages is the number of URLs of a host that were visited, in decimal digits.
 	// w: frontier
 	HostPages = txn.Column{Group: GroupHost, Name: "pages"}
+	// HostResources is the number of URLs of a host that the frontier has taken as resources
+	// of rendered pages, in decimal digits. w: discover
+	HostResources = txn.Column{Group: GroupHost, Name: "resources"}
 	// HostRelook is never written; a weak notification says that a parameter makes a
 	// difference after all, and that URLs that were left out have to be taken up. o: relook
 	HostRelook = txn.Column{Group: GroupHost, Name: "relook"}

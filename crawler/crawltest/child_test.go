@@ -42,6 +42,7 @@ func childCrawl() (err error) {
 		seeds = append(seeds, u)
 	}
 	s := NewSetting(os.Getenv(childDir), childDelay, seeds...)
+	s = childRendering(s)
 	s.Say = func(event, what string) { fmt.Println(event, what) }
 	if err := trust(&s.Fetch, []byte(os.Getenv(childRoots))); err != nil {
 		return err
@@ -72,13 +73,13 @@ type story struct {
 
 // runChildUntil starts a child and kills it when it prints its n-th line; 0: never. It
 // also reads what the child prints between that line and its death.
-func runChildUntil(t testing.TB, w *Web, dir string, seeds []page.URL, n int) (s story) {
+func runChildUntil(t testing.TB, w *Web, dir string, seeds []page.URL, n int, env ...string) (s story) {
 	t.Helper()
 	var list []string
 	for _, u := range seeds {
 		list = append(list, string(u))
 	}
-	c := killtest.Start(t, killtest.Role(t, "crawl", childDir+"="+dir, childSeeds+"="+strings.Join(list, " "), childRoots+"="+string(w.Roots())))
+	c := killtest.Start(t, killtest.Role(t, "crawl", append(env, childDir+"="+dir, childSeeds+"="+strings.Join(list, " "), childRoots+"="+string(w.Roots()))...))
 	for line := range c.Lines() {
 		s.hear(line)
 		if s.lines == n {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/repository"
 )
 
 // TestKill kills a crawl at random steps of its work, and continues it each time. In
@@ -39,6 +40,10 @@ func killed(t *testing.T, w *Web, s Setting) {
 		kills = 5
 	}
 	rng := testenv.Random(t)
+	var env []string
+	if s.Renderer != nil {
+		env = []string{childRenders + "=1"}
+	}
 	_, want := crawlOnce(t, s)
 	w.CheckCounts(t, w.Expected(t))
 	expected := w.Expected(t)
@@ -48,14 +53,14 @@ func killed(t *testing.T, w *Web, s Setting) {
 	tally := tally{web: w, expected: expected, committed: make(map[string]int)}
 	for tally.kills < kills {
 		// A page is four lines. Some kills come before the first.
-		story := runChildUntil(t, w, dir, s.Seeds, 1+rng.IntN(4*len(expected)/kills))
+		story := runChildUntil(t, w, dir, s.Seeds, 1+rng.IntN(4*len(expected)/kills), env...)
 		tally.count(t, story)
 		if story.digest != "" {
 			break // it came to its end
 		}
 		tally.kills++
 	}
-	last := runChildUntil(t, w, dir, s.Seeds, 0)
+	last := runChildUntil(t, w, dir, s.Seeds, 0, env...)
 	tally.count(t, last)
 	if tally.kills < kills {
 		t.Errorf("the crawl ended after %d kills: the test's web is too small", tally.kills)
@@ -65,14 +70,17 @@ func killed(t *testing.T, w *Web, s Setting) {
 	}
 	tally.check(t)
 	again := NewSetting(dir, childDelay)
-	if _, replayed := Replay(t, again.WARC); replayed != want {
+	again.Render, again.Renderer = s.Render, s.Renderer
+	if _, replayed := ReplayWith(t, again.WARC, repository.Options{Render: s.Render, Renderer: s.Renderer}); replayed != want {
 		t.Errorf("the archive's replay has digest %s, undisturbed %s", replayed, want)
 	}
 	reopened, err := Open(t.Context(), again)
 	if err != nil {
 		t.Fatal(err)
 	}
-	Verify(t, reopened.Repo)
+	if s.Renderer == nil {
+		Verify(t, reopened.Repo)
+	}
 	if err := reopened.Repo.Close(); err != nil {
 		t.Error(err)
 	}

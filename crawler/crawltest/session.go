@@ -18,6 +18,7 @@ import (
 	"github.com/webindexer/indexer/export"
 	"github.com/webindexer/indexer/loader/replay"
 	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/txn"
@@ -31,6 +32,9 @@ type Setting struct {
 	Seeds     []page.URL
 	Options   crawler.Options
 	Fetch     fetch.Options
+	// Render and Renderer are those of repository.Options.
+	Render   string
+	Renderer observers.Renderer
 	// Say is called for each step of the crawl, if set: begin, fetched, visited.
 	Say func(event, what string)
 	// Made receives the crawler before it runs, if set.
@@ -68,7 +72,8 @@ type Session struct {
 func Open(ctx context.Context, s Setting) (*Session, error) {
 	crawl := &frontier.Crawl{}
 	repo, err := repository.Open(ctx, s.Dir, repository.Options{
-		Crawl: func(ctx context.Context, db *txn.DB) ([]notify.Observer, error) { return crawl.Resume(ctx, db, true) },
+		Crawl:  func(ctx context.Context, db *txn.DB) ([]notify.Observer, error) { return crawl.Resume(ctx, db, true) },
+		Render: s.Render, Renderer: s.Renderer,
 	})
 	if err != nil {
 		return nil, err
@@ -203,11 +208,17 @@ func Verify(t testing.TB, r *repository.Repository) {
 // digest.
 func Replay(t testing.TB, warcDir string) (docs []export.Document, digest string) {
 	t.Helper()
+	return ReplayWith(t, warcDir, repository.Options{})
+}
+
+// ReplayWith is Replay into a repository that is opened with options.
+func ReplayWith(t testing.TB, warcDir string, opts repository.Options) (docs []export.Document, digest string) {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(warcDir, "*.warc.gz*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no WARC files in %s (%v)", warcDir, err)
 	}
-	r, err := repository.Open(t.Context(), t.TempDir(), repository.Options{})
+	r, err := repository.Open(t.Context(), t.TempDir(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,6 +111,9 @@ func (o *offers) offer(ctx context.Context, f finding) (page.URL, error) {
 	if err != nil {
 		return "", err
 	}
+	if known && old.Resource {
+		return "", o.promote(ctx, f, old)
+	}
 	if known {
 		return "", o.approach(ctx, f.url, old, f.depth)
 	}
@@ -157,7 +160,7 @@ func (o *offers) read(ctx context.Context, u page.URL) (e schema.FrontierEntry, 
 		return e, false, err
 	}
 	e, err = schema.DecodeEntry(v.Data)
-	if err == nil && v.TS != 0 && o.known != nil {
+	if err == nil && v.TS != 0 && o.known != nil && !e.Resource {
 		o.known.learn(u, &e)
 	}
 	return e, true, err

@@ -57,6 +57,14 @@ func (c *Crawl) Decide(ctx context.Context, u page.URL, depth int) (scope.Decisi
 	return scope.Decision{Rule: "crawl.none", Why: "there is no crawl in this repository"}, nil
 }
 
+// DecideResource implements Decider.
+func (c *Crawl) DecideResource(ctx context.Context, u page.URL) (scope.Decision, error) {
+	if r := c.rules.Load(); r != nil {
+		return r.DecideResource(ctx, u)
+	}
+	return scope.Decision{Rule: "crawl.none", Why: "there is no crawl in this repository"}, nil
+}
+
 // PagesPerHost implements Decider.
 func (c *Crawl) PagesPerHost() int {
 	if r := c.rules.Load(); r != nil {

@@ -15,7 +15,7 @@ import (
 //	discover  watches  frontier:discover (weak), at URL rows
 //	          reads    doc:links, doc:frames, url:state, frontier:entry, url:discovery of the
 //	                   page; entries of its targets, unless it has seen them before
-//	                   (knowncache.go)
+//	                   (knowncache.go); unless rendering is off, render:form (resources.go)
 //	          writes   entries and queue rows of targets that are new; url:discovery
 //	          wakes    ready (weak) of their hosts; itself (weak), to continue
 //	ready     watches  host:ready (weak)
@@ -63,6 +63,10 @@ func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	if crawling, err := d.rules.Follow(ctx, tx); err != nil || !crawling {
 		return err
 	}
+	rendering, err := schema.ReadRender(ctx, tx)
+	if err != nil {
+		return err
+	}
 	o := &offers{tx, d.rules, newParameters(tx), d.known}
 	offered := 0
 	for _, row := range rows {
@@ -74,7 +78,7 @@ func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 		if err != nil {
 			return err
 		}
-		n, err := o.page(ctx, u)
+		n, err := o.page(ctx, u, rendering.Mode() != schema.RenderOff)
 		if err != nil {
 			return err
 		}
@@ -86,7 +90,9 @@ func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 // page offers what a page or redirect points at: everything, or the next part of very
 // many links. It skips robots.txt: its redirect target holds rules that the crawler has
 // read already, not a page. It returns how many links it offered.
-func (o *offers) page(ctx context.Context, u page.URL) (offered int, err error) {
+//
+// Of a resource it offers only the target of a redirect, as a resource.
+func (o *offers) page(ctx context.Context, u page.URL, rendering bool) (offered int, err error) {
 	if u.Path() == "/robots.txt" {
 		return 0, nil
 	}
@@ -105,6 +111,12 @@ func (o *offers) page(ctx context.Context, u page.URL) (offered int, err error) 
 	s, err := schema.DecodeURLState(state.Data)
 	if err != nil {
 		return 0, err
+	}
+	if from.Resource {
+		if s.Outcome != page.Redirect || s.Target == "" {
+			return 0, nil
+		}
+		return 0, o.takeResource(ctx, finding{url: s.Target, depth: from.Depth, hops: from.Hops + 1, source: string(u)})
 	}
 	links, first, err := nextLinks(ctx, o.tx, row, from.Depth)
 	if err != nil {
@@ -127,7 +139,10 @@ func (o *offers) page(ctx context.Context, u page.URL) (offered int, err error) 
 	if !first {
 		return len(links), nil
 	}
-	return len(links), o.frames(ctx, u, from.Depth+1)
+	if err := o.frames(ctx, u, from.Depth+1); err != nil || !rendering {
+		return len(links), err
+	}
+	return len(links), o.resources(ctx, u, from.Depth)
 }
 
 // lead offers the target of a redirect or canonical link, and compares the page with

@@ -23,6 +23,8 @@ type Loader interface {
 // Decider says whether to crawl a URL that was found, and how soon.
 type Decider interface {
 	Decide(ctx context.Context, u page.URL, depth int) (scope.Decision, error)
+	// DecideResource is Decide for what a page asked for when it was rendered.
+	DecideResource(ctx context.Context, u page.URL) (scope.Decision, error)
 	// Follow takes up the rules that a transaction sees, if another process may have
 	// changed them. Decide is called after it. If there is no crawl, no URL is taken.
 	Follow(ctx context.Context, tx *txn.Txn) (crawling bool, err error)
@@ -215,7 +217,7 @@ func jobOf(u page.URL, e schema.FrontierEntry) crawler.Job {
 	return crawler.Job{
 		URL: u, Due: e.Due, Depth: e.Depth, Hops: e.Hops, Source: e.Source, ETag: e.ETag, LastModified: e.LastModified,
 		Interval: e.Interval, Strikes: e.Strikes, Visits: e.Visits, Last: e.Last,
-		Claimed: !e.Claim.IsZero(), Withdrawn: e.Withdrawn, Ref: ref{e},
+		Claimed: !e.Claim.IsZero(), Withdrawn: e.Withdrawn, Resource: e.Resource, Ref: ref{e},
 	}
 }
 

@@ -94,6 +94,9 @@ func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
 			d = scope.Decision{Rule: ParameterRule, Why: why}
 		}
 	}
+	if e.Resource {
+		d = scope.Decision{OK: true, Rule: ResourceRule, Why: "is a resource of " + e.Source + ", which is rendered; nothing in it is followed"}
+	}
 	i.Rule, i.Why = d.Rule, d.Why
 	host, err := i.readRobots(ctx, tx, u)
 	if err != nil {

@@ -66,6 +66,9 @@ type everything struct{}
 func (everything) Decide(context.Context, page.URL, int) (scope.Decision, error) {
 	return scope.Decision{OK: true}, nil
 }
+func (everything) DecideResource(context.Context, page.URL) (scope.Decision, error) {
+	return scope.Decision{OK: true}, nil
+}
 func (everything) PagesPerHost() int { return 0 }
 
 func (everything) Follow(context.Context, *txn.Txn) (bool, error) { return true, nil }

@@ -24,6 +24,7 @@ type sources struct {
 	first  page.URL // one of them, "" if there is none
 	depth  int      // the least
 	beyond page.URL // a redirect too many in a row to be followed
+	needed page.URL // a page that asked for it when it was rendered
 }
 
 // findSources looks for what leads to u: links, redirects and canonical links. It does
@@ -45,7 +46,8 @@ func findSources(ctx context.Context, tx *txn.Txn, u page.URL) (s sources, err e
 			return s, fmt.Errorf("frontier: what leads to %s: %w", u, err)
 		}
 	}
-	return s, nil
+	s.needed, err = neededBy(ctx, tx, u)
+	return s, err
 }
 
 // add notes the depth and hops that discover would give to a target of from.
@@ -81,6 +83,8 @@ func (s *sources) add(ctx context.Context, tx *txn.Txn, from page.URL, lead bool
 // whyUnknown says why a URL is not in the frontier.
 func (s *sources) whyUnknown(d scope.Decision) string {
 	switch {
+	case s.needed != "" && s.first == "":
+		return fmt.Sprintf("%s asked for it when it was rendered; it is about to be queued, or --exclude, a trap rule or the limit of %d resources of a host keeps it out", s.needed, MaxResourcesPerHost)
 	case !d.OK && d.Instead != "":
 		return fmt.Sprintf("it %s; the crawl takes %s instead", d.Why, d.Instead)
 	case !d.OK:

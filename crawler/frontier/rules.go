@@ -45,6 +45,19 @@ func (r *Rules) Decide(ctx context.Context, u page.URL, depth int) (scope.Decisi
 	return r.Traps.Check(ctx, u)
 }
 
+// DecideResource decides about what a page asked for when it was rendered. An id of a session
+// is no reason to refuse it: the page asked for exactly this URL.
+func (r *Rules) DecideResource(ctx context.Context, u page.URL) (scope.Decision, error) {
+	if d, excluded := r.Scope.Excludes(u); excluded {
+		return d, nil
+	}
+	d, err := r.Traps.Check(ctx, u)
+	if err == nil && (d.OK || d.Rule == "trap.session") {
+		d = scope.Decision{OK: true, Rule: ResourceRule, Why: "is needed by a page that is rendered"}
+	}
+	return d, err
+}
+
 // Explain returns the rule that decides on a URL.
 func (r *Rules) Explain(ctx context.Context, u page.URL, depth int) (scope.Decision, error) {
 	d := r.Scope.Explain(u, depth)

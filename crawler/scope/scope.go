@@ -82,6 +82,15 @@ func (s *Scope) Explain(u page.URL, depth int) Decision {
 	return take("scope."+kind.String(), kind.inside(u))
 }
 
+// Excludes reports whether an exclude pattern matches a URL, and counts that as a refusal.
+func (s *Scope) Excludes(u page.URL) (d Decision, excluded bool) {
+	pattern, ok := s.exclude.match(string(u))
+	if !ok {
+		return Decision{}, false
+	}
+	return s.refused.count(refuse("scope.exclude", fmt.Sprintf("matches the exclude pattern %q", pattern))), true
+}
+
 // Counts returns the refusals of Decide by rule, including rules without any.
 func (s *Scope) Counts() map[string]int64 { return s.refused.counts() }
 

@@ -1,0 +1,123 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
+)
+
+// While pages are rendered, the crawl also fetches their resources: what a page asked for when
+// it was rendered (StoredForm.Inputs). Resources are entries like others, with the mark
+// FrontierEntry.Resource:
+//
+//   - The scope of links does not apply to them, because scripts and fonts of a site are often
+//     on other hosts. --exclude and the trap rules do, and, in the crawler, robots.txt,
+//     politeness, the limits of sizes and the refusal of private addresses.
+//   - Nothing in them is followed but a redirect, whose target is a resource, too. A host that
+//     has only resources is not asked for sitemaps, feeds and pages that cannot exist.
+//   - They are visited again as pages are. When one has changed, the observers render the
+//     pages that need it anew.
+//   - If a link leads to a resource, and the rules take the link, the mark goes, and the URL
+//     is a page of the crawl from then on. A page of the crawl never becomes a resource.
+//
+// A form has at most a few hundred inputs (package observers). The number of resources of a
+// host is bounded by MaxResourcesPerHost, so that pages that ask for something new each time
+// cannot make a crawl endless. A resource beyond that stays missing.
+//
+// What comes back means what semantics.md says. A resource that is HTML is therefore a page,
+// with a document in the index like any other.
+
+// MaxResourcesPerHost is how many resources of a host the frontier takes, over all runs.
+const MaxResourcesPerHost = 10_000
+
+// ResourceRule is the rule by which the crawl takes a resource.
+const ResourceRule = "resource"
+
+// resources offers what a page asked for when it was rendered.
+func (o *offers) resources(ctx context.Context, u page.URL, depth int) error {
+	v, err := o.tx.Get(ctx, schema.URLRow(u), schema.Form)
+	if err != nil || !v.Exists {
+		return err
+	}
+	form, err := schema.DecodeForm(v.Data)
+	if err != nil {
+		return err
+	}
+	for _, i := range form.Inputs {
+		if err := o.takeResource(ctx, finding{url: i.URL, depth: max(depth, 1), source: string(u)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeResource adds a resource that is new, and wakes the crawler. Resources of a page have
+// its depth, so that they are fetched before the pages that it links to.
+func (o *offers) takeResource(ctx context.Context, f finding) error {
+	if _, known, err := ReadEntry(ctx, o.tx, f.url); err != nil || known || f.hops > MaxHops {
+		return err
+	}
+	d, err := o.rules.DecideResource(ctx, f.url)
+	if err != nil || !d.OK {
+		return err
+	}
+	host := crawler.HostOf(f.url)
+	n, err := resourcesOf(ctx, o.tx, host)
+	if err != nil || n >= MaxResourcesPerHost {
+		return err
+	}
+	o.tx.Set(host, schema.HostResources, strconv.AppendInt(nil, int64(n)+1, 10))
+	put(o.tx, f.url, nil, schema.FrontierEntry{Depth: f.depth, Hops: f.hops, Source: f.source, Note: "new", Resource: true})
+	o.tx.Notify(host, schema.HostReady)
+	return nil
+}
+
+// resourcesOf returns how many resources of a host the frontier has taken.
+func resourcesOf(ctx context.Context, tx *txn.Txn, host string) (int, error) {
+	v, err := tx.Get(ctx, host, schema.HostResources)
+	if err != nil || !v.Exists {
+		return 0, err
+	}
+	n, err := strconv.Atoi(string(v.Data))
+	if err != nil {
+		return 0, fmt.Errorf("number of resources %q of %s: %w", v.Data, host, store.ErrCorrupt)
+	}
+	return n, nil
+}
+
+// promote makes a resource a page of the crawl, if the rules take the link that leads to it.
+// Discover then follows its links.
+func (o *offers) promote(ctx context.Context, f finding, old schema.FrontierEntry) error {
+	d, err := o.rules.Decide(ctx, f.url, f.depth)
+	if err != nil || !d.OK {
+		return err
+	}
+	now := old
+	now.Resource, now.Depth, now.Source = false, f.depth, f.source
+	put(o.tx, f.url, &old, now)
+	if old.Visits > 0 {
+		o.tx.Notify(schema.URLRow(f.url), schema.Discover)
+	}
+	return nil
+}
+
+// neededBy returns a page that asked for a URL when it was rendered, "" if none did.
+func neededBy(ctx context.Context, tx *txn.Txn, u page.URL) (by page.URL, err error) {
+	err = tx.ScanPrefix(ctx, schema.GroupNeed, schema.PairPrefix(u), func(row string, _ []txn.Version) error {
+		_, by, err = schema.ParsePairRow(row)
+		if err != nil {
+			return err
+		}
+		return txn.ErrStop
+	})
+	if err != nil {
+		return "", fmt.Errorf("frontier: which page needs %s: %w", u, err)
+	}
+	return by, nil
+}
