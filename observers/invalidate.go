@@ -74,7 +74,7 @@ func wakeNeeders(ctx context.Context, tx *txn.Txn, row, start string) (next stri
 // interpretRendered is interpretFetch while the setting of rendering is on: the document comes
 // from the page's form if it has one. It wakes render if the form is missing, belongs to
 // another fetch or should not exist, and invalidate if pages need the URL. The comment on
-// renderer says why the form is read for update.
+// renderer proves that this is sufficient.
 //
 // A form of an earlier fetch of the page still counts until render has replaced it, so that a
 // page that changes does not lose its text for a moment.
@@ -88,9 +88,6 @@ func interpretRendered(ctx context.Context, tx *txn.Txn, setting schema.RenderSe
 	}
 	doc, found := page.Examine(f)
 	why := setting.Qualifies(&doc, found)
-	if _, err := tx.GetForUpdate(ctx, row, schema.Form); err != nil {
-		return nil, err
-	}
 	form, exists, err := readForm(ctx, tx, row)
 	if err != nil {
 		return nil, err

@@ -57,6 +57,8 @@ type schedule struct {
 	fillers bool
 	// apart has document leave everything to cluster and links.
 	apart bool
+	// render is the setting of rendering; pages of webs that are rendered have scripts.
+	render schema.RenderSetting
 }
 
 // TestRandomWebs loads random webs in random order beside the observers, and
@@ -181,7 +183,11 @@ func (s schedule) check(ctx context.Context, seed uint64, urls int) error {
 	if s.fillers {
 		web.Weak = 80
 	}
-	return s.checkFetches(ctx, seed, web.Make(random))
+	fetches := web.Make(random)
+	if s.render != schema.RenderOff {
+		addScripts(random, fetches)
+	}
+	return s.checkFetches(ctx, seed, fetches)
 }
 
 func (s schedule) checkFetches(ctx context.Context, seed uint64, fetches []*page.Fetch) error {
@@ -227,7 +233,7 @@ func (s schedule) run(ctx context.Context, seed uint64, fetches []*page.Fetch) (
 	if err != nil {
 		return nil, err
 	}
-	diff, err := webtest.Differences(ctx, p.rig.DB, docs, fetches, webtest.Comparison{Limits: s.limits()})
+	diff, err := webtest.Differences(ctx, p.rig.DB, docs, fetches, webtest.Comparison{Limits: s.limits(), Browser: p.browser()})
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +254,7 @@ type player struct {
 
 func (p *player) open(ctx context.Context, opts webtest.Options) (err error) {
 	opts.Mode, opts.Workers, opts.Tolerance = p.mode, p.workers, p.tolerance
-	opts.Limits = p.limits()
+	opts.Limits, opts.Render, opts.Browser = p.limits(), p.render, p.browser()
 	if p.part > 0 {
 		opts.Part = schema.PartSize{Entries: p.part, Bytes: schema.UsualPart.Bytes}
 	}

@@ -57,35 +57,34 @@ const (
 //	         render:form
 //	writes   render:form, shot:full, shot:thumb; the pair row (need:x) at each URL that the
 //	         page needs
-//	wakes    document (weak), when there is another form; itself (weak), after it has written
-//	         pair rows; in a crawl discover (weak), when the form has other inputs
+//	wakes    document (weak), when there is another form; itself (weak), after it has written;
+//	         in a crawl discover (weak), when there is another form
 //
-// A form names its inputs. A run first compares these with what is in force, like make, and
-// starts the browser only if they differ. So a needless notification costs a few reads.
+// A form names its inputs, and the fetch of the page is one of them. A run first compares them
+// with what is in force, like make, and starts the browser only if they differ. So a needless
+// notification costs a few reads.
 //
 // # Why no update is missed
 //
-// The form of a page depends on four things.
+// Every run that writes wakes itself. So the last run at a page wrote nothing: it began at R,
+// after E, the last commit of the form and its pair rows, and found that the form agreed with
+// the fetches in force and with the setting. Let one of them change at C.
 //
-// The fetches that it needs. The pair row of a new input commits at E, together with the form.
-// The same commit wakes this observer, whose next run compares all inputs at R > E. A change
-// of the input at C wakes document there, and a run of document that begins at D > C looks for
-// pair rows. If C < R, the comparison finds the change. Otherwise E < R < C < D, and document
-// finds the pair row and wakes invalidate, which begins after D, finds it too, and wakes this
-// observer. A pair row is deleted only after, or when, the form was written that does not have
-// the input, so nothing depends on it any more.
+// If C < R, the run has seen the change. Otherwise E < R < C. Every change wakes document at
+// the URL that changed, and the run of document begins at D > C. It sees the form and the pair
+// rows of E, because nothing has written them since.
 //
-// The fetch of the page itself. document runs after each change, reads render:form for update,
-// and wakes this observer if the form is of another fetch, is missing, or should not exist.
-// Reading for update is essential. Suppose content A changes to B and back to A, and a run of
-// this observer has read B and is busy. document would find the form of A, and wake nobody.
-// Then the run would commit the form of B. Because of the read for update, its commit fails,
-// and it runs again.
+// At the page itself, document compares the form with the fetch, and wakes this observer if the
+// form is of another fetch, is missing, or should not exist. At a URL that the page needs, it
+// finds a pair row and wakes invalidate, which finds the pair row too, and wakes this observer.
 //
-// The setting and the version of the renderer. The repository changes these when it opens, and
-// then wakes document for all pages, or this observer for all forms (matchrender.go).
+// It would not do to wake only for new pair rows. Suppose the page changes from A to B and back
+// to A, and a run has read B and is busy. document finds the form of A, and wakes nobody. Then
+// the run commits the form of B, and nobody would look at it again.
 //
-// Whoever reads a form, which is document, is woken by the commit of the form.
+// The setting and the version of the renderer change when the repository opens. It then wakes
+// document for all pages, or this observer at all forms (matchrender.go). document reads the
+// form, and is woken by each commit that changes what it reads.
 //
 // # Other dangers
 //
@@ -142,6 +141,7 @@ func (x *renderer) renew(ctx context.Context, tx *txn.Txn, setting schema.Render
 		if same {
 			old.Why = why
 			tx.Set(row, schema.Form, old.Encode())
+			tx.Continue(row, schema.RenderWake)
 			return nil
 		}
 	}
@@ -307,11 +307,9 @@ func writeForm(tx *txn.Txn, row string, old, now *schema.StoredForm) {
 		needed[i.URL] = false
 	}
 	u, _ := schema.ParseURLRow(row) // readFetch has parsed it
-	added := false
 	for _, i := range now.Inputs {
 		if _, before := needed[i.URL]; !before {
 			tx.Create(schema.PairRow(i.URL, u), schema.Need, nil)
-			added = true
 		}
 		needed[i.URL] = true
 	}
@@ -321,9 +319,7 @@ func writeForm(tx *txn.Txn, row string, old, now *schema.StoredForm) {
 		}
 	}
 	tx.Set(row, schema.Form, now.Encode())
-	if added || len(now.Stale) > 0 {
-		tx.Continue(row, schema.RenderWake)
-	}
+	tx.Continue(row, schema.RenderWake)
 	if len(now.Inputs) > 0 {
 		tx.Notify(row, schema.Discover)
 	}
@@ -359,6 +355,7 @@ func dropForm(tx *txn.Txn, row string, f schema.StoredForm) error {
 	tx.Delete(row, schema.Form)
 	tx.Delete(row, schema.Screenshot)
 	tx.Delete(row, schema.Thumbnail)
+	tx.Continue(row, schema.RenderWake)
 	if f.HTML != nil {
 		tx.Notify(row, schema.FetchContent)
 	}

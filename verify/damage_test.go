@@ -39,16 +39,22 @@ a.example/f at=1 failed
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
+	return fixtureOf(t, fixtureWeb, webtest.Options{})
+}
+
+func fixtureOf(t *testing.T, web string, opts webtest.Options) *fixture {
+	t.Helper()
 	f := &fixture{t: t, dir: t.TempDir()}
 	var err error
 	if f.files, err = index.OpenWriter(t.Context(), f.dir, index.WriterOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.must(f.files.Close()) })
-	f.rig, err = webtest.Open(t.Context(), webtest.Options{Sink: f.files, Tolerance: 0.001})
+	opts.Sink, opts.Tolerance = f.files, 0.001
+	f.rig, err = webtest.Open(t.Context(), opts)
 	f.must(err)
 	t.Cleanup(func() { f.must(f.rig.Close()) })
-	for line := range strings.Lines(strings.TrimSpace(fixtureWeb)) {
+	for line := range strings.Lines(strings.TrimSpace(web)) {
 		fetch, err := webtest.ParseFetch(line)
 		f.must(err)
 		_, err = f.rig.Load(t.Context(), fetch)

@@ -114,7 +114,7 @@ func (v *verifier) interpretAll(ctx context.Context, rows <-chan storedFetch, do
 	reader := snapshot.NewReader(v.db, v.hold)
 	defer reader.Close()
 	for f := range rows {
-		doc, at, err := interpret(ctx, reader.Document(), f, rep)
+		doc, at, err := v.interpret(ctx, reader.Document(), f, rep)
 		if err != nil {
 			return fmt.Errorf("stored fetch of %s: %w", f.url, err)
 		}
@@ -141,7 +141,7 @@ func (v *verifier) document(ctx context.Context, u page.URL) (page.Document, err
 	if err != nil {
 		return page.Document{}, err
 	}
-	doc, _, err := interpret(ctx, reader.Document(), storedFetch{row, u, cols}, newReport()) // reported before
+	doc, _, err := v.interpret(ctx, reader.Document(), storedFetch{row, u, cols}, newReport()) // reported before
 	return doc, err
 }
 
@@ -193,7 +193,7 @@ func (m interned) document(d *page.Document) {
 }
 
 // interpret makes a document of the columns of a stored fetch.
-func interpret(ctx context.Context, tx *txn.Txn, s storedFetch, rep *Report) (doc page.Document, at time.Time, err error) {
+func (v *verifier) interpret(ctx context.Context, tx *txn.Txn, s storedFetch, rep *Report) (doc page.Document, at time.Time, err error) {
 	var stamp, content []byte
 	for _, c := range s.cols {
 		switch c.Name {
@@ -212,8 +212,11 @@ func interpret(ctx context.Context, tx *txn.Txn, s storedFetch, rep *Report) (do
 	if err != nil {
 		return doc, at, err
 	}
-	at, err = observers.FetchedAt(ctx, tx, s.url)
-	return page.Interpret(f), at, err
+	if at, err = observers.FetchedAt(ctx, tx, s.url); err != nil {
+		return doc, at, err
+	}
+	doc, err = v.interpretFetch(ctx, tx, s.row, f, content, rep)
+	return doc, at, err
 }
 
 // fetch assembles a stored fetch, and compares the body with its digests in the

@@ -42,12 +42,15 @@ func compare(ctx context.Context, q *repository.Quiet, parts int) (*Report, erro
 	if v.tolerance, err = observers.RankTolerance(ctx, v.tx); err != nil {
 		return nil, err
 	}
+	if v.render, err = schema.ReadRender(ctx, v.tx); err != nil {
+		return nil, err
+	}
 	if err := v.computeBatch(ctx); err != nil {
 		return nil, err
 	}
 	steps := []func(*verifier, context.Context) error{
 		(*verifier).compareRanks, (*verifier).compareURLs, (*verifier).compareDocs, (*verifier).compareMembers, (*verifier).compareLinks,
-		(*verifier).comparePointers, (*verifier).compareIndexed, (*verifier).compareSummaries, (*verifier).compareLeftOver, (*verifier).compareAnswers,
+		(*verifier).comparePointers, (*verifier).compareIndexed, (*verifier).compareSummaries, (*verifier).compareLeftOver, (*verifier).compareAnswers, (*verifier).compareForms,
 		func(v *verifier, ctx context.Context) error {
 			if q.Index == nil { // on another machine
 				return nil
@@ -72,6 +75,7 @@ type verifier struct {
 	rep   *Report
 	// tolerance is the relative error that ranks may have.
 	tolerance float64
+	render    schema.RenderSetting
 }
 
 // facts are what is kept of a document that the batch does not need: its stored state, and a

@@ -28,13 +28,23 @@ func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetche
 	defer tx.Rollback()
 	stored := make(lines)
 	for _, read := range []func(context.Context, *txn.Txn) error{
-		stored.readURLs, stored.readDocs, stored.readMembers, stored.readPairs, stored.readIndexed,
+		stored.readURLs, stored.readDocs, stored.readMembers, stored.readPairs, stored.readIndexed, stored.readForms,
 	} {
 		if err := read(ctx, tx); err != nil {
 			return nil, err
 		}
 	}
-	want, err := solved(ctx, fetches)
+	b := batch.New()
+	for _, f := range fetches {
+		b.Add(f)
+	}
+	forms := make(lines)
+	if c.Browser != nil {
+		if forms, err = c.rendered(ctx, tx, b); err != nil {
+			return nil, err
+		}
+	}
+	want, err := b.Solve(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -53,12 +63,16 @@ func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetche
 	if err != nil {
 		return nil, err
 	}
-	return stored.diff(c.computed(want)), nil
+	computed := c.computed(want)
+	maps.Copy(computed, forms)
+	return stored.diff(computed), nil
 }
 
 // Comparison says how repositories are compared.
 type Comparison struct {
 	Limits observers.Limits // the limits that the observers ran with
+	// Browser is what pages were rendered with; nil: rendering is off.
+	Browser *Browser
 }
 
 // withBestAnchors is a document with the anchors that the batch has, as many as are shown, in
@@ -279,15 +293,6 @@ func (l lines) readIndexed(ctx context.Context, tx *txn.Txn) error {
 		l.add("indexed %.8s: %s, %d members, %d inlinks", k, d.URL, d.Members, d.Inlinks)
 		return err
 	})
-}
-
-// solved is the batch over fetches.
-func solved(ctx context.Context, fetches []*page.Fetch) (*batch.Repository, error) {
-	b := batch.New()
-	for _, f := range fetches {
-		b.Add(f)
-	}
-	return b.Solve(ctx)
 }
 
 // computed is what must be there.

@@ -72,7 +72,7 @@ func spellRow(group, row string) string {
 			class := [...]string{"eligible, https", "eligible", "no"}[row[32]]
 			return fmt.Sprintf("%s %s (%s)", spellKey(k), Short(m.URL), class)
 		}
-	case schema.GroupPointer, schema.GroupLink:
+	case schema.GroupPointer, schema.GroupLink, schema.GroupNeed:
 		if target, source, err := schema.ParsePairRow(row); err == nil {
 			return Short(source) + " -> " + Short(target)
 		}

@@ -27,6 +27,9 @@ type Options struct {
 	// Tolerance is the relative error that ranks keep to; 0: the default. A large one
 	// leaves many canonical URLs open.
 	Tolerance float64
+	// Render is the setting of rendering, and Browser renders; nil: there is none.
+	Render  schema.RenderSetting
+	Browser *Browser
 	// Part and Limits are those of observers.Options.
 	Part   schema.PartSize
 	Limits observers.Limits
@@ -60,12 +63,16 @@ func Open(ctx context.Context, opts Options) (*Rig, error) {
 		opts.Sink = NewSink()
 	}
 	r := &Rig{Sink: opts.Sink, opts: opts}
-	if err := r.setTolerance(ctx); err != nil {
+	if err := r.writeSettings(ctx); err != nil {
 		return nil, err
 	}
 	tracker := observers.NewTracker()
 	var err error
-	if r.registry, err = (observers.Options{Sink: opts.Sink, Tracker: tracker, Part: opts.Part, Limits: opts.Limits}).Registry(); err != nil {
+	o := observers.Options{Sink: opts.Sink, Tracker: tracker, Part: opts.Part, Limits: opts.Limits}
+	if opts.Browser != nil {
+		o.Renderer = opts.Browser
+	}
+	if r.registry, err = o.Registry(); err != nil {
 		return nil, err
 	}
 	backlog := 0 // the default
@@ -125,9 +132,10 @@ func (r *Rig) Add(t testing.TB, fetches ...string) {
 	}
 }
 
-// setTolerance writes the tolerance, before anything goes on in the table.
-func (r *Rig) setTolerance(ctx context.Context) error {
-	if r.opts.Tolerance == 0 {
+// writeSettings writes the tolerance and the setting of rendering, before anything goes on in
+// the table.
+func (r *Rig) writeSettings(ctx context.Context) error {
+	if r.opts.Tolerance == 0 && r.opts.Render == schema.RenderOff {
 		return nil
 	}
 	db, err := txn.Open(ctx, r.opts.Table, txn.Options{})
@@ -135,7 +143,10 @@ func (r *Rig) setTolerance(ctx context.Context) error {
 		return err
 	}
 	_, err = db.Run(ctx, func(tx *txn.Txn) error {
-		tx.Set(schema.AppRow, schema.RankTolerance, schema.EncodeTolerance(r.opts.Tolerance))
+		if r.opts.Tolerance != 0 {
+			tx.Set(schema.AppRow, schema.RankTolerance, schema.EncodeTolerance(r.opts.Tolerance))
+		}
+		r.opts.Render.Write(tx)
 		return nil
 	})
 	return errors.Join(err, db.Close())

@@ -1,0 +1,157 @@
+package observers_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+)
+
+// renderedURLs is how many URLs the browser of random webs asks for. It is smaller than most
+// webs, so that pages share what they need.
+const renderedURLs = 9
+
+// browser returns what renders the pages of a schedule, nil if it renders none. In nested
+// schedules, loads and other runs happen while it is busy.
+func (s schedule) newBrowser() *webtest.Browser {
+	if s.render == schema.RenderOff {
+		return nil
+	}
+	return &webtest.Browser{URLs: renderedURLs}
+}
+
+func (p *player) browser() *webtest.Browser {
+	b := p.newBrowser()
+	if b != nil && p.nested {
+		b.During = func(ctx context.Context) error {
+			if p.depth < 3 && p.random.IntN(6) == 0 {
+				return p.nest(ctx)
+			}
+			return nil
+		}
+	}
+	return b
+}
+
+// addScripts lets many of the pages, and not always the same ones, look as if scripts made
+// their text.
+func addScripts(random *rand.Rand, fetches []*page.Fetch) {
+	for _, f := range fetches {
+		if f.Status == 200 && strings.HasPrefix(string(f.Body), "<html") && random.IntN(3) > 0 {
+			f.Body = slices.Concat(f.Body, []byte("<div id=root></div><script src=/app.js></script>"))
+		}
+	}
+}
+
+// TestRandomRenderedWebs is TestRandomWebs while pages are rendered: forms, their inputs, pair
+// rows and all that follows from the forms are what the fetches in force give.
+func TestRandomRenderedWebs(t *testing.T) {
+	for _, s := range []struct {
+		name        string
+		schedule    schedule
+		urls        int
+		usual, long int // seeds
+	}{
+		{"steps, small", schedule{mode: txn.OnePhase, nested: true, render: schema.RenderAuto}, 6, 60, 3000},
+		{"steps", schedule{mode: txn.OnePhase, nested: true, render: schema.RenderAuto}, 30, 6, 300},
+		{"steps, all pages", schedule{mode: txn.OnePhase, nested: true, render: schema.RenderAll}, 10, 20, 1000},
+		{"steps, two-phase", schedule{mode: txn.TwoPhase, render: schema.RenderAuto}, 10, 10, 300},
+		{"crashes", schedule{mode: txn.OnePhase, crashes: true, render: schema.RenderAuto}, 10, 15, 400},
+		{"crashes, two-phase", schedule{mode: txn.TwoPhase, crashes: true, render: schema.RenderAll}, 8, 10, 300},
+		{"1 worker", schedule{mode: txn.OnePhase, workers: 1, render: schema.RenderAuto}, 20, 3, 60},
+		{"8 workers", schedule{mode: txn.OnePhase, workers: 8, render: schema.RenderAuto}, 20, 4, 100},
+		{"8 workers, two-phase", schedule{mode: txn.TwoPhase, workers: 8, render: schema.RenderAll}, 12, 2, 40},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			seeds := testenv.Size(1+s.usual/20, s.usual, s.long)
+			runSeeds(t, seeds, func(seed uint64) error { return s.schedule.check(t.Context(), seed, s.urls) })
+		})
+	}
+}
+
+// TestPageChangesWhileItIsRendered: a page changes from A to B, and back to A while B is being
+// rendered. The form of B must not stay: document, which interprets A again, finds a form of A
+// and has no reason to wake render.
+func TestPageChangesWhileItIsRendered(t *testing.T) {
+	b := &webtest.Browser{URLs: renderedURLs}
+	nothing := func(context.Context, page.URL) (*page.Fetch, error) { return nil, nil }
+	variant := func(n, at int) *page.Fetch {
+		return &page.Fetch{
+			URL: webtest.URL(0), Time: time.Date(2024, 1, 1, at, 0, 0, 0, time.UTC), Status: 200,
+			Header: http.Header{"Content-Type": {"text/html"}}, Body: fmt.Appendf(nil, "<html><title>%d</title><div id=root></div><script src=x></script>", n),
+		}
+	}
+	rendered := func(n int) *observers.Rendering {
+		r, err := b.Render(t.Context(), variant(n, 0), nothing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	// Neither has a document, and both ask for the same: nothing else has the form compared.
+	first := 0
+	for rendered(first).Failure == "" {
+		first++
+	}
+	second := first + 1
+	for rendered(second).Failure == "" || !slices.Equal(rendered(first).Requests, rendered(second).Requests) {
+		second++
+	}
+	fetches := []*page.Fetch{variant(first, 0), variant(second, 1), variant(first, 2)}
+	rig, err := webtest.Open(t.Context(), webtest.Options{Render: schema.RenderAuto, Browser: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := rig.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	load := func(ctx context.Context, i int) error {
+		_, err := rig.Load(ctx, fetches[i])
+		return err
+	}
+	settle := func() {
+		t.Helper()
+		if err := rig.Quiesce(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := load(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	settle()
+	if err := load(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	during := 0
+	b.During = func(ctx context.Context) error {
+		if during++; during > 1 {
+			return nil
+		}
+		if err := load(ctx, 2); err != nil {
+			return err
+		}
+		return rig.Quiesce(ctx, nil) // all but the run that waits for this
+	}
+	settle()
+	if during == 0 {
+		t.Fatal("B was not rendered")
+	}
+	b.During = nil
+	diff, err := webtest.Differences(t.Context(), rig.DB, rig.Sink.(*webtest.Sink).Documents(), fetches, webtest.Comparison{Browser: b})
+	if err != nil || len(diff) > 0 {
+		t.Errorf("%v: %q", err, diff)
+	}
+}

@@ -1,0 +1,153 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+)
+
+// Rendered forms cannot be computed again without a browser, and the same one. So verify takes
+// the documents that are stored, and checks that they are of the fetches in force: a form names
+// all its inputs.
+
+// interpretFetch makes the document of a fetch, from the rendered form of the page if it has
+// one, and checks the form. content is the value of fetch:content.
+func (v *verifier) interpretFetch(ctx context.Context, tx *txn.Txn, row string, f *page.Fetch, content []byte, rep *Report) (page.Document, error) {
+	if v.render.Mode() == schema.RenderOff {
+		return page.Interpret(f), nil
+	}
+	doc, found := page.Examine(f)
+	why := v.render.Qualifies(&doc, found)
+	stored, err := tx.GetOnce(ctx, row, schema.Form)
+	if err != nil {
+		return doc, err
+	}
+	column, url := schema.Form.Name, string(f.URL)
+	if !stored.Exists || why == "" {
+		if stored.Exists || why != "" {
+			rep.add(schema.GroupRender, url, column, describeForm(stored.Exists), describeForm(why != ""))
+		}
+		return doc, nil
+	}
+	form, err := schema.DecodeForm(stored.Data)
+	if err != nil {
+		return doc, err
+	}
+	inForce := schema.DigestContent(txn.Value{Exists: true, Data: content})
+	rep.same(schema.GroupRender, url, column+" (why)", form.Why, why)
+	rep.same(schema.GroupRender, url, column+" (page)", fmt.Sprintf("%x", form.Page), fmt.Sprintf("%x", inForce))
+	if len(form.Stale) > 0 {
+		rep.add(schema.GroupRender, url, column+" (stale inputs)", fmt.Sprint(form.Stale), "")
+	}
+	if hasForm := form.HTML != nil; hasForm == (form.Failure != "") {
+		rep.add(schema.GroupRender, url, column+" (document)", fmt.Sprintf("%d bytes, failure %q", len(form.HTML), form.Failure), "a document or a failure")
+	}
+	if err := checkInputs(ctx, tx, url, form.Inputs, rep); err != nil {
+		return doc, err
+	}
+	if form.HTML != nil {
+		doc = page.InterpretForm(f, &doc, form.HTML)
+	}
+	return doc, nil
+}
+
+func describeForm(exists bool) string {
+	if exists {
+		return "a form"
+	}
+	return ""
+}
+
+// checkInputs compares the inputs of a form with the fetches in force.
+func checkInputs(ctx context.Context, tx *txn.Txn, url string, inputs []schema.RenderInput, rep *Report) error {
+	for _, i := range inputs {
+		same, err := observers.InputsInForce(ctx, tx, []schema.RenderInput{i})
+		if err != nil {
+			return err
+		}
+		if !same {
+			rep.add(schema.GroupRender, url, schema.Form.Name+" (input)", fmt.Sprintf("%s with the digest %x", i.URL, i.Content), "another fetch of it")
+		}
+	}
+	return nil
+}
+
+// compareForms compares pair rows with the inputs of the forms, and finds forms and screenshots
+// that belong to nothing, and work that is left over.
+func (v *verifier) compareForms(ctx context.Context) error {
+	needs := make(map[string]bool)
+	pictured := make(map[string]bool) // rows with a form that has a document
+	err := v.tx.Scan(ctx, schema.GroupRender, "", "", func(row string, cols []txn.Version) error {
+		for _, c := range cols {
+			if c.Name != schema.Form.Name {
+				v.rep.add(schema.GroupRender, readableURL(row), c.Name, "work left over", "")
+				continue
+			}
+			v.rep.Checked["forms"]++
+			form, err := schema.DecodeForm(c.Data)
+			if err != nil {
+				return fmt.Errorf("form of %s: %w", readableURL(row), err)
+			}
+			if err := v.checkOwner(ctx, row); err != nil {
+				return err
+			}
+			pictured[row] = form.HTML != nil
+			u, err := schema.ParseURLRow(row)
+			if err != nil {
+				return err
+			}
+			for _, i := range form.Inputs {
+				needs[schema.PairRow(i.URL, u)] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := v.compareNeeds(ctx, needs); err != nil {
+		return err
+	}
+	return v.tx.Scan(ctx, schema.GroupShot, "", "", func(row string, cols []txn.Version) error {
+		for _, c := range cols {
+			if !pictured[row] {
+				v.rep.add(schema.GroupShot, readableURL(row), c.Name, "a picture", "")
+			}
+		}
+		return nil
+	})
+}
+
+// checkOwner reports a form that interpretFetch has not seen: the setting is off, or there is
+// no fetch.
+func (v *verifier) checkOwner(ctx context.Context, row string) error {
+	content, err := v.tx.GetOnce(ctx, row, schema.FetchContent)
+	if err != nil {
+		return err
+	}
+	if v.render.Mode() == schema.RenderOff || !content.Exists {
+		v.rep.add(schema.GroupRender, readableURL(row), schema.Form.Name, describeForm(true), "")
+	}
+	return nil
+}
+
+func (v *verifier) compareNeeds(ctx context.Context, want map[string]bool) error {
+	err := v.tx.Scan(ctx, schema.GroupNeed, "", "", func(row string, _ []txn.Version) error {
+		v.rep.Checked["needs"]++
+		if !want[row] {
+			v.rep.add(schema.GroupNeed, readable(row), schema.Need.Name, "need", "")
+		}
+		delete(want, row)
+		return nil
+	})
+	for _, row := range slices.Sorted(maps.Keys(want)) {
+		v.rep.add(schema.GroupNeed, readable(row), schema.Need.Name, "", "need")
+	}
+	return err
+}
