@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -121,13 +120,6 @@ func (a *app) repositoryOptions() repository.Options {
 		o.Trace = -1 // in the options 0 is the default
 	}
 	return o
-}
-
-// limitMemory sets the limit that commands of indexer that load have.
-func (a *app) limitMemory() {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(a.cfg.MemoryBytes())
-	}
 }
 
 // weights are those of the settings.

@@ -61,7 +61,7 @@ func (a *app) crawlCommand() *cobra.Command {
 }
 
 func (a *app) crawl(ctx context.Context, o crawlbench.Options, memory bool) error {
-	a.limitMemory()
+	a.cfg.LimitMemory()
 	o.Repo, o.Log = a.repositoryOptions(), a.stderr
 	o.Repo.Collect = true // as commands of indexer that load do
 	if memory {

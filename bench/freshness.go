@@ -45,7 +45,7 @@ func (a *app) freshnessCommand() *cobra.Command {
 					return err
 				}
 			}
-			a.limitMemory()
+			a.cfg.LimitMemory()
 			o.Slice, o.Repo, o.Log = time.Duration(seconds)*time.Second, a.repositoryOptions(), a.stderr
 			o.Repo.Collect = true
 			res, err := freshnessbench.Run(cmd.Context(), o)

@@ -102,7 +102,9 @@ func (a *app) sideCommand() *cobra.Command {
 		Hidden: true,
 		Args:   atLeast(1, "at least one WARC file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.limitMemory()
+			if o.Kind != pipelinebench.Plain { // the plain side is as anybody would write it
+				a.cfg.LimitMemory()
+			}
 			o.Files, o.Dir, o.Repo = args, a.cfg.Data, a.repositoryOptions()
 			o.Repo.Collect = true // as commands of indexer that load do
 			a.cfg.Format = "json"

@@ -77,7 +77,7 @@ type groupCells struct {
 
 func (a *app) copyTo(ctx context.Context, to string) (err error) {
 	began := time.Now()
-	limitMemory(a.cfg.MemoryBytes())
+	a.cfg.LimitMemory()
 	if err := a.prepareForFaults(); err != nil {
 		return err
 	}

@@ -178,7 +178,7 @@ func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error
 	if a.beginsCrawl && a.standby != nil && a.cfg.Oracle != "" {
 		return nil, &usageError{reason: "a server does not crawl into a store that several processes share: run `indexer crawl` beside it", help: "indexer serve"}
 	}
-	limitMemory(a.cfg.MemoryBytes())
+	a.cfg.LimitMemory()
 	if err := a.prepareForFaults(); err != nil {
 		return nil, err
 	}
