@@ -31,6 +31,7 @@ var Arrows = []Arrow{
 	{"notify", []string{"txn", "store"}, "observers as a framework know nothing of what is observed"},
 	{"lease", []string{"notify", "txn", "store"}, "who owns what is decided in a table, whatever is owned"},
 	{"page", nil, "page is the leaf that observers and the verifying batch share; what it imported, both would depend on"},
+	{"render", []string{"page"}, "a browser is given fetches by whoever has them, and knows nothing of where they are stored"},
 	{"warc", []string{"page", "internal/coding"}, "a reader of files hands over fetches and knows nothing of where they go"},
 	{"crawler/partition", nil, "which crawler asks a host follows from names alone"},
 	{"crawler", []string{"page", "internal/coding", "crawler/partition"}, "a crawler hands over fetches and knows nothing of where they go"},

@@ -1,0 +1,84 @@
+package render_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/render"
+	"github.com/webindexer/indexer/web/browsertest"
+)
+
+// web is a web of files by URL.
+type web map[page.URL]file
+
+type file struct{ mediaType, body string }
+
+func (w web) lookup(_ context.Context, u page.URL) (*page.Fetch, error) {
+	f, ok := w[u]
+	if !ok {
+		return nil, nil
+	}
+	return f.fetch(u), nil
+}
+
+func (f file) fetch(u page.URL) *page.Fetch {
+	return &page.Fetch{URL: u, Status: 200, Header: http.Header{"Content-Type": {f.mediaType}}, Body: []byte(f.body)}
+}
+
+// open returns a browser that ends with the test.
+func open(t *testing.T, l render.Limits) *render.Browser {
+	t.Helper()
+	b := render.New(render.Options{Path: browsertest.Find(t), Limits: l})
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+const home page.URL = "https://site.example/"
+
+// show renders the page at home.
+func show(t *testing.T, b *render.Browser, w web) *render.Result {
+	t.Helper()
+	res, err := b.Render(t.Context(), w[home].fetch(home), w.lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func TestRender(t *testing.T) {
+	b := open(t, render.Limits{})
+	res := show(t, b, web{
+		home:                             {"text/html", `<!DOCTYPE html><title>shell</title><link rel=stylesheet href=style.css><div id=app></div><img src=missing.png><script src=app.js></script>`},
+		"https://site.example/style.css": {"text/css", `body { background: url(back.png) }`},
+		"https://site.example/app.js": {"text/javascript", `
+			console.error("careful", 7);
+			fetch("data.json").then(r => r.json()).then(d => {
+				document.title = d.title;
+				document.getElementById("app").innerHTML = "<h1>Hello &amp; welcome</h1><a href=/next>next</a>";
+				document.getElementById("app").attachShadow({mode: "open"}).innerHTML = "<p>shade</p><slot></slot>";
+			});`},
+		"https://site.example/data.json": {"application/json", `{"title": "Filled"}`},
+	})
+	if res.Failure != "" {
+		t.Fatal(res.Failure)
+	}
+	for _, want := range []string{"<title>Filled</title>", "<p>shade</p>", "<h1>Hello &amp; welcome</h1>", `<a href="/next">`} {
+		if !strings.Contains(string(res.HTML), want) {
+			t.Errorf("the document lacks %s:\n%s", want, res.HTML)
+		}
+	}
+
+	if len(res.Console) != 1 || res.Console[0] != "careful 7" {
+		t.Errorf("console: %q", res.Console)
+	}
+	if len(res.Screenshot) == 0 || len(res.Thumbnail) == 0 || len(res.Thumbnail) >= len(res.Screenshot) {
+		t.Errorf("pictures of %d and %d bytes", len(res.Screenshot), len(res.Thumbnail))
+	}
+}

@@ -1,0 +1,527 @@
+package render
+
+import (
+	"context"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+
+	"github.com/webindexer/indexer/page"
+)
+
+//go:embed prelude.js
+var prelude string
+
+//go:embed serialise.js
+var serialise string
+
+// session is the rendering of one page.
+//
+// Two goroutines belong to it, besides those of chromedp: its own follows the protocol (load,
+// wait, serialise, take pictures), and the answerer answers requests, one after the other. The
+// listener of chromedp must not block, so it only puts events into the session's queues.
+type session struct {
+	limits Limits
+	fetch  *page.Fetch
+	lookup Lookup
+
+	requests chan *fetch.EventRequestPaused
+	finished chan network.RequestID // answers that have arrived
+
+	spent, crashed event // the virtual time is used up; the renderer process has died
+
+	mu      sync.Mutex
+	result  Result
+	answers int    // so far
+	bytes   int    // of these
+	served  bool   // the page itself was answered
+	failure string // a limit that the session noticed
+	broken  error  // of lookup
+}
+
+// event is something that happens once. It is a context that ends then.
+type event struct {
+	context.Context
+	happen context.CancelFunc
+}
+
+func newEvent() event {
+	ctx, cancel := context.WithCancel(context.Background())
+	return event{ctx, cancel}
+}
+
+// maxPaused is how many requests may wait for their answers. A page that asks for more has
+// passed every limit.
+const maxPaused = 20_000
+
+// pictureTime bounds a screenshot: a browser that cannot take one costs only the picture.
+const pictureTime = 5 * time.Second
+
+func (p *process) render(ctx context.Context, l Limits, f *page.Fetch, lookup Lookup) (*Result, error) {
+	s := &session{
+		limits: l, fetch: f, lookup: lookup,
+		requests: make(chan *fetch.EventRequestPaused, maxPaused),
+		finished: make(chan network.RequestID, 64),
+		spent:    newEvent(), crashed: newEvent(),
+	}
+	err := p.inTab(ctx, func(tab context.Context) error { return s.run(ctx, tab) })
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case s.broken != nil:
+		return nil, s.broken
+	case s.failure != "":
+		return &Result{Failure: s.failure, Requests: s.result.Requests, Console: s.result.Console}, nil
+	case err != nil:
+		return nil, err
+	}
+	return &s.result, nil
+}
+
+// inTab calls fn with the context of a new tab, in a browser context of its own. The context
+// ends with ctx and with the browser.
+func (p *process) inTab(ctx context.Context, fn func(tab context.Context) error) error {
+	browserLevel := cdp.WithExecutor(p.ctx, chromedp.FromContext(p.ctx).Browser)
+	opening, cancel := context.WithTimeout(browserLevel, startTime)
+	defer cancel()
+	id, err := target.CreateBrowserContext().WithDisposeOnDetach(true).Do(opening)
+	if err != nil {
+		return fmt.Errorf("open a browser context: %w", err)
+	}
+	defer p.dispose(browserLevel, id)
+	if err := browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorDeny).WithBrowserContextID(id).Do(opening); err != nil {
+		return fmt.Errorf("refuse downloads: %w", err)
+	}
+	window, err := target.CreateTarget("about:blank").WithBrowserContextID(id).WithNewWindow(true).Do(opening)
+	if err != nil {
+		return fmt.Errorf("open a tab: %w", err)
+	}
+	tab, closeTab := chromedp.NewContext(p.ctx, chromedp.WithTargetID(window))
+	defer closeTab()
+	stop := context.AfterFunc(ctx, closeTab)
+	defer stop()
+	return fn(tab)
+}
+
+// dispose closes a browser context. If the browser does not do so in time, it is killed, and its
+// other pages are rendered again.
+func (p *process) dispose(browserLevel context.Context, id cdp.BrowserContextID) {
+	closing, cancel := context.WithTimeout(browserLevel, endTime)
+	defer cancel()
+	if target.DisposeBrowserContext(id).Do(closing) != nil {
+		p.cancel()
+	}
+}
+
+// run renders the page in a tab.
+func (s *session) run(ctx context.Context, tab context.Context) error {
+	late, cancel := context.WithTimeout(tab, s.limits.RealTime)
+	defer cancel()
+	if err := chromedp.Run(tab); err != nil { // attaches; the context must be the tab's own
+		return fmt.Errorf("attach to a tab: %w", err)
+	}
+	chromedp.ListenTarget(tab, s.listen)
+	var frame cdp.FrameID
+	if err := chromedp.Run(late, chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		frame, err = s.prepare(ctx)
+		return err
+	})); err != nil {
+		return fmt.Errorf("prepare a tab: %w", err)
+	}
+	answering, stopAnswering := context.WithCancel(late)
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		s.answer(answering, ctx, frame)
+	}()
+	err := s.load(late, frame)
+	stopAnswering()
+	<-answered
+	return err
+}
+
+// prepare fixes what the page can see of the world, and returns the page's frame.
+func (s *session) prepare(ctx context.Context) (cdp.FrameID, error) {
+	tree, err := cdppage.GetFrameTree().Do(ctx)
+	if err != nil {
+		return "", err
+	}
+	begin := cdp.TimeSinceEpoch(epoch)
+	_, err = emulation.SetVirtualTimePolicy(emulation.VirtualTimePolicyPause).WithInitialVirtualTime(&begin).Do(ctx)
+	if err != nil {
+		return "", err
+	}
+	return tree.Frame.ID, chromedp.Tasks{
+		emulation.SetDeviceMetricsOverride(viewportWidth, viewportHeight, 1, false),
+		emulation.SetTimezoneOverride("UTC"),
+		emulation.SetLocaleOverride().WithLocale("en-US"),
+		network.Enable(),
+		network.SetCacheDisabled(true),
+		network.SetBypassServiceWorker(true),
+		fetch.Enable().WithPatterns([]*fetch.RequestPattern{{URLPattern: "*"}}),
+		chromedp.ActionFunc(func(ctx context.Context) error {
+			_, err := cdppage.AddScriptToEvaluateOnNewDocument(prelude).Do(ctx)
+			return err
+		}),
+	}.Do(ctx)
+}
+
+// load loads the page, waits until its time is used up, and takes the result.
+func (s *session) load(ctx context.Context, frame cdp.FrameID) error {
+	return chromedp.Run(ctx, chromedp.ActionFunc(func(ctx context.Context) error {
+		err := s.navigate(ctx)
+		if err == nil {
+			err = s.wait(ctx)
+		}
+		if err == nil {
+			err = s.serialise(ctx, frame)
+		}
+		if err != nil || s.failed() {
+			return s.blame(ctx, err)
+		}
+		s.takePictures(ctx)
+		return nil
+	}))
+}
+
+// navigate loads the page. The clock stands until the page has taken the place of the empty one
+// of the tab, on which it would be used up at once.
+func (s *session) navigate(ctx context.Context) error {
+	_, _, text, _, err := cdppage.Navigate(string(s.fetch.URL)).Do(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("load: %w", err)
+	case text != "":
+		return fmt.Errorf("load: %s", text)
+	}
+	_, err = emulation.SetVirtualTimePolicy(emulation.VirtualTimePolicyPauseIfNetworkFetchesPending).
+		WithBudget(float64(s.limits.VirtualTime.Milliseconds())).WithMaxVirtualTimeTaskStarvationCount(10_000).Do(ctx)
+	if err != nil {
+		return fmt.Errorf("start the page's clock: %w", err)
+	}
+	return nil
+}
+
+// wait waits until the page's time is used up.
+func (s *session) wait(ctx context.Context) error {
+	select {
+	case <-s.spent.Done():
+		return nil
+	case <-s.crashed.Done():
+		return errCrashed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+var errCrashed = errors.New("the process of the page has died")
+
+// blame finds out whose an error is. It returns nil if it is the page's, which is then a
+// failure, and ends a page that hangs.
+func (s *session) blame(ctx context.Context, err error) error {
+	if s.crashed.Err() != nil {
+		s.fail("its scripts crashed the process that ran them, for example because they took too much memory")
+	}
+	if s.failed() {
+		return nil
+	}
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return err
+	}
+	s.fail(fmt.Sprintf("it was not complete after %s", s.limits.RealTime))
+	unhindered, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+	defer cancel()
+	stop := context.AfterFunc(s.crashed, cancel)
+	defer stop()
+	_ = cdppage.Crash().Do(unhindered) // runs beside the scripts; no answer comes from a process that is gone
+	return nil
+}
+
+// serialise takes the document, in a world in which the page's scripts have changed nothing.
+func (s *session) serialise(ctx context.Context, frame cdp.FrameID) error {
+	if s.failed() {
+		return nil
+	}
+	world, err := cdppage.CreateIsolatedWorld(frame).WithWorldName("indexer").Do(ctx)
+	if err != nil {
+		return fmt.Errorf("make a world to read the document in: %w", err)
+	}
+	value, thrown, err := runtime.Evaluate(fmt.Sprintf("(%s)(%d)", strings.TrimSuffix(strings.TrimSpace(serialise), ";"), s.limits.HTMLBytes)).
+		WithContextID(world).WithReturnByValue(true).Do(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the document: %w", err)
+	case thrown != nil && thrown.Exception != nil && strings.Contains(thrown.Exception.Description, "RangeError: large"):
+		s.fail(fmt.Sprintf("its document has more than %d bytes", s.limits.HTMLBytes))
+		return nil
+	case thrown != nil:
+		return fmt.Errorf("read the document: %w", thrown)
+	}
+	var html string
+	if err := json.Unmarshal(value.Value, &html); err != nil {
+		return fmt.Errorf("read the document: %w", err)
+	}
+	if len(html) > s.limits.HTMLBytes { // bytes, where the script counts UTF-16 units
+		s.fail(fmt.Sprintf("its document has more than %d bytes", s.limits.HTMLBytes))
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.result.HTML = []byte(html)
+	return nil
+}
+
+// takePictures takes the screenshot and the thumbnail, if it can.
+func (s *session) takePictures(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, pictureTime)
+	defer cancel()
+	_, _, _, _, _, size, err := cdppage.GetLayoutMetrics().Do(ctx)
+	if err != nil || size == nil {
+		return
+	}
+	height := min(max(size.Height, viewportHeight), float64(s.limits.Height))
+	take := func(height, scale float64) []byte {
+		image, err := cdppage.CaptureScreenshot().WithFormat(cdppage.CaptureScreenshotFormatWebp).WithQuality(70).WithCaptureBeyondViewport(true).
+			WithClip(&cdppage.Viewport{Width: viewportWidth, Height: height, Scale: scale}).Do(ctx)
+		if err != nil {
+			return nil
+		}
+		return image
+	}
+	full, small := take(height, 1), take(viewportHeight, thumbnailScale)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.result.Screenshot, s.result.Thumbnail = full, small
+}
+
+func (s *session) fail(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failure == "" {
+		s.failure = why
+	}
+}
+
+func (s *session) failed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failure != "" || s.broken != nil
+}
+
+// listen is called by chromedp for each event of the tab, and must not block.
+func (s *session) listen(of any) {
+	switch e := of.(type) {
+	case *fetch.EventRequestPaused:
+		select {
+		case s.requests <- e:
+		default: // it stays paused, until the time is over
+		}
+	case *network.EventLoadingFinished:
+		s.finish(e.RequestID)
+	case *network.EventLoadingFailed:
+		s.finish(e.RequestID)
+	case *emulation.EventVirtualTimeBudgetExpired:
+		s.spent.happen()
+	case *inspector.EventTargetCrashed:
+		s.crashed.happen()
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.APITypeError {
+			s.console(argumentsOf(e.Args))
+		}
+	case *runtime.EventExceptionThrown:
+		s.console(exceptionOf(e.ExceptionDetails))
+	}
+}
+
+func (s *session) finish(id network.RequestID) {
+	select {
+	case s.finished <- id:
+	default: // nobody waits for so many
+	}
+}
+
+func (s *session) console(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.result.Console) >= s.limits.ConsoleLines {
+		return
+	}
+	line = strings.ToValidUTF8(line[:min(len(line), s.limits.ConsoleLength)], "")
+	s.result.Console = append(s.result.Console, line)
+}
+
+func argumentsOf(args []*runtime.RemoteObject) string {
+	var b strings.Builder
+	for i, a := range args {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		var text string
+		if json.Unmarshal(a.Value, &text) == nil {
+			b.WriteString(text)
+		} else if a.Description != "" {
+			b.WriteString(a.Description)
+		} else {
+			b.Write(a.Value)
+		}
+	}
+	return b.String()
+}
+
+func exceptionOf(d *runtime.ExceptionDetails) string {
+	if d.Exception != nil && d.Exception.Description != "" {
+		return d.Exception.Description
+	}
+	return d.Text
+}
+
+// answer answers requests until ctx ends. lookups is the context of the caller.
+func (s *session) answer(ctx, lookups context.Context, main cdp.FrameID) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e := <-s.requests:
+			if err := s.answerOne(ctx, lookups, e, main); err != nil && ctx.Err() == nil {
+				s.mu.Lock()
+				s.broken = err
+				s.mu.Unlock()
+				return
+			}
+		}
+	}
+}
+
+// answerOne answers a request and waits until its answer has arrived, so that answers arrive
+// in the order of the requests. It does not wait for documents: their end may wait for a
+// script that they name.
+func (s *session) answerOne(ctx, lookups context.Context, e *fetch.EventRequestPaused, main cdp.FrameID) error {
+	f, err := s.find(lookups, e, main)
+	if err != nil {
+		return err
+	}
+	var reply chromedp.Action = fetch.FailRequest(e.RequestID, network.ErrorReasonInternetDisconnected)
+	if f == nil && e.ResourceType == network.ResourceTypeDocument {
+		reply = fetch.FailRequest(e.RequestID, network.ErrorReasonAborted) // leaves the frame as it is
+	}
+	if f != nil {
+		reply = fetch.FulfillRequest(e.RequestID, int64(f.Status)).WithResponseHeaders(headersOf(f)).WithBody(base64.StdEncoding.EncodeToString(f.Body))
+	}
+	if err := chromedp.Run(ctx, reply); err != nil {
+		return nil //nolint:nilerr // the request is gone, for example with its frame
+	}
+	if f == nil || e.ResourceType == network.ResourceTypeDocument || e.NetworkID == "" {
+		return nil
+	}
+	arrived := time.NewTimer(arrivalTime)
+	defer arrived.Stop()
+	for {
+		select {
+		case id := <-s.finished:
+			if id == e.NetworkID {
+				return nil
+			}
+		case <-arrived.C:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// arrivalTime bounds how long the next request waits for the answer to this one. Redirects have
+// no end of their own.
+const arrivalTime = 200 * time.Millisecond
+
+// find returns what a request is answered with; nil if it fails.
+func (s *session) find(ctx context.Context, e *fetch.EventRequestPaused, main cdp.FrameID) (*page.Fetch, error) {
+	if e.ResourceType == network.ResourceTypeDocument && e.FrameID == main {
+		// The page itself, once. It must not leave for another page, and neither reload.
+		if s.served {
+			return nil, nil
+		}
+		s.served = true
+		return s.fetch, nil
+	}
+	u, err := page.ParseURL(e.Request.URL)
+	if err != nil || e.Request.Method != "GET" || !isResource(e.ResourceType) {
+		return nil, nil //nolint:nilerr // not a resource that anybody could have fetched
+	}
+	if u != s.fetch.URL && !s.note(u) {
+		return nil, nil
+	}
+	f := s.fetch
+	if u != s.fetch.URL {
+		if f, err = s.lookup(ctx, u); err != nil || f == nil {
+			return nil, err
+		}
+	}
+	if s.answers++; s.answers > s.limits.Requests {
+		return nil, nil
+	}
+	if s.bytes += len(f.Body); s.bytes > s.limits.AnswerBytes {
+		return nil, nil
+	}
+	return f, nil
+}
+
+// note adds a URL to those that the page asked for, unless there are too many.
+func (s *session) note(u page.URL) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.Contains(s.result.Requests, u) {
+		return true
+	}
+	if len(s.result.Requests) >= s.limits.Requests {
+		return false
+	}
+	s.result.Requests = append(s.result.Requests, u)
+	return true
+}
+
+// isResource reports whether requests of a type are answered. Sound, video, events of the server,
+// prefetched pages and icons are not needed for the document, and the browser asks for some of
+// them when it pleases.
+func isResource(t network.ResourceType) bool {
+	switch t {
+	case network.ResourceTypeDocument, network.ResourceTypeStylesheet, network.ResourceTypeImage, network.ResourceTypeFont,
+		network.ResourceTypeScript, network.ResourceTypeXHR, network.ResourceTypeFetch:
+		return true
+	}
+	return false
+}
+
+// headersOf are the header fields of an answer: those that are stored, without a Refresh, which
+// would leave the page.
+func headersOf(f *page.Fetch) []*fetch.HeaderEntry {
+	list := []*fetch.HeaderEntry{{Name: "Access-Control-Allow-Origin", Value: "*"}}
+	for name, values := range f.Header {
+		if strings.EqualFold(name, "Refresh") || strings.EqualFold(name, "Content-Encoding") || strings.EqualFold(name, "Content-Length") {
+			continue
+		}
+		for _, v := range values {
+			list = append(list, &fetch.HeaderEntry{Name: name, Value: v})
+		}
+	}
+	slices.SortFunc(list, func(a, b *fetch.HeaderEntry) int {
+		return strings.Compare(a.Name+"\x00"+a.Value, b.Name+"\x00"+b.Value)
+	})
+	return list
+}
