@@ -1,0 +1,150 @@
+package render
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"github.com/webindexer/indexer/page"
+)
+
+// answer answers requests until ctx ends. lookups is the context of the caller.
+func (s *session) answer(ctx, lookups context.Context, main cdp.FrameID) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e := <-s.requests:
+			if err := s.answerOne(ctx, lookups, e, main); err != nil && ctx.Err() == nil {
+				s.mu.Lock()
+				s.broken = err
+				s.mu.Unlock()
+				return
+			}
+		}
+	}
+}
+
+// answerOne answers a request and waits until its answer has arrived, so that answers arrive
+// in the order of the requests. It does not wait for documents: their end may wait for a
+// script that they name.
+func (s *session) answerOne(ctx, lookups context.Context, e *fetch.EventRequestPaused, main cdp.FrameID) error {
+	f, err := s.find(lookups, e, main)
+	if err != nil {
+		return err
+	}
+	var reply chromedp.Action = fetch.FailRequest(e.RequestID, network.ErrorReasonInternetDisconnected)
+	if f == nil && e.ResourceType == network.ResourceTypeDocument {
+		reply = fetch.FailRequest(e.RequestID, network.ErrorReasonAborted) // leaves the frame as it is
+	}
+	if f != nil {
+		reply = fetch.FulfillRequest(e.RequestID, int64(f.Status)).WithResponseHeaders(headersOf(f)).WithBody(base64.StdEncoding.EncodeToString(f.Body))
+	}
+	if err := chromedp.Run(ctx, reply); err != nil {
+		return nil //nolint:nilerr // the request is gone, for example with its frame
+	}
+	if f == nil || e.ResourceType == network.ResourceTypeDocument || e.NetworkID == "" {
+		return nil
+	}
+	arrived := time.NewTimer(arrivalTime)
+	defer arrived.Stop()
+	for {
+		select {
+		case id := <-s.finished:
+			if id == e.NetworkID {
+				return nil
+			}
+		case <-arrived.C:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// arrivalTime bounds how long the next request waits for the answer to this one. Redirects have
+// no end of their own.
+const arrivalTime = 200 * time.Millisecond
+
+// find returns what a request is answered with; nil if it fails.
+func (s *session) find(ctx context.Context, e *fetch.EventRequestPaused, main cdp.FrameID) (*page.Fetch, error) {
+	if e.ResourceType == network.ResourceTypeDocument && e.FrameID == main {
+		// The page itself, once. It must not leave for another page, and neither reload.
+		if s.served {
+			return nil, nil
+		}
+		s.served = true
+		return s.fetch, nil
+	}
+	u, err := page.ParseURL(e.Request.URL)
+	if err != nil || e.Request.Method != "GET" || !isResource(e.ResourceType) {
+		return nil, nil //nolint:nilerr // not a resource that anybody could have fetched
+	}
+	if u != s.fetch.URL && !s.note(u) {
+		return nil, nil
+	}
+	f := s.fetch
+	if u != s.fetch.URL {
+		if f, err = s.lookup(ctx, u); err != nil || f == nil {
+			return nil, err
+		}
+	}
+	if s.answers++; s.answers > s.limits.Requests {
+		return nil, nil
+	}
+	if s.bytes += len(f.Body); s.bytes > s.limits.AnswerBytes {
+		return nil, nil
+	}
+	return f, nil
+}
+
+// note adds a URL to those that the page asked for, unless there are too many.
+func (s *session) note(u page.URL) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.Contains(s.result.Requests, u) {
+		return true
+	}
+	if len(s.result.Requests) >= s.limits.Requests {
+		return false
+	}
+	s.result.Requests = append(s.result.Requests, u)
+	return true
+}
+
+// isResource reports whether requests of a type are answered. Sound, video, events of the server,
+// prefetched pages and icons are not needed for the document, and the browser asks for some of
+// them when it pleases.
+func isResource(t network.ResourceType) bool {
+	switch t {
+	case network.ResourceTypeDocument, network.ResourceTypeStylesheet, network.ResourceTypeImage, network.ResourceTypeFont,
+		network.ResourceTypeScript, network.ResourceTypeXHR, network.ResourceTypeFetch:
+		return true
+	}
+	return false
+}
+
+// headersOf are the header fields of an answer: those that are stored, without a Refresh, which
+// would leave the page.
+func headersOf(f *page.Fetch) []*fetch.HeaderEntry {
+	list := []*fetch.HeaderEntry{{Name: "Access-Control-Allow-Origin", Value: "*"}}
+	for name, values := range f.Header {
+		if strings.EqualFold(name, "Refresh") || strings.EqualFold(name, "Content-Encoding") || strings.EqualFold(name, "Content-Length") {
+			continue
+		}
+		for _, v := range values {
+			list = append(list, &fetch.HeaderEntry{Name: name, Value: v})
+		}
+	}
+	slices.SortFunc(list, func(a, b *fetch.HeaderEntry) int {
+		return strings.Compare(a.Name+"\x00"+a.Value, b.Name+"\x00"+b.Value)
+	})
+	return list
+}
