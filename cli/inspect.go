@@ -42,7 +42,12 @@ totals are members_total, outlinks_total, inlinks_total, linked_pages_total and
 linking_pages_total). --limit sets how many entries of each list are shown. If a list
 was cut, "next" gives a cursor, and --after CURSOR shows the entries that follow in all
 lists. If there is no "next", nothing was left out. Long lists are read in parts, never
-as a whole into memory.` + momentHelp
+as a whole into memory.
+
+Where pages are rendered (--render of crawl and replay), inspect also says why a page is
+rendered or not, what it said before its scripts ran and what it says now, which
+resources it asked for and what became of them, and which errors it reported. For a
+resource it lists pages that need it. --screenshot FILE writes the page's screenshot.` + momentHelp
 
 // inspectRequest is the second argument of a request for inspect; the first is the URL. In
 // JSON it embeds the fields of the moment, because older versions send nothing else.
@@ -50,13 +55,15 @@ type inspectRequest struct {
 	snapshot.Moment
 	Limit *int   `json:"limit,omitempty"` // nil: the default of the format
 	After string `json:"after,omitempty"`
+	// Screenshot asks for the screenshot instead.
+	Screenshot bool `json:"screenshot,omitempty"`
 }
 
 func (a *app) inspectCommand() *cobra.Command {
-	var at, after string
+	var at, after, screenshot string
 	var limit int
 	cmd := &cobra.Command{
-		Use:   "inspect [--at TIME] [--limit N] [--after CURSOR] URL",
+		Use:   "inspect [--at TIME] [--limit N] [--after CURSOR] [--screenshot FILE] URL",
 		Short: "Show everything known about a URL, and why it is or is not in the index",
 		Long:  long(inspectHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples(
@@ -64,13 +71,17 @@ func (a *app) inspectCommand() *cobra.Command {
 			"indexer inspect --format json https://lighthouse.example/ | jq .reason",
 			"indexer inspect --at 2h https://lighthouse.example/",
 			"indexer inspect --limit 1000 --format json https://lighthouse.example/ | jq -r .next",
+			"indexer inspect --screenshot page.webp https://lighthouse.example/",
 		),
 		Args: exactly(1, "one URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := parseURL(args[0]); err != nil {
 				return err
 			}
-			req := inspectRequest{After: after}
+			req := inspectRequest{After: after, Screenshot: cmd.Flags().Changed("screenshot")}
+			if req.Screenshot && screenshot == "" {
+				return &usageError{reason: "--screenshot needs the name of a file", help: "indexer inspect"}
+			}
 			if cmd.Flags().Changed("limit") {
 				if limit < 0 {
 					return &usageError{reason: "--limit must not be negative", help: "indexer inspect"}
@@ -85,6 +96,9 @@ func (a *app) inspectCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("inspect: %w", err)
 			}
+			if req.Screenshot {
+				return a.saveScreenshot(cmd.Context(), screenshot, args[0], string(b))
+			}
 			return a.ask(cmd.Context(), a.request("inspect", args[0], string(b)), a.stdout)
 		},
 	}
@@ -92,6 +106,7 @@ func (a *app) inspectCommand() *cobra.Command {
 	cmd.Flags().IntVar(&limit, "limit", 0, "show at most this many `entries` of each list; 0: all (default: 20 in text, all in JSON)")
 	ownFlag(cmd, "limit")
 	cmd.Flags().StringVar(&after, "after", "", "continue at a `cursor` that inspect printed for the same URL")
+	cmd.Flags().StringVar(&screenshot, "screenshot", "", "write the screenshot of the rendered page to a `file` (-: standard output) and show nothing else")
 	return cmd
 }
 
@@ -125,6 +140,9 @@ func inspectURL(ctx context.Context, r *repository.Repository, req control.Reque
 		if err := json.Unmarshal([]byte(req.Args[1]), &asked); err != nil {
 			return &usageError{reason: "the request for inspect cannot be read: " + err.Error()}
 		}
+	}
+	if asked.Screenshot {
+		return sendScreenshot(ctx, r, u, asked.Moment, stdout)
 	}
 	opts := inspect.Options{At: asked.Moment, After: asked.After}
 	switch {

@@ -27,6 +27,8 @@ func inspectionText(w io.Writer, i *inspect.Inspected, visits *frontier.Inspecti
 	}
 	if err == nil {
 		list(&t.table, "frames", i.Frames, func(u page.URL) string { return string(u) })
+		renderingText(&t.table, i.Rendering)
+		list(&t.table, "needed by", i.NeededBy, func(u page.URL) string { return string(u) })
 		err = longList(t, "linked from", pagesText(from, links), i.EachInPage, pageLinksText)
 	}
 	if err != nil {

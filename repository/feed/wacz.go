@@ -148,7 +148,16 @@ func (a *archiver) title(u page.URL) (string, error) {
 	return text.Title, err
 }
 
-// resources returns what a page shows beside itself: what its HTML names.
+// resources returns what a page shows beside itself: what it asked for when it was rendered,
+// or what its HTML names.
 func (a *archiver) resources(f *page.Fetch) ([]page.URL, error) {
-	return page.Subresources(f), nil
+	form, err := observers.FormOf(a.ctx, a.reader.Document(), f.URL)
+	if err != nil || form == nil || len(form.Inputs) == 0 {
+		return page.Subresources(f), err
+	}
+	urls := make([]page.URL, 0, len(form.Inputs))
+	for _, i := range form.Inputs {
+		urls = append(urls, i.URL)
+	}
+	return urls, nil
 }

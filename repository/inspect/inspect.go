@@ -64,9 +64,13 @@ type Ranks struct {
 type Tail struct {
 	// Frames are the URLs that <frame> and <iframe> elements of the page show. They do not
 	// count as links.
-	Frames  []page.URL `json:"frames,omitempty"`
-	Indexed bool       `json:"indexed"`
-	Reason  string     `json:"reason"`
+	Frames []page.URL `json:"frames,omitempty"`
+	// Rendering is nil unless pages are rendered and this is one.
+	Rendering *Rendering `json:"rendering,omitempty"`
+	// NeededBy are pages that asked for this URL when they were rendered, at most 20.
+	NeededBy []page.URL `json:"needed_by,omitempty"`
+	Indexed  bool       `json:"indexed"`
+	Reason   string     `json:"reason"`
 	// Failure describes the newest failed fetch, if there was one.
 	Failure string `json:"failure,omitempty"`
 	// Pending is how many rows, of all URLs, wait for observers: the inspection may be about

@@ -49,7 +49,7 @@ func Long(ctx context.Context, src Source, u page.URL, opts Options, use func(*I
 		return fmt.Errorf("inspect %s: %w", u, err)
 	}
 	defer func() { err = errors.Join(err, read.close()) }()
-	for _, step := range []func(context.Context) error{read.readFetch, read.readDocument, read.readCluster} {
+	for _, step := range []func(context.Context) error{read.readFetch, read.readDocument, read.readRendering, read.readCluster} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("inspect %s: %w", u, err)
 		}

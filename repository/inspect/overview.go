@@ -87,6 +87,7 @@ func ReadOverview(ctx context.Context, src Source, u page.URL, opts OverviewOpti
 	steps := []func() error{
 		func() error { return i.readFetch(ctx) },
 		func() error { return i.readDocument(ctx) },
+		func() error { return i.readRendering(ctx) },
 		o.readCluster,
 		o.readChain,
 		o.readMembers,

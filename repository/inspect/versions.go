@@ -106,18 +106,11 @@ var ErrNoCopy = errors.New("there is no stored copy")
 // means now. The error matches ErrNoCopy if no fetch or no body is stored, or if that time
 // is no longer kept.
 func Copy(ctx context.Context, db *txn.DB, u page.URL, at uint64) (*page.Fetch, error) {
-	release := db.Hold()
-	defer release()
-	last, err := db.Now(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if at == 0 || at > last {
-		at = last
-	}
-	tx := db.At(at)
-	defer tx.Rollback()
-	f, err := readCopy(ctx, tx, u)
+	var f *page.Fetch
+	err := readAt(ctx, db, at, func(tx *txn.Txn) (err error) {
+		f, err = readCopy(ctx, tx, u)
+		return err
+	})
 	switch {
 	case errors.Is(err, txn.ErrBelowSafePoint):
 		return nil, fmt.Errorf("%w of %s from that time any more: %w", ErrNoCopy, u, err)
