@@ -11,6 +11,7 @@ import (
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/postings"
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/index/spelling"
 	"github.com/webindexer/indexer/page"
 )
@@ -34,6 +35,9 @@ type Portable struct {
 	// Sketch and Translations tell whether two documents are alike (sketches.go).
 	Sketch       []byte
 	Translations int64
+	// Host and Sample tell what a site repeats on many of its pages (repeats.go).
+	Host   string
+	Sample []uint16
 }
 
 // MakePortable checks a change and analyses its document, which must not be nil. Errors wrap
@@ -60,10 +64,35 @@ func MakePortable(c *Change) (*Portable, error) {
 	b := whole.body
 	p.Columns, p.Words, p.Outline, p.Head, p.Rest = b.columns, b.spelled, b.outline, b.head, b.rest
 	p.Sketch, p.Translations = b.sketch[:], b.translations
+	p.Host, p.Sample = HostOf(d.URL), slotsOf(b.sample)
 	if st := analysis.StemmerFor(d.Language); st != nil {
 		p.Stemmer = st.Name
 	}
 	return p, nil
+}
+
+// HostOf is the host by which results, and what a site repeats, are counted.
+func HostOf(u page.URL) string { return hostOf(u) }
+
+// Repeated says which sampled shingles a host repeats on many of its pages. The zero value
+// says none.
+type Repeated struct{ set repeatedShingles }
+
+// RepeatedSlots is above every number of a shingle in a sample.
+const RepeatedSlots = sketch.Slots
+
+// NewRepeated takes in how many documents of a host each shingle is sampled. total is the sum
+// of all these counts. Counts below two may be missing, as they never say that anything is
+// repeated.
+func NewRepeated(documents, total int64, counts map[uint16]int32) Repeated {
+	if documents <= fewPages {
+		return Repeated{}
+	}
+	r := repeatedText{documents: documents}
+	for slot, n := range counts {
+		r.counts[slot%sketch.Slots] = n
+	}
+	return Repeated{r.repeatedBy(total)}
 }
 
 // ValidChange reports whether a deletion can be stored; MakePortable does the same for
@@ -176,8 +205,8 @@ func (q *HitsQuestion) Compiled() (*query.Query, error) {
 
 // ShowText sets what a hit shows of its text. Outline and head are those of a Portable, and
 // more says that it has a Rest.
-func (h *Hit) ShowText(outline, head []byte, more bool, c *query.Query) error {
-	if err := h.showText(outline, head, more, c, nil); err != nil {
+func (h *Hit) ShowText(outline, head []byte, more bool, c *query.Query, repeated Repeated) error {
+	if err := h.showText(outline, head, more, c, repeated.set.has); err != nil {
 		return fmt.Errorf("%s: %w", h.URL, err)
 	}
 	return nil

@@ -83,6 +83,15 @@ type repeatedChange struct {
 	counts    map[uint16]int32
 }
 
+// slotsOf is the shingles of a stored sample.
+func slotsOf(sample []byte) []uint16 {
+	list := make([]uint16, 0, len(sample)/2)
+	for ; len(sample) >= 2; sample = sample[2:] {
+		list = append(list, binary.LittleEndian.Uint16(sample)%sketch.Slots)
+	}
+	return list
+}
+
 // add adds a document of a host with this sample, or removes one if n is -1.
 func (r repeatedTexts) add(host string, sample []byte, n int32) {
 	c := r[host]
@@ -91,8 +100,8 @@ func (r repeatedTexts) add(host string, sample []byte, n int32) {
 		r[host] = c
 	}
 	c.documents += int64(n)
-	for ; len(sample) >= 2; sample = sample[2:] {
-		c.counts[binary.LittleEndian.Uint16(sample)%sketch.Slots] += n
+	for _, slot := range slotsOf(sample) {
+		c.counts[slot] += n
 	}
 }
 
@@ -124,6 +133,12 @@ func (r *repeatedText) repeated() repeatedShingles {
 	for _, n := range r.counts {
 		sum += int64(n)
 	}
+	return r.repeatedBy(sum)
+}
+
+// repeatedBy is repeated with the sum of the counts of all shingles. It is right without the
+// counts below two: of more than fewPages documents, two have to have a shingle.
+func (r *repeatedText) repeatedBy(sum int64) repeatedShingles {
 	least := max(min(manyPages, (r.documents+1)/2), 2*sum/sketch.Slots)
 	set := make(repeatedShingles, sketch.Slots/64)
 	for slot, n := range r.counts {

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/index"
-	"github.com/webindexer/indexer/index/query"
 )
 
 // candidate is a document that a search has looked at.
@@ -19,20 +20,15 @@ type candidate struct {
 
 // content is what is read of a document to sort it. It must not be changed.
 type content struct {
-	stored *stored // without text
+	about  *about
 	texts  index.ColumnTexts
+	sketch []byte
 }
 
 // firstLook is how many of the documents that the server finds promising our code scores. It
 // does not depend on the page that is asked for, so the pages of a result agree. Up to that
 // many documents, the result is exactly that of index files.
 const firstLook = 300
-
-// rowFields is what is read of every document that matches.
-var rowFields = []string{"cluster", "seq", "rank", "fetched", "touch", "tokens"}
-
-// contentFields is what is read of candidates in addition.
-var contentFields = []string{"cluster", "seq", "rank", "fetched", "touch", "tokens", "stored.url", "stored.title", "stored.language", "stored.anchors", "stored.columns", "stored.sketch", "stored.translations"}
 
 // best scores the candidates that the server proposes. If more than firstLook documents are
 // asked for, those that the server finds less promising follow behind the others.
@@ -41,10 +37,10 @@ func (s *session) best(ctx context.Context, q *index.BestQuestion) ([]index.Foun
 	if err != nil {
 		return nil, 0, err
 	}
-	a, err := s.c.search(ctx, object{
-		"size": max(firstLook, q.N), "track_total_hits": true, "_source": rowFields,
+	a, err := s.c.byScore(ctx, reading(rowFields, object{
+		"size": max(firstLook, q.N), "track_total_hits": true,
 		"query": promising(q.Expr, append(period, documents)),
-	})
+	}))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -61,8 +57,7 @@ func (s *session) best(ctx context.Context, q *index.BestQuestion) ([]index.Foun
 		rest[i].Score = min(rest[i].Score, first[len(first)-1].Score)
 	}
 	found := append(first, rest...)
-	found = found[:min(q.N, len(found))]
-	return found, a.Hits.Total.Value, s.withRanks(ctx, found)
+	return found[:min(q.N, len(found))], a.Hits.Total.Value, nil
 }
 
 func (s *session) scored(ctx context.Context, hits []searchHit, q *index.BestQuestion) ([]index.Found, error) {
@@ -99,6 +94,9 @@ func (s *session) firstOf(ctx context.Context, hits []searchHit, q *index.Sorted
 	if err := join(ctx, s.c.search, records); err != nil {
 		return nil, err
 	}
+	for _, r := range records {
+		s.ranks[r.Cluster] = record{} // r has it
+	}
 	slices.SortStableFunc(hits, func(a, b searchHit) int {
 		if q.ByDate {
 			return cmp.Compare(b.Source.Fetched, a.Source.Fetched)
@@ -112,7 +110,7 @@ func (s *session) firstOf(ctx context.Context, hits []searchHit, q *index.Sorted
 	found := make([]index.Found, len(list))
 	for i, c := range list {
 		found[i] = s.found(c)
-		found[i].Score, found[i].Fetched = c.Rank, c.Fetched
+		found[i].Score, found[i].Fetched = found[i].Rank, c.Fetched
 	}
 	slices.SortFunc(found, func(a, b index.Found) int {
 		if q.ByDate {
@@ -145,27 +143,32 @@ func (s *session) found(c *candidate) index.Found {
 		s.ids[c.Cluster] = id
 	}
 	s.docs[id] = c
-	return index.Found{ID: id, Rank: c.Rank, URL: c.stored.URL, Language: c.stored.Language, Title: c.stored.Title}
+	rank := c.Rank
+	if renewed := s.ranks[c.Cluster]; renewed.Seq > c.Seq {
+		rank = renewed.Rank
+	}
+	return index.Found{ID: id, Rank: rank, URL: c.about.URL, Language: c.about.Language, Title: c.about.Title}
 }
 
-// withRanks gives documents the ranks that count now.
-func (s *session) withRanks(ctx context.Context, list []index.Found) error {
-	records := make([]*record, len(list))
-	for i := range list {
-		r := s.docs[list[i].ID].record // a copy
-		records[i] = &r
+// readRanks reads the renewed ranks of documents, unless this search has read them before.
+func (s *session) readRanks(ctx context.Context, list []*candidate) error {
+	var ids []string
+	for _, c := range list {
+		if _, known := s.ranks[c.Cluster]; !known {
+			ids = append(ids, rankID(c.Cluster))
+			s.ranks[c.Cluster] = record{}
+		}
 	}
-	if err := join(ctx, s.c.search, records); err != nil {
-		return err
+	if len(ids) == 0 {
+		return nil
 	}
-	for i := range list {
-		list[i].Rank = records[i].Rank
-	}
-	return nil
+	o, err := overlayOf(ctx, s.c.search, ids)
+	maps.Copy(s.ranks, o.ranks)
+	return err
 }
 
-// read gives hits their contents. Of several documents of one URL the newest one stays
-// (doc.go).
+// read gives hits their contents, and reads their ranks meanwhile. Of several documents of one
+// URL the newest one stays (doc.go).
 func (s *session) read(ctx context.Context, hits []searchHit) ([]*candidate, error) {
 	list := make([]*candidate, 0, len(hits))
 	var missing []*candidate
@@ -176,7 +179,12 @@ func (s *session) read(ctx context.Context, hits []searchHit) ([]*candidate, err
 		}
 		list = append(list, c)
 	}
-	if err := s.fetch(ctx, missing); err != nil {
+	g, inner := errgroup.WithContext(ctx)
+	for part := range slices.Chunk(missing, fetchedAtOnce) {
+		g.Go(func() error { return s.fetch(inner, part) })
+	}
+	g.Go(func() error { return s.readRanks(inner, list) })
+	if err := g.Wait(); err != nil {
 		return nil, err
 	}
 	newest := make(map[string]*candidate)
@@ -184,46 +192,56 @@ func (s *session) read(ctx context.Context, hits []searchHit) ([]*candidate, err
 		if c.content == nil {
 			continue // it was removed just now
 		}
-		u := string(c.stored.URL)
+		u := string(c.about.URL)
 		if other := newest[u]; other == nil || other.Seq < c.Seq {
 			newest[u] = c
 		}
 	}
-	return slices.DeleteFunc(list, func(c *candidate) bool { return c.content == nil || newest[string(c.stored.URL)] != c }), nil
+	return slices.DeleteFunc(list, func(c *candidate) bool { return c.content == nil || newest[string(c.about.URL)] != c }), nil
 }
 
-// fetchedAtOnce is how many contents one request reads.
+// fetchedAtOnce is how many contents one request reads. The requests of a query run at the
+// same time.
 const fetchedAtOnce = 100
 
 func (s *session) fetch(ctx context.Context, list []*candidate) error {
-	for part := range slices.Chunk(list, fetchedAtOnce) {
-		at := make(map[string]*candidate, len(part))
-		ids := make([]string, len(part))
-		for i, c := range part {
-			at[c.Cluster], ids[i] = c, c.Cluster
+	at := make(map[string]*candidate, len(list))
+	ids := make([]string, len(list))
+	for i, c := range list {
+		at[c.Cluster], ids[i] = c, c.Cluster
+	}
+	a, err := s.c.search(ctx, reading(contentFields, object{"size": len(ids), "query": kept(documents, byID(ids))}))
+	if err != nil {
+		return err
+	}
+	for i := range a.Hits.Hits {
+		r := &a.Hits.Hits[i].Source
+		c := at[r.Cluster]
+		if c == nil {
+			return fmt.Errorf("%w: OpenSearch answered with a document that was not asked for: %s", index.ErrCorrupt, r.Cluster)
 		}
-		a, err := s.c.search(ctx, object{"size": len(ids), "query": kept(documents, byID(ids)), "_source": contentFields})
-		if err != nil {
+		if c.content, err = contentOf(r); err != nil {
 			return err
 		}
-		for _, h := range a.Hits.Hits {
-			c := at[h.Source.Cluster]
-			if c == nil || h.Source.Stored == nil {
-				return fmt.Errorf("%w: a document on OpenSearch has no content: %s", index.ErrCorrupt, h.ID)
-			}
-			texts, err := h.Source.Stored.texts()
-			if err != nil {
-				return err
-			}
-			c.content = &content{h.Source.Stored, texts}
-			if h.Source.Seq != c.Seq { // it was replaced just now
-				c.record = h.Source
-				c.record.Stored = nil
-			}
-			s.cache.add(&c.record, c.content)
+		if r.Seq != c.Seq { // it was replaced just now
+			c.record = *r
 		}
+		s.cache.add(&c.record, c.content)
 	}
 	return nil
+}
+
+// contentOf unpacks the content of a document, which the record then lacks.
+func contentOf(r *record) (c *content, err error) {
+	c = &content{sketch: r.Sketch}
+	if c.about, err = r.readAbout(); err != nil {
+		return nil, err
+	}
+	if c.texts, err = r.readTexts(); err != nil {
+		return nil, err
+	}
+	r.Content, r.Columns, r.Sketch = nil, nil, nil
+	return c, nil
 }
 
 // of is a document that was found before.
@@ -240,7 +258,7 @@ func (s *session) matchAnchors(q *index.AnchorsQuestion) (matches []float64, err
 		if err != nil {
 			return nil, err
 		}
-		m, err := s.anchors.Match(c.stored.Anchors, c.stored.Language, q.Words)
+		m, err := s.anchors.Match(c.about.Anchors, c.about.Language, q.Words)
 		if err != nil {
 			return nil, err
 		}
@@ -256,7 +274,7 @@ func (s *session) sketches(q *index.SketchesQuestion) ([]index.Sketched, error) 
 		if err != nil {
 			return nil, err
 		}
-		list[i] = index.Sketched{Sketch: c.stored.Sketch, Translations: c.stored.Translations}
+		list[i] = index.Sketched{Sketch: c.sketch, Translations: c.about.Translations}
 	}
 	return list, nil
 }
@@ -277,95 +295,4 @@ func (s *session) columns(q *index.ColumnsQuestion) ([][]float64, error) {
 		}
 	}
 	return out, nil
-}
-
-// hits reads what is shown of documents.
-func (s *session) hits(ctx context.Context, q *index.HitsQuestion) ([]index.Hit, error) {
-	compiled, err := q.Compiled()
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]string, len(q.IDs))
-	for i, id := range q.IDs {
-		c, err := s.of(id)
-		if err != nil {
-			return nil, err
-		}
-		ids[i] = c.Cluster
-	}
-	a, err := s.c.search(ctx, object{
-		"size": len(ids), "query": kept(documents, byID(ids)),
-		"_source": object{"includes": []string{"cluster", "seq", "fetched", "touch", "stored"}, "excludes": []string{"stored.rest", "stored.columns", "stored.sketch"}},
-	})
-	if err != nil {
-		return nil, err
-	}
-	now := make(map[string]*record)
-	var records []*record
-	for i := range a.Hits.Hits {
-		r := &a.Hits.Hits[i].Source
-		now[r.Cluster], records = r, append(records, r)
-	}
-	if err := join(ctx, s.c.search, records); err != nil {
-		return nil, err
-	}
-	hits := make([]index.Hit, len(ids))
-	for i, id := range q.IDs {
-		if hits[i], err = s.hit(s.docs[id], now[ids[i]], compiled); err != nil {
-			return nil, err
-		}
-	}
-	return hits, nil
-}
-
-// hit is a document as it was found, with what it shows now; nil if it was removed meanwhile.
-func (s *session) hit(c *candidate, now *record, compiled *query.Query) (index.Hit, error) {
-	h := index.Hit{URL: c.stored.URL, Title: c.stored.Title, Language: c.stored.Language, FetchedAt: index.UnpackTime(c.Fetched)}
-	members := "[]"
-	if now != nil && now.Stored != nil && now.Stored.URL == h.URL {
-		d := now.Stored
-		h.Title, h.Language, h.Inlinks, h.FetchedAt = d.Title, d.Language, d.Inlinks, index.UnpackTime(now.Fetched)
-		members = d.Members
-		if err := h.ShowText(d.Outline, d.Head, d.More, compiled); err != nil {
-			return h, err
-		}
-	}
-	return h, h.ShowMembers(members)
-}
-
-// contents is what was read of documents, by cluster and Seq. It begins anew when it is
-// full.
-type contents struct {
-	mu   sync.Mutex
-	have map[contentKey]*content
-	size int
-}
-
-type contentKey struct {
-	cluster string
-	seq     uint64
-}
-
-// maxContents bounds the cache, in bytes.
-const maxContents = 32 << 20
-
-func (c *contents) get(r *record) *content {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.have[contentKey{r.Cluster, r.Seq}]
-}
-
-func (c *contents) add(r *record, what *content) {
-	size := 500 + len(what.stored.Anchors) + len(what.stored.Sketch)
-	what.stored.Columns = nil // unpacked
-	for _, text := range what.texts {
-		size += len(text)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.have == nil || c.size+size > maxContents {
-		c.have, c.size = make(map[contentKey]*content), 0
-	}
-	c.have[contentKey{r.Cluster, r.Seq}] = what
-	c.size += size
 }

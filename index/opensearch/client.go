@@ -44,6 +44,9 @@ const requestTime = 2 * time.Minute
 func newClient(a Address, o Options) (*client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
+	// Most of what is read is compressed already. To compress it again took the server longer
+	// than everything else that a query asks of it.
+	transport.DisableCompression = true
 	if o.CAFile != "" {
 		pem, err := os.ReadFile(o.CAFile)
 		if err != nil {
@@ -115,7 +118,7 @@ func (c *client) patiently(ctx context.Context, do func() error) error {
 		err := do()
 		e, answered := errors.AsType[*statusError](err)
 		switch {
-		case err == nil || answered && !mayPass(e.status):
+		case err == nil || answered && !mayPass(e.status) || errors.Is(err, index.ErrCorrupt):
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()

@@ -6,7 +6,7 @@ import (
 
 // format is the version of everything that this package stores: the mapping, the ids, and
 // what is packed into documents. An index of a lower one is built again from the store.
-const format = 1
+const format = 2
 
 // meta identifies an index. The server keeps it with the mapping.
 type meta struct {
@@ -25,6 +25,11 @@ type object map[string]any
 // server keeps without looking into it. What it indexes it does not keep: _source has only
 // what is read again.
 //
+// What is read of many documents for one query is in doc values: content, columns, sketch, and
+// the numbers. The server finds these by the number of the document. To read a part of _source,
+// it would decompress and parse all of it, with the text of the page: 1.2 s instead of 40 ms for
+// the 300 candidates of a query.
+//
 // sum0 to sum3 are the parts of a 64-bit number, each below 2¹⁶. Their sums over all
 // documents are exact as floating-point numbers, which is how the server adds, and make up
 // the sum by which index and store are compared (index.Sum).
@@ -33,6 +38,7 @@ func (a Address) mapping(id string) object {
 	column := object{"type": "text", "analyzer": "whitespace", "copy_to": "all"}
 	inAll := object{"type": "text", "analyzer": "whitespace", "index": false, "copy_to": "all"}
 	words := object{"type": "text", "analyzer": "whitespace", "index_options": "docs", "norms": false}
+	binary := object{"type": "binary", "doc_values": true}
 	keyword, long, integer := object{"type": "keyword"}, object{"type": "long"}, object{"type": "integer"}
 	return object{
 		"aliases": object{},
@@ -43,7 +49,7 @@ func (a Address) mapping(id string) object {
 		"mappings": object{
 			"_meta":   meta{Format: format, Analysis: analysis.Version, ID: id},
 			"dynamic": "strict",
-			"_source": object{"excludes": []string{"title", "body", "anchors", "outside", "url", "rest", "tags", "named", "words"}},
+			"_source": object{"excludes": []string{"title", "body", "anchors", "outside", "url", "rest", "tags", "named", "words", "host", "sample", "urls", "content", "columns", "sketch"}},
 			"properties": object{
 				"kind": keyword, "cluster": keyword, "seq": long, "fetched": long, "rank": object{"type": "double"},
 				"touch": keyword, "tokens": long, "stemmer": keyword, "tags": keyword, "digest": keyword,
@@ -51,6 +57,8 @@ func (a Address) mapping(id string) object {
 				"all": tokens, "title": column, "anchors": column, "outside": column, "url": column,
 				"body": inAll, "rest": inAll,
 				"named": words, "words": words,
+				"host": keyword, "sample": object{"type": "integer", "index": false}, "urls": object{"type": "keyword", "doc_values": false},
+				"content": binary, "columns": binary, "sketch": binary,
 				"stored": object{"type": "object", "enabled": false},
 			},
 		},

@@ -26,11 +26,10 @@ func join(ctx context.Context, search func(context.Context, object) (*searchAnsw
 		for _, r := range list[:n] {
 			ids = append(ids, rankID(r.Cluster), timeID(r.Touch))
 		}
-		a, err := search(ctx, object{"size": len(ids), "query": kept(byID(ids)), "_source": []string{"kind", "cluster", "seq", "rank", "fetched", "touch"}})
+		o, err := overlayOf(ctx, search, ids)
 		if err != nil {
 			return err
 		}
-		o := overlayOf(a)
 		for _, r := range list[:n] {
 			o.apply(r)
 		}
@@ -39,8 +38,13 @@ func join(ctx context.Context, search func(context.Context, object) (*searchAnsw
 	return nil
 }
 
-func overlayOf(a *searchAnswer) overlay {
+// overlayOf reads ranks and times by their ids.
+func overlayOf(ctx context.Context, search func(context.Context, object) (*searchAnswer, error), ids []string) (overlay, error) {
 	o := overlay{make(map[string]record), make(map[string]int64)}
+	a, err := search(ctx, reading(overlayFields, object{"size": len(ids), "query": kept(byID(ids))}))
+	if err != nil {
+		return o, err
+	}
 	for _, h := range a.Hits.Hits {
 		switch h.Source.Kind {
 		case kindRank:
@@ -49,7 +53,7 @@ func overlayOf(a *searchAnswer) overlay {
 			o.times[h.Source.Touch] = h.Source.Fetched
 		}
 	}
-	return o
+	return o, nil
 }
 
 func (o *overlay) apply(r *record) {
@@ -118,10 +122,10 @@ const maxTouched = 10_000
 
 // touchedSince lists the latest fetch times of the overlay.
 func (s *session) touchedSince(ctx context.Context, from int64) (list []record, err error) {
-	a, err := s.c.search(ctx, object{
+	a, err := s.c.search(ctx, reading([]string{"touch", "fetched"}, object{
 		"size": maxTouched, "query": kept(object{"term": object{"kind": kindTime}}, object{"range": object{"fetched": object{"gte": from}}}),
-		"sort": []object{{"fetched": "desc"}}, "_source": []string{"touch", "fetched"},
-	})
+		"sort": []object{{"fetched": "desc"}},
+	}))
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +150,7 @@ func (s *session) sorted(ctx context.Context, q *index.SortedQuestion) ([]index.
 		field, kind = "fetched", kindTime
 	}
 	size := max(firstLook, q.N)
-	own, err := s.c.search(ctx, object{"size": size, "query": kept(conditions...), "sort": []object{{field: object{"order": "desc", "missing": "_last"}}}, "_source": rowFields})
+	own, err := s.c.search(ctx, reading(rowFields, object{"size": size, "query": kept(conditions...), "sort": []object{{field: object{"order": "desc", "missing": "_last"}}}}))
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +167,7 @@ func (s *session) sorted(ctx context.Context, q *index.SortedQuestion) ([]index.
 
 // movedUp finds the documents that match among those with the highest values in the overlay.
 func (s *session) movedUp(ctx context.Context, field, kind string, conditions []object, size int) ([]searchHit, error) {
-	a, err := s.c.search(ctx, object{"size": maxTouched, "query": kept(object{"term": object{"kind": kind}}), "sort": []object{{field: "desc"}}, "_source": []string{"cluster", "touch"}})
+	a, err := s.c.search(ctx, reading([]string{"cluster", "touch"}, object{"size": maxTouched, "query": kept(object{"term": object{"kind": kind}}), "sort": []object{{field: "desc"}}}))
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +183,7 @@ func (s *session) movedUp(ctx context.Context, field, kind string, conditions []
 		keys = append(keys, key)
 	}
 	among := append([]object{{"terms": object{by: keys}}}, conditions...)
-	if a, err = s.c.search(ctx, object{"size": size, "query": kept(among...), "_source": rowFields}); err != nil {
+	if a, err = s.c.search(ctx, reading(rowFields, object{"size": size, "query": kept(among...)})); err != nil {
 		return nil, fmt.Errorf("search among renewed documents: %w", err)
 	}
 	return a.Hits.Hits, nil

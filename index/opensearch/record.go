@@ -3,6 +3,7 @@ package opensearch
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -39,28 +40,37 @@ type record struct {
 	Named    string   `json:"named,omitempty"`
 	Words    string   `json:"words,omitempty"`
 
+	Host   string   `json:"host,omitempty"`
+	Sample []uint16 `json:"sample,omitempty"` // see index.Portable
+	URLs   []string `json:"urls,omitempty"`   // urlKey of the members and of the canonical URL
+
+	// What is read of candidates: about, packed; the columns that count in BM25, packed, each
+	// with scoredColumn bytes at most; and what tells whether two documents are alike.
+	Content []byte `json:"content,omitempty"`
+	Columns []byte `json:"columns,omitempty"`
+	Sketch  []byte `json:"sketch,omitempty"`
+
 	Stored *stored `json:"stored,omitempty"`
 }
 
-// stored is what is only kept.
+// about is what is read of candidates, besides tokens.
+type about struct {
+	URL          page.URL `json:"url"`
+	Title        string   `json:"title,omitempty"`
+	Language     string   `json:"language,omitempty"`
+	Anchors      string   `json:"anchors"` // JSON
+	Translations int64    `json:"translations,omitempty"`
+}
+
+// stored is what is only kept, to be shown and compared.
 type stored struct {
-	URL      page.URL `json:"url"`
-	Title    string   `json:"title,omitempty"`
-	Language string   `json:"language,omitempty"`
-	Members  string   `json:"members"` // JSON
-	Total    int      `json:"members_total"`
-	Anchors  string   `json:"anchors"` // JSON
-	Inlinks  int      `json:"inlinks,omitempty"`
-	Outline  []byte   `json:"outline,omitempty"`
-	Head     []byte   `json:"head"`
-	Rest     []byte   `json:"rest,omitempty"`
-	More     bool     `json:"more,omitempty"` // there is a Rest
-	// Columns are the columns that count in BM25, packed, to score
-	// candidates. Each has scoredColumn bytes at most.
-	Columns []byte `json:"columns"`
-	// Sketch and Translations tell whether two documents are alike.
-	Sketch       []byte `json:"sketch,omitempty"`
-	Translations int64  `json:"translations,omitempty"`
+	Members string `json:"members"` // JSON
+	Total   int    `json:"members_total"`
+	Inlinks int    `json:"inlinks,omitempty"`
+	Outline []byte `json:"outline,omitempty"`
+	Head    []byte `json:"head"`
+	Rest    []byte `json:"rest,omitempty"`
+	More    bool   `json:"more,omitempty"` // there is a Rest
 }
 
 // scoredColumn is how much of the tokens of a column counts in the score of a candidate, in
@@ -69,7 +79,7 @@ type stored struct {
 // page lost an eighth of their scores, and eight of twenty queries had other hits.
 const scoredColumn = 1 << 20
 
-// columnBreak separates columns in stored.Columns. It occurs in no token.
+// columnBreak separates columns in record.Columns. It occurs in no token.
 const columnBreak = "\n"
 
 // The ids of records.
@@ -84,6 +94,12 @@ func touchKey(c page.ContentKey, u page.URL) string {
 	h.Write(c[:])
 	h.Write([]byte(u)) // a hash never fails
 	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// urlKey names a URL, of any length.
+func urlKey(u page.URL) string {
+	h := sha256.Sum256([]byte(u))
+	return hex.EncodeToString(h[:16])
 }
 
 func parseCluster(text string) (c page.ContentKey, err error) {
@@ -105,6 +121,16 @@ func recordOf(c *index.Change) (record, error) {
 		return r, err
 	}
 	d, t := c.Doc, &p.Columns
+	content, err := json.Marshal(&about{URL: d.URL, Title: d.Title, Language: d.Language, Anchors: p.Anchors, Translations: p.Translations})
+	if err != nil {
+		return r, fmt.Errorf("%w: %s: %w", index.ErrInvalid, d.URL, err)
+	}
+	urls := []string{urlKey(d.URL)}
+	for _, u := range d.Members {
+		if u != d.URL {
+			urls = append(urls, urlKey(u))
+		}
+	}
 	var sum index.Sum
 	sum.Add(c.Cluster, d.Digest)
 	r = record{
@@ -113,11 +139,9 @@ func recordOf(c *index.Change) (record, error) {
 		Sum0: uint16(sum), Sum1: uint16(sum >> 16), Sum2: uint16(sum >> 32), Sum3: uint16(sum >> 48),
 		Title: t.Title, Body: t.Body, Anchors: t.Anchors, Outside: t.Outside, URLWords: t.URL, Rest: t.Rest, Tags: strings.Fields(t.Tags),
 		Named: strings.Join(p.Words.Named, " "), Words: strings.Join(p.Words.Text, " "),
-		Stored: &stored{
-			URL: d.URL, Title: d.Title, Language: d.Language, Members: p.Members, Total: d.MembersTotal, Anchors: p.Anchors, Inlinks: d.Inlinks,
-			Outline: p.Outline, Head: p.Head, Rest: p.Rest, More: len(p.Rest) > 0, Sketch: p.Sketch, Translations: p.Translations,
-			Columns: packColumns(t),
-		},
+		Host: p.Host, Sample: p.Sample, URLs: urls,
+		Content: index.PackText(string(content)), Columns: packColumns(t), Sketch: p.Sketch,
+		Stored: &stored{Members: p.Members, Total: d.MembersTotal, Inlinks: d.Inlinks, Outline: p.Outline, Head: p.Head, Rest: p.Rest, More: len(p.Rest) > 0},
 	}
 	return r, nil
 }
@@ -138,16 +162,28 @@ func beginning(column string) string {
 	return column[:strings.LastIndexByte(column[:scoredColumn], ' ')+1]
 }
 
-// texts unpacks the columns.
-func (s *stored) texts() (t index.ColumnTexts, err error) {
-	packed, err := index.UnpackText(s.Columns)
+// readAbout unpacks what is read of candidates.
+func (r *record) readAbout() (a *about, err error) {
+	text, err := index.UnpackText(r.Content)
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &a)
+	}
+	if err != nil || a == nil {
+		return nil, fmt.Errorf("%w: the content of document %s on OpenSearch: %v", index.ErrCorrupt, r.Cluster, err)
+	}
+	return a, nil
+}
+
+// readTexts unpacks the columns.
+func (r *record) readTexts() (t index.ColumnTexts, err error) {
+	packed, err := index.UnpackText(r.Columns)
 	if err != nil {
 		return t, err
 	}
 	if columns := strings.Split(packed, columnBreak); len(columns) == len(t) {
 		return index.ColumnTexts(columns), nil
 	}
-	return t, fmt.Errorf("%w: the columns of %s on OpenSearch", index.ErrCorrupt, s.URL)
+	return t, fmt.Errorf("%w: the columns of document %s on OpenSearch", index.ErrCorrupt, r.Cluster)
 }
 
 // document is the document that a record was made of, with the rank and the time of the
@@ -157,18 +193,22 @@ func (r *record) document() (d index.Document, err error) {
 		return d, fmt.Errorf("%w: document %s on OpenSearch has no content", index.ErrCorrupt, r.Cluster)
 	}
 	s := r.Stored
-	d = index.Document{Seq: r.Seq, URL: s.URL, Title: s.Title, Language: s.Language, FetchedAt: index.UnpackTime(r.Fetched), Rank: r.Rank, MembersTotal: s.Total, Inlinks: s.Inlinks}
+	a, err := r.readAbout()
+	if err != nil {
+		return d, err
+	}
+	d = index.Document{Seq: r.Seq, URL: a.URL, Title: a.Title, Language: a.Language, FetchedAt: index.UnpackTime(r.Fetched), Rank: r.Rank, MembersTotal: s.Total, Inlinks: s.Inlinks}
 	if d.Cluster, err = parseCluster(r.Cluster); err != nil {
 		return d, err
 	}
 	if d.Digest, err = r.digest(); err != nil {
 		return d, err
 	}
-	if d.Members, d.Anchors, err = index.ReadLists(s.Members, s.Anchors); err != nil {
-		return d, fmt.Errorf("%s: %w", s.URL, err)
+	if d.Members, d.Anchors, err = index.ReadLists(s.Members, a.Anchors); err != nil {
+		return d, fmt.Errorf("%s: %w", a.URL, err)
 	}
 	if d.Outline, err = index.UnpackText(s.Outline); err != nil {
-		return d, fmt.Errorf("%s: outline: %w", s.URL, err)
+		return d, fmt.Errorf("%s: outline: %w", a.URL, err)
 	}
 	d.Text, err = index.UnpackText(s.Head, s.Rest)
 	return d, err

@@ -1,11 +1,14 @@
 package opensearch
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/webindexer/indexer/index"
@@ -30,10 +33,78 @@ type searchAnswer struct {
 	}
 }
 
+// searchHit is a record that was found, as far as it was asked for.
 type searchHit struct {
-	ID     string            `json:"_id"`
 	Source record            `json:"_source"`
 	Sort   []json.RawMessage `json:"sort"`
+	Fields values            `json:"fields"` // which are put into Source
+}
+
+// values are doc values. The server gives each as a list.
+type values struct {
+	Kind, Cluster, Touch, Digest []string
+	Seq                          []uint64
+	Rank                         []float64
+	Fetched, Tokens              []int64
+	Content, Columns, Sketch     []packed
+}
+
+// packed is bytes as the server gives doc values: in base64 without padding.
+type packed []byte
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *packed) UnmarshalJSON(text []byte) (err error) {
+	text = bytes.TrimRight(bytes.Trim(text, `"`), "=")
+	if *p, err = base64.RawStdEncoding.AppendDecode(nil, text); err != nil {
+		return fmt.Errorf("%w: a packed value on OpenSearch: %w", index.ErrCorrupt, err)
+	}
+	return nil
+}
+
+// takeFields completes the record by doc values.
+func (h *searchHit) takeFields() {
+	r, v := &h.Source, &h.Fields
+	one(&r.Kind, v.Kind)
+	one(&r.Cluster, v.Cluster)
+	one(&r.Touch, v.Touch)
+	one(&r.Digest, v.Digest)
+	one(&r.Seq, v.Seq)
+	one(&r.Rank, v.Rank)
+	one(&r.Fetched, v.Fetched)
+	one(&r.Tokens, v.Tokens)
+	one((*packed)(&r.Content), v.Content)
+	one((*packed)(&r.Columns), v.Columns)
+	one((*packed)(&r.Sketch), v.Sketch)
+	h.Fields = values{}
+}
+
+func one[T any](into *T, list []T) {
+	if len(list) > 0 {
+		*into = list[0]
+	}
+}
+
+// The doc values that are read.
+var (
+	// rowFields are those of every document that matches.
+	rowFields = []string{"cluster", "seq", "rank", "fetched", "touch", "tokens"}
+	// contentFields are those of candidates in addition.
+	contentFields = append(slices.Clone(rowFields), "content", "columns", "sketch")
+	// overlayFields are those of ranks and times.
+	overlayFields = []string{"kind", "cluster", "seq", "rank", "fetched", "touch"}
+)
+
+// reading makes a search read doc values only, and not even the ids of records, for which the
+// server would decompress what it stores of them.
+func reading(fields []string, body object) object {
+	body["stored_fields"], body["docvalue_fields"] = "_none_", fields
+	return body
+}
+
+// readingSource makes a search read a part of the records in addition.
+func readingSource(fields []string, source any, body object) object {
+	body["_source"], body["docvalue_fields"] = source, fields
+	return body
 }
 
 // check returns an error if a part of the index did not answer.
@@ -52,8 +123,18 @@ func (a *searchAnswer) check() error {
 // request was for may be gone before the request has ended. It is repeated then, and reaches
 // the new one.
 func (c *client) search(ctx context.Context, body object) (*searchAnswer, error) {
+	return c.searchBy(ctx, "", body)
+}
+
+// byScore searches in the order of scores that all parts of the index compute by the same
+// statistics, which costs a further round between them.
+func (c *client) byScore(ctx context.Context, body object) (*searchAnswer, error) {
+	return c.searchBy(ctx, "?search_type=dfs_query_then_fetch", body)
+}
+
+func (c *client) searchBy(ctx context.Context, how string, body object) (*searchAnswer, error) {
 	for tries := 0; ; tries++ {
-		a, err := c.searchAt(ctx, "/"+c.address.name+"/_search?search_type=dfs_query_then_fetch", body)
+		a, err := c.searchAt(ctx, "/"+c.address.name+"/_search"+how, body)
 		if !hasStatus(err, http.StatusNotFound) {
 			return a, err
 		}
@@ -78,6 +159,9 @@ func (c *client) searchAt(ctx context.Context, path string, body object) (*searc
 		a = searchAnswer{}
 		return errors.Join(c.once(ctx, http.MethodPost, path, payload, &a), a.check())
 	})
+	for i := range a.Hits.Hits {
+		a.Hits.Hits[i].takeFields()
+	}
 	return &a, err
 }
 

@@ -14,9 +14,10 @@ import (
 // Shard is the index on the server, for [index.NewShards], as its only shard: how the server
 // divides it is not our affair. It is safe for concurrent use.
 type Shard struct {
-	c       *client
-	cache   contents
-	anchors *index.AnchorMatcher
+	c        *client
+	cache    contents
+	repeated hostRepeats
+	anchors  *index.AnchorMatcher
 }
 
 // OpenShard connects to an index, which need not exist yet.
@@ -44,7 +45,7 @@ func (s *Shard) Prepare(ctx context.Context) (stale bool, err error) {
 
 // Begin implements index.ShardSource.
 func (s *Shard) Begin(context.Context) (index.Session, error) {
-	return &session{Shard: s, docs: make(map[int64]*candidate), ids: make(map[string]int64), periods: make(map[query.Period][]object)}, nil
+	return &session{Shard: s, docs: make(map[int64]*candidate), ranks: make(map[string]record), ids: make(map[string]int64), periods: make(map[query.Period][]object)}, nil
 }
 
 // Requests is how many requests were sent so far, to see what a search costs.
@@ -61,7 +62,8 @@ func (s *Shard) Close() error {
 type session struct {
 	*Shard
 	docs    map[int64]*candidate
-	ids     map[string]int64 // by cluster
+	ids     map[string]int64  // by cluster
+	ranks   map[string]record // that were renewed, by cluster; zero if there is none
 	periods map[query.Period][]object
 }
 

@@ -3,21 +3,20 @@ package opensearch
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 )
 
-// sketchFields is what is read of every document to find similar ones. The server knows
-// nothing of sketches, nor of URLs, so it lists all documents.
-var sketchFields = []string{"cluster", "seq", "rank", "fetched", "touch", "stored.url", "stored.title", "stored.language", "stored.members", "stored.sketch"}
-
 // similar answers a question for one document, or for those that are similar to one.
 func (s *session) similar(ctx context.Context, q *index.SimilarQuestion) (a index.SimilarAnswer, err error) {
+	if q.Of != "" {
+		a.Document, err = s.sketched(ctx, q.Of)
+		return a, err
+	}
 	of := sketch.Of(q.Sketch)
-	if q.Of == "" && of == nil {
+	if of == nil {
 		return a, errors.New("a question for similar documents has no sketch")
 	}
 	v, err := (&Index{c: s.c}).Snapshot(ctx)
@@ -25,19 +24,18 @@ func (s *session) similar(ctx context.Context, q *index.SimilarQuestion) (a inde
 		return a, err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	err = v.pages(ctx, pageSize, sketchFields, func(list []*record) (more bool, err error) {
+	// The server knows nothing of sketches, so it lists those of all documents.
+	err = v.scan(ctx, pageSize, []string{"cluster", "content", "sketch"}, nil, func(list []*record) (more bool, err error) {
 		for _, r := range list {
-			d := r.Stored
-			if d == nil {
+			k := sketch.Of(r.Sketch)
+			if k == nil || !sketch.Similar(of, k, q.Threshold) {
 				continue
 			}
-			if q.Of != "" {
-				if a.Document, err = better(a.Document, d, q.Of); err != nil {
-					return false, err
-				}
-				continue
+			d, err := r.readAbout()
+			if err != nil {
+				return false, err
 			}
-			if k := sketch.Of(d.Sketch); k != nil && d.URL != q.Except && sketch.Similar(of, k, q.Threshold) {
+			if d.URL != q.Except {
 				a.Total++
 				a.Pages = append(a.Pages, index.SimilarPage{URL: d.URL, Title: d.Title, Language: d.Language, Similarity: sketch.Similarity(of, k)})
 			}
@@ -45,20 +43,32 @@ func (s *session) similar(ctx context.Context, q *index.SimilarQuestion) (a inde
 		if len(a.Pages) > 10*index.MaxResults {
 			a.Pages = index.SortSimilar(a.Pages, q.N)
 		}
-		return a.Document == nil || a.Document.URL != q.Of, nil
+		return true, nil
 	})
 	a.Pages = index.SortSimilar(a.Pages, q.N)
 	return a, err
 }
 
-// better is the document that has a URL: the one whose canonical URL it is, or else one that
-// has it among its members.
-func better(have *index.SketchedDocument, d *stored, u page.URL) (*index.SketchedDocument, error) {
-	if d.URL != u {
-		members, _, err := index.ReadLists(d.Members, "[]")
-		if err != nil || have != nil && have.URL <= d.URL || !slices.Contains(members, u) {
-			return have, err
+// mostHolders bounds the documents that have one URL. There is one, and for a moment two.
+const mostHolders = 100
+
+// sketched is the document whose canonical URL is u, or else the first one by URL that has u
+// among its members; nil if there is none.
+func (s *session) sketched(ctx context.Context, u page.URL) (found *index.SketchedDocument, err error) {
+	holds := object{"term": object{"urls": urlKey(u)}}
+	a, err := s.c.search(ctx, reading([]string{"cluster", "content", "sketch"}, object{"size": mostHolders, "query": kept(documents, holds)}))
+	if err != nil {
+		return nil, err
+	}
+	for i := range a.Hits.Hits {
+		r := &a.Hits.Hits[i].Source
+		d, err := r.readAbout()
+		if err != nil {
+			return nil, err
+		}
+		if found == nil || found.URL != u && (d.URL == u || d.URL < found.URL) {
+			found = &index.SketchedDocument{URL: d.URL, Title: d.Title, Sketch: r.Sketch}
 		}
 	}
-	return &index.SketchedDocument{URL: d.URL, Title: d.Title, Sketch: d.Sketch}, nil
+	return found, nil
 }

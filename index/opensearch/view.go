@@ -65,9 +65,25 @@ func (v *View) State() index.State { return v.state }
 // pageSize is how many documents one request lists.
 const pageSize = 1000
 
-// pages calls fn with all documents, in the order of their clusters.
-func (v *View) pages(ctx context.Context, size int, fields any, fn func([]*record) (bool, error)) error {
-	body := object{"size": size, "query": kept(documents), "sort": []object{{"cluster": "asc"}}, "_source": fields, "track_total_hits": false}
+// pages calls fn with all documents, in the order of their clusters, with the ranks and times
+// that count.
+func (v *View) pages(ctx context.Context, size int, fields []string, source []string, fn func([]*record) (bool, error)) error {
+	return v.scan(ctx, size, fields, source, func(list []*record) (bool, error) {
+		if err := join(ctx, v.search, list); err != nil {
+			return false, err
+		}
+		return fn(list)
+	})
+}
+
+// scan calls fn with all documents as they were exported, in the order of their clusters.
+func (v *View) scan(ctx context.Context, size int, fields []string, source []string, fn func([]*record) (bool, error)) error {
+	body := object{"size": size, "query": kept(documents), "sort": []object{{"cluster": "asc"}}, "track_total_hits": false}
+	if source == nil {
+		body = reading(fields, body)
+	} else {
+		body = readingSource(fields, source, body)
+	}
 	for {
 		a, err := v.search(ctx, body)
 		if err != nil {
@@ -81,9 +97,6 @@ func (v *View) pages(ctx context.Context, size int, fields any, fn func([]*recor
 		for i := range hits {
 			list[i] = &hits[i].Source
 		}
-		if err := join(ctx, v.search, list); err != nil {
-			return err
-		}
 		if more, err := fn(list); err != nil || !more || len(hits) < size {
 			return err
 		}
@@ -93,9 +106,9 @@ func (v *View) pages(ctx context.Context, size int, fields any, fn func([]*recor
 
 // Entries lists all documents in the order of their clusters.
 func (v *View) Entries(ctx context.Context) iter.Seq2[index.Entry, error] {
-	fields := []string{"cluster", "seq", "rank", "fetched", "touch", "digest", "stored.url"}
+	fields := []string{"cluster", "seq", "rank", "fetched", "touch", "digest", "content"}
 	return func(yield func(index.Entry, error) bool) {
-		err := v.pages(ctx, pageSize, fields, func(list []*record) (bool, error) {
+		err := v.pages(ctx, pageSize, fields, nil, func(list []*record) (bool, error) {
 			for _, r := range list {
 				e, err := r.entry()
 				if err != nil {
@@ -117,9 +130,11 @@ func (r *record) entry() (e index.Entry, err error) {
 	if e.Cluster, err = parseCluster(r.Cluster); err != nil {
 		return e, err
 	}
-	if r.Stored != nil {
-		e.URL = r.Stored.URL
+	a, err := r.readAbout()
+	if err != nil {
+		return e, err
 	}
+	e.URL = a.URL
 	e.Rank, e.FetchedAt = r.Rank, index.UnpackTime(r.Fetched)
 	e.Digest, err = r.digest()
 	return e, err
@@ -127,8 +142,8 @@ func (r *record) entry() (e index.Entry, err error) {
 
 // Documents calls fn with all documents, in the order of their clusters.
 func (v *View) Documents(ctx context.Context, fn func(index.Document) error) error {
-	fields := object{"excludes": []string{"stored.columns"}}
-	return v.pages(ctx, pageSize/10, fields, func(list []*record) (bool, error) {
+	fields := []string{"cluster", "seq", "rank", "fetched", "touch", "digest", "content"}
+	return v.pages(ctx, pageSize/10, fields, []string{"stored"}, func(list []*record) (bool, error) {
 		for _, r := range list {
 			d, err := r.document()
 			if err != nil {
