@@ -51,7 +51,9 @@ func (q *Query) Optional() int {
 func (q *Query) Named() *Expr {
 	return q.all(func(t *Term) *Expr {
 		if t.Column == "" {
-			return t.Expr().limit("title", "anchors", "outside")
+			named := *t
+			named.Address = nil
+			return named.Expr().limit("title", "anchors", "outside")
 		}
 		return t.Expr()
 	})
@@ -78,6 +80,9 @@ func (t *Term) Expr() *Expr {
 		alternatives[i] = phrase(strings.Join(s, " "))
 		alternatives[i].Phrase.Prefix = t.Prefix
 	}
+	for _, a := range t.Address {
+		alternatives = append(alternatives, phrase(a).limit("url"))
+	}
 	e := join(OpOr, alternatives...)
 	if t.Column != "" {
 		e.limit(t.Column)
@@ -101,6 +106,10 @@ func (t *Term) Relaxed() *Expr {
 		}
 	}
 	for _, s := range t.Sequences {
+		if len(s) != len(t.Sequences[0]) {
+			add(strings.Join(s, " ")) // one word as two, or without its hyphens
+			continue
+		}
 		onlyStops := true
 		for _, w := range s {
 			if !analysis.IsStopWord(w, "") {
@@ -111,6 +120,9 @@ func (t *Term) Relaxed() *Expr {
 		if onlyStops {
 			add(strings.Join(s, " "))
 		}
+	}
+	for _, a := range t.Address {
+		parts = append(parts, phrase(a).limit("url"))
 	}
 	return join(OpOr, parts...)
 }

@@ -15,6 +15,7 @@ import (
 // Term is a word or phrase that documents may have.
 type Term struct {
 	Sequences [][]string // alternatives; the tokens of each follow each other
+	Address   []string   // tokens that stand for it in addresses only: 36 for 3.6
 	Prefix    bool       // the last token is the beginning of one (a single CJK character)
 	Stop      bool       // a stop word
 	Common    bool       // a word of so many documents that rarer words of the query decide; set by the search
@@ -214,7 +215,44 @@ func newTerm(c clause, lang string, inUse []*analysis.Stemmer) (Term, bool) {
 	if w := unhyphened(c.text); w != "" && c.kind == clauseWord {
 		t.addSequences([]string{w}, []bool{true}, inUse)
 	}
+	if c.kind == clauseWord {
+		if letters, digits := numbered(words); digits != "" {
+			t.addSequences([]string{letters, digits}, []bool{false, false}, nil)
+		}
+		t.Address = versionInAddress(words)
+	}
 	return t, true
+}
+
+// numbered divides a word of letters followed by digits, which texts also write as two: RFC9113
+// is "RFC 9113", and utf8 is "UTF-8". The digits are "" for other words.
+func numbered(words []string) (letters, digits string) {
+	if len(words) != 1 {
+		return "", ""
+	}
+	i := strings.IndexAny(words[0], "0123456789")
+	if i < 1 || strings.Trim(words[0][i:], "0123456789") != "" {
+		return "", ""
+	}
+	return words[0][:i], words[0][i:]
+}
+
+// versionInAddress is a version of two or three numbers as addresses write it without dots: 36
+// for 3.6, and 090 for 0.9.0 or 0.9.
+func versionInAddress(words []string) []string {
+	if len(words) < 2 || len(words) > 3 {
+		return nil
+	}
+	for _, w := range words {
+		if len(w) > 3 || strings.Trim(w, "0123456789") != "" {
+			return nil
+		}
+	}
+	joined := strings.Join(words, "")
+	if len(words) == 2 {
+		return []string{joined, joined + "0"}
+	}
+	return []string{joined}
 }
 
 // addSequences adds words as typed, and as each stemmer reduces them.
