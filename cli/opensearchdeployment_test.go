@@ -61,8 +61,17 @@ func (r *found) urls() (urls []string) {
 	return urls
 }
 
+// countOnServer counts records. An acknowledged one can be found when the server refreshes the
+// index, which it does once a second by itself.
 func (f *fleet) countOnServer(query string) int {
 	f.t.Helper()
+	refreshed, err := http.Post(strings.TrimPrefix(f.index, "opensearch+")+"/_refresh", "application/json", nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if err := refreshed.Body.Close(); err != nil || refreshed.StatusCode != http.StatusOK {
+		f.t.Fatalf("refresh: %s, %v", refreshed.Status, err)
+	}
 	resp, err := http.Get(strings.TrimPrefix(f.index, "opensearch+") + "/_count?q=" + query)
 	if err != nil {
 		f.t.Fatal(err)

@@ -60,6 +60,15 @@ func (a Address) Beside(suffix string) Address {
 	return a
 }
 
+// maybeTLS is a part of a message. A server that expects TLS closes other connections without a
+// word.
+func (a Address) maybeTLS() string {
+	if strings.HasPrefix(a.base, "https:") {
+		return ""
+	}
+	return ", that it does not expect TLS (opensearch+https)"
+}
+
 // String is the URL, for messages.
 func (a Address) String() string { return a.base + "/" + a.name }
 

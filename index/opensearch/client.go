@@ -6,13 +6,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -67,32 +65,6 @@ func newClient(a Address, o Options) (*client, error) {
 
 func (c *client) close() { c.http.CloseIdleConnections() }
 
-// statusError is an answer that is not a success.
-type statusError struct {
-	status int
-	kind   string // as the server names it, such as index_not_found_exception
-	reason string
-}
-
-func (e *statusError) Error() string {
-	return fmt.Sprintf("OpenSearch answered %d %s: %s", e.status, e.kind, e.reason)
-}
-
-func hasStatus(err error, status int) bool {
-	e, ok := errors.AsType[*statusError](err)
-	return ok && e.status == status
-}
-
-// mayPass reports whether a status says nothing about the request: the server, or a proxy
-// before it, has too much to do or is starting.
-func mayPass(status int) bool {
-	switch status {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true
-	}
-	return false
-}
-
 // call sends a request and reads the answer into out, if that is not nil. It repeats the
 // request while the server does not answer or is overloaded, so every request must be one
 // that may be repeated. If that takes too long, the error wraps index.ErrUnavailable.
@@ -116,14 +88,13 @@ func (c *client) patiently(ctx context.Context, do func() error) error {
 	giveUp := time.Now().Add(c.patience)
 	for delay := 50 * time.Millisecond; ; delay = min(2*delay, 2*time.Second) {
 		err := do()
-		e, answered := errors.AsType[*statusError](err)
 		switch {
-		case err == nil || answered && !mayPass(e.status) || errors.Is(err, index.ErrCorrupt):
+		case err == nil || isFinal(err):
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case time.Now().Add(delay).After(giveUp):
-			return fmt.Errorf("%w: cannot reach OpenSearch at %s; check that it runs and is not overloaded: %w", index.ErrUnavailable, c.address, err)
+			return fmt.Errorf("%w: cannot reach OpenSearch at %s; check that it runs%s and is not overloaded: %w", index.ErrUnavailable, c.address, c.address.maybeTLS(), err)
 		}
 		select {
 		case <-ctx.Done():
@@ -146,39 +117,15 @@ func (c *client) once(ctx context.Context, method, path string, payload []byte, 
 	c.sent.Add(1)
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return err
+		return c.connectError(err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode >= 300 {
-		return errorOf(answer)
+		return c.errorOf(answer)
 	}
 	if out == nil {
 		_, err = io.Copy(io.Discard, answer.Body)
 		return err
 	}
 	return json.NewDecoder(answer.Body).Decode(out)
-}
-
-// maxErrorBody bounds what is read of the explanation of an error.
-const maxErrorBody = 64 << 10
-
-func errorOf(answer *http.Response) error {
-	e := &statusError{status: answer.StatusCode, kind: http.StatusText(answer.StatusCode)}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
-	if err != nil {
-		return err // the connection broke: nothing is known
-	}
-	var told struct {
-		Error struct{ Type, Reason string }
-	}
-	if json.Unmarshal(body, &told) == nil && told.Error.Type != "" {
-		e.kind, e.reason = told.Error.Type, told.Error.Reason
-	} else {
-		e.reason = strings.ToValidUTF8(string(body[:min(len(body), 200)]), "\uFFFD")
-	}
-	switch answer.StatusCode {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("%w: OpenSearch does not accept the credentials: %w", index.ErrUnusable, e)
-	}
-	return e
 }

@@ -1,0 +1,105 @@
+package opensearch
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/webindexer/indexer/index"
+)
+
+// statusError is an answer that is not a success.
+type statusError struct {
+	status int
+	kind   string // as the server names it, such as index_not_found_exception
+	reason string
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("OpenSearch answered %d %s: %s", e.status, e.kind, e.reason)
+}
+
+func hasStatus(err error, status int) bool {
+	e, ok := errors.AsType[*statusError](err)
+	return ok && e.status == status
+}
+
+// mayPass reports whether a status says nothing about the request: the server, or a proxy
+// before it, has too much to do or is starting.
+func mayPass(status int) bool {
+	switch status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// isFinal reports whether a request that got this error would get it again at once.
+func isFinal(err error) bool {
+	e, answered := errors.AsType[*statusError](err)
+	return answered && !mayPass(e.status) || errors.Is(err, errInsecure) || errors.Is(err, index.ErrCorrupt)
+}
+
+// errInsecure says that no connection could be made that is as safe as the settings want it.
+// Somebody has to change something, so waiting does not help. It goes with
+// index.ErrUnavailable, so exports wait: a certificate that has expired will be renewed.
+var errInsecure = errors.New("no safe connection")
+
+// connectError explains the error of a request that got no answer.
+func (c *client) connectError(err error) error {
+	reason := ""
+	switch {
+	case isA[x509.UnknownAuthorityError](err):
+		reason = "its certificate is signed by an authority that is not known here: put the certificate of that authority into a file, and name the file in opensearch.ca"
+	case isA[x509.HostnameError](err):
+		reason = "its certificate is for another name: use the name of the certificate in the URL"
+	case isA[x509.CertificateInvalidError](err):
+		reason = "its certificate is not valid"
+	case isA[tls.RecordHeaderError](err) || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		reason = "it does not speak TLS on this port: name its TLS port, or write opensearch+http"
+	default:
+		return err
+	}
+	return fmt.Errorf("%w: %w to OpenSearch at %s: %s: %w", index.ErrUnavailable, errInsecure, c.address, reason, err)
+}
+
+func isA[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// maxErrorBody bounds what is read of the explanation of an error.
+const maxErrorBody = 64 << 10
+
+// errorOf is the error of an answer that is not a success.
+func (c *client) errorOf(answer *http.Response) error {
+	e := &statusError{status: answer.StatusCode, kind: http.StatusText(answer.StatusCode)}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
+	if err != nil {
+		return err // the connection broke: nothing is known
+	}
+	var told struct {
+		Error struct{ Type, Reason string }
+	}
+	if json.Unmarshal(body, &told) == nil && told.Error.Type != "" {
+		e.kind, e.reason = told.Error.Type, told.Error.Reason
+	} else {
+		e.reason = strings.ToValidUTF8(string(body[:min(len(body), 200)]), "\uFFFD")
+	}
+	switch {
+	case answer.StatusCode == http.StatusUnauthorized && c.auth.User == "":
+		return fmt.Errorf("%w: OpenSearch at %s asks for a user and a password: set opensearch.credentials, or %s and %s: %w", index.ErrUnusable, c.address, UserVariable, PasswordVariable, e)
+	case answer.StatusCode == http.StatusUnauthorized:
+		return fmt.Errorf("%w: OpenSearch at %s does not accept the password of user %q: %w", index.ErrUnusable, c.address, c.auth.User, e)
+	case answer.StatusCode == http.StatusForbidden:
+		return fmt.Errorf("%w: OpenSearch at %s does not permit that to user %q: %w", index.ErrUnusable, c.address, c.auth.User, e)
+	case answer.StatusCode == http.StatusBadRequest && strings.Contains(e.reason, "HTTP request to an HTTPS server"):
+		return fmt.Errorf("%w: %w: OpenSearch at %s expects TLS: write opensearch+https: %w", index.ErrUnavailable, errInsecure, c.address, e)
+	}
+	return e
+}
