@@ -16,6 +16,7 @@ import (
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/oracle"
+	"github.com/webindexer/indexer/render"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/txn"
 	"github.com/webindexer/indexer/web/remote"
@@ -23,11 +24,12 @@ import (
 
 // session is an open data directory that answers requests of other processes.
 type session struct {
-	app    *app
-	repo   *repository.Repository
-	server *control.Server // nil if the directory cannot hold a socket
-	crawl  *frontier.Crawl
-	loads  bool // opened by a command that loads
+	app     *app
+	repo    *repository.Repository
+	browser *render.Browser // nil if there is none
+	server  *control.Server // nil if the directory cannot hold a socket
+	crawl   *frontier.Crawl
+	loads   bool // opened by a command that loads
 	// leaving says that the directory is being released to another process, which will
 	// answer the requests that this one no longer answers.
 	leaving atomic.Bool
@@ -85,6 +87,11 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	}
 	crawl := &frontier.Crawl{Ranks: observers.RankOf}
 	opts := a.repositoryOptions(crawl)
+	browser, err := a.findBrowser()
+	if err != nil {
+		return nil, err
+	}
+	opts.Renderer = rendererOf(browser)
 	opts.Collect = create // commands that load run long and leave old versions
 	other, closeIndex, err := a.otherIndex()
 	if err != nil {
@@ -95,7 +102,7 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	if err != nil {
 		return nil, denied(errors.Join(err, closeIndex()))
 	}
-	s := &session{app: a, repo: repo, crawl: crawl, loads: create, closeIndex: closeIndex}
+	s := &session{app: a, repo: repo, browser: browser, crawl: crawl, loads: create, closeIndex: closeIndex}
 	if s.server, err = control.Serve(a.cfg.Data, s.answer); err != nil {
 		a.log.Warn("other processes cannot ask this one", zap.Error(err))
 	}
@@ -112,7 +119,7 @@ func (s *session) close(ctx context.Context) error {
 	if s.describing != nil {
 		s.describing.stop()
 	}
-	err = errors.Join(err, s.repo.Close(), s.closeIndex(), s.app.shareFiles())
+	err = errors.Join(err, s.repo.Close(), s.browser.Close(), s.closeIndex(), s.app.shareFiles())
 	if s.deployment != nil {
 		err = errors.Join(err, s.deployment.leave())
 	}

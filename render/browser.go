@@ -20,6 +20,8 @@ type Options struct {
 	Path string
 	// Pages is how many pages are rendered at a time. Default: 2
 	Pages int
+	// Starting is called before the program is started; nil for nothing.
+	Starting func()
 	// Lifetime is after how many pages the browser is started anew, because processes grow.
 	// Default: 500
 	Lifetime int
@@ -82,8 +84,12 @@ func (b *Browser) Render(ctx context.Context, f *page.Fetch, lookup Lookup) (*Re
 	return res, nil
 }
 
-// Close ends the browser and waits for it. Pages that are being rendered fail.
+// Close ends the browser and waits for it. Pages that are being rendered fail. Close may be
+// called for a nil browser.
 func (b *Browser) Close() error {
+	if b == nil {
+		return nil
+	}
 	b.mu.Lock()
 	p := b.now
 	b.now, b.closed = nil, true
@@ -161,6 +167,9 @@ type process struct {
 }
 
 func start(ctx context.Context, o Options) (*process, error) {
+	if o.Starting != nil {
+		o.Starting()
+	}
 	dir, err := os.MkdirTemp("", "indexer-browser-")
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for the browser's profile: %w", err)

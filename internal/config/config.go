@@ -51,6 +51,8 @@ type Config struct {
 	Office string
 	// Render is keep, off, auto or all: which pages are rendered in a browser.
 	Render string
+	// Browser is the program that renders pages; "" finds one.
+	Browser string
 	// Trace is how many runs of observers on a row are kept in memory for indexer trace.
 	Trace int
 	WARC  WARC

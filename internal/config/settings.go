@@ -56,6 +56,7 @@ var settings = slices.Concat([]setting{
 	duration("history", func(c *Config) *time.Duration { return &c.History }, 10*365*24*time.Hour),
 	oneOf("office", func(c *Config) *string { return &c.Office }, "keep", "on", "off"),
 	oneOf("render", func(c *Config) *string { return &c.Render }, "keep", "off", "auto", "all"),
+	checked("browser", "a program or nothing", func(c *Config) *string { return &c.Browser }, noZero),
 	number("trace", func(c *Config) *int { return &c.Trace }, 0, 10_000_000),
 	toleranceOf("rank_tolerance", func(c *Config) *float64 { return &c.RankTolerance }),
 	number("warc.max_body", func(c *Config) *int { return &c.WARC.MaxBody }, 1<<10, 1<<30),

@@ -64,7 +64,7 @@ var Arrows = []Arrow{
 	{"repository/counts", []string{"page", "schema", "observers", "observers/pagerank", "txn"}, "it adds up what one snapshot holds"},
 	{"repository/inspect", []string{"page", "schema", "observers", "repository/snapshot", "notify", "txn"}, "it answers questions about URLs from the store alone, so whoever has a store can ask"},
 	{"repository/feed", []string{"page", "schema", "index/analysis", "index/sketch", "export", "internal/rank", "observers", "repository/snapshot", "txn"}, "it reads what exports write from the store alone"},
-	{"repository", []string{"page", "schema", "index", "export", "internal/rank", "loader", "observers", "observers/pagerank", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "internal/trace", "lease", "notify", "txn", "store"}, "it puts the parts of a data directory together, and is below whatever uses it"},
+	{"repository", []string{"page", "render", "schema", "index", "export", "internal/rank", "loader", "observers", "observers/pagerank", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "internal/trace", "lease", "notify", "txn", "store"}, "it puts the parts of a data directory together, and is below whatever uses it"},
 	{"verify", []string{"page", "schema", "index", "internal/rank", "verify/batch", "observers", "observers/cluster", "observers/document", "observers/pagerank", "repository", "repository/snapshot", "repository/counts", "notify", "txn"}, "it compares a repository with a batch, and the counts that are kept with a scan"},
 	{"loader/replay", []string{"page", "warc", "loader"}, "it hands recorded fetches to whatever loads them"},
 	{"examples", []string{"store", "txn", "notify"}, "they show that tables, transactions and observers serve other applications"},
@@ -78,12 +78,12 @@ var Arrows = []Arrow{
 	{"web/live", []string{"notify", "observers", "repository", "web/assets"}, "it shows how the pipeline of a repository is doing, and changes nothing"},
 	{"web", []string{"page", "index", "index/query", "index/snippet", "crawler/frontier", "repository", "repository/snapshot", "repository/inspect", "txn", "web/assets"}, "it shows what a repository knows, and changes nothing"},
 	{"web/remote", []string{"page", "observers", "repository", "repository/inspect", "repository/snapshot", "notify", "web", "web/live", "internal/control"}, "it asks another process for what the pages show"},
-	{"bench", []string{"page", "warc", "schema", "index", "index/analysis", "index/opensearch", "internal/rank", "loader", "observers", "observers/pagerank", "notify", "txn", "store", "repository", "loader/replay", "oracle", "oracle/remote", "crawler", "crawler/frontier", "crawler/archive", "internal/config", "internal/control", "internal/tcpproxy"}, "it measures the parts; it is a program of its own, which nothing imports"},
+	{"bench", []string{"page", "render", "warc", "schema", "index", "index/analysis", "index/opensearch", "internal/rank", "loader", "observers", "observers/pagerank", "notify", "txn", "store", "repository", "loader/replay", "oracle", "oracle/remote", "crawler", "crawler/frontier", "crawler/archive", "internal/config", "internal/control", "internal/tcpproxy"}, "it measures the parts; it is a program of its own, which nothing imports"},
 	{"internal", nil, "rules and tools stand beside the program"},
 	{"cli", []string{
 		"index/shardrpc",
 		"page", "warc", "internal/sites", "index", "index/opensearch", "export", "loader", "observers", "notify", "lease", "txn", "store", "store/engines", "oracle", "oracle/etcd", "oracle/remote",
-		"internal/trace", "repository", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "verify", "loader/replay", "internal/config", "internal/control", "internal/osfile", "internal/progress", "crawler", "crawler/division", "crawler/frontier", "crawler/archive", "web", "web/live", "web/remote", "internal/longjson", "internal/fault",
+		"internal/trace", "render", "repository", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "verify", "loader/replay", "internal/config", "internal/control", "internal/osfile", "internal/progress", "crawler", "crawler/division", "crawler/frontier", "crawler/archive", "web", "web/live", "web/remote", "internal/longjson", "internal/fault",
 	}, "the command line wires the parts"},
 	{"", []string{"cli"}, "main only calls the command line"},
 }
