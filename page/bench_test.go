@@ -38,6 +38,18 @@ func BenchmarkInterpret(b *testing.B) {
 	}
 }
 
+// BenchmarkExamine adds the look at scripts.
+func BenchmarkExamine(b *testing.B) {
+	f := typicalPage()
+	b.SetBytes(int64(len(f.Body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, found := Examine(f); found.Why != "" {
+			b.Fatal(found.Why)
+		}
+	}
+}
+
 // BenchmarkInterpretUndeclared adds the detection of character set and language.
 func BenchmarkInterpretUndeclared(b *testing.B) {
 	f := typicalPage()

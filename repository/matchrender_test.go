@@ -1,0 +1,271 @@
+package repository_test
+
+import (
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+)
+
+// TestRenderedSite follows the site through its moments: what is rendered each time, and what
+// is found.
+func TestRenderedSite(t *testing.T) { followSite(t, siteBrowser{}) }
+
+func followSite(t *testing.T, renderer observers.Renderer) {
+	browser := &counted{Renderer: renderer}
+	r := open(t, t.TempDir(), repository.Options{Render: "auto", Renderer: browser})
+	defer closeNow(t, r)
+
+	load(t, r, 1, siteFetches(t, 1))
+	browser.want(t, siteHome, siteAbout, siteCopy)
+	wantSound(t, r, digestOf(t, r))
+	wantFound(t, r, "pilots announce", siteHome)
+	wantFound(t, r, "spring tide", siteHome)
+	wantFound(t, r, "herring", siteAbout)
+	wantFound(t, r, "counter", "")
+	wantFound(t, r, "JavaScript", "")
+	home := inspected(t, r, siteHome)
+	if len(home.Outlinks) != 1 || home.Outlinks[0].URL != siteAbout {
+		t.Errorf("links %v, want one to %s", home.Outlinks, siteAbout)
+	}
+	if copied := inspected(t, r, siteCopy); copied.Canonical != siteHome {
+		t.Errorf("the canonical URL of the copy is %s", copied.Canonical)
+	}
+
+	load(t, r, 1, siteFetches(t, 2, "menu.js"))
+	browser.want(t, siteAbout)
+	wantFound(t, r, "herring", "")
+	wantFound(t, r, "mackerel", siteAbout)
+
+	before := digestOf(t, r)
+	load(t, r, 1, siteFetches(t, 2, "logo.png"))
+	browser.want(t, siteHome)
+	wantSound(t, r, before)
+
+	load(t, r, 1, siteFetches(t, 2, "data/about.json")) // which was missing
+	browser.want(t, siteAbout)
+	wantFound(t, r, "counter", siteAbout)
+
+	load(t, r, 1, siteFetches(t, 3))
+	browser.want(t, siteHome, siteAbout, siteCopy)
+	wantFound(t, r, "pilots announce", "")
+	wantFound(t, r, "harbour master", siteHome)
+	wantSound(t, r, digestOf(t, r))
+	load(t, r, 1, wholeSite(t))
+	browser.want(t)
+}
+
+// wantFound wants a search for words to find a page, or nothing if u is "". The plain page and
+// the pages of scripts have different words.
+func wantFound(t *testing.T, r *repository.Repository, words string, u page.URL) {
+	t.Helper()
+	q, err := r.Quiet(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := q.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	res, err := q.Index.(filesView).Search(t.Context(), words, index.Options{Verbatim: true, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := page.URL("")
+	if res.AllWords > 0 {
+		got = page.URL(res.Hits[0].URL)
+	}
+	if got != u {
+		t.Errorf("search %q finds %q, want %q", words, got, u)
+	}
+}
+
+// renderedDigest is the digest of the whole site, rendered, loaded in order.
+func renderedDigest(t *testing.T) string {
+	t.Helper()
+	r := open(t, t.TempDir(), repository.Options{Render: "auto", Renderer: siteBrowser{}, Workers: 1})
+	defer closeNow(t, r)
+	load(t, r, 1, wholeSite(t))
+	digest := digestOf(t, r)
+	wantSound(t, r, digest)
+	return digest
+}
+
+// TestRenderedInAnyOrder: the digest does not depend on the order of the fetches, on the
+// number of workers, or on when the process ends.
+func TestRenderedInAnyOrder(t *testing.T) {
+	rnd, want := testenv.Random(t), renderedDigest(t)
+	for range testenv.Size(1, 3, 30) {
+		dir, fetches := t.TempDir(), shuffled(rnd, wholeSite(t))
+		opts := repository.Options{Render: "auto", Renderer: siteBrowser{}, Workers: []int{1, 8}[rnd.IntN(2)]}
+		for len(fetches) > 0 { // the observers of each part are interrupted
+			n := 1 + rnd.IntN(len(fetches))
+			r := open(t, dir, opts)
+			if _, err := loadAll(t.Context(), r, 1+rnd.IntN(4), fetches[:n], nil); err != nil {
+				t.Fatal(err)
+			}
+			closeNow(t, r)
+			fetches, opts.Render = fetches[n:], ""
+		}
+		r := open(t, dir, opts)
+		if err := r.Quiesce(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wantSound(t, r, want)
+		closeNow(t, r)
+	}
+}
+
+// TestRenderSwitched: turned off, the index is that of a repository that never rendered, and
+// nothing of rendering is left in the table. Turned on again, the same fetches bring it back.
+func TestRenderSwitched(t *testing.T) {
+	with, without := renderedDigest(t), undisturbed(t, wholeSite(t))
+	if with == without {
+		t.Fatal("rendering made no difference")
+	}
+	dir := t.TempDir()
+	reopened := func(setting string) *repository.Repository {
+		t.Helper()
+		r := open(t, dir, repository.Options{Render: setting, Renderer: siteBrowser{}})
+		if err := r.Quiesce(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := reopened("")
+	load(t, r, 1, wholeSite(t))
+	wantSound(t, r, without)
+	wantNothingRendered(t, r)
+	appJS := page.URL("https://site.example/app.js")
+	enlist(t, r, appJS)
+	closeNow(t, r)
+
+	r = reopened("auto") // the pages are there, and their scripts are not
+	wantSound(t, r, digestOf(t, r))
+	if e := entryOf(t, r, appJS); e.ETag != "" || e.LastModified != "" {
+		t.Errorf("the crawl would ask with %q and %q", e.ETag, e.LastModified)
+	}
+	load(t, r, 1, wholeSite(t))
+	wantSound(t, r, with)
+	closeNow(t, r)
+
+	r = reopened("all") // adds the plain page, which has the same text then
+	wantSound(t, r, digestOf(t, r))
+	if f := formOf(t, r, "https://site.example/plain"); f == nil {
+		t.Error("the plain page was not rendered")
+	}
+	closeNow(t, r)
+	r = reopened("auto")
+	wantSound(t, r, with)
+	if n := runs(r); n == 0 {
+		t.Error("no observer has run")
+	}
+	closeNow(t, r)
+	r = reopened("")
+	if n := runs(r); n != 0 {
+		t.Errorf("%d runs of observers after the second opening", n)
+	}
+	wantSound(t, r, with)
+	write(t, r, schema.RenderOffSoon.Write) // as a crash leaves it
+	closeNow(t, r)
+
+	r = reopened("")
+	wantSound(t, r, without)
+	wantNothingRendered(t, r)
+	write(t, r, schema.RenderAutoSoon.Write)
+	closeNow(t, r)
+	r = reopened("")
+	load(t, r, 2, wholeSite(t))
+	wantSound(t, r, with)
+	closeNow(t, r)
+	r = reopened("off")
+	wantSound(t, r, without)
+	wantNothingRendered(t, r)
+	closeNow(t, r)
+	if _, err := repository.Open(t.Context(), dir, repository.Options{Render: "some"}); err == nil {
+		t.Error("the setting \"some\" was accepted")
+	}
+}
+
+func formOf(t *testing.T, r *repository.Repository, u page.URL) *schema.StoredForm {
+	t.Helper()
+	tx, err := r.DB().Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	f, err := observers.FormOf(t.Context(), tx, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// wantNothingRendered wants a table without anything that rendering stores.
+func wantNothingRendered(t *testing.T, r *repository.Repository) {
+	t.Helper()
+	tx, err := r.DB().Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	for _, group := range []string{schema.GroupRender, schema.GroupShot, schema.GroupNeed} {
+		if err := tx.Scan(t.Context(), group, "", "", func(row string, _ []txn.Version) error {
+			t.Errorf("%s has the row %q", group, row)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = tx.Scan(t.Context(), schema.GroupBody, "", "", func(row string, _ []txn.Version) error {
+		if !strings.HasSuffix(row, "/") && strings.Contains(row, ".") && strings.Contains(row[strings.LastIndex(row, "/"):], ".") {
+			t.Errorf("the body of %s is kept", row)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWithoutBrowser: without a browser the index is that of a repository that never rendered,
+// the number of pages is said once, and the next opening with a browser renders them.
+func TestWithoutBrowser(t *testing.T) {
+	with, without := renderedDigest(t), undisturbed(t, wholeSite(t))
+	dir := t.TempDir()
+	core, logs := observer.New(zap.WarnLevel)
+	r := open(t, dir, repository.Options{Render: "auto", Log: zap.New(core)})
+	load(t, r, 2, wholeSite(t))
+	wantSound(t, r, without)
+	if f := formOf(t, r, siteHome); f == nil || f.Failure != schema.NoBrowser {
+		t.Errorf("form %+v, want the reason %q", f, schema.NoBrowser)
+	}
+	closeNow(t, r)
+	if said := logs.FilterMessageSnippet("no browser was found").All(); len(said) != 1 || said[0].ContextMap()["pages"] != int64(3) {
+		t.Errorf("warnings %v, want one about 3 pages", said)
+	}
+
+	r = open(t, dir, repository.Options{Renderer: siteBrowser{}})
+	if err := r.Quiesce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantSound(t, r, with)
+	closeNow(t, r)
+
+	r = open(t, dir, repository.Options{}) // the forms stay while nothing changes
+	if err := r.Quiesce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantSound(t, r, with)
+	closeNow(t, r)
+}
