@@ -174,6 +174,30 @@ func (st *standby) Versions(ctx context.Context, u page.URL) (list []inspect.Pag
 	return list, err
 }
 
+func (st *standby) Text(ctx context.Context, u page.URL, at uint64) (t *inspect.PageText, err error) {
+	err = st.ask(ctx, func(ctx context.Context, i web.Inspector) (err error) {
+		t, err = i.Text(ctx, u, at)
+		return err
+	})
+	return t, err
+}
+
+func (st *standby) Picture(ctx context.Context, u page.URL, at uint64, thumbnail bool) (image []byte, err error) {
+	err = st.ask(ctx, func(ctx context.Context, i web.Inspector) (err error) {
+		image, err = i.Picture(ctx, u, at, thumbnail)
+		return err
+	})
+	return image, err
+}
+
+func (st *standby) Pictured(ctx context.Context, urls []page.URL) (list []page.URL, err error) {
+	err = st.ask(ctx, func(ctx context.Context, i web.Inspector) (err error) {
+		list, err = i.Pictured(ctx, urls)
+		return err
+	})
+	return list, err
+}
+
 func (st *standby) Stats(ctx context.Context) (s *repository.Stats, err error) {
 	err = st.ask(ctx, func(ctx context.Context, i web.Inspector) (err error) {
 		s, err = i.Stats(ctx)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/inspect"
 	"github.com/webindexer/indexer/web/assets"
 )
 
@@ -88,7 +90,7 @@ func timestampOf(params url.Values) (uint64, error) {
 
 // copy sends the copy itself.
 func (s *Server) copy(w http.ResponseWriter, r *http.Request) error {
-	f, _, err := s.readCopy(r)
+	f, at, err := s.readCopy(r)
 	if err != nil {
 		return err
 	}
@@ -99,7 +101,9 @@ func (s *Server) copy(w http.ResponseWriter, r *http.Request) error {
 	mediaType, form := "text/plain; charset=utf-8", r.URL.Query().Get("view")
 	switch {
 	case form == formText:
-		text = textOf(f)
+		if text, err = s.indexedText(r, f, at); err != nil {
+			return err
+		}
 	case form == formPage && html:
 		mediaType, text = "text/html; charset=utf-8", sanitize(text)
 	case form != formPage && form != formSource:
@@ -114,7 +118,26 @@ func (s *Server) copy(w http.ResponseWriter, r *http.Request) error {
 	return ignoreGone(err)
 }
 
-// textOf returns the title and text that are indexed for a copy.
+// indexedText returns the title and text that are indexed for a copy. Those of a page that is
+// rendered come from its form, as far as that can be known: the timestamp of an older version
+// is that of its load, when its form did not exist yet.
+func (s *Server) indexedText(r *http.Request, f *page.Fetch, at uint64) (string, error) {
+	if at != 0 {
+		return textOf(f), nil
+	}
+	t, err := s.opts.Inspect.Text(r.Context(), f.URL, 0)
+	switch {
+	case errors.Is(err, inspect.ErrNoCopy):
+		return textOf(f), nil
+	case err != nil:
+		return "", fmt.Errorf("text of %s: %w", f.URL, err)
+	case !t.Rendered:
+		return textOf(f), nil
+	}
+	return strings.TrimSpace(t.Title+"\n\n"+t.Text) + "\n", nil
+}
+
+// textOf returns the title and text of a copy as it was fetched.
 func textOf(f *page.Fetch) string {
 	d := page.Interpret(f)
 	if d.Outcome != page.Page {

@@ -30,6 +30,18 @@ func (nobody) Versions(context.Context, page.URL) ([]inspect.PageVersion, error)
 
 func (nobody) Stats(context.Context) (*repository.Stats, error) { return nil, web.ErrElsewhere }
 
+func (nobody) Text(context.Context, page.URL, uint64) (*inspect.PageText, error) {
+	return nil, web.ErrElsewhere
+}
+
+func (nobody) Picture(context.Context, page.URL, uint64, bool) ([]byte, error) {
+	return nil, web.ErrElsewhere
+}
+
+func (nobody) Pictured(context.Context, []page.URL) ([]page.URL, error) {
+	return nil, web.ErrElsewhere
+}
+
 // Results show how soon a page that was fetched just now was searchable, in any process
 // that has the index files. They do not show it for a page from a recorded crawl.
 func TestHowSoonItCouldBeFound(t *testing.T) {

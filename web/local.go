@@ -59,3 +59,18 @@ func (l Local) Versions(ctx context.Context, u page.URL) ([]inspect.PageVersion,
 
 // Stats is [repository.Repository.Stats].
 func (l Local) Stats(ctx context.Context) (*repository.Stats, error) { return l.Repo.Stats(ctx) }
+
+// Text implements Inspector.
+func (l Local) Text(ctx context.Context, u page.URL, at uint64) (*inspect.PageText, error) {
+	return inspect.Text(ctx, l.Repo.DB(), u, at)
+}
+
+// Picture implements Inspector.
+func (l Local) Picture(ctx context.Context, u page.URL, at uint64, thumbnail bool) ([]byte, error) {
+	return inspect.Picture(ctx, l.Repo.DB(), u, at, thumbnail)
+}
+
+// Pictured implements Inspector.
+func (l Local) Pictured(ctx context.Context, urls []page.URL) ([]page.URL, error) {
+	return inspect.Pictured(ctx, l.Repo.DB(), urls)
+}

@@ -47,6 +47,7 @@ var functions = template.FuncMap{
 	"percent": percent,
 	"short":   func(s string) string { return bounded(s, 12) },
 	"bytes":   byteCount,
+	"robots":  robotsWords,
 }
 
 // parsePages parses each page together with the layout.

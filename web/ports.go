@@ -45,6 +45,14 @@ type Inspector interface {
 	Copy(ctx context.Context, u page.URL, at uint64) (*page.Fetch, error)
 	Versions(ctx context.Context, u page.URL) ([]inspect.PageVersion, error)
 	Stats(ctx context.Context) (*repository.Stats, error)
+	// Text returns the title and text of a page as of a commit timestamp, 0 for now, with the
+	// errors of Copy.
+	Text(ctx context.Context, u page.URL, at uint64) (*inspect.PageText, error)
+	// Picture returns the screenshot of a page as of a commit timestamp, 0 for now, or its
+	// thumbnail. An error that matches inspect.ErrNoPicture says that there is none.
+	Picture(ctx context.Context, u page.URL, at uint64, thumbnail bool) ([]byte, error)
+	// Pictured returns those of some URLs that have a thumbnail now.
+	Pictured(ctx context.Context, urls []page.URL) ([]page.URL, error)
 }
 
 // ErrNotThen says that a moment is no longer kept or lies in the future. The error wrapped

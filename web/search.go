@@ -48,7 +48,8 @@ type hitView struct {
 	Section    *sectionView  // that the hit leads to
 	Sections   []sectionView // further ones
 	Also       []alsoView
-	MoreAlso   int // versions beyond those listed
+	MoreAlso   int    // versions beyond those listed
+	Thumbnail  string // address of its thumbnail; "" if it has none
 }
 
 // maxDuplicates bounds the duplicates listed under a result.
@@ -104,6 +105,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	for i := range view.Results.Hits {
 		view.Hits = append(view.Hits, newHit(&view.Results.Hits[i], asked))
 	}
+	s.showThumbnails(r.Context(), view.Hits)
 	return s.show(w, http.StatusOK, "search.html", &view)
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -68,6 +69,8 @@ type Server struct {
 	copies  chan struct{} // slots of handlers that make copies
 	stats   recent[*repository.Stats]
 	known   recent[index.Filters]
+	// unpictured is until when the store is not asked for thumbnails, in Unix nanoseconds.
+	unpictured atomic.Int64
 
 	closing context.Context // ends the handlers in Mounts
 	close   context.CancelFunc
@@ -122,6 +125,8 @@ func (s *Server) routes() http.Handler {
 		"/doc":              s.document,
 		"/view":             s.oneOfCopies(s.view),
 		"/copy":             s.oneOfCopies(s.copy),
+		"/screenshot":       s.oneOfCopies(s.picture),
+		"/compare":          s.oneOfCopies(s.compare),
 		"/opensearch.xml":   s.openSearch,
 		scriptPath:          s.searchBox,
 		"/api/query":        s.apiQuery,

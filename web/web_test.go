@@ -34,10 +34,16 @@ type stand struct {
 // newStand loads fetches and serves them on loopback.
 func newStand(t testing.TB, fetches []page.Fetch, change func(*web.Options)) *stand {
 	t.Helper()
+	return newStandOf(t, repository.Options{Workers: 2, History: time.Hour}, fetches, change)
+}
+
+// newStandOf is newStand over a repository that is opened with options.
+func newStandOf(t testing.TB, opts repository.Options, fetches []page.Fetch, change func(*web.Options)) *stand {
+	t.Helper()
 	s := &stand{t: t}
 	dir := t.TempDir()
 	var err error
-	if s.repo, err = repository.Open(t.Context(), dir, repository.Options{Workers: 2, History: time.Hour}); err != nil {
+	if s.repo, err = repository.Open(t.Context(), dir, opts); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { check(t, s.repo.Close()) })

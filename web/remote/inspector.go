@@ -18,11 +18,14 @@ import (
 
 // webRequest is a request from a server to the process that holds the data directory.
 type webRequest struct {
-	Ask     string          `json:"ask"` // inspect, copy, versions or stats
+	Ask     string          `json:"ask"` // inspect, copy, versions, stats, text, picture or pictured
 	URL     page.URL        `json:"url"`
 	At      uint64          `json:"at"`
 	Windows inspect.Windows `json:"windows"`
 	Moment  snapshot.Moment `json:"moment,omitzero"` // for inspect
+
+	Thumbnail bool       `json:"thumbnail,omitempty"` // for picture
+	URLs      []page.URL `json:"urls,omitempty"`      // for pictured
 }
 
 // webAnswer answers a webRequest. One field is set.
@@ -33,6 +36,11 @@ type webAnswer struct {
 	NotThen  string                `json:"not_then,omitempty"` // why the moment cannot be shown
 	Versions []inspect.PageVersion `json:"versions,omitempty"`
 	Stats    *repository.Stats     `json:"stats,omitempty"`
+	Text     *inspect.PageText     `json:"text,omitempty"`
+	Picture  []byte                `json:"picture,omitempty"`
+	Pictured []page.URL            `json:"pictured,omitempty"`
+
+	NoPicture string `json:"no_picture,omitempty"` // why there is none
 }
 
 // AnswerInspector answers the Inspector of a server in another process.
@@ -57,6 +65,16 @@ func AnswerInspector(ctx context.Context, from web.Inspector, argument string, w
 		answer.Versions, err = from.Versions(ctx, q.URL)
 	case "stats":
 		answer.Stats, err = from.Stats(ctx)
+	case "text":
+		if answer.Text, err = from.Text(ctx, q.URL, q.At); errors.Is(err, inspect.ErrNoCopy) {
+			answer, err = webAnswer{NoCopy: err.Error()}, nil
+		}
+	case "picture":
+		if answer.Picture, err = from.Picture(ctx, q.URL, q.At, q.Thumbnail); errors.Is(err, inspect.ErrNoPicture) {
+			answer, err = webAnswer{NoPicture: err.Error()}, nil
+		}
+	case "pictured":
+		answer.Pictured, err = from.Pictured(ctx, q.URLs)
 	default:
 		return fmt.Errorf("%w: %q", ErrRequest, q.Ask)
 	}
@@ -123,12 +141,55 @@ func (r Inspector) Copy(ctx context.Context, u page.URL, at uint64) (*page.Fetch
 	case err != nil:
 		return nil, err
 	case a.NoCopy != "":
-		why := strings.TrimPrefix(a.NoCopy, inspect.ErrNoCopy.Error())
-		return nil, fmt.Errorf("%w%s", inspect.ErrNoCopy, why)
+		return nil, noCopy(a)
 	case a.Copy == nil:
 		return nil, errNoAnswer
 	}
 	return a.Copy, nil
+}
+
+func noCopy(a *webAnswer) error {
+	return fmt.Errorf("%w%s", inspect.ErrNoCopy, strings.TrimPrefix(a.NoCopy, inspect.ErrNoCopy.Error()))
+}
+
+// Text implements web.Inspector.
+func (r Inspector) Text(ctx context.Context, u page.URL, at uint64) (*inspect.PageText, error) {
+	a, err := r.ask(ctx, webRequest{Ask: "text", URL: u, At: at})
+	switch {
+	case err != nil:
+		return nil, err
+	case a.NoCopy != "":
+		return nil, noCopy(a)
+	case a.Text == nil:
+		return nil, errNoAnswer
+	}
+	return a.Text, nil
+}
+
+// Picture implements web.Inspector.
+func (r Inspector) Picture(ctx context.Context, u page.URL, at uint64, thumbnail bool) ([]byte, error) {
+	a, err := r.ask(ctx, webRequest{Ask: "picture", URL: u, At: at, Thumbnail: thumbnail})
+	switch {
+	case err != nil:
+		return nil, err
+	case a.NoPicture != "":
+		return nil, fmt.Errorf("%w%s", inspect.ErrNoPicture, strings.TrimPrefix(a.NoPicture, inspect.ErrNoPicture.Error()))
+	case len(a.Picture) == 0:
+		return nil, errNoAnswer
+	}
+	return a.Picture, nil
+}
+
+// Pictured implements web.Inspector. No answer means none: older versions have no pictures.
+func (r Inspector) Pictured(ctx context.Context, urls []page.URL) ([]page.URL, error) {
+	a, err := r.ask(ctx, webRequest{Ask: "pictured", URLs: urls})
+	if err != nil {
+		return nil, err
+	}
+	if a.Pictured == nil {
+		a.Pictured = []page.URL{}
+	}
+	return a.Pictured, nil
 }
 
 func (r Inspector) Versions(ctx context.Context, u page.URL) ([]inspect.PageVersion, error) {

@@ -81,6 +81,10 @@ func TestInspector(t *testing.T) {
 		"copy of the unknown": func(i web.Inspector) (any, error) { return i.Copy(t.Context(), "https://c.example/", 0) },
 		"versions":            func(i web.Inspector) (any, error) { return i.Versions(t.Context(), shown) },
 		"no versions":         func(i web.Inspector) (any, error) { return i.Versions(t.Context(), "https://c.example/") },
+		"text":                func(i web.Inspector) (any, error) { return i.Text(t.Context(), shown, 0) },
+		"text of the unknown": func(i web.Inspector) (any, error) { return i.Text(t.Context(), "https://c.example/", 0) },
+		"no picture":          func(i web.Inspector) (any, error) { return i.Picture(t.Context(), shown, 0, true) },
+		"pictured":            func(i web.Inspector) (any, error) { return i.Pictured(t.Context(), []page.URL{shown}) },
 		"stats":               func(i web.Inspector) (any, error) { return i.Stats(t.Context()) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +93,7 @@ func TestInspector(t *testing.T) {
 			if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
 				t.Fatalf("error %v, want %v", err, wantErr)
 			}
-			for _, kind := range []error{web.ErrNotThen, inspect.ErrNoCopy} {
+			for _, kind := range []error{web.ErrNotThen, inspect.ErrNoCopy, inspect.ErrNoPicture} {
 				if errors.Is(err, kind) != errors.Is(wantErr, kind) {
 					t.Errorf("error %v is not of the kind of %v", err, wantErr)
 				}

@@ -1,0 +1,98 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/inspect"
+)
+
+// A screenshot is a picture that our own browser has made of a stranger's page. The picture is
+// harmless, but only if browsers take it for one: it is sent with a media type that we have
+// recognised in its bytes, nosniff, and a policy that forbids everything.
+const picturePolicy = "sandbox; default-src 'none'; frame-ancestors 'none'"
+
+// pictureTypes are the types of pictures that are sent.
+var pictureTypes = []string{"image/webp", "image/jpeg", "image/png"}
+
+// picture sends the screenshot of a page, or its thumbnail.
+func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
+	params := r.URL.Query()
+	u, err := urlOf(params)
+	if err != nil {
+		return err
+	}
+	at, err := timestampOf(params)
+	if err != nil {
+		return err
+	}
+	view := params.Get("view")
+	if view != "" && view != thumbnailView {
+		return badRequest("the parameter view must be " + thumbnailView + ", or absent")
+	}
+	image, err := s.opts.Inspect.Picture(r.Context(), u, at, view == thumbnailView)
+	if errors.Is(err, inspect.ErrNoPicture) {
+		return &requestError{http.StatusNotFound, "there is no stored screenshot of this URL"}
+	}
+	if err != nil {
+		return fmt.Errorf("screenshot of %s: %w", u, err)
+	}
+	mediaType := http.DetectContentType(image)
+	if !slices.Contains(pictureTypes, mediaType) {
+		return fmt.Errorf("screenshot of %s: it is %s, and no picture", u, mediaType)
+	}
+	sum := sha256.Sum256(image)
+	h := w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Content-Security-Policy", picturePolicy)
+	h.Set("Cache-Control", "private, no-cache") // browsers ask again, and are told that it is the same
+	h.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(image))
+	return nil
+}
+
+const thumbnailView = "thumbnail"
+
+func pictureLink(u page.URL, at uint64) string { return copyAddress("/screenshot", u, at, "") }
+
+func thumbnailLink(u page.URL) string { return copyAddress("/screenshot", u, 0, thumbnailView) }
+
+// Thumbnails decorate results. They may cost a search no more than picturePatience, and if the
+// store cannot be asked, results have none for pictureRest.
+const (
+	picturePatience = 300 * time.Millisecond
+	pictureRest     = 10 * time.Second
+)
+
+// showThumbnails gives a thumbnail to each result that has one. It is not part of the index
+// files, so a server that has only these shows none.
+func (s *Server) showThumbnails(ctx context.Context, hits []hitView) {
+	if len(hits) == 0 || time.Now().UnixNano() < s.unpictured.Load() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, picturePatience)
+	defer cancel()
+	urls := make([]page.URL, 0, len(hits))
+	for _, h := range hits {
+		urls = append(urls, h.Hit.URL)
+	}
+	pictured, err := s.opts.Inspect.Pictured(ctx, urls)
+	if err != nil {
+		s.opts.Log.Debug("results have no thumbnails: " + err.Error())
+		s.unpictured.Store(time.Now().Add(pictureRest).UnixNano())
+		return
+	}
+	for i := range hits {
+		if slices.Contains(pictured, hits[i].Hit.URL) {
+			hits[i].Thumbnail = thumbnailLink(hits[i].Hit.URL)
+		}
+	}
+}
