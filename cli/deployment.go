@@ -176,7 +176,7 @@ func (keptOpen) Close() error { return nil }
 // works like one with a data directory. Otherwise only `indexer worker` runs observers.
 func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error) {
 	if a.beginsCrawl && a.standby != nil && a.cfg.Oracle != "" {
-		return nil, &usageError{reason: "a server does not crawl into a store that several processes share: run `indexer crawl` beside it", help: "indexer serve"}
+		return nil, &usageError{reason: "a server does not crawl into a store that several processes share: a crawler that is cut off from the others must end, and the search page would end with it; run `indexer crawl` beside it", help: "indexer serve"}
 	}
 	a.cfg.LimitMemory()
 	if err := a.prepareForFaults(); err != nil {

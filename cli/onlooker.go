@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/webindexer/indexer/crawler/division"
+	"github.com/webindexer/indexer/crawler/partition"
 	"github.com/webindexer/indexer/lease"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/oracle"
@@ -100,6 +103,9 @@ func (o *onlooker) show(ctx context.Context) error {
 	}
 	s.Time = time.Now().UTC()
 	if err := o.listLeases(ctx, s, oldest); err != nil {
+		return err
+	}
+	if s.Crawl, err = o.crawl(ctx, s.Processes); err != nil {
 		return err
 	}
 	return cmp.Or(o.findProblems(ctx, s), s.print(o.app.stdout, o.app.cfg.Format))
@@ -252,6 +258,30 @@ func (o *onlooker) listLeases(ctx context.Context, s *state, oldest map[string]u
 	}
 	slices.SortFunc(s.Leases, func(a, b leaseState) int { return cmp.Compare(a.Name, b.Name) })
 	return nil
+}
+
+// crawl shows how the hosts are divided among crawlers; nil if nobody crawls.
+func (o *onlooker) crawl(ctx context.Context, processes []processState) (*crawlState, error) {
+	divided, err := division.List(ctx, o.parts.table)
+	if err != nil {
+		return nil, err
+	}
+	tokens := maps.Clone(divided.Held)
+	for token := range divided.Crawlers {
+		tokens[token] += 0
+	}
+	if len(tokens) == 0 {
+		return nil, nil
+	}
+	c := &crawlState{Partitions: partition.Count, Free: divided.Free, Waiting: divided.Waiting}
+	for token, n := range tokens {
+		alive := slices.ContainsFunc(processes, func(p processState) bool { return p.Token == token && p.Alive })
+		c.Crawlers = append(c.Crawlers, crawlerState{token, divided.Crawlers[token], alive, n})
+	}
+	slices.SortFunc(c.Crawlers, func(a, b crawlerState) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.State.Process, b.State.Process), cmp.Compare(a.Token, b.Token))
+	})
+	return c, nil
 }
 
 // findProblems lists what keeps the deployment from working.

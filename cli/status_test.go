@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +55,7 @@ func TestStatus(t *testing.T) {
 			t.Errorf("no %q in:\n%s", want, text)
 		}
 	}
+	f.wantCrawlShown()
 	one.Kill()
 	one.Wait()
 	load := startChild(t, "", f.args("loader", append([]string{"replay"}, recordedWeb(t, f.dir)...)...)...)
@@ -66,5 +69,38 @@ func TestStatus(t *testing.T) {
 	f.oracleAt = nil
 	if s := f.look(); !s.hasProblem("give --oracle") {
 		t.Errorf("without oracles in the settings, status says %+v", s)
+	}
+}
+
+// wantCrawlShown: status shows the partitions of a crawler that is at work, and nothing of a
+// crawl that has ended.
+func (f *fleet) wantCrawlShown() {
+	f.t.Helper()
+	looked := make(chan struct{})
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-looked:
+		case <-r.Context().Done():
+		}
+		http.NotFound(w, r)
+	}))
+	defer host.Close()
+	crawler := startChild(f.t, "", f.args("crawler", "crawl", "--allow-private", host.URL)...)
+	s := f.look()
+	for looks := 0; s.Crawl == nil || s.Crawl.Free > 0; looks++ { // the crawler is starting
+		if s = f.look(); looks > 60 {
+			f.t.Fatalf("status shows %+v of a crawler that says %s", s.Crawl, crawler.Said())
+		}
+	}
+	if list := s.Crawl.Crawlers; len(list) != 1 || !list[0].Alive || list[0].Partitions != s.Crawl.Partitions || list[0].State.Process == 0 {
+		f.t.Errorf("with a crawler, status says %+v", s.Crawl)
+	}
+	if text := runIndexer(f.t, f.args("onlooker", "status")...); !strings.Contains(text, ": 256 of 256 partitions, for ") {
+		f.t.Errorf("no partitions in:\n%s", text)
+	}
+	close(looked)
+	crawler.ends()
+	if s := f.look(); s.Crawl != nil {
+		f.t.Errorf("after a crawl, status says %+v", s.Crawl)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/webindexer/indexer/crawler/division"
 	"github.com/webindexer/indexer/internal/progress"
 	"github.com/webindexer/indexer/lease"
 	"github.com/webindexer/indexer/oracle"
@@ -28,6 +29,7 @@ type state struct {
 	// knows that for its own term; without one it is 0.
 	OldestMS float64            `json:"oldest_notification_ms"`
 	Latency  repository.Latency `json:"store_latency_ms"`
+	Crawl    *crawlState        `json:"crawl,omitempty"` // nil while nobody crawls
 	Problems []string           `json:"problems"`
 }
 
@@ -45,6 +47,23 @@ type leaseState struct {
 	Alive    bool    `json:"alive"` // its holder
 	Waiting  int     `json:"waiting"`
 	OldestMS float64 `json:"oldest_ms"`
+}
+
+// crawlState is how the hosts of a crawl are divided among crawlers, in partitions.
+type crawlState struct {
+	Partitions int `json:"partitions"`
+	// Free is how many of them nobody holds. Their hosts are not asked.
+	Free     int            `json:"free"`
+	Waiting  int            `json:"waiting"` // hosts and files that their crawlers have not noticed yet
+	Crawlers []crawlerState `json:"crawlers"`
+}
+
+// crawlerState is a crawler with its share.
+type crawlerState struct {
+	Token string `json:"token"`
+	division.State
+	Alive      bool `json:"alive"`
+	Partitions int  `json:"partitions"`
 }
 
 // oracleState is what an oracle says of itself.
@@ -90,6 +109,9 @@ func (s *state) text() string {
 	}
 	for i, l := range s.Leases {
 		t.row(onlyFirst(i, "leases"), l.text(s.Time))
+	}
+	for i, line := range s.Crawl.lines(s.Time) {
+		t.row(onlyFirst(i, "crawl"), line)
 	}
 	waiting := 0
 	for _, n := range s.Backlog {
@@ -160,6 +182,36 @@ func (s *state) processText(p *processState) string {
 		text += "; SILENT"
 	}
 	return text
+}
+
+// lines are a line for each crawler, and one for the partitions that nobody holds.
+func (c *crawlState) lines(now time.Time) (lines []string) {
+	if c == nil {
+		return nil
+	}
+	for _, one := range c.Crawlers {
+		text := fmt.Sprintf("process %d on %s: %d of %d partitions", one.Process, one.Host, one.Partitions, c.Partitions)
+		if one.Host == "" {
+			text = fmt.Sprintf("a crawler that has ended: %d of %d partitions", one.Partitions, c.Partitions)
+		}
+		if !one.Since.IsZero() {
+			text += ", for " + progress.Duration(max(0, now.Sub(one.Since)))
+		}
+		switch {
+		case !one.Alive:
+			text += "; DEAD OR SILENT"
+		case one.Idle:
+			text += "; idle"
+		}
+		lines = append(lines, text)
+	}
+	if c.Free > 0 {
+		lines = append(lines, fmt.Sprintf("nobody: %d of %d partitions", c.Free, c.Partitions))
+	}
+	if c.Waiting > 0 {
+		lines = append(lines, count(c.Waiting, "message")+" to crawlers waiting")
+	}
+	return lines
 }
 
 func (l *leaseState) text(now time.Time) string {

@@ -172,6 +172,7 @@ func TestShares(t *testing.T) {
 		if a, b := one.crawler.count(), two.crawler.count(); a+b != partition.Count || b < partition.Count/4 || a < partition.Count/4 {
 			t.Errorf("they have %d and %d partitions", a, b)
 		}
+		r.wantListed(map[*process]int{one: one.crawler.count(), two: two.crawler.count()}, 0)
 		host := ""
 		for _, h := range []string{"http://a.example", "http://b.example", "http://c.example", "http://d.example", "http://e.example", "http://f.example"} {
 			if two.crawler.holds(partition.Of(h)) {
@@ -195,8 +196,28 @@ func TestShares(t *testing.T) {
 			t.Error(err)
 		}
 		r.leave(two, true)
+		r.wantListed(map[*process]int{one: partition.Count}, 0)
 		r.leave(one, false)
+		r.wantListed(nil, partition.Count)
 	})
+}
+
+// wantListed: who looks at the table from outside sees these crawlers with so many partitions.
+func (r *rig) wantListed(want map[*process]int, free int) {
+	r.t.Helper()
+	l, err := List(r.t.Context(), r.table)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if l.Free != free || len(l.Held) != len(want) || len(l.Crawlers) != len(want) {
+		r.t.Errorf("listed: %+v, want %d crawlers and %d free partitions", l, len(want), free)
+	}
+	for p, n := range want {
+		token := p.process.Token()
+		if s, ok := l.Crawlers[token]; !ok || s.Since.IsZero() || l.Held[token] != n {
+			r.t.Errorf("crawler %s is listed as %+v with %d partitions, want %d", token, s, l.Held[token], n)
+		}
+	}
 }
 
 // begin begins a transaction about a host.
