@@ -78,9 +78,7 @@ func killed(t *testing.T, w *Web, s Setting) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Renderer == nil {
-		Verify(t, reopened.Repo)
-	}
+	Verify(t, reopened.Repo)
 	if err := reopened.Repo.Close(); err != nil {
 		t.Error(err)
 	}
