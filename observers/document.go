@@ -20,7 +20,8 @@ import (
 //	         other URLs than before; in a crawl discover (weak) when the URL leads elsewhere
 //	         than before or has other frames; index (weak) of the page's own cluster when
 //	         the URL was known before; those that cluster and links would wake; unless
-//	         rendering is off, render (weak) and invalidate (weak) (interpretRendered)
+//	         rendering is off, render (weak) and invalidate (weak), and in a crawl prefetch (weak)
+//	         (interpretRendered)
 //
 // It writes only what has changed: if only bytes without a meaning have changed in a page,
 // it wakes nobody but index, for the time that is shown.

@@ -95,6 +95,9 @@ func interpretRendered(ctx context.Context, tx *txn.Txn, setting schema.RenderSe
 	if (why != "") != exists || exists && (form.Page != content || form.Why != why) {
 		tx.Notify(row, schema.RenderWake)
 	}
+	if why != "" && (!exists || form.Page != content) {
+		tx.Notify(row, schema.Prefetch)
+	}
 	if why != "" && form.HTML != nil {
 		doc = page.InterpretForm(f, &doc, form.HTML)
 	}

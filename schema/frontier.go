@@ -37,6 +37,9 @@ var (
 	// Discover is never written; a weak notification says that the links, frames or target
 	// of a URL have changed. o: discover
 	Discover = txn.Column{Group: GroupFrontier, Name: "discover"}
+	// Prefetch is never written; a weak notification says that a page is to be rendered that
+	// is new or has changed. o: prefetch
+	Prefetch = txn.Column{Group: GroupFrontier, Name: "prefetch"}
 	// Discovery is how far the links of a page with very many were offered to the frontier.
 	// w: discover
 	Discovery = txn.Column{Group: GroupURL, Name: "discovery"}

@@ -21,6 +21,10 @@ import (
 //	ready     watches  host:ready (weak)
 //	          tells    the crawler, which looks into the host's queue: a call in this process,
 //	                   or a message in the table where several processes crawl
+//	prefetch  watches  frontier:prefetch (weak), at rows of pages that are to be rendered
+//	          reads    fetch:content, body:body of the page; entries of what its HTML names
+//	          writes   entries and queue rows of resources that are new (resources.go)
+//	          wakes    ready (weak) of their hosts
 //	relook    watches  host:relook (weak), at host rows
 //	          reads    entries of the host; writes those that had lapsed
 //	          wakes    discover at its pages, ready, and itself until it is done
@@ -39,6 +43,7 @@ func Observers(rules Decider, ready func(ctx context.Context, tx *txn.Txn, host 
 	d := discoverer{rules, new(knownCache)}
 	return []notify.Observer{
 		{Name: "discover", Watches: schema.Discover, Weak: true, Batch: 8, Run: d.run},
+		{Name: "prefetch", Watches: schema.Prefetch, Weak: true, Run: d.prefetch},
 		{Name: "relook", Watches: schema.HostRelook, Weak: true, Run: relook},
 		{Name: "ready", Watches: schema.HostReady, Weak: true, Batch: 64, Run: func(ctx context.Context, tx *txn.Txn, hosts []string) error {
 			for _, h := range hosts {

@@ -3,6 +3,7 @@ package frontier_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/webindexer/indexer/loader"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestDiscoveryInParts: the links of a page with very many links are offered in parts,
@@ -60,5 +62,73 @@ func TestDiscoveryInParts(t *testing.T) {
 			t.Errorf("after %d steps: a discovery is left: %v", steps, err)
 		}
 		tx.Rollback()
+	}
+}
+
+// TestPrefetch: what the HTML of a page names is fetched before it is rendered, unless the page
+// need not be rendered or rendering is off. A link makes a resource a page of the crawl.
+func TestPrefetch(t *testing.T) {
+	const shell = `<title>x</title><div id=root></div><script src=https://cdn.example/app.js></script><script src=/secret.js></script><img src=/a/a/a/a/a/a/trap.png>`
+	for _, setting := range []schema.RenderSetting{schema.RenderOff, schema.RenderAuto} {
+		r := newRig(t)
+		if _, err := r.db.Run(t.Context(), func(tx *txn.Txn) error {
+			setting.Write(tx)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		config := perHost
+		config.Exclude = []string{"secret"}
+		r.begin(config, "https://a.example/")
+		r.visit(r.due(host)[0], shell)
+		r.drain()
+		want := ""
+		if setting == schema.RenderAuto {
+			want = "cdn.example/app.js@1"
+		}
+		jobs := r.due("https://cdn.example")
+		if got := urls(jobs); got != want {
+			t.Errorf("%q: due are %q, want %q", setting, got, want)
+		}
+		if got := urls(r.due(host)); got != "" {
+			t.Errorf("%q: due are %q, which --exclude and trap rules leave out", setting, got)
+		}
+		if len(jobs) > 0 && !jobs[0].Resource {
+			t.Errorf("%+v is no resource", jobs[0])
+		}
+	}
+}
+
+// TestPromotedResource: a link that the rules take makes a resource a page, whose links are
+// followed from then on.
+func TestPromotedResource(t *testing.T) {
+	r := newRig(t)
+	if _, err := r.db.Run(t.Context(), func(tx *txn.Txn) error {
+		schema.RenderAuto.Write(tx)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r.begin(perHost, "https://a.example/")
+	r.visit(r.due(host)[0], `<title>x</title><div id=root></div><script src=/both></script>`)
+	r.drain()
+	resource := r.due(host)
+	if urls(resource) != "a.example/both@1" || !resource[0].Resource {
+		t.Fatalf("due are %+v", resource)
+	}
+	r.visit(resource[0], links("/from-resource"))
+	r.drain()
+	if got := urls(r.due(host)); got != "" {
+		t.Errorf("the links of a resource are followed: %s", got)
+	}
+	r.clock = r.clock.Add(2 * time.Hour)
+	for _, j := range r.due(host) {
+		if j.URL == "https://a.example/" {
+			r.visit(j, links("/both"))
+		}
+	}
+	r.drain()
+	if got := urls(r.due(host)); !strings.Contains(got, "a.example/from-resource@2") {
+		t.Errorf("a link has made the resource a page, and due are %s", got)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// While pages are rendered, the crawl also fetches their resources: what a page asked for when
-// it was rendered (StoredForm.Inputs). Resources are entries like others, with the mark
+// While pages are rendered, the crawl also fetches their resources: what the HTML of a page
+// names, and what it asked for when it was rendered (StoredForm.Inputs). Resources are entries like others, with the mark
 // FrontierEntry.Resource:
 //
 //   - The scope of links does not apply to them, because scripts and fonts of a site are often
@@ -51,6 +51,58 @@ func (o *offers) resources(ctx context.Context, u page.URL, depth int) error {
 	}
 	for _, i := range form.Inputs {
 		if err := o.takeResource(ctx, finding{url: i.URL, depth: max(depth, 1), source: string(u)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prefetch offers what the HTML of pages that are to be rendered names plainly: scripts, style
+// sheets and images. Otherwise the first rendering would only find out that they are missing.
+// What the rendering asks for decides in the end; this saves a round, and may fetch something
+// that no script wants.
+func (d discoverer) prefetch(ctx context.Context, tx *txn.Txn, rows []string) error {
+	if crawling, err := d.rules.Follow(ctx, tx); err != nil || !crawling {
+		return err
+	}
+	o := &offers{tx, d.rules, newParameters(tx), d.known}
+	for _, row := range rows {
+		u, err := schema.ParseURLRow(row)
+		if err != nil {
+			return err
+		}
+		if err := o.named(ctx, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// named offers what the HTML of a page names.
+func (o *offers) named(ctx context.Context, u page.URL) error {
+	from, known, err := ReadEntry(ctx, o.tx, u)
+	if err != nil || !known || from.Resource {
+		return err
+	}
+	row := schema.URLRow(u)
+	content, err := o.tx.Get(ctx, row, schema.FetchContent)
+	if err != nil || !content.Exists {
+		return err
+	}
+	f, _, err := schema.DecodeContent(content.Data)
+	if err != nil {
+		return err
+	}
+	body, err := o.tx.GetOnce(ctx, row, schema.Body)
+	if err != nil || !body.Exists {
+		return err
+	}
+	f.URL = u
+	if f.Body, err = schema.DecodeBody(body.Data); err != nil {
+		return err
+	}
+	for _, named := range page.Subresources(&f) {
+		if err := o.takeResource(ctx, finding{url: named, depth: max(from.Depth, 1), source: string(u)}); err != nil {
 			return err
 		}
 	}
