@@ -52,17 +52,25 @@ func differences(was, is string) (old, now []fragment, cut bool) {
 			both(nearby(a[c.I1:c.I2], true, true))
 			continue
 		}
-		if c.I2 > c.I1 {
-			old = append(old, fragment{Text: strings.Join(a[c.I1:c.I2], ""), Changed: true})
-		}
-		if c.J2 > c.J1 {
-			now = append(now, fragment{Text: strings.Join(b[c.J1:c.J2], ""), Changed: true})
-		}
+		old, now = append(old, changed(a[c.I1:c.I2])...), append(now, changed(b[c.J1:c.J2])...)
 	}
 	if len(end) > 0 {
 		both(nearby(end, true, false))
 	}
 	return old, now, cut
+}
+
+// changed marks words, without the space after the last of them.
+func changed(words []string) []fragment {
+	text := strings.Join(words, "")
+	marked := strings.TrimRightFunc(text, unicode.IsSpace)
+	switch {
+	case text == "":
+		return nil
+	case marked == "" || marked == text:
+		return []fragment{{Text: text, Changed: true}}
+	}
+	return []fragment{{Text: marked, Changed: true}, {Text: text[len(marked):]}}
 }
 
 // nearby returns the words of an equal part that are near a change before or after it.

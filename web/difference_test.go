@@ -30,15 +30,15 @@ func TestDifferences(t *testing.T) {
 	for _, tt := range []struct{ was, is, old, now string }{
 		{"", "", "", ""},
 		{"a b c", "a b c", "a b c", "a b c"},
-		{"a b c", "a x c", "a [b ]c", "a [x ]c"},
-		{"a c", "a b c", "a c", "a [b ]c"},
+		{"a b c", "a x c", "a [b] c", "a [x] c"},
+		{"a c", "a b c", "a c", "a [b] c"},
 		{"", "new", "", "[new]"},
 		{"old", "", "[old]", ""},
 		{"灯塔亮了", "灯塔灭了", "灯塔[亮]了", "灯塔[灭]了"},
 		{long + "x", long + "y", "{175}" + last + "[x]", "{175}" + last + "[y]"},
-		{"x " + long, "y " + long, "[x ]" + first + "{175}", "[y ]" + first + "{175}"},
+		{"x " + long, "y " + long, "[x] " + first + "{175}", "[y] " + first + "{175}"},
 		{long, long, "{200}", "{200}"},
-		{"x " + long + "x", "y " + long + "y", "[x ]" + first + "{150}" + last + "[x]", "[y ]" + first + "{150}" + last + "[y]"},
+		{"x " + long + "x", "y " + long + "y", "[x] " + first + "{150}" + last + "[x]", "[y] " + first + "{150}" + last + "[y]"},
 	} {
 		old, now, cut := differences(tt.was, tt.is)
 		if o, n := spellFragments(old), spellFragments(now); o != tt.old || n != tt.now || cut {

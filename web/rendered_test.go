@@ -160,7 +160,7 @@ func compareTarget(s *stand) string {
 func TestCompare(t *testing.T) {
 	s := renderedStand(t)
 	body := s.get(compareTarget(s))
-	for _, part := range []string{"<mark>red ", "<mark>blue ", "<mark>round ", "<mark>flat ", "lamps with ", `alt="Screenshot of this version"`} {
+	for _, part := range []string{"<mark>red</mark> lamps", "<mark>blue</mark> lamps", "<mark>round</mark> wicks", "<mark>flat</mark> wicks", `alt="Screenshot of this version"`} {
 		if !strings.Contains(body, part) {
 			t.Errorf("the comparison lacks %s:\n%s", part, body)
 		}
