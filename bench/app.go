@@ -61,7 +61,7 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.String("data", d.Data, "`directory` whose index query and relevance ask without files")
 	flags.StringVar(&a.configFile, "config", "", "settings `file` (default: config.yaml where present)")
 	flags.String("format", d.Format, "`form` of results: text or json")
-	root.AddCommand(a.clusteringCommand(), a.compareCommand(), a.crawlCommand(), a.freshnessCommand(), a.siteCommand(), a.pipelineCommand(), a.sideCommand(), a.queryCommand(), a.replayCommand(), a.rankCommand(), a.recoveryCommand(), a.relevanceCommand(), a.scalingCommand(), a.scalingWorkerCommand(), a.simulateCommand(), a.txnCommand(), a.webCommand())
+	root.AddCommand(a.clusteringCommand(), a.compareCommand(), a.crawlCommand(), a.freshnessCommand(), a.siteCommand(), a.pipelineCommand(), a.sideCommand(), a.queryCommand(), a.replayCommand(), a.rankCommand(), a.recoveryCommand(), a.relevanceCommand(), a.renderCommand(), a.scalingCommand(), a.scalingWorkerCommand(), a.simulateCommand(), a.txnCommand(), a.webCommand())
 	return root
 }
 
