@@ -12,7 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/bench/relevancebench"
 	"github.com/webindexer/indexer/cli"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/opensearch"
 	"github.com/webindexer/indexer/internal/opensearchtest"
 )
 
@@ -95,6 +98,7 @@ func TestPipeline(t *testing.T) {
 		}
 	}
 	same()
+	sameRelevance(t, onServer[3])
 	clean := func(flags []string) {
 		t.Helper()
 		run(t, with(flags, "verify")...)
@@ -116,6 +120,32 @@ func TestPipeline(t *testing.T) {
 	other := append([]string{"--data", filepath.Join(t.TempDir(), "other")}, onServer[2:]...)
 	if status := cli.Main(t.Context(), with(other, "replay", file), nil, &refused, &refused); status != 2 || !strings.Contains(refused.String(), "belong to another repository") {
 		t.Errorf("another store: status %d, %s", status, refused.String())
+	}
+}
+
+// sameRelevance asks for known items as `bench relevance --index` does.
+func sameRelevance(t *testing.T, setting string) {
+	t.Helper()
+	a, err := opensearch.ParseAddress(setting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := relevancebench.Run(t.Context(), relevancebench.Options{
+		Server: &relevancebench.Server{Address: a}, Queries: 4, Seed: 1, Weights: index.DefaultWeights, PerHost: 2, Log: io.Discard,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Documents != 144 {
+		t.Errorf("%d documents", res.Documents)
+	}
+	for _, k := range res.Kinds {
+		if a := k.Agreement; k.Queries > 0 && (a == nil || a.SameTen != a.Queries || a.Requests < 3) {
+			t.Errorf("%s: %+v", k.Kind, a)
+		}
+	}
+	if left := get(t, strings.TrimPrefix(setting[:strings.LastIndex(setting, "/")], "opensearch+")+"/_cat/indices/*relevance*?h=index"); left != "" {
+		t.Errorf("left on the server: %s", left)
 	}
 }
 
