@@ -116,6 +116,11 @@ func (v *View) checkDocuments(ctx context.Context) error {
 	} else if have != want.sketches && m.analyzer == analysis.Version {
 		return errors.New("sketches are not those of the documents")
 	}
+	if have, err := v.storedHeadings(ctx); err != nil {
+		return err
+	} else if have != want.headings {
+		return errors.New("headings are not those of the documents")
+	}
 	if same, err := v.sameRepeats(ctx, want.repeats); err != nil {
 		return err
 	} else if !same && m.analyzer == analysis.Version {

@@ -36,6 +36,7 @@ type analysed struct {
 	terms    termSums
 	sketches sketchSum
 	repeats  repeatedTexts
+	headings headingSum
 }
 
 // addDocument adds a document.
@@ -49,6 +50,7 @@ func (a *analysed) addDocument(d *Document) error {
 	s, sample := l.main.Sketch(), l.stored()
 	a.sketches.add(d.Cluster[:], s[:], translations(d, &o), sample)
 	a.repeats.add(hostOf(d.URL), sample, 1)
+	a.headings.add(d.Cluster[:], headingsOf(d, &o))
 	return nil
 }
 

@@ -8,13 +8,14 @@ import "github.com/webindexer/indexer/page"
 
 // names is the cache of a reader.
 type names struct {
-	titles  *nameCache[name]
-	anchors *nameCache[[]anchorNames] // takeAnchors
-	keys    *nameCache[titledKey]     // by the URL
+	titles   *nameCache[name]
+	anchors  *nameCache[[]anchorNames] // takeAnchors
+	headings *nameCache[[]name]
+	keys     *nameCache[titledKey] // by the URL
 }
 
 func newNames() names {
-	return names{newNameCache[name](), newNameCache[[]anchorNames](), newNameCache[titledKey]()}
+	return names{newNameCache[name](), newNameCache[[]anchorNames](), newNameCache[[]name](), newNameCache[titledKey]()}
 }
 
 // nameCache caches what was made of texts. It is safe for concurrent use.

@@ -24,7 +24,7 @@ type pageKey struct {
 	hash              uint64 // of host and path
 
 	unversioned string // the title as written, but without versions
-	name        string // in the address, if there is no title (pagename.go)
+	name        string // in the address (pagename.go)
 
 	version  pageVersion
 	language string // in the address, "" if there is none
@@ -56,9 +56,7 @@ func makePageKey(u page.URL, title, language string) *pageKey {
 		path.WriteString("?" + query)
 	}
 	k.path = path.String()
-	if title == "" {
-		k.name = nameInPath(k.path)
-	}
+	k.name = nameInPath(k.path)
 	k.hash = xxhash.Sum64String(k.host + "/" + k.path)
 	k.title = k.bareTitle(title)
 	k.unversioned = title

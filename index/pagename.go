@@ -8,10 +8,11 @@ import (
 	"github.com/webindexer/indexer/index/analysis"
 )
 
-// A page without a title is named by its address, which the second sort compares with the
-// query instead (rerank.go). Pages with titles are not: the last part of their addresses
-// answers some queries better, but is as often the name of something that many pages are
-// about (docs/ranking.md, "What was tried").
+// A page is named by its address if it has no title, or one that tells nothing because other
+// candidates of its host have it, too: the second sort compares that name with the query, as
+// well as the title (rerank.go). It does so for no other pages: the last part of their
+// addresses answers some queries better, but is as often the name of something that many
+// pages are about (docs/ranking.md, "What was tried").
 
 // maxName bounds the names that are read, in bytes.
 const maxName = 256

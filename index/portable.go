@@ -31,6 +31,7 @@ type Portable struct {
 	Outline          []byte         // of the text
 	Head, Rest       []byte         // of the text, for UnpackText; Rest may be nil
 	Members, Anchors string         // JSON
+	Headings         string         // for AnchorMatcher
 	Stemmer          string         // "" if there is none for the language
 	// Sketch and Translations tell whether two documents are alike (sketches.go).
 	Sketch       []byte
@@ -62,6 +63,7 @@ func MakePortable(c *Change) (*Portable, error) {
 	}
 	whole.makeBody(new(spelling.Vocabulary))
 	b := whole.body
+	p.Headings = b.headings
 	p.Columns, p.Words, p.Outline, p.Head, p.Rest = b.columns, b.spelled, b.outline, b.head, b.rest
 	p.Sketch, p.Translations = b.sketch[:], b.translations
 	p.Host, p.Sample = HostOf(d.URL), slotsOf(b.sample)
@@ -179,20 +181,17 @@ func occurrences(column string, p query.Phrase) (n int) {
 	}
 }
 
-// AnchorMatcher says how well anchors agree with queries. It remembers the anchors that it
-// has analysed, and is safe for concurrent use.
+// AnchorMatcher says how well anchors and headings agree with queries. It remembers those that
+// it has analysed, and is safe for concurrent use.
 type AnchorMatcher struct{ names names }
 
 // NewAnchorMatcher makes one that remembers nothing yet.
 func NewAnchorMatcher() *AnchorMatcher { return &AnchorMatcher{newNames()} }
 
-// Match takes the anchors of a document as a Portable has them.
-func (m *AnchorMatcher) Match(anchors, language string, words []query.Word) (float64, error) {
-	list, err := m.names.anchors.get(anchors, language, takeAnchors)
-	if err != nil {
-		return 0, err
-	}
-	return bestAnchor(list, words), nil
+// Match takes the anchors and headings of a document as a Portable has them.
+func (m *AnchorMatcher) Match(anchors, headings, language string, words []query.Word) (float64, error) {
+	d, err := m.names.naming(anchors, headings, language)
+	return d.match(words), err
 }
 
 // Compiled is the query of the question.

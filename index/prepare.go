@@ -29,6 +29,7 @@ type prepared struct {
 }
 
 type body struct {
+	headings            string
 	outline, head, rest []byte
 	columns             analysis.Columns
 	spelled             spelling.Words
@@ -96,7 +97,7 @@ func (p *prepared) makeBody(known *spelling.Vocabulary) {
 	if p.body != nil {
 		return
 	}
-	b := &body{outline: packOutline(p.Doc.Outline), translations: translations(p.Doc, &p.outline)}
+	b := &body{headings: headingsOf(p.Doc, &p.outline), outline: packOutline(p.Doc.Outline), translations: translations(p.Doc, &p.outline)}
 	b.head, b.rest = pack(p.Doc.Text)
 	words := collectors.Get().(*spelling.Collector)
 	var l likeness

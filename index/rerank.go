@@ -41,27 +41,28 @@ type candidate struct {
 // separates the page whose title is the query from pages whose titles have a few words
 // more.
 //
-//	title   how much query and title agree, from 0 to 1 (overlap.go); the name in the address
-//	        counts as the title of a page that has none (pagename.go); half of that for a
+//	title   how much query and title agree, from 0 to 1 (overlap.go); half of that for a
 //	        document of the first tier without all the words
 //	anchor  the greatest such agreement with an anchor, times v/(1+v), where v is the number
-//	        of links with that anchor, and a link from another site counts otherSite times
+//	        of links with that anchor, and a link from another site counts otherSite times;
+//	        or the square of such an agreement with a heading (headings.go)
 //
-// Only the anchors of the best anchorTop are read. Documents after rerankTop keep their
+// Only the anchors and headings of the best anchorTop are read. Documents after rerankTop keep their
 // plain score, which is not above any before it.
 func (s *search) rerank(ctx context.Context, top []candidate) error {
 	w := &s.opts.Weights
+	titles := make(map[hostTitle]int)
 	for i := range top {
 		c := &top[i]
 		if c.key == nil {
 			c.key = s.names.key(c.url, c.title, c.language)
 		}
-		title, err := s.titleOf(c)
-		if err != nil {
+		titles[hostTitle{c.key.host, c.key.title}]++
+	}
+	for i := range top {
+		c := &top[i]
+		if err := s.matchTitle(c, titles[hostTitle{c.key.host, c.key.title}] >= sharedTitle); err != nil {
 			return err
-		}
-		if c.titleMatch = title.overlap(s.c.Words); c.partial {
-			c.titleMatch *= partialTitle
 		}
 	}
 	sortByTitle(top, w)
@@ -76,24 +77,46 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 	return nil
 }
 
-// titleOf is the name of a document that is compared with the query. A version says nothing to a
-// query that names none. If the page is of the version that the query names, that is a part of
-// its name, also where only the address has it.
-func (s *search) titleOf(c *candidate) (name, error) {
+// hostTitle is a title of a host, without versions.
+type hostTitle struct{ host, title string }
+
+// sharedTitle is how many candidates of a host have one title if it says nothing of the pages.
+const sharedTitle = 3
+
+// matchTitle compares the query with the title of a candidate. The name in the address counts
+// as the title of a page that has none, or whose title it shares with others (pagename.go). A
+// version says nothing to a query that names none. If the page is of the version that the
+// query names, that is a part of its name, also where only the address has it.
+func (s *search) matchTitle(c *candidate, shared bool) error {
 	title := c.title
 	if len(s.versions) == 0 {
 		title = c.key.unversioned
 	}
-	if title == "" {
-		title = c.key.name
+	names := [...]string{title, c.key.name}
+	if title != "" && !shared {
+		names[1] = ""
 	}
-	n, err := s.names.titles.get(title, c.language, func(title, language string) (name, error) {
-		return makeName(title, language), nil
-	})
-	if answers, asked := s.askedFor(c); answers == 2 {
-		n = n.with(asked.text)
+	answers, asked := s.askedFor(c)
+	c.titleMatch = 0
+	for _, text := range names {
+		if text == "" {
+			continue
+		}
+		n, err := s.names.titles.get(text, c.language, func(text, language string) (name, error) {
+			return makeName(text, language), nil
+		})
+		if err != nil {
+			return err
+		}
+		if answers == 2 {
+			n = n.with(asked.text)
+		}
+		c.titleMatch = max(c.titleMatch, n.overlap(s.c.Words))
 	}
-	return n, err
+	if c.partial {
+		c.titleMatch *= partialTitle
+	}
+	return nil
 }
 
 // host is the host by which results are counted.

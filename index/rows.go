@@ -14,9 +14,9 @@ func (t *tables) insert(p *prepared) error {
 	if err != nil {
 		return err
 	}
-	err = t.exec(`INSERT INTO docs(id, cluster, seq, url, hash, language, title, inlinks, members_total, members, anchors, outline, head, rest, digest, row)
-		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-		id, p.Cluster[:], int64(p.Seq), string(d.URL), p.hash[:], d.Language, d.Title, d.Inlinks, d.MembersTotal, p.members, p.anchors, p.body.outline, p.body.head, p.body.rest,
+	err = t.exec(`INSERT INTO docs(id, cluster, seq, url, hash, language, title, inlinks, members_total, members, anchors, headings, outline, head, rest, digest, row)
+		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		id, p.Cluster[:], int64(p.Seq), string(d.URL), p.hash[:], d.Language, d.Title, d.Inlinks, d.MembersTotal, p.members, p.anchors, p.body.headings, p.body.outline, p.body.head, p.body.rest,
 		d.Digest[:], p.rowSum())
 	if err != nil {
 		return err
@@ -65,8 +65,8 @@ func (t *tables) replace(p *prepared, own stored) error {
 	if err := t.uncount(own.id); err != nil { // by its URL until now
 		return err
 	}
-	err = t.exec("UPDATE docs SET url=?, hash=?, language=?, title=?, outline=?, head=?, rest=? WHERE id=?",
-		string(d.URL), p.hash[:], d.Language, d.Title, p.body.outline, p.body.head, p.body.rest, own.id)
+	err = t.exec("UPDATE docs SET url=?, hash=?, language=?, title=?, headings=?, outline=?, head=?, rest=? WHERE id=?",
+		string(d.URL), p.hash[:], d.Language, d.Title, p.body.headings, p.body.outline, p.body.head, p.body.rest, own.id)
 	if err != nil {
 		return err
 	}

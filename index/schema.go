@@ -13,7 +13,7 @@ import (
 // FormatVersion is the version of the tables below, in the user_version of the file. A
 // program refuses files of a newer version, and rebuilds those of an older one from the
 // store.
-const FormatVersion = 9
+const FormatVersion = 10
 
 // applicationID distinguishes index files from other SQLite databases ("Idx1").
 const applicationID = 0x49647831
@@ -37,6 +37,7 @@ CREATE TABLE docs(
   members_total INTEGER NOT NULL,
   members       TEXT NOT NULL,          -- JSON ["url",…]
   anchors       TEXT NOT NULL,          -- JSON [{"text":…,"count":…,"others":…},…]
+  headings      TEXT NOT NULL,          -- of the sections in the outline, one a line (headings.go)
   outline       BLOB NOT NULL,          -- S2, the outline of the text (page.Outline), empty for none
   head          BLOB NOT NULL,          -- S2, the first 32 KiB of the text (compress.go)
   rest          BLOB,                   -- S2, the rest

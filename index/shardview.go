@@ -260,28 +260,29 @@ func (s *viewShard) scan(ctx context.Context, query string, args ...any) (list [
 	return list, rows.Err()
 }
 
-const selectAnchors = "SELECT j.key, d.anchors FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value"
+const selectNamed = "SELECT j.key, d.anchors, d.headings FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value"
 
-// matchAnchors compares the words of the query with the anchors of documents.
+// matchAnchors compares the words of the query with the anchors and headings of documents.
 func (s *viewShard) matchAnchors(ctx context.Context, q *AnchorsQuestion) ([]float64, error) {
 	matches := make([]float64, len(q.IDs))
 	var missing []int64
 	var at []int // in matches
 	for i, id := range q.IDs {
-		if anchors, known := s.v.cache.anchors.get(id); known {
-			matches[i] = bestAnchor(anchors, q.Words)
+		if d, known := s.v.cache.naming.get(id); known {
+			matches[i] = d.match(q.Words)
 		} else {
 			missing, at = append(missing, id), append(at, i)
 		}
 	}
-	err := s.readAnchors(ctx, missing, func(i int, anchors []anchorNames) {
-		matches[at[i]] = bestAnchor(anchors, q.Words)
+	err := s.readNamed(ctx, missing, func(i int, d naming) {
+		matches[at[i]] = d.match(q.Words)
 	})
 	return matches, err
 }
 
-// readAnchors reads the anchors of documents, and calls fn with those of each, in any order.
-func (s *viewShard) readAnchors(ctx context.Context, ids []int64, fn func(i int, anchors []anchorNames)) (err error) {
+// readNamed reads the anchors and headings of documents, and calls fn with those of each, in
+// any order.
+func (s *viewShard) readNamed(ctx context.Context, ids []int64, fn func(i int, d naming)) (err error) {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -289,23 +290,23 @@ func (s *viewShard) readAnchors(ctx context.Context, ids []int64, fn func(i int,
 	if err != nil {
 		return err
 	}
-	rows, err := s.queryIDs(ctx, selectAnchors, ids)
+	rows, err := s.queryIDs(ctx, selectNamed, ids)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var i int
-		var stored string
-		if err := rows.Scan(&i, &stored); err != nil {
+		var anchors, headings string
+		if err := rows.Scan(&i, &anchors, &headings); err != nil {
 			return err
 		}
-		anchors, err := s.v.names.anchors.get(stored, list[i].Language, takeAnchors)
+		d, err := s.v.names.naming(anchors, headings, list[i].Language)
 		if err != nil {
 			return err
 		}
-		s.v.cache.anchors.add(ids[i], anchors, cacheEntry+len(stored))
-		fn(i, anchors)
+		s.v.cache.naming.add(ids[i], d, cacheEntry+len(anchors)+len(headings))
+		fn(i, d)
 	}
 	return rows.Err()
 }

@@ -29,7 +29,7 @@ type viewCache struct {
 	sketches   generations[int64, Sketched]
 	lengths    generations[int64, []byte] // by block
 	repeats    generations[string, repeatedShingles]
-	anchors    generations[int64, []anchorNames]
+	naming     generations[int64, naming]
 
 	mu       sync.Mutex // guards what follows
 	words    []byte     // all words for suggestions (words.go); nil: not read
@@ -43,7 +43,7 @@ const (
 	sketchCacheSize    = 4 << 20
 	lengthCacheSize    = 4 << 20
 	repeatsCacheSize   = 4 << 20
-	anchorsCacheSize   = 2 << 20 // of stored anchors; what is made of them is shared with names
+	namingCacheSize    = 2 << 20 // of stored anchors and headings; what is made of them is shared with names
 	// cacheEntry is about what an entry of a map takes in addition to its content.
 	cacheEntry = 200
 )
@@ -51,7 +51,7 @@ const (
 func newViewCache(state State) *viewCache {
 	c := &viewCache{state: state}
 	c.found.most, c.candidates.most, c.lengths.most = foundCacheSize, candidateCacheSize, lengthCacheSize
-	c.sketches.most, c.repeats.most, c.anchors.most = sketchCacheSize, repeatsCacheSize, anchorsCacheSize
+	c.sketches.most, c.repeats.most, c.naming.most = sketchCacheSize, repeatsCacheSize, namingCacheSize
 	return c
 }
 

@@ -27,7 +27,7 @@ func (c *contents) get(r *record) *content {
 }
 
 func (c *contents) add(r *record, what *content) {
-	size := 500 + len(what.about.Anchors) + len(what.sketch)
+	size := 500 + len(what.about.Anchors) + len(what.about.Headings) + len(what.sketch)
 	for _, text := range what.texts {
 		size += len(text)
 	}

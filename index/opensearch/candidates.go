@@ -258,7 +258,7 @@ func (s *session) matchAnchors(q *index.AnchorsQuestion) (matches []float64, err
 		if err != nil {
 			return nil, err
 		}
-		m, err := s.anchors.Match(c.about.Anchors, c.about.Language, q.Words)
+		m, err := s.anchors.Match(c.about.Anchors, c.about.Headings, c.about.Language, q.Words)
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import (
 
 // format is the version of everything that this package stores: the mapping, the ids, and
 // what is packed into documents. An index of a lower one is built again from the store.
-const format = 2
+const format = 3
 
 // meta identifies an index. The server keeps it with the mapping.
 type meta struct {

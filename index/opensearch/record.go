@@ -59,6 +59,7 @@ type about struct {
 	Title        string   `json:"title,omitempty"`
 	Language     string   `json:"language,omitempty"`
 	Anchors      string   `json:"anchors"` // JSON
+	Headings     string   `json:"headings,omitempty"`
 	Translations int64    `json:"translations,omitempty"`
 }
 
@@ -121,7 +122,7 @@ func recordOf(c *index.Change) (record, error) {
 		return r, err
 	}
 	d, t := c.Doc, &p.Columns
-	content, err := json.Marshal(&about{URL: d.URL, Title: d.Title, Language: d.Language, Anchors: p.Anchors, Translations: p.Translations})
+	content, err := json.Marshal(&about{URL: d.URL, Title: d.Title, Language: d.Language, Anchors: p.Anchors, Headings: p.Headings, Translations: p.Translations})
 	if err != nil {
 		return r, fmt.Errorf("%w: %s: %w", index.ErrInvalid, d.URL, err)
 	}

@@ -1,0 +1,115 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/page"
+)
+
+// A heading with an address of its own (#fragment) names a part of a page, as an anchor names
+// a page: the reference of all settings is the right page for the name of one. So the second
+// sort compares the query with these headings, too (rerank.go).
+//
+// They are stored beside the anchors, as text: cutting them out of the texts of thirty
+// candidates would decompress a megabyte for each query.
+
+const (
+	// maxHeadings bounds the headings of a document that are compared with queries.
+	maxHeadings = 256
+	// maxHeading bounds each of them, in bytes. What is longer is no name.
+	maxHeading = 128
+	// headingMost is what a heading that is the query counts, where an anchor of many links
+	// counts 1. Of 0.5 to 1, with the agreement to the power of 2 to 4, none was better
+	// (docs/ranking.md).
+	headingMost = 0.7
+)
+
+// headingsOf is the headings of a document as they are stored: one a line, each once.
+func headingsOf(d *Document, o *page.Outline) string {
+	var b strings.Builder
+	seen := make(map[string]bool)
+	for _, s := range o.Sections {
+		if len(seen) == maxHeadings {
+			break
+		}
+		heading := strings.Join(strings.Fields(strings.ToValidUTF8(d.Text[s.Title.Start:s.Title.End], " ")), " ")
+		if heading == "" || len(heading) > maxHeading || seen[heading] {
+			continue
+		}
+		seen[heading] = true
+		b.WriteString(heading + "\n")
+	}
+	return b.String()
+}
+
+// takeHeadings reads stored headings.
+func takeHeadings(stored, language string) ([]name, error) {
+	var list []name
+	for heading := range strings.Lines(stored) {
+		list = append(list, makeName(strings.TrimSuffix(heading, "\n"), language))
+	}
+	return list, nil
+}
+
+// bestHeading is how much a heading makes a page the answer to a query. As with titles, the
+// square separates the heading that is the query from those that share words with it.
+func bestHeading(headings []name, words []query.Word) (best float64) {
+	for i := range headings {
+		best = max(best, headings[i].overlap(words))
+	}
+	return headingMost * best * best
+}
+
+// naming is what the anchors and headings of a document call it, or a part of it.
+type naming struct {
+	anchors  []anchorNames
+	headings []name
+}
+
+// match is how well the best anchor or heading agrees with a query.
+func (n *naming) match(words []query.Word) float64 {
+	return max(bestAnchor(n.anchors, words), bestHeading(n.headings, words))
+}
+
+// naming analyses stored anchors and headings.
+func (n *names) naming(anchors, headings, language string) (d naming, err error) {
+	if d.anchors, err = n.anchors.get(anchors, language, takeAnchors); err != nil || headings == "" {
+		return d, err
+	}
+	d.headings, err = n.headings.get(headings, language, takeHeadings)
+	return d, err
+}
+
+// headingSum is a sum over the documents of their headings.
+type headingSum uint64
+
+func (s *headingSum) add(cluster []byte, headings string) {
+	h := xxhash.New()
+	h.Write(cluster) // a hash never fails
+	h.WriteString(headings)
+	*s += headingSum(h.Sum64())
+}
+
+// storedHeadings is the sum over the table.
+func (v *View) storedHeadings(ctx context.Context) (s headingSum, err error) {
+	rows, err := v.tx.QueryContext(ctx, "SELECT cluster, headings FROM docs")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var cluster sql.RawBytes
+		var headings string
+		if err := rows.Scan(&cluster, &headings); err != nil {
+			return 0, err
+		}
+		s.add(cluster, headings)
+	}
+	return s, rows.Err()
+}
