@@ -14,6 +14,8 @@
 //	             document, cluster ─▶ rank:push (weak) ─▶ rank
 //	           rank, cluster, settle ─▶ index:ranked (weak) ─▶ rerank ─▶ index files
 //	     rank, index, count, rerank ─▶ app:settle (weak) ─▶ settle
+//	   document, invalidate, render ─▶ render:wake (weak) ─▶ render ─▶ document
+//	                       document ─▶ render:changed (weak) ─▶ invalidate
 //
 // What is computed lies in packages that know nothing of transactions: cluster
 // follows chains and chooses canonical URLs, pagerank passes ranks on, document
@@ -36,7 +38,8 @@
 // change of v. E < R. If C < R, u has seen the change. Otherwise E < R < C: the
 // search for edges, which starts after C, finds the edge, and u reads again.
 //
-// The rule is used three times: for chains, along the pointers (document, cluster,
+// The rule is used for rendered pages, too, with a comparison in the place of the second
+// reading (render.go). Otherwise it is used three times: for chains, along the pointers (document, cluster,
 // spread); for the clusters of targets, along the links (links, forward, cluster);
 // and for the index document, which reads members, links, text and time at one
 // snapshot and is woken by everybody who changes any of them. (For text and time,

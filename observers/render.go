@@ -40,14 +40,17 @@ type Rendering struct {
 // deletes. Transactions have at most 600 mutations.
 const maxRequests = 500
 
-// renderAttempts is how often the browser may fail at a page before that counts as a property
-// of the page.
-const renderAttempts = 3
+// renderAttempts is how often the browser may fail at a page before the page is left without a
+// form. maxFailed bounds the pages of which that is remembered.
+const (
+	renderAttempts = 3
+	maxFailed      = 10_000
+)
 
 // Reasons of forms without HTML. They are stored, and compared by verify.
 const (
 	tooManyRequests = "the page asks for more than 500 resources"
-	browserFails    = "the browser fails at the page again and again"
+	browserFailed   = "the browser failed three times at the page; the next start tries again"
 )
 
 // renderer is the observer render, which keeps the rendered forms of pages.
@@ -88,6 +91,11 @@ const (
 //
 // # Other dangers
 //
+// A browser that fails (it does not start, or it dies) is no property of the page. After three
+// attempts the page is left without a form nevertheless, or it would end as a dead letter. The
+// same transaction deletes app:render-version, so the next opening wakes this observer at all
+// forms, and a process tries each of these pages once more (failed).
+//
 // The page and everything it needs are read at one snapshot, that of the transaction, however
 // long the browser takes. The transaction has no locks until it commits.
 //
@@ -98,7 +106,7 @@ type renderer struct {
 	unrendered *atomic.Int64 // counts pages left without a form because of that
 
 	mu     sync.Mutex
-	failed map[string]int // attempts at which the browser failed, of rows being repeated
+	failed map[string]int // how often the browser of this process has failed in a row, by URL row
 }
 
 func (x *renderer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
@@ -134,7 +142,7 @@ func (x *renderer) renew(ctx context.Context, tx *txn.Txn, setting schema.Render
 		return nil
 	}
 	if exists {
-		same, err := x.isCurrent(ctx, tx, old, content)
+		same, err := x.isCurrent(ctx, tx, row, old, content)
 		if err != nil || same && old.Why == why {
 			return err
 		}
@@ -155,8 +163,8 @@ func (x *renderer) renew(ctx context.Context, tx *txn.Txn, setting schema.Render
 }
 
 // isCurrent reports whether a form is of the inputs that are in force.
-func (x *renderer) isCurrent(ctx context.Context, tx *txn.Txn, f schema.StoredForm, content schema.ContentDigest) (bool, error) {
-	if x.browser != nil && f.Version != x.browser.Version() || f.Page != content {
+func (x *renderer) isCurrent(ctx context.Context, tx *txn.Txn, row string, f schema.StoredForm, content schema.ContentDigest) (bool, error) {
+	if x.browser != nil && (f.Version != x.browser.Version() || f.Failure == browserFailed && !x.hasFailedAt(row)) || f.Page != content {
 		return false, nil
 	}
 	return InputsInForce(ctx, tx, f.Inputs)
@@ -181,13 +189,15 @@ func (x *renderer) render(ctx context.Context, tx *txn.Txn, f *page.Fetch) (sche
 	}
 	form := schema.StoredForm{Version: x.browser.Version()}
 	made, err := x.browser.Render(ctx, f, lookupIn(tx))
-	if err != nil && ctx.Err() == nil && x.failsAt(f.URL) {
-		made, err = &Rendering{Failure: browserFails}, nil
+	if row := schema.URLRow(f.URL); err == nil {
+		x.succeedsAt(row)
+	} else if ctx.Err() == nil && x.failsAt(row) {
+		tx.Delete(schema.AppRow, schema.RenderVersion)
+		made, err = &Rendering{Failure: browserFailed}, nil
 	}
 	if err != nil {
 		return form, nil, fmt.Errorf("render %s: %w", f.URL, err)
 	}
-	x.succeedsAt(f.URL)
 	if len(made.Requests) > maxRequests {
 		// The first requests are inputs: while they are answered alike, there are too many.
 		made = &Rendering{Failure: tooManyRequests, Requests: made.Requests[:maxRequests], Console: made.Console}
@@ -208,22 +218,29 @@ func (x *renderer) render(ctx context.Context, tx *txn.Txn, f *page.Fetch) (sche
 
 var errNoForm = errors.New("the renderer returned neither a document nor a reason")
 
-// failsAt counts a failure of the browser, and reports whether there were so many that the
-// page must be the cause.
-func (x *renderer) failsAt(u page.URL) bool {
+// failsAt counts a failure of the browser, and reports whether there were enough.
+func (x *renderer) failsAt(row string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.failed == nil {
 		x.failed = make(map[string]int)
 	}
-	x.failed[string(u)]++
-	return x.failed[string(u)] >= renderAttempts
+	if x.failed[row] > 0 || len(x.failed) < maxFailed {
+		x.failed[row]++
+	}
+	return x.failed[row] >= renderAttempts
 }
 
-func (x *renderer) succeedsAt(u page.URL) {
+func (x *renderer) hasFailedAt(row string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	delete(x.failed, string(u))
+	return x.failed[row] >= renderAttempts
+}
+
+func (x *renderer) succeedsAt(row string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.failed, row)
 }
 
 // lookupIn returns what is in force in the snapshot of a transaction. A browser makes several

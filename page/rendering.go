@@ -12,7 +12,7 @@ import (
 )
 
 // A page has a second form if scripts make its text: the document after they have run in a
-// browser (semantics.md section 9). This file decides which pages need that, and reads the
+// browser (docs/semantics.md, "Rendering"). This file decides which pages need that, and reads the
 // second form. The browser is in package render.
 
 // Examined says what matters for rendering about a fetch that is a page.

@@ -1,6 +1,6 @@
 // Package render shows pages as a browser does: it runs the scripts of a page in Chromium,
 // and returns the document that they leave, with a screenshot and the URLs that the page
-// asked for (semantics.md section 9).
+// asked for (docs/semantics.md, "Rendering").
 //
 // # What a rendering depends on
 //

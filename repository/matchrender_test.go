@@ -1,6 +1,8 @@
 package repository_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/render"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
@@ -19,6 +22,21 @@ import (
 // TestRenderedSite follows the site through its moments: what is rendered each time, and what
 // is found.
 func TestRenderedSite(t *testing.T) { followSite(t, siteBrowser{}) }
+
+// TestRenderedSiteInChromium does it in a browser.
+func TestRenderedSiteInChromium(t *testing.T) {
+	path, err := render.Find("")
+	if err != nil || testing.Short() {
+		t.Skip("no browser, or a short test: ", err)
+	}
+	browser := render.New(render.Options{Path: path})
+	defer func() {
+		if err := browser.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	followSite(t, repository.Chromium{Browser: browser})
+}
 
 func followSite(t *testing.T, renderer observers.Renderer) {
 	browser := &counted{Renderer: renderer}
@@ -236,6 +254,30 @@ func wantNothingRendered(t *testing.T, r *repository.Repository) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// failingBrowser is a browser that fails.
+type failingBrowser struct{ siteBrowser }
+
+func (failingBrowser) Render(context.Context, *page.Fetch, observers.Lookup) (*observers.Rendering, error) {
+	return nil, errors.New("it has died")
+}
+
+// TestBrowserFails: a browser that fails leaves pages as they were fetched, without dead
+// letters, and the next opening tries again.
+func TestBrowserFails(t *testing.T) {
+	with, without := renderedDigest(t), undisturbed(t, wholeSite(t))
+	dir := t.TempDir()
+	r := open(t, dir, repository.Options{Render: "auto", Renderer: failingBrowser{}})
+	load(t, r, 2, wholeSite(t))
+	wantSound(t, r, without)
+	closeNow(t, r)
+	r = open(t, dir, repository.Options{Renderer: siteBrowser{}})
+	if err := r.Quiesce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantSound(t, r, with)
+	closeNow(t, r)
 }
 
 // TestWithoutBrowser: without a browser the index is that of a repository that never rendered,

@@ -13,7 +13,7 @@ import (
 )
 
 // Rendering is what is known of the second form of a page: the document after its scripts have
-// run in a browser (semantics.md section 9).
+// run in a browser (docs/semantics.md, "Rendering").
 type Rendering struct {
 	// Setting says which pages are rendered: auto or all.
 	Setting string `json:"setting"`
