@@ -87,23 +87,24 @@ const (
 	completionsShare = 50 // times as long as it took to make
 )
 
-// of is the table for a view, or an earlier one; nil if there is none yet.
-func (c *completions) of(ctx context.Context, v *View) (*completion.Table, error) {
-	if table, usable := c.usable(v.state); usable || !c.making.TryLock() {
+// of is the table for a state of the index, or an earlier one; nil if there is none yet.
+func (c *completions) of(ctx context.Context, state State, fill func(context.Context, *completion.Builder) error) (*completion.Table, error) {
+	if table, usable := c.usable(state); usable || !c.making.TryLock() {
 		return table, nil
 	}
 	defer c.making.Unlock()
-	if table, usable := c.usable(v.state); usable { // it was made just now
+	if table, usable := c.usable(state); usable { // it was made just now
 		return table, nil
 	}
 	begun := time.Now()
-	table, err := v.makeCompletions(ctx)
-	if err != nil {
+	b := completion.NewBuilder(withoutVersions)
+	if err := fill(ctx, b); err != nil {
 		return nil, err
 	}
+	table := b.Table()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.table, c.state = table, v.state
+	c.table, c.state = table, state
 	c.until = time.Now().Add(max(completionsAge, completionsShare*time.Since(begun)))
 	return table, nil
 }
@@ -116,43 +117,51 @@ func (c *completions) usable(state State) (*completion.Table, bool) {
 }
 
 func (s *viewShard) complete(ctx context.Context, q *CompletionQuestion) ([]Completion, error) {
-	table, err := s.v.completions.of(ctx, s.v)
+	return s.v.completions.find(ctx, s.v.state, q, s.v.fillCompletions)
+}
+
+func (c *completions) find(ctx context.Context, state State, q *CompletionQuestion, fill func(context.Context, *completion.Builder) error) ([]Completion, error) {
+	table, err := c.of(ctx, state, fill)
 	if table == nil || err != nil {
 		return nil, err
 	}
 	return table.Find(q.Typed, completion.Filter{Site: q.Site, Language: q.Language}, q.N), nil
 }
 
-// makeCompletions makes the table of the documents with the highest ranks.
-func (v *View) makeCompletions(ctx context.Context) (_ *completion.Table, err error) {
+// addCompletions adds the title and the anchors of a document, as they are stored.
+func addCompletions(b *completion.Builder, url, language, title, anchors string, rank float64) (err error) {
+	d := completion.Document{Host: hostOf(page.URL(url)), Language: language, Title: title, Rank: rank}
+	if d.Anchors, err = completionAnchors(anchors); err != nil {
+		return fmt.Errorf("%s: %w", url, err)
+	}
+	b.Add(&d)
+	return nil
+}
+
+// fillCompletions adds the documents with the highest ranks.
+func (v *View) fillCompletions(ctx context.Context, b *completion.Builder) (err error) {
 	least := math.Inf(-1)
 	err = v.tx.QueryRowContext(ctx, "SELECT rank FROM ranks ORDER BY rank DESC LIMIT 1 OFFSET ?", completion.MaxDocuments-1).Scan(&least)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, err
+		return err
 	}
 	rows, err := v.tx.QueryContext(ctx, `SELECT d.url, d.language, d.title, d.anchors, r.rank
 		FROM ranks r CROSS JOIN docs d ON d.id=r.id WHERE r.rank >= ? LIMIT ?`, least, completion.MaxDocuments)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	b := completion.NewBuilder(withoutVersions)
 	for rows.Next() {
-		var url, anchors string
-		var d completion.Document
-		if err := rows.Scan(&url, &d.Language, &d.Title, &anchors, &d.Rank); err != nil {
-			return nil, err
+		var url, language, title, anchors string
+		var rank float64
+		if err := rows.Scan(&url, &language, &title, &anchors, &rank); err != nil {
+			return err
 		}
-		d.Host = hostOf(page.URL(url))
-		if d.Anchors, err = completionAnchors(anchors); err != nil {
-			return nil, fmt.Errorf("%s: %w", url, err)
+		if err := addCompletions(b, url, language, title, anchors, rank); err != nil {
+			return err
 		}
-		b.Add(&d)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return b.Table(), nil
+	return rows.Err()
 }
 
 // completionAnchors reads a stored list of anchors.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/completion"
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
@@ -125,11 +126,11 @@ func BenchmarkComplete(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			table, err := v.makeCompletions(b.Context())
-			if err != nil {
+			builder := completion.NewBuilder(withoutVersions)
+			if err := v.fillCompletions(b.Context(), builder); err != nil {
 				b.Fatal(err)
 			}
-			b.ReportMetric(float64(table.Len()), "texts")
+			b.ReportMetric(float64(builder.Table().Len()), "texts")
 			if err := v.Close(); err != nil {
 				b.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/completion"
 	"github.com/webindexer/indexer/index/postings"
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/index/sketch"
@@ -192,6 +194,24 @@ func NewAnchorMatcher() *AnchorMatcher { return &AnchorMatcher{newNames()} }
 func (m *AnchorMatcher) Match(anchors, headings, language string, words []query.Word) (float64, error) {
 	d, err := m.names.naming(anchors, headings, language)
 	return d.match(words), err
+}
+
+// Completions completes what somebody types in an index that is not made of files. The zero
+// value is usable, and safe for concurrent use.
+type Completions struct{ completions }
+
+// MaxCompleted is how many documents a table of completions is made of, at most: those with the
+// highest ranks.
+const MaxCompleted = completion.MaxDocuments
+
+// Find answers a question about a state of the index. When the table has to be made, fill calls add
+// with each document, and with the anchors of a Portable.
+func (c *Completions) Find(ctx context.Context, state State, q *CompletionQuestion, fill func(ctx context.Context, add func(u page.URL, language, title, anchors string, rank float64) error) error) ([]Completion, error) {
+	return c.find(ctx, state, q, func(ctx context.Context, b *completion.Builder) error {
+		return fill(ctx, func(u page.URL, language, title, anchors string, rank float64) error {
+			return addCompletions(b, string(u), language, title, anchors, rank)
+		})
+	})
 }
 
 // Compiled is the query of the question.

@@ -65,7 +65,7 @@ func sameWeb() (list []index.Change) {
 
 // TestSameAnswers asks the server and index files, which have the same documents, the same
 // questions. Everything that users see is the same: hits in their order with scores and explanations,
-// snippets, sections, folded versions, facets, suggestions, filters, and similar pages.
+// snippets, sections, folded versions, facets, suggestions, filters, similar pages, and completions.
 func TestSameAnswers(t *testing.T) {
 	x, a := openTest(t)
 	w, r := files(t)
@@ -145,6 +145,19 @@ func TestSameAnswers(t *testing.T) {
 		t.Errorf("filters %+v, want %+v", got, want)
 	}
 	sameSimilar(t, theirs, ours)
+	completed := 0
+	for _, typed := range []string{"l", "lam", "about the b", "the ", "灯", "winter s", "qwertz", ""} {
+		for _, q := range []index.CompletionQuestion{{Typed: typed, N: 8}, {Typed: typed, N: 3, Site: "harbour.example"}, {Typed: typed, N: 8, Language: "de"}} {
+			want, got := must(ours.Complete(t.Context(), q)), must(theirs.Complete(t.Context(), q))
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%+v is completed on OpenSearch by\n%+v\nand in the files by\n%+v", q, got, want)
+			}
+			completed += len(want)
+		}
+	}
+	if completed < 20 {
+		t.Errorf("%d completions, which tells nothing", completed)
+	}
 }
 
 // noteShown notes what a result has.

@@ -17,7 +17,10 @@ type Shard struct {
 	c        *client
 	cache    contents
 	repeated hostRepeats
-	anchors  *index.AnchorMatcher
+
+	completions completer
+
+	anchors *index.AnchorMatcher
 }
 
 // OpenShard connects to an index, which need not exist yet.
@@ -102,7 +105,7 @@ func (s *session) Ask(ctx context.Context, q *index.Question) (*index.Answer, er
 	case q.Near != nil:
 		a.Near, err = s.near(ctx, q.Near)
 	case q.Completion != nil:
-		// There are none: the table of completions is made from index files.
+		a.Completions, err = s.complete(ctx, q.Completion)
 	default:
 		err = errors.New("this part of a search does not work on OpenSearch yet")
 	}

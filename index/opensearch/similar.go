@@ -25,7 +25,7 @@ func (s *session) similar(ctx context.Context, q *index.SimilarQuestion) (a inde
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
 	// The server knows nothing of sketches, so it lists those of all documents.
-	err = v.scan(ctx, pageSize, []string{"cluster", "content", "sketch"}, nil, func(list []*record) (more bool, err error) {
+	err = v.scan(ctx, pageSize, byCluster, []string{"cluster", "content", "sketch"}, nil, func(list []*record) (more bool, err error) {
 		for _, r := range list {
 			k := sketch.Of(r.Sketch)
 			if k == nil || !sketch.Similar(of, k, q.Threshold) {

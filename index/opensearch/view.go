@@ -68,7 +68,7 @@ const pageSize = 1000
 // pages calls fn with all documents, in the order of their clusters, with the ranks and times
 // that count.
 func (v *View) pages(ctx context.Context, size int, fields []string, source []string, fn func([]*record) (bool, error)) error {
-	return v.scan(ctx, size, fields, source, func(list []*record) (bool, error) {
+	return v.scan(ctx, size, byCluster, fields, source, func(list []*record) (bool, error) {
 		if err := join(ctx, v.search, list); err != nil {
 			return false, err
 		}
@@ -76,9 +76,11 @@ func (v *View) pages(ctx context.Context, size int, fields []string, source []st
 	})
 }
 
-// scan calls fn with all documents as they were exported, in the order of their clusters.
-func (v *View) scan(ctx context.Context, size int, fields []string, source []string, fn func([]*record) (bool, error)) error {
-	body := object{"size": size, "query": kept(documents), "sort": []object{{"cluster": "asc"}}, "track_total_hits": false}
+var byCluster = []object{{"cluster": "asc"}}
+
+// scan calls fn with all documents as they were exported. The order ends with the cluster.
+func (v *View) scan(ctx context.Context, size int, order []object, fields []string, source []string, fn func([]*record) (bool, error)) error {
+	body := object{"size": size, "query": kept(documents), "sort": order, "track_total_hits": false}
 	if source == nil {
 		body = reading(fields, body)
 	} else {
