@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/export"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
@@ -105,6 +106,15 @@ func TestRender(t *testing.T) {
 
 	session := openCrawl(t, s)
 	defer closeCrawl(t, session)
+	// The page, its script, the data, the image and the redirect to it; not what was forbidden
+	// or missing.
+	var wacz bytes.Buffer
+	res, err := session.Repo.ExportAs(t.Context(), repository.ExportOptions{
+		Choice: export.Choice{Format: export.FormatWACZ, Table: export.Pages}, URLs: []page.URL{w.URL("http://shop.ip120/")},
+	}, &wacz)
+	if err != nil || res.Documents != 1 || res.Captures != 5 || res.Missing != 2 {
+		t.Errorf("the WACZ of the page has %+v, %v", res, err)
+	}
 	for name, want := range map[string]string{
 		"http://cdn.ip121/app.js":           "resource: is a resource of ",
 		"http://shop.ip120/secret/count.js": "resource: ",
