@@ -128,3 +128,15 @@ func TestKnownCacheRollback(t *testing.T) {
 		t.Error("a committed URL that was read is not known")
 	}
 }
+
+// TestResourcesStay: the crawl may leave out pages that differ in a parameter only, but not
+// resources.
+func TestResourcesStay(t *testing.T) {
+	e := schema.FrontierEntry{State: schema.EntryWaiting, Depth: 1}
+	if !mayLapse(&e) {
+		t.Error("a page that waits may not lapse")
+	}
+	if e.Resource = true; mayLapse(&e) {
+		t.Error("a resource may lapse")
+	}
+}

@@ -19,6 +19,8 @@ import (
 //   - The scope of links does not apply to them, because scripts and fonts of a site are often
 //     on other hosts. --exclude and the trap rules do, and, in the crawler, robots.txt,
 //     politeness, the limits of sizes and the refusal of private addresses.
+//   - A parameter that makes no difference between pages may make one between scripts, so
+//     resources never lapse.
 //   - Nothing in them is followed but a redirect, whose target is a resource, too. A host that
 //     has only resources is not asked for sitemaps, feeds and pages that cannot exist.
 //   - They are visited again as pages are. When one has changed, the observers render the

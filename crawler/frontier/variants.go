@@ -180,7 +180,7 @@ const lapseAtOnce = 256
 
 // mayLapse reports whether a queued URL may be a variant that need not be fetched.
 func mayLapse(e *schema.FrontierEntry) bool {
-	return e.State == schema.EntryWaiting && !e.Revisit && e.Visits == 0 && !e.Kept && e.Depth > 0 && e.Hops == 0
+	return e.State == schema.EntryWaiting && !e.Revisit && e.Visits == 0 && !e.Kept && !e.Resource && e.Depth > 0 && e.Hops == 0
 }
 
 // undecided reports whether jobs contains variants that were queued before their
