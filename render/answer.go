@@ -96,10 +96,9 @@ func (s *session) find(ctx context.Context, e *fetch.EventRequestPaused, main cd
 			return nil, err
 		}
 	}
-	if s.answers++; s.answers > s.limits.Requests {
-		return nil, nil
-	}
-	if s.bytes += len(f.Body); s.bytes > s.limits.AnswerBytes {
+	s.answers++
+	s.bytes += len(f.Body)
+	if s.answers > s.limits.Requests || s.bytes > s.limits.AnswerBytes {
 		return nil, nil
 	}
 	return f, nil

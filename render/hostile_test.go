@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/render"
+	"github.com/webindexer/indexer/web/browsertest"
 )
 
 // TestHostilePages gives the browser pages that want to hang it, fill it, or leave it. Each ends
@@ -28,7 +31,7 @@ func TestHostilePages(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer udp.Close()
-	b := open(t, render.Limits{HTMLBytes: 1 << 20, Requests: 100})
+	b := open(t, render.Limits{HTMLBytes: 1 << 20, Requests: 100, RealTime: time.Minute})
 	impatient := open(t, render.Limits{RealTime: 2 * time.Second})
 	at, host := listener.URL, strings.TrimPrefix(listener.URL, "http://")
 
@@ -46,7 +49,7 @@ func TestHostilePages(t *testing.T) {
 		"memory":               {body: `<p>before<script>const a = []; for (;;) a.push(new Array(1e6).fill({}))</script>`, hangs: true, failure: "it"},
 		"a large document":     {body: `<script>document.write("x".repeat(3e6))</script>`, failure: "more than 1048576 bytes"},
 		"a deep document":      {body: `<script>let n = document.body; for (let i = 0; i < 20000; i++) n = n.appendChild(document.createElement("b")); n.textContent = "deep"</script>`, want: "deep"},
-		"many requests":        {body: `<p>before<script>for (let i = 0; i < 10000; i++) new Image().src = "/" + i + ".png"</script>`, want: "before"},
+		"many requests":        {body: `<p>before<script>for (let i = 0; i < 3000; i++) new Image().src = "/" + i + ".png"</script>`, want: "before"},
 		"dialogs":              {body: `<p id=p><script>alert(1); p.textContent = confirm("a") + " " + prompt("b"); onbeforeunload = () => "stay"</script>`, want: "false null"},
 		"windows":              {body: `<p id=p><script>p.textContent = "opened " + open("` + at + `")</script>`, want: "opened null"},
 		"another page":         {body: `<p>still here<script>location = "` + at + `"</script>`, want: "still here"},
@@ -68,7 +71,7 @@ func TestHostilePages(t *testing.T) {
 		"hints":                {body: `<link rel=dns-prefetch href="//` + host + `"><link rel=preconnect href="` + at + `"><link rel=prefetch href="` + at + `"><link rel=modulepreload href="` + at + `/m.js"><p>before`, want: "before"},
 		"changed prototypes":   {body: `<p>before<script>Object.defineProperty(Document.prototype, "documentElement", {get() { return null }}); Array.prototype.join = () => "nothing"; Node.prototype.nodeType = 0; String.prototype.replace = () => "nothing"; Array.prototype.toJSON = () => 1; Element.prototype.attributes = []</script>`, want: "before"},
 		"no document":          {body: `<p>before<script>document.documentElement.remove()</script>`, want: "<!DOCTYPE html>"},
-		"a document of frames": {body: `<p>before</p>` + strings.Repeat(`<iframe src="/self"></iframe>`, 50), want: "before"},
+		"a document of frames": {body: `<p>before</p>` + strings.Repeat(`<iframe src="/self"></iframe>`, 8), want: "before"},
 		"print":                {body: `<p>before<script>print(); window.close(); stop()</script>`, want: "before"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,5 +172,25 @@ func TestErrors(t *testing.T) {
 	missing := render.New(render.Options{Path: "/nowhere/chromium"})
 	if _, err := missing.Render(t.Context(), w[home].fetch(home), w.lookup); err == nil || !strings.Contains(err.Error(), "/nowhere/chromium") {
 		t.Errorf("without a program: %v", err)
+	}
+}
+
+// TestLifetime starts the browser anew after so many pages, and leaves no directory behind.
+func TestLifetime(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	starts := 0
+	b := render.New(render.Options{Path: browsertest.Find(t), Lifetime: 2, Starting: func() { starts++ }})
+	w := web{home: {"text/html", "<p>quiet"}}
+	for range 4 {
+		show(t, b, w)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if starts != 2 {
+		t.Errorf("the browser was started %d times for 4 pages, want 2", starts)
+	}
+	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "indexer-browser-*")); err != nil || len(left) > 0 {
+		t.Errorf("profiles are left: %v, %v", left, err)
 	}
 }

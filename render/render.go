@@ -35,7 +35,7 @@ type Limits struct {
 	AnswerBytes   int           // bytes of all answers together; what exceeds them fails. Default: 64 MiB
 	HTMLBytes     int           // of the document. Default: 8 MiB
 	VirtualTime   time.Duration // of the page's clock. Default: 10 s
-	RealTime      time.Duration // of a rendering. Default: 20 s
+	RealTime      time.Duration // of a rendering. Default: 30 s
 	ConsoleLines  int           // further ones are dropped. Default: 20
 	ConsoleLength int           // bytes of a line; the rest is cut. Default: 300
 	Height        int           // CSS pixels of the screenshot. Default: 2880
@@ -58,7 +58,7 @@ func (l Limits) withDefaults() Limits {
 		l.VirtualTime = 10 * time.Second
 	}
 	if l.RealTime == 0 {
-		l.RealTime = 20 * time.Second
+		l.RealTime = 30 * time.Second
 	}
 	return l
 }

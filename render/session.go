@@ -143,14 +143,14 @@ func (s *session) run(ctx context.Context, tab context.Context) error {
 	})); err != nil {
 		return fmt.Errorf("prepare a tab: %w", err)
 	}
-	answering, stopAnswering := context.WithCancel(late)
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
-		s.answer(answering, ctx, frame)
+		s.answer(late, ctx, frame)
+		cancel() // if lookup has failed, nobody answers any more
 	}()
 	err := s.load(late, frame)
-	stopAnswering()
+	cancel()
 	<-answered
 	return err
 }
