@@ -65,8 +65,8 @@ func pictureLink(u page.URL, at uint64) string { return copyAddress("/screenshot
 
 func thumbnailLink(u page.URL) string { return copyAddress("/screenshot", u, 0, thumbnailView) }
 
-// Thumbnails decorate results. They may cost a search no more than picturePatience, and if the
-// store cannot be asked, results have none for pictureRest.
+// Thumbnails decorate results. They may cost a search no more than picturePatience. If the store
+// cannot be asked, or pages are not rendered, nobody asks again for pictureRest.
 const (
 	picturePatience = 300 * time.Millisecond
 	pictureRest     = 10 * time.Second

@@ -51,7 +51,8 @@ type Inspector interface {
 	// Picture returns the screenshot of a page as of a commit timestamp, 0 for now, or its
 	// thumbnail. An error that matches inspect.ErrNoPicture says that there is none.
 	Picture(ctx context.Context, u page.URL, at uint64, thumbnail bool) ([]byte, error)
-	// Pictured returns those of some URLs that have a thumbnail now.
+	// Pictured returns those of some URLs that have a thumbnail now. An error that matches
+	// inspect.ErrNotRendering says that no pages are rendered.
 	Pictured(ctx context.Context, urls []page.URL) ([]page.URL, error)
 }
 

@@ -219,13 +219,20 @@ func Picture(ctx context.Context, db *txn.DB, u page.URL, at uint64, thumbnail b
 	return image, nil
 }
 
-// Pictured returns those of some URLs that have a thumbnail now.
+// ErrNotRendering says that no pages are rendered, so that nothing has a thumbnail.
+var ErrNotRendering = errors.New("pages are not rendered")
+
+// Pictured returns those of some URLs that have a thumbnail now. The error matches
+// ErrNotRendering while the setting of rendering is off.
 func Pictured(ctx context.Context, db *txn.DB, urls []page.URL) ([]page.URL, error) {
 	pictured := []page.URL{}
 	err := readAt(ctx, db, 0, func(tx *txn.Txn) error {
 		setting, err := schema.ReadRender(ctx, tx)
-		if err != nil || setting.Mode() == schema.RenderOff {
+		if err != nil {
 			return err
+		}
+		if setting.Mode() == schema.RenderOff {
+			return ErrNotRendering
 		}
 		for _, u := range urls {
 			v, err := tx.Get(ctx, schema.URLRow(u), schema.Thumbnail)
@@ -238,6 +245,9 @@ func Pictured(ctx context.Context, db *txn.DB, urls []page.URL) ([]page.URL, err
 		}
 		return nil
 	})
+	if errors.Is(err, ErrNotRendering) {
+		return nil, ErrNotRendering
+	}
 	if err != nil {
 		return nil, fmt.Errorf("look for thumbnails: %w", err)
 	}

@@ -80,6 +80,9 @@ func TestRendering(t *testing.T) {
 	if i := look(repo, "https://a.example/"); i.Rendering != nil || i.NeededBy != nil {
 		t.Errorf("rendering is off, and the page has %+v", i.Rendering)
 	}
+	if _, err := inspect.Pictured(ctx, repo.DB(), []page.URL{"https://a.example/"}); !errors.Is(err, inspect.ErrNotRendering) {
+		t.Errorf("rendering is off, and the look for pictures says %v", err)
+	}
 	if err := repo.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,8 @@ type webAnswer struct {
 	Picture  []byte                `json:"picture,omitempty"`
 	Pictured []page.URL            `json:"pictured,omitempty"`
 
-	NoPicture string `json:"no_picture,omitempty"` // why there is none
+	NoPicture    string `json:"no_picture,omitempty"`    // why there is none
+	NotRendering bool   `json:"not_rendering,omitempty"` // there are no pictures at all
 }
 
 // AnswerInspector answers the Inspector of a server in another process.
@@ -74,7 +75,9 @@ func AnswerInspector(ctx context.Context, from web.Inspector, argument string, w
 			answer, err = webAnswer{NoPicture: err.Error()}, nil
 		}
 	case "pictured":
-		answer.Pictured, err = from.Pictured(ctx, q.URLs)
+		if answer.Pictured, err = from.Pictured(ctx, q.URLs); errors.Is(err, inspect.ErrNotRendering) {
+			answer, err = webAnswer{NotRendering: true}, nil
+		}
 	default:
 		return fmt.Errorf("%w: %q", ErrRequest, q.Ask)
 	}
@@ -180,13 +183,16 @@ func (r Inspector) Picture(ctx context.Context, u page.URL, at uint64, thumbnail
 	return a.Picture, nil
 }
 
-// Pictured implements web.Inspector. No answer means none: older versions have no pictures.
+// Pictured implements web.Inspector.
 func (r Inspector) Pictured(ctx context.Context, urls []page.URL) ([]page.URL, error) {
 	a, err := r.ask(ctx, webRequest{Ask: "pictured", URLs: urls})
 	if err != nil {
 		return nil, err
 	}
-	if a.Pictured == nil {
+	switch {
+	case a.NotRendering:
+		return nil, inspect.ErrNotRendering
+	case a.Pictured == nil:
 		a.Pictured = []page.URL{}
 	}
 	return a.Pictured, nil

@@ -93,7 +93,7 @@ func TestInspector(t *testing.T) {
 			if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
 				t.Fatalf("error %v, want %v", err, wantErr)
 			}
-			for _, kind := range []error{web.ErrNotThen, inspect.ErrNoCopy, inspect.ErrNoPicture} {
+			for _, kind := range []error{web.ErrNotThen, inspect.ErrNoCopy, inspect.ErrNoPicture, inspect.ErrNotRendering} {
 				if errors.Is(err, kind) != errors.Is(wantErr, kind) {
 					t.Errorf("error %v is not of the kind of %v", err, wantErr)
 				}
