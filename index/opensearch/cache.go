@@ -4,12 +4,12 @@ import (
 	"sync"
 )
 
-// contents is what was read of documents, by cluster and Seq. It begins anew when it is
-// full.
+// contents is what was read of documents, by cluster and Seq. When it is full, what was used
+// since it was last full stays, and the rest is dropped.
 type contents struct {
-	mu   sync.Mutex
-	have map[contentKey]*content
-	size int
+	mu        sync.Mutex
+	have, old map[contentKey]*content
+	size      int // of have
 }
 
 type contentKey struct {
@@ -17,25 +17,44 @@ type contentKey struct {
 	seq     uint64
 }
 
-// maxContents bounds the cache, in bytes.
-const maxContents = 32 << 20
+// maxContents bounds what was used lately, in bytes, and also what was used before.
+const maxContents = 24 << 20
 
 func (c *contents) get(r *record) *content {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.have[contentKey{r.Cluster, r.Seq}]
+	key := contentKey{r.Cluster, r.Seq}
+	found := c.have[key]
+	if found == nil {
+		if found = c.old[key]; found != nil {
+			c.put(key, found)
+		}
+	}
+	return found
 }
 
 func (c *contents) add(r *record, what *content) {
-	size := 500 + len(what.about.Anchors) + len(what.about.Headings) + len(what.sketch)
-	for _, text := range what.texts {
-		size += len(text)
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.have == nil || c.size+size > maxContents {
-		c.have, c.size = make(map[contentKey]*content), 0
+	c.put(contentKey{r.Cluster, r.Seq}, what)
+}
+
+// put adds what is not in have. c.mu is held.
+func (c *contents) put(key contentKey, what *content) {
+	if c.have == nil || c.size+what.size() > maxContents {
+		c.have, c.old, c.size = make(map[contentKey]*content), c.have, 0
 	}
-	c.have[contentKey{r.Cluster, r.Seq}] = what
-	c.size += size
+	if c.have[key] == nil {
+		c.size += what.size()
+	}
+	c.have[key] = what
+}
+
+// size is about how many bytes a content takes.
+func (c *content) size() int {
+	n := 500 + len(c.about.Anchors) + len(c.sketch)
+	for _, text := range c.texts {
+		n += len(text)
+	}
+	return n
 }
