@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -155,9 +154,9 @@ func (b *Browser) drop(p *process) {
 
 // process is a running Chromium.
 type process struct {
-	ctx    context.Context // of chromedp; ends with the process
-	cancel context.CancelFunc
-	dir    string // its profile
+	ctx     context.Context // of chromedp; ends with the process
+	cancel  context.CancelFunc
+	profile *profile
 
 	ending sync.Once
 
@@ -170,15 +169,15 @@ func start(ctx context.Context, o Options) (*process, error) {
 	if o.Starting != nil {
 		o.Starting()
 	}
-	dir, err := os.MkdirTemp("", "indexer-browser-")
+	files, err := newProfile()
 	if err != nil {
-		return nil, fmt.Errorf("make a directory for the browser's profile: %w", err)
+		return nil, err
 	}
 	var said output
-	alloc, cancelAlloc := chromedp.NewExecAllocator(context.WithoutCancel(ctx), append(flags(o), chromedp.UserDataDir(dir), chromedp.CombinedOutput(&said))...)
+	alloc, cancelAlloc := chromedp.NewExecAllocator(context.WithoutCancel(ctx), append(flags(o), chromedp.UserDataDir(files.dir), chromedp.CombinedOutput(&said))...)
 	// chromedp writes to the log what it does not understand of newer browsers.
 	browser, cancelBrowser := chromedp.NewContext(alloc, chromedp.WithErrorf(func(string, ...any) {}))
-	p := &process{ctx: browser, dir: dir, cancel: func() { cancelBrowser(); cancelAlloc() }}
+	p := &process{ctx: browser, profile: files, cancel: func() { cancelBrowser(); cancelAlloc() }}
 	started := make(chan error, 1)
 	go func() { started <- chromedp.Run(browser) }()
 	select {
@@ -243,13 +242,7 @@ func (p *process) end() {
 		if c != nil && c.Allocator != nil {
 			c.Allocator.Wait()
 		}
-		// A process of the browser may still be writing.
-		for range 10 {
-			if os.RemoveAll(p.dir) == nil {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
+		p.profile.remove()
 	})
 }
 

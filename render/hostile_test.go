@@ -175,9 +175,14 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestLifetime starts the browser anew after so many pages, and leaves no directory behind.
+// TestLifetime starts the browser anew after so many pages, and leaves no profile behind, not
+// even that of a process that was killed.
 func TestLifetime(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
+	abandoned := filepath.Join(os.TempDir(), "indexer-browser-killed")
+	if err := errors.Join(os.Mkdir(abandoned, 0o700), os.WriteFile(filepath.Join(abandoned, "indexer.lock"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	starts := 0
 	b := render.New(render.Options{Path: browsertest.Find(t), Lifetime: 2, Starting: func() { starts++ }})
 	w := web{home: {"text/html", "<p>quiet"}}

@@ -1,0 +1,68 @@
+package render
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/webindexer/indexer/internal/osfile"
+)
+
+// profile is the directory in which a browser keeps its files. It is temporary, and removed
+// when the browser has ended. If this process is killed, it stays, and its lock is released:
+// the next browser of this user removes it.
+type profile struct {
+	dir  string
+	lock *os.File
+}
+
+const (
+	profilePattern = "indexer-browser-*"
+	profileLock    = "indexer.lock"
+)
+
+func newProfile() (*profile, error) {
+	removeAbandoned()
+	dir, err := os.MkdirTemp("", profilePattern)
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for the browser's profile: %w", err)
+	}
+	lock, err := os.Create(filepath.Join(dir, profileLock))
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for the browser's profile: %w", err)
+	}
+	osfile.Lock(lock) // on a system without locks, abandoned profiles stay
+	return &profile{dir, lock}, nil
+}
+
+// removeAbandoned removes profiles whose processes are gone. A profile that is only being made
+// has no lock file yet, and is left alone, as is one that cannot be removed.
+func removeAbandoned() {
+	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), profilePattern))
+	if err != nil {
+		return // the name of the directory for temporary files is no pattern
+	}
+	for _, dir := range dirs {
+		lock, err := os.Open(filepath.Join(dir, profileLock))
+		if err != nil {
+			continue
+		}
+		if osfile.Lock(lock) == osfile.Held {
+			_ = os.RemoveAll(dir) // another user's, or being removed by another process
+		}
+		_ = lock.Close() // it was only read
+	}
+}
+
+// remove removes the directory. A process of the browser may be writing for a moment after the
+// browser has ended.
+func (p *profile) remove() {
+	for range 10 {
+		if os.RemoveAll(p.dir) == nil {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	_ = p.lock.Close() // nothing was written
+}
