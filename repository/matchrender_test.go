@@ -3,6 +3,7 @@ package repository_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -310,4 +311,40 @@ func TestWithoutBrowser(t *testing.T) {
 	}
 	wantSound(t, r, with)
 	closeNow(t, r)
+}
+
+// greedy is a browser in which a page asks for as many URLs as its body says, under the
+// directory that it names: "dir 500".
+type greedy struct{}
+
+func (greedy) Version() uint64 { return 1 }
+
+func (greedy) Render(_ context.Context, f *page.Fetch, _ observers.Lookup) (*observers.Rendering, error) {
+	var dir string
+	var n int
+	if _, err := fmt.Sscanf(string(f.Body), "%s %d", &dir, &n); err != nil {
+		return nil, err
+	}
+	r := &observers.Rendering{HTML: f.Body}
+	for i := range n {
+		r.Requests = append(r.Requests, page.MustParseURL(fmt.Sprintf("https://site.example/%s/%d", dir, i)))
+	}
+	return r, nil
+}
+
+// TestManyRequests: a page that asks for as much as it may, and then for as much of other
+// things, and for too much.
+func TestManyRequests(t *testing.T) {
+	r := open(t, t.TempDir(), repository.Options{Render: "all", Renderer: greedy{}})
+	defer closeNow(t, r)
+	for i, body := range []string{"a 500", "b 500", "b 3", "c 501"} {
+		f := siteFetches(t, 1, "index.html")[0]
+		f.Time, f.Body = f.Time.AddDate(0, 0, i), []byte(body)
+		load(t, r, 1, []page.Fetch{f})
+		wantSound(t, r, digestOf(t, r))
+		form := formOf(t, r, siteHome)
+		if tooMany := body == "c 501"; form == nil || len(form.Stale) > 0 || (form.Failure != "") != tooMany || tooMany && len(form.Inputs) != 500 {
+			t.Errorf("%s: %+v", body, form)
+		}
+	}
 }
