@@ -24,7 +24,7 @@ type Explanation struct {
 	Columns      Columns `json:"columns"`
 	TitleMatch   float64 `json:"title_match"` // 0 to 1
 	TitleFactor  float64 `json:"title_factor"`
-	AnchorMatch  float64 `json:"anchor_match"` // 0 to 1
+	AnchorMatch  float64 `json:"anchor_match"` // of the best anchor or heading, 0 to 1
 	AnchorFactor float64 `json:"anchor_factor"`
 	Rank         float64 `json:"rank"`
 	RankFactor   float64 `json:"rank_factor"`
