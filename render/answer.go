@@ -33,8 +33,8 @@ func (s *session) answer(ctx, lookups context.Context, main cdp.FrameID) {
 }
 
 // answerOne answers a request and waits until its answer has arrived, so that answers arrive
-// in the order of the requests. It does not wait for documents: their end may wait for a
-// script that they name.
+// in the order of the requests. It does not wait for redirects, which have no end of their own,
+// nor for documents: their end may wait for a script that they name.
 func (s *session) answerOne(ctx, lookups context.Context, e *fetch.EventRequestPaused, main cdp.FrameID) error {
 	f, err := s.find(lookups, e, main)
 	if err != nil {
@@ -50,28 +50,36 @@ func (s *session) answerOne(ctx, lookups context.Context, e *fetch.EventRequestP
 	if err := chromedp.Run(ctx, reply); err != nil {
 		return nil //nolint:nilerr // the request is gone, for example with its frame
 	}
-	if f == nil || e.ResourceType == network.ResourceTypeDocument || e.NetworkID == "" {
-		return nil
+	if f != nil && e.ResourceType != network.ResourceTypeDocument && f.Header.Get("Location") == "" {
+		s.await(ctx, e.NetworkID)
 	}
-	arrived := time.NewTimer(arrivalTime)
-	defer arrived.Stop()
+	return nil
+}
+
+// arrivalTime bounds how long the next request waits for the answer to this one. It is never
+// reached, unless a page asks for more bytes than the browser buffers, and does not read them.
+const arrivalTime = 5 * time.Second
+
+// await waits until an answer has arrived.
+func (s *session) await(ctx context.Context, id network.RequestID) {
+	timer := time.NewTimer(arrivalTime)
+	defer timer.Stop()
 	for {
+		s.mu.Lock()
+		arrived := s.arrived[id]
+		s.mu.Unlock()
+		if arrived || id == "" {
+			return
+		}
 		select {
-		case id := <-s.finished:
-			if id == e.NetworkID {
-				return nil
-			}
-		case <-arrived.C:
-			return nil
+		case <-s.progress:
+		case <-timer.C:
+			return
 		case <-ctx.Done():
-			return nil
+			return
 		}
 	}
 }
-
-// arrivalTime bounds how long the next request waits for the answer to this one. Redirects have
-// no end of their own.
-const arrivalTime = 200 * time.Millisecond
 
 // find returns what a request is answered with; nil if it fails.
 func (s *session) find(ctx context.Context, e *fetch.EventRequestPaused, main cdp.FrameID) (*page.Fetch, error) {
@@ -82,6 +90,11 @@ func (s *session) find(ctx context.Context, e *fetch.EventRequestPaused, main cd
 		}
 		s.served = true
 		return s.fetch, nil
+	}
+	if e.ResourceType == network.ResourceTypeDocument {
+		if s.frames++; s.frames > s.limits.Frames {
+			return nil, nil
+		}
 	}
 	u, err := page.ParseURL(e.Request.URL)
 	if err != nil || e.Request.Method != "GET" || !isResource(e.ResourceType) {

@@ -32,6 +32,7 @@ type Result struct {
 // Limits bound what a page may do. The zero value of a field stands for its default.
 type Limits struct {
 	Requests      int           // that are answered, and URLs that are asked for; further ones fail. Default: 500
+	Frames        int           // documents of frames that are answered; further ones fail. Default: 20
 	AnswerBytes   int           // bytes of all answers together; what exceeds them fails. Default: 64 MiB
 	HTMLBytes     int           // of the document. Default: 8 MiB
 	VirtualTime   time.Duration // of the page's clock. Default: 10 s
@@ -47,7 +48,7 @@ func (l Limits) withDefaults() Limits {
 		field *int
 		usual int
 	}{
-		{&l.Requests, 500}, {&l.AnswerBytes, 64 << 20}, {&l.HTMLBytes, 8 << 20}, {&l.ConsoleLines, 20},
+		{&l.Requests, 500}, {&l.Frames, 20}, {&l.AnswerBytes, 64 << 20}, {&l.HTMLBytes, 8 << 20}, {&l.ConsoleLines, 20},
 		{&l.ConsoleLength, 300}, {&l.Height, 2880}, {&l.HeapMiB, 512},
 	} {
 		if *f.field == 0 {

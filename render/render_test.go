@@ -3,6 +3,7 @@ package render_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +25,11 @@ func (w web) lookup(_ context.Context, u page.URL) (*page.Fetch, error) {
 	return f.fetch(u), nil
 }
 
+// fetch returns the file as a fetch; one without a type is a redirect.
 func (f file) fetch(u page.URL) *page.Fetch {
+	if f.mediaType == "" {
+		return &page.Fetch{URL: u, Status: 302, Header: http.Header{"Location": {f.body}}}
+	}
 	return &page.Fetch{URL: u, Status: 200, Header: http.Header{"Content-Type": {f.mediaType}}, Body: []byte(f.body)}
 }
 
@@ -57,7 +62,8 @@ func TestRender(t *testing.T) {
 	res := show(t, b, web{
 		home:                             {"text/html", `<!DOCTYPE html><title>shell</title><link rel=stylesheet href=style.css><div id=app></div><img src=missing.png><script src=app.js></script>`},
 		"https://site.example/style.css": {"text/css", `body { background: url(back.png) }`},
-		"https://site.example/app.js": {"text/javascript", `
+		"https://site.example/app.js":    {"", "/v2.js"},
+		"https://site.example/v2.js": {"text/javascript", `
 			console.error("careful", 7);
 			fetch("data.json").then(r => r.json()).then(d => {
 				document.title = d.title;
@@ -75,6 +81,14 @@ func TestRender(t *testing.T) {
 		}
 	}
 
+	var asked []string
+	for _, u := range res.Requests {
+		asked = append(asked, strings.TrimPrefix(string(u), string(home)))
+	}
+	slices.Sort(asked) // images wait for nobody
+	if want := []string{"app.js", "back.png", "data.json", "missing.png", "style.css", "v2.js"}; !slices.Equal(asked, want) {
+		t.Errorf("the page asked for %q, want %q", asked, want)
+	}
 	if len(res.Console) != 1 || res.Console[0] != "careful 7" {
 		t.Errorf("console: %q", res.Console)
 	}

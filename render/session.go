@@ -41,12 +41,14 @@ type session struct {
 	lookup Lookup
 
 	requests chan *fetch.EventRequestPaused
-	finished chan network.RequestID // answers that have arrived
+	progress chan struct{} // gets a token when an answer has arrived
 
 	spent, crashed event // the virtual time is used up; the renderer process has died
 
 	mu      sync.Mutex
+	arrived map[network.RequestID]bool // answers, to the last byte
 	result  Result
+	frames  int    // so far that were asked for
 	answers int    // so far
 	bytes   int    // of these
 	served  bool   // the page itself was answered
@@ -76,8 +78,8 @@ func (p *process) render(ctx context.Context, l Limits, f *page.Fetch, lookup Lo
 	s := &session{
 		limits: l, fetch: f, lookup: lookup,
 		requests: make(chan *fetch.EventRequestPaused, maxPaused),
-		finished: make(chan network.RequestID, 64),
-		spent:    newEvent(), crashed: newEvent(),
+		progress: make(chan struct{}, 1), arrived: make(map[network.RequestID]bool),
+		spent: newEvent(), crashed: newEvent(),
 	}
 	err := p.inTab(ctx, func(tab context.Context) error { return s.run(ctx, tab) })
 	switch {
@@ -143,6 +145,7 @@ func (s *session) run(ctx context.Context, tab context.Context) error {
 	})); err != nil {
 		return fmt.Errorf("prepare a tab: %w", err)
 	}
+	defer context.AfterFunc(s.crashed, cancel)() // a dead process does not answer what it was asked
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
@@ -349,8 +352,11 @@ func (s *session) listen(of any) {
 }
 
 func (s *session) finish(id network.RequestID) {
+	s.mu.Lock()
+	s.arrived[id] = true
+	s.mu.Unlock()
 	select {
-	case s.finished <- id:
-	default: // nobody waits for so many
+	case s.progress <- struct{}{}:
+	default: // a token is there already
 	}
 }
