@@ -62,11 +62,16 @@ func weakWeb(seed string) (fetches []page.Fetch, err error) {
 	web := webtest.RandomWeb(rnd, 40)
 	web.Contents, web.Shells, web.Canonicals, web.Redirects = 1+rnd.IntN(4), 0, web.Canonicals/4, web.Redirects/4
 	web.Links, web.Weak = 1+rnd.IntN(3), 100-rnd.IntN(20)
-	web.URLs, web.NoIndex = web.URLs+8, 0 // something is shown in the end
+	web.URLs, web.NoIndex = web.URLs+8, 0
 	for _, f := range web.Make(rnd) {
 		fetches = append(fetches, *f)
 	}
-	return fetches, nil
+	// A web may consist of one page that goes. This one stays, so that there is an answer.
+	stays, err := webtest.ParseFetch("stays.example/ at=1 page text=stays")
+	if err != nil {
+		return nil, err
+	}
+	return append(fetches, *stays), nil
 }
 
 func giantWeb(seed string) (fetches []page.Fetch, err error) {
