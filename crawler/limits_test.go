@@ -114,7 +114,7 @@ func TestMaxPagesAfterAPause(t *testing.T) {
 // TestMaxBytes: the bytes received stay near the limit, even with many requests at a
 // time and bodies of all sizes: only a few bodies exceed it.
 func TestMaxBytes(t *testing.T) {
-	for seed := range testenv.Seeds(t, rand.Uint64(), 20) {
+	for seed := range testenv.Seeds(t, testenv.Fresh(t), 20) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { maxBytes(t, seed) })
 		})

@@ -27,7 +27,7 @@ func TestRandomWebs(t *testing.T) {
 	if testing.Short() {
 		n = 40
 	}
-	for s := range testenv.Seeds(t, rand.Uint64(), n) {
+	for s := range testenv.Seeds(t, testenv.Fresh(t), n) {
 		ok := t.Run(fmt.Sprintf("seed %d", s), func(t *testing.T) { randomWeb(t, s) })
 		if !ok {
 			return

@@ -20,7 +20,7 @@ import (
 // the index has exactly the pages that the last rules allow, and nothing was withdrawn
 // twice except what a kill left between record and frontier.
 func TestRulesChangeAndKills(t *testing.T) {
-	for seed := range testenv.Seeds(t, rand.Uint64(), 8) {
+	for seed := range testenv.Seeds(t, testenv.Fresh(t), 8) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { changeRules(t, rand.New(rand.NewPCG(seed, 1))) })
 		})

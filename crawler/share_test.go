@@ -195,7 +195,7 @@ func (m *team) crawl(ending teamEnding, after time.Duration) {
 // be, whichever crawlers make them; and every URL ends as if one crawler had been alone.
 func TestTeams(t *testing.T) {
 	n := uint64(testenv.Size(2, 6, 500))
-	for s := range testenv.Seeds(t, rand.Uint64(), n) {
+	for s := range testenv.Seeds(t, testenv.Fresh(t), n) {
 		if !t.Run(fmt.Sprintf("seed %d", s), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { teamCrawl(t, s) }) }) {
 			return
 		}

@@ -99,7 +99,7 @@ func (h *history) export(c string) {
 // TestModel delivers histories in any order, with duplicates, from several
 // goroutines: the index is the last state, and full text and rows agree.
 func TestModel(t *testing.T) {
-	for seed := range testenv.Seeds(t, rand.Uint64(), uint64(testenv.Size(4, 15, 500))) {
+	for seed := range testenv.Seeds(t, testenv.Fresh(t), uint64(testenv.Size(4, 15, 500))) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { runModel(t, seed) })
 	}
 }

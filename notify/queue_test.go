@@ -32,7 +32,7 @@ func (m *model) scan(q *queue) {
 // off: at the end nothing may be left in the map, without any scan unless the queue
 // says that it overflowed.
 func TestQueueLosesNothing(t *testing.T) {
-	for seed := range testenv.Seeds(t, rand.Uint64(), uint64(testenv.Size(100, 400, 4000))) {
+	for seed := range testenv.Seeds(t, testenv.Fresh(t), uint64(testenv.Size(100, 400, 4000))) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			if err := driveQueue(t, rng); err != nil {

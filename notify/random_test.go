@@ -31,7 +31,7 @@ var settings = []struct {
 func TestRandomSteps(t *testing.T) {
 	for _, set := range settings {
 		t.Run(set.name, func(t *testing.T) {
-			for seed := range testenv.Seeds(t, rand.Uint64(), uint64(seedsFor(set.name, 80))) {
+			for seed := range testenv.Seeds(t, testenv.Fresh(t), uint64(seedsFor(set.name, 80))) {
 				if !t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { randomSteps(t, set.open(t), set.mode, seed) }) {
 					return
 				}
@@ -122,7 +122,7 @@ func (r *rig) drain(s *Stepper, pick func(int) int) {
 func TestRandomWorkers(t *testing.T) {
 	for _, set := range settings {
 		t.Run(set.name, func(t *testing.T) {
-			for seed := range testenv.Seeds(t, rand.Uint64(), uint64(seedsFor(set.name, 12))) {
+			for seed := range testenv.Seeds(t, testenv.Fresh(t), uint64(seedsFor(set.name, 12))) {
 				if !t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { randomWorkers(t, set.open(t), set.mode, seed) }) {
 					return
 				}

@@ -82,7 +82,7 @@ func TestMemberCost(t *testing.T) {
 // or saying noindex, the canonical one among them, until it is small, and come back.
 func TestGiantAndBack(t *testing.T) {
 	const n = 30
-	for seed := range testenv.Seeds(t, rand.Uint64(), uint64(testenv.Size(2, 8, 60))) {
+	for seed := range testenv.Seeds(t, testenv.Fresh(t), uint64(testenv.Size(2, 8, 60))) {
 		random := rand.New(rand.NewPCG(seed, 17))
 		r := openStepRigOf(t, webtest.Options{Limits: observers.Limits{Cluster: giants(8)}})
 		second := 1
@@ -307,7 +307,7 @@ func (h *hubTest) more(n, inlinkPart int) {
 // the last: the number of members would stay wrong.
 func TestPassesAndSummaries(t *testing.T) {
 	limits := observers.Limits{Cluster: giants(4), Document: document.Limits{InlinkRows: 5}}
-	for seed := range testenv.Seeds(t, rand.Uint64(), uint64(testenv.Size(4, 40, 400))) {
+	for seed := range testenv.Seeds(t, testenv.Fresh(t), uint64(testenv.Size(4, 40, 400))) {
 		random := rand.New(rand.NewPCG(seed, 19))
 		r := openStepRigOf(t, webtest.Options{Limits: limits})
 		for i := range 6 {

@@ -127,7 +127,7 @@ func TestRandomWebs(t *testing.T) {
 // all cores.
 func runSeeds(t *testing.T, seeds int, test func(seed uint64) error) {
 	t.Helper()
-	first, only := testenv.FirstSeed(t, rand.Uint64())
+	first, only := testenv.FirstSeed(t, testenv.Fresh(t))
 	if only {
 		seeds = 1
 	}

@@ -316,7 +316,7 @@ func TestLateWriteOfAnOldTerm(t *testing.T) {
 // whichever answers. Each timestamp is greater than all that were handed out before its
 // request, and none is handed out twice.
 func TestOraclesInTurmoil(t *testing.T) {
-	for seed := range testenv.Seeds(t, rand.Uint64(), uint64(testenv.Size(2, 10, 500))) {
+	for seed := range testenv.Seeds(t, testenv.Fresh(t), uint64(testenv.Size(2, 10, 500))) {
 		synctest.Test(t, func(t *testing.T) { turmoil(t, seed) })
 	}
 }

@@ -12,7 +12,7 @@ import (
 // At no moment does a reader at the safe point, or above, see anything else, nor a
 // write record without its data.
 func TestGarbageOrder(t *testing.T) {
-	for seed := range testenv.Seeds(t, rand.Uint64(), 3000) {
+	for seed := range testenv.Seeds(t, testenv.Fresh(t), 3000) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		var records []gcRecord
 		ts := uint64(10)

@@ -39,7 +39,7 @@ func (p program) rng(i int) *rand.Rand {
 // that does, with its seed. INDEXER_SEED=n runs that one alone.
 func everyProgram(t *testing.T, n int, run func(program) (wrong, log []string)) {
 	t.Helper()
-	for seed := range testenv.Seeds(t, rand.Uint64(), uint64(n)) {
+	for seed := range testenv.Seeds(t, testenv.Fresh(t), uint64(n)) {
 		p := newProgram(seed)
 		wrong, _ := run(p)
 		if len(wrong) == 0 {

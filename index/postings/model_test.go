@@ -177,7 +177,7 @@ func TestModel(t *testing.T) {
 	if testing.Short() {
 		histories = 1
 	}
-	for seed := range testenv.Seeds(t, rand.Uint64(), histories) {
+	for seed := range testenv.Seeds(t, testenv.Fresh(t), histories) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			tb := newTable(t, seed)
 			tb.compare() // empty

@@ -2,18 +2,24 @@
 //
 //	INDEXER_LONG=1   take the sizes and numbers that are too much for every change
 //	INDEXER_SEED=N   draw from this seed, which a failed test has printed
+//	INDEXER_SEEDS=S  draw from seeds that follow from S and the test's name, where a test
+//	                 without it takes new seeds in each run
+//
+// .ci/run sets INDEXER_SEEDS to the hash of the tree: every change is tested with seeds of
+// its own, and a second run of the same change draws what the first one drew.
 //
 // and how they find what lies beside a checkout.
 package testenv
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 )
 
 // Long reports whether long tests were asked for.
@@ -46,17 +52,27 @@ func FirstSeed(t testing.TB, fallback uint64) (seed uint64, only bool) {
 	return seed, true
 }
 
-// Random returns a generator with a seed of its own in each run, which is in the
-// test's log.
+// Fresh returns a seed: a new one in each run, or the one that INDEXER_SEEDS gives to
+// this test.
+func Fresh(t testing.TB) uint64 {
+	s := os.Getenv("INDEXER_SEEDS")
+	if s == "" {
+		return rand.Uint64()
+	}
+	sum := sha256.Sum256([]byte(s + "\x00" + t.Name()))
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// Random returns a generator with a fresh seed, which is in the test's log.
 func Random(t testing.TB) *rand.Rand {
 	t.Helper()
-	seed, _ := FirstSeed(t, uint64(time.Now().UnixNano()))
+	seed, _ := FirstSeed(t, Fresh(t))
 	t.Logf("INDEXER_SEED=%d", seed)
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // Seeds yields n seeds from first on, or INDEXER_SEED alone. It logs the seed at which a
-// test fails. first is 0 where each run is to take the same seeds, and rand.Uint64() where
+// test fails. first is 0 where each run is to take the same seeds, and Fresh(t) where
 // each is to take others.
 func Seeds(t testing.TB, first, n uint64) iter.Seq[uint64] {
 	t.Helper()

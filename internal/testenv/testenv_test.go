@@ -32,3 +32,25 @@ func TestRandomRepeats(t *testing.T) {
 		t.Errorf("%d and %d from one seed", a, b)
 	}
 }
+
+// TestFresh gives a test one seed for each text, and other tests other seeds.
+func TestFresh(t *testing.T) {
+	t.Setenv("INDEXER_SEEDS", "a tree")
+	seed := testenv.Fresh(t)
+	if again := testenv.Fresh(t); again != seed {
+		t.Errorf("%d and %d for one text and test", seed, again)
+	}
+	t.Run("of another test", func(t *testing.T) {
+		if other := testenv.Fresh(t); other == seed {
+			t.Errorf("%d for both tests", seed)
+		}
+	})
+	t.Setenv("INDEXER_SEEDS", "another tree")
+	if other := testenv.Fresh(t); other == seed {
+		t.Errorf("%d for both texts", seed)
+	}
+	t.Setenv("INDEXER_SEEDS", "")
+	if a, b := testenv.Fresh(t), testenv.Fresh(t); a == b {
+		t.Errorf("%d in two runs", a)
+	}
+}

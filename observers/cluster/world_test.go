@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"sort"
 	"strings"
@@ -18,7 +17,7 @@ import (
 // seeds yields so many seeds, others in each run, a tenth of them with -short, or INDEXER_SEED alone.
 func seeds(t *testing.T, n uint64) iter.Seq[uint64] {
 	t.Helper()
-	first, only := testenv.FirstSeed(t, rand.Uint64())
+	first, only := testenv.FirstSeed(t, testenv.Fresh(t))
 	switch {
 	case only:
 		n = 1

@@ -16,7 +16,7 @@ import (
 func forSeeds(t *testing.T, seeds uint64, test func(random *rand.Rand) error) {
 	t.Helper()
 	t.Parallel()
-	first, only := testenv.FirstSeed(t, rand.Uint64())
+	first, only := testenv.FirstSeed(t, testenv.Fresh(t))
 	switch {
 	case only:
 		seeds = 1

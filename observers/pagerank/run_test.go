@@ -104,7 +104,7 @@ func TestRandomGraphs(t *testing.T) {
 			if testenv.Long() {
 				seeds = 500
 			}
-			first, only := testenv.FirstSeed(t, rand.Uint64())
+			first, only := testenv.FirstSeed(t, testenv.Fresh(t))
 			if only {
 				seeds = 1
 			}
