@@ -24,51 +24,12 @@ const invalidateChunk = 500
 // sheet are ahead of a page that is new, and render gets through the rest in idle time or in a
 // part for each debounce.
 func invalidate(ctx context.Context, tx *txn.Txn, rows []string) error {
-	return each(rows, func(row string) error {
-		content, err := tx.Get(ctx, row, schema.FetchContent)
-		if err != nil {
-			return err
-		}
-		stored, err := tx.Get(ctx, row, schema.Invalidated)
-		if err != nil {
-			return err
-		}
-		done, err := schema.DecodePropagation(stored.Data)
-		if err != nil {
-			return err
-		}
-		start := row + "\x00"
-		if done.Chain == content.TS && done.Next != "" {
-			start = done.Next
-		}
-		next, err := wakeNeeders(ctx, tx, row, start)
-		switch {
-		case err != nil:
-			return err
-		case next != "":
-			tx.Set(row, schema.Invalidated, schema.StoredPropagation{Chain: content.TS, Next: next}.Encode())
-			tx.Notify(row, schema.ResourceChanged)
-		case stored.Exists:
-			tx.Delete(row, schema.Invalidated)
-		}
-		return nil
-	})
+	return resourceSpread.run(ctx, tx, rows)
 }
 
-// wakeNeeders wakes up to invalidateChunk pages that need a URL, from a pair row on, and
-// returns the pair row to continue from, "" at the end.
-func wakeNeeders(ctx context.Context, tx *txn.Txn, row, start string) (next string, err error) {
-	n := 0
-	err = tx.Scan(ctx, schema.GroupNeed, start, txn.PrefixEnd(row+"\x00"), func(pair string, _ []txn.Version) error {
-		if n == invalidateChunk {
-			next = pair
-			return txn.ErrStop
-		}
-		n++
-		tx.Notify(schema.PairSource(pair), schema.RenderWake)
-		return nil
-	})
-	return next, err
+var resourceSpread = spread{
+	changed: schema.FetchContent, cursor: schema.Invalidated, again: schema.ResourceChanged,
+	group: schema.GroupNeed, wake: schema.RenderWake, chunk: invalidateChunk,
 }
 
 // interpretRendered is interpretFetch while the setting of rendering is on: the document comes

@@ -22,15 +22,35 @@ const propagateChunk = 500
 // where to continue, and for which version of the chain. If the chain has changed since, the
 // next run starts over.
 func propagate(ctx context.Context, tx *txn.Txn, rows []string) error {
+	return chainSpread.run(ctx, tx, rows)
+}
+
+var chainSpread = spread{
+	changed: schema.Chain, cursor: schema.Propagated, again: schema.Chain,
+	group: schema.GroupPointer, wake: schema.State, chunk: propagateChunk,
+}
+
+// spread tells the sources of a URL's pair rows that something about the URL has changed, a
+// chunk in each transaction.
+type spread struct {
+	changed txn.Column // what has changed; if it changes again, the next run starts over
+	cursor  txn.Column // where the next run continues; absent once all are told
+	again   txn.Column // notified while there is more to do
+	group   string     // the pair rows
+	wake    txn.Column // notified at each source
+	chunk   int        // how many sources one run wakes
+}
+
+func (s *spread) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return each(rows, func(row string) error {
-		if err := tx.Prefetch(ctx, row, schema.Chain, schema.Propagated); err != nil {
+		if err := tx.Prefetch(ctx, row, s.changed, s.cursor); err != nil {
 			return err
 		}
-		chain, err := tx.Get(ctx, row, schema.Chain)
+		now, err := tx.Get(ctx, row, s.changed)
 		if err != nil {
 			return err
 		}
-		stored, err := tx.Get(ctx, row, schema.Propagated)
+		stored, err := tx.Get(ctx, row, s.cursor)
 		if err != nil {
 			return err
 		}
@@ -39,35 +59,34 @@ func propagate(ctx context.Context, tx *txn.Txn, rows []string) error {
 			return err
 		}
 		start := row + "\x00"
-		if done.Chain == chain.TS && done.Next != "" {
+		if done.Chain == now.TS && done.Next != "" {
 			start = done.Next
 		}
-		next, err := wakeSources(ctx, tx, row, start)
-		if err != nil {
-			return err
-		}
+		next, err := s.wakeFrom(ctx, tx, row, start)
 		switch {
+		case err != nil:
+			return err
 		case next != "":
-			tx.Set(row, schema.Propagated, schema.StoredPropagation{Chain: chain.TS, Next: next}.Encode())
-			tx.Notify(row, schema.Chain)
+			tx.Set(row, s.cursor, schema.StoredPropagation{Chain: now.TS, Next: next}.Encode())
+			tx.Notify(row, s.again)
 		case stored.Exists:
-			tx.Delete(row, schema.Propagated)
+			tx.Delete(row, s.cursor)
 		}
 		return nil
 	})
 }
 
-// wakeSources wakes up to propagateChunk sources of pointers to a URL, from a pair row on,
-// and returns the pair row to continue from, "" at the end.
-func wakeSources(ctx context.Context, tx *txn.Txn, row, start string) (next string, err error) {
+// wakeFrom wakes up to a chunk of sources, from a pair row on, and returns the pair row to
+// continue from, "" at the end.
+func (s *spread) wakeFrom(ctx context.Context, tx *txn.Txn, row, start string) (next string, err error) {
 	n := 0
-	err = tx.Scan(ctx, schema.GroupPointer, start, txn.PrefixEnd(row+"\x00"), func(pair string, _ []txn.Version) error {
-		if n == propagateChunk {
+	err = tx.Scan(ctx, s.group, start, txn.PrefixEnd(row+"\x00"), func(pair string, _ []txn.Version) error {
+		if n == s.chunk {
 			next = pair
 			return txn.ErrStop
 		}
 		n++
-		tx.Notify(schema.PairSource(pair), schema.State)
+		tx.Notify(schema.PairSource(pair), s.wake)
 		return nil
 	})
 	return next, err
