@@ -30,6 +30,7 @@ type Lookup = func(ctx context.Context, u page.URL) (*page.Fetch, error)
 type Rendering struct {
 	HTML     []byte     // the document after its scripts, in UTF-8; nil if Failure is set
 	Failure  string     // why the page cannot be rendered
+	MayPass  bool       // the failure may be one of the machine: another attempt may succeed
 	Requests []page.URL // what the page asked for, in order, each once, without the page
 	Console  []string   // errors that the page reported
 
@@ -40,8 +41,8 @@ type Rendering struct {
 // deletes. Transactions have at most 600 mutations.
 const maxRequests = 500
 
-// renderAttempts is how often the browser may fail at a page before the page is left without a
-// form. maxFailed bounds the pages of which that is remembered.
+// renderAttempts is how often the browser, or the page in a way that may be the machine's fault,
+// may fail before the page is left without a form. maxFailed bounds the pages of which that is remembered.
 const (
 	renderAttempts = 3
 	maxFailed      = 10_000
@@ -95,6 +96,13 @@ const (
 // attempts the page is left without a form nevertheless, or it would end as a dead letter. The
 // same transaction deletes app:render-version, so the next opening wakes this observer at all
 // forms, and a process tries each of these pages once more (failed).
+//
+// A page that takes too much real time, or crashes the process that runs its scripts, mostly
+// does so by itself. But the machine may have been busy or short of memory. If the first such
+// failure were stored, two machines could have different forms of the same rows. So the page is
+// tried three times, with the pauses of package notify between, and the third failure is stored
+// as the page's own, together with what the page asked for. The next opening does not try
+// again: a page with an endless loop would cost each process three times the limit.
 //
 // The page and everything it needs are read at one snapshot, that of the transaction, however
 // long the browser takes. The transaction has no locks until it commits.
@@ -189,13 +197,7 @@ func (x *renderer) render(ctx context.Context, tx *txn.Txn, f *page.Fetch) (sche
 	}
 	form := schema.StoredForm{Version: x.browser.Version()}
 	made, err := x.browser.Render(ctx, f, lookupIn(tx))
-	if row := schema.URLRow(f.URL); err == nil {
-		x.succeedsAt(row)
-	} else if ctx.Err() == nil && x.failsAt(row) {
-		tx.Delete(schema.AppRow, schema.RenderVersion)
-		made, err = &Rendering{Failure: browserFailed}, nil
-	}
-	if err != nil {
+	if made, err = x.judge(ctx, tx, schema.URLRow(f.URL), made, err); err != nil {
 		return form, nil, fmt.Errorf("render %s: %w", f.URL, err)
 	}
 	if len(made.Requests) > maxRequests {
@@ -214,6 +216,24 @@ func (x *renderer) render(ctx context.Context, tx *txn.Txn, f *page.Fetch) (sche
 		form.Inputs = append(form.Inputs, schema.RenderInput{URL: u, Content: schema.DigestContent(v)})
 	}
 	return form, made, nil
+}
+
+// judge returns what is stored of an attempt to render a page. An error means another attempt.
+func (x *renderer) judge(ctx context.Context, tx *txn.Txn, row string, made *Rendering, err error) (*Rendering, error) {
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err == nil && !made.MayPass:
+		x.succeedsAt(row)
+	case err == nil && !x.failsAt(row):
+		return nil, fmt.Errorf("attempt failed: %s", made.Failure)
+	case err == nil:
+		x.succeedsAt(row) // the failure is the page's now; another page in its place gets its own attempts
+	case x.failsAt(row):
+		tx.Delete(schema.AppRow, schema.RenderVersion)
+		return &Rendering{Failure: browserFailed}, nil
+	}
+	return made, err
 }
 
 var errNoForm = errors.New("the renderer returned neither a document nor a reason")

@@ -86,6 +86,8 @@ func TestHostilePages(t *testing.T) {
 			switch {
 			case tt.failure != "" && !strings.Contains(res.Failure, tt.failure), tt.failure == "" && res.Failure != "":
 				t.Errorf("failure %q, want one with %q", res.Failure, tt.failure)
+			case res.MayPass != (tt.hangs || name == "memory"):
+				t.Errorf("failure %q: MayPass is %t", res.Failure, res.MayPass)
 			case !strings.Contains(string(res.HTML), tt.want):
 				t.Errorf("the document lacks %q:\n%.500s", tt.want, res.HTML)
 			}

@@ -20,6 +20,9 @@ type Result struct {
 	HTML []byte
 	// Failure says which limit the page exceeded, or that it crashed its process.
 	Failure string
+	// MayPass says that the failure may be one of the machine, and another attempt may succeed:
+	// the page exceeded the limit of real time, or its process has died.
+	MayPass bool
 	// Requests are the URLs that the page asked for, in the order of the first request, each
 	// once, without its own. They include those that lookup did not know.
 	Requests []page.URL

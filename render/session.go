@@ -53,6 +53,7 @@ type session struct {
 	bytes   int    // of these
 	served  bool   // the page itself was answered
 	failure string // a limit that the session noticed
+	mayPass bool   // Result.MayPass
 	broken  error  // of lookup
 }
 
@@ -88,7 +89,7 @@ func (p *process) render(ctx context.Context, l Limits, f *page.Fetch, lookup Lo
 	case s.broken != nil:
 		return nil, s.broken
 	case s.failure != "":
-		return &Result{Failure: s.failure, Requests: s.result.Requests, Console: s.result.Console}, nil
+		return &Result{Failure: s.failure, MayPass: s.mayPass, Requests: s.result.Requests, Console: s.result.Console}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -235,18 +236,21 @@ func (s *session) wait(ctx context.Context) error {
 var errCrashed = errors.New("the process of the page has died")
 
 // blame finds out whose an error is. It returns nil if it is the page's, which is then a
-// failure, and ends a page that hangs.
+// failure, and ends a page that hangs. A crash and the limit of real time can also be the
+// machine's: the system may have ended the process for want of memory, or the machine may have
+// been busy.
 func (s *session) blame(ctx context.Context, err error) error {
-	if s.crashed.Err() != nil {
-		s.fail("its scripts crashed the process that ran them, for example because they took too much memory")
-	}
 	if s.failed() {
+		return nil
+	}
+	if s.crashed.Err() != nil {
+		s.failHere("its scripts crashed the process that ran them, for example because they took too much memory")
 		return nil
 	}
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
 	}
-	s.fail(fmt.Sprintf("it was not complete after %s", s.limits.RealTime))
+	s.failHere(fmt.Sprintf("it was not complete after %s", s.limits.RealTime))
 	unhindered, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
 	stop := context.AfterFunc(s.crashed, cancel)
@@ -317,6 +321,15 @@ func (s *session) fail(why string) {
 	defer s.mu.Unlock()
 	if s.failure == "" {
 		s.failure = why
+	}
+}
+
+// failHere is fail for a failure that may not happen on another machine, or later.
+func (s *session) failHere(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failure == "" {
+		s.failure, s.mayPass = why, true
 	}
 }
 

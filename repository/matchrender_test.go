@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.uber.org/zap"
@@ -279,6 +281,55 @@ func TestBrowserFails(t *testing.T) {
 	}
 	wantSound(t, r, with)
 	closeNow(t, r)
+}
+
+// slowAtFirst is a browser in which attempts at a page fail in a way that may be the machine's
+// fault.
+type slowAtFirst struct {
+	siteBrowser
+	failures int
+
+	mu    sync.Mutex
+	tried map[page.URL]int
+}
+
+func (s *slowAtFirst) Render(ctx context.Context, f *page.Fetch, lookup observers.Lookup) (*observers.Rendering, error) {
+	r, err := s.siteBrowser.Render(ctx, f, lookup)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tried == nil {
+		s.tried = make(map[page.URL]int)
+	}
+	if s.tried[f.URL]++; err == nil && s.tried[f.URL] <= s.failures {
+		return &observers.Rendering{Failure: "it took too long", MayPass: true, Requests: r.Requests}, nil
+	}
+	return r, err
+}
+
+// TestFailureThatMayPass: a page that took too long is tried three times. Then the failure is
+// stored, with what the page asked for, and the next opening does not try again.
+func TestFailureThatMayPass(t *testing.T) {
+	with, without := renderedDigest(t), undisturbed(t, wholeSite(t))
+	r := open(t, t.TempDir(), repository.Options{Render: "auto", Renderer: &slowAtFirst{failures: 2}})
+	load(t, r, 2, wholeSite(t))
+	wantSound(t, r, with)
+	closeNow(t, r)
+
+	dir := t.TempDir()
+	r = open(t, dir, repository.Options{Render: "auto", Renderer: &slowAtFirst{failures: math.MaxInt}})
+	load(t, r, 2, wholeSite(t))
+	wantSound(t, r, without)
+	closeNow(t, r)
+	again := &counted{Renderer: siteBrowser{}}
+	r = open(t, dir, repository.Options{Renderer: again})
+	defer closeNow(t, r)
+	if err := r.Quiesce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	again.want(t)
+	if f := formOf(t, r, siteHome); f == nil || f.Failure != "it took too long" || len(f.Inputs) == 0 {
+		t.Errorf("stored is %+v", f)
+	}
 }
 
 // TestWithoutBrowser: without a browser the index is that of a repository that never rendered,
