@@ -8,6 +8,20 @@ import (
 	"testing"
 )
 
+func smallDisk(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16m"); err != nil {
+		t.Skipf("a small file system cannot be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
 // fillDisk takes all that is left of a small disk.
 func fillDisk(t *testing.T, dir string) {
 	t.Helper()
@@ -37,15 +51,7 @@ func TestReadOnFullDisk(t *testing.T) {
 		{"clean", false, false}, {"killed", true, true}, {"killed, and shared memory removed", true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			disk := t.TempDir()
-			if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=16m"); err != nil {
-				t.Skipf("a small file system cannot be mounted here: %v", err)
-			}
-			t.Cleanup(func() {
-				if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
-					t.Error(err)
-				}
-			})
+			disk := smallDisk(t)
 			dir := filepath.Join(disk, "index")
 			if c.killed {
 				if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -82,5 +88,49 @@ func TestReadOnFullDisk(t *testing.T) {
 			}
 			t.Log(err)
 		})
+	}
+}
+
+// TestMergeOnFullDisk merges where there is no room for it: that is no error, nothing is lost,
+// and the segments are merged once there is room.
+func TestMergeOnFullDisk(t *testing.T) {
+	disk := smallDisk(t)
+	dir := filepath.Join(disk, "index")
+	w := openTestWriter(t, dir)
+	changes := generate(40, 1)
+	for _, c := range changes {
+		apply(t, w, c)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w = openTestWriter(t, dir)
+	fillDisk(t, disk)
+	err := w.submit(t.Context(), 1, func(tb *tables) error {
+		w.mergeErr = errors.New("an earlier merge failed") // Close tries again
+		_, err := tb.merge()
+		return err
+	})
+	if !IsFull(err) {
+		t.Fatalf("a merge on a full disk: %v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Errorf("a merge that had no room fails Close: %v", err)
+	}
+	if err := os.Remove(filepath.Join(disk, "filler")); err != nil {
+		t.Fatal(err)
+	}
+	w = openTestWriter(t, dir)
+	err = w.submit(t.Context(), 1, func(tb *tables) error {
+		for more := true; more; {
+			var err error
+			if more, err = tb.merge(); err != nil {
+				return err
+			}
+		}
+		return tb.exec("INSERT INTO fts(fts, rank) VALUES('integrity-check', 0)")
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

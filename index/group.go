@@ -69,10 +69,13 @@ func (w *Writer) run() {
 	}
 }
 
-// merge does a part of the merging, and reports whether there is more.
+// merge does a part of the merging, and reports whether there is more. A full disk only
+// postpones it: nothing is lost, no query fails, and a change that has to be written tells the
+// user. A load that filled the disk used to end with an error of a merge that nobody had asked
+// for, although all it was asked for had been done.
 func (w *Writer) merge() (more bool) {
 	more, err := w.tx.merge()
-	if w.mergeErr = nil; err != nil {
+	if w.mergeErr = nil; err != nil && !IsFull(err) {
 		w.mergeErr = explain(w.dir, w.path, "merge", err)
 	}
 	return more

@@ -22,7 +22,8 @@ import (
 //    load of 6,710 pages merged in these gaps, and the writer took a fifth more processor
 //    time.
 //
-// A crash leaves segments unmerged and nothing worse; they are merged in the next pause.
+// A crash or a full disk leaves segments unmerged and nothing worse; they are merged in the
+// next pause.
 
 var mergeSettings = []struct {
 	name  string

@@ -167,8 +167,7 @@ func (w *Writer) NeedsRebuild() bool { return w.meta.analyzer != analysis.Versio
 
 // Close finishes what was handed over, moves the write-ahead log into the database, and
 // releases the files. If the last merge failed, for which no change was waiting, Close tries
-// it again and returns the error: a disk that was full may have room by now. Later calls
-// return [ErrClosed].
+// it again and returns the error. Later calls return [ErrClosed].
 func (w *Writer) Close() error {
 	w.closeOnce.Do(func() {
 		close(w.closing)
