@@ -45,6 +45,7 @@ func (a *app) queryCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&o.Queries, "queries", 1000, "`number` of queries, at most one a document")
 	cmd.Flags().IntVar(&o.Documents, "documents", 0, "`number` of documents to generate")
+	cmd.Flags().StringVar(&o.Profile, "profile", "", "`file` that keeps the processor profile of the queries, for go tool pprof")
 	cmd.Flags().IntVar(&o.Shards, "shards", 1, "`number` of indexes that they are divided into")
 	return cmd
 }

@@ -25,6 +25,7 @@ type Options struct {
 	Queries   int
 	PerHost   int
 	Weights   index.Weights
+	Profile   string                                      // keeps the processor profile of the queries in this file; "" for none
 	Replay    func(ctx context.Context, dir string) error // replays Files into a directory, in another process
 	Log       io.Writer
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"slices"
 	"time"
 
@@ -27,7 +28,7 @@ func (t *took) add(other took) {
 
 // measure asks all queries, alone; with files, beside a replay as well, and of several shards, of one
 // index as well, in turns.
-func (b *bench) measure(ctx context.Context, queries []string, res *Result) error {
+func (b *bench) measure(ctx context.Context, queries []string, res *Result) (err error) {
 	var alone, beside, one took
 	warm := queries[:min(len(queries), turn)]
 	for _, readers := range [][]*index.Reader{b.readers, b.one} {
@@ -35,6 +36,11 @@ func (b *bench) measure(ctx context.Context, queries []string, res *Result) erro
 			return err
 		}
 	}
+	stop, err := b.startProfile()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
 	for n := 0; len(queries) > 0; n++ {
 		part := queries[:min(len(queries), turn)]
 		queries = queries[len(part):]
@@ -60,6 +66,24 @@ func (b *bench) measure(ctx context.Context, queries []string, res *Result) erro
 	}
 	res.tell(alone, beside, one)
 	return nil
+}
+
+// startProfile begins the processor profile, if one is wanted, and returns what ends it.
+func (b *bench) startProfile() (stop func() error, err error) {
+	if b.o.Profile == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(b.o.Profile)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return f.Close()
+	}, nil
 }
 
 func (r *Result) tell(alone, beside, one took) {
