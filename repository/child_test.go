@@ -66,6 +66,10 @@ func childWork() error {
 	if err != nil {
 		return err
 	}
+	renderer, closeBrowser := childRenderer()
+	if opts.Renderer = renderer; renderer != nil {
+		opts.Render = "auto"
+	}
 	say(saysOpening)
 	r, err := repository.Open(ctx, os.Getenv(childDir), opts)
 	if err != nil {
@@ -77,10 +81,10 @@ func childWork() error {
 		work = childRebuild
 	}
 	if err := work(ctx, r); err != nil {
-		return errors.Join(err, r.Close())
+		return errors.Join(err, r.Close(), closeBrowser())
 	}
 	say(saysClosing)
-	if err := r.Close(); err != nil {
+	if err := errors.Join(r.Close(), closeBrowser()); err != nil {
 		return err
 	}
 	say(saysClosed)

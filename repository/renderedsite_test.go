@@ -34,11 +34,22 @@ var siteTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".png": "image/png",
 }
 
+// renderedWeb is the name of the site for readWeb.
+const renderedWeb = "rendered"
+
 // siteFetches reads the fetches of a moment. With names it reads only these files.
-func siteFetches(t testing.TB, moment int, names ...string) (fetches []page.Fetch) {
+func siteFetches(t testing.TB, moment int, names ...string) []page.Fetch {
 	t.Helper()
+	fetches, err := readSiteAt(moment, names...)
+	if err != nil || len(fetches) == 0 {
+		t.Fatalf("moment %d has %d files: %v", moment, len(fetches), err)
+	}
+	return fetches
+}
+
+func readSiteAt(moment int, names ...string) (fetches []page.Fetch, err error) {
 	files := os.DirFS(fmt.Sprintf("testdata/rendered/%d", moment))
-	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || len(names) > 0 && !slices.Contains(names, name) {
 			return err
 		}
@@ -53,15 +64,29 @@ func siteFetches(t testing.TB, moment int, names ...string) (fetches []page.Fetc
 		})
 		return nil
 	})
-	if err != nil || len(fetches) == 0 {
-		t.Fatalf("moment %d has %d files: %v", moment, len(fetches), err)
-	}
-	return fetches
+	return fetches, err
 }
 
-// wholeSite is everything that is ever fetched.
+// readRenderedSite reads everything that is ever fetched.
+func readRenderedSite() (all []page.Fetch, err error) {
+	for moment := 1; moment <= 3; moment++ {
+		fetches, err := readSiteAt(moment)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, fetches...)
+	}
+	return all, nil
+}
+
+// wholeSite is readRenderedSite for tests.
 func wholeSite(t testing.TB) []page.Fetch {
-	return slices.Concat(siteFetches(t, 1), siteFetches(t, 2), siteFetches(t, 3))
+	t.Helper()
+	all, err := readRenderedSite()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // siteBrowser renders the site without a browser. Each script of the site says in its first

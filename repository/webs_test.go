@@ -39,6 +39,9 @@ func readWeb(name string) (fetches []page.Fetch, err error) {
 	if name == ownWebs {
 		return readSites()
 	}
+	if name == renderedWeb {
+		return readRenderedSite()
+	}
 	if seed, ok := strings.CutPrefix(name, weak); ok {
 		return weakWeb(seed)
 	}
