@@ -134,7 +134,7 @@ func siteForms(t *testing.T, r *repository.Repository) map[page.URL]schema.Store
 func (k *renderKilling) round(t *testing.T) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
-	for range 1 + k.rnd.IntN(3) {
+	for range min(k.left, 1+k.rnd.IntN(3)) {
 		at := moment{saysLookup, 1 + k.rnd.IntN(k.lookups)}
 		if k.rnd.IntN(3) == 0 {
 			at = moment{saysLoad, 1 + k.rnd.IntN(len(wholeSite(t)))}
@@ -167,7 +167,7 @@ func (k *renderKilling) round(t *testing.T) {
 func (k *renderKilling) start(t *testing.T, dir string, kill moment) story {
 	t.Helper()
 	var deaths []string
-	for range k.rnd.IntN(3) {
+	for range min(k.left, k.rnd.IntN(3)) {
 		deaths = append(deaths, strconv.Itoa(1+k.rnd.IntN(k.lookups)))
 	}
 	s := startChild(t, dir, renderedWeb, txn.OnePhase, with(

@@ -3,6 +3,7 @@ package feed
 import (
 	"crypto/sha256"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/webindexer/indexer/export"
@@ -45,7 +46,7 @@ func (a *archiver) page(u page.URL) error {
 	if err != nil {
 		return err
 	}
-	if last == nil {
+	if last == nil || isGone(last) {
 		return fmt.Errorf("%s: there is no stored copy of it to write", u)
 	}
 	title, err := a.title(last.URL)
@@ -102,8 +103,10 @@ func (a *archiver) follow(u page.URL) (*page.Fetch, error) {
 	return nil, nil
 }
 
-// fetch reads the fetch in force of a URL; nil if there is none. It is whole if the response
-// can be written as it was: a redirect, or a success whose body is stored.
+// fetch reads the fetch in force of a URL; nil if there is none. It is whole if a browser would
+// do the same with what is stored as with the response: a redirect, a success whose body is
+// stored, or a response that there is nothing. Bodies of the latter are not stored, and
+// renderings had none.
 func (a *archiver) fetch(u page.URL) (f *page.Fetch, whole bool, err error) {
 	row, tx := schema.URLRow(u), a.reader.Document()
 	content, err := tx.Get(a.ctx, row, schema.FetchContent)
@@ -124,7 +127,7 @@ func (a *archiver) fetch(u page.URL) (f *page.Fetch, whole bool, err error) {
 	}
 	decoded.URL, decoded.Time = u, at.Time
 	if decoded.Status < 200 || decoded.Status > 299 {
-		return &decoded, decoded.Status >= 300 && decoded.Status <= 399, nil
+		return &decoded, decoded.Status >= 300 && decoded.Status <= 399 || isGone(&decoded), nil
 	}
 	body, err := tx.Get(a.ctx, row, schema.Body)
 	if err != nil {
@@ -135,6 +138,10 @@ func (a *archiver) fetch(u page.URL) (f *page.Fetch, whole bool, err error) {
 	}
 	decoded.Body, err = schema.DecodeBody(body.Data)
 	return &decoded, true, err
+}
+
+func isGone(f *page.Fetch) bool {
+	return f.Status == http.StatusNotFound || f.Status == http.StatusGone
 }
 
 // title returns the title of a page as indexed; "" if it has none, or is no page.

@@ -16,7 +16,7 @@ import (
 )
 
 // TestArchive writes a redirect to a page and a page of its own. Images have no stored bodies
-// while rendering is off.
+// while rendering is off. That an image is gone is stored.
 func TestArchive(t *testing.T) {
 	r := webtest.Settled(t, "other.example/ at=9 page text=other title=Other")
 	load := func(f page.Fetch) {
@@ -27,7 +27,8 @@ func TestArchive(t *testing.T) {
 	}
 	html := http.Header{"Content-Type": {"text/html"}}
 	load(page.Fetch{URL: "https://a.example/", Status: 301, Header: http.Header{"Location": {"/home"}}})
-	load(page.Fetch{URL: "https://a.example/home", Status: 200, Header: html, Body: []byte(`<title>Home</title>text<img src=/i.png><script src=/moved.js></script><img src=/never.png>`)})
+	load(page.Fetch{URL: "https://a.example/home", Status: 200, Header: html, Body: []byte(`<title>Home</title>text<img src=/i.png><script src=/moved.js></script><img src=/never.png><img src=/gone.png>`)})
+	load(page.Fetch{URL: "https://a.example/gone.png", Status: 404, Header: html, Body: []byte("<p>There is no such picture.")})
 	load(page.Fetch{URL: "https://a.example/i.png", Status: 200, Header: http.Header{"Content-Type": {"image/png"}}, Body: []byte("PNG")})
 	load(page.Fetch{URL: "https://a.example/moved.js", Status: 302, Header: http.Header{"Location": {"/new.js"}}})
 	load(page.Fetch{URL: "https://a.example/new.js", Status: 200, Header: http.Header{"Content-Type": {"text/plain"}}, Body: []byte("run()")})
@@ -37,11 +38,11 @@ func TestArchive(t *testing.T) {
 	opts := choice(export.FormatWACZ, export.Pages)
 	opts.URLs = []page.URL{"https://a.example/", "https://other.example/", "https://a.example/home"}
 	res, out := written(t, r, opts)
-	if res.Documents != 3 || res.Captures != 5 || res.Missing != 2 {
+	if res.Documents != 3 || res.Captures != 6 || res.Missing != 2 {
 		t.Errorf("%+v", res)
 	}
 	captures, pages := opened(t, out)
-	want := []string{"https://a.example/", "https://a.example/home", "https://a.example/moved.js", "https://a.example/new.js", "https://other.example/"}
+	want := []string{"https://a.example/", "https://a.example/gone.png", "https://a.example/home", "https://a.example/moved.js", "https://a.example/new.js", "https://other.example/"}
 	if !slices.Equal(captures, want) {
 		t.Errorf("captures %v, want %v", captures, want)
 	}
