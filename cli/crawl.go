@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
+	"go.uber.org/zap"
 
 	"github.com/webindexer/indexer/crawler"
 	"github.com/webindexer/indexer/crawler/archive"
@@ -123,6 +125,16 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 		return err
 	}
 	a.beginsCrawl = true
+	for r := new(rejoins); ; {
+		err := a.crawlOnce(ctx, from, &f, fetchOptions)
+		if ctx.Err() != nil || !r.allow(err, time.Now()) {
+			return err
+		}
+		a.log.Warn("joins the crawl again", zap.Error(err))
+	}
+}
+
+func (a *app) crawlOnce(ctx context.Context, from foundSeeds, f *crawlFlags, fetchOptions fetch.Options) error {
 	s, err := a.openToLoad(ctx)
 	if errors.Is(err, store.ErrInUse) && len(from.urls) == 0 && len(f.again) > 0 {
 		return a.ask(ctx, a.request("again", urlStrings(f.again)...), a.stdout)
@@ -162,7 +174,7 @@ func (f *crawlFlags) fetchOptions(maxBody int64) (fetch.Options, error) {
 }
 
 // crawlIn crawls in an open data directory.
-func (a *app) crawlIn(ctx context.Context, s *session, from foundSeeds, f crawlFlags, fetchOptions fetch.Options) (err error) {
+func (a *app) crawlIn(ctx context.Context, s *session, from foundSeeds, f *crawlFlags, fetchOptions fetch.Options) (err error) {
 	config, known, err := s.crawlConfig(ctx, f.config, from)
 	if err != nil {
 		return err
@@ -243,7 +255,7 @@ func (f *crawlFlags) openArchive(o fetch.Options) (*archive.Recorder, error) {
 }
 
 // runCrawler wires crawler, frontier and archive together, and runs them.
-func (s *session) runCrawler(ctx context.Context, f crawlFlags, bare []page.URL, fetcher *fetch.Fetcher, recorder *archive.Recorder) (err error) {
+func (s *session) runCrawler(ctx context.Context, f *crawlFlags, bare []page.URL, fetcher *fetch.Fetcher, recorder *archive.Recorder) (err error) {
 	var c *crawler.Crawler
 	wake := func(host string) { c.Wake(host) }
 	front := frontier.New(s.repo.DB(), s.repo, s.crawl, wake)
@@ -264,6 +276,7 @@ func (s *session) runCrawler(ctx context.Context, f crawlFlags, bare []page.URL,
 	s.crawl.Wake(wake)
 	s.crawler.Store(c)
 	defer s.crawler.Store(nil)
+	defer func() { f.spend(c.Status(0)) }()
 	return s.watchCrawl(ctx, c, member)
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,7 +37,15 @@ type recordedCall struct {
 // other across hosts.
 type recordedHosts struct {
 	list  []*recordedHost
-	asked chan struct{} // receives a value for each request, if there is room
+	asked chan struct{}                   // receives a value for each request, if there is room
+	gate  atomic.Pointer[context.Context] // if it is set, the last page of each host waits for its end
+}
+
+// hold makes the last page of each host wait, so that no crawl ends, until open is called.
+func (s *recordedHosts) hold() (open func()) {
+	gate, open := context.WithCancel(context.Background())
+	s.gate.Store(&gate)
+	return open
 }
 
 func serveHosts(t *testing.T, hosts, pages int) *recordedHosts {
@@ -78,6 +89,12 @@ func (s *recordedHosts) answer(i int, w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	if gate := s.gate.Load(); gate != nil && n == h.pages-1 {
+		select {
+		case <-(*gate).Done():
+		case <-r.Context().Done():
+		}
+	}
 	other := s.list[(i+1)%len(s.list)]
 	w.Header().Set("Content-Type", "text/html")
 	_, _ = fmt.Fprintf(w, `<title>Page %d of host %d</title><p>The lighthouse of host number %d has %d steps, and page %d tells of every one of them.
@@ -120,9 +137,26 @@ func (s *recordedHosts) wantPolite(t *testing.T, delay time.Duration) {
 	}
 }
 
+// untilCrawls waits until a crawler has hosts, and ends the test if it does not get any.
+func (f *fleet) untilCrawls(c *child) {
+	f.t.Helper()
+	for looks := 0; ; looks++ {
+		s := f.look()
+		if s.Crawl != nil && slices.ContainsFunc(s.Crawl.Crawlers, func(one crawlerState) bool {
+			return one.Process == c.cmd.Process.Pid && one.Partitions > 0
+		}) {
+			return
+		}
+		if looks == 300 {
+			f.t.Fatalf("status shows %+v of a crawler that says %s", s.Crawl, c.Said())
+		}
+	}
+}
+
 // TestCrawlDeployment: three processes crawl some hosts together, into a store that they
-// share. One is killed, and one joins later. The hosts never see two requests closer
-// together than the delay, and the index is that of one process with a data directory.
+// share. One is killed. One joins later, is stopped until the others have its hosts, and
+// joins again when it continues. The hosts never see two requests closer together than the
+// delay, and the index is that of one process with a data directory.
 func TestCrawlDeployment(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database and several processes")
@@ -140,6 +174,8 @@ func TestCrawlDeployment(t *testing.T) {
 	hosts.wantPolite(t, delay)
 	hosts.forget()
 
+	open := hosts.hold()
+	defer open() // or its server would not end
 	worker := f.worker("worker")
 	warc := filepath.Join(f.dir, "warc")
 	one := startChild(t, "", f.args("one", crawl(seed)...)...)
@@ -150,6 +186,12 @@ func TestCrawlDeployment(t *testing.T) {
 	one.Kill()
 	one.Wait()
 	three := startChild(t, "", f.args("three", crawl()...)...)
+	f.untilCrawls(three)
+	three.Signal(syscall.SIGSTOP)
+	open()
+	two.Until("It ended because")
+	three.Signal(syscall.SIGCONT)
+	three.Until("joins the crawl again")
 	for _, c := range []*child{two, three} {
 		if status := c.ends(); status != 0 {
 			t.Errorf("exit status %d: %s", status, c.Said())

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/webindexer/indexer/crawler/division"
 	"github.com/webindexer/indexer/crawler/frontier"
 	"github.com/webindexer/indexer/internal/osfile"
+	"github.com/webindexer/indexer/oracle"
 )
 
 // isDivided reports whether other processes may crawl beside this one.
@@ -51,6 +55,40 @@ func (s *session) rowsLeft(ctx context.Context) (int, error) {
 		return allWaiting(ctx, s.repo)
 	}
 	return rowsWaiting(s.repo), nil
+}
+
+// rejoins decides whether a crawl continues after this process has shown no sign of life for
+// a while, because the machine slept, say, or the table was away. The crawler has ended then:
+// others may crawl its hosts. The process runs the same command again, which joins the crawl
+// under a new token and continues from what is stored. A process that falls silent again and
+// again is of no use to the others, and fails.
+type rejoins struct{ times []time.Time }
+
+const (
+	maxRejoins   = 5
+	rejoinsCount = 10 * time.Minute // those before are forgotten
+)
+
+func (r *rejoins) allow(err error, now time.Time) bool {
+	if !errors.Is(err, oracle.ErrLapsed) {
+		return false
+	}
+	r.times = append(slices.DeleteFunc(r.times, func(t time.Time) bool { return now.Sub(t) > rejoinsCount }), now)
+	return len(r.times) <= maxRejoins
+}
+
+// spend takes what a run has used up from the limits of the next one. A run that has not
+// ended at a limit has left something of it.
+func (f *crawlFlags) spend(st crawler.Status) {
+	if f.pages > 0 {
+		f.pages = max(1, f.pages-st.Pages)
+	}
+	if f.bytes > 0 {
+		f.bytes = max(1, f.bytes-st.Bytes)
+	}
+	if f.time > 0 {
+		f.time = max(1, f.time-time.Since(st.Started))
+	}
 }
 
 // lockArchive makes sure that no other crawl writes to the directory: each completes the

@@ -151,7 +151,7 @@ func (st *standby) serve(ctx context.Context, l net.Listener, o web.Options, wor
 // server. After the crawl, the server releases the directory on request.
 func (s *session) crawlBeside(ctx context.Context, from foundSeeds, f crawlFlags, o fetch.Options) error {
 	defer s.app.standby.crawls.Store(false)
-	err := s.app.crawlIn(ctx, s, from, f, o)
+	err := s.app.crawlIn(ctx, s, from, &f, o)
 	if errors.Is(err, errNothingFetched) {
 		_, _ = fmt.Fprintf(s.app.stderr, "%v; the server keeps running\n", err)
 		return nil
