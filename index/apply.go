@@ -144,6 +144,7 @@ func (t *tables) bury(d *stored, seq int64) error {
 		}
 		for _, q := range []string{
 			"DELETE FROM docs WHERE id=?", "DELETE FROM ranks WHERE id=?", "DELETE FROM times WHERE id=?", "DELETE FROM sketches WHERE id=?",
+			"DELETE FROM thumbnails WHERE id=?",
 		} {
 			if err := t.exec(q, d.id); err != nil {
 				return err

@@ -18,6 +18,7 @@ var agreements = []struct{ wrong, query string }{
 	{"times without document", "SELECT count(*) FROM times WHERE id NOT IN (SELECT id FROM docs)"},
 	{"documents without sketch", "SELECT count(*) FROM docs WHERE id NOT IN (SELECT id FROM sketches)"},
 	{"sketches without document", "SELECT count(*) FROM sketches WHERE id NOT IN (SELECT id FROM docs)"},
+	{"thumbnails without document", "SELECT count(*) FROM thumbnails WHERE id NOT IN (SELECT id FROM docs)"},
 	{"clusters both deleted and present", "SELECT count(*) FROM docs WHERE cluster IN (SELECT cluster FROM tombstones)"},
 }
 
@@ -46,6 +47,9 @@ func (v *View) Check(ctx context.Context) error {
 		found = append(found, fmt.Errorf("%d documents whose length is not that of their full-text entry", n))
 	}
 	if err := v.checkDocuments(ctx); err != nil {
+		found = append(found, err)
+	}
+	if err := v.checkThumbnails(ctx); err != nil {
 		found = append(found, err)
 	}
 	if ctx.Err() != nil {

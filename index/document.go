@@ -57,6 +57,9 @@ type Change struct {
 	Doc     *Document // nil: the cluster has no document
 	Cluster page.ContentKey
 	Seq     uint64
+	// Thumbnail is a small picture of the page under Doc.URL, nil if there is none. An index
+	// may leave it out.
+	Thumbnail []byte
 }
 
 // Upsert is the change that gives a cluster this document.

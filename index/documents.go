@@ -107,6 +107,7 @@ type Entry struct {
 	URL       page.URL
 	Rank      float64
 	FetchedAt time.Time
+	Thumbnail ThumbnailSum
 }
 
 // Digest returns the digest of a cluster's document.
@@ -136,21 +137,22 @@ func (v *View) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 }
 
 func (v *View) entries(ctx context.Context, yield func(Entry) bool) (err error) {
-	rows, err := v.tx.QueryContext(ctx, "SELECT d.cluster, d.digest, d.url, t.fetched, r.rank FROM docs d JOIN times t ON t.id=d.id JOIN ranks r ON r.id=d.id ORDER BY d.cluster")
+	rows, err := v.tx.QueryContext(ctx, "SELECT d.cluster, d.digest, d.url, t.fetched, r.rank, p.sum FROM docs d JOIN times t ON t.id=d.id JOIN ranks r ON r.id=d.id LEFT JOIN thumbnails p ON p.id=d.id ORDER BY d.cluster")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var e Entry
-		var cluster, digest sql.RawBytes
+		var cluster, digest, picture sql.RawBytes
 		var fetched int64
-		if err := rows.Scan(&cluster, &digest, &e.URL, &fetched, &e.Rank); err != nil {
+		if err := rows.Scan(&cluster, &digest, &e.URL, &fetched, &e.Rank, &picture); err != nil {
 			return err
 		}
 		if len(cluster) != len(e.Cluster) || len(digest) != len(e.Digest) {
 			return fmt.Errorf("%w: %s: content key or digest", ErrCorrupt, e.URL)
 		}
+		copy(e.Thumbnail[:], picture)
 		e.Cluster, e.Digest, e.FetchedAt = page.ContentKey(cluster), [8]byte(digest), unpackTime(fetched)
 		if !yield(e) {
 			return nil

@@ -84,6 +84,8 @@ func TestCheckFindsDamage(t *testing.T) {
 		"other full text":            "INSERT OR REPLACE INTO fts(rowid, title, body, anchors, outside, url, tags) VALUES(3, 'a', 'b', 'c', 'd', 'e', 'f')",
 		"another title":              "UPDATE docs SET title='another' WHERE id=3",
 		"another digest":             "UPDATE docs SET digest=x'0000000000000001' WHERE id=3",
+		"thumbnail of nothing":       "INSERT INTO thumbnails VALUES(99, x'0011223344556677', x'00')",
+		"another thumbnail":          "INSERT INTO thumbnails VALUES(3, x'0011223344556677', x'00')",
 		"full-text segment":          "UPDATE fts_data SET block=zeroblob(length(block)) WHERE id=(SELECT max(id) FROM fts_data)",
 	} {
 		t.Run(name, func(t *testing.T) {

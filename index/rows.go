@@ -31,6 +31,11 @@ func (t *tables) insert(p *prepared) error {
 	if err := t.exec("INSERT INTO times(id, fetched) VALUES(?,?)", id, packTime(d.FetchedAt)); err != nil {
 		return err
 	}
+	if len(p.Thumbnail) > 0 {
+		if err := t.putThumbnail(id, p.Thumbnail); err != nil {
+			return err
+		}
+	}
 	t.addedRow(id)
 	return t.indexText(id, p)
 }
@@ -56,6 +61,9 @@ func (t *tables) replace(p *prepared, own stored) error {
 		fetched = "UPDATE times SET fetched=? WHERE id=?" // the stored time is that of another page
 	}
 	if err := t.exec(fetched, packTime(d.FetchedAt), own.id); err != nil {
+		return err
+	}
+	if err := t.putThumbnail(own.id, p.Thumbnail); err != nil {
 		return err
 	}
 	if bytes.Equal(own.hash, p.hash[:]) {

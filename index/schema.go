@@ -13,15 +13,15 @@ import (
 // FormatVersion is the version of the tables below, in the user_version of the file. A
 // program refuses files of a newer version, and rebuilds those of an older one from the
 // store.
-const FormatVersion = 10
+const FormatVersion = 11
 
 // applicationID distinguishes index files from other SQLite databases ("Idx1").
 const applicationID = 0x49647831
 
 // schemaSQL makes an empty index. docs/format-index.md explains each table.
 //
-// The rows of docs, fts, ranks, times and sketches with the same id belong together and are written
-// in one transaction. A cluster is in docs or in tombstones, never in both.
+// The rows of docs, fts, ranks, times, sketches and thumbnails with the same id belong together and
+// are written in one transaction. Not all documents have a thumbnail. A cluster is in docs or in tombstones, never in both.
 const schemaSQL = `
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -50,7 +50,7 @@ CREATE TABLE times(id INTEGER PRIMARY KEY, fetched INTEGER NOT NULL, -- ns since
 CREATE TABLE tombstones(cluster BLOB PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE stemmers(name TEXT PRIMARY KEY) WITHOUT ROWID; -- languages of stemmed documents
 
-` + stateSQL + fullTextSQL + lengthsSQL + wordsSQL + sketchesSQL + repeatsSQL
+` + stateSQL + fullTextSQL + lengthsSQL + wordsSQL + sketchesSQL + repeatsSQL + thumbnailsSQL
 
 // fullTextSQL makes the full-text table. The column body has the main content of the text,
 // and rest has the rest of it. The column anchors has the anchors of links from

@@ -37,7 +37,12 @@ func (e *exports) add(ctx context.Context, tx *txn.Txn, key page.ContentKey, d *
 	if err := e.sum.replaces(ctx, tx, key); err != nil {
 		return err
 	}
-	e.changes = append(e.changes, changeOf(key, d, tx.Start()))
+	change := changeOf(key, d, tx.Start())
+	var err error
+	if change.Thumbnail, err = ThumbnailOf(ctx, tx, d.Canonical); err != nil {
+		return err
+	}
+	e.changes = append(e.changes, change)
 	if d.Canonical == "" {
 		// Even if there is no document: an earlier run that set one, and whose
 		// outcome was unknown, must not commit after this one.
@@ -101,7 +106,24 @@ func Export(ctx context.Context, next func() *txn.Txn, key page.ContentKey) (ind
 	if err != nil {
 		return index.Change{}, fmt.Errorf("export cluster %x: %w", key[:6], err)
 	}
-	return changeOf(key, d, tx.Start()), nil
+	change := changeOf(key, d, tx.Start())
+	change.Thumbnail, err = ThumbnailOf(ctx, tx, d.Canonical)
+	return change, err
+}
+
+// ThumbnailOf returns the thumbnail that the index has of a page; nil for none. The document
+// shows the page under its canonical URL, so index runs again when another member becomes
+// that, and render has it run again when the picture has changed (writeShots).
+func ThumbnailOf(ctx context.Context, tx *txn.Txn, u page.URL) ([]byte, error) {
+	if u == "" {
+		return nil, nil
+	}
+	setting, err := schema.ReadRender(ctx, tx)
+	if err != nil || setting.Mode() == schema.RenderOff {
+		return nil, err
+	}
+	v, err := tx.GetOnce(ctx, schema.URLRow(u), schema.Thumbnail)
+	return v.Data, err
 }
 
 func assemble(ctx context.Context, tx *txn.Txn, next func() *txn.Txn, key page.ContentKey) (*document.Document, error) {

@@ -26,7 +26,8 @@ type exporter struct {
 //
 //	watches  index:dirty (weak only), at cluster rows
 //	reads    member rows of the cluster, or its summaries; doc:text and fetch times of its
-//	         canonical URL; link rows of all members
+//	         canonical URL, and its thumbnail (shot:thumb), unless app:render is off; link rows
+//	         of all members
 //	writes   index:doc; app:index-sum and its parts; the index files; choice:x, with a choice
 //	         that is to be made
 //	wakes    settle (weak), to make it; count (weak) of a cluster with many inlinks;

@@ -233,7 +233,7 @@ func (s schedule) run(ctx context.Context, seed uint64, fetches []*page.Fetch) (
 	if err != nil {
 		return nil, err
 	}
-	diff, err := webtest.Differences(ctx, p.rig.DB, docs, fetches, webtest.Comparison{Limits: s.limits(), Browser: p.browser()})
+	diff, err := webtest.Differences(ctx, p.rig.DB, docs, fetches, webtest.Comparison{Limits: s.limits(), Browser: p.browser(), Sink: out.sink})
 	if err != nil {
 		return nil, err
 	}

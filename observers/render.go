@@ -61,7 +61,7 @@ const (
 //	         render:form
 //	writes   render:form, shot:full, shot:thumb; the pair row (need:x) at each URL that the
 //	         page needs
-//	wakes    document (weak), when there is another form; itself (weak), after it has written;
+//	wakes    document (weak), when there is another form or thumbnail; itself (weak), after it has written;
 //	         in a crawl discover (weak), when there is another form
 //
 // A form names its inputs, and the fetch of the page is one of them. A run first compares them
@@ -399,7 +399,10 @@ func dropForm(tx *txn.Txn, row string, f schema.StoredForm) error {
 	return nil
 }
 
-// writeShots stores the screenshots that differ.
+// writeShots stores the screenshots that differ. The index has thumbnails, too. document is woken
+// for a new one, and wakes index of the cluster that the page is in then. This observer does not
+// wake index by itself: the page may be in another cluster when this transaction commits, and
+// whoever moved it there has seen the old picture.
 func writeShots(ctx context.Context, tx *txn.Txn, row string, made *Rendering) error {
 	if made == nil {
 		made = new(Rendering)
@@ -409,10 +412,15 @@ func writeShots(ctx context.Context, tx *txn.Txn, row string, made *Rendering) e
 		switch {
 		case err != nil:
 			return err
-		case len(now) == 0 && old.Exists:
+		case bytes.Equal(old.Data, now):
+			continue
+		case len(now) == 0:
 			tx.Delete(row, c)
-		case len(now) > 0 && !(old.Exists && bytes.Equal(old.Data, now)):
+		default:
 			tx.Set(row, c, now)
+		}
+		if c == schema.Thumbnail {
+			tx.Notify(row, schema.FetchContent)
 		}
 	}
 	return nil

@@ -150,7 +150,7 @@ func TestPageChangesWhileItIsRendered(t *testing.T) {
 		t.Fatal("B was not rendered")
 	}
 	b.During = nil
-	diff, err := webtest.Differences(t.Context(), rig.DB, rig.Sink.(*webtest.Sink).Documents(), fetches, webtest.Comparison{Browser: b})
+	diff, err := webtest.Differences(t.Context(), rig.DB, rig.Sink.(*webtest.Sink).Documents(), fetches, webtest.Comparison{Browser: b, Sink: rig.Sink})
 	if err != nil || len(diff) > 0 {
 		t.Errorf("%v: %q", err, diff)
 	}

@@ -167,6 +167,7 @@ func (r *Repository) differing(ctx context.Context, tx *txn.Txn, view IndexView,
 
 // differingIn is differing for the clusters of a range.
 func (r *Repository) differingIn(ctx context.Context, tx *txn.Txn, in keyRange, view IndexView, ranks, times bool) (keys []page.ContentKey, err error) {
+	pictures := times && KeepsThumbnails(view)
 	next, stop := iter.Pull2(view.Entries(ctx))
 	defer stop()
 	entry, err, more := next()
@@ -191,6 +192,13 @@ func (r *Repository) differingIn(ctx context.Context, tx *txn.Txn, in keyRange, 
 				return err
 			}
 			same = entry.FetchedAt.Equal(at)
+		}
+		if same && pictures {
+			image, err := observers.ThumbnailOf(ctx, reader.Document(), d.URL)
+			if err != nil {
+				return err
+			}
+			same = entry.Thumbnail == index.SumThumbnail(image)
 		}
 		if !same {
 			keys = append(keys, key)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -83,6 +84,35 @@ func followSite(t *testing.T, renderer observers.Renderer) {
 	wantSound(t, r, digestOf(t, r))
 	load(t, r, 1, wholeSite(t))
 	browser.want(t)
+
+	wantPictured(t, r)
+	if _, err := r.Reindex(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	wantPictured(t, r)
+	wantSound(t, r, digestOf(t, r))
+}
+
+// wantPictured wants the index files to have the thumbnails of the documents that are rendered
+// pages, and of no others.
+func wantPictured(t *testing.T, r *repository.Repository) {
+	t.Helper()
+	reader, err := index.OpenReader(repository.IndexDir(r.Dir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := reader.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	got, err := reader.Pictured(t.Context(), []page.URL{siteHome, siteAbout, "https://site.example/plain", "https://site.example/nowhere"})
+	if err != nil || !slices.Equal(got, []page.URL{siteHome, siteAbout}) {
+		t.Errorf("%v have thumbnails; %v", got, err)
+	}
+	if image, err := reader.Thumbnail(t.Context(), siteHome); err != nil || len(image) == 0 {
+		t.Errorf("a thumbnail of %d bytes; %v", len(image), err)
+	}
 }
 
 // wantFound wants a search for words to find a page, or nothing if u is "". The plain page and

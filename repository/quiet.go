@@ -112,3 +112,18 @@ type fileView struct {
 
 // Close closes both.
 func (v fileView) Close() error { return errors.Join(v.View.Close(), v.reader.Close()) }
+
+// KeepsThumbnails reports whether an index has the thumbnails of its documents. Index files have
+// them. Whoever searches another index gets them from the store.
+func KeepsThumbnails(view IndexView) bool {
+	switch v := view.(type) {
+	case *shardsView:
+		return true
+	case shardView:
+		return KeepsThumbnails(v.IndexView)
+	case fileView:
+		return true
+	}
+	_, files := view.(*index.View)
+	return files
+}

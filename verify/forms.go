@@ -2,12 +2,15 @@ package verify
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
 )
@@ -150,4 +153,23 @@ func (v *verifier) compareNeeds(ctx context.Context, want map[string]bool) error
 		v.rep.add(schema.GroupNeed, readable(row), schema.Need.Name, "", "need")
 	}
 	return err
+}
+
+// compareThumbnails compares the thumbnails in the index files with the stored ones.
+func (v *verifier) compareThumbnails(ctx context.Context, files repository.IndexView) error {
+	for e, err := range files.Entries(ctx) {
+		if err != nil {
+			return err
+		}
+		image, err := observers.ThumbnailOf(ctx, v.tx, e.URL)
+		if err != nil {
+			return err
+		}
+		if len(image) > 0 || e.Thumbnail != (index.ThumbnailSum{}) {
+			v.rep.Checked["thumbnails"]++
+			want := index.SumThumbnail(image)
+			v.rep.same(indexFiles, string(e.URL), "thumbnail", hex.EncodeToString(e.Thumbnail[:]), hex.EncodeToString(want[:]))
+		}
+	}
+	return nil
 }

@@ -63,6 +63,7 @@ func TestDamagedForms(t *testing.T) {
 		{"need gone", schema.PairRow(needed, renderedURL), schema.Need, exists, nil, "need " + url + " -> " + string(needed) + " x"},
 		{"need of nothing", schema.PairRow(needed, goneURL), schema.Need, nil, exists, "need " + string(goneURL) + " -> " + string(needed) + " x"},
 		{"picture of nothing", schema.URLRow(goneURL), schema.Thumbnail, nil, []byte{1}, "shot " + string(goneURL) + " thumb"},
+		{"another picture than in the index", row, schema.Thumbnail, f.get(row, schema.Thumbnail), []byte("another"), "index files " + url + " thumbnail"},
 		{"pages that were not told", row, schema.Invalidated, nil, schema.StoredPropagation{Chain: 1}.Encode(), "render " + url + " told"},
 	} {
 		f.set(d.row, d.column, d.now)

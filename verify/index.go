@@ -84,6 +84,9 @@ func (v *verifier) compareFiles(ctx context.Context, files repository.IndexView)
 		seen[d.Cluster] = true
 		return v.compareFile(ctx, &d)
 	})
+	if err == nil && repository.KeepsThumbnails(files) {
+		err = v.compareThumbnails(ctx, files)
+	}
 	part, divided := files.(interface{ Covers(page.ContentKey) bool })
 	for c := range v.batch.Index() {
 		if divided && !part.Covers(c.Key) { // in a shard on another machine

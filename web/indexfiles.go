@@ -83,6 +83,24 @@ func (f *IndexFiles) Similar(ctx context.Context, u page.URL, opts index.Similar
 	return list, err
 }
 
+// Pictured implements [Thumbnails].
+func (f *IndexFiles) Pictured(ctx context.Context, urls []page.URL) (list []page.URL, err error) {
+	err = f.use(func(r *index.Reader) error {
+		list, err = r.Pictured(ctx, urls)
+		return err
+	})
+	return list, err
+}
+
+// Thumbnail implements [Thumbnails].
+func (f *IndexFiles) Thumbnail(ctx context.Context, u page.URL) (image []byte, err error) {
+	err = f.use(func(r *index.Reader) error {
+		image, err = r.Thumbnail(ctx, u)
+		return err
+	})
+	return image, err
+}
+
 // Ready returns an error if the index cannot be searched.
 func (f *IndexFiles) Ready(ctx context.Context) error {
 	return f.use(func(r *index.Reader) error {

@@ -38,7 +38,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
 	if view != "" && view != thumbnailView {
 		return badRequest("the parameter view must be " + thumbnailView + ", or absent")
 	}
-	image, err := s.opts.Inspect.Picture(r.Context(), u, at, view == thumbnailView)
+	image, err := s.readPicture(r.Context(), u, at, view == thumbnailView)
 	if errors.Is(err, inspect.ErrNoPicture) {
 		return &requestError{http.StatusNotFound, "there is no stored screenshot of this URL"}
 	}
@@ -59,21 +59,33 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// readPicture reads a picture from the index, if it has it, or else from the store. A server
+// that has only index files shows their thumbnails.
+func (s *Server) readPicture(ctx context.Context, u page.URL, at uint64, thumbnail bool) ([]byte, error) {
+	if t, ok := s.opts.Search.(Thumbnails); ok && thumbnail && at == 0 {
+		image, err := t.Thumbnail(ctx, u)
+		if err != nil || image != nil {
+			return image, err
+		}
+	}
+	return s.opts.Inspect.Picture(ctx, u, at, thumbnail)
+}
+
 const thumbnailView = "thumbnail"
 
 func pictureLink(u page.URL, at uint64) string { return copyAddress("/screenshot", u, at, "") }
 
 func thumbnailLink(u page.URL) string { return copyAddress("/screenshot", u, 0, thumbnailView) }
 
-// Thumbnails decorate results. They may cost a search no more than picturePatience. If the store
-// cannot be asked, or pages are not rendered, nobody asks again for pictureRest.
+// Thumbnails decorate results. They may cost a search no more than picturePatience. If nobody
+// can be asked, or pages are not rendered, nobody asks again for pictureRest.
 const (
 	picturePatience = 300 * time.Millisecond
 	pictureRest     = 10 * time.Second
 )
 
-// showThumbnails gives a thumbnail to each result that has one. It is not part of the index
-// files, so a server that has only these shows none.
+// showThumbnails gives a thumbnail to each result that has one. Index files have them. For
+// another index, the store is asked.
 func (s *Server) showThumbnails(ctx context.Context, hits []hitView) {
 	if len(hits) == 0 || time.Now().UnixNano() < s.unpictured.Load() {
 		return
@@ -84,7 +96,11 @@ func (s *Server) showThumbnails(ctx context.Context, hits []hitView) {
 	for _, h := range hits {
 		urls = append(urls, h.Hit.URL)
 	}
-	pictured, err := s.opts.Inspect.Pictured(ctx, urls)
+	ask := s.opts.Inspect.Pictured
+	if t, ok := s.opts.Search.(Thumbnails); ok {
+		ask = t.Pictured
+	}
+	pictured, err := ask(ctx, urls)
 	if err != nil {
 		s.opts.Log.Debug("results have no thumbnails: " + err.Error())
 		s.unpictured.Store(time.Now().Add(pictureRest).UnixNano())

@@ -25,6 +25,15 @@ type Searcher interface {
 	Similar(ctx context.Context, u page.URL, opts index.SimilarOptions) (*index.SimilarPages, error)
 }
 
+// Thumbnails is a Searcher whose index has thumbnails of its documents, by their canonical URLs;
+// *index.Reader is one. Without it, the Inspector is asked for them.
+type Thumbnails interface {
+	// Pictured returns those of some URLs that have a thumbnail.
+	Pictured(ctx context.Context, urls []page.URL) ([]page.URL, error)
+	// Thumbnail returns a thumbnail; nil if there is none.
+	Thumbnail(ctx context.Context, u page.URL) ([]byte, error)
+}
+
 // Details are everything known about a URL. The JSON is that of `indexer inspect`, plus
 // the lengths of the lists, of which it holds windows.
 type Details struct {

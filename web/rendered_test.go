@@ -104,6 +104,31 @@ func TestRenderedPages(t *testing.T) {
 	}
 }
 
+// TestThumbnailsOfFiles: a server that has only index files shows their thumbnails.
+func TestThumbnailsOfFiles(t *testing.T) {
+	s := renderedStand(t).beside(func(o *web.Options) { o.Inspect = nobodyThere{o.Inspect} })
+	if results := s.get("/?q=lamps"); strings.Count(results, `class="thumbnail"`) != 1 {
+		t.Error("the result has no thumbnail")
+	}
+	if a := s.do("/screenshot?view=thumbnail&url="+shopURL, nil); a.status != http.StatusOK || a.header.Get("Content-Type") != "image/png" {
+		t.Errorf("the thumbnail: %d %v", a.status, a.header)
+	}
+	if a := s.do("/screenshot?url="+shopURL, nil); a.status < 500 {
+		t.Errorf("the screenshot: %d", a.status)
+	}
+}
+
+// nobodyThere cannot ask for pictures.
+type nobodyThere struct{ web.Inspector }
+
+func (nobodyThere) Picture(context.Context, page.URL, uint64, bool) ([]byte, error) {
+	return nil, web.ErrElsewhere
+}
+
+func (nobodyThere) Pictured(context.Context, []page.URL) ([]page.URL, error) {
+	return nil, web.ErrElsewhere
+}
+
 func TestPicture(t *testing.T) {
 	s := renderedStand(t)
 	for view, size := range map[string]int{"": 640, "&view=thumbnail": 160} {

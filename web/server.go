@@ -69,7 +69,7 @@ type Server struct {
 	copies  chan struct{} // slots of handlers that make copies
 	stats   recent[*repository.Stats]
 	known   recent[index.Filters]
-	// unpictured is until when the store is not asked for thumbnails, in Unix nanoseconds.
+	// unpictured is until when nobody is asked for thumbnails, in Unix nanoseconds.
 	unpictured atomic.Int64
 
 	closing context.Context // ends the handlers in Mounts

@@ -29,7 +29,7 @@ func (b *Browser) Version() uint64 { return 7 }
 // Render implements observers.Renderer.
 func (b *Browser) Render(ctx context.Context, f *page.Fetch, lookup observers.Lookup) (*observers.Rendering, error) {
 	var r observers.Rendering
-	var seen strings.Builder
+	var seen, shown strings.Builder // shown in pictures only
 	number := numberOf(f.Body)
 	for ask := []page.URL{URL(int(number % uint64(b.URLs))), URL(int(number / 7 % uint64(b.URLs)))}; len(ask) > 0 && len(r.Requests) < 5; ask = ask[1:] {
 		u := ask[0]
@@ -52,7 +52,9 @@ func (b *Browser) Render(ctx context.Context, f *page.Fetch, lookup observers.Lo
 			continue
 		}
 		fmt.Fprintf(&seen, "status %d %q ", got.Status, got.Header.Get("Location"))
-		if n := numberOf(got.Body); n%2 == 0 {
+		n := numberOf(got.Body)
+		fmt.Fprintf(&shown, "content %d ", n%1000)
+		if n%2 == 0 {
 			fmt.Fprintf(&seen, "content %d ", n%1000)
 			ask = append(ask, URL(int(n/2%uint64(b.URLs))))
 		}
@@ -66,7 +68,7 @@ func (b *Browser) Render(ctx context.Context, f *page.Fetch, lookup observers.Lo
 		r.HTML = fmt.Appendf(r.HTML, "<link rel=canonical href='%s'>", URL(int(number/3%uint64(b.URLs))))
 	}
 	if number%3 == 0 {
-		r.Screenshot, r.Thumbnail = []byte(seen.String()), []byte{1}
+		r.Screenshot, r.Thumbnail = []byte(seen.String()), []byte("small "+shown.String())
 	}
 	return &r, nil
 }

@@ -65,6 +65,15 @@ func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetche
 	}
 	computed := c.computed(want)
 	maps.Copy(computed, forms)
+	if sink, ok := c.Sink.(*Sink); ok {
+		for u, image := range sink.Thumbnails() {
+			stored.add("thumbnail of %s: %q", Short(u), image)
+			if image, err = observers.ThumbnailOf(ctx, tx, u); err != nil {
+				return nil, err
+			}
+			computed.add("thumbnail of %s: %q", Short(u), image)
+		}
+	}
 	return stored.diff(computed), nil
 }
 
@@ -73,6 +82,9 @@ type Comparison struct {
 	Limits observers.Limits // the limits that the observers ran with
 	// Browser is what pages were rendered with; nil: rendering is off.
 	Browser *Browser
+	// Sink is where the documents came from. If it is one of this package, its thumbnails are
+	// compared with those in the table.
+	Sink observers.Sink
 }
 
 // withBestAnchors is a document with the anchors that the batch has, as many as are shown, in

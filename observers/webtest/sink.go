@@ -99,6 +99,19 @@ func (s *Sink) Moves() int {
 	return s.moves
 }
 
+// Thumbnails returns the thumbnail of each document, nil if it has none, by its URL.
+func (s *Sink) Thumbnails() map[page.URL][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	images := make(map[page.URL][]byte)
+	for _, c := range s.newest {
+		if c.Doc != nil {
+			images[c.Doc.URL] = c.Thumbnail
+		}
+	}
+	return images
+}
+
 // Documents lists what is in the index.
 func (s *Sink) Documents() []*index.Document {
 	s.mu.Lock()

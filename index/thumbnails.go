@@ -1,0 +1,135 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/webindexer/indexer/page"
+)
+
+// A document may have a thumbnail: a small picture of the page under its canonical URL, as the
+// browser encoded it. The index files have it, so that whoever has only the files can show it.
+//
+// A thumbnail is a row beside the document's, written and deleted in the transaction that writes
+// or deletes the document. So a crash leaves both or neither, a document that goes takes its
+// picture along, and new files that a rebuild makes have exactly the pictures of their documents.
+//
+// Rejected: a file for each picture in the directory of the index. Files and documents would
+// have to be written in some order; each order leaves something behind after a crash, and somebody
+// would have to look for it among 100,000 files. A rebuild, a shard that moves, and a copy of the
+// index would each have to take them along.
+//
+// Thumbnails are like ranks and times: the digest of a document does not cover them.
+const thumbnailsSQL = `
+CREATE TABLE thumbnails(
+  id    INTEGER PRIMARY KEY,
+  sum   BLOB NOT NULL,          -- SumThumbnail of the image
+  image BLOB NOT NULL
+);
+`
+
+// ThumbnailSum stands for a thumbnail; zero for none.
+type ThumbnailSum [8]byte
+
+// SumThumbnail returns what stands for a thumbnail.
+func SumThumbnail(image []byte) (s ThumbnailSum) {
+	if len(image) > 0 {
+		sum := sha256.Sum256(image)
+		copy(s[:], sum[:])
+	}
+	return s
+}
+
+// putThumbnail gives a document its thumbnail, or takes it away. Most exports of a document do
+// not change it, and then nothing is written.
+func (t *tables) putThumbnail(id int64, image []byte) error {
+	if len(image) == 0 {
+		return t.exec("DELETE FROM thumbnails WHERE id=?", id)
+	}
+	var stored []byte
+	sum := SumThumbnail(image)
+	found, err := t.row("SELECT sum FROM thumbnails WHERE id=?", []any{id}, &stored)
+	if err != nil || found && bytes.Equal(stored, sum[:]) {
+		return err
+	}
+	return t.exec("INSERT OR REPLACE INTO thumbnails(id, sum, image) VALUES(?,?,?)", id, sum[:], image)
+}
+
+// Thumbnail returns the thumbnail of the document with this canonical URL; nil if there is none.
+func (v *View) Thumbnail(ctx context.Context, u page.URL) ([]byte, error) {
+	var image, sum []byte
+	err := v.tx.QueryRowContext(ctx, "SELECT t.image, t.sum FROM docs d JOIN thumbnails t ON t.id=d.id WHERE d.url=?", string(u)).Scan(&image, &sum)
+	switch want := SumThumbnail(image); {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err == nil && !bytes.Equal(sum, want[:]):
+		err = fmt.Errorf("%w: thumbnail of %s", ErrCorrupt, u)
+	}
+	if err != nil {
+		return nil, explain(v.dir, v.path, "thumbnail", err)
+	}
+	return image, nil
+}
+
+// Pictured returns those of some canonical URLs whose documents have thumbnails.
+func (v *View) Pictured(ctx context.Context, urls []page.URL) (pictured []page.URL, err error) {
+	var n int
+	if err := v.tx.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM thumbnails)").Scan(&n); err != nil || n == 0 {
+		return nil, v.explainPictured(err)
+	}
+	for _, u := range urls {
+		const query = "SELECT EXISTS(SELECT 1 FROM docs d JOIN thumbnails t ON t.id=d.id WHERE d.url=?)"
+		if err := v.tx.QueryRowContext(ctx, query, string(u)).Scan(&n); err != nil {
+			return nil, v.explainPictured(err)
+		}
+		if n > 0 {
+			pictured = append(pictured, u)
+		}
+	}
+	return pictured, nil
+}
+
+func (v *View) explainPictured(err error) error {
+	if err == nil {
+		return nil
+	}
+	return explain(v.dir, v.path, "thumbnails", err)
+}
+
+// Thumbnail is [View.Thumbnail] on the newest state.
+func (r *Reader) Thumbnail(ctx context.Context, u page.URL) ([]byte, error) {
+	return inView(ctx, r, func(v *View) ([]byte, error) { return v.Thumbnail(ctx, u) })
+}
+
+// Pictured is [View.Pictured] on the newest state.
+func (r *Reader) Pictured(ctx context.Context, urls []page.URL) ([]page.URL, error) {
+	return inView(ctx, r, func(v *View) ([]page.URL, error) { return v.Pictured(ctx, urls) })
+}
+
+// checkThumbnails compares all thumbnails with their sums.
+func (v *View) checkThumbnails(ctx context.Context) (err error) {
+	rows, err := v.tx.QueryContext(ctx, "SELECT id, sum, image FROM thumbnails")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	damaged := 0
+	for rows.Next() {
+		var id int64
+		var sum, image sql.RawBytes
+		if err := rows.Scan(&id, &sum, &image); err != nil {
+			return err
+		}
+		if want := SumThumbnail(image); !bytes.Equal(sum, want[:]) {
+			damaged++
+		}
+	}
+	if damaged > 0 {
+		return fmt.Errorf("%d thumbnails are not those that were written", damaged)
+	}
+	return rows.Err()
+}
