@@ -101,6 +101,13 @@ func (s RenderSetting) Write(tx *txn.Txn) {
 	tx.Set(AppRow, Render, []byte(s))
 }
 
+// WithoutBrowser reports whether the process that renders has no browser. A version that is
+// absent means that it is about to be written (RenderVersion).
+func WithoutBrowser(ctx context.Context, tx *txn.Txn) (bool, error) {
+	v, err := tx.Get(ctx, AppRow, RenderVersion)
+	return string(v.Data) == "0", err
+}
+
 // Qualifies returns why a page is rendered under the setting, "" if it is not.
 func (s RenderSetting) Qualifies(doc *page.Document, found page.Examined) string {
 	switch {

@@ -106,13 +106,13 @@ func TestRender(t *testing.T) {
 
 	session := openCrawl(t, s)
 	defer closeCrawl(t, session)
-	// The page, its script, the data, the image and the redirect to it; not what was forbidden
-	// or missing.
+	// The page, its script, the data, the image and the redirect to it, and that a resource is
+	// missing; not what was forbidden.
 	var wacz bytes.Buffer
 	res, err := session.Repo.ExportAs(t.Context(), repository.ExportOptions{
 		Choice: export.Choice{Format: export.FormatWACZ, Table: export.Pages}, URLs: []page.URL{w.URL("http://shop.ip120/")},
 	}, &wacz)
-	if err != nil || res.Documents != 1 || res.Captures != 5 || res.Missing != 2 {
+	if err != nil || res.Documents != 1 || res.Captures != 6 || res.Missing != 1 {
 		t.Errorf("the WACZ of the page has %+v, %v", res, err)
 	}
 	for name, want := range map[string]string{
@@ -140,6 +140,23 @@ func TestRenderOff(t *testing.T) {
 	}
 	if n := len(w.Counts()); n != 1 {
 		t.Errorf("%d URLs were requested, besides robots.txt: %v", n-1, w.Counts())
+	}
+}
+
+// TestRenderWithoutBrowser: a crawl that cannot render fetches no resources. When there is a
+// browser, the next run completes the page.
+func TestRenderWithoutBrowser(t *testing.T) {
+	t.Parallel()
+	w := ServeFile(t, "render.txt")
+	s := NewSetting(t.TempDir(), time.Millisecond, w.URL("http://shop.ip120/"))
+	s.Render = "auto"
+	crawlOnce(t, s)
+	if n := len(w.Counts()); n != 1 {
+		t.Errorf("%d URLs were requested, besides robots.txt: %v", n-1, w.Counts())
+	}
+	docs, _ := crawlOnce(t, rendered(s))
+	if names := fmt.Sprint(w.Members(docs)); names != "[shop.ip120/ shop.ip120/about]" {
+		t.Errorf("after that the index has %s", names)
 	}
 }
 

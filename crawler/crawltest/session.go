@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -70,6 +71,7 @@ type Session struct {
 
 // Open opens the data directory, as the command crawl does.
 func Open(ctx context.Context, s Setting) (*Session, error) {
+	afterForks()
 	crawl := &frontier.Crawl{}
 	repo, err := repository.Open(ctx, s.Dir, repository.Options{
 		Crawl:  func(ctx context.Context, db *txn.DB) ([]notify.Observer, error) { return crawl.Resume(ctx, db, true) },
@@ -79,6 +81,13 @@ func Open(ctx context.Context, s Setting) (*Session, error) {
 		return nil, err
 	}
 	return &Session{Setting: s, Repo: repo, Crawl: crawl}, nil
+}
+
+// afterForks waits for processes that other tests are starting. Between fork and exec, such a
+// process has the files of this one, and so the lock of a data directory that was just closed.
+func afterForks() {
+	syscall.ForkLock.RLock() // whoever starts a process has the lock until exec
+	defer syscall.ForkLock.RUnlock()
 }
 
 // Run crawls until nothing is due, and waits until everything is in the index.

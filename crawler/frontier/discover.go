@@ -22,7 +22,8 @@ import (
 //	          tells    the crawler, which looks into the host's queue: a call in this process,
 //	                   or a message in the table where several processes crawl
 //	prefetch  watches  frontier:prefetch (weak), at rows of pages that are to be rendered
-//	          reads    fetch:content, body:body of the page; entries of what its HTML names
+//	          reads    app:render-version; fetch:content, body:body of the page; entries of what
+//	                   its HTML names
 //	          writes   entries and queue rows of resources that are new (resources.go)
 //	          wakes    ready (weak) of their hosts
 //	relook    watches  host:relook (weak), at host rows

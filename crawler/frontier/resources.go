@@ -62,8 +62,12 @@ func (o *offers) resources(ctx context.Context, u page.URL, depth int) error {
 // prefetch offers what the HTML of pages that are to be rendered names plainly: scripts, style
 // sheets and images. Otherwise the first rendering would only find out that they are missing.
 // What the rendering asks for decides in the end; this saves a round, and may fetch something
-// that no script wants.
+// that no script wants. Without a browser nothing is rendered, so nothing is fetched for it. When
+// there is one later, the forms name what is missing.
 func (d discoverer) prefetch(ctx context.Context, tx *txn.Txn, rows []string) error {
+	if without, err := schema.WithoutBrowser(ctx, tx); err != nil || without {
+		return err
+	}
 	if crawling, err := d.rules.Follow(ctx, tx); err != nil || !crawling {
 		return err
 	}
