@@ -16,7 +16,8 @@ const (
 	maxTexts     = 150_000
 	maxLength    = 80 // characters of a text; nobody reads a longer suggestion
 	maxAnchors   = 3  // texts of links that are used of a document
-	// namesNone is how many pages of a host the text of a link leads to if it names none.
+	// namesNone is how many pages of a host the text of a link leads to if it names none. A
+	// shard counts its own pages, so it suggests some texts that one index would leave out.
 	namesNone = 4
 )
 
