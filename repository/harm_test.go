@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -28,9 +29,17 @@ import (
 
 // TestHarmedStore harms the files of the store.
 func TestHarmedStore(t *testing.T) {
-	told := harmAll(t, testenv.Size(6, 10, 800), func(name string) bool { return strings.HasPrefix(name, "store/") })
-	if told == 0 {
-		t.Error("no harm was told: this tests nothing")
+	harmAll(t, testenv.Size(6, 10, 800), func(name string) bool { return strings.HasPrefix(name, "store/") })
+}
+
+// TestLostTable removes a table of the store, which cannot go unnoticed.
+func TestLostTable(t *testing.T) {
+	dir, want := filled(t)
+	image := readDataImage(t, dir)
+	tables := slices.DeleteFunc(slices.Sorted(maps.Keys(image)), func(name string) bool { return filepath.Ext(name) != ".sst" })
+	h := harm{name: tables[0], what: "gone"}
+	if failed := h.run(t, image, want); failed == "" || !h.says(failed) {
+		t.Errorf("%s: %q", h, failed)
 	}
 }
 
@@ -40,11 +49,11 @@ func TestHarmedIndexFiles(t *testing.T) {
 	harmAll(t, testenv.Size(6, 10, 200), func(name string) bool { return !strings.HasPrefix(name, "store/") })
 }
 
-func harmAll(t *testing.T, runs int, which func(name string) bool) (told int) {
+func harmAll(t *testing.T, runs int, which func(name string) bool) {
 	rnd := testenv.Random(t)
 	closed, want := filled(t)
 	dirs := map[string]dataImage{"closed": readDataImage(t, closed), "killed": readDataImage(t, killedDir(t, want))}
-	right := 0
+	right, told := 0, 0
 	for n := range runs {
 		state := []string{"closed", "killed"}[n%2]
 		h := newHarm(rnd, dirs[state], which)
@@ -63,7 +72,6 @@ func harmAll(t *testing.T, runs int, which func(name string) bool) (told int) {
 		})
 	}
 	t.Logf("%d runs: %d were told, in %d all was there", runs, told, right)
-	return told
 }
 
 // killedDir is a directory as a process leaves it that is killed twice, the second time when
