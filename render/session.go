@@ -12,9 +12,12 @@ import (
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/css"
+	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -174,6 +177,9 @@ func (s *session) prepare(ctx context.Context) (cdp.FrameID, error) {
 		emulation.SetDeviceMetricsOverride(viewportWidth, viewportHeight, 1, false),
 		emulation.SetTimezoneOverride("UTC"),
 		emulation.SetLocaleOverride().WithLocale("en-US"),
+		// chromedp turns these on for actions that are not used here. Each change of a document
+		// would be an event.
+		css.Disable(), dom.Disable(), log.Disable(), cdppage.SetLifecycleEventsEnabled(false),
 		network.Enable(),
 		network.SetCacheDisabled(true),
 		network.SetBypassServiceWorker(true),
