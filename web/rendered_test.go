@@ -207,6 +207,33 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestCompareRenderings: a resource that changed gives the page another rendering, which is
+// compared with the one before, although the page was not fetched again.
+func TestCompareRenderings(t *testing.T) {
+	s := renderedStand(t)
+	data := fetched("https://shop.example/data.json", 3, "green lamps with flat wicks, sold at the pier since 1871 to everyone who keeps a light")
+	data.Header = http.Header{"Content-Type": {"application/json"}}
+	s.load(data)
+	document := s.get(doc(shopURL))
+	_, list, _ := strings.Cut(document, "<h3>Renderings")
+	if !strings.Contains(list, "data.json</bdi></a> had changed") || !strings.Contains(list, "The oldest one that is stored") {
+		t.Fatalf("the page does not say why it was rendered again:\n%s", list)
+	}
+	target := ""
+	for _, l := range links(t, list) {
+		if strings.HasPrefix(l, "/compare?") {
+			target = l
+			break
+		}
+	}
+	body := s.get(target)
+	for _, part := range []string{"<mark>blue</mark> lamps", "<mark>green</mark> lamps", `alt="Screenshot of this version"`} {
+		if !strings.Contains(body, part) {
+			t.Errorf("the comparison lacks %s:\n%s", part, body)
+		}
+	}
+}
+
 // TestBrowserRendered looks at the pages of rendered pages in a real browser, with scripts and
 // without, at both widths, by the rules of axe-core where it is there.
 func TestBrowserRendered(t *testing.T) {

@@ -119,6 +119,7 @@ type inspector struct {
 	cluster     *snapshot.Cluster
 	clustered   bool // cluster is the one of the URL; otherwise it is the URL alone
 
+	db     *txn.DB
 	tx     *txn.Txn
 	reader *snapshot.Reader
 }
@@ -129,7 +130,7 @@ func open(ctx context.Context, src Source, u page.URL, at snapshot.Moment, known
 	if err != nil {
 		return nil, err
 	}
-	i := &inspector{Inspection: &Inspection{Head: Head{URL: u}}, tx: tx, reader: snapshot.NewReader(src.DB(), tx)}
+	i := &inspector{Inspection: &Inspection{Head: Head{URL: u}}, db: src.DB(), tx: tx, reader: snapshot.NewReader(src.DB(), tx)}
 	i.cluster = snapshot.NewCluster(ctx, i.reader, snapshot.ClusterOptions{Scratch: src.Dir(), KnownMembers: known})
 	if at.IsNow() {
 		i.Pending = src.Backlog()

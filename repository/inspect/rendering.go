@@ -33,6 +33,8 @@ type Rendering struct {
 	Console []string `json:"console,omitempty"`
 	// Screenshot is the size of the stored screenshot in bytes; 0: there is none.
 	Screenshot int `json:"screenshot_bytes,omitempty"`
+	// Versions are the renderings that are still stored, newest first, at most 20.
+	Versions []RenderedVersion `json:"versions,omitempty"`
 }
 
 // The states of a rendering.
@@ -144,7 +146,11 @@ func (i *inspector) readForm(ctx context.Context, f *page.Fetch, raw *page.Docum
 		r.State, r.Reason = StateRendered, ""
 	}
 	shot, err := i.tx.Get(ctx, schema.URLRow(i.URL), schema.Screenshot)
+	if err != nil {
+		return err
+	}
 	r.Screenshot = len(shot.Data)
+	r.Versions, err = renderings(ctx, i.db, i.URL)
 	return err
 }
 

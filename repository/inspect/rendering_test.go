@@ -115,6 +115,12 @@ func TestRendering(t *testing.T) {
 		},
 		Console: []string{"x is not defined"}, Screenshot: len("picture of Lamps and wicks"),
 	}
+	// Without a browser, without the data, and with them.
+	versions := got.Rendering.Versions
+	if len(versions) != 3 || fmt.Sprint(versions[0].Changed) != "[https://a.example/data.json]" || len(versions[1].Changed) != 0 || !versions[2].Readable {
+		t.Errorf("renderings %+v", versions)
+	}
+	got.Rendering.Versions = nil
 	if !reflect.DeepEqual(got.Rendering, want) || got.Title != "Shop" {
 		t.Errorf("got  %+v\nwant %+v", got.Rendering, want)
 	}
