@@ -119,7 +119,7 @@ func TestDiversifyTiers(t *testing.T) {
 		doc(page.URL(fmt.Sprintf("https://www.crowd.example/%d", i)), "harbour harbour harbour")
 	}
 	for i := range 8 {
-		doc(page.URL(fmt.Sprintf("https://other%d.example/", i)), "harbour and much else")
+		doc(page.URL(fmt.Sprintf("https://other%d.example/", i)), "harbour harbour else")
 	}
 	apply(t, openTestWriter(t, dir), changes...)
 	res, err := openTestReader(t, dir).Search(t.Context(), "harbour museum", Options{Unfold: true, PerHost: 2})
@@ -146,10 +146,10 @@ func TestOtherHosts(t *testing.T) {
 		doc(page.URL(fmt.Sprintf("https://www.crowd.example/%d", i)), "harbour harbour harbour")
 	}
 	for i := range 3 {
-		doc(page.URL(fmt.Sprintf("https://few.example/%d", i)), "harbour and much else")
+		doc(page.URL(fmt.Sprintf("https://few.example/%d", i)), "harbour harbour else")
 	}
-	doc("https://sub.crowd.example/", "harbour and much else")
-	doc("https://one.example/", "harbour and very much else that is not asked for")
+	doc("https://sub.crowd.example/", "harbour harbour else")
+	doc("https://one.example/", "harbour harbour harbour far from the lights of the old town")
 	doc("https://hardly.example/", "harbour"+strings.Repeat(" and very much else that is not asked for at all", 20))
 	doc("https://not.example/", "harbour secret")
 	apply(t, w, changes...)

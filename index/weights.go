@@ -8,8 +8,10 @@ import (
 // Weights say how much each part of a score counts; docs/ranking.md tells how they were
 // chosen. The zero value means [DefaultWeights].
 type Weights struct {
-	// How much an occurrence in each column counts in BM25, relative to one in the body.
-	// Rest is the text outside of the main content.
+	// How much an occurrence in each column counts in BM25. Only with the constant k1 do
+	// these numbers have a meaning: to multiply all of them by 0.6 is to divide k1 = 1.2 by
+	// 0.6, so that further occurrences of a word count more. Rest is the text outside of the
+	// main content.
 	Title, Body, Anchors, Outside, URL, Rest float64
 	// TitleMatch, AnchorMatch and Rank are the strengths of the factors of the second sort
 	// (rerank.go).
@@ -18,7 +20,7 @@ type Weights struct {
 
 // DefaultWeights were chosen on one half of the queries of `go run ./bench relevance`, which
 // reports on the other half (docs/ranking.md).
-var DefaultWeights = Weights{Title: 20, Body: 1, Anchors: 8, Outside: 16, URL: 1, Rest: 0.25, TitleMatch: 32, AnchorMatch: 4, Rank: 0.02}
+var DefaultWeights = Weights{Title: 12, Body: 0.6, Anchors: 4.8, Outside: 9.6, URL: 0.6, Rest: 0.15, TitleMatch: 32, AnchorMatch: 4, Rank: 0.02}
 
 // MaxWeight bounds each of the weights.
 const MaxWeight = 1000

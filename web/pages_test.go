@@ -134,7 +134,7 @@ func TestSearchPage(t *testing.T) {
 		}
 	})
 	t.Run("more from a host", func(t *testing.T) {
-		crowd := newStand(t, append(webs(t, "lighthouse"), append(many(60), fetched("https://elm.example/", 1, "<title>Leaf of oak, seen from the elm</title><p>The leaf of an elm is not that of an oak."), fetched("https://ash.example/", 1, "<title>Leaf of oak, seen from the ash</title><p>The leaf of an ash is not that of an oak."))...), func(o *web.Options) { o.Query.PerHost = 2 })
+		crowd := newStand(t, append(webs(t, "lighthouse"), append(many(60), fetched("https://elm.example/", 1, "<title>A leaf of some old oak</title><p>The leaf of an elm is not that of an oak."), fetched("https://ash.example/", 1, "<title>A leaf of a young oak</title><p>The leaf of an ash is not that of an oak."))...), func(o *web.Options) { o.Query.PerHost = 2 })
 		more := ""
 		body := crowd.get("/?q=leaf+oak")
 		texts(t, body, func(n *html.Node) bool {

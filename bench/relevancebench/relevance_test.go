@@ -322,7 +322,7 @@ func TestRun(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(res, again) {
 		t.Errorf("two runs differ:\n%+v\n%+v, %v", res, again, err)
 	}
-	if text := res.Text(true); !strings.Contains(text, "36 documents, seed 3\nweights title 20,") || !strings.Contains(text, "\n  no outside anchors ") {
+	if text := res.Text(true); !strings.Contains(text, "36 documents, seed 3\nweights title 12,") || !strings.Contains(text, "\n  no outside anchors ") {
 		t.Errorf("text:\n%s", text)
 	}
 }

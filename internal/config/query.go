@@ -30,7 +30,7 @@ type Weights struct {
 
 func defaultQuery() Query {
 	return Query{Limit: 10, PerHost: 2, Language: "en", Weights: Weights{
-		Title: 20, Body: 1, Anchors: 8, Outside: 16, URL: 1, Rest: 0.25,
+		Title: 12, Body: 0.6, Anchors: 4.8, Outside: 9.6, URL: 0.6, Rest: 0.15,
 		TitleMatch: 32, AnchorMatch: 4, Rank: 0.02,
 	}}
 }
