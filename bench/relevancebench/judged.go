@@ -34,6 +34,8 @@ type JudgedVariant struct {
 	NDCG     float64 `json:"ndcg_at_10"`
 	// Repeats is how many of the first ten hits repeat a hit above them, on average.
 	Repeats float64 `json:"repeats_per_page"`
+	// HeadRepeats is the same for frequent words of titles (head.go), instead of the queries.
+	HeadRepeats float64 `json:"head_repeats_per_page"`
 	// Navigation is the share of snippets at least half of which are words that stand on
 	// many pages of the host.
 	Navigation float64 `json:"navigation_snippets"`
@@ -48,6 +50,14 @@ type shown struct {
 	url      page.URL
 	language string
 	snippet  string
+}
+
+func urlsOf(hits []shown) []page.URL {
+	urls := make([]page.URL, len(hits))
+	for i := range hits {
+		urls[i] = hits[i].url
+	}
+	return urls
 }
 
 // answerer gives the first ten hits.
@@ -173,9 +183,8 @@ func judge(ctx context.Context, queries []judged, by answerer, pages *pages) (v 
 	english, snippets := 0, 0
 	for i, hits := range results {
 		q := &queries[i]
-		urls := make([]page.URL, len(hits))
-		for j, h := range hits {
-			urls[j] = h.url
+		urls := urlsOf(hits)
+		for _, h := range hits {
 			snippets++
 			if pages.isNavigation(h) {
 				v.Navigation++
@@ -193,6 +202,9 @@ func judge(ctx context.Context, queries []judged, by answerer, pages *pages) (v 
 			}
 		}
 		v.grade(q, urls)
+	}
+	if v.HeadRepeats, err = pages.repeatsOf(ctx, pages.head.queries(), by); err != nil {
+		return v, err
 	}
 	n := float64(len(queries))
 	v.Success1, v.Success5, v.NDCG, v.Repeats = v.Success1/n, v.Success5/n, v.NDCG/n, v.Repeats/n

@@ -28,6 +28,7 @@ type pages struct {
 	// rare at this size.
 	common []uint8
 	onHost map[string]int // documents of each host
+	head   headWords      // of all titles
 
 	known map[page.URL]*pageText // that were hits
 }
@@ -51,11 +52,12 @@ const (
 
 // readPages reads all documents once.
 func readPages(ctx context.Context, r *index.Reader) (*pages, error) {
-	p := &pages{r: r, seed: maphash.MakeSeed(), common: make([]uint8, commonSlots), onHost: make(map[string]int), known: make(map[page.URL]*pageText)}
+	p := &pages{r: r, seed: maphash.MakeSeed(), common: make([]uint8, commonSlots), onHost: make(map[string]int), head: make(headWords), known: make(map[page.URL]*pageText)}
 	err := r.Documents(ctx, func(d index.Document) error {
 		p.documents++
 		host := d.URL.Host()
 		p.onHost[host]++
+		p.head.add(d.Title)
 		for s := range p.shingles(d.Text) {
 			if slot := &p.common[p.slot(host, s)]; *slot < math.MaxUint8 {
 				*slot++

@@ -63,13 +63,13 @@ func (a *Agreement) text(b *strings.Builder, missed bool) {
 
 func (r *JudgedResult) text(b *strings.Builder, missed bool) {
 	fmt.Fprintf(b, "\n%s: %d queries\n", r.File, r.Queries)
-	fmt.Fprintf(b, "  %-22s %9s %9s %8s %8s %10s %9s\n", "", "success@1", "success@5", "nDCG@10", "repeats", "navigation", "other")
+	fmt.Fprintf(b, "  %-22s %9s %9s %8s %8s %6s %10s %9s\n", "", "success@1", "success@5", "nDCG@10", "repeats", "head", "navigation", "other")
 	for _, v := range r.Variants {
-		fmt.Fprintf(b, "  %-22s %9.3f %9.3f %8.3f %8.2f %10.3f %9.3f\n", v.Variant, v.Success1, v.Success5, v.NDCG, v.Repeats, v.Navigation, v.OtherLanguage)
+		fmt.Fprintf(b, "  %-22s %9.3f %9.3f %8.3f %8.2f %6.2f %10.3f %9.3f\n", v.Variant, v.Success1, v.Success5, v.NDCG, v.Repeats, v.HeadRepeats, v.Navigation, v.OtherLanguage)
 	}
-	b.WriteString(`  repeats: hits of the first ten that repeat one above them; navigation: share of
-  snippets that are half navigation; other: share of English queries whose first hit
-  is in another language
+	b.WriteString(`  repeats: hits of the first ten that repeat one above them; head: the same for frequent
+  words of titles; navigation: share of snippets that are half navigation; other: share
+  of English queries whose first hit is in another language
 `)
 	r.Agreement.text(b, missed)
 	if missed {
