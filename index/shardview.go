@@ -11,7 +11,6 @@ import (
 
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/query"
-	"github.com/webindexer/indexer/index/spelling"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -389,7 +388,7 @@ func (s *viewShard) near(ctx context.Context, q *NearQuestion) (list []NearWord,
 	if err != nil {
 		return nil, err
 	}
-	spelling.Near(words, q.Word, q.Most, func(word string, distance int) {
+	words.Near(q.Word, q.Most, func(word string, distance int) {
 		list = append(list, NearWord{word, distance})
 	})
 	return nearest(list), nil

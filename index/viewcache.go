@@ -2,6 +2,8 @@ package index
 
 import (
 	"sync"
+
+	"github.com/webindexer/indexer/index/spelling"
 )
 
 // Most queries share words with queries before them, and finding, reading and decoding the
@@ -31,9 +33,9 @@ type viewCache struct {
 	repeats    generations[string, repeatedShingles]
 	naming     generations[int64, naming]
 
-	mu       sync.Mutex // guards what follows
-	words    []byte     // all words for suggestions (words.go); nil: not read
-	stemmers []string   // nil: not read
+	mu       sync.Mutex     // guards what follows
+	words    *spelling.List // all words for suggestions (words.go); nil: not read
+	stemmers []string       // nil: not read
 }
 
 // Bounds of each generation, in bytes; there are two.

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -93,8 +94,8 @@ func (t *tables) forgetWords() {
 	t.words = storedWords{known: t.words.known}
 }
 
-// words is the stored words, as a list of package spelling. It must not be changed.
-func (v *View) words(ctx context.Context) (list []byte, err error) {
+// words is the stored words.
+func (v *View) words(ctx context.Context) (*spelling.List, error) {
 	v.cache.mu.Lock()
 	defer v.cache.mu.Unlock()
 	if v.cache.words != nil {
@@ -104,9 +105,9 @@ func (v *View) words(ctx context.Context) (list []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	list = []byte{}
+	var list []byte
 	for rows.Next() {
-		var part []byte
+		var part sql.RawBytes // valid until the next row
 		if err := rows.Scan(&part); err != nil {
 			return nil, errors.Join(err, rows.Close())
 		}
@@ -115,6 +116,6 @@ func (v *View) words(ctx context.Context) (list []byte, err error) {
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, err
 	}
-	v.cache.words = list
-	return list, nil
+	v.cache.words = spelling.NewList(list)
+	return v.cache.words, nil
 }

@@ -3,6 +3,7 @@ package spelling
 
 import (
 	"bytes"
+	"math"
 	"math/bits"
 	"unicode/utf8"
 
@@ -11,9 +12,10 @@ import (
 
 // Suggested words come from the documents themselves, as they are spelled there; the
 // full-text table has only stems. The vocabulary is a plain list of words. A look-up goes
-// through all of it: comparing the sets of letters of two words takes some nanoseconds, and
-// excludes nearly all of them, so 200,000 words take a few milliseconds, which only
-// queries with a word that hardly any document has pay.
+// through all words of about the same length: comparing the sets of letters of two words takes
+// about a nanosecond, and excludes nearly all of them, so 200,000 words take a fraction of a
+// millisecond, which only queries with a word that hardly any document has pay. The first of
+// them prepares the list ([NewList]), which takes some milliseconds.
 //
 // The vocabulary is the words of titles and anchors, and those words from the first 4 KiB
 // of a text that a second document has as well, which excludes most misprints. Words are
@@ -79,27 +81,71 @@ func lines(list []byte, fn func(word, folded []byte)) {
 	}
 }
 
-// Near calls fn with the words of a list that are at most so many edits away from a folded
-// word, without that word itself.
-func Near(list []byte, typed string, most int, fn func(word string, distance int)) {
+// List is a list of words that has been prepared for [List.Near]: twelve bytes for each word
+// beside the lines, by length. A look-up then passes over a word in about a nanosecond, and
+// only over words of a length that fits.
+type List struct {
+	lines  []byte
+	starts [maxLetters + 3]int // of the words with so many letters; those with more come last
+	sets   []uint64            // of letters
+	at     []uint32            // of the line
+}
+
+// maxList bounds the bytes of a list. It is many times what the longest vocabulary takes.
+const maxList = math.MaxInt32
+
+// NewList prepares a stored list. It keeps the lines, which must not be changed. Words that lie
+// behind maxList bytes are left out.
+//
+// While changes arrive, the list is made for one look-up or two, so it reads the lines once.
+func NewList(lines []byte) *List {
+	l := &List{lines: lines[:min(len(lines), maxList)]}
+	type word struct {
+		set uint64
+		at  uint32
+		n   uint8
+	}
+	words := make([]word, 0, bytes.Count(lines, []byte{'\n'})+1)
+	for at := 0; at < len(l.lines); {
+		set, n, _, end := scanLine(l.lines[at:])
+		n = min(n, maxLetters+1)
+		words = append(words, word{set, uint32(at), uint8(n)})
+		l.starts[n+1]++
+		at += end + 1
+	}
+	for n := range len(l.starts) - 1 {
+		l.starts[n+1] += l.starts[n]
+	}
+	l.sets, l.at = make([]uint64, len(words)), make([]uint32, len(words))
+	next := l.starts
+	for _, w := range words {
+		l.sets[next[w.n]], l.at[next[w.n]] = w.set, w.at
+		next[w.n]++
+	}
+	return l
+}
+
+// Near calls fn with the words that are at most so many edits away from a folded word,
+// without that word itself, in no order that means anything.
+func (l *List) Near(typed string, most int, fn func(word string, distance int)) {
 	letters, length := lettersOf([]byte(typed))
-	for len(list) > 0 {
-		have, n, folded, end := scanLine(list)
-		line := list[:end]
-		list = list[min(end+1, len(list)):]
+	least, longest := min(max(length-most, 0), maxLetters+1), min(length+most, maxLetters+1)
+	first := l.starts[least]
+	for i, set := range l.sets[first:l.starts[longest+1]] {
 		// An edit takes away one letter of the set, adds one, or both.
-		if n-length > most || length-n > most || bits.OnesCount64(have^letters) > 2*most {
+		if bits.OnesCount64(set^letters) > 2*most {
 			continue
 		}
-		if d := Distance(typed, string(line[folded:]), most); d > 0 && d <= most {
+		line := l.lines[l.at[first+i]:]
+		_, _, folded, end := scanLine(line)
+		if d := Distance(typed, string(line[folded:end]), most); d > 0 && d <= most {
 			fn(string(line[:wordEnd(folded, end)]), d)
 		}
 	}
 }
 
 // scanLine reads the first line of a list in one pass: the set of letters of the folded word
-// and their number, where that word begins, and where the line ends. Nearly all lines are
-// read no further.
+// and their number, where that word begins, and where the line ends.
 func scanLine(list []byte) (set uint64, n, folded, end int) {
 	for end < len(list) {
 		c := list[end]

@@ -3,6 +3,7 @@ package spelling
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,13 +25,15 @@ func TestEditDistance(t *testing.T) {
 // TestNear: a list gives the words within a distance, and none that is further, whatever
 // the letters are; misspellings of folded words are found, too.
 func TestNear(t *testing.T) {
-	words := strings.Fields("museum museums harbour harbor über uber Straße москва kitten mitten sitting aaaa")
+	words := strings.Fields("museum museums harbour harbor über uber Straße москва kitten mitten sitting aaaa " +
+		"abcdefghijklmnopqrstuvwx abcdefghijklmnopqrstuvwxy abcdefghijklmnopqrstuvwxyz")
 	var list []byte
 	for _, w := range words {
 		list = AppendLine(list, w)
 	}
+	prepared := NewList(list)
 	rng := testenv.Random(t)
-	typed := []string{"musuem", "harbour", "ubr", "strase", "моксва", "sitten", "", "zzzz"}
+	typed := []string{"musuem", "harbour", "ubr", "strase", "моксва", "sitten", "", "zzzz", "abcdefghijklmnopqrstuvw", "abcdefghijklmnopqrstuvwxyz", "abcdefghijklmnopqrstuvwxyzabcdef"}
 	for range 200 {
 		letters := []rune(Fold(words[rng.IntN(len(words))]))
 		for range rng.IntN(4) {
@@ -41,12 +44,14 @@ func TestNear(t *testing.T) {
 	for _, typed := range typed {
 		for most := 1; most <= 2; most++ {
 			var got, want []string
-			Near(list, typed, most, func(word string, distance int) { got = append(got, fmt.Sprint(word, distance)) })
+			prepared.Near(typed, most, func(word string, distance int) { got = append(got, fmt.Sprint(word, distance)) })
 			for _, w := range words {
 				if d := Distance(typed, Fold(w), most); d > 0 && d <= most {
 					want = append(want, fmt.Sprint(w, d))
 				}
 			}
+			slices.Sort(got)
+			slices.Sort(want)
 			if !slices.Equal(got, want) {
 				t.Fatalf("%q, %d edits: %v, want %v", typed, most, got, want)
 			}
@@ -98,10 +103,29 @@ func FuzzNear(f *testing.F) {
 		if len(typed) > 50 || len(list) > 500 {
 			return
 		}
-		Near(list, typed, most, func(word string, distance int) {
+		NewList(list).Near(typed, most, func(word string, distance int) {
 			if distance < 1 || distance > most {
 				t.Fatalf("%q: %d edits", word, distance)
 			}
 		})
+	})
+}
+
+// BenchmarkNear looks for neighbours among 200,000 words, of which none is one, and prepares them.
+func BenchmarkNear(b *testing.B) {
+	var list []byte
+	for i := range int64(200_000) {
+		list = AppendLine(list, strconv.FormatInt(7919*i, 26))
+	}
+	b.Run("prepare", func(b *testing.B) {
+		for b.Loop() {
+			NewList(list)
+		}
+	})
+	b.Run("near", func(b *testing.B) {
+		l := NewList(list)
+		for b.Loop() {
+			l.Near("qwertyuiop", 2, func(word string, _ int) { b.Fatal(word) })
+		}
 	})
 }
