@@ -20,10 +20,11 @@ one part of the ranking left out after the other.
 
 With --queries FILE, queries that people wrote are asked instead, and their answers are
 graded by the file. Reported is how often the first hit, or one of the first five, is a
-page that was asked for; nDCG@10; how many hits of a page repeat another one, also for the most frequent words
-of titles; how many snippets are navigation; and how often the first hit of an English query is in another
-language. Plain FTS5 answers the same queries on the same documents. --ablate leaves out
-one part of the search after the other.
+page that was asked for; nDCG@10; how many hits of a page repeat another one, also for
+the most frequent words of titles; how many snippets are navigation; and how often the
+first hit of an English query is in another language. Plain FTS5 answers the same
+queries on the same documents. --ablate leaves out one part of the search after the
+other.
 
 Without files to replay, the index of the data directory is copied and asked; with files,
 these are replayed into a temporary directory. --seed takes other known items.
