@@ -33,7 +33,7 @@ func TestHostilePages(t *testing.T) {
 	}
 	defer udp.Close()
 	b := open(t, render.Limits{HTMLBytes: 1 << 20, Requests: 100, HeapMiB: 64, RealTime: time.Minute})
-	impatient := open(t, render.Limits{RealTime: 2 * time.Second})
+	impatient := open(t, render.Limits{RealTime: 5 * time.Second}) // ten times what a quiet page takes
 	at, host := listener.URL, strings.TrimPrefix(listener.URL, "http://")
 
 	for name, tt := range map[string]struct {
