@@ -13,7 +13,7 @@ import (
 // Suggested words come from the documents themselves, as they are spelled there; the
 // full-text table has only stems. The vocabulary is a plain list of words. A look-up goes
 // through all words of about the same length: comparing the sets of letters of two words takes
-// about a nanosecond, and excludes nearly all of them, so 200,000 words take a fraction of a
+// a few nanoseconds, and excludes nearly all of them, so 200,000 words take less than a
 // millisecond, which only queries with a word that hardly any document has pay. The first of
 // them prepares the list ([NewList]), which takes some milliseconds.
 //
@@ -82,7 +82,7 @@ func lines(list []byte, fn func(word, folded []byte)) {
 }
 
 // List is a list of words that has been prepared for [List.Near]: twelve bytes for each word
-// beside the lines, by length. A look-up then passes over a word in about a nanosecond, and
+// beside the lines, by length. A look-up then passes over a word in a few nanoseconds, and
 // only over words of a length that fits.
 type List struct {
 	lines  []byte
