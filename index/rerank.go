@@ -113,6 +113,9 @@ func (s *search) matchTitle(c *candidate, shared bool) error {
 		}
 		c.titleMatch = max(c.titleMatch, n.overlap(s.c.Words))
 	}
+	if len(s.c.Words) == 1 && c.key.site == s.c.Words[0].Typed {
+		c.titleMatch = 1
+	}
 	if c.partial {
 		c.titleMatch *= partialTitle
 	}
