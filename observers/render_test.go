@@ -155,3 +155,73 @@ func TestPageChangesWhileItIsRendered(t *testing.T) {
 		t.Errorf("%v: %q", err, diff)
 	}
 }
+
+// TestPictureChangesAlone: an image changes and the form of the page that shows it stays. The
+// index gets the new thumbnail.
+func TestPictureChangesAlone(t *testing.T) {
+	b := &webtest.Browser{URLs: renderedURLs}
+	fetchOf := func(u page.URL, n, at int) *page.Fetch {
+		return &page.Fetch{
+			URL: u, Time: time.Date(2024, 1, 1, at, 0, 0, 0, time.UTC), Status: 200,
+			Header: http.Header{"Content-Type": {"text/html"}}, Body: fmt.Appendf(nil, "<html><title>%d</title><div id=root></div><script src=x></script>", n),
+		}
+	}
+	rendered := func(n int, image *page.Fetch) *observers.Rendering {
+		r, err := b.Render(t.Context(), fetchOf(webtest.URL(renderedURLs), n, 0), func(_ context.Context, u page.URL) (*page.Fetch, error) {
+			if image != nil && image.URL == u {
+				return image, nil
+			}
+			return nil, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	shows := 0 // a page with a picture and a form, which stands for itself
+	for r := rendered(shows, nil); r.Failure != "" || len(r.Thumbnail) == 0 || strings.Contains(string(r.HTML), "canonical"); r = rendered(shows, nil) {
+		shows++
+	}
+	shown := rendered(shows, nil).Requests[0]
+	image := func(n, at int) *page.Fetch { return fetchOf(shown, n, at) }
+	first := 0
+	for string(rendered(shows, image(first, 0)).Thumbnail) == string(rendered(shows, nil).Thumbnail) {
+		first++
+	}
+	before := rendered(shows, image(first, 0))
+	second := first + 1
+	after := rendered(shows, image(second, 0))
+	for string(after.HTML) != string(before.HTML) || !slices.Equal(after.Requests, before.Requests) || string(after.Thumbnail) == string(before.Thumbnail) {
+		second++
+		after = rendered(shows, image(second, 0))
+	}
+	rig, err := webtest.Open(t.Context(), webtest.Options{Render: schema.RenderAuto, Browser: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := rig.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	at := fetchOf(webtest.URL(renderedURLs), shows, 0).URL
+	for _, step := range []struct {
+		load []*page.Fetch
+		want *observers.Rendering
+	}{
+		{[]*page.Fetch{fetchOf(at, shows, 0), image(first, 0)}, before},
+		{[]*page.Fetch{image(second, 1)}, after},
+	} {
+		for _, f := range step.load {
+			if _, err := rig.Load(t.Context(), f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := rig.Quiesce(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := rig.Sink.(*webtest.Sink).Thumbnails()[at]; string(got) != string(step.want.Thumbnail) {
+			t.Errorf("the index has the thumbnail %q, want %q", got, step.want.Thumbnail)
+		}
+	}
+}
