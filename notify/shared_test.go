@@ -365,3 +365,33 @@ func TestTroubleMakesNoDeadLetters(t *testing.T) {
 	}
 	worker.close()
 }
+
+// takenLocks are advisory locks of which others have whatever is asked for, the first few times.
+type takenLocks struct {
+	txn.RowLocks
+	times int
+}
+
+func (l *takenLocks) TryLock(ctx context.Context, rows []string) ([]bool, error) {
+	if l.times--; l.times >= 0 {
+		return make([]bool, len(rows)), nil
+	}
+	return l.RowLocks.TryLock(ctx, rows)
+}
+
+// TestJumps: a worker that meets another one and gets nothing looks elsewhere, a few times.
+func TestJumps(t *testing.T) {
+	for times, finds := range map[int]bool{0: true, roamJumps - 1: true, roamJumps: false} {
+		f := newFleet(t)
+		m := f.join(0)
+		m.load(0, 20)
+		m.p.queue.mu.Lock()
+		m.p.queue.wanted = 1
+		m.p.queue.mu.Unlock()
+		m.p.shared.locks = &takenLocks{m.p.shared.locks, times}
+		if found, err := m.p.walk(t.Context()); err != nil || (found > 0) != finds {
+			t.Errorf("after meeting others %d times, %d rows are found, %v", times, found, err)
+		}
+		m.close()
+	}
+}
