@@ -23,6 +23,10 @@ import (
 // there. So one of the two is refused, and a process that was removed never counts again,
 // even if it was only stopped for a while.
 //
+// Only time in which the watching process could count itself is time to live. When a
+// database was restarted, the first process to reach it again found all others dead, because
+// their counts were as old as its own.
+//
 // The price is one small write to the table per process and third of the time to live, and
 // that a process which asks about a token for the first time has to watch it for the
 // whole time to live.
@@ -68,6 +72,7 @@ func Join(ctx context.Context, table store.Table, ttl time.Duration) (*Tokens, e
 		return nil, fmt.Errorf("oracle: make this process known in the table: %w", err)
 	}
 	t.valid.Extend(sent, ttl)
+	t.seen.counted()
 	ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	t.work.Go(func() { t.beat(ctx) })
 	return t, nil
@@ -113,6 +118,7 @@ func (t *Tokens) beat(ctx context.Context) {
 		switch {
 		case err == nil:
 			t.valid.Extend(sent, t.ttl)
+			t.seen.counted()
 			n++
 		case errors.Is(err, errRemoved):
 			close(t.lost)
@@ -226,6 +232,9 @@ type sightings struct {
 	ttl  time.Duration
 	mu   sync.Mutex
 	list map[string]*sighting
+	// last is when this process counted itself for the last time, and steady since when it has
+	// done so without a gap.
+	last, steady time.Time
 }
 
 type sighting struct {
@@ -253,7 +262,22 @@ func (s *sightings) lately(token string) (alive, known bool) {
 	return true, time.Since(g.asked) < s.ttl/16
 }
 
-// still notes a count, and reports whether it has been the same for a time to live.
+// counted notes that this process has counted itself. Two counts are a quarter of the time to
+// live apart; if it is more than half, the table may have been away.
+func (s *sightings) counted() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	if s.isGap(now) {
+		s.steady = now
+	}
+	s.last = now
+}
+
+func (s *sightings) isGap(now time.Time) bool { return now.Sub(s.last) > s.ttl/2 }
+
+// still notes a count, and reports whether it has been the same for a time to live in which
+// this process has counted itself.
 func (s *sightings) still(token string, beat uint64, asked time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,7 +286,8 @@ func (s *sightings) still(token string, beat uint64, asked time.Time) bool {
 		g.beat, g.since = beat, time.Now() // later than the read: it may have been older
 	}
 	g.asked = asked
-	return time.Since(g.since) >= s.ttl
+	now := time.Now()
+	return !s.isGap(now) && now.Sub(g.since) >= s.ttl && now.Sub(s.steady) >= s.ttl
 }
 
 func (s *sightings) died(token string) {

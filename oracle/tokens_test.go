@@ -1,0 +1,65 @@
+package oracle
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// joinThrough joins through a link.
+func joinThrough(t *testing.T, l *link) *Tokens {
+	t.Helper()
+	m, err := Join(t.Context(), l, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestTableAway: while the table is away, nobody can show a sign of life. When it is back, nobody
+// is found dead for that. A process that alone is silent still is.
+func TestTableAway(t *testing.T) {
+	for _, away := range []time.Duration{DefaultTTL / 2, DefaultTTL - time.Millisecond, DefaultTTL, 2 * DefaultTTL, time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			table := newTable(t)
+			links := []*link{{Table: table}, {Table: table}}
+			one, two := joinThrough(t, links[0]), joinThrough(t, links[1])
+			// look asks for so long as often as somebody who waits for a lock.
+			look := func(howLong time.Duration) (alive bool) {
+				for began := time.Now(); time.Since(began) < howLong; time.Sleep(10 * time.Millisecond) {
+					if alive, err := two.Alive(t.Context(), one.Token()); err == nil && !alive {
+						return false
+					}
+				}
+				return true
+			}
+			for range 3 {
+				if !look(3 * DefaultTTL) {
+					t.Fatal("a process that shows signs of life was found dead")
+				}
+				for _, l := range links {
+					l.setCut(true)
+				}
+				look(away)
+				links[1].setCut(false)
+				if !look(DefaultTTL / 2) { // one is slower to find out that the table is back
+					t.Fatalf("a process was found dead because the table was away for %v", away)
+				}
+				links[0].setCut(false)
+			}
+			if !look(3*DefaultTTL) || isLost(one) {
+				t.Errorf("a process was found dead after the table was away for %v", away)
+			}
+			links[0].setCut(true)
+			if look(2 * DefaultTTL) {
+				t.Errorf("a process that is silent was not found dead within %v", 2*DefaultTTL)
+			}
+			links[0].setCut(false)
+			for _, m := range []*Tokens{one, two} {
+				if err := m.Leave(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
