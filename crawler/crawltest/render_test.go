@@ -28,6 +28,7 @@ func (toyBrowser) Version() uint64 { return 1 }
 var (
 	toySource = regexp.MustCompile(`src="([^"]*)"`)
 	toyData   = regexp.MustCompile(`data-get="([^"]*)"`)
+	toyLink   = regexp.MustCompile(`<a href="[^"]*">[^<]*</a>`)
 )
 
 func (toyBrowser) Render(ctx context.Context, f *page.Fetch, lookup observers.Lookup) (*observers.Rendering, error) {
@@ -70,6 +71,11 @@ func (toyBrowser) Render(ctx context.Context, f *page.Fetch, lookup observers.Lo
 				fmt.Fprintf(&out, `<a href="%s">%s</a>`, ref, "more")
 			}
 		}
+	}
+	// What stands in the page stays there. Without its links, a page of a crawl that is killed
+	// before it has found them would lead nowhere once it is rendered.
+	for _, link := range toyLink.FindAll(f.Body, -1) {
+		out.Write(link)
 	}
 	made.HTML = out.Bytes()
 	return made, nil
