@@ -176,3 +176,28 @@ func TestBeginAfterDeath(t *testing.T) {
 		t.Errorf("the mark of another process was removed: %v", err)
 	}
 }
+
+// TestKilledBeforeSeeds: a process is killed when it has stored the settings of the first crawl
+// and none of its seeds. Other processes go on without a crawl, a new one opens the
+// repository, and the next Begin succeeds.
+func TestKilledBeforeSeeds(t *testing.T) {
+	list := newBeginners(t, 3)
+	dead, worker, next := &list[0], &list[1], &list[2]
+	config := Config{Scope: "host", MaxDepth: -1}
+	if marked, err := dead.mark(t.Context(), dead.db, encoded(t, keptForm{Config: config, Beginning: dead.token()})); err != nil || !marked {
+		t.Fatalf("mark: %t, %v", marked, err)
+	}
+	dead.process.Die()
+	if worker.takes(t, "https://a.example/page") {
+		t.Error("a URL is taken although the crawl has no seeds")
+	}
+	if observers, err := next.Resume(t.Context(), next.db, false); err != nil || observers != nil || next.Rules() != nil {
+		t.Fatalf("resumed %d observers of a crawl that has not begun, with the rules %v: %v", len(observers), next.Rules(), err)
+	}
+	if err := next.Begin(t.Context(), next.db, config, []page.URL{"https://a.example/"}); err != nil {
+		t.Fatal(err)
+	}
+	if isMarked(t, next.db) || !next.takes(t, "https://a.example/page") || !worker.takes(t, "https://a.example/page") {
+		t.Error("the crawl has not begun")
+	}
+}

@@ -41,8 +41,9 @@ func (c Config) Validate() error {
 	return err
 }
 
-// ReadConfig reads the stored settings and seeds; ok is false if there was never a
-// crawl.
+// ReadConfig reads the stored settings and seeds. If there was never a crawl, ok is false,
+// also after a process was killed between storing its settings and its first seeds: such a
+// crawl has not begun.
 func ReadConfig(ctx context.Context, db *txn.DB) (c Config, seeds []page.URL, ok bool, err error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
@@ -57,7 +58,12 @@ func ReadConfig(ctx context.Context, db *txn.DB) (c Config, seeds []page.URL, ok
 		return c, nil, false, err
 	}
 	seeds, err = readSeeds(ctx, db)
-	return c, seeds, true, err
+	return c, seeds, c.begun(seeds), err
+}
+
+// begun reports whether a crawl with these settings has the seeds that it needs.
+func (c Config) begun(seeds []page.URL) bool {
+	return len(seeds) > 0 || c.scope().Kind == scope.Any
 }
 
 // keptConfig reads the stored settings; the zero value if there are none.

@@ -122,7 +122,7 @@ func (c *Crawl) Follow(ctx context.Context, tx *txn.Txn) (crawling bool, err err
 		return false, err
 	}
 	seeds, err := readSeedsAt(ctx, tx)
-	if err != nil {
+	if err != nil || !config.begun(seeds) {
 		return false, err
 	}
 	rules, err := NewRules(c.db, config, seeds)
