@@ -25,9 +25,12 @@ import (
 // they come to rest move a document at most once in that time.
 //
 // A rank goes to the index files without the text, under the timestamp of the snapshot at
-// which it was read, like a document. index:doc is written even if nothing in it has
-// changed. So we conflict with a run of index that has read older ranks and commits later.
-// (A rank that went up and down again is no change to us, but may be one to that run.)
+// which it was read, like a document. Both are written even if index:doc has that rank already:
+//
+//  1. index:doc, so that we conflict with a run of index that has read older ranks and commits
+//     later. (A rank that went up and down again is no change to us, but may be one to that run.)
+//  2. The index files, because they may be ahead of index:doc. A run that gave them another rank
+//     may have died before its commit, or met a conflict, and the rank may have gone back since.
 //
 // One run at a time is under way (notify.Observer.Exclusive): two runs for one giant cluster
 // would meet in its document.
@@ -91,8 +94,8 @@ func byCluster(rows []string) (order []string, positions map[string][]string) {
 	return order, positions
 }
 
-// rerank gives the document of a cluster its rank. It returns nil if the index files have
-// that already, or if index has more to do, and wakes index then.
+// rerank gives the document of a cluster its rank. It returns nil if there is no document, or
+// if index has more to do, and wakes index then.
 func rerank(ctx context.Context, tx *txn.Txn, budget *cluster.Budget, key page.ContentKey, d *choice) (*index.RankUpdate, error) {
 	row := schema.ClusterRow(key)
 	if budget.Wrote(1); d.undecided != nil {
@@ -117,11 +120,7 @@ func rerank(ctx context.Context, tx *txn.Txn, budget *cluster.Budget, key page.C
 		tx.Notify(row, schema.Dirty)
 		return nil, nil
 	}
-	same := stored.Rank == d.Rank
 	stored.Rank = d.Rank
 	tx.Set(row, schema.Indexed, stored.Encode())
-	if same {
-		return nil, nil
-	}
 	return &index.RankUpdate{Cluster: key, Rank: d.Rank, Seq: tx.Start()}, nil
 }

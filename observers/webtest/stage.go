@@ -1,7 +1,9 @@
 package webtest
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,6 +62,21 @@ func (s *Stage) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) 
 // Run runs an observer once, on all rows for which it is woken, in as many
 // transactions as its batches take; "" runs all observers until nothing is left.
 func (s *Stage) Run(ctx context.Context, observer string) error {
+	return s.run(ctx, observer, nil)
+}
+
+// RunAndDie is Run in a process that dies before the commit: what the observer wrote to the index
+// files stays, and nothing else.
+func (s *Stage) RunAndDie(ctx context.Context, observer string) error {
+	if err := s.run(ctx, observer, errDied); !errors.Is(err, errDied) {
+		return cmp.Or(err, fmt.Errorf("%s had nothing to do", observer))
+	}
+	return nil
+}
+
+var errDied = errors.New("died before the commit")
+
+func (s *Stage) run(ctx context.Context, observer string, fate error) error {
 	for {
 		notes, _, err := s.DB.Notifications(ctx, "", 1<<20)
 		if err != nil {
@@ -70,7 +87,7 @@ func (s *Stage) Run(ctx context.Context, observer string) error {
 		}
 		for _, o := range s.registry.List() {
 			if observer == "" || o.Name == observer {
-				if err := s.runOn(ctx, &o, notes); err != nil {
+				if err := s.runOn(ctx, &o, notes, fate); err != nil {
 					return err
 				}
 			}
@@ -81,7 +98,7 @@ func (s *Stage) Run(ctx context.Context, observer string) error {
 	}
 }
 
-func (s *Stage) runOn(ctx context.Context, o *notify.Observer, notes []txn.Notification) error {
+func (s *Stage) runOn(ctx context.Context, o *notify.Observer, notes []txn.Notification, fate error) error {
 	notes = slices.DeleteFunc(slices.Clone(notes), func(n txn.Notification) bool { return n.Observer != o.Name })
 	for batch := range slices.Chunk(notes, o.Batch) {
 		_, err := s.DB.Run(ctx, func(tx *txn.Txn) error {
@@ -90,7 +107,7 @@ func (s *Stage) runOn(ctx context.Context, o *notify.Observer, notes []txn.Notif
 				rows = append(rows, n.Cell.Row)
 				tx.Answer(txn.Trigger{Cell: n.Cell, Observer: o.Name, TS: n.TS, Strong: !o.Weak})
 			}
-			return o.Run(ctx, tx, rows)
+			return cmp.Or(o.Run(ctx, tx, rows), fate)
 		})
 		if err != nil {
 			return fmt.Errorf("run %s: %w", o.Name, err)
