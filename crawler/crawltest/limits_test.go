@@ -20,11 +20,11 @@ func TestLimits(t *testing.T) {
 		name        string
 		set         func(s *Setting)
 		ended       string
-		least, most int // pages requested by the first run
+		least, most int // pages requested by the first run; a busy machine may request none in 200 ms
 	}{
 		{"pages", func(s *Setting) { s.Options.Limits.Pages = 7 }, "the limit of 7 pages is reached", 7, 7},
 		{"bytes", func(s *Setting) { s.Options.Limits.Bytes = 2000 }, "the limit of 2000 bytes is reached", 2, 15},
-		{"time", func(s *Setting) { s.Options.Limits.Time = 200 * time.Millisecond }, "the limit of 200ms is reached", 1, 21},
+		{"time", func(s *Setting) { s.Options.Limits.Time = 200 * time.Millisecond }, "the limit of 200ms is reached", 0, 21},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
