@@ -160,22 +160,22 @@ func (m *team) crawl(ending teamEnding, after time.Duration) {
 		member.Start(ctx, c)
 		switch ending {
 		case byInterrupt:
-			defer time.AfterFunc(after, interrupt).Stop()
+			defer later(after, interrupt)()
 		case byKill:
-			defer time.AfterFunc(after, func() {
+			defer later(after, func() {
 				front.lock <- struct{}{}
 				process.Die()
 				c.Abort()
 				<-front.lock
-			}).Stop()
+			})()
 		case byLoss:
-			defer time.AfterFunc(after, func() {
+			defer later(after, func() {
 				live.lost.Store(true)
 				time.Sleep(knowsBefore)
 				front.lock <- struct{}{}
 				process.Die()
 				<-front.lock
-			}).Stop()
+			})()
 		}
 		err = c.Run(ctx)
 		if err != nil && (ending < byKill || live.Valid() == nil) {
@@ -188,6 +188,20 @@ func (m *team) crawl(ending teamEnding, after time.Duration) {
 			m.t.Logf("%v: %s ended: %s, %d pages", time.Since(epoch), process.Token(), c.Status(0).Ended, c.Status(0).Pages)
 		}
 	})
+}
+
+// later calls fn after some time, unless stop is called before. stop waits for fn to return.
+func later(after time.Duration, fn func()) (stop func()) {
+	done := make(chan struct{})
+	timer := time.AfterFunc(after, func() {
+		defer close(done)
+		fn()
+	})
+	return func() {
+		if !timer.Stop() {
+			<-done
+		}
+	}
 }
 
 // TestTeams: crawlers join, leave and die at random while they crawl a random web. Never
