@@ -127,7 +127,7 @@ func (a *app) weights() index.Weights {
 	w := &a.cfg.Query.Weights
 	return index.Weights{
 		Title: w.Title, Body: w.Body, Anchors: w.Anchors, Outside: w.Outside, URL: w.URL, Rest: w.Rest,
-		TitleMatch: w.TitleMatch, AnchorMatch: w.AnchorMatch, Rank: w.Rank,
+		TitleMatch: w.TitleMatch, AnchorMatch: w.AnchorMatch, Rank: w.Rank, Typed: w.Typed,
 	}
 }
 

@@ -184,12 +184,15 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 		fmt.Fprintf(b, "    no words to score by\n")
 		return
 	}
-	language := ""
+	more := ""
 	if e.LanguageFactor < 1 {
-		language = fmt.Sprintf(" × language %.2f", e.LanguageFactor)
+		more += fmt.Sprintf(" × language %.2f", e.LanguageFactor)
+	}
+	if e.TypedFactor > 1 {
+		more += fmt.Sprintf(" × words as typed %.2f", e.TypedFactor)
 	}
 	fmt.Fprintf(b, "    score %.3f = text %.3f × title %.2f × anchors %.2f × rank %.2f%s · %s\n",
-		score, e.Text, e.TitleFactor, e.AnchorFactor, e.RankFactor, language, e.Tier)
+		score, e.Text, e.TitleFactor, e.AnchorFactor, e.RankFactor, more, e.Tier)
 	if e.PlaceOf != "" {
 		fmt.Fprintf(b, "      in the place of %s, whose score is %.3f\n", plain(string(e.PlaceOf)), e.PlaceOfScore)
 	}
@@ -257,6 +260,6 @@ func (a *app) weights() index.Weights {
 	w := &a.cfg.Query.Weights
 	return index.Weights{
 		Title: w.Title, Body: w.Body, Anchors: w.Anchors, Outside: w.Outside, URL: w.URL, Rest: w.Rest,
-		TitleMatch: w.TitleMatch, AnchorMatch: w.AnchorMatch, Rank: w.Rank,
+		TitleMatch: w.TitleMatch, AnchorMatch: w.AnchorMatch, Rank: w.Rank, Typed: w.Typed,
 	}
 }

@@ -327,5 +327,5 @@ func randomWeights(rng *rand.Rand) Weights {
 		}
 		return rng.Float64() * most
 	}
-	return Weights{Title: x(40), Body: 0.1 + x(2), Anchors: x(20), Outside: x(40), URL: x(10), Rest: x(2), TitleMatch: x(40), AnchorMatch: x(8), Rank: x(0.2)}
+	return Weights{Title: x(40), Body: 0.1 + x(2), Anchors: x(20), Outside: x(40), URL: x(10), Rest: x(2), TitleMatch: x(40), AnchorMatch: x(8), Rank: x(0.2), Typed: x(8)}
 }

@@ -173,6 +173,11 @@ func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candi
 	if err := s.rerank(ctx, found[:top]); err != nil {
 		return nil, 0, err
 	}
+	if all && s.partial == 0 && top == len(found) {
+		if err := s.preferTyped(ctx, found); err != nil {
+			return nil, 0, err
+		}
+	}
 	for i := range found {
 		found[i].allWords = all && !found[i].partial
 	}

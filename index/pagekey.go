@@ -14,6 +14,9 @@ import (
 // (/fr/guide, guide.html.fr). Their addresses differ in a few places only, and a pageKey
 // separates these places from the rest.
 //
+// A date in an address, as in /2024/05/31/, counts as a version only if nothing else does: the
+// announcement of version 1.26 is of that version, whenever it was published.
+//
 // There is no list of sites or of their schemes: what looks like a version, a date or a
 // language is one, and the rules in fold.go ask for more than the address before they treat
 // two pages as one.
@@ -33,6 +36,7 @@ type pageKey struct {
 	// have a number: /34/guide, /2024/05/guide, tool-1.2-released. Different pages can
 	// differ in these, too.
 	numbered bool
+	dated    bool // the address has a date
 }
 
 // makePageKey reads the address and the title of a document in a language.
@@ -42,6 +46,7 @@ func makePageKey(u page.URL, title, language string) *pageKey {
 	_, rest, _ = strings.Cut(rest, "/")
 	rest, query, _ := strings.Cut(rest, "?")
 	segments := strings.Split(rest, "/")
+	k.dated = hasDate(segments)
 	var path strings.Builder
 	for i, s := range segments {
 		last := i == len(segments)-1
@@ -76,13 +81,35 @@ func (k *pageKey) takeSegment(s string, last bool, language string) bool {
 		return true
 	}
 	if v, ok := parseVersion(s); ok {
-		k.version.take(v)
+		k.takeVersion(v)
 		return true
 	}
 	if !last && isNumber(s) {
 		k.version.take(pageVersion{numbers: []string{s}, text: s, counted: true})
 		k.numbered = true
 		return true
+	}
+	return false
+}
+
+// takeVersion takes a version that was found. It replaces a date.
+func (k *pageKey) takeVersion(v pageVersion) {
+	if k.isDate() {
+		k.version = pageVersion{}
+	}
+	k.version.take(v)
+}
+
+// isDate reports whether the version so far is a date.
+func (k *pageKey) isDate() bool { return k.dated && k.version.counted }
+
+// hasDate reports whether segments of a path are a year and a month.
+func hasDate(segments []string) bool {
+	for i := range segments[:len(segments)-1] {
+		year, month := segments[i], segments[i+1]
+		if len(year) == 4 && isNumber(year) && (year[:2] == "19" || year[:2] == "20") && isNumber(month) && len(month) <= 2 {
+			return true
+		}
 	}
 	return false
 }
@@ -121,7 +148,7 @@ func (k *pageKey) bareSegment(s string, last bool, language string) string {
 	kept := parts[:0]
 	for _, p := range parts {
 		if v, ok := parseVersion(p); ok && len(v.numbers) > 0 {
-			k.version.take(v)
+			k.takeVersion(v)
 			k.numbered = true
 			continue
 		}
@@ -156,8 +183,8 @@ func (k *pageKey) bareTitle(title string) string {
 	kept := fields[:0]
 	for _, f := range fields {
 		if v, ok := parseVersion(f); ok && len(v.numbers) > 0 {
-			if k.version.text == "" {
-				k.version.take(v)
+			if k.version.text == "" || k.isDate() {
+				k.takeVersion(v)
 			}
 			continue
 		}

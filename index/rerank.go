@@ -30,6 +30,9 @@ type candidate struct {
 
 	text                    float64 // the BM25 score alone
 	titleMatch, anchorMatch float64 // 0 to 1
+
+	typed       Typed   // if it was asked for (typed.go)
+	typedFactor float64 // 0 if there is none
 }
 
 // rerank sorts the best rerankTop documents by BM25, and the ones that addNamed added, by

@@ -41,6 +41,7 @@ type Question struct {
 	Best     *BestQuestion
 	Sorted   *SortedQuestion
 	Anchors  *AnchorsQuestion
+	Typed    *TypedQuestion
 	Sketches *SketchesQuestion
 	Similar  *SimilarQuestion
 	Hits     *HitsQuestion
@@ -60,6 +61,7 @@ type Answer struct {
 	Found      []Found // of Best and Sorted, in order
 	Total      int     // of Best: how many match
 	Matches    []float64
+	Typed      []Typed
 	Sketches   []Sketched
 	Similar    SimilarAnswer
 	Hits       []Hit

@@ -55,6 +55,8 @@ func (s *viewShard) Ask(ctx context.Context, q *Question) (a *Answer, err error)
 		a.Found, err = s.sorted(ctx, q.Sorted)
 	case q.Anchors != nil:
 		a.Matches, err = s.matchAnchors(ctx, q.Anchors)
+	case q.Typed != nil:
+		a.Typed, err = s.typed(ctx, q.Typed)
 	case q.Sketches != nil:
 		a.Sketches, err = s.sketches(ctx, q.Sketches.IDs)
 	case q.Similar != nil:
@@ -218,13 +220,13 @@ func (s *viewShard) readCandidates(ctx context.Context, ids []int64, fn func(i i
 	return nil
 }
 
-// queryIDs runs a query whose parameter is a list of row ids, as JSON.
-func (s *viewShard) queryIDs(ctx context.Context, text string, ids []int64) (*sql.Rows, error) {
+// queryIDs runs a query whose first parameter is a list of row ids, as JSON.
+func (s *viewShard) queryIDs(ctx context.Context, text string, ids []int64, more ...any) (*sql.Rows, error) {
 	list, err := json.Marshal(ids)
 	if err != nil {
 		return nil, err
 	}
-	return s.v.query(ctx, text, string(list))
+	return s.v.query(ctx, text, append([]any{string(list)}, more...)...)
 }
 
 // sorted gives matches in an order that has nothing to do with words. Their score is the

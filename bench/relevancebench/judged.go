@@ -144,6 +144,7 @@ func judgedVariants(o *Options) []variant {
 		without("no anchor match", func(o *index.Options) { o.Weights.AnchorMatch = 0 }),
 		without("no title match", func(o *index.Options) { o.Weights.TitleMatch = 0 }),
 		without("no title weight", func(o *index.Options) { o.Weights.Title, o.Weights.TitleMatch = o.Weights.Body, 0 }),
+		without("no words as typed", func(o *index.Options) { o.Weights.Typed = 0 }),
 		without("no rank", func(o *index.Options) { o.Weights.Rank = 0 }),
 		without("no url", func(o *index.Options) { o.Weights.URL = 0 }),
 	}

@@ -256,14 +256,14 @@ func TestHeldOut(t *testing.T) {
 // TestVariants: each variant leaves out what it says, and nothing else.
 func TestVariants(t *testing.T) {
 	b := openRun(t, Options{PerHost: 2}, makeIndex(t, harbourDocs(3)...))
-	w := index.Weights{Title: 9, Body: 2, Anchors: 8, Outside: 7, URL: 6, TitleMatch: 5, AnchorMatch: 4, Rank: 3}
+	w := index.Weights{Title: 9, Body: 2, Anchors: 8, Outside: 7, URL: 6, TitleMatch: 5, AnchorMatch: 4, Rank: 3, Typed: 2}
 	seen := make(map[string]variant)
 	var names []string
 	for _, v := range b.variants(w) {
 		seen[v.name] = v
 		names = append(names, v.name)
 	}
-	if got := strings.Join(names, ", "); got != "all, no anchors, no outside anchors, no rank, main content only, rest like main content, no url, no title weight, no title match, no anchor match, folded, 2 a host" {
+	if got := strings.Join(names, ", "); got != "all, no anchors, no outside anchors, no rank, main content only, rest like main content, no url, no title weight, no title match, no anchor match, no words as typed, folded, 2 a host" {
 		t.Errorf("variants %s", got)
 	}
 	for name, change := range map[string]func(*variant){
@@ -275,6 +275,7 @@ func TestVariants(t *testing.T) {
 		"no title weight":    func(v *variant) { v.opts.Weights.Title, v.opts.Weights.TitleMatch = 2, 0 },
 		"no title match":     func(v *variant) { v.opts.Weights.TitleMatch = 0 },
 		"no anchor match":    func(v *variant) { v.opts.Weights.AnchorMatch = 0 },
+		"no words as typed":  func(v *variant) { v.opts.Weights.Typed = 0 },
 		"folded":             func(v *variant) { v.opts.Unfold = false },
 		"2 a host":           func(v *variant) { v.opts.PerHost = 2 },
 	} {
@@ -311,7 +312,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%d documents, seed %d, %d kinds", res.Documents, res.Seed, len(res.Kinds))
 	}
 	for _, k := range res.Kinds {
-		if k.Queries > 5 || len(k.Variants) != 12 && k.Queries > 0 {
+		if k.Queries > 5 || len(k.Variants) != 13 && k.Queries > 0 {
 			t.Errorf("%s: %d queries, %d variants", k.Kind, k.Queries, len(k.Variants))
 		}
 		if k.Kind == "anchor" && (k.Variants[0].Success1 != 1 || k.Variants[1].Success5 != 0) {

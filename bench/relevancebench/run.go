@@ -46,6 +46,7 @@ func (b *bench) variants(w index.Weights) []variant {
 		without("no title weight", func(w *index.Weights) { w.Title, w.TitleMatch = w.Body, 0 }),
 		without("no title match", func(w *index.Weights) { w.TitleMatch = 0 }),
 		without("no anchor match", func(w *index.Weights) { w.AnchorMatch = 0 }),
+		without("no words as typed", func(w *index.Weights) { w.Typed = 0 }),
 	}
 	list = append(list, folded)
 	if b.o.PerHost > 0 {

@@ -89,6 +89,6 @@ func plainText(s string) string {
 }
 
 func weightsText(w *index.Weights) string {
-	return fmt.Sprintf("title %g, body %g, anchors %g, outside_anchors %g, url %g, rest %g; title_match %g, anchor_match %g, rank %g",
-		w.Title, w.Body, w.Anchors, w.Outside, w.URL, w.Rest, w.TitleMatch, w.AnchorMatch, w.Rank)
+	return fmt.Sprintf("title %g, body %g, anchors %g, outside_anchors %g, url %g, rest %g; title_match %g, anchor_match %g, rank %g, typed %g",
+		w.Title, w.Body, w.Anchors, w.Outside, w.URL, w.Rest, w.TitleMatch, w.AnchorMatch, w.Rank, w.Typed)
 }

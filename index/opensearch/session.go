@@ -94,6 +94,8 @@ func (s *session) Ask(ctx context.Context, q *index.Question) (*index.Answer, er
 		a.Found, err = s.sorted(ctx, q.Sorted)
 	case q.Anchors != nil:
 		a.Matches, err = s.matchAnchors(q.Anchors)
+	case q.Typed != nil:
+		a.Typed, err = s.typed(ctx, q.Typed)
 	case q.Sketches != nil:
 		a.Sketches, err = s.sketches(q.Sketches)
 	case q.Similar != nil:

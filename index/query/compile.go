@@ -21,6 +21,7 @@ type Term struct {
 	Common    bool       // a word of so many documents that rarer words of the query decide; set by the search
 	Required  bool       // a phrase: stays when words become optional
 	Column    string     // the column of intitle: and inurl:; "" for any
+	Typed     []string   // the words, as typed, of which documents have only stems
 	Text      string     // as typed
 	At        int        // where it was typed in the normalised query
 }
@@ -205,6 +206,9 @@ func newTerm(c clause, lang string, inUse []*analysis.Stemmer) (Term, bool) {
 		}
 		words = append(words, string(tok.Token.Text))
 		stemmable = append(stemmable, tok.Token.Letters)
+		if tok.Token.Letters {
+			t.Typed = append(t.Typed, string(tok.Token.Text))
+		}
 		t.Prefix = tok.Token.Bigram && !tok.Token.Tail && utf8.RuneCountInString(c.text[tok.Token.Start:tok.Token.End]) == 1
 	}
 	if len(words) == 0 {
@@ -321,6 +325,26 @@ func queryWords(terms []*Term) (list []Word) {
 				}
 			}
 			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// TypedWords are the distinct words, as typed, that documents may have in another form instead.
+// Stop words are none of them. A query with alternatives has none, because no document needs
+// the words of all.
+func (q *Query) TypedWords() (list []string) {
+	for _, p := range q.parts {
+		switch {
+		case p.term == nil:
+			return nil
+		case p.term.Stop:
+			continue
+		}
+		for _, w := range p.term.Typed {
+			if !slices.Contains(list, w) {
+				list = append(list, w)
+			}
 		}
 	}
 	return list

@@ -24,14 +24,14 @@ type Weights struct {
 	// The weights of a word in the title, the main content, an anchor from the same site, an
 	// anchor from another site, the URL, and the text outside of the main content.
 	Title, Body, Anchors, Outside, URL, Rest float64
-	// TitleMatch, AnchorMatch and Rank are the strengths of the factors in re-ranking.
-	TitleMatch, AnchorMatch, Rank float64
+	// TitleMatch, AnchorMatch, Rank and Typed are the strengths of the factors in re-ranking.
+	TitleMatch, AnchorMatch, Rank, Typed float64
 }
 
 func defaultQuery() Query {
 	return Query{Limit: 10, PerHost: 2, Language: "en", Weights: Weights{
 		Title: 12, Body: 0.6, Anchors: 4.8, Outside: 9.6, URL: 0.6, Rest: 0.15,
-		TitleMatch: 32, AnchorMatch: 4, Rank: 0.02,
+		TitleMatch: 32, AnchorMatch: 4, Rank: 0.02, Typed: 20,
 	}}
 }
 
@@ -55,6 +55,7 @@ var querySettings = []setting{
 	weight("query.weights.title_match", func(w *Weights) *float64 { return &w.TitleMatch }),
 	weight("query.weights.anchor_match", func(w *Weights) *float64 { return &w.AnchorMatch }),
 	weight("query.weights.rank", func(w *Weights) *float64 { return &w.Rank }),
+	weight("query.weights.typed", func(w *Weights) *float64 { return &w.Typed }),
 }
 
 func weight(key string, field func(*Weights) *float64) setting {

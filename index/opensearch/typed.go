@@ -1,0 +1,81 @@
+package opensearch
+
+import (
+	"context"
+
+	"github.com/webindexer/indexer/index"
+)
+
+// typed looks for words in the texts of documents, as index files do: first in the heads of all
+// texts and then, where words are missing, in the rests of those that are not too long. So most
+// searches send one request for it.
+func (s *session) typed(ctx context.Context, q *index.TypedQuestion) ([]index.Typed, error) {
+	list := make([]*candidate, len(q.IDs))
+	looking := make(map[string]*index.TypedWords, len(list)) // by cluster
+	for i, id := range q.IDs {
+		c, err := s.of(id)
+		if err != nil {
+			return nil, err
+		}
+		list[i], looking[c.Cluster] = c, q.Look(c.Tokens)
+	}
+	heads, err := s.stored(ctx, clustersOf(list), "stored.head", "stored.more")
+	if err != nil {
+		return nil, err
+	}
+	var longer []string
+	for _, c := range list {
+		now := heads[c.Cluster]
+		if now == nil || now.Stored == nil {
+			continue // it was removed just now
+		}
+		goOn, err := looking[c.Cluster].InHead(c.about.Title, string(c.about.URL), c.about.Anchors, now.Stored.Head, now.Stored.More)
+		if err != nil {
+			return nil, err
+		}
+		if goOn {
+			longer = append(longer, c.Cluster)
+		}
+	}
+	if len(longer) > 0 {
+		rests, err := s.stored(ctx, longer, "stored.rest")
+		if err != nil {
+			return nil, err
+		}
+		for cluster, now := range rests {
+			if now.Stored == nil {
+				continue
+			}
+			if err := looking[cluster].InRest(now.Stored.Rest); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out := make([]index.Typed, len(list))
+	for i, c := range list {
+		out[i] = looking[c.Cluster].Typed()
+	}
+	return out, nil
+}
+
+// stored reads parts of what is stored of documents, by cluster.
+func (s *session) stored(ctx context.Context, clusters []string, parts ...string) (map[string]*record, error) {
+	a, err := s.c.search(ctx, readingSource([]string{"cluster"}, object{"includes": parts}, object{"size": len(clusters), "query": kept(documents, byID(clusters))}))
+	if err != nil {
+		return nil, err
+	}
+	now := make(map[string]*record, len(clusters))
+	for i := range a.Hits.Hits {
+		r := &a.Hits.Hits[i].Source
+		now[r.Cluster] = r
+	}
+	return now, nil
+}
+
+func clustersOf(list []*candidate) []string {
+	ids := make([]string, len(list))
+	for i, c := range list {
+		ids[i] = c.Cluster
+	}
+	return ids
+}

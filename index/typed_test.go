@@ -1,0 +1,126 @@
+package index
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/webindexer/indexer/page"
+)
+
+// typedWeb is documents of which a few have rare words, in several forms and places, among
+// many that have none.
+func typedWeb() (list []Change) {
+	add := func(name, title, text string, anchors ...string) {
+		d := Document{Cluster: key(name), Seq: 1, URL: page.URL("https://" + name + ".example/"), Title: title, Text: text, Language: "en"}
+		for _, a := range anchors {
+			d.Anchors = append(d.Anchors, Anchor{Text: a, Count: 1})
+		}
+		list = append(list, Upsert(&d))
+	}
+	for i := range 120 {
+		add(fmt.Sprint("filler", i), fmt.Sprint("Page ", i), strings.Repeat(fmt.Sprint("harbour w", i, " "), 20))
+	}
+	long := strings.Repeat("the harbour and the sea ", 40)
+	add("other", "", "Polishing lanterns and polishing lanterns, of which each is a lantern that somebody polishes.")
+	add("exact", "", "She polished lanterns. "+long)
+	add("longer", "", "He polished lanterns. "+long+long+long)
+	behind := strings.Repeat("waves and foam ", 2*headSize/15)
+	add("behind", "", "Polishing, a lantern. "+behind+" They polished lanterns.")
+	add("lacking", "", "Polishing, a lantern. "+behind+" They polish their lantern.")
+	add("named", "How the old keeper polished brass in the tower", "A lantern, to polish. "+long, "all the lanterns of the whole southern coast")
+	endless := strings.Repeat("wave foam ", mostTokens/2+1)
+	add("endless", "", "Polishing a lantern. "+endless)
+	return list
+}
+
+// TestTyped: among pages that have rare words in any form, those that have them as typed come
+// first, short ones before long ones, wherever in the page the words are. Files in shards say the same.
+func TestTyped(t *testing.T) {
+	w := openTestWriter(t, t.TempDir())
+	shards := newDivided(t, 3)
+	apply(t, w, typedWeb()...)
+	shards.apply(t, typedWeb()...)
+	r := openTestReader(t, w.dir)
+	search := func(q string, o Options) (names []string, typed map[string]bool) {
+		t.Helper()
+		o.Explain = true
+		res, err := r.Search(t.Context(), q, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, err := shards.Search(t.Context(), q, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameResults(t, q, same, res)
+		typed = make(map[string]bool)
+		for _, h := range res.Hits {
+			name := strings.TrimSuffix(strings.TrimPrefix(string(h.URL), "https://"), ".example/")
+			names = append(names, name)
+			typed[name] = h.Explanation.TypedFactor > 1
+		}
+		return names, typed
+	}
+	before := func(names []string, a, b string) bool { return slices.Index(names, a) < slices.Index(names, b) }
+	plain := DefaultWeights
+	plain.Typed = 0
+	if names, _ := search("polished lanterns", Options{Weights: plain}); before(names, "exact", "other") {
+		t.Errorf("without the factor, the page with the words as typed comes first already: %q", names)
+	}
+	names, typed := search("polished lanterns", Options{})
+	if !before(names, "exact", "other") || !before(names, "exact", "longer") {
+		t.Errorf("order %q", names)
+	}
+	for name, want := range map[string]bool{"exact": true, "longer": true, "behind": true, "named": true, "endless": true, "other": false, "lacking": false} {
+		if typed[name] != want {
+			t.Errorf("%s has the words as typed: %v, want %v", name, typed[name], want)
+		}
+	}
+	for _, q := range []string{
+		"page harbour", // in more than a few documents
+		"polished",
+		"(polished OR polishing) lanterns",
+		"old keeper polished brass tower", // a title
+		"the",
+		"lang:en",
+	} {
+		if _, typed := search(q, Options{}); slices.Contains(slices.Collect(maps.Values(typed)), true) {
+			t.Errorf("%q: words count as typed: %v", q, typed)
+		}
+	}
+}
+
+// TestTypedWords: which words are looked for, and that folding, joined words and damage are
+// treated as in the rest of the index.
+func TestTypedWords(t *testing.T) {
+	q := TypedQuestion{Words: []string{"polished", "cafe"}}
+	for _, c := range []struct {
+		title, url, anchors, head string
+		want                      bool
+	}{
+		{"", "", "", "a polished Café", true},
+		{"POLISHED", "", "", "cafe\u0301", true},
+		{"", "https://cafe.example/polished", "", "", true},
+		{"", "", `[{"text":"polished café","count":1}]`, "", true},
+		{"", "", "", "polishes cafes", false},
+		{"", "", "", "unpolished cafe", false},
+		{"", "", "", "", false},
+	} {
+		head, _ := pack(c.head)
+		w := q.Look(1)
+		goOn, err := w.InHead(c.title, c.url, c.anchors, head, false)
+		if err != nil || goOn || w.Typed().All != c.want {
+			t.Errorf("%+v: %v, %v, %v", c, w.Typed(), goOn, err)
+		}
+	}
+	w := q.Look(1)
+	if _, err := w.InHead("", "", "", []byte("damaged"), false); err == nil {
+		t.Error("a damaged text is read")
+	}
+	if err := w.InRest([]byte("damaged")); err == nil {
+		t.Error("a damaged rest is read")
+	}
+}
