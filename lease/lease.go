@@ -359,7 +359,7 @@ func HolderOf(ctx context.Context, tx *txn.Txn, name string) (*Holder, error) {
 // no transaction, so it works while no oracle serves. A holder may be dead.
 func List(ctx context.Context, table store.Reader) (map[string]Holder, error) {
 	held := make(map[string]Holder)
-	err := txn.EachCommitted(ctx, table, holderColumn, func(row string, value []byte) error {
+	err := txn.EachCommitted(ctx, table, holderColumn, "", func(row string, value []byte) error {
 		var h Holder
 		if err := json.Unmarshal(value, &h); err != nil {
 			return fmt.Errorf("holder of the lease %s: %w: %w", row, store.ErrCorrupt, err)

@@ -98,7 +98,7 @@ func (m *Manager) serve(ctx context.Context, w Want) error {
 // requests lists the requests for a lease. It looks without a snapshot, which costs no
 // timestamp and no question to the oracle: a request that it misses is found a second later.
 func (m *Manager) requests(ctx context.Context, name string) (list []request, err error) {
-	err = m.db.EachCommitted(ctx, askedColumn, func(row string, value []byte) error {
+	err = m.db.EachCommitted(ctx, askedColumn, requestPrefix, func(row string, value []byte) error {
 		q := request{row: row}
 		if err := json.Unmarshal(value, &q); err != nil {
 			return fmt.Errorf("request %q: %w: %w", row, store.ErrCorrupt, err)

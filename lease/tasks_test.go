@@ -22,7 +22,7 @@ func (m *member) ask(ctx context.Context, q Question) (string, error) {
 // requests counts the requests in the table.
 func (f *fleet) requests() (n int) {
 	f.t.Helper()
-	err := txn.EachCommitted(f.t.Context(), f.table, askedColumn, func(string, []byte) error { n++; return nil })
+	err := txn.EachCommitted(f.t.Context(), f.table, askedColumn, "", func(string, []byte) error { n++; return nil })
 	if err != nil {
 		f.t.Fatal(err)
 	}

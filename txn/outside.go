@@ -8,18 +8,20 @@ import (
 )
 
 // EachCommitted calls fn for the newest committed value of a column in each row of a table
-// that has one. It is for whoever looks at a table from outside: it takes no timestamp, waits
+// that has one and begins with prefix. An engine may have to visit all rows with the prefix,
+// whatever columns they have, so give one. It is for whoever looks at a table from outside: it takes no timestamp, waits
 // for no lock, writes nothing, and needs no oracle. The price is that the values are not a
 // snapshot, and that a transaction whose primary is committed may still be missing in other
 // rows.
-func EachCommitted(ctx context.Context, table store.Reader, c Column, fn func(row string, value []byte) error) error {
+func EachCommitted(ctx context.Context, table store.Reader, c Column, prefix string, fn func(row string, value []byte) error) error {
 	column := recordColumn(kindWrite, c.Name)
 	type found struct {
 		row   string
 		write writeRecord
 	}
 	var list []found
-	_, err := table.Scan(ctx, store.Range{Group: c.Group, ColumnPrefix: column, Newest: 1}, func(cell store.Cell) error {
+	r := store.Range{Group: c.Group, Start: []byte(prefix), End: bound(PrefixEnd(prefix)), ColumnPrefix: column, Newest: 1}
+	_, err := table.Scan(ctx, r, func(cell store.Cell) error {
 		if string(cell.Column) != string(column) {
 			return nil
 		}
@@ -52,10 +54,10 @@ func EachCommitted(ctx context.Context, table store.Reader, c Column, fn func(ro
 	return nil
 }
 
-// EachCommitted calls fn for the newest committed value of a column in each row that has one.
-// It sees no snapshot: see the function of the same name.
-func (db *DB) EachCommitted(ctx context.Context, c Column, fn func(row string, value []byte) error) error {
-	return EachCommitted(ctx, db.table, c, fn)
+// EachCommitted calls fn for the newest committed value of a column in each row that has one
+// and begins with prefix. It sees no snapshot: see the function of the same name.
+func (db *DB) EachCommitted(ctx context.Context, c Column, prefix string, fn func(row string, value []byte) error) error {
+	return EachCommitted(ctx, db.table, c, prefix, fn)
 }
 
 // NotificationsIn lists notifications in a table without a DB: see DB.Notifications.

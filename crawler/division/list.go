@@ -23,7 +23,7 @@ type Listing struct {
 // no oracle serves. A division that changes meanwhile may be seen half changed.
 func List(ctx context.Context, table store.Reader) (*Listing, error) {
 	l := &Listing{Crawlers: make(map[string]State), Held: make(map[string]int), Free: partition.Count}
-	err := txn.EachCommitted(ctx, table, stateColumn, func(row string, value []byte) error {
+	err := txn.EachCommitted(ctx, table, stateColumn, crawlerPrefix, func(row string, value []byte) error {
 		var s State
 		token := strings.TrimPrefix(row, crawlerPrefix)
 		if err := json.Unmarshal(value, &s); err != nil {
@@ -35,7 +35,7 @@ func List(ctx context.Context, table store.Reader) (*Listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = txn.EachCommitted(ctx, table, holderColumn, func(_ string, value []byte) error {
+	err = txn.EachCommitted(ctx, table, holderColumn, partitionPrefix, func(_ string, value []byte) error {
 		l.Held[string(value)]++
 		l.Free--
 		return nil
@@ -43,8 +43,14 @@ func List(ctx context.Context, table store.Reader) (*Listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l, txn.EachCommitted(ctx, table, message, func(string, []byte) error {
-		l.Waiting++
-		return nil
-	})
+	for _, prefix := range []string{hostPrefix, filePrefix} {
+		err := txn.EachCommitted(ctx, table, message, prefix, func(string, []byte) error {
+			l.Waiting++
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
 }
