@@ -188,6 +188,9 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 	if e.LanguageFactor < 1 {
 		more += fmt.Sprintf(" × language %.2f", e.LanguageFactor)
 	}
+	if e.ContentFactor < 1 {
+		more += fmt.Sprintf(" × content %.2f", e.ContentFactor)
+	}
 	if e.TypedFactor > 1 {
 		more += fmt.Sprintf(" × words as typed %.2f", e.TypedFactor)
 	}

@@ -27,6 +27,7 @@ type candidate struct {
 	folded        *[]candidate   // into this one
 	placeOf       *candidate     // the folded one whose place this one has
 	otherLanguage bool           // counts less, for its language
+	fragment      bool           // counts less, because it has no text (fragment.go)
 
 	text                    float64 // the BM25 score alone
 	titleMatch, anchorMatch float64 // 0 to 1
@@ -45,7 +46,8 @@ type candidate struct {
 // more.
 //
 //	title   how much query and title agree, from 0 to 1 (overlap.go); half of that for a
-//	        document of the first tier without all the words
+//	        document of the first tier without all the words, and for a release of the version
+//	        that the query names
 //	anchor  the greatest such agreement with an anchor, times v/(1+v), where v is the number
 //	        of links with that anchor, and a link from another site counts otherSite times;
 //	        or the square of such an agreement with a heading (headings.go)
@@ -69,6 +71,9 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 		}
 	}
 	sortByTitle(top, w)
+	if err := s.lowerFragments(ctx, top); err != nil {
+		return err
+	}
 	s.preferLanguage(top)
 	if w.AnchorMatch == 0 {
 		return nil
@@ -89,7 +94,8 @@ const sharedTitle = 3
 // matchTitle compares the query with the title of a candidate. The name in the address counts
 // as the title of a page that has none, or whose title it shares with others (pagename.go). A
 // version says nothing to a query that names none. If the page is of the version that the
-// query names, that is a part of its name, also where only the address has it.
+// query names, that is a part of its name, also where only the address has it. A page of 1.26.3
+// has the words of 1.26, but is not what somebody means who asks for that.
 func (s *search) matchTitle(c *candidate, shared bool) error {
 	title := c.title
 	if len(s.versions) == 0 {
@@ -119,7 +125,7 @@ func (s *search) matchTitle(c *candidate, shared bool) error {
 	if len(s.c.Words) == 1 && c.key.site == s.c.Words[0].Typed {
 		c.titleMatch = 1
 	}
-	if c.partial {
+	if c.partial || answers == 1 {
 		c.titleMatch *= partialTitle
 	}
 	return nil
