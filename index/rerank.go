@@ -46,8 +46,7 @@ type candidate struct {
 // more.
 //
 //	title   how much query and title agree, from 0 to 1 (overlap.go); half of that for a
-//	        document of the first tier without all the words, and for a release of the version
-//	        that the query names
+//	        document of the first tier without all the words
 //	anchor  the greatest such agreement with an anchor, times v/(1+v), where v is the number
 //	        of links with that anchor, and a link from another site counts otherSite times;
 //	        or the square of such an agreement with a heading (headings.go)
@@ -94,8 +93,7 @@ const sharedTitle = 3
 // matchTitle compares the query with the title of a candidate. The name in the address counts
 // as the title of a page that has none, or whose title it shares with others (pagename.go). A
 // version says nothing to a query that names none. If the page is of the version that the
-// query names, that is a part of its name, also where only the address has it. A page of 1.26.3
-// has the words of 1.26, but is not what somebody means who asks for that.
+// query names, that is a part of its name, also where only the address has it.
 func (s *search) matchTitle(c *candidate, shared bool) error {
 	title := c.title
 	if len(s.versions) == 0 {
@@ -125,7 +123,7 @@ func (s *search) matchTitle(c *candidate, shared bool) error {
 	if len(s.c.Words) == 1 && c.key.site == s.c.Words[0].Typed {
 		c.titleMatch = 1
 	}
-	if c.partial || answers == 1 {
+	if c.partial {
 		c.titleMatch *= partialTitle
 	}
 	return nil

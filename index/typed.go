@@ -37,9 +37,9 @@ const (
 	// typedTop is how many of them are looked at, the best first. To look at all of them finds
 	// no more of the right pages, and takes a tenth more time in one query of ten.
 	typedTop = 20
-	// typedLeast is the least number of words. One word is hardly read, and says nothing of
-	// lengths.
-	typedLeast = 2
+	// typedLeast is the least number of words. One or two may stand together in any page, and say
+	// little of where they were read.
+	typedLeast = 3
 	// namesPage is the agreement of a title or an anchor with the query from which on the query
 	// names a page.
 	namesPage = 0.3

@@ -21,18 +21,18 @@ func typedWeb() (list []Change) {
 		list = append(list, Upsert(&d))
 	}
 	for i := range 120 {
-		add(fmt.Sprint("filler", i), fmt.Sprint("Page ", i), strings.Repeat(fmt.Sprint("harbour w", i, " "), 20))
+		add(fmt.Sprint("filler", i), fmt.Sprint("Page ", i), strings.Repeat(fmt.Sprint("harbour sea w", i, " "), 20))
 	}
 	long := strings.Repeat("the harbour and the sea ", 40)
-	add("other", "", "Polishing lanterns and polishing lanterns, of which each is a lantern that somebody polishes.")
-	add("exact", "", "She polished lanterns. "+long)
-	add("longer", "", "He polished lanterns. "+long+long+long)
+	add("other", "", "Polishing brass lanterns and polishing brass lanterns, of which each is a brass lantern that somebody polishes.")
+	add("exact", "", "She polished brass lanterns. "+long)
+	add("longer", "", "He polished brass lanterns. "+long+long+long)
 	behind := strings.Repeat("waves and foam ", 2*headSize/15)
-	add("behind", "", "Polishing, a lantern. "+behind+" They polished lanterns.")
-	add("lacking", "", "Polishing, a lantern. "+behind+" They polish their lantern.")
-	add("named", "How the old keeper polished brass in the tower", "A lantern, to polish. "+long, "all the lanterns of the whole southern coast")
+	add("behind", "", "Polishing, a brass lantern. "+behind+" They polished brass lanterns.")
+	add("lacking", "", "Polishing, a brass lantern. "+behind+" They polish their brass lantern.")
+	add("named", "How the old keeper polished brass in the tower", "A brass lantern, to polish. "+long, "all the lanterns of the whole southern coast")
 	endless := strings.Repeat("wave foam ", mostTokens/2+1)
-	add("endless", "", "Polishing a lantern. "+endless)
+	add("endless", "", "Polishing a brass lantern. "+endless)
 	return list
 }
 
@@ -67,10 +67,10 @@ func TestTyped(t *testing.T) {
 	before := func(names []string, a, b string) bool { return slices.Index(names, a) < slices.Index(names, b) }
 	plain := DefaultWeights
 	plain.Typed = 0
-	if names, _ := search("polished lanterns", Options{Weights: plain}); before(names, "exact", "other") {
+	if names, _ := search("polished brass lanterns", Options{Weights: plain}); before(names, "exact", "other") {
 		t.Errorf("without the factor, the page with the words as typed comes first already: %q", names)
 	}
-	names, typed := search("polished lanterns", Options{})
+	names, typed := search("polished brass lanterns", Options{})
 	if !before(names, "exact", "other") || !before(names, "exact", "longer") {
 		t.Errorf("order %q", names)
 	}
@@ -80,9 +80,9 @@ func TestTyped(t *testing.T) {
 		}
 	}
 	for _, q := range []string{
-		"page harbour", // in more than a few documents
-		"polished",
-		"(polished OR polishing) lanterns",
+		"page harbour sea",  // in more than a few documents
+		"polished lanterns", // too few words
+		"(polished OR polishing) brass lanterns",
 		"old keeper polished brass tower", // a title
 		"the",
 		"lang:en",

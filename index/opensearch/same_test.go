@@ -60,9 +60,10 @@ func sameWeb() (list []index.Change) {
 	add(index.Document{URL: "https://ja.example/", Title: "灯台の歴史", Text: "海岸の灯台は嵐の夜に船を導く。灯台守は毎晩ランプに火をともす。", Language: "ja"})
 	add(index.Document{URL: "https://fr.example/cafe", Title: "Le café du phare", Text: "Un café près du phare, où le gardien raconte l'hiver.", Language: "fr"})
 	long := strings.Repeat("waves of the open sea ", 2000) // longer than the head of a text
-	add(index.Document{URL: "https://long.example/behind", Text: "Polishing a lantern. " + long + " They polished lanterns.", Language: "en"})
-	add(index.Document{URL: "https://long.example/lacking", Text: "Polishing a lantern. " + long + " They polish it.", Language: "en"})
-	add(index.Document{URL: "https://short.example/forms", Text: "Polishing lanterns, a lantern to polish.", Language: "en"})
+	add(index.Document{URL: "https://long.example/behind", Text: "Polishing a brass lantern. " + long + " They polished brass lanterns.", Language: "en"})
+	add(index.Document{URL: "https://long.example/lacking", Text: "Polishing a brass lantern. " + long + " They polish it.", Language: "en"})
+	add(index.Document{URL: "https://short.example/forms", Text: "Polishing brass lanterns, a lantern to polish.", Language: "en"})
+	add(index.Document{URL: "https://frame.example/header", Title: "Lighthouse", Language: "en"})
 	add(index.Document{URL: "https://untitled.example/signal", Text: "A fog signal without a title.", Language: ""})
 	return list
 }
@@ -132,7 +133,7 @@ func TestSameAnswers(t *testing.T) {
 		{"lighthouse OR 灯台", changed(func(o *index.Options) { o.PerHost = 0 })},
 		{"lighthouse", changed(func(o *index.Options) { o.Offset, o.Limit = 5, 7 })},
 		{"signal fog", whole},
-		{"polished lanterns", whole},
+		{"polished brass lanterns", whole},
 		{"qwertzuiop", whole},
 		{"the of and", whole},
 	} {
@@ -141,7 +142,7 @@ func TestSameAnswers(t *testing.T) {
 			noteShown(t, seen, c.query, c.opts, ours)
 		})
 	}
-	for _, what := range []string{"sections", "versions", "facets", "years", "suggestion", "hosts with more", "notes", "words as typed", "words in other forms"} {
+	for _, what := range []string{"sections", "versions", "facets", "years", "suggestion", "hosts with more", "notes", "words as typed", "words in other forms", "pages without text"} {
 		if !seen[what] {
 			t.Errorf("no query shows %s, so nothing was compared", what)
 		}
@@ -172,7 +173,8 @@ func noteShown(t *testing.T, seen map[string]bool, q string, opts index.Options,
 	for _, h := range res.Hits {
 		seen["sections"] = seen["sections"] || len(h.Sections) > 0
 		seen["versions"] = seen["versions"] || len(h.Also) > 0
-		if q == "polished lanterns" {
+		seen["pages without text"] = seen["pages without text"] || h.Explanation != nil && h.Explanation.ContentFactor < 1
+		if q == "polished brass lanterns" {
 			seen["words as typed"] = seen["words as typed"] || h.Explanation.TypedFactor > 1
 			seen["words in other forms"] = seen["words in other forms"] || h.Explanation.TypedFactor == 1
 		}
