@@ -70,18 +70,14 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 		}
 	}
 	sortByTitle(top, w)
-	if err := s.lowerFragments(ctx, top); err != nil {
-		return err
-	}
 	s.preferLanguage(top)
-	if w.AnchorMatch == 0 {
-		return nil
+	if w.AnchorMatch > 0 {
+		if err := s.from.matchAnchors(ctx, top[:min(len(top), anchorTop)], s.c.Words); err != nil {
+			return err
+		}
+		sortByAnchor(top, w)
 	}
-	if err := s.from.matchAnchors(ctx, top[:min(len(top), anchorTop)], s.c.Words); err != nil {
-		return err
-	}
-	sortByAnchor(top, w)
-	return nil
+	return s.lowerFragments(ctx, top)
 }
 
 // hostTitle is a title of a host, without versions.
