@@ -29,9 +29,11 @@ import (
 // run of an observer is no such exception: the notification that triggered it stays
 // in the table until it has sent its own.
 //
-// Locks of the dead are resolved first: nobody else might meet them. But as long as there is a
-// notification, nothing else is looked at. Notifications may have a table of their own, while
-// the search for locks may visit every row of the table, and whoever waits asks ten times a second.
+// Before step 1 the locks of the dead are resolved: nobody else might meet them.
+//
+// As long as there is a notification, nothing else is looked at, and ts is 0. Notifications may
+// have a table of their own, while the search for locks may visit every row of the table, and
+// whoever waits asks ten times a second.
 func (db *DB) Quiescent(ctx context.Context) (ts uint64, ok bool, err error) {
 	if empty, err := db.isEmpty(ctx, notifyGroup); err != nil || !empty {
 		return 0, false, err
