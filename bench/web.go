@@ -18,17 +18,21 @@ pages take some 4 GB.
 With --copies, recorded files are copied that often instead: each copy has hosts of its
 own, also in its links, and a quarter of its distinct words is replaced. So the links
 and duplicates of a real crawl stay, and pages of two copies are no duplicates, except
-the shortest.`
+the shortest.
+
+With --tree, the HTML files of directories are written instead, as a server would have
+them at a URL: manuals that are installed, for example.`
 
 func (a *app) webCommand() *cobra.Command {
 	var pages, hosts, words, copies int
 	var seed uint64
 	var dir string
+	var trees []string
 	cmd := &cobra.Command{
 		Use:     "web [FILE.warc[.gz]…]",
-		Short:   "Write WARC files of a generated web, or copies of recorded files",
+		Short:   "Write WARC files of a generated web, copies of recorded files, or HTML files of directories",
 		Long:    strings.TrimSpace(webHelp),
-		Example: examples("web --pages 20000 --out web", "web --copies 7 --out copies crawl.warc.gz"),
+		Example: examples("web --pages 20000 --out web", "web --copies 7 --out copies crawl.warc.gz", "web --tree https://docs.example/=manual/html --out manuals"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, f := range []struct {
 				name           string
@@ -46,9 +50,19 @@ func (a *app) webCommand() *cobra.Command {
 			}
 			var res *webgen.Result
 			var err error
-			if copies > 0 {
+			switch {
+			case len(trees) > 0 && copies > 0:
+				return usage(cmd, "--tree and --copies cannot be used together")
+			case len(trees) > 0:
+				list, err := parseTrees(cmd, trees)
+				if err != nil {
+					return err
+				}
+				res, err = webgen.Trees(cmd.Context(), dir, list, a.stderr)
+				return a.print(err, res, res.Text)
+			case copies > 0:
 				res, err = webgen.Copies(cmd.Context(), dir, args, copies, a.stderr)
-			} else {
+			default:
 				res, err = webgen.New(seed, pages, hosts, words).Write(cmd.Context(), dir, a.stderr)
 			}
 			return a.print(err, res, res.Text)
@@ -60,6 +74,18 @@ func (a *app) webCommand() *cobra.Command {
 	flags.IntVar(&hosts, "hosts", 0, "`number` of hosts; 0 is one for a thousand pages, and at least three")
 	flags.IntVar(&words, "words", webgen.DefaultWords, "`number` of words of the median page, without its menu")
 	flags.IntVar(&copies, "copies", 0, "copy the files this `often` instead")
+	flags.StringArrayVar(&trees, "tree", nil, "write the HTML files of a directory instead, as at this `URL=DIRECTORY`; may be repeated")
 	flags.Uint64Var(&seed, "seed", 1, "`number` that decides about everything drawn")
 	return cmd
+}
+
+func parseTrees(cmd *cobra.Command, list []string) (trees []webgen.Tree, err error) {
+	for _, text := range list {
+		t, err := webgen.ParseTree(text)
+		if err != nil {
+			return nil, usage(cmd, "--tree: %v", err)
+		}
+		trees = append(trees, t)
+	}
+	return trees, nil
 }

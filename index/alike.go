@@ -47,8 +47,9 @@ func (c *candidate) alike(o *candidate) bool {
 	if a.hash != b.hash || a.host != b.host || a.path != b.path {
 		return false
 	}
-	// The titles of translations differ, so their addresses have to name the languages.
-	if a.language != b.language && !sameLanguage(c.language, o.language) {
+	// The titles of translations differ, so their addresses have to name the languages. (Pages
+	// that nobody has translated yet are in one language, at the addresses of several.)
+	if a.language != b.language && (!sameLanguage(c.language, o.language) || a.language != "" && b.language != "") {
 		return a.version.text == b.version.text || a.version.text == "" || b.version.text == "" || !a.numbered && !b.numbered
 	}
 	return a.title == b.title

@@ -30,7 +30,7 @@ type Explanation struct {
 	RankFactor   float64 `json:"rank_factor"`
 	// LanguageFactor is less than 1 if the page is in another language than the query.
 	LanguageFactor float64 `json:"language_factor"`
-	// ContentFactor is less than 1 if the page has no text (fragment.go).
+	// ContentFactor is less than 1 if the page has no text, or no sentences (content.go).
 	ContentFactor float64 `json:"content_factor"`
 	// TypedFactor is more than 1 if few pages have all the words of the query, and this one has
 	// them as typed.
@@ -66,8 +66,8 @@ func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) erro
 		if f.otherLanguage {
 			e.LanguageFactor = otherLanguage
 		}
-		if f.fragment {
-			e.ContentFactor = fragmentFactor
+		if f.contentFactor > 0 {
+			e.ContentFactor = f.contentFactor
 		}
 		if f.placeOf != nil {
 			e.PlaceOf, e.PlaceOfScore = f.placeOf.url, f.placeOf.score

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/webindexer/indexer/index/analysis"
 )
 
 // Folding. Versions and translations of one page, and pages that say nearly the same, are
@@ -119,7 +121,7 @@ func (s *search) take(into *candidate, c candidate) {
 // score: they are versions or translations of one page. Of other pages that say the same,
 // the best one is shown.
 func (s *search) mayReplace(c, best *candidate) bool {
-	if c.score < foldShare*best.score && !(c.allWords && s.speaks(c) && !s.speaks(best)) {
+	if c.score < foldShare*best.score && !(c.allWords && s.speaks(c) && s.preferredLanguage(c, best) < 0) {
 		return false
 	}
 	return c.alike(best) || c.otherVersion(best) && c.saysTheSame(best)
@@ -130,11 +132,11 @@ func (s *search) preferred(a, b *candidate) int {
 	x, _ := s.askedFor(a)
 	y, _ := s.askedFor(b)
 	if x == y && x > 0 {
-		return cmp.Or(compareBool(s.speaks(a), s.speaks(b)), cmp.Compare(b.score, a.score), cmp.Compare(a.url, b.url))
+		return cmp.Or(s.preferredLanguage(a, b), cmp.Compare(b.score, a.score), cmp.Compare(a.url, b.url))
 	}
 	return cmp.Or(
 		cmp.Compare(y, x),
-		compareBool(s.speaks(a), s.speaks(b)),
+		s.preferredLanguage(a, b),
 		a.key.version.newer(&b.key.version),
 		cmp.Compare(b.score, a.score),
 		cmp.Compare(a.url, b.url),
@@ -152,9 +154,40 @@ func (s *search) askedFor(c *candidate) (best int, asked *pageVersion) {
 	return best, asked
 }
 
+// preferredLanguage compares candidates by their languages: that of the page, and then the one
+// that its address names. A page that waits for its translation has the text of another
+// language at the address of its own.
+func (s *search) preferredLanguage(a, b *candidate) int {
+	if s.language == "" {
+		return 0
+	}
+	named := func(c *candidate) bool { return c.key.language == "" || sameLanguage(c.key.language, s.language) }
+	return cmp.Or(compareBool(s.speaks(a), s.speaks(b)), compareBool(named(a), named(b)))
+}
+
 // speaks reports whether a document is known to be in the language of the query.
 func (s *search) speaks(c *candidate) bool {
 	return s.language != "" && sameLanguage(c.language, s.language)
+}
+
+// tell is what tells a page that is folded into a hit from that hit: its version, its language, or
+// both. A page that waits for its translation has the language of its address.
+func (c *candidate) tell(o *candidate) string {
+	language := ""
+	switch a, b := c.key.language, o.key.language; {
+	case !sameLanguage(o.language, c.language):
+		language = o.language
+	case a != "" && b != "" && !sameLanguage(a, b):
+		language = analysis.PrimaryLanguage(b)
+	}
+	version := o.key.version.text
+	switch {
+	case language == "":
+		return version
+	case version == "" || version == c.key.version.text:
+		return language
+	}
+	return version + ", " + language
 }
 
 // alsoOf lists what is folded into a hit.
@@ -163,18 +196,9 @@ func (c *candidate) alsoOf() []Also {
 		return nil
 	}
 	var list []Also
-	for _, o := range *c.folded {
-		label := o.key.version.text
-		if !sameLanguage(o.language, c.language) {
-			if label == c.key.version.text {
-				label = ""
-			}
-			if label != "" {
-				label += ", "
-			}
-			label += o.language
-		}
-		list = append(list, Also{URL: string(o.url), Title: o.title, Label: label, Similar: !c.alike(&o)})
+	for i := range *c.folded {
+		o := &(*c.folded)[i]
+		list = append(list, Also{URL: string(o.url), Title: o.title, Label: c.tell(o), Similar: !c.alike(o)})
 	}
 	return list
 }

@@ -26,6 +26,17 @@ const (
 	partly    = 0.5
 )
 
+// stopWeight is what a stop word counts beside other words: "list of tools" is about as far from
+// "list of ships" as from "ship list".
+const stopWeight = 0.2
+
+func weight(stop bool) float64 {
+	if stop {
+		return stopWeight
+	}
+	return 1
+}
+
 // name is an analysed title or anchor.
 type name struct {
 	words   []nameWord
@@ -64,7 +75,10 @@ func (n name) with(text string) name {
 }
 
 // nameWord is a word of a name.
-type nameWord struct{ typed, stem string }
+type nameWord struct {
+	typed, stem string
+	stop        bool // a stop word of English or of the language of the name
+}
 
 // nameWords are the distinct words of a title or an anchor.
 func nameWords(name, language string) (list []nameWord) {
@@ -82,7 +96,7 @@ func nameWords(name, language string) (list []nameWord) {
 			continue // the tail is in the last bigram
 		}
 		w := nameWord{typed: string(t.Token.Text)}
-		w.stem = w.typed
+		w.stem, w.stop = w.typed, analysis.IsStopWord(w.typed, language)
 		if stems != nil && t.Token.Letters {
 			w.stem = stems.Stem(t.Token.Text)
 		}
@@ -127,19 +141,42 @@ func overlap(name []nameWord, query []query.Word) float64 {
 	if len(name) > len(few) {
 		best = make([]float64, len(name))
 	}
-	asked, have := 0.0, 0.0
+	asked, askedAll, have, haveAll := 0.0, 0.0, 0.0, 0.0
+	joined := 0.0 // how well the name has this word and the one before as one word
 	for i := range query {
-		most := 0.0
+		most := joined
+		joined = 0
 		for j := range name {
 			m := agreement(&query[i], &name[j])
+			if i+1 < len(query) && len(name[j].typed) > len(query[i].Typed) && strings.HasPrefix(name[j].typed, query[i].Typed) {
+				both := together(&query[i], &query[i+1], &name[j])
+				joined, m = max(joined, both), max(m, both)
+			}
 			most, best[j] = max(most, m), max(best[j], m)
 		}
-		asked += most
+		w := weight(query[i].Stop)
+		asked, askedAll = asked+w*most, askedAll+w
 	}
-	for _, m := range best {
-		have += m
+	for j, m := range best {
+		w := weight(name[j].stop)
+		have, haveAll = have+w*m, haveAll+w
 	}
-	return asked * have / (float64(len(query)) * float64(len(name)))
+	return asked * have / (askedAll * haveAll)
+}
+
+// together is how well two neighbouring words of a query agree with a word that is both: "ignore
+// files" with ignorefile. The word begins with the first of them.
+func together(a, b *query.Word, n *nameWord) float64 {
+	switch {
+	case a.Prefix || b.Prefix:
+		return 0
+	case n.typed[len(a.Typed):] == b.Typed:
+		return 1
+	}
+	if rest, found := strings.CutPrefix(n.stem, a.Typed); found && slices.Contains(b.Stems, rest) {
+		return inflected
+	}
+	return 0
 }
 
 // agreement is 1 for the same word, less for another form or a part of it, and 0 for other

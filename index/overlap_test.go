@@ -56,6 +56,16 @@ func TestOverlap(t *testing.T) {
 		{"museum", "museums", "en", inflected * inflected},
 		{"museum", "museums", "", 0},
 		{"новости", "новость", "ru", inflected * inflected},
+		// Neighbouring words that the name writes as one.
+		{"harbour master", "harbourmaster", "en", 1},
+		{"harbour masters", "harbourmaster", "en", inflected * inflected},
+		{"harbour master house", "harbourmaster(5)", "en", 2.0 / 3 / 2},
+		{"master harbour", "harbourmaster", "en", 0},
+		{"harbour old master", "harbourmaster", "en", 0},
+		// Stop words hardly matter beside others.
+		{"list of ships", "List of the tools", "en", 1.2 * 1.2 / (2.2 * 2.4)},
+		{"list ships", "ship list", "en", (1 + inflected) / 2 * (1 + inflected) / 2},
+		{"to be", "to be or not", "en", 0.5},
 		// Nothing.
 		{"ferry", "museum", "en", 0},
 		{"ferry", "", "en", 0},

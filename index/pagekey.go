@@ -115,14 +115,22 @@ func hasDate(segments []string) bool {
 }
 
 // takeLanguage takes a part of an address that names the language of the page. The page
-// must be in that language: /it/ and /no/ are directories, too.
+// must be in that language, because /it/ and /no/ are directories, too; a language with a
+// region (pt-BR) is nothing else.
 func (k *pageKey) takeLanguage(s, language string) bool {
 	base := analysis.PrimaryLanguage(s)
-	if k.language != "" || len(s) > len("zh-hans") || len(base) != 2 || base != analysis.PrimaryLanguage(language) {
+	if k.language != "" || len(s) > len("zh-hans") || len(base) != 2 || base != analysis.PrimaryLanguage(language) && !hasRegion(s) {
 		return false
 	}
 	k.language = strings.ToLower(s)
 	return true
+}
+
+// hasRegion reports whether s is written like pt-BR or pt_BR.
+func hasRegion(s string) bool {
+	lower := func(c byte) bool { return c >= 'a' && c <= 'z' }
+	upper := func(c byte) bool { return c >= 'A' && c <= 'Z' }
+	return len(s) == 5 && lower(s[0]) && lower(s[1]) && (s[2] == '-' || s[2] == '_') && upper(s[3]) && upper(s[4])
 }
 
 // bareSegment is a segment without the versions and the language in it: tool-1.2-released is

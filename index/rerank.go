@@ -27,7 +27,7 @@ type candidate struct {
 	folded        *[]candidate   // into this one
 	placeOf       *candidate     // the folded one whose place this one has
 	otherLanguage bool           // counts less, for its language
-	fragment      bool           // counts less, because it has no text (fragment.go)
+	contentFactor float64        // below 1 if there is little to read (content.go); 0 if it was not asked for
 
 	text                    float64 // the BM25 score alone
 	titleMatch, anchorMatch float64 // 0 to 1
@@ -77,7 +77,7 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 		}
 		sortByAnchor(top, w)
 	}
-	return s.lowerFragments(ctx, top)
+	return s.weighContents(ctx, top)
 }
 
 // hostTitle is a title of a host, without versions.

@@ -62,7 +62,12 @@ func searchAll(ctx context.Context, from *fanout, n *names, q string, opts *Opti
 }
 
 func newSearch(from *fanout, n *names, c *query.Query, opts *Options, q string) *search {
-	return &search{from: from, names: n, c: c, opts: opts, language: queryLanguage(c, opts.Language), versions: askedVersions(c.Text), res: &Results{Query: q, Ignored: c.Ignored, Notes: c.Notes, Hits: []Hit{}}}
+	language := queryLanguage(c, opts.Language)
+	for i := range c.Words {
+		w := &c.Words[i]
+		w.Stop = w.Stop || analysis.IsStopWord(w.Typed, language)
+	}
+	return &search{from: from, names: n, c: c, opts: opts, language: language, versions: askedVersions(c.Text), res: &Results{Query: q, Ignored: c.Ignored, Notes: c.Notes, Hits: []Hit{}}}
 }
 
 // run finds the candidates of the query or, if the query is misspelled and no document has

@@ -304,6 +304,7 @@ type Word struct {
 	Typed  string
 	Stems  []string
 	Prefix bool // a single CJK character
+	Stop   bool // a stop word
 }
 
 // queryWords are the distinct words of terms, except those of inurl:.
@@ -318,7 +319,7 @@ func queryWords(terms []*Term) (list []Word) {
 				continue
 			}
 			seen[typed] = true
-			w := Word{Typed: typed, Prefix: t.Prefix && j == len(t.Sequences[0])-1}
+			w := Word{Typed: typed, Stop: t.Stop, Prefix: t.Prefix && j == len(t.Sequences[0])-1}
 			for _, s := range t.Sequences {
 				if len(s) == len(t.Sequences[0]) { // not the form without hyphens
 					w.Stems = append(w.Stems, s[j])
