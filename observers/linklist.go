@@ -33,10 +33,18 @@ func (l *linkList) from(at schema.LinkPlace) *document.ListReader {
 
 // openLinks opens a list at its first part.
 func openLinks(ctx context.Context, tx *txn.Txn, row string, column txn.Column) (*linkList, error) {
-	l := &linkList{tx: tx, row: row, column: column}
 	v, err := tx.Get(ctx, row, column)
-	if err != nil || !v.Exists {
-		return l, err
+	if err != nil {
+		return nil, err
+	}
+	return linksIn(tx, row, column, v)
+}
+
+// linksIn opens a list of which the first part was read.
+func linksIn(tx *txn.Txn, row string, column txn.Column, v txn.Value) (*linkList, error) {
+	l := &linkList{tx: tx, row: row, column: column}
+	if !v.Exists {
+		return l, nil
 	}
 	groups, further, err := schema.DecodeLinkPart(v.Data)
 	l.parts, l.first, l.ts = 1+further, groups, v.TS

@@ -83,16 +83,14 @@ func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 		pushLater(tx, rows)
 		return applyPart(ctx, tx, journal)
 	}
-	graph := &rankRows{tx, x.part}
-	run := pagerank.NewRun(graph, tolerance, x.limits.Within(debug.SetMemoryLimit(-1))) // -1 only asks
-	for i, row := range rows {
-		if run.Full() {
-			pushLater(tx, rows[i:])
-			break
-		}
-		if err := graph.update(ctx, run, row); err != nil {
-			return fmt.Errorf("edges of %q: %w", row, err)
-		}
+	graph := &rankRows{tx: tx, part: x.part}
+	limits := x.limits.Within(debug.SetMemoryLimit(-1)) // -1 only asks
+	if tx.Shared() {
+		limits.Ahead = rowsAhead
+	}
+	run := pagerank.NewRun(graph, tolerance, limits)
+	if err := updateEdges(ctx, graph, run, rows); err != nil {
+		return err
 	}
 	if err := run.Push(ctx); err != nil {
 		return err
@@ -102,6 +100,28 @@ func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	}
 	if x.report != nil {
 		x.report(run.Work())
+	}
+	return nil
+}
+
+// updateEdges brings the edges of URLs up to date, and leaves to a later run those for which this
+// one has no room.
+func updateEdges(ctx context.Context, graph *rankRows, run *pagerank.Run, rows []string) error {
+	for len(rows) > 0 {
+		list, err := graph.read(ctx, rows[:min(len(rows), rowsAhead)], run.Known)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			if run.Full() {
+				pushLater(graph.tx, rows[i:])
+				return nil
+			}
+			if err := graph.update(ctx, run, &list[i]); err != nil {
+				return fmt.Errorf("edges of %q: %w", list[i].row, err)
+			}
+		}
+		rows = rows[len(list):]
 	}
 	return nil
 }

@@ -69,7 +69,12 @@ func applyPart(ctx context.Context, tx *txn.Txn, journal schema.StoredJournal) e
 
 // applyChanges writes rank states to their rows, and wakes whoever has to go on there.
 func applyChanges(ctx context.Context, tx *txn.Txn, changes []pagerank.Change) error {
-	for _, c := range changes {
+	for i, c := range changes {
+		if i%rowsAhead == 0 {
+			if err := readChangesAhead(ctx, tx, changes[i:min(len(changes), i+rowsAhead)]); err != nil {
+				return err
+			}
+		}
 		// The run has read the state, but did not remember it (rankRows.State). The
 		// transaction has to know which version it replaces: otherwise garbage
 		// collection looks for it, which costs ten times as much.
@@ -92,6 +97,14 @@ func applyChanges(ctx context.Context, tx *txn.Txn, changes []pagerank.Change) e
 		}
 	}
 	return nil
+}
+
+func readChangesAhead(ctx context.Context, tx *txn.Txn, changes []pagerank.Change) error {
+	rows := make([]string, len(changes))
+	for i := range changes {
+		rows[i] = changes[i].Node
+	}
+	return tx.ReadAhead(ctx, txn.Ahead{Rows: rows, Columns: []txn.Column{schema.RankState, schema.Chain}})
 }
 
 // wakeCluster wakes an observer of clusters at the member row of a URL, if it has one.

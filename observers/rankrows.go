@@ -2,6 +2,9 @@ package observers
 
 import (
 	"context"
+	"fmt"
+	"iter"
+	"maps"
 	"slices"
 
 	"github.com/webindexer/indexer/observers/pagerank"
@@ -12,8 +15,9 @@ import (
 
 // rankRows are the rank rows of the table as the graph of a push run (pagerank.Reader).
 type rankRows struct {
-	tx   *txn.Txn
-	part schema.PartSize // of edges
+	tx    *txn.Txn
+	part  schema.PartSize     // of edges
+	ahead map[string][]string // targets that were read ahead
 }
 
 // State reads a rank state.
@@ -28,44 +32,121 @@ func (r *rankRows) State(ctx context.Context, row string) (pagerank.State, error
 
 // Targets reads the rows to which a URL passes rank on.
 func (r *rankRows) Targets(ctx context.Context, row string) ([]string, error) {
+	if targets, ok := r.ahead[row]; ok {
+		delete(r.ahead, row)
+		return targets, nil
+	}
 	edges, _, err := r.edges(ctx, row)
 	return edges.Targets, err
 }
 
-// update brings the edges of a URL up to date with what was fetched, and adds a correction
-// that a full solve has left.
-func (r *rankRows) update(ctx context.Context, run *pagerank.Run, row string) error {
+// ReadAhead reads the edges of URLs, and the states of their targets.
+func (r *rankRows) ReadAhead(ctx context.Context, rows []string, known func(row string) bool) error {
+	if err := r.tx.ReadAhead(ctx, txn.Ahead{Rows: rows, Columns: []txn.Column{schema.Edges}}); err != nil {
+		return err
+	}
+	r.ahead = make(map[string][]string, len(rows))
+	for _, row := range rows {
+		edges, _, err := r.edges(ctx, row)
+		if err != nil {
+			return fmt.Errorf("edges of %q: %w", row, err)
+		}
+		r.ahead[row] = edges.Targets
+	}
+	return r.statesAhead(ctx, maps.Values(r.ahead), known)
+}
+
+// statesAhead reads the rank states of rows in these lists, as far as they are not known, and up
+// to mostAhead of them.
+func (r *rankRows) statesAhead(ctx context.Context, lists iter.Seq[[]string], known func(row string) bool) error {
+	var rows []string
+	for list := range lists {
+		for _, row := range list {
+			if len(rows) < mostAhead && !known(row) {
+				rows = append(rows, row)
+			}
+		}
+	}
+	slices.Sort(rows)
+	return r.tx.ReadAhead(ctx, txn.Ahead{Rows: slices.Compact(rows), Columns: []txn.Column{schema.RankState}})
+}
+
+const (
+	// rowsAhead is how many rows are read at a time.
+	rowsAhead = 64
+	// mostAhead bounds the states of targets that are read ahead. Pages may have any number of
+	// links; what is beyond it is read one by one.
+	mostAhead = 1 << 14
+)
+
+// outdated is a URL of which the edges may have changed.
+type outdated struct {
+	row        string
+	correction float64 // that a full solve has left
+	corrected  bool    // whether there is one
+	old, now   schema.StoredEdges
+	parts      int // of the old ones
+}
+
+// read reads the edges of URLs as they are stored, and as they should be by what was fetched.
+func (r *rankRows) read(ctx context.Context, rows []string, known func(row string) bool) ([]outdated, error) {
+	if err := r.tx.ReadAhead(ctx, txn.Ahead{Rows: rows, Columns: []txn.Column{schema.Correction, schema.Edges, schema.RankState, schema.State, schema.Links}}); err != nil {
+		return nil, err
+	}
+	list := make([]outdated, len(rows))
+	for i, row := range rows {
+		if err := r.readOne(ctx, &list[i], row); err != nil {
+			return nil, fmt.Errorf("edges of %q: %w", row, err)
+		}
+	}
+	lists := func(yield func([]string) bool) {
+		for i := range list {
+			o := &list[i]
+			if !slices.Equal(o.old.Targets, o.now.Targets) && !(yield(o.old.Targets) && yield(o.now.Targets)) {
+				return
+			}
+		}
+	}
+	return list, r.statesAhead(ctx, lists, known)
+}
+
+func (r *rankRows) readOne(ctx context.Context, o *outdated, row string) (err error) {
+	o.row = row
 	if err := r.tx.Prefetch(ctx, row, schema.Correction, schema.Edges, schema.RankState); err != nil {
 		return err
 	}
-	correction, err := r.correction(ctx, row)
-	if err != nil {
+	if o.correction, o.corrected, err = r.correction(ctx, row); err != nil {
 		return err
 	}
-	old, parts, err := r.edges(ctx, row)
-	if err != nil {
+	if o.old, o.parts, err = r.edges(ctx, row); err != nil {
 		return err
 	}
-	now, err := edgesOf(ctx, r.tx, row, old)
-	if err != nil {
-		return err
+	o.now, err = edgesOf(ctx, r.tx, row, o.old)
+	return err
+}
+
+// update brings the edges of a URL up to date with what was fetched, and takes away the
+// correction.
+func (r *rankRows) update(ctx context.Context, run *pagerank.Run, o *outdated) error {
+	if o.corrected {
+		r.tx.Delete(o.row, schema.Correction)
 	}
-	changed, err := run.Update(ctx, row, correction, old.Targets, now.Targets)
+	changed, err := run.Update(ctx, o.row, o.correction, o.old.Targets, o.now.Targets)
 	if changed {
 		r.tx.Notify(schema.AppRow, schema.Tiebreak)
-		r.writeEdges(row, parts, now)
+		r.writeEdges(o.row, o.parts, o.now)
 	}
 	return err
 }
 
-// correction takes away the correction at a row (repository/ranks.go).
-func (r *rankRows) correction(ctx context.Context, row string) (float64, error) {
+// correction reads the correction at a row (repository/ranks.go).
+func (r *rankRows) correction(ctx context.Context, row string) (by float64, found bool, err error) {
 	v, err := r.tx.GetOnce(ctx, row, schema.Correction)
 	if err != nil || !v.Exists {
-		return 0, err
+		return 0, false, err
 	}
-	r.tx.Delete(row, schema.Correction)
-	return schema.DecodeCorrection(v.Data)
+	by, err = schema.DecodeCorrection(v.Data)
+	return by, true, err
 }
 
 // edges reads the edges of a URL, and how many parts they have.
@@ -118,13 +199,13 @@ func edgesOf(ctx context.Context, tx *txn.Txn, row string, known schema.StoredEd
 		return known, nil
 	}
 	now := schema.StoredEdges{State: state.TS, Links: links.TS}
-	now.Targets, err = targetsOf(ctx, tx, row, state.Data)
+	now.Targets, err = targetsOf(ctx, tx, row, state.Data, links)
 	return now, err
 }
 
-// targetsOf returns the rows to which a URL with this state passes rank on (semantics.md
-// section 6), ascending.
-func targetsOf(ctx context.Context, tx *txn.Txn, row string, stateData []byte) ([]string, error) {
+// targetsOf returns the rows to which a URL with this state and these links passes rank on
+// (semantics.md section 6), ascending.
+func targetsOf(ctx context.Context, tx *txn.Txn, row string, stateData []byte, stored txn.Value) ([]string, error) {
 	if stateData == nil {
 		return nil, nil
 	}
@@ -138,7 +219,7 @@ func targetsOf(ctx context.Context, tx *txn.Txn, row string, stateData []byte) (
 	case state.Outcome != page.Page:
 		return nil, nil
 	}
-	links, err := openLinks(ctx, tx, row, schema.Links)
+	links, err := linksIn(tx, row, schema.Links, stored)
 	if err != nil {
 		return nil, err
 	}

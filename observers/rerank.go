@@ -44,7 +44,12 @@ func (x *reranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	var updates []index.RankUpdate
 	budget := cluster.NewBudget(x.limits, len(rows))
 	order, positions := byCluster(rows)
-	for _, row := range order {
+	for i, row := range order {
+		if i%rowsAhead == 0 {
+			if err := readClustersAhead(ctx, tx, order[i:min(len(order), i+rowsAhead)], positions); err != nil {
+				return err
+			}
+		}
 		if budget.Spent() { // a cluster that is begun is gone through
 			for _, at := range positions[row] {
 				tx.Notify(row+at, schema.Ranked)
@@ -78,6 +83,25 @@ func (x *reranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 		return fmt.Errorf("write ranks to the index files: %w", err)
 	}
 	return nil
+}
+
+// readClustersAhead reads what the choice in these clusters reads of each, and the ranks of the
+// members for which it is made.
+func readClustersAhead(ctx context.Context, tx *txn.Txn, rows []string, positions map[string][]string) error {
+	if !tx.Shared() {
+		return nil
+	}
+	var urls []string
+	for _, row := range rows {
+		key, err := schema.ParseClusterRow(row)
+		if err != nil {
+			return err
+		}
+		urls = append(urls, memberURLRows(key, positions[row])...)
+	}
+	return tx.ReadAhead(ctx,
+		txn.Ahead{Rows: rows, Columns: []txn.Column{schema.Summary, schema.Indexed}},
+		txn.Ahead{Rows: urls[:min(len(urls), mostAhead)], Columns: []txn.Column{schema.RankState}})
 }
 
 // byCluster groups member rows by cluster, in the order of the first row of each, and cuts

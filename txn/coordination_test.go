@@ -205,7 +205,16 @@ func TestBankOfProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var names []string
+	for i := range accounts {
+		names = append(names, name(i))
+	}
 	sum := func(tx *Txn) (n int) {
+		if tx.Start()%2 == 0 {
+			if err := tx.ReadAhead(ctx, Ahead{names, []Column{app("balance")}}); err != nil {
+				t.Error(err)
+			}
+		}
 		for i := range accounts {
 			v, err := tx.Get(ctx, name(i), app("balance"))
 			if err != nil {

@@ -57,6 +57,10 @@ func (t *Txn) read(ctx context.Context, cell Cell) (_ Value, fresh bool, _ error
 	if cols, ok := t.rows[rowGroup{cell.Row, cell.Group}]; ok {
 		return findColumn(cols, cell.Name), false, nil
 	}
+	if v, ok := t.ahead[cell]; ok {
+		delete(t.ahead, cell)
+		return v, true, nil
+	}
 	v, err := t.readCell(ctx, cell)
 	if err != nil {
 		return Value{}, false, fmt.Errorf("txn: get %s: %w", cell, err)
@@ -92,24 +96,22 @@ func (t *Txn) Prefetch(ctx context.Context, row string, columns ...Column) error
 	if err := t.readable(); err != nil {
 		return err
 	}
+	if t.takeAhead(row, columns) {
+		return nil
+	}
 	cells, err := t.readColumns(ctx, row, columns)
 	if err != nil {
 		return fmt.Errorf("txn: prefetch row %q: %w", row, err)
 	}
-	for _, c := range columns {
+	values, err := t.valuesOf(ctx, row, columns, cells)
+	if err != nil {
+		return fmt.Errorf("txn: prefetch row %q: %w", row, err)
+	}
+	for k, c := range columns {
 		cell := Cell{row, c}
-		if _, known := t.cells.get(cell); known {
-			continue
+		if _, known := t.cells.get(cell); !known {
+			t.cells.put(cell, values[k])
 		}
-		var v Value
-		for i := range cells {
-			if cells[i].Group == c.Group && string(cells[i].Column[1:]) == c.Name {
-				if v, err = t.decodeValue(ctx, row, c.Name, cells[i]); err != nil {
-					return fmt.Errorf("txn: prefetch %s: %w", cell, err)
-				}
-			}
-		}
-		t.cells.put(cell, v)
 	}
 	return nil
 }
@@ -117,6 +119,11 @@ func (t *Txn) Prefetch(ctx context.Context, row string, columns ...Column) error
 // readColumns reads the newest write records of some columns of a row, after all earlier
 // locks on them are resolved.
 func (t *Txn) readColumns(ctx context.Context, row string, columns []Column) ([]store.Cell, error) {
+	return t.readResolved(ctx, []byte(row), t.selectors(columns))
+}
+
+// selectors name the earlier locks on columns of a row, and then the newest write records.
+func (t *Txn) selectors(columns []Column) []store.Selector {
 	sel := make([]store.Selector, 0, 2*len(columns))
 	for _, c := range columns {
 		sel = append(sel, store.Selector{Group: lockGroup, Column: sideColumn(c), MaxTS: t.start})
@@ -124,7 +131,7 @@ func (t *Txn) readColumns(ctx context.Context, row string, columns []Column) ([]
 	for _, c := range columns {
 		sel = append(sel, store.Selector{Group: c.Group, Column: recordColumn(kindWrite, c.Name), MaxTS: t.start, Newest: 1})
 	}
-	return t.readResolved(ctx, []byte(row), sel)
+	return sel
 }
 
 // readResolved reads until no lock is among the cells, and resolves the locks that are. The

@@ -32,6 +32,7 @@ type Txn struct {
 
 	cells readCache
 	rows  map[rowGroup][]Version // read cache of whole rows
+	ahead map[Cell]Value         // read ahead, and not asked for yet (readahead.go)
 
 	hold hold // protects the versions that it reads from collection
 
@@ -95,6 +96,10 @@ func (t *Txn) readable() error {
 	}
 	return t.barred
 }
+
+// Shared reports whether several processes share the table, so that each look-up may take
+// milliseconds ([Txn.ReadAhead]).
+func (t *Txn) Shared() bool { return t.db.shared != nil }
 
 // Start is the start timestamp: the transaction sees every commit below it.
 func (t *Txn) Start() uint64 { return t.start }

@@ -1,6 +1,9 @@
 package pagerank
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // levels is a priority queue of nodes by residual, exact to a factor of two. A node counts
 // at the highest level at which it was added since it was last taken out; its entries at
@@ -41,4 +44,20 @@ func (l *levels) pop(nodes []node) (int32, bool) {
 	}
 	l.highest = 0
 	return 0, false
+}
+
+// next lists up to n of the nodes that pop is going to take out first, of those that match. It may
+// list a node that has been taken out since it was added.
+func (l *levels) next(n int, matches func(i int32) bool) (list []int32) {
+	for level := l.highest; level >= 0; level-- {
+		for _, i := range slices.Backward(l.waiting[level]) {
+			if len(list) >= n {
+				return list
+			}
+			if matches(i) && !slices.Contains(list, i) {
+				list = append(list, i)
+			}
+		}
+	}
+	return list
 }

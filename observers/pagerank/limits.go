@@ -24,6 +24,9 @@ type Limits struct {
 	Direct int
 	// Part is how many rank states a part of the journal has. Default: 8,000.
 	Part int
+	// Ahead is of how many nodes a run has the edges read at a time (Reader.ReadAhead).
+	// Default: none, because reading ahead pays only if a look-up takes long.
+	Ahead int
 }
 
 // bytesPerState is about what a node takes in memory with its edges, read and about to
@@ -42,7 +45,7 @@ const leastNewEdges = 200_000
 func (l Limits) Within(memory int64) Limits {
 	l = Limits{
 		States: cmp.Or(l.States, 1<<22), Pushed: cmp.Or(l.Pushed, 256_000_000), NewEdges: cmp.Or(l.NewEdges, 2_000_000),
-		Direct: cmp.Or(l.Direct, 12_000), Part: cmp.Or(l.Part, 8_000),
+		Direct: cmp.Or(l.Direct, 12_000), Part: cmp.Or(l.Part, 8_000), Ahead: l.Ahead,
 	}
 	if room := max(leastNewEdges, memory/25/bytesPerNewEdge); int64(l.NewEdges) > room {
 		l.NewEdges = int(room)

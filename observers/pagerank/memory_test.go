@@ -19,6 +19,9 @@ type memory struct {
 	edges   map[string][]string
 	journal [][]Change
 	again   map[string]bool
+	most    int             // Limits.Ahead of the run
+	ahead   map[string]bool // whose edges the run has had read ahead last
+	used    int             // how often that was of use
 }
 
 func newMemory() *memory {
@@ -33,7 +36,29 @@ func (m *memory) State(_ context.Context, node string) (State, error) {
 }
 
 func (m *memory) Targets(_ context.Context, node string) ([]string, error) {
+	if m.most > 0 && !m.ahead[node] {
+		return nil, fmt.Errorf("the edges of %s were not read ahead", node)
+	}
+	if len(m.ahead) > 1 {
+		m.used++
+	}
+	delete(m.ahead, node)
 	return m.edges[node], nil
+}
+
+// ReadAhead checks what a run asks for.
+func (m *memory) ReadAhead(_ context.Context, nodes []string, known func(node string) bool) error {
+	m.ahead = make(map[string]bool)
+	for _, node := range nodes {
+		if m.ahead[node] || !known(node) || len(m.edges[node]) == 0 {
+			return fmt.Errorf("%s is read ahead twice, or has no edges", node)
+		}
+		m.ahead[node] = true
+	}
+	if len(nodes) == 0 || len(nodes) > m.most {
+		return fmt.Errorf("the edges of %d nodes are read ahead", len(nodes))
+	}
+	return nil
 }
 
 func (m *memory) apply(changes []Change) {
@@ -57,6 +82,7 @@ func (m *memory) applyPart() {
 // room are returned.
 func (m *memory) update(ctx context.Context, tolerance float64, limits Limits, now map[string][]string) (*Run, []string, error) {
 	run := NewRun(m, tolerance, limits.Within(math.MaxInt64))
+	m.most, m.ahead = limits.Ahead, nil
 	nodes := slices.Sorted(maps.Keys(now))
 	for i, node := range nodes {
 		if run.Full() {

@@ -3,6 +3,7 @@ package pagerank
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -20,6 +21,7 @@ type Run struct {
 	bound    float64 // of residuals
 	step     float64 // relative, of published ranks
 	waiting  levels
+	ahead    map[int32]bool // of which the edges were read ahead last
 	newEdges int
 	work     Work
 }
@@ -167,11 +169,32 @@ func (r *Run) Push(ctx context.Context) error {
 		if err := ctx.Err(); err != nil { // a run may take seconds
 			return err
 		}
+		if err := r.readAhead(ctx, i); err != nil {
+			return err
+		}
 		if err := r.readTargets(ctx, i); err != nil {
 			return err
 		}
 		r.push(i)
 	}
+}
+
+// readAhead has the edges of a node and of those that are likely to follow it read at a time, if
+// the run reads ahead and has not done that.
+func (r *Run) readAhead(ctx context.Context, i int32) error {
+	if r.limits.Ahead == 0 || r.nodes[i].first != notRead || r.ahead[i] {
+		return nil
+	}
+	next := append([]int32{i}, r.waiting.next(r.limits.Ahead-1, func(j int32) bool { return j != i && r.nodes[j].first == notRead })...)
+	r.ahead = make(map[int32]bool, len(next))
+	names := make([]string, len(next))
+	for k, j := range next {
+		r.ahead[j], names[k] = true, r.name(j)
+	}
+	if err := r.reader.ReadAhead(ctx, names, r.Known); err != nil {
+		return fmt.Errorf("read edges ahead: %w", err)
+	}
+	return nil
 }
 
 // push passes the residual of a node on to its targets. The node itself may be one of

@@ -96,6 +96,8 @@ func TestRandomGraphs(t *testing.T) {
 		{"few edges at a time", 40, 0.01, Limits{Pushed: 7}},
 		{"few new edges", 40, 0.0025, Limits{NewEdges: 3}},
 		{"journal", 40, 0.0025, Limits{Direct: 2, Part: 3}},
+		{"ahead", 60, 0.0025, Limits{Ahead: 8}},
+		{"ahead, few states", 30, 0.02, Limits{States: 12, Ahead: 3}},
 		{"all small", 20, 0.02, Limits{States: 8, Pushed: 40, NewEdges: 9, Direct: 1, Part: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -249,7 +251,7 @@ func TestWithin(t *testing.T) {
 	least.States = least.Direct
 	middle := usual
 	middle.States, middle.NewEdges = 600<<20/3/bytesPerState, 600<<20/25/bytesPerNewEdge
-	own := Limits{1, 2, 3, 4, 5}
+	own := Limits{1, 2, 3, 4, 5, 6}
 	for _, c := range []struct {
 		limits Limits
 		memory int64
@@ -260,7 +262,7 @@ func TestWithin(t *testing.T) {
 		{Limits{}, 600 << 20, middle},
 		{Limits{}, 1, least},
 		{own, math.MaxInt64, own},
-		{Limits{Part: 7}, math.MaxInt64, Limits{1 << 22, 256_000_000, 2_000_000, 12_000, 7}},
+		{Limits{Part: 7}, math.MaxInt64, Limits{1 << 22, 256_000_000, 2_000_000, 12_000, 7, 0}},
 	} {
 		if got := c.limits.Within(c.memory); got != c.want {
 			t.Errorf("%+v within %d bytes: %+v, want %+v", c.limits, c.memory, got, c.want)

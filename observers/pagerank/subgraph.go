@@ -14,6 +14,9 @@ type Reader interface {
 	State(ctx context.Context, node string) (State, error)
 	// Targets returns the nodes to which the edges of a node lead.
 	Targets(ctx context.Context, node string) ([]string, error)
+	// ReadAhead tells that the targets of these nodes are likely to be asked for next, and the
+	// states of those that are not known yet. Only a run with Limits.Ahead calls it.
+	ReadAhead(ctx context.Context, nodes []string, known func(node string) bool) error
 }
 
 // subgraph is the part of the graph that a run holds in memory. Nodes are numbered in the
@@ -52,6 +55,12 @@ func (s *subgraph) nameBytes(i int32) []byte {
 		end = s.nodes[i+1].name
 	}
 	return s.names[s.nodes[i].name:end]
+}
+
+// Known reports whether the state of a node has been read.
+func (s *subgraph) Known(name string) bool {
+	_, ok := s.numbers.Number(name)
+	return ok
 }
 
 // number returns the number of a node. It reads the state of a node that it meets for the

@@ -1,0 +1,117 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/webindexer/indexer/store"
+)
+
+// readsAhead is how many look-ups ReadAhead has under way at a time. Engines send those that are
+// under way together in one request, or in as many as they have connections.
+const readsAhead = 64
+
+// Ahead names cells to read ahead: these columns of each of these rows.
+type Ahead struct {
+	Rows    []string
+	Columns []Column
+}
+
+// ReadAhead reads many cells at a time, for a transaction that is going to read them one
+// after the other. On a table that several processes share, each look-up takes milliseconds, most
+// of which is waiting. On a table of this process ReadAhead does nothing: there, a look-up costs
+// little more than remembering what it found.
+//
+// The next [Txn.Get], [Txn.GetOnce] or [Txn.Prefetch] of such a cell is answered from memory. What
+// nobody has asked for is forgotten at the next ReadAhead. Until then it takes memory, so the
+// caller bounds the rows.
+func (t *Txn) ReadAhead(ctx context.Context, list ...Ahead) error {
+	if t.db.shared == nil {
+		return nil
+	}
+	if err := t.readable(); err != nil {
+		return err
+	}
+	if err := t.admit(ctx); err != nil {
+		return err
+	}
+	t.instant() // the look-ups share it
+	found := make([][][]Value, len(list))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(readsAhead)
+	for k, a := range list {
+		found[k] = make([][]Value, len(a.Rows))
+		for i, row := range a.Rows {
+			g.Go(func() (err error) {
+				if found[k][i], err = t.lookUp(ctx, row, a.Columns); err != nil {
+					return fmt.Errorf("txn: read row %q ahead: %w", row, err)
+				}
+				return nil
+			})
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	t.ahead = make(map[Cell]Value)
+	for k, a := range list {
+		for i, values := range found[k] {
+			for j, v := range values {
+				t.ahead[Cell{a.Rows[i], a.Columns[j]}] = v
+			}
+		}
+	}
+	return nil
+}
+
+// lookUp reads columns of a row. It may be used by several goroutines, so it resolves no locks: it
+// returns nothing for a row that has some, and who reads that row resolves them.
+func (t *Txn) lookUp(ctx context.Context, row string, columns []Column) ([]Value, error) {
+	cells, err := t.reader().Read(ctx, []byte(row), t.selectors(columns)...)
+	if err != nil || len(cells) > 0 && cells[0].Group == lockGroup {
+		return nil, err
+	}
+	return t.valuesOf(ctx, row, columns, cells)
+}
+
+// takeAhead moves what was read ahead of a row to the cells that the transaction remembers. It
+// reports whether that is all of the columns.
+func (t *Txn) takeAhead(row string, columns []Column) bool {
+	if len(t.ahead) == 0 {
+		return false
+	}
+	all := true
+	for _, c := range columns {
+		cell := Cell{row, c}
+		if _, known := t.cells.get(cell); known {
+			continue
+		}
+		v, ok := t.ahead[cell]
+		if !ok {
+			all = false
+			continue
+		}
+		delete(t.ahead, cell)
+		t.cells.put(cell, v)
+	}
+	return all
+}
+
+// valuesOf are the values of columns of a row, of which these are the newest write records.
+func (t *Txn) valuesOf(ctx context.Context, row string, columns []Column, cells []store.Cell) ([]Value, error) {
+	values := make([]Value, len(columns))
+	for k, c := range columns {
+		for i := range cells {
+			if cells[i].Group != c.Group || string(cells[i].Column[1:]) != c.Name {
+				continue
+			}
+			var err error
+			if values[k], err = t.decodeValue(ctx, row, c.Name, cells[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return values, nil
+}
