@@ -99,7 +99,11 @@ func applyChanges(ctx context.Context, tx *txn.Txn, changes []pagerank.Change) e
 	return nil
 }
 
+// readChangesAhead reads what applyChanges reads of these rows.
 func readChangesAhead(ctx context.Context, tx *txn.Txn, changes []pagerank.Change) error {
+	if !tx.Shared() {
+		return nil
+	}
 	rows := make([]string, len(changes))
 	for i := range changes {
 		rows[i] = changes[i].Node

@@ -40,18 +40,22 @@ func (r *rankRows) Targets(ctx context.Context, row string) ([]string, error) {
 	return edges.Targets, err
 }
 
-// ReadAhead reads the edges of URLs, and the states of their targets.
+// ReadAhead reads the edges of URLs, as long as they are few, and the states of their targets.
 func (r *rankRows) ReadAhead(ctx context.Context, rows []string, known func(row string) bool) error {
 	if err := r.tx.ReadAhead(ctx, txn.Ahead{Rows: rows, Columns: []txn.Column{schema.Edges}}); err != nil {
 		return err
 	}
 	r.ahead = make(map[string][]string, len(rows))
+	targets := 0
 	for _, row := range rows {
 		edges, _, err := r.edges(ctx, row)
 		if err != nil {
 			return fmt.Errorf("edges of %q: %w", row, err)
 		}
 		r.ahead[row] = edges.Targets
+		if targets += len(edges.Targets); targets > mostAhead {
+			break
+		}
 	}
 	return r.statesAhead(ctx, maps.Values(r.ahead), known)
 }
@@ -59,6 +63,9 @@ func (r *rankRows) ReadAhead(ctx context.Context, rows []string, known func(row 
 // statesAhead reads the rank states of rows in these lists, as far as they are not known, and up
 // to mostAhead of them.
 func (r *rankRows) statesAhead(ctx context.Context, lists iter.Seq[[]string], known func(row string) bool) error {
+	if !r.tx.Shared() {
+		return nil
+	}
 	var rows []string
 	for list := range lists {
 		for _, row := range list {
@@ -74,8 +81,8 @@ func (r *rankRows) statesAhead(ctx context.Context, lists iter.Seq[[]string], kn
 const (
 	// rowsAhead is how many rows are read at a time.
 	rowsAhead = 64
-	// mostAhead bounds the states of targets that are read ahead. Pages may have any number of
-	// links; what is beyond it is read one by one.
+	// mostAhead bounds the targets that are held in memory, and their states that are read ahead.
+	// A page may have any number of links; what is beyond is read one by one.
 	mostAhead = 1 << 14
 )
 
@@ -88,15 +95,22 @@ type outdated struct {
 	parts      int // of the old ones
 }
 
-// read reads the edges of URLs as they are stored, and as they should be by what was fetched.
+// read reads the edges of URLs as they are stored, and as they should be by what was fetched: of
+// all these rows, or of the first of them if they have many.
 func (r *rankRows) read(ctx context.Context, rows []string, known func(row string) bool) ([]outdated, error) {
 	if err := r.tx.ReadAhead(ctx, txn.Ahead{Rows: rows, Columns: []txn.Column{schema.Correction, schema.Edges, schema.RankState, schema.State, schema.Links}}); err != nil {
 		return nil, err
 	}
-	list := make([]outdated, len(rows))
-	for i, row := range rows {
-		if err := r.readOne(ctx, &list[i], row); err != nil {
+	var list []outdated
+	targets := 0
+	for _, row := range rows {
+		o, err := r.readOne(ctx, row)
+		if err != nil {
 			return nil, fmt.Errorf("edges of %q: %w", row, err)
+		}
+		list = append(list, o)
+		if targets += len(o.old.Targets) + len(o.now.Targets); targets > mostAhead {
+			break
 		}
 	}
 	lists := func(yield func([]string) bool) {
@@ -110,19 +124,19 @@ func (r *rankRows) read(ctx context.Context, rows []string, known func(row strin
 	return list, r.statesAhead(ctx, lists, known)
 }
 
-func (r *rankRows) readOne(ctx context.Context, o *outdated, row string) (err error) {
+func (r *rankRows) readOne(ctx context.Context, row string) (o outdated, err error) {
 	o.row = row
 	if err := r.tx.Prefetch(ctx, row, schema.Correction, schema.Edges, schema.RankState); err != nil {
-		return err
+		return o, err
 	}
 	if o.correction, o.corrected, err = r.correction(ctx, row); err != nil {
-		return err
+		return o, err
 	}
 	if o.old, o.parts, err = r.edges(ctx, row); err != nil {
-		return err
+		return o, err
 	}
 	o.now, err = edgesOf(ctx, r.tx, row, o.old)
-	return err
+	return o, err
 }
 
 // update brings the edges of a URL up to date with what was fetched, and takes away the
