@@ -2,11 +2,13 @@ package txn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/webindexer/indexer/store"
 )
@@ -15,16 +17,19 @@ import (
 type countingTable struct {
 	store.Table
 	reads atomic.Int64
+	err   error // of reads, if not nil
 }
 
 func (c *countingTable) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
 	c.reads.Add(1)
+	if c.err != nil {
+		return nil, c.err
+	}
 	return c.Table.Read(ctx, row, sel...)
 }
 
 // TestReadAhead: what was read ahead is what another reader finds: short and long values, missing
-// cells, and the transaction's own writes. Nothing of it is read from the table again. (Locks are
-// in TestBankOfProcesses.)
+// cells, and the transaction's own writes. Nothing of it is read from the table again.
 func TestReadAhead(t *testing.T) {
 	ctx := t.Context()
 	table := &countingTable{Table: sharedTable(t)}
@@ -101,4 +106,74 @@ func TestReadAhead(t *testing.T) {
 	}
 	ahead.Rollback()
 	plain.Rollback()
+}
+
+// TestReadAheadOfLocks: a row with a lock is left to the read that asks for it, which resolves
+// the lock. Its neighbours are read ahead.
+func TestReadAheadOfLocks(t *testing.T) {
+	ctx := t.Context()
+	table, o := &countingTable{Table: sharedTable(t)}, &office{}
+	crash := func(step string, _ Cell) error {
+		if step == stepCommitTS {
+			return ErrCrash
+		}
+		return nil
+	}
+	dying, desk := openShared(t, table, o, Options{Step: crash})
+	db, _ := openShared(t, table, o, Options{LockTTL: time.Hour})
+	w := mustBegin(t, dying)
+	w.Set("row 1", app("a"), []byte("never committed"))
+	if _, err := w.Commit(ctx); !errors.Is(err, ErrCrash) {
+		t.Fatal(err)
+	}
+	desk.die()
+	tx := mustBegin(t, db)
+	defer tx.Rollback()
+	rows := []string{"row 0", "row 1", "row 2"}
+	if err := tx.ReadAhead(ctx, Ahead{rows, []Column{app("a"), app("b")}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		before := table.reads.Load()
+		v, err := tx.Get(ctx, row, app("a"))
+		if err != nil || v.Exists {
+			t.Errorf("%s: %+v, %v", row, v, err)
+		}
+		if again := table.reads.Load() > before; again != (row == "row 1") {
+			t.Errorf("%s was read again: %t", row, again)
+		}
+	}
+}
+
+// TestReadAheadFails: an error of the store reaches the caller, names a row, and leaves the
+// transaction usable.
+func TestReadAheadFails(t *testing.T) {
+	ctx := t.Context()
+	table := &countingTable{Table: sharedTable(t)}
+	db, _ := openShared(t, table, &office{}, Options{})
+	tx := mustBegin(t, db)
+	defer tx.Rollback()
+	away := errors.New("no network")
+	table.err = away
+	err := tx.ReadAhead(ctx, Ahead{[]string{"row 0"}, []Column{app("a")}})
+	table.err = nil
+	if !errors.Is(err, away) || !strings.Contains(err.Error(), `"row 0"`) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := tx.Get(ctx, "row 0", app("a")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReadAheadInOneProcess: with a table that is not shared nothing is read.
+func TestReadAheadInOneProcess(t *testing.T) {
+	table := &countingTable{Table: sharedTable(t)}
+	db := open(t, table, Options{})
+	tx := mustBegin(t, db)
+	defer tx.Rollback()
+	before := table.reads.Load()
+	err := tx.ReadAhead(t.Context(), Ahead{[]string{"row 0"}, []Column{app("a")}})
+	if n := table.reads.Load() - before; n != 0 || err != nil {
+		t.Errorf("%d reads, %v", n, err)
+	}
 }
