@@ -20,6 +20,10 @@ import (
 //  3. The table has no notification. A notification stays until the run that handles it has
 //     committed completely. So every run that handles one of those transactions has
 //     committed.
+//     The table is scanned for them twice, because a scan sees each row at another
+//     instant. A run that has no lock, because it only sends notifications, may send one to a
+//     row that the first scan has passed, and then remove its own before the scan gets there.
+//     The second scan finds what it sent.
 //  4. Nobody has taken a timestamp since. So these runs committed at ts or below it, and
 //     what they sent was in the table at step 3, too.
 //
@@ -44,7 +48,7 @@ func (db *DB) Quiescent(ctx context.Context) (ts uint64, ok bool, err error) {
 	if ts, err = db.Now(ctx); err != nil {
 		return 0, false, err
 	}
-	for _, group := range []string{lockGroup, notifyGroup} {
+	for _, group := range []string{lockGroup, notifyGroup, notifyGroup} {
 		empty, err := db.isEmpty(ctx, group)
 		if err != nil || !empty {
 			return ts, false, err
