@@ -3,6 +3,7 @@ package observers
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/observers/cluster"
@@ -85,19 +86,27 @@ func (x *reranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return nil
 }
 
-// readClustersAhead reads what the choice in these clusters reads of each, and the ranks of the
-// members for which it is made.
+// readClustersAhead reads what the choice in these clusters reads of each: its members, as long as
+// one page holds them, and their ranks, beside those of the members for which it is made.
 func readClustersAhead(ctx context.Context, tx *txn.Txn, rows []string, positions map[string][]string) error {
 	if !tx.Shared() {
 		return nil
 	}
-	var urls []string
+	members, err := tx.ScanAhead(ctx, schema.GroupMember, rows)
+	if err != nil {
+		return err
+	}
 	for _, row := range rows {
-		key, err := schema.ParseClusterRow(row)
-		if err != nil {
-			return err
+		for _, at := range positions[row] {
+			members = append(members, row+at)
 		}
-		urls = append(urls, memberURLRows(key, positions[row])...)
+	}
+	slices.Sort(members)
+	var urls []string
+	for _, row := range slices.Compact(members) {
+		if _, m, err := schema.ParseMemberRow(row); err == nil { // else it is the row of a cluster
+			urls = append(urls, schema.URLRow(m.URL))
+		}
 	}
 	return tx.ReadAhead(ctx,
 		txn.Ahead{Rows: rows, Columns: []txn.Column{schema.Summary, schema.Indexed}},

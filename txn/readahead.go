@@ -115,3 +115,75 @@ func (t *Txn) valuesOf(ctx context.Context, row string, columns []Column, cells 
 	}
 	return values, nil
 }
+
+// ScanAhead is ReadAhead for the rows of a group that begin with each of these prefixes. The next
+// [Txn.ScanPrefix] of such a prefix is answered from memory, until the next ScanAhead. It
+// returns the rows that it remembers. It leaves out a prefix with locks, which a scan has to
+// resolve, and one with more rows than a scan reads at a time.
+func (t *Txn) ScanAhead(ctx context.Context, group string, prefixes []string) (rows []string, err error) {
+	if t.db.shared == nil {
+		return nil, nil
+	}
+	if err := t.readable(); err != nil {
+		return nil, err
+	}
+	if err := t.admit(ctx); err != nil {
+		return nil, err
+	}
+	t.instant()
+	found := make([]*scanAhead, len(prefixes))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(readsAhead)
+	for i, prefix := range prefixes {
+		g.Go(func() (err error) {
+			if found[i], err = t.scanOnce(ctx, group, prefix, PrefixEnd(prefix)); err != nil {
+				return fmt.Errorf("txn: scan %s from %q ahead: %w", group, prefix, err)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	t.scansAhead = make(map[string]*scanAhead)
+	for i, s := range found {
+		if s == nil {
+			continue
+		}
+		t.scansAhead[prefixes[i]] = s
+		for _, r := range s.rows {
+			rows = append(rows, r.row)
+		}
+	}
+	return rows, nil
+}
+
+// scanAhead is a range with all its rows.
+type scanAhead struct {
+	group, end string
+	rows       []scannedRow
+}
+
+// scanOnce reads a range that one page holds. It returns nil if there is more, or a lock. Like
+// lookUp, it may be used by several goroutines.
+func (t *Txn) scanOnce(ctx context.Context, group, start, end string) (*scanAhead, error) {
+	locks, err := t.locksIn(ctx, group, start, end) // before the rows: see clearLocks
+	if err != nil || len(locks) > 0 {
+		return nil, err
+	}
+	rows, next, err := t.scanPage(ctx, group, []byte(start), bound(end))
+	if err != nil || next != nil {
+		return nil, err
+	}
+	return &scanAhead{group, end, rows}, nil
+}
+
+// scannedAhead returns the rows of a range that was read ahead, and forgets them.
+func (t *Txn) scannedAhead(group, start, end string) (rows []scannedRow, ok bool) {
+	s := t.scansAhead[start]
+	if s == nil || s.group != group || s.end != end {
+		return nil, false
+	}
+	delete(t.scansAhead, start)
+	return s.rows, true
+}

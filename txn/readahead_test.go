@@ -13,11 +13,12 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// countingTable counts the reads of a table.
+// countingTable counts the reads and scans of a table.
 type countingTable struct {
 	store.Table
 	reads atomic.Int64
-	err   error // of reads, if not nil
+	scans atomic.Int64
+	err   error // of reads and scans, if not nil
 }
 
 func (c *countingTable) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
@@ -26,6 +27,14 @@ func (c *countingTable) Read(ctx context.Context, row []byte, sel ...store.Selec
 		return nil, c.err
 	}
 	return c.Table.Read(ctx, row, sel...)
+}
+
+func (c *countingTable) Scan(ctx context.Context, r store.Range, fn func(store.Cell) error) ([]byte, error) {
+	c.scans.Add(1)
+	if c.err != nil {
+		return nil, c.err
+	}
+	return c.Table.Scan(ctx, r, fn)
 }
 
 // TestReadAhead: what was read ahead is what another reader finds: short and long values, missing
@@ -175,5 +184,122 @@ func TestReadAheadInOneProcess(t *testing.T) {
 	err := tx.ReadAhead(t.Context(), Ahead{[]string{"row 0"}, []Column{app("a")}})
 	if n := table.reads.Load() - before; n != 0 || err != nil {
 		t.Errorf("%d reads, %v", n, err)
+	}
+}
+
+// TestScanAhead: a scan of what was scanned ahead finds what another scan finds, with the
+// transaction's own writes, and asks the table for nothing, once.
+func TestScanAhead(t *testing.T) {
+	ctx := t.Context()
+	table := &countingTable{Table: sharedTable(t)}
+	db, _ := openShared(t, table, &office{}, Options{})
+	col := app("a")
+	w := mustBegin(t, db)
+	for i := range 40 {
+		w.Set(fmt.Sprintf("some %03d", i), col, []byte(strings.Repeat("v", 1+i%2*1000)))
+	}
+	for i := range scanPage + 1 {
+		w.Set(fmt.Sprintf("many %04d", i), col, nil)
+	}
+	w.Set("next", col, nil)
+	if _, err := w.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+
+	plain, ahead := mustBegin(t, db), mustBegin(t, db)
+	defer plain.Rollback()
+	defer ahead.Rollback()
+	prefixes := []string{"many", "none", "some"}
+	rows, err := ahead.ScanAhead(ctx, col.Group, prefixes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 40 || rows[0] != "some 000" || rows[39] != "some 039" {
+		t.Errorf("rows that are remembered: %q", rows)
+	}
+	for _, tx := range []*Txn{plain, ahead} { // a scan has them, whenever they were made
+		tx.Set("none but ours", col, []byte("own"))
+		tx.Delete("some 001", col)
+		tx.Set("some 0015", col, []byte("own"))
+	}
+	scan := func(tx *Txn, prefix string) (found []string) {
+		err := tx.ScanPrefix(ctx, col.Group, prefix, func(row string, cols []Version) error {
+			found = append(found, fmt.Sprintf("%s %s %q", row, cols[0].Name, cols[0].Data))
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return found
+	}
+	for _, prefix := range prefixes {
+		before := table.scans.Load()
+		got := scan(ahead, prefix)
+		if asked := table.scans.Load() > before; asked != (prefix == "many") {
+			t.Errorf("%s: the table was asked: %t", prefix, asked)
+		}
+		if want := scan(plain, prefix); !slices.Equal(got, want) {
+			t.Errorf("%s: scanned ahead %q, without %q", prefix, got, want)
+		}
+	}
+	before := table.scans.Load()
+	if scan(ahead, "some"); table.scans.Load() == before {
+		t.Error("a range that was scanned is still remembered")
+	}
+}
+
+// TestScanAheadOfLocks: a range with a lock is left to the scan that asks for it, which
+// resolves the lock.
+func TestScanAheadOfLocks(t *testing.T) {
+	ctx := t.Context()
+	table, o := &countingTable{Table: sharedTable(t)}, &office{}
+	crash := func(step string, _ Cell) error {
+		if step == stepPrimaryCommitted {
+			return ErrCrash
+		}
+		return nil
+	}
+	dying, desk := openShared(t, table, o, Options{Step: crash})
+	db, _ := openShared(t, table, o, Options{LockTTL: time.Hour})
+	w := mustBegin(t, dying)
+	w.Set("a 1", app("a"), []byte("committed"))
+	w.Set("b 1", app("a"), []byte("committed, and still locked"))
+	if _, err := w.Commit(ctx); !errors.Is(err, ErrCrash) {
+		t.Fatal(err)
+	}
+	desk.die()
+	tx := mustBegin(t, db)
+	defer tx.Rollback()
+	rows, err := tx.ScanAhead(ctx, "app", []string{"a", "b"})
+	if err != nil || !slices.Equal(rows, []string{"a 1"}) {
+		t.Errorf("scanned ahead: %q, %v", rows, err)
+	}
+	var found []string
+	err = tx.ScanPrefix(ctx, "app", "b", func(row string, _ []Version) error {
+		found = append(found, row)
+		return nil
+	})
+	if err != nil || !slices.Equal(found, []string{"b 1"}) {
+		t.Errorf("found %q, %v", found, err)
+	}
+}
+
+// TestScanAheadFails: an error of the store reaches the caller, names a prefix, and leaves the
+// transaction usable.
+func TestScanAheadFails(t *testing.T) {
+	ctx := t.Context()
+	table := &countingTable{Table: sharedTable(t)}
+	db, _ := openShared(t, table, &office{}, Options{})
+	tx := mustBegin(t, db)
+	defer tx.Rollback()
+	away := errors.New("no network")
+	table.err = away
+	_, err := tx.ScanAhead(ctx, "app", []string{"row"})
+	table.err = nil
+	if !errors.Is(err, away) || !strings.Contains(err.Error(), `"row"`) {
+		t.Errorf("error %v", err)
+	}
+	if err := tx.ScanPrefix(ctx, "app", "row", nil); err != nil {
+		t.Error(err)
 	}
 }

@@ -51,24 +51,28 @@ func PrefixEnd(prefix string) string {
 }
 
 func (t *Txn) scan(ctx context.Context, group, start, end string, fn func(string, []Version) error) error {
-	if err := t.clearLocks(ctx, group, start, end); err != nil {
-		return err
+	rows, ahead := t.scannedAhead(group, start, end)
+	if !ahead {
+		if err := t.clearLocks(ctx, group, start, end); err != nil {
+			return err
+		}
 	}
 	own := t.ownRows(group, start, end)
-	for from := []byte(start); ; {
-		rows, next, err := t.scanPage(ctx, group, from, bound(end))
-		if err != nil {
-			return err
+	for next := []byte(start); ; {
+		if !ahead {
+			var err error
+			if rows, next, err = t.scanPage(ctx, group, next, bound(end)); err != nil {
+				return err
+			}
 		}
 		for _, r := range rows {
 			if err := own.merge(r, fn); err != nil {
 				return err
 			}
 		}
-		if next == nil {
+		if ahead || next == nil {
 			return own.rest(fn)
 		}
-		from = next
 	}
 }
 
@@ -77,24 +81,27 @@ func (t *Txn) scan(ctx context.Context, group, start, end string, fn func(string
 // timestamp, its locks were there before we got ours. So if clearLocks does not find one,
 // either it was resolved, and the write can be read, or the transaction commits above us.
 func (t *Txn) clearLocks(ctx context.Context, group, start, end string) error {
-	prefix := append([]byte(group), 0)
 	for wait := (backoff{}); ; {
-		var locks []store.Cell
-		r := store.Range{Group: lockGroup, Start: []byte(start), End: bound(end), ColumnPrefix: prefix, MaxTS: t.start, MaxCells: scanPage}
-		_, err := t.reader().Scan(ctx, r, func(c store.Cell) error {
-			locks = append(locks, c)
-			return nil
-		})
-		if err != nil {
+		locks, err := t.locksIn(ctx, group, start, end)
+		if err != nil || len(locks) == 0 {
 			return err
-		}
-		if len(locks) == 0 {
-			return nil
 		}
 		if err := t.meetLocks(ctx, locks, &wait); err != nil {
 			return err
 		}
 	}
+}
+
+// locksIn returns the first locks from below the start timestamp in a range.
+func (t *Txn) locksIn(ctx context.Context, group, start, end string) (locks []store.Cell, err error) {
+	r := store.Range{
+		Group: lockGroup, Start: []byte(start), End: bound(end), ColumnPrefix: append([]byte(group), 0), MaxTS: t.start, MaxCells: scanPage,
+	}
+	_, err = t.reader().Scan(ctx, r, func(c store.Cell) error {
+		locks = append(locks, c)
+		return nil
+	})
+	return locks, err
 }
 
 func bound(end string) []byte {

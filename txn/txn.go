@@ -32,7 +32,9 @@ type Txn struct {
 
 	cells readCache
 	rows  map[rowGroup][]Version // read cache of whole rows
-	ahead map[Cell]Value         // read ahead, and not asked for yet (readahead.go)
+	// What was read ahead, and not asked for yet (readahead.go). Ranges are by their first row.
+	ahead      map[Cell]Value
+	scansAhead map[string]*scanAhead
 
 	hold hold // protects the versions that it reads from collection
 
