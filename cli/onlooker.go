@@ -199,10 +199,10 @@ const (
 // countBacklog counts the rows that wait, and returns the oldest timestamp of them by lease.
 func (o *onlooker) countBacklog(ctx context.Context, s *state) (oldest map[string]uint64, err error) {
 	oldest, o.waiting = make(map[string]uint64), make(map[string]int)
-	for n, from := 0, ""; ; {
-		notes, next, err := txn.NotificationsIn(ctx, o.parts.table, from, 1000)
-		if err != nil {
-			return nil, err
+	n := 0
+	err = txn.EachNotification(ctx, o.parts.table, func(notes []txn.Notification) error {
+		if s.BacklogCut = n >= maxCounted; s.BacklogCut {
+			return txn.ErrStop
 		}
 		for _, note := range notes {
 			s.Backlog[note.Observer]++
@@ -213,11 +213,9 @@ func (o *onlooker) countBacklog(ctx context.Context, s *state) (oldest map[strin
 			}
 		}
 		n += len(notes)
-		if from = next; from == "" || n >= maxCounted {
-			s.BacklogCut = from != ""
-			return oldest, nil
-		}
-	}
+		return nil
+	})
+	return oldest, err
 }
 
 // leaseOf is the lease under which the row of a notification is run; "" if none is needed.

@@ -175,8 +175,10 @@ func (s *scanner) scan(ctx context.Context, r *repository.Repository) error {
 		}
 		return s.records(ctx, db, txn.ReadGroup)
 	case s.Notify:
-		if err := s.records(ctx, db, txn.NotifyGroup); err != nil {
-			return err
+		for _, group := range []string{txn.NotifyGroup, txn.LeasedGroup} {
+			if err := s.records(ctx, db, group); err != nil {
+				return err
+			}
 		}
 		return s.records(ctx, db, txn.AckGroup)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/webindexer/indexer/txn"
 )
 
 // patrol looks through the whole table, again and again, while this process holds a lease:
@@ -56,18 +58,18 @@ func (p *Pipeline) holdsAny() bool {
 	return false
 }
 
-// lookThrough looks through the table once, and reports whether it has any notification.
+// lookThrough looks through the table once, and reports whether it has any notification. Those of
+// leased observers lie apart, except what processes have sent that do not know them as such.
 func (p *Pipeline) lookThrough(ctx context.Context) (any bool, err error) {
 	elsewhere := make([]bool, len(p.registry.list))
-	for from := ""; !p.queue.isClosed(); {
-		notes, next, err := p.db.Notifications(ctx, from, scanChunk)
-		if err != nil {
-			return any, err
-		}
+	err = p.db.EachNotification(ctx, func(notes []txn.Notification) error {
 		any = any || len(notes) > 0
-		leased := notes[:0]
+		var leased, strays []txn.Notification
 		for _, n := range notes {
 			o := p.registry.observer(n)
+			if o != nil && n.Apart && !o.leased() { // its sender has other settings
+				strays = append(strays, n)
+			}
 			switch {
 			case o == nil:
 			case o.leased() && p.mine(o, n.Cell.Row):
@@ -77,12 +79,15 @@ func (p *Pipeline) lookThrough(ctx context.Context) (any bool, err error) {
 			}
 		}
 		p.queue.addFound(leased, false) // the next look finds what does not fit
-		if from = next; from == "" {
-			break
+		if p.queue.isClosed() {
+			return txn.ErrStop
 		}
+		return p.db.Reunite(ctx, strays)
+	})
+	if err == nil {
+		p.queue.setElsewhere(elsewhere)
 	}
-	p.queue.setElsewhere(elsewhere)
-	return any, nil
+	return any, err
 }
 
 // setElsewhere records which observers have work that is not in this queue. nil: unknown,

@@ -194,5 +194,12 @@ func (r *Registry) collectUpstream(i int, seen map[int]bool) error {
 // Observers names the observers of a column; it is the value for txn.Options.Observers.
 func (r *Registry) Observers(c txn.Column) []string { return r.byColumn[c] }
 
+// Leased reports whether only the holder of a lease may run an observer; it is the value for
+// txn.Options.Leased.
+func (r *Registry) Leased(observer string) bool {
+	i, ok := r.byName[observer]
+	return ok && r.list[i].leased()
+}
+
 // List returns the observers in the order of registration.
 func (r *Registry) List() []Observer { return slices.Clone(r.list) }

@@ -20,7 +20,8 @@ import (
 //     one row do no harm: an acknowledgement admits one, and weak observers may run twice.
 //   - Observers with a Lease run in the process that holds the lease, and in no other. That
 //     process looks through the whole table for them (patrol.go), and debounces as in a
-//     table of its own.
+//     table of its own. Their notifications lie apart (txn/leased.go), so the other processes
+//     need not pass them.
 //   - Whether all work is done is asked of the table (txn.DB.Quiescent), and so is the
 //     backlog that loaders wait for (sharedadmit.go).
 //   - Notifications of observers that this process does not know stay in the table: another

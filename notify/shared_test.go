@@ -134,7 +134,9 @@ type member struct {
 	process *sharedtest.Process
 }
 
-// join adds a process. Without workers it only loads.
+// join adds a process. Without workers it only loads. It then takes every other notification for
+// one of an observer with a lease, whatever the observer: its settings or its version are not those of
+// the others.
 func (f *fleet) join(workers int) *member {
 	f.t.Helper()
 	registry, err := NewRegistry(f.observers()...)
@@ -143,9 +145,12 @@ func (f *fleet) join(workers int) *member {
 	}
 	process := f.office.Join()
 	p := New(registry, Options{Workers: workers, Backlog: 50, Attempts: 2, Leases: leads{f, process}, Events: Events{Tried: f.runs.add}})
-	db, err := txn.Open(context.Background(), f.table, txn.Options{
-		Observers: registry.Observers, Handover: p.Handover, Coordination: process.Coordination(),
-	})
+	opts := txn.Options{Observers: registry.Observers, Handover: p.Handover, Coordination: process.Coordination()}
+	if opts.Leased = registry.Leased; workers == 0 {
+		var sent atomic.Int64
+		opts.Leased = func(string) bool { return sent.Add(1)%2 == 0 }
+	}
+	db, err := txn.Open(context.Background(), f.table, opts)
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/webindexer/indexer/txn"
 )
 
 // admission lets a loader of a shared table load as many rows as fit between the backlog
@@ -64,18 +66,16 @@ func (p *Pipeline) admitShared(ctx context.Context) error {
 // countWaiting counts the notifications in the table that a worker could take now, up to a
 // limit.
 func (p *Pipeline) countWaiting(ctx context.Context, limit int) (n int, err error) {
-	for from := ""; ; {
-		notes, next, err := p.db.Notifications(ctx, from, scanChunk)
-		if err != nil {
-			return n, err
-		}
+	err = p.db.EachNotification(ctx, func(notes []txn.Notification) error {
 		for _, note := range notes {
 			if o := p.registry.observer(note); o == nil || o.Debounce == 0 {
 				n++
 			}
 		}
-		if from = next; from == "" || n >= limit {
-			return min(n, limit), nil
+		if n >= limit {
+			return txn.ErrStop
 		}
-	}
+		return nil
+	})
+	return min(n, limit), err
 }

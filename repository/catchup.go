@@ -221,18 +221,17 @@ func (r *Repository) withoutNotification(ctx context.Context, keys []page.Conten
 	for _, k := range keys {
 		rows[schema.ClusterRow(k)] = true
 	}
-	for from := ""; len(rows) > 0; {
-		notes, next, err := r.db.Notifications(ctx, from, 1000)
-		if err != nil {
-			return nil, err
-		}
+	err := r.db.EachNotification(ctx, func(notes []txn.Notification) error {
 		for _, n := range notes {
 			delete(rows, n.Cell.Row)
 		}
-		if next == "" {
-			break
+		if len(rows) == 0 {
+			return txn.ErrStop
 		}
-		from = next
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return slices.DeleteFunc(slices.Clone(keys), func(k page.ContentKey) bool { return !rows[schema.ClusterRow(k)] }), nil
 }

@@ -100,17 +100,13 @@ func leaveOut(s *index.State, key page.ContentKey, digest [8]byte) {
 
 // eachWaiting calls fn once with each cluster that index or count is going to run on.
 func (r *Repository) eachWaiting(ctx context.Context, fn func(page.ContentKey) error) error {
-	last := ""
-	for from := ""; ; {
-		notes, next, err := r.db.Notifications(ctx, from, 1000)
-		if err != nil {
-			return err
-		}
+	seen := make(map[string]bool)
+	return r.db.EachNotification(ctx, func(notes []txn.Notification) error {
 		for _, n := range notes {
-			if c := n.Cell.Column; c != schema.Dirty && c != schema.Count || n.Cell.Row == last {
+			if c := n.Cell.Column; c != schema.Dirty && c != schema.Count || seen[n.Cell.Row] {
 				continue
 			}
-			last = n.Cell.Row // notifications are in the order of rows
+			seen[n.Cell.Row] = true
 			key, err := schema.ParseClusterRow(n.Cell.Row)
 			if err != nil {
 				return err
@@ -119,10 +115,8 @@ func (r *Repository) eachWaiting(ctx context.Context, fn func(page.ContentKey) e
 				return err
 			}
 		}
-		if from = next; from == "" {
-			return nil
-		}
-	}
+		return nil
+	})
 }
 
 // ownFiles opens the index files for agrees, before anybody may rely on them.

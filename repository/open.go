@@ -240,6 +240,7 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 			}
 			return registry.Observers(c)
 		},
+		Leased:   func(observer string) bool { return registry != nil && registry.Leased(observer) },
 		Handover: func(notes []txn.Notification) { r.pipeline.Handover(notes) },
 	})
 	if err != nil {

@@ -219,18 +219,13 @@ func (r *Repository) Waiting(ctx context.Context) (map[string]int, error) {
 		return r.Live().Backlog, nil
 	}
 	waiting := make(map[string]int)
-	for from := ""; ; {
-		notes, next, err := r.db.Notifications(ctx, from, 1000)
-		if err != nil {
-			return nil, err
-		}
+	err := r.db.EachNotification(ctx, func(notes []txn.Notification) error {
 		for _, n := range notes {
 			waiting[n.Observer]++
 		}
-		if from = next; from == "" {
-			return waiting, nil
-		}
-	}
+		return nil
+	})
+	return waiting, err
 }
 
 // Documents counts the documents of the index, as the table has them.

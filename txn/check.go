@@ -73,7 +73,7 @@ func (db *DB) Check(ctx context.Context, opts CheckOptions, found func(Problem))
 	for _, g := range db.AppGroups() {
 		c.groups[g] = true
 	}
-	for _, g := range append(db.AppGroups(), lockGroup, notifyGroup, ackGroup, readGroup) {
+	for _, g := range append(db.AppGroups(), lockGroup, notifyGroup, leasedGroup, ackGroup, readGroup) {
 		if err := c.group(g); err != nil {
 			return c.n, fmt.Errorf("txn: check %s: %w", g, err)
 		}

@@ -29,6 +29,7 @@ func (c Cell) String() string { return c.Row + " " + c.Column.String() }
 const (
 	lockGroup   = "~lock"
 	notifyGroup = "~notify"
+	leasedGroup = "~notify-leased"
 	ackGroup    = "~ack"
 	readGroup   = "~read"
 	metaGroup   = "~meta"
@@ -50,6 +51,7 @@ func Groups(app ...string) []store.GroupSpec {
 		{Name: metaGroup, Latest: true},
 		{Name: lockGroup, Latest: true, Resident: true},
 		{Name: notifyGroup, Latest: true, Resident: true, OwnTable: true}, // empty while the observers keep up
+		{Name: leasedGroup, Latest: true, Resident: true, OwnTable: true}, // after notifyGroup: engines may go by the order
 		{Name: ackGroup, Latest: true},
 		{Name: readGroup, Latest: true},
 	}

@@ -138,7 +138,7 @@ func (t *Txn) sendNotes(ctx context.Context, commit uint64, notes []note) error 
 	rows := rowSet{}
 	for _, n := range notes {
 		m := rows.at(n.cell.Row)
-		m.Mutations = append(m.Mutations, notify(n.cell, n.observer, commit))
+		m.Mutations = append(m.Mutations, t.db.notify(n.cell, n.observer, commit))
 	}
 	if err := t.apply(ctx, rows.list); err != nil {
 		return fmt.Errorf("txn: send notifications: %w", err)
@@ -243,7 +243,7 @@ func (t *Txn) removeAnswered(ctx context.Context) error {
 	rows := rowSet{}
 	for _, tr := range t.triggers {
 		m := rows.at(tr.Cell.Row)
-		m.Mutations = append(m.Mutations, unnotify(tr.Cell, tr.Observer, t.start))
+		m.Mutations = append(m.Mutations, t.db.unnotify(tr.Cell, tr.Observer, t.start)...)
 	}
 	if err := t.apply(ctx, rows.list); err != nil {
 		return nil // committed; the notification leads to one more run, which finds nothing to do

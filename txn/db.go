@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,9 @@ type Options struct {
 	// Observers names the observers that a write to a column wakes: each gets a
 	// strong notification, in the transaction that writes. nil: none.
 	Observers func(Column) []string
+	// Leased reports whether only the holder of a lease may run an observer. In a table that several
+	// processes share, notifications of such observers lie apart: see leased.go. nil: none.
+	Leased func(observer string) bool
 	// Handover receives the notifications of a transaction right after its commit, in the
 	// goroutine that committed. It must not block. The notify column is the source of
 	// truth; Handover only makes looking for notifications unnecessary.
@@ -120,9 +124,12 @@ func (db *DB) begin(ctx context.Context) (err error) {
 		return err
 	}
 	if db.Shared() {
-		if err := db.joinReaders(ctx); err != nil {
-			return err
-		}
+		err = db.joinReaders(ctx)
+	} else {
+		err = db.reuniteAll(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	return db.noteTime(ctx, time.Now(), true)
 }
@@ -167,7 +174,7 @@ func checkGroups(table store.Table) error {
 		if strings.Contains(g.Name, "\x00") {
 			return fmt.Errorf("txn: locality group %q: names must not hold a zero byte", g.Name)
 		}
-		if strings.HasPrefix(g.Name, "~") && g.Name != metaGroup && g.Name != lockGroup && g.Name != notifyGroup && g.Name != ackGroup && g.Name != readGroup {
+		if strings.HasPrefix(g.Name, "~") && !slices.ContainsFunc(Groups(), func(own store.GroupSpec) bool { return own.Name == g.Name }) {
 			return fmt.Errorf("txn: locality group %q: names that start with ~ are reserved", g.Name)
 		}
 	}

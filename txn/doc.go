@@ -46,6 +46,7 @@
 //	                           trigger, or a cell got for update)
 //	~lock        c   @start    an uncommitted transaction; names its primary
 //	~notify      c/o @commit   observer o may have to run
+//	~notify-leased  the same, for an observer that only the holder of a lease may run
 //	~ack         c/o @start    observer o has run; start timestamp of its last run
 //	~read        c   @commit   committed by a transaction that got c for update
 //

@@ -81,11 +81,10 @@ var errBadAck = errors.New("txn: an acknowledgement has a column that cannot be 
 
 // bare reports whether neither the cell nor its notification exists any more.
 func (db *DB) bare(ctx context.Context, a ack) (bool, error) {
-	cells, err := db.table.Read(ctx, []byte(a.cell.Row),
-		store.Selector{Group: notifyGroup, Column: a.column},
+	cells, err := db.table.Read(ctx, []byte(a.cell.Row), append(db.notifications(a.cell, a.observer),
 		store.Selector{Group: lockGroup, Column: sideColumn(a.cell.Column)},
 		store.Selector{Group: a.cell.Group, Column: recordColumn(kindWrite, a.cell.Name), Newest: 1},
-	)
+	)...)
 	return len(cells) == 0, err
 }
 

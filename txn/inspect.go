@@ -48,11 +48,12 @@ type Record struct {
 	Damage error
 }
 
-// LockGroup, NotifyGroup, AckGroup and ReadGroup are the names of Records for the groups
+// LockGroup, NotifyGroup, LeasedGroup, AckGroup and ReadGroup are the names of Records for the groups
 // of the protocol.
 const (
 	LockGroup   = lockGroup
 	NotifyGroup = notifyGroup
+	LeasedGroup = leasedGroup
 	AckGroup    = ackGroup
 	ReadGroup   = readGroup
 )
@@ -105,7 +106,7 @@ func describeRecord(c store.Cell) Record {
 		if r.Cell.Column, ok = parseSideColumn(c.Column); !ok {
 			r.Damage = fmt.Errorf("column %q names no column: %w", c.Column, store.ErrCorrupt)
 		}
-	case notifyGroup, ackGroup:
+	case notifyGroup, leasedGroup, ackGroup:
 		var ok bool
 		r.Kind = KindNotification
 		if c.Group == ackGroup {

@@ -13,6 +13,9 @@ type Notification struct {
 	Observer string
 	// TS is the commit timestamp of the newest transaction that sent it.
 	TS uint64
+	// Apart says that it lies where those of observers with a lease lie (leased.go). Only
+	// EachNotification sets it.
+	Apart bool
 	// Continues marks notifications of Txn.Continue. Only Handover sets it: it is
 	// not in the table, so a notification that a scan finds never has it.
 	Continues bool
@@ -27,15 +30,23 @@ type Notification struct {
 
 // Notifications lists notifications in the table, by row, from row from:
 // at least one row, and further rows until there are limit notifications. next is
-// the row at which to continue, "" at the end.
+// the row at which to continue, "" at the end. In a table that several processes share, it leaves
+// out what EachNotification lists last.
 func (db *DB) Notifications(ctx context.Context, from string, limit int) (notes []Notification, next string, err error) {
-	return NotificationsIn(ctx, db.table, from, limit)
+	return notificationsIn(ctx, db.table, notifyGroup, from, limit)
+}
+
+// EachNotification calls fn with all notifications in the table, some at a time: in the order of
+// rows, first of observers that any process may run, and then of observers with a lease.
+// ErrStop, returned by fn, ends it without an error.
+func (db *DB) EachNotification(ctx context.Context, fn func([]Notification) error) error {
+	return EachNotification(ctx, db.table, fn)
 }
 
 // Forget removes a notification up to a timestamp without a run, for
 // an observer that no longer exists, or a notification that was acknowledged.
 func (db *DB) Forget(ctx context.Context, n Notification) error {
-	err := db.table.Apply(ctx, []store.RowMutation{{Row: []byte(n.Cell.Row), Mutations: []store.Mutation{unnotify(n.Cell, n.Observer, n.TS)}}})
+	err := db.table.Apply(ctx, []store.RowMutation{{Row: []byte(n.Cell.Row), Mutations: db.unnotify(n.Cell, n.Observer, n.TS)}})
 	if err != nil {
 		return fmt.Errorf("txn: remove notification of %s at %s: %w", n.Observer, n.Cell, err)
 	}
@@ -65,21 +76,22 @@ func (t *Txn) Notified(ctx context.Context, c Cell, observer string) (uint64, er
 	if err := t.readable(); err != nil {
 		return 0, err
 	}
-	cells, err := t.reader().Read(ctx, []byte(c.Row), store.Selector{Group: notifyGroup, Column: observerColumn(c.Column, observer)})
+	return t.db.notified(ctx, t.reader(), c, observer)
+}
+
+// Notified returns the timestamp of the notification of an observer at a cell that is in
+// the table now, or 0 if there is none.
+func (db *DB) Notified(ctx context.Context, c Cell, observer string) (uint64, error) {
+	return db.notified(ctx, db.table, c, observer)
+}
+
+func (db *DB) notified(ctx context.Context, r store.Reader, c Cell, observer string) (ts uint64, err error) {
+	cells, err := r.Read(ctx, []byte(c.Row), db.notifications(c, observer)...)
 	if err != nil {
 		return 0, fmt.Errorf("txn: read notification of %s at %s: %w", observer, c, err)
 	}
-	if len(cells) == 0 {
-		return 0, nil
+	for _, cell := range cells {
+		ts = max(ts, cell.TS)
 	}
-	return cells[0].TS, nil
-}
-
-func notify(c Cell, observer string, ts uint64) store.Mutation {
-	return store.Mutation{Op: store.Put, Group: notifyGroup, Column: observerColumn(c.Column, observer), TS: ts}
-}
-
-// unnotify removes a notification, unless it was sent again after ts.
-func unnotify(c Cell, observer string, ts uint64) store.Mutation {
-	return store.Mutation{Op: store.DeleteUpTo, Group: notifyGroup, Column: observerColumn(c.Column, observer), TS: ts}
+	return ts, nil
 }

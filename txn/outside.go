@@ -59,20 +59,3 @@ func EachCommitted(ctx context.Context, table store.Reader, c Column, prefix str
 func (db *DB) EachCommitted(ctx context.Context, c Column, prefix string, fn func(row string, value []byte) error) error {
 	return EachCommitted(ctx, db.table, c, prefix, fn)
 }
-
-// NotificationsIn lists notifications in a table without a DB: see DB.Notifications.
-func NotificationsIn(ctx context.Context, table store.Reader, from string, limit int) (notes []Notification, next string, err error) {
-	r := store.Range{Group: notifyGroup, Start: []byte(from), MaxCells: limit}
-	resume, err := table.Scan(ctx, r, func(c store.Cell) error {
-		col, observer, ok := parseObserverColumn(c.Column)
-		if !ok {
-			return fmt.Errorf("notification in row %q has the column %q: %w", c.Row, c.Column, store.ErrCorrupt)
-		}
-		notes = append(notes, Notification{Cell: Cell{string(c.Row), col}, Observer: observer, TS: c.TS})
-		return nil
-	})
-	if err != nil {
-		return nil, "", fmt.Errorf("txn: scan for notifications: %w", err)
-	}
-	return notes, string(resume), nil
-}

@@ -84,7 +84,7 @@ func (c *committing) commitMutation(commit uint64) store.RowMutation {
 	}
 	for _, n := range c.t.notes {
 		if n.cell.Row == p.Row {
-			m.Mutations = append(m.Mutations, notify(n.cell, n.observer, commit))
+			m.Mutations = append(m.Mutations, c.t.db.notify(n.cell, n.observer, commit))
 		}
 	}
 	return m

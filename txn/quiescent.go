@@ -20,7 +20,7 @@ import (
 //  3. The table has no notification. A notification stays until the run that handles it has
 //     committed completely. So every run that handles one of those transactions has
 //     committed.
-//     The table is scanned for them twice, because a scan sees each row at another
+//     Both groups of notifications are scanned twice, because a scan sees each row at another
 //     instant. A run that has no lock, because it only sends notifications, may send one to a
 //     row that the first scan has passed, and then remove its own before the scan gets there.
 //     The second scan finds what it sent.
@@ -39,8 +39,10 @@ import (
 // have a table of their own, while the search for locks may visit every row of the table, and
 // whoever waits asks ten times a second.
 func (db *DB) Quiescent(ctx context.Context) (ts uint64, ok bool, err error) {
-	if empty, err := db.isEmpty(ctx, notifyGroup); err != nil || !empty {
-		return 0, false, err
+	for _, group := range []string{notifyGroup, leasedGroup} {
+		if empty, err := db.isEmpty(ctx, group); err != nil || !empty {
+			return 0, false, err
+		}
 	}
 	if _, err := db.ResolveAbandoned(ctx); err != nil {
 		return 0, false, err
@@ -48,7 +50,7 @@ func (db *DB) Quiescent(ctx context.Context) (ts uint64, ok bool, err error) {
 	if ts, err = db.Now(ctx); err != nil {
 		return 0, false, err
 	}
-	for _, group := range []string{lockGroup, notifyGroup, notifyGroup} {
+	for _, group := range []string{lockGroup, notifyGroup, leasedGroup, notifyGroup, leasedGroup} {
 		empty, err := db.isEmpty(ctx, group)
 		if err != nil || !empty {
 			return ts, false, err
@@ -68,17 +70,4 @@ func (db *DB) isEmpty(ctx context.Context, group string) (bool, error) {
 		return false, fmt.Errorf("txn: look whether all work is done: %w", err)
 	}
 	return empty, nil
-}
-
-// Notified returns the timestamp of the notification of an observer at a cell that is in
-// the table now, or 0 if there is none.
-func (db *DB) Notified(ctx context.Context, c Cell, observer string) (uint64, error) {
-	cells, err := db.table.Read(ctx, []byte(c.Row), store.Selector{Group: notifyGroup, Column: observerColumn(c.Column, observer)})
-	if err != nil {
-		return 0, fmt.Errorf("txn: read notification of %s at %s: %w", observer, c, err)
-	}
-	if len(cells) == 0 {
-		return 0, nil
-	}
-	return cells[0].TS, nil
 }

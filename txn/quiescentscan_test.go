@@ -47,21 +47,21 @@ func TestQuiescentWhileARunSends(t *testing.T) {
 		}
 		return ts
 	}
-	apply := func(c Cell, m store.Mutation) {
-		if err := table.Apply(ctx, []store.RowMutation{{Row: []byte(c.Row), Mutations: []store.Mutation{m}}}); err != nil {
+	apply := func(c Cell, m ...store.Mutation) {
+		if err := table.Apply(ctx, []store.RowMutation{{Row: []byte(c.Row), Mutations: m}}); err != nil {
 			t.Error(err)
 		}
 	}
 	table.after = func(scan int) {
 		if scan == 1 { // before Quiescent asks for the last timestamp
-			apply(handled, notify(handled, "o", take()))
+			apply(handled, db.notify(handled, "o", take()))
 			start, commit = take(), take()
 		}
 	}
 	table.between = func(scan int) {
 		if scan == 2 {
-			apply(sent, notify(sent, "o", commit))
-			apply(handled, unnotify(handled, "o", start))
+			apply(sent, db.notify(sent, "o", commit))
+			apply(handled, db.unnotify(handled, "o", start)...)
 		}
 	}
 	if _, ok, err := db.Quiescent(ctx); ok || err != nil {

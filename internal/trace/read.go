@@ -64,7 +64,7 @@ func (s *Source) gather(ctx context.Context, u page.URL) (*evidence, error) {
 // chain, and its link targets.
 func (e *evidence) findRows(ctx context.Context, tx *txn.Txn, u page.URL) error {
 	e.rows = []place{{schema.URLRow(u), "page", []string{
-		schema.GroupFetch, schema.GroupBody, schema.GroupDoc, schema.GroupURL, schema.GroupRank, schema.GroupFrontier, txn.AckGroup, txn.NotifyGroup,
+		schema.GroupFetch, schema.GroupBody, schema.GroupDoc, schema.GroupURL, schema.GroupRank, schema.GroupFrontier, txn.AckGroup, txn.NotifyGroup, txn.LeasedGroup,
 	}}}
 	way, err := observers.WayOf(ctx, tx, u)
 	if err != nil {
@@ -72,7 +72,7 @@ func (e *evidence) findRows(ctx context.Context, tx *txn.Txn, u page.URL) error 
 	}
 	if way.HasTerminal {
 		e.cluster = schema.ClusterRow(way.Cluster)
-		e.rows = append(e.rows, place{e.cluster, "cluster", []string{schema.GroupIndex, schema.GroupChoice, txn.AckGroup, txn.NotifyGroup}})
+		e.rows = append(e.rows, place{e.cluster, "cluster", []string{schema.GroupIndex, schema.GroupChoice, txn.AckGroup, txn.NotifyGroup, txn.LeasedGroup}})
 		for _, eligible := range []bool{true, false} {
 			e.rows = append(e.rows, place{schema.MemberRow(way.Cluster, schema.MemberInfo{URL: u, Eligible: eligible}), "", []string{schema.GroupMember}})
 		}

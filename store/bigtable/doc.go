@@ -7,8 +7,9 @@
 // groups with OwnTable, PREFIX-notify:
 //
 //	locality group   column family (key.go encodes the name)
-//	row              "r" + row in PREFIX; a hexadecimal digit from a hash of the row,
-//	                 then the row, in PREFIX-notify
+//	row              "r" + row in PREFIX; a byte from a hash of the row, then the row, in
+//	                 PREFIX-notify: a hexadecimal digit in the first group there, a letter
+//	                 from g to v in the second
 //	timestamp        microseconds = timestamp × 1000
 //	"\x00table"      a row of the table's own: its format and its groups (schema.go)
 //

@@ -13,17 +13,23 @@ import (
 // table has an empty row, and the table's own row must not be in the way.
 const mainByte = 'r'
 
-// shardDigits begin the keys in the table of groups with OwnTable. A hash of the row chooses
-// one, so that neighbouring rows, which are often written at the same time, lie in different
-// tablets. The number of shards and the hash are part of the stored format.
-const shardDigits = "0123456789abcdef"
+// shards are the bytes that begin the keys of a group with OwnTable in the table of these groups.
+// A hash of the row chooses one, so that neighbouring rows, which are often written at the same
+// time, lie in different tablets. The bytes and the hash are part of the stored format.
+//
+// Each group has shards of its own. Families of a table lie together, so that a scan of one
+// group would pass the cells of the others if they had the same keys.
+type shards string
+
+// ownShards are those of the first group with OwnTable, and of the second.
+var ownShards = [...]shards{"0123456789abcdef", "ghijklmnopqrstuv"}
 
 func mainKey(row []byte) string { return string(mainByte) + string(row) }
 
-func shardKey(row []byte) string {
+func (s shards) key(row []byte) string {
 	h := fnv.New32a()
 	h.Write(row)
-	return shardDigits[h.Sum32()%uint32(len(shardDigits)):][:1] + string(row)
+	return string(s[h.Sum32()%uint32(len(s)):][:1]) + string(row)
 }
 
 // rowOf is the row of a key of either table.

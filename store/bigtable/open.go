@@ -87,12 +87,8 @@ func Open(ctx context.Context, setting string, groups []store.GroupSpec, opts Op
 	if db.patience == 0 {
 		db.patience = defaultPatience
 	}
-	for _, spec := range groups {
-		family, err := familyOf(spec.Name)
-		if err != nil {
-			return nil, err
-		}
-		db.groups = append(db.groups, group{spec, family})
+	if db.groups, err = placesOf(groups); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, db.patience, errPatience)
 	defer cancel()
@@ -144,24 +140,43 @@ func (db *DB) connect(ctx context.Context, at location, opts Options) (err error
 	return nil
 }
 
+// placesOf says where each group is. The order of those with OwnTable decides about their keys.
+func placesOf(specs []store.GroupSpec) (groups []group, err error) {
+	own := 0
+	for _, spec := range specs {
+		g := group{GroupSpec: spec}
+		if g.family, err = familyOf(spec.Name); err != nil {
+			return nil, err
+		}
+		if spec.OwnTable {
+			if own == len(ownShards) {
+				return nil, fmt.Errorf("store: locality group %q: Bigtable tables have keys for %d groups in a table of their own", spec.Name, own)
+			}
+			g.shards, own = ownShards[own], own+1
+		}
+		groups = append(groups, g)
+	}
+	return groups, nil
+}
+
 // tables lists the Bigtable tables: the main one first, then the one for groups with
 // OwnTable, if there are any.
 func (db *DB) tables(prefix string) []families {
 	main, own := families{table: prefix, described: db.groups}, families{table: prefix + notifySuffix}
-	for _, d := range shardDigits[1:] {
-		own.splits = append(own.splits, string(d))
-	}
 	for _, g := range db.groups {
-		if g.OwnTable {
-			own.groups = append(own.groups, g)
-		} else {
+		if !g.OwnTable {
 			main.groups = append(main.groups, g)
+			continue
+		}
+		own.groups = append(own.groups, g)
+		for _, d := range g.shards {
+			own.splits = append(own.splits, string(d))
 		}
 	}
-	own.described = own.groups
 	if len(own.groups) == 0 {
 		return []families{main}
 	}
+	own.described, own.splits = own.groups, own.splits[1:]
 	return []families{main, own}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/webindexer/indexer/store/bigtable/bigtabletest"
 )
 
-var ownGroups = []store.GroupSpec{{Name: "data"}, {Name: "lock", Latest: true}, {Name: "~notify", Latest: true, OwnTable: true}}
+var ownGroups = []store.GroupSpec{{Name: "data"}, {Name: "lock", Latest: true}, {Name: "~notify", Latest: true, OwnTable: true}, {Name: "~later", Latest: true, OwnTable: true}}
 
 // admin is a client to the emulator's tables.
 func admin(t *testing.T, host string) *bigtable.AdminClient {
@@ -74,10 +74,12 @@ func TestReopen(t *testing.T) {
 		want   string
 	}{
 		{"the same", ownGroups, ""},
-		{"one more", append(ownGroups[:3:3], store.GroupSpec{Name: "new"}), ""},
+		{"one more", append(ownGroups[:4:4], store.GroupSpec{Name: "new"}), ""},
 		{"one less", ownGroups, `a locality group "new" that it was opened without`},
-		{"other versions", []store.GroupSpec{ownGroups[0], {Name: "lock"}, ownGroups[2], {Name: "new"}}, `"lock" keeps latest here`},
-		{"other place", []store.GroupSpec{ownGroups[0], ownGroups[1], {Name: "~notify", Latest: true}, {Name: "new"}}, `in a table of its own here`},
+		{"other versions", []store.GroupSpec{ownGroups[0], {Name: "lock"}, ownGroups[2], ownGroups[3], {Name: "new"}}, `"lock" keeps latest here`},
+		{"other place", []store.GroupSpec{ownGroups[0], ownGroups[1], ownGroups[2], {Name: "~later", Latest: true}, {Name: "new"}}, `in a table of its own, from key g here, and was opened to keep latest`},
+		{"other order", []store.GroupSpec{ownGroups[0], ownGroups[1], ownGroups[3], ownGroups[2], {Name: "new"}}, `in a table of its own, from key g here`},
+		{"too many", append(ownGroups[:4:4], store.GroupSpec{Name: "third", OwnTable: true}), `keys for 2 groups`},
 	} {
 		if err := reopen(t, url, tc.groups); (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v; want %q", tc.name, err, tc.want)

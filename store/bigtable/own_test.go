@@ -20,10 +20,13 @@ func TestOwnTable(t *testing.T) {
 	db := openTable(t, ownGroups, Options{})
 	defer db.Close()
 	model := storetest.NewModel(ownGroups)
-	for _, rows := range []int{40, testenv.Size(1200, 1200, 6000)} {
+	for step, rows := range []int{40, testenv.Size(1200, 1200, 6000)} {
 		var batch []store.RowMutation
 		for range rows {
 			m := store.RowMutation{Row: fmt.Appendf(nil, "%03x", rng.IntN(1<<12)), Mutations: []store.Mutation{put("~notify", fmt.Sprint("o", rng.IntN(2)), 1+rng.Uint64N(9), "")}}
+			if rng.IntN(2) == 0 {
+				m.Mutations = append(m.Mutations, put("~later", "o", 1+rng.Uint64N(9), "later"))
+			}
 			if rng.IntN(3) == 0 {
 				m.Mutations = append(m.Mutations, put("data", "c", 1, "v"))
 			}
@@ -38,7 +41,7 @@ func TestOwnTable(t *testing.T) {
 		for _, r := range []store.Range{
 			{}, {Start: []byte("4")}, {End: []byte("4")}, {Start: []byte("3"), End: []byte("c")}, {ColumnPrefix: []byte("o1")}, {MinTS: 3, MaxTS: 6},
 		} {
-			r.Group = "~notify"
+			r.Group = []string{"~notify", "~later"}[step]
 			for _, r.MaxCells = range []int{0, 7, 300, 2000} {
 				got, err := scanPages(db, r)
 				if err != nil {
@@ -88,7 +91,7 @@ func TestOrderOfTables(t *testing.T) {
 	defer db.Close()
 	notify := put("~notify", "o", 5, "")
 	forget := store.Mutation{Op: store.DeleteUpTo, Group: "~notify", Column: []byte("o"), TS: 4}
-	written := put("data", "c", 5, "v")
+	written, later := put("data", "c", 5, "v"), put("~later", "p", 5, "")
 	for _, tc := range []struct {
 		name                string
 		muts                []store.Mutation
@@ -98,6 +101,8 @@ func TestOrderOfTables(t *testing.T) {
 		{"handled and written", []store.Mutation{forget, written}, "", "c@5", "-o@4"},
 		{"handled and sent again", []store.Mutation{forget, written, notify}, "o@5", "c@5", "-o@4 o@5"},
 		{"only in its table", []store.Mutation{forget, notify}, "", "", "-o@4 o@5"},
+		{"another sent", []store.Mutation{forget, later}, "p@5", "", "-o@4"},
+		{"another sent, and written", []store.Mutation{forget, notify, later, written}, "p@5 o@5", "c@5", "-o@4 o@5"},
 	} {
 		p := db.split(&store.RowMutation{Row: []byte("r"), Mutations: tc.muts})
 		if got := []string{showMutations(p.before.Mutations), showMutations(p.main.Mutations), showMutations(p.after.Mutations)}; !slices.Equal(got, []string{tc.before, tc.main, tc.after}) {

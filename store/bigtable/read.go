@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"cloud.google.com/go/bigtable"
 
@@ -28,32 +29,42 @@ func (db *DB) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]st
 }
 
 func (db *DB) read(ctx context.Context, row []byte, sel []store.Selector) ([]store.Cell, error) {
-	wants, own := make([]want, len(sel)), make([]want, len(sel))
-	for i := range sel {
-		g := db.group(sel[i].Group)
-		wants[i], own[i] = want{impossible: true}, want{impossible: true}
-		if g.OwnTable {
-			own[i] = g.wantOf(&sel[i])
-		} else {
-			wants[i] = g.wantOf(&sel[i])
+	found := make([]versions, len(sel))
+	for _, of := range append(ownShards[:], "") { // the main table last
+		if !slices.ContainsFunc(sel, func(s store.Selector) bool { return db.group(s.Group).shards == of }) {
+			continue
 		}
-	}
-	apart, err := db.readOne(ctx, db.own, shardKey(row), own)
-	if err != nil {
-		return nil, err
-	}
-	found, err := db.readMain(ctx, mainKey(row), wants)
-	if err != nil {
-		return nil, err
+		wants := make([]want, len(sel))
+		for i := range sel {
+			wants[i] = want{impossible: true}
+			if g := db.group(sel[i].Group); g.shards == of {
+				wants[i] = g.wantOf(&sel[i])
+			}
+		}
+		part, err := db.readPart(ctx, row, of, wants)
+		if err != nil {
+			return nil, err
+		}
+		for i := range part {
+			found[i] = append(found[i], part[i]...)
+		}
 	}
 	var cells []store.Cell
 	row = bytes.Clone(row)
 	for i := range sel {
-		for _, v := range append(found[i], apart[i]...) {
+		for _, v := range found[i] {
 			cells = append(cells, store.Cell{Group: sel[i].Group, Row: row, Column: []byte(v.column), TS: v.ts, Value: v.value})
 		}
 	}
 	return cells, nil
+}
+
+// readPart reads the cells of a row that have the same key.
+func (db *DB) readPart(ctx context.Context, row []byte, of shards, wants []want) ([]versions, error) {
+	if of == "" {
+		return db.readMain(ctx, mainKey(row), wants)
+	}
+	return db.readOne(ctx, db.own, of.key(row), wants)
 }
 
 // readMain reads a row of the main table, perhaps together with other rows.

@@ -27,7 +27,7 @@ func (db *DB) Scan(ctx context.Context, r store.Range, fn func(store.Cell) error
 	}
 	s := &scan{db: db, r: r, w: w, fn: fn}
 	if g.OwnTable {
-		return s.shards(ctx)
+		return s.own(ctx, g.shards)
 	}
 	return s.main(ctx)
 }

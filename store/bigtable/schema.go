@@ -32,6 +32,7 @@ const (
 type group struct {
 	store.GroupSpec
 	family string
+	shards shards // with OwnTable
 }
 
 // families are the families of one Bigtable table.
@@ -169,8 +170,12 @@ func (g *group) kind() string {
 	if g.Latest {
 		kind = "latest"
 	}
-	if g.OwnTable {
+	switch g.shards {
+	case "":
+	case ownShards[0]:
 		kind += ", in a table of its own"
+	default:
+		kind += ", in a table of its own, from key " + string(g.shards[:1])
 	}
 	return kind
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// The table of groups with OwnTable is divided into shards by a hash of the row, and a scan
-// is ordered by row. While few rows exist, one request reads the range of all shards, and
+// A group with OwnTable is divided into shards by a hash of the row, and a scan is ordered by
+// row. While few rows exist, one request reads the range of all shards, and
 // they are sorted here. If that request stops at its limit, the shards are read in parallel,
 // a page at a time, and merged: the page of each shard is so large that usually one is
 // enough, since a hash divides any range of rows evenly.
@@ -25,8 +25,8 @@ type shardRow struct {
 // few more than it may deliver.
 const oneRequest = 1000
 
-// shards scans the table of groups with OwnTable.
-func (s *scan) shards(ctx context.Context) (next []byte, err error) {
+// own scans a group with OwnTable.
+func (s *scan) own(ctx context.Context, of shards) (next []byte, err error) {
 	limit := int64(oneRequest)
 	if s.r.MaxCells > 0 {
 		limit = max(limit, 2*int64(s.r.MaxCells))
@@ -35,7 +35,7 @@ func (s *scan) shards(ctx context.Context) (next []byte, err error) {
 		ranges bigtable.RowRangeList
 		rows   []shardRow
 	)
-	for _, d := range shardDigits {
+	for _, d := range of {
 		ranges = append(ranges, keyRange(string(d), s.r.Start, s.r.End))
 	}
 	err = s.db.readRange(ctx, s.db.own, ranges, s.w, limit, func(row []byte, cells versions) bool {
@@ -46,7 +46,7 @@ func (s *scan) shards(ctx context.Context) (next []byte, err error) {
 		return nil, err
 	}
 	if int64(len(rows)) >= limit {
-		return s.merge(ctx)
+		return s.merge(ctx, of)
 	}
 	slices.SortFunc(rows, func(a, b shardRow) int { return strings.Compare(string(a.row), string(b.row)) })
 	for _, r := range rows {
@@ -69,20 +69,20 @@ type shard struct {
 }
 
 // merge reads pages of all shards in parallel and delivers their rows in order.
-func (s *scan) merge(ctx context.Context) (next []byte, err error) {
-	page := int64(oneRequest / len(shardDigits))
+func (s *scan) merge(ctx context.Context, of shards) (next []byte, err error) {
+	page := int64(oneRequest / len(of))
 	if s.r.MaxCells > 0 {
-		page = int64(s.r.MaxCells/len(shardDigits)*5/4 + 8)
+		page = int64(s.r.MaxCells/len(of)*5/4 + 8)
 	}
-	shards := make([]*shard, len(shardDigits))
-	for i, d := range shardDigits {
-		shards[i] = &shard{digit: string(d), from: s.r.Start}
+	list := make([]*shard, len(of))
+	for i, d := range of {
+		list[i] = &shard{digit: string(d), from: s.r.Start}
 	}
 	for {
-		if err := s.fill(ctx, shards, page); err != nil {
+		if err := s.fill(ctx, list, page); err != nil {
 			return nil, err
 		}
-		first := slices.MinFunc(shards, func(a, b *shard) int {
+		first := slices.MinFunc(list, func(a, b *shard) int {
 			switch {
 			case len(a.rows) == 0 || len(b.rows) == 0:
 				return len(b.rows) - len(a.rows) // one that has rows comes first
@@ -104,12 +104,12 @@ func (s *scan) merge(ctx context.Context) (next []byte, err error) {
 }
 
 // fill reads the next page of each shard of which no row is left.
-func (s *scan) fill(ctx context.Context, shards []*shard, page int64) error {
-	if !slices.ContainsFunc(shards, (*shard).empty) {
+func (s *scan) fill(ctx context.Context, list []*shard, page int64) error {
+	if !slices.ContainsFunc(list, (*shard).empty) {
 		return nil
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	for _, sh := range shards {
+	for _, sh := range list {
 		if !sh.empty() {
 			continue
 		}

@@ -58,9 +58,11 @@ func TestFamilyOf(t *testing.T) {
 
 // The key of a row in the table of groups with OwnTable is a stored format.
 func TestShardKey(t *testing.T) {
-	for row, want := range map[string]string{"": "5", "a": "c", "b": "5", "org.example/": "a"} {
-		if got := shardKey([]byte(row)); got != want+row {
-			t.Errorf("shardKey(%q) = %q, want %q", row, got, want+row)
+	for row, want := range map[string]string{"": "5l", "a": "cs", "b": "5l", "org.example/": "aq"} {
+		for i, of := range ownShards {
+			if got := of.key([]byte(row)); got != want[i:i+1]+row {
+				t.Errorf("key %d of %q = %q, want %q", i, row, got, want[i:i+1]+row)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"cloud.google.com/go/bigtable"
 
@@ -80,24 +81,25 @@ func (db *DB) split(m *store.RowMutation) phases {
 		p.main.Mutations = m.Mutations
 		return p
 	}
-	deletes := false
+	deletes := func(group string) bool {
+		return slices.ContainsFunc(m.Mutations, func(mut store.Mutation) bool { return mut.Op != store.Put && mut.Group == group })
+	}
+	var twice []store.Mutation
 	for _, mut := range m.Mutations {
 		switch {
 		case !db.group(mut.Group).OwnTable:
 			p.main.Mutations = append(p.main.Mutations, mut)
 			continue
-		case mut.Op == store.Put:
+		case !deletes(mut.Group):
 			p.before.Mutations = append(p.before.Mutations, mut)
-		default:
-			deletes = true
+			continue
+		case mut.Op == store.Put:
+			twice = append(twice, mut)
 		}
 		p.after.Mutations = append(p.after.Mutations, mut)
 	}
-	switch {
-	case !deletes:
-		p.after.Mutations = nil
-	case len(p.main.Mutations) == 0:
-		p.before.Mutations = nil // nothing to be in order with
+	if len(p.main.Mutations) > 0 { // else there is nothing to be in order with
+		p.before.Mutations = append(p.before.Mutations, twice...)
 	}
 	return p
 }
@@ -138,20 +140,27 @@ func bytesOf(m *store.RowMutation) int {
 	return n
 }
 
-// entryOf encodes a mutation for the main table or the one of groups with OwnTable. Values
-// are copied: the request may be under way when the caller has them back.
-func (db *DB) entryOf(m *store.RowMutation, own int) entry {
-	e := entry{bytes: bytesOf(m)}
-	if e.key = mainKey(m.Row); own == 1 {
-		e.key = shardKey(m.Row)
+// entriesOf encodes a mutation for the main table, or for the one of groups with OwnTable, where
+// each group has a key of its own. Values are copied: the request may be under way when the caller
+// has them back.
+func (db *DB) entriesOf(m *store.RowMutation, own int) (list []entry) {
+	byKey := make(map[shards][]store.Mutation, 1)
+	for _, mut := range m.Mutations {
+		mut.Value = bytes.Clone(mut.Value)
+		of := db.group(mut.Group).shards
+		byKey[of] = append(byKey[of], mut)
 	}
-	copied := make([]store.Mutation, len(m.Mutations))
-	for i, mut := range m.Mutations {
-		copied[i] = mut
-		copied[i].Value = bytes.Clone(mut.Value)
+	for of, muts := range byKey {
+		part := &store.RowMutation{Row: m.Row, Mutations: muts}
+		e := entry{key: mainKey(m.Row), bytes: bytesOf(part)}
+		if own == 1 {
+			e.key = of.key(m.Row)
+		}
+		if e.mut, e.ops = db.encode(part); e.ops > 0 {
+			list = append(list, e)
+		}
 	}
-	e.mut, e.ops = db.encode(&store.RowMutation{Row: m.Row, Mutations: copied})
-	return e
+	return list
 }
 
 // encode turns mutations into operations of Bigtable and counts them.
@@ -221,19 +230,17 @@ type size struct{ rows, ops, bytes int }
 func (db *DB) write(ctx context.Context, own int, rows []store.RowMutation) error {
 	c := newWriteCall(ctx)
 	for i := range rows {
-		e := db.entryOf(&rows[i], own)
-		if e.ops == 0 {
-			continue
-		}
-		if len(c.entries) > 0 && (len(c.entries) == maxSharedRows || c.ops+e.ops > maxSharedOps || c.bytes+e.bytes > maxSharedBytes) {
-			if err := db.submit(own, c); err != nil {
-				return err
+		for _, e := range db.entriesOf(&rows[i], own) {
+			if len(c.entries) > 0 && (len(c.entries) == maxSharedRows || c.ops+e.ops > maxSharedOps || c.bytes+e.bytes > maxSharedBytes) {
+				if err := db.submit(own, c); err != nil {
+					return err
+				}
+				c = newWriteCall(ctx)
 			}
-			c = newWriteCall(ctx)
+			c.entries = append(c.entries, e)
+			c.ops += e.ops
+			c.bytes += e.bytes
 		}
-		c.entries = append(c.entries, e)
-		c.ops += e.ops
-		c.bytes += e.bytes
 	}
 	if len(c.entries) == 0 {
 		return nil
