@@ -176,7 +176,21 @@ func (f *fanout) best(ctx context.Context, m Matching, n int, w Weights) ([]cand
 	if err != nil {
 		return nil, 0, err
 	}
-	answers, err := f.askAll(ctx, &Question{Best: &BestQuestion{Matching: m, N: n, Weights: w, Statistics: st}})
+	return f.bestOf(ctx, &BestQuestion{Matching: m, N: n, Weights: w, Statistics: st})
+}
+
+// among is best for the documents that have one of these canonical URLs.
+func (f *fanout) among(ctx context.Context, m Matching, urls []string, w Weights) ([]candidate, error) {
+	st, err := f.statistics(ctx, m.Expr)
+	if err != nil {
+		return nil, err
+	}
+	list, _, err := f.bestOf(ctx, &BestQuestion{Matching: m, N: len(urls), Weights: w, Statistics: st, URLs: urls})
+	return list, err
+}
+
+func (f *fanout) bestOf(ctx context.Context, q *BestQuestion) ([]candidate, int, error) {
+	answers, err := f.askAll(ctx, &Question{Best: q})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -184,7 +198,7 @@ func (f *fanout) best(ctx context.Context, m Matching, n int, w Weights) ([]cand
 	for _, a := range answers {
 		total += a.Total
 	}
-	return merged(answers, n, betterFound), total, nil
+	return merged(answers, q.N, betterFound), total, nil
 }
 
 // sorted is documents in an order that has nothing to do with words. Their score is the

@@ -28,7 +28,6 @@ type pageKey struct {
 
 	unversioned string // the title as written, but without versions
 	name        string // in the address (pagename.go)
-	site        string // the name of the host, if this is its front page
 
 	version  pageVersion
 	language string // in the address, "" if there is none
@@ -63,9 +62,6 @@ func makePageKey(u page.URL, title, language string) *pageKey {
 	}
 	k.path = path.String()
 	k.name = nameInPath(k.path)
-	if rest == "" && query == "" {
-		k.site = nameOfHost(k.host)
-	}
 	k.hash = xxhash.Sum64String(k.host + "/" + k.path)
 	k.title = k.bareTitle(title)
 	k.unversioned = title

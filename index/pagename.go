@@ -13,10 +13,6 @@ import (
 // well as the title (rerank.go). It does so for no other pages: the last part of their
 // addresses answers some queries better, but is as often the name of something that many
 // pages are about (docs/ranking.md, "What was tried").
-//
-// A front page is an exception: somebody who searches for the name of a site, and for nothing
-// else, wants the site, whatever the title of its front page adds to the name. With more words
-// in the query, the name of the site says what the other words are about.
 
 // maxName bounds the names that are read, in bytes.
 const maxName = 256
@@ -49,13 +45,6 @@ func nameInPath(path string) string {
 		path = rest
 	}
 	return ""
-}
-
-// nameOfHost is the name of a site: "widget" of widget.example.org. The rest of a host is
-// the name of those who run it.
-func nameOfHost(host string) string {
-	label, _, _ := strings.Cut(host, ".")
-	return strings.ToLower(label)
 }
 
 // spacedName is a name with spaces between its words, "" if it has no letters.

@@ -18,6 +18,7 @@ type candidate struct {
 	language, title string
 	allWords        bool
 	partial         bool // of the first tier, without all the words
+	front           bool // the front page of a site that the query names (frontpage.go)
 	moreFromHost    int
 
 	key           *pageKey
@@ -51,6 +52,9 @@ type candidate struct {
 //	        of links with that anchor, and a link from another site counts otherSite times;
 //	        or the square of such an agreement with a heading (headings.go)
 //
+// The front page of a site that the query names agrees with it completely, both as a title and as an
+// anchor (frontpage.go).
+//
 // Only the anchors and headings of the best anchorTop are read. Documents after rerankTop keep their
 // plain score, which is not above any before it.
 func (s *search) rerank(ctx context.Context, top []candidate) error {
@@ -74,6 +78,11 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 	if w.AnchorMatch > 0 {
 		if err := s.from.matchAnchors(ctx, top[:min(len(top), anchorTop)], s.c.Words); err != nil {
 			return err
+		}
+		for i := range top {
+			if top[i].front {
+				top[i].anchorMatch = 1
+			}
 		}
 		sortByAnchor(top, w)
 	}
@@ -116,11 +125,11 @@ func (s *search) matchTitle(c *candidate, shared bool) error {
 		}
 		c.titleMatch = max(c.titleMatch, n.overlap(s.c.Words))
 	}
-	if len(s.c.Words) == 1 && c.key.site == s.c.Words[0].Typed {
-		c.titleMatch = 1
-	}
 	if c.partial {
 		c.titleMatch *= partialTitle
+	}
+	if c.front {
+		c.titleMatch = 1
 	}
 	return nil
 }

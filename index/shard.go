@@ -102,6 +102,7 @@ type BestQuestion struct {
 	N          int
 	Weights    Weights
 	Statistics Statistics
+	URLs       []string // the only ones that are wanted, canonical ones; nil: all
 }
 
 // SortedQuestion asks for documents in an order that has nothing to do with words.

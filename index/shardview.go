@@ -131,6 +131,11 @@ func (s *viewShard) best(ctx context.Context, q *BestQuestion) ([]Found, int, er
 	if err != nil {
 		return nil, 0, err
 	}
+	if q.URLs != nil {
+		if ids, err = s.withURL(ctx, ids, q.URLs); err != nil {
+			return nil, 0, err
+		}
+	}
 	scores, err := x.scores(ctx, q.Expr, q.Statistics, ids, q.Weights.columns())
 	if err != nil {
 		return nil, 0, err
@@ -145,6 +150,29 @@ func (s *viewShard) best(ctx context.Context, q *BestQuestion) ([]Found, int, er
 	}
 	slices.SortFunc(list, betterFound)
 	return list[:min(max(q.N, 0), len(list))], len(ids), nil
+}
+
+// withURL are the documents of a list, in its order, that have one of these canonical URLs.
+func (s *viewShard) withURL(ctx context.Context, ids []int64, urls []string) (list []int64, err error) {
+	wanted, err := json.Marshal(urls)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.v.query(ctx, "SELECT d.id FROM json_each(?) j CROSS JOIN docs d ON d.url=j.value ORDER BY d.id", string(wanted))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		if _, matches := slices.BinarySearch(ids, id); matches {
+			list = append(list, id)
+		}
+	}
+	return list, rows.Err()
 }
 
 // betterFound is the order of documents by score; equal scores are ordered by URL.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/page"
 )
 
 // candidate is a document that a search has looked at.
@@ -33,13 +34,20 @@ const firstLook = 300
 // best scores the candidates that the server proposes. If more than firstLook documents are
 // asked for, those that the server finds less promising follow behind the others.
 func (s *session) best(ctx context.Context, q *index.BestQuestion) ([]index.Found, int, error) {
-	period, err := s.fetched(ctx, q.Fetched)
+	filter, err := s.fetched(ctx, q.Fetched)
 	if err != nil {
 		return nil, 0, err
 	}
+	if filter = append(filter, documents); q.URLs != nil {
+		keys := make([]string, len(q.URLs))
+		for i, u := range q.URLs {
+			keys[i] = urlKey(page.URL(u))
+		}
+		filter = append(filter, object{"terms": object{"urls": keys}})
+	}
 	a, err := s.c.byScore(ctx, reading(rowFields, object{
 		"size": max(firstLook, q.N), "track_total_hits": true,
-		"query": promising(q.Expr, append(period, documents)),
+		"query": promising(q.Expr, filter),
 	}))
 	if err != nil {
 		return nil, 0, err
@@ -57,6 +65,9 @@ func (s *session) best(ctx context.Context, q *index.BestQuestion) ([]index.Foun
 		rest[i].Score = min(rest[i].Score, first[len(first)-1].Score)
 	}
 	found := append(first, rest...)
+	if q.URLs != nil { // the server goes by all URLs of a document
+		found = slices.DeleteFunc(found, func(f index.Found) bool { return !slices.Contains(q.URLs, string(f.URL)) })
+	}
 	return found[:min(q.N, len(found))], a.Hits.Total.Value, nil
 }
 
