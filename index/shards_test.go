@@ -84,6 +84,10 @@ func TestShards(t *testing.T) {
 	rng := testenv.Random(t)
 	size, queries := testenv.Size(150, 400, 5000), testenv.Size(40, 150, 3000)
 	docs := scoredChanges(size, rng)
+	for i := range 9 {
+		u := page.URL(fmt.Sprintf("https://site%d.example/", i))
+		docs = append(docs, Upsert(&Document{Cluster: key(string(u)), Seq: 1, URL: u, Title: randomWords(rng, 2), Text: randomWords(rng, 20)}))
+	}
 	w := openTestWriter(t, t.TempDir())
 	apply(t, w, docs...)
 	one := openTestReader(t, w.dir)
@@ -102,6 +106,8 @@ func TestShards(t *testing.T) {
 			asked = groupedQuery(rng, text)
 		case 1:
 			asked = []string{"musuem harbour", "fery", "haarbour nets", "site:site1.example", "lang:en after:2024", "xqzzy", `"harbour nothing"`}[rng.IntN(7)]
+		case 2:
+			asked = fmt.Sprintf("site%d%s", rng.IntN(9), []string{"", " home page", " " + text(1), " example"}[rng.IntN(4)])
 		}
 		asked += []string{"", " after:2024", " before:2024-06"}[rng.IntN(3)]
 		o := Options{Limit: 1 + rng.IntN(30), PerHost: rng.IntN(4), Sort: Sort(rng.IntN(5) / 4), Explain: rng.IntN(2) == 0, Verbatim: rng.IntN(4) == 0, Weights: randomWeights(rng)}
