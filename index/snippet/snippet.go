@@ -76,6 +76,10 @@ type Source struct {
 func Make(s Source, m *matcher) Snippet {
 	m.begin()
 	defer m.end()
+	return s.cut(m).withoutPermalinks()
+}
+
+func (s *Source) cut(m *matcher) Snippet {
 	if !utf8.ValidString(s.Text) { // checking is faster than replacing
 		s.Text, s.Main = strings.ToValidUTF8(s.Text, "\uFFFD"), nil // it has other offsets then
 	}
