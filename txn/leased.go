@@ -79,7 +79,7 @@ func EachNotification(ctx context.Context, table store.Reader, fn func([]Notific
 	for _, group := range []string{notifyGroup, leasedGroup} {
 		for from := ""; ; {
 			notes, next, err := notificationsIn(ctx, table, group, from, notificationsPage)
-			if err == nil {
+			if err == nil && len(notes) > 0 {
 				err = fn(notes)
 			}
 			if errors.Is(err, ErrStop) {

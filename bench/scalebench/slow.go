@@ -55,17 +55,8 @@ func (s *slow) travel(ctx context.Context, kind *atomic.Int64) error {
 		return ctx.Err()
 	}
 	began := time.Now()
-	timer := time.NewTimer(s.delay)
-	defer func() {
-		timer.Stop()
-		s.waited.Add(int64(time.Since(began)))
-	}()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	defer func() { s.waited.Add(int64(time.Since(began))) }()
+	return pause(ctx, s.delay)
 }
 
 func (s *slow) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
