@@ -117,13 +117,12 @@ func TestReadAhead(t *testing.T) {
 	plain.Rollback()
 }
 
-// TestReadAheadOfLocks: a row with a lock is left to the read that asks for it, which resolves
-// the lock. Its neighbours are read ahead.
-func TestReadAheadOfLocks(t *testing.T) {
-	ctx := t.Context()
-	table, o := &countingTable{Table: sharedTable(t)}, &office{}
+// afterCrash is a process on a table where another one has died at a step of a commit to these rows.
+func afterCrash(t *testing.T, table store.Table, at string, rows ...string) *DB {
+	t.Helper()
+	o := &office{}
 	crash := func(step string, _ Cell) error {
-		if step == stepCommitTS {
+		if step == at {
 			return ErrCrash
 		}
 		return nil
@@ -131,11 +130,22 @@ func TestReadAheadOfLocks(t *testing.T) {
 	dying, desk := openShared(t, table, o, Options{Step: crash})
 	db, _ := openShared(t, table, o, Options{LockTTL: time.Hour})
 	w := mustBegin(t, dying)
-	w.Set("row 1", app("a"), []byte("never committed"))
-	if _, err := w.Commit(ctx); !errors.Is(err, ErrCrash) {
+	for _, row := range rows {
+		w.Set(row, app("a"), []byte(row))
+	}
+	if _, err := w.Commit(t.Context()); !errors.Is(err, ErrCrash) {
 		t.Fatal(err)
 	}
 	desk.die()
+	return db
+}
+
+// TestReadAheadOfLocks: a row with a lock is left to the read that asks for it, which resolves
+// the lock. Its neighbours are read ahead.
+func TestReadAheadOfLocks(t *testing.T) {
+	ctx := t.Context()
+	table := &countingTable{Table: sharedTable(t)}
+	db := afterCrash(t, table, stepCommitTS, "row 1") // which was never committed
 	tx := mustBegin(t, db)
 	defer tx.Rollback()
 	rows := []string{"row 0", "row 1", "row 2"}
@@ -252,22 +262,7 @@ func TestScanAhead(t *testing.T) {
 // resolves the lock.
 func TestScanAheadOfLocks(t *testing.T) {
 	ctx := t.Context()
-	table, o := &countingTable{Table: sharedTable(t)}, &office{}
-	crash := func(step string, _ Cell) error {
-		if step == stepPrimaryCommitted {
-			return ErrCrash
-		}
-		return nil
-	}
-	dying, desk := openShared(t, table, o, Options{Step: crash})
-	db, _ := openShared(t, table, o, Options{LockTTL: time.Hour})
-	w := mustBegin(t, dying)
-	w.Set("a 1", app("a"), []byte("committed"))
-	w.Set("b 1", app("a"), []byte("committed, and still locked"))
-	if _, err := w.Commit(ctx); !errors.Is(err, ErrCrash) {
-		t.Fatal(err)
-	}
-	desk.die()
+	db := afterCrash(t, sharedTable(t), stepPrimaryCommitted, "a 1", "b 1") // committed, and b is still locked
 	tx := mustBegin(t, db)
 	defer tx.Rollback()
 	rows, err := tx.ScanAhead(ctx, "app", []string{"a", "b"})
