@@ -24,6 +24,8 @@ import (
 //     instant. A run that has no lock, because it only sends notifications, may send one to a
 //     row that the first scan has passed, and then remove its own before the scan gets there.
 //     The second scan finds what it sent.
+//     Notifications move from leasedGroup to notifyGroup (Reunite), and never back, so leasedGroup
+//     comes first: a scan of both does not miss what moves meanwhile.
 //  4. Nobody has taken a timestamp since. So these runs committed at ts or below it, and
 //     what they sent was in the table at step 3, too.
 //
@@ -50,7 +52,7 @@ func (db *DB) Quiescent(ctx context.Context) (ts uint64, ok bool, err error) {
 	if ts, err = db.Now(ctx); err != nil {
 		return 0, false, err
 	}
-	for _, group := range []string{lockGroup, notifyGroup, leasedGroup, notifyGroup, leasedGroup} {
+	for _, group := range []string{lockGroup, leasedGroup, notifyGroup, leasedGroup, notifyGroup} {
 		empty, err := db.isEmpty(ctx, group)
 		if err != nil || !empty {
 			return ts, false, err
