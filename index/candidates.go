@@ -20,7 +20,8 @@ type search struct {
 
 	names   *names        // analysed titles
 	fill    query.Breadth // of the second tier
-	partial int           // documents without all the words in the first tier
+	partial int           // documents without all the words that addPartial added to the first tier
+	fronts  int           // front pages without all the words in the first tier (frontpage.go)
 }
 
 // Candidates are the hits in their final order, as far as the page needs them. They come in
@@ -34,7 +35,7 @@ func (s *search) deep() int { return max(rerankTop, s.opts.Offset+s.opts.Limit) 
 // withAll is the first tier.
 func (s *search) withAll(ctx context.Context) ([]candidate, error) {
 	found, total, err := s.tier(ctx, query.AllWords, s.deep(), nil)
-	s.res.AllWords, s.res.Total = total, total+s.partial
+	s.res.AllWords, s.res.Total = total, total+s.partial+s.fronts
 	return found, err
 }
 

@@ -126,7 +126,7 @@ func (s *search) addFrontPages(ctx context.Context, b query.Breadth, found []can
 	if err != nil {
 		return nil, 0, err
 	}
-	if b == query.AllWords && slices.ContainsFunc(s.c.Words, func(w query.Word) bool { return siteWords[w.Typed] }) {
+	if b == query.AllWords && !s.opts.Verbatim && slices.ContainsFunc(s.c.Words, func(w query.Word) bool { return siteWords[w.Typed] }) {
 		if pages, err = s.withoutSiteWords(ctx, pages, urls); err != nil {
 			return nil, 0, err
 		}
@@ -172,7 +172,7 @@ func (s *search) putFront(found []candidate, top int, c candidate) ([]candidate,
 			top--
 		}
 	case c.partial:
-		s.partial++
+		s.fronts++
 	}
 	c.front = true
 	for i := range found[:top] {

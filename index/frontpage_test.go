@@ -133,3 +133,41 @@ func TestFrontPageOfMany(t *testing.T) {
 		}
 	}
 }
+
+// TestFrontPageOfFew: a front page without all the words joins the first tier, and changes nothing
+// about the second one: that is sorted by titles as well, and folded. With Options.Verbatim it does
+// not join.
+func TestFrontPageOfFew(t *testing.T) {
+	dir := t.TempDir()
+	text := "Each widget turns. " + strings.Repeat("It mends and paints what nobody has turned before. ", 20)
+	var ops []Change
+	for u, d := range map[string]Document{
+		"https://widget.org/":                {Title: "Documentation", Text: "All about the widget, and about much else. " + text},
+		"https://widget.org/all":             {Title: "Turning", Text: "At home on a page: a widget."},
+		"https://other.org/1.2/guide/turn":   {Title: "Guide", Text: text},
+		"https://other.org/1.3/guide/turn":   {Title: "Guide", Text: text},
+		"https://third.org/blue-widget-page": {Title: "Widget page", Text: strings.Repeat("Much else is told. ", 60)},
+	} {
+		d.Cluster, d.Seq, d.URL = key(u), 1, page.URL(u)
+		ops = append(ops, Upsert(&d))
+	}
+	apply(t, openTestWriter(t, dir), ops...)
+	r := openTestReader(t, dir)
+	const front = "https://widget.org/"
+	res, err := r.Search(t.Context(), "widget home page", Options{Limit: 10, Explain: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, h := range res.Hits {
+		found = append(found, string(h.URL))
+	}
+	want := []string{front, "https://widget.org/all", "https://third.org/blue-widget-page", "https://other.org/1.3/guide/turn"}
+	if !slices.Equal(found, want) || res.Total != 5 || res.AllWords != 1 {
+		t.Errorf("found %q, %d of %d with all words\nwant %q", found, res.AllWords, res.Total, want)
+	}
+	res, err = r.Search(t.Context(), "widget home page", Options{Limit: 10, Verbatim: true})
+	if err != nil || res.Hits[0].URL == front {
+		t.Errorf("verbatim: first %s, %v", res.Hits[0].URL, err)
+	}
+}
