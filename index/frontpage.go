@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -55,9 +56,12 @@ func setOf(words string) map[string]bool {
 }
 
 // hostLabels are the labels of a host before its public suffix: "docs" and "widget" of
-// docs.widget.org.
+// docs.widget.org. An IP address has no name, and stays whole.
 func hostLabels(host string) []string {
 	host = strings.ToLower(host)
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		return []string{host}
+	}
 	if i := strings.LastIndexByte(host, ':'); i >= 0 {
 		host = host[:i] // a port
 	}

@@ -20,6 +20,8 @@ func TestHostLabels(t *testing.T) {
 		"localhost":                "localhost",
 		"co.uk":                    "co uk",
 		"xn--bcher-kva.example:80": "xn--bcher-kva",
+		"192.168.1.10":             "192.168.1.10",
+		"[2001:db8::1]":            "[2001:db8::1]",
 	} {
 		if got := strings.Join(hostLabels(host), " "); got != want {
 			t.Errorf("%s: %q, want %q", host, got, want)
@@ -51,6 +53,7 @@ func TestNamesSite(t *testing.T) {
 		{"wid", "widget.org", "no"},
 		{"example", "widget.example.org", "no"},
 		{"org", "widget.org", "no"},
+		{"192", "192.168.1.10", "no"},                              // a number is no name
 		{"one two three four five six widget", "widget.org", "no"}, // too many words for a name
 	} {
 		c, err := query.Compile(tt.query, nil)
