@@ -59,7 +59,7 @@ func setOf(words string) map[string]bool {
 // docs.widget.org. An IP address has no name, and stays whole.
 func hostLabels(host string) []string {
 	host = strings.ToLower(host)
-	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+	if isAddress(host) {
 		return []string{host}
 	}
 	if i := strings.LastIndexByte(host, ':'); i >= 0 {
@@ -70,6 +70,13 @@ func hostLabels(host string) []string {
 		host = name
 	}
 	return strings.Split(host, ".")
+}
+
+// isAddress reports whether a host is an IP address, with a port or without one.
+func isAddress(host string) bool {
+	_, alone := netip.ParseAddr(strings.Trim(host, "[]"))
+	_, withPort := netip.ParseAddrPort(host)
+	return alone == nil || withPort == nil
 }
 
 // namesSite reports whether words name the site of a host. rest is the words that the title of its

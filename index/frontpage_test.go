@@ -21,7 +21,9 @@ func TestHostLabels(t *testing.T) {
 		"co.uk":                    "co uk",
 		"xn--bcher-kva.example:80": "xn--bcher-kva",
 		"192.168.1.10":             "192.168.1.10",
+		"192.168.1.10:8080":        "192.168.1.10:8080",
 		"[2001:db8::1]":            "[2001:db8::1]",
+		"[2001:db8::1]:80":         "[2001:db8::1]:80",
 	} {
 		if got := strings.Join(hostLabels(host), " "); got != want {
 			t.Errorf("%s: %q, want %q", host, got, want)
