@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"iter"
 	"net/netip"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ import (
 // its title ("tool 1.2 documentation").
 //
 // The front page is the one with the fewest directories in its address among the directories in
-// which the candidates of the host are. So it is also found where a site begins at /en/1.2/.
+// which other candidates of the host are. So it is also found where a site begins at /en/1.2/.
 // It may not be a candidate itself, because all pages of the site have the words of the query.
 //
 // Rejected: the page of the host with the greatest rank. A shard would sort all documents of a
@@ -212,26 +213,26 @@ func (s *search) namedSites(list []candidate) map[string][]query.Word {
 	return named
 }
 
-// frontCandidates are the addresses at which the front page of a host may be: those of directories
-// in which candidates are.
+// frontCandidates are the addresses at which the front page of a host may be: the root, and those
+// of directories in which candidates are. A page that is no more than a directory of its own, as
+// /legal/ may be, is not the front page of the others.
 func frontCandidates(host string, list []candidate) []string {
-	seen := make(map[page.URL]bool)
-	var dirs []page.URL
+	holds := make(map[page.URL]bool) // of each directory, whether other pages are in it
+	pages := 0
 	for i := range list {
 		if hostOf(list[i].url) != host {
 			continue
 		}
+		pages++
 		path, _, _ := strings.Cut(string(list[i].url), "?")
-		for at := strings.Index(path, "://") + len("://"); ; {
-			slash := strings.IndexByte(path[at:], '/')
-			if slash < 0 {
-				break
-			}
-			at += slash + 1
-			if dir := page.URL(path[:at]); !seen[dir] {
-				seen[dir] = true
-				dirs = append(dirs, dir)
-			}
+		for dir := range directories(path) {
+			holds[page.URL(dir)] = holds[page.URL(dir)] || path != dir && path != dir+"index.html"
+		}
+	}
+	var dirs []page.URL
+	for dir, other := range holds {
+		if other || pages == 1 || dir.Path() == "/" {
+			dirs = append(dirs, dir)
 		}
 	}
 	slices.SortFunc(dirs, byDepth)
@@ -240,6 +241,21 @@ func frontCandidates(host string, list []candidate) []string {
 		urls = append(urls, string(dir), string(dir)+"index.html")
 	}
 	return urls
+}
+
+// directories are the directories of an address without a query, the root first.
+func directories(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for at := strings.Index(path, "://") + len("://"); ; {
+			slash := strings.IndexByte(path[at:], '/')
+			if slash < 0 {
+				return
+			}
+			if at += slash + 1; !yield(path[:at]) {
+				return
+			}
+		}
+	}
 }
 
 // byDepth orders addresses by the number of their directories. Of those in the same depth, the

@@ -102,6 +102,41 @@ func TestFrontCandidates(t *testing.T) {
 	}
 }
 
+// TestDirectoryOfOnePage: a page with a short address of its own is not the front page of a site
+// whose root is unknown, whatever the rest of the site is.
+func TestDirectoryOfOnePage(t *testing.T) {
+	list := []candidate{
+		{url: "https://widget.org/legal/"},
+		{url: "https://widget.org/law/index.html"},
+		{url: "https://widget.org/guide/"},
+		{url: "https://widget.org/guide/turn/"},
+	}
+	want := []string{
+		"https://widget.org/", "https://widget.org/index.html",
+		"https://widget.org/guide/", "https://widget.org/guide/index.html",
+	}
+	if got := frontCandidates("widget.org", list); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	if got := frontCandidates("widget.org", list[:1]); len(got) != 4 || got[2] != "https://widget.org/legal/" {
+		t.Errorf("the only page that answers the query may be at %q", got)
+	}
+
+	dir := t.TempDir()
+	doc := func(u, title, text string) Change {
+		return Upsert(&Document{Cluster: key(u), Seq: 1, URL: page.URL(u), Title: title, Text: text})
+	}
+	ops := []Change{doc("https://widget.org/legal/", "Imprint", "It is a widget. "+strings.Repeat("The law is long. ", 60))}
+	for i := range 9 {
+		ops = append(ops, doc(fmt.Sprintf("https://widget.org/how-to-turn-it-%d/", i), "Widget", "A widget turns."))
+	}
+	apply(t, openTestWriter(t, dir), ops...)
+	res, err := openTestReader(t, dir).Search(t.Context(), "widget", Options{Limit: 10})
+	if err != nil || len(res.Hits) == 0 || res.Hits[0].URL == "https://widget.org/legal/" {
+		t.Errorf("found %+v, %v", res.Hits, err)
+	}
+}
+
 // TestFrontPageOfMany: the front page is found although a hundred pages come before it by text, and
 // so is one that does not say of itself that it is a home page. It is not shown to a query that it
 // does not answer, or that is restricted to other pages.
