@@ -76,7 +76,7 @@ func (db *DB) notifications(c Cell, observer string) []store.Selector {
 // EachNotification calls fn with all notifications in a table without a DB: see
 // DB.EachNotification.
 func EachNotification(ctx context.Context, table store.Reader, fn func([]Notification) error) error {
-	for _, group := range []string{leasedGroup, notifyGroup} { // in the order in which they move (Reunite)
+	for _, group := range []string{notifyGroup, leasedGroup} {
 		for from := ""; ; {
 			notes, next, err := notificationsIn(ctx, table, group, from, notificationsPage)
 			if err == nil && len(notes) > 0 {

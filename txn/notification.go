@@ -31,14 +31,16 @@ type Notification struct {
 // Notifications lists notifications in the table, by row, from row from:
 // at least one row, and further rows until there are limit notifications. next is
 // the row at which to continue, "" at the end. In a table that several processes share, it leaves
-// out those of observers with a lease: see EachNotification.
+// out what EachNotification lists last.
 func (db *DB) Notifications(ctx context.Context, from string, limit int) (notes []Notification, next string, err error) {
 	return notificationsIn(ctx, db.table, notifyGroup, from, limit)
 }
 
 // EachNotification calls fn with all notifications in the table, some at a time: in the order of
-// rows, first of observers with a lease, and then of those that any process may run.
-// ErrStop, returned by fn, ends it without an error.
+// rows, first of observers that any process may run, and then of observers with a lease.
+// ErrStop, returned by fn, ends it without an error: loaders, who only ask whether there are many,
+// then read none of those with a lease. A notification that moves meanwhile (Reunite) may be missed, as
+// may one that is sent.
 func (db *DB) EachNotification(ctx context.Context, fn func([]Notification) error) error {
 	return EachNotification(ctx, db.table, fn)
 }
