@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -61,7 +63,10 @@ func TestDiskFilledAtOnce(t *testing.T) {
 // replayOnto pipes pages into a replay until it ends, or there are very many.
 func replayOnto(t *testing.T, data string, before func(page int)) (status int, said string) {
 	t.Helper()
-	cmd := exec.Command("indexer", "--data", data, "replay", "-")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "indexer", "--data", data, "replay", "-")
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) } // says where it hangs
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	in, err := cmd.StdinPipe()

@@ -112,9 +112,11 @@ func (l *Loader) persist(ctx context.Context, load func() (Effect, error)) (Effe
 	}
 }
 
-// mayPass reports whether an error is one of a server that does not answer.
+// mayPass reports whether an error is one of a server that does not answer. A write that
+// fills the disk has an unknown outcome, too, but nothing to wait for.
 func mayPass(err error) bool {
-	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, txn.ErrNoTimestamps) || errors.Is(err, txn.ErrUnknown)
+	return !store.Fatal(err) &&
+		(errors.Is(err, store.ErrUnavailable) || errors.Is(err, txn.ErrNoTimestamps) || errors.Is(err, txn.ErrUnknown))
 }
 
 // once makes one attempt at a load.

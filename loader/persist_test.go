@@ -3,6 +3,7 @@ package loader_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,4 +96,49 @@ func TestServerAway(t *testing.T) {
 			})
 		})
 	}
+}
+
+// full is a table of an engine whose disk becomes full during a commit.
+type full struct {
+	whole
+	broken bool
+}
+
+type whole interface {
+	store.Table
+	store.Snapshotter
+	store.Committer
+}
+
+func (f *full) Commit(ctx context.Context, rows []store.RowMutation) (uint64, store.Result, error) {
+	if !f.broken {
+		return f.whole.Commit(ctx, rows)
+	}
+	return 0, store.Result{}, fmt.Errorf("%w: %w", store.ErrBroken, store.ErrNoSpace)
+}
+
+// TestDiskFull: whether the write that filled the disk has happened is unknown, and waiting
+// would not tell.
+func TestDiskFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		under, err := mem.New(txn.Groups(schema.Groups()...), mem.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := &full{whole: under.(whole)}
+		db, err := txn.Open(t.Context(), table, txn.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table.broken = true
+		began := time.Now()
+		_, err = loader.New(db, always{}, func(string) {}).Load(t.Context(), somePage("alpha", noon))
+		if took := time.Since(began); !errors.Is(err, txn.ErrUnknown) || !errors.Is(err, store.ErrNoSpace) || took > 0 {
+			t.Errorf("after %v: %v", took, err)
+		}
+		table.broken = false
+		if err := errors.Join(db.Close(), under.Close()); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -45,10 +45,5 @@ func permanent(err error) bool { return errors.Is(err, store.ErrTooLarge) }
 
 // fatal reports whether an error would hit every row and every retry.
 func fatal(err error) bool {
-	for _, e := range []error{ErrFatal, store.ErrClosed, txn.ErrClosed, store.ErrNoSpace, store.ErrCorrupt, store.ErrBroken} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	return errors.Is(err, ErrFatal) || errors.Is(err, txn.ErrClosed) || store.Fatal(err)
 }

@@ -54,15 +54,15 @@ func (p *Pipeline) ended(ctx context.Context, o *Observer, batch []*entry, began
 		p.queue.leave(batch) // the next holder finds the rows in the table
 	case ctx.Err() != nil:
 		p.queue.requeue(batch, func(*entry) time.Duration { return 0 })
+	case fatal(err): // even if the outcome is unknown
+		p.fail(fmt.Errorf("notify: observer %s: %w", o.Name, err))
+		p.queue.requeue(batch, func(*entry) time.Duration { return 0 })
 	case errors.Is(err, txn.ErrConflict) || errors.Is(err, txn.ErrUnknown):
 		m.conflicts.Add(1)
 		if p.opts.Events.Conflict != nil {
 			p.opts.Events.Conflict(o.Name, rowsOf(batch), err)
 		}
 		p.conflicted(batch, err)
-	case fatal(err):
-		p.fail(fmt.Errorf("notify: observer %s: %w", o.Name, err))
-		p.queue.requeue(batch, func(*entry) time.Duration { return 0 })
 	default:
 		m.failures.Add(1)
 		if p.opts.Events.Failed != nil {

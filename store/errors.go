@@ -36,6 +36,18 @@ var (
 	ErrUnwritable = errors.New("store: the directory can no longer be written")
 )
 
+// Fatal reports whether an error of a table would be that of every later call, too, until
+// somebody makes room, repairs the table, or opens it again. It may come with any outcome:
+// a write that meets a full disk may or may not have happened.
+func Fatal(err error) bool {
+	for _, e := range []error{ErrBroken, ErrNoSpace, ErrCorrupt, ErrClosed} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
 // SettingError says that the text that names a table, such as a URL, is not one. Nothing was
 // opened.
 type SettingError struct {

@@ -56,6 +56,8 @@ func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {
 			return fmt.Errorf("%w: commit of %s: %w", ErrUnknown, p.cell, errors.Join(err, ferr))
 		case fate.state == stateCommitted:
 			return nil
+		case errors.Is(err, store.ErrBroken): // whoever opens the table again finds the lock
+			return fmt.Errorf("%w: commit of %s: %w", ErrUnknown, p.cell, err)
 		case fate.state != stateLocked && undoing != nil:
 			return c.giveUp(ctx, undoing)
 		case fate.state != stateLocked:

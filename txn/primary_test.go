@@ -73,3 +73,25 @@ func TestCommitPointGivesUp(t *testing.T) {
 		})
 	}
 }
+
+// A table that is broken stays so until it is opened again: its lock is left to whoever
+// opens it.
+func TestCommitPointBroken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := openMem(t, Groups("app"))
+		defer closeTable(t, table)
+		db := open(t, &stubborn{Table: table, err: store.ErrBroken}, Options{Mode: TwoPhase})
+		tx := mustBegin(t, db)
+		tx.Set("row1", app("c"), nil)
+		began := time.Now()
+		if _, err := tx.Commit(context.Background()); !errors.Is(err, ErrUnknown) || !errors.Is(err, store.ErrBroken) {
+			t.Errorf("commit said %v", err)
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("it took %v", took)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -169,7 +169,7 @@ func (c *committer) accept(first *request, rd *reader, next func() *request) (ac
 			break
 		}
 		if c.failed != nil {
-			r.answer(store.Result{}, c.failed)
+			r.answer(store.Result{}, fmt.Errorf("%w: %w", store.ErrNotDone, c.failed))
 			continue
 		}
 		if err := c.planner.plan(r, rd); err != nil {
