@@ -174,7 +174,7 @@ require (
 )
 
 tool (
-	cloud.google.com/go/bigtable/cmd/emulator
+	github.com/webindexer/indexer/store/bigtable/bigtabletest/emulator
 	go.etcd.io/etcd/server/v3
 	golang.org/x/tools/cmd/goimports
 	honnef.co/go/tools/cmd/staticcheck

@@ -20,8 +20,8 @@ import (
 // Variable names the environment variable with a real instance.
 const Variable = "INDEXER_BIGTABLE"
 
-// tool is the emulator, which go.mod pins.
-const tool = "cloud.google.com/go/bigtable/cmd/emulator"
+// tool is the emulator, a tool of go.mod.
+const tool = "github.com/webindexer/indexer/store/bigtable/bigtabletest/emulator"
 
 // Real reports whether tests use a real instance, which is slower.
 func Real() bool { return os.Getenv(Variable) != "" }
@@ -94,7 +94,7 @@ func launch(t testing.TB) {
 	if err != nil {
 		t.Skipf("without Google's emulator of Bigtable (go tool %s): %v", tool, err)
 	}
-	command := exec.Command(strings.TrimSpace(string(path)), "-host", "127.0.0.1", "-port", "0")
+	command := exec.Command(strings.TrimSpace(string(path)), "-address", "127.0.0.1:0")
 	out, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
