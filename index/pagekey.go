@@ -156,9 +156,25 @@ func (k *pageKey) bareSegment(s string, last bool, language string) string {
 			k.numbered = true
 			continue
 		}
-		kept = append(kept, p)
+		kept = append(kept, k.withoutVersionBehind(p))
 	}
 	return strings.Join(kept, "-") + ending
+}
+
+// withoutVersionBehind is a part of a segment without the version that a dot separates from its
+// name: release.1.26.0 is release. A single number is a part of the name.
+func (k *pageKey) withoutVersionBehind(part string) string {
+	name, version, found := strings.Cut(part, ".")
+	if !found || name == "" {
+		return part
+	}
+	v, ok := parseVersion(version)
+	if !ok || len(v.numbers) < 2 {
+		return part
+	}
+	k.takeVersion(v)
+	k.numbered = true
+	return name
 }
 
 // bareQuery is the parameters of a URL without the language.
