@@ -9,7 +9,10 @@ import (
 // testVariables tell the tests of this project what to do (CONTRIBUTING.md). They share the
 // prefix of the settings, and the program does not warn about them: tests run it with
 // their own environment, and a developer may set one for a whole shell.
-var testVariables = []string{"INDEXER_AXE", "INDEXER_LONG", "INDEXER_PICTURES", "INDEXER_REQUESTS", "INDEXER_SCREENSHOTS", "INDEXER_SEED", "INDEXER_SEEDS", "INDEXER_TEST_FAILPOINT", "INDEXER_TEST_PYTHON"}
+var testVariables = []string{
+	"INDEXER_AXE", "INDEXER_BENCH_STORE", "INDEXER_BIGTABLE", "INDEXER_LONG", "INDEXER_OPENSEARCH_ZIP", "INDEXER_PICTURES", "INDEXER_POSTGRES_BIN", "INDEXER_REQUESTS",
+	"INDEXER_SCREENSHOTS", "INDEXER_SEED", "INDEXER_SEEDS", "INDEXER_TEST_FAILPOINT", "INDEXER_TEST_PYTHON",
+}
 
 // UnknownVariables lists the variables of the environment that have the prefix of
 // settings but are none, each with a suggestion. A mistyped name would otherwise leave a
