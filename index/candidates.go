@@ -160,7 +160,7 @@ func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candi
 	}
 	top := min(len(found), rerankTop)
 	if all && total > rerankTop {
-		named, _, err := s.byText(ctx, s.c.Named(), rerankTop)
+		named, err := s.byName(ctx)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -235,6 +235,38 @@ func (s *search) total(ctx context.Context, expr *query.Expr, got, asked int) (n
 
 // matching is the documents of the query's period that match an expression.
 func (s *search) matching(expr *query.Expr) Matching { return Matching{expr, s.c.Fetched} }
+
+const (
+	// prominentTop is how many documents with the greatest ranks are candidates by their names.
+	prominentTop = 20
+	// prominentMost is the greatest number of documents whose ranks are compared: a microsecond of
+	// processor time each.
+	prominentMost = 5000
+)
+
+// byName is the best documents that have the words in titles and anchors. If very many have them, as
+// all pages of a module have its name, the page about all of it is seldom among the best by text: it
+// is the one that they all link to. So the documents with the greatest ranks are added.
+func (s *search) byName(ctx context.Context) ([]candidate, error) {
+	m := s.matching(s.c.Named())
+	named, total, err := s.from.best(ctx, m, rerankTop, s.opts.Weights)
+	if err != nil || total <= len(named) || total > prominentMost {
+		return named, err
+	}
+	prominent, err := s.from.sorted(ctx, &SortedQuestion{Matching: m, N: prominentTop})
+	if err != nil {
+		return nil, err
+	}
+	if prominent = without(prominent, named); len(prominent) == 0 {
+		return named, nil
+	}
+	urls := make([]string, len(prominent))
+	for i := range prominent {
+		urls[i] = string(prominent[i].url)
+	}
+	prominent, err = s.from.among(ctx, m, urls, s.opts.Weights) // with their texts' scores
+	return append(named, prominent...), err
+}
 
 // addNamed adds the best documents that have the words in titles and anchors and are not
 // among the best by text: a long page, in which the words of its title are lost, can still

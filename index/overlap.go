@@ -78,6 +78,7 @@ func (n name) with(text string) name {
 type nameWord struct {
 	typed, stem string
 	stop        bool // a stop word of English or of the language of the name
+	dotted      dotted
 }
 
 // nameWords are the distinct words of a title or an anchor.
@@ -88,19 +89,27 @@ func nameWords(name, language string) (list []nameWord) {
 		stems = analysis.NewStemCache(st)
 		defer stems.Release()
 	}
-	seen := make(map[string]bool)
+	seen := make(map[string]int) // where in the list
+	text := analysis.Normalize(analysis.Truncate(name, 1024))
+	in := dottedNames(text)
 	var t analysis.Tokenizer
-	t.Reset(analysis.Normalize(analysis.Truncate(name, 1024)))
-	for t.Next() {
-		if t.Token.Tail || seen[string(t.Token.Text)] {
-			continue // the tail is in the last bigram
+	for t.Reset(text); t.Next(); {
+		if t.Token.Tail {
+			continue // it is in the last bigram
 		}
-		w := nameWord{typed: string(t.Token.Text)}
+		place := in.at(t.Token.Start)
+		if i, found := seen[string(t.Token.Text)]; found {
+			if place.in == 0 || place.last != list[i].dotted.last {
+				list[i].dotted = dotted{} // not only there
+			}
+			continue
+		}
+		w := nameWord{typed: string(t.Token.Text), dotted: place}
 		w.stem, w.stop = w.typed, analysis.IsStopWord(w.typed, language)
 		if stems != nil && t.Token.Letters {
 			w.stem = stems.Stem(t.Token.Text)
 		}
-		seen[w.typed] = true
+		seen[w.typed] = len(list)
 		list = append(list, w)
 	}
 	return list
@@ -141,6 +150,7 @@ func overlap(name []nameWord, query []query.Word) float64 {
 	if len(name) > len(few) {
 		best = make([]float64, len(name))
 	}
+	aside := lastUnasked(name, query)
 	asked, askedAll, have, haveAll := 0.0, 0.0, 0.0, 0.0
 	joined := 0.0 // how well the name has this word and the one before as one word
 	for i := range query {
@@ -151,6 +161,9 @@ func overlap(name []nameWord, query []query.Word) float64 {
 			if i+1 < len(query) && len(name[j].typed) > len(query[i].Typed) && strings.HasPrefix(name[j].typed, query[i].Typed) {
 				both := together(&query[i], &query[i+1], &name[j])
 				joined, m = max(joined, both), max(m, both)
+			}
+			if aside[name[j].dotted.in] {
+				m *= qualifier
 			}
 			most, best[j] = max(most, m), max(best[j], m)
 		}

@@ -52,6 +52,15 @@ func TestOverlap(t *testing.T) {
 		{"byte array serializer", "ByteArraySerializer (tool API)", "en", 3.0 / 5},
 		{"http server", "HTTPServer", "en", 1},
 		{"map function", "mapFunction", "en", 1},
+		// Of a dotted name, the last part is what the page is about.
+		{"stats mean", "tool.stats.mean", "en", 2.0 / 3},
+		{"tool stats", "tool.stats.mean", "en", qualifier * qualifier * 2 / 3},
+		{"tool stats", "Statistics (tool.stats)", "en", 2.0 / 3},
+		{"tool stats", "tool.stats.mean of stats", "en", (qualifier + 1) / 2 * (qualifier + 1) / 3.2},
+		{"tool stats means", "tool.stats.mean", "en", (2 + inflected) / 3 * (2 + inflected) / 3},
+		{"tool", "tool.stats.mean, tool.stats.median", "en", qualifier * qualifier / 4},
+		{"tool", "tool 1.2.3", "en", 1.0 / 4},
+		{"node", "node.js", "en", 1.0 / 2},
 		// Other forms of a word.
 		{"museum", "museums", "en", inflected * inflected},
 		{"museum", "museums", "", 0},
