@@ -112,6 +112,9 @@ const (
 	refreshName = "refresh"
 )
 
+// TouchName is the name of the observer that there is only where the index files are divided.
+const TouchName = "touch"
+
 // Options says what the observers work with and how much they do at a time. The zero value
 // of every field but Sink and Tracker stands for its default; those two may be nil only if
 // no observer is run.
@@ -212,7 +215,7 @@ func (o Options) divide(list []notify.Observer) []notify.Observer {
 		}
 	}
 	return append(list, notify.Observer{
-		Name: "touch", Watches: schema.Touched, Weak: true, Batch: 256, Shards: o.Shards,
+		Name: TouchName, Watches: schema.Touched, Weak: true, Batch: 256, Shards: o.Shards,
 		Debounce: refreshDebounce, IdleAfter: exportIdle, Upstream: []string{refreshName, "index", "count"}, Run: (&toucher{o.Sink}).run,
 	})
 }

@@ -124,6 +124,9 @@ func (r *Repository) agreeOnShards(ctx context.Context, opts Options) error {
 			ErrOtherShards, n, want, n)
 	}
 	if n == 1 {
+		if r.share.Reshard {
+			return r.forgetTouches(ctx)
+		}
 		return nil
 	}
 	r.shards = &indexShards{repo: r, opts: opts, id: id}
@@ -167,6 +170,24 @@ func (r *Repository) recordShards(ctx context.Context, want int, wants bool) (ce
 		return nil
 	})
 	return cell, err
+}
+
+// forgetTouches removes the notifications of touch, which there is only with several shards: nobody
+// would run them, and commands that wait for the observers would wait for ever. No worker runs that
+// could know better, and the files are built anew, with all times. A crash on the way leaves some of
+// them to the next start with --reshard.
+func (r *Repository) forgetTouches(ctx context.Context) error {
+	return r.db.EachNotification(ctx, func(notes []txn.Notification) error {
+		for _, n := range notes {
+			if n.Observer != observers.TouchName {
+				continue
+			}
+			if err := r.db.Forget(ctx, n); err != nil {
+				return fmt.Errorf("divide the index files anew: %w", err)
+			}
+		}
+		return nil
+	})
 }
 
 // nobodyHolds returns an error if a living process holds a lease of index files.

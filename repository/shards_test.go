@@ -9,7 +9,10 @@ import (
 
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 	"github.com/webindexer/indexer/verify"
 )
 
@@ -140,10 +143,28 @@ func TestIndexShards(t *testing.T) {
 	for _, n := range []int{3, 1} { // the loader of before does not mind
 		again := f.mustShardWorker(dirs[0], n, true)
 		waitShards(t, []int{n}, n, again)
+		if waiting, err := again.Waiting(t.Context()); err != nil || n == 1 && waiting[observers.TouchName] > 0 {
+			t.Errorf("%d waiting for an observer that does not exist, %v", waiting[observers.TouchName], err)
+		}
 		wantShards(t, want, again)
+		if n > 1 {
+			leaveTouch(t, again.Repository)
+		}
 		closeNow(t, again.Repository)
 	}
 	closeNow(t, loader.Repository)
+}
+
+// leaveTouch leaves work for touch, which waits for more of it.
+func leaveTouch(t *testing.T, r *repository.Repository) {
+	t.Helper()
+	_, err := r.DB().Run(t.Context(), func(tx *txn.Txn) error {
+		tx.Notify(schema.ClusterRow(page.ContentKey{}), schema.Touched)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestReturningHolder: a worker that kept the index files, and whose files another one has

@@ -53,8 +53,12 @@ func (db *DB) notify(c Cell, observer string, ts uint64) store.Mutation {
 
 // unnotify removes a notification, unless it was sent again after ts.
 func (db *DB) unnotify(c Cell, observer string, ts uint64) []store.Mutation {
+	return unnotifyIn(c, observer, ts, db.apart(observer))
+}
+
+func unnotifyIn(c Cell, observer string, ts uint64, apart bool) []store.Mutation {
 	m := store.Mutation{Op: store.DeleteUpTo, Group: notifyGroup, Column: observerColumn(c.Column, observer), TS: ts}
-	if !db.apart(observer) {
+	if !apart {
 		return []store.Mutation{m}
 	}
 	leased := m

@@ -46,9 +46,11 @@ func (db *DB) EachNotification(ctx context.Context, fn func([]Notification) erro
 }
 
 // Forget removes a notification up to a timestamp without a run, for
-// an observer that no longer exists, or a notification that was acknowledged.
+// an observer that no longer exists, or a notification that was acknowledged. Of one that
+// lies apart (Notification.Apart), this DB need not know the observer.
 func (db *DB) Forget(ctx context.Context, n Notification) error {
-	err := db.table.Apply(ctx, []store.RowMutation{{Row: []byte(n.Cell.Row), Mutations: db.unnotify(n.Cell, n.Observer, n.TS)}})
+	ms := unnotifyIn(n.Cell, n.Observer, n.TS, n.Apart || db.apart(n.Observer))
+	err := db.table.Apply(ctx, []store.RowMutation{{Row: []byte(n.Cell.Row), Mutations: ms}})
 	if err != nil {
 		return fmt.Errorf("txn: remove notification of %s at %s: %w", n.Observer, n.Cell, err)
 	}
