@@ -48,6 +48,7 @@ func TestExitStatus(t *testing.T) {
 		{&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, 3, "free some space"},
 		{errFault, 1, "indexer check"},
 		{errors.Join(index.ErrNoIndex, store.ErrUnwritable), 1, "what happened to the data directory"},
+		{store.ErrIO, 1, "how many files a process may open"},
 		{store.ErrInUse, 4, "still work"},
 		{index.ErrLocked, 4, ""},
 		{control.ErrRefused, 4, ""},

@@ -34,13 +34,16 @@ var (
 	// ErrUnwritable: the table's directory was removed, or made read-only, while the
 	// table was open.
 	ErrUnwritable = errors.New("store: the directory can no longer be written")
+	// ErrIO: the system cannot read or write a file of the table. The disk fails, or its file
+	// system is read-only, or the process may open no more files.
+	ErrIO = errors.New("store: the system cannot read or write a file")
 )
 
 // Fatal reports whether an error of a table would be that of every later call, too, until
 // somebody makes room, repairs the table, or opens it again. It may come with any outcome:
 // a write that meets a full disk may or may not have happened.
 func Fatal(err error) bool {
-	for _, e := range []error{ErrBroken, ErrNoSpace, ErrCorrupt, ErrClosed} {
+	for _, e := range []error{ErrBroken, ErrNoSpace, ErrUnwritable, ErrIO, ErrCorrupt, ErrClosed} {
 		if errors.Is(err, e) {
 			return true
 		}

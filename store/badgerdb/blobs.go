@@ -244,7 +244,7 @@ func (b *blobs) read(to []byte, p pointer) ([]byte, error) {
 	case errors.Is(err, io.EOF):
 		return nil, corrupt(b.name(p.file), "it has been cut: a value of %d bytes begins at byte %d", p.length, p.offset)
 	case err != nil:
-		return nil, fmt.Errorf("store: reading %s: %w", b.name(p.file), err)
+		return nil, runError("reading "+b.name(p.file), err)
 	case blobSum(value) != p.sum:
 		return nil, corrupt(b.name(p.file), "the value at byte %d is damaged", p.offset)
 	}

@@ -162,6 +162,9 @@ func answerAll(rs []*request, res store.Result, err error) {
 // fit. It answers requests that are refused or cannot be executed.
 func (c *committer) accept(first *request, rd *reader, next func() *request) (accepted []*request, size int) {
 	c.planner.reset()
+	if err := c.db.failed.err(); err != nil && c.failed == nil {
+		c.failed = fmt.Errorf("%w: %w", store.ErrBroken, err)
+	}
 	var changed touched
 	for r := first; r != nil; r = next() {
 		if r.alone != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -29,6 +30,8 @@ func openError(dir string, err error) error {
 		return inUse(dir)
 	case noSpace(err):
 		return fmt.Errorf("%w: opening %s: %w", store.ErrNoSpace, dir, err)
+	case failedIO(err):
+		return fmt.Errorf("%w: opening %s: %w", store.ErrIO, dir, err)
 	case strings.Contains(text, "permission denied"):
 		return fmt.Errorf("store: opening %s: %w; check who owns its files", dir, err)
 	case containsAny(text, corruptionTexts):
@@ -67,6 +70,8 @@ func runError(doing string, err error) error {
 		return fmt.Errorf("%w: %s", store.ErrClosed, doing)
 	case noSpace(err):
 		return fmt.Errorf("%w: %s: %w", store.ErrNoSpace, doing, err)
+	case failedIO(err):
+		return fmt.Errorf("%w: %s: %w", store.ErrIO, doing, err)
 	case containsAny(err.Error(), corruptionTexts[:4]):
 		return fmt.Errorf("%w: %s: %w", store.ErrCorrupt, doing, err)
 	}
@@ -75,6 +80,18 @@ func runError(doing string, err error) error {
 
 func noSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "no space left on device")
+}
+
+// systemErrors are those that no other use of the same file would spare.
+var systemErrors = []syscall.Errno{syscall.EIO, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.EBADF}
+
+// failedIO reports whether the system could not read or write a file. A corruption it is not:
+// the file may be as it was written.
+func failedIO(err error) bool {
+	text := err.Error()
+	return slices.ContainsFunc(systemErrors, func(e syscall.Errno) bool {
+		return errors.Is(err, e) || strings.Contains(text, e.Error())
+	})
 }
 
 func containsAny(text string, parts []string) bool {

@@ -15,16 +15,18 @@ type Logger interface {
 	Debugf(format string, args ...any)
 }
 
-// badgerLog passes Badger's messages on, and listens for four of them, because Badger has
+// badgerLog passes Badger's messages on, and listens for five of them, because Badger has
 // no other hooks. "Ignoring table …" says that opening goes on without a table file whose
 // checksum is wrong, which would silently lose its cells: Open fails on it. Two come before
-// a compaction makes a table file (tablemaking.go), and at its end. The last one says that
-// a memtable was full (blobsync.go).
+// a compaction makes a table file (tablemaking.go), and at its end. One says that
+// a memtable was full (blobsync.go), and the last one that it could not be written
+// (failedflush.go).
 type badgerLog struct {
 	to        Logger         // may be nil
 	making    func()         // called before a compaction makes a table file; may be nil
 	compacted func()         // called after a compaction; may be nil
 	flushes   *atomic.Uint64 // counts the memtables that were full; may be nil
+	failed    func(error)    // called when one of them could not be written; may be nil
 
 	mu      sync.Mutex
 	ignored []string // names of ignored table files
@@ -40,6 +42,9 @@ func (l *badgerLog) Errorf(format string, args ...any) {
 		l.mu.Lock()
 		l.ignored = append(l.ignored, strings.TrimPrefix(fmt.Sprintf(format, args...), ignoringTable))
 		l.mu.Unlock()
+	}
+	if l.failed != nil && strings.HasPrefix(format, flushFailed) {
+		l.failed(fmt.Errorf(strings.TrimSuffix(trimmed(format), ", retrying"), args...))
 	}
 	if l.to != nil {
 		l.to.Errorf("badger: "+trimmed(format), args...)

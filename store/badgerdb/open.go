@@ -3,6 +3,7 @@ package badgerdb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"path/filepath"
 	"strings"
@@ -69,7 +70,8 @@ type files struct {
 	mark    *mark // guarded by the committer's writeMu
 	blobs   *blobs
 	flushes atomic.Uint64 // of memtables that were full
-	release func() error  // of the directory
+	failed  *failedFlushes
+	release func() error // of the directory
 }
 
 // openFiles holds the directory, checks what is there, writes the mark's baseline, and only
@@ -82,11 +84,14 @@ func openFiles(dir string, opts Options, tables *tableGate) (*files, error) {
 	if !held {
 		return nil, inUse(dir)
 	}
-	f := &files{release: release}
+	f := &files{release: release, failed: newFailedFlushes(dir)}
 	if f.blobs, err = openBlobs(dir); err == nil {
 		err = f.openBadger(dir, opts, tables)
 	}
 	if err != nil {
+		if failedIO(err) && !errors.Is(err, store.ErrIO) {
+			err = fmt.Errorf("%w: opening %s: %w", store.ErrIO, dir, err)
+		}
 		return nil, errors.Join(err, f.blobs.close(), release())
 	}
 	return f, nil
@@ -97,7 +102,7 @@ func (f *files) openBadger(dir string, opts Options, tables *tableGate) error {
 	if err != nil {
 		return err
 	}
-	log := &badgerLog{to: opts.Logger, making: tables.wait, compacted: tables.verify.noteChange, flushes: &f.flushes}
+	log := &badgerLog{to: opts.Logger, making: tables.wait, compacted: tables.verify.noteChange, flushes: &f.flushes, failed: f.failed.note}
 	b, err := openManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, sizesFor(opts.MemoryBytes, m.replay), log))
 	if err != nil {
 		return openError(dir, err)
@@ -297,7 +302,7 @@ func (db *DB) closeBadger() error {
 	if err := errors.Join(db.mark.flushing(db.dir), db.closeOrLeave(), db.mark.close()); err != nil {
 		return runError("closing "+db.dir, err)
 	}
-	if err := db.verify.record(); err != nil {
+	if err := errors.Join(db.failed.unlist(), db.verify.record()); err != nil {
 		return err
 	}
 	list, err := readManifest(db.dir)

@@ -96,7 +96,7 @@ func (db *DB) closeOrLeave() error {
 	go func() { closed <- db.badger.Close() }() // ends with the process if it never returns
 	late := time.NewTimer(closeWithin)
 	defer late.Stop()
-	for {
+	for failures := db.failed.times.Load(); ; failures = db.failed.times.Load() {
 		select {
 		case err := <-closed:
 			return err
@@ -106,6 +106,9 @@ func (db *DB) closeOrLeave() error {
 		case <-late.C:
 			if err := db.closable(); err != nil {
 				return db.leave(err)
+			}
+			if db.failed.times.Load() >= failures+failsMany && db.failed.hold() {
+				return db.leave(errors.Join(db.failed.err(), db.failed.unlist()))
 			}
 			late.Reset(closeWithin) // it is slow
 		}

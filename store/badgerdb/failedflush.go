@@ -1,0 +1,141 @@
+package badgerdb
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dgraph-io/badger/v4/pb"
+	"google.golang.org/protobuf/proto"
+)
+
+// Badger writes a memtable to a table file, adds the file to its MANIFEST, syncs that, and
+// only then removes the log. If the sync fails, Badger 4.9.6 removes the table file and does
+// all of it again, with another file. The data is safe, in the log until then and in the other
+// file from then on. But the MANIFEST goes on naming the file that was removed, and the
+// directory cannot be opened any more.
+//
+// Badger has no hook there, but it logs a line in between. So the table takes no more writes
+// from then on, because the disk has failed, and Close takes the removed files out of the
+// MANIFEST. After a crash before that, Open says that a table file is missing. If the disk goes on
+// failing, Badger would never be closed: then it is held where it logs the line, and left.
+const (
+	flushFailed = "error flushing memtable to disk"
+	// failsMany is how many failures within closeWithin say that the disk goes on failing. Badger
+	// tries again after a second.
+	failsMany = 5
+)
+
+// failedFlushes are the table files that Badger has removed while its MANIFEST names them.
+type failedFlushes struct {
+	dir string
+
+	failure atomic.Pointer[error] // the first one
+	times   atomic.Int64
+	mu      sync.Mutex
+	removed map[uint64]bool
+
+	holding atomic.Bool
+	held    chan struct{} // closed when Badger is held
+}
+
+func newFailedFlushes(dir string) *failedFlushes {
+	return &failedFlushes{dir: dir, removed: make(map[uint64]bool), held: make(chan struct{})}
+}
+
+// note is called between a flush that has failed and the next attempt. A compaction that is under
+// way may have removed files, too; it takes them out of the MANIFEST before.
+func (f *failedFlushes) note(why error) {
+	list, err := readManifest(f.dir)
+	if err == nil {
+		f.mu.Lock()
+		for id := range list.tables {
+			if isMissing(tableFile(f.dir, id)) {
+				f.removed[id] = true
+			}
+		}
+		f.mu.Unlock()
+	}
+	why = runError("writing a table file", errors.Join(why, err))
+	f.failure.CompareAndSwap(nil, &why)
+	f.times.Add(1)
+	if f.holding.Load() {
+		close(f.held)
+		select {} // the process is about to end
+	}
+}
+
+// hold waits until Badger is held before its next attempt, and reports whether it is.
+func (f *failedFlushes) hold() bool {
+	f.holding.Store(true)
+	select {
+	case <-f.held:
+		return true
+	case <-time.After(closeWithin):
+		return false // it succeeds at last, or takes very long
+	}
+}
+
+// err is why the first flush has failed, nil if none has.
+func (f *failedFlushes) err() error {
+	if p := f.failure.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+func isMissing(file string) bool {
+	_, err := os.Stat(file)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// unlist takes the removed files out of the MANIFEST. Badger must be closed.
+func (f *failedFlushes) unlist() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.removed) == 0 {
+		return nil
+	}
+	list, err := readManifest(f.dir)
+	if err != nil {
+		return err
+	}
+	var set pb.ManifestChangeSet
+	for id := range f.removed {
+		if list.lists(id) && isMissing(tableFile(f.dir, id)) {
+			set.Changes = append(set.Changes, &pb.ManifestChange{Id: id, Op: pb.ManifestChange_DELETE})
+		}
+	}
+	if len(set.Changes) == 0 {
+		return nil
+	}
+	if err := appendManifest(f.dir, &set); err != nil {
+		return fmt.Errorf("store: take removed files out of the list of tables: %w", err)
+	}
+	return nil
+}
+
+// appendManifest adds a record to the MANIFEST of a directory that is not open.
+func appendManifest(dir string, set *pb.ManifestChangeSet) (err error) {
+	data, err := proto.Marshal(set)
+	if err != nil {
+		return err
+	}
+	record := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
+	record = binary.BigEndian.AppendUint32(record, crc32.Checksum(data, castagnoli))
+	file, err := os.OpenFile(manifestFile(dir), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if _, err := file.Write(append(record, data...)); err != nil {
+		return err
+	}
+	return file.Sync()
+}
