@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -57,6 +58,55 @@ func TestDiskFilledAtOnce(t *testing.T) {
 	out, err := exec.Command("indexer", "--data", data, "check").CombinedOutput()
 	if err != nil {
 		t.Errorf("with room again: %v\n%s", err, out)
+	}
+}
+
+// TestServerWithoutRoom: the disk of the index files is full, and the observers of a server stop. It
+// says so, and releases the directory: with room again the next command does the work.
+func TestServerWithoutRoom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills a disk, and starts a server")
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	files := filepath.Join(data, "index")
+	if err := os.MkdirAll(files, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", files, "tmpfs", 0, "size=6m"); err != nil {
+		t.Skipf("a small file system cannot be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(files, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	if status, said := replayOnto(t, data, func(int) {}); status != statusNoSpace {
+		t.Fatalf("replay: status %d\n%s", status, said)
+	}
+	server := exec.CommandContext(t.Context(), "indexer", "--data", data, "serve", "--listen", "127.0.0.1:0")
+	stderr, err := server.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() && !strings.Contains(lines.Text(), "the observers have stopped") {
+	}
+	if err := syscall.Mount("", files, "", syscall.MS_REMOUNT, "size=400m"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("indexer", "--data", data, "wait").CombinedOutput(); err != nil {
+		t.Errorf("wait, with room again: %v\n%s", err, out)
+	}
+	if err := server.Process.Signal(os.Interrupt); err != nil {
+		t.Error(err)
+	}
+	for lines.Scan() {
+	}
+	if err := server.Wait(); err != nil {
+		t.Errorf("the server: %v", err)
 	}
 }
 

@@ -37,6 +37,9 @@ import (
 //     that is being closed answers no other process. Requests of other processes that
 //     were not answered end with statusAskAgain, and are sent to the next holder.
 //  4. A server that crawls does not release, because the crawl would have to end.
+//  5. If the observers stop by themselves, because the disk is full, say, the server releases the
+//     directory as well, and opens it again after troubleTime, or after a command that loads has
+//     had it. So the other commands can do the work as soon as there is room.
 //
 // Rejected: the client keeps its connection until it has the lock, as proof that it is
 // alive. The socket belongs to the holder and disappears with it, so the proof would need a
@@ -101,18 +104,28 @@ func (st *standby) askToRelease(by releaseRequest) {
 func (st *standby) run(ctx context.Context) {
 	var since time.Time
 	var by releaseRequest
+	var rest time.Duration // after a failure
+	ticker := time.NewTicker(failureEvery)
+	defer ticker.Stop()
 	for ctx.Err() == nil {
 		if st.session == nil {
 			st.takeOver(ctx, func() bool {
 				passed := time.Since(since)
-				return passed < claimLeast || passed < claimTime && !by.isGone()
+				return passed < max(claimLeast, rest) || passed < claimTime && !by.isGone()
 			})
 			continue
 		}
 		select {
 		case by = <-st.asked:
-			st.release(ctx, by.For)
-			since = time.Now()
+			st.say("`%s` asked for the data directory; this server keeps searching the index files", by.For)
+			st.release(ctx)
+			since, rest = time.Now(), 0
+		case <-ticker.C:
+			if err := st.session.repo.Failure(); err != nil && !st.crawls.Load() {
+				st.say("the observers have stopped: %v; this server keeps searching the index files, and tries again in %v", err, troubleTime)
+				st.release(ctx)
+				since, rest = time.Now(), troubleTime
+			}
 		case <-ctx.Done():
 		}
 	}
@@ -129,8 +142,7 @@ func (st *standby) close(ctx context.Context) error {
 
 // release releases the directory. A crash during a release is like any other crash:
 // acknowledged writes are in the log of the store.
-func (st *standby) release(ctx context.Context, by string) {
-	st.say("`%s` asked for the data directory; this server keeps searching the index files", by)
+func (st *standby) release(ctx context.Context) {
 	failpoint("releasing")
 	st.session.leaving.Store(true)
 	bounded, cancel := context.WithTimeout(ctx, drainTime)
