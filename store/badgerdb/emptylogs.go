@@ -17,11 +17,26 @@ import (
 // (openMemTables and valueLog.open do not expect z.NewFile). This can happen when a
 // table is created and whenever a memtable is full. The file was never used, so
 // openManaged removes it first.
-func openManaged(opts badger.Options) (*badger.DB, error) {
+//
+// Where Badger cannot open, it closes what it has opened, and tries for ever to write out what
+// was in the logs. It is left there, and the process has to end before another attempt.
+func (f *files) openManaged(opts badger.Options) (*badger.DB, error) {
 	if err := removeEmptyLogs(opts.Dir); err != nil {
 		return nil, err
 	}
-	return badger.OpenManaged(opts)
+	var b *badger.DB
+	opened := make(chan error, 1)
+	go func() { // ends with the process if it never returns
+		db, err := badger.OpenManaged(opts)
+		b = db
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		return b, err
+	case <-f.failed.many:
+		return nil, f.failed.err()
+	}
 }
 
 // removeEmptyLogs removes log files of length zero. It holds Badger's own lock,

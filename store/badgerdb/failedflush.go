@@ -38,6 +38,7 @@ type failedFlushes struct {
 
 	failure atomic.Pointer[error] // the first one
 	times   atomic.Int64
+	many    chan struct{} // closed after failsMany
 	mu      sync.Mutex
 	removed map[uint64]bool
 
@@ -46,7 +47,7 @@ type failedFlushes struct {
 }
 
 func newFailedFlushes(dir string) *failedFlushes {
-	return &failedFlushes{dir: dir, removed: make(map[uint64]bool), held: make(chan struct{})}
+	return &failedFlushes{dir: dir, removed: make(map[uint64]bool), many: make(chan struct{}), held: make(chan struct{})}
 }
 
 // note is called between a flush that has failed and the next attempt. A compaction that is under
@@ -64,7 +65,9 @@ func (f *failedFlushes) note(why error) {
 	}
 	why = runError("writing a table file", errors.Join(why, err))
 	f.failure.CompareAndSwap(nil, &why)
-	f.times.Add(1)
+	if f.times.Add(1) == failsMany {
+		close(f.many)
+	}
 	if f.holding.Load() {
 		close(f.held)
 		select {} // the process is about to end

@@ -103,9 +103,9 @@ func (f *files) openBadger(dir string, opts Options, tables *tableGate) error {
 		return err
 	}
 	log := &badgerLog{to: opts.Logger, making: tables.wait, compacted: tables.verify.noteChange, flushes: &f.flushes, failed: f.failed.note}
-	b, err := openManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, sizesFor(opts.MemoryBytes, m.replay), log))
+	b, err := f.openManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, sizesFor(opts.MemoryBytes, m.replay), log))
 	if err != nil {
-		return openError(dir, err)
+		return errors.Join(openError(dir, err), m.close())
 	}
 	if bad := log.ignoredTables(); len(bad) > 0 {
 		err = corrupt(dir, "wrong checksum in %s", strings.Join(bad, ", "))
