@@ -88,9 +88,6 @@ func lastUnasked(name []nameWord, words []query.Word) (unasked [dottedMost + 1]b
 			unasked[d.in] = true
 		}
 	}
-	if unasked == [dottedMost + 1]bool{} {
-		return unasked
-	}
 	for j := range name {
 		if d := name[j].dotted; d.last && unasked[d.in] {
 			for i := range words {

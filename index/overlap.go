@@ -41,6 +41,7 @@ func weight(stop bool) float64 {
 type name struct {
 	words   []nameWord
 	divided []nameWord // with identifiers divided; nil if there are none
+	dotted  bool       // it has a dotted name
 }
 
 func makeName(text, language string) name {
@@ -48,14 +49,15 @@ func makeName(text, language string) name {
 	if d := divideIdentifiers(text); d != text {
 		n.divided = nameWords(d, language)
 	}
+	n.dotted = slices.ContainsFunc(n.words, func(w nameWord) bool { return w.dotted.in != 0 })
 	return n
 }
 
 // overlap is how much a query and a name agree.
 func (n *name) overlap(query []query.Word) float64 {
-	most := overlap(n.words, query)
+	most := overlap(n.words, query, n.dotted)
 	if n.divided != nil {
-		most = max(most, overlap(n.divided, query))
+		most = max(most, overlap(n.divided, query, n.dotted))
 	}
 	return most
 }
@@ -141,7 +143,7 @@ func divideIdentifiers(text string) string {
 
 // overlap is the share of the query's words that the name has, times the share of the
 // name's words that the query has; for sets of words |q∩n|²/(|q|·|n|).
-func overlap(name []nameWord, query []query.Word) float64 {
+func overlap(name []nameWord, query []query.Word, dotted bool) float64 {
 	if len(name) == 0 || len(query) == 0 {
 		return 0
 	}
@@ -150,7 +152,10 @@ func overlap(name []nameWord, query []query.Word) float64 {
 	if len(name) > len(few) {
 		best = make([]float64, len(name))
 	}
-	aside := lastUnasked(name, query)
+	var aside [dottedMost + 1]bool
+	if dotted {
+		aside = lastUnasked(name, query)
+	}
 	asked, askedAll, have, haveAll := 0.0, 0.0, 0.0, 0.0
 	joined := 0.0 // how well the name has this word and the one before as one word
 	for i := range query {
