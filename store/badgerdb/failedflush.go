@@ -42,7 +42,7 @@ type failedFlushes struct {
 	mu      sync.Mutex
 	removed map[uint64]bool
 
-	holding atomic.Bool
+	holding atomic.Bool   // whoever sets it back decides whether Badger is held
 	held    chan struct{} // closed when Badger is held
 }
 
@@ -68,20 +68,25 @@ func (f *failedFlushes) note(why error) {
 	if f.times.Add(1) == failsMany {
 		close(f.many)
 	}
-	if f.holding.Load() {
+	if f.holding.CompareAndSwap(true, false) {
 		close(f.held)
 		select {} // the process is about to end
 	}
 }
 
-// hold waits until Badger is held before its next attempt, and reports whether it is.
+// hold waits until Badger is held before its next attempt, and reports whether it is. Otherwise
+// Badger goes on: it has succeeded at last, or an attempt takes very long.
 func (f *failedFlushes) hold() bool {
 	f.holding.Store(true)
 	select {
 	case <-f.held:
 		return true
 	case <-time.After(closeWithin):
-		return false // it succeeds at last, or takes very long
+		if f.holding.CompareAndSwap(true, false) {
+			return false
+		}
+		<-f.held
+		return true
 	}
 }
 
@@ -98,7 +103,7 @@ func isMissing(file string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// unlist takes the removed files out of the MANIFEST. Badger must be closed.
+// unlist takes the removed files out of the MANIFEST. Badger must be closed, or held.
 func (f *failedFlushes) unlist() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
