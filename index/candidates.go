@@ -239,9 +239,9 @@ func (s *search) matching(expr *query.Expr) Matching { return Matching{expr, s.c
 const (
 	// prominentTop is how many documents with the greatest ranks are candidates by their names.
 	prominentTop = 20
-	// prominentMost is the greatest number of documents whose ranks are compared: it takes a
-	// microsecond of processor time each.
-	prominentMost = 1000
+	// prominentMost is the greatest number of documents whose ranks are compared, each of which is a row
+	// to read.
+	prominentMost = 5000
 )
 
 // byName is the best documents that have the words in titles and anchors. If very many have them, as

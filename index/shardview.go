@@ -257,38 +257,6 @@ func (s *viewShard) queryIDs(ctx context.Context, text string, ids []int64, more
 	return s.v.query(ctx, text, append([]any{string(list)}, more...)...)
 }
 
-// sorted gives matches in an order that has nothing to do with words. Their score is the
-// rank. If the expression is nil, all documents match.
-func (s *viewShard) sorted(ctx context.Context, q *SortedQuestion) ([]Found, error) {
-	from, args := "(SELECT id AS rowid FROM times)", []any{q.N}
-	if q.Expr != nil {
-		from, args = "(SELECT rowid FROM fts WHERE fts MATCH ?)", []any{q.Expr.String(), q.N}
-	}
-	order := "r.rank DESC, d.url"
-	if q.ByDate {
-		order = "t.fetched DESC, d.url"
-	}
-	return s.scan(ctx, "SELECT x.rowid, r.rank, t.fetched, "+candidateColumns+" FROM "+from+` x
-		CROSS JOIN times t ON t.id=x.rowid CROSS JOIN ranks r ON r.id=x.rowid CROSS JOIN docs d ON d.id=x.rowid
-		WHERE true`+fetchedIn(q.Fetched, "x.rowid")+" ORDER BY "+order+" LIMIT ?", args...)
-}
-
-func (s *viewShard) scan(ctx context.Context, query string, args ...any) (list []Found, err error) {
-	rows, err := s.v.tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var c Found
-		if err := rows.Scan(&c.ID, &c.Score, &c.Fetched, &c.Rank, &c.URL, &c.Language, &c.Title); err != nil {
-			return nil, err
-		}
-		list = append(list, c)
-	}
-	return list, rows.Err()
-}
-
 const selectNamed = "SELECT j.key, d.anchors, d.headings FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value"
 
 // matchAnchors compares the words of the query with the anchors and headings of documents.

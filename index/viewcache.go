@@ -1,6 +1,7 @@
 package index
 
 import (
+	"runtime/debug"
 	"sync"
 
 	"github.com/webindexer/indexer/index/spelling"
@@ -40,7 +41,8 @@ type viewCache struct {
 
 // Bounds of each generation, in bytes; there are two.
 const (
-	foundCacheSize     = 24 << 20
+	leastFoundCache    = 24 << 20
+	mostFoundCache     = 96 << 20
 	candidateCacheSize = 4 << 20
 	sketchCacheSize    = 4 << 20
 	lengthCacheSize    = 4 << 20
@@ -52,9 +54,16 @@ const (
 
 func newViewCache(state State) *viewCache {
 	c := &viewCache{state: state}
-	c.found.most, c.candidates.most, c.lengths.most = foundCacheSize, candidateCacheSize, lengthCacheSize
+	c.found.most, c.candidates.most, c.lengths.most = foundCacheSize(debug.SetMemoryLimit(-1)), candidateCacheSize, lengthCacheSize // -1 only asks
 	c.sketches.most, c.repeats.most, c.naming.most = sketchCacheSize, repeatsCacheSize, namingCacheSize
 	return c
+}
+
+// foundCacheSize is a share of the memory that the process may take. The lists of words that most
+// documents have take longest to read, and are the first that do not fit: that of "the" has
+// 6.2 MB in an index of 88,510 documents, and no entry may take more than a fourth of a generation.
+func foundCacheSize(memory int64) int {
+	return int(min(max(memory/16, leastFoundCache), mostFoundCache))
 }
 
 func (c *viewCache) addFound(key phraseIn, f *found) {

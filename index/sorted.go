@@ -1,0 +1,67 @@
+package index
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/webindexer/indexer/index/query"
+)
+
+// selectSorted gives documents in an order that has nothing to do with words: those of a list,
+// or all. Equal ones are ordered by URL, which is read only of those that may be among the first:
+// the rows of docs are large.
+func selectSorted(q *SortedQuestion) string {
+	from, by, fetched := "times", "rank", "0"
+	if q.Expr != nil {
+		from = "(SELECT value AS id FROM json_each(?1))"
+	}
+	if q.ByDate {
+		by, fetched = "fetched", "(SELECT fetched FROM times WHERE id=x.id)"
+	}
+	return "WITH m AS MATERIALIZED (SELECT x.id, r.rank, " + fetched + " AS fetched FROM " + from + ` x
+		CROSS JOIN ranks r ON r.id=x.id WHERE true` + fetchedIn(q.Fetched, "x.id") + `)
+		SELECT r.id, r.rank, r.fetched, ` + candidateColumns + ` FROM m r CROSS JOIN docs d ON d.id=r.id
+		WHERE r.` + by + " >= ifnull((SELECT " + by + " FROM m ORDER BY " + by + ` DESC LIMIT 1 OFFSET ?2-1), r.` + by + `)
+		ORDER BY r.` + by + " DESC, d.url LIMIT ?2"
+}
+
+// selectProminent gives the documents of a list with the greatest ranks.
+var selectProminent = selectSorted(&SortedQuestion{Matching: Matching{Expr: &query.Expr{}}})
+
+// sorted gives matches in an order that has nothing to do with words. Their score is the
+// rank. If the expression is nil, all documents match.
+func (s *viewShard) sorted(ctx context.Context, q *SortedQuestion) ([]Found, error) {
+	if q.Expr == nil {
+		return s.scan(ctx, selectSorted(q), "", q.N)
+	}
+	x, err := s.text(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := x.matching(ctx, q.Expr) // SQLite would read the lists of the words again
+	if err != nil {
+		return nil, err
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	return s.scan(ctx, selectSorted(q), string(list), q.N)
+}
+
+func (s *viewShard) scan(ctx context.Context, text string, args ...any) (list []Found, err error) {
+	rows, err := s.v.query(ctx, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var c Found
+		if err := rows.Scan(&c.ID, &c.Score, &c.Fetched, &c.Rank, &c.URL, &c.Language, &c.Title); err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return list, rows.Err()
+}
