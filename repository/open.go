@@ -183,7 +183,13 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 }
 
 // Groups are the locality groups of the table in a data directory.
-func Groups() []store.GroupSpec { return txn.Groups(schema.Groups()...) }
+func Groups() []store.GroupSpec {
+	specs := txn.Groups(schema.Groups()...)
+	for i := range specs {
+		specs[i].Scanned = schema.Scanned(specs[i].Name)
+	}
+	return specs
+}
 
 // SharedGroups are the locality groups of a table that several processes share.
 func SharedGroups() []store.GroupSpec {

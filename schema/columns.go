@@ -34,6 +34,15 @@ func Groups() []string {
 	}
 }
 
+// Scanned says that the rows of a group are a set that is read by scans: pairs and members.
+func Scanned(group string) bool {
+	switch group {
+	case GroupPointer, GroupLink, GroupMember, GroupNeed:
+		return true
+	}
+	return false
+}
+
 // The columns. "w:" names who writes a column, "o:" the observer that watches it.
 var (
 	// FetchTime is the time and body digest of the fetch in force. Nothing observes it: a

@@ -175,6 +175,10 @@ type GroupSpec struct {
 	// Resident promises that the group is nearly always almost empty (locks):
 	// an engine may keep its keys in memory and answer "no such cell" from there.
 	Resident bool
+	// Scanned promises that the group is read by scans: hardly anybody asks for one of its
+	// columns by name. So an engine need not remember which of them there are, nor where
+	// their newest versions are.
+	Scanned bool
 	// OwnTable allows an engine to keep the group in a table of its own, for cells that
 	// are few and scanned often (notifications). A mutation that changes this group and
 	// others of a row is then not atomic: Puts in this group come before the rest, deletes

@@ -1,6 +1,7 @@
 package badgerdb_test
 
 import (
+	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -34,6 +35,25 @@ func TestConformance(t *testing.T) {
 		return open(t, t.TempDir(), groups, badgerdb.Options{})
 	})
 }
+
+// Groups that are declared as scanned answer everything as others do.
+func TestConformanceScanned(t *testing.T) {
+	storetest.Run(t, func(t testing.TB, groups []store.GroupSpec) store.Table {
+		scanned := slices.Clone(groups)
+		for i := range scanned {
+			scanned[i].Scanned = true
+		}
+		return describedAs{open(t, t.TempDir(), scanned, badgerdb.Options{}), groups}
+	})
+}
+
+// describedAs is a table that shows the groups that the suite asked for.
+type describedAs struct {
+	*badgerdb.DB
+	groups []store.GroupSpec
+}
+
+func (t describedAs) Groups() []store.GroupSpec { return t.groups }
 
 // A map of newest timestamps, and hints, that hold next to nothing must change no
 // answer.

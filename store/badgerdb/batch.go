@@ -180,11 +180,11 @@ func (b *batch) put(o *op, key []byte, ts uint64) error {
 	value := b.values[start:len(b.values):len(b.values)]
 	b.large = b.large || len(value) >= logValueBytes
 	b.note(o, key, ts, true)
-	if k := b.c.db.known.Load(); k != nil && !o.group.Latest {
+	if k := b.c.db.known.Load(); k != nil && o.group.pointRead() {
 		k.addColumn(o.head)
 	}
 	bound := b.c.db.newest.note(o.group.number, o.column, ts)
-	if h := b.c.db.hints; h != nil && !o.group.Latest {
+	if h := b.c.db.hints; h != nil && o.group.pointRead() {
 		h.raise(h.hash(o.column, o.head), ts, bound, b.c.seq+1, o.Value)
 	}
 	b.bounds.raise(o.group.number, ts)
@@ -193,7 +193,7 @@ func (b *batch) put(o *op, key []byte, ts uint64) error {
 }
 
 func (b *batch) remove(o *op, key []byte, ts uint64) error {
-	if h := b.c.db.hints; h != nil && !o.group.Latest {
+	if h := b.c.db.hints; h != nil && o.group.pointRead() {
 		h.drop(h.hash(o.column, o.head), ts, b.c.seq+1)
 	}
 	if n := b.c.waste.removed(o.group, o.Column); n > 0 {

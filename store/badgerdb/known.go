@@ -13,14 +13,19 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// known is a Bloom filter of all rows and columns of versioned groups that have, or had, a
-// cell. Most reads of a load ask for what is not there: whether a URL was fetched, whether the
+// known is a Bloom filter of all rows and columns that have, or had, a cell, of versioned
+// groups that are not only scanned. Most reads of a load ask for what is not there: whether a URL was fetched, whether the
 // target of a link has a rank. Timestamps are part of Badger's keys, so Badger's own
 // filters cannot answer that, and an iterator would have to look into every level.
 //
 // Invariant: whatever a view v with v.seq >= since can see is in the filter. The filter only
 // grows, and the committer adds the columns of a group before any view can see it. So an
 // answer "not there" is right for ever; a column that was deleted only costs a read.
+//
+// Groups that are only scanned are left out: nobody asks for their columns, and they may have
+// more of them than all others together. Danger: a later opening may declare such a group
+// otherwise, and would then take all of its cells for missing. So the filter knows which
+// groups it lacks, and an opening that asks for one of them does not use it.
 //
 // The filter is written when the table is closed, and read when it is opened, if the table
 // is as it was then. If not, because a process was killed or wrote without a filter, a scan
@@ -34,14 +39,15 @@ type known struct {
 	layers atomic.Pointer[[]knownLayer] // only the committer appends
 	left   int64                        // how many more the last layer takes; the committer's
 	since  atomic.Uint64
-	most   int // bytes of the largest layer
+	most   int      // bytes of the largest layer
+	lacks  groupSet // groups of which it does not have all columns, by id after firstGroupID
 }
 
 type knownLayer []atomic.Uint64
 
 const (
 	knownName       = "KNOWN"
-	knownMagic      = "indexer known columns 1\n"
+	knownMagic      = "indexer known columns 2\n"
 	knownFirst      = 64 << 10 // bytes of the first layer
 	knownGrowth     = 4
 	knownBitsEach   = 12 // bits of a layer for each that it takes
@@ -53,12 +59,32 @@ const (
 )
 
 // newKnown returns an empty filter with layers of at most so many bytes, which is right for
-// an empty table.
-func newKnown(most int) *known {
+// an empty table with these groups.
+func newKnown(most int, groups []group) *known {
 	k := &known{most: max(most&^63, knownFirst)}
+	k.leaveOut(groups)
 	k.layers.Store(&[]knownLayer{})
 	k.grow()
 	return k
+}
+
+// leaveOut notes that the filter will lack columns of those groups that are only scanned.
+func (k *known) leaveOut(groups []group) {
+	for i := range groups {
+		if groups[i].Scanned {
+			k.lacks.add(int(groups[i].id - firstGroupID))
+		}
+	}
+}
+
+// serves reports whether the filter has all columns that readers of these groups ask for.
+func (k *known) serves(groups []group) bool {
+	for i := range groups {
+		if groups[i].pointRead() && k.lacks.has(int(groups[i].id-firstGroupID)) {
+			return false
+		}
+	}
+	return true
 }
 
 // grow adds a layer.
@@ -175,7 +201,7 @@ func (db *DB) scanKnown(ctx context.Context) error {
 		return err
 	}
 	defer db.gate.Leave()
-	k := newKnown(db.sizes.known)
+	k := newKnown(db.sizes.known, db.groups)
 	k.since.Store(never)
 	if err := db.submit(ctx, &request{alone: func() error { db.known.Store(k); return nil }}); err != nil {
 		return err
@@ -184,7 +210,7 @@ func (db *DB) scanKnown(ctx context.Context) error {
 	defer db.views.release(v)
 	for i := range db.groups {
 		g := &db.groups[i]
-		if g.Latest {
+		if !g.pointRead() {
 			continue
 		}
 		if err := db.scanKnownGroup(ctx, v, g); err != nil {
@@ -248,9 +274,10 @@ func (db *DB) scanKnownGroup(ctx context.Context, v *view, g *group) error {
 // The file KNOWN is a filter as it was when the table was closed. All integers are
 // big-endian:
 //
-//	indexer known columns 1
+//	indexer known columns 2
 //	group [8]       the last group
 //	manifest [4]    the checksum of the MANIFEST
+//	lacks [16]      locality groups that the filter lacks: a bit for each id from 0x80 on
 //	left [8]        how many more the last layer takes
 //	layers [4]      their number; then of each the length in bytes [8] and the bits
 //	checksum [4]    CRC-32C of everything before it
@@ -263,6 +290,9 @@ func (k *known) write(dir string, group uint64, manifest uint32) error {
 	layers := *k.layers.Load()
 	b := binary.BigEndian.AppendUint64([]byte(knownMagic), group)
 	b = binary.BigEndian.AppendUint32(b, manifest)
+	for _, word := range k.lacks {
+		b = binary.BigEndian.AppendUint64(b, word)
+	}
 	b = binary.BigEndian.AppendUint64(b, uint64(k.left))
 	b = binary.BigEndian.AppendUint32(b, uint32(len(layers)))
 	for _, l := range layers {
@@ -288,17 +318,23 @@ func (db *DB) recordKnown(opened baseline) error {
 }
 
 // readKnown returns the filter of a table that was closed after a group; nil if there is
-// none for this state.
-func readKnown(dir string, group uint64, manifest uint32, most int) *known {
-	b, err := os.ReadFile(filepath.Join(dir, knownName))
+// none for this state and these groups.
+func (db *DB) readKnown() *known {
+	b, err := os.ReadFile(filepath.Join(db.dir, knownName))
 	if err != nil {
 		return nil
 	}
-	return parseKnown(b, group, manifest, most)
+	k := parseKnown(b, db.mark.Group, db.mark.List.Sum, db.sizes.known)
+	if k == nil || !k.serves(db.groups) {
+		return nil
+	}
+	k.leaveOut(db.groups)
+	return k
 }
 
 func parseKnown(b []byte, group uint64, manifest uint32, most int) *known {
-	const head = len(knownMagic) + 8 + 4 + 8 + 4
+	const lacksBytes = len(groupSet{}) * 8
+	const head = len(knownMagic) + 8 + 4 + lacksBytes + 8 + 4
 	if len(b) < head+crc32.Size || string(b[:len(knownMagic)]) != knownMagic {
 		return nil
 	}
@@ -310,8 +346,13 @@ func parseKnown(b []byte, group uint64, manifest uint32, most int) *known {
 	if binary.BigEndian.Uint64(at) != group || binary.BigEndian.Uint32(at[8:]) != manifest {
 		return nil
 	}
-	k := &known{most: max(most&^63, knownFirst), left: int64(binary.BigEndian.Uint64(at[12:]))}
-	count := binary.BigEndian.Uint32(at[20:])
+	k := &known{most: max(most&^63, knownFirst)}
+	for i := range k.lacks {
+		k.lacks[i] = binary.BigEndian.Uint64(at[12+8*i:])
+	}
+	at = at[12+lacksBytes:]
+	k.left = int64(binary.BigEndian.Uint64(at))
+	count := binary.BigEndian.Uint32(at[8:])
 	var layers []knownLayer
 	for at = body[head:]; len(at) > 8; {
 		size := binary.BigEndian.Uint64(at)

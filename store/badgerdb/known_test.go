@@ -97,7 +97,7 @@ func TestKnown(t *testing.T) {
 
 // TestKnownLayers fills a filter far beyond its first layer.
 func TestKnownLayers(t *testing.T) {
-	k := newKnown(1 << 20)
+	k := newKnown(1<<20, nil)
 	n := testenv.Size(250_000, 400_000, 4_000_000)
 	name := func(i int) []byte { return fmt.Append(nil, "name", i) }
 	for i := range n {
@@ -155,6 +155,52 @@ func TestKnownOfAnotherState(t *testing.T) {
 	}
 }
 
+// TestKnownOfScannedGroups: a group that is only scanned is not in the filter. When it is
+// declared otherwise, its cells are found, with a filter of all groups or without one.
+func TestKnownOfScannedGroups(t *testing.T) {
+	dir := t.TempDir()
+	opened := func(scanned bool) *DB {
+		db, err := Open(dir, []store.GroupSpec{{Name: "data", Scanned: scanned}, {Name: "meta"}}, Options{MinFreeBytes: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	rows := 0
+	for i, step := range []struct{ scanned, filter, has bool }{
+		{true, true, false},  // a new table
+		{true, true, false},  // the file serves the same groups
+		{false, false, true}, // it would hide what was written before
+		{false, true, true},  // none was written meanwhile, so this one scans
+		{true, true, false},  // what is written now is left out
+		{false, false, true},
+	} {
+		db := opened(step.scanned)
+		if got := db.known.Load() != nil; got != step.filter {
+			t.Errorf("step %d: opened with a filter: %v, want %v", i, got, step.filter)
+		}
+		row := fmt.Sprint("row", rows)
+		rows++
+		mustMutate(t, db, row, mutation("data", "c", 1, "v"))
+		if !step.filter { // as if many reads had found nothing
+			if err := db.scanKnown(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := db.known.Load().has(db.group("data").head(nil, []byte(row), []byte("c"))); got != step.has {
+			t.Errorf("step %d: the filter has the row: %v, want %v", i, got, step.has)
+		}
+		for n := range rows {
+			for _, sel := range []store.Selector{{Group: "data", Column: []byte("c"), Newest: 1}, {Group: "data", Prefix: true}} {
+				if got, err := db.Read(t.Context(), fmt.Append(nil, "row", n), sel); err != nil || len(got) != 1 {
+					t.Errorf("step %d: row %d has %d cells, %v", i, n, len(got), err)
+				}
+			}
+		}
+		closeTest(t, db)
+	}
+}
+
 // TestKnownIsMadeAgain: reads that find nothing start the scan that makes the filter.
 func TestKnownIsMadeAgain(t *testing.T) {
 	dir := t.TempDir()
@@ -189,7 +235,7 @@ func TestKnownIsMadeAgain(t *testing.T) {
 
 func FuzzParseKnown(f *testing.F) {
 	dir := f.TempDir()
-	k := newKnown(knownFirst)
+	k := newKnown(knownFirst, nil)
 	k.add([]byte("a"))
 	if err := k.write(dir, 7, 8); err != nil {
 		f.Fatal(err)

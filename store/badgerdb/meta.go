@@ -29,6 +29,10 @@ type group struct {
 	id     byte
 }
 
+// pointRead says that columns of the group are read by name, and have many versions: hints
+// and known are for these.
+func (g *group) pointRead() bool { return !g.Latest && !g.Scanned }
+
 const (
 	kindVersions = "versions"
 	kindLatest   = "latest"

@@ -19,7 +19,7 @@ import (
 // Open opens the table in a directory, or makes one in a missing or empty one.
 //
 // Groups that the table does not have yet are added. It is an error to leave out
-// one that it has, or to change its Latest; Resident may change.
+// one that it has, or to change its Latest; Resident and Scanned may change.
 //
 // The error matches store.ErrInUse if another process, or this one, has the
 // directory open; store.ErrForeign if it holds something else, which is not
@@ -164,8 +164,8 @@ func (db *DB) start(opts Options) error {
 		return err
 	}
 	if fresh {
-		db.known.Store(newKnown(db.sizes.known))
-	} else if k := readKnown(db.dir, db.mark.Group, db.mark.List.Sum, db.sizes.known); k != nil {
+		db.known.Store(newKnown(db.sizes.known, db.groups))
+	} else if k := db.readKnown(); k != nil {
 		db.known.Store(k)
 		db.knownRead = true
 	}

@@ -25,7 +25,7 @@ type points struct {
 // false. No selector is answered that could name two cells.
 func (p *points) read(g *group, sel *store.Selector, lo, hi uint64) (c store.Cell, found, sure bool, err error) {
 	exact := g.Latest || lo == hi
-	if sel.Prefix || !exact && (sel.Newest != 1 || p.r.db.hints == nil) {
+	if sel.Prefix || !exact && (sel.Newest != 1 || p.r.db.hints == nil || g.Scanned) {
 		return store.Cell{}, false, false, nil
 	}
 	head := p.head(g, sel.Column)

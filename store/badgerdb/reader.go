@@ -146,7 +146,7 @@ func (r *reader) selectCells(its *iterators, g *group, sel *store.Selector, fn f
 	}
 	switch {
 	case sel.Prefix:
-		if !g.Latest && r.lacks(its.key[:its.rowEnd]) {
+		if g.pointRead() && r.lacks(its.key[:its.rowEnd]) {
 			return nil
 		}
 	case g.Latest:
@@ -154,7 +154,7 @@ func (r *reader) selectCells(its *iterators, g *group, sel *store.Selector, fn f
 	case lo == hi:
 		_, err := r.getVersion(its.key, lo, fn)
 		return err
-	case sel.Newest == 1:
+	case sel.Newest == 1 && !g.Scanned:
 		return r.newest(its, g, lo, hi, fn)
 	}
 	prefix := its.key
