@@ -45,7 +45,11 @@ type interpreter struct {
 	part    schema.PartSize
 	tracker *Tracker
 	atOnce  int // Limits.AtOnce
+	pages   *page.Interpreter
 }
+
+// rememberedBodies is how many bytes document remembers of what recent bodies say.
+const rememberedBodies = 8 << 20
 
 func (x *interpreter) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	left := x.atOnce
@@ -60,7 +64,7 @@ func (x *interpreter) run(ctx context.Context, tx *txn.Txn, rows []string) error
 		}
 		var doc *page.Document
 		if setting.Mode() == schema.RenderOff {
-			doc, err = interpretFetch(ctx, tx, u)
+			doc, err = x.interpret(ctx, tx, u)
 		} else {
 			doc, err = interpretRendered(ctx, tx, setting, row)
 		}
@@ -72,6 +76,33 @@ func (x *interpreter) run(ctx context.Context, tx *txn.Txn, rows []string) error
 		}
 		return x.write(ctx, tx, u, doc, &left)
 	})
+}
+
+// interpret interprets the fetch in force of a URL; nil if there is none. The body is in
+// memory only while it is interpreted.
+func (x *interpreter) interpret(ctx context.Context, tx *txn.Txn, u page.URL) (*page.Document, error) {
+	row := schema.URLRow(u)
+	content, err := tx.Get(ctx, row, schema.FetchContent)
+	if err != nil || !content.Exists {
+		return nil, err
+	}
+	f, sum, err := schema.DecodeContent(content.Data)
+	if err != nil {
+		return nil, err
+	}
+	f.URL = u
+	doc, err := x.pages.Interpret(&f, sum, func(use func([]byte)) error {
+		body, err := tx.GetOnce(ctx, row, schema.Body) // large, and nobody asks again
+		switch {
+		case err != nil:
+			return err
+		case !body.Exists:
+			use(nil)
+			return nil
+		}
+		return schema.ReadBody(body.Data, use)
+	})
+	return &doc, err
 }
 
 // write writes what has changed; left is how many link rows this run may still write.

@@ -125,35 +125,6 @@ func readState(ctx context.Context, tx *txn.Txn, row string) (schema.URLState, b
 	return s, true, err
 }
 
-// interpretFetch interprets the fetch in force of a URL; nil if there is none. The body is in
-// memory only while it is interpreted.
-func interpretFetch(ctx context.Context, tx *txn.Txn, u page.URL) (*page.Document, error) {
-	row := schema.URLRow(u)
-	content, err := tx.Get(ctx, row, schema.FetchContent)
-	if err != nil || !content.Exists {
-		return nil, err
-	}
-	f, _, err := schema.DecodeContent(content.Data)
-	if err != nil {
-		return nil, err
-	}
-	f.URL = u
-	body, err := tx.GetOnce(ctx, row, schema.Body) // large, and nobody asks again
-	if err != nil {
-		return nil, err
-	}
-	var doc page.Document
-	if !body.Exists {
-		doc = page.Interpret(&f)
-		return &doc, nil
-	}
-	err = schema.ReadBody(body.Data, func(b []byte) {
-		f.Body = b
-		doc = page.Interpret(&f)
-	})
-	return &doc, err
-}
-
 // FetchedAt reads the time that is shown for a URL: the time of the fetch in force, or of a
 // later revisit.
 func FetchedAt(ctx context.Context, tx *txn.Txn, u page.URL) (time.Time, error) {

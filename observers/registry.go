@@ -12,6 +12,7 @@ import (
 	"github.com/webindexer/indexer/observers/cluster"
 	"github.com/webindexer/indexer/observers/document"
 	"github.com/webindexer/indexer/observers/pagerank"
+	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
 )
 
@@ -171,7 +172,7 @@ func (o Options) Observers() []notify.Observer {
 	d := &renderer{browser: o.Renderer, unrendered: cmp.Or(o.Unrendered, new(atomic.Int64))}
 	y := &reranker{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Cluster}
 	list := []notify.Observer{
-		{Name: "document", Watches: schema.FetchContent, Batch: 8, Run: (&interpreter{o.Part, o.Tracker, cmp.Or(o.Limits.AtOnce, atOnceLinks)}).run},
+		{Name: "document", Watches: schema.FetchContent, Batch: 8, Run: (&interpreter{o.Part, o.Tracker, cmp.Or(o.Limits.AtOnce, atOnceLinks), page.NewInterpreter(rememberedBodies)}).run},
 		// On a shared table one process renders, because processes may have different
 		// browsers, or none.
 		{Name: "render", Watches: schema.RenderWake, Weak: true, MaxOpen: cmp.Or(o.Renders, max(1, runtime.GOMAXPROCS(0)/2)), Lease: LeaseRank,

@@ -263,22 +263,3 @@ func (x *extractor) leaveLink(l openLink) {
 	anchor := strings.TrimPrefix(string(text[:min(len(text), 1+utf8.UTFMax*MaxAnchorLength)]), " ")
 	x.links = append(x.links, rawLink{ref, cut(anchor, MaxAnchorLength)})
 }
-
-// outline returns the outline of the page.
-func (x *extractor) outline(base *Resolver) string {
-	main := x.division.main(x.text.buf)
-	o := Outline{Main: main, Sections: x.headings.in(main), Alternates: alternatesOf(base, x.alternates)}
-	return o.Encode()
-}
-
-// resolver returns the resolver of the page's references: against its <base href>, which
-// is itself relative to the page, or else against the page.
-func (x *extractor) resolver(self URL) *Resolver {
-	own := NewResolver(self)
-	if x.hasBase {
-		if base, err := own.Resolve(x.baseRef); err == nil && base != self {
-			return NewResolver(base)
-		}
-	}
-	return own
-}

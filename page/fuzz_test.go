@@ -27,6 +27,7 @@ func FuzzInterpret(f *testing.F) {
 		if again := Interpret(fetch); !reflect.DeepEqual(d, again) {
 			t.Fatalf("two readings differ:\n%+v\n%+v", d, again)
 		}
+		checkInterpreter(t, NewInterpreter(1<<20), fetch)
 		for name, s := range map[string]string{"title": d.Title, "text": d.Text} {
 			if !utf8.ValidString(s) || s != strings.Join(strings.Fields(s), " ") {
 				t.Errorf("%s is not valid or not collapsed: %q", name, s)

@@ -110,37 +110,9 @@ func interpretRedirect(f *Fetch) Document {
 func interpretPage(f *Fetch, k kind, body []byte, s *scripting) Document {
 	x := extractors.Get().(*extractor)
 	defer x.release()
-	x.robots.addHeader(f.Header)
 	x.scripting = s
-	if k == kindText {
-		x.text.write(string(body))
-	} else {
-		x.html(body)
-	}
-	doc := Document{NoIndex: x.robots.noIndex, NoFollow: x.robots.noFollow}
-	base := x.resolver(f.URL)
-	if x.refresh != "" {
-		if target, err := base.Resolve(x.refresh); err == nil {
-			doc.Outcome, doc.Target = Redirect, target
-			return doc
-		}
-	}
-	x.describe(&doc, f, base)
-	doc.Key = contentKey(x.title.buf, x.text.buf, x.template.buf, f.Body)
-	return doc
-}
-
-// describe fills in what a page shows and where it leads. Its directives are known.
-func (x *extractor) describe(doc *Document, f *Fetch, base *Resolver) {
-	doc.Outcome = Page
-	doc.Title, doc.Text = x.title.String(), x.text.String()
-	doc.Language = languageOf(x.lang, doc.Text)
-	doc.Outline = x.outline(base)
-	doc.Target = canonicalTarget(f, base, x.canonicals)
-	if !doc.NoFollow {
-		doc.Links = countingLinks(f.URL, base, x.links)
-		doc.Frames = frameTargets(f.URL, base, x.frames)
-	}
+	c := x.read(k, body, f.Body)
+	return c.document(f)
 }
 
 // canonicalTarget returns the first rel=canonical that is an http or https URL, taking the

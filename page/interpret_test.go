@@ -26,10 +26,14 @@ import (
 // text/html where no Content-Type is. With word, the body is the text of a word processor's
 // document. In the body, \xHH stands for a byte and
 // REPEAT(N,text) for repetition.
+//
+// An Interpreter that remembers all bodies must say the same.
 func TestInterpret(t *testing.T) {
+	in := NewInterpreter(1 << 20)
 	datadriven.Walk(t, "testdata/interpret", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			f := fetchOf(t, d)
+			checkInterpreter(t, in, f)
 			return describeDocument(Interpret(f), d.HasArg("key"))
 		})
 	})

@@ -46,15 +46,15 @@ func InterpretForm(f *Fetch, raw *Document, form []byte) Document {
 	defer x.release()
 	x.robots = robots{noIndex: raw.NoIndex, noFollow: raw.NoFollow}
 	x.html(form)
-	doc := Document{NoIndex: x.robots.noIndex, NoFollow: x.robots.noFollow}
-	x.describe(&doc, f, x.resolver(f.URL))
+	c := x.content()
+	c.refresh = ""
 	// Template text does not count here: it tells pages apart that show it by script, and
 	// what they show is in the text now. A form with little text is told apart by the whole
 	// form, because pages of one application often have the same body.
-	if doc.Key = sha256.Sum256(form); !isShell(x.text.buf, nil) {
-		doc.Key = contentKey(x.title.buf, x.text.buf, nil, nil)
+	if c.key = sha256.Sum256(form); !isShell(x.text.buf, nil) {
+		c.key = contentKey(x.title.buf, x.text.buf, nil, nil)
 	}
-	return doc
+	return c.document(f)
 }
 
 // scripting counts what tells a page that is made by scripts from one that only has some.

@@ -153,7 +153,7 @@ func (b *batch) prepare(group []*request) (err error) {
 	b.lone = latest == 1
 	b.values = b.c.planner.valueBuffer(bytes)
 	if long > 0 {
-		b.long = make([]byte, 0, long)
+		b.long = b.c.planner.longBuffer(long)
 		b.blob.file, b.blob.offset, err = b.c.db.blobs.next(long)
 	}
 	return err

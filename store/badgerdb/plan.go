@@ -74,6 +74,7 @@ type planner struct {
 	ops    []op
 	looks  []guard
 	values []byte
+	long   []byte // values for blob files
 	// changed are the groups into which the requests of this group of requests write.
 	changed groupSet
 	// met is the head of the last guard in a versioned group, for the put that it guards.
@@ -112,14 +113,20 @@ func (p *planner) reset() {
 }
 
 // valueBuffer is empty, with room for so many bytes.
-func (p *planner) valueBuffer(size int) []byte {
+func (p *planner) valueBuffer(size int) []byte { return keptBuffer(&p.values, size) }
+
+// longBuffer is a further one, for values that go to blob files.
+func (p *planner) longBuffer(size int) []byte { return keptBuffer(&p.long, size) }
+
+// keptBuffer is empty, with room for so many bytes. It is kept unless it is large.
+func keptBuffer(kept *[]byte, size int) []byte {
 	if size > keptBufferBytes {
 		return make([]byte, 0, size)
 	}
-	if cap(p.values) < size {
-		p.values = make([]byte, 0, size)
+	if cap(*kept) < size {
+		*kept = make([]byte, 0, size)
 	}
-	return p.values[:0]
+	return (*kept)[:0]
 }
 
 // plan fills r.plan. It reads the store only to list the versions that a

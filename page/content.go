@@ -1,0 +1,71 @@
+package page
+
+// content is what a body says by itself, whatever the URL and the header of the response.
+// References are as written, and not resolved.
+type content struct {
+	title, text, language string
+	key                   ContentKey
+	main                  []Range
+	sections              []Section
+	directives
+	links  []rawLink
+	frames []string
+}
+
+// read returns what a body says: decoded is the body in UTF-8, raw as it was sent. The links
+// of the result are x's.
+func (x *extractor) read(k kind, decoded, raw []byte) content {
+	if k == kindText {
+		x.text.write(string(decoded))
+	} else {
+		x.html(decoded)
+	}
+	c := x.content()
+	c.key = contentKey(x.title.buf, x.text.buf, x.template.buf, raw)
+	return c
+}
+
+// content returns what was read, without a key.
+func (x *extractor) content() content {
+	c := content{title: x.title.String(), text: x.text.String(), directives: x.directives, links: x.links, frames: x.frames}
+	c.language = languageOf(x.lang, c.text)
+	main := x.division.main(x.text.buf)
+	c.main, c.sections = main, x.headings.in(main)
+	return c
+}
+
+// document returns what a fetch with this content means. It clears the links as it goes.
+func (c *content) document(f *Fetch) Document {
+	r := c.robots
+	r.addHeader(f.Header)
+	base := c.resolver(f.URL)
+	if c.refresh != "" {
+		if target, err := base.Resolve(c.refresh); err == nil {
+			return Document{Outcome: Redirect, Target: target, NoIndex: r.noIndex, NoFollow: r.noFollow}
+		}
+	}
+	o := Outline{Main: c.main, Sections: c.sections, Alternates: alternatesOf(base, c.alternates)}
+	doc := Document{
+		Outcome: Page, Title: c.title, Text: c.text, Language: c.language, Outline: o.Encode(),
+		Target:  canonicalTarget(f, base, c.canonicals),
+		NoIndex: r.noIndex, NoFollow: r.noFollow,
+		Key: c.key,
+	}
+	if !doc.NoFollow {
+		doc.Links = countingLinks(f.URL, base, c.links)
+		doc.Frames = frameTargets(f.URL, base, c.frames)
+	}
+	return doc
+}
+
+// resolver returns the resolver of the page's references: against its <base href>, which
+// is itself relative to the page, or else against the page.
+func (d *directives) resolver(self URL) *Resolver {
+	own := NewResolver(self)
+	if d.hasBase {
+		if base, err := own.Resolve(d.baseRef); err == nil && base != self {
+			return NewResolver(base)
+		}
+	}
+	return own
+}
