@@ -9,6 +9,7 @@
 //
 //	writes   fetch:time, fetch:content, body:body of the fetch in force (bodies of pages, and
 //	         of resources while pages are rendered);
+//	         icon:sum, body:icon of it, if it is an icon of its site;
 //	         fetch:seen (newest revisit), fetch:failure (newest failure)
 //	wakes    document (fetch:content), only if the content is new
 package loader
@@ -169,6 +170,7 @@ type prepared struct {
 	stamp   schema.FetchStamp
 	content []byte
 	body    []byte // packed; nil if not kept
+	icon    bool   // the body is an icon of the site
 }
 
 func prepare(f *page.Fetch) *prepared {
@@ -178,6 +180,7 @@ func prepare(f *page.Fetch) *prepared {
 	}
 	p.stamp = schema.FetchStamp{Time: p.time, Sum: sha256.Sum256(f.Body)}
 	p.content = schema.EncodeContent(f, p.stamp.Sum)
+	p.icon = f.IsIcon()
 	return p
 }
 
@@ -210,6 +213,9 @@ func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error
 	if err != nil {
 		return Late, err
 	}
+	if err := p.addIcon(ctx, tx, said); err != nil {
+		return Late, err
+	}
 	if inForce.Exists {
 		stamp, err := schema.DecodeFetchStamp(inForce.Data)
 		if err != nil {
@@ -226,6 +232,9 @@ func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error
 		return Renewed, nil
 	}
 	tx.Set(p.row, schema.FetchContent, p.content)
+	if err := p.writeIcon(ctx, tx, said); err != nil {
+		return Late, err
+	}
 	return Changed, p.writeBody(ctx, tx, !said.Exists)
 }
 

@@ -30,6 +30,7 @@ func Groups() []string {
 		GroupSummary,
 		GroupFrontier, GroupQueue, GroupHost, GroupSeed,
 		GroupRender, GroupShot, GroupNeed,
+		GroupIcon,
 		notify.DeadGroup,
 	}
 }

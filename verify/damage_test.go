@@ -35,6 +35,7 @@ a.example/twin at=1 page text=beta title=Y lang=en canonical=a.example/y
 a.example/r at=1 redirect=a.example/y
 a.example/z at=1 page text=gamma title=Z noindex
 a.example/f at=1 failed
+a.example/favicon.ico at=1 icon=10
 `
 
 func newFixture(t *testing.T) *fixture {
@@ -164,9 +165,10 @@ const (
 	urlR    page.URL = "https://a.example/r"
 	urlZ    page.URL = "https://a.example/z"
 	urlNew  page.URL = "https://a.example/new"
+	urlIcon page.URL = "https://a.example/favicon.ico"
 )
 
-var rowX, rowY, rowZ, rowNew = schema.URLRow(urlX), schema.URLRow(urlY), schema.URLRow(urlZ), schema.URLRow(urlNew)
+var rowX, rowY, rowZ, rowNew, rowIcon = schema.URLRow(urlX), schema.URLRow(urlY), schema.URLRow(urlZ), schema.URLRow(urlNew), schema.URLRow(urlIcon)
 
 func (f *fixture) keyOf(row string) page.ContentKey {
 	s, err := schema.DecodeURLState(f.get(row, schema.State))
@@ -190,6 +192,15 @@ var damages = []struct {
 	{"outcome", func(f *fixture) {
 		edit(f, rowY, schema.State, schema.DecodeURLState, schema.URLState.Encode, func(s *schema.URLState) { s.NoFollow = true })
 	}, []string{"url https://a.example/y state"}},
+	{"another icon", func(f *fixture) { f.set(rowIcon, schema.IconImage, []byte("x")) },
+		[]string{"body https://a.example/favicon.ico icon (digest)"}},
+	{"icon without an image", func(f *fixture) { f.set(rowIcon, schema.IconImage, nil) },
+		[]string{"body https://a.example/favicon.ico icon (digest)"}},
+	{"icon of an earlier fetch", func(f *fixture) { f.set(rowIcon, schema.Icon, make([]byte, 32)) },
+		[]string{"icon https://a.example/favicon.ico sum", "body https://a.example/favicon.ico icon (digest)"}},
+	{"icon of nothing", func(f *fixture) { f.set(rowNew, schema.Icon, f.get(rowIcon, schema.Icon)) },
+		[]string{"icon https://a.example/new sum", "body https://a.example/new icon (digest)"}},
+	{"no icon", func(f *fixture) { f.set(rowIcon, schema.Icon, nil) }, nil},
 	{"state gone", func(f *fixture) { f.set(rowY, schema.State, nil) }, []string{"url https://a.example/y state"}},
 	{"state of nothing", func(f *fixture) {
 		f.set(rowNew, schema.State, schema.URLState{Outcome: page.Gone}.Encode())

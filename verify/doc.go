@@ -13,8 +13,9 @@
 //  5. every observer has seen the columns that it watches              answers.go
 //  6. ranks against a full solve, residuals against their bound          ranks.go
 //
-// It also compares the member summaries of giant clusters with their members, and checks
-// that no work on ranks is unfinished (leftover.go).
+// It also compares the member summaries of giant clusters with their members, and the icons of
+// sites with the fetches that they are from (icons.go), and checks that no work on ranks is
+// unfinished (leftover.go).
 //
 // It does not look for locks: a reader that finds one resolves it.
 //

@@ -50,7 +50,7 @@ func compare(ctx context.Context, q *repository.Quiet, parts int) (*Report, erro
 	}
 	steps := []func(*verifier, context.Context) error{
 		(*verifier).compareRanks, (*verifier).compareURLs, (*verifier).compareDocs, (*verifier).compareMembers, (*verifier).compareLinks,
-		(*verifier).comparePointers, (*verifier).compareIndexed, (*verifier).compareSummaries, (*verifier).compareLeftOver, (*verifier).compareAnswers, (*verifier).compareForms,
+		(*verifier).comparePointers, (*verifier).compareIndexed, (*verifier).compareSummaries, (*verifier).compareLeftOver, (*verifier).compareAnswers, (*verifier).compareForms, (*verifier).compareIcons,
 		func(v *verifier, ctx context.Context) error {
 			if q.Index == nil { // on another machine
 				return nil

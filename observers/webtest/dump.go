@@ -110,6 +110,11 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 		body, err := schema.DecodeBody(b)
 		return fmt.Sprintf("%d bytes", len(body)), err
 	},
+	schema.Icon: func(b []byte) (string, error) {
+		sum, err := schema.DecodeIcon(b)
+		return fmt.Sprintf("%x", sum[:3]), err
+	},
+	schema.IconImage: func(b []byte) (string, error) { return fmt.Sprintf("%d bytes", len(b)), nil },
 	schema.Text: func(b []byte) (string, error) {
 		t, err := schema.DecodeText(b)
 		return fmt.Sprintf("%q %q %.12q", t.Title, t.Language, t.Text), err

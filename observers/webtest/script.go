@@ -2,12 +2,14 @@ package webtest
 
 import (
 	"fmt"
+	"image/color"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/page/icon/icontest"
 )
 
 // ParseFetch reads a fetch of a test specification:
@@ -16,7 +18,7 @@ import (
 //	    [link=URL,ANCHOR]... [noindex] [nofollow] [template=WORD] [bytes=WORD]
 //
 // WHAT is one of page, redirect=URL, refresh=URL, gone, failed, error, other,
-// robots, revisit. URLs without a scheme are https. The text of a page is its WORD
+// icon=GREY, robots, revisit. URLs without a scheme are https. The text of a page is its WORD
 // many times, or with text=WORD! once; anchors are not part of it. bytes=WORD is a
 // comment in the HTML.
 func ParseFetch(line string) (*page.Fetch, error) {
@@ -76,6 +78,8 @@ func (s *script) word(w string) error {
 	case "other":
 		f.Header.Set("Content-Type", "image/png")
 		f.Body = []byte("\x89PNG" + value)
+	case "icon":
+		err = s.icon(value)
 	case "revisit":
 		f.Revisit = true
 	case "redirect", "refresh", "canonical", "link", "frame":
@@ -83,6 +87,14 @@ func (s *script) word(w string) error {
 	default:
 		err = s.content(name, value)
 	}
+	return err
+}
+
+// icon makes the body an ICO file with a grey square.
+func (s *script) icon(grey string) error {
+	n, err := strconv.ParseUint(grey, 10, 8)
+	s.fetch.Header.Set("Content-Type", "image/x-icon")
+	s.fetch.Body = icontest.ICO(icontest.Bitmap(16, color.Gray{Y: uint8(n)}))
 	return err
 }
 

@@ -24,6 +24,7 @@ var rowForms = map[string]func(row string) (text string, err error){
 	schema.GroupRender:   urlRow,
 	schema.GroupShot:     urlRow,
 	schema.GroupNeed:     pairRow,
+	schema.GroupIcon:     urlRow,
 	schema.GroupMember: func(row string) (string, error) {
 		k, m, err := schema.ParseMemberRow(row)
 		return hex.EncodeToString(k[:]) + " " + string(m.URL), err

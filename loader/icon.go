@@ -1,0 +1,54 @@
+package loader
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+)
+
+// The image of a site's icon is kept in columns of its own, which follow the fetch in force.
+// Only fetches that are icons, or that replace one, read or write them.
+
+// writeIcon keeps the image of a fetch that comes into force, or removes that of the fetch
+// before it. said is what was stored of that one.
+func (p *prepared) writeIcon(ctx context.Context, tx *txn.Txn, said txn.Value) error {
+	if p.icon {
+		p.setIcon(tx)
+		return nil
+	}
+	if !said.Exists {
+		return nil
+	}
+	before, _, err := schema.DecodeContent(said.Data)
+	if err != nil {
+		return err
+	}
+	if before.URL = p.fetch.URL; !before.MayBeIcon() {
+		return nil
+	}
+	old, err := tx.Get(ctx, p.row, schema.Icon)
+	if err == nil && old.Exists {
+		tx.Delete(p.row, schema.Icon)
+		tx.Delete(p.row, schema.IconImage)
+	}
+	return err
+}
+
+// addIcon keeps the image of a fetch that was loaded before, by a build that kept no icons.
+func (p *prepared) addIcon(ctx context.Context, tx *txn.Txn, said txn.Value) error {
+	if !p.icon || !said.Exists || !bytes.Equal(said.Data, p.content) {
+		return nil
+	}
+	old, err := tx.Get(ctx, p.row, schema.Icon)
+	if err == nil && !old.Exists {
+		p.setIcon(tx)
+	}
+	return err
+}
+
+func (p *prepared) setIcon(tx *txn.Txn) {
+	tx.Set(p.row, schema.Icon, p.stamp.Sum[:])
+	tx.Set(p.row, schema.IconImage, p.fetch.Body)
+}

@@ -1,0 +1,92 @@
+package loader_test
+
+import (
+	"bytes"
+	"fmt"
+	mathrand "math/rand/v2"
+	"testing"
+
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/observers/webtest"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+)
+
+func parse(t *testing.T, line string) *page.Fetch {
+	t.Helper()
+	f, err := webtest.ParseFetch(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// iconsIn returns the icons that a table holds, with the sizes of their images.
+func iconsIn(t *testing.T, r *webtest.Rig) string {
+	t.Helper()
+	var b bytes.Buffer
+	_, err := r.DB.Run(t.Context(), func(tx *txn.Txn) error {
+		b.Reset()
+		return tx.Scan(t.Context(), schema.GroupIcon, "", "", func(row string, cols []txn.Version) error {
+			image, err := tx.Get(t.Context(), row, schema.IconImage)
+			fmt.Fprintf(&b, "%s %x %d\n", row, cols[0].Data, len(image.Data))
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestIconsInAnyOrder loads fetches of a URL in random orders: the icon is that of the fetch in
+// force.
+func TestIconsInAnyOrder(t *testing.T) {
+	kinds := []string{"icon=1", "icon=2", "icon=3", "gone", "failed", "error", "other", "page text=lost", "redirect=b.example/x", "revisit"}
+	for seed := range testenv.Seeds(t, testenv.Fresh(t), uint64(testenv.Size(5, 30, 500))) {
+		random := mathrand.New(mathrand.NewPCG(seed, 0))
+		var fetches []*page.Fetch
+		for i := range 8 {
+			fetches = append(fetches, parse(t, fmt.Sprintf("a.example/favicon.ico at=%d %s", i/2, kinds[random.IntN(len(kinds))])))
+		}
+		var want string
+		for attempt := range 4 {
+			r := openRig(t, webtest.Options{})
+			for _, i := range random.Perm(len(fetches)) {
+				mustLoad(t, r, fetches[i])
+			}
+			got := iconsIn(t, r)
+			if attempt == 0 {
+				want = got
+			}
+			if got != want {
+				t.Errorf("seed %d: the icons are\n%snot\n%s", seed, got, want)
+			}
+		}
+	}
+}
+
+// TestIconOfAnEarlierBuild: a fetch that was loaded before icons were kept brings its image when
+// it is loaded again.
+func TestIconOfAnEarlierBuild(t *testing.T) {
+	r := openRig(t, webtest.Options{})
+	f := parse(t, "a.example/favicon.ico at=1 icon=7")
+	mustLoad(t, r, f)
+	want := iconsIn(t, r)
+	_, err := r.DB.Run(t.Context(), func(tx *txn.Txn) error {
+		tx.Delete(schema.URLRow(f.URL), schema.Icon)
+		tx.Delete(schema.URLRow(f.URL), schema.IconImage)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if iconsIn(t, r) != "" || want == "" {
+		t.Fatal("the test removes nothing")
+	}
+	mustLoad(t, r, f)
+	if got := iconsIn(t, r); got != want {
+		t.Errorf("the icons are\n%snot\n%s", got, want)
+	}
+}

@@ -1,0 +1,73 @@
+// Package icon recognises the small pictures by which browsers show what site a page is from.
+//
+// The bytes come from strangers, and are sent to browsers of other people later. So a picture is
+// recognised in its bytes, whatever its server called it, and only the formats that hold nothing
+// but pixels are: ICO, PNG, GIF, JPEG and WebP. SVG is not one of them: it can hold scripts,
+// animations, and a drawing without end in a few bytes. Nothing is decoded here beyond the headers
+// of a file, which say how many pixels a browser would have to keep.
+package icon
+
+import (
+	"bytes"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+
+	"golang.org/x/image/webp"
+)
+
+// The bounds of an icon. A large one of a site for telephones has 512 pixels and some 20 KiB.
+const (
+	MaxBytes = 64 << 10
+	MaxSide  = 512 // pixels
+)
+
+// format is a format with one picture in a file.
+type format struct {
+	mediaType string
+	magic     string
+	header    func(io.Reader) (image.Config, error)
+	moves     []string // what only files that move contain
+}
+
+var formats = []format{
+	{"image/png", "\x89PNG\r\n\x1a\n", png.DecodeConfig, []string{"acTL"}},
+	{"image/gif", "GIF8", gif.DecodeConfig, []string{"NETSCAPE2.0", "ANIMEXTS1.0"}},
+	{"image/jpeg", "\xff\xd8\xff", jpeg.DecodeConfig, nil},
+	{"image/webp", "RIFF", webp.DecodeConfig, []string{"ANIM"}},
+}
+
+// TypeOf returns the media type of an icon, "" for anything else: another format, a picture with
+// more bytes or pixels than the bounds, and one that moves again and again, which keeps people
+// from reading what stands beside it.
+func TypeOf(file []byte) string {
+	if len(file) > MaxBytes {
+		return ""
+	}
+	if isICO(file) {
+		return "image/x-icon"
+	}
+	for _, f := range formats {
+		if f.holds(file) {
+			return f.mediaType
+		}
+	}
+	return ""
+}
+
+func (f *format) holds(file []byte) bool {
+	if !bytes.HasPrefix(file, []byte(f.magic)) {
+		return false
+	}
+	for _, mark := range f.moves {
+		if bytes.Contains(file, []byte(mark)) {
+			return false
+		}
+	}
+	config, err := f.header(bytes.NewReader(file))
+	return err == nil && isSide(config.Width) && isSide(config.Height)
+}
+
+func isSide(pixels int) bool { return pixels > 0 && pixels <= MaxSide }

@@ -1,0 +1,117 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+)
+
+// ErrNoIcon says that no icon of a site is stored.
+var ErrNoIcon = errors.New("there is no stored icon")
+
+// maxIcons bounds how many URLs of a site are looked at that may be its icon. A site has a
+// few; one with more gets the best of the first ones, in the order of their rows.
+const maxIcons = 500
+
+// SiteIcon is the icon of a site.
+type SiteIcon struct {
+	URL page.URL `json:"url"` // "" if the site has none
+	// Version stands for the image: hexadecimal digits that differ if the image does.
+	Version string `json:"version"`
+}
+
+// Icons returns the icons of the sites of some URLs, in the same order.
+func Icons(ctx context.Context, db *txn.DB, urls []page.URL) ([]SiteIcon, error) {
+	icons := make([]SiteIcon, len(urls))
+	err := readAt(ctx, db, 0, func(tx *txn.Txn) (err error) {
+		for i, u := range urls {
+			if icons[i], err = iconOf(ctx, tx, u); err != nil {
+				return fmt.Errorf("icon of %s: %w", u.Site(), err)
+			}
+		}
+		return nil
+	})
+	return icons, err
+}
+
+// Icon returns the image of the icon of a URL's site. The error matches ErrNoIcon if there is
+// none.
+func Icon(ctx context.Context, db *txn.DB, u page.URL) (image []byte, err error) {
+	err = readAt(ctx, db, 0, func(tx *txn.Txn) error {
+		icon, err := iconOf(ctx, tx, u)
+		if err != nil || icon.URL == "" {
+			return cmp.Or(err, ErrNoIcon)
+		}
+		v, err := tx.GetOnce(ctx, schema.URLRow(icon.URL), schema.IconImage)
+		if err == nil && iconVersion(sha256.Sum256(v.Data)) != icon.Version {
+			err = fmt.Errorf("%s at %s is not the image that was stored; indexer check looks for damage", schema.IconImage, icon.URL)
+		}
+		image = v.Data
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("icon of %s: %w", u.Site(), err)
+	}
+	return image, nil
+}
+
+// iconOf chooses the icon of a site by the order of page.CompareIcons, among all URLs with its
+// host and port, by https and by http.
+func iconOf(ctx context.Context, tx *txn.Txn, u page.URL) (best SiteIcon, err error) {
+	for _, front := range fronts(u) {
+		found, err := firstIcon(ctx, tx, front)
+		if err != nil {
+			return best, err
+		}
+		if found.URL != "" && (best.URL == "" || page.CompareIcons(found.URL, best.URL) < 0) {
+			best = found
+		}
+	}
+	return best, nil
+}
+
+// fronts are the front pages of a site by https and by http.
+func fronts(u page.URL) []page.URL {
+	if u.Site() == "" {
+		return nil
+	}
+	rest := u.Site()[len(u.Scheme()):] + "/"
+	return []page.URL{page.URL("https" + rest), page.URL("http" + rest)}
+}
+
+// firstIcon returns the first icon below a front page.
+func firstIcon(ctx context.Context, tx *txn.Txn, front page.URL) (best SiteIcon, err error) {
+	v, err := tx.Get(ctx, schema.URLRow(front.RootIcon()), schema.Icon)
+	if err != nil {
+		return best, err
+	}
+	if v.Exists { // nothing comes before it
+		return readIcon(front.RootIcon(), v.Data)
+	}
+	seen := 0
+	err = tx.ScanPrefix(ctx, schema.GroupIcon, schema.URLRow(front), func(row string, cols []txn.Version) error {
+		if seen++; seen > maxIcons {
+			return txn.ErrStop
+		}
+		found, err := schema.ParseURLRow(row)
+		if err == nil && (best.URL == "" || page.CompareIcons(found, best.URL) < 0) {
+			best, err = readIcon(found, cols[0].Data)
+		}
+		return err
+	})
+	return best, err
+}
+
+func readIcon(u page.URL, stored []byte) (SiteIcon, error) {
+	sum, err := schema.DecodeIcon(stored)
+	return SiteIcon{u, iconVersion(sum)}, err
+}
+
+func iconVersion(sum schema.IconSum) string { return hex.EncodeToString(sum[:12]) }
