@@ -198,6 +198,22 @@ func (st *standby) Pictured(ctx context.Context, urls []page.URL) (list []page.U
 	return list, err
 }
 
+func (st *standby) Icons(ctx context.Context, urls []page.URL) (list []inspect.SiteIcon, err error) {
+	err = st.ask(ctx, func(ctx context.Context, i web.Inspector) (err error) {
+		list, err = i.Icons(ctx, urls)
+		return err
+	})
+	return list, err
+}
+
+func (st *standby) Icon(ctx context.Context, u page.URL) (image []byte, err error) {
+	err = st.ask(ctx, func(ctx context.Context, i web.Inspector) (err error) {
+		image, err = i.Icon(ctx, u)
+		return err
+	})
+	return image, err
+}
+
 func (st *standby) Stats(ctx context.Context) (s *repository.Stats, err error) {
 	err = st.ask(ctx, func(ctx context.Context, i web.Inspector) (err error) {
 		s, err = i.Stats(ctx)

@@ -42,6 +42,12 @@ func (nobody) Pictured(context.Context, []page.URL) ([]page.URL, error) {
 	return nil, web.ErrElsewhere
 }
 
+func (nobody) Icons(context.Context, []page.URL) ([]inspect.SiteIcon, error) {
+	return nil, web.ErrElsewhere
+}
+
+func (nobody) Icon(context.Context, page.URL) ([]byte, error) { return nil, web.ErrElsewhere }
+
 // Results show how soon a page that was fetched just now was searchable, in any process
 // that has the index files. They do not show it for a page from a recorded crawl.
 func TestHowSoonItCouldBeFound(t *testing.T) {

@@ -74,3 +74,13 @@ func (l Local) Picture(ctx context.Context, u page.URL, at uint64, thumbnail boo
 func (l Local) Pictured(ctx context.Context, urls []page.URL) ([]page.URL, error) {
 	return inspect.Pictured(ctx, l.Repo.DB(), urls)
 }
+
+// Icons is [inspect.Icons].
+func (l Local) Icons(ctx context.Context, urls []page.URL) ([]inspect.SiteIcon, error) {
+	return inspect.Icons(ctx, l.Repo.DB(), urls)
+}
+
+// Icon is [inspect.Icon].
+func (l Local) Icon(ctx context.Context, u page.URL) ([]byte, error) {
+	return inspect.Icon(ctx, l.Repo.DB(), u)
+}

@@ -63,6 +63,11 @@ type Inspector interface {
 	// Pictured returns those of some URLs that have a thumbnail now. An error that matches
 	// inspect.ErrNotRendering says that no pages are rendered.
 	Pictured(ctx context.Context, urls []page.URL) ([]page.URL, error)
+	// Icons returns the icons of the sites of some URLs, in the same order.
+	Icons(ctx context.Context, urls []page.URL) ([]inspect.SiteIcon, error)
+	// Icon returns the image of the icon of a URL's site. An error that matches
+	// inspect.ErrNoIcon says that there is none.
+	Icon(ctx context.Context, u page.URL) ([]byte, error)
 }
 
 // ErrNotThen says that a moment is no longer kept or lies in the future. The error wrapped

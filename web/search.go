@@ -50,6 +50,8 @@ type hitView struct {
 	Also       []alsoView
 	MoreAlso   int    // versions beyond those listed
 	Thumbnail  string // address of its thumbnail; "" if it has none
+	Icon       string // address of its site's icon; "" if that has none
+	NoIcon     bool   // the site has no icon, but that of another result has one
 }
 
 // maxDuplicates bounds the duplicates listed under a result.
@@ -106,6 +108,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 		view.Hits = append(view.Hits, newHit(&view.Results.Hits[i], asked))
 	}
 	s.showThumbnails(r.Context(), view.Hits)
+	s.showIcons(r.Context(), view.Hits)
 	return s.show(w, http.StatusOK, "search.html", &view)
 }
 

@@ -71,6 +71,7 @@ type Server struct {
 	known   recent[index.Filters]
 	// unpictured is until when nobody is asked for thumbnails, in Unix nanoseconds.
 	unpictured atomic.Int64
+	icons      siteIcons
 
 	closing context.Context // ends the handlers in Mounts
 	close   context.CancelFunc
@@ -126,6 +127,7 @@ func (s *Server) routes() http.Handler {
 		"/view":             s.oneOfCopies(s.view),
 		"/copy":             s.oneOfCopies(s.copy),
 		"/screenshot":       s.oneOfCopies(s.picture),
+		"/icon":             s.icon,
 		"/compare":          s.oneOfCopies(s.compare),
 		"/opensearch.xml":   s.openSearch,
 		scriptPath:          s.searchBox,

@@ -18,14 +18,14 @@ import (
 
 // webRequest is a request from a server to the process that holds the data directory.
 type webRequest struct {
-	Ask     string          `json:"ask"` // inspect, copy, versions, stats, text, picture or pictured
+	Ask     string          `json:"ask"` // inspect, copy, versions, stats, text, picture, pictured, icons or icon
 	URL     page.URL        `json:"url"`
 	At      uint64          `json:"at"`
 	Windows inspect.Windows `json:"windows"`
 	Moment  snapshot.Moment `json:"moment,omitzero"` // for inspect
 
 	Thumbnail bool       `json:"thumbnail,omitempty"` // for picture
-	URLs      []page.URL `json:"urls,omitempty"`      // for pictured
+	URLs      []page.URL `json:"urls,omitempty"`      // for pictured and icons
 }
 
 // webAnswer answers a webRequest. One field is set.
@@ -39,7 +39,10 @@ type webAnswer struct {
 	Text     *inspect.PageText     `json:"text,omitempty"`
 	Picture  []byte                `json:"picture,omitempty"`
 	Pictured []page.URL            `json:"pictured,omitempty"`
+	Icons    []inspect.SiteIcon    `json:"icons,omitempty"`
+	Icon     []byte                `json:"icon,omitempty"`
 
+	NoIcon       string `json:"no_icon,omitempty"`       // why there is none
 	NoPicture    string `json:"no_picture,omitempty"`    // why there is none
 	NotRendering bool   `json:"not_rendering,omitempty"` // there are no pictures at all
 }
@@ -77,6 +80,12 @@ func AnswerInspector(ctx context.Context, from web.Inspector, argument string, w
 	case "pictured":
 		if answer.Pictured, err = from.Pictured(ctx, q.URLs); errors.Is(err, inspect.ErrNotRendering) {
 			answer, err = webAnswer{NotRendering: true}, nil
+		}
+	case "icons":
+		answer.Icons, err = from.Icons(ctx, q.URLs)
+	case "icon":
+		if answer.Icon, err = from.Icon(ctx, q.URL); errors.Is(err, inspect.ErrNoIcon) {
+			answer, err = webAnswer{NoIcon: err.Error()}, nil
 		}
 	default:
 		return fmt.Errorf("%w: %q", ErrRequest, q.Ask)
@@ -196,6 +205,33 @@ func (r Inspector) Pictured(ctx context.Context, urls []page.URL) ([]page.URL, e
 		a.Pictured = []page.URL{}
 	}
 	return a.Pictured, nil
+}
+
+// Icons implements web.Inspector.
+func (r Inspector) Icons(ctx context.Context, urls []page.URL) ([]inspect.SiteIcon, error) {
+	a, err := r.ask(ctx, webRequest{Ask: "icons", URLs: urls})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(a.Icons) != len(urls):
+		return nil, errNoAnswer
+	}
+	return a.Icons, nil
+}
+
+// Icon implements web.Inspector.
+func (r Inspector) Icon(ctx context.Context, u page.URL) ([]byte, error) {
+	a, err := r.ask(ctx, webRequest{Ask: "icon", URL: u})
+	switch {
+	case err != nil:
+		return nil, err
+	case a.NoIcon != "":
+		before, _, _ := strings.Cut(a.NoIcon, inspect.ErrNoIcon.Error())
+		return nil, fmt.Errorf("%s%w", before, inspect.ErrNoIcon)
+	case len(a.Icon) == 0:
+		return nil, errNoAnswer
+	}
+	return a.Icon, nil
 }
 
 func (r Inspector) Versions(ctx context.Context, u page.URL) ([]inspect.PageVersion, error) {

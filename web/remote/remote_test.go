@@ -36,7 +36,7 @@ func opened(t *testing.T) *repository.Repository {
 			t.Error(err)
 		}
 	})
-	for _, line := range []string{"a.example/ at=1 page text=a title=A", "b.example/ at=2 page text=b link=a.example/,lamp"} {
+	for _, line := range []string{"a.example/ at=1 page text=a title=A", "b.example/ at=2 page text=b link=a.example/,lamp", "a.example/favicon.ico at=1 icon=5"} {
 		f, err := webtest.ParseFetch(line)
 		if err == nil {
 			_, err = r.Load(t.Context(), f)
@@ -85,7 +85,12 @@ func TestInspector(t *testing.T) {
 		"text of the unknown": func(i web.Inspector) (any, error) { return i.Text(t.Context(), "https://c.example/", 0) },
 		"no picture":          func(i web.Inspector) (any, error) { return i.Picture(t.Context(), shown, 0, true) },
 		"pictured":            func(i web.Inspector) (any, error) { return i.Pictured(t.Context(), []page.URL{shown}) },
-		"stats":               func(i web.Inspector) (any, error) { return i.Stats(t.Context()) },
+		"icons": func(i web.Inspector) (any, error) {
+			return i.Icons(t.Context(), []page.URL{shown, "https://b.example/"})
+		},
+		"icon":    func(i web.Inspector) (any, error) { return i.Icon(t.Context(), shown) },
+		"no icon": func(i web.Inspector) (any, error) { return i.Icon(t.Context(), "https://b.example/") },
+		"stats":   func(i web.Inspector) (any, error) { return i.Stats(t.Context()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, wantErr := do(local)
@@ -93,7 +98,7 @@ func TestInspector(t *testing.T) {
 			if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
 				t.Fatalf("error %v, want %v", err, wantErr)
 			}
-			for _, kind := range []error{web.ErrNotThen, inspect.ErrNoCopy, inspect.ErrNoPicture, inspect.ErrNotRendering} {
+			for _, kind := range []error{web.ErrNotThen, inspect.ErrNoCopy, inspect.ErrNoPicture, inspect.ErrNotRendering, inspect.ErrNoIcon} {
 				if errors.Is(err, kind) != errors.Is(wantErr, kind) {
 					t.Errorf("error %v is not of the kind of %v", err, wantErr)
 				}
