@@ -286,7 +286,7 @@ func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options
 		Politeness: f.politeness(),
 		Revisits:   crawler.Revisits{FirstInterval: f.first, MinInterval: f.least, MaxInterval: f.most},
 		Limits:     crawler.Limits{Pages: f.pages, Bytes: f.bytes, Time: f.time},
-		Sources:    crawler.Sources{NoSitemaps: f.noSitemaps, NoFeeds: f.noSitemaps},
+		Sources:    crawler.Sources{NoSitemaps: f.noSitemaps, NoFeeds: f.noSitemaps, Icons: f.icons},
 		Quiesce:    s.repo.Quiesce,
 		Paused:     s.watchSpace().pause,
 		Loaded: func(ctx context.Context, fetched page.Fetch) error {

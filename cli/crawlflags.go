@@ -28,7 +28,7 @@ type crawlFlags struct {
 	pages              int64
 	bytes              int64
 	time               time.Duration
-	noSitemaps         bool
+	noSitemaps, icons  bool
 	first, least, most time.Duration // intervals of revisits
 }
 
@@ -39,7 +39,7 @@ var crawlFlagKeys = map[string]string{
 	"contact": "crawl.contact", "user-agent": "crawl.user_agent", "proxy": "crawl.proxy", "allow-private": "crawl.allow_private",
 	"warc": "crawl.warc", "follow": "crawl.follow", "delay": "crawl.delay", "concurrency": "crawl.concurrency", "per-host": "crawl.per_host",
 	"max-pages": "crawl.max_pages", "max-bytes": "crawl.max_bytes", "max-time": "crawl.max_time", "max-pages-per-host": "crawl.max_pages_per_host",
-	"no-sitemaps": "crawl.no_sitemaps",
+	"no-sitemaps": "crawl.no_sitemaps", "icons": "crawl.icons",
 }
 
 // registerCrawl declares the flags of crawl. Their values are checked and read together
@@ -64,6 +64,7 @@ func registerCrawl(cmd *cobra.Command, d config.Crawl) {
 	flags.Int64("max-bytes", 0, "end after receiving this many `bytes`; 0: no limit")
 	flags.Duration("max-time", 0, "end after this `time`; 0: no limit")
 	flags.Bool("no-sitemaps", d.NoSitemaps, "do not read sitemaps and feeds")
+	flags.Bool("icons", d.Icons, "also ask each host for /favicon.ico, the icon of the site")
 }
 
 // crawlSettings adds the given flags of crawl and serve.
@@ -99,7 +100,7 @@ func flagsOf(c config.Crawl) crawlFlags {
 		config: frontier.Config{Scope: c.Scope, MaxDepth: c.Depth, Include: config.Patterns(c.Include), Exclude: config.Patterns(c.Exclude), MaxPagesPerHost: c.MaxPagesPerHost},
 		follow: c.Follow, warc: c.WARC, allowPrivate: c.AllowPrivate, proxy: c.Proxy, contact: c.Contact, userAgent: c.UserAgent, headers: c.Headers,
 		delay: c.Delay, concurrency: c.Concurrency, perHost: c.PerHost, pages: int64(c.MaxPages), bytes: int64(c.MaxBytes), time: c.MaxTime,
-		noSitemaps: c.NoSitemaps, first: c.RevisitFirst, least: c.RevisitMin, most: c.RevisitMax,
+		noSitemaps: c.NoSitemaps, icons: c.Icons, first: c.RevisitFirst, least: c.RevisitMin, most: c.RevisitMax,
 	}
 }
 

@@ -136,6 +136,8 @@ type Sources struct {
 	// NoProbe makes no requests for paths that cannot exist; pages that say "not found"
 	// with status 200 are then indexed.
 	NoProbe bool
+	// Icons asks each host that has a page for its icon.
+	Icons bool
 	// MaxSitemaps and MaxFeeds bound the files read from one host a day; default 100
 	// and 5.
 	MaxSitemaps, MaxFeeds int

@@ -31,8 +31,8 @@ type Job struct {
 	// Claimed reports that it is due because a sitemap says that the page has changed;
 	// Withdrawn that the page was taken out of the index and not fetched since.
 	Claimed, Withdrawn bool
-	// Resource says that it is fetched for a page that is rendered: nothing in it is
-	// followed, and it is no page of its host.
+	// Resource says that it is fetched for a page that is rendered, or as the icon of its
+	// host: nothing in it is followed, and it is no page of its host.
 	Resource bool
 	// Ref belongs to the frontier, which finds the entry by it.
 	Ref any
@@ -64,6 +64,8 @@ type Finding struct {
 	// after the last visit of its page.
 	BringForward int
 	Spacing      time.Duration
+	// Resources says that all of them are resources (Job.Resource).
+	Resources bool
 }
 
 // Found is a URL that was found.

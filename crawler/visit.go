@@ -18,6 +18,7 @@ import (
 // index that no record explains.
 func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(time.Time), error) {
 	soft := h.soft.ask(&c.opts.Sources, &j)
+	sought := h.iconSought
 	w := c.wallOf(h, j)
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
 		res, x := w.fetch(ctx)
@@ -25,13 +26,17 @@ func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(ti
 			return x, func(time.Time) { h.jobs.giveUp(j.URL) }, nil
 		}
 		sign := soft.look(&j, &res)
-		v := c.opts.Revisits.judge(j, res, sign.notFound)
+		v := c.opts.Revisits.judge(j, res, sign.notFound || isFalseIcon(&j, &res.Fetch))
 		end := v.remember()
 		if err := c.loadVisit(ctx, v); err != nil {
 			return x, func(time.Time) { h.jobs.giveUp(j.URL) }, err
 		}
 		named, err := c.discover(ctx, j, &res, sign.notFound)
+		if err == nil {
+			sought, err = c.seekIcon(ctx, sought, j, &res.Fetch)
+		}
 		return x, func(time.Time) {
+			h.iconSought = h.iconSought || sought
 			c.learnWall(h, w)
 			h.jobs.done(j.URL, end.due)
 			if j.Claimed && !res.Fetch.HasFailed() {

@@ -86,7 +86,7 @@ type FrontierEntry struct {
 	// Asked says that a user wants the URL visited now, before all others.
 	Asked bool
 	// Resource says that the URL is fetched only because a page asked for it when it was
-	// rendered. Nothing in it is followed.
+	// rendered, or as the icon of its host. Nothing in it is followed.
 	Resource     bool
 	Due          time.Time // when a revisit is due
 	Depth, Hops  int

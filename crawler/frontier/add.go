@@ -58,7 +58,15 @@ func (f *Frontier) add(ctx context.Context, tx *txn.Txn, part crawler.Finding, h
 				hosts[crawler.HostOf(found.URL)] = true
 			}
 		}
-		fresh, err := o.offer(ctx, finding{url: found.URL, depth: part.Depth, source: part.Source})
+		f := finding{url: found.URL, depth: part.Depth, source: part.Source}
+		if part.Resources {
+			if err := o.takeResource(ctx, f); err != nil {
+				return added, err
+			}
+			hosts[crawler.HostOf(f.url)] = true
+			continue
+		}
+		fresh, err := o.offer(ctx, f)
 		if err != nil {
 			return added, err
 		}

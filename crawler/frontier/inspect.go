@@ -95,7 +95,7 @@ func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
 		}
 	}
 	if e.Resource {
-		d = scope.Decision{OK: true, Rule: ResourceRule, Why: "is a resource of " + e.Source + ", which is rendered; nothing in it is followed"}
+		d = scope.Decision{OK: true, Rule: ResourceRule, Why: whatResource(u, &e)}
 	}
 	i.Rule, i.Why = d.Rule, d.Why
 	host, err := i.readRobots(ctx, tx, u)

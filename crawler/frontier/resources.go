@@ -13,7 +13,8 @@ import (
 )
 
 // While pages are rendered, the crawl also fetches their resources: what the HTML of a page
-// names, and what it asked for when it was rendered (StoredForm.Inputs). Resources are entries like others, with the mark
+// names, and what it asked for when it was rendered (StoredForm.Inputs). The icon of a site, if
+// the crawl wants it, is one, too. Resources are entries like others, with the mark
 // FrontierEntry.Resource:
 //
 //   - The scope of links does not apply to them, because scripts and fonts of a site are often
@@ -163,6 +164,14 @@ func (o *offers) promote(ctx context.Context, f finding, old schema.FrontierEntr
 		o.tx.Notify(schema.URLRow(f.url), schema.Discover)
 	}
 	return nil
+}
+
+// whatResource says what a resource is for, after the words "it".
+func whatResource(u page.URL, e *schema.FrontierEntry) string {
+	if u == u.RootIcon() {
+		return "is the icon of its site; nothing in it is followed"
+	}
+	return "is a resource of " + e.Source + ", which is rendered; nothing in it is followed"
 }
 
 // neededBy returns a page that asked for a URL when it was rendered, "" if none did.

@@ -41,6 +41,8 @@ type Crawl struct {
 	MaxPagesPerHost int
 	// NoSitemaps ignores sitemaps and feeds.
 	NoSitemaps bool
+	// Icons asks hosts for the icons of their sites.
+	Icons bool
 	// RevisitFirst is the time from the first visit of a page to the second. Later it
 	// adapts, between RevisitMin and RevisitMax.
 	RevisitFirst, RevisitMin, RevisitMax time.Duration
@@ -85,6 +87,7 @@ var crawlSettings = []setting{
 	period("crawl.max_time", func(c *Config) *time.Duration { return &c.Crawl.MaxTime }, 0, year),
 	number("crawl.max_pages_per_host", func(c *Config) *int { return &c.Crawl.MaxPagesPerHost }, 0, 1<<53),
 	boolean("crawl.no_sitemaps", func(c *Config) *bool { return &c.Crawl.NoSitemaps }),
+	boolean("crawl.icons", func(c *Config) *bool { return &c.Crawl.Icons }),
 	period("crawl.revisit_first", func(c *Config) *time.Duration { return &c.Crawl.RevisitFirst }, time.Minute, year),
 	period("crawl.revisit_min", func(c *Config) *time.Duration { return &c.Crawl.RevisitMin }, time.Minute, year),
 	period("crawl.revisit_max", func(c *Config) *time.Duration { return &c.Crawl.RevisitMax }, time.Minute, year),
