@@ -17,8 +17,9 @@ const MaxAnchorLength = 256
 // them again when it is opened.
 //
 // Version 1 is not stored. Version 2: the alt of an image is a separate word in an anchor.
-// Version 3: frames. Versions 4 and 5: outlines.
-const InterpretVersion = 5
+// Version 3: frames. Versions 4 and 5: outlines. Version 6: detected languages that the text does
+// not confirm.
+const InterpretVersion = 6
 
 // Interpret returns what a fetch means by itself: the outcome of semantics.md section 2
 // and, for pages, the properties of section 3. It never fails, whatever the body holds.

@@ -41,22 +41,16 @@ func normaliseLanguage(s string) string {
 }
 
 func detectLanguage(text string) string {
-	if len(text) > maxDetectBytes {
-		end := maxDetectBytes
-		for !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end]
-	}
-	if len(text) < minDetectLength || utf8.RuneCountInString(text) < minDetectLength {
+	seen := cutText(text, maxDetectBytes)
+	if len(seen) < minDetectLength || utf8.RuneCountInString(seen) < minDetectLength {
 		return ""
 	}
-	lang, reliable := detect(text)
+	lang, reliable := detect(seen)
 	if !reliable {
 		return ""
 	}
 	if tag := lang.Iso6391(); tag != "" {
-		return tag
+		return confirm(tag, text)
 	}
 	return lang.Iso6393()
 }
