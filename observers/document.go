@@ -49,7 +49,7 @@ type interpreter struct {
 }
 
 // rememberedBodies is how many bytes document remembers of what recent bodies say.
-const rememberedBodies = 8 << 20
+const rememberedBodies = 4 << 20
 
 func (x *interpreter) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	left := x.atOnce

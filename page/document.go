@@ -64,10 +64,14 @@ func contentKey(title, text, template, body []byte) (k ContentKey) {
 	return k
 }
 
+// MinKeyed is the length of a text in bytes from which on the key surely depends on title and
+// text: below it, the key may be that of the raw body.
+const MinKeyed = utf8.UTFMax * shellLength
+
 // isShell reports whether there is too little text to tell pages apart. It counts code
 // points only if the bytes leave that open.
 func isShell(text, template []byte) bool {
-	return len(text) < utf8.UTFMax*shellLength && len(template) < utf8.UTFMax*shellLength &&
+	return len(text) < MinKeyed && len(template) < MinKeyed &&
 		utf8.RuneCount(text)+utf8.RuneCount(template) < shellLength
 }
 

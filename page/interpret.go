@@ -18,7 +18,7 @@ const MaxAnchorLength = 256
 //
 // Version 1 is not stored. Version 2: the alt of an image is a separate word in an anchor.
 // Version 3: frames. Versions 4 and 5: outlines. Version 6: detected languages that the text does
-// not confirm.
+// not confirm; and the digest in the state of a URL (schema.URLState) is another one.
 const InterpretVersion = 6
 
 // Interpret returns what a fetch means by itself: the outcome of semantics.md section 2

@@ -63,10 +63,22 @@ type URLState struct {
 func NewURLState(d *page.Document) URLState {
 	s := URLState{Outcome: d.Outcome, NoIndex: d.NoIndex, NoFollow: d.NoFollow, Target: d.Target, Key: d.Key}
 	if d.Outcome == page.Page {
-		sum := sumBuilt(NewStoredText(d).encode)
-		copy(s.Sum[:], sum[:])
+		s.Sum = sumOf(d)
 	}
 	return s
+}
+
+// sumOf computes URLState.Sum. The content key stands for title and text, except of a page with
+// next to no text: its key is that of the body, from which another character set makes another
+// text.
+func sumOf(d *page.Document) (sum [8]byte) {
+	t := NewStoredText(d)
+	if len(t.Text) >= page.MinKeyed {
+		t.Text = ""
+	}
+	full := sumBuilt(func(e enc) enc { return append(t.encode(e), d.Key[:]...) })
+	copy(sum[:], full[:])
+	return sum
 }
 
 // Encode encodes the state for State.
