@@ -55,7 +55,7 @@ type globalFlags struct {
 // settingFlags maps flags to the settings that they set. A command has some of them.
 var settingFlags = map[string]string{
 	"data": "data", "store": "store", "index": "index", "index-shards": "index_shards", "oracle": "oracle", "etcd": "etcd", "log-level": "log_level", "format": "format",
-	"workers": "workers", "commit": "commit", "sync": "sync", "rank-tolerance": "rank_tolerance", "office": "office", "render": "render", "limit": "query.limit", "per-host": "query.per_host", "lang": "query.language",
+	"workers": "workers", "commit": "commit", "sync": "sync", "rank-tolerance": "rank_tolerance", "office": "office", "pdf": "pdf", "render": "render", "limit": "query.limit", "per-host": "query.per_host", "lang": "query.language",
 }
 
 // pipelineFlags adds the flags of the commands that load. The values are strings here,
@@ -65,6 +65,7 @@ func (a *app) pipelineFlags(cmd *cobra.Command) {
 	cmd.Flags().String("commit", a.cfg.Commit, "`how` transactions commit: auto, one-phase or two-phase")
 	cmd.Flags().String("rank-tolerance", strconv.FormatFloat(a.cfg.RankTolerance, 'g', -1, 64), "relative `error` that ranks may have; 0: keep that of the data directory")
 	cmd.Flags().String("office", a.cfg.Office, "`whether` office documents are indexed from now on: on, off, or keep, as the data directory has it")
+	cmd.Flags().String("pdf", a.cfg.PDF, "`whether` PDF documents are indexed from now on: on, off, or keep, as the data directory has it")
 	cmd.Flags().String("render", a.cfg.Render, "`which` pages are rendered in a browser from now on: off, auto (those that scripts make), all, or keep, as the data directory has it")
 	cmd.Flags().Bool("sync", a.cfg.Sync, "flush writes, so that they survive power loss (slower)")
 }

@@ -28,6 +28,9 @@ import (
 // again to stop at once" when it has seen the first signal; a signal after that line is
 // not lost.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if isPDFChild(args) {
+		return runPDFChild(ctx, stdin, stdout, stderr)
+	}
 	// Without the signal, writing to a closed pipe is an ordinary error, so
 	// `indexer export | head` closes its data directory properly.
 	signal.Ignore(syscall.SIGPIPE)

@@ -199,6 +199,8 @@ func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error
 	}
 	opts := a.repositoryOptions(crawl)
 	opts.Renderer = rendererOf(browser)
+	pdfs := pdfReader()
+	opts.PDFReader = pdfs
 	opts.Table = func(context.Context, []store.GroupSpec) (store.Table, error) { return keptOpen{d.table}, nil }
 	opts.Share = &repository.Share{Coordination: d.coordination, Works: d.alone || a.works, Leases: a.leases, Shards: a.cfg.IndexShards, Reshard: a.reshards, Search: a.searchAddress}
 	if d.alone {
@@ -213,7 +215,7 @@ func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error
 	if err != nil {
 		return nil, denied(errors.Join(err, closeIndex(), d.leave()))
 	}
-	s := &session{app: a, repo: repo, browser: browser, crawl: crawl, loads: loads, deployment: d, closeIndex: closeIndex, describing: a.describe(ctx, d.self, repo)}
+	s := &session{app: a, repo: repo, browser: browser, pdfs: pdfs, crawl: crawl, loads: loads, deployment: d, closeIndex: closeIndex, describing: a.describe(ctx, d.self, repo)}
 	if a.works || d.alone {
 		if s.server, err = control.Serve(a.cfg.Data, s.answer); err != nil {
 			a.log.Warn("other processes cannot ask this one", zap.Error(err))

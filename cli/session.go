@@ -16,6 +16,7 @@ import (
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/oracle"
+	"github.com/webindexer/indexer/pdf"
 	"github.com/webindexer/indexer/render"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/txn"
@@ -27,6 +28,7 @@ type session struct {
 	app     *app
 	repo    *repository.Repository
 	browser *render.Browser // nil if there is none
+	pdfs    *pdf.Reader
 	server  *control.Server // nil if the directory cannot hold a socket
 	crawl   *frontier.Crawl
 	loads   bool // opened by a command that loads
@@ -43,7 +45,8 @@ type session struct {
 	crawler atomic.Pointer[crawler.Crawler] // while it runs
 }
 
-var officeSettings = map[string]*bool{"keep": nil, "on": new(true), "off": new(false)}
+// formatSettings are the values of the settings office and pdf.
+var formatSettings = map[string]*bool{"keep": nil, "on": new(true), "off": new(false)}
 
 var commitModes = map[string]txn.Mode{"auto": txn.Auto, "one-phase": txn.OnePhase, "two-phase": txn.TwoPhase}
 
@@ -54,7 +57,7 @@ func (a *app) repositoryOptions(crawl *frontier.Crawl) repository.Options {
 		Crawl: func(ctx context.Context, db *txn.DB) ([]notify.Observer, error) {
 			return crawl.Resume(ctx, db, a.beginsCrawl || crawl.Divided()) // another process may begin one
 		},
-		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, RankTolerance: a.cfg.RankTolerance, Office: officeSettings[a.cfg.Office], Render: strings.TrimPrefix(a.cfg.Render, "keep"), History: a.cfg.History, Trace: traceRecords(a.cfg.Trace), Memory: a.cfg.MemoryBytes(), Log: a.log,
+		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, RankTolerance: a.cfg.RankTolerance, Office: formatSettings[a.cfg.Office], PDF: formatSettings[a.cfg.PDF], Render: strings.TrimPrefix(a.cfg.Render, "keep"), History: a.cfg.History, Trace: traceRecords(a.cfg.Trace), Memory: a.cfg.MemoryBytes(), Log: a.log,
 		Reindex: a.reindexes,
 	}
 }
@@ -92,6 +95,8 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 		return nil, err
 	}
 	opts.Renderer = rendererOf(browser)
+	pdfs := pdfReader()
+	opts.PDFReader = pdfs
 	opts.Collect = create // commands that load run long and leave old versions
 	other, closeIndex, err := a.otherIndex()
 	if err != nil {
@@ -102,7 +107,7 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	if err != nil {
 		return nil, denied(errors.Join(err, closeIndex()))
 	}
-	s := &session{app: a, repo: repo, browser: browser, crawl: crawl, loads: create, closeIndex: closeIndex}
+	s := &session{app: a, repo: repo, browser: browser, pdfs: pdfs, crawl: crawl, loads: create, closeIndex: closeIndex}
 	if s.server, err = control.Serve(a.cfg.Data, s.answer); err != nil {
 		a.log.Warn("other processes cannot ask this one", zap.Error(err))
 	}
@@ -119,7 +124,7 @@ func (s *session) close(ctx context.Context) error {
 	if s.describing != nil {
 		s.describing.stop()
 	}
-	err = errors.Join(err, s.repo.Close(), s.browser.Close(), s.closeIndex(), s.app.shareFiles())
+	err = errors.Join(err, s.repo.Close(), s.browser.Close(), s.pdfs.Close(), s.closeIndex(), s.app.shareFiles())
 	if s.deployment != nil {
 		err = errors.Join(err, s.deployment.leave())
 	}

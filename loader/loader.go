@@ -59,6 +59,10 @@ type Admitter interface {
 
 // Loader writes fetches.
 type Loader struct {
+	// PDF reads PDF documents, if the setting of the repository says that they are pages. nil:
+	// they are none.
+	PDF PDFReader
+
 	db      *txn.DB
 	admit   Admitter
 	changed func(row string)
@@ -81,8 +85,9 @@ const patience = 10 * time.Minute
 // start.
 func (l *Loader) Load(ctx context.Context, f *page.Fetch) (Effect, error) {
 	defer l.Loading()()
+	p := prepare(f)
 	return l.persist(ctx, func() (Effect, error) {
-		return l.once(ctx, f, func(context.Context, *txn.Txn, Effect) error { return nil })
+		return l.once(ctx, p, func(context.Context, *txn.Txn, Effect) error { return nil })
 	})
 }
 
@@ -90,7 +95,7 @@ func (l *Loader) Load(ctx context.Context, f *page.Fetch) (Effect, error) {
 // effects or neither. It may call also several times, each time in a new transaction.
 func (l *Loader) LoadAnd(ctx context.Context, f *page.Fetch, also func(context.Context, *txn.Txn, Effect) error) (Effect, error) {
 	defer l.Loading()()
-	return l.once(ctx, f, also)
+	return l.once(ctx, prepare(f), also)
 }
 
 // persist repeats a load while a server does not answer. Whether an attempt whose outcome is
@@ -121,11 +126,17 @@ func mayPass(err error) bool {
 }
 
 // once makes one attempt at a load.
-func (l *Loader) once(ctx context.Context, f *page.Fetch, also func(context.Context, *txn.Txn, Effect) error) (Effect, error) {
+func (l *Loader) once(ctx context.Context, p *prepared, also func(context.Context, *txn.Txn, Effect) error) (Effect, error) {
+	f := p.loaded
 	if err := l.admit.Admit(ctx); err != nil {
 		return Late, fmt.Errorf("load %s: %w", f.URL, err)
 	}
-	effect, err := l.write(ctx, prepare(f), also)
+	effect, err := l.write(ctx, p, also)
+	if errors.Is(err, errUnread) {
+		if err = p.read(ctx, l.PDF); err == nil {
+			effect, err = l.write(ctx, p, also)
+		}
+	}
 	if errors.Is(err, store.ErrTooLarge) {
 		effect, err = l.write(ctx, prepare(unreadable(f)), also)
 	}
@@ -141,7 +152,7 @@ func (l *Loader) Loading() (end func()) { return l.admit.Loading() }
 
 func (l *Loader) write(ctx context.Context, p *prepared, also func(context.Context, *txn.Txn, Effect) error) (effect Effect, err error) {
 	_, err = l.db.Run(ctx, func(tx *txn.Txn) (err error) {
-		effect, err = p.write(ctx, tx)
+		effect, err = p.write(ctx, tx, l.PDF)
 		if err != nil {
 			return err
 		}
@@ -164,17 +175,21 @@ func unreadable(f *page.Fetch) *page.Fetch {
 
 // prepared is a fetch with everything that can be computed outside a transaction.
 type prepared struct {
-	fetch   *page.Fetch
+	loaded  *page.Fetch // the caller's
+	fetch   *page.Fetch // as it is written
 	row     string
 	time    time.Time
 	stamp   schema.FetchStamp
 	content []byte
 	body    []byte // packed; nil if not kept
 	icon    bool   // the body is an icon of the site
+
+	reading *reading // of a PDF document; nil if it has not been read
+	adopted bool     // the body is stored: it was read when an equal fetch was loaded
 }
 
 func prepare(f *page.Fetch) *prepared {
-	p := &prepared{fetch: f, row: schema.URLRow(f.URL), time: schema.StorableTime(f.Time)}
+	p := &prepared{loaded: f, fetch: f, row: schema.URLRow(f.URL), time: schema.StorableTime(f.Time)}
 	if f.IsRevisit() || f.HasFailed() {
 		return p
 	}
@@ -184,18 +199,18 @@ func prepare(f *page.Fetch) *prepared {
 	return p
 }
 
-func (p *prepared) write(ctx context.Context, tx *txn.Txn) (Effect, error) {
+func (p *prepared) write(ctx context.Context, tx *txn.Txn, pdf PDFReader) (Effect, error) {
 	switch {
 	case p.fetch.IsRevisit():
 		return p.writeRevisit(ctx, tx)
 	case p.fetch.HasFailed():
 		return p.writeFailure(ctx, tx)
 	}
-	return p.writePayload(ctx, tx)
+	return p.writePayload(ctx, tx, pdf)
 }
 
 // writePayload puts the fetch in force if it decides over the current one.
-func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error) {
+func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn, pdf PDFReader) (Effect, error) {
 	if err := p.matchOffice(ctx, tx); err != nil {
 		return Late, err
 	}
@@ -216,11 +231,16 @@ func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn) (Effect, error
 	if err := p.addIcon(ctx, tx, said); err != nil {
 		return Late, err
 	}
+	var stamp schema.FetchStamp
 	if inForce.Exists {
-		stamp, err := schema.DecodeFetchStamp(inForce.Data)
-		if err != nil {
+		if stamp, err = schema.DecodeFetchStamp(inForce.Data); err != nil {
 			return Late, err
 		}
+	}
+	if err := p.matchPDF(ctx, tx, pdf, stamp, said.Data); err != nil {
+		return Late, err
+	}
+	if inForce.Exists {
 		decides, err := p.decidesOver(stamp, said.Data)
 		if err != nil || !decides {
 			return Late, err
@@ -245,7 +265,7 @@ func (p *prepared) matchOffice(ctx context.Context, tx *txn.Txn) error {
 	if !p.fetch.IsOffice() {
 		return nil
 	}
-	setting, err := schema.ReadOffice(ctx, tx)
+	setting, err := schema.OfficeFormat.Read(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -287,6 +307,9 @@ func (p *prepared) matchRender(ctx context.Context, tx *txn.Txn) error {
 // writeBody stores the body if it can be a page or is kept for rendering, and otherwise deletes
 // an earlier body. The first fetch in force finds none.
 func (p *prepared) writeBody(ctx context.Context, tx *txn.Txn, first bool) error {
+	if p.adopted {
+		return nil // it is there
+	}
 	if p.fetch.NeedsBody() {
 		if p.body == nil {
 			p.body = schema.EncodeBody(p.fetch.Body)
@@ -329,11 +352,12 @@ func (p *prepared) decidesOver(inForce schema.FetchStamp, said []byte) (bool, er
 	if err != nil {
 		return false, err
 	}
-	other.URL, other.Body = p.fetch.URL, p.fetch.Body // of equal SHA-256
+	other.URL, other.Body = p.loaded.URL, p.loaded.Body // of equal SHA-256
 	if p.fetch.IsOffice() && other.IsOffice() && p.fetch.Office != other.Office ||
+		p.fetch.IsPDF() && other.IsPDF() && p.fetch.Reading != other.Reading ||
 		p.fetch.IsResource() && other.IsResource() && p.fetch.Resource != other.Resource {
 		return true, nil // it was loaded before the setting was changed, and has to follow it
 	}
-	a, b := page.Interpret(p.fetch), page.Interpret(&other)
+	a, b := page.Interpret(withoutResult(p.fetch)), page.Interpret(withoutResult(&other))
 	return cmp.Or(cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.Target, b.Target), bytes.Compare(p.content, said)) > 0, nil
 }

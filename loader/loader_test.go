@@ -221,7 +221,7 @@ func TestOfficeTie(t *testing.T) {
 	for _, order := range [][2]int{{0, 1}, {1, 0}} {
 		r := openRig(t, webtest.Options{})
 		_, err := r.DB.Run(t.Context(), func(tx *txn.Txn) error {
-			schema.OfficeOn.Write(tx)
+			schema.OfficeFormat.Write(tx, schema.FormatOn)
 			return nil
 		})
 		if err != nil {

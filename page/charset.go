@@ -213,7 +213,7 @@ func detectCharset(body []byte) string {
 }
 
 // BodyText decodes the body of a fetch to valid UTF-8, using the character set that
-// Interpret uses, and reports whether it is HTML. An office document becomes HTML. ok is
+// Interpret uses, and reports whether it is HTML. An office or PDF document becomes HTML. ok is
 // false for a body that is neither HTML nor plain text.
 func BodyText(f *Fetch) (text string, html, ok bool) {
 	k := bodyKind(f)

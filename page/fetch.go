@@ -32,10 +32,25 @@ type Fetch struct {
 	// when they are rendered. Only the setting render makes the loader set it, for a fetch for
 	// which IsResource holds. It is stored with the fetch.
 	Resource bool
+	// Reading says that Body is not the payload but what was read of it when the fetch was
+	// loaded. Only the setting pdf makes the loader set it, for a fetch for which IsPDF holds.
+	// It is stored with the fetch.
+	Reading Reading
 	// Err says why there is no usable response (network error, body that cannot
 	// be decoded); empty otherwise. A fetch with Err has the outcome Failed.
 	Err string
 }
+
+// Reading is what a reader in a process of its own made of a payload that Interpret does not
+// read: a PDF document. The zero Reading says that there is none.
+type Reading struct {
+	Version int      // of the reader, from 1
+	Failed  bool     // there is no text; the result says why
+	Sum     [32]byte // SHA-256 of the result: HTML in UTF-8, or the reason
+}
+
+// Exists reports whether there is a reading.
+func (r Reading) Exists() bool { return r.Version != 0 }
 
 // HasFailed reports whether Interpret would return Failed, without reading the body.
 // Such a fetch leaves an earlier one in force.
@@ -57,6 +72,20 @@ func (f *Fetch) IsOffice() bool {
 	return f.Err == "" && !f.IsRevisit() && f.Status >= 200 && f.Status <= 299 && !isRobotsTxt(f.URL) && officeKind(f) != office.None
 }
 
+// IsPDF reports whether the response is a PDF document, which Interpret reads if there is a
+// Reading of it.
+func (f *Fetch) IsPDF() bool {
+	return f.Err == "" && !f.IsRevisit() && f.Status >= 200 && f.Status <= 299 && !isRobotsTxt(f.URL) && isPDF(f)
+}
+
+func isPDF(f *Fetch) bool {
+	switch essence(f.Header.Get("Content-Type")) {
+	case "application/pdf", "application/x-pdf":
+		return true
+	}
+	return false
+}
+
 func officeKind(f *Fetch) office.Kind { return office.KindOf(essence(f.Header.Get("Content-Type"))) }
 
 // NeedsBody reports whether the result of Interpret depends on the body, or pages that are
@@ -66,5 +95,5 @@ func (f *Fetch) NeedsBody() bool {
 		return false
 	}
 	mediaType := essence(f.Header.Get("Content-Type"))
-	return f.Resource || !strings.Contains(mediaType, "/") || bodyKind(f) != kindOther
+	return f.Resource || f.Reading.Exists() || !strings.Contains(mediaType, "/") || bodyKind(f) != kindOther
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
 	"strings"
@@ -55,13 +56,18 @@ func interpret(f *Fetch, s *scripting) Document {
 var errNoText = errors.New("the response is neither HTML nor plain text")
 
 // readBody returns a body as valid UTF-8. What k says of the body holds for the result, except
-// that an office document has become HTML.
+// that an office document or a PDF document has become HTML.
 func readBody(f *Fetch, k kind) ([]byte, error) {
 	switch k {
 	case kindOther:
 		return nil, errNoText
 	case kindOffice:
 		return office.HTML(officeKind(f), f.Body)
+	case kindReading:
+		if f.Reading.Failed {
+			return nil, errors.New(string(f.Body))
+		}
+		return bytes.ToValidUTF8(f.Body, []byte("\uFFFD")), nil
 	}
 	return decode(f.Body, f.Header.Get("Content-Type"), k), nil
 }
@@ -147,6 +153,7 @@ const (
 	kindHTML
 	kindText
 	kindOffice
+	kindReading
 )
 
 // bodyKind uses the media type. If that is missing or malformed, it sniffs the body (MIME
@@ -163,8 +170,11 @@ func bodyKind(f *Fetch) kind {
 	case "text/plain":
 		return kindText
 	}
-	if f.Office && officeKind(f) != office.None {
+	switch {
+	case f.Office && officeKind(f) != office.None:
 		return kindOffice
+	case f.Reading.Exists() && isPDF(f):
+		return kindReading
 	}
 	return kindOther
 }

@@ -142,7 +142,7 @@ func TestOfficeSwitchInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, dir, repository.Options{Office: new(true)})
 	load(t, r, 1, officeWeb())
-	write(t, r, schema.OfficeOffSoon.Write)
+	write(t, r, func(tx *txn.Txn) { schema.OfficeFormat.Write(tx, schema.FormatOffSoon) })
 	closeNow(t, r)
 
 	r = open(t, dir, repository.Options{})
@@ -152,7 +152,7 @@ func TestOfficeSwitchInterrupted(t *testing.T) {
 	wantSound(t, r, digestOf(t, r))
 	wantOutcome(t, r, reportURL, "other", "the setting office was off")
 	enlist(t, r, reportURL)
-	write(t, r, schema.OfficeOnSoon.Write)
+	write(t, r, func(tx *txn.Txn) { schema.OfficeFormat.Write(tx, schema.FormatOnSoon) })
 	closeNow(t, r)
 
 	r = open(t, dir, repository.Options{})

@@ -57,6 +57,11 @@ type Options struct {
 	// Office says whether office documents are indexed from now on. nil keeps the setting of
 	// the directory, which is off in a new one.
 	Office *bool
+	// PDF says the same of PDF documents.
+	PDF *bool
+	// PDFReader reads PDF documents that are loaded. nil: they are loaded as if the setting were
+	// off.
+	PDFReader loader.PDFReader
 	// Render says which pages are rendered from now on: off, auto or all. "" keeps the setting
 	// of the directory, which is off in a new one.
 	Render string
@@ -298,6 +303,7 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 		r.tracker.Loaded(row)
 		r.tracing.log.Loaded(row)
 	})
+	r.load.PDF = opts.PDFReader
 	if err := r.startTracing(ctx, opts); err != nil {
 		return err
 	}
@@ -332,7 +338,10 @@ func (r *Repository) matchMeaning(ctx context.Context, opts Options) error {
 	if err := r.matchInterpreter(ctx, opts.Log); err != nil {
 		return err
 	}
-	if err := r.matchOffice(ctx, opts.Office, opts.Log); err != nil {
+	if err := r.matchFormat(ctx, &schema.OfficeFormat, opts.Office, opts.Log); err != nil {
+		return err
+	}
+	if err := r.matchFormat(ctx, &schema.PDFFormat, opts.PDF, opts.Log); err != nil {
 		return err
 	}
 	return r.matchRender(ctx, opts)

@@ -165,8 +165,10 @@ var (
 	// Closed has the counts of the repository as it was last closed, in JSON.
 	// w: repository
 	Closed = txn.Column{Group: GroupApp, Name: "closed"}
-	// Office is the OfficeSetting. w: repository
+	// Office is the FormatSetting of office documents. w: repository
 	Office = txn.Column{Group: GroupApp, Name: "office"}
+	// PDF is the FormatSetting of PDF documents. w: repository
+	PDF = txn.Column{Group: GroupApp, Name: "pdf"}
 	// Interpreted is the page.InterpretVersion with which the stored pages were
 	// interpreted. w: repository
 	Interpreted = txn.Column{Group: GroupApp, Name: "interpret-version"}

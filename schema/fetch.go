@@ -67,9 +67,15 @@ func EncodeContent(f *page.Fetch, sum [32]byte) []byte {
 	if f.Resource {
 		status += asResource
 	}
+	if f.Reading.Exists() {
+		status += asReading
+	}
 	e := append(enc(nil).uint(status), sum[:]...)
 	for _, name := range keptHeaders {
 		e = e.strings(f.Header.Values(name))
+	}
+	if f.Reading.Exists() {
+		e = e.reading(f.Reading)
 	}
 	return e
 }
@@ -78,6 +84,10 @@ func EncodeContent(f *page.Fetch, sum [32]byte) []byte {
 func DecodeContent(b []byte) (f page.Fetch, sum [32]byte, err error) {
 	d := newDec(b)
 	status := d.Uint()
+	read := status >= asReading
+	if read {
+		status -= asReading
+	}
 	if f.Resource = status >= asResource; f.Resource {
 		status -= asResource
 	}
@@ -90,6 +100,9 @@ func DecodeContent(b []byte) (f page.Fetch, sum [32]byte, err error) {
 		for _, v := range d.strings() {
 			f.Header.Add(name, v)
 		}
+	}
+	if read {
+		f.Reading = d.reading()
 	}
 	return f, sum, d.done("fetch content")
 }

@@ -245,7 +245,11 @@ func fetch(ctx context.Context, tx *txn.Txn, s storedFetch, stamp, content []byt
 	if f.Body, err = schema.DecodeBody(body.Data); err != nil {
 		return nil, err
 	}
-	rep.same(schema.GroupBody, string(s.url), schema.Body.Name+" (digest)", digest(sha256.Sum256(f.Body)), digest(sum))
+	want := sum
+	if f.Reading.Exists() { // the body is what was read of the payload
+		want = f.Reading.Sum
+	}
+	rep.same(schema.GroupBody, string(s.url), schema.Body.Name+" (digest)", digest(sha256.Sum256(f.Body)), digest(want))
 	return &f, nil
 }
 

@@ -37,14 +37,15 @@ func (h *hitView) showSections() {
 	}
 }
 
-// officeFormats are the endings of URLs of office documents, which a browser may not show.
-var officeFormats = []string{"DOCX", "XLSX", "PPTX", "ODT", "ODS", "ODP"}
+// documentFormats are the endings of URLs of documents that are no HTML, and that a browser may not
+// show.
+var documentFormats = []string{"PDF", "DOCX", "XLSX", "PPTX", "ODT", "ODS", "ODP"}
 
-// Format names the format of an office document, "" for other pages. It comes from the URL,
+// Format names the format of an office or PDF document, "" for other pages. It comes from the URL,
 // as file types do: the media type is not in the index.
 func (h hitView) Format() string {
 	ending := strings.ToUpper(strings.TrimPrefix(path.Ext(h.Hit.URL.Path()), "."))
-	if !slices.Contains(officeFormats, ending) {
+	if !slices.Contains(documentFormats, ending) {
 		return ""
 	}
 	return ending

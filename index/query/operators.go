@@ -122,7 +122,7 @@ func parseFileType(operator, value string) (string, error) {
 // neverIndexed are file types that people look for, but whose files are never pages, and
 // officeTypes those whose files are pages with a setting.
 var (
-	neverIndexed = strings.Fields("pdf doc xls ppt rtf ps epub jpg jpeg png gif svg webp mp3 mp4 zip gz tar csv json xml")
+	neverIndexed = strings.Fields("doc xls ppt rtf ps epub jpg jpeg png gif svg webp mp3 mp4 zip gz tar csv json xml")
 	officeTypes  = strings.Fields("docx xlsx pptx odt ods odp")
 )
 
@@ -130,6 +130,8 @@ func (p *parser) noteFileType(t string) {
 	switch {
 	case slices.Contains(neverIndexed, t):
 		p.note("Only HTML and plain text are indexed: filetype:%s finds pages of these types whose URL ends in .%s.", t, t)
+	case t == "pdf":
+		p.note("PDF documents are indexed only with the setting pdf.")
 	case slices.Contains(officeTypes, t):
 		p.note("Office documents are indexed only with the setting office.")
 	}

@@ -49,6 +49,8 @@ type Config struct {
 	History time.Duration
 	// Office is keep, on or off: whether office documents are indexed.
 	Office string
+	// PDF is keep, on or off: whether PDF documents are indexed.
+	PDF string
 	// Render is keep, off, auto or all: which pages are rendered in a browser.
 	Render string
 	// Browser is the program that renders pages; "" finds one.
@@ -99,6 +101,7 @@ func Default() Config {
 		Backlog:     2000,
 		Commit:      "auto",
 		Office:      "keep",
+		PDF:         "keep",
 		Render:      "keep",
 		Trace:       64 << 10,
 		WARC:        WARC{MaxBody: 32 << 20},

@@ -55,6 +55,7 @@ var settings = slices.Concat([]setting{
 	boolean("sync", func(c *Config) *bool { return &c.Sync }),
 	duration("history", func(c *Config) *time.Duration { return &c.History }, 10*365*24*time.Hour),
 	oneOf("office", func(c *Config) *string { return &c.Office }, "keep", "on", "off"),
+	oneOf("pdf", func(c *Config) *string { return &c.PDF }, "keep", "on", "off"),
 	oneOf("render", func(c *Config) *string { return &c.Render }, "keep", "off", "auto", "all"),
 	checked("browser", "a program or nothing", func(c *Config) *string { return &c.Browser }, noZero),
 	number("trace", func(c *Config) *int { return &c.Trace }, 0, 10_000_000),

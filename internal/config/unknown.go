@@ -36,6 +36,9 @@ func UnknownVariables() (list []string) {
 // meant returns "; did you mean …?" if one of the names is similar.
 func meant(word string, names []string) string {
 	last := strings.TrimPrefix(word, EnvPrefix+"_")
+	if last == "" {
+		return "" // every name is as similar
+	}
 	best := ""
 	i := slices.IndexFunc(names, func(n string) bool { // the section is missing
 		return strings.HasSuffix(n, "."+last) || strings.HasSuffix(n, "_"+last)

@@ -265,10 +265,12 @@ func (i *inspector) whyNoText(ctx context.Context) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case !f.IsOffice():
-		return other, nil
-	case !f.Office:
+	case f.IsOffice() && !f.Office:
 		return "what was fetched is an office document, and the setting office was off", nil
+	case f.IsPDF() && !f.Reading.Exists():
+		return "what was fetched is a PDF document, and the setting pdf was off", nil
+	case !f.IsOffice() && !f.IsPDF():
+		return other, nil
 	}
 	whole, err := readCopy(ctx, i.tx, i.URL)
 	if errors.Is(err, ErrNoCopy) { // verify reports it
@@ -276,7 +278,11 @@ func (i *inspector) whyNoText(ctx context.Context) (string, error) {
 	} else if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("what was fetched is an office document without a text that can be read: %v", page.WhyNoText(whole)), nil
+	document := "an office document"
+	if f.IsPDF() {
+		document = "a PDF document"
+	}
+	return fmt.Sprintf("what was fetched is %s without a text that can be read: %v", document, page.WhyNoText(whole)), nil
 }
 
 func (i *Inspection) whyIndexed() string {

@@ -10,28 +10,28 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// matchOffice makes the store match the setting of office documents; nil keeps what the store
-// has, which is off in a new one.
+// matchFormat makes the store match the setting of a format; nil keeps what the store has, which
+// is off in a new one.
 //
 // The setting is in the store, because it must be the same for all processes that load: a
 // process that does not name it would otherwise undo what another one did. Each stored fetch
-// of an office document says for itself whether it is read as a page (page.Fetch.Office).
+// of a document says for itself whether it is read as a page (page.Fetch.Office and Reading).
 // This function changes the fetches, and the document observer does the rest, as after any
 // other change of a fetch.
 //
-//	off → on   Bodies of office documents were not kept, so they have to be fetched again. The
+//	off → on   Bodies of documents were not kept, so they have to be fetched again. The
 //	           frontier forgets their validators: a 304 would bring no body.
 //	on → off   The fetches become what they would be without the setting, and their bodies go.
 //
 // In both directions loads go by the new setting before the fetches are read here, so none
 // is missed. A crash on the way leaves the setting at "soon", and the next Open goes on.
-func (r *Repository) matchOffice(ctx context.Context, want *bool, log *zap.Logger) error {
+func (r *Repository) matchFormat(ctx context.Context, f *schema.Format, want *bool, log *zap.Logger) error {
 	tx, err := r.db.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	now, err := schema.ReadOffice(ctx, tx)
+	now, err := f.Read(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -40,24 +40,24 @@ func (r *Repository) matchOffice(ctx context.Context, want *bool, log *zap.Logge
 		on = *want
 	}
 	switch {
-	case on && now != schema.OfficeOn:
-		err = r.admitOffice(ctx, log)
-	case !on && now != schema.OfficeOff:
-		err = r.dismissOffice(ctx, log)
+	case on && now != schema.FormatOn:
+		err = r.admitFormat(ctx, f, log)
+	case !on && now != schema.FormatOff:
+		err = r.dismissFormat(ctx, f, log)
 	}
 	if err != nil {
-		return fmt.Errorf("change the setting of office documents: %w", err)
+		return fmt.Errorf("change the setting of %s: %w", f.Name, err)
 	}
 	return nil
 }
 
-// admitOffice turns the setting on.
-func (r *Repository) admitOffice(ctx context.Context, log *zap.Logger) error {
-	if err := r.setOffice(ctx, schema.OfficeOnSoon); err != nil {
+// admitFormat turns the setting on.
+func (r *Repository) admitFormat(ctx context.Context, f *schema.Format, log *zap.Logger) error {
+	if err := r.setFormat(ctx, f, schema.FormatOnSoon); err != nil {
 		return err
 	}
 	again := 0
-	err := r.eachOffice(ctx, func(tx *txn.Txn, row string, _ []byte) error {
+	err := r.eachOfFormat(ctx, f, func(tx *txn.Txn, row string, _ []byte) error {
 		again++
 		return forgetValidators(ctx, tx, row)
 	})
@@ -65,19 +65,19 @@ func (r *Repository) admitOffice(ctx context.Context, log *zap.Logger) error {
 		return err
 	}
 	if again > 0 {
-		log.Warn("office documents are indexed from now on; those that were fetched before have to be fetched again", zap.Int("urls", again))
+		log.Warn(f.Name+" are indexed from now on; those that were fetched before have to be fetched again", zap.Int("urls", again))
 	}
-	return r.setOffice(ctx, schema.OfficeOn)
+	return r.setFormat(ctx, f, schema.FormatOn)
 }
 
-// dismissOffice turns the setting off.
-func (r *Repository) dismissOffice(ctx context.Context, log *zap.Logger) error {
-	if err := r.setOffice(ctx, schema.OfficeOffSoon); err != nil {
+// dismissFormat turns the setting off.
+func (r *Repository) dismissFormat(ctx context.Context, f *schema.Format, log *zap.Logger) error {
+	if err := r.setFormat(ctx, f, schema.FormatOffSoon); err != nil {
 		return err
 	}
 	gone := 0
-	err := r.eachOffice(ctx, func(tx *txn.Txn, row string, content []byte) error {
-		plain, was, err := schema.WithoutOffice(content)
+	err := r.eachOfFormat(ctx, f, func(tx *txn.Txn, row string, content []byte) error {
+		plain, was, err := f.Without(content)
 		if err != nil || !was {
 			return err
 		}
@@ -90,21 +90,22 @@ func (r *Repository) dismissOffice(ctx context.Context, log *zap.Logger) error {
 		return err
 	}
 	if gone > 0 {
-		log.Warn("office documents are not indexed any more", zap.Int("urls", gone))
+		log.Warn(f.Name+" are not indexed any more", zap.Int("urls", gone))
 	}
-	return r.setOffice(ctx, schema.OfficeOff)
+	return r.setFormat(ctx, f, schema.FormatOff)
 }
 
-func (r *Repository) setOffice(ctx context.Context, to schema.OfficeSetting) error {
+func (r *Repository) setFormat(ctx context.Context, f *schema.Format, to schema.FormatSetting) error {
 	_, err := r.db.Run(ctx, func(tx *txn.Txn) error {
-		to.Write(tx)
+		f.Write(tx, to)
 		return nil
 	})
 	return err
 }
 
-// eachOffice calls fn, in transactions, for the fetches in force that are office documents.
-func (r *Repository) eachOffice(ctx context.Context, fn func(tx *txn.Txn, row string, content []byte) error) error {
+// eachOfFormat calls fn, in transactions, for the fetches in force that are documents of a
+// format.
+func (r *Repository) eachOfFormat(ctx context.Context, f *schema.Format, fn func(tx *txn.Txn, row string, content []byte) error) error {
 	last, err := r.db.Now(ctx)
 	if err != nil {
 		return err
@@ -115,9 +116,9 @@ func (r *Repository) eachOffice(ctx context.Context, fn func(tx *txn.Txn, row st
 				if c.Name != schema.FetchContent.Name {
 					continue
 				}
-				if f, _, err := schema.DecodeContent(c.Data); err != nil {
+				if fetch, _, err := schema.DecodeContent(c.Data); err != nil {
 					return err
-				} else if f.IsOffice() {
+				} else if f.Is(&fetch) {
 					return found(row)
 				}
 			}

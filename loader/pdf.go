@@ -1,0 +1,124 @@
+package loader
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/pdf"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+)
+
+// PDF documents are read when they are loaded, and what was read is stored with the fetch, or
+// the reason why there is none. What a fetch means is therefore a function of what is stored.
+// A document is read at most once in a load, outside of the transaction, and only if its fetch
+// will be in force and the same body was not read before.
+
+// PDFReader reads PDF documents. pdf.Reader is one.
+type PDFReader interface {
+	// Version is the version of the reader, from 1.
+	Version() int
+	// Read returns a document as HTML in UTF-8. An error of type pdf.Unreadable is the
+	// document's.
+	Read(ctx context.Context, body []byte) (html []byte, err error)
+}
+
+// errUnread says that a document has to be read before its fetch can be written.
+var errUnread = errors.New("the document has not been read")
+
+// reading is what became of a document.
+type reading struct {
+	page.Reading
+	result []byte
+}
+
+// read reads the document. It returns an error if no document can be read.
+func (p *prepared) read(ctx context.Context, pdfs PDFReader) error {
+	result, err := pdfs.Read(ctx, p.loaded.Body)
+	unreadable := pdf.Unreadable("")
+	failed := errors.As(err, &unreadable)
+	switch {
+	case failed:
+		result = []byte(unreadable)
+	case err != nil:
+		return err
+	}
+	p.reading = &reading{page.Reading{Version: pdfs.Version(), Failed: failed, Sum: sha256.Sum256(result)}, result}
+	return nil
+}
+
+// matchPDF makes a PDF document a page or not, as the setting of the repository is now, like
+// matchOffice. inForce and said are the stored fetch; they are empty without one. The error is
+// errUnread if the document has to be read first.
+func (p *prepared) matchPDF(ctx context.Context, tx *txn.Txn, pdfs PDFReader, inForce schema.FetchStamp, said []byte) error {
+	if !p.loaded.IsPDF() {
+		return nil
+	}
+	setting, err := schema.PDFFormat.Read(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if pdfs == nil || !setting.Holds() {
+		p.become(page.Reading{}, p.loaded.Body, false)
+		return nil
+	}
+	if _, err := tx.GetForUpdate(ctx, schema.AppRow, schema.PDF); err != nil {
+		return err
+	}
+	stored, needless, err := p.storedReading(inForce, said, pdfs.Version())
+	switch {
+	case err != nil:
+		return err
+	case stored.Exists():
+		p.become(stored, nil, true)
+	case needless:
+		p.become(page.Reading{}, p.loaded.Body, false)
+	case p.reading == nil:
+		return errUnread
+	default:
+		p.become(p.reading.Reading, p.reading.result, false)
+	}
+	return nil
+}
+
+// storedReading returns what was read when the same body was loaded before. needless says that
+// the document need not be read, because a fetch is stored that decides over this one.
+func (p *prepared) storedReading(inForce schema.FetchStamp, said []byte, version int) (r page.Reading, needless bool, err error) {
+	switch {
+	case said == nil:
+		return r, false, nil
+	case p.stamp.Sum != inForce.Sum:
+		return r, !p.stamp.Newer(inForce), nil
+	}
+	stored, _, err := schema.DecodeContent(said)
+	if err != nil {
+		return r, false, err
+	}
+	if stored.IsPDF() && stored.Reading.Version >= version {
+		return stored.Reading, false, nil
+	}
+	return r, p.stamp.Time.Before(inForce.Time), nil
+}
+
+// become makes the fetch one with a reading, or without. adopted says that its body is stored.
+func (p *prepared) become(r page.Reading, body []byte, adopted bool) {
+	if p.fetch.Reading == r && p.adopted == adopted {
+		return
+	}
+	f := *p.loaded
+	f.Reading, f.Body = r, body
+	p.fetch, p.content, p.body, p.adopted = &f, schema.EncodeContent(&f, p.stamp.Sum), nil, adopted
+}
+
+// withoutResult returns the fetch of a document that was read without what was read, which may be
+// stored elsewhere, and decides about neither outcome nor target. Others stay as they are.
+func withoutResult(f *page.Fetch) *page.Fetch {
+	if !f.Reading.Exists() {
+		return f
+	}
+	bare := *f
+	bare.Body = nil
+	return &bare
+}

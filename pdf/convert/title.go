@@ -1,0 +1,117 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// titleOf returns the title of a document: that of its properties unless a program made it up,
+// or else the largest of the first lines.
+func (d *document) titleOf() string {
+	if t := strings.Join(strings.Fields(strings.ToValidUTF8(d.title, "")), " "); !isMadeUp(t) {
+		return cut(t, maxTitle)
+	}
+	return cut(d.largest(), maxTitle)
+}
+
+// isMadeUp reports whether a title says nothing about the document, because a program wrote it
+// that was not told any: often it is the name of a file.
+func isMadeUp(s string) bool {
+	s = strings.ToLower(s)
+	if !strings.ContainsFunc(s, unicode.IsLetter) {
+		return true
+	}
+	switch s {
+	case "untitled", "untitled document", "untitled-1", "unknown", "title", "document", "document1", "presentation", "presentation1",
+		"powerpoint presentation", "powerpoint-präsentation", "présentation powerpoint", "presentación de powerpoint", "print", "about:blank":
+		return true
+	}
+	if strings.HasPrefix(s, "microsoft word - ") || strings.HasPrefix(s, "microsoft powerpoint - ") || strings.HasPrefix(s, "file://") {
+		return true
+	}
+	return slices.Contains([]string{".doc", ".docx", ".odt", ".rtf", ".pdf", ".ps", ".dvi", ".tex", ".ppt", ".pptx", ".xls", ".xlsx", ".indd", ".qxd", ".cdr", ".fm", ".pmd", ".txt", ".tmp"}, path.Ext(s))
+}
+
+// largest returns the first text of the largest font at the beginning of the first page that
+// has a text; its first line, if no font is larger than the usual one.
+func (d *document) largest() string {
+	const (
+		first = 25 // lines
+		long  = 3  // lines of a title
+	)
+	large := 1.15 * usualHeight(d.pages)
+	for _, lines := range d.pages {
+		lines = lines[:min(first, len(lines))]
+		best := -1
+		for i, l := range lines {
+			if isTitle(l.text) && (best < 0 || l.height > large && l.height > 1.05*lines[best].height) {
+				best = i
+			}
+		}
+		if best < 0 {
+			continue
+		}
+		b := block{text: lines[best].text}
+		for i := best + 1; i < min(len(lines), best+long) && lines[i].height > large && continues(&lines[i-1], &lines[i], 1, 0); i++ {
+			b.append(&lines[i], lines[i-1].hyphen)
+		}
+		return b.text
+	}
+	return ""
+}
+
+func isTitle(s string) bool {
+	return len(s) <= maxHeadingText && strings.ContainsFunc(s, unicode.IsLetter)
+}
+
+func cut(s string, n int) string {
+	for len(s) > n {
+		_, size := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-size]
+	}
+	return s
+}
+
+// metadataTitle returns the title in the metadata (XMP) of a document. Its standard wants it to
+// lie in the file uncompressed, so that it can be found without reading the document.
+func metadataTitle(body []byte) string {
+	const (
+		open, end = "<dc:title", "</dc:title>"
+		long      = 8 << 10
+	)
+	from := bytes.LastIndex(body, []byte(open))
+	if from < 0 {
+		return ""
+	}
+	part := body[from:min(len(body), from+long)]
+	to := bytes.Index(part, []byte(end))
+	if to < 0 {
+		return ""
+	}
+	d := xml.NewDecoder(bytes.NewReader(part[:to+len(end)]))
+	d.Strict = false
+	var title strings.Builder
+	for {
+		token, err := d.Token()
+		if err != nil {
+			if err != io.EOF && title.Len() == 0 {
+				return "" // no XML in UTF-8
+			}
+			return title.String()
+		}
+		switch t := token.(type) {
+		case xml.CharData:
+			title.Write(t)
+		case xml.EndElement:
+			if t.Name.Local == "li" && strings.TrimSpace(title.String()) != "" {
+				return title.String() // the first of several languages
+			}
+		}
+	}
+}

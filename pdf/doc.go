@@ -1,0 +1,46 @@
+// Package pdf reads PDF documents in processes of their own, because the documents come from
+// strangers, and reading one may crash, take for ever, or need all the memory there is.
+//
+// A [Reader] starts a program, usually the one that it runs in, in a mode in which that calls
+// [Serve]. Such a child reads one document after the other from its standard input, and writes
+// to its standard output what became of each. Starting one takes seconds of processor time,
+// because PDFium is compiled, so children stay until the Reader is closed. A child that
+// crashes, or takes too long, costs the document that it was reading, and nothing else: the
+// document gets an [Unreadable] error, and the next one a new child.
+//
+// # Limits
+//
+//	processor time  30 s for a document, on Linux; elsewhere only real time counts
+//	real time       2 min for a document
+//	memory          512 MiB for PDFium (package convert), and on Linux 1.5 GiB of data for a child
+//	text            4 MiB of HTML (package convert)
+//	children        2 at a time
+//
+// A child has no use for files or the network. PDFium can reach neither, because it is
+// WebAssembly. A child ends when its parent does.
+package pdf
+
+import "time"
+
+// Version is the version of the reader. It rises with every change that makes another HTML of
+// some document. Documents that another version has read are read again when they are loaded
+// again.
+const Version = 1
+
+// The limits of one document, for tests to change.
+type limits struct {
+	cpu, real time.Duration
+	body      int // bytes
+	result    int // bytes
+}
+
+var usual = limits{cpu: 30 * time.Second, real: 2 * time.Minute, body: 1 << 30, result: 6 << 20}
+
+// maxChildren is how many children there are at a time. Each has 300 MB while it starts, and
+// then 50 MB and what a document needs.
+const maxChildren = 2
+
+// Unreadable is the error of a document that cannot be read. Its text says why.
+type Unreadable string
+
+func (u Unreadable) Error() string { return string(u) }

@@ -1,0 +1,86 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
+)
+
+// FormatSetting says whether documents of a format are pages in a repository. It is stored in
+// a column of its own for each of the Formats, and absent while it is off.
+type FormatSetting string
+
+// The settings.
+const (
+	FormatOff FormatSetting = ""
+	FormatOn  FormatSetting = "on"
+	// FormatOnSoon is on, and FormatOffSoon is off, while what was stored before is adapted.
+	FormatOnSoon  FormatSetting = "on soon"
+	FormatOffSoon FormatSetting = "off soon"
+)
+
+// Holds reports whether documents that are loaded now are pages.
+func (s FormatSetting) Holds() bool { return s == FormatOn || s == FormatOnSoon }
+
+// Format is a format whose documents are pages only with a setting.
+type Format struct {
+	Name    string // of its documents, in the plural
+	Setting txn.Column
+	// Is reports whether a response is a document of the format.
+	Is func(*page.Fetch) bool
+	// IsPage reports whether the fetch of a document is read as a page. Forget makes it what it
+	// would be if the setting had been off when it was loaded.
+	IsPage func(*page.Fetch) bool
+	Forget func(*page.Fetch)
+}
+
+// The formats.
+var (
+	OfficeFormat = Format{
+		Name: "office documents", Setting: Office, Is: (*page.Fetch).IsOffice,
+		IsPage: func(f *page.Fetch) bool { return f.Office },
+		Forget: func(f *page.Fetch) { f.Office = false },
+	}
+	PDFFormat = Format{
+		Name: "PDF documents", Setting: PDF, Is: (*page.Fetch).IsPDF,
+		IsPage: func(f *page.Fetch) bool { return f.Reading.Exists() },
+		Forget: func(f *page.Fetch) { f.Reading = page.Reading{} },
+	}
+)
+
+// Read reads the setting of a repository.
+func (f *Format) Read(ctx context.Context, tx *txn.Txn) (FormatSetting, error) {
+	v, err := tx.Get(ctx, AppRow, f.Setting)
+	if err != nil {
+		return FormatOff, err
+	}
+	switch s := FormatSetting(v.Data); s {
+	case FormatOff, FormatOn, FormatOnSoon, FormatOffSoon:
+		return s, nil
+	default:
+		return FormatOff, fmt.Errorf("schema: setting of %s %.20q: %w", f.Name, v.Data, store.ErrCorrupt)
+	}
+}
+
+// Write writes the setting of a repository.
+func (f *Format) Write(tx *txn.Txn, s FormatSetting) {
+	if s == FormatOff {
+		tx.Delete(AppRow, f.Setting)
+		return
+	}
+	tx.Set(AppRow, f.Setting, []byte(s))
+}
+
+// Without returns the content of a fetch as if the setting had been off when it was loaded,
+// and whether that is another one.
+func (f *Format) Without(content []byte) ([]byte, bool, error) {
+	decoded, sum, err := DecodeContent(content)
+	if err != nil || !f.IsPage(&decoded) {
+		return content, false, err
+	}
+	f.Forget(&decoded)
+	return EncodeContent(&decoded, sum), true, nil
+}
