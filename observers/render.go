@@ -281,6 +281,9 @@ func lookupIn(tx *txn.Txn) Lookup {
 			return nil, err
 		}
 		f.URL = u
+		if f.Reading.Exists() { // its text is stored, and not the response
+			return nil, nil
+		}
 		body, err := tx.GetOnce(ctx, row, schema.Body)
 		switch {
 		case err != nil:

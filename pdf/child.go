@@ -105,10 +105,14 @@ func (c *child) exchange(ctx context.Context, l limits, talk func() (kind, []byt
 // watch kills the child once ctx has ended or a limit is reached, and returns why; nil if done
 // is closed before.
 func (c *child) watch(ctx context.Context, l limits, done <-chan struct{}) error {
-	before, _ := processorTime(c.cmd.Process.Pid) // without it, only real time counts
-	end := time.NewTimer(l.real)
+	before, measured := processorTime(c.cmd.Process.Pid)
+	most := l.realOnly
+	if measured {
+		most = l.real
+	}
+	end := time.NewTimer(most)
 	defer end.Stop()
-	tick := time.NewTicker(min(l.cpu, time.Second) / 4)
+	tick := time.NewTicker(min(l.processor, time.Second) / 4)
 	defer tick.Stop()
 	for {
 		select {
@@ -119,11 +123,11 @@ func (c *child) watch(ctx context.Context, l limits, done <-chan struct{}) error
 			return context.Cause(ctx)
 		case <-end.C:
 			_ = c.cmd.Process.Kill()
-			return Unreadable(fmt.Sprintf("it took more than %v", l.real))
+			return Unreadable(fmt.Sprintf("it took more than %v", most))
 		case <-tick.C:
-			if used, ok := processorTime(c.cmd.Process.Pid); ok && used-before > l.cpu {
+			if used, ok := processorTime(c.cmd.Process.Pid); ok && used-before > l.processor {
 				_ = c.cmd.Process.Kill()
-				return Unreadable(fmt.Sprintf("it took more than %v of processor time", l.cpu))
+				return Unreadable(fmt.Sprintf("it took more than %v of processor time", l.processor))
 			}
 		}
 	}

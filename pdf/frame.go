@@ -25,7 +25,7 @@ var errMessage = errors.New("pdf: message that cannot be understood")
 func writeMessage(w io.Writer, k kind, data []byte) error {
 	head := [5]byte{byte(k)}
 	binary.BigEndian.PutUint32(head[1:], uint32(len(data)))
-	if _, err := w.Write(head[:]); err != nil {
+	if _, err := w.Write(head[:]); err != nil || len(data) == 0 {
 		return err
 	}
 	_, err := w.Write(data)

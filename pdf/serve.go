@@ -29,9 +29,6 @@ func fail(answers io.Writer, err error) error {
 	return errors.Join(err, writeMessage(answers, kindFailed, []byte(err.Error())))
 }
 
-// errAbandoned says that the parent ended while a document was being read.
-var errAbandoned = errors.New("pdf: the parent has ended")
-
 // serve answers the parent. It returns once the parent has ended, even in the middle of a
 // document that takes for ever: the goroutine that reads it ends with the process.
 func serve(parent io.Reader, answers io.Writer, convert Converter) error {
@@ -53,7 +50,7 @@ func serve(parent io.Reader, answers io.Writer, convert Converter) error {
 					return err
 				}
 			case err := <-ended:
-				return errors.Join(errAbandoned, err)
+				return err
 			}
 		}
 	}

@@ -187,7 +187,7 @@ func TestSearchPage(t *testing.T) {
 		if got := hosts("/?q=lanterns+OR+things+OR&site=b.example"); got != "b.example" {
 			t.Errorf("an OR at the end goes beyond the filter: %s", got)
 		}
-		body = dated.get("/?q=lanterns+filetype:pdf")
+		body = dated.get("/?q=lanterns+filetype:jpg")
 		if !strings.Contains(body, `<li>Only HTML and plain text are indexed`) {
 			t.Errorf("no note:\n%s", body)
 		}

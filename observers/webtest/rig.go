@@ -30,6 +30,8 @@ type Options struct {
 	// Render is the setting of rendering, and Browser renders; nil: there is none.
 	Render  schema.RenderSetting
 	Browser *Browser
+	// PDF reads PDF documents; nil: nobody does.
+	PDF loader.PDFReader
 	// Part and Limits are those of observers.Options.
 	Part   schema.PartSize
 	Limits observers.Limits
@@ -87,6 +89,7 @@ func Open(ctx context.Context, opts Options) (*Rig, error) {
 		return nil, err
 	}
 	r.loader = loader.New(r.DB, r.pipeline, tracker.Loaded)
+	r.loader.PDF = opts.PDF
 	if opts.Workers > 0 {
 		err = r.pipeline.Start(ctx, r.DB)
 	} else {
@@ -167,6 +170,9 @@ func (r *Rig) Close() error {
 	err := r.pipeline.Stop()
 	return errors.Join(err, r.DB.Close())
 }
+
+// SetPDF makes another reader read PDF documents. No load may be under way.
+func (r *Rig) SetPDF(pdf loader.PDFReader) { r.loader.PDF = pdf }
 
 // Load loads a fetch.
 func (r *Rig) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) {

@@ -32,9 +32,23 @@ func (d *document) blocks() []block {
 	}
 	var list []block
 	for i, lines := range d.pages {
-		list = append(list, pageBlocks(i, lines, d.bookmarks[i], t)...)
+		next := pageBlocks(i, lines, d.bookmarks[i], t)
+		if i > 0 && crosses(list, next, d.pages[i-1]) {
+			list[len(list)-1].append(&line{text: next[0].text, links: next[0].links}, d.pages[i-1][len(d.pages[i-1])-1].hyphen)
+			next = next[1:]
+		}
+		list = append(list, next...)
 	}
 	return list
+}
+
+// crosses reports whether a paragraph goes on on the next page.
+func crosses(list, next []block, before []line) bool {
+	if len(before) == 0 || len(next) == 0 || list[len(list)-1].level > 0 || next[0].level > 0 {
+		return false
+	}
+	last := &before[len(before)-1]
+	return last.hyphen || goesOn(last, &line{text: next[0].text})
 }
 
 // pageBlocks puts the lines of a page into blocks.
@@ -149,7 +163,7 @@ func median(list []float64) float64 {
 		return 0
 	}
 	slices.Sort(list)
-	return list[len(list)/2]
+	return list[(len(list)-1)/2]
 }
 
 // usualHeight returns the height that most characters of a document have.

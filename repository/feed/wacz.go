@@ -129,6 +129,9 @@ func (a *archiver) fetch(u page.URL) (f *page.Fetch, whole bool, err error) {
 	if decoded.Status < 200 || decoded.Status > 299 {
 		return &decoded, decoded.Status >= 300 && decoded.Status <= 399 || isGone(&decoded), nil
 	}
+	if decoded.Reading.Exists() { // its text is stored, and not the response
+		return &decoded, false, nil
+	}
 	body, err := tx.Get(a.ctx, row, schema.Body)
 	if err != nil {
 		return nil, false, err
