@@ -17,14 +17,15 @@ import (
 // TestInterpret runs testdata/interpret: a fetch is a line of arguments and a
 // body, the answer is what Interpret makes of it.
 //
-//	interpret [url=URL] [status=N] [err] [revisit] [key] [office] [word]
+//	interpret [url=URL] [status=N] [err] [revisit] [key] [office] [word] [read] [failed]
 //	[Content-Type|Location|X-Robots-Tag|Link: value]...
 //	(empty line)
 //	body
 //
 // The URL is https://example.com/dir/page where none is given, the media type
 // text/html where no Content-Type is. With word, the body is the text of a word processor's
-// document. In the body, \xHH stands for a byte and
+// document. With read, the body is what was read of a PDF document, or with failed why nothing
+// was. In the body, \xHH stands for a byte and
 // REPEAT(N,text) for repetition.
 //
 // An Interpreter that remembers all bodies must say the same.
@@ -55,6 +56,10 @@ func fetchOf(t *testing.T, d *datadriven.TestData) *Fetch {
 			f.Revisit = true
 		case "office":
 			f.Office = true
+		case "read":
+			f.Reading.Version = 1
+		case "failed":
+			f.Reading.Failed = true
 		case "key", "word":
 		default:
 			d.Fatalf(t, "unknown argument %q", arg.Key)

@@ -85,6 +85,7 @@ func codecs() []codec {
 	}
 	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Status: 200, Header: headers}, sum: [32]byte{5}}, encodeStoredFetch, decodeStoredFetch))
 	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Status: 200, Header: headers, Office: true}}, encodeStoredFetch, decodeStoredFetch))
+	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Status: 200, Header: headers, Reading: page.Reading{Version: 3, Failed: true, Sum: [32]byte{1, 31: 2}}}}, encodeStoredFetch, decodeStoredFetch))
 	add(codecOf("fetch content", storedFetch{fetch: page.Fetch{Status: 200, Header: headers, Resource: true}}, encodeStoredFetch, decodeStoredFetch))
 	for _, f := range []StoredForm{
 		{}, {Version: 3, Page: ContentDigest{1}, Why: "few words", Failure: NoBrowser, Stale: []page.URL{someURL}},
