@@ -124,6 +124,9 @@ func (s *session) close(ctx context.Context) error {
 	if s.describing != nil {
 		s.describing.stop()
 	}
+	if n := s.pdfs.Unreadable(); n > 0 {
+		s.app.log.Warn("PDF documents could not be read; `indexer inspect URL` says why", zap.Int64("documents", n))
+	}
 	err = errors.Join(err, s.repo.Close(), s.browser.Close(), s.pdfs.Close(), s.closeIndex(), s.app.shareFiles())
 	if s.deployment != nil {
 		err = errors.Join(err, s.deployment.leave())

@@ -38,7 +38,9 @@ func (r *Reader) start(ctx context.Context) (*child, error) {
 		return nil, err
 	}
 	c := &child{cmd: cmd, to: to, from: bufio.NewReader(from), ended: sync.OnceValue(cmd.Wait)}
-	k, data, err := c.exchange(ctx, r.limits, func() (kind, []byte, error) { return readMessage(c.from, r.limits.result) })
+	limits := usual
+	limits.processor *= 4 // it starts once for many documents
+	k, data, err := c.exchange(ctx, limits, func() (kind, []byte, error) { return readMessage(c.from, limits.result) })
 	switch {
 	case err == nil && k == kindReady:
 		return c, nil

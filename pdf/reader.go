@@ -18,9 +18,13 @@ type Options struct {
 type Reader struct {
 	command func() (*exec.Cmd, error)
 	limits  limits
-	// places has an element for each child that there may be: the child, or nil if it has not
-	// been started. Whoever has taken an element may use the child.
-	places chan *child
+	// There are maxChildren elements in idle and places, except those that somebody has taken:
+	// children, and places for children that have not been started.
+	idle   chan *child
+	places chan struct{}
+	// turn has an element unless somebody is about to start a child. Others wait for one that
+	// becomes idle in the meantime: a start takes longer than most documents.
+	turn   chan struct{}
 	closed chan struct{}
 
 	unreadable atomic.Int64
@@ -28,10 +32,14 @@ type Reader struct {
 
 // New returns a reader. It starts no child before the first document.
 func New(o Options) *Reader {
-	r := &Reader{command: o.Command, limits: usual, places: make(chan *child, maxChildren), closed: make(chan struct{})}
-	for range maxChildren {
-		r.places <- nil
+	r := &Reader{
+		command: o.Command, limits: usual,
+		idle: make(chan *child, maxChildren), places: make(chan struct{}, maxChildren), turn: make(chan struct{}, 1), closed: make(chan struct{}),
 	}
+	for range maxChildren {
+		r.places <- struct{}{}
+	}
+	r.turn <- struct{}{}
 	return r
 }
 
@@ -44,22 +52,18 @@ func (r *Reader) Version() int { return Version }
 // Others say that no document can be read, or that ctx has ended.
 func (r *Reader) Read(ctx context.Context, body []byte) (html []byte, err error) {
 	if len(body) > r.limits.body {
-		return nil, Unreadable(fmt.Sprintf("the document has %d bytes, and at most %d are read", len(body), r.limits.body))
+		return nil, Unreadable(fmt.Sprintf("it has %d bytes, and at most %d are read", len(body), r.limits.body))
 	}
 	c, err := r.take(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { r.places <- c }()
-	if c == nil {
-		if c, err = r.start(ctx); err != nil {
-			return nil, fmt.Errorf("start a process that reads PDF documents: %w; correct this, or turn off the setting pdf", err)
-		}
-	}
 	html, usable, err := c.read(ctx, body, r.limits)
-	if !usable {
+	if usable {
+		r.idle <- c
+	} else {
 		c.kill()
-		c = nil
+		r.places <- struct{}{}
 	}
 	if unreadable := Unreadable(""); errors.As(err, &unreadable) {
 		r.unreadable.Add(1)
@@ -70,24 +74,47 @@ func (r *Reader) Read(ctx context.Context, body []byte) (html []byte, err error)
 // Unreadable returns how many documents could not be read.
 func (r *Reader) Unreadable() int64 { return r.unreadable.Load() }
 
-// take waits for a child, or a place for one. An idle child comes first.
+// take waits for a child that is idle, or starts one.
 func (r *Reader) take(ctx context.Context) (*child, error) {
 	select {
+	case c := <-r.idle:
+		return c, nil
+	default:
+	}
+	select {
+	case c := <-r.idle:
+		return c, nil
+	case <-r.turn:
+		defer func() { r.turn <- struct{}{} }()
+		return r.takeOrStart(ctx)
 	case <-r.closed:
 		return nil, errClosed
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	case c := <-r.places:
-		if c != nil {
-			return c, nil
-		}
 	}
-	select { // another place may have a child
-	case c := <-r.places:
-		r.places <- nil
+}
+
+// takeOrStart is take for whoever has the turn.
+func (r *Reader) takeOrStart(ctx context.Context) (*child, error) {
+	select {
+	case c := <-r.idle: // since the turn came
 		return c, nil
 	default:
-		return nil, nil
+	}
+	select {
+	case c := <-r.idle:
+		return c, nil
+	case <-r.places:
+		c, err := r.start(ctx)
+		if err != nil {
+			r.places <- struct{}{}
+			return nil, fmt.Errorf("start a process that reads PDF documents: %w; correct this, or turn off the setting pdf", err)
+		}
+		return c, nil
+	case <-r.closed:
+		return nil, errClosed
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 }
 
@@ -96,8 +123,10 @@ func (r *Reader) Close() error {
 	close(r.closed)
 	var errs []error
 	for range maxChildren {
-		if c := <-r.places; c != nil {
+		select {
+		case c := <-r.idle:
 			errs = append(errs, c.stop())
+		case <-r.places:
 		}
 	}
 	return errors.Join(errs...)
