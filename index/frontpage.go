@@ -109,7 +109,7 @@ func findName(words []query.Word, name string) (from, to int, ok bool) {
 	for from = range words {
 		joined := ""
 		for to = from + 1; to <= len(words); to++ {
-			if joined += words[to-1].Typed; joined == bare {
+			if joined += words[to-1].Typed; joined == bare || to == from+1 && slices.Contains(words[from].Stems, bare) {
 				return from, to, true
 			}
 		}

@@ -172,6 +172,14 @@ func overlap(name []nameWord, query []query.Word, dotted bool) float64 {
 			}
 			most, best[j] = max(most, m), max(best[j], m)
 		}
+		for _, full := range query[i].Full {
+			if at := inOrder(name, full); at >= 0 {
+				most = max(most, inflected)
+				for j := range full {
+					best[at+j] = max(best[at+j], inflected)
+				}
+			}
+		}
 		w := weight(query[i].Stop)
 		asked, askedAll = asked+w*most, askedAll+w
 	}
@@ -180,6 +188,18 @@ func overlap(name []nameWord, query []query.Word, dotted bool) float64 {
 		have, haveAll = have+w*m, haveAll+w
 	}
 	return asked * have / (askedAll * haveAll)
+}
+
+// inOrder finds the words that an abbreviation is short for: "regular expression" for regex. It is
+// negative if the name lacks them.
+func inOrder(name []nameWord, full []string) int {
+	for at := range len(name) - len(full) + 1 {
+		here := name[at : at+len(full)]
+		if slices.EqualFunc(here, full, func(n nameWord, w string) bool { return n.typed == w || n.stem == w }) {
+			return at
+		}
+	}
+	return -1
 }
 
 // together is how well two neighbouring words of a query agree with a word that is both: "ignore

@@ -62,6 +62,9 @@ func searchAll(ctx context.Context, from *fanout, n *names, q string, opts *Opti
 }
 
 func newSearch(from *fanout, n *names, c *query.Query, opts *Options, q string) *search {
+	if opts.Verbatim {
+		c.AsTyped()
+	}
 	language := queryLanguage(c, opts.Language)
 	for i := range c.Words {
 		w := &c.Words[i]

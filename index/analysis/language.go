@@ -7,7 +7,7 @@ import "strings"
 // recognised, those of another language only if the query names it by lang:, because one
 // language's stop word is another's noun.
 var stopWords = map[string]map[string]bool{
-	"en": wordSet("a an and are as at be but by for from had has have he her his how i if in into is it its me my no not of on or our she so such that the their them then there these they this to was we were what when where which who why will with you your do does did can could should would vs versus"),
+	"en": wordSet("a an and are as at be but by for from had has have he her his how i if in into is it its me my no not of on or our she so such that the their them then there these they this to was we were what when where which who why will with you your do does did can could should would between vs versus"),
 	"de": wordSet("aber als am an auch auf aus bei bin bis das dass dem den der des die du ein eine einem einen einer eines er es fur hat ich ihr im in ist ja kann man mit nach nicht noch nur oder sich sie sind so uber um und von vor war was wie wir wird zu zum zur"),
 	"fr": wordSet("a au aux avec ce ces cette dans de des du elle en est et il ils je la le les leur lui mais ne nous on ou par pas pour qu que qui sa se ses son sont sur tu un une vous y d l s c j n m t"),
 	"es": wordSet("a al como con de del el ella en entre era es esta este la las le lo los mas me mi muy no nos o para pero por que se sin sobre su sus te un una y ya"),

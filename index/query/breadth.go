@@ -80,6 +80,9 @@ func (t *Term) Expr() *Expr {
 		alternatives[i] = phrase(strings.Join(s, " "))
 		alternatives[i].Phrase.Prefix = t.Prefix
 	}
+	for _, s := range t.Full {
+		alternatives = append(alternatives, phrase(strings.Join(s, " ")))
+	}
 	for _, a := range t.Address {
 		alternatives = append(alternatives, phrase(a).limit("url"))
 	}
@@ -120,6 +123,9 @@ func (t *Term) Relaxed() *Expr {
 		if onlyStops {
 			add(strings.Join(s, " "))
 		}
+	}
+	for _, s := range t.Full {
+		add(strings.Join(s, " "))
 	}
 	for _, a := range t.Address {
 		parts = append(parts, phrase(a).limit("url"))

@@ -15,6 +15,7 @@ import (
 // Term is a word or phrase that documents may have.
 type Term struct {
 	Sequences [][]string // alternatives; the tokens of each follow each other
+	Full      [][]string // the same for what it is short for
 	Address   []string   // tokens that stand for it in addresses only: 36 for 3.6
 	Prefix    bool       // the last token is the beginning of one (a single CJK character)
 	Stop      bool       // a stop word
@@ -77,6 +78,7 @@ func Compile(q string, inUse []*analysis.Stemmer) (*Query, error) {
 	if c.conj, err = c.compile(clauses, true); err != nil {
 		return nil, err
 	}
+	c.dropSaidInFull()
 	c.Words = queryWords(c.Terms)
 	if c.empty() && (c.excluded != nil || !c.Fetched.Bounded()) {
 		if c.excluded != nil {
@@ -124,6 +126,7 @@ func (c *compiler) compile(list []clause, asked bool) (out conj, err error) {
 			filters[cl.kind] = append(filters[cl.kind], tag(kind, cl.text))
 		case cl.exclude:
 			if t, ok := newTerm(cl, c.lang, c.inUse); ok {
+				t.Full = nil // only what was typed
 				excluded = append(excluded, t.Expr())
 			}
 		default:
@@ -157,6 +160,8 @@ func (c *compiler) term(cl clause, asked bool) (parts []part) {
 			parts = append(parts, part{term: &t})
 			if asked {
 				c.Terms = append(c.Terms, &t)
+			} else {
+				t.Full = nil
 			}
 		}
 	}
@@ -224,6 +229,7 @@ func newTerm(c clause, lang string, inUse []*analysis.Stemmer) (Term, bool) {
 			t.addSequences([]string{letters, digits}, []bool{false, false}, nil)
 		}
 		t.Address = versionInAddress(words)
+		t.Full = inFull(words, inUse)
 	}
 	return t, true
 }
@@ -261,9 +267,14 @@ func versionInAddress(words []string) []string {
 
 // addSequences adds words as typed, and as each stemmer reduces them.
 func (t *Term) addSequences(words []string, stemmable []bool, inUse []*analysis.Stemmer) {
+	t.Sequences = withForms(t.Sequences, words, stemmable, inUse)
+}
+
+// withForms is a list of sequences with words as typed, and as each stemmer reduces them.
+func withForms(list [][]string, words []string, stemmable []bool, inUse []*analysis.Stemmer) [][]string {
 	add := func(tokens []string) {
-		if !slices.ContainsFunc(t.Sequences, func(s []string) bool { return slices.Equal(s, tokens) }) {
-			t.Sequences = append(t.Sequences, tokens)
+		if !slices.ContainsFunc(list, func(s []string) bool { return slices.Equal(s, tokens) }) {
+			list = append(list, tokens)
 		}
 	}
 	add(words)
@@ -280,6 +291,7 @@ func (t *Term) addSequences(words []string, stemmable []bool, inUse []*analysis.
 		}
 		add(stems)
 	}
+	return list
 }
 
 // unhyphened is a hyphenated word as it is written without hyphens: email for e-mail. It is
@@ -303,8 +315,9 @@ var hyphens = strings.NewReplacer("-", "", "\u2010", "", "\u2011", "")
 type Word struct {
 	Typed  string
 	Stems  []string
-	Prefix bool // a single CJK character
-	Stop   bool // a stop word
+	Prefix bool       // a single CJK character
+	Stop   bool       // a stop word
+	Full   [][]string // what it is short for, if that is several words
 }
 
 // queryWords are the distinct words of terms, except those of inurl:.
@@ -323,6 +336,13 @@ func queryWords(terms []*Term) (list []Word) {
 			for _, s := range t.Sequences {
 				if len(s) == len(t.Sequences[0]) { // not the form without hyphens
 					w.Stems = append(w.Stems, s[j])
+				}
+			}
+			for _, f := range t.Full {
+				if len(f) == 1 {
+					w.Stems = append(w.Stems, f[0])
+				} else {
+					w.Full = append(w.Full, f)
 				}
 			}
 			list = append(list, w)

@@ -1,6 +1,7 @@
 package snippet
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -38,7 +39,7 @@ func NewMatcher(terms []*query.Term, language string) *matcher {
 		if terms[i].Stop && !onlyStops {
 			continue
 		}
-		for _, s := range terms[i].Sequences {
+		for _, s := range slices.Concat(terms[i].Sequences, terms[i].Full) {
 			for _, w := range s {
 				m.tokens[w] = m.terms
 				m.first[w[0]] = true

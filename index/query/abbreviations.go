@@ -1,0 +1,125 @@
+package query
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/webindexer/indexer/index/analysis"
+)
+
+// People type "config", "db" and "regex", and texts say "configuration", "database" and "regular
+// expression". So a word that everybody shortens in the same way is also looked for in full.
+// It is no more than an alternative: a page that has the word as typed is as good as before. The
+// table is short on purpose. An entry has to be plain in any manual; what is short for several
+// things ("app", "sub", "res") is no entry, and neither is what texts write as often as the long
+// form ("info", "API", "HTTP").
+
+// abbreviations are words and what they are short for.
+var abbreviations = map[string][]string{
+	"arg":      {"argument"},
+	"args":     {"arguments"},
+	"async":    {"asynchronous"},
+	"attr":     {"attribute"},
+	"attrs":    {"attributes"},
+	"auth":     {"authentication", "authorization"},
+	"cert":     {"certificate"},
+	"certs":    {"certificates"},
+	"char":     {"character"},
+	"chars":    {"characters"},
+	"cfg":      {"configuration"},
+	"cli":      {"command line"},
+	"cmd":      {"command"},
+	"conf":     {"configuration"},
+	"config":   {"configuration"},
+	"configs":  {"configurations"},
+	"db":       {"database"},
+	"dbs":      {"databases"},
+	"deps":     {"dependencies"},
+	"dev":      {"development"},
+	"dir":      {"directory"},
+	"dirs":     {"directories"},
+	"doc":      {"documentation"},
+	"docs":     {"documentation"},
+	"env":      {"environment"},
+	"func":     {"function"},
+	"funcs":    {"functions"},
+	"gui":      {"user interface"},
+	"img":      {"image"},
+	"impl":     {"implementation"},
+	"int":      {"integer"},
+	"js":       {"javascript"},
+	"k8s":      {"kubernetes"},
+	"lib":      {"library"},
+	"libs":     {"libraries"},
+	"max":      {"maximum"},
+	"mem":      {"memory"},
+	"min":      {"minimum"},
+	"msg":      {"message"},
+	"num":      {"number"},
+	"opt":      {"option"},
+	"opts":     {"options"},
+	"param":    {"parameter"},
+	"params":   {"parameters"},
+	"passwd":   {"password"},
+	"perf":     {"performance"},
+	"perms":    {"permissions"},
+	"pkg":      {"package"},
+	"pkgs":     {"packages"},
+	"postgres": {"postgresql", "pgsql"},
+	"prod":     {"production"},
+	"ref":      {"reference"},
+	"regex":    {"regular expression", "regexp"},
+	"regexes":  {"regular expressions", "regexps"},
+	"regexp":   {"regular expression", "regex"},
+	"repo":     {"repository"},
+	"repos":    {"repositories"},
+	"spec":     {"specification"},
+	"specs":    {"specifications"},
+	"src":      {"source"},
+	"ssl":      {"tls"},
+	"stdlib":   {"standard library"},
+	"str":      {"string"},
+	"temp":     {"temporary"},
+	"tls":      {"ssl"},
+	"tmp":      {"temporary"},
+	"ui":       {"user interface"},
+	"util":     {"utility"},
+	"utils":    {"utilities"},
+	"var":      {"variable"},
+	"vars":     {"variables"},
+	"vm":       {"virtual machine"},
+}
+
+// inFull is what a word is short for, in the forms of [Term.Sequences].
+func inFull(words []string, inUse []*analysis.Stemmer) (list [][]string) {
+	if len(words) != 1 {
+		return nil
+	}
+	for _, full := range abbreviations[words[0]] {
+		fields := strings.Fields(full)
+		list = withForms(list, fields, slices.Repeat([]bool{true}, len(fields)), inUse)
+	}
+	return list
+}
+
+// dropSaidInFull drops what a word is short for if the query has that as well: who compares
+// "str" with "string" means two things.
+func (q *Query) dropSaidInFull() {
+	said := make(map[string]bool)
+	for _, t := range q.Terms {
+		for _, s := range t.Sequences {
+			said[strings.Join(s, " ")] = true
+		}
+	}
+	for _, t := range q.Terms {
+		t.Full = slices.DeleteFunc(t.Full, func(s []string) bool { return said[strings.Join(s, " ")] })
+	}
+}
+
+// AsTyped makes the query look for abbreviations as they are only.
+func (q *Query) AsTyped() {
+	for _, t := range q.Terms {
+		t.Full = nil
+	}
+	q.Words = queryWords(q.Terms)
+}
