@@ -13,6 +13,9 @@ import "context"
 //
 // Both count less. They are still first if nothing else fits half as well. If other pages call
 // them what the query says, nothing changes.
+//
+// Listings of source code, indexes of words and the like, which documentation programs make, count
+// still less (generated.go).
 
 const (
 	// textlessFactor is the factor for a page without a text. With a fifth, pages that only their
@@ -21,6 +24,11 @@ const (
 	// proselessFactor is the factor for a page without sentences, if the language of the query
 	// is known.
 	proselessFactor = 0.6
+	// generatedFactor is the factor for a page that a program has made of others (generated.go).
+	generatedFactor = 0.3
+	// namesGenerated is the agreement of its title with the query from which on such a page is what is
+	// asked for.
+	namesGenerated = 0.75
 )
 
 // weighContents lowers the scores of pages without a text, whose sketches have nothing, and of
@@ -48,6 +56,8 @@ func (s *search) weighContents(ctx context.Context, list []candidate) error {
 
 func (s *search) contentFactor(c *candidate) float64 {
 	switch {
+	case isGenerated(c.url) && c.titleMatch < namesGenerated:
+		return generatedFactor
 	case c.sketch == nil || c.anchorMatch > namesPage:
 		return 1
 	case c.bins == 0:

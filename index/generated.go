@@ -1,0 +1,42 @@
+package index
+
+import (
+	"strings"
+
+	"github.com/webindexer/indexer/page"
+)
+
+// Documentation programs make pages of other pages: the source code that a reference is about, an index
+// of all words, the whole manual on one page for printing. Such a page has the words of many
+// queries, and often their titles. The page that somebody wrote is the answer. So these count less,
+// unless the query is their title (content.go). They are known by their addresses, which the programs
+// choose: nobody else calls a directory _modules.
+
+// generatedPlaces are directories of listings of source code: those of Sphinx and Javadoc.
+var generatedPlaces = setOf("_modules _sources src-html")
+
+// generatedNames are the names of single pages: those of Sphinx, Javadoc and mdBook.
+var generatedNames = setOf("genindex py-modindex modindex search index-all allclasses allclasses-index allclasses-frame allpackages-index print")
+
+// isGenerated reports whether a page was made of others.
+func isGenerated(u page.URL) bool {
+	path := strings.TrimPrefix(u.Path(), "/")
+	for {
+		segment, rest, more := strings.Cut(path, "/")
+		if !more {
+			break
+		}
+		if generatedPlaces[segment] {
+			return true
+		}
+		path = rest
+	}
+	name, ending, _ := strings.Cut(path, ".")
+	switch {
+	case ending == "rs.html", ending == "html" && strings.HasSuffix(name, "_source"): // rustdoc, Doxygen
+		return true
+	case ending == "html" && strings.HasPrefix(name, "genindex-"):
+		return true
+	}
+	return ending == "html" && generatedNames[name]
+}
