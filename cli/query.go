@@ -188,6 +188,9 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 	if e.LanguageFactor < 1 {
 		more += fmt.Sprintf(" × language %.2f", e.LanguageFactor)
 	}
+	if e.VersionFactor < 1 {
+		more += fmt.Sprintf(" × version %.2f", e.VersionFactor)
+	}
 	if e.ContentFactor < 1 {
 		more += fmt.Sprintf(" × content %.2f", e.ContentFactor)
 	}

@@ -10,7 +10,7 @@ import (
 
 // Explanation says how the score of a hit was computed:
 //
-//	score = text × title_factor × anchor_factor × rank_factor × language_factor × content_factor × typed_factor
+//	score = text × title_factor × anchor_factor × rank_factor × language_factor × version_factor × content_factor × typed_factor
 //
 // Below the best hundred by text, the factors are 1.
 type Explanation struct {
@@ -30,6 +30,8 @@ type Explanation struct {
 	RankFactor   float64 `json:"rank_factor"`
 	// LanguageFactor is less than 1 if the page is in another language than the query.
 	LanguageFactor float64 `json:"language_factor"`
+	// VersionFactor is less than 1 if the page is of another version than the query names.
+	VersionFactor float64 `json:"version_factor"`
 	// ContentFactor is less than 1 if the page has no text, or no sentences (content.go).
 	ContentFactor float64 `json:"content_factor"`
 	// TypedFactor is more than 1 if few pages have all the words of the query, and this one has
@@ -61,10 +63,13 @@ func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) erro
 			Tier: "some words", Text: f.text, Rank: f.rank,
 			TitleMatch: f.titleMatch, TitleFactor: w.titleFactor(f.titleMatch),
 			AnchorMatch: f.anchorMatch, AnchorFactor: w.anchorFactor(f.anchorMatch),
-			RankFactor: w.rankFactor(f.rank), LanguageFactor: 1, ContentFactor: 1, TypedFactor: max(f.typedFactor, 1),
+			RankFactor: w.rankFactor(f.rank), LanguageFactor: 1, VersionFactor: 1, ContentFactor: 1, TypedFactor: max(f.typedFactor, 1),
 		}
 		if f.otherLanguage {
 			e.LanguageFactor = otherLanguage
+		}
+		if f.versionFactor > 0 {
+			e.VersionFactor = f.versionFactor
 		}
 		if f.contentFactor > 0 {
 			e.ContentFactor = f.contentFactor
@@ -76,7 +81,7 @@ func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) erro
 			e.Tier = "all words"
 		}
 		if !ranked {
-			*e = Explanation{Tier: "no words", Text: 0, Rank: f.rank, TitleFactor: 1, AnchorFactor: 1, RankFactor: 1, LanguageFactor: 1, ContentFactor: 1, TypedFactor: 1}
+			*e = Explanation{Tier: "no words", Text: 0, Rank: f.rank, TitleFactor: 1, AnchorFactor: 1, RankFactor: 1, LanguageFactor: 1, VersionFactor: 1, ContentFactor: 1, TypedFactor: 1}
 		} else if f.score == f.text {
 			e.TitleFactor, e.AnchorFactor, e.RankFactor = 1, 1, 1
 		}

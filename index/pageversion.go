@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/webindexer/indexer/index/analysis"
@@ -129,8 +130,8 @@ func askedVersions(text string) (list []pageVersion) {
 }
 
 // answers tells how well a page of version v answers somebody who asks for this version: 2
-// for the version itself, 1 for one of its releases, as 1.26.3 is of 1.26, and 0 for others.
-// Addresses also write 1.26 as 126.
+// for the version itself, which may have zeros behind it (1.26.0), 1 for one of its releases, as 1.26.3
+// is of 1.26, and 0 for others. Addresses also write 1.26 as 126.
 func (v *pageVersion) answers(asked *pageVersion) int {
 	switch {
 	case len(asked.numbers) == 0 || len(v.numbers) == 0:
@@ -145,7 +146,7 @@ func (v *pageVersion) answers(asked *pageVersion) int {
 		return 0
 	case len(v.numbers) < len(asked.numbers) || compareNumbers(v.numbers[:len(asked.numbers)], asked.numbers) != 0:
 		return 0
-	case len(v.numbers) == len(asked.numbers):
+	case !slices.ContainsFunc(v.numbers[len(asked.numbers):], func(n string) bool { return strings.Trim(n, "0") != "" }):
 		return 2
 	}
 	return 1

@@ -28,6 +28,7 @@ type candidate struct {
 	folded        *[]candidate   // into this one
 	placeOf       *candidate     // the folded one whose place this one has
 	otherLanguage bool           // counts less, for its language
+	versionFactor float64        // below 1 if another version was asked for (askedversion.go); 0 if none was
 	contentFactor float64        // below 1 if there is little to read (content.go); 0 if it was not asked for
 
 	text                    float64 // the BM25 score alone
@@ -47,7 +48,7 @@ type candidate struct {
 // more.
 //
 //	title   how much query and title agree, from 0 to 1 (overlap.go); half of that for a
-//	        document of the first tier without all the words
+//	        document of the first tier without all the words, if a title names what is asked for
 //	anchor  the greatest such agreement with an anchor, times v/(1+v), where v is the number
 //	        of links with that anchor, and a link from another site counts otherSite times;
 //	        or the square of such an agreement with a heading (headings.go)
@@ -73,8 +74,10 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 			return err
 		}
 	}
+	lowerPartial(top)
 	sortByTitle(top, w)
 	s.preferLanguage(top)
+	s.preferVersion(top)
 	if w.AnchorMatch > 0 {
 		if err := s.from.matchAnchors(ctx, top[:min(len(top), anchorTop)], s.c.Words); err != nil {
 			return err
@@ -125,13 +128,23 @@ func (s *search) matchTitle(c *candidate, shared bool) error {
 		}
 		c.titleMatch = max(c.titleMatch, n.overlap(s.c.Words))
 	}
-	if c.partial {
-		c.titleMatch *= partialTitle
-	}
 	if c.front {
 		c.titleMatch = 1
 	}
 	return nil
+}
+
+// lowerPartial lowers the titles of documents without all the words, if the title of a document that
+// has them agrees well with the query. Who types a title wants that page, and not one whose
+// title is most of it. If no title does, the query describes a page, and a word of it that the page
+// lacks says little.
+func lowerPartial(top []candidate) {
+	named := slices.ContainsFunc(top, func(c candidate) bool { return !c.partial && c.titleMatch >= titleNames })
+	for i := range top {
+		if c := &top[i]; named && c.partial && !c.front {
+			c.titleMatch *= partialTitle
+		}
+	}
 }
 
 // host is the host by which results are counted.
@@ -163,6 +176,9 @@ const (
 	// partialTitle keeps a page whose title is most of the query below the page whose title is
 	// all of it, whatever their texts say. Without it, title success@1 was .926 instead of .980.
 	partialTitle = 0.5
+	// titleNames is the agreement of a title with the query from which on it names the page that
+	// is asked for.
+	titleNames = 0.6
 	// anchorTop is the number of documents whose anchors are read.
 	anchorTop = 30
 	// otherSite is how many links of the same site a link of another site is worth.
