@@ -39,10 +39,15 @@ func (s *search) withAll(ctx context.Context) ([]candidate, error) {
 	return found, err
 }
 
-// manyWords is the least number of words of a query for which documents without all of them
-// join the first tier (addPartial). With three, documents that have two rare words in their titles
-// came before documents that have all three.
-const manyWords = 4
+const (
+	// manyWords is the least number of words of a query for which documents without all of them
+	// join the first tier (addPartial). With three, documents that have two rare words in their
+	// titles came before documents that have all three.
+	manyWords = 4
+	// manyInSentence is the same for a query with stop words. That is a question or a sentence, in
+	// other words than the page may have, and no list of words that somebody has read.
+	manyInSentence = 3
+)
 
 // addPartial adds the best documents without all the words to those of the first tier, if the
 // query has many. A page can answer such a query without each word of it, and a long page has
@@ -50,7 +55,11 @@ const manyWords = 4
 // no document has all the words, the second tier finds these documents, so none are added.
 // top is the number of candidates that rerank sorts.
 func (s *search) addPartial(ctx context.Context, found []candidate, total, top int) ([]candidate, int, error) {
-	if total == 0 || s.c.Optional() < manyWords || s.opts.Verbatim {
+	least := manyWords
+	if slices.ContainsFunc(s.c.Words, func(w query.Word) bool { return w.Stop }) {
+		least = manyInSentence
+	}
+	if total == 0 || s.c.Optional() < least || s.opts.Verbatim {
 		return found, top, nil
 	}
 	if err := s.markCommon(ctx); err != nil {

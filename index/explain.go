@@ -16,7 +16,7 @@ import (
 type Explanation struct {
 	// Tier is "all words", "some words", or "no words" (sorted by rank or date alone).
 	// Hits of an earlier tier come first, whatever their scores, unless the query has four
-	// words or more.
+	// words or more, or three and a stop word.
 	Tier string  `json:"tier"`
 	Text float64 `json:"text"` // BM25 of all columns, by their weights
 	// Columns is what BM25 would be if only that column counted, with its weight. The sum
