@@ -37,15 +37,21 @@ var questions = map[string]question{
 	"again":   answerAgain,
 }
 
-// askFor is how long ask tries to open the data directory or to reach the process that
-// holds it. A process that is starting or stopping does not answer for a moment.
-const askFor = 5 * time.Second
+const (
+	// askFor is how long ask tries to open the data directory or to reach the process that
+	// holds it. A process that is starting or stopping does not answer; on a busy machine it
+	// may take long to write out what it has in memory.
+	askFor = 20 * time.Second
+	// askQuietly is how long ask tries before it says what it waits for.
+	askQuietly = 2 * time.Second
+)
 
 // ask runs a question in this process if the data directory is free, and otherwise in the
 // process that holds it.
 func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) error {
-	tries := time.NewTimer(askFor)
+	tries, patience := time.NewTimer(askFor), time.NewTimer(askQuietly)
 	defer tries.Stop()
+	defer patience.Stop()
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
 		done, err := a.tryToAsk(ctx, req, stdout)
 		if done {
@@ -57,6 +63,8 @@ func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) er
 		}
 		select {
 		case <-time.After(wait):
+		case <-patience.C:
+			_, _ = fmt.Fprintln(a.stderr, "waiting for the process that has the data directory: it is starting or stopping")
 		case <-tries.C:
 			return fmt.Errorf("%w: %w", errNotAsked, err)
 		case <-ctx.Done():
