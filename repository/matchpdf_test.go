@@ -11,6 +11,7 @@ import (
 
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/loader"
+	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/pdf"
 	"github.com/webindexer/indexer/pdf/pdftest"
@@ -194,6 +195,42 @@ func TestPDFSwitchInterrupted(t *testing.T) {
 	load(t, r, 1, pdfWeb())
 	wantOutcome(t, r, planURL, "page", "")
 	closeNow(t, r)
+}
+
+// TestPDFShared: on a table that several processes share, the loader has documents read, and
+// workers need no reader. The worker that takes the lease turns the setting on.
+func TestPDFShared(t *testing.T) {
+	want := undisturbedPDF(t)
+	f := newFleet(t)
+	worker := f.joinWith(repository.Options{PDF: new(true)}, true, observers.LeaseRank, observers.LeaseIndex)
+	for !holdsPDF(t, worker.Repository) {
+		select {
+		case <-time.After(time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal("nobody turned the setting on")
+		}
+	}
+	loader := f.joinWith(repository.Options{PDFReader: plainReader{}}, false)
+	load(t, loader.Repository, 2, pdfWeb())
+	wantAlike(t, want, worker, loader)
+	wantOutcome(t, worker.Repository, planURL, "page", "")
+	for _, m := range []*member{worker, loader} {
+		closeNow(t, m.Repository)
+	}
+}
+
+func holdsPDF(t *testing.T, r *repository.Repository) bool {
+	t.Helper()
+	tx, err := r.DB().Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	s, err := schema.PDFFormat.Read(t.Context(), tx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Holds()
 }
 
 // TestPDFDamaged: verify finds what was read and then changed.

@@ -37,12 +37,16 @@ type member struct {
 // join adds a process. leases are those that a worker wants; nil is a loader.
 func (f *fleet) join(works bool, leases ...string) *member {
 	f.t.Helper()
+	return f.joinWith(repository.Options{}, works, leases...)
+}
+
+// joinWith adds a process with further options.
+func (f *fleet) joinWith(opts repository.Options, works bool, leases ...string) *member {
+	f.t.Helper()
 	p := f.office.Join()
-	r := open(f.t, f.t.TempDir(), repository.Options{
-		Workers: 2, Backlog: 100, Table: f.table,
-		Share: &repository.Share{Coordination: p.Coordination(), Works: works, Leases: leases, CollectEvery: f.collectEvery},
-	})
-	return &member{r, p}
+	opts.Workers, opts.Backlog, opts.Table = 2, 100, f.table
+	opts.Share = &repository.Share{Coordination: p.Coordination(), Works: works, Leases: leases, CollectEvery: f.collectEvery}
+	return &member{open(f.t, f.t.TempDir(), opts), p}
 }
 
 func (f *fleet) worker() *member { return f.join(true, observers.LeaseRank, observers.LeaseIndex) }
