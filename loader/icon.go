@@ -50,5 +50,5 @@ func (p *prepared) addIcon(ctx context.Context, tx *txn.Txn, said txn.Value) err
 
 func (p *prepared) setIcon(tx *txn.Txn) {
 	tx.Set(p.row, schema.Icon, p.stamp.Sum[:])
-	tx.Set(p.row, schema.IconImage, p.fetch.Body)
+	tx.Set(p.row, schema.IconImage, p.loaded.Body) // not what was read of it, if it claims to be a document
 }

@@ -2,13 +2,16 @@ package loader_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	mathrand "math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/observers/webtest"
 	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/pdf/pdftest"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
 )
@@ -88,5 +91,19 @@ func TestIconOfAnEarlierBuild(t *testing.T) {
 	mustLoad(t, r, f)
 	if got := iconsIn(t, r); got != want {
 		t.Errorf("the icons are\n%snot\n%s", got, want)
+	}
+}
+
+// TestIconThatClaimsToBePDF: the image of an icon is what was loaded, also if its media type makes
+// the loader have it read as a document.
+func TestIconThatClaimsToBePDF(t *testing.T) {
+	r := openPDFs(t, new(pdfReader))
+	f := parse(t, "a.example/favicon.ico at=1 icon=7")
+	f.Header.Set("Content-Type", pdftest.Type)
+	for range 2 {
+		mustLoad(t, r, f)
+		if got, want := iconsIn(t, r), fmt.Sprintf(" %x %d\n", sha256.Sum256(f.Body), len(f.Body)); !strings.HasSuffix(got, want) {
+			t.Errorf("the icon is %s, want one of %s", got, want)
+		}
 	}
 }
