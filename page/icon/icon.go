@@ -4,7 +4,7 @@
 // recognised in its bytes, whatever its server called it, and only the formats that hold nothing
 // but pixels are: ICO, PNG, GIF, JPEG and WebP. SVG is not one of them: it can hold scripts,
 // animations, and a drawing without end in a few bytes. Nothing is decoded here beyond the headers
-// of a file, which say how many pixels a browser would have to keep.
+// of a file, which say how many pixels a browser would have to keep, and the picture of a GIF file.
 package icon
 
 import (
@@ -34,7 +34,7 @@ type format struct {
 
 var formats = []format{
 	{"image/png", "\x89PNG\r\n\x1a\n", png.DecodeConfig, []string{"acTL"}},
-	{"image/gif", "GIF8", gif.DecodeConfig, []string{"NETSCAPE2.0", "ANIMEXTS1.0"}},
+	{"image/gif", "GIF8", gifHeader, []string{"NETSCAPE2.0", "ANIMEXTS1.0"}},
 	{"image/jpeg", "\xff\xd8\xff", jpeg.DecodeConfig, nil},
 	{"image/webp", "RIFF", webp.DecodeConfig, []string{"ANIM"}},
 }
@@ -71,3 +71,15 @@ func (f *format) holds(file []byte) bool {
 }
 
 func isSide(pixels int) bool { return pixels > 0 && pixels <= MaxSide }
+
+// gifHeader is gif.DecodeConfig for a file whose picture fits into the size that its header
+// states: it has a size of its own, which the decoder compares.
+func gifHeader(r io.Reader) (image.Config, error) {
+	var file bytes.Buffer
+	config, err := gif.DecodeConfig(io.TeeReader(r, &file))
+	if err != nil || !isSide(config.Width) || !isSide(config.Height) {
+		return config, err
+	}
+	_, err = gif.Decode(io.MultiReader(&file, r))
+	return config, err
+}

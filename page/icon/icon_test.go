@@ -23,6 +23,9 @@ func TestTypeOf(t *testing.T) {
 	flipped := slices.Clone(bitmap)
 	binary.LittleEndian.PutUint32(flipped[8:], 1<<31)
 	moving := slices.Insert(slices.Clone(png), 33, []byte("\x00\x00\x00\x08acTL\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00")...)
+	oversized := icontest.GIF(16, red)
+	descriptor := bytes.IndexByte(oversized, ',') // before left, top, width and height
+	binary.LittleEndian.PutUint16(oversized[descriptor+5:], 60_000)
 	for name, tc := range map[string]struct {
 		file []byte
 		want string
@@ -39,6 +42,7 @@ func TestTypeOf(t *testing.T) {
 		"a bitmap upside down":         {icontest.ICO(flipped), ""},
 		"webp, too wide":               {icontest.WebP(MaxSide + 1), ""},
 		"too long":                     {append(slices.Clone(png), make([]byte, MaxBytes)...), ""},
+		"a gif larger than it says":    {oversized, ""},
 		"a moving gif":                 {icontest.GIF(16, red, blue), ""},
 		"a moving png":                 {moving, ""},
 		"an empty file":                {nil, ""},
