@@ -64,7 +64,7 @@ func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) er
 		select {
 		case <-time.After(wait):
 		case <-patience.C:
-			_, _ = fmt.Fprintln(a.stderr, "waiting for the process that has the data directory: it is starting or stopping")
+			_, _ = fmt.Fprintln(a.stderr, "waiting for the process that has the data directory: it does not answer, and may be starting or stopping")
 		case <-tries.C:
 			return fmt.Errorf("%w: %w", errNotAsked, err)
 		case <-ctx.Done():
