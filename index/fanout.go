@@ -288,7 +288,7 @@ func (f *fanout) sketches(ctx context.Context, list []candidate) error {
 // hits is what is shown of documents.
 func (f *fanout) hits(ctx context.Context, list []candidate, c *query.Query) ([]Hit, error) {
 	answers, at, err := f.askAbout(ctx, idsOf(list), func(rows []int64) *Question {
-		return &Question{Hits: &HitsQuestion{IDs: rows, Query: c.Text, Stemmers: f.stemmers, compiled: c}}
+		return &Question{Hits: &HitsQuestion{IDs: rows, Query: c.Text, Stemmers: f.stemmers, Verbatim: c.Verbatim, compiled: c}}
 	})
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 var generatedPlaces = setOf("_modules _sources src-html")
 
 // generatedNames are the names of single pages: those of Sphinx, Javadoc and mdBook.
-var generatedNames = setOf("genindex py-modindex modindex search index-all allclasses allclasses-index allclasses-frame allpackages-index print")
+var generatedNames = setOf("genindex py-modindex modindex index-all allclasses allclasses-index allclasses-frame allpackages-index print")
 
 // isGenerated reports whether a page was made of others.
 func isGenerated(u page.URL) bool {
@@ -33,10 +33,17 @@ func isGenerated(u page.URL) bool {
 	}
 	name, ending, _ := strings.Cut(path, ".")
 	switch {
-	case ending == "rs.html", ending == "html" && strings.HasSuffix(name, "_source"): // rustdoc, Doxygen
+	case ending == "rs.html", ending == "html" && isDoxygenSource(name): // rustdoc, Doxygen
 		return true
 	case ending == "html" && strings.HasPrefix(name, "genindex-"):
 		return true
 	}
 	return ending == "html" && generatedNames[name]
+}
+
+// isDoxygenSource reports whether a name is that of a listing: lamp.h is lamp_8h_source there.
+func isDoxygenSource(name string) bool {
+	file, listing := strings.CutSuffix(name, "_source")
+	i := strings.LastIndex(file, "_8")
+	return listing && i > 0 && len(file) > i+2 && strings.IndexFunc(file[i+2:], func(r rune) bool { return r < 'a' || r > 'z' }) < 0
 }

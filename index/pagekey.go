@@ -36,6 +36,9 @@ type pageKey struct {
 	// differ in these, too.
 	numbered bool
 	dated    bool // the address has a date
+	// addressed says that the version is in the address. A number in a title may be that of a
+	// chapter.
+	addressed bool
 }
 
 // makePageKey reads the address and the title of a document in a language.
@@ -60,6 +63,7 @@ func makePageKey(u page.URL, title, language string) *pageKey {
 	if query = k.bareQuery(query, language); query != "" {
 		path.WriteString("?" + query)
 	}
+	k.addressed = len(k.version.numbers) > 0 && !k.isDate()
 	k.path = path.String()
 	k.name = nameInPath(k.path)
 	k.hash = xxhash.Sum64String(k.host + "/" + k.path)

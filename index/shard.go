@@ -127,6 +127,7 @@ type HitsQuestion struct {
 	IDs      []int64
 	Query    string
 	Stemmers []string
+	Verbatim bool // Options.Verbatim
 
 	compiled *query.Query // known in this process only
 }

@@ -322,11 +322,9 @@ const selectHits = `SELECT ` + rowColumns + `, d.outline, d.head, d.rest IS NOT 
 
 // hits is what is shown of documents, as far as a shard knows it.
 func (s *viewShard) hits(ctx context.Context, q *HitsQuestion) (list []Hit, err error) {
-	c := q.compiled
-	if c == nil {
-		if c, err = query.Compile(q.Query, stemmersOf(q.Stemmers)); err != nil {
-			return nil, err
-		}
+	c, err := q.Compiled()
+	if err != nil {
+		return nil, err
 	}
 	rows, err := s.queryIDs(ctx, selectHits, q.IDs)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // expression". So a word that everybody shortens in the same way is also looked for in full.
 // It is no more than an alternative: a page that has the word as typed is as good as before. The
 // table is short on purpose. An entry has to be plain in any manual; what is short for several
-// things ("app", "sub", "res") is no entry, and neither is what texts write as often as the long
+// things ("app", "sub", "res") or is a word or a name ("max", "temp", German "dir") is no entry, and neither is what texts write as often as the long
 // form ("info", "API", "HTTP").
 
 // abbreviations are words and what they are short for.
@@ -36,7 +36,6 @@ var abbreviations = map[string][]string{
 	"dbs":      {"databases"},
 	"deps":     {"dependencies"},
 	"dev":      {"development"},
-	"dir":      {"directory"},
 	"dirs":     {"directories"},
 	"doc":      {"documentation"},
 	"docs":     {"documentation"},
@@ -51,12 +50,8 @@ var abbreviations = map[string][]string{
 	"k8s":      {"kubernetes"},
 	"lib":      {"library"},
 	"libs":     {"libraries"},
-	"max":      {"maximum"},
-	"mem":      {"memory"},
-	"min":      {"minimum"},
 	"msg":      {"message"},
 	"num":      {"number"},
-	"opt":      {"option"},
 	"opts":     {"options"},
 	"param":    {"parameter"},
 	"params":   {"parameters"},
@@ -79,13 +74,11 @@ var abbreviations = map[string][]string{
 	"ssl":      {"tls"},
 	"stdlib":   {"standard library"},
 	"str":      {"string"},
-	"temp":     {"temporary"},
 	"tls":      {"ssl"},
 	"tmp":      {"temporary"},
 	"ui":       {"user interface"},
 	"util":     {"utility"},
 	"utils":    {"utilities"},
-	"var":      {"variable"},
 	"vars":     {"variables"},
 	"vm":       {"virtual machine"},
 }
@@ -122,4 +115,5 @@ func (q *Query) AsTyped() {
 		t.Full = nil
 	}
 	q.Words = queryWords(q.Terms)
+	q.Verbatim = true
 }

@@ -49,7 +49,9 @@ type Query struct {
 	Fetched Period
 	OneSite bool // a site: holds for the whole query
 	Ignored int
-	Notes   []string
+	// Verbatim says that abbreviations are not looked for in full (AsTyped).
+	Verbatim bool
+	Notes    []string
 }
 
 // maxPhrase bounds the tokens of a word or phrase; the rest is ignored.

@@ -81,7 +81,7 @@ func serve(t *testing.T) (*holder, *Client, *Server) {
 	return h, c, s
 }
 
-var queries = []string{"harbour", "harbour museum", `"ferry leaves" -museum`, "site:site1.example", "musuem", "harbor", "after:2024-05-10 harbour", "nothing here", "intitle:harbour", "lang:en museum OR ferry"}
+var queries = []string{"harbour", "harbour museum", "config harbour", `"ferry leaves" -museum`, "site:site1.example", "musuem", "harbor", "after:2024-05-10 harbour", "nothing here", "intitle:harbour", "lang:en museum OR ferry"}
 
 // TestSameAsLocal: shards elsewhere give the same results as those here.
 func TestSameAsLocal(t *testing.T) {
@@ -96,7 +96,7 @@ func TestSameAsLocal(t *testing.T) {
 	}
 	local, remote := index.NewShards(here), index.NewShards(there)
 	for _, q := range queries {
-		for _, o := range []index.Options{{}, {Explain: true, PerHost: 2, Limit: 30}, {Sort: index.ByDate, Offset: 3}} {
+		for _, o := range []index.Options{{}, {Explain: true, PerHost: 2, Limit: 30}, {Sort: index.ByDate, Offset: 3}, {Verbatim: true}} {
 			want, err := local.Search(t.Context(), q, o)
 			if err != nil {
 				t.Fatal(err)
