@@ -48,7 +48,7 @@ type Events struct {
 	// repeated.
 	Conflict func(observer string, rows []string, err error)
 	// Failed: a run failed. attempt counts from 1 for a single row; a batch that
-	// fails is split first.
+	// fails is halved first.
 	Failed func(observer string, rows []string, attempt int, err error)
 	// Dead: the row is in the dead letters.
 	Dead func(observer, row string, err error)

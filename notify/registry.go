@@ -25,8 +25,7 @@ type Observer struct {
 	// only depend on the present state.
 	Weak bool
 	// Batch is the maximum number of rows in one run, and so in one transaction. If it is
-	// more than one, a conflict splits the batch into halves, and a failure into
-	// single rows.
+	// more than one, a conflict or a failure splits the batch into halves.
 	Batch int
 	// Debounce combines the notifications of a row while Upstream is busy: the
 	// row is run no earlier than Debounce after its last run (or, the first time,

@@ -50,12 +50,13 @@ func (p *Pipeline) conflicted(batch []*entry, cause error) {
 }
 
 // failedRun retries a failed row several times and then sets it aside, or at once if the
-// error is permanent. It splits a batch first, to find the row that fails.
+// error is permanent. It halves a batch first, to find the row that fails: the other rows
+// come back in batches, and a batch that was only too large fits after a few halvings.
 func (p *Pipeline) failedRun(ctx context.Context, o *Observer, batch []*entry, cause error) {
 	begun := !errors.Is(cause, errBegin) && !errors.Is(cause, ErrUnavailable) && !p.isTroubled()
 	if begun && len(batch) > 1 {
 		for _, e := range batch {
-			e.most = 1
+			e.most = (len(batch) + 1) / 2
 		}
 		p.retry(batch, func(*entry) time.Duration { return 0 })
 		return

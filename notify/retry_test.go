@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -11,28 +12,39 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// TestConflictHalves: after a conflict a batch comes back in halves, as batches. If one of
-// its rows conflicts each time, that row ends alone, and no other row waits for it.
-func TestConflictHalves(t *testing.T) {
+// TestHalves: after a conflict or a failure a batch comes back in halves, as batches. If one of its
+// rows conflicts or fails each time, that row ends alone, and no other row waits for it.
+func TestHalves(t *testing.T) {
 	for _, c := range []struct {
-		name      string
-		conflicts func(run int, rows []string) bool
-		want      []int // rows of the runs that committed, ascending
+		name  string
+		err   error
+		fails func(run int, rows []string) bool
+		want  []int // rows of the runs that committed, ascending
+		dead  []string
 	}{
-		{"never", func(int, []string) bool { return false }, []int{9}},
-		{"once", func(run int, _ []string) bool { return run == 1 }, []int{4, 5}},
-		{"one row, five times", func(run int, rows []string) bool { return run < 10 && slices.Contains(rows, "0") }, []int{1, 1, 1, 2, 4}},
+		{"never", nil, func(int, []string) bool { return false }, []int{9}, nil},
+		{"a conflict, once", txn.ErrConflict, func(run int, _ []string) bool { return run == 1 }, []int{4, 5}, nil},
+		{"a conflict of one row, five times", txn.ErrConflict, func(run int, rows []string) bool { return run < 10 && slices.Contains(rows, "0") }, []int{1, 1, 1, 2, 4}, nil},
+		{"a failure of one row", errors.New("a bug"), func(_ int, rows []string) bool { return slices.Contains(rows, "0") }, []int{1, 2, 2, 3}, []string{"0"}},
+		{"too large with more than three rows", txn.ErrTooLarge, func(_ int, rows []string) bool { return len(rows) > 3 }, []int{3, 3, 3}, nil},
+		{"too large alone", txn.ErrTooLarge, func(_ int, rows []string) bool { return slices.Contains(rows, "4") }, []int{1, 2, 2, 3}, []string{"4"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var mu sync.Mutex
 				var sizes []int
+				var dead []string
 				runs := 0
-				r := newRig(t, openMem(t), Options{Workers: 0}, Observer{Name: "o", Watches: col("x"), Batch: 20, Run: func(_ context.Context, _ *txn.Txn, rows []string) error {
+				opts := Options{Workers: 0, Attempts: 3, Events: Events{Dead: func(_, row string, _ error) {
 					mu.Lock()
 					defer mu.Unlock()
-					if runs++; c.conflicts(runs, rows) {
-						return fmt.Errorf("a test: %w", txn.ErrConflict)
+					dead = append(dead, row)
+				}}}
+				r := newRig(t, openMem(t), opts, Observer{Name: "o", Watches: col("x"), Batch: 20, Run: func(_ context.Context, _ *txn.Txn, rows []string) error {
+					mu.Lock()
+					defer mu.Unlock()
+					if runs++; c.fails(runs, rows) {
+						return fmt.Errorf("a test: %w", c.err)
 					}
 					sizes = append(sizes, len(rows))
 					return nil
@@ -42,11 +54,11 @@ func TestConflictHalves(t *testing.T) {
 				for i := range 9 {
 					r.set(fmt.Sprint(i), "x", "v")
 				}
-				r.p.SetWorkers(4)
+				r.p.SetWorkers(1)
 				r.quiesce()
 				slices.Sort(sizes)
-				if !slices.Equal(sizes, c.want) {
-					t.Errorf("runs of %v rows committed, want %v", sizes, c.want)
+				if !slices.Equal(sizes, c.want) || !slices.Equal(dead, c.dead) {
+					t.Errorf("runs of %v rows committed, want %v; gave up on %q, want %q", sizes, c.want, dead, c.dead)
 				}
 				r.close()
 			})

@@ -61,6 +61,7 @@ import (
 // app:rank-journal.)
 type ranker struct {
 	part   schema.PartSize // of edges
+	cells  int             // of edges that a run writes
 	limits pagerank.Limits
 	report func(pagerank.Work) // nil: nobody
 }
@@ -68,6 +69,12 @@ type ranker struct {
 // rankBatch is how many URLs a run is woken for. A burst of a load wakes tens of thousands,
 // and each run visits most of the web again.
 const rankBatch = 65_536
+
+// edgeCells is how many cells of edges a run writes by default before it leaves further URLs to
+// a later one. With what else it writes, rank states or the parts of a journal, they have to fit into
+// one transaction of two phases, which has at most 65,536 cells (txn.ErrTooLarge). The commit
+// would only fail when all the work is done.
+const edgeCells = 48_000
 
 func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	tolerance, err := RankTolerance(ctx, tx)
@@ -83,7 +90,7 @@ func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 		pushLater(tx, rows)
 		return applyPart(ctx, tx, journal)
 	}
-	graph := &rankRows{tx: tx, part: x.part}
+	graph := &rankRows{tx: tx, part: x.part, most: x.cells}
 	limits := x.limits.Within(debug.SetMemoryLimit(-1)) // -1 only asks
 	if tx.Shared() {
 		limits.Ahead = rowsAhead
@@ -113,7 +120,7 @@ func updateEdges(ctx context.Context, graph *rankRows, run *pagerank.Run, rows [
 			return err
 		}
 		for i := range list {
-			if run.Full() {
+			if run.Full() || graph.full() {
 				pushLater(graph.tx, rows[i:])
 				return nil
 			}

@@ -40,11 +40,22 @@ func wide(t *testing.T, pages, links int) []*page.Fetch {
 	return fetches
 }
 
-// TestRankLimits gives a run of rank more work than its limits allow: it does a part of
+// TestRankLimits gives a run of rank more work than one of its limits allows: it does a part of
 // it, correctly, and notifies the rest.
 func TestRankLimits(t *testing.T) {
-	t.Parallel()
-	s, err := webtest.NewStage(t.Context(), rankOptions(pagerank.Limits{States: 12_000, Direct: 20_000}))
+	for name, limits := range map[string]observers.Limits{
+		"states": {Rank: pagerank.Limits{States: 12_000, Direct: 20_000}},
+		"cells":  {Rank: pagerank.Limits{Direct: 20_000}, EdgeCells: 17},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testRankLimits(t, limits)
+		})
+	}
+}
+
+func testRankLimits(t *testing.T, limits observers.Limits) {
+	s, err := webtest.NewStage(t.Context(), observers.Options{Limits: limits})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,6 +76,9 @@ func TestRankLimits(t *testing.T) {
 		}
 		now := waitingFor(t, s, "rank")
 		t.Logf("after %d runs %d URLs wait for rank", runs, now)
+		if limits.EdgeCells > 0 && now != max(0, waiting-limits.EdgeCells) {
+			t.Errorf("run %d left %d of %d URLs", runs, now, waiting)
+		}
 		if runs == 1 && (now == 0 || now >= waiting) {
 			t.Errorf("after one run %d of %d URLs wait: the run ignores its limits, or does nothing", now, waiting)
 		}

@@ -17,8 +17,13 @@ import (
 type rankRows struct {
 	tx    *txn.Txn
 	part  schema.PartSize     // of edges
+	most  int                 // cells of edges to write
+	cells int                 // that were written
 	ahead map[string][]string // targets that were read ahead
 }
+
+// full reports that no further edges are to be written.
+func (r *rankRows) full() bool { return r.cells >= r.most }
 
 // State reads a rank state.
 func (r *rankRows) State(ctx context.Context, row string) (pagerank.State, error) {
@@ -144,6 +149,7 @@ func (r *rankRows) readOne(ctx context.Context, row string) (o outdated, err err
 func (r *rankRows) update(ctx context.Context, run *pagerank.Run, o *outdated) error {
 	if o.corrected {
 		r.tx.Delete(o.row, schema.Correction)
+		r.cells++
 	}
 	changed, err := run.Update(ctx, o.row, o.correction, o.old.Targets, o.now.Targets)
 	if changed {
@@ -196,6 +202,7 @@ func (r *rankRows) writeEdges(row string, had int, now schema.StoredEdges) {
 		r.tx.Set(row, schema.Part(schema.Edges, i), b)
 	}
 	deleteParts(r.tx, row, schema.Edges, len(parts), had)
+	r.cells += max(len(parts), had)
 }
 
 // edgesOf returns the edges that a URL has by what was fetched: the known ones if nothing

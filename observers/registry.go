@@ -154,6 +154,9 @@ type Limits struct {
 	// AtOnce is how many link rows a run of document writes at once (atonce.go). If it is
 	// negative, document leaves everything to cluster and links.
 	AtOnce int
+	// EdgeCells is how many cells of edges a run of rank writes before it leaves further URLs
+	// to a later one. Default: 48,000.
+	EdgeCells int
 }
 
 // Registry registers the observers and further ones, such as those of a crawl (package
@@ -167,7 +170,7 @@ func (o Options) Observers() []notify.Observer {
 	if o.Part == (schema.PartSize{}) {
 		o.Part = schema.UsualPart
 	}
-	r := &ranker{part: o.Part, limits: o.Limits.Rank, report: o.RankRun}
+	r := &ranker{part: o.Part, cells: cmp.Or(o.Limits.EdgeCells, edgeCells), limits: o.Limits.Rank, report: o.RankRun}
 	x := &exporter{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Document.WithDefaults(), clusters: o.Limits.Cluster, passes: cmp.Or(o.Passes, new(document.Passes)), keepSum: o.KeepSum}
 	d := &renderer{browser: o.Renderer, unrendered: cmp.Or(o.Unrendered, new(atomic.Int64))}
 	y := &reranker{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Cluster}

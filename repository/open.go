@@ -400,6 +400,10 @@ func (r *Repository) closeParts() error {
 	return errors.Join(errs...)
 }
 
+// loggedRows is how many rows of a failed run the log names. A batch may have 65,536, and is
+// halved until the row that fails is alone.
+const loggedRows = 3
+
 // events logs failures of observers, and records all their runs for traces.
 func (r *Repository) events(log *zap.Logger) notify.Events {
 	return notify.Events{
@@ -409,7 +413,7 @@ func (r *Repository) events(log *zap.Logger) notify.Events {
 		},
 		Troubled: func(err error) { log.Warn("the store did not answer, will try again", zap.Error(err)) },
 		Failed: func(observer string, rows []string, attempt int, err error) {
-			log.Warn("observer failed, will try again", zap.String("observer", observer), zap.Strings("rows", rows), zap.Int("attempt", attempt), zap.Error(err))
+			log.Warn("observer failed, will try again", zap.String("observer", observer), zap.Int("rows", len(rows)), zap.Strings("first", rows[:min(len(rows), loggedRows)]), zap.Int("attempt", attempt), zap.Error(err))
 		},
 		Dead: func(observer, row string, err error) {
 			log.Error("observer gave up on a row; see `indexer dead list`", zap.String("observer", observer), zap.String("row", row), zap.Error(err))
