@@ -74,12 +74,17 @@ func (t *Txn) commitTwoPhase(ctx context.Context) (uint64, error) {
 	return commit, c.finish(ctx, commit)
 }
 
-// giveUp undoes the first phase and returns the reason.
+// giveUp undoes the first phase and returns the reason. If the process dies meanwhile, the
+// reason no longer counts: Run must not begin again after a conflict.
 func (c *committing) giveUp(ctx context.Context, why error) error {
 	if errors.Is(why, ErrCrash) {
 		return why
 	}
-	return errors.Join(why, c.undo(ctx))
+	undone := c.undo(ctx)
+	if errors.Is(undone, ErrCrash) {
+		return undone
+	}
+	return errors.Join(why, undone)
 }
 
 // plan decides which cells are locked, and which one is the primary.

@@ -187,6 +187,30 @@ func TestLockOfADeadProcess(t *testing.T) {
 	}
 }
 
+// TestDeathWhileUndoing: a process that dies while it takes back its locks after a conflict does
+// not begin again, although Run repeats transactions after conflicts.
+func TestDeathWhileUndoing(t *testing.T) {
+	table, o := sharedTable(t), &office{}
+	other, _ := openShared(t, table, o, Options{})
+	db, _ := openShared(t, table, o, Options{Step: func(step string, _ Cell) error {
+		if step == stepUndo {
+			return ErrCrash
+		}
+		return nil
+	}})
+	ctx, runs := context.Background(), 0
+	_, err := db.Run(ctx, func(tx *Txn) error {
+		runs++
+		tx.Set("row", app("first"), nil)
+		tx.Set("row", app("second"), nil)
+		_, err := other.Run(ctx, func(tx *Txn) error { tx.Set("row", app("second"), nil); return nil })
+		return err
+	})
+	if !errors.Is(err, ErrCrash) || errors.Is(err, ErrConflict) || runs != 1 {
+		t.Errorf("%d runs, and then %v", runs, err)
+	}
+}
+
 // TestBankOfProcesses: transfers between accounts in several DBs on one table, and each
 // audit finds the whole sum. Some processes die in mid-commit, and others take their place.
 func TestBankOfProcesses(t *testing.T) {
