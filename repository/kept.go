@@ -6,6 +6,7 @@ import (
 
 	"github.com/webindexer/indexer/repository/counts"
 	"github.com/webindexer/indexer/repository/snapshot"
+	"github.com/webindexer/indexer/txn"
 )
 
 // keptCounts are counts that hold as long as nothing is committed. They cost no scan, and the
@@ -50,7 +51,8 @@ func (r *Repository) count(ctx context.Context) (c counts.Counts, err error) {
 		return c, err
 	}
 	defer tx.Rollback()
-	if c, err = counts.Read(ctx, tx); err != nil {
+	c, err = counts.ReadAtOnce(ctx, func(ctx context.Context) (*txn.Txn, error) { return snapshot.At(ctx, r.db, tx.Start()) })
+	if err != nil {
 		return c, fmt.Errorf("stats: %w", err)
 	}
 	r.kept.Store(&keptCounts{counts: c, at: at})

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"iter"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
@@ -34,13 +36,40 @@ type Counts struct {
 
 // Read counts by scanning the small tables.
 func Read(ctx context.Context, tx *txn.Txn) (c Counts, err error) {
-	for _, count := range []func(context.Context, *txn.Txn) error{c.countURLs, c.countClusters, c.countKnown} {
+	for _, count := range c.parts() {
 		if err := count(ctx, tx); err != nil {
 			return c, err
 		}
 	}
-	c.Ranks, err = ReadRanks(ctx, tx)
+	return c, nil
+}
+
+// ReadAtOnce is Read with all tables at the same time, each in a transaction of its own from at.
+// These read at one timestamp, and ReadAtOnce rolls them back.
+func ReadAtOnce(ctx context.Context, at func(context.Context) (*txn.Txn, error)) (c Counts, err error) {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, count := range c.parts() {
+		g.Go(func() error {
+			tx, err := at(ctx)
+			if err != nil {
+				return err
+			}
+			defer tx.Rollback()
+			return count(ctx, tx)
+		})
+	}
+	err = g.Wait()
 	return c, err
+}
+
+// parts set different fields of c. The first takes longest.
+func (c *Counts) parts() []func(context.Context, *txn.Txn) error {
+	return []func(context.Context, *txn.Txn) error{c.countKnown, c.countURLs, c.countClusters, c.readRanks}
+}
+
+func (c *Counts) readRanks(ctx context.Context, tx *txn.Txn) (err error) {
+	c.Ranks, err = ReadRanks(ctx, tx)
+	return err
 }
 
 // countURLs counts fetched URLs by outcome. A URL without a state has only failed fetches,

@@ -1,11 +1,13 @@
 package counts_test
 
 import (
+	"context"
 	"math"
 	"testing"
 
 	"github.com/webindexer/indexer/observers/webtest"
 	"github.com/webindexer/indexer/repository/counts"
+	"github.com/webindexer/indexer/txn"
 )
 
 func TestRead(t *testing.T) {
@@ -32,9 +34,8 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := webtest.Settled(t, tt.web...)
-			tx := r.DB.At(r.DB.LastTimestamp())
-			defer tx.Rollback()
-			got, err := counts.Read(t.Context(), tx)
+			at := r.DB.LastTimestamp()
+			got, err := counts.ReadAtOnce(t.Context(), func(context.Context) (*txn.Txn, error) { return r.DB.At(at), nil })
 			got.Ranks = counts.Ranks{}
 			if err != nil || got != tt.want {
 				t.Errorf("got %+v\nwant %+v, %v", got, tt.want, err)
