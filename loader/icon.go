@@ -12,16 +12,16 @@ import (
 // Only fetches that are icons, or that replace one, read or write them.
 
 // writeIcon keeps the image of a fetch that comes into force, or removes that of the fetch
-// before it. said is what was stored of that one.
-func (p *prepared) writeIcon(ctx context.Context, tx *txn.Txn, said txn.Value) error {
+// before it.
+func (p *prepared) writeIcon(ctx context.Context, tx *txn.Txn, now stored) error {
 	if p.icon {
 		p.setIcon(tx)
 		return nil
 	}
-	if !said.Exists {
+	if !now.exists() {
 		return nil
 	}
-	before, _, err := schema.DecodeContent(said.Data)
+	before, _, err := schema.DecodeContent(now.content)
 	if err != nil {
 		return err
 	}
@@ -37,9 +37,13 @@ func (p *prepared) writeIcon(ctx context.Context, tx *txn.Txn, said txn.Value) e
 }
 
 // addIcon keeps the image of a fetch that was loaded before, by a build that kept no icons.
-func (p *prepared) addIcon(ctx context.Context, tx *txn.Txn, said txn.Value) error {
-	if !p.icon || !said.Exists || !bytes.Equal(said.Data, p.content) {
+func (p *prepared) addIcon(ctx context.Context, tx *txn.Txn, now stored) error {
+	if !p.icon || !now.exists() {
 		return nil
+	}
+	plain, err := now.plain()
+	if err != nil || !bytes.Equal(plain, p.plain) {
+		return err
 	}
 	old, err := tx.Get(ctx, p.row, schema.Icon)
 	if err == nil && !old.Exists {

@@ -1,6 +1,6 @@
 // Package loader writes fetches into the repository, each in a transaction of its own,
 // whose writes wake the observers. The loader does not interpret fetches except to break
-// a tie (decidesOver).
+// a tie (precedence.go).
 //
 // It implements semantics.md section 2: among the fetches of a URL that have a payload
 // and did not fail, the newest by fetch time decides, whatever the order of arrival. A
@@ -16,7 +16,6 @@ package loader
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -180,6 +179,7 @@ type prepared struct {
 	row     string
 	time    time.Time
 	stamp   schema.FetchStamp
+	plain   []byte // schema.EncodeContent of page.Fetch.Plain
 	content []byte
 	body    []byte // packed; nil if not kept
 	icon    bool   // the body is an icon of the site
@@ -195,6 +195,7 @@ func prepare(f *page.Fetch) *prepared {
 	}
 	p.stamp = schema.FetchStamp{Time: p.time, Sum: sha256.Sum256(f.Body)}
 	p.content = schema.EncodeContent(f, p.stamp.Sum)
+	p.plain = schema.EncodeContent(f.Plain(), p.stamp.Sum)
 	p.icon = f.IsIcon()
 	return p
 }
@@ -211,51 +212,45 @@ func (p *prepared) write(ctx context.Context, tx *txn.Txn, pdf PDFReader) (Effec
 
 // writePayload puts the fetch in force if it decides over the current one.
 func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn, pdf PDFReader) (Effect, error) {
-	if err := p.matchOffice(ctx, tx); err != nil {
-		return Late, err
-	}
-	if err := p.matchRender(ctx, tx); err != nil {
-		return Late, err
-	}
-	if err := tx.Prefetch(ctx, p.row, schema.FetchTime, schema.FetchContent); err != nil {
-		return Late, err
-	}
-	inForce, err := tx.Get(ctx, p.row, schema.FetchTime)
+	now, err := readInForce(ctx, tx, p.row)
 	if err != nil {
 		return Late, err
 	}
-	said, err := tx.Get(ctx, p.row, schema.FetchContent)
-	if err != nil {
+	if err := p.addIcon(ctx, tx, now); err != nil {
 		return Late, err
 	}
-	if err := p.addIcon(ctx, tx, said); err != nil {
+	order, err := p.compare(now)
+	if err != nil || order < 0 {
 		return Late, err
 	}
-	var stamp schema.FetchStamp
-	if inForce.Exists {
-		if stamp, err = schema.DecodeFetchStamp(inForce.Data); err != nil {
-			return Late, err
-		}
-	}
-	if err := p.matchPDF(ctx, tx, pdf, stamp, said.Data); err != nil {
+	if err := p.matchSettings(ctx, tx, pdf, now); err != nil {
 		return Late, err
 	}
-	if inForce.Exists {
-		decides, err := p.decidesOver(stamp, said.Data)
-		if err != nil || !decides {
-			return Late, err
-		}
+	same := bytes.Equal(now.content, p.content)
+	if order == 0 && same {
+		return Late, nil
 	}
 	tx.Set(p.row, schema.FetchTime, p.stamp.Encode())
-	if said.Exists && bytes.Equal(said.Data, p.content) {
+	if same {
 		tx.Notify(p.row, schema.Refreshed)
 		return Renewed, nil
 	}
 	tx.Set(p.row, schema.FetchContent, p.content)
-	if err := p.writeIcon(ctx, tx, said); err != nil {
+	if err := p.writeIcon(ctx, tx, now); err != nil {
 		return Late, err
 	}
-	return Changed, p.writeBody(ctx, tx, !said.Exists)
+	return Changed, p.writeBody(ctx, tx, !now.exists())
+}
+
+// matchSettings makes the fetch what the settings of the repository say now.
+func (p *prepared) matchSettings(ctx context.Context, tx *txn.Txn, pdf PDFReader, now stored) error {
+	if err := p.matchOffice(ctx, tx); err != nil {
+		return err
+	}
+	if err := p.matchRender(ctx, tx); err != nil {
+		return err
+	}
+	return p.matchPDF(ctx, tx, pdf, now)
 }
 
 // matchOffice makes an office document a page or not, as the setting of the repository is
@@ -332,32 +327,4 @@ func (p *prepared) writeBody(ctx context.Context, tx *txn.Txn, first bool) error
 		tx.Delete(p.row, schema.Body)
 	}
 	return nil
-}
-
-// decidesOver implements semantics.md section 2: the later fetch decides, and of two at
-// the same time the one whose body has the greater SHA-256.
-//
-// Two fetches with the same time and body can still differ in status or headers
-// (two redirects within a second). The contract does not cover this case. So that the
-// order of arrival does not matter, their meaning decides (outcome, then target, as in
-// package batch), and finally the bytes of status and headers.
-func (p *prepared) decidesOver(inForce schema.FetchStamp, said []byte) (bool, error) {
-	if !p.stamp.Time.Equal(inForce.Time) || p.stamp.Sum != inForce.Sum {
-		return p.stamp.Newer(inForce), nil
-	}
-	if bytes.Equal(p.content, said) {
-		return false, nil // the same fetch again
-	}
-	other, _, err := schema.DecodeContent(said)
-	if err != nil {
-		return false, err
-	}
-	other.URL, other.Body = p.loaded.URL, p.loaded.Body // of equal SHA-256
-	if p.fetch.IsOffice() && other.IsOffice() && p.fetch.Office != other.Office ||
-		p.fetch.IsPDF() && other.IsPDF() && p.fetch.Reading != other.Reading ||
-		p.fetch.IsResource() && other.IsResource() && p.fetch.Resource != other.Resource {
-		return true, nil // it was loaded before the setting was changed, and has to follow it
-	}
-	a, b := page.Interpret(withoutResult(p.fetch)), page.Interpret(withoutResult(&other))
-	return cmp.Or(cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.Target, b.Target), bytes.Compare(p.content, said)) > 0, nil
 }

@@ -50,9 +50,9 @@ func (p *prepared) read(ctx context.Context, pdfs PDFReader) error {
 }
 
 // matchPDF makes a PDF document a page or not, as the setting of the repository is now, like
-// matchOffice. inForce and said are the stored fetch; they are empty without one. The error is
-// errUnread if the document has to be read first.
-func (p *prepared) matchPDF(ctx context.Context, tx *txn.Txn, pdfs PDFReader, inForce schema.FetchStamp, said []byte) error {
+// matchOffice. now is what the fetch takes the place of. The error is errUnread if the document
+// has to be read first.
+func (p *prepared) matchPDF(ctx context.Context, tx *txn.Txn, pdfs PDFReader, now stored) error {
 	if !p.loaded.IsPDF() {
 		return nil
 	}
@@ -67,14 +67,12 @@ func (p *prepared) matchPDF(ctx context.Context, tx *txn.Txn, pdfs PDFReader, in
 	if _, err := tx.GetForUpdate(ctx, schema.AppRow, schema.PDF); err != nil {
 		return err
 	}
-	stored, needless, err := p.storedReading(inForce, said, pdfs.Version())
+	known, err := p.knownReading(now, pdfs.Version())
 	switch {
 	case err != nil:
 		return err
-	case stored.Exists():
-		p.become(stored, nil, true)
-	case needless:
-		p.become(page.Reading{}, p.loaded.Body, false)
+	case known.Exists():
+		p.become(known, nil, true)
 	case p.reading == nil:
 		return errUnread
 	default:
@@ -83,23 +81,16 @@ func (p *prepared) matchPDF(ctx context.Context, tx *txn.Txn, pdfs PDFReader, in
 	return nil
 }
 
-// storedReading returns what was read when the same body was loaded before. needless says that
-// the document need not be read, because a fetch is stored that decides over this one.
-func (p *prepared) storedReading(inForce schema.FetchStamp, said []byte, version int) (r page.Reading, needless bool, err error) {
-	switch {
-	case said == nil:
-		return r, false, nil
-	case p.stamp.Sum != inForce.Sum:
-		return r, !p.stamp.Newer(inForce), nil
+// knownReading returns what was read when the same body was loaded before.
+func (p *prepared) knownReading(now stored, version int) (r page.Reading, err error) {
+	if !now.exists() || p.stamp.Sum != now.stamp.Sum {
+		return r, nil
 	}
-	stored, _, err := schema.DecodeContent(said)
-	if err != nil {
-		return r, false, err
+	f, _, err := schema.DecodeContent(now.content)
+	if err == nil && f.IsPDF() && f.Reading.Version >= version {
+		r = f.Reading
 	}
-	if stored.IsPDF() && stored.Reading.Version >= version {
-		return stored.Reading, false, nil
-	}
-	return r, p.stamp.Time.Before(inForce.Time), nil
+	return r, err
 }
 
 // become makes the fetch one with a reading, or without. adopted says that its body is stored.
@@ -110,15 +101,4 @@ func (p *prepared) become(r page.Reading, body []byte, adopted bool) {
 	f := *p.loaded
 	f.Reading, f.Body = r, body
 	p.fetch, p.content, p.body, p.adopted = &f, schema.EncodeContent(&f, p.stamp.Sum), nil, adopted
-}
-
-// withoutResult returns the fetch of a document that was read without what was read, which may be
-// stored elsewhere, and decides about neither outcome nor target. Others stay as they are.
-func withoutResult(f *page.Fetch) *page.Fetch {
-	if !f.Reading.Exists() {
-		return f
-	}
-	bare := *f
-	bare.Body = nil
-	return &bare
 }

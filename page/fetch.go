@@ -52,6 +52,14 @@ type Reading struct {
 // Exists reports whether there is a reading.
 func (r Reading) Exists() bool { return r.Version != 0 }
 
+// Plain returns the fetch as it would be if all settings had been off when it was loaded: without
+// Office, Resource and Reading. Interpret does not read its body if there was one of them.
+func (f *Fetch) Plain() *Fetch {
+	plain := *f
+	plain.Office, plain.Resource, plain.Reading = false, false, Reading{}
+	return &plain
+}
+
 // HasFailed reports whether Interpret would return Failed, without reading the body.
 // Such a fetch leaves an earlier one in force.
 func (f *Fetch) HasFailed() bool {
