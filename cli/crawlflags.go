@@ -64,7 +64,7 @@ func registerCrawl(cmd *cobra.Command, d config.Crawl) {
 	flags.Int64("max-bytes", 0, "end after receiving this many `bytes`; 0: no limit")
 	flags.Duration("max-time", 0, "end after this `time`; 0: no limit")
 	flags.Bool("no-sitemaps", d.NoSitemaps, "do not read sitemaps and feeds")
-	flags.Bool("icons", d.Icons, "also ask each host for /favicon.ico, the icon of the site")
+	flags.Bool("icons", d.Icons, "also ask each host for the icon of the site: /favicon.ico, and what its front page names")
 }
 
 // crawlSettings adds the given flags of crawl and serve.

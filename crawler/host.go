@@ -52,8 +52,7 @@ type host struct {
 	aux    auxQueue
 	claims claims
 	soft   softNotFound
-	// iconSought says that the frontier has the host's icon.
-	iconSought bool
+	icons  icons
 	// detours counts redirects that did not lead back; negative: one did. See wall.go.
 	detours int
 	// robotsCookies are those of robots.txt's redirects.

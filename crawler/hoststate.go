@@ -52,6 +52,8 @@ type HostState struct {
 	// Detours counts redirects with a cookie that did not lead back to their page;
 	// negative: one did.
 	Detours int `json:"detours,omitempty"`
+	// Icons are those that its front page has named.
+	Icons []page.URL `json:"icons,omitempty"`
 }
 
 // RobotsRule is the rule given to Frontier.Refuse when robots.txt disallows a URL; the
@@ -99,7 +101,7 @@ func (h *host) encode() []byte {
 		Response: h.pace.response, CrawlDelay: h.pace.crawlDelay,
 		Failures: h.pace.failures, Until: h.pace.until, Why: h.pace.why, AskedUntil: h.pace.asked,
 		Address: h.addr, Answered: h.answered, SitemapsRead: h.aux.read, Feeds: h.aux.feeds, Soft: h.soft.SoftNotFound, Detours: h.detours,
-		Held: h.held, Sifting: h.sifting.wanted, SiftAfter: h.sifting.after, Sentinel: h.sentinel, Claims: h.claims,
+		Held: h.held, Sifting: h.sifting.wanted, SiftAfter: h.sifting.after, Sentinel: h.sentinel, Claims: h.claims, Icons: h.icons.named,
 	})
 	if err != nil {
 		return nil // only for times beyond the year 9999: learn the host anew
@@ -128,7 +130,7 @@ func (h *host) restore(s HostState, group *robots.Group, started time.Time) {
 	h.aux.read, h.aux.feeds = s.SitemapsRead, s.Feeds
 	h.soft.SoftNotFound, h.detours = s.Soft, s.Detours
 	h.held, h.sifting, h.sentinel = s.Held, sifting{s.Sifting, s.SiftAfter}, s.Sentinel
-	h.claims = s.Claims
+	h.claims, h.icons.named = s.Claims, s.Icons
 	h.holdRules() // the agent may be another one
 }
 

@@ -18,7 +18,7 @@ import (
 // index that no record explains.
 func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(time.Time), error) {
 	soft := h.soft.ask(&c.opts.Sources, &j)
-	sought := h.iconSought
+	known := h.icons
 	w := c.wallOf(h, j)
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
 		res, x := w.fetch(ctx)
@@ -32,11 +32,14 @@ func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(ti
 			return x, func(time.Time) { h.jobs.giveUp(j.URL) }, err
 		}
 		named, err := c.discover(ctx, j, &res, sign.notFound)
+		sought := known
 		if err == nil {
-			sought, err = c.seekIcon(ctx, sought, j, &res.Fetch)
+			sought, err = c.seekIcons(ctx, known, j, &res.Fetch)
 		}
 		return x, func(time.Time) {
-			h.iconSought = h.iconSought || sought
+			if h.icons.join(sought) {
+				h.dirty = true
+			}
 			c.learnWall(h, w)
 			h.jobs.done(j.URL, end.due)
 			if j.Claimed && !res.Fetch.HasFailed() {

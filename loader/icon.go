@@ -4,19 +4,19 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
 )
 
-// The image of a site's icon is kept in columns of its own, which follow the fetch in force.
-// Only fetches that are icons, or that replace one, read or write them.
+// The image of an icon is kept in columns of its own, which follow the fetch in force. Only
+// fetches that are icons, or that replace one, read or write them.
 
 // writeIcon keeps the image of a fetch that comes into force, or removes that of the fetch
 // before it.
 func (p *prepared) writeIcon(ctx context.Context, tx *txn.Txn, now stored) error {
-	if p.icon {
+	if p.icon != page.NoIcon {
 		p.setIcon(tx)
-		return nil
 	}
 	if !now.exists() {
 		return nil
@@ -28,24 +28,35 @@ func (p *prepared) writeIcon(ctx context.Context, tx *txn.Txn, now stored) error
 	if before.URL = p.fetch.URL; !before.MayBeIcon() {
 		return nil
 	}
-	old, err := tx.Get(ctx, p.row, schema.Icon)
-	if err == nil && old.Exists {
-		tx.Delete(p.row, schema.Icon)
-		tx.Delete(p.row, schema.IconImage)
+	for use, column := range schema.IconColumns {
+		if use == p.icon {
+			continue
+		}
+		old, err := tx.Get(ctx, p.row, column)
+		if err != nil {
+			return err
+		}
+		if !old.Exists {
+			continue
+		}
+		tx.Delete(p.row, column)
+		if p.icon == page.NoIcon {
+			tx.Delete(p.row, schema.IconImage)
+		}
 	}
-	return err
+	return nil
 }
 
-// addIcon keeps the image of a fetch that was loaded before, by a build that kept no icons.
+// addIcon keeps the image of a fetch that was loaded before, by a build that did not keep it.
 func (p *prepared) addIcon(ctx context.Context, tx *txn.Txn, now stored) error {
-	if !p.icon || !now.exists() {
+	if p.icon == page.NoIcon || !now.exists() {
 		return nil
 	}
 	plain, err := now.plain()
 	if err != nil || !bytes.Equal(plain, p.plain) {
 		return err
 	}
-	old, err := tx.Get(ctx, p.row, schema.Icon)
+	old, err := tx.Get(ctx, p.row, schema.IconColumns[p.icon])
 	if err == nil && !old.Exists {
 		p.setIcon(tx)
 	}
@@ -53,6 +64,6 @@ func (p *prepared) addIcon(ctx context.Context, tx *txn.Txn, now stored) error {
 }
 
 func (p *prepared) setIcon(tx *txn.Txn) {
-	tx.Set(p.row, schema.Icon, p.stamp.Sum[:])
+	tx.Set(p.row, schema.IconColumns[p.icon], p.stamp.Sum[:])
 	tx.Set(p.row, schema.IconImage, p.loaded.Body) // not what was read of it, if it claims to be a document
 }

@@ -33,7 +33,9 @@ func iconsIn(t *testing.T, r *webtest.Rig) string {
 		b.Reset()
 		return tx.Scan(t.Context(), schema.GroupIcon, "", "", func(row string, cols []txn.Version) error {
 			image, err := tx.Get(t.Context(), row, schema.IconImage)
-			fmt.Fprintf(&b, "%s %x %d\n", row, cols[0].Data, len(image.Data))
+			for _, c := range cols {
+				fmt.Fprintf(&b, "%s %s %x %d\n", c.Name, row, c.Data, len(image.Data))
+			}
 			return err
 		})
 	})
@@ -46,12 +48,13 @@ func iconsIn(t *testing.T, r *webtest.Rig) string {
 // TestIconsInAnyOrder loads fetches of a URL in random orders: the icon is that of the fetch in
 // force.
 func TestIconsInAnyOrder(t *testing.T) {
-	kinds := []string{"icon=1", "icon=2", "icon=3", "gone", "failed", "error", "other", "page text=lost", "redirect=b.example/x", "revisit"}
+	kinds := []string{"icon=1", "icon=2", "icon=3", "image=1", "image=2", "gone", "failed", "error", "other", "page text=lost", "redirect=b.example/x", "revisit"}
 	for seed := range testenv.Seeds(t, testenv.Fresh(t), uint64(testenv.Size(5, 30, 500))) {
 		random := mathrand.New(mathrand.NewPCG(seed, 0))
 		var fetches []*page.Fetch
+		at := []string{"a.example/favicon.ico", "a.example/lamp"}[random.IntN(2)]
 		for i := range 8 {
-			fetches = append(fetches, parse(t, fmt.Sprintf("a.example/favicon.ico at=%d %s", i/2, kinds[random.IntN(len(kinds))])))
+			fetches = append(fetches, parse(t, fmt.Sprintf("%s at=%d %s", at, i/2, kinds[random.IntN(len(kinds))])))
 		}
 		var want string
 		for attempt := range 4 {
@@ -73,13 +76,20 @@ func TestIconsInAnyOrder(t *testing.T) {
 // TestIconOfAnEarlierBuild: a fetch that was loaded before icons were kept brings its image when
 // it is loaded again.
 func TestIconOfAnEarlierBuild(t *testing.T) {
+	for _, line := range []string{"a.example/favicon.ico at=1 icon=7", "a.example/lamp at=1 image=7"} {
+		addsIcon(t, parse(t, line))
+	}
+}
+
+func addsIcon(t *testing.T, f *page.Fetch) {
+	t.Helper()
 	r := openRig(t, webtest.Options{})
-	f := parse(t, "a.example/favicon.ico at=1 icon=7")
 	mustLoad(t, r, f)
 	want := iconsIn(t, r)
 	_, err := r.DB.Run(t.Context(), func(tx *txn.Txn) error {
-		tx.Delete(schema.URLRow(f.URL), schema.Icon)
-		tx.Delete(schema.URLRow(f.URL), schema.IconImage)
+		for _, c := range []txn.Column{schema.IconColumns[f.IconUse()], schema.IconImage} {
+			tx.Delete(schema.URLRow(f.URL), c)
+		}
 		return nil
 	})
 	if err != nil {

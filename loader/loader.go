@@ -9,7 +9,7 @@
 //
 //	writes   fetch:time, fetch:content, body:body of the fetch in force (bodies of pages, and
 //	         of resources while pages are rendered);
-//	         icon:sum, body:icon of it, if it is an icon of its site;
+//	         icon:sum or icon:square, and body:icon of it, if it is an icon;
 //	         fetch:seen (newest revisit), fetch:failure (newest failure)
 //	wakes    document (fetch:content), only if the content is new
 package loader
@@ -182,7 +182,7 @@ type prepared struct {
 	plain   []byte // schema.EncodeContent of page.Fetch.Plain
 	content []byte
 	body    []byte // packed; nil if not kept
-	icon    bool   // the body is an icon of the site
+	icon    page.IconUse
 
 	reading *reading // of a PDF document; nil if it has not been read
 	adopted bool     // the body is stored: it was read when an equal fetch was loaded
@@ -196,7 +196,7 @@ func prepare(f *page.Fetch) *prepared {
 	p.stamp = schema.FetchStamp{Time: p.time, Sum: sha256.Sum256(f.Body)}
 	p.content = schema.EncodeContent(f, p.stamp.Sum)
 	p.plain = schema.EncodeContent(f.Plain(), p.stamp.Sum)
-	p.icon = f.IsIcon()
+	p.icon = f.IconUse()
 	return p
 }
 

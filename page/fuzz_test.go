@@ -123,3 +123,22 @@ func FuzzContentType(f *testing.F) {
 		}
 	})
 }
+
+// FuzzNamedIcons holds that icons are few, of the page's own site, and not the page.
+func FuzzNamedIcons(f *testing.F) {
+	f.Add("text/html", []byte("<base href=//a.example.com><link rel='icon x' sizes='16x16 any' href=y><link rel=icon href=//example.org/z>"))
+	f.Add("text/html;charset=utf-16", []byte("<\x00l\x00i\x00n\x00k\x00"))
+	f.Add("", []byte("<!doctype html><template><link rel=icon href=a></template></template><link rel=apple-touch-icon href='?'>"))
+	f.Fuzz(func(t *testing.T, mediaType string, body []byte) {
+		fetch := &Fetch{URL: "https://www.example.com/", Status: 200, Header: http.Header{"Content-Type": {mediaType}}, Body: body}
+		icons := NamedIcons(fetch)
+		if len(icons) > MaxNamedIcons {
+			t.Errorf("%d icons", len(icons))
+		}
+		for _, u := range icons {
+			if host := u.Host(); u == fetch.URL || host != "example.com" && !strings.HasSuffix(host, ".example.com") {
+				t.Errorf("the icon is %s", u)
+			}
+		}
+	})
+}

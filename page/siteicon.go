@@ -10,19 +10,50 @@ import (
 )
 
 // A site has an icon, which browsers show beside its name. Most sites have it at /favicon.ico,
-// where browsers look without being told. Others name it by <link rel=icon>; since a body has to
-// be kept when it is loaded, before anybody knows which pages name it, an icon is recognised by
-// its own URL and type.
+// where browsers look without being told, or under another name that says so. Others name it by
+// <link rel=icon> on their front page (NamedIcons), and it may have any name. But a body has to be
+// kept when it is loaded, before anybody knows which pages name it. So small square images are
+// kept, too, and they are icons only of sites that name them.
 
-// IsIcon reports whether the body of the response is kept as an icon of its site.
-func (f *Fetch) IsIcon() bool {
-	return f.MayBeIcon() && f.Err == "" && !f.IsRevisit() && f.Status >= 200 && f.Status <= 299 && icon.TypeOf(f.Body) != ""
+// IconUse says whether the body of a response is kept as an icon.
+type IconUse uint8
+
+// The uses.
+const (
+	NoIcon    IconUse = iota
+	OwnIcon           // the icon of its site: its URL or its type says so
+	NamedIcon         // the icon of a site if the site's front page names it
+)
+
+// IconUse reports for what the body of the response is kept as an icon.
+func (f *Fetch) IconUse() IconUse {
+	if !f.MayBeIcon() || f.Err != "" || f.IsRevisit() || f.Status < 200 || f.Status > 299 {
+		return NoIcon
+	}
+	switch {
+	case !f.saysIcon():
+		if icon.IsSquare(f.Body) {
+			return NamedIcon
+		}
+	case icon.TypeOf(f.Body) != "":
+		return OwnIcon
+	}
+	return NoIcon
 }
 
 // MayBeIcon reports whether URL and type are those of an icon, whatever the body is.
 func (f *Fetch) MayBeIcon() bool {
+	return f.saysIcon() || slices.Contains(namedTypes, essence(f.Header.Get("Content-Type")))
+}
+
+// saysIcon reports whether URL or type say that the response is an icon.
+func (f *Fetch) saysIcon() bool {
 	return iconClassOf(f.URL) < otherIcon || slices.Contains(iconTypes, essence(f.Header.Get("Content-Type")))
 }
+
+// namedTypes are the media types of images that are icons only of sites that name them. A
+// photograph (JPEG) is none, and a drawing (SVG) is shown nowhere.
+var namedTypes = []string{"image/png", "image/gif", "image/webp", "image/x-png"}
 
 // iconTypes are the media types of ICO files. The second one is registered.
 var iconTypes = []string{"image/x-icon", "image/vnd.microsoft.icon", "image/ico", "image/icon"}

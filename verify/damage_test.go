@@ -201,6 +201,10 @@ var damages = []struct {
 	{"icon of nothing", func(f *fixture) { f.set(rowNew, schema.Icon, f.get(rowIcon, schema.Icon)) },
 		[]string{"icon https://a.example/new sum", "body https://a.example/new icon (digest)"}},
 	{"no icon", func(f *fixture) { f.set(rowIcon, schema.Icon, nil) }, nil},
+	{"square image of nothing", func(f *fixture) { f.set(rowNew, schema.SquareImage, f.get(rowIcon, schema.Icon)) },
+		[]string{"icon https://a.example/new square", "body https://a.example/new icon (digest)"}},
+	{"icon of both kinds", func(f *fixture) { f.set(rowIcon, schema.SquareImage, f.get(rowIcon, schema.Icon)) },
+		[]string{"icon https://a.example/favicon.ico sum"}},
 	{"state gone", func(f *fixture) { f.set(rowY, schema.State, nil) }, []string{"url https://a.example/y state"}},
 	{"state of nothing", func(f *fixture) {
 		f.set(rowNew, schema.State, schema.URLState{Outcome: page.Gone}.Encode())

@@ -19,6 +19,9 @@ func (v *verifier) compareIcons(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("icon of %s: %w", url, err)
 		}
+		if len(cols) > 1 {
+			v.rep.add(schema.GroupIcon, url, cols[1].Name, fmt.Sprintf("%x", cols[1].Data), "nothing beside "+cols[0].Name)
+		}
 		content, err := v.tx.GetOnce(ctx, row, schema.FetchContent)
 		if err != nil {
 			return err
@@ -31,7 +34,7 @@ func (v *verifier) compareIcons(ctx context.Context) error {
 			}
 			inForce = digest(sum)
 		}
-		v.rep.same(schema.GroupIcon, url, schema.Icon.Name, digest(stored), inForce)
+		v.rep.same(schema.GroupIcon, url, cols[0].Name, digest(stored), inForce)
 		image, err := v.tx.GetOnce(ctx, row, schema.IconImage)
 		if err == nil {
 			v.rep.same(schema.GroupBody, url, schema.IconImage.Name+" (digest)", digest(sha256.Sum256(image.Data)), digest(stored))

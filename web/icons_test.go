@@ -29,9 +29,9 @@ var (
 	navy  = color.RGBA{20, 40, 110, 255}
 )
 
-// iconWeb is about lamps on five sites, of which the last one has no icon.
+// iconWeb is about lamps on six sites, of which the last one has no icon.
 func iconWeb() (fetches []page.Fetch) {
-	for i, host := range []string{"amber.example", "navy.example", "tall.example", "http.example", "bare.example"} {
+	for i, host := range []string{"amber.example", "navy.example", "tall.example", "http.example", "named.example", "bare.example"} {
 		scheme := "https"
 		if host == "http.example" {
 			scheme = "http"
@@ -39,7 +39,9 @@ func iconWeb() (fetches []page.Fetch) {
 		text := fmt.Sprintf("<html lang=en><title>Lamps of %s</title><p>%s", host, strings.Repeat(fmt.Sprintf("The lamps of shop number %d burn oil and need no script. ", i), 10))
 		fetches = append(fetches, fetched(scheme+"://"+host+"/lamps", 1, text))
 	}
-	return append(fetches,
+	drawn := fetchedIcon("https://static.named.example/img/lamp.png", 1, icontest.PNG(48, color.RGBA{150, 30, 60, 255}))
+	drawn.Header.Set("Content-Type", "image/png")
+	return append(fetches, drawn, fetched("https://named.example/", 1, "<link rel=icon href=//static.named.example/img/lamp.png><body>A page about nothing"),
 		fetchedIcon("https://amber.example/favicon.ico", 1, icontest.ICO(icontest.Bitmap(16, amber))),
 		fetchedIcon("https://navy.example/theme/navy-favicon.png?v=2", 1, icontest.PNG(64, navy)),
 		fetchedIcon("https://tall.example/apple-touch-icon.png", 1, icontest.JPEG(180, color.RGBA{20, 120, 60, 255})),
@@ -64,7 +66,7 @@ func TestIconsOfResults(t *testing.T) {
 	s := newStand(t, iconWeb(), nil)
 	body := s.get("/?q=lamps")
 	icons := iconsOf(t, body)
-	if len(icons) != 4 || strings.Count(body, `<svg class="icon"`) != 1 {
+	if len(icons) != 5 || strings.Count(body, `<svg class="icon"`) != 1 {
 		t.Fatalf("icons %q and %d in place of one", icons, strings.Count(body, `<svg class="icon"`))
 	}
 	types := map[string]bool{}
@@ -205,7 +207,7 @@ func TestBrowserIcons(t *testing.T) {
 		label := fmt.Sprintf("icons-%s", look)
 		var sizes []string
 		b.Eval(`[...document.querySelectorAll(".icon")].map(i => { const r = i.getBoundingClientRect(); return r.width + "x" + r.height })`, &sizes)
-		if len(sizes) != 5 || slices.ContainsFunc(sizes, func(size string) bool { return size != "20x20" }) {
+		if len(sizes) != 6 || slices.ContainsFunc(sizes, func(size string) bool { return size != "20x20" }) {
 			t.Errorf("%s: icons and what stands in their place have the sizes %q", label, sizes)
 		}
 		b.Fits(label, look)

@@ -38,6 +38,7 @@ func TestLimitsAreDocumented(t *testing.T) {
 		"calendar pages":                             fmt.Sprintf("%d years back, %d ahead", traps.PastYears, traps.FutureYears),
 		"redirects in a row":                         fmt.Sprint(frontier.MaxHops),
 		"frames of a page":                           fmt.Sprint(page.MaxFrames),
+		"icons that the front page of a host names":  fmt.Sprintf("%d at a time, %d in all", page.MaxNamedIcons, crawler.MaxNamedIcons),
 		"seeds of a file":                            fmt.Sprint(seeds.MaxSeeds),
 		"requests at a time, all hosts":              fmt.Sprint(o.Concurrency),
 		"requests at a time, a host or an address":   fmt.Sprint(p.PerHost),

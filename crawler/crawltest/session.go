@@ -223,19 +223,26 @@ func Replay(t testing.TB, warcDir string) (docs []export.Document, digest string
 // ReplayWith is Replay into a repository that is opened with options.
 func ReplayWith(t testing.TB, warcDir string, opts repository.Options) (docs []export.Document, digest string) {
 	t.Helper()
+	return Export(t, openReplay(t, warcDir, opts))
+}
+
+// openReplay returns a new repository with everything in the WARC files of a directory. It is
+// closed at the end of the test.
+func openReplay(t testing.TB, warcDir string, opts repository.Options) *repository.Repository {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(warcDir, "*.warc.gz*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no WARC files in %s (%v)", warcDir, err)
 	}
-	r, err := repository.Open(t.Context(), t.TempDir(), opts)
+	r, err := repository.Open(context.Background(), t.TempDir(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
 	var inputs []replay.Input
 	for _, f := range files {
 		inputs = append(inputs, replay.File(f))
@@ -243,5 +250,5 @@ func ReplayWith(t testing.TB, warcDir string, opts repository.Options) (docs []e
 	if err := replay.Run(t.Context(), r, inputs, replay.Options{}, &replay.Progress{}); err != nil {
 		t.Fatal(err)
 	}
-	return Export(t, r)
+	return r
 }

@@ -122,7 +122,7 @@ func (o *offers) page(ctx context.Context, u page.URL, rendering bool) (offered 
 		if s.Outcome != page.Redirect || s.Target == "" {
 			return 0, nil
 		}
-		return 0, o.takeResource(ctx, finding{url: s.Target, depth: from.Depth, hops: from.Hops + 1, source: string(u)})
+		return 0, o.takeResource(ctx, finding{url: s.Target, depth: from.Depth, hops: from.Hops + 1, source: targetOf(u, &from)})
 	}
 	links, first, err := nextLinks(ctx, o.tx, row, from.Depth)
 	if err != nil {

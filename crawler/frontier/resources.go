@@ -166,8 +166,19 @@ func (o *offers) promote(ctx context.Context, f finding, old schema.FrontierEntr
 	return nil
 }
 
+// targetOf is the source of what a resource redirects to. That of an icon should be an icon.
+func targetOf(u page.URL, e *schema.FrontierEntry) string {
+	if _, ok := crawler.IconNamedBy(e.Source); ok || u == u.RootIcon() {
+		return crawler.IconOf(u)
+	}
+	return string(u)
+}
+
 // whatResource says what a resource is for, after the words "it".
 func whatResource(u page.URL, e *schema.FrontierEntry) string {
+	if by, ok := crawler.IconNamedBy(e.Source); ok {
+		return "is the icon that " + by + " leads to; nothing in it is followed"
+	}
 	if u == u.RootIcon() {
 		return "is the icon of its site; nothing in it is followed"
 	}

@@ -110,11 +110,9 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 		body, err := schema.DecodeBody(b)
 		return fmt.Sprintf("%d bytes", len(body)), err
 	},
-	schema.Icon: func(b []byte) (string, error) {
-		sum, err := schema.DecodeIcon(b)
-		return fmt.Sprintf("%x", sum[:3]), err
-	},
-	schema.IconImage: func(b []byte) (string, error) { return fmt.Sprintf("%d bytes", len(b)), nil },
+	schema.Icon:        spellIcon,
+	schema.SquareImage: spellIcon,
+	schema.IconImage:   func(b []byte) (string, error) { return fmt.Sprintf("%d bytes", len(b)), nil },
 	schema.Text: func(b []byte) (string, error) {
 		t, err := schema.DecodeText(b)
 		return fmt.Sprintf("%q %q %.12q", t.Title, t.Language, t.Text), err
@@ -240,4 +238,9 @@ func spellChain(chain schema.StoredChain) string {
 		return "nowhere"
 	}
 	return strings.Join(hops, " > ")
+}
+
+func spellIcon(b []byte) (string, error) {
+	sum, err := schema.DecodeIcon(b)
+	return fmt.Sprintf("%x", sum[:3]), err
 }

@@ -18,7 +18,7 @@ import (
 //	    [link=URL,ANCHOR]... [noindex] [nofollow] [template=WORD] [bytes=WORD]
 //
 // WHAT is one of page, redirect=URL, refresh=URL, gone, failed, error, other,
-// icon=GREY, robots, revisit. URLs without a scheme are https. The text of a page is its WORD
+// icon=GREY, image=GREY, robots, revisit. URLs without a scheme are https. The text of a page is its WORD
 // many times, or with text=WORD! once; anchors are not part of it. bytes=WORD is a
 // comment in the HTML.
 func ParseFetch(line string) (*page.Fetch, error) {
@@ -78,8 +78,8 @@ func (s *script) word(w string) error {
 	case "other":
 		f.Header.Set("Content-Type", "image/png")
 		f.Body = []byte("\x89PNG" + value)
-	case "icon":
-		err = s.icon(value)
+	case "icon", "image":
+		err = s.icon(name, value)
 	case "revisit":
 		f.Revisit = true
 	case "redirect", "refresh", "canonical", "link", "frame":
@@ -90,11 +90,17 @@ func (s *script) word(w string) error {
 	return err
 }
 
-// icon makes the body an ICO file with a grey square.
-func (s *script) icon(grey string) error {
+// icon makes the body an ICO or PNG file with a grey square.
+func (s *script) icon(name, grey string) error {
 	n, err := strconv.ParseUint(grey, 10, 8)
+	c := color.Gray{Y: uint8(n)}
+	if name == "image" {
+		s.fetch.Header.Set("Content-Type", "image/png")
+		s.fetch.Body = icontest.PNG(16, c)
+		return err
+	}
 	s.fetch.Header.Set("Content-Type", "image/x-icon")
-	s.fetch.Body = icontest.ICO(icontest.Bitmap(16, color.Gray{Y: uint8(n)}))
+	s.fetch.Body = icontest.ICO(icontest.Bitmap(16, c))
 	return err
 }
 

@@ -57,17 +57,44 @@ func TypeOf(file []byte) string {
 	return ""
 }
 
-func (f *format) holds(file []byte) bool {
-	if !bytes.HasPrefix(file, []byte(f.magic)) {
+// IsSquare reports whether a file is an icon, for all that its bytes tell: a square picture
+// without loss, as those that sites name as their icons are. Most pictures of pages are neither
+// square nor as small, or photographs in JPEG.
+func IsSquare(file []byte) bool {
+	if len(file) > MaxBytes {
 		return false
+	}
+	if isICO(file) {
+		return true
+	}
+	for _, f := range formats {
+		if f.mediaType != "image/jpeg" {
+			if config, ok := f.read(file); ok {
+				return config.Width == config.Height
+			}
+		}
+	}
+	return false
+}
+
+func (f *format) holds(file []byte) bool {
+	_, ok := f.read(file)
+	return ok
+}
+
+// read returns the size of the picture in a file of the format, and whether it is one that can be
+// an icon.
+func (f *format) read(file []byte) (config image.Config, ok bool) {
+	if !bytes.HasPrefix(file, []byte(f.magic)) {
+		return config, false
 	}
 	for _, mark := range f.moves {
 		if bytes.Contains(file, []byte(mark)) {
-			return false
+			return config, false
 		}
 	}
 	config, err := f.header(bytes.NewReader(file))
-	return err == nil && isSide(config.Width) && isSide(config.Height)
+	return config, err == nil && isSide(config.Width) && isSide(config.Height)
 }
 
 func isSide(pixels int) bool { return pixels > 0 && pixels <= MaxSide }

@@ -79,3 +79,29 @@ func FuzzTypeOf(f *testing.F) {
 		}
 	})
 }
+
+// TestIsSquare: small square pictures without loss may be the icons of sites that name them.
+func TestIsSquare(t *testing.T) {
+	wide := icontest.WebP(16)
+	wide[21]++ // the lowest bits of its width
+	for name, tc := range map[string]struct {
+		file []byte
+		want bool
+	}{
+		"PNG":        {icontest.PNG(192, color.Black), true},
+		"GIF":        {icontest.GIF(16, color.Black), true},
+		"WebP":       {icontest.WebP(64), true},
+		"ICO":        {icontest.ICO(icontest.Bitmap(16, color.Black)), true},
+		"JPEG":       {icontest.JPEG(16, color.Black), false},
+		"wide":       {wide, false},
+		"large":      {icontest.PNG(1024, color.Black), false},
+		"many bytes": {append(icontest.PNG(16, color.Black), make([]byte, MaxBytes)...), false},
+		"moving":     {icontest.GIF(16, color.Black, color.White), false},
+		"text":       {[]byte("<svg>"), false},
+		"nothing":    {nil, false},
+	} {
+		if got := IsSquare(tc.file); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -52,6 +52,7 @@ var decoders = map[txn.Column]func([]byte) (any, error){
 	schema.IndexSumPart:  decoder(schema.DecodeIndexSum),
 	schema.RankTolerance: decoder(schema.DecodeTolerance),
 	schema.Icon:          decoder(schema.DecodeIcon),
+	schema.SquareImage:   decoder(schema.DecodeIcon),
 	schema.Body: decoder(func(b []byte) (string, error) {
 		body, err := schema.DecodeBody(b)
 		return fmt.Sprintf("a body of %d bytes", len(body)), err

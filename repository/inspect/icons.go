@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
@@ -16,9 +17,13 @@ import (
 // ErrNoIcon says that no icon of a site is stored.
 var ErrNoIcon = errors.New("there is no stored icon")
 
-// maxIcons bounds how many URLs of a site are looked at that may be its icon. A site has a
-// few; one with more gets the best of the first ones, in the order of their rows.
-const maxIcons = 500
+// maxIcons bounds how many URLs of a site are looked at that may be its icon, and maxSquares how
+// many beside them that are the icon only of a site that names them. A site has a few; one with
+// more gets the best of the first ones, in the order of their rows.
+const (
+	maxIcons   = 500
+	maxSquares = 5000
+)
 
 // SiteIcon is the icon of a site.
 type SiteIcon struct {
@@ -62,19 +67,39 @@ func Icon(ctx context.Context, db *txn.DB, u page.URL) (image []byte, err error)
 	return image, nil
 }
 
-// iconOf chooses the icon of a site by the order of page.CompareIcons, among all URLs with its
-// host and port, by https and by http.
-func iconOf(ctx context.Context, tx *txn.Txn, u page.URL) (best SiteIcon, err error) {
+// A site has the icon at /favicon.ico; or else the one that its front page names; or else one on
+// its host that is called like an icon. These are the places of an icon.
+const (
+	placeRoot = iota
+	placeNamed
+	placeElse
+)
+
+// placedIcon is an icon with its place.
+type placedIcon struct {
+	SiteIcon
+	place int
+}
+
+// comparePlaced orders icons of one site, the best first.
+func comparePlaced(a, b placedIcon) int {
+	return cmp.Or(cmp.Compare(a.place, b.place), page.CompareIcons(a.URL, b.URL))
+}
+
+// iconOf chooses the icon of a site among all URLs with its host and port, by https and by http,
+// and those that its front pages name.
+func iconOf(ctx context.Context, tx *txn.Txn, u page.URL) (SiteIcon, error) {
+	var best placedIcon
 	for _, front := range fronts(u) {
 		found, err := firstIcon(ctx, tx, front)
 		if err != nil {
-			return best, err
+			return SiteIcon{}, err
 		}
-		if found.URL != "" && (best.URL == "" || page.CompareIcons(found.URL, best.URL) < 0) {
+		if found.URL != "" && (best.URL == "" || comparePlaced(found, best) < 0) {
 			best = found
 		}
 	}
-	return best, nil
+	return best.SiteIcon, nil
 }
 
 // fronts are the front pages of a site by https and by http.
@@ -86,27 +111,55 @@ func fronts(u page.URL) []page.URL {
 	return []page.URL{page.URL("https" + rest), page.URL("http" + rest)}
 }
 
-// firstIcon returns the first icon below a front page.
-func firstIcon(ctx context.Context, tx *txn.Txn, front page.URL) (best SiteIcon, err error) {
-	v, err := tx.Get(ctx, schema.URLRow(front.RootIcon()), schema.Icon)
-	if err != nil {
-		return best, err
+// firstIcon returns the first icon of the site of a front page.
+func firstIcon(ctx context.Context, tx *txn.Txn, front page.URL) (placedIcon, error) {
+	root, err := storedIcon(ctx, tx, front.RootIcon(), schema.Icon)
+	if err != nil || root.URL != "" {
+		return placedIcon{root, placeRoot}, err
 	}
-	if v.Exists { // nothing comes before it
-		return readIcon(front.RootIcon(), v.Data)
+	named, err := namedIcon(ctx, tx, front)
+	if err != nil || named.URL != "" {
+		return placedIcon{named, placeNamed}, err
 	}
-	seen := 0
+	other, err := otherIcon(ctx, tx, front)
+	return placedIcon{other, placeElse}, err
+}
+
+// otherIcon returns the best icon below a front page that is one by itself.
+func otherIcon(ctx context.Context, tx *txn.Txn, front page.URL) (best SiteIcon, err error) {
+	icons, squares := 0, 0
 	err = tx.ScanPrefix(ctx, schema.GroupIcon, schema.URLRow(front), func(row string, cols []txn.Version) error {
-		if seen++; seen > maxIcons {
+		i := slices.IndexFunc(cols, func(c txn.Version) bool { return c.Name == schema.Icon.Name })
+		if i < 0 {
+			if squares++; squares > maxSquares {
+				return txn.ErrStop
+			}
+			return nil
+		}
+		if icons++; icons > maxIcons {
 			return txn.ErrStop
 		}
 		found, err := schema.ParseURLRow(row)
 		if err == nil && (best.URL == "" || page.CompareIcons(found, best.URL) < 0) {
-			best, err = readIcon(found, cols[0].Data)
+			best, err = readIcon(found, cols[i].Data)
 		}
 		return err
 	})
 	return best, err
+}
+
+// storedIcon returns the icon at a URL, from one of some columns; the zero value if there is none.
+func storedIcon(ctx context.Context, tx *txn.Txn, u page.URL, columns ...txn.Column) (SiteIcon, error) {
+	for _, c := range columns {
+		v, err := tx.Get(ctx, schema.URLRow(u), c)
+		if err != nil {
+			return SiteIcon{}, err
+		}
+		if v.Exists {
+			return readIcon(u, v.Data)
+		}
+	}
+	return SiteIcon{}, nil
 }
 
 func readIcon(u page.URL, stored []byte) (SiteIcon, error) {

@@ -1,0 +1,67 @@
+package inspect
+
+import (
+	"context"
+
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+)
+
+// maxFrontHops is how many redirects are followed from the address of a front page to the page.
+const maxFrontHops = 3
+
+// namedIcon returns the first stored icon that the front page of a site names; the zero value if
+// there is none. The page is read when somebody asks: it is one of a site, its head is short, and
+// nothing has to be kept up to date.
+func namedIcon(ctx context.Context, tx *txn.Txn, front page.URL) (SiteIcon, error) {
+	names, err := iconNames(ctx, tx, front)
+	if err != nil {
+		return SiteIcon{}, err
+	}
+	for _, u := range names {
+		icon, err := storedIcon(ctx, tx, u, schema.Icon, schema.SquareImage)
+		if err != nil || icon.URL != "" {
+			return icon, err
+		}
+	}
+	return SiteIcon{}, nil
+}
+
+// iconNames returns the icons that a front page names. It follows redirects on the same host.
+func iconNames(ctx context.Context, tx *txn.Txn, front page.URL) ([]page.URL, error) {
+	at := front
+	for range 1 + maxFrontHops {
+		f, err := pageAt(ctx, tx, at)
+		if err != nil {
+			return nil, err
+		}
+		if len(f.Body) > 0 {
+			return page.NamedIcons(&f), nil
+		}
+		doc := page.Interpret(&f)
+		if doc.Outcome != page.Redirect || doc.Target.Host() != front.Host() {
+			return nil, nil
+		}
+		at = doc.Target
+	}
+	return nil, nil
+}
+
+// pageAt returns the fetch in force of a URL with its body, if that is kept.
+func pageAt(ctx context.Context, tx *txn.Txn, u page.URL) (f page.Fetch, err error) {
+	row := schema.URLRow(u)
+	content, err := tx.Get(ctx, row, schema.FetchContent)
+	if err != nil || !content.Exists {
+		return f, err
+	}
+	if f, _, err = schema.DecodeContent(content.Data); err != nil {
+		return f, err
+	}
+	f.URL = u
+	body, err := tx.GetOnce(ctx, row, schema.Body)
+	if err == nil && body.Exists {
+		f.Body, err = schema.DecodeBody(body.Data)
+	}
+	return f, err
+}
