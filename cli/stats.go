@@ -106,6 +106,10 @@ func statsText(s *repository.Stats) string {
 	} {
 		t.row(c.name, fmt.Sprint(c.n))
 	}
+	if u := s.Unreadable; u.PDF+u.Office > 0 {
+		t.row("unreadable", fmt.Sprintf("%s, %s; `indexer inspect URL` says why",
+			count(int(u.PDF), "PDF document"), count(int(u.Office), "office document")))
+	}
 	t.row("ranks", rankText(&s.Ranks))
 	waiting := 0
 	for _, n := range s.Backlog {

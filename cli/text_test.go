@@ -2,11 +2,13 @@ package cli
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/snippet"
+	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/repository/counts"
 	"github.com/webindexer/indexer/verify"
@@ -51,6 +53,10 @@ func TestTexts(t *testing.T) {
 				"clusters         0\nindexed          0\nlinks            0\nranks            relative error at most 0.001; residual 0.0200 of at most 1.5000\nwaiting          7 rows\n  document       5\n  links          2\n" +
 				"oldest waits     2.1s\ngiven up on      1 row\nsearchable in    85ms (median; 95 %: 120ms, 99 %: 1.5s; 9 pages)\n",
 		},
+		"stats with documents that cannot be read": {
+			firstLine(statsText(&repository.Stats{Counts: counts.Counts{Unreadable: observers.Unreadable{PDF: 1, Office: 2}}}), "unreadable"),
+			"unreadable       1 PDF document, 2 office documents; `indexer inspect URL` says why\n",
+		},
 		"problems": {problemsText([]string{"a.warc:0: cut"}, 2), "2 problems in the files; everything readable was loaded:\n  a.warc:0: cut\n  and 1 more\n"},
 	} {
 		if tt.got != tt.want {
@@ -64,4 +70,14 @@ func TestTexts(t *testing.T) {
 	if want := "                 and 1 more (--format json has all)\n"; !bytes.HasSuffix(report.Bytes(), []byte(want)) {
 		t.Errorf("the report ends %q", report.String()[report.Len()-80:])
 	}
+}
+
+// firstLine is the first line of a text that begins so.
+func firstLine(text, begins string) string {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, begins) {
+			return line
+		}
+	}
+	return ""
 }

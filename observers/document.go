@@ -74,6 +74,11 @@ func (x *interpreter) run(ctx context.Context, tx *txn.Txn, rows []string) error
 		if doc.Outcome != page.Page || doc.NoIndex {
 			x.tracker.dismiss(row)
 		}
+		if doc.Outcome == page.Other {
+			if err := x.tracker.unreadable.note(ctx, tx, row); err != nil {
+				return err
+			}
+		}
 		return x.write(ctx, tx, u, doc, &left)
 	})
 }

@@ -17,7 +17,9 @@ type Tracker struct {
 	samples []Found              // a ring; next is the oldest once it is full
 	next    int
 	all     notify.Histogram
-	watch   func(row string, loaded, searchable time.Time)
+
+	unreadable unreadable
+	watch      func(row string, loaded, searchable time.Time)
 }
 
 // Found is a page that can be found.

@@ -52,6 +52,7 @@ func (r *Reader) Version() int { return Version }
 // Others say that no document can be read, or that ctx has ended.
 func (r *Reader) Read(ctx context.Context, body []byte) (html []byte, err error) {
 	if len(body) > r.limits.body {
+		r.unreadable.Add(1)
 		return nil, Unreadable(fmt.Sprintf("it has %d bytes, and at most %d are read", len(body), r.limits.body))
 	}
 	c, err := r.take(ctx)

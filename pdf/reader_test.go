@@ -48,7 +48,11 @@ func TestHostile(t *testing.T) {
 			t.Errorf("after %s: %q, %v", tt.document, html, err)
 		}
 	}
-	if n := r.Unreadable(); n != 6 {
+	r.limits.body = 10
+	if _, err := r.Read(t.Context(), []byte("html <p>of more bytes")); !strings.Contains(fmt.Sprint(err), "at most 10 are read") {
+		t.Errorf("a large document: %v", err)
+	}
+	if n := r.Unreadable(); n != 7 {
 		t.Errorf("%d unreadable documents", n)
 	}
 }

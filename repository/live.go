@@ -27,6 +27,8 @@ type Pulse struct {
 	// Waiting is how many loaded pages cannot be found yet; 0 once nothing is left to do.
 	Waiting int
 	Txns    Transactions
+	// Unreadable counts documents without a text since the process began.
+	Unreadable observers.Unreadable
 	// NotReady is the reason why observers do not run at present; nil if they do.
 	NotReady error
 }
@@ -49,7 +51,7 @@ func (r *Repository) Pulse() Pulse {
 			RolledForward: c.RolledForward.Load(), RolledBack: c.RolledBack.Load(), LockWaits: c.LockWaits.Load(),
 			Running: r.db.Running(),
 		},
-		NotReady: r.pipeline.Ready(),
+		Unreadable: r.tracker.Unreadable(), NotReady: r.pipeline.Ready(),
 	}
 }
 

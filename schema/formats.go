@@ -2,6 +2,7 @@ package schema
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/webindexer/indexer/page"
@@ -50,6 +51,13 @@ var (
 		Forget: func(f *page.Fetch) { f.Reading = page.Reading{} },
 	}
 )
+
+// MayBeDocument reports whether the content of a fetch can be that of a document that is indexed
+// with a setting, without decoding it.
+func MayBeDocument(content []byte) bool {
+	status, n := binary.Uvarint(content)
+	return n > 0 && status >= asOffice
+}
 
 // Read reads the setting of a repository.
 func (f *Format) Read(ctx context.Context, tx *txn.Txn) (FormatSetting, error) {

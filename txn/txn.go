@@ -38,6 +38,8 @@ type Txn struct {
 
 	hold hold // protects the versions that it reads from collection
 
+	after []func() // to be called once it has committed
+
 	readOnly bool // made by At
 	done     bool
 	barred   error // why At cannot read
@@ -234,6 +236,7 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 		}
 	}
 	if len(t.writes.order) == 0 && len(t.notes) == 0 && len(t.triggers) == 0 && len(t.locks.order) == 0 {
+		t.committed()
 		return t.start, nil
 	}
 	if err := t.check(ctx); err != nil {
@@ -243,6 +246,7 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 	if commit != 0 {
 		t.db.counters.Committed.Add(1)
 		t.leavesGarbage(commit)
+		t.committed()
 	}
 	if err != nil {
 		return commit, err

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
@@ -17,7 +18,7 @@ import (
 
 // Version is the version of the meaning of Counts. It rises when Read counts anything in
 // another way, because counts are stored (repository/closed.go).
-const Version = 1
+const Version = 2
 
 // Counts says what a repository holds.
 type Counts struct {
@@ -27,9 +28,11 @@ type Counts struct {
 	Gone      int `json:"gone"`
 	Failed    int `json:"failed"` // every fetch failed
 	Other     int `json:"other"`
-	Clusters  int `json:"clusters"`
-	Indexed   int `json:"indexed"`
-	Links     int `json:"links"` // pairs of page and target
+	// Unreadable are those of Other that are documents without a text that can be read.
+	Unreadable observers.Unreadable `json:"unreadable,omitzero"`
+	Clusters   int                  `json:"clusters"`
+	Indexed    int                  `json:"indexed"`
+	Links      int                  `json:"links"` // pairs of page and target
 
 	Ranks Ranks `json:"ranks"`
 }
@@ -129,9 +132,13 @@ func (c *Counts) countClusters(ctx context.Context, tx *txn.Txn) error {
 // countKnown counts the URLs known in any way. It merges three scans that are sorted by the
 // same key: fetched URLs, targets of links, and targets of pointers.
 func (c *Counts) countKnown(ctx context.Context, tx *txn.Txn) error {
+	documents, err := hasDocuments(ctx, tx)
+	if err != nil {
+		return err
+	}
 	var failed error
 	fail := func(err error) { failed = cmp.Or(failed, err) }
-	fetched := c.fetchedRows(ctx, tx, fail)
+	fetched := c.fetchedRows(ctx, tx, documents, fail)
 	linked := targetRows(ctx, tx, schema.GroupLink, &c.Links, fail)
 	pointedTo := targetRows(ctx, tx, schema.GroupPointer, nil, fail)
 	for range distinct(fetched, linked, pointedTo) {
@@ -140,8 +147,23 @@ func (c *Counts) countKnown(ctx context.Context, tx *txn.Txn) error {
 	return failed
 }
 
-// fetchedRows yields the rows of fetched URLs, and counts the ones whose fetches all failed.
-func (c *Counts) fetchedRows(ctx context.Context, tx *txn.Txn, fail func(error)) iter.Seq[string] {
+// hasDocuments reports whether documents of some format are indexed.
+func hasDocuments(ctx context.Context, tx *txn.Txn) (bool, error) {
+	for _, f := range []*schema.Format{&schema.PDFFormat, &schema.OfficeFormat} {
+		if setting, err := f.Read(ctx, tx); err != nil || setting.Holds() {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// fetchedRows yields the rows of fetched URLs, and counts the ones whose fetches all failed, and
+// documents without a text, if documents are indexed. It reads no values otherwise.
+func (c *Counts) fetchedRows(ctx context.Context, tx *txn.Txn, documents bool, fail func(error)) iter.Seq[string] {
+	column := ""
+	if documents {
+		column = schema.FetchContent.Name
+	}
 	return func(yield func(string) bool) {
 		var last []byte
 		onlyFailed := false
@@ -150,13 +172,18 @@ func (c *Counts) fetchedRows(ctx context.Context, tx *txn.Txn, fail func(error))
 				c.Failed++
 			}
 		}
-		err := tx.ScanCells(ctx, schema.GroupFetch, "", func(row, name, _ []byte) error {
+		err := tx.ScanCells(ctx, schema.GroupFetch, column, func(row, name, data []byte) error {
 			first := last == nil || !bytes.Equal(row, last)
 			if first {
 				endRow()
 				last, onlyFailed = append(last[:0], row...), true
 			}
 			onlyFailed = onlyFailed && string(name) == schema.FetchFailure.Name
+			if data != nil {
+				if err := c.countUnreadable(ctx, tx, row, data); err != nil {
+					return err
+				}
+			}
 			if first && !yield(string(row)) {
 				return txn.ErrStop
 			}
@@ -167,6 +194,35 @@ func (c *Counts) fetchedRows(ctx context.Context, tx *txn.Txn, fail func(error))
 			fail(err)
 		}
 	}
+}
+
+// countUnreadable counts a fetch in force if it is a document that is indexed with a setting, but
+// has no text.
+func (c *Counts) countUnreadable(ctx context.Context, tx *txn.Txn, row, content []byte) error {
+	if !schema.MayBeDocument(content) {
+		return nil
+	}
+	f, _, err := schema.DecodeContent(content)
+	if err != nil {
+		return fmt.Errorf("row %q: %w", row, err)
+	}
+	switch {
+	case f.Reading.Failed:
+		c.Unreadable.PDF++
+	case f.Office:
+		v, err := tx.GetOnce(ctx, string(row), schema.State)
+		if err != nil || !v.Exists {
+			return err
+		}
+		s, err := schema.DecodeURLState(v.Data)
+		if err != nil {
+			return fmt.Errorf("row %q: %w", row, err)
+		}
+		if s.Outcome == page.Other {
+			c.Unreadable.Office++
+		}
+	}
+	return nil
 }
 
 // targetRows yields the target of the pair rows of a group, each once, and adds the number of

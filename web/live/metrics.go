@@ -36,6 +36,8 @@ var (
 	pagesFound   = metric("fetch_to_searchable_seconds", "Time from the commit of a changed fetch until the page is searchable (Percolator paper, figure 7).")
 	pagesWaiting = metric("pages_waiting", "Pages that were loaded and are not searchable yet.")
 
+	unreadable = metric("documents_unreadable_total", "PDF and office documents that were interpreted and have no text that can be read.", "format")
+
 	txnsBegun     = metric("transactions_begun_total", "Transactions begun.")
 	txnsCommitted = metric("transactions_committed_total", "Transactions committed.")
 	txnsConflicts = metric("transactions_conflicts_total", "Transactions that ended in a conflict.")
@@ -58,7 +60,7 @@ var (
 // descriptions lists all series.
 var descriptions = []*prometheus.Desc{
 	observerRuns, observerRows, observerRetries, observerConflicts, observerFailures, observerGaveUp, observerDead,
-	observerBacklog, observerRunning, observerOldest, observerTook, observerWaited, pagesFound, pagesWaiting,
+	observerBacklog, observerRunning, observerOldest, observerTook, observerWaited, pagesFound, pagesWaiting, unreadable,
 	txnsBegun, txnsCommitted, txnsConflicts, txnsResolved, txnsLockWaits, txnsRunning, pipelineUp,
 	storeBytes, indexBytes, freeBytes, collected, frontierURLs, frontierHosts, crawlPages, crawlPaused, statusReadable,
 }
@@ -93,6 +95,8 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	}
 	s.histogram(pagesFound, p.Found)
 	s.gauge(pagesWaiting, float64(p.Waiting))
+	s.counter(unreadable, float64(p.Unreadable.PDF), "pdf")
+	s.counter(unreadable, float64(p.Unreadable.Office), "office")
 	t := p.Txns
 	s.counter(txnsBegun, float64(t.Begun))
 	s.counter(txnsCommitted, float64(t.Committed))
