@@ -67,14 +67,20 @@ type dataFile struct {
 // NewWACZ returns a writer to w, which it does not close.
 func NewWACZ(w io.Writer) *WACZ { return &WACZ{zip: zip.NewWriter(w)} }
 
+// readingType is the media type of what was read of a document.
+const readingType = "text/html; charset=utf-8"
+
 // Add adds a capture, with its body. The caller adds each URL once. A WACZ has one WARC file,
 // so Add must not be called after Close.
+//
+// If the body is not the payload but what was read of it (page.Fetch.Reading), the capture is a
+// resource record: no server has sent this HTML.
 func (z *WACZ) Add(f *page.Fetch) error {
 	if err := z.begin(f.Time); err != nil {
 		return fmt.Errorf("wacz: %w", err)
 	}
 	from := z.warc.Offset()
-	if err := z.warc.WriteFetch(f); err != nil {
+	if err := z.write(f); err != nil {
 		return fmt.Errorf("wacz: %w", err)
 	}
 	line, err := cdxjLine(&Capture{
@@ -88,6 +94,13 @@ func (z *WACZ) Add(f *page.Fetch) error {
 		z.newest = f.Time
 	}
 	return nil
+}
+
+func (z *WACZ) write(f *page.Fetch) error {
+	if f.Reading.Exists() {
+		return z.warc.WriteResource(f.URL, f.Time, readingType, f.Body)
+	}
+	return z.warc.WriteFetch(f)
 }
 
 // AddPage lists a capture as a page that a reader may open. The first page is the one that
@@ -110,7 +123,7 @@ func (z *WACZ) begin(at time.Time) (err error) {
 		{Name: "software", Value: software},
 		{Name: "format", Value: "WARC File Format 1.1"},
 		{Name: "conformsTo", Value: "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
-		{Name: "description", Value: "stored fetches, without codings and without headers that the index does not need"},
+		{Name: "description", Value: "stored fetches, without codings and without headers that the index does not need; of PDF documents, the text"},
 	})
 }
 
@@ -239,10 +252,14 @@ func joinLines(lines [][]byte) []byte {
 	return out.Bytes()
 }
 
-// mediaType returns the media type of a response without parameters; "" if it has none that
-// can be parsed.
+// mediaType returns the media type of what is stored of a response, without parameters; "" if it
+// has none that can be parsed.
 func mediaType(f *page.Fetch) string {
-	t, _, err := mime.ParseMediaType(f.Header.Get("Content-Type"))
+	stated := f.Header.Get("Content-Type")
+	if f.Reading.Exists() {
+		stated = readingType
+	}
+	t, _, err := mime.ParseMediaType(stated)
 	if err != nil {
 		return ""
 	}

@@ -147,6 +147,44 @@ func capturesIn(t *testing.T, files map[string][]byte) (list []string) {
 	return list
 }
 
+// TestWACZOfReading: what was read of a document is a resource that is HTML, and not the response
+// of a server.
+func TestWACZOfReading(t *testing.T) {
+	var out bytes.Buffer
+	z := NewWACZ(&out)
+	f := fetchAt("https://a.example/plan.pdf", 10, "application/pdf", "<title>Plan</title>")
+	f.Reading = page.Reading{Version: 1}
+	if err := z.Add(f); err != nil {
+		t.Fatal(err)
+	}
+	z.AddPage(f.URL, f.Time, "Plan")
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files := unzipWACZ(t, out.Bytes())
+	if got := capturesIn(t, files); !slices.Equal(got, []string{"https://a.example/plan.pdf 200 <title>Plan</title>"}) {
+		t.Errorf("captures %q", got)
+	}
+	if index := string(files["indexes/index.cdxj"]); !strings.Contains(index, `"mime":"text/html"`) || !strings.Contains(index, `"status":"200"`) {
+		t.Errorf("the index is %s", index)
+	}
+	types := make(map[string]int)
+	r := warc.NewReader(bytes.NewReader(files["archive/data.warc.gz"]), "record", warc.Options{})
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		types[rec.Type]++
+	}
+	if types["resource"] != 1 || types["response"] != 0 {
+		t.Errorf("records by type: %v", types)
+	}
+}
+
 func decode(t *testing.T, b []byte, v any) {
 	t.Helper()
 	if err := json.Unmarshal(b, v); err != nil {

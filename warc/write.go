@@ -64,6 +64,18 @@ func (w *Writer) WriteFetch(f *page.Fetch) error {
 	return err
 }
 
+// WriteResource writes a resource record: what a URL stands for, without the response of a server.
+func (w *Writer) WriteResource(u page.URL, date time.Time, mediaType string, body []byte) error {
+	_, err := w.Write(Fields{
+		{"WARC-Type", "resource"},
+		{"WARC-Date", formatDate(date)},
+		{"WARC-Target-URI", string(u)},
+		{"WARC-Payload-Digest", labelledSHA1(body)},
+		{"Content-Type", mediaType},
+	}, body)
+	return err
+}
+
 // responseBlock returns a response as sent over HTTP/1.1, with fields in order of their
 // names. If Content-Length is missing, it adds it.
 func responseBlock(status int, header http.Header, body []byte) []byte {

@@ -142,3 +142,23 @@ func TestWriterFails(t *testing.T) {
 		}
 	}
 }
+
+// TestWriteResource writes a resource and reads it back: a fetch with the media type of the record.
+func TestWriteResource(t *testing.T) {
+	var out bytes.Buffer
+	at := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+	if err := NewWriter(&out).WriteResource("http://a.example/plan.pdf", at, "text/html; charset=utf-8", []byte("<p>plan")); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for f, err := range NewReader(&out, "test", Options{}).Fetches() {
+		n++
+		if err != nil || f.URL != "http://a.example/plan.pdf" || !f.Time.Equal(at) || f.Status != 200 ||
+			f.Header.Get("Content-Type") != "text/html; charset=utf-8" || string(f.Body) != "<p>plan" {
+			t.Errorf("%+v, %v", f, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d fetches", n)
+	}
+}

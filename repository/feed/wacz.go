@@ -106,7 +106,7 @@ func (a *archiver) follow(u page.URL) (*page.Fetch, error) {
 // fetch reads the fetch in force of a URL; nil if there is none. It is whole if a browser would
 // do the same with what is stored as with the response: a redirect, a success whose body is
 // stored, or a response that there is nothing. Bodies of the latter are not stored, and
-// renderings had none.
+// renderings had none. A PDF document counts as whole with its text.
 func (a *archiver) fetch(u page.URL) (f *page.Fetch, whole bool, err error) {
 	row, tx := schema.URLRow(u), a.reader.Document()
 	content, err := tx.Get(a.ctx, row, schema.FetchContent)
@@ -129,7 +129,7 @@ func (a *archiver) fetch(u page.URL) (f *page.Fetch, whole bool, err error) {
 	if decoded.Status < 200 || decoded.Status > 299 {
 		return &decoded, decoded.Status >= 300 && decoded.Status <= 399 || isGone(&decoded), nil
 	}
-	if decoded.Reading.Exists() { // its text is stored, and not the response
+	if decoded.Reading.Failed { // the reason is stored
 		return &decoded, false, nil
 	}
 	body, err := tx.Get(a.ctx, row, schema.Body)
