@@ -3,6 +3,7 @@ package repository_test
 import (
 	"context"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 
@@ -11,6 +12,9 @@ import (
 	"github.com/webindexer/indexer/loader"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
 	"github.com/webindexer/indexer/verify"
 )
 
@@ -148,4 +152,49 @@ func ownDigest(t testing.TB) string {
 	t.Helper()
 	own.once.Do(func() { own.digest = undisturbed(t, mustReadWeb(t, ownWebs)) })
 	return own.digest
+}
+
+func write(t *testing.T, r *repository.Repository, what func(*txn.Txn)) {
+	t.Helper()
+	if _, err := r.DB().Run(t.Context(), func(tx *txn.Txn) error { what(tx); return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantOutcome(t *testing.T, r *repository.Repository, u page.URL, outcome, reason string) {
+	t.Helper()
+	i, err := inspect.URL(t.Context(), r, u, inspect.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i.Outcome != outcome || !strings.Contains(i.Reason, reason) {
+		t.Errorf("%s is %s: %s", u, i.Outcome, i.Reason)
+	}
+}
+
+// enlist puts a URL into the frontier, as visited.
+func enlist(t *testing.T, r *repository.Repository, u page.URL) {
+	t.Helper()
+	write(t, r, func(tx *txn.Txn) {
+		e := schema.FrontierEntry{State: schema.EntryDone, ETag: `"v"`, LastModified: "Wed, 01 May 2024 00:00:00 GMT"}
+		tx.Set(schema.URLRow(u), schema.Entry, e.Encode())
+	})
+}
+
+func entryOf(t *testing.T, r *repository.Repository, u page.URL) schema.FrontierEntry {
+	t.Helper()
+	tx, err := r.DB().Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	v, err := tx.Get(t.Context(), schema.URLRow(u), schema.Entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := schema.DecodeEntry(v.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }

@@ -10,7 +10,7 @@ import (
 // TestUnreadable: documents without a text that can be read are counted, in the repository and
 // since the process began, as long as they are documents.
 func TestUnreadable(t *testing.T) {
-	dir, web := t.TempDir(), append(pdfWeb(), officeWeb()...)
+	dir, web := t.TempDir(), append(pdfDocuments.web(), officeDocuments.web()...)
 	r := open(t, dir, repository.Options{PDF: new(true), Office: new(true), PDFReader: plainReader{}, Workers: 1})
 	load(t, r, 1, web)
 	one := observers.Unreadable{PDF: 1, Office: 1}
