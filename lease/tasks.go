@@ -136,16 +136,19 @@ func readReport(ctx context.Context, tx *txn.Txn, row string) (r report, err err
 const reportEvery = time.Second
 
 // perform does a task, and reports. If the process ends in the middle, or loses the lease,
-// the report stays as it is, and the next holder begins again.
+// the report stays as it is, and the next holder begins again. It does nothing if nobody waits any
+// more: the asker may have seen the report of the task and withdrawn both since the request was
+// read, and the task would be done a second time.
 func (m *Manager) perform(ctx context.Context, w Want, q request) error {
 	r := report{Holder: Holder{Token: m.live.Token(), Place: m.opts.Place, Since: time.Now().UTC().Truncate(time.Second)}}
-	if err := m.writeReport(ctx, q, r); err != nil {
+	if wanted, err := m.writeReport(ctx, q, r); err != nil || !wanted {
 		return err
 	}
 	task, ok := w.Tasks[q.Task]
 	if !ok {
 		r.Done, r.Failed = true, fmt.Sprintf("the holder of the lease %s, %s, does not know the task %q: use the same version of indexer everywhere", w.Name, m.opts.Place, q.Task)
-		return m.writeReport(ctx, q, r)
+		_, err := m.writeReport(ctx, q, r)
+		return err
 	}
 	result, err := task(ctx, m.progressOf(ctx, q, r))
 	if ctx.Err() != nil || m.live.Valid() != nil || errors.Is(err, notify.ErrNotHeld) {
@@ -157,7 +160,8 @@ func (m *Manager) perform(ctx context.Context, w Want, q request) error {
 	} else if r.Result, err = json.Marshal(result); err != nil {
 		return err
 	}
-	return m.writeReport(ctx, q, r)
+	_, err = m.writeReport(ctx, q, r)
+	return err
 }
 
 // progressOf returns a function that reports progress, now and then. A report that cannot be
@@ -173,24 +177,24 @@ func (m *Manager) progressOf(ctx context.Context, q request, r report) func(int)
 		}
 		last = time.Now()
 		r.Progress = n
-		_ = m.writeReport(ctx, q, r)
+		_, _ = m.writeReport(ctx, q, r)
 	}
 }
 
-// writeReport writes a report if somebody still waits for it.
-func (m *Manager) writeReport(ctx context.Context, q request, r report) error {
+// writeReport writes a report if somebody still waits for it, and reports whether somebody does.
+func (m *Manager) writeReport(ctx context.Context, q request, r report) (wanted bool, err error) {
 	value, err := json.Marshal(r)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return m.under(ctx, q.Lease, func(tx *txn.Txn) error {
+	err = m.under(ctx, q.Lease, func(tx *txn.Txn) error {
 		asked, err := tx.Get(ctx, q.row, askedColumn)
-		if err != nil || !asked.Exists {
-			return err
+		if wanted = err == nil && asked.Exists; wanted {
+			tx.Set(q.row, reportColumn, value)
 		}
-		tx.Set(q.row, reportColumn, value)
-		return nil
+		return err
 	})
+	return wanted, err
 }
 
 // removeUnder removes a request whose asker is dead.

@@ -186,3 +186,21 @@ func TestTaskOutlastsLooks(t *testing.T) {
 	}
 	f.stop(h)
 }
+
+// TestTaskNobodyWaitsFor: a request that was withdrawn since the holder read it, because its task
+// was done, is not done again.
+func TestTaskNobodyWaitsFor(t *testing.T) {
+	f := newFleet(t)
+	var done atomic.Int64
+	task := func(context.Context, func(int)) (any, error) { return done.Add(1), nil }
+	h := f.holder(task)
+	want, late := Want{Name: "x", Tasks: map[string]Task{"work": task}}, request{Lease: "x", Task: "work", row: requestPrefix + "withdrawn"}
+	if err := h.perform(t.Context(), want, late); err != nil || done.Load() != 0 || f.requests() != 0 {
+		t.Errorf("%v; done %d times, %d requests", err, done.Load(), f.requests())
+	}
+	asker := f.join(Options{})
+	if got, err := asker.ask(t.Context(), Question{}); err != nil || got != "1" {
+		t.Errorf("a request that somebody waits for: %s, %v", got, err)
+	}
+	f.stop(h, asker)
+}
