@@ -94,6 +94,22 @@ func TestPatientRowsCountPages(t *testing.T) {
 	}
 }
 
+// TestPatienceGrows: in a large load a patient row waits for a quarter of the pages before it.
+func TestPatienceGrows(t *testing.T) {
+	inPatient(t, func(g *debounced) {
+		for i := range 1000 {
+			g.notify("fetch", "f", fmt.Sprint("before", i))
+			g.end(g.begin())
+		}
+		g.notifyPatiently("x")
+		batch, waited := g.loadUntilReady(500 * time.Millisecond)
+		if waited < 125*time.Second || waited > 127*time.Second {
+			t.Errorf("waited %v for 250 pages, one every half second", waited)
+		}
+		g.end(batch)
+	})
+}
+
 // TestPatienceEnds: with a notification that is not patient, with a caller that waits for
 // the queue to empty, and when upstream is idle.
 func TestPatienceEnds(t *testing.T) {

@@ -42,8 +42,9 @@ type Observer struct {
 	// queue to empty does. It is for observers whose work nobody is in a hurry for.
 	RestIdle bool
 	// PatientRows and PatientMax have rows whose notifications were all patient
-	// (txn.Txn.NotifyPatiently) wait until so many rows have gone through Upstream, beside
-	// Debounce, but no longer than PatientMax (patience.go). 0: they do not.
+	// (txn.Txn.NotifyPatiently) wait until so many rows have gone through Upstream, or a
+	// quarter of those before if that is more, beside Debounce, but no longer than PatientMax
+	// (patience.go). 0: they do not.
 	PatientRows int64
 	PatientMax  time.Duration
 	// Spare lets a worker that has nothing else to do run debounced rows of this observer

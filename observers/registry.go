@@ -34,7 +34,8 @@ const (
 )
 
 // exportPages is for how many pages changes of a cluster are collected if it only got new
-// links, and exportMax for how long at most. With exportDebounce alone, a slow machine would
+// links, unless a load is larger than 100,000 pages (notify/patience.go), and exportMax for how
+// long at most. With exportDebounce alone, a slow machine would
 // write each document more often than a fast one for the same pages.
 const (
 	exportPages = 25_000
