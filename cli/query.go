@@ -188,6 +188,9 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 	if e.LanguageFactor < 1 {
 		more += fmt.Sprintf(" × language %.2f", e.LanguageFactor)
 	}
+	if e.SectionFactor > 1 {
+		more += fmt.Sprintf(" × section %.2f", e.SectionFactor)
+	}
 	if e.VersionFactor < 1 {
 		more += fmt.Sprintf(" × version %.2f", e.VersionFactor)
 	}
@@ -196,6 +199,9 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 	}
 	if e.TypedFactor > 1 {
 		more += fmt.Sprintf(" × words as typed %.2f", e.TypedFactor)
+	}
+	if e.PassageFactor > 1 {
+		more += fmt.Sprintf(" × words in one passage %.2f", e.PassageFactor)
 	}
 	fmt.Fprintf(b, "    score %.3f = text %.3f × title %.2f × anchors %.2f × rank %.2f%s · %s\n",
 		score, e.Text, e.TitleFactor, e.AnchorFactor, e.RankFactor, more, e.Tier)

@@ -21,6 +21,7 @@ type search struct {
 	names   *names        // analysed titles
 	fill    query.Breadth // of the second tier
 	partial int           // documents without all the words that addPartial added to the first tier
+	others  []string      // the addresses of documents that are named in other words (otherwise.go)
 	fronts  int           // front pages without all the words in the first tier (frontpage.go)
 }
 
@@ -35,7 +36,7 @@ func (s *search) deep() int { return max(rerankTop, s.opts.Offset+s.opts.Limit) 
 // withAll is the first tier.
 func (s *search) withAll(ctx context.Context) ([]candidate, error) {
 	found, total, err := s.tier(ctx, query.AllWords, s.deep(), nil)
-	s.res.AllWords, s.res.Total = total, total+s.partial+s.fronts
+	s.res.AllWords, s.res.Total = total, total+s.partial+len(s.others)+s.fronts
 	return found, err
 }
 
@@ -87,8 +88,13 @@ func (s *search) filled(ctx context.Context, found []candidate, err error) ([]ca
 	}
 	n := s.deep() + FillBelow
 	if s.partial > 0 {
-		some, total, err := s.byText(ctx, s.c.Expr(query.SomeWords), n+s.partial)
-		s.res.Total = total
+		expr := s.c.Expr(query.SomeWords)
+		some, total, err := s.byText(ctx, expr, n+s.partial+len(s.others))
+		if err != nil {
+			return nil, err
+		}
+		others, err := s.othersWithout(ctx, expr)
+		s.res.Total = total + others
 		return append(found, without(some, found)...), err
 	}
 	if err := s.markCommon(ctx); err != nil {
@@ -109,7 +115,11 @@ func (s *search) filled(ctx context.Context, found []candidate, err error) ([]ca
 		if err != nil {
 			return nil, err
 		}
-		s.res.Total = total // each breadth finds what the breadth before it finds
+		others, err := s.othersWithout(ctx, s.c.Expr(s.fill))
+		if err != nil {
+			return nil, err
+		}
+		s.res.Total = total + others // each breadth finds what the breadth before it finds
 		if total > 0 && s.fill == query.PlainWord {
 			s.res.Notes = append(s.res.Notes, "No document has the words in quotes or after intitle: or inurl:, so these conditions were dropped.")
 		}
@@ -180,16 +190,22 @@ func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candi
 			return nil, 0, err
 		}
 	}
+	if found, top, err = s.addOtherwise(ctx, b, found, above, total, top); err != nil {
+		return nil, 0, err
+	}
 	if found, top, err = s.addFrontPages(ctx, b, found, top); err != nil {
 		return nil, 0, err
 	}
 	if err := s.rerank(ctx, found[:top]); err != nil {
 		return nil, 0, err
 	}
-	if all && s.partial == 0 && top == len(found) {
+	if all && s.partial == 0 && len(s.others) == 0 && top == len(found) {
 		if err := s.preferTyped(ctx, found); err != nil {
 			return nil, 0, err
 		}
+	}
+	if err := s.preferPassages(ctx, found[:top]); err != nil {
+		return nil, 0, err
 	}
 	for i := range found {
 		found[i].allWords = all && !found[i].partial

@@ -10,13 +10,13 @@ import (
 
 // Explanation says how the score of a hit was computed:
 //
-//	score = text × title_factor × anchor_factor × rank_factor × language_factor × version_factor × content_factor × typed_factor
+//	score = text × title_factor × anchor_factor × rank_factor × section_factor × language_factor × version_factor × content_factor × typed_factor × passage_factor
 //
 // Below the best hundred by text, the factors are 1.
 type Explanation struct {
 	// Tier is "all words", "some words", or "no words" (sorted by rank or date alone).
 	// Hits of an earlier tier come first, whatever their scores, unless the query has four
-	// words or more, or three and a stop word.
+	// words or more, or three and a stop word, or the page is named in other words.
 	Tier string  `json:"tier"`
 	Text float64 `json:"text"` // BM25 of all columns, by their weights
 	// Columns is what BM25 would be if only that column counted, with its weight. The sum
@@ -30,6 +30,9 @@ type Explanation struct {
 	RankFactor   float64 `json:"rank_factor"`
 	// LanguageFactor is less than 1 if the page is in another language than the query.
 	LanguageFactor float64 `json:"language_factor"`
+	// SectionFactor is more than 1 if the page is that of a section, and its title names what the query
+	// asks for.
+	SectionFactor float64 `json:"section_factor"`
 	// VersionFactor is less than 1 if the page is of another version than the query names.
 	VersionFactor float64 `json:"version_factor"`
 	// ContentFactor is less than 1 if the page has no text, or no sentences (content.go).
@@ -37,6 +40,9 @@ type Explanation struct {
 	// TypedFactor is more than 1 if few pages have all the words of the query, and this one has
 	// them as typed.
 	TypedFactor float64 `json:"typed_factor"`
+	// PassageFactor is more than 1 if no title names what the query asks for, and this page has words
+	// of the query in one passage.
+	PassageFactor float64 `json:"passage_factor"`
 	// PlaceOf is the version or translation of the page that has the best score. The hit
 	// has its place, and it is listed in the Also of the hit. "" if that is the hit itself.
 	PlaceOf      page.URL `json:"place_of,omitempty"`
@@ -63,7 +69,7 @@ func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) erro
 			Tier: "some words", Text: f.text, Rank: f.rank,
 			TitleMatch: f.titleMatch, TitleFactor: w.titleFactor(f.titleMatch),
 			AnchorMatch: f.anchorMatch, AnchorFactor: w.anchorFactor(f.anchorMatch),
-			RankFactor: w.rankFactor(f.rank), LanguageFactor: 1, VersionFactor: 1, ContentFactor: 1, TypedFactor: max(f.typedFactor, 1),
+			RankFactor: w.rankFactor(f.rank), LanguageFactor: 1, SectionFactor: max(f.sectionFactor, 1), VersionFactor: 1, ContentFactor: 1, TypedFactor: max(f.typedFactor, 1), PassageFactor: max(f.passageFactor, 1),
 		}
 		if f.otherLanguage {
 			e.LanguageFactor = otherLanguage
@@ -81,7 +87,7 @@ func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) erro
 			e.Tier = "all words"
 		}
 		if !ranked {
-			*e = Explanation{Tier: "no words", Text: 0, Rank: f.rank, TitleFactor: 1, AnchorFactor: 1, RankFactor: 1, LanguageFactor: 1, VersionFactor: 1, ContentFactor: 1, TypedFactor: 1}
+			*e = Explanation{Tier: "no words", Text: 0, Rank: f.rank, TitleFactor: 1, AnchorFactor: 1, RankFactor: 1, LanguageFactor: 1, SectionFactor: 1, VersionFactor: 1, ContentFactor: 1, TypedFactor: 1, PassageFactor: 1}
 		} else if f.score == f.text {
 			e.TitleFactor, e.AnchorFactor, e.RankFactor = 1, 1, 1
 		}

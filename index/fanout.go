@@ -86,7 +86,7 @@ func (f *fanout) askAbout(ctx context.Context, ids []int64, question func(rows [
 		return nil, nil, err
 	}
 	for shard, a := range answers {
-		lengths := []int{max(len(a.Matches), len(a.Typed), len(a.Sketches), len(a.Hits))}
+		lengths := []int{max(len(a.Matches), len(a.Typed), len(a.Passages), len(a.Sketches), len(a.Hits))}
 		if a.Columns != nil {
 			lengths = nil
 			for _, scores := range a.Columns {

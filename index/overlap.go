@@ -19,11 +19,12 @@ import (
 // of, as people search for it who do not: ByteArraySerializer is also "byte array serializer".
 // A name has both forms, and the better match counts.
 
-// What a word counts if the name has only another form of it, or if it is a single CJK
-// character that is part of a bigram.
+// What a word counts if the name has only another form of it, another word for it, or if it is a
+// single CJK character that is part of a bigram.
 const (
-	inflected = 0.9
-	partly    = 0.5
+	inflected  = 0.9
+	synonymous = 0.7
+	partly     = 0.5
 )
 
 // stopWeight is what a stop word counts beside other words: "list of tools" is about as far from
@@ -80,6 +81,7 @@ func (n name) with(text string) name {
 type nameWord struct {
 	typed, stem string
 	stop        bool // a stop word of English or of the language of the name
+	number      bool // of the number of a chapter, or of a section of manual pages
 	dotted      dotted
 }
 
@@ -92,7 +94,9 @@ func nameWords(name, language string) (list []nameWord) {
 		defer stems.Release()
 	}
 	seen := make(map[string]int) // where in the list
-	text := analysis.Normalize(analysis.Truncate(name, 1024))
+	name = analysis.Truncate(name, 1024)
+	text := analysis.Normalize(name)
+	numberStart, numberEnd := numbering(text)
 	in := dottedNames(text)
 	var t analysis.Tokenizer
 	for t.Reset(text); t.Next(); {
@@ -104,9 +108,11 @@ func nameWords(name, language string) (list []nameWord) {
 			if place.in == 0 || place.last != list[i].dotted.last {
 				list[i].dotted = dotted{} // not only there
 			}
+			list[i].number = list[i].number && t.Token.Start < numberEnd
 			continue
 		}
 		w := nameWord{typed: string(t.Token.Text), dotted: place}
+		w.number = t.Token.Start >= numberStart && t.Token.End <= numberEnd || isManualSection(text, t.Token.Start, t.Token.End)
 		w.stem, w.stop = w.typed, analysis.IsStopWord(w.typed, language)
 		if stems != nil && t.Token.Letters {
 			w.stem = stems.Stem(t.Token.Text)
@@ -180,10 +186,21 @@ func overlap(name []nameWord, query []query.Word, dotted bool) float64 {
 				}
 			}
 		}
+		for _, other := range query[i].OtherPhrases {
+			if at := inOrder(name, other); at >= 0 {
+				most = max(most, synonymous)
+				for j := range other {
+					best[at+j] = max(best[at+j], synonymous)
+				}
+			}
+		}
 		w := weight(query[i].Stop)
 		asked, askedAll = asked+w*most, askedAll+w
 	}
 	for j, m := range best {
+		if m == 0 && name[j].number {
+			continue
+		}
 		w := weight(name[j].stop)
 		have, haveAll = have+w*m, haveAll+w
 	}
@@ -229,6 +246,11 @@ func agreement(q *query.Word, n *nameWord) float64 {
 	for _, s := range q.Stems {
 		if s == n.stem {
 			return inflected
+		}
+	}
+	for _, o := range q.Otherwise {
+		if o == n.stem || o == n.typed {
+			return synonymous
 		}
 	}
 	return 0

@@ -68,7 +68,21 @@ func TestOverlap(t *testing.T) {
 		// Neighbouring words that the name writes as one.
 		{"harbour master", "harbourmaster", "en", 1},
 		{"harbour masters", "harbourmaster", "en", inflected * inflected},
-		{"harbour master house", "harbourmaster(5)", "en", 2.0 / 3 / 2},
+		{"harbour master house", "harbourmaster-5", "en", 2.0 / 3 / 2},
+		// The number of a chapter or of a section of manual pages counts only if the query has it.
+		{"harbour", "4.2. Harbour", "en", 1},
+		{"harbour", "Appendix B: Harbour", "en", 1},
+		{"harbour", "Town guide: 3.1 Harbour", "en", 1.0 / 3},
+		{"harbour 4", "4. Harbour", "en", 1},
+		{"appendix harbour", "Appendix B. Harbour", "en", 2.0 / 2},
+		{"harbour", "4 harbour", "en", 0.5},
+		{"harbour master", "harbourmaster(5)", "en", 1},
+		{"harbour", "harbour (5)", "en", 0.5},
+		// Other words for a word, but not if the query has both.
+		{"delete ferry", "Remove a ferry", "en", (synonymous + 1) / 2 * (synonymous + 1) / 2.2},
+		{"ferry introduction", "Getting started: ferry", "en", (synonymous + 1) / 2 * (2*synonymous + 1) / 3},
+		{"delete or remove", "Remove", "en", 1 / 2.2},
+		{`"delete" ferry`, "Remove a ferry", "en", 0.5 / 2.2},
 		{"master harbour", "harbourmaster", "en", 0},
 		{"harbour old master", "harbourmaster", "en", 0},
 		// Stop words hardly matter beside others.

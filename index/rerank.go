@@ -36,6 +36,10 @@ type candidate struct {
 
 	typed       Typed   // if it was asked for (typed.go)
 	typedFactor float64 // 0 if there is none
+
+	sectionFactor float64 // above 1 for the page of a section; 0 if there is none (sectionpage.go)
+	passage       float64 // the share of the words in one passage (passages.go)
+	passageFactor float64 // 0 if it was not asked for
 }
 
 // rerank sorts the best rerankTop documents by BM25, and the ones that addNamed added, by
@@ -76,6 +80,7 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 	}
 	lowerPartial(top)
 	sortByTitle(top, w)
+	s.preferSectionPages(top)
 	s.preferLanguage(top)
 	s.preferVersion(top)
 	if w.AnchorMatch > 0 {

@@ -42,6 +42,7 @@ type Question struct {
 	Sorted   *SortedQuestion
 	Anchors  *AnchorsQuestion
 	Typed    *TypedQuestion
+	Passages *PassagesQuestion
 	Sketches *SketchesQuestion
 	Similar  *SimilarQuestion
 	Hits     *HitsQuestion
@@ -62,6 +63,7 @@ type Answer struct {
 	Total      int     // of Best: how many match
 	Matches    []float64
 	Typed      []Typed
+	Passages   []float64
 	Sketches   []Sketched
 	Similar    SimilarAnswer
 	Hits       []Hit

@@ -57,6 +57,8 @@ func (s *viewShard) Ask(ctx context.Context, q *Question) (a *Answer, err error)
 		a.Matches, err = s.matchAnchors(ctx, q.Anchors)
 	case q.Typed != nil:
 		a.Typed, err = s.typed(ctx, q.Typed)
+	case q.Passages != nil:
+		a.Passages, err = s.passages(ctx, q.Passages)
 	case q.Sketches != nil:
 		a.Sketches, err = s.sketches(ctx, q.Sketches.IDs)
 	case q.Similar != nil:

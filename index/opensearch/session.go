@@ -96,6 +96,8 @@ func (s *session) Ask(ctx context.Context, q *index.Question) (*index.Answer, er
 		a.Matches, err = s.matchAnchors(q.Anchors)
 	case q.Typed != nil:
 		a.Typed, err = s.typed(ctx, q.Typed)
+	case q.Passages != nil:
+		a.Passages, err = s.passages(ctx, q.Passages)
 	case q.Sketches != nil:
 		a.Sketches, err = s.sketches(q.Sketches)
 	case q.Similar != nil:

@@ -83,12 +83,16 @@ var abbreviations = map[string][]string{
 	"vm":       {"virtual machine"},
 }
 
-// inFull is what a word is short for, in the forms of [Term.Sequences].
+// inFull is what a word is short for, and its other spelling, in the forms of [Term.Sequences].
 func inFull(words []string, inUse []*analysis.Stemmer) (list [][]string) {
 	if len(words) != 1 {
 		return nil
 	}
-	for _, full := range abbreviations[words[0]] {
+	all := abbreviations[words[0]]
+	if other := otherSpelling[words[0]]; other != "" {
+		all = append(slices.Clip(all), other)
+	}
+	for _, full := range all {
 		fields := strings.Fields(full)
 		list = withForms(list, fields, slices.Repeat([]bool{true}, len(fields)), inUse)
 	}
@@ -106,13 +110,14 @@ func (q *Query) dropSaidInFull() {
 	}
 	for _, t := range q.Terms {
 		t.Full = slices.DeleteFunc(t.Full, func(s []string) bool { return said[strings.Join(s, " ")] })
+		t.Otherwise = slices.DeleteFunc(t.Otherwise, func(s []string) bool { return said[strings.Join(s, " ")] })
 	}
 }
 
 // AsTyped makes the query look for abbreviations as they are only.
 func (q *Query) AsTyped() {
 	for _, t := range q.Terms {
-		t.Full = nil
+		t.Full, t.Otherwise = nil, nil
 	}
 	q.Words = queryWords(q.Terms)
 	q.Verbatim = true

@@ -48,14 +48,17 @@ func (q *Query) Optional() int {
 }
 
 // Named is the expression of documents that have all the terms in their titles and anchors.
-func (q *Query) Named() *Expr {
+func (q *Query) Named() *Expr { return q.named((*Term).Expr) }
+
+// named is all with the terms, as leaf gives them, in titles and anchors.
+func (q *Query) named(leaf func(*Term) *Expr) *Expr {
 	return q.all(func(t *Term) *Expr {
 		if t.Column == "" {
 			named := *t
 			named.Address = nil
-			return named.Expr().limit("title", "anchors", "outside")
+			return leaf(&named).limit("title", "anchors", "outside")
 		}
-		return t.Expr()
+		return leaf(t)
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 type Term struct {
 	Sequences [][]string // alternatives; the tokens of each follow each other
 	Full      [][]string // the same for what it is short for
+	Otherwise [][]string // the same for other words that titles may have for it
 	Address   []string   // tokens that stand for it in addresses only: 36 for 3.6
 	Prefix    bool       // the last token is the beginning of one (a single CJK character)
 	Stop      bool       // a stop word
@@ -128,7 +129,7 @@ func (c *compiler) compile(list []clause, asked bool) (out conj, err error) {
 			filters[cl.kind] = append(filters[cl.kind], tag(kind, cl.text))
 		case cl.exclude:
 			if t, ok := newTerm(cl, c.lang, c.inUse); ok {
-				t.Full = nil // only what was typed
+				t.Full, t.Otherwise = nil, nil // only what was typed
 				excluded = append(excluded, t.Expr())
 			}
 		default:
@@ -163,7 +164,7 @@ func (c *compiler) term(cl clause, asked bool) (parts []part) {
 			if asked {
 				c.Terms = append(c.Terms, &t)
 			} else {
-				t.Full = nil
+				t.Full, t.Otherwise = nil, nil
 			}
 		}
 	}
@@ -232,6 +233,9 @@ func newTerm(c clause, lang string, inUse []*analysis.Stemmer) (Term, bool) {
 		}
 		t.Address = versionInAddress(words)
 		t.Full = inFull(words, inUse)
+		if !t.Stop {
+			t.Otherwise = inOtherWords(words, inUse)
+		}
 	}
 	return t, true
 }
@@ -320,6 +324,9 @@ type Word struct {
 	Prefix bool       // a single CJK character
 	Stop   bool       // a stop word
 	Full   [][]string // what it is short for, if that is several words
+	// Otherwise is other words for it, and OtherPhrases those that are several words.
+	Otherwise    []string
+	OtherPhrases [][]string
 }
 
 // queryWords are the distinct words of terms, except those of inurl:.
@@ -345,6 +352,13 @@ func queryWords(terms []*Term) (list []Word) {
 					w.Stems = append(w.Stems, f[0])
 				} else {
 					w.Full = append(w.Full, f)
+				}
+			}
+			for _, o := range t.Otherwise {
+				if len(o) == 1 {
+					w.Otherwise = append(w.Otherwise, o[0])
+				} else {
+					w.OtherPhrases = append(w.OtherPhrases, o)
 				}
 			}
 			list = append(list, w)

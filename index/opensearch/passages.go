@@ -1,0 +1,34 @@
+package opensearch
+
+import (
+	"context"
+
+	"github.com/webindexer/indexer/index"
+)
+
+// passages looks into the heads of the texts of documents, as index files do, with one request.
+func (s *session) passages(ctx context.Context, q *index.PassagesQuestion) ([]float64, error) {
+	list := make([]*candidate, len(q.IDs))
+	for i, id := range q.IDs {
+		c, err := s.of(id)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = c
+	}
+	heads, err := s.stored(ctx, clustersOf(list), "stored.head")
+	if err != nil {
+		return nil, err
+	}
+	shares := make([]float64, len(list))
+	for i, c := range list {
+		now := heads[c.Cluster]
+		if now == nil || now.Stored == nil {
+			continue // it was removed just now
+		}
+		if shares[i], err = q.Share(c.about.Title, now.Stored.Head); err != nil {
+			return nil, err
+		}
+	}
+	return shares, nil
+}

@@ -1,0 +1,115 @@
+package index
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/page"
+)
+
+func passageQuestion(t *testing.T, words string) *PassagesQuestion {
+	t.Helper()
+	c, err := query.Compile(words, []*analysis.Stemmer{analysis.StemmerFor("en"), analysis.StemmerFor("de")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &PassagesQuestion{Words: passageWordsOf(c.Words)}
+}
+
+func TestPassageShare(t *testing.T) {
+	far := strings.Repeat("water and more water ", 8)
+	for _, c := range []struct {
+		words, title, text string
+		want               float64
+	}{
+		{"mend torn nets", "", "Mend the torn nets.", 1},
+		{"mend torn nets", "", "He mends nets that are torn.", 1},
+		{"mend torn nets", "Torn nets", far, 2.0 / 3},
+		{"mend torn nets", "Torn nets", "Mending.", 2.0 / 3}, // the title is a passage of its own
+		{"mend torn nets", "", "Mend" + far + "torn" + far + "nets", 1.0 / 3},
+		{"mend torn nets", "", "Nets. " + far + " Nets are torn here. " + far + " Mend.", 2.0 / 3},
+		{"the net in the sea", "", "A net of the sea", 1}, // stop words do not count
+		{"happy ferries", "", "A happier ferryman", 1},
+		{"ox cart", "", "The oxen and their carts", 0.5}, // a short word has to be the same
+		{"net", "", "The networking of fishermen", 0},    // too long to be a form
+		{"Häuser hafen", "", "Ein Haus am Hafen", 1},
+		{"mend nets", "", "", 0},
+		{"the", "", "the the", 0},
+	} {
+		head, _ := pack(c.text)
+		got, err := passageQuestion(t, c.words).Share(c.title, head)
+		if err != nil || got != c.want {
+			t.Errorf("%q in %q, %q: %v, %v, want %v", c.words, c.title, c.text, got, err, c.want)
+		}
+	}
+	if _, err := passageQuestion(t, "mend nets").Share("", []byte("damaged")); err == nil {
+		t.Error("a damaged text is read")
+	}
+}
+
+// TestPreferPassages: of two pages that have the words equally often, the one that has them in one
+// sentence comes first, unless a title names what is asked for. Files in shards say the same.
+func TestPreferPassages(t *testing.T) {
+	var list []Change
+	add := func(name, title, text string) {
+		list = append(list, Upsert(&Document{Cluster: key(name), Seq: 1, URL: page.URL("https://" + name + ".example/"), Title: title, Text: text, Language: "en"}))
+	}
+	far := strings.Repeat("water and more water ", 40)
+	add("apart", "News", "Some mend a sail."+far+"The torn flag."+far+"All the nets.")
+	add("close", "Letters", "Some mend the torn nets."+far+far+"This is all.")
+	for _, name := range []string{"one", "two", "three", "four"} {
+		add(name, "Page "+name, far)
+	}
+	w := openTestWriter(t, t.TempDir())
+	apply(t, w, list...)
+	shards := newDivided(t, 3)
+	shards.apply(t, list...)
+	r := openTestReader(t, w.dir)
+	search := func(q string) []Hit {
+		t.Helper()
+		o := Options{Explain: true, Weights: DefaultWeights}
+		o.Weights.Typed = 0
+		res, err := r.Search(t.Context(), q, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, err := shards.Search(t.Context(), q, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameResults(t, q, same, res)
+		return res.Hits
+	}
+	hits := search("mend torn nets")
+	if len(hits) != 2 || hits[0].URL != "https://close.example/" || hits[0].Explanation.PassageFactor != 1+passageMost {
+		t.Errorf("hits %+v", hits)
+	}
+	if f := hits[1].Explanation.PassageFactor; f != 1+passageMost/9 {
+		t.Errorf("the words apart count %v", f)
+	}
+	for _, q := range []string{"nets", "letters", "page one"} {
+		if i := slices.IndexFunc(search(q), func(h Hit) bool { return h.Explanation.PassageFactor != 1 }); i >= 0 {
+			t.Errorf("%q: a passage counts", q)
+		}
+	}
+}
+
+// FuzzPassages: a share is from 0 to 1, whatever the words and the text are.
+func FuzzPassages(f *testing.F) {
+	f.Add("mend torn nets", "He mends nets")
+	f.Add("東京 c++ Häuser", "東京の家 c")
+	f.Fuzz(func(t *testing.T, words, text string) {
+		c, err := query.Compile(words, []*analysis.Stemmer{analysis.StemmerFor("en")})
+		if err != nil {
+			t.Skip()
+		}
+		head, _ := pack(text)
+		q := PassagesQuestion{Words: passageWordsOf(c.Words)}
+		if share, err := q.Share(text, head); err != nil || share < 0 || share > 1 {
+			t.Fatalf("%v, %v", share, err)
+		}
+	})
+}
