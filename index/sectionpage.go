@@ -1,6 +1,7 @@
 package index
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/webindexer/indexer/page"
@@ -20,10 +21,16 @@ const (
 	sectionPages = 3
 	// sectionNames is the least agreement of its title with the query.
 	sectionNames = 0.4
+	// sectionAsked is the agreement of any title with the query from which on that page is asked for, and
+	// no section.
+	sectionAsked = 0.8
 )
 
 // preferSectionPages raises the scores of pages of sections.
 func (s *search) preferSectionPages(top []candidate) {
+	if slices.ContainsFunc(top, func(c candidate) bool { return c.titleMatch >= sectionAsked }) {
+		return
+	}
 	raised := false
 	for i := range top {
 		c := &top[i]

@@ -19,6 +19,7 @@ func TestPreferSectionPages(t *testing.T) {
 	}{
 		{"a section", "https://a.example/forms/", 0.5, false, below, sectionMost},
 		{"by its file", "https://a.example/forms/index.html", 0.5, false, below, sectionMost},
+		{"a page that is asked for", "https://a.example/forms/", 0.9, false, below, 0},
 		{"a title that says little", "https://a.example/forms/", 0.3, false, below, 0},
 		{"few pages", "https://a.example/forms/", 0.5, false, below[:2], 0},
 		{"other pages", "https://a.example/farms/", 0.5, false, below, 0},
