@@ -63,6 +63,16 @@ func (n *name) overlap(query []query.Word) float64 {
 	return most
 }
 
+// numbered is the name with the number of a chapter as words like others.
+func (n name) numbered() name {
+	for _, list := range [...][]nameWord{n.words, n.divided} {
+		for i := range list {
+			list[i].number = false
+		}
+	}
+	return n
+}
+
 // with is the name with the words of more text, as far as it lacks them.
 func (n name) with(text string) name {
 	for _, w := range nameWords(text, "") {

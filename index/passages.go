@@ -24,8 +24,8 @@ import (
 // for each language.
 
 const (
-	// passageTop is how many candidates are looked at, the best first.
-	passageTop = 20
+	// passageTop is how many candidates are looked at, the best first. Twenty find no more.
+	passageTop = 10
 	// passageLeast is the least number of words, without stop words.
 	passageLeast = 2
 	// passageNames is the agreement of a title or an anchor with the query from which on texts say

@@ -219,7 +219,7 @@ func takeAnchors(stored, language string) ([]anchorNames, error) {
 	list := make([]anchorNames, len(anchors))
 	for i, a := range anchors {
 		n := float64(votes(a))
-		list[i] = anchorNames{n / (1 + n), makeName(a.Text, language)}
+		list[i] = anchorNames{n / (1 + n), makeName(a.Text, language).numbered()}
 	}
 	return list, nil
 }
