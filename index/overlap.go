@@ -91,7 +91,8 @@ func (n name) with(text string) name {
 type nameWord struct {
 	typed, stem string
 	stop        bool // a stop word of English or of the language of the name
-	number      bool // of the number of a chapter, or of a section of manual pages
+	number      bool // of the number of a chapter
+	section     bool // of manual pages
 	dotted      dotted
 }
 
@@ -122,7 +123,8 @@ func nameWords(name, language string) (list []nameWord) {
 			continue
 		}
 		w := nameWord{typed: string(t.Token.Text), dotted: place}
-		w.number = t.Token.Start >= numberStart && t.Token.End <= numberEnd || isManualSection(text, t.Token.Start, t.Token.End)
+		w.number = t.Token.Start >= numberStart && t.Token.End <= numberEnd
+		w.section = isManualSection(text, t.Token.Start, t.Token.End)
 		w.stem, w.stop = w.typed, analysis.IsStopWord(w.typed, language)
 		if stems != nil && t.Token.Letters {
 			w.stem = stems.Stem(t.Token.Text)
@@ -208,7 +210,7 @@ func overlap(name []nameWord, query []query.Word, dotted bool) float64 {
 		asked, askedAll = asked+w*most, askedAll+w
 	}
 	for j, m := range best {
-		if m == 0 && name[j].number {
+		if m == 0 && (name[j].number || name[j].section) {
 			continue
 		}
 		w := weight(name[j].stop)
