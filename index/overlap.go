@@ -23,7 +23,7 @@ import (
 // single CJK character that is part of a bigram.
 const (
 	inflected  = 0.9
-	synonymous = 0.7
+	synonymous = 0.5
 	partly     = 0.5
 )
 

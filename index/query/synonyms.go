@@ -13,7 +13,8 @@ import (
 // has one of several words anyway.
 //
 // The table has words that are used for each other on sites of any kind. A word that often means
-// something else ("order", "run", "book") is no entry, and neither is one whose stem another word has.
+// something else ("order", "run", "book") is no entry, and neither is a term that manuals of programs tell
+// from others, such as "list" from "array", and "method" from "function".
 // A synonym in several words is found where they follow each other, and stands behind others only.
 
 // synonyms are words that are used for each other, a group on a line.
@@ -41,11 +42,8 @@ guide handbook manual
 error exception failure
 error problem issue trouble
 problem trouble troubleshooting
-list array
-function method routine
 picture image photo
 buy purchase
-order purchase
 phone telephone
 price cost fee
 hours times
@@ -58,7 +56,6 @@ login authentication
 cancel unsubscribe
 show display
 find search locate
-find get
 start launch begin
 stop quit exit
 stop terminate kill
@@ -72,11 +69,7 @@ copy duplicate clone
 move relocate
 save store
 save export
-load import
-load read
 reload load
-open read
-get fetch retrieve obtain
 download get
 check verify validate
 size dimension
@@ -98,25 +91,11 @@ disabled accessibility wheelchair
 event activity
 folder directory
 shortcut hotkey keybinding
-argument parameter
-flag option switch
-option argument
-attribute property
-dictionary map hash
-row record
-string text
-integer number
-loop iterate
-thread concurrency multithreading
-parallel concurrent
 administrator admin
-restore recover recovery
-compile build
 changelog changes "release notes" "what s new"
 faq questions
 example sample
 plugin extension addon "add on"
-library package
 debug troubleshoot
 difference compare comparison
 limit maximum
@@ -125,7 +104,6 @@ compatible support
 permission access privilege
 permission right
 empty blank
-missing null
 schedule periodic cron
 notification alert
 private confidential
