@@ -173,7 +173,9 @@ func newPassageSet(words []PassageWord) *passageSet {
 	s := &passageSet{words: words[:min(len(words), passageWords)]}
 	for _, w := range s.words {
 		for _, form := range append([]string{w.Typed}, w.Beginnings...) {
-			s.first[form[0]] = true
+			if form != "" { // who asks over the network may send anything
+				s.first[form[0]] = true
+			}
 		}
 	}
 	return s

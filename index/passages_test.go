@@ -48,6 +48,11 @@ func TestPassageShare(t *testing.T) {
 	if _, err := passageQuestion(t, "mend nets").Share("", []byte("damaged")); err == nil {
 		t.Error("a damaged text is read")
 	}
+	empty := PassagesQuestion{Words: []PassageWord{{}}} // as another process may send it
+	head, _ := pack("a text")
+	if got, err := empty.Share("a title", head); err != nil || got != 0 {
+		t.Errorf("no word: %v, %v", got, err)
+	}
 }
 
 // TestPreferPassages: of two pages that have the words equally often, the one that has them in one
