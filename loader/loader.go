@@ -195,7 +195,10 @@ func prepare(f *page.Fetch) *prepared {
 	}
 	p.stamp = schema.FetchStamp{Time: p.time, Sum: sha256.Sum256(f.Body)}
 	p.content = schema.EncodeContent(f, p.stamp.Sum)
-	p.plain = schema.EncodeContent(f.Plain(), p.stamp.Sum)
+	p.plain = p.content
+	if f.Office || f.Resource || f.Reading.Exists() {
+		p.plain = schema.EncodeContent(f.Plain(), p.stamp.Sum)
+	}
 	p.icon = f.IconUse()
 	return p
 }
