@@ -75,7 +75,7 @@ func isChapterNumber(s string, behindWord bool) bool {
 	for i, part := range strings.Split(bare, ".") {
 		switch {
 		case isNumber(part):
-		case i == 0 && (len(part) == 1 && isUpper(part) || strings.Trim(part, "IVX") == ""):
+		case i == 0 && part != "" && (len(part) == 1 && isUpper(part) || strings.Trim(part, "IVX") == ""):
 		default:
 			return false
 		}

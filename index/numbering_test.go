@@ -8,6 +8,7 @@ func TestNumbering(t *testing.T) {
 		"4.2 Tides":                 "4.2 ",
 		"4. Tides":                  "4. ",
 		"1) Tides":                  "1) ",
+		".22 rifles":                "",
 		"B.1 Tides":                 "B.1 ",
 		"IV. Tides":                 "IV. ",
 		"Chapter 4 Tides":           "Chapter 4 ",
