@@ -108,6 +108,17 @@ func (t *Txn) Shared() bool { return t.db.shared != nil }
 // Start is the start timestamp: the transaction sees every commit below it.
 func (t *Txn) Start() uint64 { return t.start }
 
+// AfterCommit has fn called when the transaction has committed, in the goroutine of Commit, before
+// that returns. If it is not known whether the transaction has committed, or the process ends, fn
+// is not called. So it is for what only this process wants to know, such as counters.
+func (t *Txn) AfterCommit(fn func()) { t.after = append(t.after, fn) }
+
+func (t *Txn) committed() {
+	for _, fn := range t.after {
+		fn()
+	}
+}
+
 // Set buffers a write. The value is not copied: do not change it afterwards.
 func (t *Txn) Set(row string, c Column, value []byte) {
 	t.put(Cell{row, c}, opPut, value)
