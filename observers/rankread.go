@@ -29,10 +29,17 @@ func readRankState(ctx context.Context, tx *txn.Txn, row string) (schema.StoredR
 	return schema.DecodeRankState(v.Data)
 }
 
-// VisitRankStates calls fn for the rank states of all URLs that have one, by row, as the
-// last push run left them.
-func VisitRankStates(ctx context.Context, tx *txn.Txn, fn func(row string, s schema.StoredRankState) error) error {
-	for c, err := range rankStates(ctx, tx) {
+// VisitRankStates calls fn for the rank states of all URLs that have one, in the rows from start to
+// below end, by row, as the last push run left them; "" is no bound.
+func VisitRankStates(ctx context.Context, tx *txn.Txn, start, end string, fn func(row string, s schema.StoredRankState) error) error {
+	journal := func(yield func(pagerank.Change, error) bool) {
+		for c, err := range journalChanges(ctx, tx) {
+			if inside := c.Node >= start && (end == "" || c.Node < end); (err != nil || inside) && !yield(c, err) {
+				return
+			}
+		}
+	}
+	for c, err := range pagerank.Overlay(storedRankStates(ctx, tx, start, end), journal) {
 		if err == nil {
 			err = fn(c.Node, schema.StoredRankState(c.State))
 		}
@@ -54,12 +61,12 @@ func ReadRankGraph(ctx context.Context, tx *txn.Txn) (*pagerank.Graph, error) {
 }
 
 func rankStates(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Change, error] {
-	return pagerank.Overlay(storedRankStates(ctx, tx), journalChanges(ctx, tx))
+	return pagerank.Overlay(storedRankStates(ctx, tx, "", ""), journalChanges(ctx, tx))
 }
 
-func storedRankStates(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Change, error] {
+func storedRankStates(ctx context.Context, tx *txn.Txn, start, end string) iter.Seq2[pagerank.Change, error] {
 	return func(yield func(pagerank.Change, error) bool) {
-		err := tx.ScanCells(ctx, schema.GroupRank, schema.RankState.Name, func(row, name, data []byte) error {
+		err := tx.ScanCells(ctx, schema.GroupRank, start, end, schema.RankState.Name, func(row, name, data []byte) error {
 			if string(name) != schema.RankState.Name {
 				return nil
 			}
@@ -107,6 +114,12 @@ func scanRanks[T any](ctx context.Context, tx *txn.Txn, decode func(row string, 
 
 // errStopped ends a scan whose caller wants no more.
 var errStopped = errors.New("stopped")
+
+// HasRankJournal reports whether some rank states are in the journal only (rankjournal.go).
+func HasRankJournal(ctx context.Context, tx *txn.Txn) (bool, error) {
+	v, err := tx.Get(ctx, schema.AppRow, schema.RankJournal)
+	return v.Exists, err
+}
 
 // journalChanges yields what is left of the journal, by row. An error is the last that is
 // yielded.

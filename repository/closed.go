@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/webindexer/indexer/repository/counts"
 	"github.com/webindexer/indexer/schema"
@@ -12,8 +13,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// closedCounts are the counts that Close notes in app:closed if they were known, so that
-// stats of the next process needs no scan.
+// closedCounts are the counts that Close notes in app:closed, as far as they were known, so that
+// stats of the next process scans no more than what was written since.
 //
 // The note holds for exactly one state of the store: the one that the closing process has
 // left. Every process that opens the store raises the persisted ceiling of timestamps
@@ -23,10 +24,15 @@ import (
 // that wrote it, nothing has changed since. After a kill, the ceiling is above that of every
 // note. A power failure that takes the raised ceiling takes all later transactions, too.
 type closedCounts struct {
-	Ceiling uint64        `json:"ceiling"`
-	Version int           `json:"version"` // counts.Version
-	Counts  counts.Counts `json:"counts"`
+	Ceiling uint64         `json:"ceiling"`
+	Version int            `json:"version"` // counts.Version
+	Counts  *counts.Counts `json:"counts,omitempty"`
+	// Parts is how many cells app:counts-part hold the counts of ranges of rows (counts.Cache).
+	Parts int `json:"parts,omitempty"`
 }
+
+// countsPart is how many bytes such a cell has.
+const countsPart = 256 << 10
 
 // keepCounts takes over the counts that the last Close has noted, if they still hold. Open
 // has committed nothing yet that changes a count.
@@ -44,10 +50,25 @@ func (r *Repository) keepCounts(ctx context.Context) error {
 	if err := json.Unmarshal(v.Data, &c); err != nil {
 		return fmt.Errorf("cell %s: %w: %w", schema.Closed.Name, store.ErrCorrupt, err)
 	}
-	if c.Ceiling == r.db.Began() && c.Version == counts.Version {
-		r.kept.Store(&keptCounts{counts: c.Counts, at: r.changes()})
+	if c.Ceiling != r.db.Began() || c.Version != counts.Version {
+		return nil
 	}
-	return nil
+	if c.Counts != nil {
+		r.kept.Store(&keptCounts{counts: *c.Counts, at: r.changes()})
+	}
+	if c.Parts == 0 {
+		return nil
+	}
+	var stored []byte
+	for i := range c.Parts {
+		v, err := tx.GetOnce(ctx, schema.CountsRow(i), schema.CountsPart)
+		if err != nil {
+			return err
+		}
+		stored = append(stored, v.Data...)
+	}
+	r.countedParts = c.Parts
+	return r.counted.Decode(stored, tx.Start())
 }
 
 // noteClosed notes, when nobody writes any more, how far the index files have come, and the
@@ -58,22 +79,52 @@ func (r *Repository) noteClosed(ctx context.Context) error {
 		return nil
 	}
 	known := r.present() // before the next transaction, which changes no count
-	if err := r.noteApplied(ctx); err != nil || known == nil {
+	if err := r.noteApplied(ctx); err != nil || r.shared() {
 		return err
 	}
-	note, err := json.Marshal(closedCounts{Ceiling: r.db.Ceiling(), Version: counts.Version, Counts: known.counts})
-	if err != nil {
-		return fmt.Errorf("note the counts: %w", err)
+	note := closedCounts{Ceiling: r.db.Ceiling(), Version: counts.Version}
+	if known != nil {
+		note.Counts = &known.counts
 	}
-	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
-		tx.Set(schema.AppRow, schema.Closed, note)
-		return nil
-	})
+	_, err := r.db.Run(ctx, func(tx *txn.Txn) error { return r.writeCounts(ctx, tx, note) })
 	if errors.Is(err, store.ErrNoSpace) {
 		return nil // the next stats scans; a command that only reads must not fail for this
 	}
 	if err != nil {
 		return fmt.Errorf("note the counts: %w", err)
 	}
+	return nil
+}
+
+// writeCounts writes the note, and the counts of ranges of rows if they differ from those that Open
+// has read.
+func (r *Repository) writeCounts(ctx context.Context, tx *txn.Txn, note closedCounts) error {
+	note.Parts = r.countedParts
+	if r.counted.Changed() {
+		note.Parts = 0
+		for part := range slices.Chunk(r.counted.Encode(), countsPart) {
+			tx.Set(schema.CountsRow(note.Parts), schema.CountsPart, part)
+			note.Parts++
+		}
+	}
+	var old []string
+	err := tx.ScanCells(ctx, schema.GroupApp, schema.CountsRow(note.Parts), txn.PrefixEnd(schema.CountsPrefix), "", func(row, _, _ []byte) error {
+		old = append(old, string(row))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, row := range old {
+		tx.Delete(row, schema.CountsPart)
+	}
+	if note.Counts == nil && note.Parts == 0 {
+		return nil
+	}
+	text, err := json.Marshal(note)
+	if err != nil {
+		return err
+	}
+	tx.Set(schema.AppRow, schema.Closed, text)
 	return nil
 }

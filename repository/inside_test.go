@@ -3,6 +3,9 @@ package repository
 // KeepsCounts reports whether Stats would answer without a scan.
 func (r *Repository) KeepsCounts() bool { return r.present() != nil }
 
+// CachesCounts reports whether Stats would scan no more than what was written since the last time.
+func (r *Repository) CachesCounts() bool { return r.counted.Encode() != nil }
+
 // FalsifyCounts makes the counts that are kept wrong.
 func (r *Repository) FalsifyCounts() {
 	k := *r.present()

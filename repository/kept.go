@@ -9,14 +9,9 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// keptCounts are counts that hold as long as nothing is committed. They cost no scan, and the
+// keptCounts are counts that hold as long as nothing is committed. They cost nothing, and the
 // next process gets them if nothing has changed when this one closes the repository
 // (closed.go).
-//
-// Rejected: counters that the observers' transactions add to. Most of what Counts has is
-// cheap for an observer to know, but not all of it: that a URL is known in no other way, or
-// that a member was the last of its cluster, takes a read of other rows in every
-// transaction, in exchange for a scan that few people ask for.
 type keptCounts struct {
 	counts counts.Counts
 	at     int64 // changes, before the counts were read
@@ -40,18 +35,20 @@ func (r *Repository) present() *keptCounts {
 	return k
 }
 
-// count returns the counts, from what was kept or by a scan.
-func (r *Repository) count(ctx context.Context) (c counts.Counts, err error) {
+// count returns the counts, from what was kept, or by a scan of the rows that were written since the
+// last time.
+func (r *Repository) count(ctx context.Context) (counts.Counts, error) {
 	if k := r.present(); k != nil {
 		return k.counts, nil
 	}
-	at := r.changes() // what is counted here is in the snapshot; it may have more
-	tx, err := snapshot.Past(ctx, r.db, snapshot.Moment{})
-	if err != nil {
-		return c, err
+	cache := r.counted
+	if r.shared() { // nobody tells what other processes write
+		cache = counts.NewCache()
 	}
-	defer tx.Rollback()
-	c, err = counts.ReadAtOnce(ctx, func(ctx context.Context) (*txn.Txn, error) { return snapshot.At(ctx, r.db, tx.Start()) })
+	at := r.changes() // what is counted here is in the snapshot; it may have more
+	c, err := cache.Read(ctx,
+		func(ctx context.Context) (*txn.Txn, error) { return snapshot.Past(ctx, r.db, snapshot.Moment{}) },
+		func(ctx context.Context, ts uint64) (*txn.Txn, error) { return snapshot.At(ctx, r.db, ts) })
 	if err != nil {
 		return c, fmt.Errorf("stats: %w", err)
 	}

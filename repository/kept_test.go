@@ -73,7 +73,22 @@ func TestKeptCounts(t *testing.T) {
 	if r.KeepsCounts() {
 		t.Error("counts are kept although a fetch was loaded")
 	}
-	if now := statsOf(t, r); now.URLs == first.URLs {
+	second := statsOf(t, r)
+	if second.URLs == first.URLs {
+		t.Errorf("stats %+v with one more URL", second)
+	}
+	extra.URL += "&more"
+	load(t, r, 1, []page.Fetch{extra})
+	if err := r.Quiesce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	closeNow(t, r)
+
+	r = open(t, dir, repository.Options{})
+	if r.KeepsCounts() || !r.CachesCounts() {
+		t.Errorf("a fetch was loaded after the last count: counts kept %t, cached %t", r.KeepsCounts(), r.CachesCounts())
+	}
+	if now := statsOf(t, r); now.URLs == second.URLs {
 		t.Errorf("stats %+v with one more URL", now)
 	}
 	closeNow(t, r)
@@ -82,7 +97,7 @@ func TestKeptCounts(t *testing.T) {
 		t.Fatalf("the child was not killed: %v", s.said)
 	}
 	r = open(t, dir, repository.Options{})
-	if r.KeepsCounts() {
+	if r.KeepsCounts() || r.CachesCounts() {
 		t.Error("counts are kept across a kill")
 	}
 	statsOf(t, r)

@@ -18,6 +18,7 @@ import (
 	"github.com/webindexer/indexer/loader"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/repository/counts"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb"
@@ -122,6 +123,8 @@ type Repository struct {
 	wrote           written
 	complete        bool // openIndex has succeeded
 	kept            atomic.Pointer[keptCounts]
+	counted         *counts.Cache
+	countedParts    int // cells that it was read from
 	replaceStranger bool
 	// solving admits one full solve of the ranks at a time.
 	solving chan struct{}
@@ -162,7 +165,7 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	if opts.Log == nil {
 		opts.Log = zap.NewNop()
 	}
-	r := &Repository{dir: dir, log: opts.Log, share: opts.Share, other: opts.Index, opened: time.Now().UTC(), tracker: observers.NewTracker(), solving: make(chan struct{}, 1)}
+	r := &Repository{dir: dir, log: opts.Log, share: opts.Share, other: opts.Index, opened: time.Now().UTC(), tracker: observers.NewTracker(), counted: counts.NewCache(), solving: make(chan struct{}, 1)}
 	r.tracing.log = trace.NewLog(cmp.Or(opts.Trace, trace.DefaultRecords))
 	r.tracker.Watch(func(row string, loaded, searchable time.Time) {
 		r.tracing.log.Found(row, loaded, searchable)
@@ -253,6 +256,7 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 		},
 		Leased:   func(observer string) bool { return registry != nil && registry.Leased(observer) },
 		Handover: func(notes []txn.Notification) { r.pipeline.Handover(notes) },
+		Written:  r.counted.Written,
 	})
 	if err != nil {
 		return err

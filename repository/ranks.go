@@ -253,7 +253,7 @@ func (r *Repository) matchRanks(ctx context.Context, tolerance float64) error {
 			return tx.Scan(ctx, schema.GroupURL, "", "", func(row string, _ []txn.Version) error { return found(row) })
 		}
 		// A URL without a mass has an exact rank.
-		return observers.VisitRankStates(ctx, tx, func(row string, _ schema.StoredRankState) error { return found(row) })
+		return observers.VisitRankStates(ctx, tx, "", "", func(row string, _ schema.StoredRankState) error { return found(row) })
 	}
 	// A crash before the tolerance is written begins again.
 	last, err := r.db.Now(ctx)

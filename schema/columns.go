@@ -162,9 +162,10 @@ var (
 	// OtherIndexID is the identity of the index, other than index files, that documents are
 	// exported to. w: repository
 	OtherIndexID = txn.Column{Group: GroupApp, Name: "other-index-id"}
-	// Closed has the counts of the repository as it was last closed, in JSON.
-	// w: repository
-	Closed = txn.Column{Group: GroupApp, Name: "closed"}
+	// Closed has the counts of the repository as it was last closed, in JSON. CountsPart, in rows of
+	// its own (CountsRow), has a part of the counts of ranges of rows. w: repository
+	Closed     = txn.Column{Group: GroupApp, Name: "closed"}
+	CountsPart = txn.Column{Group: GroupApp, Name: "counts-part"}
 	// Office is the FormatSetting of office documents. w: repository
 	Office = txn.Column{Group: GroupApp, Name: "office"}
 	// PDF is the FormatSetting of PDF documents. w: repository

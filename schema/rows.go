@@ -31,6 +31,12 @@ func ParseURLRow(row string) (page.URL, error) {
 // JournalRow is the row of a part of the journal of ranks.
 func JournalRow(part int) string { return fmt.Sprintf("rank-part %06d", part) }
 
+// CountsRow is the row of a part of the counts of ranges of rows.
+func CountsRow(part int) string { return fmt.Sprintf("%s%06d", CountsPrefix, part) }
+
+// CountsPrefix is the prefix of the rows of CountsRow.
+const CountsPrefix = "counts-part "
+
 // PairRow is the row of the edge from source to target, in GroupPointer and GroupLink. Keys
 // of URLs contain no zero byte.
 func PairRow(target, source page.URL) string { return target.Key() + "\x00" + source.Key() }

@@ -4,19 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"testing"
 
 	"github.com/webindexer/indexer/store"
 )
 
 // What is to happen after a commit happens once the transaction has committed, and not if it is
-// rolled back, conflicts, or fails.
+// rolled back, conflicts, or fails. The same holds for Options.Written.
 func TestAfterCommit(t *testing.T) {
 	eachSetting(t, func(t *testing.T, table store.Table, mode Mode) {
-		db := open(t, table, Options{Mode: mode})
+		var calls []string
+		written := make(map[uint64]int)
+		db := open(t, table, Options{Mode: mode, Written: func(commit uint64, cells iter.Seq[Cell]) {
+			for range cells {
+				written[commit]++
+			}
+		}})
 		defer db.Close()
 		ctx := context.Background()
-		var calls []string
 		begin := func(name string) *Txn {
 			tx := mustBegin(t, db)
 			tx.Set("row", app("v"), []byte(name))
@@ -24,7 +30,8 @@ func TestAfterCommit(t *testing.T) {
 			return tx
 		}
 		loser, winner, late := begin("loser"), begin("winner"), begin("rolled back")
-		if _, err := winner.Commit(ctx); err != nil {
+		first, err := winner.Commit(ctx)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := loser.Commit(ctx); !errors.Is(err, ErrConflict) {
@@ -38,7 +45,7 @@ func TestAfterCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 		attempts := 0
-		_, err := db.Run(ctx, func(tx *Txn) error {
+		last, err := db.Run(ctx, func(tx *Txn) error {
 			tx.AfterCommit(func() { calls = append(calls, "retried") })
 			if _, err := tx.GetForUpdate(ctx, "row", app("v")); err != nil {
 				return err
@@ -51,6 +58,9 @@ func TestAfterCommit(t *testing.T) {
 		})
 		if got := fmt.Sprint(calls); err != nil || attempts != 2 || got != "[winner reader reader again retried]" {
 			t.Errorf("after %d attempts: %v, called %s", attempts, err, got)
+		}
+		if len(written) != 3 || written[first] != 1 || written[last] != 1 {
+			t.Errorf("told of cells written by %v, want one by %d, one by %d, and one between", written, first, last)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -38,6 +39,10 @@ type Options struct {
 	// goroutine that committed. It must not block. The notify column is the source of
 	// truth; Handover only makes looking for notifications unnecessary.
 	Handover func([]Notification)
+	// Written receives the cells of each transaction that has committed, or whose outcome is
+	// unknown, with the commit timestamp, or one that is not below it. It is called in the goroutine
+	// of Commit, before Counters count the transaction, and must not block. nil: nobody wants them.
+	Written func(commit uint64, cells iter.Seq[Cell])
 	// LockTTL is the age at which a lock counts as abandoned even if its
 	// owner's token is alive. 0 means 10 s.
 	LockTTL time.Duration

@@ -92,30 +92,43 @@ func scanAll(ctx context.Context, tx *Txn) (got []string, err error) {
 // scannedCell is a cell that a scan has met.
 type scannedCell struct{ row, name, data string }
 
-// sameCells returns an error unless ScanCells meets the cells that Scan has met.
+// sameCells returns an error unless ScanCells meets the cells that Scan has met, in all rows and in
+// some of them.
 func sameCells(ctx context.Context, tx *Txn, group string, want []scannedCell) error {
 	columns := map[string]bool{"": true}
 	for _, c := range want {
 		columns[c.name] = true
 	}
 	for column := range columns {
-		var got []scannedCell
-		err := tx.ScanCells(ctx, group, column, func(row, name, data []byte) error {
-			got = append(got, scannedCell{string(row), string(name), string(data)})
-			return nil
-		})
-		if err != nil {
+		if err := sameCellsIn(ctx, tx, group, "", "", column, want); err != nil {
 			return err
 		}
-		expected := slices.Clone(want)
-		for i := range expected {
-			if expected[i].name != column {
-				expected[i].data = ""
-			}
+	}
+	if len(want) == 0 {
+		return nil
+	}
+	return sameCellsIn(ctx, tx, group, want[len(want)/3].row, want[2*len(want)/3].row, want[0].name, want)
+}
+
+func sameCellsIn(ctx context.Context, tx *Txn, group, start, end, column string, want []scannedCell) error {
+	var got, expected []scannedCell
+	err := tx.ScanCells(ctx, group, start, end, column, func(row, name, data []byte) error {
+		got = append(got, scannedCell{string(row), string(name), string(data)})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range want {
+		if c.name != column {
+			c.data = ""
 		}
-		if !slices.Equal(got, expected) {
-			return fmt.Errorf("ScanCells for column %q met %d cells\n%.300q, Scan %d\n%.300q", column, len(got), got, len(expected), expected)
+		if c.row >= start && (end == "" || c.row < end) {
+			expected = append(expected, c)
 		}
+	}
+	if !slices.Equal(got, expected) {
+		return fmt.Errorf("ScanCells from %q to %q for column %q met %d cells\n%.300q, Scan %d\n%.300q", start, end, column, len(got), got, len(expected), expected)
 	}
 	return nil
 }

@@ -11,17 +11,17 @@ import (
 // cellsPage is how many cells ScanCells reads at a time.
 const cellsPage = 4096
 
-// ScanCells calls fn for each cell of a group that exists as of the start timestamp, rows
-// ascending, columns ascending. data is the value if the column is the one named, and nil
-// otherwise. row, name and data are valid until fn returns.
+// ScanCells calls fn for each cell of a group that exists as of the start timestamp in the rows
+// from start to below end, rows ascending, columns ascending; "" is no bound. data is the value if
+// the column is the one named, and nil otherwise. row, name and data are valid until fn returns.
 //
 // It is for transactions that count or add up. It sees what Scan sees, but it reads no value
 // that nobody asked for, and its memory does not depend on the number of cells.
-func (t *Txn) ScanCells(ctx context.Context, group, column string, fn func(row, name, data []byte) error) error {
+func (t *Txn) ScanCells(ctx context.Context, group, start, end, column string, fn func(row, name, data []byte) error) error {
 	if err := t.readable(); err != nil {
 		return err
 	}
-	err := t.scanCells(ctx, group, column, fn)
+	err := t.scanCells(ctx, group, start, end, column, fn)
 	if errors.Is(err, ErrStop) {
 		return nil
 	}
@@ -31,9 +31,9 @@ func (t *Txn) ScanCells(ctx context.Context, group, column string, fn func(row, 
 	return nil
 }
 
-func (t *Txn) scanCells(ctx context.Context, group, column string, fn func(row, name, data []byte) error) error {
+func (t *Txn) scanCells(ctx context.Context, group, start, end, column string, fn func(row, name, data []byte) error) error {
 	if len(t.writes.order) > 0 {
-		return t.scan(ctx, group, "", "", func(row string, cols []Version) error {
+		return t.scan(ctx, group, start, end, func(row string, cols []Version) error {
 			for _, c := range cols {
 				var data []byte
 				if c.Name == column {
@@ -46,13 +46,13 @@ func (t *Txn) scanCells(ctx context.Context, group, column string, fn func(row, 
 			return nil
 		})
 	}
-	if err := t.clearLocks(ctx, group, "", ""); err != nil {
+	if err := t.clearLocks(ctx, group, start, end); err != nil {
 		return err
 	}
 	p := &cellPage{column: column}
-	for from := []byte(nil); ; {
+	for from := []byte(start); ; {
 		next, err := p.fill(ctx, t.reader(), store.Range{
-			Group: group, Start: from, ColumnPrefix: []byte{kindWrite}, MaxTS: t.start, Newest: 1, MaxCells: cellsPage, Borrowed: true,
+			Group: group, Start: from, End: bound(end), ColumnPrefix: []byte{kindWrite}, MaxTS: t.start, Newest: 1, MaxCells: cellsPage, Borrowed: true,
 		})
 		if err != nil {
 			return err

@@ -254,6 +254,7 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 		return 0, err
 	}
 	commit, err := t.commit(ctx)
+	t.tellWritten(commit, err)
 	if commit != 0 {
 		t.db.counters.Committed.Add(1)
 		t.leavesGarbage(commit)
@@ -263,6 +264,26 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 		return commit, err
 	}
 	return commit, t.handover(commit)
+}
+
+// tellWritten passes the writes on to Options.Written, unless they have not happened.
+func (t *Txn) tellWritten(commit uint64, err error) {
+	if t.db.opts.Written == nil {
+		return
+	}
+	if errors.Is(err, ErrUnknown) {
+		commit = t.db.LastTimestamp()
+	}
+	if commit == 0 {
+		return
+	}
+	t.db.opts.Written(commit, func(yield func(Cell) bool) {
+		for _, w := range t.writes.order {
+			if !yield(w.cell) {
+				return
+			}
+		}
+	})
 }
 
 // check refuses writes that the store could not return on a later read.

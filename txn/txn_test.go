@@ -280,7 +280,7 @@ func TestScanCells(t *testing.T) {
 		n := 0
 		past := db.At(db.LastTimestamp())
 		defer past.Rollback()
-		err = past.ScanCells(ctx, "app", "a", func(_, _, _ []byte) error {
+		err = past.ScanCells(ctx, "app", "", "", "a", func(_, _, _ []byte) error {
 			if n++; n == 3 {
 				return ErrStop
 			}

@@ -64,7 +64,7 @@ var Arrows = []Arrow{
 	{"observers", []string{"page", "schema", "index", "internal/rank", "observers/cluster", "observers/document", "observers/pagerank", "notify", "txn"}, "observers work in transactions only, on any engine"},
 	{"internal/trace", []string{"page", "schema", "observers", "notify", "txn"}, "it tells what became of a page from what lies in the table, and changes nothing"},
 	{"repository/snapshot", []string{"page", "schema", "export", "observers", "observers/cluster", "txn"}, "it reads one moment of a store, whatever the reader wants to know"},
-	{"repository/counts", []string{"page", "schema", "observers", "observers/pagerank", "txn"}, "it adds up what one snapshot holds"},
+	{"repository/counts", []string{"page", "schema", "observers", "observers/pagerank", "txn", "store", "internal/wire"}, "it adds up what one snapshot holds, and keeps the sums"},
 	{"repository/inspect", []string{"page", "schema", "observers", "repository/snapshot", "notify", "txn"}, "it answers questions about URLs from the store alone, so whoever has a store can ask"},
 	{"repository/feed", []string{"page", "schema", "index/analysis", "index/sketch", "export", "internal/rank", "observers", "repository/snapshot", "txn"}, "it reads what exports write from the store alone"},
 	{"repository", []string{"page", "render", "schema", "index", "export", "internal/rank", "loader", "observers", "observers/pagerank", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "internal/trace", "lease", "notify", "txn", "store"}, "it puts the parts of a data directory together, and is below whatever uses it"},

@@ -35,7 +35,9 @@ func TestRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := webtest.Settled(t, tt.web...)
 			at := r.DB.LastTimestamp()
-			got, err := counts.ReadAtOnce(t.Context(), func(context.Context) (*txn.Txn, error) { return r.DB.At(at), nil })
+			got, err := counts.NewCache().Read(t.Context(),
+				func(context.Context) (*txn.Txn, error) { return r.DB.At(at), nil },
+				func(_ context.Context, ts uint64) (*txn.Txn, error) { return r.DB.At(ts), nil })
 			got.Ranks = counts.Ranks{}
 			if err != nil || got != tt.want {
 				t.Errorf("got %+v\nwant %+v, %v", got, tt.want, err)

@@ -2,11 +2,8 @@ package counts
 
 import (
 	"context"
-	"math"
 
 	"github.com/webindexer/indexer/observers"
-	"github.com/webindexer/indexer/observers/pagerank"
-	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -26,24 +23,17 @@ type Ranks struct {
 }
 
 // ReadRanks adds up the rank states.
-func ReadRanks(ctx context.Context, tx *txn.Txn) (r Ranks, err error) {
-	if r.Tolerance, err = observers.RankTolerance(ctx, tx); err != nil {
-		return r, err
+func ReadRanks(ctx context.Context, tx *txn.Txn) (Ranks, error) {
+	tolerance, err := observers.RankTolerance(ctx, tx)
+	if err != nil {
+		return Ranks{}, err
 	}
-	err = observers.VisitRankStates(ctx, tx, func(_ string, m schema.StoredRankState) error {
-		r.add(&m)
-		return nil
-	})
-	return r, err
-}
-
-func (r *Ranks) add(m *schema.StoredRankState) {
-	r.URLs++
-	r.Edges += m.Out
-	if m.Out > 0 {
-		residual := math.Abs(m.Residual())
-		r.ResidualSum += residual
-		r.ResidualGreatest = max(r.ResidualGreatest, residual)
-		r.ResidualBound += pagerank.ResidualBound(r.Tolerance)
+	var sum tally
+	for it, err := range scanRanks(ctx, tx, span{}) {
+		if err != nil {
+			return Ranks{}, err
+		}
+		sum.add(&it.tally)
 	}
+	return sum.ranks(tolerance), nil
 }

@@ -1,0 +1,244 @@
+package counts
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/webindexer/indexer/txn"
+)
+
+// A Cache keeps counts, so that counting again costs work in proportion to what was written since.
+//
+// It divides the rows of each part into ranges of some thousand cells, and keeps a tally of each, with the
+// timestamp of the snapshot in which it was counted. Whoever commits tells it which cells were
+// written (Written). Read counts the ranges again in which something was written since, and adds
+// up.
+//
+// # Why the sum is right
+//
+//  1. A range holds for a snapshot if nothing was committed in it between its own snapshot and that
+//     one. Written is told of a commit after it has become visible, so for a moment Read may answer with a
+//     range as it was before a commit that its snapshot sees. The next Read counts the range again,
+//     because the commit is above its timestamp.
+//  2. A range that is being counted sees all commits up to its timestamp. Those above may be told
+//     at any time after the snapshot was taken. So from before that moment on they are noted
+//     (during), and told again to the ranges that were counted.
+//  3. One Read runs at a time, and its snapshot is not older than that of the Read before.
+//  4. All fields of a tally are whole numbers, so it does not matter how rows are divided.
+//  5. Rank states are not only in rows: a large run of the observer rank leaves a journal, which counts at
+//     once and reaches the rows later. While there is one, what is counted of ranks is not kept.
+//
+// # Rejected
+//
+// Counters that the observers' transactions add to. Most of what is counted is cheap for an
+// observer to know, but not all of it: that a URL is known in no other way, or that a member was
+// the last of its cluster, takes a read of other rows in every transaction.
+type Cache struct {
+	reading chan struct{} // holds a token while Read runs
+	cells   int           // in a range, at first
+
+	mu        sync.Mutex
+	documents bool // what the part "urls" was counted with
+	parts     map[string]*ranges
+	changed   bool // since Decode
+
+	counting bool          // a Read has taken its snapshot, or will take it
+	during   []writtenCell // since then
+}
+
+// A writtenCell is a cell with the timestamp of a commit that wrote it.
+type writtenCell struct {
+	cell   txn.Cell
+	commit uint64
+}
+
+// NewCache returns an empty cache.
+func NewCache() *Cache {
+	return &Cache{reading: make(chan struct{}, 1), cells: rangeCells, parts: make(map[string]*ranges)}
+}
+
+const (
+	fewRanges = 64      // are kept even if most of them are stale
+	maxDuring = 1 << 16 // written cells that are noted while a Read runs
+)
+
+// Written tells the cache which cells were written at a commit timestamp. It may be called by several
+// goroutines at a time.
+func (c *Cache) Written(commit uint64, cells iter.Seq[txn.Cell]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.parts) == 0 && !c.counting {
+		return
+	}
+	for cell := range cells {
+		if c.counting && len(c.during) <= maxDuring {
+			c.during = append(c.during, writtenCell{cell, commit})
+		}
+		c.written(cell, commit)
+	}
+}
+
+func (c *Cache) written(cell txn.Cell, commit uint64) {
+	for _, p := range parts(c.documents) {
+		r := c.parts[p.name]
+		if r == nil || !slices.Contains(p.groups, cell.Group) {
+			continue
+		}
+		r.write(cell.Row, commit)
+		c.changed = true
+		if r.stale > len(r.list)/2 && len(r.list) >= fewRanges {
+			delete(c.parts, p.name) // much is being loaded: the next Read counts all of it
+		}
+	}
+}
+
+// Read counts as of a snapshot. begin takes it, and at returns further transactions that read at
+// its timestamp. Read rolls all of them back.
+func (c *Cache) Read(ctx context.Context, begin func(context.Context) (*txn.Txn, error), at func(context.Context, uint64) (*txn.Txn, error)) (Counts, error) {
+	select {
+	case c.reading <- struct{}{}:
+		defer func() { <-c.reading }()
+	case <-ctx.Done():
+		return Counts{}, context.Cause(ctx)
+	}
+	c.startCounting()
+	defer c.endCounting()
+	tx, err := begin(ctx)
+	if err != nil {
+		return Counts{}, err
+	}
+	defer tx.Rollback()
+	facts, err := readFacts(ctx, tx)
+	if err != nil {
+		return Counts{}, err
+	}
+	counted, err := c.countStale(ctx, facts, func(ctx context.Context) (*txn.Txn, error) { return at(ctx, tx.Start()) })
+	if err != nil {
+		return Counts{}, err
+	}
+	sum := c.keep(counted)
+	if facts.journal {
+		c.forget("ranks")
+	}
+	return sum.counts(facts.tolerance), nil
+}
+
+func (c *Cache) startCounting() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counting = true
+}
+
+// endCounting tells the ranges again what was written since startCounting.
+func (c *Cache) endCounting() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.during) > maxDuring { // not all of it is known
+		clear(c.parts)
+	}
+	for _, w := range c.during {
+		c.written(w.cell, w.commit)
+	}
+	c.counting, c.during = false, nil
+}
+
+func (c *Cache) forget(part string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.parts, part)
+}
+
+// Changed reports whether Encode would return anything but what was decoded.
+func (c *Cache) Changed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changed
+}
+
+// A countedPart is a part with what was counted of it again.
+type countedPart struct {
+	part   *part
+	ranges *ranges
+	size   int // cells in a new range
+	spans  []span
+	list   [][]rowRange // of each span
+}
+
+// countStale counts, in all parts at a time, what was written since it was counted.
+func (c *Cache) countStale(ctx context.Context, f facts, at func(context.Context) (*txn.Txn, error)) ([]countedPart, error) {
+	list := c.stale(f)
+	g, ctx := errgroup.WithContext(ctx)
+	for i := range list {
+		p := &list[i]
+		g.Go(func() error {
+			tx, err := at(ctx)
+			if err != nil {
+				return err
+			}
+			defer tx.Rollback()
+			for i := 0; i < len(p.spans) && err == nil; i++ {
+				p.list[i], err = p.part.countRanges(ctx, tx, p.spans[i], p.size)
+			}
+			return err
+		})
+	}
+	return list, g.Wait()
+}
+
+// stale returns what is to be counted again.
+func (c *Cache) stale(f facts) (list []countedPart) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f.documents != c.documents {
+		c.documents = f.documents
+		delete(c.parts, "urls")
+	}
+	if f.journal {
+		delete(c.parts, "ranks")
+	}
+	for i := range parts(f.documents) {
+		p := &parts(f.documents)[i]
+		r := c.parts[p.name]
+		if r == nil {
+			r = newRanges(c.cells)
+		}
+		spans := r.staleSpans()
+		list = append(list, countedPart{p, r, r.size, spans, make([][]rowRange, len(spans))})
+	}
+	return list
+}
+
+// countRanges counts a span, in ranges of about so many cells.
+func (p *part) countRanges(ctx context.Context, tx *txn.Txn, in span, size int) ([]rowRange, error) {
+	list := []rowRange{{start: in.from, counted: tx.Start()}}
+	cells := 0
+	for it, err := range p.scan(ctx, tx, in) {
+		if err != nil {
+			return nil, err
+		}
+		if cells > 0 && cells+it.cells > size {
+			list = append(list, rowRange{start: it.key, counted: tx.Start()})
+			cells = 0
+		}
+		list[len(list)-1].tally.add(&it.tally)
+		cells += it.cells
+	}
+	return list, nil
+}
+
+// keep keeps what was counted, and adds up.
+func (c *Cache) keep(list []countedPart) (sum tally) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range list {
+		t := p.ranges.replace(p.spans, p.list)
+		sum.add(&t)
+		c.parts[p.part.name] = p.ranges
+		c.changed = c.changed || len(p.spans) > 0
+	}
+	return sum
+}
