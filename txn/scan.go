@@ -129,19 +129,18 @@ func (t *Txn) scanPage(ctx context.Context, group string, from, end []byte) ([]s
 	if err != nil {
 		return nil, nil, err
 	}
+	values, err := t.pageValues(ctx, group, cells)
+	if err != nil {
+		return nil, nil, err
+	}
 	var rows []scannedRow
-	for _, c := range cells {
-		name := string(c.Column[1:])
-		v, err := t.decodeValue(ctx, string(c.Row), name, c)
-		if err != nil {
-			return nil, nil, err
-		}
+	for i, c := range cells {
 		if n := len(rows); n == 0 || rows[n-1].row != string(c.Row) {
 			rows = append(rows, scannedRow{row: string(c.Row)})
 		}
-		if v.Exists {
+		if values[i].Exists {
 			last := &rows[len(rows)-1]
-			last.cols = append(last.cols, Version{Name: name, Value: v})
+			last.cols = append(last.cols, Version{Name: string(c.Column[1:]), Value: values[i]})
 		}
 	}
 	return rows, next, nil

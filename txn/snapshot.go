@@ -262,20 +262,28 @@ func (t *Txn) decodeRow(ctx context.Context, row string, cells []store.Cell) ([]
 // decodeValue turns the write record of a column into its value; a deleted column
 // has none.
 func (t *Txn) decodeValue(ctx context.Context, row, name string, c store.Cell) (Value, error) {
+	v, start, err := decodeCell(row, c)
+	if err != nil || !v.apart {
+		return v, err
+	}
+	v.Data, err = t.readData(ctx, row, Column{c.Group, name}, start)
+	return v, err
+}
+
+// decodeCell decodes a write record. If the value is apart, it lies in the data cell at start.
+func decodeCell(row string, c store.Cell) (v Value, start uint64, err error) {
 	w, err := decodeWrite(c.Value)
-	if err != nil {
-		return Value{}, fmt.Errorf("row %q column %s at %d: %w", row, c.Group, c.TS, err)
-	}
 	switch {
+	case err != nil:
+		return Value{}, 0, fmt.Errorf("row %q column %s at %d: %w", row, c.Group, c.TS, err)
 	case w.op == opDelete:
-		return Value{}, nil
+		return Value{}, 0, nil
 	case w.op != opPut:
-		return Value{}, fmt.Errorf("row %q column %s at %d: operation %d: %w", row, c.Group, c.TS, w.op, store.ErrCorrupt)
+		return Value{}, 0, fmt.Errorf("row %q column %s at %d: operation %d: %w", row, c.Group, c.TS, w.op, store.ErrCorrupt)
 	case w.inline:
-		return Value{Data: w.value, TS: c.TS, Exists: true}, nil
+		return Value{Data: w.value, TS: c.TS, Exists: true}, 0, nil
 	}
-	data, err := t.readData(ctx, row, Column{c.Group, name}, w.start)
-	return Value{Data: data, TS: c.TS, Exists: true, apart: true}, err
+	return Value{TS: c.TS, Exists: true, apart: true}, w.start, nil
 }
 
 // readData fetches the value that a write record points to.
@@ -286,7 +294,11 @@ func (t *Txn) readData(ctx context.Context, row string, c Column, start uint64) 
 		return nil, err
 	}
 	if len(cells) == 0 {
-		return nil, fmt.Errorf("%s: the write record points to missing data at %d: %w", Cell{row, c}, start, store.ErrCorrupt)
+		return nil, missingData(Cell{row, c}, start)
 	}
 	return cells[0].Value, nil
+}
+
+func missingData(c Cell, start uint64) error {
+	return fmt.Errorf("%s: the write record points to missing data at %d: %w", c, start, store.ErrCorrupt)
 }
