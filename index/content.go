@@ -19,7 +19,7 @@ import "context"
 
 const (
 	// textlessFactor is the factor for a page without a text. With a fifth, pages that only their
-	// addresses name were no longer found by these (docs/ranking.md).
+	// addresses name were no longer found by these (docs/ranking-experiments.md).
 	textlessFactor = 0.5
 	// proselessFactor is the factor for a page without sentences, if the language of the query
 	// is known.

@@ -25,7 +25,7 @@ const firstPage = 10
 
 // leastShare is the share of the score of the best displaced document that a document of
 // another host needs, if it was not among the best rerankTop. With less, it would be on the
-// page only for its host. The value is the result of queries for tuning (docs/ranking.md).
+// page only for its host. The value is the result of queries for tuning (docs/ranking-experiments.md).
 const leastShare = 0.7
 
 // diversify moves the documents above the limit of their host below the first page, among

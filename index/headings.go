@@ -26,7 +26,7 @@ const (
 	maxHeading = 128
 	// headingMost is what a heading that is the query counts, where an anchor of many links
 	// counts 1. Of 0.5 to 1, with the agreement to the power of 2 to 4, none was better
-	// (docs/ranking.md).
+	// (docs/ranking-experiments.md).
 	headingMost = 0.7
 )
 

@@ -10,7 +10,7 @@ import (
 // A title or a heading often begins with the number of a chapter: "4.2. Tides", "Appendix B: Tides",
 // "Handbook: 4.2 Tides". Nobody searches for that number who searches for tides. So its words count
 // only if the query has them. In anchors they count as other words do: the lists of contents of a book
-// link to all its chapters, and a chapter is not the page about its subject for that (docs/ranking.md).
+// link to all its chapters, and a chapter is not the page about its subject for that (docs/ranking-experiments.md).
 
 // chapterWords are the words before the number of a part of a book, in the languages in which many
 // books are written.

@@ -12,7 +12,7 @@ import (
 // candidates of its host have it, too: the second sort compares that name with the query, as
 // well as the title (rerank.go). It does so for no other pages: the last part of their
 // addresses answers some queries better, but is as often the name of something that many
-// pages are about (docs/ranking.md, "What was tried").
+// pages are about (docs/ranking-experiments.md).
 
 // maxName bounds the names that are read, in bytes.
 const maxName = 256

@@ -32,7 +32,7 @@ import (
 
 const (
 	// typedMost is how many documents have all the words, at most. With 20 or 30, the
-	// natural queries for tuning stay as they are; without a bound, they lose (docs/ranking.md).
+	// natural queries for tuning stay as they are; without a bound, they lose (docs/ranking-experiments.md).
 	typedMost = 30
 	// typedTop is how many of them are looked at, the best first. To look at all of them finds
 	// no more of the right pages, and takes a tenth more time in one query of ten.

@@ -30,7 +30,7 @@ var (
 
 // absent are files that documents name although they do not exist, with the reason.
 var absent = map[string]string{
-	"index/trial.go":    "docs/ranking.md says in which revision it was",
+	"index/trial.go":    "docs/ranking-experiments.md says in which revision it was",
 	"observers/NAME.go": "CONTRIBUTING.md tells to write it",
 }
 
