@@ -11,11 +11,10 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// claim takes for this process the rows of a batch that is about to run. It returns those
-// that are to be run, and gives the others back: rows that another process has, and rows
-// whose notification has gone from the table, because a run has handled it. Nothing is lost
-// by that: a notification that has not been handled is in the table, and some process finds
-// it there.
+// claim claims the rows of a batch that is about to run for this process. It returns those
+// to run, and gives the others back: rows that another process has, and rows whose
+// notification has gone from the table, because a run has handled it. That loses nothing: a
+// notification that has not been handled is in the table, and some process finds it there.
 //
 // A row that another process has may have been notified after the run there began. That
 // run leaves the notification in the table.
@@ -62,7 +61,7 @@ func (p *Pipeline) divide(o *Observer, batch []*entry) (mine, others []*entry) {
 // lock locks the rows of a batch that are not locked yet, and gives those back that another
 // process has.
 func (p *Pipeline) lock(ctx context.Context, o *Observer, batch []*entry) []*entry {
-	if o.leased() { // nobody else runs them
+	if o.leased() { // no other process runs them
 		return batch
 	}
 	var free []*entry
@@ -80,7 +79,7 @@ func (p *Pipeline) lock(ctx context.Context, o *Observer, batch []*entry) []*ent
 	}
 	got, err := p.shared.locks.TryLock(ctx, names)
 	if err != nil {
-		return batch // the locks only save work, and who has no locks does it
+		return batch // locks only save work; without them, processes may duplicate it
 	}
 	taken := make(map[*entry]bool)
 	for i, e := range free {
@@ -126,7 +125,7 @@ func (p *Pipeline) release(ctx context.Context, names []string) {
 	_ = p.shared.locks.Unlock(ctx, names) // a lost release costs time only
 }
 
-// releaseAll releases the locks of all rows in the queue, when nobody takes them any more,
+// releaseAll releases the locks of all rows in the queue, after the last worker has ended,
 // so that other processes need not wait until the locks expire.
 func (p *Pipeline) releaseAll() {
 	var names []string
@@ -146,9 +145,9 @@ func lockName(observer, row string) string { return observer + "\x00" + row }
 // claimReads is how many rows claim looks up at a time.
 const claimReads = 16
 
-// gone looks up which rows of a batch have no notification in the table any more. Rows of
-// a leased observer that were handed over need no look: only this process runs them, and
-// the queue knows of its runs.
+// gone looks up which rows of a batch have lost their notification in the table. It
+// skips rows of a leased observer that were handed over: only this process runs them,
+// and the queue knows of its runs.
 func (p *Pipeline) gone(ctx context.Context, o *Observer, batch []*entry) (gone map[int]bool, err error) {
 	found := make([]bool, len(batch))
 	g, ctx := errgroup.WithContext(ctx)
@@ -229,7 +228,7 @@ func (p *Pipeline) runShared(ctx context.Context, batch []*entry) {
 	claimed, err := p.claim(ctx, o, batch)
 	switch {
 	case err != nil:
-		p.troubled(err)
+		p.noteStoreFailure(err)
 		p.unlock(ctx, claimed)
 		p.ended(ctx, o, claimed, began, time.Since(began), 0, err)
 	case len(claimed) > 0:

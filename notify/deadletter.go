@@ -178,9 +178,9 @@ func (p *Pipeline) Retry(ctx context.Context, observer, row string) error {
 	return nil
 }
 
-// retryAnywhere is Retry on a table that several processes share: whichever finds the
-// notification runs the observer. It wakes the other observers of the column as well, which
-// do nothing new.
+// retryAnywhere is Retry on a table that several processes share: the process that finds
+// the notification runs the observer. It wakes the other observers of the column as well,
+// which do nothing new.
 func (p *Pipeline) retryAnywhere(ctx context.Context, observer, row string) error {
 	_, err := p.db.Run(ctx, func(tx *txn.Txn) error {
 		if err := requireDeadLetter(ctx, tx, observer, row); err != nil {
@@ -257,7 +257,7 @@ func (s *deadSet) add(key string) {
 }
 
 // loadDead reads which rows have letters. Every process of a shared table does this again and
-// again, also while there is nothing to do, so two things matter:
+// again, even when there is no work, so two things matter:
 //
 //   - It takes no timestamp. Quiescent could never find that all work is done if there were
 //     many processes.

@@ -9,11 +9,11 @@ import (
 // A queue entry is delayed for one of two reasons. After a run that did not commit it
 // backs off; nothing shortens that delay. And rows of an observer with a Debounce wait
 // for more notifications, which one run then handles together, until the delay ends or
-// the observers upstream are idle (idle.go), when waiting would gain nothing. Rows of an
-// observer with a Rest wait longer after long runs (rest.go), and patient rows may wait for a
-// number of pages (patience.go).
+// the observers upstream are idle (idle.go), when waiting would gain nothing. Rows of an observer
+// with a Cooldown wait longer after long runs (cooldown.go), and deferrable rows may wait for a
+// number of pages (deferrable.go).
 //
-// One goroutine, keepTime, releases the entries that are due. Rejected: a time.AfterFunc for
+// One goroutine, runTimer, releases the entries that are due. Rejected: a time.AfterFunc for
 // each delay, because no owner would wait for its goroutine.
 
 // enqueue makes an entry ready, or debounces it.
@@ -30,11 +30,11 @@ func (q *queue) enqueue(e *entry, now time.Time) {
 	if run, ok := q.lastRuns[e.observer].of(e.row); ok {
 		until = run.last.Add(debounce)
 	}
-	if patient := q.patientUntil(e, now); patient.After(until) {
-		until = patient
+	if deferred := q.deferredUntil(e, now); deferred.After(until) {
+		until = deferred
 	}
 	if until = q.align(e.observer, until); !until.After(now) {
-		if until = q.restsUntil(e.observer, now); until.IsZero() {
+		if until = q.cooldownUntil(e.observer, now); until.IsZero() {
 			q.burstBegins(e.observer)
 			q.makeReady(e)
 			return
@@ -50,7 +50,7 @@ func (q *queue) delayUntil(e *entry, until time.Time) {
 	e.place, e.until = delayed, until
 	heap.Push(&q.delayed, e)
 	if q.delayed[0] == e {
-		q.ring()
+		q.wakeTimer()
 	}
 }
 
@@ -67,16 +67,16 @@ func (q *queue) openWaiting(e *entry) {
 	}
 }
 
-// ring makes keepTime look at the heap again.
-func (q *queue) ring() {
+// wakeTimer makes runTimer check the heap again.
+func (q *queue) wakeTimer() {
 	select {
-	case q.alarm <- struct{}{}:
-	default: // it has been told already
+	case q.timerWake <- struct{}{}:
+	default: // already woken
 	}
 }
 
-// keepTime releases delayed entries when they are due, until the queue is closed.
-func (q *queue) keepTime() {
+// runTimer releases delayed entries when they are due, until the queue is closed.
+func (q *queue) runTimer() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -84,7 +84,7 @@ func (q *queue) keepTime() {
 		case <-q.stopped:
 			return
 		case <-timer.C:
-		case <-q.alarm:
+		case <-q.timerWake:
 		}
 		if d := q.release(time.Now()); d > 0 {
 			timer.Reset(d)
@@ -116,7 +116,7 @@ type recentRuns struct {
 	since      time.Time // when young was begun
 }
 
-// recent is what is known of the runs for a row.
+// recent counts the recent runs of a row.
 type recent struct {
 	last  time.Time
 	since time.Time // of the first run that runs counts

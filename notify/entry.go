@@ -29,12 +29,12 @@ type entry struct {
 	// that the next or current run handles. Entries are ordered by
 	// oldest.
 	oldest, newest uint64
-	since          time.Time // when oldest was heard of
+	since          time.Time // when this process learned of oldest
 	readySince     time.Time // when it last became ready
 	until          time.Time // delayed entries: when they become ready
 	debounced      bool      // delayed for collapsing, not backing off: an idle upstream releases it
-	urgent         bool      // one of these notifications was not patient
-	mark           int64     // how many pages there were when it was debounced (patience.go)
+	urgent         bool      // one of these notifications was not deferrable
+	mark           int64     // how many pages there were when it was debounced (deferrable.go)
 	spare          *list.Element
 	most           int // rows that a batch with this one may have; 0: as many as the observer takes
 	// doubtful entries may have been handled already: they were found in the
@@ -48,8 +48,8 @@ type entry struct {
 	failures int // the runs among them that count towards a dead letter
 	// covered is set by the worker: the run handled everything up to here.
 	covered uint64
-	// locked: this process has the advisory lock of the row (claim.go). Only who has the
-	// entry in hand, or holds the queue's mu, reads or writes it.
+	// locked: this process has the advisory lock of the row (claim.go). Only the worker
+	// that has the entry, or the holder of the queue's mu, reads or writes it.
 	locked bool
 	// again is the newest notification that arrives during a run.
 	again, againFirst uint64

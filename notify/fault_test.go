@@ -75,7 +75,7 @@ func oneFault(t *testing.T, mode txn.Mode, plan faulty.Plan) (met bool) {
 	return probe.Met()
 }
 
-// A row that the queue believes unanswered, but is not, changes while a worker
+// A row that the queue believes needsRun, but is not, changes while a worker
 // finds that out: it has to be run again for the change.
 func TestAnsweredRowChanges(t *testing.T) {
 	ctx := context.Background()

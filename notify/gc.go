@@ -6,12 +6,12 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// look reads notifications from the table and hands them to the queue. Between the two
-// steps, only look knows of a notification. Another run may handle it, and remove it;
-// then neither the table nor the queue shows that look still holds it. Only its
-// acknowledgement prevents a second run, so none is collected in the meantime: look holds
+// scanPage reads notifications from the table and hands them to the queue. Between the two
+// steps, only scanPage knows of a notification. Another run may handle it, and remove it;
+// then neither the table nor the queue shows that scanPage still holds it. Only its
+// acknowledgement prevents a second run, so none is collected in the meantime: scanPage holds
 // scans shared, and Settled holds it exclusively.
-func (p *Pipeline) look(ctx context.Context, from string) (found int, next string, full bool, row string, err error) {
+func (p *Pipeline) scanPage(ctx context.Context, from string) (found int, next string, full bool, row string, err error) {
 	p.scans.RLock()
 	defer p.scans.RUnlock()
 	notes, next, err := p.db.Notifications(ctx, from, scanChunk)

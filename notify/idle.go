@@ -33,8 +33,8 @@ func (q *queue) upstreamBusy(observer int) {
 func (q *queue) upstreamIdle(i int, now time.Time) bool { return q.idleIn(i, now) == 0 }
 
 // idleIn returns the time until the upstream of observer i is idle if
-// no work arrives: 0 if it is idle, negative if it is active. An observer that rests
-// although its upstream is idle (RestIdle) counts its rest.
+// no work arrives: 0 if it is idle, negative if it is active. An observer that cools
+// down although its upstream is idle (CooldownWhenIdle) counts its cooldown.
 func (q *queue) idleIn(i int, now time.Time) time.Duration {
 	for _, j := range q.registry.upstream[i] {
 		if q.waiting[j] > q.excused(j) || q.busy[j] > 0 || q.elsewhere != nil && q.elsewhere[j] {
@@ -51,7 +51,7 @@ func (q *queue) idleIn(i int, now time.Time) time.Duration {
 	if q.inactiveSince[i].IsZero() {
 		q.inactiveSince[i] = now
 	}
-	return max(0, q.registry.list[i].IdleAfter-now.Sub(q.inactiveSince[i]), q.restsIdle(i, now))
+	return max(0, q.registry.list[i].IdleAfter-now.Sub(q.inactiveSince[i]), q.cooldownWhenIdle(i, now))
 }
 
 // backlog counts the entries that have to be run now: all except the debounced ones,
@@ -96,7 +96,7 @@ func (q *queue) addWaiter() (end func()) {
 
 // releaseDebounced makes the debounced entries ready whose upstream is idle.
 // Only the end of a run makes upstream inactive, so the queue
-// calls it there, and in keepTime. It returns the time until it would release entries
+// calls it there, and in runTimer. It returns the time until it would release entries
 // if no work arrives, or 0 if that is unknown.
 func (q *queue) releaseDebounced(now time.Time) (wait time.Duration) {
 	if q.allDebounced() == 0 {
@@ -132,6 +132,6 @@ func (q *queue) releaseDebounced(now time.Time) (wait time.Duration) {
 	for i, e := range q.delayed {
 		e.pos = i
 	}
-	heap.Init(&q.delayed) // the timer may now fire too early; keepTime then finds nothing due
+	heap.Init(&q.delayed) // the timer may fire too early; runTimer then finds nothing due
 	return wait
 }

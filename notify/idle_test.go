@@ -30,7 +30,7 @@ func inDebounced(t *testing.T, capacity int, test func(g *debounced)) {
 		}
 		g := &debounced{queue: newQueue(registry, capacity), t: t}
 		ended := make(chan struct{})
-		go func() { defer close(ended); g.keepTime() }()
+		go func() { defer close(ended); g.runTimer() }()
 		test(g)
 		g.checkInvariants(t)
 		g.close()

@@ -24,7 +24,8 @@ func (q *queue) mayRun(e *entry) bool {
 	return o.MaxOpen == 0 || e.open || q.open[e.observer]+q.opening[e.observer] < o.MaxOpen
 }
 
-// opens counts a batch of rows that are not open: one of them may be open after the run.
+// opens counts a batch of rows that are not open, because one of them may be open after
+// the run.
 func (q *queue) opens(first *entry) {
 	if q.registry.list[first.observer].MaxOpen > 0 && !first.open {
 		first.opening = true

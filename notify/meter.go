@@ -26,12 +26,12 @@ type Stats struct {
 	Runs, Rows, Conflicts, Failures, Dead int64
 	Retries                               int64         // rows that were run again, or will be, after a conflict or a failure
 	Busy                                  time.Duration // in committed runs, summed over workers
-	MeanWait                              time.Duration // from hearing of a notification to running on it
+	MeanWait                              time.Duration // from learning of a notification to running on it
 	Backlog                               int           // rows waiting or running
 	Running                               int           // of them
 	OldestWait                            time.Duration // of the rows waiting
 	Took                                  Distribution  // of committed runs, from beginning to commit
-	Waited                                Distribution  // of the first row of each, from hearing of the notification to the run
+	Waited                                Distribution  // of the first row of each, from learning of the notification to the run
 }
 
 // Stats lists the observers in the order of registration.

@@ -52,9 +52,9 @@ type Events struct {
 	Failed func(observer string, rows []string, attempt int, err error)
 	// Dead: the row is in the dead letters.
 	Dead func(observer, row string, err error)
-	// Troubled: the table could not be searched for notifications; it will be again. Only
+	// StoreFailed: a scan of the table for notifications failed, and will be repeated. Only
 	// on a table that several processes share.
-	Troubled func(err error)
+	StoreFailed func(err error)
 	// Orphaned: a notification of an observer that does not exist was removed.
 	Orphaned func(observer, row string)
 }

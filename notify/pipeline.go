@@ -18,7 +18,7 @@ type Pipeline struct {
 	cursor   string  // the row at which the next scan continues
 	meters   []meter
 	dead     deadSet
-	scans    sync.RWMutex // see look
+	scans    sync.RWMutex // see scanPage
 	shared   *shared      // nil in the only process of the table
 	passive  bool         // no observer runs here (Attach)
 
@@ -60,7 +60,7 @@ func (p *Pipeline) Start(ctx context.Context, db *txn.DB) error {
 	} else {
 		p.work.Go(func() { p.rescan(ctx) })
 	}
-	p.work.Go(p.queue.keepTime)
+	p.work.Go(p.queue.runTimer)
 	return nil
 }
 

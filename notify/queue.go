@@ -62,13 +62,13 @@ type queue struct {
 	spare    []list.List  // of each observer: entries for spare time (spare.go)
 	loaders  int          // loaders at work
 	idleness
-	overflow bool   // there may be notifications that are in the table only
-	working  []bool // the workers there are, by number (workers.go)
-	wanted   int    // how many there should be
-	closed   bool
-	stopped  chan struct{} // closed with the queue
-	alarm    chan struct{} // holds a token when keepTime has to look again
-	watchers map[*watcher]struct{}
+	overflow  bool   // there may be notifications that are in the table only
+	working   []bool // the workers there are, by number (workers.go)
+	wanted    int    // how many workers there should be
+	closed    bool
+	stopped   chan struct{} // closed with the queue
+	timerWake chan struct{} // holds a token when runTimer has to look again
+	watchers  map[*watcher]struct{}
 }
 
 func newQueue(r *Registry, capacity int) *queue {
@@ -77,7 +77,7 @@ func newQueue(r *Registry, capacity int) *queue {
 		registry: r, capacity: capacity, entries: make(map[key]*entry),
 		ready: make([]readyHeap, n), waiting: make([]int, n), busy: make([]int, n), open: make([]int, n), opening: make([]int, n), lastRuns: make([]recentRuns, n), bursts: make([]burst, n), handled: make([]int64, n), spare: make([]list.List, n),
 		idleness: idleness{inactiveSince: make([]time.Time, n), debounced: make([]int, n)},
-		stopped:  make(chan struct{}), alarm: make(chan struct{}, 1), watchers: make(map[*watcher]struct{}),
+		stopped:  make(chan struct{}), timerWake: make(chan struct{}, 1), watchers: make(map[*watcher]struct{}),
 	}
 	q.work = sync.NewCond(&q.mu)
 	return q
@@ -110,7 +110,7 @@ func (q *queue) addOne(k key, n txn.Notification, now time.Time, found bool) boo
 	case !ok && len(q.entries) >= q.capacity:
 		return false
 	case !ok:
-		e = &entry{key: k, oldest: n.TS, newest: n.TS, since: now, doubtful: found, urgent: !n.Patient}
+		e = &entry{key: k, oldest: n.TS, newest: n.TS, since: now, doubtful: found, urgent: !n.Deferrable}
 		q.entries[k] = e
 		q.waiting[k.observer]++
 		q.upstreamBusy(k.observer)
@@ -122,7 +122,7 @@ func (q *queue) addOne(k key, n txn.Notification, now time.Time, found bool) boo
 		}
 	case e.place != running:
 		e.newest = max(e.newest, n.TS)
-		if !n.Patient {
+		if !n.Deferrable {
 			e.urgent = true
 			q.forSpareTime(e)
 		}
@@ -134,7 +134,7 @@ func (q *queue) addOne(k key, n txn.Notification, now time.Time, found bool) boo
 			e.againFirst, e.againSince = n.TS, now
 		}
 		e.again = max(e.again, n.TS)
-		e.againUrgent = e.againUrgent || !n.Patient
+		e.againUrgent = e.againUrgent || !n.Deferrable
 		e.continues = e.continues || n.Continues
 	}
 	return true
@@ -170,21 +170,21 @@ func (q *queue) take() []*entry {
 	if best < 0 {
 		return nil
 	}
-	first := q.hand(best, 0)
+	first := q.handOut(best, 0)
 	batch := append(make([]*entry, 0, min(q.registry.list[best].Batch, 1+len(q.ready[best]))), first)
 	for most := first.within(cap(batch)); len(batch) < most; {
 		next := q.ready[best][0]
 		if most = next.within(most); len(batch) >= most || next.open != first.open {
 			break
 		}
-		batch = append(batch, q.hand(best, 0))
+		batch = append(batch, q.handOut(best, 0))
 	}
 	q.opens(first)
 	return batch
 }
 
-// hand gives the entry at a position of a ready heap to a worker.
-func (q *queue) hand(observer, pos int) *entry {
+// handOut gives the entry at a position of a ready heap to a worker.
+func (q *queue) handOut(observer, pos int) *entry {
 	e := heap.Remove(&q.ready[observer], pos).(*entry)
 	e.place = running
 	q.waiting[observer]--
@@ -283,7 +283,7 @@ func (q *queue) runsEnded() {
 	q.wakeLimited()
 	q.wakeSpare()
 	if q.releaseDebounced(time.Now()) > 0 {
-		q.ring()
+		q.wakeTimer()
 	}
 	q.tellWatchers()
 }

@@ -105,7 +105,7 @@ func driveQueue(t *testing.T, rng *rand.Rand) error {
 			m.clock++
 			k := key{rng.IntN(3), fmt.Sprint(rng.IntN(8))}
 			o := registry.list[k.observer]
-			withheld = append(withheld, txn.Notification{Cell: txn.Cell{Row: k.row, Column: o.Watches}, Observer: o.Name, TS: m.clock, Continues: rng.IntN(10) == 0, Patient: rng.IntN(2) == 0})
+			withheld = append(withheld, txn.Notification{Cell: txn.Cell{Row: k.row, Column: o.Watches}, Observer: o.Name, TS: m.clock, Continues: rng.IntN(10) == 0, Deferrable: rng.IntN(2) == 0})
 			m.pending[k] = m.clock
 		case 2, 3:
 			tell()
@@ -185,7 +185,7 @@ func TestOldestFirst(t *testing.T) {
 		q.add([]txn.Notification{{Cell: txn.Cell{Row: row, Column: col(column)}, Observer: observer, TS: ts}}, false)
 	}
 	add("a", "x", "busy", 1)
-	add("b", "y", "patient", 2)
+	add("b", "y", "waiting", 2)
 	var order string
 	for ts := uint64(3); ts < 6; ts++ {
 		batch := q.take()
@@ -194,7 +194,7 @@ func TestOldestFirst(t *testing.T) {
 		batch[0].covered = ts - 1
 		q.finished(batch)
 	}
-	if want := "busy patient busy "; order != want {
+	if want := "busy waiting busy "; order != want {
 		t.Errorf("order %q, want %q", order, want)
 	}
 }

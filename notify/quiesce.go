@@ -40,7 +40,7 @@ func (p *Pipeline) Quiesce(ctx context.Context) (ts uint64, err error) {
 		}
 		before := p.db.LastTimestamp()
 		ended := p.db.Running() == 0
-		found, _, _, _, err := p.look(ctx, "")
+		found, _, _, _, err := p.scanPage(ctx, "")
 		if err != nil {
 			return 0, fmt.Errorf("notify: wait for quiescence: %w", err)
 		}

@@ -33,23 +33,23 @@ type Observer struct {
 	Debounce time.Duration
 	// FirstDebounce is for rows that have not run for some time. Zero: a fifth of Debounce.
 	FirstDebounce time.Duration
-	// Rest is how long the observer rests after its runs, as a multiple of what they took:
-	// until then, debounced rows stay debounced (rest.go). It is for observers whose runs cost
-	// nearly the same for few rows as for many. MaxRest bounds a rest.
-	Rest    float64
-	MaxRest time.Duration
-	// RestIdle: an idle Upstream does not end a rest, and only a caller that waits for the
-	// queue to empty does. It is for observers whose work nobody is in a hurry for.
-	RestIdle bool
-	// PatientRows and PatientMax have rows whose notifications were all patient
-	// (txn.Txn.NotifyPatiently) wait until so many rows have gone through Upstream, or a
-	// quarter of those before if that is more, beside Debounce, but no longer than PatientMax
-	// (patience.go). 0: they do not.
-	PatientRows int64
-	PatientMax  time.Duration
+	// Cooldown is the length of the observer's cooldown, as a multiple of the duration of its
+	// runs: until then, debounced rows stay debounced (cooldown.go). It is for observers whose
+	// runs cost nearly the same for few rows as for many. MaxCooldown bounds a cooldown.
+	Cooldown    float64
+	MaxCooldown time.Duration
+	// CooldownWhenIdle: an idle Upstream does not end a cooldown; only a caller that waits for the
+	// queue to empty does. It is for observers whose work is not urgent.
+	CooldownWhenIdle bool
+	// DeferRows, in addition to Debounce, delays rows whose notifications were all
+	// deferrable (txn.Txn.NotifyDeferrable) until that many rows have gone through
+	// Upstream, or a quarter of those before if that is more, but for no longer than
+	// MaxDefer (deferrable.go). 0: no such delay.
+	DeferRows int64
+	MaxDefer  time.Duration
 	// Spare lets a worker that has nothing else to do run debounced rows of this observer
-	// at once, although Upstream is busy: the rows whose notification was not patient
-	// (txn.Txn.NotifyPatiently, spare.go).
+	// at once, although Upstream is busy: only rows with an urgent notification, not
+	// deferrable ones (spare.go).
 	Spare bool
 	// Upstream names the observers whose runs, directly or through other observers,
 	// notify this one. It includes the observers upstream of those.
@@ -139,8 +139,8 @@ func NewRegistry(list ...Observer) (*Registry, error) {
 		if o.Watches.Group == "" || o.Watches.Name == "" {
 			return nil, fmt.Errorf("notify: observer %q watches no column", o.Name)
 		}
-		if o.Rest < 0 || o.Rest > 0 && (o.Debounce <= 0 || o.MaxRest <= 0) {
-			return nil, fmt.Errorf("notify: observer %q rests %v times as long as it runs: that needs a positive Rest, a Debounce and a MaxRest", o.Name, o.Rest)
+		if o.Cooldown < 0 || o.Cooldown > 0 && (o.Debounce <= 0 || o.MaxCooldown <= 0) {
+			return nil, fmt.Errorf("notify: observer %q has a Cooldown of %v: a Cooldown must be positive, and needs a Debounce and a MaxCooldown", o.Name, o.Cooldown)
 		}
 		o.Batch = max(o.Batch, 1)
 		r.list = append(r.list, o)

@@ -30,9 +30,9 @@ func backoff(first time.Duration, attempts int) time.Duration {
 // delay for all its rows, so that they come back as one batch.
 //
 // The conflict is past, so a half usually commits; if rows conflict again and again, further
-// halving ends with each of them alone. Rejected: single rows at once. The work of a batch
-// that is cheap only because it is one, such as an export with its update of the index files,
-// is then done once for each of its rows, although a conflict was about one of them.
+// halving ends with each of them alone. Rejected: going straight to single rows. Work that is
+// cheap only in a batch, such as an export with its update of the index files, would be done
+// once for each row, although only one of them had a conflict.
 func (p *Pipeline) conflicted(batch []*entry, cause error) {
 	unknown := errors.Is(cause, txn.ErrUnknown)
 	half := (len(batch) + 1) / 2
@@ -53,7 +53,7 @@ func (p *Pipeline) conflicted(batch []*entry, cause error) {
 // error is permanent. It halves a batch first, to find the row that fails: the other rows
 // come back in batches, and a batch that was only too large fits after a few halvings.
 func (p *Pipeline) failedRun(ctx context.Context, o *Observer, batch []*entry, cause error) {
-	begun := !errors.Is(cause, errBegin) && !errors.Is(cause, ErrUnavailable) && !p.isTroubled()
+	begun := !errors.Is(cause, errBegin) && !errors.Is(cause, ErrUnavailable) && !p.storeFailedLately()
 	if begun && len(batch) > 1 {
 		for _, e := range batch {
 			e.most = (len(batch) + 1) / 2
@@ -71,7 +71,7 @@ func (p *Pipeline) failedRun(ctx context.Context, o *Observer, batch []*entry, c
 		p.retry(batch, afterFailure)
 		return
 	}
-	p.giveUp(ctx, o, batch, cause)
+	p.setAside(ctx, o, batch, cause)
 }
 
 func afterFailure(e *entry) time.Duration { return backoff(failureDelay, e.attempts) }
@@ -82,8 +82,8 @@ func (p *Pipeline) retry(batch []*entry, delay func(*entry) time.Duration) {
 	p.queue.requeue(batch, delay)
 }
 
-// giveUp makes the only row of a batch a dead letter.
-func (p *Pipeline) giveUp(ctx context.Context, o *Observer, batch []*entry, cause error) {
+// setAside makes the only row of a batch a dead letter.
+func (p *Pipeline) setAside(ctx context.Context, o *Observer, batch []*entry, cause error) {
 	e := batch[0]
 	if err := p.writeDeadLetter(ctx, o, e, cause); err != nil {
 		if fatal(err) {

@@ -27,7 +27,7 @@ func (p *Pipeline) runClaimed(ctx context.Context, batch []*entry) {
 	t, err := tried{}, errGoexit
 	defer func() {
 		took := time.Since(began)
-		p.tell(o, batch, began, took, t, err)
+		p.reportAttempt(o, batch, began, took, t, err)
 		if p.shared != nil {
 			p.unlock(ctx, batch)
 		}
@@ -102,7 +102,7 @@ func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry, t *
 	t.start = tx.Start()
 	rows := make([]string, 0, len(batch))
 	for _, e := range batch {
-		open, err := p.unanswered(ctx, tx, o, e)
+		open, err := p.needsRun(ctx, tx, o, e)
 		if err != nil {
 			return err
 		}
@@ -128,14 +128,14 @@ func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry, t *
 	return err
 }
 
-// unanswered reports whether a row has to be run in tx, and sets the timestamp up to
-// which it is then handled.
+// needsRun reports whether tx must run a row, and sets the timestamp up to which the
+// row is then handled.
 //
 // If an earlier run has acknowledged every known notification, the notification is
 // only removed, and only up to the acknowledgement: a later change, of which
 // this process does not know yet, may have renewed it. (A run removes it up to
 // its start timestamp, because the run sees that change.)
-func (p *Pipeline) unanswered(ctx context.Context, tx *txn.Txn, o *Observer, e *entry) (bool, error) {
+func (p *Pipeline) needsRun(ctx context.Context, tx *txn.Txn, o *Observer, e *entry) (bool, error) {
 	if tx.Start() < e.newest {
 		return false, errEarly
 	}
@@ -184,8 +184,8 @@ type tried struct {
 	start, commit uint64
 }
 
-// tell reports an attempt.
-func (p *Pipeline) tell(o *Observer, batch []*entry, began time.Time, took time.Duration, t tried, err error) {
+// reportAttempt reports an attempt.
+func (p *Pipeline) reportAttempt(o *Observer, batch []*entry, began time.Time, took time.Duration, t tried, err error) {
 	if p.opts.Events.Tried == nil || err == nil && len(t.rows) == 0 || errors.Is(err, errEarly) {
 		return
 	}

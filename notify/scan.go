@@ -14,7 +14,7 @@ const scanChunk = 1000
 // scan hands the notifications in the table to the queue: all of them, or until the
 // queue is full. It continues where the last scan had to stop, and wraps around:
 // otherwise rows at the end of the table would wait for ever behind those at its
-// beginning. It is called from one goroutine at a time.
+// beginning. Only one goroutine calls it at a time.
 //
 // It first resets the overflow mark. A notification that does not fit into the queue sets
 // the mark again, in this scan or beside it, which causes the next scan.
@@ -23,7 +23,7 @@ func (p *Pipeline) scan(ctx context.Context) error {
 	first := p.cursor
 	around := first == ""
 	for from := first; !p.queue.isClosed(); {
-		_, next, full, row, err := p.look(ctx, from)
+		_, next, full, row, err := p.scanPage(ctx, from)
 		if err != nil {
 			return err
 		}
@@ -87,12 +87,12 @@ func (q *queue) clearOverflow() {
 }
 
 // rescan scans the table: after an overflow of the queue, as soon as
-// there is room; otherwise now and then, as a safety net. It rests at least
+// there is room; otherwise from time to time, as a safety net. It pauses for at least
 // as long as the last scan took.
 func (p *Pipeline) rescan(ctx context.Context) {
 	var took time.Duration
 	for {
-		if !p.queue.rest(took) || !p.queue.waitRoom(p.opts.Rescan) {
+		if !p.queue.sleep(took) || !p.queue.waitRoom(p.opts.Rescan) {
 			return
 		}
 		began := time.Now()
@@ -104,8 +104,8 @@ func (p *Pipeline) rescan(ctx context.Context) {
 	}
 }
 
-// rest waits; it returns false once the queue is closed.
-func (q *queue) rest(d time.Duration) bool {
+// sleep waits; it returns false once the queue is closed.
+func (q *queue) sleep(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

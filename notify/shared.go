@@ -13,21 +13,21 @@ import (
 // own. The table is then all that the pipelines have in common, and the queue holds only
 // what this process has found, or has committed itself:
 //
-//   - Notifications of other processes are found by scanning the table all the time, from
-//     random places (roam.go). This is the paper's section 2.4.
+//   - Each process scans the table all the time, from random places, for notifications of
+//     others (randomscan.go). This is the paper's section 2.4.
 //   - Before a run, the rows are locked for the process, and a row whose notification has
 //     gone from the table is not run again (claim.go). The locks are advisory. Two runs of
 //     one row do no harm: an acknowledgement admits one, and weak observers may run twice.
 //   - Observers with a Lease run in the process that holds the lease, and in no other. That
-//     process looks through the whole table for them (patrol.go), and debounces as in a
-//     table of its own. Their notifications lie apart (txn/leased.go), so the other processes
-//     need not pass them.
-//   - Whether all work is done is asked of the table (txn.DB.Quiescent), and so is the
-//     backlog that loaders wait for (sharedadmit.go).
+//     process scans the whole table for them (leasedscan.go), and debounces as in a table of
+//     its own. Their notifications have a group of their own (txn/leased.go), so the other
+//     processes need not read past them.
+//   - The table tells whether all work is done (txn.DB.Quiescent), and how long the
+//     backlog is that loaders wait for (sharedadmit.go).
 //   - Notifications of observers that this process does not know stay in the table: another
 //     version of the program, or one with a crawl, may know them.
 //
-// Nothing of this runs in the only process of a table.
+// None of this runs in the only process of a table.
 
 // Leases say which process runs the observers with a Lease. Package lease implements it.
 type Leases interface {
@@ -41,7 +41,7 @@ type Leases interface {
 // LeasedRun is a run under a lease.
 type LeasedRun interface {
 	// Guard makes the transaction of the run commit only if this process still holds the
-	// lease at its commit. It returns ErrNotHeld if it does not hold it now.
+	// lease at its commit. It returns ErrNotHeld if the process does not hold it now.
 	Guard(ctx context.Context, tx *txn.Txn) error
 	// Leave ends the run, after its transaction.
 	Leave()
@@ -53,34 +53,34 @@ type noLeases struct{}
 func (noLeases) Held(string) bool                                 { return false }
 func (noLeases) Enter(context.Context, string) (LeasedRun, error) { return nil, ErrNotHeld }
 
-// shared is what a pipeline on a shared table has besides the rest.
+// shared is the state that only a pipeline on a shared table has.
 type shared struct {
 	locks  txn.RowLocks
 	leases Leases
 	places places
 	admit  admission
-	// trouble is when the store last failed where no observer was at work, in nanoseconds
+	// lastStoreFailure is when the store last failed outside a run of an observer, in nanoseconds
 	// since 1970.
-	trouble atomic.Int64
+	lastStoreFailure atomic.Int64
 }
 
-// troubleLasts is for how long after a failure of the store the failures of observers are
-// attributed to it.
-const troubleLasts = time.Minute
+// For storeFailureLasts after a failure of the store, failures of observers are attributed to
+// it.
+const storeFailureLasts = time.Minute
 
-// troubled notes that the store has failed, and reports it.
-func (p *Pipeline) troubled(err error) {
-	p.shared.trouble.Store(time.Now().UnixNano())
-	if p.opts.Events.Troubled != nil {
-		p.opts.Events.Troubled(err)
+// noteStoreFailure records and reports that the store has failed.
+func (p *Pipeline) noteStoreFailure(err error) {
+	p.shared.lastStoreFailure.Store(time.Now().UnixNano())
+	if p.opts.Events.StoreFailed != nil {
+		p.opts.Events.StoreFailed(err)
 	}
 }
 
-// isTroubled reports whether the store, and not a row, may be why a run has failed. A remote
-// store may be down for hours. The rows that were to be run meanwhile must not become dead
-// letters when it is back.
-func (p *Pipeline) isTroubled() bool {
-	return p.shared != nil && time.Since(time.Unix(0, p.shared.trouble.Load())) < troubleLasts
+// storeFailedLately reports whether a run may have failed because of the store, and not because of
+// a row. A remote store may be down for hours, and the rows that could not run meanwhile must not
+// become dead letters.
+func (p *Pipeline) storeFailedLately() bool {
+	return p.shared != nil && time.Since(time.Unix(0, p.shared.lastStoreFailure.Load())) < storeFailureLasts
 }
 
 // Attach connects the pipeline to a table without running observers, for a process that
@@ -122,8 +122,8 @@ func (r *Registry) observer(n txn.Notification) *Observer {
 
 // startShared starts to look for notifications of other processes.
 func (p *Pipeline) startShared(ctx context.Context) {
-	p.work.Go(func() { p.roam(ctx) })
-	p.work.Go(func() { p.patrol(ctx) })
+	p.work.Go(func() { p.scanRandomly(ctx) })
+	p.work.Go(func() { p.scanLeased(ctx) })
 }
 
 // pause is a wait that grows while there is nothing to do. Its length is random, so that
@@ -140,8 +140,8 @@ func (w *pause) grow() time.Duration {
 	return jitter(w.next)
 }
 
-// places remembers rows that had notifications, as random places to scan from: rows are not
-// spread evenly over all strings, and nobody knows how.
+// places remembers rows that had notifications, as random places to scan from, because rows
+// are not spread evenly over all strings.
 type places struct {
 	mu   sync.Mutex
 	rows []string

@@ -362,7 +362,7 @@ func TestTroubleMakesNoDeadLetters(t *testing.T) {
 	}
 	worker := f.join(1)
 	f.leader.Store(worker.process)
-	worker.p.troubled(errors.New("the store is down"))
+	worker.p.noteStoreFailure(errors.New("the store is down"))
 	worker.set("row 0", "a", "0")
 	worker.wantTotal(1)
 	if n := len(letters(t, worker)); n != 0 {
@@ -386,7 +386,7 @@ func (l *takenLocks) TryLock(ctx context.Context, rows []string) ([]bool, error)
 
 // TestJumps: a worker that meets another one and gets nothing looks elsewhere, a few times.
 func TestJumps(t *testing.T) {
-	for times, finds := range map[int]bool{0: true, roamJumps - 1: true, roamJumps: false} {
+	for times, finds := range map[int]bool{0: true, randomJumps - 1: true, randomJumps: false} {
 		f := newFleet(t)
 		m := f.join(0)
 		m.load(0, 20)
@@ -394,7 +394,7 @@ func TestJumps(t *testing.T) {
 		m.p.queue.wanted = 1
 		m.p.queue.mu.Unlock()
 		m.p.shared.locks = &takenLocks{m.p.shared.locks, times}
-		if found, err := m.p.walk(t.Context()); err != nil || (found > 0) != finds {
+		if found, err := m.p.scanRandomPlaces(t.Context()); err != nil || (found > 0) != finds {
 			t.Errorf("after meeting others %d times, %d rows are found, %v", times, found, err)
 		}
 		m.close()

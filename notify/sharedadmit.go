@@ -12,7 +12,7 @@ import (
 // and its limit, and then counts again. The loader does not know what other processes have
 // in their queues, but all of it is in the table as well.
 type admission struct {
-	turn chan struct{} // holds a token; who has it may read and write the other fields
+	turn chan struct{} // holds a token; its owner may read and write the other fields
 	left int
 }
 
@@ -22,7 +22,7 @@ func newAdmission() admission {
 	return a
 }
 
-// The waits between two counts.
+// The pauses between two counts.
 const (
 	admitPauseLeast = 10 * time.Millisecond
 	admitPauseMost  = 500 * time.Millisecond
@@ -47,7 +47,7 @@ func (p *Pipeline) admitShared(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("notify: count the rows that wait for observers: %w", err)
 		}
-		// A tenth at a time, so that the next count does not follow at once.
+		// Wait for a tenth to be done, so that the next count does not follow at once.
 		if a.left = p.opts.Backlog - waiting; a.left >= (p.opts.Backlog+9)/10 {
 			break
 		}

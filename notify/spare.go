@@ -7,8 +7,8 @@ import (
 
 // Debouncing saves work under load. When a worker has nothing else to do, there is time
 // to spare, and a row that somebody may be waiting for need not wait for the end of its
-// delay: a page that was fetched should be found at once, also while other pages come
-// every few milliseconds, so that upstream is never idle (idle.go).
+// delay: a page should be searchable as soon as it is fetched, even while other pages
+// come every few milliseconds and upstream is never idle (idle.go).
 //
 // Five rules keep this from undoing the debounce:
 //
@@ -19,8 +19,8 @@ import (
 //   - While a caller waits for the queue to empty, upstream finishes first, as always
 //     (idle.go), and then all debounced rows run. Without this rule, pages at the end of a
 //     load were exported before their ranks were known, and then again.
-//   - Only urgent rows are run so. Patient notifications (txn.Txn.NotifyPatiently) come
-//     in crowds, such as those of a page to which every other page links.
+//   - Only urgent rows are run so. Deferrable notifications (txn.Txn.NotifyDeferrable)
+//     come in crowds, such as those of a page to which every other page links.
 //   - While a batch of the observer runs, rows that are notified gather for the next one,
 //     until there are spareBatch of them. So batches grow with the load. Under full load
 //     no worker ever comes here.
@@ -77,7 +77,7 @@ func (q *queue) addLoaders(n int) {
 	defer q.mu.Unlock()
 	if q.loaders += n; q.loaders == 0 && q.allDebounced() > 0 {
 		q.wakeSpare()
-		q.ring()
+		q.wakeTimer()
 	}
 }
 

@@ -54,10 +54,10 @@ func (s *spareTime) index(_ context.Context, _ *txn.Txn, rows []string) error {
 func (s *spareTime) notify(column, row string, urgent bool) {
 	s.t.Helper()
 	_, err := s.db.Run(s.t.Context(), func(tx *txn.Txn) error {
-		tx.NotifyPatiently(row, col(column))
+		tx.NotifyDeferrable(row, col(column))
 		if urgent {
 			tx.Notify(row, col(column))
-			tx.NotifyPatiently(row, col(column)) // changes nothing
+			tx.NotifyDeferrable(row, col(column)) // changes nothing
 		}
 		return nil
 	})
@@ -76,7 +76,7 @@ func (s *spareTime) wants(runs ...string) {
 	}
 }
 
-// A free worker runs urgent rows at once, but not patient ones.
+// A free worker runs urgent rows at once, but not deferrable ones.
 func TestSpareTime(t *testing.T) {
 	inSpareTime(t, true, 2, func(s *spareTime) {
 		close(s.holding)
@@ -86,7 +86,7 @@ func TestSpareTime(t *testing.T) {
 		s.notify("i", "new", false)
 		time.Sleep(5 * time.Second)
 		s.wants("0 [new]")
-		s.notify("i", "hub", true) // the patient row becomes urgent
+		s.notify("i", "hub", true) // the deferrable row becomes urgent
 		s.wants("0 [new]", "5 [hub]")
 		s.notify("i", "hub", true)
 		s.wants("0 [new]", "5 [hub]", "5 [hub]")

@@ -70,7 +70,7 @@ func (q *queue) pick(pick func(int) int) []*entry {
 		return nil
 	}
 	e := choice[pick(len(choice))]
-	q.hand(e.observer, e.pos)
+	q.handOut(e.observer, e.pos)
 	q.opens(e)
 	return []*entry{e}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // watcher waits for a condition on the queue. The goroutine that changes
-// the queue tests the conditions, so that no watcher is woken in vain.
+// the queue tests the conditions, so that it wakes no watcher too early.
 type watcher struct {
 	done func(*queue) bool // called with mu held; must be quick
 	met  chan struct{}     // closed once done was true, or the queue closed

@@ -33,10 +33,10 @@ const (
 	exportIdle     = 50 * time.Millisecond
 )
 
-// exportPages is for how many pages changes of a cluster are collected if it only got new
-// links, unless a load is larger than 100,000 pages (notify/patience.go), and exportMax for how
-// long at most. With exportDebounce alone, a slow machine would
-// write each document more often than a fast one for the same pages.
+// exportPages is how many pages a cluster that only got new links waits for, unless a load is
+// larger than 100,000 pages (notify/deferrable.go), and exportMax how long at most. With
+// exportDebounce alone, a slow machine would write each document more often than a fast one
+// for the same pages.
 const (
 	exportPages = 25_000
 	exportMax   = 10 * time.Minute
@@ -46,17 +46,17 @@ const (
 // costs little more than those of one page.
 const rankDebounce = 50 * time.Second
 
-// rankRest and rankMaxRest keep ranks from taking the processor from the pages that are
-// loaded: rank, and rerank as well, take at most a tenth of the time of one worker, or rest
-// ten minutes. A run of rank works through the part of the graph that is felt to have moved,
-// and wakes the documents there. At 500,000 pages on a busy machine, that was nearly the
-// same work every ten seconds, and took more than half of the processor time.
+// rankCooldown and rankMaxCooldown leave the processor to the pages of a load: rank takes at
+// most a tenth of the time of one worker, or cools down for ten minutes, and so does rerank. A
+// run of rank works through the part of the graph that a change affects, and wakes the
+// documents there. At 500,000 pages on a busy machine, that was nearly the same work every ten
+// seconds, and took more than half of the processor time.
 //
-// A rank is up to rankMaxRest older than its page while a load goes on, but not after it: an
-// idle upstream ends a rest.
+// During a load, a rank is up to rankMaxCooldown older than its page; an idle upstream ends the
+// cooldown.
 const (
-	rankRest    = 9
-	rankMaxRest = 10 * time.Minute
+	rankCooldown    = 9
+	rankMaxCooldown = 10 * time.Minute
 )
 
 // countDebounce and countIdle are the delays for documents whose inlinks are counted in a
@@ -73,17 +73,17 @@ const (
 // member that the published ranks prefer. At 100,000 pages, a solve each minute took 4 to
 // 5 % of the processor time of a load.
 //
-// A solve takes about 13 µs of processor time for each page. So where pages change now and
-// then, settle rests after it (rankRest), although all other work is done. It does not rest
-// while a caller waits for all work: a digest is always of choices that were settled.
+// A solve takes about 13 µs of processor time for each page. So where pages change from time to
+// time, settle cools down after it (rankCooldown), although all other work is done. It does not
+// cool down while a caller waits for all work, so a digest always covers settled choices.
 const (
 	tiebreakDebounce = time.Hour
 	tiebreakIdle     = time.Second
 )
 
-// renderDebounce and renderFirst are for how long changes of what a page needs are collected
-// while pages are loaded: a page that is rendered before its scripts are loaded is rendered
-// again. In a polite crawl, the resources of a page come one by one in the seconds after it.
+// renderDebounce and renderFirst delay the rendering of a page while pages are loaded,
+// because a page that is rendered before its scripts are loaded is rendered again. In a
+// polite crawl, the resources of a page come one by one in the seconds after it.
 const (
 	renderDebounce = 50 * time.Second
 	renderFirst    = 25 * time.Second
@@ -188,18 +188,18 @@ func (o Options) Observers() []notify.Observer {
 		{Name: linksName, Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&inverter{o.Part}).run},
 		{Name: forwardName, Watches: schema.NotifyTargets, Weak: true, Batch: 16, Upstream: []string{linksName}, Run: (&targetNotifier{o.Part}).run},
 		{Name: "rank", Replaces: []string{"post"}, Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true, MaxOpen: 1, Lease: LeaseRank,
-			Debounce: rankDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Rest: rankRest, MaxRest: rankMaxRest,
+			Debounce: rankDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Cooldown: rankCooldown, MaxCooldown: rankMaxCooldown,
 			Upstream: []string{"spread", "forward"}, Run: r.run},
 		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 256, Exclusive: true, Lease: LeaseIndex,
-			Debounce: exportDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Rest: rankRest, MaxRest: rankMaxRest,
+			Debounce: exportDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Cooldown: rankCooldown, MaxCooldown: rankMaxCooldown,
 			Upstream: []string{"spread", "forward", "rank"}, Run: y.run},
 		{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128, Spare: true, Lease: LeaseIndex,
-			Debounce: exportDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, PatientRows: exportPages, PatientMax: exportMax,
+			Debounce: exportDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, DeferRows: exportPages, MaxDefer: exportMax,
 			Upstream: []string{"spread", "forward", "rerank"}, Run: x.index},
 		{Name: "count", Replaces: []string{"tally"}, Watches: schema.Count, Weak: true, MaxOpen: x.limits.Passes, Lease: LeaseIndex,
 			Debounce: countDebounce, IdleAfter: countIdle, Upstream: []string{"index"}, Run: x.count},
 		{Name: "settle", Watches: schema.Tiebreak, Weak: true, Lease: LeaseRank, Debounce: tiebreakDebounce, IdleAfter: tiebreakIdle,
-			Rest: rankRest, MaxRest: rankMaxRest, RestIdle: true, Upstream: []string{"count"}, Run: tiebreak},
+			Cooldown: rankCooldown, MaxCooldown: rankMaxCooldown, CooldownWhenIdle: true, Upstream: []string{"count"}, Run: tiebreak},
 		{Name: refreshName, Watches: schema.Refreshed, Weak: true, Batch: 256, Exclusive: true, Lease: LeaseIndex,
 			Debounce: refreshDebounce, IdleAfter: exportIdle, Upstream: []string{"index", "count"}, Run: (&refresher{o.Sink}).run},
 	}

@@ -71,7 +71,7 @@ func (x *targetNotifier) page(ctx context.Context, tx *txn.Txn, row string, clus
 			clusters[t] = cluster
 		}
 		if cluster != "" {
-			tx.NotifyPatiently(cluster, schema.Dirty)
+			tx.NotifyDeferrable(cluster, schema.Dirty)
 		}
 	}
 	if pending {

@@ -415,7 +415,7 @@ func (r *Repository) events(log *zap.Logger) notify.Events {
 		Conflict: func(observer string, rows []string, err error) {
 			log.Debug("observer met a conflict", zap.String("observer", observer), zap.Int("rows", len(rows)), zap.Error(err))
 		},
-		Troubled: func(err error) { log.Warn("the store did not answer, will try again", zap.Error(err)) },
+		StoreFailed: func(err error) { log.Warn("the store did not answer, will try again", zap.Error(err)) },
 		Failed: func(observer string, rows []string, attempt int, err error) {
 			log.Warn("observer failed, will try again", zap.String("observer", observer), zap.Int("rows", len(rows)), zap.Strings("first", rows[:min(len(rows), loggedRows)]), zap.Int("attempt", attempt), zap.Error(err))
 		},

@@ -42,8 +42,8 @@ func (t *Txn) batch() *batch {
 
 // batch is what a one-phase commit hands to the store. A transaction of an observer often
 // writes one cell in each of hundreds of rows. So the lists of all rows share one block,
-// and so do all write records, instead of having one each. The store keeps none of them, so
-// the blocks serve further transactions (release).
+// and so do all write records. The store keeps none of them, so the blocks serve further
+// transactions (release).
 type batch struct {
 	t         *Txn
 	rows      rowSet

@@ -31,7 +31,7 @@ func (p Problem) String() string {
 	return place + ": " + p.What
 }
 
-// Checked counts what a check looked at.
+// Checked counts the records that a check examined.
 type Checked struct {
 	Rows    int `json:"rows"`
 	Cells   int `json:"cells"`
@@ -81,7 +81,7 @@ func (db *DB) Check(ctx context.Context, opts CheckOptions, found func(Problem))
 	return c.n, nil
 }
 
-// handedOut returns a bound of the timestamps handed out so far: all are below it.
+// handedOut returns a number above all timestamps handed out so far.
 func (db *DB) handedOut(ctx context.Context) (uint64, error) {
 	if db.oracle != nil {
 		return db.oracle.Ceiling(), nil
@@ -151,7 +151,7 @@ func (c *checker) record(group string, r Record) error {
 		bad("%v", r.Damage)
 		return nil
 	case r.TS >= c.ceiling:
-		// Other processes may have taken timestamps since.
+		// Other processes may have taken timestamps after handedOut.
 		var err error
 		if c.ceiling, err = c.handedOut(c.ctx); err != nil {
 			return err
@@ -234,7 +234,7 @@ func (c *checker) lock(r Record, bad func(string, ...any)) error {
 	return nil
 }
 
-// endRow checks the columns of a row: each record against the rest.
+// endRow checks the records of each column of a row against each other.
 func (c *checker) endRow(group string) {
 	for name, records := range c.columns {
 		c.n.Cells++

@@ -17,9 +17,9 @@ type committing struct {
 	primary *write
 	others  []*write
 
-	mu     sync.Mutex // guards what follows during the prewrites
-	locked []*write   // prewritten, or perhaps prewritten
-	beat   time.Time  // of the wall time in the primary lock
+	mu       sync.Mutex // guards what follows during the prewrites
+	locked   []*write   // prewritten, or the outcome is unknown
+	lastBeat time.Time  // of the wall time in the primary lock
 }
 
 // commitTwoPhase is the paper's Commit (Figure 6, lines 41 to 66). The order of the
@@ -50,20 +50,20 @@ func (t *Txn) commitTwoPhase(ctx context.Context) (uint64, error) {
 		return 0, err
 	}
 	if err := c.prewrite(ctx); err != nil {
-		return 0, c.giveUp(ctx, err)
+		return 0, c.abort(ctx, err)
 	}
 	if err := t.db.step(stepCommitTS, Cell{}); err != nil {
-		return 0, c.giveUp(ctx, err)
+		return 0, c.abort(ctx, err)
 	}
 	commit, err := t.db.next(ctx)
 	if err != nil {
-		return 0, c.giveUp(ctx, fmt.Errorf("txn: commit timestamp: %w", err))
+		return 0, c.abort(ctx, fmt.Errorf("txn: commit timestamp: %w", err))
 	}
-	if err := t.db.respected(); err != nil { // all locks are in the table: see gcshared.go
-		return 0, c.giveUp(ctx, err)
+	if err := t.db.checkAlive(); err != nil { // all locks are in the table: see gcshared.go
+		return 0, c.abort(ctx, err)
 	}
-	if err := t.sendNotes(ctx, commit, c.notesElsewhere()); err != nil {
-		return 0, c.giveUp(ctx, err)
+	if err := t.sendNotes(ctx, commit, c.otherNotes()); err != nil {
+		return 0, c.abort(ctx, err)
 	}
 	if err := c.commitPrimary(ctx, commit); err != nil {
 		return 0, err
@@ -74,9 +74,9 @@ func (t *Txn) commitTwoPhase(ctx context.Context) (uint64, error) {
 	return commit, c.finish(ctx, commit)
 }
 
-// giveUp undoes the first phase and returns the reason. If the process dies meanwhile, the
-// reason no longer counts: Run must not begin again after a conflict.
-func (c *committing) giveUp(ctx context.Context, why error) error {
+// abort undoes the first phase and returns the reason. If the process dies meanwhile,
+// abort returns only ErrCrash, because Run must not retry after a crash.
+func (c *committing) abort(ctx context.Context, why error) error {
 	if errors.Is(why, ErrCrash) {
 		return why
 	}
@@ -89,7 +89,7 @@ func (c *committing) giveUp(ctx context.Context, why error) error {
 
 // plan decides which cells are locked, and which one is the primary.
 func (t *Txn) plan() *committing {
-	c := &committing{t: t, beat: time.Now()}
+	c := &committing{t: t, lastBeat: time.Now()}
 	cells := slices.Concat(t.writes.order, t.onlyRead())
 	for _, tr := range t.triggers {
 		if !tr.Strong {
@@ -131,8 +131,8 @@ func (t *Txn) commitNotes(ctx context.Context) (uint64, error) {
 	return commit, t.removeAnswered(ctx)
 }
 
-// notesElsewhere returns the notifications of all rows except the primary's.
-func (c *committing) notesElsewhere() []note {
+// otherNotes returns the notifications of all rows except the primary's.
+func (c *committing) otherNotes() []note {
 	return slices.DeleteFunc(slices.Clone(c.t.notes), func(n note) bool { return n.cell.Row == c.primary.cell.Row })
 }
 
@@ -222,7 +222,7 @@ func (c *committing) finishAtOnce(ctx context.Context, commit uint64) error {
 	for i, w := range c.others {
 		rows[i] = store.RowMutation{Row: []byte(w.cell.Row), Mutations: commitLock(w.cell.Column, c.record(w), commit, false)}
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	return c.t.db.table.Apply(ctx, rows)
 }
@@ -230,7 +230,7 @@ func (c *committing) finishAtOnce(ctx context.Context, commit uint64) error {
 // applyTo changes the row of a cell, with a time limit: it runs when the end of
 // the caller's context no longer counts.
 func (c *committing) applyTo(ctx context.Context, cell Cell, ms []store.Mutation) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	return c.t.db.table.Apply(ctx, []store.RowMutation{{Row: []byte(cell.Row), Mutations: ms}})
 }
@@ -243,7 +243,7 @@ func (t *Txn) removeAnswered(ctx context.Context) error {
 	if err := t.db.step(stepUnnotify, Cell{}); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	rows := rowSet{}
 	for _, tr := range t.triggers {

@@ -26,8 +26,8 @@ type Timestamps interface {
 	// Next returns a timestamp greater than every one that was handed out before.
 	Next(ctx context.Context) (uint64, error)
 
-	// Last returns a timestamp, without taking one, that is at least as great as every one
-	// that was handed out before, and less than every one that is handed out later.
+	// Last returns a timestamp, without taking one. It is at least as great as every one
+	// handed out before, and less than every one handed out later.
 	Last(ctx context.Context) (uint64, error)
 }
 
@@ -51,7 +51,7 @@ type Liveness interface {
 	Valid() error
 
 	// Alive reports whether the process with a token may be alive. An error means that
-	// nobody knows. The caller then has to assume that it is.
+	// the answer is unknown. The caller must then assume that the process is alive.
 	Alive(ctx context.Context, token string) (bool, error)
 }
 
@@ -73,14 +73,14 @@ func (db *DB) RowLocks() RowLocks {
 	if c := db.opts.Coordination; c != nil && c.RowLocks != nil {
 		return c.RowLocks
 	}
-	return freeLocks{}
+	return noRowLocks{}
 }
 
-// freeLocks locks nothing. In one process, the queue of package notify gives a row to one
+// noRowLocks locks nothing. In one process, the queue of package notify gives a row to one
 // worker at a time.
-type freeLocks struct{}
+type noRowLocks struct{}
 
-func (freeLocks) TryLock(_ context.Context, rows []string) ([]bool, error) {
+func (noRowLocks) TryLock(_ context.Context, rows []string) ([]bool, error) {
 	got := make([]bool, len(rows))
 	for i := range got {
 		got[i] = true
@@ -88,7 +88,7 @@ func (freeLocks) TryLock(_ context.Context, rows []string) ([]bool, error) {
 	return got, nil
 }
 
-func (freeLocks) Unlock(context.Context, []string) error { return nil }
+func (noRowLocks) Unlock(context.Context, []string) error { return nil }
 
 // sharedClock takes timestamps from Options.Coordination, and remembers the greatest.
 type sharedClock struct {
@@ -128,8 +128,9 @@ func (db *DB) Shared() bool { return db.shared != nil }
 // process or any other.
 func (db *DB) Timestamp(ctx context.Context) (uint64, error) { return db.next(ctx) }
 
-// Now is the greatest timestamp that any process has taken, without taking one. A reader
-// at it (At) sees every transaction that was acknowledged before the call, by any process.
+// Now returns the greatest timestamp that any process has taken. It takes none itself. A
+// reader at it (At) sees every transaction that was acknowledged before the call, by any
+// process.
 func (db *DB) Now(ctx context.Context) (uint64, error) {
 	if db.oracle != nil {
 		return db.oracle.Last(), nil
@@ -167,8 +168,8 @@ func (db *DB) Began() uint64 {
 }
 
 // Ceiling is the ceiling of timestamps in the table now. If the next Open finds it, nobody
-// else has opened the table in between. If other processes use the table, nothing can
-// tell, and Ceiling is a number that no Began returns.
+// else has opened the table in between. If other processes use the table, that cannot be
+// known, and Ceiling is a number that no Began returns.
 func (db *DB) Ceiling() uint64 {
 	if db.oracle != nil {
 		return db.oracle.Ceiling()

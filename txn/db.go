@@ -32,8 +32,9 @@ type Options struct {
 	// Observers names the observers that a write to a column wakes: each gets a
 	// strong notification, in the transaction that writes. nil: none.
 	Observers func(Column) []string
-	// Leased reports whether only the holder of a lease may run an observer. In a table that several
-	// processes share, notifications of such observers lie apart: see leased.go. nil: none.
+	// Leased reports whether only the holder of a lease may run an observer. In a table that
+	// several processes share, notifications of such observers have a group of their own: see
+	// leased.go. nil: none.
 	Leased func(observer string) bool
 	// Handover receives the notifications of a transaction right after its commit, in the
 	// goroutine that committed. It must not block. The notify column is the source of
@@ -131,7 +132,7 @@ func (db *DB) begin(ctx context.Context) (err error) {
 	if db.Shared() {
 		err = db.joinReaders(ctx)
 	} else {
-		err = db.reuniteAll(ctx)
+		err = db.moveAllLeased(ctx)
 	}
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ import (
 // other cells. It holds one place at a time, and none while it waits for another.
 //
 // Only fairness and speed depend on the queue. Each wait is bounded by
-// queuePatience; after that the transaction continues without a place. So nothing can
+// queueTimeout; after that the transaction continues without a place. So nothing can
 // deadlock, whatever the transaction's function does, even if it runs other
 // transactions.
 type fairQueue struct {
@@ -33,7 +33,7 @@ type fairQueue struct {
 	waiting map[Cell][]chan struct{} // for each cell whose head is taken, the waiters in order
 }
 
-const queuePatience = time.Second
+const queueTimeout = time.Second
 
 // take waits for the head of a cell's queue. It reports false if that took too
 // long or the context ended.
@@ -52,7 +52,7 @@ func (q *fairQueue) take(ctx context.Context, c Cell) bool {
 	mine := make(chan struct{})
 	q.waiting[c] = append(list, mine)
 	q.mu.Unlock()
-	timer := time.NewTimer(queuePatience)
+	timer := time.NewTimer(queueTimeout)
 	defer timer.Stop()
 	select {
 	case <-mine:
@@ -108,10 +108,10 @@ func (q *fairQueue) contended(writes []*write) (Cell, bool) {
 
 // queuePlace is the place that a transaction holds over its attempts.
 type queuePlace struct {
-	queue  *fairQueue
-	cell   Cell
-	held   bool
-	gaveUp bool // waited in vain: continue without a place
+	queue    *fairQueue
+	cell     Cell
+	held     bool
+	timedOut bool // waited too long: continue without a place
 }
 
 // moveTo waits for the head of a cell's queue. It reports false if the transaction
@@ -122,13 +122,13 @@ func (p *queuePlace) moveTo(ctx context.Context, c Cell) bool {
 	}
 	p.leave()
 	p.cell, p.held = c, p.queue.take(ctx, c)
-	p.gaveUp = !p.held
+	p.timedOut = !p.held
 	return p.held
 }
 
 // check returns a conflict if a commit of these writes would jump a queue.
 func (p *queuePlace) check(writes []*write) error {
-	if p.held || p.gaveUp {
+	if p.held || p.timedOut {
 		return nil
 	}
 	if c, taken := p.queue.contended(writes); taken {

@@ -83,7 +83,7 @@ func readForUpdate(c Column, commit uint64) store.Mutation {
 
 // Garbage collection removes these records at or below the safe point: a record
 // only conflicts with transactions with an earlier start timestamp, and no such
-// transaction is open any more.
+// transaction is open.
 
 // removeRead removes such a record; a newer one stays.
 func removeRead(c store.Cell) store.RowMutation {

@@ -10,8 +10,8 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// Garbage collection. The paper does not describe it. The order is that of TiKV, which
-// learned it from bugs (tikv#7364, docs-cn#679, tidb#11453).
+// Garbage collection. The paper does not describe it. The order of the steps is TiKV's,
+// which fixed several bugs before it was right (tikv#7364, docs-cn#679, tidb#11453).
 //
 // # The order
 //
@@ -136,8 +136,8 @@ type garbage struct {
 	queue gcQueue
 }
 
-// errLocksHeld: a transaction below the safe point has ended, and its lock cannot
-// be resolved yet.
+// errLocksHeld: a transaction below the safe point left a lock that cannot be resolved
+// yet.
 var errLocksHeld = errors.New("txn: locks below the safe point are not abandoned yet")
 
 // Collect collects the garbage of the whole table, at full speed. Transactions and a

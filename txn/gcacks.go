@@ -38,10 +38,10 @@ type ack struct {
 // in the queue, or a bound that it publishes before it reads the notification, does not help,
 // because the run that removed the notification may be older than either.
 //
-// It could be made safe if each run read the acknowledgement first and then looked whether
-// the notification is still there: collecting requires that it has gone. That is one more read
-// in each run of every observer, to save some 100 bytes for each page that was forgotten, so
-// acknowledgements stay.
+// It would be safe if each run read the acknowledgement first and then checked that the
+// notification still exists, because collection requires that it is gone. That costs one more
+// read in each run of every observer, and saves some 100 bytes for each forgotten page. So
+// shared tables keep acknowledgements.
 func (db *DB) collectAcks(ctx context.Context, from []byte, got *Collected, answers Answers) (next []byte, err error) {
 	if answers == nil || got.SafePoint == 0 || db.Shared() { // Settled knows of one process
 		return nil, nil
@@ -61,11 +61,11 @@ func (db *DB) collectAcks(ctx context.Context, from []byte, got *Collected, answ
 	}
 	var gone []ack
 	for _, a := range acks {
-		bare, err := db.bare(ctx, a)
+		orphaned, err := db.orphaned(ctx, a)
 		if err != nil {
 			return nil, err
 		}
-		if bare {
+		if orphaned {
 			gone = append(gone, a)
 		}
 	}
@@ -79,8 +79,8 @@ func (db *DB) collectAcks(ctx context.Context, from []byte, got *Collected, answ
 
 var errBadAck = errors.New("txn: an acknowledgement has a column that cannot be read")
 
-// bare reports whether neither the cell nor its notification exists any more.
-func (db *DB) bare(ctx context.Context, a ack) (bool, error) {
+// orphaned reports whether both the cell and its notification are gone.
+func (db *DB) orphaned(ctx context.Context, a ack) (bool, error) {
 	cells, err := db.table.Read(ctx, []byte(a.cell.Row), append(db.notifications(a.cell, a.observer),
 		store.Selector{Group: lockGroup, Column: sideColumn(a.cell.Column)},
 		store.Selector{Group: a.cell.Group, Column: recordColumn(kindWrite, a.cell.Name), Newest: 1},
@@ -95,11 +95,11 @@ func (db *DB) removeAcks(ctx context.Context, gone []ack, busy func(row, observe
 		if busy(a.cell.Row, a.observer) {
 			continue
 		}
-		bare, err := db.bare(ctx, a)
+		orphaned, err := db.orphaned(ctx, a)
 		if err != nil {
 			return err
 		}
-		if bare {
+		if orphaned {
 			rows = append(rows, store.RowMutation{Row: []byte(a.cell.Row), Mutations: []store.Mutation{
 				{Op: store.DeleteUpTo, Group: ackGroup, Column: a.column, TS: a.ts}, // a newer one stays
 			}})

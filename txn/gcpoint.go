@@ -114,7 +114,7 @@ func (db *DB) advance(ctx context.Context) (uint64, error) {
 // publish writes the safe point into the table.
 func (db *DB) publish(ctx context.Context, ts uint64) error {
 	p := db.point
-	if ts == p.persisted { // only who collects reads or writes it, one at a time
+	if ts == p.persisted { // only a collection reads or writes it, and collections exclude each other
 		return nil
 	}
 	err := db.table.Apply(ctx, []store.RowMutation{{Row: gcRow, Mutations: []store.Mutation{{

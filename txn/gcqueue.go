@@ -129,12 +129,12 @@ func (q *gcQueue) takeOverflow() bool {
 	return over
 }
 
-// leavesGarbage queues the cells of a transaction that committed.
+// queueGarbage queues the cells of a transaction that committed.
 //
 // It runs before the transaction ends, so until then the safe point stays below its
-// start. Hence, when the safe point has passed a write, every version below that write
-// has been recorded, whatever the order in which commits call this function.
-func (t *Txn) leavesGarbage(commit uint64) {
+// start. So when the safe point has passed a write, every version below that write has
+// been recorded, whatever the order in which commits call this function.
+func (t *Txn) queueGarbage(commit uint64) {
 	q := &t.db.gc.queue
 	if !q.on.Load() {
 		return

@@ -38,7 +38,7 @@ type readers struct {
 
 const (
 	readerSlots  = 256
-	readerProbes = 8 // slots looked at for a free one
+	readerProbes = 8 // slots to try before using the list
 )
 
 // readerSlot holds the bound of a reader; 0 if it is free.

@@ -25,7 +25,7 @@ type Collector struct {
 
 	mu    sync.Mutex
 	total Collected
-	swept int // sweeps that came to their end
+	swept int // completed sweeps
 
 	// The fields of the goroutine.
 	unswept   bool       // a sweep is due, or under way
@@ -42,7 +42,7 @@ const (
 	gcBatch = 256
 	// gcSteps bounds the batches between two checks of the safe point.
 	gcSteps = 64
-	// stopWithin bounds how long a collector still collects when it stops.
+	// stopWithin bounds how long a stopping collector goes on collecting.
 	stopWithin = 2 * time.Second
 )
 
@@ -55,7 +55,7 @@ func (db *DB) NewCollector(ctx context.Context, opts CollectOptions) (*Collector
 		opts.Every = time.Second
 	}
 	if db.gc.queue.on.Swap(true) {
-		return nil, errors.New("txn: there is a collector already")
+		return nil, errors.New("txn: a collector is already running; stop it before you start another")
 	}
 	c := &Collector{db: db, opts: opts}
 	if err := c.mark(ctx); err != nil {
@@ -237,9 +237,10 @@ func (c *Collector) add(got Collected) {
 	t.Acks += got.Acks
 }
 
-// sweepSome sweeps a part of the table, for as long as a collector sleeps otherwise,
-// because the queue must not wait for the whole sweep. A rest follows each sweep: with a
-// long history the queue is always full, and each sweep would find the same cells.
+// sweepSome sweeps a part of the table in the time that a collector would otherwise
+// sleep, because the queue must not wait for the whole sweep. The collector pauses after
+// each complete sweep: with a long history the queue is always full, and each sweep
+// would find the same cells.
 func (c *Collector) sweepSome(ctx context.Context) error {
 	if time.Now().Before(c.sweepRest) {
 		return nil

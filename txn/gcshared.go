@@ -16,8 +16,8 @@ import (
 // The safe point of a table that several processes share.
 //
 // Each DB publishes a bound in the table, in the row of its process: none of its readers
-// reads below it. Whoever collects takes the least bound of all processes that are alive,
-// and raises the safe point as far as that.
+// reads below it. A collector takes the least bound of all live processes, and raises the
+// safe point up to it.
 //
 // # Why no reader reads below the safe point
 //
@@ -33,13 +33,13 @@ import (
 // So at least one of the two sees the other: the reader fails, or the collector collects
 // nothing until the reader has ended. Pins do the same.
 //
-// A process that others consider dead has no bound any more, and it may have been stopped
-// only for a while. So it checks its token (Liveness.Valid) after each read, before the
-// result is used, and between its last prewrite and its commit point. Until the first
-// check that fails, others respected its bound. After the second one all its locks are in
-// the table, where step 3 of a collection finds them.
+// A process that others consider dead has lost its bound, although it may only have been
+// suspended. So it checks its token (Liveness.Valid) after each read, before the result is
+// used, and between its last prewrite and its commit point. Until the first check that
+// fails, others checkAlive its bound. After the second one all its locks are in the table,
+// where step 3 of a collection finds them.
 type published struct {
-	column []byte // one of its own, as a process may have several DBs
+	column []byte // unique, because a process may have several DBs
 
 	mu     sync.Mutex // one publication at a time
 	n      uint64     // counts them
@@ -49,13 +49,13 @@ type published struct {
 
 const readerPrefix = "reader/"
 
-// publishEvery is how often a DB publishes its bound. The safe point is as much behind.
+// publishEvery is how often a DB publishes its bound. The safe point lags by as much.
 const publishEvery = time.Second
 
 // errReadersBelow is a reason to collect nothing now.
 var errReadersBelow = fmt.Errorf("%w: a reader of another process has just begun below the safe point", errLocksHeld)
 
-// joinReaders publishes a first bound, and goes on until leaveReaders.
+// joinReaders publishes a first bound, and keeps publishing until leaveReaders.
 func (db *DB) joinReaders(ctx context.Context) error {
 	b := &db.published
 	b.column = []byte(rand.Text()[:10])
@@ -74,7 +74,8 @@ func (db *DB) joinReaders(ctx context.Context) error {
 	return nil
 }
 
-// leaveReaders withdraws the bound. If that fails, it ends with the token of the process.
+// leaveReaders withdraws the bound. If that fails, the bound expires with the token of
+// the process.
 func (db *DB) leaveReaders() error {
 	b := &db.published
 	if b.cancel == nil {
@@ -82,7 +83,7 @@ func (db *DB) leaveReaders() error {
 	}
 	b.cancel()
 	b.work.Wait()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), finishTimeout)
 	defer cancel()
 	err := db.table.Apply(ctx, []store.RowMutation{{Row: db.boundRow(), Mutations: []store.Mutation{
 		{Op: store.DeleteUpTo, Group: metaGroup, Column: b.column, TS: store.MaxTS},
@@ -93,8 +94,8 @@ func (db *DB) leaveReaders() error {
 	return nil
 }
 
-// OfProcess reports whether a cell is about a process that has the table open, and not about
-// data: a copy of the table has no use for it.
+// OfProcess reports whether a cell describes a process that has the table open, and not
+// data. A copy of the table must leave it out.
 func OfProcess(c store.Cell) bool {
 	return c.Group == metaGroup && strings.HasPrefix(string(c.Row), readerPrefix)
 }
@@ -124,8 +125,8 @@ func (db *DB) putBound(ctx context.Context, bound uint64) error {
 	return nil
 }
 
-// bound is the least timestamp that is being read, or that will be read by readers that
-// do not ask first (register): these are at or above it from now on.
+// bound is the least timestamp that is being read, or will be read by readers that do
+// not publish first (register). From now on those are at or above it.
 func (p *safePoint) bound(last uint64) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -207,7 +208,7 @@ func (db *DB) advanceShared(ctx context.Context, now time.Time) (uint64, error) 
 	p.mu.Lock()
 	p.ts = max(p.ts, ts)
 	p.mu.Unlock()
-	// Again, now that it is published: see above.
+	// Check again after publishing: see above.
 	if least, err = db.allowed(ctx, p.bound(last), now); err != nil {
 		return 0, err
 	}
@@ -218,7 +219,8 @@ func (db *DB) advanceShared(ctx context.Context, now time.Time) (uint64, error) 
 }
 
 // allowed is the safe point that other processes, pins and the history allow, at most least.
-// Bounds are read before pins, because who makes a pin holds a bound until it is stored.
+// It reads bounds before pins, because a process that makes a pin holds a bound until the
+// pin is stored.
 func (db *DB) allowed(ctx context.Context, least uint64, now time.Time) (uint64, error) {
 	least, err := db.othersBound(ctx, least)
 	if err != nil {
@@ -242,7 +244,7 @@ func (r sharedReader) Read(ctx context.Context, row []byte, sel ...store.Selecto
 	if err != nil {
 		return nil, err
 	}
-	return cells, r.t.db.respected()
+	return cells, r.t.db.checkAlive()
 }
 
 func (r sharedReader) Scan(ctx context.Context, g store.Range, fn func(store.Cell) error) ([]byte, error) {
@@ -253,7 +255,7 @@ func (r sharedReader) Scan(ctx context.Context, g store.Range, fn func(store.Cel
 	if err != nil {
 		return next, err
 	}
-	return next, r.t.db.respected()
+	return next, r.t.db.checkAlive()
 }
 
 // admit makes sure, before the first read of a reader of the past, that it is not too late.
@@ -276,9 +278,9 @@ func (t *Txn) admit(ctx context.Context) error {
 	return nil
 }
 
-// respected returns an error if other processes may no longer respect what this one reads
-// and has locked. The transaction has to begin again.
-func (db *DB) respected() error {
+// checkAlive returns an error if other processes may consider this one dead, and so ignore
+// its locks and the versions that it reads. The transaction must then start over.
+func (db *DB) checkAlive() error {
 	if db.shared == nil {
 		return nil
 	}

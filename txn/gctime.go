@@ -125,7 +125,7 @@ func (db *DB) Oldest() (ts uint64, at time.Time) {
 	defer h.mu.Unlock()
 	for i, s := range h.samples {
 		if s.ts >= ts {
-			// A time between the sample before and this one is read at this one.
+			// The state at a time between two samples is read at the later one.
 			return ts, time.Unix(0, h.samples[max(i-1, 0)].wall)
 		}
 	}
@@ -136,7 +136,7 @@ func (db *DB) Oldest() (ts uint64, at time.Time) {
 }
 
 // noteTime takes a sample if the last one is old enough, and removes those that the
-// history no longer needs. At the start of a process it takes one regardless of the distance.
+// history no longer needs. At the start of a process it always takes one.
 func (db *DB) noteTime(ctx context.Context, now time.Time, begin bool) error {
 	h := &db.point.history
 	if h.keep <= 0 {

@@ -58,8 +58,8 @@ const (
 	ReadGroup   = readGroup
 )
 
-// MetaGroup is the group in which the protocol keeps what is not about one cell:
-// docs/format-txn.md lists its rows. Package oracle keeps its own there, too.
+// MetaGroup is the group for everything in the protocol that is not about one cell.
+// docs/format-txn.md lists its rows. Package oracle keeps its rows there, too.
 const MetaGroup = metaGroup
 
 // Records calls fn for the records of a group as they are stored, in the rows of [start,

@@ -11,39 +11,37 @@ import (
 // # Notifications of observers with a lease
 //
 // In a table that several processes share, each process scans for notifications all the time
-// (the paper's section 2.4). Those of an observer that only the holder of a lease may run are no
-// work for anybody else, and there may be many of them: ranks are debounced, so a load leaves
-// notifications of rank and rerank behind for each of its pages, and every other process would
-// read them again and again to find something else. So they lie in a group of their own,
-// leasedGroup. Only the holder of the lease scans it, and whoever asks for all notifications.
+// (the paper's section 2.4). Some observers may run only in the process that holds a lease, so
+// their notifications are useless to all others. There may be many: ranks are debounced, so a
+// load leaves notifications of rank and rerank behind for each of its pages, and every other
+// process would read past them in each scan. So they have a group of their own, leasedGroup.
+// Only the holder of the lease scans it, and callers that need all notifications.
 //
 // Invariants:
 //
-//  1. A notification in leasedGroup is as good as one in notifyGroup. Whoever asks whether there is
-//     one looks into both.
+//  1. A notification means the same in leasedGroup and in notifyGroup. A search for one reads both.
 //  2. A process that does not know that an observer has a lease sends to notifyGroup: an earlier
-//     version, or one without that observer. So the holder of a lease scans notifyGroup as
-//     well, and whoever removes a notification of an observer with a lease removes it from
-//     both.
+//     version, or one without that observer. So the holder of a lease scans notifyGroup as well,
+//     and the removal of such a notification removes it from both groups.
 //  3. A process that runs an observer without a lease, and finds a notification of it in
-//     leasedGroup, moves it to notifyGroup (Reunite). Its sender has other settings: with one
+//     leasedGroup, moves it to notifyGroup (MoveLeased). Its sender has other settings: with one
 //     shard of the index files, refresh has a lease, and with several it has none.
 //  4. A table that one process uses alone has none in leasedGroup, so its commits need not care.
 //     It may have had some, as the copy of a shared table: opening it moves them.
 //
-// While a process of a version that does not know leasedGroup holds a lease, what others send there
-// waits. It is found when a later version holds the lease.
+// While the holder of a lease runs a version that does not know leasedGroup, the notifications
+// there wait. The next holder that knows the group finds them.
 
 // groupOf is the group for new notifications of an observer.
 func (db *DB) groupOf(observer string) string {
-	if db.apart(observer) {
+	if db.hasLease(observer) {
 		return leasedGroup
 	}
 	return notifyGroup
 }
 
-// apart reports whether notifications of an observer may lie in leasedGroup.
-func (db *DB) apart(observer string) bool {
+// hasLease reports whether notifications of an observer may be in leasedGroup.
+func (db *DB) hasLease(observer string) bool {
 	return db.Shared() && db.opts.Leased != nil && db.opts.Leased(observer)
 }
 
@@ -53,23 +51,23 @@ func (db *DB) notify(c Cell, observer string, ts uint64) store.Mutation {
 
 // unnotify removes a notification, unless it was sent again after ts.
 func (db *DB) unnotify(c Cell, observer string, ts uint64) []store.Mutation {
-	return unnotifyIn(c, observer, ts, db.apart(observer))
+	return unnotifyIn(c, observer, ts, db.hasLease(observer))
 }
 
-func unnotifyIn(c Cell, observer string, ts uint64, apart bool) []store.Mutation {
+func unnotifyIn(c Cell, observer string, ts uint64, leased bool) []store.Mutation {
 	m := store.Mutation{Op: store.DeleteUpTo, Group: notifyGroup, Column: observerColumn(c.Column, observer), TS: ts}
-	if !apart {
+	if !leased {
 		return []store.Mutation{m}
 	}
-	leased := m
-	leased.Group = leasedGroup
-	return []store.Mutation{m, leased}
+	inLeased := m
+	inLeased.Group = leasedGroup
+	return []store.Mutation{m, inLeased}
 }
 
 // notifications selects the notifications of an observer at a cell.
 func (db *DB) notifications(c Cell, observer string) []store.Selector {
 	s := store.Selector{Group: notifyGroup, Column: observerColumn(c.Column, observer)}
-	if !db.apart(observer) {
+	if !db.hasLease(observer) {
 		return []store.Selector{s}
 	}
 	leased := s
@@ -77,8 +75,7 @@ func (db *DB) notifications(c Cell, observer string) []store.Selector {
 	return []store.Selector{s, leased}
 }
 
-// EachNotification calls fn with all notifications in a table without a DB: see
-// DB.EachNotification.
+// EachNotification is DB.EachNotification for a table without a DB.
 func EachNotification(ctx context.Context, table store.Reader, fn func([]Notification) error) error {
 	for _, group := range []string{notifyGroup, leasedGroup} {
 		for from := ""; ; {
@@ -111,7 +108,7 @@ func notificationsIn(ctx context.Context, table store.Reader, group, from string
 		if !ok {
 			return fmt.Errorf("notification in row %q has the column %q: %w", c.Row, c.Column, store.ErrCorrupt)
 		}
-		notes = append(notes, Notification{Cell: Cell{string(c.Row), col}, Observer: observer, TS: c.TS, Apart: group == leasedGroup})
+		notes = append(notes, Notification{Cell: Cell{string(c.Row), col}, Observer: observer, TS: c.TS, Leased: group == leasedGroup})
 		return nil
 	})
 	if err != nil {
@@ -120,12 +117,12 @@ func notificationsIn(ctx context.Context, table store.Reader, group, from string
 	return notes, string(resume), nil
 }
 
-// Reunite moves notifications that lie apart to the others. A crash in between leaves each in
-// either place, or in both.
-func (db *DB) Reunite(ctx context.Context, notes []Notification) error {
+// MoveLeased moves notifications from leasedGroup to notifyGroup. A crash in between leaves each
+// of them in either group, or in both.
+func (db *DB) MoveLeased(ctx context.Context, notes []Notification) error {
 	var rows []store.RowMutation
 	for _, n := range notes {
-		if !n.Apart {
+		if !n.Leased {
 			continue
 		}
 		column := observerColumn(n.Cell.Column, n.Observer)
@@ -143,12 +140,12 @@ func (db *DB) Reunite(ctx context.Context, notes []Notification) error {
 	return nil
 }
 
-// reuniteAll is Reunite for all notifications. If it fails, the next opening goes on.
-func (db *DB) reuniteAll(ctx context.Context) error {
+// moveAllLeased is MoveLeased for all notifications. If it fails, the next Open continues.
+func (db *DB) moveAllLeased(ctx context.Context) error {
 	for from := ""; ; {
 		notes, next, err := notificationsIn(ctx, db.table, leasedGroup, from, notificationsPage)
 		if err == nil {
-			err = db.Reunite(ctx, notes)
+			err = db.MoveLeased(ctx, notes)
 		}
 		if err != nil || next == "" {
 			return err

@@ -108,8 +108,8 @@ func TestAcksOfLeasedNotifications(t *testing.T) {
 	c := Cell{"row", app("c")}
 	a := ack{c, "leased", observerColumn(c.Column, "leased"), 1}
 	for _, gone := range []bool{true, false} {
-		if bare, err := db.bare(ctx, a); bare != gone || err != nil {
-			t.Errorf("nothing needs the acknowledgement: %t, %v, want %t", bare, err, gone)
+		if orphaned, err := db.orphaned(ctx, a); orphaned != gone || err != nil {
+			t.Errorf("nothing needs the acknowledgement: %t, %v, want %t", orphaned, err, gone)
 		}
 		if _, err := db.Run(ctx, func(tx *Txn) error { tx.Notify(c.Row, c.Column); return nil }); err != nil {
 			t.Fatal(err)
@@ -142,7 +142,7 @@ func TestReunite(t *testing.T) {
 	}
 	want := all(shared)
 	for i := range want {
-		want[i].Apart = false
+		want[i].Leased = false
 	}
 	crashing := &failingApply{Table: table, left: 1}
 	if _, err := Open(ctx, crashing, leasing()); !errors.Is(err, errApply) {

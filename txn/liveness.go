@@ -59,8 +59,8 @@ func openEpoch(ctx context.Context, table store.Table) (Liveness, error) {
 //
 // Both are only guesses that save waiting: rolling back a live owner is safe and costs it a
 // retry. So the clocks of several machines need not agree, but if they differ by more than
-// LockTTL, their transactions roll each other back. If nobody knows whether the owner is
-// alive, its wall time decides alone.
+// LockTTL, their transactions roll each other back. If the liveness of the owner is
+// unknown, only its wall time decides.
 func (db *DB) abandoned(ctx context.Context, lock lockRecord) bool {
 	if time.Since(lock.wall).Abs() > db.opts.LockTTL {
 		return true

@@ -13,15 +13,15 @@ type Notification struct {
 	Observer string
 	// TS is the commit timestamp of the newest transaction that sent it.
 	TS uint64
-	// Apart says that it lies where those of observers with a lease lie (leased.go). Only
-	// EachNotification sets it.
-	Apart bool
+	// Leased says that the notification is in the group for observers with a lease
+	// (leased.go). Only EachNotification sets it.
+	Leased bool
 	// Continues marks notifications of Txn.Continue. Only Handover sets it: it is
 	// not in the table, so a notification that a scan finds never has it.
 	Continues bool
-	// Patient marks notifications of Txn.NotifyPatiently, as Continues does those of
+	// Deferrable marks notifications of Txn.NotifyDeferrable, as Continues does those of
 	// Txn.Continue.
-	Patient bool
+	Deferrable bool
 }
 
 // There is one notification per observer and cell, not one per cell as in
@@ -31,25 +31,25 @@ type Notification struct {
 // Notifications lists notifications in the table, by row, from row from:
 // at least one row, and further rows until there are limit notifications. next is
 // the row at which to continue, "" at the end. In a table that several processes share, it leaves
-// out what EachNotification lists last.
+// out those of observers with a lease.
 func (db *DB) Notifications(ctx context.Context, from string, limit int) (notes []Notification, next string, err error) {
 	return notificationsIn(ctx, db.table, notifyGroup, from, limit)
 }
 
-// EachNotification calls fn with all notifications in the table, some at a time: in the order of
-// rows, first of observers that any process may run, and then of observers with a lease.
-// ErrStop, returned by fn, ends it without an error: loaders, who only ask whether there are many,
-// then read none of those with a lease. A notification that moves meanwhile (Reunite) may be missed, as
-// may one that is sent.
+// EachNotification calls fn with all notifications in the table, a page at a time, in the order of
+// rows: first those of observers that any process may run, and then those of observers with a
+// lease. If fn returns ErrStop, EachNotification ends without an error; so a loader that only needs
+// to know whether there are many reads none of those with a lease. It may miss a notification that
+// is moved (MoveLeased) or sent during the call.
 func (db *DB) EachNotification(ctx context.Context, fn func([]Notification) error) error {
 	return EachNotification(ctx, db.table, fn)
 }
 
 // Forget removes a notification up to a timestamp without a run, for
-// an observer that no longer exists, or a notification that was acknowledged. Of one that
-// lies apart (Notification.Apart), this DB need not know the observer.
+// an observer that no longer exists, or a notification that was acknowledged. If
+// Notification.Leased is set, this DB need not know the observer.
 func (db *DB) Forget(ctx context.Context, n Notification) error {
-	ms := unnotifyIn(n.Cell, n.Observer, n.TS, n.Apart || db.apart(n.Observer))
+	ms := unnotifyIn(n.Cell, n.Observer, n.TS, n.Leased || db.hasLease(n.Observer))
 	err := db.table.Apply(ctx, []store.RowMutation{{Row: []byte(n.Cell.Row), Mutations: ms}})
 	if err != nil {
 		return fmt.Errorf("txn: remove notification of %s at %s: %w", n.Observer, n.Cell, err)
@@ -74,8 +74,9 @@ func (t *Txn) Acknowledged(ctx context.Context, c Cell, observer string) (uint64
 }
 
 // Notified returns the timestamp of the notification of an observer at a cell, as of this
-// transaction's snapshot or a moment later; 0 if there is none. If one was sent before this
-// transaction began and there is none, a run that began after it was sent has committed.
+// transaction's snapshot or a moment later; 0 if there is none. If Notified returns 0
+// although a notification was sent before this transaction began, then a run that began
+// after the sending has committed.
 func (t *Txn) Notified(ctx context.Context, c Cell, observer string) (uint64, error) {
 	if err := t.readable(); err != nil {
 		return 0, err

@@ -14,8 +14,8 @@ import (
 //
 //  1. Guards: after the start timestamp, no write to our cells and no commit that
 //     read them for update; no lock on them
-//     (of a two-phase transaction, perhaps of an earlier process); no
-//     acknowledgement of our triggers since their notification.
+//     (of a two-phase transaction, maybe in an earlier process); no acknowledgement of
+//     our triggers since their notification.
 //  2. If the guards hold, the engine takes the commit timestamp, from beyond the window
 //     of start timestamps (see oracle.go).
 //  3. The batch writes, at the commit timestamp, values inside their write records,
@@ -48,7 +48,7 @@ func (t *Txn) commitOnePhase(ctx context.Context) (uint64, error) {
 		return 0, err
 	}
 	if n, most := t.writes.bytes(), t.db.table.Limits().MaxBatchBytes; n > most {
-		return 0, fmt.Errorf("%w: values of %d bytes, at most %d", store.ErrTooLarge, n, most) // a batch would be a copy of them
+		return 0, fmt.Errorf("%w: values of %d bytes, at most %d", store.ErrTooLarge, n, most) // a batch would copy them
 	}
 	b := t.batch()
 	commit, res, err := t.db.committer.Commit(ctx, b.rows.list)

@@ -98,7 +98,7 @@ type Oracle struct {
 // span holds the timestamps that Next may hand out without taking the mutex.
 type span struct {
 	limit uint64 // only timestamps below
-	low   uint64 // from here on the next range must be asked for
+	low   uint64 // from here on Next asks for the next range
 }
 
 // oracleSizes are the bounds of an oracle, in timestamps.
@@ -176,7 +176,7 @@ func (o *Oracle) Next(ctx context.Context) (uint64, error) {
 
 // take takes a timestamp under a span, if that is still in place afterwards.
 func (o *Oracle) take(s *span) (ts uint64, ok bool) {
-	if o.next.Load() >= s.limit { // so that a caller that has to wait discards no number
+	if o.next.Load() >= s.limit { // a caller that has to wait must not discard a number
 		return 0, false
 	}
 	ts = o.next.Add(1) - 1
@@ -212,7 +212,7 @@ func (o *Oracle) nextLocked(ctx context.Context) (uint64, error) {
 	}
 }
 
-// replaceSpan makes a span of the other fields. mu must be held.
+// replaceSpan replaces the span by one made from the other fields. mu must be held.
 func (o *Oracle) replaceSpan() {
 	s := &span{limit: o.ceiling, low: o.ceiling - o.sizes.allocated/2}
 	if o.first != 0 {
@@ -246,7 +246,7 @@ func (o *Oracle) wait(ctx context.Context) error {
 func (o *Oracle) Last() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	last := min(o.next.Load(), o.ceiling) // numbers above were thrown away
+	last := min(o.next.Load(), o.ceiling) // numbers above were discarded
 	if o.first != 0 {
 		last = min(last, o.first)
 	}

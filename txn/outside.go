@@ -9,10 +9,10 @@ import (
 
 // EachCommitted calls fn for the newest committed value of a column in each row of a table
 // that has one and begins with prefix. An engine may have to visit all rows with the prefix,
-// whatever columns they have, so give one. It is for whoever looks at a table from outside: it takes no timestamp, waits
-// for no lock, writes nothing, and needs no oracle. The price is that the values are not a
-// snapshot, and that a transaction whose primary is committed may still be missing in other
-// rows.
+// including those without the column, so choose a narrow one. EachCommitted is for tools that look
+// at a table from outside: it takes no timestamp, waits for no lock, writes nothing, and needs no
+// oracle. In return, the values are not a snapshot, and a transaction whose primary is committed
+// may still be missing in other rows.
 func EachCommitted(ctx context.Context, table store.Reader, c Column, prefix string, fn func(row string, value []byte) error) error {
 	column := recordColumn(kindWrite, c.Name)
 	type found struct {
@@ -43,7 +43,7 @@ func EachCommitted(ctx context.Context, table store.Reader, c Column, prefix str
 				return fmt.Errorf("txn: read the newest value of %s: %w", Cell{f.row, c}, err)
 			}
 			if len(cells) == 0 {
-				continue // it was replaced and collected meanwhile
+				continue // replaced and collected since the scan
 			}
 			value = cells[0].Value
 		}
@@ -55,7 +55,7 @@ func EachCommitted(ctx context.Context, table store.Reader, c Column, prefix str
 }
 
 // EachCommitted calls fn for the newest committed value of a column in each row that has one
-// and begins with prefix. It sees no snapshot: see the function of the same name.
+// and begins with prefix. The values are not a snapshot: see the function of the same name.
 func (db *DB) EachCommitted(ctx context.Context, c Column, prefix string, fn func(row string, value []byte) error) error {
 	return EachCommitted(ctx, db.table, c, prefix, fn)
 }

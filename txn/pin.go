@@ -23,14 +23,14 @@ type Pin struct {
 	// Owner tells people who needs the pin, and why.
 	Owner   string    `json:"owner"`
 	Created time.Time `json:"created"`
-	// Expires is the time from which the pin no longer counts; the zero time means never.
+	// Expires is the time at which the pin expires; the zero time means never.
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-// Expired reports whether a pin no longer counts.
+// Expired reports whether the pin has expired.
 func (p Pin) Expired(now time.Time) bool { return !p.Expires.IsZero() && now.After(p.Expires) }
 
-// ErrNoPin: there is no pin of that name.
+// ErrNoPin: no pin has that name.
 var ErrNoPin = errors.New("txn: there is no such pin")
 
 // pinSet holds the pins of the table.
@@ -99,19 +99,19 @@ func (db *DB) Pin(ctx context.Context, p Pin) (Pin, error) {
 		return Pin{}, fmt.Errorf("txn: pin %q: %w", p.Name, err)
 	}
 	err = db.table.Apply(ctx, []store.RowMutation{{Row: pinRow, Mutations: []store.Mutation{
-		{Op: store.DeleteUpTo, Group: metaGroup, Column: []byte(p.Name), TS: store.MaxTS}, // it may move back
+		{Op: store.DeleteUpTo, Group: metaGroup, Column: []byte(p.Name), TS: store.MaxTS}, // the pin may move back in time
 		{Op: store.Put, Group: metaGroup, Column: []byte(p.Name), TS: p.TS, Value: value},
 	}}})
 	if err != nil {
 		undo()
 		return Pin{}, fmt.Errorf("txn: store the pin %q: %w", p.Name, err)
 	}
-	return p, db.notTooLate(ctx, p)
+	return p, db.confirmPin(ctx, p)
 }
 
-// notTooLate drops a pin again if another process has raised the safe point above it before
-// the pin was stored.
-func (db *DB) notTooLate(ctx context.Context, p Pin) error {
+// confirmPin drops a new pin if another process raised the safe point above it before it
+// was stored.
+func (db *DB) confirmPin(ctx context.Context, p Pin) error {
 	if !db.Shared() {
 		return nil
 	}

@@ -27,11 +27,12 @@ import (
 // a lock whose primary has no record at all counts as abandoned (decide). The primary is
 // also the first cell in it, so that undo removes its lock last.
 //
-// The other rows follow at the same time, some at once. Their order means nothing: no two
-// transactions agree on one anyway, because each begins with its own primary, and whoever
-// meets a lock gives up instead of waiting, so there is no deadlock. A transaction of a
-// batch of pages locks two hundred rows. One after the other, with a store that is 2 ms
-// away, it would hold the first ones for half a second, and everybody who reads them waits.
+// The other rows follow concurrently, several at a time. Their order does not matter:
+// transactions do not follow a common order anyway, because each begins with its own
+// primary. There is no deadlock, because a transaction that finds a lock gives up instead
+// of waiting. Concurrency matters because a transaction of a batch of pages locks two
+// hundred rows: with a store that is 2 ms away, locking one row after the other would hold
+// the first ones for half a second, while their readers wait.
 func (c *committing) prewrite(ctx context.Context) error {
 	groups := c.byRow()
 	if err := c.prewriteGroup(ctx, groups[0]); err != nil {
@@ -48,12 +49,12 @@ func (c *committing) prewrite(ctx context.Context) error {
 	return nil
 }
 
-// prewritesAtOnce is how many rows a transaction locks at the same time. Each takes a
-// connection of a database for a while, of which a process has sixteen by default.
+// prewritesAtOnce is how many rows a transaction locks at the same time. Each occupies
+// a connection of a database, and a process has sixteen by default.
 const prewritesAtOnce = 8
 
-// prewriteAtOnce locks rows at the same time. After a failure it begins no other row, and it
-// returns when nothing is under way any more: undo must not come before a lock.
+// prewriteAtOnce locks rows at the same time. After a failure it begins no other row. It
+// returns only when all its writes have ended, because undo must come after every lock.
 func (c *committing) prewriteAtOnce(ctx context.Context, groups [][]*write) error {
 	var g errgroup.Group
 	var failed atomic.Bool
@@ -79,7 +80,7 @@ func (c *committing) prewriteGroup(ctx context.Context, cells []*write) error {
 	if !errors.Is(err, store.ErrTooLarge) || len(cells) == 1 {
 		return err
 	}
-	for i := range cells { // nothing has happened
+	for i := range cells { // nothing was written
 		if err := c.prewriteRow(ctx, cells[i:i+1]); err != nil {
 			return err
 		}
@@ -94,8 +95,8 @@ const (
 	maxRowBytes = 1 << 20
 )
 
-// byRow divides the cells by row. With Options.Step, each stands alone, so that there is a step
-// between any two.
+// byRow divides the cells by row. With Options.Step, each cell is a group of its own, so that
+// there is a step between any two.
 func (c *committing) byRow() [][]*write {
 	type place struct{ at, bytes int }
 	var (
@@ -139,7 +140,7 @@ func (c *committing) prewriteRow(ctx context.Context, cells []*write) error {
 		}
 	}
 	res, err := c.t.db.table.Mutate(ctx, m)
-	if res.Outcome != store.Refused && !errors.Is(err, store.ErrTooLarge) { // with an unknown outcome they may be locked
+	if res.Outcome != store.Refused && !errors.Is(err, store.ErrTooLarge) { // if the outcome is unknown, they may be locked
 		c.mu.Lock()
 		c.locked = append(c.locked, cells...)
 		c.mu.Unlock()
@@ -179,9 +180,9 @@ func (c *committing) lock(w *write) store.Mutation {
 // to live has passed, so that a long commit is not mistaken for a dead one.
 func (c *committing) heartbeat(ctx context.Context) error {
 	c.mu.Lock()
-	due := len(c.locked) > 0 && time.Since(c.beat) >= c.t.db.opts.LockTTL/3
+	due := len(c.locked) > 0 && time.Since(c.lastBeat) >= c.t.db.opts.LockTTL/3
 	if due {
-		c.beat = time.Now()
+		c.lastBeat = time.Now()
 	}
 	c.mu.Unlock()
 	if !due {
@@ -207,8 +208,8 @@ func (c *committing) heartbeat(ctx context.Context) error {
 // The primary comes last, so that after a crash in between each remaining lock has a
 // primary that still says what happened.
 //
-// undo continues after the end of the context, but at most for patience, because a process
-// that is told to end must end. Later transactions resolve the remaining locks.
+// undo continues after the end of the context, but at most for finishTimeout, so that the
+// process can end. Later transactions resolve the remaining locks.
 func (c *committing) undo(ctx context.Context) error {
 	ended, ctx := ctx.Done(), context.WithoutCancel(ctx)
 	began := time.Now()
@@ -219,8 +220,8 @@ func (c *committing) undo(ctx context.Context) error {
 	for i := len(c.locked) - 1; i >= 0; i-- {
 		select {
 		case <-ended:
-			if time.Since(began) > patience {
-				return errors.Join(append(errs, fmt.Errorf("roll back: %d locks remain, and later transactions resolve them", i+1))...)
+			if time.Since(began) > finishTimeout {
+				return errors.Join(append(errs, fmt.Errorf("roll back: %d locks remain; later transactions resolve them", i+1))...)
 			}
 		default:
 		}
@@ -240,7 +241,7 @@ func (c *committing) undo(ctx context.Context) error {
 }
 
 // undoAtOnce rolls back all locks but the primary's with one write of many rows. If that
-// fails, undo does it again, one by one: it does no harm to roll back twice.
+// fails, undo rolls them back one by one; rolling back twice does no harm.
 func (c *committing) undoAtOnce(ctx context.Context) {
 	var rows []store.RowMutation
 	var rest []*write
@@ -255,7 +256,7 @@ func (c *committing) undoAtOnce(ctx context.Context) {
 	if len(rows) < 2 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	if err := c.t.db.table.Apply(ctx, rows); err == nil {
 		c.locked = rest

@@ -17,36 +17,36 @@ import (
 //	rolled back  refused, and always will be             undo the other cells
 //	locked       not applied so far                      retry; after many failures, give up
 //
-// Giving up is a race with our own late mutation, and must not undo a commit. So
-// the primary is rolled back under the same guard as the mutation, that the lock still
+// Rolling back races with our own late mutation, and must not undo a commit. So the
+// primary is rolled back under the same guard as the mutation, that the lock still
 // exists: only one of the two can be applied.
 //
-// From here on the end of ctx no longer counts; patience bounds the attempts.
+// commitPrimary ignores the end of ctx; finishTimeout bounds the attempts.
 func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {
 	p := c.primary
 	if err := c.t.db.step(stepCommitPrimary, p.cell); err != nil {
-		return c.giveUp(ctx, err)
+		return c.abort(ctx, err)
 	}
 	if err := context.Cause(ctx); err != nil {
-		return c.giveUp(ctx, err)
+		return c.abort(ctx, err)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*finishTimeout)
 	defer cancel()
 	var (
 		wait     backoff
 		began    = time.Now()
 		mutation = c.commitMutation(commit)
-		undoing  error // why we are giving up
+		aborting error // why we are rolling back
 	)
 	for {
 		m := mutation
-		if undoing != nil {
+		if aborting != nil {
 			m.Mutations = rollback(p.cell.Column, c.t.start)
 		}
 		res, err := c.t.db.table.Mutate(ctx, m)
 		if err == nil && res.Outcome == store.Applied {
-			if undoing != nil {
-				return c.giveUp(ctx, undoing)
+			if aborting != nil {
+				return c.abort(ctx, aborting)
 			}
 			return nil
 		}
@@ -56,14 +56,14 @@ func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {
 			return fmt.Errorf("%w: commit of %s: %w", ErrUnknown, p.cell, errors.Join(err, ferr))
 		case fate.state == stateCommitted:
 			return nil
-		case errors.Is(err, store.ErrBroken): // whoever opens the table again finds the lock
+		case errors.Is(err, store.ErrBroken): // the next process that opens the table finds the lock
 			return fmt.Errorf("%w: commit of %s: %w", ErrUnknown, p.cell, err)
-		case fate.state != stateLocked && undoing != nil:
-			return c.giveUp(ctx, undoing)
+		case fate.state != stateLocked && aborting != nil:
+			return c.abort(ctx, aborting)
 		case fate.state != stateLocked:
-			return c.giveUp(ctx, c.rolledBack())
-		case undoing == nil && (errors.Is(err, store.ErrTooLarge) || time.Since(began) > patience):
-			undoing = fmt.Errorf("txn: commit of %s: %w", p.cell, err)
+			return c.abort(ctx, c.rolledBack())
+		case aborting == nil && (errors.Is(err, store.ErrTooLarge) || time.Since(began) > finishTimeout):
+			aborting = fmt.Errorf("txn: commit of %s: %w", p.cell, err)
 			continue
 		}
 		if err := wait.sleep(ctx); err != nil {
@@ -72,9 +72,9 @@ func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {
 	}
 }
 
-// patience bounds the work of a commit after the end of its context no longer stops
-// it: each single write, and the attempts at the commit point.
-const patience = 10 * time.Second
+// finishTimeout bounds the work of a commit that ignores the end of its context: each
+// single write, and the attempts at the commit point.
+const finishTimeout = 10 * time.Second
 
 // commitMutation commits the primary, together with its row's notifications.
 func (c *committing) commitMutation(commit uint64) store.RowMutation {

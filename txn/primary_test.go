@@ -39,9 +39,9 @@ func TestCommitPointGivesUp(t *testing.T) {
 		happen  bool
 		atLeast time.Duration
 	}{
-		"too large":                   {err: store.ErrTooLarge},
-		"no space":                    {err: store.ErrNoSpace, atLeast: patience},
-		"happened before the undoing": {err: store.ErrNoSpace, happen: true, atLeast: patience},
+		"too large":                    {err: store.ErrTooLarge},
+		"no space":                     {err: store.ErrNoSpace, atLeast: finishTimeout},
+		"happened before the aborting": {err: store.ErrNoSpace, happen: true, atLeast: finishTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestCommitPointGivesUp(t *testing.T) {
 				if c.happen != (err == nil) || err != nil && !errors.Is(err, c.err) || errors.Is(err, ErrUnknown) {
 					t.Errorf("commit said %v", err)
 				}
-				if took := time.Since(began); took < c.atLeast || took > 3*patience {
+				if took := time.Since(began); took < c.atLeast || took > 3*finishTimeout {
 					t.Errorf("it took %v", took)
 				}
 				lines, err := readShown(table)

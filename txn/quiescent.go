@@ -7,7 +7,7 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// Quiescent reports whether all work is done, as far as the table tells: ok says that the
+// Quiescent reports whether the table shows that all work is done: ok says that the
 // observers have handled every transaction that committed at ts or below it, including
 // their own. It takes no timestamp. It works for a table that several processes share,
 // because it asks only the table and the oracle, in this order:
@@ -24,7 +24,7 @@ import (
 //     instant. A run that has no lock, because it only sends notifications, may send one to a
 //     row that the first scan has passed, and then remove its own before the scan gets there.
 //     The second scan finds what it sent.
-//     Notifications move from leasedGroup to notifyGroup (Reunite), and never back, so leasedGroup
+//     Notifications move from leasedGroup to notifyGroup (MoveLeased), and never back, so leasedGroup
 //     comes first: a scan of both does not miss what moves meanwhile.
 //  4. Nobody has taken a timestamp since. So these runs committed at ts or below it, and
 //     what they sent was in the table at step 3, too.
@@ -35,11 +35,12 @@ import (
 // run of an observer is no such exception: the notification that triggered it stays
 // in the table until it has sent its own.
 //
-// Before step 1 the locks of the dead are resolved: nobody else might meet them.
+// Before step 1, Quiescent resolves the locks of dead processes, because no other
+// transaction may ever find them.
 //
-// As long as there is a notification, nothing else is looked at, and ts is 0. Notifications may
-// have a table of their own, while the search for locks may visit every row of the table, and
-// whoever waits asks ten times a second.
+// While there is a notification, Quiescent checks nothing else, and ts is 0. Notifications may
+// have a table of their own, whereas the search for locks may visit every row of the table, and
+// waiting callers ask ten times a second.
 func (db *DB) Quiescent(ctx context.Context) (ts uint64, ok bool, err error) {
 	for _, group := range []string{notifyGroup, leasedGroup} {
 		if empty, err := db.isEmpty(ctx, group); err != nil || !empty {
@@ -69,7 +70,7 @@ func (db *DB) isEmpty(ctx context.Context, group string) (bool, error) {
 		return nil
 	})
 	if err != nil {
-		return false, fmt.Errorf("txn: look whether all work is done: %w", err)
+		return false, fmt.Errorf("txn: check whether all work is done: %w", err)
 	}
 	return empty, nil
 }

@@ -114,7 +114,7 @@ func TestQuiescentWhileNotificationsMove(t *testing.T) {
 			apply(handled, db.notify(handled, "leased", ts[0]))
 		case group == leasedGroup && found:
 			notes, _, err := notificationsIn(ctx, table.Table, leasedGroup, "", 10)
-			if err := errors.Join(err, db.Reunite(ctx, notes)); err != nil {
+			if err := errors.Join(err, db.MoveLeased(ctx, notes)); err != nil {
 				t.Error(err)
 			}
 		case group == notifyGroup && found:

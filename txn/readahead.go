@@ -9,8 +9,8 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// readsAhead is how many look-ups ReadAhead has under way at a time. Engines send those that are
-// under way together in one request, or in as many as they have connections.
+// readsAhead is how many look-ups ReadAhead makes concurrently. Engines combine concurrent
+// look-ups into one request, or into one for each connection.
 const readsAhead = 64
 
 // Ahead names cells to read ahead: these columns of each of these rows.
@@ -21,12 +21,12 @@ type Ahead struct {
 
 // ReadAhead reads many cells at a time, for a transaction that is going to read them one
 // after the other. On a table that several processes share, each look-up takes milliseconds, most
-// of which is waiting. On a table of this process ReadAhead does nothing: there, a look-up costs
-// little more than remembering what it found.
+// of which is waiting. On a table that only this process uses, ReadAhead does nothing, because a
+// look-up costs little more than caching its result.
 //
-// The next [Txn.Get], [Txn.GetOnce] or [Txn.Prefetch] of such a cell is answered from memory. What
-// nobody has asked for is forgotten at the next ReadAhead. Until then it takes memory, so the
-// caller bounds the rows.
+// The next [Txn.Get], [Txn.GetOnce] or [Txn.Prefetch] of such a cell is answered from memory. The
+// next ReadAhead drops the cells that were not read. Until then they take memory, so the caller
+// must bound the rows.
 func (t *Txn) ReadAhead(ctx context.Context, list ...Ahead) error {
 	if t.db.shared == nil {
 		return nil
@@ -37,7 +37,7 @@ func (t *Txn) ReadAhead(ctx context.Context, list ...Ahead) error {
 	if err := t.admit(ctx); err != nil {
 		return err
 	}
-	t.instant() // the look-ups share it
+	t.instant() // the look-ups share the snapshot
 	found := make([][][]Value, len(list))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(readsAhead)
@@ -66,8 +66,8 @@ func (t *Txn) ReadAhead(ctx context.Context, list ...Ahead) error {
 	return nil
 }
 
-// lookUp reads columns of a row. It may be used by several goroutines, so it resolves no locks: it
-// returns nothing for a row that has some, and who reads that row resolves them.
+// lookUp reads columns of a row. Several goroutines may call it, so it resolves no locks: it
+// returns nothing for a row that has some, and the later read of that row resolves them.
 func (t *Txn) lookUp(ctx context.Context, row string, columns []Column) ([]Value, error) {
 	cells, err := t.reader().Read(ctx, []byte(row), t.selectors(columns)...)
 	if err != nil || len(cells) > 0 && cells[0].Group == lockGroup {
@@ -76,8 +76,8 @@ func (t *Txn) lookUp(ctx context.Context, row string, columns []Column) ([]Value
 	return t.valuesOf(ctx, row, columns, cells)
 }
 
-// takeAhead moves what was read ahead of a row to the cells that the transaction remembers. It
-// reports whether that is all of the columns.
+// takeAhead moves the cells of a row that were read ahead to the transaction's read cache. It
+// reports whether they include all of the columns.
 func (t *Txn) takeAhead(row string, columns []Column) bool {
 	if len(t.ahead) == 0 {
 		return false
@@ -99,7 +99,7 @@ func (t *Txn) takeAhead(row string, columns []Column) bool {
 	return all
 }
 
-// valuesOf are the values of columns of a row, of which these are the newest write records.
+// valuesOf returns the values of columns of a row; cells are their newest write records.
 func (t *Txn) valuesOf(ctx context.Context, row string, columns []Column, cells []store.Cell) ([]Value, error) {
 	values := make([]Value, len(columns))
 	for k, c := range columns {
@@ -116,10 +116,10 @@ func (t *Txn) valuesOf(ctx context.Context, row string, columns []Column, cells 
 	return values, nil
 }
 
-// ScanAhead is ReadAhead for the rows of a group that begin with each of these prefixes. The next
-// [Txn.ScanPrefix] of such a prefix is answered from memory, until the next ScanAhead. It
-// returns the rows that it remembers. It leaves out a prefix with locks, which a scan has to
-// resolve, and one with more rows than a scan reads at a time.
+// ScanAhead is ReadAhead for the rows of a group that begin with any of these prefixes. The next
+// [Txn.ScanPrefix] of such a prefix is answered from memory, until the next ScanAhead. It returns
+// the rows that it has read. It leaves out a prefix with locks, which a scan has to resolve, and
+// one with more rows than fit into one page of a scan.
 func (t *Txn) ScanAhead(ctx context.Context, group string, prefixes []string) (rows []string, err error) {
 	if t.db.shared == nil {
 		return nil, nil
@@ -165,7 +165,7 @@ type scanAhead struct {
 }
 
 // scanOnce reads a range that one page holds. It returns nil if there is more, or a lock. Like
-// lookUp, it may be used by several goroutines.
+// lookUp, several goroutines may call it.
 func (t *Txn) scanOnce(ctx context.Context, group, start, end string) (*scanAhead, error) {
 	locks, err := t.locksIn(ctx, group, start, end) // before the rows: see clearLocks
 	if err != nil || len(locks) > 0 {

@@ -14,7 +14,7 @@ const (
 	stateCommitted  state = iota
 	stateRolledBack       // there is a rollback record
 	stateLocked           // undecided
-	stateNothing          // neither lock nor record: the primary was never locked, or not yet
+	stateNothing          // neither lock nor record: the primary has not been locked, or not yet
 )
 
 // fate is the state of a transaction with everything needed to act on it.
@@ -22,7 +22,7 @@ type fate struct {
 	state  state
 	commit uint64     // if committed
 	lock   lockRecord // if locked
-	newest uint64     // newest record looked at, for the guard that nothing was added since
+	newest uint64     // newest record seen; the guard checks that none was added after it
 }
 
 // fateOf reads, at one instant, what the primary cell says about the transaction

@@ -86,7 +86,7 @@ func (t *Txn) clearLocks(ctx context.Context, group, start, end string) error {
 		if err != nil || len(locks) == 0 {
 			return err
 		}
-		if err := t.meetLocks(ctx, locks, &wait); err != nil {
+		if err := t.resolveLocks(ctx, locks, &wait); err != nil {
 			return err
 		}
 	}

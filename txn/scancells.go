@@ -15,8 +15,8 @@ const cellsPage = 4096
 // from start to below end, rows ascending, columns ascending; "" is no bound. data is the value if
 // the column is the one named, and nil otherwise. row, name and data are valid until fn returns.
 //
-// It is for transactions that count or add up. It sees what Scan sees, but it reads no value
-// that nobody asked for, and its memory does not depend on the number of cells.
+// It is for transactions that count or add up. It sees what Scan sees, but it reads only the
+// values of that column, and its memory does not depend on the number of cells.
 func (t *Txn) ScanCells(ctx context.Context, group, start, end, column string, fn func(row, name, data []byte) error) error {
 	if err := t.readable(); err != nil {
 		return err
@@ -79,16 +79,16 @@ func (t *Txn) scanCells(ctx context.Context, group, start, end, column string, f
 	}
 }
 
-// cellPage is a page of cells whose bytes lie in one buffer, which the next page uses
-// again. fn is called when the page is complete and the engine's scan has ended, because fn
-// may read from the engine, too.
+// cellPage is a page of cells whose bytes are in one buffer, which the next page reuses. fn
+// is called when the page is complete and the engine's scan has ended, because fn may read
+// from the engine, too.
 type cellPage struct {
 	column string
 	bytes  []byte
 	cells  []pagedCell
 }
 
-// pagedCell has a row, then a column name, then the write record if somebody wants the data.
+// pagedCell has a row, then a column name, then the write record if the data is wanted.
 type pagedCell struct {
 	row, rowEnd, nameEnd, end int
 	ts                        uint64

@@ -149,7 +149,7 @@ func (t *Txn) readResolved(ctx context.Context, row []byte, sel []store.Selector
 		if locks == 0 {
 			return cells, nil
 		}
-		if err := t.meetLocks(ctx, cells[:locks], &wait); err != nil {
+		if err := t.resolveLocks(ctx, cells[:locks], &wait); err != nil {
 			return nil, err
 		}
 	}
@@ -173,7 +173,8 @@ func (t *Txn) reader() store.Reader {
 	return t.instant()
 }
 
-// instant is reader without regard to other processes.
+// instant is reader without the check that other processes still consider this one
+// alive.
 func (t *Txn) instant() store.Reader {
 	if t.db.snapshots == nil {
 		return t.db.table
@@ -205,8 +206,8 @@ func (t *Txn) readCell(ctx context.Context, c Cell) (Value, error) {
 // readRecords reads the newest write record of one column, or of each column of
 // the whole row in a group, after all earlier locks are resolved.
 func (t *Txn) readRecords(ctx context.Context, row, group, name string, all bool) ([]store.Cell, error) {
-	a := questions.Get().(*question)
-	defer questions.Put(a)
+	a := requests.Get().(*request)
+	defer requests.Put(a)
 	a.names = append(append(a.names[:0], row...), group...)
 	a.names = append(append(a.names, 0), name...)
 	side := len(a.names)
@@ -216,19 +217,19 @@ func (t *Txn) readRecords(ctx context.Context, row, group, name string, all bool
 	return t.readResolved(ctx, a.names[:len(row)], a.sel[:])
 }
 
-// question is a request to the table. The table does not keep it, so the
+// request is a request to the table. The table does not keep it, so the
 // next request reuses its memory.
-type question struct {
+type request struct {
 	names []byte // the row, then the column in the locks' group, then its write records
 	sel   [2]store.Selector
 }
 
-var questions = sync.Pool{New: func() any { return new(question) }}
+var requests = sync.Pool{New: func() any { return new(request) }}
 
-// meetLocks resolves the locks that it can resolve, and waits a moment for the rest. The
+// resolveLocks resolves the locks that it can resolve, and waits a moment for the rest. The
 // caller then reads again from a new snapshot of the store, because the old one would
 // always show the locks.
-func (t *Txn) meetLocks(ctx context.Context, locks []store.Cell, wait *backoff) error {
+func (t *Txn) resolveLocks(ctx context.Context, locks []store.Cell, wait *backoff) error {
 	t.closeSnapshot()
 	for _, c := range locks {
 		resolved, err := t.db.resolveLock(ctx, c)

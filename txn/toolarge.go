@@ -12,9 +12,9 @@ import (
 // split it. It matches store.ErrTooLarge as well.
 var ErrTooLarge = fmt.Errorf("txn: transaction too large: %w", store.ErrTooLarge)
 
-// maxCells bounds the cells of a two-phase commit. Each cell is locked by a write of its own,
-// and undone by another, so a much larger commit would take minutes, and so would
-// its cleanup. Split such a transaction into parts.
+// maxCells bounds the cells of a two-phase commit. Each cell takes one write to lock and
+// another to undo, so a much larger commit would take minutes, and so would its cleanup.
+// Split such a transaction into parts.
 const maxCells = 1 << 16
 
 // checkSize refuses a transaction that two phases cannot commit, before
@@ -45,7 +45,7 @@ func (w *write) checkSize(limits store.Limits) error {
 	return nil
 }
 
-// short is the cell for messages, whatever the length of its row.
+// short is the cell for messages, with a long row cut off.
 func (c Cell) short() string {
 	const show = 80
 	if len(c.Row) > show {
@@ -54,8 +54,8 @@ func (c Cell) short() string {
 	return fmt.Sprintf("%q %s", c.Row, c.Column)
 }
 
-// named makes an error of the store about size match ErrTooLarge.
-func named(err error) error {
+// asTooLarge makes an error of the store about size match ErrTooLarge.
+func asTooLarge(err error) error {
 	if errors.Is(err, store.ErrTooLarge) && !errors.Is(err, ErrTooLarge) {
 		return fmt.Errorf("%w: %w", ErrTooLarge, err)
 	}

@@ -58,7 +58,7 @@ func TestTooLargeLeavesNothing(t *testing.T) {
 	}
 }
 
-// A commit that is told to end does not undo for longer than patience; what it leaves
+// A commit that is told to end does not undo for longer than finishTimeout; what it leaves
 // resolved by its next reader.
 func TestUndoEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestUndoEnds(t *testing.T) {
 		if _, err := tx.Commit(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
-		if took := time.Since(began); took > patience+2*time.Second || undone == cells {
+		if took := time.Since(began); took > finishTimeout+2*time.Second || undone == cells {
 			t.Errorf("%d cells were undone in %v", undone, took)
 		}
 		slow = false

@@ -33,15 +33,16 @@ func (t *Txn) Answer(tr Trigger) {
 // Handled says that this transaction does itself what an observer would do after its write
 // of a cell. So the write does not wake that observer. A notification by Notify does.
 //
-// It saves a notification and a run, and it moves a duty: whoever calls it must conflict with
-// every run of the observer that could undo its work, by writing what the observer writes.
+// It saves a notification and a run, and moves a duty to the caller: the transaction must
+// conflict with every run of the observer that could undo its work, by writing what the
+// observer writes.
 func (t *Txn) Handled(row string, c Column, observer string) {
 	t.handled = append(t.handled, note{Cell{row, c}, observer})
 }
 
-// strongAt lists the observers that this transaction acknowledges at a cell. Every written
-// cell is asked about, and a run has many triggers in few columns, so the column decides
-// for nearly all of them.
+// strongAt lists the observers that this transaction acknowledges at a cell. It is called
+// for every written cell, and a run has many triggers in few columns, so for nearly all
+// cells the column alone decides.
 func (t *Txn) strongAt(c Cell) []string {
 	if !slices.Contains(t.strongColumns, c.Column) {
 		return nil

@@ -32,7 +32,7 @@ type Txn struct {
 
 	cells readCache
 	rows  map[rowGroup][]Version // read cache of whole rows
-	// What was read ahead, and not asked for yet (readahead.go). Ranges are by their first row.
+	// Cells and ranges that were read ahead and not used yet (readahead.go). Ranges are keyed by their first row.
 	ahead      map[Cell]Value
 	scansAhead map[string]*scanAhead
 
@@ -50,7 +50,7 @@ type write struct {
 	cell    Cell
 	op      op
 	value   []byte
-	created bool // Create: there is nothing below
+	created bool // Create: the cell has no older version
 }
 
 // note is a notification to be sent.
@@ -93,7 +93,7 @@ func (db *DB) At(start uint64) *Txn {
 	return t
 }
 
-// readable returns the reason why a transaction cannot be read, if there is one.
+// readable returns the reason why the transaction cannot read, or nil.
 func (t *Txn) readable() error {
 	if t.done {
 		return ErrDone
@@ -109,8 +109,8 @@ func (t *Txn) Shared() bool { return t.db.shared != nil }
 func (t *Txn) Start() uint64 { return t.start }
 
 // AfterCommit has fn called when the transaction has committed, in the goroutine of Commit, before
-// that returns. If it is not known whether the transaction has committed, or the process ends, fn
-// is not called. So it is for what only this process wants to know, such as counters.
+// that returns. If the outcome of the commit is unknown, or the process ends first, fn is not
+// called. So AfterCommit is for state that only this process needs, such as counters.
 func (t *Txn) AfterCommit(fn func()) { t.after = append(t.after, fn) }
 
 func (t *Txn) committed() {
@@ -159,10 +159,10 @@ func (t *Txn) Notify(row string, c Column) {
 	}
 }
 
-// NotifyPatiently is Notify for work that nobody is waiting for. In the table it is the
-// same notification. In memory it is marked (Notification.Patient), so that the
-// observers' framework may collapse it with others for longer.
-func (t *Txn) NotifyPatiently(row string, c Column) {
+// NotifyDeferrable is Notify for work that is not urgent. In the table it is the same
+// notification. In memory it is marked (Notification.Deferrable), so that package notify
+// may collapse it with others for longer.
+func (t *Txn) NotifyDeferrable(row string, c Column) {
 	for _, o := range t.db.observers(c) {
 		t.wake(Cell{row, c}, o, false)
 	}
@@ -257,7 +257,7 @@ func (t *Txn) Commit(ctx context.Context) (uint64, error) {
 	t.tellWritten(commit, err)
 	if commit != 0 {
 		t.db.counters.Committed.Add(1)
-		t.leavesGarbage(commit)
+		t.queueGarbage(commit)
 		t.committed()
 	}
 	if err != nil {
@@ -308,7 +308,7 @@ func (t *Txn) check(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// checkObserver: the name ends at a zero byte in the columns that bear it.
+// checkObserver refuses a name with a zero byte, which ends the name in column names.
 func checkObserver(name string, c Cell) error {
 	if strings.Contains(name, "\x00") {
 		return fmt.Errorf("txn: commit: observer %q of %s: its name must not hold a zero byte", name, c)
@@ -325,7 +325,7 @@ func (t *Txn) commit(ctx context.Context) (uint64, error) {
 		t.db.counters.TooLargeForOnePhase.Add(1)
 	}
 	commit, err := t.commitTwoPhase(ctx)
-	return commit, named(err)
+	return commit, asTooLarge(err)
 }
 
 // handover tells the observers' workers in memory. The notifications are already
@@ -339,7 +339,7 @@ func (t *Txn) handover(commit uint64) error {
 	}
 	notes := make([]Notification, 0, len(t.notes))
 	for _, n := range t.notes {
-		notes = append(notes, Notification{Cell: n.cell, Observer: n.observer, TS: commit, Continues: t.continues[n], Patient: !t.noted[n]})
+		notes = append(notes, Notification{Cell: n.cell, Observer: n.observer, TS: commit, Continues: t.continues[n], Deferrable: !t.noted[n]})
 	}
 	t.db.opts.Handover(notes)
 	return nil

@@ -30,7 +30,7 @@ func (s *writeSet) add(w write) {
 		s.order = s.room[:0]
 	}
 	if len(s.block) == cap(s.block) {
-		s.block = make([]write, 0, min(max(len(s.order), 2), maxWriteBlock)) // the old one stays where it is
+		s.block = make([]write, 0, min(max(len(s.order), 2), maxWriteBlock)) // writes point into the old block, so it stays
 	}
 	s.block = append(s.block, w)
 	p := &s.block[len(s.block)-1]

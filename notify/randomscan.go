@@ -15,19 +15,19 @@ import (
 // beginning, they would crowd together: the first ones handle what they find and get slower,
 // those behind find nothing and catch up, and from then on all of them move through the
 // table in one clump and compete for the same rows, as buses of one line do ("platooning",
-// the paper's section 2.4). The paper's cure: who meets another worker, that is, finds a
-// row that the other has locked, jumps to a random place.
+// the paper's section 2.4). The paper's cure: a worker that meets another one, that is,
+// finds a row that the other has locked, jumps to a random place.
 //
 // A process scans only while its workers have too little to do, and takes a few rows at a
 // time, so that no row waits in one process while another has nothing to do.
 
 const (
-	roamChunk = 64  // notifications read at a time
-	roamMost  = 512 // when many of them are for others
-	roamJumps = 4   // places that are tried before a rest
-	// roamAhead is how many rows are found ahead for each worker.
-	roamAhead = 4
-	// keptPlaces is how many rows are remembered as places to scan from.
+	randomChunk     = 64  // notifications read at a time
+	randomChunkMost = 512 // when many of them belong to others
+	randomJumps     = 4   // places to try before a pause
+	// rowsPerWorker is how many rows to find ahead for each worker.
+	rowsPerWorker = 4
+	// keptPlaces is how many rows to remember as places to scan from.
 	keptPlaces = 64
 	// deadEvery is how often a process looks for dead letters that others have written.
 	deadEvery = 5 * time.Second
@@ -35,16 +35,16 @@ const (
 
 // The waits between scans that find nothing.
 const (
-	roamPauseLeast = 5 * time.Millisecond
-	roamPauseMost  = 250 * time.Millisecond
+	randomPauseLeast = 5 * time.Millisecond
+	randomPauseMost  = 250 * time.Millisecond
 )
 
-// roam scans until the pipeline is stopped.
-func (p *Pipeline) roam(ctx context.Context) {
-	wait := pause{least: roamPauseLeast, most: roamPauseMost}
+// scanRandomly scans until the pipeline is stopped.
+func (p *Pipeline) scanRandomly(ctx context.Context) {
+	wait := pause{least: randomPauseLeast, most: randomPauseMost}
 	dead := time.Now()
-	for p.queue.waitHungry() {
-		found, err := p.walk(ctx)
+	for p.queue.waitStarving() {
+		found, err := p.scanRandomPlaces(ctx)
 		if err == nil && time.Since(dead) > deadEvery {
 			err, dead = p.loadDead(ctx), time.Now()
 		}
@@ -53,39 +53,39 @@ func (p *Pipeline) roam(ctx context.Context) {
 			p.fail(fmt.Errorf("notify: look for notifications: %w", err))
 			return
 		case err != nil:
-			p.troubled(err)
+			p.noteStoreFailure(err)
 		case found > 0:
 			wait.reset()
 			continue
 		}
-		if !p.queue.rest(wait.grow()) {
+		if !p.queue.sleep(wait.grow()) {
 			return
 		}
 	}
 }
 
-// walk scans from a random place. If it meets another process before it has found anything, it
-// jumps to another one, a few times. It returns how many rows it has found.
+// scanRandomPlaces scans from a random place. If it meets another process before it has found
+// anything, it jumps to another place, a few times. It returns how many rows it has found.
 //
-// When it rested after the first meeting, eight workers had nothing to do for a sixth of the time
-// while hundreds of rows waited: what a process has locked stands together, so whoever meets it
-// often gets nothing.
-func (p *Pipeline) walk(ctx context.Context) (found int, err error) {
-	p.queue.clearOverflow() // whatever did not fit is found again
-	for range roamJumps {
+// Pausing after the first meeting left eight workers idle for a sixth of the time while hundreds of
+// rows waited: a process locks rows that are close together, so a scan that meets it often finds
+// nothing free.
+func (p *Pipeline) scanRandomPlaces(ctx context.Context) (found int, err error) {
+	p.queue.clearOverflow() // the scan finds again what did not fit
+	for range randomJumps {
 		var met bool
-		if found, met, err = p.walkFrom(ctx, p.shared.places.pick()); err != nil || found > 0 || !met || p.queue.isClosed() {
+		if found, met, err = p.scanFrom(ctx, p.shared.places.pick()); err != nil || found > 0 || !met || p.queue.isClosed() {
 			break
 		}
 	}
 	return found, err
 }
 
-// walkFrom scans from a place, around the end of the table and up to where it began, or
+// scanFrom scans from a place, around the end of the table and back to the place, or
 // until the workers have enough to do, or until it meets another process.
-func (p *Pipeline) walkFrom(ctx context.Context, first string) (found int, met bool, err error) {
+func (p *Pipeline) scanFrom(ctx context.Context, first string) (found int, met bool, err error) {
 	wrapped := first == ""
-	chunk := roamChunk
+	chunk := randomChunk
 	for from := first; ; {
 		notes, next, err := p.db.Notifications(ctx, from, chunk)
 		if err != nil {
@@ -94,11 +94,11 @@ func (p *Pipeline) walkFrom(ctx context.Context, first string) (found int, met b
 		p.shared.places.note(notes)
 		got, met := p.take(ctx, notes)
 		found += got
-		if met || !p.queue.hungry() || p.queue.isClosed() {
+		if met || !p.queue.starving() || p.queue.isClosed() {
 			return found, met, nil
 		}
 		if got == 0 {
-			chunk = min(2*chunk, roamMost)
+			chunk = min(2*chunk, randomChunkMost)
 		}
 		switch {
 		case next == "" && wrapped, wrapped && first != "" && next >= first:
@@ -121,9 +121,9 @@ func (p *Pipeline) take(ctx context.Context, notes []txn.Notification) (got int,
 			names = append(names, lockName(n.Observer, n.Cell.Row))
 		}
 	}
-	// What is enough for now, from anywhere in the chunk. The whole of it would be too much
-	// for a queue that is to stay short, and others could not have it.
-	if most := p.queue.appetite(); len(free) > most {
+	// Take only as many as needed, from anywhere in the chunk. The queue should stay short,
+	// and other processes need rows, too.
+	if most := p.queue.shortfall(); len(free) > most {
 		i := rand.IntN(len(free) - most + 1)
 		free, names = free[i:i+most], names[i:i+most]
 	}
@@ -131,8 +131,8 @@ func (p *Pipeline) take(ctx context.Context, notes []txn.Notification) (got int,
 		return 0, false
 	}
 	locked, err := p.shared.locks.TryLock(ctx, names)
-	if err != nil { // without the lock service there is more work done twice, and none lost
-		p.troubled(err)
+	if err != nil { // without the lock service, processes duplicate work, but lose none
+		p.noteStoreFailure(err)
 		p.queue.addFound(free, false)
 		return len(free), false
 	}
@@ -153,7 +153,7 @@ func (p *Pipeline) take(ctx context.Context, notes []txn.Notification) (got int,
 }
 
 // addFound adds notifications that were found in the table, and returns those that did not
-// fit or whose row is in a worker's hands: the lock of that is the run's.
+// fit or whose row is with a worker: its lock belongs to the run.
 func (q *queue) addFound(notes []txn.Notification, locked bool) (left []txn.Notification) {
 	now := time.Now()
 	q.mu.Lock()
@@ -169,15 +169,15 @@ func (q *queue) addFound(notes []txn.Notification, locked bool) (left []txn.Noti
 	return left
 }
 
-// appetite is how many rows the workers could take now.
-func (q *queue) appetite() int {
+// shortfall is how many more rows the workers could take now.
+func (q *queue) shortfall() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return max(roamAhead*q.wanted-q.unleased(), 0)
+	return max(rowsPerWorker*q.wanted-q.unleased(), 0)
 }
 
-// hungry reports whether workers have too little to do.
-func (q *queue) hungry() bool { return q.appetite() > 0 }
+// starving reports whether workers have too little to do.
+func (q *queue) starving() bool { return q.shortfall() > 0 }
 
 // unleased counts the waiting rows of observers without a lease.
 func (q *queue) unleased() (n int) {
@@ -189,10 +189,10 @@ func (q *queue) unleased() (n int) {
 	return n
 }
 
-// waitHungry waits until workers have too little to do. It returns false once the queue is
+// waitStarving waits until workers have too little to do. It returns false once the queue is
 // closed.
-func (q *queue) waitHungry() bool {
-	w := q.watch(func(q *queue) bool { return q.unleased() < roamAhead*q.wanted })
+func (q *queue) waitStarving() bool {
+	w := q.watch(func(q *queue) bool { return q.unleased() < rowsPerWorker*q.wanted })
 	defer q.unwatch(w)
 	select {
 	case <-w.met:
@@ -216,9 +216,9 @@ func (p *places) note(notes []txn.Notification) {
 	p.rows[rand.IntN(len(p.rows))] = row
 }
 
-// pick returns a random place, "" for the beginning if nothing is known: the beginning of a
-// row that is known, of any length, and then bytes as they occur in rows. So it may be near
-// the row or far from it, before it or behind it.
+// pick returns a random place, or "" for the beginning if no row is known. A place is a
+// prefix of any length of a known row, followed by bytes as they occur in rows. So it may
+// be near the row or far from it, before it or behind it.
 //
 // Rejected: the known rows themselves. Rows are noted behind the place where a scan began,
 // so after some jumps all places were near the end of the table, and rows at its

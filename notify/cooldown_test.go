@@ -10,22 +10,22 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// inResting is inDebounced with an observer index that is exclusive and rests four times as
+// inCooldown is inDebounced with an observer index that is exclusive and cools down four times as
 // long as it works, for a minute at most.
-func inResting(t *testing.T, test func(g *debounced)) {
+func inCooldown(t *testing.T, test func(g *debounced)) {
 	synctest.Test(t, func(t *testing.T) {
 		nop := func(context.Context, *txn.Txn, []string) error { return nil }
 		registry, err := NewRegistry(
 			Observer{Name: "fetch", Watches: col("f"), Run: nop},
 			Observer{Name: "index", Watches: col("i"), Run: nop, Batch: 2, Exclusive: true, Debounce: 10 * time.Second, IdleAfter: time.Second,
-				Rest: 4, MaxRest: time.Minute, Upstream: []string{"fetch"}},
+				Cooldown: 4, MaxCooldown: time.Minute, Upstream: []string{"fetch"}},
 		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		g := &debounced{queue: newQueue(registry, 1000), t: t}
 		ended := make(chan struct{})
-		go func() { defer close(ended); g.keepTime() }()
+		go func() { defer close(ended); g.runTimer() }()
 		defer func() {
 			g.checkInvariants(t)
 			g.close()
@@ -72,7 +72,7 @@ func (g *debounced) await(within time.Duration) []*entry {
 }
 
 // TestRestIsProportional: the next burst begins after a multiple of what the last one took,
-// and after MaxRest at the latest. The debounce still holds for short bursts.
+// and after MaxCooldown at the latest. The debounce still holds for short bursts.
 func TestRestIsProportional(t *testing.T) {
 	for _, c := range []struct {
 		takes       time.Duration
@@ -85,7 +85,7 @@ func TestRestIsProportional(t *testing.T) {
 		{20 * time.Second, time.Minute, time.Minute + 200*time.Millisecond},
 		{10 * time.Minute, time.Minute, time.Minute + 200*time.Millisecond},
 	} {
-		inResting(t, func(g *debounced) {
+		inCooldown(t, func(g *debounced) {
 			g.burst("first", c.takes)
 			if got := g.burst("second", 0); got < c.least || got > c.most {
 				t.Errorf("after a burst of %v, the next one begins after %v, want %v to %v", c.takes, got, c.least, c.most)
@@ -100,7 +100,7 @@ func TestRestIsProportional(t *testing.T) {
 // TestBurstEnds: rows that are due during a burst are not in it, although some of its rows
 // still wait for their turn, and all batches of a burst count.
 func TestBurstEnds(t *testing.T) {
-	inResting(t, func(g *debounced) {
+	inCooldown(t, func(g *debounced) {
 		for i := range 6 {
 			g.notify("index", "i", fmt.Sprint("a", i))
 		}
@@ -119,18 +119,18 @@ func TestBurstEnds(t *testing.T) {
 		}
 		began := time.Now()
 		batch := g.await(10 * time.Minute)
-		if rested := time.Since(began); rested < 48*time.Second || rested > 50*time.Second {
-			t.Errorf("it rests %v after three runs of 4 s", rested)
+		if cooledAt := time.Since(began); cooledAt < 48*time.Second || cooledAt > 50*time.Second {
+			t.Errorf("it cooling %v after three runs of 4 s", cooledAt)
 		}
 		g.end(batch)
 		g.end(g.begin())
 	})
 }
 
-// TestWaiterEndsRest: a caller that waits for the queue to empty does not wait for a rest,
-// and neither does an idle upstream.
-func TestWaiterEndsRest(t *testing.T) {
-	inResting(t, func(g *debounced) {
+// TestWaiterEndsCooldown: a caller that waits for the queue to empty does not wait for a
+// cooldown, and neither does an idle upstream.
+func TestWaiterEndsCooldown(t *testing.T) {
+	inCooldown(t, func(g *debounced) {
 		g.burst("first", 10*time.Second)
 		g.notify("index", "i", "second")
 		time.Sleep(5 * time.Second)
@@ -149,9 +149,9 @@ func TestWaiterEndsRest(t *testing.T) {
 }
 
 // TestIdleRunsDoNotAddUp: however often an observer ran while its upstream was idle, the
-// next rest is that of the last burst.
+// next cooldown is that of the last burst.
 func TestIdleRunsDoNotAddUp(t *testing.T) {
-	inResting(t, func(g *debounced) {
+	inCooldown(t, func(g *debounced) {
 		g.addLoaders(-1)
 		for range 100 {
 			time.Sleep(2 * time.Second)
@@ -166,7 +166,7 @@ func TestIdleRunsDoNotAddUp(t *testing.T) {
 
 // TestContinuedRunsAreOneBurst: the runs that continue a row count with its first one.
 func TestContinuedRunsAreOneBurst(t *testing.T) {
-	inResting(t, func(g *debounced) {
+	inCooldown(t, func(g *debounced) {
 		g.notify("index", "i", "row")
 		batch := g.await(time.Minute)
 		for range 2 {
@@ -185,10 +185,11 @@ func TestContinuedRunsAreOneBurst(t *testing.T) {
 	})
 }
 
-// TestRestIdle: an idle upstream does not end a rest with RestIdle, and a waiter does.
-func TestRestIdle(t *testing.T) {
-	inResting(t, func(g *debounced) {
-		g.registry.list[1].RestIdle = true
+// TestCooldownWhenIdle: with CooldownWhenIdle, an idle upstream does not end a cooldown, but a
+// waiter does.
+func TestCooldownWhenIdle(t *testing.T) {
+	inCooldown(t, func(g *debounced) {
+		g.registry.list[1].CooldownWhenIdle = true
 		g.addLoaders(-1)
 		defer g.addLoaders(1)
 		time.Sleep(2 * time.Second) // upstream is idle
@@ -209,13 +210,14 @@ func TestRestIdle(t *testing.T) {
 	})
 }
 
-// TestRestNeedsDebounce: an observer whose rows are never debounced would not rest.
-func TestRestNeedsDebounce(t *testing.T) {
+// TestCooldownNeedsDebounce: a cooldown has no effect on an observer whose rows are
+// never debounced.
+func TestCooldownNeedsDebounce(t *testing.T) {
 	nop := func(context.Context, *txn.Txn, []string) error { return nil }
-	for _, o := range []Observer{{Rest: 1}, {Rest: 1, MaxRest: time.Second}, {Rest: 1, Debounce: time.Second}, {Rest: -1, Debounce: time.Second, MaxRest: time.Second}} {
+	for _, o := range []Observer{{Cooldown: 1}, {Cooldown: 1, MaxCooldown: time.Second}, {Cooldown: 1, Debounce: time.Second}, {Cooldown: -1, Debounce: time.Second, MaxCooldown: time.Second}} {
 		o.Name, o.Watches, o.Run = "o", col("o"), nop
 		if _, err := NewRegistry(o); err == nil {
-			t.Errorf("Rest %v, Debounce %v and MaxRest %v are accepted", o.Rest, o.Debounce, o.MaxRest)
+			t.Errorf("Cooldown %v, Debounce %v and MaxCooldown %v are accepted", o.Cooldown, o.Debounce, o.MaxCooldown)
 		}
 	}
 }

@@ -9,30 +9,30 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// patrol looks through the whole table, again and again, while this process holds a lease:
-// for notifications of leased observers, which only it runs, and for whatever is upstream of
-// them, which any process may run.
+// scanLeased scans the whole table, again and again, while this process holds a lease. It
+// looks for notifications of leased observers, which only this process runs, and of the
+// observers upstream of them, which any process may run.
 //
-// Leased observers are debounced, so it does no harm that patrol finds their rows a moment
-// later than a hand-over would.
-func (p *Pipeline) patrol(ctx context.Context) {
-	wait := pause{least: patrolPauseLeast, most: patrolPauseMost}
+// It finds rows a moment later than a hand-over would. That does no harm, because leased
+// observers are debounced.
+func (p *Pipeline) scanLeased(ctx context.Context) {
+	wait := pause{least: leasedPauseLeast, most: leasedPauseMost}
 	var took time.Duration
-	for p.queue.rest(max(wait.next, 2*took)) {
+	for p.queue.sleep(max(wait.next, 2*took)) {
 		if !p.holdsAny() {
 			p.queue.setElsewhere(nil)
 			wait.grow()
 			continue
 		}
 		began := time.Now()
-		found, err := p.lookThrough(ctx)
+		found, err := p.scanAll(ctx)
 		took = time.Since(began)
 		switch {
 		case err != nil && fatal(err):
 			p.fail(fmt.Errorf("notify: look for notifications: %w", err))
 			return
 		case err != nil:
-			p.troubled(err)
+			p.noteStoreFailure(err)
 			wait.grow()
 		case found:
 			wait.reset()
@@ -42,10 +42,10 @@ func (p *Pipeline) patrol(ctx context.Context) {
 	}
 }
 
-// The waits between two looks through the table.
+// The pauses between two scans of the table.
 const (
-	patrolPauseLeast = 10 * time.Millisecond
-	patrolPauseMost  = 200 * time.Millisecond
+	leasedPauseLeast = 10 * time.Millisecond
+	leasedPauseMost  = 200 * time.Millisecond
 )
 
 // holdsAny reports whether this process holds the lease of an observer.
@@ -58,16 +58,17 @@ func (p *Pipeline) holdsAny() bool {
 	return false
 }
 
-// lookThrough looks through the table once, and reports whether it has any notification. Those of
-// leased observers lie apart, except what processes have sent that do not know them as such.
-func (p *Pipeline) lookThrough(ctx context.Context) (any bool, err error) {
+// scanAll scans the table once, and reports whether it has any notification. Those of leased
+// observers are in a group of their own, except those sent by processes that do not know that
+// the observer has a lease.
+func (p *Pipeline) scanAll(ctx context.Context) (any bool, err error) {
 	elsewhere := make([]bool, len(p.registry.list))
 	err = p.db.EachNotification(ctx, func(notes []txn.Notification) error {
 		any = any || len(notes) > 0
 		var leased, strays []txn.Notification
 		for _, n := range notes {
 			o := p.registry.observer(n)
-			if o != nil && n.Apart && !o.leased() { // its sender has other settings
+			if o != nil && n.Leased && !o.leased() { // its sender has other settings
 				strays = append(strays, n)
 			}
 			switch {
@@ -78,11 +79,11 @@ func (p *Pipeline) lookThrough(ctx context.Context) (any bool, err error) {
 				elsewhere[p.registry.byName[n.Observer]] = true
 			}
 		}
-		p.queue.addFound(leased, false) // the next look finds what does not fit
+		p.queue.addFound(leased, false) // the next scan finds what does not fit
 		if p.queue.isClosed() {
 			return txn.ErrStop
 		}
-		return p.db.Reunite(ctx, strays)
+		return p.db.MoveLeased(ctx, strays)
 	})
 	if err == nil {
 		p.queue.setElsewhere(elsewhere)

@@ -10,22 +10,22 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// inPatient is inDebounced with an observer index whose patient rows wait for 100 pages, or
-// five minutes, and a loader at work.
-func inPatient(t *testing.T, test func(g *debounced)) {
+// inDeferrable is inDebounced with an observer index whose deferrable rows wait for 100 pages,
+// or five minutes, and a loader at work.
+func inDeferrable(t *testing.T, test func(g *debounced)) {
 	synctest.Test(t, func(t *testing.T) {
 		nop := func(context.Context, *txn.Txn, []string) error { return nil }
 		registry, err := NewRegistry(
 			Observer{Name: "fetch", Watches: col("f"), Run: nop},
 			Observer{Name: "index", Watches: col("i"), Run: nop, Batch: 100, Debounce: 10 * time.Second, IdleAfter: time.Second, Spare: true,
-				PatientRows: 100, PatientMax: 5 * time.Minute, Upstream: []string{"fetch"}},
+				DeferRows: 100, MaxDefer: 5 * time.Minute, Upstream: []string{"fetch"}},
 		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		g := &debounced{queue: newQueue(registry, 1000), t: t}
 		ended := make(chan struct{})
-		go func() { defer close(ended); g.keepTime() }()
+		go func() { defer close(ended); g.runTimer() }()
 		defer func() {
 			g.checkInvariants(t)
 			g.close()
@@ -37,9 +37,9 @@ func inPatient(t *testing.T, test func(g *debounced)) {
 	})
 }
 
-func (g *debounced) notifyPatiently(row string) {
+func (g *debounced) notifyDeferrable(row string) {
 	g.ts++
-	g.add([]txn.Notification{{Cell: txn.Cell{Row: row, Column: col("i")}, Observer: "index", TS: g.ts, Patient: true}}, false)
+	g.add([]txn.Notification{{Cell: txn.Cell{Row: row, Column: col("i")}, Observer: "index", TS: g.ts, Deferrable: true}}, false)
 }
 
 // loadUntilReady loads a page after each pause, until index has something to do, and takes it.
@@ -59,12 +59,12 @@ func (g *debounced) loadUntilReady(pause time.Duration) (batch []*entry, waited 
 	return nil, 0
 }
 
-// TestPatientRowsCountPages: a patient row waits for pages on a slow machine, and for time on
-// a fast one. One that is not patient waits for time.
-func TestPatientRowsCountPages(t *testing.T) {
+// TestDeferrableRowsCountPages: a deferrable row waits for pages on a slow machine, and for
+// time on a fast one. An urgent one waits for time.
+func TestDeferrableRowsCountPages(t *testing.T) {
 	for _, c := range []struct {
 		pause       time.Duration // between pages
-		patient     bool
+		deferrable  bool
 		least, most time.Duration
 	}{
 		{time.Millisecond, true, 2 * time.Second, 6 * time.Second}, // FirstDebounce is 2 s
@@ -73,10 +73,10 @@ func TestPatientRowsCountPages(t *testing.T) {
 		{20 * time.Second, true, 5 * time.Minute, 5*time.Minute + 20*time.Second},
 		{500 * time.Millisecond, false, 2 * time.Second, 3 * time.Second},
 	} {
-		inPatient(t, func(g *debounced) {
+		inDeferrable(t, func(g *debounced) {
 			for round := range 2 { // the second time, the row has run before
-				if c.patient {
-					g.notifyPatiently("x")
+				if c.deferrable {
+					g.notifyDeferrable("x")
 				} else {
 					g.notify("index", "i", "x")
 				}
@@ -86,7 +86,7 @@ func TestPatientRowsCountPages(t *testing.T) {
 					most = max(most, 10*time.Second+c.pause) // Debounce
 				}
 				if waited < c.least || waited > most {
-					t.Errorf("pages every %v, patient %v, round %d: waited %v, want %v to %v", c.pause, c.patient, round, waited, c.least, most)
+					t.Errorf("pages every %v, deferrable %v, round %d: waited %v, want %v to %v", c.pause, c.deferrable, round, waited, c.least, most)
 				}
 				g.end(batch)
 			}
@@ -94,14 +94,15 @@ func TestPatientRowsCountPages(t *testing.T) {
 	}
 }
 
-// TestPatienceGrows: in a large load a patient row waits for a quarter of the pages before it.
-func TestPatienceGrows(t *testing.T) {
-	inPatient(t, func(g *debounced) {
+// TestDeferralGrows: in a large load a deferrable row waits for a quarter of the pages before
+// it.
+func TestDeferralGrows(t *testing.T) {
+	inDeferrable(t, func(g *debounced) {
 		for i := range 1000 {
 			g.notify("fetch", "f", fmt.Sprint("before", i))
 			g.end(g.begin())
 		}
-		g.notifyPatiently("x")
+		g.notifyDeferrable("x")
 		batch, waited := g.loadUntilReady(500 * time.Millisecond)
 		if waited < 125*time.Second || waited > 127*time.Second {
 			t.Errorf("waited %v for 250 pages, one every half second", waited)
@@ -110,27 +111,27 @@ func TestPatienceGrows(t *testing.T) {
 	})
 }
 
-// TestPatienceEnds: with a notification that is not patient, with a caller that waits for
-// the queue to empty, and when upstream is idle.
-func TestPatienceEnds(t *testing.T) {
-	inPatient(t, func(g *debounced) {
-		g.notifyPatiently("x")
+// TestDeferralEnds: with an urgent notification, with a caller that waits for the queue
+// to empty, and when upstream is idle.
+func TestDeferralEnds(t *testing.T) {
+	inDeferrable(t, func(g *debounced) {
+		g.notifyDeferrable("x")
 		time.Sleep(30 * time.Second)
-		g.wants(0, "patient")
+		g.wants(0, "deferrable")
 		g.notify("index", "i", "x")
 		time.Sleep(5 * time.Second)
-		g.wants(1, "not patient any more")
+		g.wants(1, "urgent")
 		g.end(g.begin())
 
-		g.notifyPatiently("y")
+		g.notifyDeferrable("y")
 		time.Sleep(30 * time.Second)
-		g.wants(0, "patient")
+		g.wants(0, "deferrable")
 		end := g.addWaiter()
 		g.wants(1, "while a caller waits")
 		end()
 		g.end(g.begin())
 
-		g.notifyPatiently("z")
+		g.notifyDeferrable("z")
 		time.Sleep(30 * time.Second)
 		g.addLoaders(-1)
 		time.Sleep(1100 * time.Millisecond)
