@@ -39,9 +39,9 @@ var (
 	ErrIO = errors.New("store: the system cannot read or write a file")
 )
 
-// Fatal reports whether an error of a table would be that of every later call, too, until
-// somebody makes room, repairs the table, or opens it again. It may come with any outcome:
-// a write that meets a full disk may or may not have happened.
+// Fatal reports whether every later call would fail with the same error until an operator
+// makes room, repairs the table, or opens it again. The outcome may be any: a write that
+// finds the disk full may or may not have happened.
 func Fatal(err error) bool {
 	for _, e := range []error{ErrBroken, ErrNoSpace, ErrUnwritable, ErrIO, ErrCorrupt, ErrClosed} {
 		if errors.Is(err, e) {

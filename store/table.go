@@ -83,8 +83,8 @@ type Range struct {
 	ColumnPrefix []byte
 	MinTS, MaxTS uint64 // as in Selector
 	Newest       int    // as in Selector
-	// MaxCells ends the scan, between two rows, after so many cells were passed
-	// to fn; 0 means no bound.
+	// MaxCells ends the scan, between two rows, after this many cells were passed to
+	// fn; 0 means no bound.
 	MaxCells int
 	// Borrowed allows the engine to use the slices of a Cell again once fn has
 	// returned. It saves three allocations per cell.
@@ -175,9 +175,9 @@ type GroupSpec struct {
 	// Resident promises that the group is nearly always almost empty (locks):
 	// an engine may keep its keys in memory and answer "no such cell" from there.
 	Resident bool
-	// Scanned promises that the group is read by scans: hardly anybody asks for one of its
-	// columns by name. So an engine need not remember which of them there are, nor where
-	// their newest versions are.
+	// Scanned promises that the group is mostly read by scans, and rarely by the names of
+	// its columns. So an engine need not remember which columns exist, or where their
+	// newest versions are.
 	Scanned bool
 	// OwnTable allows an engine to keep the group in a table of its own, for cells that
 	// are few and scanned often (notifications). A mutation that changes this group and

@@ -107,7 +107,7 @@ func (b *batch) latestOp(o *op, ts uint64) error {
 	return b.remove(o, o.head, ts)
 }
 
-// keep notes what this group has made of a column.
+// keep records the state of a column after this group.
 func (b *batch) keep(o *op, ts uint64, found bool) {
 	if !b.lone {
 		b.latest.put(o.column, o.head, ts, found)

@@ -29,7 +29,7 @@ import (
 //   - What was in memory is in tables (flush). Otherwise a lost machine could lose the
 //     moved pointers and with them bring the old ones back.
 //
-// A process that dies in between leaves values twice, of which one is waste, and files
+// A process that dies in between leaves duplicate values, which are waste, and files
 // without values, which the next pass removes.
 //
 // A pass reads all keys, but no long values. So passes are made when about a third of the
@@ -42,7 +42,7 @@ const (
 	blobWaste = 0.4
 	// leastCollected is the size from which on the newest file is collected.
 	leastCollected = 1 << 20
-	// Values are moved in groups of at most so many keys and bytes.
+	// The bounds of a group of values that are moved together, in keys and bytes.
 	movedKeys  = 256
 	movedBytes = 1 << 20
 )
@@ -115,8 +115,8 @@ func (w *wasteEstimate) removed(g *group, column []byte) int64 {
 	return w.bytes / w.count
 }
 
-// collectBlobsOnce empties and removes the blob files of which at least a part is waste.
-// The caller holds reclaiming.
+// collectBlobsOnce empties and removes the blob files whose share of waste is at least
+// part. The caller holds reclaiming.
 func (db *DB) collectBlobsOnce(ctx context.Context, waste float64) error {
 	usage, _, err := db.blobUsage(ctx)
 	if err != nil {
@@ -155,7 +155,7 @@ func (db *DB) collectBlobsOnce(ctx context.Context, waste float64) error {
 	return err
 }
 
-// noteWaste replaces the estimate by what a pass has found.
+// noteWaste replaces the estimate by the result of a pass.
 func (db *DB) noteWaste(usage map[uint32]int64) {
 	waste := db.blobs.total.Load()
 	for _, n := range usage {

@@ -11,11 +11,11 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// A machine that is lost while a table is open without SyncWrites may have written the log
-// of a memtable to the disk, and not all values to which the log points. Then the log is
-// cut before the first group that points to a missing value, and progress.go goes on as
-// with a log that was torn there: what was whole before stays, and what came after is gone
-// and is told.
+// A machine that crashes while a table is open without SyncWrites may have written the log
+// of a memtable to the disk, but not all values to which the log points. Then Open cuts
+// the log before the first group that points to a missing value, and progress.go treats it
+// like a log that was torn there: it keeps what was complete before the cut, and logs the
+// loss of what came after.
 //
 // Only values in the newest blob file can be missing in that way. Each older one was on the
 // disk before the next one was made. A pointer from an old log into a file that is gone is
@@ -94,7 +94,8 @@ func recordValue(b []byte) []byte {
 	return b[from : len(b)-crc32.Size]
 }
 
-// cut fills the log with zeros from a byte on. What is cut off is kept beside it.
+// cut fills the log with zeros from a byte on, and keeps what it cut off in another
+// file.
 func (l *memLog) cut(at int64) (err error) {
 	f, err := os.OpenFile(l.file, os.O_RDWR, 0)
 	if err != nil {

@@ -48,7 +48,7 @@ type blobs struct {
 	written atomic.Int64 // bytes appended since the table was opened
 	synced  atomic.Int64 // of them, those that are on the disk
 	syncing sync.Mutex
-	failed  error         // of a sync, after which nobody knows what is on the disk
+	failed  error         // of a sync, after which the contents of the disk are unknown
 	due     chan struct{} // holds an element when much is not on the disk
 }
 
@@ -94,8 +94,8 @@ func parsePointer(stored []byte) (p pointer, ok bool) {
 
 func blobSum(value []byte) uint32 { return crc32.Checksum(value, castagnoli) }
 
-// openBlobs opens the blob files of a table. A process that was killed may have left values
-// that are not on the disk; they are afterwards, because Badger is about to write tables
+// openBlobs opens the blob files of a table. A killed process may have left values that are
+// not synced to the disk. openBlobs syncs them, because Badger is about to write tables
 // that point to them.
 func openBlobs(dir string) (b *blobs, err error) {
 	b = &blobs{dir: filepath.Join(dir, blobsDir), fileBytes: blobFileBytes, files: map[uint32]*blobFile{}, due: make(chan struct{}, 1)}
@@ -251,7 +251,7 @@ func (b *blobs) read(to []byte, p pointer) ([]byte, error) {
 	return to, nil
 }
 
-// remove removes a file into which no pointer leads any more.
+// remove removes a file to which no pointer is left.
 func (b *blobs) remove(f *blobFile) error {
 	b.mu.Lock()
 	delete(b.files, f.number)

@@ -11,7 +11,7 @@ import (
 
 // Every long value must be on the disk before a table file that has its pointer. Badger
 // writes such a table when a memtable is full: a commit finds it full, hands it to a
-// goroutine that writes the table, and goes on in a new memtable. Badger has no hook
+// goroutine that writes the table, and continues in a new memtable. Badger has no hook
 // between the two. It logs a line (flushingMemtable), but only once the goroutine may run.
 //
 // So the committer itself counts what is in the memtable, and before it commits to one that
@@ -112,9 +112,9 @@ func (m *memtableFill) add(entries, bytes int) (flushed bool) {
 // empty notes that the memtable is new.
 func (m *memtableFill) empty() { m.entries, m.bytes, m.groups = 0, 0, 0 }
 
-// commitWith commits a transaction at the next sequence number, of so many entries and
-// bytes, together with the long values that it points to. The caller holds writeMu; after
-// an error, the table accepts no more writes.
+// commitWith commits a transaction of the given numbers of entries and bytes at the next
+// sequence number, together with the long values that it points to. The caller holds
+// writeMu; after an error, the table accepts no more writes.
 func (c *committer) commitWith(long []byte, txn *badger.Txn, entries, bytes int) error {
 	files := c.db.blobs
 	if c.fill.mayBeFull() {

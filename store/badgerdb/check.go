@@ -14,10 +14,11 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// checkFiles looks at what Badger would misread, or would panic or leave goroutines behind
-// over: that nothing claims to be encrypted, the list of tables, the tables, and, against
-// the mark, the logs. It returns the baseline from which the table goes on. It does so
-// under Badger's own lock too: a process of before there was a mark has no other.
+// checkFiles checks everything that Badger would misread, or on which it would panic or
+// leak goroutines: that no file claims to be encrypted, the list of tables, the tables,
+// and, against the mark, the logs. It returns the baseline from which the table continues.
+// It takes Badger's own lock too, because a version of the program without the mark has no
+// other.
 func checkFiles(dir string, m *mark, opts Options, verify *verifier, values *blobs) (next baseline, err error) {
 	release, locked, err := lockDir(filepath.Join(dir, badgerDir))
 	switch {

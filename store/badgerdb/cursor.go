@@ -12,15 +12,16 @@ import (
 // errStop ends a visit without an error.
 var errStop = errors.New("stop")
 
-// cursor walks over the cells of one group that lie in a range of timestamps,
-// the newest n of each column.
+// cursor iterates over the cells of one group in a range of timestamps, the newest n of
+// each column.
 type cursor struct {
 	it     *badger.Iterator
 	group  *group
 	lo, hi uint64
 	newest int // 0 for all
 
-	// greatest, if set, is told the first timestamp of each column that is met.
+	// greatest, if set, receives the first timestamp of each column that the cursor
+	// finds.
 	greatest func(ts uint64)
 
 	head    []byte // of the column the cursor is in

@@ -18,8 +18,9 @@ import (
 // table is created and whenever a memtable is full. The file was never used, so
 // openManaged removes it first.
 //
-// Where Badger cannot open, it closes what it has opened, and tries for ever to write out what
-// was in the logs. It is left there, and the process has to end before another attempt.
+// If Badger fails to open, it closes what it has opened, and tries for ever to write out the
+// contents of the logs. Open leaves it there, and the process has to end before another
+// attempt.
 func (f *files) openManaged(opts badger.Options) (*badger.DB, error) {
 	if err := removeEmptyLogs(opts.Dir); err != nil {
 		return nil, err

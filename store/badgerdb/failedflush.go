@@ -17,17 +17,17 @@ import (
 
 // Badger writes a memtable to a table file, adds the file to its MANIFEST, syncs that, and
 // only then removes the log. If the sync fails, Badger 4.9.6 removes the table file and does
-// all of it again, with another file. The data is safe, in the log until then and in the other
-// file from then on. But the MANIFEST goes on naming the file that was removed, and the
-// directory cannot be opened any more.
+// all of it again, with another file. The data is safe, first in the log and then in the other
+// file. But the MANIFEST still names the removed file, and the directory cannot be opened
+// again.
 //
-// Badger has no hook there, but it logs a line in between. So the table takes no more writes
-// from then on, because the disk has failed, and Close takes the removed files out of the
-// MANIFEST. After a crash before that, Open says that a table file is missing. If the disk goes on
-// failing, Badger would never be closed: then it is held where it logs the line, and left.
+// Badger has no hook there, but it logs a line in between. From that line on, the table refuses
+// writes, because the disk has failed, and Close removes the lost files from the MANIFEST. After a
+// crash before that, Open reports that a table file is missing. If the disk keeps failing, closing
+// Badger would never end: then Close blocks Badger where it logs the line, and abandons it.
 const (
 	flushFailed = "error flushing memtable to disk"
-	// failsMany is how many failures within closeWithin say that the disk goes on failing. Badger
+	// After failsMany failures within closeWithin, the disk counts as failing for good. Badger
 	// tries again after a second.
 	failsMany = 5
 )
@@ -42,7 +42,7 @@ type failedFlushes struct {
 	mu      sync.Mutex
 	removed map[uint64]bool
 
-	holding atomic.Bool   // whoever sets it back decides whether Badger is held
+	holding atomic.Bool   // the goroutine that clears it decides whether Badger is blocked
 	held    chan struct{} // closed when Badger is held
 }
 
@@ -74,8 +74,8 @@ func (f *failedFlushes) note(why error) {
 	}
 }
 
-// hold waits until Badger is held before its next attempt, and reports whether it is. Otherwise
-// Badger goes on: it has succeeded at last, or an attempt takes very long.
+// hold waits until Badger is blocked before its next attempt, and reports whether it is.
+// Otherwise Badger continues: it has succeeded at last, or an attempt takes very long.
 func (f *failedFlushes) hold() bool {
 	f.holding.Store(true)
 	select {

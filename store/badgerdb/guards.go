@@ -36,7 +36,7 @@ func (c *committer) refusal(r *request, rd *reader) (*store.Result, error) {
 // meets returns a cell that an Absent guard names, or nil.
 func (c *committer) meets(g *guard, rd *reader) (*store.Cell, error) {
 	lo, hi := engine.TSRange(g.sel.MinTS, g.sel.MaxTS)
-	if lo > hi || c.surelyNone(g, lo) {
+	if lo > hi || c.knownAbsent(g, lo) {
 		c.stats.guardsFast.Add(1)
 		return nil, nil
 	}
@@ -51,8 +51,9 @@ func (c *committer) meets(g *guard, rd *reader) (*store.Cell, error) {
 	return rd.first(g.row, *g.sel)
 }
 
-// surelyNone answers "nothing there at lo or above" from memory.
-func (c *committer) surelyNone(g *guard, lo uint64) bool {
+// knownAbsent reports whether memory alone shows that no cell at lo or above matches a
+// guard.
+func (c *committer) knownAbsent(g *guard, lo uint64) bool {
 	if set := c.residents[g.group.number]; set != nil && set.empty() {
 		return true
 	}

@@ -19,11 +19,12 @@ import (
 //
 // Invariant, for a hint of column H with bound B and sequence number Q, and every
 // view v (views.go) with v.seq >= Q: no version of H that v can see has a timestamp
-// above B. So a reader of v may use it; one of an older view may not. Whence:
+// above B. So a reader of v may use it; a reader of an older view may not. It holds
+// because
 //
-//   - raise is called by the committer before a group is written, thus before any
-//     view can see it, with a bound of all timestamps ever put into H (newest.go),
-//     and with Q of the group.
+//   - the committer calls raise before it writes a group, and so before any view can
+//     see it, with a bound of all timestamps ever put into H (newest.go), and with Q of
+//     the group.
 //   - fill is called by a reader of view v that has found the newest version of H
 //     that v can see. It is turned away if the committer raised anything in the
 //     bucket for a group after v: that may have been H, whose hint may have been
@@ -37,16 +38,17 @@ import (
 // which it does before any view can see what it writes:
 //
 //   - raise keeps the value that is put, if it is put at the bound;
-//   - drop, when a version is removed, forgets the value at that version, and turns
-//     away, like raise, whoever looked before.
+//   - drop, when a version is removed, forgets the value at that version and, like
+//     raise, rejects the results of readers that looked before.
 //
 // A hint that is pushed out costs its next reader a look. Two columns are taken for
 // one if they fall into one bucket and have the same tag, 80 bits of two hashes with
 // seeds of this process; among a million cells that happens with a probability of
 // about 10⁻¹².
 //
-// A bucket is one line of the processor's cache: at a microsecond a read, a second
-// one would be felt. The short values lie beside, for those who need one.
+// A bucket is one line of the processor's cache: a read takes a microsecond, so a
+// second cache miss would be noticeable. The short values are stored separately, for
+// readers that need one.
 //
 // # Growth
 //
@@ -79,11 +81,11 @@ const (
 	// hintValueBytes bounds the values that are kept. A write record without its
 	// value has 10 bytes.
 	hintValueBytes = 15
-	// firstHintBuckets is how many buckets there are at first. A bucket has what falls
-	// into it by so many bits of the first hash, and by more when the table has grown.
+	// firstHintBuckets is the initial number of buckets. The first hash chooses the
+	// bucket: that many of its bits at first, and more after the table has grown.
 	firstHintBuckets = 1 << firstHintBits
 	firstHintBits    = 13
-	moreHintBits     = 12 // kept in each hint, so the table can grow by so many doublings
+	moreHintBits     = 12 // kept in each hint, so the table can double this many times
 	// hintCrowd is the share of the slots, as a divisor, that must have been pushed out
 	// since the last growth for the next one.
 	hintCrowd = 8
@@ -159,10 +161,11 @@ func (h *hint) learn(item *badger.Item) error {
 	})
 }
 
-// columnHash stands for a column of a row of a group.
+// columnHash identifies a column of a row of a group.
 type columnHash struct{ a, b uint64 }
 
-// newHints makes hints of up to so many cells; a negative number stands for no hints.
+// newHints makes hints for up to the given number of cells; a negative number means no
+// hints.
 func newHints(cells int) *hints {
 	if cells < 0 {
 		return nil
@@ -231,7 +234,7 @@ func (h *hints) bucket(c columnHash) (b *hintBucket, values *[hintsInBucket]shor
 	return b, &t.values[i]
 }
 
-// tag stands for the column in its bucket.
+// tag identifies the column in its bucket.
 func (c columnHash) tag() uint64 { return c.b | 1 }
 
 // slot returns the column's slot, or -1.

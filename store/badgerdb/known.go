@@ -22,10 +22,10 @@ import (
 // grows, and the committer adds the columns of a group before any view can see it. So an
 // answer "not there" is right for ever; a column that was deleted only costs a read.
 //
-// Groups that are only scanned are left out: nobody asks for their columns, and they may have
-// more of them than all others together. Danger: a later opening may declare such a group
-// otherwise, and would then take all of its cells for missing. So the filter knows which
-// groups it lacks, and an opening that asks for one of them does not use it.
+// The filter leaves out groups that are only scanned: their columns are not read by name, and
+// they may have more of them than all others together. But a later opening may declare such a
+// group differently, and would then miss all of its cells. So the filter records which groups
+// it lacks, and an opening that needs one of them does not use it.
 //
 // The filter is written when the table is closed, and read when it is opened, if the table
 // is as it was then. If not, because a process was killed or wrote without a filter, a scan
@@ -37,10 +37,10 @@ import (
 // one line of the processor's cache, so a question costs one access to memory per layer.
 type known struct {
 	layers atomic.Pointer[[]knownLayer] // only the committer appends
-	left   int64                        // how many more the last layer takes; the committer's
+	left   int64                        // remaining capacity of the last layer; the committer's
 	since  atomic.Uint64
 	most   int      // bytes of the largest layer
-	lacks  groupSet // groups of which it does not have all columns, by id after firstGroupID
+	lacks  groupSet // groups whose columns it does not have, by id after firstGroupID
 }
 
 type knownLayer []atomic.Uint64
@@ -58,8 +58,8 @@ const (
 	never       = math.MaxUint64
 )
 
-// newKnown returns an empty filter with layers of at most so many bytes, which is right for
-// an empty table with these groups.
+// newKnown returns an empty filter for an empty table with these groups, with layers of at
+// most the given number of bytes.
 func newKnown(most int, groups []group) *known {
 	k := &known{most: max(most&^63, knownFirst)}
 	k.leaveOut(groups)
@@ -164,13 +164,14 @@ func (l knownLayer) has(h uint64) bool {
 	return true
 }
 
-// lacks says that no cell of a row or column can be seen by this reader, nor ever was.
+// lacks reports whether this reader can see no cell of a row or column, and never
+// could.
 func (r *reader) lacks(head []byte) bool {
 	k := r.db.known.Load()
 	return k != nil && r.txn.ReadTs() >= k.since.Load() && !k.has(head)
 }
 
-// foundNothing counts a read that looked for a row or column in vain. It starts the scan
+// foundNothing counts a read that did not find its row or column. It starts the scan
 // that makes the filter, if there is none.
 func (db *DB) foundNothing() {
 	if db.known.Load() == nil && db.misses.Add(1) == knownMisses {

@@ -6,7 +6,7 @@ import "bytes"
 // request may change such a column twice: an observer that notifies itself removes its
 // notification and sends another one.
 //
-// The next group uses the memory again. Heads lie in the planner's buffer, which lives as
+// The next group reuses the memory. Heads are in the planner's buffer, which lives as
 // long as the group.
 type latestCells struct {
 	first map[uint64]int32 // by hash of column, into cells

@@ -42,8 +42,7 @@ func mapFile(file string, size int) (page []byte, unmap func() error, err error)
 	return page, func() error { return unix.Munmap(page) }, nil
 }
 
-// bootID names what the machine has been running since it was last started, "" where the
-// system does not tell.
+// bootID identifies the machine's current boot; it is "" where the system does not tell.
 func bootID() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -16,11 +16,10 @@ type Logger interface {
 }
 
 // badgerLog passes Badger's messages on, and listens for five of them, because Badger has
-// no other hooks. "Ignoring table …" says that opening goes on without a table file whose
-// checksum is wrong, which would silently lose its cells: Open fails on it. Two come before
-// a compaction makes a table file (tablemaking.go), and at its end. One says that
-// a memtable was full (blobsync.go), and the last one that it could not be written
-// (failedflush.go).
+// no other hooks. "Ignoring table …" says that Badger opens without a table file whose
+// checksum is wrong, which would silently lose its cells, so Open fails. Two come before a
+// compaction makes a table file (tablemaking.go), and at its end. One says that a memtable
+// was full (blobsync.go), and the last one that it could not be written (failedflush.go).
 type badgerLog struct {
 	to        Logger         // may be nil
 	making    func()         // called before a compaction makes a table file; may be nil

@@ -10,8 +10,8 @@ import (
 const gcDiscardRatio = 0.5
 
 // RunGC gives back the space of overwritten values in blob files and in Badger's value log.
-// All others are reclaimed by compaction. It may run beside everything else; between two
-// files it looks at ctx.
+// Compaction reclaims all others. RunGC may run concurrently with everything else; between
+// two files it checks ctx.
 func (db *DB) RunGC(ctx context.Context) error {
 	if err := db.enter(ctx); err != nil {
 		return err
@@ -25,8 +25,8 @@ func (db *DB) RunGC(ctx context.Context) error {
 	return db.collectValues(ctx, gcDiscardRatio)
 }
 
-// Verify reads all table files and all long values, and compares checksums, also of files
-// that were verified before. The error matches store.ErrCorrupt and names the file.
+// Verify reads all table files and all long values, including those that were verified
+// before, and compares checksums. The error matches store.ErrCorrupt and names the file.
 func (db *DB) Verify(ctx context.Context) error {
 	if err := db.enter(ctx); err != nil {
 		return err

@@ -23,10 +23,10 @@ import (
 // read here, and a record that is broken, but not torn, is an error.
 //
 // Torn or broken? The file is made of zeros. A write that was cut short, by the end
-// of the process or, page by page, of the machine, leaves zeros where it did not get
-// to: from some byte to the end of that page, or a whole page. A record that is
-// broken has no such gap between its beginning and the next whole record; or, if it
-// is the last, it reaches up to its own checksum.
+// of the process or, page by page, of the machine, leaves zeros where it did not
+// arrive: from some byte to the end of that page, or a whole page. A record that is
+// broken has no such gap between its beginning and the next whole record; or, if it is
+// the last, it reaches up to its own checksum.
 //
 // The bytes alone cannot tell everything: a log that was cut at the end of a record, or
 // removed, looks as if nothing more had been written. What had been is in the high-water
@@ -79,8 +79,8 @@ func readMemLogs(dir string) ([]*memLog, error) {
 	return logs, nil
 }
 
-// checkTorn says whether the log ends like one that a crash has cut short. It is asked
-// where nothing else tells how far the log had come.
+// checkTorn reports whether the log ends like one that a crash has cut short. It serves
+// where nothing else tells how long the log was.
 func (l *memLog) checkTorn() error {
 	f, err := os.Open(l.file)
 	if err != nil {

@@ -49,8 +49,9 @@ type sizes struct {
 	softGroup int
 }
 
-// sizesFor divides memory. logs is what replaying the largest log of a memtable may take:
-// the memtable must have room for it, also if the one that was written to was larger.
+// sizesFor divides memory. logs is the memory that replaying the largest log of a
+// memtable may take: the memtable must have room for it, even if an earlier process used
+// a larger one.
 func sizesFor(memory, logs int64) (s sizes) {
 	if memory <= 0 {
 		memory = defaultMemory

@@ -100,9 +100,9 @@ func parseGroups(text string) (known map[string]group, next int, err error) {
 // raised in strides, or every write would have to store them.
 type bounds [maxGroups]uint64
 
-// boundStride is small beside the range that the timestamp oracle jumps over when a
-// program starts (txn/oracle.go): it does not make the bounds look newer than what
-// the next transactions ask for.
+// boundStride is small compared with the range that the timestamp oracle skips when a
+// program starts (txn/oracle.go), so it does not make the bounds look newer than the
+// timestamps of the next transactions.
 const boundStride = 1 << 16
 
 // raise makes the bound of group number g at least ts.

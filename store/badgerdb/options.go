@@ -15,33 +15,31 @@ type Options struct {
 	SyncWrites bool
 	// Logger receives the engine's messages; nil drops them.
 	Logger Logger
-	// MinFreeBytes is how much of the disk is left alone: with less free space
-	// writes fail with store.ErrNoSpace, and nothing happens. 0 stands for
-	// DefaultMinFreeBytes, a negative number switches the check off. It is not
-	// only courtesy: see space.go.
+	// MinFreeBytes is how much of the disk must stay free: with less free space, writes
+	// fail with store.ErrNoSpace and have no effect. 0 means DefaultMinFreeBytes; a
+	// negative number disables the check. The table depends on it: see space.go.
 	MinFreeBytes int64
 	// MemoryBytes is about how much of the heap the table may take (see memory.go); 0
-	// stands for 512 MiB.
+	// means 512 MiB.
 	MemoryBytes int64
-	// BlockCacheBytes bounds the cache of table blocks; 0 stands for a sixth of
-	// MemoryBytes.
+	// BlockCacheBytes bounds the cache of table blocks; 0 means a sixth of MemoryBytes.
 	BlockCacheBytes int64
-	// NewestCells is how many cells the table of newest timestamps is made for, which
-	// answers most guards (see newest.go), at 32 to 64 bytes each; 0 stands for a share of
+	// NewestCells is the capacity in cells of the table of newest timestamps, which
+	// answers most guards (see newest.go). A cell takes 32 to 64 bytes. 0 means a share of
 	// MemoryBytes, at most 262,144 cells.
 	NewestCells int
-	// HintCells bounds the table of where the newest versions are, which makes the
-	// usual read one look-up (see hints.go), in cells of 48 bytes. It grows with what is
-	// in it; 0 stands for a share
-	// of MemoryBytes, and a negative number for none.
+	// HintCells bounds the table that tells where the newest versions are, in cells of
+	// 48 bytes. With it, most reads take one look-up (see hints.go). The table grows
+	// with its contents. 0 means a share of MemoryBytes; a negative number means no
+	// table.
 	HintCells int
 	// VerifyAtOnce is how many bytes of table files Open verifies before it returns, of
 	// those that are not known to be good from earlier. If there are more, they are
-	// verified in the background, or when they are first read (see verifier.go). 0 stands
-	// for 64 MiB; a negative number leaves everything to the background.
+	// verified in the background, or when they are first read (see verifier.go). 0 means
+	// 64 MiB; with a negative number, all are verified in the background.
 	VerifyAtOnce int64
 	// BlobBytes is the length from which on values of versioned groups are kept in blob
-	// files (blobs.go); 0 stands for 1 KiB. It may differ from one opening to the next.
+	// files (blobs.go); 0 means 1 KiB. It may differ from one opening to the next.
 	BlobBytes int
 	// Step is called at the failpoints of group commit (committer.go), from the
 	// committer's goroutine. An error there is what a failed write is. For tests.
@@ -55,12 +53,12 @@ const (
 	// logValueBytes is the size from which on Badger keeps a value in its value log.
 	// A table must not be opened with a greater one than it ever was: see ownValue.
 	logValueBytes = 1 << 20
-	// opOverhead is what an operation counts beside its key and value.
+	// opOverhead is what an operation counts in addition to its key and value.
 	opOverhead = 100
 	// softGroupRequests closes a group, as sizes.softGroup does.
 	softGroupRequests = 1024
 	// baseLevelBytes is the size of the level into which level 0 is compacted. With Badger's
-	// 10 MiB there is one level more, and everything is written once more.
+	// 10 MiB there would be one more level, and everything would be written once more.
 	baseLevelBytes = 256 << 20
 	// queueLength bounds the requests that wait for the committer; a caller
 	// beyond it waits with its context.
@@ -84,7 +82,7 @@ func badgerOptions(dir string, o Options, s sizes, log *badgerLog) badger.Option
 		WithDetectConflicts(false). // the committer is the only writer
 		WithMetricsEnabled(false).  // Badger's metrics are global to the process
 		WithMemTableSize(s.memTable).
-		WithNumMemtables(1). // beside the active one
+		WithNumMemtables(1). // in addition to the active one
 		WithNumLevelZeroTables(s.levelZero).
 		WithNumLevelZeroTablesStall(3 * s.levelZero).
 		WithBaseLevelSize(baseLevelBytes).
@@ -104,7 +102,7 @@ func BadgerOptions(dir string, o Options) badger.Options {
 	return badgerOptions(dir, o, sizesFor(o.MemoryBytes, 0), &badgerLog{to: o.Logger})
 }
 
-// pick returns an option, or what stands for it if it is 0.
+// pick returns an option, or its default if it is 0.
 func pick[T int | int64](option, otherwise T) T {
 	if option == 0 {
 		return otherwise

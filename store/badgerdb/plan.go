@@ -63,10 +63,10 @@ type guard struct {
 	hash    uint64 // of the column, or of the row's head for a prefix
 }
 
-// planner makes plans. All keys of a group of requests share one buffer, and so do
-// all operations, guards and stored values. The next group has the same buffers:
-// when a group is written, or has failed, neither Badger, which copies what it is
-// given into its log and its memtable, nor a caller looks at them any more.
+// planner makes plans. All keys of a group of requests share one buffer, and so do all
+// operations, guards and stored values. The next group reuses the buffers: Badger
+// copies them into its log and its memtable, so nothing refers to them once a group is
+// written or has failed.
 type planner struct {
 	db     *DB
 	seed   maphash.Seed
@@ -101,7 +101,7 @@ func (p *planner) reset() {
 	if p.buf = p.buf[:0]; cap(p.buf) > keptBufferBytes {
 		p.buf = nil
 	}
-	clear(p.ops) // what callers wrote is theirs
+	clear(p.ops) // do not keep what callers wrote alive
 	if p.ops = p.ops[:0]; cap(p.ops) > keptBufferLen {
 		p.ops = nil
 	}
@@ -112,13 +112,14 @@ func (p *planner) reset() {
 	p.changed = groupSet{}
 }
 
-// valueBuffer is empty, with room for so many bytes.
+// valueBuffer returns an empty buffer with room for n bytes.
 func (p *planner) valueBuffer(size int) []byte { return keptBuffer(&p.values, size) }
 
 // longBuffer is a further one, for values that go to blob files.
 func (p *planner) longBuffer(size int) []byte { return keptBuffer(&p.long, size) }
 
-// keptBuffer is empty, with room for so many bytes. It is kept unless it is large.
+// keptBuffer returns an empty buffer with room for n bytes. The planner keeps it for
+// the next group unless it is large.
 func keptBuffer(kept *[]byte, size int) []byte {
 	if size > keptBufferBytes {
 		return make([]byte, 0, size)
@@ -224,8 +225,8 @@ func (p *planner) head(g *group, row, column []byte) (head []byte, rowEnd int) {
 	return p.buf[start:end:len(p.buf)], rowEnd
 }
 
-// touched is the set of columns and rows that the requests of a group change so
-// far, by hash. Two hashes that meet cost a split of the group, nothing else.
+// touched is the set of columns and rows that the requests of a group have changed so
+// far, by hash. A collision only splits the group.
 type touched map[uint64]struct{}
 
 func (t touched) add(p *plan, seed maphash.Seed) {
@@ -236,7 +237,7 @@ func (t touched) add(p *plan, seed maphash.Seed) {
 	}
 }
 
-// concerns says that a plan looks at something that is changed.
+// concerns reports whether a plan reads something in the set.
 func (t touched) concerns(p *plan) bool {
 	if len(t) == 0 {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// Reads of at most one cell of one column. They are what transactions mostly do, so
-// they make do with one Get, or none, and with one copy of the value of their own.
+// Reads of at most one cell of one column. Most reads of transactions are of this kind,
+// so they use at most one Get, and copy the value only once.
 
 // points reads the cells of one row whose keys are known.
 type points struct {
@@ -101,9 +101,9 @@ func (r *reader) get(key []byte) (stored []byte, err error) {
 }
 
 // ownValue returns the value of an item that came from Get, as a slice that belongs
-// to the caller. Badger has copied a value that is in a table or a memtable into a
-// buffer of this very item, which nobody else ever sees: that one is handed on. A
-// value in its value log may be a piece of a mapped file, and is copied.
+// to the caller. Badger copies a value from a table or a memtable into a buffer that
+// belongs to the item alone, so ownValue returns that buffer. A value from the value
+// log may be part of a mapped file, so ownValue copies it.
 func ownValue(item *badger.Item) (stored []byte, err error) {
 	err = item.Value(func(v []byte) error {
 		if stored = v; len(v) >= logValueBytes {

@@ -20,11 +20,11 @@ import (
 // baseline is the number of logs that may be missing, from the oldest; the next one must be
 // there. And what they must hold: groups without a gap, up to the one that is marked.
 //
-// When less is there, it is one of two things. A machine was lost while the table was open
-// without SyncWrites: it may not have written out the last logs, though the mark. Then what
-// is whole from the beginning on is kept, the rest is set aside, and the log tells of it. Or
-// the files are damaged: the machine is the same and was not started again since, or every
-// group was synced. That is an error, and names the file.
+// If some groups are missing, there are two possible reasons. Either the machine crashed
+// while the table was open without SyncWrites, and had written the mark but not the last
+// logs. Then Open keeps the complete groups from the beginning on, sets the rest aside, and
+// logs the loss. Or the files are damaged: the machine was not restarted in between, or
+// every group was synced. Then Open fails with an error that names the file.
 //
 // What is not noticed: a log of before a machine was started again that is missing, without
 // SyncWrites, is taken for one that the machine lost, and told as that. And once Badger
@@ -45,8 +45,8 @@ type progress struct {
 // lostSuffix is given to logs that are set aside.
 const lostSuffix = ".lost"
 
-// checkProgress returns the baseline from which the table goes on; groups up to a number are
-// in tables. It tells the log what a lost machine took with it. The caller holds the
+// checkProgress returns the baseline from which the table continues; groups up to a number
+// are in tables. It logs what a crash of the machine has lost. The caller holds the
 // directory.
 func checkProgress(dir string, m *mark, tables uint64, values *blobs, log Logger) (next baseline, err error) {
 	p := progress{dir: dir, mark: m}
@@ -142,7 +142,7 @@ func (p *progress) check() error {
 	return p.checkNew(flushed, known)
 }
 
-// checkEnds looks at how the logs end, where nothing else is known of them.
+// checkEnds checks how the logs end, where nothing else is known of them.
 func (p *progress) checkEnds() error {
 	for _, l := range slices.Concat(p.logs, p.empty) {
 		if err := l.checkTorn(); err != nil {
@@ -163,9 +163,9 @@ func (p *progress) checkClosed() error {
 	return p.checkValueLog()
 }
 
-// checkValueLog: the newest file of the value log is never collected. Badger would make it
-// anew under the same number, and what points into it would find other values there. Of
-// the others, whoever reads a value says that its file is missing.
+// checkValueLog requires the newest file of the value log, which is never collected.
+// Badger would create it again under the same number, and pointers into it would find
+// other values. If another file is missing, the reader of its values reports that.
 func (p *progress) checkValueLog() error {
 	if p.mark.valueLog == 0 {
 		return nil
@@ -200,8 +200,8 @@ func (p *progress) logFile(number int) string {
 	return filepath.Join(p.dir, badgerDir, fmt.Sprintf("%05d%s", number, memLogSuffix))
 }
 
-// checkOld looks at the logs of the baseline. They were on the disk then, so it does not
-// matter what happened to the machine.
+// checkOld checks the logs of the baseline. They were on the disk then, so a later crash
+// of the machine does not excuse their loss.
 func (p *progress) checkOld(flushed int, known bool) error {
 	for i, old := range p.mark.Logs {
 		l := p.find(old.Number)
@@ -216,7 +216,7 @@ func (p *progress) checkOld(flushed int, known bool) error {
 	return nil
 }
 
-// checkNew looks at the logs that Badger made since the baseline.
+// checkNew checks the logs that Badger made after the baseline.
 func (p *progress) checkNew(flushed int, known bool) error {
 	var logs []*memLog
 	for _, l := range p.logs {

@@ -87,7 +87,7 @@ func (r *reader) read(ctx context.Context, row []byte, sel []store.Selector) ([]
 	return cells, nil
 }
 
-// walk goes on with read from a selector that takes an iterator.
+// walk continues read from a selector that needs an iterator.
 func (r *reader) walk(ctx context.Context, row []byte, sel []store.Selector, from int, cells []store.Cell) ([]store.Cell, error) {
 	its := iterators{r: r, row: row, sel: sel, key: make([]byte, 0, keyBytes(row, sel))}
 	defer its.close()

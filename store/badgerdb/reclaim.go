@@ -21,12 +21,11 @@ import (
 //
 //  1. Badger's discard version is brought up to date: readers may have left since
 //     the last write.
-//  2. What is in memory is written to a table of level 0 (flush). Otherwise
-//     tombstones there would meet nothing.
-//  3. All levels are compacted into one. Nothing lies below, so neither a tombstone
-//     nor what is under it is kept.
-//  4. What is left in blob files that are to a good part waste is moved to others
-//     (blobgc.go).
+//  2. The memtable is written to a table of level 0 (flush). Otherwise its tombstones
+//     would not be compacted with the cells that they delete.
+//  3. All levels are compacted into one. There is no level below, so tombstones
+//     disappear together with the cells that they delete.
+//  4. The live values of blob files with much waste are moved to others (blobgc.go).
 //  5. The same for files of the value log. Compaction has counted the waste.
 //
 // Other calls may run at the same time. Writers wait during step 2, and readers during a
@@ -67,7 +66,7 @@ const (
 // keys, instead of making them wait.
 //
 // If writing the key fails, the table accepts no more writes, as after any failed write.
-// If dropping it fails, the key stays and does no harm.
+// If dropping it fails, the key stays, which is harmless.
 func (db *DB) flush() error {
 	c := db.committer
 	txn := db.badger.NewTransactionAt(c.seq, true)
@@ -108,7 +107,7 @@ func (c *committer) own(long []byte, txn *badger.Txn, entries, bytes int) error 
 	return nil
 }
 
-// collectValues rewrites files of the value log until none has so much waste.
+// collectValues rewrites files of the value log until none has that much waste.
 func (db *DB) collectValues(ctx context.Context, ratio float64) error {
 	for ctx.Err() == nil {
 		err := db.badger.RunValueLogGC(ratio)

@@ -10,7 +10,7 @@ import (
 	"github.com/webindexer/indexer/store/internal/engine"
 )
 
-// ctxEvery is how many cells are visited between two looks at the context.
+// ctxEvery is how many cells a scan visits between two checks of the context.
 const ctxEvery = 256
 
 // scan visits a range; keysOnly leaves the values out.

@@ -36,7 +36,7 @@ func (s *snapshot) Scan(ctx context.Context, rg store.Range, fn func(store.Cell)
 	return s.view.scan(ctx, rg, false, fn)
 }
 
-// Close releases the snapshot; more than once does no harm.
+// Close releases the snapshot. Closing it again does nothing.
 func (s *snapshot) Close() {
 	if !s.closed.Swap(true) {
 		s.db.views.release(s.view)

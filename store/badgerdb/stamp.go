@@ -133,8 +133,7 @@ func replace(dir, name string, text []byte) error {
 	return nil
 }
 
-// replaceSynced writes a file under a temporary name that nobody else writes, and renames
-// it. It is on the disk afterwards.
+// replaceSynced writes a file under a unique temporary name, syncs it, and renames it.
 func replaceSynced(dir, name, text string) error {
 	f, err := os.CreateTemp(dir, name+tempSuffix+"*")
 	if err != nil {
@@ -151,8 +150,8 @@ func replaceSynced(dir, name, text string) error {
 	return syncDir(dir)
 }
 
-// removeTemps removes what a process that was killed left of replacing a file that nobody
-// else writes.
+// removeTemps removes the temporary files that a killed process left. No other process
+// may be replacing the file.
 func removeTemps(dir, name string) error {
 	files, err := filepath.Glob(filepath.Join(dir, name+tempSuffix+"*"))
 	for _, file := range files {

@@ -83,8 +83,8 @@ func (db *DB) Commit(ctx context.Context, rows []store.RowMutation) (uint64, sto
 	return r.commitTS, res, nil
 }
 
-// outcome reads the answer. After an error from submit the request may still be in
-// the queue (withdrawn), but nobody writes to it any more.
+// outcome reads the answer. After an error from submit the request may still be in the
+// queue (withdrawn), but the committer does not write to it.
 func outcome(r *request, err error) (store.Result, error) {
 	if err != nil {
 		return store.Result{Outcome: store.Unknown}, err

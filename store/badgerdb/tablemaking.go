@@ -12,12 +12,12 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// A compaction of Badger 4.9.6 loses what it was to write if it cannot make the file for it:
-// the error is dropped (subcompact: "defer inflightBuilders.Done(err)" takes err before it is
-// set), the old tables leave the MANIFEST, and their files are removed. It takes no broken
-// disk: a directory in which somebody forbids new files, or for a moment no file
-// descriptor, is enough. And where a compaction does fail, as in a directory that is gone,
-// compactors try again at once, for ever.
+// A compaction of Badger 4.9.6 loses its output if it cannot make the file for it: it drops
+// the error (subcompact: "defer inflightBuilders.Done(err)" takes err before it is set),
+// removes the old tables from the MANIFEST, and removes their files. This needs no broken
+// disk: a directory that forbids new files is enough, or a moment without a free file
+// descriptor. And where a compaction does fail, as in a directory that is gone, compactors
+// try again at once, for ever.
 //
 // Badger has no hook there, but it logs a line just before, in the compaction's goroutine.
 // So that is where a compaction waits until a file can be made in the directory, and
@@ -47,7 +47,7 @@ func newTableGate(dir string, verify *verifier, log Logger) *tableGate {
 }
 
 // wait returns when a file can be made. It never returns if a table is damaged, or once
-// closing was given up: what follows would lose data, and the process is about to end.
+// Close has given up: to continue would lose data, and the process is about to end.
 func (g *tableGate) wait() {
 	if !g.verify.sound() {
 		g.once.Do(func() { close(g.stuck) })

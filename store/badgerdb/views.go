@@ -98,7 +98,7 @@ func (vs *views) oldest() uint64 {
 	return vs.pass(vs.current.Load())
 }
 
-// pass drops the views before v that nobody uses, from the oldest on.
+// pass drops the unused views before v, starting with the oldest.
 func (vs *views) pass(v *view) (oldest uint64) {
 	for vs.head != v && vs.head.users.Load() == 0 {
 		vs.head = vs.head.next

@@ -22,8 +22,8 @@ type batcher[C any] struct {
 	running sync.WaitGroup // requests in goroutines of their own
 }
 
-// do makes a request for c, perhaps together with other calls. When it returns, the request
-// may still be under way in another goroutine.
+// do makes a request for c, possibly together with other calls. When it returns, the
+// request may still be under way in another goroutine.
 func (b *batcher[C]) do(c C) {
 	b.mu.Lock()
 	if b.delay > 0 && b.flying > 0 {
@@ -52,8 +52,8 @@ func (b *batcher[C]) join(c C) {
 	b.pending = append(b.pending, c)
 }
 
-// late sends what has waited for long enough. The timer may fire for calls that were sent
-// already; then it sends later ones too early, which does no harm.
+// late sends the calls that have waited for long enough. The timer may fire for calls
+// that were sent already; then it sends later ones too early, which is harmless.
 func (b *batcher[C]) late() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

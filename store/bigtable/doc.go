@@ -22,7 +22,7 @@
 //
 // A guarded mutation is one CheckAndMutateRow (guard.go). The client never repeats it; if
 // the answer is lost, mutate.go reads the row. All other requests are idempotent, and the
-// client repeats them, with growing delays, until Options.Patience is over. Concurrent
+// client repeats them, with growing delays, until Options.CallTimeout is over. Concurrent
 // reads, and concurrent writes without guards, share requests (batch.go).
 //
 // The build tag nobigtable leaves this package out of the program (store/engines).

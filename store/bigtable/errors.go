@@ -12,8 +12,8 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// errPatience ends a call that took longer than Options.Patience.
-var errPatience = errors.New("no answer in time; is Bigtable reachable?")
+// errTimeout ends a call that took longer than Options.CallTimeout.
+var errTimeout = errors.New("no answer in time; is Bigtable reachable?")
 
 // callError says what failed. The end of the caller's context is reported as such, whatever
 // the server said.

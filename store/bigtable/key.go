@@ -15,7 +15,7 @@ const mainByte = 'r'
 
 // shards are the bytes that begin the keys of a group with OwnTable in the table of these groups.
 // A hash of the row chooses one, so that neighbouring rows, which are often written at the same
-// time, lie in different tablets. The bytes and the hash are part of the stored format.
+// time, are in different tablets. The bytes and the hash are part of the stored format.
 //
 // Each group has shards of its own. Families of a table lie together, so that a scan of one
 // group would pass the cells of the others if they had the same keys.

@@ -126,10 +126,10 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
-// TestPatience: calls end when Bigtable does not answer.
-func TestPatience(t *testing.T) {
+// TestCallTimeout: calls end when Bigtable does not answer.
+func TestCallTimeout(t *testing.T) {
 	var silent atomic.Bool
-	db, _ := faults(t, lostGroups, Options{Patience: 300 * time.Millisecond}, func(string) bigtabletest.Fault {
+	db, _ := faults(t, lostGroups, Options{CallTimeout: 300 * time.Millisecond}, func(string) bigtabletest.Fault {
 		if silent.Load() {
 			return bigtabletest.Fault{Kind: bigtabletest.Fail}
 		}
@@ -142,8 +142,8 @@ func TestPatience(t *testing.T) {
 		"Read":  err,
 		"Apply": db.Apply(ctx, []store.RowMutation{{Row: []byte("row"), Mutations: []store.Mutation{put("data", "c", 1, "v")}}}),
 	} {
-		if !errors.Is(err, errPatience) {
-			t.Errorf("%s: %v, want %v", call, err, errPatience)
+		if !errors.Is(err, errTimeout) {
+			t.Errorf("%s: %v, want %v", call, err, errTimeout)
 		}
 	}
 	silent.Store(false)

@@ -63,8 +63,8 @@ func (db *DB) mutateMain(ctx context.Context, m *store.RowMutation) (store.Resul
 	}
 	db.counters.guarded.Add(1)
 	mut, ops := db.encode(m)
-	// A guard that failed may hold by the time its cell is looked up: whoever wrote it has
-	// removed it. Then the mutation is tried again, but not for ever.
+	// A guard that failed may hold by the time its cell is looked up, because its writer
+	// has removed it. Then the mutation is tried again, a bounded number of times.
 	for attempt := 1; ; attempt++ {
 		holds, err := db.checkAndMutate(ctx, m, predicate, mut, ops)
 		switch {
@@ -165,7 +165,7 @@ func (db *DB) firstOf(ctx context.Context, m *store.RowMutation) (*store.Cell, e
 	return &cells[0], nil
 }
 
-// afterError finds out what became of a guarded mutation whose answer was lost.
+// afterError determines the outcome of a guarded mutation whose response was lost.
 func (db *DB) afterError(ctx context.Context, m *store.RowMutation, failed error) (store.Result, error) {
 	failed = callError(ctx, fmt.Sprintf("change row %.80q", m.Row), failed)
 	if rejected(failed) {
@@ -185,8 +185,8 @@ func (db *DB) afterError(ctx context.Context, m *store.RowMutation, failed error
 	return store.Result{}, failed
 }
 
-// The delays between looks at a row after a lost answer. The request may still be on its way
-// when they are over: that the row is unchanged proves nothing.
+// The delays between reads of a row after a lost response. The request may still be on its
+// way afterwards, so an unchanged row proves nothing.
 const (
 	firstLook = 5 * time.Millisecond
 	lastLook  = 80 * time.Millisecond

@@ -16,11 +16,11 @@ import (
 
 // Options of Open. The zero value is what most programs want.
 type Options struct {
-	// Patience bounds each call, with all its repetitions; 0 stands for 30 seconds. A scan
-	// may take as long as it makes progress, however slowly.
-	Patience time.Duration
+	// CallTimeout bounds each call, with all its repetitions; 0 means 30 seconds. A scan may
+	// take longer while it makes progress.
+	CallTimeout time.Duration
 	// Delay is how long a read, or a write without guards, waits for others that can share
-	// its request, if requests are under way already. 0 stands for a millisecond; a negative
+	// its request, if requests are under way already. 0 means a millisecond; a negative
 	// number sends each alone.
 	Delay time.Duration
 	// Client are options of Google's client, such as credentials. Usually the environment
@@ -30,8 +30,8 @@ type Options struct {
 }
 
 const (
-	defaultPatience = 30 * time.Second
-	defaultDelay    = time.Millisecond
+	defaultCallTimeout = 30 * time.Second
+	defaultDelay       = time.Millisecond
 )
 
 // limits: Bigtable allows keys of 4 KiB, one byte of which is ours. Names of columns are
@@ -53,14 +53,14 @@ const opOverhead = 180
 
 // DB is a table in Bigtable. It implements store.Table.
 type DB struct {
-	client   *bigtable.Client
-	main     *bigtable.Table
-	own      *bigtable.Table // of groups with OwnTable; nil if there are none
-	groups   []group         // by number
-	checker  engine.Checker
-	gate     engine.Gate
-	patience time.Duration
-	counters counters
+	client      *bigtable.Client
+	main        *bigtable.Table
+	own         *bigtable.Table // of groups with OwnTable; nil if there are none
+	groups      []group         // by number
+	checker     engine.Checker
+	gate        engine.Gate
+	callTimeout time.Duration
+	counters    counters
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -83,14 +83,14 @@ func Open(ctx context.Context, setting string, groups []store.GroupSpec, opts Op
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{patience: opts.Patience, checker: engine.Checker{Schema: schema, Limits: limits, Overhead: opOverhead}}
-	if db.patience == 0 {
-		db.patience = defaultPatience
+	db := &DB{callTimeout: opts.CallTimeout, checker: engine.Checker{Schema: schema, Limits: limits, Overhead: opOverhead}}
+	if db.callTimeout == 0 {
+		db.callTimeout = defaultCallTimeout
 	}
 	if db.groups, err = placesOf(groups); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, db.patience, errPatience)
+	ctx, cancel := context.WithTimeoutCause(ctx, db.callTimeout, errTimeout)
 	defer cancel()
 	if err := db.connect(ctx, at, opts); err != nil {
 		return nil, fmt.Errorf("open %s: %w", setting, err)
@@ -202,7 +202,7 @@ func (db *DB) Close() error {
 	if !db.gate.Close() {
 		return nil
 	}
-	// Callers whose context ended have left requests behind, whose outcome concerns nobody.
+	// Callers whose context ended have left requests behind. Their outcome is ignored.
 	db.cancel()
 	var wg sync.WaitGroup
 	wg.Go(db.reads.wait)
@@ -226,7 +226,7 @@ func (db *DB) enter(ctx context.Context) error {
 
 // bounded returns a context that ends with ctx, or when a call has taken too long.
 func (db *DB) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, db.patience, errPatience)
+	return context.WithTimeoutCause(ctx, db.callTimeout, errTimeout)
 }
 
 // group returns a group that is known to exist.

@@ -11,7 +11,7 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// Read implements store.Reader. Groups with OwnTable lie in another Bigtable table and are
+// Read implements store.Reader. Groups with OwnTable are in another Bigtable table and are
 // read first.
 func (db *DB) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
 	if err := db.enter(ctx); err != nil {
@@ -67,7 +67,7 @@ func (db *DB) readPart(ctx context.Context, row []byte, of shards, wants []want)
 	return db.readOne(ctx, db.own, of.key(row), wants)
 }
 
-// readMain reads a row of the main table, perhaps together with other rows.
+// readMain reads a row of the main table, possibly together with other rows.
 func (db *DB) readMain(ctx context.Context, key string, wants []want) ([]versions, error) {
 	filters := filterSet{}
 	if !filters.add(wants) {

@@ -8,11 +8,11 @@ import (
 	"cloud.google.com/go/bigtable"
 )
 
-// A request for many rows has one filter, which is applied to each row. So reads share a
-// request in that each row is asked for what any of them wants. Transactions that run the
-// same code want the same columns, so that the filter stays small, and what a row has of
-// the columns that others want saves the next read nothing, but costs little: values that
-// are not small lie in columns that are asked for with an exact timestamp.
+// A request for many rows has one filter, which is applied to each row. So reads that
+// share a request read from each row what any of them wants. Transactions that run the
+// same code want the same columns, so the filter stays small. Cells that only another
+// read wants are wasted, but they cost little: large values are in columns that are read
+// at an exact timestamp.
 //
 // The usual read wants the newest version up to the start timestamp of its transaction, and
 // no two transactions have the same. The shared filter lets through the newest few versions

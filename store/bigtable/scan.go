@@ -106,12 +106,12 @@ func keyRange(prefix string, start, end []byte) bigtable.RowRange {
 // false. A limit of 0 means none.
 //
 // A scan may take very long without a row, if few rows of a large table have the columns.
-// So what ends it is not the patience of other calls, but a multiple of it without a row.
+// So it ends not after CallTimeout, but after a multiple of it without a row.
 func (db *DB) readRange(ctx context.Context, t *bigtable.Table, ranges bigtable.RowRangeList, w want, limit int64, fn func(row []byte, cells versions) bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silence := scanPatience * db.patience
-	watch := time.AfterFunc(silence, func() { cancel(errPatience) })
+	silence := scanTimeoutFactor * db.callTimeout
+	watch := time.AfterFunc(silence, func() { cancel(errTimeout) })
 	defer watch.Stop()
 	opts := []bigtable.ReadOption{bigtable.RowFilter(w.filter())}
 	if limit > 0 {
@@ -132,5 +132,5 @@ func (db *DB) readRange(ctx context.Context, t *bigtable.Table, ranges bigtable.
 	return nil
 }
 
-// scanPatience is how many times Options.Patience a scan may take for one row.
-const scanPatience = 20
+// scanTimeoutFactor is how many times Options.CallTimeout a scan may take for one row.
+const scanTimeoutFactor = 20

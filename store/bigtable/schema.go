@@ -19,7 +19,7 @@ import (
 // The tables describe themselves, each in a row of its own, in a family that no group can
 // have: "_" is always followed by two hexadecimal digits in the names of their families.
 // The family is made together with the table, so a table without it is not ours, even if
-// whoever made the table died right afterwards.
+// the process that made the table died right afterwards.
 const (
 	selfKey      = "\x00table"
 	selfFamily   = "_table"
@@ -40,12 +40,12 @@ type families struct {
 	table  string
 	groups []group
 	splits []string // of a new table
-	// described are the groups of which the table tells: the main table tells of all.
+	// described are the groups that the table describes. The main table describes all.
 	described []group
 }
 
-// prepare makes a Bigtable table, or adds what it lacks. Any number of processes may do so
-// at the same time: whoever finds that another one was first, or gets no answer, looks again.
+// prepare makes a Bigtable table, or adds what it lacks. Any number of processes may do so at
+// the same time: one that comes second, or gets no response, checks again.
 func prepare(ctx context.Context, admin *bigtable.AdminClient, f families) error {
 	for wait := firstWait; ; wait = min(2*wait, time.Second) {
 		info, err := admin.TableInfo(ctx, f.table)
@@ -141,7 +141,7 @@ func claim(ctx context.Context, t *bigtable.Table, column, value string) error {
 		case ctx.Err() != nil || !transient(err):
 			return callError(ctx, "write the description", err)
 		}
-		if err := sleep(ctx, wait); err != nil { // claiming twice does no harm
+		if err := sleep(ctx, wait); err != nil { // claiming twice is harmless
 			return err
 		}
 	}

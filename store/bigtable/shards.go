@@ -60,7 +60,7 @@ func (s *scan) own(ctx context.Context, of shards) (next []byte, err error) {
 	return nil, nil
 }
 
-// shard is the part of a range in one shard, as far as it was read.
+// shard is the part of a range in one shard that was read so far.
 type shard struct {
 	digit string
 	rows  []shardRow
@@ -103,7 +103,7 @@ func (s *scan) merge(ctx context.Context, of shards) (next []byte, err error) {
 	}
 }
 
-// fill reads the next page of each shard of which no row is left.
+// fill reads the next page of each shard that has no rows left.
 func (s *scan) fill(ctx context.Context, list []*shard, page int64) error {
 	if !slices.ContainsFunc(list, (*shard).empty) {
 		return nil

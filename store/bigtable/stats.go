@@ -6,8 +6,8 @@ type counters struct {
 	reads, readRequests, writes, writeRequests, guarded, scans, scanRequests, resolved, unknown, readAgain atomic.Int64
 }
 
-// Stats counts what was asked of the table, and the requests to Bigtable that took.
-// Repetitions by the client are not counted.
+// Stats counts the calls of the table, and the requests to Bigtable that they took. It
+// does not count repetitions by the client.
 type Stats struct {
 	Reads, ReadRequests   int64 // Read
 	Writes, WriteRequests int64 // rows of Apply, and of Mutate without guards

@@ -25,7 +25,7 @@ const (
 // tableName matches names of tables of Bigtable that leave room for notifySuffix in 50 bytes.
 var tableName = regexp.MustCompile(`^[_a-zA-Z0-9][-_.a-zA-Z0-9]{0,42}$`)
 
-// parse takes a URL apart: bigtable://PROJECT/INSTANCE/PREFIX, and perhaps
+// parse takes a URL apart: bigtable://PROJECT/INSTANCE/PREFIX, optionally with
 // ?app_profile=NAME or ?emulator=HOST:PORT.
 func parse(setting string) (location, error) {
 	const form = "write bigtable://PROJECT/INSTANCE/PREFIX"

@@ -57,7 +57,8 @@ func (w *want) times() bigtable.Filter {
 }
 
 // filter lets through exactly the cells that w wants. A group that keeps one version can
-// have older ones for a while: there the newest is chosen before its timestamp is looked at.
+// have older ones for a while: so the filter chooses the newest before it compares
+// timestamps.
 func (w *want) filter() bigtable.Filter {
 	if w.latest {
 		return chain(w.columns(), bigtable.LatestNFilter(1), w.times())

@@ -69,8 +69,9 @@ func appendRow(rows []store.RowMutation, m store.RowMutation) []store.RowMutatio
 	return append(rows, m)
 }
 
-// phases are the parts of a mutation. A crash between two of them leaves what the order is
-// for: a notification before what it is about, and no notification removed too early.
+// phases are the parts of a mutation, in an order that is safe if the process crashes
+// between two of them: a notification is written before the change that it announces, and
+// no notification is removed too early.
 type phases struct{ before, main, after store.RowMutation }
 
 // split takes a mutation apart. Where a group with OwnTable has deletes, all its mutations

@@ -62,8 +62,9 @@ func Open(ctx context.Context, setting string, groups []store.GroupSpec, opts Op
 // same time. Otherwise it names a directory, which belongs to one process.
 func Remote(setting string) bool { return strings.Contains(setting, "://") }
 
-// Redact returns a setting without its password, for messages. What is not a valid URL is
-// left out after the scheme, because nobody can say where its password is.
+// Redact returns a setting without its password, for messages. If the setting is not a
+// valid URL, Redact omits everything after the scheme, because the password could be
+// anywhere.
 func Redact(setting string) string {
 	if !Remote(setting) {
 		return setting

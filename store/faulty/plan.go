@@ -1,7 +1,6 @@
 // Package faulty wraps a store.Table so that one chosen operation goes wrong, in
 // one of the ways in which a table on other machines can: it fails without effect,
-// it takes effect and the answer is lost, it takes effect later than anybody
-// thinks, or it is slow.
+// it takes effect and the answer is lost, it takes effect late, or it is slow.
 //
 // A test walks n = 1, 2, 3 … and runs its scenario once for each n with the n-th
 // operation going wrong, until Probe.Met says that no operation had that number:
@@ -62,16 +61,15 @@ const (
 
 // Plan says what goes wrong.
 type Plan struct {
-	// N is the number of the operation that goes wrong, from 1. 0 stands for none.
+	// N is the number of the operation that goes wrong, from 1; 0 means none.
 	N int
-	// Every makes it come again: at N, and then at every Every-th operation after
-	// it. 0 stands for once.
+	// Every repeats the fault: at N, and then at every Every-th operation after it. 0
+	// means once.
 	Every int
-	// Kinds are the operations that are counted; 0 stands for All.
+	// Kinds are the operations that are counted; 0 means All.
 	Kinds Kind
 	Fault Fault
-	// After is for Late: how many operations pass before it takes effect; 0
-	// stands for 1, the next one.
+	// After is for Late: how many operations pass before it takes effect; 0 means 1.
 	After int
 	// Wait is for Delay.
 	Wait time.Duration

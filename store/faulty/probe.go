@@ -99,7 +99,7 @@ func (p *Probe) read(ctx context.Context, k Kind, op func() error) error {
 }
 
 // write runs a writing operation with what is planned for it. later must not use
-// anything that belongs to the caller; whether it succeeds concerns nobody.
+// anything that belongs to the caller; its result is ignored.
 func (p *Probe) write(ctx context.Context, k Kind, op func() error, later func()) error {
 	fault, injected := p.next(k)
 	switch fault {

@@ -78,8 +78,8 @@ func newPool(ctx context.Context, base *pgxpool.Config, conns int32, timeout tim
 		"default_transaction_isolation":       "read committed",
 		"default_transaction_deferrable":      "off",
 		"search_path":                         "pg_catalog",
-		// Every statement is a look-up or a range of a primary key. A plan is kept for as long as
-		// its connection, and one that was made while the table was empty must not scan it
+		// Every statement is a look-up or a range of a primary key. A plan lives as long as its
+		// connection, and a plan made while the table was empty must not scan the whole table
 		// when it is full.
 		"enable_seqscan":                  "off",
 		"enable_bitmapscan":               "off",

@@ -13,16 +13,16 @@ import (
 
 // Options of Open. The zero value takes all defaults.
 type Options struct {
-	// Conns bounds the connections for everything except scans; 0 stands for 16. The
-	// parameter pool_max_conns of the URL overrides it. Scans have a quarter as
-	// many of their own, so that they cannot keep transactions waiting.
+	// Conns bounds the connections for everything except scans; 0 means 16. The
+	// parameter pool_max_conns of the URL overrides it. Scans have a quarter as many
+	// connections of their own, so that they cannot block transactions.
 	Conns int
-	// CallTimeout bounds each attempt of a call, on the client and on the server; 0 stands
-	// for 15 s. Scans have no bound on the server: they may have to look at much
-	// before they find something.
+	// CallTimeout bounds each attempt of a call, on the client and on the server; 0 means
+	// 15 s. Scans have no bound on the server, because they may have to read many rows
+	// before they find one.
 	CallTimeout time.Duration
 	// RetryFor is how long a call tries again while the server cannot be reached or refuses
-	// to work, if nothing can have happened or repeating is harmless; 0 stands for 20 s.
+	// to work, if nothing can have happened or repeating is harmless; 0 means 20 s.
 	RetryFor time.Duration
 }
 

@@ -243,7 +243,8 @@ func (p *preparing) makeGroup(g *group) error {
 	return err
 }
 
-// colocation names the table beside which Citus puts a group: a row is on one server.
+// colocation names the table with which Citus colocates a group, so that a row is on
+// one server.
 func (p *preparing) colocation(g *group) string {
 	if g.Number == 0 {
 		return "none"

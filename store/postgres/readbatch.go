@@ -9,11 +9,11 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// readQueue sends the reads of concurrent callers together. A read is sent at once as long as
-// fewer than most batches are under way. Otherwise it waits until one of them
-// returns, and goes with all others that have come meanwhile. So nobody ever waits for
-// a timer, and under load a batch carries many reads in one round trip. Beside a connection for each
-// read, 16 or 64 goroutines read about twice as much, and transactions are 1.3 to 1.5 times as fast.
+// readQueue combines the reads of concurrent callers. It sends a read at once while fewer than most
+// batches are under way. Otherwise the read waits until one of them returns, and goes out with all
+// others that came in the meantime. So no read ever waits for a timer, and under load a batch
+// carries many reads in one round trip. Compared with a connection for each read, 16 or 64
+// goroutines read about twice as much, and transactions are 1.3 to 1.5 times as fast.
 //
 // A batch is several statements in one message, not one statement for many rows: each
 // still goes to the one shard that has its row.

@@ -36,7 +36,7 @@ func (t *table) retry(ctx context.Context, k kind, pool *pgxpool.Pool, call func
 	return t.retryFor(ctx, t.opts.RetryFor, k, pool, call)
 }
 
-func (t *table) retryFor(ctx context.Context, patience time.Duration, k kind, pool *pgxpool.Pool, call func(context.Context, *pgx.Conn) error) error {
+func (t *table) retryFor(ctx context.Context, limit time.Duration, k kind, pool *pgxpool.Pool, call func(context.Context, *pgx.Conn) error) error {
 	var (
 		lost  []string // sessions whose fate is not known
 		began = time.Now()
@@ -54,7 +54,7 @@ func (t *table) retryFor(ctx context.Context, patience time.Duration, k kind, po
 		case context.Cause(ctx) != nil:
 			err = fmt.Errorf("%w (%w)", context.Cause(ctx), err)
 			fallthrough
-		case !passing(err), time.Since(began) > patience:
+		case !passing(err), time.Since(began) > limit:
 			if err = t.callError(err); k == guarded {
 				err = fmt.Errorf("%w: %w", store.ErrNotDone, err)
 			}
@@ -134,7 +134,8 @@ func code(err error) string {
 
 // nothingDone reports whether the call certainly was not, and will not be, applied: the
 // statement was not sent, or the server answered it with an error, which undoes all
-// that it did. A FATAL error ends the session for another reason, perhaps after the commit.
+// that it did. A FATAL error ends the session for another reason, possibly after the
+// commit.
 func nothingDone(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {

@@ -12,9 +12,9 @@ import (
 	"github.com/webindexer/indexer/store/internal/engine"
 )
 
-// A page of a scan has at most so many cells, and about so many bytes of values. The first
-// one is small: many scans end early. A row that does not fit gets a greater page of its own,
-// because a row is read at one instant, by one statement.
+// The sizes of a page of a scan: at most this many cells, and about this many bytes of
+// values. The first page is small, because many scans end early. A row that does not fit gets
+// a larger page of its own, because one statement must read a row at one instant.
 const (
 	firstPage = 128
 	largePage = 2048

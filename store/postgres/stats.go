@@ -6,8 +6,8 @@ type counters struct {
 	reads, readRequests, writes, writeRequests, guarded, scans, scanRequests atomic.Int64
 }
 
-// Stats counts what was asked of the table, and the round trips to the server that it took.
-// Repetitions after errors are not counted.
+// Stats counts the calls of the table, and the round trips to the server that they took. It
+// does not count repetitions after errors.
 type Stats struct {
 	Reads, ReadRequests   int64 // Read; those that come at the same time share round trips
 	Writes, WriteRequests int64 // rows of Apply

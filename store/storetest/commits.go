@@ -23,7 +23,7 @@ func testCommit(t *testing.T, open Opener) {
 	f.wantRead("versioned:a:d@7=data versioned:a:w@1001=x latest:a:n@1001=n", "a", prefix(versioned, ""), prefix(latest, ""))
 	f.wantRead("versioned:b:w@1001=y", "b", prefix(versioned, ""))
 
-	// Guards of all rows are looked at before any row changes.
+	// All guards are checked before any row changes.
 	guarded := []store.RowMutation{
 		row("a", put(versioned, "w", store.AtCommit, "x2")),
 		{Row: []byte("b"), Absent: []store.Selector{{Group: versioned, Column: []byte("w"), MinTS: 1001}}, Mutations: []store.Mutation{put(versioned, "w", store.AtCommit, "y2")}},
@@ -57,7 +57,7 @@ func testCommit(t *testing.T, open Opener) {
 }
 
 // testCommitConflicts: concurrent commits that guard one cell each other writes.
-// Exactly one of each round wins, and the losers are told by whom.
+// Exactly one of each round wins, and the losers learn which cell refused them.
 func testCommitConflicts(t *testing.T, open Opener) {
 	f := start(t, open)
 	c, clock := f.committer()

@@ -169,7 +169,8 @@ func testScanErrors(t *testing.T, open Opener) {
 	}
 }
 
-// testManyVersions: columns with so many versions that an engine may jump.
+// testManyVersions: columns with so many versions that an engine may skip some by
+// seeking.
 func testManyVersions(t *testing.T, open Opener) {
 	f := start(t, open)
 	const versions = 100

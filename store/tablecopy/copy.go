@@ -2,11 +2,11 @@
 // database when one machine is no longer enough, or back.
 //
 // A copy has every version of every column with its timestamp, so it also has what transactions
-// have left behind: locks, notifications, the ceiling of timestamps. Whoever opens
-// it continues where the source was.
+// have left behind: locks, notifications, the ceiling of timestamps. A process that opens it
+// continues where the source stopped.
 //
-// The source is read at one instant if its engine has snapshots. Otherwise nobody
-// may write to it during the copy; the comparison at the end finds out if somebody did.
+// The source is read at one instant if its engine has snapshots. Otherwise nothing may
+// write to it during the copy; the comparison at the end detects writes.
 //
 // Cells about processes that use a table now, such as liveness tokens, mean nothing in the
 // copy. Options says which ones they are, because a table does not know.
@@ -46,10 +46,11 @@ type Progress struct {
 	Cells int64  `json:"cells"` // copied so far, over all groups
 }
 
-// Result is what a copy has, by group.
+// Result counts what a copy holds, by group.
 type Result map[string]Sum
 
-// A part is as many whole rows of the source as have about so many cells or bytes.
+// The sizes of a part. A part holds whole rows of the source with about this many cells
+// or bytes.
 const (
 	partCells = 4096
 	partBytes = 4 << 20
@@ -195,7 +196,8 @@ func (c *copying) group(ctx context.Context, name string) error {
 		if err != nil && !errors.Is(err, errSplit) {
 			return err
 		}
-		// The cells first: after a crash in between, they are put once more.
+		// The cells come first: after a crash in between, the next attempt writes them
+		// again.
 		if err := c.to.Apply(ctx, p.rows); err != nil {
 			return err
 		}

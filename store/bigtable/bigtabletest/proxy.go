@@ -125,7 +125,7 @@ func (p *Proxy) forward(conn *grpc.ClientConn, in grpc.ServerStream) error {
 	md, _ := metadata.FromIncomingContext(in.Context())
 	ctx := metadata.NewOutgoingContext(in.Context(), md.Copy())
 	if fault.Kind == Lost {
-		ctx = context.WithoutCancel(ctx) // whoever asked may give up, and the server still do it
+		ctx = context.WithoutCancel(ctx) // the server completes a request even if the client gives up
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -45,10 +45,10 @@ func (g *Gate) Leave() {
 // Close refuses calls from now on and waits for those that were admitted. It
 // reports whether this was the first Close.
 //
-// It looks at the count and falls asleep under the mutex, and the last call takes
-// the mutex after it has counted itself out: it cannot slip in between. A call that
-// is refused counts for a moment; it touches nothing, and at worst makes Close look
-// once more.
+// Close checks the count and goes to sleep under the mutex, and the last call takes the
+// mutex after it has counted itself out, so Close cannot miss its signal. A refused
+// call is counted for a moment; it touches nothing, and at most makes Close check the
+// count once more.
 func (g *Gate) Close() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
