@@ -23,8 +23,9 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// onlooker looks at a deployment without being a part of it: it writes nothing and takes no
-// timestamp. So it also works when no oracle serves, and does not disturb `indexer wait`.
+// onlooker reads the state of a deployment without being a part of it: it writes nothing
+// and takes no timestamp. So it works even without an oracle, and does not disturb `indexer
+// wait`.
 type onlooker struct {
 	app     *app
 	parts   *deployment    // table and connections only
@@ -176,7 +177,7 @@ func (o *onlooker) askOracles(ctx context.Context, s *state) {
 }
 
 // age asks the oracle that serves how long ago a timestamp was handed out, in milliseconds; 0
-// if nobody knows.
+// if that is unknown.
 func (o *onlooker) age(ctx context.Context, ts uint64) float64 {
 	if o.oracles == nil || ts == notWaiting {
 		return 0
@@ -258,7 +259,7 @@ func (o *onlooker) listLeases(ctx context.Context, s *state, oldest map[string]u
 	return nil
 }
 
-// crawl shows how the hosts are divided among crawlers; nil if nobody crawls.
+// crawl shows how the hosts are divided among crawlers; nil if there is no crawl.
 func (o *onlooker) crawl(ctx context.Context, processes []processState) (*crawlState, error) {
 	divided, err := division.List(ctx, o.parts.table)
 	if err != nil {
@@ -309,7 +310,7 @@ func (o *onlooker) findProblems(ctx context.Context, s *state) error {
 	}
 	for _, l := range s.Leases {
 		if working && !l.Alive {
-			say("nobody who is alive holds the lease %s: a worker takes it within seconds, unless none offers to", l.Name)
+			say("no live process holds the lease %s: a worker takes it within seconds, if one offers to", l.Name)
 		}
 	}
 	return nil

@@ -15,23 +15,23 @@ import (
 // Question asks the holder of a lease to do a task.
 type Question struct {
 	Lease, Task string
-	// Progress is called when the task has come further.
+	// Progress is called when the task has made progress.
 	Progress func(int)
 	// Holder is called when a process has begun with the task. It is called again if that
 	// process has died, and another one has begun.
 	Holder func(Place)
-	// Patience is how long to wait for somebody to hold the lease; 0: 3 s.
-	Patience time.Duration
+	// Wait is how long to wait until a process holds the lease; 0: 3 s.
+	Wait time.Duration
 	// Every is how often to look for the result; 0: a quarter of a second.
 	Every time.Duration
 }
 
-// ErrNobody says that nobody who is alive holds the lease.
-var ErrNobody = errors.New("nobody who is alive holds the lease")
+// ErrNobody: no live process holds the lease.
+var ErrNobody = errors.New("no live process holds the lease")
 
-// Ask has the holder of a lease do a task, and returns its result as JSON. ErrNobody means
-// that nothing was done, unless the error says that the holder died in the middle. If ctx
-// ends, the request is withdrawn; a holder that has begun with it goes on.
+// Ask asks the holder of a lease to do a task, and returns its result as JSON. ErrNobody
+// means that nothing was done, unless the error says that the holder died in the middle.
+// If ctx ends, Ask withdraws the request; a holder that has begun the task completes it.
 func (m *Manager) Ask(ctx context.Context, q Question) (json.RawMessage, error) {
 	row := requestPrefix + rand.Text()[:12]
 	value, err := json.Marshal(request{Lease: q.Lease, Task: q.Task, Asker: m.live.Token(), Place: m.opts.Place})
@@ -68,11 +68,11 @@ func (m *Manager) withdraw(ctx context.Context, row string) error {
 
 // await waits until the request is done.
 func (m *Manager) await(ctx context.Context, q Question, row string) (json.RawMessage, error) {
-	patience := cmp.Or(q.Patience, 3*time.Second)
+	wait := cmp.Or(q.Wait, 3*time.Second)
 	ticker := time.NewTicker(cmp.Or(q.Every, time.Second/4))
 	defer ticker.Stop()
 	var last report
-	held := time.Now() // when somebody alive was last seen to hold the lease
+	held := time.Now() // when a live process last held the lease
 	for {
 		r, alive, err := m.progressed(ctx, q.Lease, row)
 		if err != nil {
@@ -85,9 +85,9 @@ func (m *Manager) await(ctx context.Context, q Question, row string) (json.RawMe
 			return r.Result, nil
 		case alive:
 			held = time.Now()
-		case time.Since(held) > patience && r.Holder.Token != "":
+		case time.Since(held) > wait && r.Holder.Token != "":
 			return nil, fmt.Errorf("%w %s: %s had begun and died, and no other process has taken over; start a worker, or run the command again", ErrNobody, q.Lease, r.Holder.Place)
-		case time.Since(held) > patience:
+		case time.Since(held) > wait:
 			return nil, fmt.Errorf("%w %s", ErrNobody, q.Lease)
 		}
 		if r.Holder.Token != last.Holder.Token && q.Holder != nil {
@@ -105,7 +105,7 @@ func (m *Manager) await(ctx context.Context, q Question, row string) (json.RawMe
 	}
 }
 
-// progressed reads a report, and whether somebody alive holds the lease.
+// progressed reads a report, and whether a live process holds the lease.
 func (m *Manager) progressed(ctx context.Context, name, row string) (r report, alive bool, err error) {
 	now, err := m.db.Now(ctx)
 	if err != nil {

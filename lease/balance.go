@@ -19,10 +19,10 @@ import (
 // # How they are divided
 //
 // A process that wants shares says so in the table (offer). From the table, each process
-// sees who offers, and who holds what:
+// learns which processes offer, and which leases each holds:
 //
-//   - A free lease is for a process that holds no more than any other that offers. There is
-//     always one, so no lease stays free because everybody has enough.
+//   - Only a process that holds no more leases than any other offering one takes a free
+//     lease. There is always such a process, so no lease stays free.
 //   - If no lease is free, and the process with the most holds at least two more than the one
 //     with the fewest, it gives one back. (If several hold the most, the one with the
 //     smallest token does.) That ends when the numbers differ by at most one, so no lease
@@ -131,8 +131,8 @@ func (d *division) next(own string, random func(n int) int) (take, leave int) {
 	return take, leave
 }
 
-// balance takes and gives back leases until there is nothing to do for this process, and does
-// what others have asked the holders of its leases to do.
+// balance takes and gives back leases until this process has its share, and performs the
+// tasks that others have requested under its leases.
 func (m *Manager) balance(ctx context.Context, b *Balanced) error {
 	for _, w := range b.Wants {
 		if !m.holds(w.Name) {
@@ -226,8 +226,8 @@ func (m *Manager) leaveShare(ctx context.Context, b *Balanced, i int) error {
 	return errors.Join(err, m.giveBack(ctx, name))
 }
 
-// drain ends the work under a lease: no run begins any more, and those under way end. If ctx
-// ends before, the process goes on to hold the lease.
+// drain ends the work under a lease: no new run begins, and the current ones end. If ctx
+// ends first, the process keeps the lease.
 func (m *Manager) drain(ctx context.Context, name string) error {
 	m.mu.Lock()
 	h := m.held[name]

@@ -3,9 +3,10 @@
 //
 // # What a lease is
 //
-// A cell in the table names the holder by its token of liveness (txn.Liveness). Whoever
-// wants a lease looks at the cell now and then, and takes the lease when nobody holds it or
-// when the holder is dead. There is nothing to renew: a token lives as long as its process.
+// A cell in the table names the holder by its token of liveness (txn.Liveness). A process
+// that wants a lease reads the cell from time to time, and takes the lease when it has no
+// holder or when the holder is dead. Leases need no renewal: a token lives as long as its
+// process.
 //
 // # Why two processes never both act under a lease
 //

@@ -52,14 +52,14 @@ type Want struct {
 	// process has the lease and begins no run. If it fails, the process gives the lease
 	// back, and tries again later.
 	Gained func(ctx context.Context) error
-	// Tasks are what others may ask the holder to do (Manager.Ask).
+	// Tasks are the tasks that other processes may ask the holder to do (Manager.Ask).
 	Tasks map[string]Task
 }
 
 // Options are the options of a Manager.
 type Options struct {
 	Wants []Want
-	// Balanced are leases of which the process wants its share; nil: none.
+	// Balanced are leases that processes divide evenly among them; nil: none.
 	Balanced *Balanced
 	Place    Place
 	// Every is how often the manager looks for leases to take; 0: a second.
@@ -139,7 +139,7 @@ func (m *Manager) Stop(ctx context.Context) error {
 	clear(m.held)
 	m.mu.Unlock()
 	if m.live.Valid() != nil {
-		return nil // whoever considers this process dead takes them
+		return nil // a process that considers this one dead takes them
 	}
 	var errs []error
 	if b := m.opts.Balanced; b != nil {
@@ -175,8 +175,8 @@ func (m *Manager) run(ctx context.Context) {
 }
 
 // whileValid calls fn with a context that ends when this process ceases to be valid. When the
-// oracle cannot answer, a request for a timestamp waits for half a minute, and without this
-// nobody would notice meanwhile that the leases have to rest.
+// oracle cannot answer, a request for a timestamp waits for half a minute. Without
+// whileValid, the process would not notice meanwhile that it must suspend its leases.
 func (m *Manager) whileValid(ctx context.Context, fn func(context.Context)) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
@@ -200,10 +200,10 @@ func (m *Manager) whileValid(ctx context.Context, fn func(context.Context)) {
 	fn(ctx)
 }
 
-// foundDead reports whether others have found this process dead. A process that is merely
-// not valid may become so again: perhaps the table, in which it shows signs of life, is away,
-// and then nobody finds anybody dead. It keeps its leases, which nobody can have taken, and
-// begins no run under them meanwhile (Held).
+// foundDead reports whether others have found this process dead. A process that is merely not
+// valid may become valid again: if the table, in which it shows signs of life, is
+// unreachable, no process can find another one dead. So the process keeps its leases, which
+// no other can have taken, and begins no run under them meanwhile (Held).
 func (m *Manager) foundDead(ctx context.Context) bool {
 	alive, err := m.live.Alive(ctx, m.live.Token())
 	return err == nil && !alive
@@ -238,7 +238,7 @@ func (m *Manager) lose(why error) {
 	}
 }
 
-// try takes a lease if nobody alive holds it, and prepares for the work.
+// try takes a lease if no live process holds it, and prepares for the work.
 func (m *Manager) try(ctx context.Context, w Want) error {
 	m.taking.Lock()
 	defer m.taking.Unlock()
@@ -264,15 +264,16 @@ func (m *Manager) try(ctx context.Context, w Want) error {
 	return nil
 }
 
-// Take takes a lease if nobody alive holds it, and reports whether this process holds it
-// then. It is for processes that have not called Start.
+// Take takes a lease if no live process holds it, and reports whether this process then
+// holds it. It is for processes that have not called Start.
 func (m *Manager) Take(ctx context.Context, w Want) (bool, error) {
 	err := m.try(ctx, w)
 	return m.Held(w.Name), err
 }
 
-// take is the transaction that takes a lease. Looking first costs no timestamp, so
-// processes that wait for a lease keep nobody from finding that all work is done.
+// take is the transaction that takes a lease. It first checks the lease without taking
+// a timestamp, so that processes that wait for a lease do not keep others from finding
+// that all work is done.
 func (m *Manager) take(ctx context.Context, name string) (taken bool, err error) {
 	now, err := m.db.Now(ctx)
 	if err != nil {
@@ -300,8 +301,8 @@ func (m *Manager) take(ctx context.Context, name string) (taken bool, err error)
 	return taken && err == nil, err
 }
 
-// free reports whether nobody alive holds a lease. A holder of our own token is an attempt
-// of ours whose outcome was unknown.
+// free reports whether no live process holds a lease. If the holder has our own token, an
+// earlier attempt of ours succeeded, although its outcome was unknown.
 func (m *Manager) free(ctx context.Context, tx *txn.Txn, name string) (bool, error) {
 	h, err := holder(ctx, tx, name)
 	if err != nil || h == nil || h.Token == m.live.Token() {
@@ -349,14 +350,14 @@ func holder(ctx context.Context, tx *txn.Txn, name string) (*Holder, error) {
 	return h, nil
 }
 
-// HolderOf returns who holds a lease as of a snapshot, nil if nobody does. The process may
-// be dead.
+// HolderOf returns the holder of a lease as of a snapshot, or nil. The process may be
+// dead.
 func HolderOf(ctx context.Context, tx *txn.Txn, name string) (*Holder, error) {
 	return holder(ctx, tx, name)
 }
 
-// List returns the leases that somebody has held, by name, as a table has them now. It needs
-// no transaction, so it works while no oracle serves. A holder may be dead.
+// List returns the leases in a table, by name, with their last holders. It needs no
+// transaction, so it works without an oracle. A holder may be dead.
 func List(ctx context.Context, table store.Reader) (map[string]Holder, error) {
 	held := make(map[string]Holder)
 	err := txn.EachCommitted(ctx, table, holderColumn, "", func(row string, value []byte) error {

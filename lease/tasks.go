@@ -16,7 +16,7 @@ import (
 // Some work may be done only by the holder of a lease, and people ask for it on whatever
 // machine they are. A request is a row in the table:
 //
-//	asked    what is to be done, and who waits for it; written by the asker
+//	asked    the task, and the process that waits for it; written by the asker
 //	report   who does it, how far it has come, and the result; written by the holder
 //
 // The holder looks for requests now and then, and does one at a time. It writes reports
@@ -34,7 +34,7 @@ var (
 	reportColumn = txn.Column{Group: Group, Name: "report"}
 )
 
-// request is what somebody has asked for.
+// request is a request for a task.
 type request struct {
 	Lease string `json:"lease"`
 	Task  string `json:"task"`
@@ -56,7 +56,7 @@ type report struct {
 // requestPrefix begins the rows of requests; no lease has such a name.
 const requestPrefix = "\x00request/"
 
-// serve begins the next task that somebody waits for, unless one is under way.
+// serve begins the next requested task, unless one is under way.
 func (m *Manager) serve(ctx context.Context, w Want) error {
 	m.mu.Lock()
 	busy := m.serving[w.Name]
@@ -77,7 +77,7 @@ func (m *Manager) serve(ctx context.Context, w Want) error {
 			return err
 		}
 		if r.Done {
-			continue // its asker is about to see it
+			continue // its asker is about to read it
 		}
 		m.mu.Lock()
 		m.serving[w.Name] = true
@@ -136,9 +136,9 @@ func readReport(ctx context.Context, tx *txn.Txn, row string) (r report, err err
 const reportEvery = time.Second
 
 // perform does a task, and reports. If the process ends in the middle, or loses the lease,
-// the report stays as it is, and the next holder begins again. It does nothing if nobody waits any
-// more: the asker may have seen the report of the task and withdrawn both since the request was
-// read, and the task would be done a second time.
+// the report stays as it is, and the next holder begins again. It does nothing if the request is
+// gone: the asker may have read the report of the task and withdrawn both after serve read the
+// request, and the task would be done a second time.
 func (m *Manager) perform(ctx context.Context, w Want, q request) error {
 	r := report{Holder: Holder{Token: m.live.Token(), Place: m.opts.Place, Since: time.Now().UTC().Truncate(time.Second)}}
 	if wanted, err := m.writeReport(ctx, q, r); err != nil || !wanted {
@@ -164,8 +164,8 @@ func (m *Manager) perform(ctx context.Context, w Want, q request) error {
 	return err
 }
 
-// progressOf returns a function that reports progress, now and then. A report that cannot be
-// written is left out.
+// progressOf returns a function that reports progress from time to time. It skips a report
+// that cannot be written.
 func (m *Manager) progressOf(ctx context.Context, q request, r report) func(int) {
 	var mu sync.Mutex
 	last := time.Now()
@@ -181,7 +181,7 @@ func (m *Manager) progressOf(ctx context.Context, q request, r report) func(int)
 	}
 }
 
-// writeReport writes a report if somebody still waits for it, and reports whether somebody does.
+// writeReport writes a report if its asker still waits, and reports whether it does.
 func (m *Manager) writeReport(ctx context.Context, q request, r report) (wanted bool, err error) {
 	value, err := json.Marshal(r)
 	if err != nil {

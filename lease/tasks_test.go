@@ -12,7 +12,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// ask asks with little patience.
+// ask asks with little wait.
 func (m *member) ask(ctx context.Context, q Question) (string, error) {
 	q.Lease, q.Task, q.Every = "x", "work", time.Millisecond
 	result, err := m.Ask(ctx, q)
@@ -79,7 +79,7 @@ func TestAsk(t *testing.T) {
 func TestAskNobody(t *testing.T) {
 	f := newFleet(t)
 	asker := f.join(Options{})
-	if _, err := asker.ask(t.Context(), Question{Patience: time.Millisecond}); !errors.Is(err, ErrNobody) {
+	if _, err := asker.ask(t.Context(), Question{Wait: time.Millisecond}); !errors.Is(err, ErrNobody) {
 		t.Error(err)
 	}
 	if n := f.requests(); n != 0 {
@@ -118,7 +118,7 @@ func TestAskHolderDies(t *testing.T) {
 	told := make(chan struct{})
 	var once sync.Once
 	go func() {
-		result, err := asker.ask(t.Context(), Question{Patience: time.Minute, Holder: func(Place) { once.Do(func() { close(told) }) }})
+		result, err := asker.ask(t.Context(), Question{Wait: time.Minute, Holder: func(Place) { once.Do(func() { close(told) }) }})
 		answers <- answer{result, err}
 	}()
 	<-begun

@@ -27,8 +27,8 @@ type Member interface {
 	Leave(ctx context.Context) error
 }
 
-// ErrOtherDomain: the oracle that served last keeps its liveness token somewhere else, so
-// nobody can tell whether it is dead.
+// ErrOtherDomain: the oracle that served last keeps its liveness token elsewhere, so this
+// process cannot tell whether it is dead.
 var ErrOtherDomain = errors.New("oracle: liveness tokens are kept in different places")
 
 // Options of Start.
@@ -41,14 +41,14 @@ type Options struct {
 	// Poll is how often a candidate checks whether the oracle is alive; 0 means
 	// DefaultTTL / 10.
 	Poll time.Duration
-	// Changed is told when this process begins to serve or stops, with the reason.
+	// Changed is called when this process begins to serve or stops, with the reason.
 	Changed func(serving bool, term uint64, why error)
-	// Failed is told of errors, after which the candidate tries again.
+	// Failed is called with errors after which the candidate tries again.
 	Failed func(error)
 }
 
 // Oracle is a process that serves timestamps, or stands by until the one that serves is
-// dead. All candidates are equal; whoever is first takes over.
+// dead. All candidates are equal; the first one takes over.
 type Oracle struct {
 	table store.Table
 	opts  Options
@@ -94,7 +94,7 @@ func (o *Oracle) run(ctx context.Context) {
 	}
 }
 
-// step does what is to be done now.
+// step checks once whether to begin or to stop serving.
 func (o *Oracle) step(ctx context.Context) error {
 	member, t := o.state()
 	if t != nil {
@@ -130,7 +130,7 @@ func (o *Oracle) step(ctx context.Context) error {
 	return o.tryServe(ctx, member)
 }
 
-// tryServe takes over if nobody serves.
+// tryServe takes over if no oracle serves.
 func (o *Oracle) tryServe(ctx context.Context, member Member) error {
 	h, err := readHolder(ctx, o.table)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 const DefaultTTL = 2 * time.Second
 
 // ErrLapsed: this process has shown no sign of life for so long that others may consider
-// it dead. It may be alive again after the next sign, if nobody has acted on it.
+// it dead. It may be alive again after the next sign, if no other process has acted on
+// it.
 var ErrLapsed = errors.New("oracle: no sign of life of this process has reached the others in time; they may consider it dead")
 
 // Deadline is the end of a promise that another process has made, measured by the clock of
@@ -35,7 +36,7 @@ func (d *Deadline) Extend(sent time.Time, ttl time.Duration) {
 	d.until.Store(&moment{mono: end, wall: end.Round(0)})
 }
 
-// End makes the deadline pass now, for good unless it is extended.
+// End makes the deadline pass now, until it is extended.
 func (d *Deadline) End() { d.until.Store(nil) }
 
 // Passed reports whether the deadline has passed, or was never set.

@@ -57,15 +57,15 @@ func StartOwn(ctx context.Context, table store.Table, ttl time.Duration) (*Own, 
 		return nil, errors.Join(err, member.Leave(ctx))
 	}
 	own := &Own{o, member}
-	patience := time.NewTimer(3 * ttl)
-	defer patience.Stop()
+	timeout := time.NewTimer(3 * ttl)
+	defer timeout.Stop()
 	select {
 	case <-serving:
 		return own, nil
 	case err = <-failed:
 	case <-ctx.Done():
 		err = context.Cause(ctx)
-	case <-patience.C:
+	case <-timeout.C:
 		h, rerr := readHolder(ctx, table)
 		err = errors.Join(fmt.Errorf("%w: process %s at %q; name its address with --oracle, or end that process", ErrOtherOracle, h.Token, h.Address), rerr)
 	}

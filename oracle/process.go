@@ -12,7 +12,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Process is what a process says of itself to people, beside its liveness token. Nothing
+// Process describes a process for people, in addition to its liveness token. Nothing
 // depends on it.
 type Process struct {
 	Token string `json:"token"`
@@ -29,7 +29,7 @@ type Process struct {
 	Count uint64 `json:"-"`
 }
 
-// Description is what a process is there for, and how it is doing.
+// Description is the purpose and the state of a process.
 //
 // It is published with the signs of life, so it costs no write of its own in the table, and
 // one small write every few seconds in etcd. It is bounded: at most maxRates rates.

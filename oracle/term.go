@@ -53,7 +53,7 @@ func readHolder(ctx context.Context, table store.Reader) (Holder, error) {
 	return h, nil
 }
 
-// noLaterTerm is the fence: it holds unless somebody has begun a term after this one.
+// noLaterTerm is the fence: it holds unless a later term has begun.
 func noLaterTerm(term uint64) store.Selector {
 	return store.Selector{Group: txn.MetaGroup, Column: holderColumn, MinTS: term + 1}
 }

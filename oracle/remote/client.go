@@ -22,15 +22,15 @@ import (
 // Options of Connect.
 type Options struct {
 	Security
-	// Patience is how long a call keeps asking when no oracle answers; 0 means 30 s.
-	Patience time.Duration
+	// RetryFor is how long a call keeps asking when no oracle answers; 0 means 30 s.
+	RetryFor time.Duration
 }
 
 const (
 	// answerWithin bounds how long one oracle is waited for. A later answer is discarded,
 	// and another oracle is asked.
 	answerWithin = 500 * time.Millisecond
-	// askAgain is the pause after all oracles were asked in vain.
+	// askAgain is the pause after all oracles have failed to answer.
 	askAgain = 25 * time.Millisecond
 )
 
@@ -45,7 +45,7 @@ var ErrClosed = errors.New("oracle: the client is closed")
 // not grow with the number of callers.
 type Client struct {
 	token    string
-	patience time.Duration
+	retryFor time.Duration
 	peers    []*peer
 	good     atomic.Int32 // the peer that answered last
 
@@ -79,8 +79,8 @@ func Connect(addresses []string, token string, opts Options) (*Client, error) {
 	if len(addresses) == 0 {
 		return nil, errors.New("oracle: no address of an oracle is given")
 	}
-	if opts.Patience == 0 {
-		opts.Patience = 30 * time.Second
+	if opts.RetryFor == 0 {
+		opts.RetryFor = 30 * time.Second
 	}
 	dial, err := opts.DialOptions()
 	if err != nil {
@@ -91,7 +91,7 @@ func Connect(addresses []string, token string, opts Options) (*Client, error) {
 		Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: answerWithin},
 		MinConnectTimeout: answerWithin,
 	}))
-	c := &Client{token: token, patience: opts.Patience, ring: make(chan struct{}, 1)}
+	c := &Client{token: token, retryFor: opts.RetryFor, ring: make(chan struct{}, 1)}
 	for _, a := range addresses {
 		if err := opts.Check(a); err != nil {
 			return nil, errors.Join(err, c.closePeers())
@@ -218,8 +218,8 @@ func (c *Client) ask(ctx context.Context, request func(context.Context, *peer) e
 		switch {
 		case ctx.Err() != nil:
 			return fmt.Errorf("oracle: %w", context.Cause(ctx))
-		case time.Since(began) > c.patience:
-			return fmt.Errorf("%w: no oracle has answered for %v; start one with `indexer oracle`: %w", txn.ErrNoTimestamps, c.patience, errors.Join(failed...))
+		case time.Since(began) > c.retryFor:
+			return fmt.Errorf("%w: no oracle has answered for %v; start one with `indexer oracle`: %w", txn.ErrNoTimestamps, c.retryFor, errors.Join(failed...))
 		}
 		timer := time.NewTimer(askAgain)
 		select {

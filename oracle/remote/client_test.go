@@ -164,7 +164,7 @@ func TestClientGivesUp(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Connect([]string{address}, "a", Options{Patience: time.Millisecond})
+	c, err := Connect([]string{address}, "a", Options{RetryFor: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestSecurity(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := startSite(t, newTable(t), tc.server)
 			defer s.end(t)
-			c, err := Connect([]string{s.address}, "a", Options{Security: tc.client, Patience: time.Millisecond})
+			c, err := Connect([]string{s.address}, "a", Options{Security: tc.client, RetryFor: time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -36,7 +36,8 @@ type Security struct {
 // encrypted reports whether connections use TLS.
 func (s Security) encrypted() bool { return s.CertFile != "" || s.CAFile != "" }
 
-// Check refuses settings that would send a secret, or answer anybody, over a network.
+// Check refuses settings that would send a secret, or answer unknown clients, over a
+// network.
 func (s Security) Check(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -306,7 +306,7 @@ func fill(t *testing.T, url string, c *Client) {
 // refuses checks that an oracle that was replaced hands out nothing.
 func refuses(t *testing.T, address string) {
 	t.Helper()
-	c, err := Connect([]string{address}, "a stranger", Options{Patience: time.Millisecond})
+	c, err := Connect([]string{address}, "a stranger", Options{RetryFor: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
