@@ -73,10 +73,10 @@ func New(db *txn.DB, admit Admitter, changed func(row string)) *Loader {
 	return &Loader{db: db, admit: admit, changed: changed}
 }
 
-// patience is how long a load waits for a server that does not answer: the table's, or the
-// oracle's. A restart takes seconds, and a fail-over a minute. Somebody who has to repair
-// something can repeat the load afterwards.
-const patience = 10 * time.Minute
+// retryFor is how long a load waits for a server that does not answer: the table's, or the
+// oracle's. A restart takes seconds, and a fail-over a minute. If a repair takes longer,
+// the operator can repeat the load afterwards.
+const retryFor = 10 * time.Minute
 
 // Load writes one fetch and returns its effect. It may be called concurrently, even for
 // one URL; it retries conflicts, and waits for a server that does not answer. Loading a fetch
@@ -97,13 +97,13 @@ func (l *Loader) LoadAnd(ctx context.Context, f *page.Fetch, also func(context.C
 	return l.once(ctx, prepare(f), also)
 }
 
-// persist repeats a load while a server does not answer. Whether an attempt whose outcome is
-// unknown has loaded the fetch makes no difference to the next.
+// persist repeats a load while a server does not answer. If the outcome of an attempt is
+// unknown, repeating it is harmless.
 func (l *Loader) persist(ctx context.Context, load func() (Effect, error)) (Effect, error) {
 	began, pause := time.Now(), 100*time.Millisecond
 	for {
 		effect, err := load()
-		if !mayPass(err) || time.Since(began) > patience {
+		if !mayPass(err) || time.Since(began) > retryFor {
 			return effect, err
 		}
 		timer := time.NewTimer(pause)
@@ -145,8 +145,8 @@ func (l *Loader) once(ctx context.Context, p *prepared, also func(context.Contex
 	return effect, nil
 }
 
-// Loading says that a fetch will be loaded soon, until end is called, so that observers do
-// not take the time before it for spare time. LoadAnd does it by itself.
+// Loading announces, until end is called, that a fetch will be loaded soon, so that
+// observers do not take the time before it for spare time. LoadAnd calls it itself.
 func (l *Loader) Loading() (end func()) { return l.admit.Loading() }
 
 func (l *Loader) write(ctx context.Context, p *prepared, also func(context.Context, *txn.Txn, Effect) error) (effect Effect, err error) {
@@ -281,11 +281,11 @@ func (p *prepared) matchOffice(ctx context.Context, tx *txn.Txn) error {
 	return nil
 }
 
-// matchRender has the body of a resource kept or not, as the setting of rendering is now. Unlike
-// matchOffice it does not read the setting for update: a page loads many resources, and loads
-// that read the same cell for update conflict with each other. A load that began while the
-// setting was on, and commits after it was turned off by another process, leaves a body that
-// nobody reads. This is harmless.
+// matchRender keeps or drops the body of a resource according to the current setting of
+// rendering. Unlike matchOffice it does not read the setting for update: a page loads many
+// resources, and loads that read the same cell for update conflict with each other. A load that
+// began while the setting was on, and commits after it was turned off by another process, leaves
+// a body that nobody reads. This is harmless.
 func (p *prepared) matchRender(ctx context.Context, tx *txn.Txn) error {
 	if !p.fetch.IsResource() {
 		return nil

@@ -11,9 +11,9 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// PDF documents are read when they are loaded, and what was read is stored with the fetch, or
-// the reason why there is none. What a fetch means is therefore a function of what is stored.
-// A document is read at most once in a load, outside of the transaction, and only if its fetch
+// PDF documents are read when they are loaded, and the text, or the reason why there is none,
+// is stored with the fetch. So the meaning of a fetch is a function of what is stored. A
+// document is read at most once in a load, outside of the transaction, and only if its fetch
 // will be in force and the same body was not read before.
 
 // PDFReader reads PDF documents. pdf.Reader is one.
@@ -28,7 +28,7 @@ type PDFReader interface {
 // errUnread says that a document has to be read before its fetch can be written.
 var errUnread = errors.New("the document has not been read")
 
-// reading is what became of a document.
+// reading is the result of reading a document.
 type reading struct {
 	page.Reading
 	result []byte

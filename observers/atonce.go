@@ -21,16 +21,16 @@ import (
 // The chain of a URL without a target depends on its own state only, so there is no edge that
 // would have to be committed before it is read (see the package comment). A run of cluster
 // that began earlier has seen an older state. If it writes the chain, it conflicts with us,
-// because we write the chain too: one of the two runs again. Hence the rule
+// because we write the chain too: one of the two runs again. This is the reason for the rule
 //
 //   - a known URL whose chain stays the same is left to cluster: without a write of ours, the
 //     older run could commit after us;
 //   - a new URL has no state, so no run of cluster writes its chain.
 //
 // The first links of a URL are inverted at once if they fit into one part. There were no links
-// before, hence no run of links, no inversion, and nothing pending. Later changes go to links,
-// which compares with doc:inverted. The clusters of the targets are told by forward, in a
-// later transaction, as always; it finds the targets in doc:inverted (targets.go).
+// before, so no run of links, no inversion, and nothing pending. Later changes go to links,
+// which compares with doc:inverted. forward notifies the clusters of the targets in a later
+// transaction, as always; it finds the targets in doc:inverted (targets.go).
 //
 // The work of cluster for a URL with a target must not be done here: the pointer row that we
 // write has to be committed before the chain of the target is read.

@@ -108,7 +108,7 @@ func readChoice(ctx context.Context, tx *txn.Txn, row string) (schema.StoredChoi
 }
 
 // BrokenTie is the canonical URL that settle has chosen among the candidates of a contested
-// cluster, "" as long as it has not.
+// cluster, or "" if it has not chosen yet.
 func BrokenTie(ctx context.Context, tx *txn.Txn, key page.ContentKey, among cluster.Candidates) (page.URL, error) {
 	stored, known, err := readChoice(ctx, tx, schema.ClusterRow(key))
 	if err != nil || !known || stored.Among != among.Bytes() {

@@ -19,7 +19,7 @@ import (
 //	         rows, rank (weak) of the URL: rank may have looked for the cluster just before
 //
 // Member rows are written blindly, one for each member. However large a cluster is, two of
-// its members never meet in a cell.
+// its members never conflict in a cell.
 func resolve(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return each(rows, func(row string) error {
 		u, err := schema.ParseURLRow(row)

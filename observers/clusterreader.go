@@ -12,9 +12,9 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// clusterReader reads what the document of a cluster is made of, at the snapshot of a
-// transaction. The position of a member is its row without the content key, and that
-// of a link its pair row. (The digest of a document is made of pair rows.)
+// clusterReader reads everything that the document of a cluster depends on, at the
+// snapshot of a transaction. The position of a member is its row without the content
+// key, and that of a link its pair row. (The digest of a document covers pair rows.)
 type clusterReader struct {
 	tx  *txn.Txn
 	key page.ContentKey

@@ -18,10 +18,10 @@ import (
 //	wakes    settle (weak); itself (weak): to continue, or for another pass
 //
 // A pass reads the inlinks of a cluster, Limits.InlinkRows in each run, at the snapshot of
-// that run, and continues (txn.Txn.Continue) until it has read them all. What it has counted
-// lies in memory (document.Passes). The notification lies in the table, and stays until the
-// pass has ended. So a run is bounded in time and memory however many pages link to a page,
-// and a crash costs one pass, which begins again.
+// that run, and continues (txn.Txn.Continue) until it has read them all. Its counts are in
+// memory (document.Passes). The notification is in the table, and stays until the pass has
+// ended. So a run is bounded in time and memory however many pages link to a page, and a
+// crash costs one pass, which begins again.
 //
 // A pass over a million inlinks takes some seconds, and while pages stream in there is
 // always another pass to make. So the observer is debounced: a cluster gets one pass in
@@ -30,11 +30,11 @@ import (
 //
 // # Why the last export is right
 //
-// Let C be the commit of a change of anything that the document is made of. It wakes
-// index, as it does for every cluster (see the package comment). A run of index that
-// began at I > C notes I with the pass (Passes.Changed) and wakes count. A pass that began
-// at B > I has read everything after C. A pass that began before I does not count as the
-// last one: at its end, the note says I ≥ B, and it asks for another. Hence:
+// Let C be the commit of a change of anything that the document depends on. It wakes
+// index, as it does for every cluster (see the package comment). A run of index that began
+// at I > C notes I with the pass (Passes.Changed) and wakes count. A pass that began at B
+// > I has read everything after C. A pass that began before I does not count as the last
+// one: at its end, the note says I ≥ B, and it asks for another. Hence:
 //
 //  1. The notification at the cluster goes only with the end of a pass that began after
 //     the start of every run of index on the cluster.
@@ -49,9 +49,9 @@ import (
 //
 // Ranks move without waking index, and so do times of fetches that brought nothing new
 // (index.Writer.Touch renews the time of a document that exists). So the run that exports
-// reads the time, and what ranks decide, once more. What it writes of them comes from its
-// own snapshot, as in rerank. The ranks of sources, which choose the best anchors, are those
-// that the pass has read (document/anchors.go).
+// reads the time, and what ranks decide, again. It writes them as of its own snapshot, as in
+// rerank. The ranks of sources, which choose the best anchors, are those that the pass has
+// read (document/anchors.go).
 //
 // A member summary is renewed without waking index, too, if the document in the index files
 // already has the number of members that rerank finds. A pass that began with the old summary
@@ -123,7 +123,7 @@ func (x *exporter) pass(ctx context.Context, tx *txn.Txn, row string, key page.C
 	return x.passes.Begin(row, tx.Start(), a), nil
 }
 
-// exportPass exports what a pass has counted.
+// exportPass exports the counts of a pass.
 func (x *exporter) exportPass(ctx context.Context, tx *txn.Txn, row string, key page.ContentKey, p *document.Pass) error {
 	now, err := readCluster(ctx, tx, key, x.clusters)
 	behind := waits(tx, row, err)
@@ -138,7 +138,7 @@ func (x *exporter) exportPass(ctx context.Context, tx *txn.Txn, row string, key 
 		return nil
 	}
 	d := *p.Document()
-	if now.Canonical != d.Canonical { // whoever has changed that wakes index
+	if now.Canonical != d.Canonical { // the transaction that changed it wakes index
 		tx.Notify(row, schema.Dirty)
 		return nil
 	}

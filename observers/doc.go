@@ -17,11 +17,11 @@
 //	   document, invalidate, render ─▶ render:wake (weak) ─▶ render ─▶ document
 //	                       document ─▶ render:changed (weak) ─▶ invalidate
 //
-// What is computed lies in packages that know nothing of transactions: cluster
-// follows chains and chooses canonical URLs, pagerank passes ranks on, document
-// assembles index documents and compares lists of links. This package decides when
-// that happens and at which snapshot: an observer reads, calls its core, and writes.
-// [Options] lists all observers.
+// The computations are in packages that know nothing of transactions: cluster follows
+// chains and chooses canonical URLs, pagerank passes ranks on, document assembles index
+// documents and compares lists of links. This package decides when that happens and at
+// which snapshot: an observer reads, calls its core, and writes. [Options] lists all
+// observers.
 //
 // # Why no update is missed
 //
@@ -38,12 +38,12 @@
 // change of v. E < R. If C < R, u has seen the change. Otherwise E < R < C: the
 // search for edges, which starts after C, finds the edge, and u reads again.
 //
-// The rule is used for rendered pages, too, with a comparison in the place of the second
-// reading (render.go). Otherwise it is used three times: for chains, along the pointers (document, cluster,
-// spread); for the clusters of targets, along the links (links, forward, cluster);
-// and for the index document, which reads members, links, text and time at one
-// snapshot and is woken by everybody who changes any of them. (For text and time,
-// document.go explains why it does not first ask whether the page is shown.)
+// The rule also holds for rendered pages, with a comparison in place of the second read
+// (render.go). Besides, it is used three times: for chains, along the pointers (document, cluster,
+// spread); for the clusters of targets, along the links (links, forward, cluster); and for the
+// index document, which reads members, links, text and time at one snapshot and is woken by every
+// transaction that changes any of them. (For text and time, document.go explains why it does not
+// first ask whether the page is shown.)
 //
 // docs/observers.md says the same with what a crash leaves at each point.
 package observers

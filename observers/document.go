@@ -23,8 +23,8 @@ import (
 //	         rendering is off, render (weak) and invalidate (weak), and in a crawl prefetch (weak)
 //	         (interpretRendered)
 //
-// It writes only what has changed: if only bytes without a meaning have changed in a page,
-// it wakes nobody but index, for the time that is shown.
+// It writes only what has changed: if only meaningless bytes of a page have changed, it
+// wakes only index, which updates the time that is shown.
 //
 // # Why index is woken whatever has changed
 //
@@ -97,7 +97,7 @@ func (x *interpreter) interpret(ctx context.Context, tx *txn.Txn, u page.URL) (*
 	}
 	f.URL = u
 	doc, err := x.pages.Interpret(&f, sum, func(use func([]byte)) error {
-		body, err := tx.GetOnce(ctx, row, schema.Body) // large, and nobody asks again
+		body, err := tx.GetOnce(ctx, row, schema.Body) // large, and read only once
 		switch {
 		case err != nil:
 			return err

@@ -97,9 +97,9 @@ func changeOf(key page.ContentKey, d *document.Document, seq uint64) index.Chang
 }
 
 // Export returns what the index files should hold of a cluster at a snapshot: what a run of
-// index that began then would write. It notifies nobody and writes nothing. Next gives
-// transactions that read at the snapshot, a new one from time to time, because each
-// remembers what was read in it.
+// index that began then would write. It writes nothing and wakes no observer. Next returns
+// transactions that read at the snapshot, a new one from time to time, because each caches
+// what it has read.
 func Export(ctx context.Context, next func() *txn.Txn, key page.ContentKey) (index.Change, error) {
 	tx := next()
 	d, err := assemble(ctx, tx, next, key)

@@ -43,9 +43,9 @@ type exporter struct {
 // A cluster with many inlinks is left to count.
 //
 // For a cluster with many members, summaries stand in for the members (summaries.go). While
-// some of them have not been filled in, the cluster is left alone: whoever fills them in
-// wakes index. If the summaries are so far behind the members that the canonical URL cannot
-// be told, index tries again after rerank has run.
+// some of them are incomplete, index skips the cluster: the run that completes them wakes
+// index. If the summaries are so far behind the members that the canonical URL is unknown,
+// index tries again after rerank has run.
 func (x *exporter) index(ctx context.Context, tx *txn.Txn, rows []string) error {
 	var e exports
 	for _, row := range rows {

@@ -15,10 +15,10 @@ import (
 // at a million documents, after each kill.
 //
 // Every transaction that changes index:doc adds to the sum. If all of them wrote one cell,
-// each would conflict with every other one. So each writes what it adds to a row of its own
+// each would conflict with every other one. So each writes its addend to a row of its own
 // (schema.IndexSumRow), and one in sumFold of them moves such rows into app:index-sum. The
-// sum of a snapshot is that cell and the rows beside it. It is exact: two transactions that
-// change one document conflict there, so each has read the version that it replaces.
+// sum of a snapshot is that cell plus these rows. It is exact: two transactions that change
+// one document conflict there, so each has read the version that it replaces.
 //
 // Two transactions that move rows at the same time conflict, which is rare, and one of them
 // runs again.
@@ -26,12 +26,12 @@ import (
 // A build from before this file changes index:doc and leaves the sum as it is. Then the two
 // sides differ at the next opening, and a scan corrects the sum.
 //
-// Not on a shared table, where whoever takes over the index files compares all documents
-// anyway.
+// Not on a shared table, where a process that takes over the index files compares all
+// documents anyway.
 
 const (
-	sumFold  = 128 // one transaction in so many moves rows
-	sumMoved = 512 // and no more than so many rows
+	sumFold  = 128 // one in this many transactions moves rows
+	sumMoved = 512 // at most this many rows
 )
 
 // indexSum is what a transaction adds to the sum.

@@ -16,7 +16,7 @@ const invalidateChunk = 500
 //	watches  render:changed (weak)
 //	reads    pair rows of the URL (need:x), render:told
 //	writes   render:told, while there is more to do
-//	wakes    render (weak) of each page that needs the URL; itself (weak), to go on
+//	wakes    render (weak) of each page that needs the URL; itself (weak), to continue
 //
 // A style sheet that 100,000 pages need is dealt with in bounded transactions, like the chain
 // that 100,000 URLs lead to (propagate). But here the next run is no continuation: it waits for

@@ -26,13 +26,12 @@ import (
 //     first targets of a page have not been told and are not in url:pending, it has one too,
 //     and doc:inverted is one part and has those targets.
 //
-// By 1, every row that has to go is found, wherever a crash ends the process: each step is
-// one transaction. By 2 and 3, an inversion ends after a bounded number of steps. If
-// doc:links has changed meanwhile, which its timestamp tells, another inversion follows. So
-// the rows of a half-done list stay no longer than it takes to do the rest, however often
-// the page changes. Readers who see some rows of the old list and some of the new are no
-// worse off than readers who come a moment early: after a row has changed, the cluster of
-// its target is woken.
+// By 1, every obsolete row is found, wherever a crash ends the process: each step is one
+// transaction. By 2 and 3, an inversion ends after a bounded number of steps. If the
+// timestamp of doc:links shows that it has changed meanwhile, another inversion follows.
+// So a half-done list stays only until the other steps are done, however often the page
+// changes. It is harmless if readers see some rows of the old list and some of the new:
+// after a row has changed, the cluster of its target is woken.
 //
 // Rejected: to begin again from the rows that exist whenever doc:links changes, and to patch
 // doc:inverted step by step. This needs no copy, but a page that changes more often than a

@@ -40,7 +40,7 @@ func openLinks(ctx context.Context, tx *txn.Txn, row string, column txn.Column) 
 	return linksIn(tx, row, column, v)
 }
 
-// linksIn opens a list of which the first part was read.
+// linksIn opens a list whose first part was read.
 func linksIn(tx *txn.Txn, row string, column txn.Column, v txn.Value) (*linkList, error) {
 	l := &linkList{tx: tx, row: row, column: column}
 	if !v.Exists {
@@ -129,7 +129,8 @@ func (l *linkList) replace(ctx context.Context, parts [][]byte) (changed bool, e
 	return changed, nil
 }
 
-// copyTo makes the list of another column, which had so many parts, a copy of this one.
+// copyTo replaces the list of another column, which had the given number of parts, by a
+// copy of this one.
 func (l *linkList) copyTo(ctx context.Context, to txn.Column, had int) error {
 	for i := range l.parts {
 		b, err := l.raw(ctx, i)
@@ -145,7 +146,7 @@ func (l *linkList) copyTo(ctx context.Context, to txn.Column, had int) error {
 // remove removes the list.
 func (l *linkList) remove() { deleteParts(l.tx, l.row, l.column, 0, l.parts) }
 
-// deleteParts removes the parts of a list from the given one on; it had so many.
+// deleteParts removes the parts of a list from the given one on; had is their number.
 func deleteParts(tx *txn.Txn, row string, c txn.Column, from, had int) {
 	for i := from; i < had; i++ {
 		tx.Delete(row, schema.Part(c, i))

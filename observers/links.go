@@ -18,16 +18,16 @@ import (
 //	wakes    forward and, in a crawl, discover (weak) of the page; itself (weak), to
 //	         continue
 //
-// There is one row for each pair of pages: a popular target is a range of rows that
-// nobody reads in order to write. Which clusters the targets belong to is looked up
-// later, by forward: see the package comment.
+// There is one row for each pair of pages: a popular target is a range of rows, and no
+// writer has to read it. Which clusters the targets belong to is looked up later, by
+// forward: see the package comment.
 //
 // Links that fit into one part (schema/parts.go), before and now, are inverted in one
 // transaction. Longer lists are inverted in steps (inversion.go).
 //
 // url:pending is one cell, so links adds to it only while it is not full. When forward
-// empties a full one, it wakes links. Let links find it full at S. Whoever empties it has
-// read this version or a later one, and later ones are only fuller: it wakes links at C > S.
+// empties a full one, it wakes links. Let links find it full at S. The run of forward that
+// empties it has read this version or a later, fuller one, so it wakes links at C > S.
 type inverter struct{ part schema.PartSize }
 
 func (x *inverter) run(ctx context.Context, tx *txn.Txn, rows []string) error {

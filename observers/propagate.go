@@ -34,7 +34,7 @@ var chainSpread = spread{
 // chunk in each transaction.
 type spread struct {
 	changed txn.Column // what has changed; if it changes again, the next run starts over
-	cursor  txn.Column // where the next run continues; absent once all are told
+	cursor  txn.Column // where the next run continues; absent once all are notified
 	again   txn.Column // notified while there is more to do
 	group   string     // the pair rows
 	wake    txn.Column // notified at each source

@@ -42,28 +42,27 @@ import (
 // # One run at a time
 //
 // A link changes the sum of its target, to which other pages link as well. If the links of
-// each page were a transaction, a popular target would be a hot spot. The usual answers are
-// a row for each addend, which something adds up and deletes later, or one counter for each
+// each page were a transaction, a popular target would be a hot spot. The usual solutions
+// are a row for each addend, to be added up and deleted later, or one counter for each
 // writer. Here there is only one writer: the observer is Exclusive. A run takes up to
 // rankBatch URLs, works through all that follows from them in memory, and writes each sum
 // once, however many addends it got. A target with a million inlinks costs a run one read
-// and one write. docs/decisions/0008-ranks.md compares. If two runs meet all the same
-// (two processes), they conflict at app:rank-journal, and one of them runs again.
+// and one write. docs/decisions/0008-ranks.md compares. If two runs overlap after all (in
+// two processes), they conflict at app:rank-journal, and one of them runs again.
 //
 // # Why no change is missed
 //
-// document wakes us, in the transaction that changes links or target. Nobody else writes
-// what we read again. Which cluster shows a changed rank is found in url:walk: if we publish
-// at P and have read a walk from before a change of it at C > the start of that run, then
-// cluster, which wakes us at C, has us run again after P, and we wake the cluster then.
-// (That is why a URL that we are woken for always wakes its cluster, and has its rank state
-// written even if that is the same. Two runs of which neither sees the other conflict at
-// app:rank-journal.)
+// document wakes us, in the transaction that changes links or target. No other observer
+// writes what we read. url:walk tells which cluster shows a changed rank: if we publish at P
+// after reading a chain that changes at C, after the start of our run, then cluster wakes us
+// at C, we run again after P, and we wake the cluster then. (That is why a URL that we are
+// woken for always wakes its cluster, and has its rank state written even if that is the
+// same. Two runs of which neither sees the other conflict at app:rank-journal.)
 type ranker struct {
 	part   schema.PartSize // of edges
 	cells  int             // of edges that a run writes
 	limits pagerank.Limits
-	report func(pagerank.Work) // nil: nobody
+	report func(pagerank.Work) // nil: no report
 }
 
 // rankBatch is how many URLs a run is woken for. A burst of a load wakes tens of thousands,
@@ -86,7 +85,7 @@ func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 		return err
 	}
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return row == schema.AppRow })
-	if journal.Parts > 0 { // URLs are woken beside AppRow only after a restart
+	if journal.Parts > 0 { // URLs are woken together with AppRow only after a restart
 		pushLater(tx, rows)
 		return applyPart(ctx, tx, journal)
 	}

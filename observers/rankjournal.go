@@ -9,9 +9,10 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// writeRanks writes what a push run has changed: to the rows, or as a journal if it is too
-// much for one transaction. The next runs apply the journal, one part each, before rank
-// does anything else: each continues (txn.Txn.Continue) at AppRow until no part is left.
+// writeRanks writes the changes of a push run: to the rows, or as a journal if they are
+// too many for one transaction. The next runs apply the journal, one part each, before
+// rank does anything else: each continues (txn.Txn.Continue) at AppRow until no part is
+// left.
 //
 // # Invariants
 //
@@ -19,7 +20,7 @@ import (
 //     if that does not exist. Rows ascend within each part and from part to part.
 //  2. A run writes a journal only if there is none, and writes no other rank state while
 //     there is one. It applies a part, removes it, and moves Next in one transaction.
-//     Every run writes app:rank-journal or reads it for update, so two runs that meet
+//     Every run writes app:rank-journal or reads it for update, so two overlapping runs
 //     conflict.
 //  3. While there is a journal, AppRow has a notification for rank.
 //
@@ -28,9 +29,9 @@ import (
 // left, as a whole. A crash between two parts leaves the remaining parts and the
 // notification.
 //
-// What others read of ranks, the Rank in each row, follows part by part. Each of these
-// ranks is within the tolerance by itself. Only rerank and index compare it with other ranks of
-// the same snapshot, and rank wakes them.
+// The Rank in each row, which other observers read, follows part by part. Each of these ranks
+// is within the tolerance. Only rerank and index compare it with other ranks of the same
+// snapshot, and rank wakes them.
 func writeRanks(ctx context.Context, tx *txn.Txn, run *pagerank.Run) error {
 	parts, direct := run.Finish()
 	written := 0
@@ -67,7 +68,8 @@ func applyPart(ctx context.Context, tx *txn.Txn, journal schema.StoredJournal) e
 	return nil
 }
 
-// applyChanges writes rank states to their rows, and wakes whoever has to go on there.
+// applyChanges writes rank states to their rows, and wakes the observers that depend on
+// them.
 func applyChanges(ctx context.Context, tx *txn.Txn, changes []pagerank.Change) error {
 	for i, c := range changes {
 		if i%rowsAhead == 0 {
@@ -127,7 +129,7 @@ func wakeCluster(ctx context.Context, tx *txn.Txn, row string, c txn.Column) err
 	return nil
 }
 
-// readJournal reads what is left of the journal, for a transaction that may write rank
+// readJournal reads the remaining journal, for a transaction that may write rank
 // states.
 func readJournal(ctx context.Context, tx *txn.Txn) (schema.StoredJournal, error) {
 	v, err := tx.GetForUpdate(ctx, schema.AppRow, schema.RankJournal)

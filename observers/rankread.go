@@ -20,7 +20,7 @@ func RankTolerance(ctx context.Context, tx *txn.Txn) (float64, error) {
 	return schema.DecodeTolerance(v.Data)
 }
 
-// readRankState reads the rank of a URL with what it is made of.
+// readRankState reads the rank state of a URL.
 func readRankState(ctx context.Context, tx *txn.Txn, row string) (schema.StoredRankState, error) {
 	v, err := tx.Get(ctx, row, schema.RankState)
 	if err != nil {
@@ -121,8 +121,8 @@ func HasRankJournal(ctx context.Context, tx *txn.Txn) (bool, error) {
 	return v.Exists, err
 }
 
-// journalChanges yields what is left of the journal, by row. An error is the last that is
-// yielded.
+// journalChanges yields the remaining changes of the journal, by row. It ends after an
+// error.
 func journalChanges(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Change, error] {
 	return func(yield func(pagerank.Change, error) bool) {
 		v, err := tx.Get(ctx, schema.AppRow, schema.RankJournal)

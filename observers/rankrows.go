@@ -22,7 +22,7 @@ type rankRows struct {
 	ahead map[string][]string // targets that were read ahead
 }
 
-// full reports that no further edges are to be written.
+// full reports that the run may write no more edges.
 func (r *rankRows) full() bool { return r.cells >= r.most }
 
 // State reads a rank state.
@@ -87,15 +87,15 @@ const (
 	// rowsAhead is how many rows are read at a time.
 	rowsAhead = 64
 	// mostAhead bounds the targets that are held in memory, and their states that are read ahead.
-	// A page may have any number of links; what is beyond is read one by one.
+	// A page may have any number of links; further states are read one by one.
 	mostAhead = 1 << 14
 )
 
-// outdated is a URL of which the edges may have changed.
+// outdated is a URL whose edges may have changed.
 type outdated struct {
 	row        string
 	correction float64 // that a full solve has left
-	corrected  bool    // whether there is one
+	corrected  bool    // whether there is a correction
 	old, now   schema.StoredEdges
 	parts      int // of the old ones
 }
@@ -192,7 +192,7 @@ func (r *rankRows) edges(ctx context.Context, row string) (edges schema.StoredEd
 	return edges, parts, nil
 }
 
-// writeEdges writes the edges of a URL, which had so many parts before.
+// writeEdges writes the edges of a URL, whose old list had the given number of parts.
 func (r *rankRows) writeEdges(row string, had int, now schema.StoredEdges) {
 	var parts [][]byte
 	if len(now.Targets) > 0 {

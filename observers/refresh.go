@@ -38,12 +38,12 @@ import (
 // to another URL and back, the export that brings it back began after the one that took it
 // away had ended, so it begins after S and has the time, too.
 //
-// The files have none. Perhaps another URL stands for c. Or an export of c that began
-// before R is about to write u with an older time. Such an export writes index:doc of c,
-// which the run reads for update. If the export commits before S, the files already have
-// the document. If it commits between S and the commit of the run, the run meets a
-// conflict and is repeated. Otherwise the export meets the conflict and is repeated, from a
-// snapshot after the commit of the run.
+// The files have no document of u. Maybe another URL stands for c. Or an export of c that
+// began before R is about to write u with an older time. Such an export writes index:doc of
+// c, which the run reads for update. If the export commits before S, the files already have
+// the document. If it commits between S and the commit of the run, the run has a conflict
+// and is repeated. Otherwise the export has the conflict and is repeated, from a snapshot
+// after the commit of the run.
 type refresher struct{ sink Sink }
 
 func (x *refresher) run(ctx context.Context, tx *txn.Txn, rows []string) error {

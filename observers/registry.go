@@ -16,11 +16,11 @@ import (
 	"github.com/webindexer/indexer/schema"
 )
 
-// exportDebounce is for how long changes of one cluster are collected while pages stream
-// in; see notify.Observer. Each further page adds anchors to the documents that it links
-// to, and full-text entries are always written whole. With this delay, a document appears
-// at most 25 seconds after its page was loaded (exportFirst), and is written again at most
-// every fifty seconds; if it only has new links, after so many pages (exportPages). (With ten seconds instead of 25, loading takes 7 % more processor time.)
+// exportDebounce delays the export of a cluster while pages stream in; see notify.Observer. Each
+// further page adds anchors to the documents that it links to, and full-text entries are always
+// written whole. With this delay, a document appears at most 25 seconds after its page was loaded
+// (exportFirst), and is written again at most every fifty seconds; if it only has new links, after
+// exportPages pages. (With ten seconds instead of 25, loading takes 7 % more processor time.)
 //
 // A worker that has nothing else to do does not wait: it exports pages that are new or have
 // changed at once (notify.Observer.Spare), but not pages that only have new links to them.
@@ -95,8 +95,8 @@ const (
 // batches larger.
 const refreshDebounce = 5 * time.Second
 
-// The leases of the observers, for processes that share a table. Who holds LeaseRank works on
-// the ranks of the whole graph. Who holds LeaseIndex writes the index files.
+// The leases of the observers, for processes that share a table. The holder of LeaseRank
+// computes the ranks of the whole graph. The holder of LeaseIndex writes the index files.
 const (
 	LeaseRank  = "rank"
 	LeaseIndex = "index"
@@ -117,9 +117,8 @@ const (
 // TouchName is the name of the observer that there is only where the index files are divided.
 const TouchName = "touch"
 
-// Options says what the observers work with and how much they do at a time. The zero value
-// of every field but Sink and Tracker stands for its default; those two may be nil only if
-// no observer is run.
+// Options are the dependencies and limits of the observers. The zero value of every field
+// but Sink and Tracker means its default; those two may be nil only if no observer runs.
 type Options struct {
 	Sink    Sink
 	Tracker *Tracker
@@ -134,20 +133,20 @@ type Options struct {
 	// KeepSum has the sum of all exported documents kept in the table (ReadIndexSum).
 	KeepSum bool
 	// Renderer renders pages; nil: there is no browser. Unrendered counts the pages that are
-	// not rendered because of that; nil: nobody wants to know.
+	// not rendered because of that; nil: they are not counted.
 	Renderer   Renderer
 	Unrendered *atomic.Int64
 	// Renders is how many pages may be rendered at a time. Default: one for every two
 	// processors, so that other observers keep their workers.
 	Renders int
-	// RankRun is told what each run of rank has done.
+	// RankRun is called with the work of each run of rank.
 	RankRun func(pagerank.Work)
 }
 
 // Passes are the passes over inlinks that are under way (package document).
 type Passes = document.Passes
 
-// Limits are the limits of the cores. The zero value stands for the defaults.
+// Limits are the limits of the cores. The zero value means the defaults.
 type Limits struct {
 	Rank     pagerank.Limits
 	Document document.Limits
@@ -235,8 +234,7 @@ func Without(list []notify.Observer, names ...string) []notify.Observer {
 	return filter(list, func(name string) bool { return !slices.Contains(names, name) })
 }
 
-// filter keeps some observers of a list, and lets none of them wait for one that is left
-// out.
+// filter keeps some observers of a list, and removes the others from their Upstream.
 func filter(list []notify.Observer, keep func(name string) bool) []notify.Observer {
 	list = slices.DeleteFunc(slices.Clone(list), func(o notify.Observer) bool { return !keep(o.Name) })
 	for i := range list {

@@ -26,7 +26,7 @@ type Renderer interface {
 // Lookup returns the fetch in force of a URL, nil if there is none.
 type Lookup = func(ctx context.Context, u page.URL) (*page.Fetch, error)
 
-// Rendering is what became of a page.
+// Rendering is the result of rendering a page.
 type Rendering struct {
 	HTML     []byte     // the document after its scripts, in UTF-8; nil if Failure is set
 	Failure  string     // why the page cannot be rendered
@@ -41,8 +41,9 @@ type Rendering struct {
 // deletes. Transactions have at most 600 mutations.
 const maxRequests = 500
 
-// renderAttempts is how often the browser, or the page in a way that may be the machine's fault,
-// may fail before the page is left without a form. maxFailed bounds the pages of which that is remembered.
+// renderAttempts is how often a rendering may fail, because of the browser or in a way that may be
+// the machine's fault, before the page is left without a form. maxFailed bounds the pages whose
+// failures are remembered.
 const (
 	renderAttempts = 3
 	maxFailed      = 10_000
@@ -82,9 +83,9 @@ const (
 // form is of another fetch, is missing, or should not exist. At a URL that the page needs, it
 // finds a pair row and wakes invalidate, which finds the pair row too, and wakes this observer.
 //
-// It would not do to wake only for new pair rows. Suppose the page changes from A to B and back
-// to A, and a run has read B and is busy. document finds the form of A, and wakes nobody. Then
-// the run commits the form of B, and nobody would look at it again.
+// Waking only for new pair rows is not enough. Suppose the page changes from A to B and back to
+// A, and a run that has read B is under way. document finds the form of A, and wakes no
+// observer. Then the run commits the form of B, and no run would replace it.
 //
 // The setting and the version of the renderer change when the repository opens. It then wakes
 // document for all pages, or this observer at all forms (matchrender.go). document reads the
@@ -92,13 +93,13 @@ const (
 //
 // # Other dangers
 //
-// A browser that fails (it does not start, or it dies) is no property of the page. After three
-// attempts the page is left without a form nevertheless, or it would end as a dead letter. The
+// A browser that fails (it does not start, or it dies) says nothing about the page. Even so,
+// after three attempts the page is left without a form, or it would end as a dead letter. The
 // same transaction deletes app:render-version, so the next opening wakes this observer at all
 // forms, and a process tries each of these pages once more (failed).
 //
-// A page that takes too much real time, or crashes the process that runs its scripts, mostly
-// does so by itself. But the machine may have been busy or short of memory. If the first such
+// A page that takes too much real time, or crashes the process that runs its scripts, usually
+// does so every time. But the machine may have been busy or short of memory. If the first such
 // failure were stored, two machines could have different forms of the same rows. So the page is
 // tried three times, with the pauses of package notify between, and the third failure is stored
 // as the page's own, together with what the page asked for. The next opening does not try
@@ -107,8 +108,8 @@ const (
 // The page and everything it needs are read at one snapshot, that of the transaction, however
 // long the browser takes. The transaction has no locks until it commits.
 //
-// One run creates up to 500 pair rows. Those of the last form that are not needed any more are
-// left to the next run (StoredForm.Stale), so that no transaction grows beyond 600 mutations.
+// One run creates up to 500 pair rows. It leaves obsolete rows of the last form to the next
+// run (StoredForm.Stale), so that no transaction grows beyond 600 mutations.
 type renderer struct {
 	browser    Renderer      // nil: there is none
 	unrendered *atomic.Int64 // counts pages left without a form because of that
@@ -404,8 +405,8 @@ func dropForm(tx *txn.Txn, row string, f schema.StoredForm) error {
 
 // writeShots stores the screenshots that differ. The index has thumbnails, too. document is woken
 // for a new one, and wakes index of the cluster that the page is in then. This observer does not
-// wake index by itself: the page may be in another cluster when this transaction commits, and
-// whoever moved it there has seen the old picture.
+// wake index itself: the page may be in another cluster when this transaction commits, and the
+// run that moved it there has seen the old picture.
 func writeShots(ctx context.Context, tx *txn.Txn, row string, made *Rendering) error {
 	if made == nil {
 		made = new(Rendering)

@@ -31,10 +31,10 @@ import (
 //  1. index:doc, so that we conflict with a run of index that has read older ranks and commits
 //     later. (A rank that went up and down again is no change to us, but may be one to that run.)
 //  2. The index files, because they may be ahead of index:doc. A run that gave them another rank
-//     may have died before its commit, or met a conflict, and the rank may have gone back since.
+//     may have died or had a conflict before its commit, and the rank may have changed back.
 //
 // One run at a time is under way (notify.Observer.Exclusive): two runs for one giant cluster
-// would meet in its document.
+// would conflict in its document.
 type reranker struct {
 	sink    Sink
 	tracker *Tracker
@@ -86,8 +86,8 @@ func (x *reranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return nil
 }
 
-// readClustersAhead reads what the choice in these clusters reads of each: its members, as long as
-// one page holds them, and their ranks, beside those of the members for which it is made.
+// readClustersAhead reads ahead what the choice reads of each of these clusters: its members, if
+// one page holds them, and their ranks, in addition to those of the members that woke the run.
 func readClustersAhead(ctx context.Context, tx *txn.Txn, rows []string, positions map[string][]string) error {
 	if !tx.Shared() {
 		return nil

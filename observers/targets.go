@@ -18,10 +18,10 @@ import (
 //	wakes    index (weak) of the cluster of each target; links (weak) of the page, if
 //	         url:pending was full: links waits for this then
 //
-// A page without url:pending is one whose first links were inverted at once (atonce.go): all
-// targets in doc:inverted are to be told. That saves writing a list that would be removed
-// again a moment later. addPending sees to it that url:pending, where there is one, has
-// everything that is to be told.
+// If a page has no url:pending, its first links were inverted at once (atonce.go), and all
+// targets in doc:inverted must be notified. That saves writing a list that would be removed
+// a moment later. addPending makes sure that url:pending, where it exists, lists every
+// target to notify.
 //
 // It runs after the link rows were committed. If a target changes its cluster
 // before this reads it, this wakes the new cluster; if after, cluster wakes the new
@@ -134,10 +134,10 @@ func firstTargets(ctx context.Context, tx *txn.Txn, row string) ([]page.URL, err
 // addPending leaves targets for forward, in addition to the ones that it has not dealt
 // with yet.
 //
-// If there is no list, forward may still have to deal with the first links of the page, for
-// which there never was one. Its notification tells. Once the list is there, forward reads
-// nothing else, so it gets those targets too. (If forward has run a moment ago, they are told
-// twice, which does no harm.)
+// If there is no list, forward may still have to notify the targets of the page's first
+// links, which never had a list. Its notification shows that. Once the list exists, forward
+// reads nothing else, so the list must include those targets too. (If forward has run a
+// moment ago, they are notified twice, which is harmless.)
 func addPending(ctx context.Context, tx *txn.Txn, row string, targets []page.URL) error {
 	if len(targets) == 0 {
 		return nil

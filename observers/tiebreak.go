@@ -23,7 +23,7 @@ import (
 // each other that the canonical URL depends on where within the tolerance they are. Two
 // repositories with the same fetches could then choose differently, each by the history of
 // its approximations. The answer has to be the one of a full recomputation. So index and
-// rerank, who meet such a cluster, register it (choice:x). We compute ranks as a full
+// rerank register such a cluster when they find one (choice:x). We compute ranks as a full
 // recomputation does, from the graph of our snapshot, just as far as it takes to tell. Where
 // exact ranks are equal, or exactly at 0.99, the computation ends at the limit of floating
 // point, and the order of semantics.md section 4 decides.
@@ -32,21 +32,22 @@ import (
 //
 // Exact ranks depend on edges alone. rank wakes us in each transaction that changes edges;
 // index and rerank wake us when a cluster becomes contested, or is contested among other
-// candidates. A choice made among other candidates is void. One that is no longer contested
-// is removed here, and nobody reads it in the meantime.
+// candidates. A choice made among other candidates is void. If the cluster is no longer
+// contested, settle removes the choice; until then it has no readers.
 //
 // # What it costs
 //
-// Usually no cluster is contested, and it costs a look at an empty range: with the default
+// Usually no cluster is contested, and a run reads an empty range: with the default
 // tolerance, the ratio of two ranks has to be within 0.2 % of 0.99. If some clusters are
-// contested, it costs a read of the whole graph and some iterations whenever edges have
-// changed and the pipeline has become idle, or once in tiebreakDebounce while it has not. If
-// nobody waits for the pipeline, it is at most a tenth of the time, or once in ten minutes.
+// contested, a run reads the whole graph and makes some iterations whenever edges have
+// changed and the pipeline has become idle, or once in tiebreakDebounce while it has not.
+// Unless a caller waits for the pipeline, that is at most a tenth of the time, or once in
+// ten minutes.
 //
 // # Rejected
 //
-//   - A smaller tolerance for all ranks until no choice is open. Each change would for ever
-//     touch as many more URLs as the tolerance is smaller.
+//   - A smaller tolerance for all ranks until no choice is open. Each later change would
+//     touch more URLs, in proportion to the smaller tolerance.
 //   - Hysteresis, which keeps the URL that was chosen first. The answer would depend on the
 //     order of arrival.
 //   - Computing only the few ranks that matter, backwards from the members. Whatever leads
@@ -134,8 +135,8 @@ func exactRanks(tx *txn.Txn) cluster.Solver {
 	}
 }
 
-// write writes a choice if it differs from the stored one, and removes one that is not
-// contested any more. It reports whether it has written.
+// write writes a choice if it differs from the stored one, and removes one that is no
+// longer contested. It reports whether it has written.
 func (c *openChoice) write(tx *txn.Txn) bool {
 	made := schema.StoredChoice{Among: c.among.Bytes(), URL: c.tie.Canonical}
 	switch {

@@ -43,10 +43,10 @@ func relayRefreshed(ctx context.Context, tx *txn.Txn, rows []string) error {
 //	writes   the index files
 //
 // The document shows the time of the canonical URL, which index:doc names. It is read for
-// update: an export that began before, and commits after our snapshot, makes this run meet
-// a conflict, and it is repeated. An export that commits later than this run meets the
-// conflict itself. So either the files have the document to which the time belongs, or
-// an export that reads the new time follows. Files never set a time back.
+// update: if an export began before our snapshot and commits after it, this run has a
+// conflict and is repeated. If the export commits after this run, the export has the
+// conflict. So either the files have the document to which the time belongs, or an export
+// that reads the new time follows. Files never set a time back.
 type toucher struct{ sink Sink }
 
 func (x *toucher) run(ctx context.Context, tx *txn.Txn, rows []string) error {

@@ -111,10 +111,10 @@ func (t *Tracker) All() notify.Distribution { return t.all.Distribution() }
 // backlog grows, the pages found so far are the fast ones, so their distribution alone
 // promises too much.
 //
-// Pages are expected to be found in the order in which they were loaded, at the pace at
-// which pages have been found since the oldest waiting page was loaded: there was work all
-// that time. If none was found since then, the pace is unknown, and a waiting page counts
-// as found now.
+// The estimate assumes that pages become searchable in the order in which they were
+// loaded, at the pace since the oldest waiting page was loaded, because there was work all
+// that time. If none has become searchable since, the pace is unknown, and a waiting page
+// counts as found now.
 func (t *Tracker) Expected() Latency {
 	now := time.Now()
 	waiting, found := t.underWay()

@@ -136,7 +136,7 @@ func cursor(parts ...string) Cursor {
 	return Cursor(base64.RawURLEncoding.EncodeToString(b))
 }
 
-// open unpacks a cursor that was made of so many strings.
+// open unpacks a cursor into the given number of strings.
 func (c Cursor) open(parts int) ([]string, error) {
 	list := make([]string, parts)
 	if c == "" {

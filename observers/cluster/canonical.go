@@ -17,19 +17,19 @@ type Choice struct {
 	Contested bool
 	Members   int
 	Rank      float64    // of all members together
-	Among     Candidates // what the choice was made among
+	Among     Candidates // the candidates for the choice
 }
 
 // Choose finds the canonical URL of a cluster, given all its members in the order of
-// preference. It goes through the sequence twice and remembers no member, so a cluster may
-// have any number of them. The second time, it stops at the first member after which nobody
-// can be chosen.
+// preference. It iterates over the sequence twice and remembers no member, so a cluster may
+// have any number of them. The second time, it stops at the first member after which no
+// other can be chosen.
 //
-// Let the rank of a member stand if it is at least 0.99 of the highest rank of an eligible
-// member. The first eligible member whose rank stands is chosen. With ranks between bounds,
-// a member surely stands if its least rank does beside the greatest ranks of the others,
-// and never stands if its greatest rank does not beside their least. A choice is contested
-// if, before the first member that surely stands, there is one that only may.
+// A member qualifies if its rank is at least 0.99 of the highest rank of an eligible
+// member. The first eligible member that qualifies is chosen. With ranks between bounds, a
+// member certainly qualifies if its least rank does against the greatest ranks of the
+// others, and cannot qualify if its greatest rank does not against their least. A choice is
+// contested if, before the first member that certainly qualifies, there is one that may.
 func Choose(members iter.Seq2[Ranked, error]) (Choice, error) {
 	var c Choice
 	var ranks, leasts, mosts topTwo

@@ -39,10 +39,10 @@ type State struct {
 // Extend returns the chain of u. ahead is the chain of the URL that u points to, nil if that
 // is neither page nor redirect. The chain of u is nil if u is neither.
 //
-// A chain is computed from the next URL's stored chain and nothing else. That makes the
-// incremental result unique: hop i of u's chain is hop i-1 of the next URL's chain, so by
-// induction on i all hops are right once every URL has looked at the present chain of the
-// next one. This holds in loops as well.
+// A chain is computed only from the next URL's stored chain. That makes the incremental
+// result unique: hop i of u's chain is hop i-1 of the next URL's chain, so by induction
+// on i all hops are right once the chain of every URL was computed from the present chain
+// of the next one. This holds in loops as well.
 func Extend(u page.URL, s State, ahead Chain) Chain {
 	if s.Outcome != page.Page && s.Outcome != page.Redirect {
 		return nil

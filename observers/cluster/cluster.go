@@ -9,8 +9,8 @@
 //   - A giant cluster is summarised, so that a change of one member does not cost a look at
 //     all of them (summary.go, renew.go, check.go).
 //
-// The package computes and stores nothing. It reads members through [Reader], returns what
-// has to be written, and knows neither tables nor transactions nor observers.
+// The package stores nothing. It reads members through [Reader], returns the necessary
+// writes, and knows nothing of tables, transactions or observers.
 package cluster
 
 import (
@@ -61,13 +61,13 @@ type Entry struct {
 // Reader reads the members of one cluster.
 type Reader interface {
 	// Members yields the members from one position up to, and without, another, in
-	// the order of preference. If to is "", it goes on to the last member. An error
+	// the order of preference. If to is "", it continues to the last member. An error
 	// ends the sequence.
 	Members(ctx context.Context, from, to string) iter.Seq2[Entry, error]
 }
 
 // Limits bound what is read and written at a time. They change the cost, never the result.
-// The zero value of a field stands for its default.
+// The zero value of a field means its default.
 type Limits struct {
 	// Giant is the largest number of members of a cluster that is read whole; one with
 	// more gets summaries. It loses them with half as many, so that a cluster whose size

@@ -14,7 +14,8 @@ type Budget struct {
 	waiting int // positions that the run has not dealt with; each may become a mutation
 }
 
-// NewBudget is for a run that is to renew summaries at so many positions.
+// NewBudget returns the budget of a run that renews summaries at the given number of
+// positions.
 func NewBudget(l Limits, positions int) *Budget {
 	l = l.WithDefaults()
 	return &Budget{limits: l, members: l.Run, writes: l.Writes - positions, waiting: positions}
@@ -49,8 +50,8 @@ type Write struct {
 	Summary
 }
 
-// Renewal is what has to be written, in this order, and who has to be woken after summaries
-// of a cluster were renewed.
+// Renewal is the result of renewing summaries of a cluster: the writes, in this order, and
+// the rows to wake.
 //
 // # Invariants
 //
@@ -59,13 +60,13 @@ type Write struct {
 //
 //  1. The parts of a cluster that has summaries begin at "", and each goes up to the next.
 //     So each member is in exactly one.
-//  2. Whoever changes a member, or publishes its rank, wakes the renewal at its position,
-//     whether the cluster has summaries or not: it may get them at that moment.
+//  2. A transaction that changes a member, or publishes its rank, wakes the renewal at
+//     its position, even if the cluster has no summaries: it may get them at that moment.
 //  3. A summary that is incomplete or disagrees with its members has a notification: at the
 //     position of one of them, or where it begins (Again).
-//  4. Whoever renews an incomplete summary, or begins or ends summaries, wakes the export of
-//     the document (Notify). Whoever renews another one looks at the whole cluster in the
-//     same run.
+//  4. A renewal of an incomplete summary, and one that begins or ends summaries, wakes the
+//     export of the document (Notify). A renewal of another summary checks the whole cluster
+//     in the same run.
 //
 // # Why no change is missed
 //
@@ -102,8 +103,8 @@ func (s *Summaries) End(b *Budget) *Renewal {
 	return &w.Renewal
 }
 
-// Renew renews the summaries that some positions are in, as far as the budget goes. The
-// position "" stands for the cluster: it renews the first summary only if that is incomplete.
+// Renew renews the summaries that contain some positions, within the budget. The position ""
+// means the cluster: it renews the first summary only if that is incomplete.
 func (s *Summaries) Renew(ctx context.Context, r Reader, b *Budget, positions []string) (*Renewal, error) {
 	w := &renewer{Summaries: s, reader: r, budget: b, done: make(map[string]bool)}
 	if w.Notify = s.Total().Incomplete; w.Notify {
@@ -194,7 +195,7 @@ func (w *renewer) read(ctx context.Context, i int) error {
 	return nil
 }
 
-// split makes parts of members, of which there may be none. The first part begins at at.
+// split divides members, possibly none, into parts. The first part begins at at.
 func split(at string, members []Entry, l Limits) []Part {
 	parts := []Part{{At: at}}
 	for k := range members {

@@ -80,12 +80,11 @@ type Part struct {
 //
 // # Why the choice is the same as that of all members
 //
-// Choose takes the first member whose rank stands beside the highest. The highest rank is
-// that of some summary, and the first member that stands beside it lies in the first part
-// whose highest rank does.
+// Choose takes the first member that qualifies. The highest rank is that of some summary,
+// and the first member that qualifies is in the first part whose highest rank does.
 //
 // With bounds, a choice is contested if the first member that could be chosen is not sure to
-// be. A member could not be if its greatest possible rank does not stand beside the highest
+// be. A member cannot be if its greatest possible rank does not qualify against the highest
 // of the least ranks of the others. Its own least rank is below its greatest, so it makes no
 // difference to take all members instead of the others; the first that could be chosen is
 // then found like the first that is. Whether it is sure depends on the highest of the
@@ -102,9 +101,9 @@ type Summaries struct {
 // (Renewal.Notify).
 var ErrIncomplete = errors.New("members of the cluster are not summarised yet")
 
-// OutdatedError is the error of a choice that meets a summary with which its members
-// disagree. Usually they have changed, and the renewal of the summary is under way. It is to
-// be renewed at the position At all the same, lest a damaged one be waited for for ever.
+// OutdatedError is the error of a choice that finds a summary that disagrees with its
+// members. Usually they have changed, and the renewal of the summary is under way. The
+// caller must renew it at the position At anyway: if it is damaged, no renewal is under way.
 type OutdatedError struct {
 	At string // of no member, and in no other part
 }

@@ -48,7 +48,7 @@ type anchorCounter struct {
 	best           bestAnchors
 }
 
-// reading is what the links are read for.
+// reading is the purpose for which the links are read.
 type reading int
 
 const (

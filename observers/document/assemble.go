@@ -68,9 +68,9 @@ func Begin(ctx context.Context, r Reader, limits Limits, c Choice) (_ *Assembly,
 	return a, nil
 }
 
-// Next reads further inlinks until nothing is left (see [Inlinks.Next]), and reports
-// whether all have been read. After an error the assembly must not be used any more: it
-// may have counted half a part.
+// Next reads further inlinks until left is used up (see [Inlinks.Next]), and reports
+// whether it has read all. After an error the assembly must not be used again: it may
+// have counted half a part.
 func (a *Assembly) Next(ctx context.Context, r Reader, left *int) (all bool, err error) {
 	if a.doc.Canonical == "" || a.anchors == nil {
 		return true, nil

@@ -16,7 +16,7 @@ type LinkList interface {
 }
 
 // LinkPart is a part of a list, in the order of targets. A target whose anchors do not
-// fit into one entry has several entries in a row, which may lie in several parts.
+// fit into one entry has several consecutive entries, which may be in several parts.
 type LinkPart interface {
 	Len() int
 	// Entry returns a target with anchors in ascending order.
@@ -26,11 +26,12 @@ type LinkPart interface {
 // ListPlace is an entry of a list.
 type ListPlace struct{ Part, Index int }
 
-// Bound bounds a call of [Diff]: it stops once the targets that changed have so many
-// links, or so many bytes.
+// Bound bounds a call of [Diff]: it stops once the changed targets have this many links
+// or bytes.
 type Bound struct {
 	Entries, Bytes int
-	// TargetBytes is how many bytes each target takes beside its own URL and anchors.
+	// TargetBytes is how many bytes each target takes in addition to its URL and
+	// anchors.
 	TargetBytes int
 }
 
@@ -147,7 +148,7 @@ func (r *ListReader) load(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// skip goes on behind what was peeked at.
+// skip moves past the entry that peek returned.
 func (r *ListReader) skip() { r.at, r.anchors = r.behind, nil }
 
 // size returns the links and bytes of what was peeked at.

@@ -27,8 +27,8 @@ func InlinksFrom(at Place, limits Limits) *Inlinks {
 }
 
 // Next yields further inlinks, by target in the order of preference, then by source.
-// Looking for the links to a member takes one from left, and so does each link,
-// whether or not it comes from outside. The visit stops when nothing is left.
+// Each member takes one from left, and so does each link, whether or not it comes from
+// outside. The visit stops when left is used up.
 func (v *Inlinks) Next(ctx context.Context, r Reader, left *int) iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {
 		v.more = false
@@ -57,7 +57,7 @@ func (v *Inlinks) Next(ctx context.Context, r Reader, left *int) iter.Seq2[Link,
 // More reports that the last call of Next stopped because nothing was left.
 func (v *Inlinks) More() bool { return v.more }
 
-// linksTo yields the inlinks of one member, and reports whether the visit goes on.
+// linksTo yields the inlinks of one member, and reports whether the visit continues.
 func (v *Inlinks) linksTo(ctx context.Context, r Reader, target page.URL, left *int, yield func(Link, error) bool) bool {
 	for l, err := range r.Links(ctx, target, v.at.Link) {
 		if err != nil {

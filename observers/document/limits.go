@@ -2,9 +2,9 @@ package document
 
 import "cmp"
 
-// Limits bound what is read, remembered and shown of a cluster. They change how
-// the work is divided and how much a document carries; true numbers always stand
-// beside what is cut off. A field that is zero has its default.
+// Limits bound what is read, kept in memory and shown of a cluster. They change how the
+// work is divided and how much a document carries; a document always states the true
+// numbers of what it cuts off. A field that is zero has its default.
 type Limits struct {
 	// Members is how many members a document lists. The canonical URL is always
 	// among them. Default: DefaultMembers.
@@ -22,13 +22,13 @@ type Limits struct {
 	// from within the cluster. In a larger cluster each source is looked up.
 	// Default: 512.
 	Insiders int
-	// Passes is how many clusters may be in the middle of a pass over their
-	// inlinks: what a pass has counted lies in memory. Default: 16.
+	// Passes is how many clusters may be in the middle of a pass over their inlinks,
+	// because a pass keeps its counts in memory. Default: 16.
 	Passes int
 }
 
-// What a document carries at most by default. Its true numbers stand beside it;
-// export and inspect read everything from the repository.
+// The default limits of a document. It also states the true numbers; export and inspect
+// read everything from the repository.
 const (
 	DefaultMembers = 1000
 	DefaultAnchors = 200

@@ -16,8 +16,8 @@
 //
 // The package reads states and edges through a Reader and returns the states that have
 // changed. It knows nodes by their names only. Where the graph is stored, and when a run
-// happens, is up to the caller, who runs one Run at a time and makes each one's changes
-// visible as a whole: either at once or as a journal (Overlay).
+// happens, is up to the caller, which runs one Run at a time and makes all changes of a
+// run visible together, either at once or as a journal (Overlay).
 //
 // # Invariants
 //

@@ -16,8 +16,8 @@ type Limits struct {
 	Pushed int
 	// NewEdges is how many edges a run writes for nodes whose edges have changed.
 	// Default: 2,000,000, about 40 MiB, for which Within asks for 2.5 GiB of memory; 200,000
-	// if there is less than 250 MiB. Nodes beyond that wait for a later run, which visits
-	// much of what this one has visited.
+	// if there is less than 250 MiB. Further nodes wait for a later run, which visits many
+	// of the same nodes again.
 	NewEdges int
 	// Direct is how many rank states a run writes itself. If more have changed, it
 	// writes a journal. Default: 12,000, about 2 MiB.
@@ -40,7 +40,7 @@ const bytesPerNewEdge = 50
 const leastNewEdges = 200_000
 
 // Within returns the limits with the defaults filled in, for a process that should use no
-// more than so many bytes of memory: a run may hold a third of that, but always as many
+// more than the given bytes of memory: a run may hold a third of that, but always as many
 // states as it may write directly. New edges may take a 25th.
 func (l Limits) Within(memory int64) Limits {
 	l = Limits{

@@ -21,12 +21,12 @@ type Run struct {
 	bound    float64 // of residuals
 	step     float64 // relative, of published ranks
 	waiting  levels
-	ahead    map[int32]bool // of which the edges were read ahead last
+	ahead    map[int32]bool // whose edges were read ahead last
 	newEdges int
 	work     Work
 }
 
-// Work is what a run has done.
+// Work counts what a run has done.
 type Work struct {
 	Updated int // nodes given to Update
 	States  int // states read
@@ -53,7 +53,7 @@ func (r *Run) Work() Work {
 // Full reports that the run has no room for a further Update.
 func (r *Run) Full() bool { return r.full() || r.newEdges >= r.limits.NewEdges }
 
-// full reports that no further states are to be read.
+// full reports that the run may read no more states.
 func (r *Run) full() bool {
 	return len(r.nodes) >= r.limits.States || len(r.edges) >= 16*r.limits.States
 }
@@ -80,7 +80,8 @@ func (r *Run) Update(ctx context.Context, node string, correction float64, old, 
 	return true, r.redirect(ctx, i, old, now)
 }
 
-// redirect moves what a node has passed on from its old targets to the new ones.
+// redirect moves the rank that a node has passed on from its old targets to the new
+// ones.
 func (r *Run) redirect(ctx context.Context, i int32, old, now []string) error {
 	pushed := r.nodes[i].pushed
 	before, after := share(pushed, len(old)), share(pushed, len(now))
@@ -261,9 +262,9 @@ func (r *Run) Finish() (parts iter.Seq[[]Change], direct bool) {
 // worth telling. Others see nothing of smaller moves, so what they compute from ranks does
 // not depend on when they do it.
 //
-// The first inlink of a node is worth telling however little it brings. Without inlinks
-// the rank was exact, and now it is within bounds: a choice between nodes by their ranks
-// that was certain before may not be any more, and nobody else would have it looked at.
+// Report the first inlink of a node, however little rank it brings. Without inlinks the
+// rank was exact; with one it has bounds. So a choice between nodes by their ranks may
+// have become uncertain, and nothing else would cause it to be checked.
 func (r *Run) publish(n *node) {
 	now := n.estimate()
 	if !n.linked && (now == n.rank || n.inlinks > 0 && math.Abs(now-n.rank) <= r.step*n.rank) {

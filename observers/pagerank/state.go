@@ -6,7 +6,7 @@ import (
 	"github.com/webindexer/indexer/internal/rank"
 )
 
-// State is the rank of a node with what it is made of.
+// State is the rank of a node with its parts.
 type State struct {
 	Inlinks int     // edges to the node
 	In      float64 // what these pass on: the sum of Pushed/Out over their sources
@@ -22,15 +22,15 @@ var NoState = State{Rank: rank.Teleport}
 type Change struct {
 	Node  string
 	State State
-	// Moved says that whoever shows the node has to look at its rank again: it is
-	// published anew, or the node was given to Update.
+	// Moved says that the documents that show the node must check its rank again: it
+	// has a new published rank, or the node was given to Update.
 	Moved bool
 	// Again says that the residual exceeds the bound, and that the run had no room to
 	// push it: the node has to be given to Update in a later run.
 	Again bool
 }
 
-// gone reports that a node has no edges any more: its state is not stored.
+// gone reports that a node has lost all its edges, so its state is not stored.
 func (c *Change) gone() bool { return c.State.Inlinks == 0 && c.State.Out == 0 }
 
 // ErrInconsistent says that stored states and edges cannot come from this package.

@@ -20,8 +20,8 @@ type Reader interface {
 }
 
 // subgraph is the part of the graph that a run holds in memory. Nodes are numbered in the
-// order in which they are met. Each takes some 60 bytes, its name, and 4 bytes for each
-// edge from it that was read.
+// order in which the run reaches them. Each takes some 60 bytes, its name, and 4 bytes
+// for each edge from it that was read.
 type subgraph struct {
 	reader  Reader
 	numbers *rank.Names
@@ -63,8 +63,8 @@ func (s *subgraph) Known(name string) bool {
 	return ok
 }
 
-// number returns the number of a node. It reads the state of a node that it meets for the
-// first time.
+// number returns the number of a node. It reads the state of a node that it has not seen
+// before.
 func (s *subgraph) number(ctx context.Context, name string) (int32, error) {
 	if i, ok := s.numbers.Number(name); ok {
 		if string(s.nameBytes(int32(i))) != name {

@@ -18,8 +18,7 @@ import (
 // rounding is the relative error that sums of ranks may have after many additions.
 const rounding = 1e-9
 
-// addRanks reports where ranks and what they are made of break the invariants of
-// observers/rank.go.
+// addRanks reports where rank states break the invariants of observers/rank.go.
 func (l lines) addRanks(ctx context.Context, tx *txn.Txn, r *batch.Repository) error {
 	states := make(map[string]schema.StoredRankState)
 	edges := make(map[string][]string)

@@ -30,7 +30,7 @@ type Options struct {
 	// Render is the setting of rendering, and Browser renders; nil: there is none.
 	Render  schema.RenderSetting
 	Browser *Browser
-	// PDF reads PDF documents; nil: nobody does.
+	// PDF reads PDF documents; nil: they are not read.
 	PDF loader.PDFReader
 	// Part and Limits are those of observers.Options.
 	Part   schema.PartSize
@@ -53,7 +53,7 @@ type Rig struct {
 }
 
 // Open starts a pipeline. Opening a rig on the Table of one that was closed is a
-// restart: the new one goes on with what is left to do.
+// restart: the new one continues the pending work.
 func Open(ctx context.Context, opts Options) (*Rig, error) {
 	if opts.Table == nil {
 		var err error
@@ -79,7 +79,7 @@ func Open(ctx context.Context, opts Options) (*Rig, error) {
 	}
 	backlog := 0 // the default
 	if opts.Workers == 0 {
-		backlog = 1 << 30 // the loader would wait for a step that nobody makes
+		backlog = 1 << 30 // the loader would wait for a step that is never made
 	}
 	r.pipeline = notify.New(r.registry, notify.Options{Workers: opts.Workers, Backlog: backlog, Events: opts.Events})
 	r.DB, err = txn.Open(ctx, opts.Table, txn.Options{
@@ -135,7 +135,7 @@ func (r *Rig) Add(t testing.TB, fetches ...string) {
 	}
 }
 
-// writeSettings writes the tolerance and the setting of rendering, before anything goes on in
+// writeSettings writes the tolerance and the setting of rendering, before any other write to
 // the table.
 func (r *Rig) writeSettings(ctx context.Context) error {
 	if r.opts.Tolerance == 0 && r.opts.Render == schema.RenderOff {
@@ -185,7 +185,7 @@ func (r *Rig) Step(ctx context.Context, pick func(n int) int) (bool, error) {
 	return r.stepper.Step(ctx, pick)
 }
 
-// Quiesce waits, or steps, until nothing is left to do.
+// Quiesce waits, or steps, until all work is done.
 func (r *Rig) Quiesce(ctx context.Context, pick func(n int) int) error {
 	if r.stepper == nil {
 		_, err := r.pipeline.Quiesce(ctx)
@@ -194,8 +194,8 @@ func (r *Rig) Quiesce(ctx context.Context, pick func(n int) int) error {
 	return r.stepper.Drain(ctx, pick)
 }
 
-// Tamper makes a transaction of which no observer hears. Nothing may be going
-// on: it is for damaging a table that has settled.
+// Tamper makes a transaction that wakes no observer. The pipeline must be quiescent:
+// Tamper is for damaging a table after all work is done.
 func (r *Rig) Tamper(ctx context.Context, fn func(*txn.Txn) error) error {
 	r.mute = true
 	defer func() { r.mute = false }()

@@ -59,8 +59,8 @@ func (s *Stage) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) 
 	return s.loader.Load(ctx, f)
 }
 
-// Run runs an observer once, on all rows for which it is woken, in as many
-// transactions as its batches take; "" runs all observers until nothing is left.
+// Run runs an observer once, on all rows for which it is woken, in as many transactions
+// as its batches take; "" runs all observers until all work is done.
 func (s *Stage) Run(ctx context.Context, observer string) error {
 	return s.run(ctx, observer, nil)
 }

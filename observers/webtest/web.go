@@ -32,7 +32,7 @@ type Web struct {
 	Late int
 }
 
-// RandomWeb draws what a web is like, with up to so many URLs.
+// RandomWeb draws the properties of a web with up to the given number of URLs.
 func RandomWeb(random *rand.Rand, urls int) Web {
 	n := 2 + random.IntN(urls)
 	return Web{
@@ -54,7 +54,7 @@ func URL(i int) page.URL {
 	return page.MustParseURL(fmt.Sprintf("%s://%s/%s%d", scheme, host, strings.Repeat("p", i%5), i))
 }
 
-// Make draws the fetches of a web, in the order in which they are to be loaded.
+// Make draws the fetches of a web, in loading order.
 func (w Web) Make(random *rand.Rand) []*page.Fetch {
 	g := generator{Web: w, random: random, taken: make(map[tie]bool)}
 	fetches := make([]*page.Fetch, w.Fetches)
@@ -77,8 +77,8 @@ type generator struct {
 	taken  map[tie]bool
 }
 
-// tie is what fetches are told apart by: what semantics.md section 2 says, and
-// then outcome and target.
+// tie is the order of fetches: that of semantics.md section 2, and then by outcome and
+// target.
 type tie struct {
 	url     page.URL
 	time    int64
