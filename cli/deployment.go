@@ -148,7 +148,7 @@ func (a *app) security() (remote.Security, error) {
 	return remote.Security{CertFile: a.cfg.TLS.Cert, KeyFile: a.cfg.TLS.Key, CAFile: a.cfg.TLS.CA, Token: token}, err
 }
 
-// within turns a function that tells others something into one that takes no longer.
+// within bounds the time of a function that informs other processes.
 func within(d time.Duration, fn func(context.Context) error) func() error {
 	return func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -195,7 +195,7 @@ func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error
 	}
 	crawl := &frontier.Crawl{Ranks: observers.RankOf}
 	if !d.alone {
-		crawl.Liveness, crawl.Ring = d.coordination.Liveness, division.Ring
+		crawl.Liveness, crawl.Notify = d.coordination.Liveness, division.Notify
 	}
 	opts := a.repositoryOptions(crawl)
 	opts.Renderer = rendererOf(browser)

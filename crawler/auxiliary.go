@@ -163,7 +163,7 @@ func (c *Crawler) beginPass(h *host, now time.Time) {
 }
 
 // queueAux gives a file to the host it is on, or to the crawler that asks that host. If
-// the host has no place in memory and none is free, the file is left to the next pass.
+// the host is not in memory and no place is free, the next pass reads the file.
 func (c *Crawler) queueAux(s auxiliary, now time.Time) {
 	key := HostOf(s.url)
 	if !c.owns(key) {

@@ -43,8 +43,8 @@ func (c *claims) allowance() int {
 // begin begins a pass.
 func (c *claims) begin() { c.left = c.allowance() }
 
-// reserve takes what is left, for a file that is about to be read. Files that are read
-// at the same time get nothing; their claims count in the next pass.
+// reserve takes the remaining room for a file that is about to be read. Files that are
+// read at the same time get none; their claims count in the next pass.
 func (c *claims) reserve() int {
 	n := c.left
 	c.left = 0

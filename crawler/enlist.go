@@ -229,7 +229,7 @@ func (c *Crawler) pending(now time.Time) bool {
 	return false
 }
 
-func (c *Crawler) horizon(now time.Time) time.Time { return now.Add(max(c.opts.Patience, 0)) }
+func (c *Crawler) horizon(now time.Time) time.Time { return now.Add(max(c.opts.MaxWait, 0)) }
 
 func (c *Crawler) waitedFor(h *host, now time.Time) bool {
 	switch h.state {

@@ -56,7 +56,7 @@ func TestVisitsWhileQuiescing(t *testing.T) {
 			late = append(late, host)
 		}
 		var c *Crawler
-		o := Options{Seed: 1, Patience: -1, Sources: Sources{NoProbe: true}}
+		o := Options{Seed: 1, MaxWait: -1, Sources: Sources{NoProbe: true}}
 		o.Quiesce = func(context.Context) error {
 			mu.Lock()
 			known := late

@@ -65,7 +65,7 @@ type host struct {
 	why   string
 }
 
-// uses says for what a host is asked, as far as its jobs have shown.
+// uses are the purposes of the requests to a host, as known from its jobs.
 type uses uint8
 
 const (
@@ -74,7 +74,7 @@ const (
 	usesPages
 )
 
-// learnUses notes what the jobs are that were read.
+// learnUses records the purposes of the jobs that were read.
 func (h *host) learnUses(jobs []Job) {
 	for i := range jobs {
 		if !jobs[i].Resource {

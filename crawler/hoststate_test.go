@@ -167,7 +167,7 @@ func TestClockSetBack(t *testing.T) {
 		h.policy = robots.Policy{Verdict: robots.AllowAll, Until: time.Now().AddDate(10, 0, 0)}
 		h.pace.until, h.pace.asked = time.Now().AddDate(10, 0, 0), time.Now().AddDate(10, 0, 0)
 		f.states[h.key] = h.encode()
-		if err := newCrawler(Options{Patience: 25 * time.Hour}, f, w, nil).Run(t.Context()); err != nil {
+		if err := newCrawler(Options{MaxWait: 25 * time.Hour}, f, w, nil).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range f.list() {

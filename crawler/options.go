@@ -28,22 +28,22 @@ type Options struct {
 
 	// Follow keeps Run going, until its context ends, when nothing is due.
 	Follow bool
-	// Patience is how long Run waits, without Follow, for what is not due yet: a retry,
+	// MaxWait is how long Run waits, without Follow, for what is not due yet: a retry,
 	// or a host that is backing off. The next run does what is due later. Default 2
 	// min; negative: do not wait. Run always waits for a polite delay between two
 	// requests.
-	Patience time.Duration
-	// PatienceUnreached is the same for a host that has not answered a single request
-	// of this run, counted from the first one. Default 10 s, at most Patience;
-	// negative: do not wait.
-	PatienceUnreached time.Duration
+	MaxWait time.Duration
+	// MaxWaitUnreached is the same for a host that has not answered any request of this
+	// run, counted from the first one. Default 10 s, at most MaxWait; negative: do not
+	// wait.
+	MaxWaitUnreached time.Duration
 
 	// Bare are the seeds that were given without a scheme and are tried with https. If
 	// https cannot be reached, the same URL with http is added to the frontier.
 	Bare []page.URL
 
 	// Paused says why no request may start for the moment (the disk is full, say); ""
-	// lets the crawl go on. It is called about once a second and must not block. A
+	// lets the crawl continue. It is called about once a second and must not block. A
 	// store operation that fails while Paused gives a reason does not end the crawl.
 	Paused func() (why string)
 	// Quiesce waits until all observers that find new URLs in loaded pages are idle. Run
@@ -67,7 +67,7 @@ type Options struct {
 //
 // The delay from the end of a request to the start of the next is the greatest of
 // MinDelay, the host's crawl-delay and DelayFactor times its response time. A host that
-// fails or refuses is left alone for longer; see pace.
+// fails or refuses requests is left alone for longer; see pace.
 type Politeness struct {
 	// PerHost is how many requests a host (scheme, host and port) gets at a time;
 	// default 1. More is for servers of one's own: the delay then separates groups of
@@ -176,8 +176,8 @@ type Memory struct {
 func (o Options) WithDefaults() Options {
 	set(&o.Agent, page.RobotName)
 	set(&o.Concurrency, 32)
-	set(&o.Patience, 2*time.Minute)
-	set(&o.PatienceUnreached, 10*time.Second)
+	set(&o.MaxWait, 2*time.Minute)
+	set(&o.MaxWaitUnreached, 10*time.Second)
 	set(&o.Seed, rand.Uint64())
 	o.Politeness.setDefaults()
 	o.Revisits.setDefaults()

@@ -70,7 +70,7 @@ func (p *pace) leaveAlone(until time.Time, why string) {
 	}
 }
 
-// backoff returns how long to wait after so many failures in a row.
+// backoff returns how long to wait after the given number of failures in a row.
 func (o *Politeness) backoff(failures int) time.Duration {
 	d := o.Backoff
 	for range failures - 1 {

@@ -142,7 +142,7 @@ type Locator interface {
 	Locate(ctx context.Context, u page.URL) (netip.Addr, error)
 }
 
-// Recorder is told of each exchange, to write WARC files. It may be nil.
+// Recorder receives each exchange, to write WARC files. It may be nil.
 type Recorder interface {
 	Record(ctx context.Context, url page.URL, r *fetch.Result) error
 }

@@ -98,7 +98,7 @@ func randomWeb(t *testing.T, seed uint64) {
 }
 
 func randomOptions(rng *rand.Rand) Options {
-	o := Options{Seed: 1, Concurrency: 1 + rng.IntN(8), Patience: 4 * time.Hour, PatienceUnreached: 4 * time.Hour}
+	o := Options{Seed: 1, Concurrency: 1 + rng.IntN(8), MaxWait: 4 * time.Hour, MaxWaitUnreached: 4 * time.Hour}
 	o.Sources.NoProbe = true
 	o.Politeness.PerIP = []int{-1, 1, 2}[rng.IntN(3)]
 	o.Politeness.PerDomain = []int{-1, 1, 3}[rng.IntN(3)]

@@ -69,7 +69,7 @@ func TestLoopback(t *testing.T) {
 	c := New(Options{
 		Politeness: Politeness{MinDelay: delay, DelayFactor: -1, PerIP: -1, PerDomain: -1, DomainDelay: -1},
 		Sources:    Sources{NoProbe: true},
-		Patience:   -1,
+		MaxWait:    -1,
 	}, f, fetcher, r)
 	f.wake = c.Wake
 	if err := c.Run(t.Context()); err != nil {
@@ -118,7 +118,7 @@ func TestLoopbackRefused(t *testing.T) {
 	fetcher := fetch.New(fetch.Options{})
 	defer fetcher.Close()
 	f := newFrontier(s.URL+"/", dead.URL+"/")
-	c := New(Options{Patience: -1}, f, fetcher, nil)
+	c := New(Options{MaxWait: -1}, f, fetcher, nil)
 	if err := c.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

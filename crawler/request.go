@@ -12,7 +12,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// requestKind is what a request is for.
+// requestKind is the purpose of a request.
 type requestKind uint8
 
 const (

@@ -117,7 +117,7 @@ func (o *Revisits) adaptive(j Job, at time.Time) func(bool) (time.Time, time.Dur
 	}
 }
 
-// retry returns how long to wait after so many strikes in a row.
+// retry returns how long to wait after the given number of strikes in a row.
 func (o *Revisits) retry(strikes int) time.Duration {
 	if strikes >= o.MaxStrikes {
 		return o.MaxInterval
@@ -131,7 +131,7 @@ func (o *Revisits) retry(strikes int) time.Duration {
 	return d
 }
 
-// lasting reports whether a failure is of a kind that does not pass by itself.
+// lasting reports whether a failure is of a kind that waiting does not cure.
 func lasting(r *fetch.Result) bool {
 	switch r.Class {
 	case fetch.TooLarge, fetch.BadRequest, fetch.RefusedAddress:

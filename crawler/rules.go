@@ -14,9 +14,10 @@ import (
 // once, and not at its next visit, which may be in a month.
 //
 //   1. A change is a change of the rules (robots.Group.Fingerprint), not of the file.
-//   2. One write stores the new rules and that the check is to be done. A crash leaves
-//      the old rules, and robots.txt is fetched again; or the new ones, and the next run
-//      does or continues the check. Doing a part of it twice changes nothing.
+//   2. One write stores the new rules together with a mark that the check is pending. A
+//      crash leaves the old rules, and robots.txt is fetched again; or the new ones, and
+//      the next run begins or continues the check. Repeating a part of the check changes
+//      nothing.
 //   3. The check takes some URLs at a time, in store operations, while the host's pages
 //      are fetched as usual in between.
 //   4. It waits for requests under way for URLs that are now disallowed: their visits

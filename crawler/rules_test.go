@@ -47,7 +47,7 @@ func changeRules(t *testing.T, rnd *rand.Rand) {
 	}
 	r := &withdrawals{last: make(map[page.URL]bool)}
 	kills := 0
-	o := Options{Politeness: Politeness{MinDelay: time.Millisecond, DelayFactor: -1}, Patience: -1}
+	o := Options{Politeness: Politeness{MinDelay: time.Millisecond, DelayFactor: -1}, MaxWait: -1}
 	for round := range 4 {
 		var disallowed [10]bool
 		rules = fmt.Sprintf("# round %d\nUser-agent: *\n", round)

@@ -200,10 +200,10 @@ func optionsOf(t testing.TB, d *datadriven.TestData) Options {
 			o.Politeness.DomainDelay = mustDuration(t, v)
 		case "per-ip":
 			o.Politeness.PerIP, _ = strconv.Atoi(v)
-		case "patience":
-			o.Patience = mustDuration(t, v)
-		case "patience-unreached":
-			o.PatienceUnreached = mustDuration(t, v)
+		case "max-wait":
+			o.MaxWait = mustDuration(t, v)
+		case "max-wait-unreached":
+			o.MaxWaitUnreached = mustDuration(t, v)
 		case "concurrency":
 			o.Concurrency, _ = strconv.Atoi(v)
 		case "hosts":

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// The scheduler looks at hosts in the order of the times at which there may be
-// something to do for them. For each host it does the first of these that applies
-// (advance):
+// The scheduler visits hosts in the order of the times at which there may be something
+// to do for them. For each host it does the first of these that applies (advance):
 //
 //	its state is not loaded           load it
 //	it had its turn, others wait      evict it for now

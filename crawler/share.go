@@ -13,11 +13,11 @@ import (
 )
 
 // Several crawlers may work on one frontier. Each then asks only the hosts of its
-// partitions (package partition), and somebody outside, who implements Share, decides
-// which these are and calls Gain and Release. Without Options.Share all hosts belong to
-// this crawler, and nothing in this file runs.
+// partitions (package partition). An implementation of Share decides which these are,
+// and calls Gain and Release. Without Options.Share all hosts belong to this crawler,
+// and nothing in this file runs.
 //
-// No host is asked by two crawlers at once, nor by one too soon after another:
+// No two crawlers ask a host at once, or too soon after each other:
 //
 //  1. A partition that was released is given to another crawler after Released has
 //     returned it. By then no request to one of its hosts is under way or will be made,
@@ -25,10 +25,10 @@ import (
 //  2. A partition of a crawler that is dead is given to another one when Share.Valid
 //     fails in the dead one, if it still runs. No request begins then (exchange), and
 //     none is sent on a connection that was being made (fetch.Options.Guard).
-//  3. Whoever gains a partition leaves each of its hosts alone for the host's whole delay
-//     from that moment on (resume). The last request of the former owner ended before, or
-//     its owner is dead, whatever the clocks of the machines say. Until when a host has
-//     asked to be left alone, and why it failed, is in its stored state.
+//  3. A crawler that gains a partition leaves each of its hosts alone for the host's
+//     whole delay from that moment on (resume). The last request of the former owner
+//     ended before, or its owner is dead, whatever the clocks of the machines say. Until
+//     when a host has asked to be left alone, and why it failed, is in its stored state.
 //
 // Two requests go to hosts that may belong to others. A robots.txt that redirects to
 // another site is read there, up to five hops, once a day: without it, nothing of the
@@ -38,14 +38,14 @@ import (
 
 // Share is a crawler's part in a crawl of several.
 type Share interface {
-	// Valid returns nil while no other crawler may have taken what this one has.
+	// Valid returns nil while no other crawler may have taken partitions of this one.
 	Valid() error
 	// Since is when the first of the crawlers that are alive began.
 	Since() time.Time
 	// SetIdle tells the others whether this crawler has nothing to do.
 	SetIdle(ctx context.Context, idle bool) error
-	// Finished reports whether no crawler has anything to do, and nothing is left from
-	// which one could get something.
+	// Finished reports whether all crawlers are idle, and no pending work could produce
+	// new URLs.
 	Finished(ctx context.Context) (bool, error)
 	// Forward hands a file that is on a host of another crawler to that crawler, which
 	// receives it through Accept.
@@ -126,8 +126,8 @@ func (c *Crawler) Release(parts []int) {
 	c.happened()
 }
 
-// Released returns the partitions that were released and of which nothing is left here.
-// It returns each once.
+// Released returns the released partitions for which this crawler has finished all
+// work. It returns each once.
 func (c *Crawler) Released() (parts []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,7 +151,7 @@ func (c *Crawler) Accept(file []byte) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.owns(HostOf(f.URL)) { // or else it is left to the next pass
+	if c.owns(HostOf(f.URL)) { // otherwise the next pass has it
 		c.queueAux(f.auxiliary(), time.Now())
 	}
 	c.happened()
@@ -198,8 +198,7 @@ func (c *Crawler) placed(h *host) {
 	}
 }
 
-// leaves reports whether a host is about to leave memory, because its partition was
-// released.
+// leaves reports whether a host will leave memory because its partition was released.
 func (c *Crawler) leaves(h *host) bool { return c.shared != nil && c.shared.parts[h.part].leaving }
 
 // gained is when the crawler began to ask hosts of the host's partition.
@@ -241,7 +240,7 @@ func (c *Crawler) depart(now time.Time) {
 	}
 }
 
-// outOfLine takes a host from wherever it waits.
+// outOfLine removes a host from every queue in which it waits.
 func (c *Crawler) outOfLine(h *host, now time.Time) {
 	if s := h.granted; s != nil {
 		h.granted, s.granted = nil, nil
@@ -274,9 +273,9 @@ func (c *Crawler) departing() bool {
 	return false
 }
 
-// settle is quiesce for a crawler among several. What is due here may be nothing while
-// others find URLs for this one, so it tells them that it is idle, and ends when all are
-// idle and nothing is left anywhere.
+// settle is quiesce for one of several crawlers. While this crawler has nothing to do,
+// others may find URLs for it. So it tells them that it is idle, and ends when all are
+// idle and no work is pending.
 //
 // The others need not know exactly when this crawler stops being idle. Should they end
 // too early, their partitions come to this one, which continues alone: the last crawler

@@ -45,7 +45,7 @@ func newTeam(t *testing.T, rng *rand.Rand, w *web, o Options, seeds []string) *t
 	m := &team{t: t, rng: rng, web: w, options: o, every: 10 * time.Second, frontier: newFrontier(seeds...), table: table, office: sharedtest.New()}
 	m.worker, _ = m.open()
 	m.frontier.wake = func(host string) {
-		_, err := m.worker.Run(context.Background(), func(tx *txn.Txn) error { return division.Ring(context.Background(), tx, host) })
+		_, err := m.worker.Run(context.Background(), func(tx *txn.Txn) error { return division.Notify(context.Background(), tx, host) })
 		if err != nil {
 			t.Error(err)
 		}

@@ -20,9 +20,9 @@ import (
 //
 //   - a page that merely resembles the answers is a page: it must contain all they have
 //     in common, including the message;
-//   - nothing is concluded before a page of the host says something else, nor where a
-//     seed or root page says the same: such a host shows everything alike (a browser
-//     application, a login page);
+//   - nothing is concluded before a page of the host has other content, or if a seed or
+//     root page has the same content: such a host shows the same page everywhere (a
+//     browser application, a login page);
 //   - seeds and root pages are never taken for "not found";
 //   - a page that was known before needs two strikes, like a 404.
 //
@@ -79,7 +79,7 @@ type softNotFound struct {
 	under int    // probes that are queued or under way
 }
 
-// softCheck is what a visit has to find out; softSign is what it found.
+// softCheck is what a visit has to check; softSign is the result.
 type softCheck struct {
 	wanted bool
 	answer notFoundAnswer

@@ -47,8 +47,8 @@ type Status struct {
 	Partitions int `json:"partitions,omitempty"`
 
 	Hosts HostCounts `json:"hosts"`
-	// Next is when the next request may start, if all hosts wait; zero if that is not
-	// known or nothing is left to wait for.
+	// Next is when the next request may start, if all hosts wait; zero if that is
+	// unknown, or if no host waits.
 	Next time.Time `json:"next,omitzero"`
 	// Busiest are the hosts that best explain the state: longest waits first.
 	Busiest []HostStatus `json:"busiest,omitempty"`

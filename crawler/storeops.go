@@ -11,7 +11,7 @@ import (
 )
 
 // A host has at most one store operation at a time, named in host.op. Each ends by
-// pushing the host, so that the scheduler looks at what has become possible.
+// pushing the host, so that the scheduler checks the host again.
 
 func (c *Crawler) operate(h *host, op string, do func(ctx context.Context) (done func(now time.Time), err error)) {
 	h.op = op

@@ -58,7 +58,7 @@ func (c *Crawler) noteAnswer(h *host, x exchange) {
 func (c *Crawler) horizonOf(key string, now time.Time) time.Time {
 	horizon := c.horizon(now)
 	if u := c.unreached[key]; u != nil {
-		if until := u.Since.Add(max(c.opts.PatienceUnreached, 0)); until.Before(horizon) {
+		if until := u.Since.Add(max(c.opts.MaxWaitUnreached, 0)); until.Before(horizon) {
 			return until
 		}
 	}

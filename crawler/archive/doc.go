@@ -1,7 +1,7 @@
 // Package archive records what a crawl fetches as WARC/1.1 files, for other tools and
-// for replay. Each file begins with a warcinfo record; each exchange follows with its
+// for replay. Each file begins with a warcinfo record. Each exchange follows with its
 // request and its response as received, 304s as revisit records. Each file has a CDXJ
-// index beside it.
+// index next to it.
 //
 // An exchange is handed to the operating system before the fetch is loaded. So the
 // archive has whatever the repository knows, even after a kill: replaying the archive

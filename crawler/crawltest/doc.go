@@ -22,6 +22,5 @@
 //	                      status 200
 //
 // A fetch that failed is served as a connection that ends within the status line. The
-// path /* stands for all paths that the host's text does not name; without it they are
-// 404s.
+// path /* means all paths that the host's text does not name; without it they are 404s.
 package crawltest

@@ -17,9 +17,9 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// hostile are answers that are not HTTP, or too much of it. Each writes to a connection
-// until its client has had enough. The test checks what the client makes of it, so
-// errors of writing are the expected end.
+// hostile are responses that are not HTTP, or too large. Each writes to a connection
+// until its client closes it, so write errors are the expected end. The test checks how
+// the client handles them.
 var hostile = map[string]func(c net.Conn, f *page.Fetch){
 	// A header, a byte at a time.
 	"loris": func(c net.Conn, _ *page.Fetch) {

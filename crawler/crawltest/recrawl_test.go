@@ -75,7 +75,7 @@ func openInJanuary(t *testing.T, file, seed string) (*Web, *Session) {
 	w := ServeFile(t, file)
 	w.At("2024-01-15")
 	s := NewSetting(t.TempDir(), 5*time.Millisecond, w.URL(seed))
-	s.Options.Patience = -1
+	s.Options.MaxWait = -1
 	session, err := Open(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)

@@ -52,7 +52,7 @@ func NewSetting(dir string, delay time.Duration, seeds ...page.URL) Setting {
 		Options: crawler.Options{
 			Politeness: crawler.Politeness{MinDelay: delay, DelayFactor: -1, Backoff: 30 * time.Millisecond, MaxBackoff: 100 * time.Millisecond},
 			Revisits:   crawler.Revisits{Retry: 10 * time.Millisecond, MaxStrikes: 2},
-			Patience:   5 * time.Second,
+			MaxWait:    5 * time.Second,
 			Seed:       1,
 		},
 		Fetch: fetch.Options{AllowPrivate: true, MaxBody: 1 << 20},
@@ -86,7 +86,7 @@ func Open(ctx context.Context, s Setting) (*Session, error) {
 // afterForks waits for processes that other tests are starting. Between fork and exec, such a
 // process has the files of this one, and so the lock of a data directory that was just closed.
 func afterForks() {
-	syscall.ForkLock.RLock() // whoever starts a process has the lock until exec
+	syscall.ForkLock.RLock() // a goroutine that starts a process holds the lock until exec
 	defer syscall.ForkLock.RUnlock()
 }
 

@@ -52,7 +52,7 @@ func TestUnreached(t *testing.T) {
 		{"beside others", []page.URL{w.URL("http://there.ip114/p/1")}, 5},
 	} {
 		s := NewSetting(t.TempDir(), time.Millisecond, append(c.seeds, page.MustParseURL(refuses+"/"), page.MustParseURL(typo+"/"))...)
-		s.Options.Patience = time.Hour // of which nothing is used
+		s.Options.MaxWait = time.Hour // of which nothing is used
 		s.Fetch.Resolver = noNames{}
 		session := openCrawl(t, s)
 		for range 2 {

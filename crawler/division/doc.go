@@ -6,11 +6,11 @@
 // Each crawler has a row that names it by its token of liveness (txn.Liveness). Each of
 // the 256 partitions (package partition) has a row that names the crawler that holds it.
 // Once a second every crawler reads these rows, asks which of the crawlers are alive, and
-// computes by rendezvous hashing which partitions should be its own. It takes those that
-// nobody alive holds, and releases those that should belong to another one: first the
-// crawler ends what is under way for their hosts, then the partition becomes free. So a
-// crawler that joins gets its share within some seconds; the partitions of one that was
-// killed move when its token has expired.
+// computes by rendezvous hashing which partitions it should have. It takes those of them
+// that no live crawler holds. It releases those that should belong to another one: first
+// it ends the requests to their hosts, then the partition becomes free. So a crawler that
+// joins gets its share within some seconds; the partitions of one that was killed move
+// when its token has expired.
 //
 // The views of two crawlers may differ for a while. Then a partition is free for longer
 // than necessary, or moves twice. It never has two holders: that is decided by
@@ -30,11 +30,11 @@
 // # Messages
 //
 // A worker that has found a URL does not know which crawler asks its host, and that may
-// change anyway. It leaves a row that names the host (Ring) in the range of the host's
-// partition. The holder finds it within a second, removes it, and then looks into the
-// host's queue. Removing comes first: a message that arrives later is a new row, and one
-// that arrived earlier tells of what the holder is about to see. If the holder dies in
-// between, its successor looks through the queues of all hosts of the partition.
+// change. So it writes a row that names the host (Notify) in the range of the host's
+// partition. The holder finds the row within a second, removes it, and then reads the
+// host's queue. It removes the row first: a later message is a new row, and an earlier
+// one is about URLs that the holder is about to see. If the holder dies in between, its
+// successor reads the queues of all hosts of the partition.
 //
 // Sitemaps and feeds on hosts of other crawlers are handed over in the same way (Forward).
 // One that was removed when its receiver died is lost until the next day's reading.
@@ -46,8 +46,8 @@
 // partition is held by a crawler that is alive, all of them are idle, and no message is
 // there.
 //
-// Rejected: leases of package lease, one manager for all partitions. It takes whatever is
-// free, and knows nothing of shares and of releasing. Rejected: notifications as
-// messages. Whoever consumes them decides when all work is done; without a crawler,
-// `indexer wait` would never end.
+// Rejected: leases of package lease, one manager for all partitions. It takes every free
+// lease, and knows nothing of shares or of releasing. Rejected: notifications as
+// messages. All work is done only when every notification is handled, so `indexer wait`
+// would never end without a crawler.
 package division

@@ -15,7 +15,7 @@ import (
 type Listing struct {
 	Crawlers map[string]State // by token; some may be dead
 	Held     map[string]int   // how many partitions each of them holds; some tokens may have no State
-	Free     int              // partitions that nobody holds
+	Free     int              // partitions without a holder
 	Waiting  int              // hosts and files that their crawlers have not noticed yet
 }
 

@@ -16,8 +16,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// ErrNotHeld says that a transaction is about a host whose partition its process does not
-// hold any more.
+// ErrNotHeld: a transaction is about a host whose partition this process has lost.
 var ErrNotHeld = errors.New("another crawler has taken over the host")
 
 // Crawler is a crawler in this process. Its methods do not block.
@@ -25,7 +24,7 @@ type Crawler interface {
 	// Gain and Release say which partitions it may ask; see package crawler.
 	Gain(parts []int)
 	Release(parts []int)
-	// Released returns the released partitions of which nothing is left.
+	// Released returns the released partitions for which all work has ended.
 	Released() []int
 	// Wake says that a host has something new in its queue.
 	Wake(host string)
@@ -37,7 +36,7 @@ type Crawler interface {
 
 // Options are the options of a Member.
 type Options struct {
-	// Every is how often the member looks at the table; 0: a second.
+	// Every is how often the member reads the table; 0: a second.
 	Every time.Duration
 	// Failed receives errors after which the member tries again. It may be nil.
 	Failed func(error)
@@ -89,9 +88,8 @@ func (m *Member) Start(ctx context.Context, c Crawler) {
 	m.work.Go(func() { m.watch(ctx) })
 }
 
-// watch ends the crawl when others may consider this process dead. It looks often: a
-// request under way may go on for a minute, and the successor waits only for the pause of
-// the host.
+// watch ends the crawl when others may consider this process dead. It checks often: a
+// request may take a minute, and the successor waits only for the delay of the host.
 func (m *Member) watch(ctx context.Context) {
 	ticker := time.NewTicker(m.opts.Every / 10)
 	defer ticker.Stop()
@@ -128,7 +126,7 @@ func (m *Member) run(ctx context.Context) {
 	}
 }
 
-// step looks at the table once and does what follows.
+// step reads the table once, and takes and releases partitions accordingly.
 func (m *Member) step(ctx context.Context) error {
 	now, err := m.db.Now(ctx)
 	if err != nil {
@@ -201,7 +199,7 @@ func (m *Member) bury(ctx context.Context, v *view, alive []string) error {
 // atOnce is how many partitions one transaction takes or gives back.
 const atOnce = 32
 
-// takeAll takes partitions that nobody alive holds.
+// takeAll takes partitions that no live process holds.
 func (m *Member) takeAll(ctx context.Context, parts []int) error {
 	for some := range slices.Chunk(parts, atOnce) {
 		taken, err := m.take(ctx, some)
@@ -239,8 +237,8 @@ func (m *Member) take(ctx context.Context, parts []int) (taken []int, err error)
 	return taken, err
 }
 
-// free reports whether nobody alive holds a partition. A holder of our own token is an
-// attempt of ours whose outcome was unknown.
+// free reports whether no live process holds a partition. If the holder has our own
+// token, an earlier attempt of ours succeeded, although its outcome was unknown.
 func (m *Member) free(ctx context.Context, tx *txn.Txn, p int) (bool, error) {
 	v, err := tx.Get(ctx, partitionRow(p), holderColumn)
 	if err != nil || !v.Exists || string(v.Data) == m.live.Token() {
@@ -293,7 +291,7 @@ func (m *Member) Leave(ctx context.Context) (others bool, err error) {
 		m.work.Wait()
 	}
 	if m.live.Valid() != nil {
-		return true, nil // whoever considers this process dead takes them
+		return true, nil // a process that considers this one dead takes them
 	}
 	parts := make([]int, 0, len(m.held))
 	for p := range m.held {

@@ -249,7 +249,7 @@ func TestMessages(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		ring := func() {
 			t.Helper()
-			if _, err := one.db.Run(t.Context(), func(tx *txn.Txn) error { return Ring(t.Context(), tx, "http://a.example") }); err != nil {
+			if _, err := one.db.Run(t.Context(), func(tx *txn.Txn) error { return Notify(t.Context(), tx, "http://a.example") }); err != nil {
 				t.Fatal(err)
 			}
 		}

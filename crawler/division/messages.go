@@ -9,9 +9,10 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Ring tells whoever asks a host that its queue has something new. A message that is there
-// need not be written again: its receiver removes it before it looks.
-func Ring(ctx context.Context, tx *txn.Txn, host string) error {
+// Notify tells the crawler of a host that its queue has something new. A message that
+// exists need not be written again, because its receiver removes it before it reads the
+// queue.
+func Notify(ctx context.Context, tx *txn.Txn, host string) error {
 	row := hostRow(host)
 	v, err := tx.Get(ctx, row, message)
 	if err != nil {

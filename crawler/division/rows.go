@@ -22,8 +22,8 @@ import (
 //	host, 0, partition, 0, host     x        nothing: the host has something new in its queue
 //	partition, 0, number            holder   the token of the crawler that holds it
 //
-// The rows of fences lie apart from the others, so that nobody has to read them who looks
-// at the rest.
+// The rows of fences are in a range of their own, so that readers of the other rows need
+// not pass them.
 const Group = schema.GroupDivision
 
 // Fences is how many transactions under one partition need not conflict.

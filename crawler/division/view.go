@@ -100,7 +100,7 @@ func (v *view) alive(ctx context.Context, live txn.Liveness) (tokens []string, e
 	return tokens, nil
 }
 
-// finished reports whether nothing is left to do, as far as these rows tell.
+// finished reports whether these rows show that all work is done.
 func (v *view) finished(alive []string) bool {
 	if len(v.hosts)+len(v.files) > 0 {
 		return false

@@ -16,8 +16,8 @@ type conn struct {
 	made made
 	list *connList
 	tape tape
-	// guard is Options.Guard. It is asked here, right before the system call, because a
-	// process may be stopped for minutes wherever it is: while it resolves a name, while it
+	// guard is Options.Guard. It is called right before the system call, because a process
+	// may be suspended for minutes at any point: while it resolves a name, while it
 	// connects, between the handshake and the request.
 	guard func() error
 }
@@ -48,11 +48,11 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// tape keeps the beginning of what a connection reads, from start to header. The
-// transport reads in a goroutine of its own, hence the lock.
+// tape keeps the beginning of what a connection reads, from start to header. The lock
+// is needed because the transport reads in a goroutine of its own.
 type tape struct {
 	mu    sync.Mutex
-	room  int64 // how many more bytes are kept
+	room  int64 // how many more bytes to keep
 	bytes []byte
 }
 

@@ -21,8 +21,8 @@ const maxAddresses = 4
 //
 // The address that is checked is the one that is dialled: names are resolved here, and
 // only addresses go to the network. Checking the name's addresses first and then
-// dialling the name would resolve it a second time, and whoever runs the name's DNS
-// chooses the second answer.
+// dialling the name would resolve it a second time, and the owner of the name's DNS
+// server could choose the second answer.
 type dialer struct {
 	opts    *Options
 	tls     *tls.Config
@@ -215,8 +215,8 @@ func (d *dialer) refuse(addr netip.Addr) error {
 	return nil
 }
 
-// control receives the address of the socket that is about to connect. This is the last
-// place to refuse it, whatever earlier code did.
+// control receives the address to which the socket is about to connect. It is the last
+// place to refuse an address that earlier checks have missed.
 func (d *dialer) control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

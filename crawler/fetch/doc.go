@@ -12,9 +12,9 @@
 //     the decoded body, the idle connections.
 //  3. No connection is made to an address that is not public (see RefuseAddress), unless
 //     Options.AllowPrivate is set. Names are resolved here, and the checked address is
-//     the one that is dialled; the dialer's control hook checks the socket's address once
-//     more. What a name resolves to later makes no difference to a connection, and each
-//     new connection is checked anew, so rebinding a name to a private address gains
+//     the one that is dialled; the dialer's control hook checks the socket's address
+//     again. A later change of the name does not affect a connection, and each new
+//     connection is checked again, so rebinding a name to a private address gains
 //     nothing.
 //  4. It says who asks (User-Agent with a contact) and nothing else: no cookies, no
 //     Referer, no credentials from URLs.

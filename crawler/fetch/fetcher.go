@@ -55,7 +55,7 @@ func New(o Options) *Fetcher {
 
 // Fetch makes one exchange and always returns a result; Class tells a failure. It
 // blocks until the exchange is over, at most for Options.TotalTime, and leaves nothing
-// behind except perhaps an idle connection.
+// behind except, possibly, an idle connection.
 func (f *Fetcher) Fetch(ctx context.Context, r Request) Result {
 	start := time.Now()
 	res := Result{Fetch: page.Fetch{URL: r.URL, Time: start.Round(0).UTC()}}

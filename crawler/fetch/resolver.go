@@ -68,7 +68,7 @@ func NewCachingResolver(upstream Resolver, o CacheOptions) *CachingResolver {
 }
 
 // LookupNetIP returns the addresses of host, which the caller must not change. The
-// error is upstream's, perhaps a cached one, or ctx's.
+// error is upstream's, possibly cached, or ctx's.
 func (r *CachingResolver) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
 	for {
 		a, mine := r.answer(network + " " + host)

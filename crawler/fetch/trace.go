@@ -8,7 +8,7 @@ import (
 )
 
 // trace follows one exchange through the transport. The transport's goroutines call its
-// hooks, perhaps even after RoundTrip has returned.
+// hooks, sometimes even after RoundTrip has returned.
 type trace struct {
 	maxHeader int64
 

@@ -161,7 +161,7 @@ func (o *offers) offer(ctx context.Context, f finding) (page.URL, error) {
 	return f.url, nil
 }
 
-// read reads an entry, and remembers it if it is not what this transaction has written.
+// read reads an entry, and caches it unless this transaction has written it.
 func (o *offers) read(ctx context.Context, u page.URL) (e schema.FrontierEntry, known bool, err error) {
 	v, err := o.tx.Get(ctx, schema.URLRow(u), schema.Entry)
 	if err != nil || !v.Exists {
@@ -183,9 +183,9 @@ func (o *offers) nearer(ctx context.Context, u page.URL, depth int) error {
 	return o.approach(ctx, u, e, depth)
 }
 
-// approach lowers the depth of a known URL. Discover then looks at its links again, as
-// they may have come into reach. A URL that was never fetched is also weighed again:
-// the new link to it has most likely changed its rank.
+// approach lowers the depth of a known URL. Discover then checks its links again,
+// because they may have come into reach. A URL that was never fetched also gets a new
+// priority, because the new link to it has probably changed its rank.
 func (o *offers) approach(ctx context.Context, u page.URL, old schema.FrontierEntry, depth int) error {
 	now := old
 	now.Depth = min(old.Depth, depth)

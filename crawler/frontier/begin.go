@@ -13,22 +13,23 @@ import (
 )
 
 // Begin sets how far the crawl goes, adds seeds to those of earlier runs, and puts the
-// resulting rules in force. If anything has changed, it looks at every known page
-// again, for links that have come into scope.
+// resulting rules in force. If anything has changed, it checks every known page again
+// for links that have come into scope.
 //
 // The order matters, because other processes may find URLs meanwhile, and because this
 // one may be killed anywhere:
 //
 //  1. The new settings are stored, with a mark that a crawl is beginning. After a crash
 //     the mark remains, and the next Begin does everything again.
-//  2. The seeds are stored, and then the marked settings once more: the scope depends on
-//     the seeds, and others take up both when the cell of the settings changes (follow).
+//  2. Begin stores the seeds, and then the marked settings again: the scope depends on
+//     the seeds, and other processes read both when the cell of the settings changes
+//     (follow).
 //  3. Now every run of discover decides by the new rules, if its transaction begins from
 //     now on. Those that began earlier are repeated: each known page is notified.
 //  4. The mark is removed.
 //
 // One process begins at a time, the one whose token is in the mark. Others wait for it,
-// and then most likely find that nothing is left to change.
+// and then usually find nothing to change.
 func (c *Crawl) Begin(ctx context.Context, db *txn.DB, config Config, seeds []page.URL) error {
 	data, err := json.Marshal(config)
 	if err != nil {
@@ -134,7 +135,7 @@ type keptForm struct {
 	Beginning string `json:"beginning,omitempty"`
 }
 
-// alone stands for the token of a process that has the table to itself.
+// alone is the token of a process that has the table to itself.
 const alone = "alone"
 
 func (c *Crawl) token() string {
@@ -145,7 +146,7 @@ func (c *Crawl) token() string {
 }
 
 // isBeginning reports whether a process other than this one may be beginning a crawl.
-// If nobody knows, it may be.
+// If that is unknown, it reports true.
 func (c *Crawl) isBeginning(ctx context.Context, token string) bool {
 	if c.Liveness == nil || token == alone || token == c.Liveness.Token() {
 		return false

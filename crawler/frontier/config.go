@@ -41,9 +41,9 @@ func (c Config) Validate() error {
 	return err
 }
 
-// ReadConfig reads the stored settings and seeds. If there was never a crawl, ok is false,
-// also after a process was killed between storing its settings and its first seeds: such a
-// crawl has not begun.
+// ReadConfig reads the stored settings and seeds. If there was never a crawl, ok is false.
+// That includes a process that was killed between storing its settings and its first
+// seeds: such a crawl has not begun.
 func ReadConfig(ctx context.Context, db *txn.DB) (c Config, seeds []page.URL, ok bool, err error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
@@ -115,8 +115,8 @@ func (c Config) Excluded(seeds []page.URL) (map[page.URL]scope.Decision, error) 
 	return excluded, nil
 }
 
-// keepSeeds keeps seeds, whether they are excluded or not: an excluded one still says
-// which hosts the crawl is about, and is fetched once nothing excludes it any more.
+// keepSeeds keeps seeds, even excluded ones: an excluded seed still determines the
+// hosts of the crawl, and is fetched once it is no longer excluded.
 func keepSeeds(ctx context.Context, db *txn.DB, seeds []page.URL) error {
 	err := inChunks(ctx, db, seeds, func(tx *txn.Txn, u page.URL) error {
 		tx.Set(schema.URLRow(u), schema.Seed, nil)

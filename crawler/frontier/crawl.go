@@ -19,10 +19,10 @@ type Crawl struct {
 	// it before Resume.
 	Ranks Ranks
 
-	// Liveness and Ring are set where several processes share the table. Ring leaves a
+	// Liveness and Notify are set where several processes share the table. Notify leaves a
 	// message to whichever crawler asks a host. Set both before Resume.
 	Liveness txn.Liveness
-	Ring     func(ctx context.Context, tx *txn.Txn, host string) error
+	Notify   func(ctx context.Context, tx *txn.Txn, host string) error
 
 	rules  atomic.Pointer[Rules]
 	wake   atomic.Pointer[func(host string)]
@@ -31,7 +31,7 @@ type Crawl struct {
 }
 
 // Resume loads the stored rules and returns the observers of a crawl. If the repository
-// has no crawl, it returns none, unless begin says that one is about to start.
+// has no crawl, it returns none, unless begin says that one is starting.
 func (c *Crawl) Resume(ctx context.Context, db *txn.DB, begin bool) ([]notify.Observer, error) {
 	c.db = db
 	config, seeds, ok, err := ReadConfig(ctx, db)
@@ -89,8 +89,8 @@ func (c *Crawl) Wake(wake func(host string)) { c.wake.Store(&wake) }
 
 // ready tells the crawler of a host that has something to fetch.
 func (c *Crawl) ready(ctx context.Context, tx *txn.Txn, host string) error {
-	if c.Ring != nil {
-		return c.Ring(ctx, tx, host)
+	if c.Notify != nil {
+		return c.Notify(ctx, tx, host)
 	}
 	if wake := c.wake.Load(); wake != nil {
 		(*wake)(host)

@@ -21,7 +21,7 @@ import (
 //	ready     watches  host:ready (weak)
 //	          tells    the crawler, which looks into the host's queue: a call in this process,
 //	                   or a message in the table where several processes crawl
-//	prefetch  watches  frontier:prefetch (weak), at rows of pages that are to be rendered
+//	prefetch  watches  frontier:prefetch (weak), at rows of pages to render
 //	          reads    app:render-version; fetch:content, body:body of the page; entries of what
 //	                   its HTML names
 //	          writes   entries and queue rows of resources that are new (resources.go)

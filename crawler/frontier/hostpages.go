@@ -16,7 +16,7 @@ import (
 )
 
 // A crawl may have a limit of pages per host (Config.MaxPagesPerHost): it visits that
-// many URLs of each host for the first time, whatever comes of them. The rest stays in
+// many URLs of each host for the first time, whatever the outcome. The rest stays in
 // the queue until the limit is raised. Pages that were visited are still revisited, and
 // URLs asked for by name are still visited.
 //
@@ -87,13 +87,12 @@ func countPages(ctx context.Context, tx *txn.Txn, host string) (n int, err error
 	return n, err
 }
 
-// hostLocks let the first visits of a host be counted one after the other.
+// hostLocks serialise the counting of the first visits of a host.
 //
-// All of them change one cell, the host's number, so of transactions that run at the same
-// time one can commit, and the others start over: with 32 requests at a time to one host,
-// 84 % more transactions ran than there were visits. Waiting before the transaction begins
-// costs nothing. The locks only save work; that the number is right is the
-// transactions' affair.
+// All of them change one cell, the host's number, so only one of several concurrent
+// transactions can commit, and the others start over: with 32 requests at a time to one
+// host, there were 84 % more transactions than visits. Waiting before the transaction
+// begins costs nothing. The locks only save work; the transactions keep the number right.
 //
 // Hosts share a fixed number of locks. A visit holds no more than one.
 type hostLocks [256]sync.Mutex

@@ -169,7 +169,7 @@ type HostQueue struct {
 	New      int        `json:"new"`      // URLs never fetched
 	Revisits int        `json:"revisits"` // URLs to be visited again
 	Next     *time.Time `json:"next_revisit,omitempty"`
-	// BackingOff is until when the host is left alone, and Why says why.
+	// BackingOff is the time until which the host is left alone, and Why the reason.
 	BackingOff *time.Time `json:"backing_off_until,omitempty"`
 	Why        string     `json:"why,omitempty"`
 	// Pages is how many URLs were visited; Beyond is how many of the new ones exceed

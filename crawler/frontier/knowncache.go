@@ -18,12 +18,11 @@ import (
 // skipped if the cache has it at no greater depth, for two reasons:
 //
 //  1. An entry that was committed stays, and its depth never rises. So what the cache
-//     learned is true for all later transactions, and it does not matter whether the
-//     transaction that read the entry commits. It must not learn what a transaction has
-//     written itself: if that is rolled back, the URL is not known, and nothing would
-//     ever add it. (One entry goes: that of a seed that --exclude has come to match. The
-//     rules refuse such a URL, and Begin adds it again, without asking the cache, once
-//     they do not.)
+//     holds is true for all later transactions, whether or not the transaction that read
+//     the entry commits. It must not hold what a transaction has written itself: if that
+//     is rolled back, the URL is unknown, and nothing would ever add it. (One entry
+//     goes: that of a seed that --exclude has come to match. The rules refuse such a
+//     URL, and Begin adds it again, without asking the cache, once they do not.)
 //  2. The order of the queue is approximate anyway (see weight.go). A URL in the queue
 //     is read and weighed at the first, second, fourth, eighth link and so on: its rank
 //     grows with the number of links to it, and it moves only if that grows by a factor

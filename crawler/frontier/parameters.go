@@ -39,8 +39,8 @@ import (
 //     page may have changed since.
 //
 // Only pages count as evidence, so neither a 404 nor a soft 404 does. The order in
-// which pages come decides when a parameter is learned. It does not decide whether, as
-// long as nothing contradicts.
+// which pages come decides when a parameter is learned, but not whether, unless the
+// evidence is contradictory.
 //
 // The state of a host is bounded: maxParameters names, maxFamilies rows for each
 // undecided name, and one row for each page whose variants were left out.
@@ -57,7 +57,7 @@ const (
 	sameTime          = 24 * time.Hour
 )
 
-// parameters caches what a transaction has read and changed of hosts' parameters.
+// parameters caches the parameters of hosts that a transaction has read and changed.
 type parameters struct {
 	tx    *txn.Txn
 	hosts map[string]*hostParameters

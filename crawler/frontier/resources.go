@@ -60,11 +60,11 @@ func (o *offers) resources(ctx context.Context, u page.URL, depth int) error {
 	return nil
 }
 
-// prefetch offers what the HTML of pages that are to be rendered names plainly: scripts, style
-// sheets and images. Otherwise the first rendering would only find out that they are missing.
-// What the rendering asks for decides in the end; this saves a round, and may fetch something
-// that no script wants. Without a browser nothing is rendered, so nothing is fetched for it. When
-// there is one later, the forms name what is missing.
+// prefetch queues the scripts, style sheets and images that the HTML of pages to be rendered
+// names. Otherwise the first rendering would only discover that they are missing. The rendering
+// itself decides what it needs; prefetch saves a round, and may fetch something unneeded. Without
+// a browser nothing is rendered, so prefetch fetches nothing. If there is a browser later, the
+// forms name the missing resources.
 func (d discoverer) prefetch(ctx context.Context, tx *txn.Txn, rows []string) error {
 	if without, err := schema.WithoutBrowser(ctx, tx); err != nil || without {
 		return err
@@ -174,7 +174,7 @@ func targetOf(u page.URL, e *schema.FrontierEntry) string {
 	return string(u)
 }
 
-// whatResource says what a resource is for, after the words "it".
+// whatResource says what a resource is for. The text follows the word "it".
 func whatResource(u page.URL, e *schema.FrontierEntry) string {
 	if by, ok := crawler.IconNamedBy(e.Source); ok {
 		return "is the icon that " + by + " leads to; nothing in it is followed"

@@ -240,7 +240,7 @@ func (f *Frontier) lapse(ctx context.Context, host string, n int) error {
 	return nil
 }
 
-// why says why a URL is left out, with the URL as the subject.
+// why says why a URL is left out. The URL is the subject of the sentence.
 func (p *parameters) why(u, first page.URL) string {
 	h := p.hosts[crawler.HostOf(u)]
 	var names []string

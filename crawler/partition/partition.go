@@ -44,7 +44,7 @@ func nameOf(host string) string {
 }
 
 // Domain returns the registrable domain of a host's name. An address, or a name outside
-// every domain, stands for itself.
+// every domain, is returned as it is.
 func Domain(name string) string {
 	if _, err := netip.ParseAddr(name); err == nil {
 		return name

@@ -11,8 +11,8 @@ import (
 // decode returns the text of a robots.txt file without its byte order mark, and how
 // many bytes at the end of body it ignored because they exceed limit.
 //
-// It drops a line that the limit cuts: half of "Disallow: /a/b" is a rule that nobody
-// wrote.
+// It drops a line that the limit cuts: a part of "Disallow: /a/b" would be a different
+// rule.
 func decode(body []byte, limit int) (text string, ignored int) {
 	kept := body
 	if len(body) > limit {

@@ -11,7 +11,8 @@ import (
 
 // Calendars link to the next month on every page.
 
-// pathDate is a year and a month, perhaps a day, as segments or parts of one segment.
+// pathDate is a year and a month, optionally with a day, as segments or parts of one
+// segment.
 var pathDate = regexp.MustCompile(`(?:^|[/_-])(\d{4})[/_-](\d{1,2})(?:[/_-](\d{1,2}))?(?:$|[/._-])`)
 
 // queryDate is the beginning of a value that is a date: 2031-05-06, 2031-05, 20310506,

@@ -15,7 +15,7 @@ const (
 	// Domain takes all hosts and ports of the seeds' registrable domains, as defined by
 	// the public suffix list (https://publicsuffix.org): all of example.co.uk, but at a
 	// host like github.io only one user's site. An address, or a host outside every
-	// domain, stands for itself.
+	// domain, is a domain of its own.
 	Domain
 	// Any takes every page.
 	Any

@@ -7,7 +7,7 @@ const maxPeriod = 10
 
 // repeatedBlock finds a block of segments that occurs more than limit times in a row,
 // and how often it does; n is 0 if there is none. A block that is one number may occur
-// once more.
+// one more time.
 func repeatedBlock(segments []string, limit int) (block string, n int) {
 	for period := 1; period <= min(maxPeriod, len(segments)/(limit+1)); period++ {
 		run := 0 // of segments equal to the one a period before

@@ -19,7 +19,7 @@ type TrapConfig struct {
 	// MaxBlockCopies is how often a block of one or more segments may occur in a row;
 	// 2. Links that are relative by mistake make /a/b/a/b/a/b/... without end;
 	// documentation, source trees and packages have /a/a/ and /a/b/a/b/. A number may
-	// occur once more, because /11/11/11/ is a date.
+	// occur one more time, because /11/11/11/ is a date.
 	MaxBlockCopies int
 	// MaxSameSegment is how often one segment may occur anywhere in a path; 4. It finds
 	// the same mistake on sites where several such links alternate.

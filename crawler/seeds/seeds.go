@@ -17,7 +17,8 @@ const (
 	// MB while they are read.
 	MaxSeeds = 1_000_000
 	// MaxErrors is the number of rejected lines reported one by one; more are only
-	// counted. If a file begins with so many and no seed, reading stops.
+	// counted. If a file begins with that many rejected lines and no seed, reading
+	// stops.
 	MaxErrors = 1000
 )
 
