@@ -1,6 +1,6 @@
 package page
 
-// content is what a body says by itself, whatever the URL and the header of the response.
+// content is what a body says on its own, without the URL and the header of the response.
 // References are as written, and not resolved.
 type content struct {
 	title, text, language string

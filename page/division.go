@@ -77,8 +77,8 @@ func (d *division) leave(n *html.Node, at int) {
 	}
 }
 
-// longLink is how many bytes of text for each link make an element running text with links in
-// it, rather than a list of links.
+// An element with at least longLink bytes of text for each link is running text with links,
+// not a list of links.
 const longLink = 120
 
 // judge finds lists of links and lists of contents.
@@ -140,8 +140,8 @@ func (d *division) main(text []byte) ranges {
 	return main
 }
 
-// What is left as main content must be enough bytes, or a fair share of what there is. With
-// plenty of bytes, a share does not matter.
+// The main content must have enough bytes, or a sufficient share of all bytes. With very
+// many bytes, the share does not matter.
 const (
 	enough = 250
 	plenty = 1000

@@ -64,8 +64,8 @@ func contentKey(title, text, template, body []byte) (k ContentKey) {
 	return k
 }
 
-// MinKeyed is the length of a text in bytes from which on the key surely depends on title and
-// text: below it, the key may be that of the raw body.
+// If a text has MinKeyed bytes or more, the key always depends on title and text; for a
+// shorter one, it may be that of the raw body.
 const MinKeyed = utf8.UTFMax * shellLength
 
 // isShell reports whether there is too little text to tell pages apart. It counts code

@@ -32,8 +32,8 @@ type extractor struct {
 	scripting *scripting // nil unless Examine asks
 }
 
-// extractors keeps the buffers of extractors for the next page: what they hold is copied
-// into the Document.
+// extractors keeps the buffers of extractors for the next page: their contents are
+// copied into the Document.
 var extractors = sync.Pool{New: func() any { return new(extractor) }}
 
 // keptLinks bounds the list of links that is kept for the next page.
@@ -206,8 +206,8 @@ func (x *extractor) enterTitle(n *html.Node) {
 	}
 }
 
-// isInBody reports whether a <title> is misplaced, also in a flatTree, which may lack
-// <head>.
+// isInBody reports whether a <title> is misplaced. It also works for a flatTree, which
+// may lack <head>.
 func isInBody(title *html.Node) bool {
 	parent := title.Parent
 	return parent.Type != html.DocumentNode && parent.DataAtom != atom.Head && parent.DataAtom != atom.Html

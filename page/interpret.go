@@ -22,11 +22,11 @@ const MaxAnchorLength = 256
 // not confirm; and the digest in the state of a URL (schema.URLState) is another one.
 const InterpretVersion = 6
 
-// Interpret returns what a fetch means by itself: the outcome of semantics.md section 2
-// and, for pages, the properties of section 3. It never fails, whatever the body holds.
-// The result depends only on f and keeps no reference to f.Body.
+// Interpret returns what a fetch means on its own: the outcome of semantics.md section
+// 2 and, for pages, the properties of section 3. It never fails, whatever the body
+// holds. The result depends only on f and keeps no reference to f.Body.
 //
-// A revisit has no payload and so means nothing by itself: its outcome is Unfetched.
+// A revisit has no payload and so means nothing on its own: its outcome is Unfetched.
 func Interpret(f *Fetch) Document { return interpret(f, nil) }
 
 // interpret also takes note of scripts, unless s is nil.

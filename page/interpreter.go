@@ -21,13 +21,13 @@ type Interpreter struct {
 	now, before map[bodyID]*content
 }
 
-// bodyID stands for a body and for all else that content depends on.
+// bodyID identifies a body and everything else that content depends on.
 type bodyID struct {
 	sum         [sha256.Size]byte
 	contentType string
 }
 
-// NewInterpreter returns an Interpreter that remembers up to so many bytes of what bodies say.
+// NewInterpreter returns an Interpreter that caches up to the given bytes of content.
 func NewInterpreter(most int) *Interpreter {
 	return &Interpreter{most: most / 2, now: map[bodyID]*content{}}
 }

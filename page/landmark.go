@@ -11,7 +11,7 @@ import (
 type landmark uint8
 
 const (
-	notContainer landmark = iota // an element that is not looked at
+	notContainer landmark = iota // an element that does not matter here
 	container                    // may be a list of links
 	mainLandmark
 	articleLandmark

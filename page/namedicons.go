@@ -131,14 +131,14 @@ func (c *iconCollector) element(n *html.Node) {
 	}
 }
 
-// The costs of an icon that is not what a browser would show beside a name.
+// The costs of an icon that differs from what a browser would show next to a name.
 const (
 	costOfTouch = 10_000 // for the home screen of a telephone, which is large
 	costOfDark  = 20_000 // for dark surroundings
 )
 
-// iconCost reports how far an icon is from one that can be shown beside a name, and whether a
-// link names an icon at all.
+// iconCost reports how far an icon is from one that can be shown next to a name, and whether
+// a link names an icon at all.
 func iconCost(n *html.Node) (cost int, ok bool) {
 	rel, _ := attribute(n, "rel")
 	switch {

@@ -48,9 +48,9 @@ func InterpretForm(f *Fetch, raw *Document, form []byte) Document {
 	x.html(form)
 	c := x.content()
 	c.refresh = ""
-	// Template text does not count here: it tells pages apart that show it by script, and
-	// what they show is in the text now. A form with little text is told apart by the whole
-	// form, because pages of one application often have the same body.
+	// Template text does not count here: it distinguishes pages that show it by script, and
+	// a rendered text includes what they show. If a form has little text, the key is that
+	// of the whole form, because pages of one application often have the same body.
 	if c.key = sha256.Sum256(form); !isShell(x.text.buf, nil) {
 		c.key = contentKey(x.title.buf, x.text.buf, nil, nil)
 	}

@@ -85,7 +85,7 @@ func (r *Resolver) resolveRelative(ref string) (URL, bool) {
 	if ref == "" {
 		return URL(r.site + dir), true
 	}
-	// The slash stands for the end of dir, so that isPlainTail detects another dot segment.
+	// The slash represents the end of dir, so that isPlainTail detects another dot segment.
 	u := r.site + dir + ref
 	return URL(u), ref[0] != '/' && isPlainTail(u[len(r.site)+len(dir)-1:])
 }

@@ -9,10 +9,9 @@ import (
 // MaxResource bounds the body of a resource that is kept for rendering, in bytes.
 const MaxResource = 8 << 20
 
-// IsResource reports whether the response is one that pages load beside themselves: a script,
-// a style sheet, an image, a font or data, no larger than MaxResource. Sound, video, archives
-// and programs to download are none. Nor are responses that can be pages: their bodies are
-// kept anyway.
+// IsResource reports whether the response is a resource of pages: a script, a style sheet, an
+// image, a font or data, no larger than MaxResource. Sound, video, archives and downloads are
+// not resources. Neither are responses that can be pages, whose bodies are kept anyway.
 func (f *Fetch) IsResource() bool {
 	if f.Err != "" || f.IsRevisit() || f.Status < 200 || f.Status > 299 || isRobotsTxt(f.URL) || len(f.Body) > MaxResource {
 		return false

@@ -9,11 +9,11 @@ import (
 	"github.com/webindexer/indexer/page/icon"
 )
 
-// A site has an icon, which browsers show beside its name. Most sites have it at /favicon.ico,
-// where browsers look without being told, or under another name that says so. Others name it by
-// <link rel=icon> on their front page (NamedIcons), and it may have any name. But a body has to be
-// kept when it is loaded, before anybody knows which pages name it. So small square images are
-// kept, too, and they are icons only of sites that name them.
+// A site has an icon, which browsers show next to its name. Most sites have it at /favicon.ico,
+// where browsers look by default, or under another typical name. Others name it by <link rel=icon>
+// on their front page (NamedIcons), and it may have any name. But the loader must keep a body
+// before it knows which pages name it. So small square images are kept, too, but they are icons
+// only of sites that name them.
 
 // IconUse says whether the body of a response is kept as an icon.
 type IconUse uint8
@@ -85,8 +85,8 @@ func iconClassOf(u URL) iconClass {
 	return otherIcon
 }
 
-// CompareIcons orders the icons of one host: the first one stands for it. Those at /favicon.ico
-// come before those with a name like it, those for the home screens of telephones, and all
+// CompareIcons orders the icons of one host: the first one represents it. Those at /favicon.ico
+// come before those with a similar name, those for the home screens of telephones, and all
 // others; then https before http; then the shortest URL; then the first in byte order. So the
 // choice depends on the URLs alone, and not on when they were fetched.
 func CompareIcons(a, b URL) int {

@@ -16,7 +16,7 @@ import (
 //
 // The key has no scheme, user, www. (or www1.), session identifiers or trailing slash. It
 // is in lower case, with sorted query parameters and without unnecessary escapes. Different
-// URLs may have the same key, so indexes store the URL beside it.
+// URLs may have the same key, so indexes store the URL as well.
 func SURT(u URL) string {
 	var b strings.Builder
 	b.WriteString(surtHost(u.Host()))

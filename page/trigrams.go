@@ -140,8 +140,9 @@ func (p *profiles) nearest(ranking []trigram) (lang whatlanggo.Lang, reliable bo
 	return p.languages[best], rate > wanted || rate/wanted > whatlanggo.ReliableConfidenceThreshold
 }
 
-// rankTrigrams returns the trigrams of a text by falling frequency. Case means nothing,
-// and whatever is no letter is a space; a space in the middle stands beside letters.
+// rankTrigrams returns the trigrams of a text by falling frequency. It ignores case,
+// and treats everything but letters as space; a space in the middle has letters on both
+// sides.
 func rankTrigrams(text string) []trigram {
 	c := newTrigramCounts(len(text) + 1)
 	defer trigramTables.Put(c)
@@ -179,7 +180,8 @@ type trigramCount struct {
 // large.
 var trigramTables = sync.Pool{New: func() any { return new(trigramCounts) }}
 
-// newTrigramCounts returns an empty table with room for so many different trigrams.
+// newTrigramCounts returns an empty table with room for the given number of different
+// trigrams.
 func newTrigramCounts(room int) *trigramCounts {
 	c := trigramTables.Get().(*trigramCounts)
 	size := 1 << bits.Len(uint(room+room/2))

@@ -10,11 +10,11 @@ import (
 // section 1. It is parsed by the WHATWG URL standard. The host is in lower case and
 // punycode without a trailing dot. There is no default port, no fragment and no empty
 // query. The path is never empty and its dot segments are resolved. Percent-escapes are in
-// upper-case hex and unreserved characters are unescaped, also in the query, which is
-// otherwise kept as written.
+// upper-case hex and unreserved characters are unescaped, including those in the query,
+// which is otherwise kept as written.
 //
-// Values come from ParseURL, Resolve or URLFromKey and are equal exactly if
-// the URLs are. The zero value "" stands for no URL.
+// Values come from ParseURL, Resolve or URLFromKey and are equal exactly if the URLs
+// are. The zero value "" means no URL.
 type URL string
 
 // MaxURLLength is the maximum length of a URL in bytes. It bounds row keys. Many browsers

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Key returns the row key of u. The keys of a site are contiguous, with those of its
-// subdomains beside them:
+// Key returns the row key of u. The keys of a site are contiguous, and next to those of
+// its subdomains:
 //
 //	https://www.example.com/a?b       com.example.www/https/a?b
 //	http://u:p@example.com:8080/      com.example/http:8080@u:p/

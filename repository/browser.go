@@ -8,7 +8,7 @@ import (
 	"github.com/webindexer/indexer/render"
 )
 
-// Chromium renders pages for the observers. Whoever made the browser closes it, after the
+// Chromium renders pages for the observers. The owner of the browser closes it, after the
 // repository.
 type Chromium struct{ *render.Browser }
 

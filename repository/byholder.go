@@ -19,11 +19,13 @@ const (
 	taskSolve   = "solve ranks"
 )
 
-// byHolder decides who does a task that only the holder of a lease may do. It returns mine
-// if this process is to do it: it holds the lease, or has taken it now because nobody did, or
-// shares the table with nobody. Otherwise the holder has done it, and into is its result.
+// byHolder decides who does a task that only the holder of a lease may do. It returns mine if
+// this process must do it: it holds the lease, or has taken it just now because it was free,
+// or is the only process of the table. Otherwise the holder has done it, and into is its
+// result.
 //
-// A process that runs observers takes no lease here, because it was told which ones to hold.
+// A process that runs observers takes no lease here, because its settings say which ones to
+// hold.
 func (r *Repository) byHolder(ctx context.Context, name, task string, progress func(int), into any) (mine bool, err error) {
 	if !r.shared() {
 		return true, nil

@@ -23,11 +23,10 @@ import (
 // An export first writes a document to the index files and then index:doc to the store. So
 // the files once had everything that index:doc says. They have less if their log was lost
 // or damaged, or if an older copy of them was restored (index/mark.go). They have more if a
-// process was killed in between; then there is a notification, and the document is exported
-// again anyway. Both sides keep a sum over all documents that does not depend on their
-// order. If the sums agree (indexsum.go), and the files are neither behind their mark nor
-// behind the count that was recorded when the repository was last closed, nothing is
-// missing.
+// process was killed in between. Then there is a notification, and the document is exported
+// again. Both sides keep a sum over all documents that does not depend on their order. If
+// the sums agree (indexsum.go), and the files are neither behind their mark nor behind the
+// count that was recorded when the repository was last closed, nothing is missing.
 //
 // Until the files have caught up, they stay behind their mark, so readers refuse them. After
 // a crash here, the next Open begins again.

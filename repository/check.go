@@ -15,7 +15,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// CheckReport says what a check has found.
+// CheckReport is the result of a check.
 type CheckReport struct {
 	Checked txn.Checked `json:"checked"`
 	// Problems has the first problems; Total counts all.
@@ -24,7 +24,7 @@ type CheckReport struct {
 	Index    IndexReport   `json:"index"`
 }
 
-// IndexReport says what a check has found in the index files.
+// IndexReport is the result of a check of the index files.
 type IndexReport struct {
 	Documents int      `json:"documents"` // in them
 	Problems  []string `json:"problems"`

@@ -71,9 +71,9 @@ func (r *Repository) keepCounts(ctx context.Context) error {
 	return r.counted.Decode(stored, tx.Start())
 }
 
-// noteClosed notes, when nobody writes any more, how far the index files have come, and the
-// counts. It does so only if Open has succeeded: until then the index files may lack
-// something that only Open would have noticed.
+// noteClosed records, after the last writer has ended, how far the index files have come,
+// and the counts. It does so only if Open has succeeded: before that, the index files may
+// lack documents without this process knowing.
 func (r *Repository) noteClosed(ctx context.Context) error {
 	if !r.complete {
 		return nil

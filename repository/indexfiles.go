@@ -34,8 +34,8 @@ type indexFiles struct {
 	current observers.Sink // nil before it is opened, and after a rebuild that failed to open the new files
 	own     *index.Writer  // current, if that is index files
 	next    NextIndex      // nil unless a rebuild is under way
-	// nextFailed is the error because of which next lacks something that current has. The
-	// rebuild then fails, and writers go on.
+	// nextFailed is the error that made next miss something that current has. The rebuild
+	// then fails, and writers continue.
 	nextFailed atomic.Pointer[error]
 }
 
@@ -147,7 +147,7 @@ func (f *indexFiles) putInPlace(ctx context.Context) error {
 	return nil
 }
 
-// open opens the files in dir. The caller holds mu, or nobody else uses f yet.
+// open opens the files in dir. The caller holds mu, or no other goroutine uses f yet.
 func (f *indexFiles) open(ctx context.Context) error {
 	w, err := index.OpenWriter(ctx, f.dir, f.opts)
 	if err != nil {
@@ -164,8 +164,8 @@ func (f *indexFiles) use(other observers.Sink) {
 	f.current = other
 }
 
-// close closes the present files, if they are open. An index that is not files belongs to
-// whoever opened it.
+// close closes the present files, if they are open. The caller closes an index that is
+// not files.
 func (f *indexFiles) close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -177,7 +177,7 @@ func (f *indexFiles) close() error {
 	return spaceError(w.Close())
 }
 
-// nextFiles are new index files beside the present ones.
+// nextFiles are new index files that will replace the current ones.
 type nextFiles struct{ *index.Writer }
 
 // Install implements NextIndex.

@@ -119,7 +119,7 @@ func (r *Repository) eachWaiting(ctx context.Context, fn func(page.ContentKey) e
 	})
 }
 
-// ownFiles opens the index files for agrees, before anybody may rely on them.
+// ownFiles opens the index files for agrees, before other code may rely on them.
 func (r *Repository) ownFiles(ctx context.Context) func(use func(digests) error) error {
 	return func(use func(digests) error) (err error) {
 		reader, err := index.OpenUnchecked(r.files.dir)

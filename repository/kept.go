@@ -24,9 +24,9 @@ func (r *Repository) changes() int64 {
 	return c.Committed.Load() + c.RolledForward.Load()
 }
 
-// present returns the counts that were kept if they still hold, and nil otherwise. With a
-// transaction running nobody knows, because its writes are visible shortly before it is
-// counted.
+// present returns the kept counts if they are still correct, and nil otherwise. While a
+// transaction is running that is unknown, because its writes become visible shortly
+// before it is counted.
 func (r *Repository) present() *keptCounts {
 	k := r.kept.Load()
 	if k == nil || r.shared() || r.db.Running() > 0 || k.at != r.changes() {

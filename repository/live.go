@@ -24,7 +24,7 @@ type Pulse struct {
 	// Found is how long pages took from load to searchable, for all pages since the process
 	// began.
 	Found notify.Distribution
-	// Waiting is how many loaded pages cannot be found yet; 0 once nothing is left to do.
+	// Waiting is how many loaded pages are not searchable yet; 0 once all work is done.
 	Waiting int
 	Txns    Transactions
 	// Unreadable counts documents without a text since the process began.

@@ -25,7 +25,7 @@ func (r *Repository) LoadAnd(ctx context.Context, f *page.Fetch, also func(conte
 }
 
 // Loading says that a fetch will be loaded soon, until end is called; see
-// notify.Pipeline.Loading. Load does it by itself.
+// notify.Pipeline.Loading. Load calls it itself.
 func (r *Repository) Loading() (end func()) { return r.load.Loading() }
 
 // Quiesce waits until all work is done, so that everything loaded before is

@@ -23,8 +23,9 @@ import (
 //	           frontier forgets their validators: a 304 would bring no body.
 //	on → off   The fetches become what they would be without the setting, and their bodies go.
 //
-// In both directions loads go by the new setting before the fetches are read here, so none
-// is missed. A crash on the way leaves the setting at "soon", and the next Open goes on.
+// In both directions loads follow the new setting before the fetches are read here, so
+// none is missed. A crash on the way leaves the setting at "soon", and the next Open
+// continues.
 func (r *Repository) matchFormat(ctx context.Context, f *schema.Format, want *bool, log *zap.Logger) error {
 	tx, err := r.db.Begin(ctx)
 	if err != nil {

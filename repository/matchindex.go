@@ -15,21 +15,21 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// ErrOtherIndex says that the index files beside the store hold documents of another
-// repository. Nothing was changed.
+// ErrOtherIndex: the index files hold documents of another repository than the store.
+// Nothing was changed.
 var ErrOtherIndex = errors.New("the index files belong to another repository")
 
 // openIndex opens the index files, and sees to it that they are the ones this repository wrote, and
 // hold what it wrote. Nothing of the pipeline runs yet.
 //
 // Files become ours (IndexID) before the first document is written to them. So documents in
-// files that are not ours are never what a crash left: somebody put them there, or deleted
-// the store beside them, and they may be the only copy. They are left alone: ErrOtherIndex.
-// Rejected: emptying them and exporting again.
+// files that are not ours are never the result of a crash: a user has put them there, or
+// has deleted their store, and they may be the only copy. Open leaves them alone and
+// returns ErrOtherIndex. Rejected: emptying them and exporting again.
 //
-// Files that are missing, or of an older format or analysis, are made from the store.
-// Files that are behind it get what they lack (catchUp). Damaged files are an error: it is for
-// somebody to decide whether they are looked into first.
+// Files that are missing, or of an older format or analysis, are made from the store. Files
+// that are behind it get what they lack (catchUp). Damaged files are an error, because the
+// user may want to examine them first.
 func (r *Repository) openIndex(ctx context.Context, opts Options) error {
 	if r.other != nil {
 		return r.openOther(ctx, opts)
@@ -67,7 +67,7 @@ func (r *Repository) openIndex(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// canReplace: index files of which an error says this may be replaced by who wants it.
+// canReplace marks an error about index files that the user may choose to replace.
 func canReplace(err error) bool {
 	for _, e := range []error{index.ErrForeign, index.ErrNewerFormat, index.ErrOldFormat, ErrOtherIndex} {
 		if errors.Is(err, e) {
@@ -110,7 +110,8 @@ func (r *Repository) openFiles(ctx context.Context) (why string, err error) {
 type written struct {
 	id      string // "": none yet
 	applied uint64
-	// elsewhere: since then documents were exported to another index (Options.Index).
+	// elsewhere: documents were exported to another index in the meantime
+	// (Options.Index).
 	elsewhere bool
 }
 
@@ -180,7 +181,7 @@ func (r *Repository) noteWritten(ctx context.Context, w written) error {
 	return nil
 }
 
-// noteApplied notes how far the index files have come, when nobody writes to them any more.
+// noteApplied records how far the index files have come, after the last writer has ended.
 func (r *Repository) noteApplied(ctx context.Context) error {
 	w := r.files.own
 	if w == nil || w.ID() != r.wrote.id || w.Behind() != nil {

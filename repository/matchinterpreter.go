@@ -19,8 +19,8 @@ import (
 // Without this, a page would keep its old meaning until it is fetched again with another
 // body, and verify, which interprets every body anew, would report differences.
 //
-// The version is written after the last URL was woken: a crash before that begins again,
-// and waking a URL twice does no harm.
+// The version is written after the last URL was woken: after a crash before that, Open
+// begins again, and waking a URL twice is harmless.
 func (r *Repository) matchInterpreter(ctx context.Context, log *zap.Logger) error {
 	tx, err := r.db.Begin(ctx)
 	if err != nil {

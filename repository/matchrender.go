@@ -24,9 +24,9 @@ import (
 //	           that loses its form is interpreted again.
 //	auto ↔ all Pages are interpreted again, as from off to on.
 //
-// In all directions the new setting is stored before anything is adapted, and whoever loads or
-// interprets a page from then on goes by it. A crash on the way leaves the setting at "soon",
-// and the next Open goes on; doing a part twice changes nothing.
+// In every case the new setting is stored before anything is adapted, and pages that are
+// loaded or interpreted from then on follow it. A crash on the way leaves the setting at
+// "soon", and the next Open continues; repeating a part changes nothing.
 func (r *Repository) matchRender(ctx context.Context, opts Options) error {
 	tx, err := r.db.Begin(ctx)
 	if err != nil {

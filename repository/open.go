@@ -34,7 +34,8 @@ type Options struct {
 	// Index is where documents are exported to; nil: to index files in the data directory,
 	// DIR/index. The caller closes it after the repository.
 	Index Index
-	// Share is set in a process that shares the table with others. nil: nobody else uses it.
+	// Share is set in a process that shares the table with others. nil: no other process
+	// uses it.
 	Share *Share
 	// Workers is how many run observers; see notify.Options for the default.
 	Workers int
@@ -42,8 +43,8 @@ type Options struct {
 	Backlog int
 	// Commit chooses the commit path of transactions.
 	Commit txn.Mode
-	// Memory is how many bytes of heap the whole program should stay within; 0 stands for
-	// the default of the store.
+	// Memory is how many bytes of heap the whole program should stay within; 0 means the
+	// default of the store.
 	Memory int64
 	// Sync makes everything that was acknowledged survive the loss of the machine, not only
 	// of the process.
@@ -71,8 +72,8 @@ type Options struct {
 	// Trace is how many rows of observers' runs are kept in memory for Repository.Trace. 0
 	// means trace.DefaultRecords, and a negative number none.
 	Trace int
-	// Searchable is called with the URL row of each page that can be found from now on,
-	// with the time of its load. nil: nobody is told.
+	// Searchable is called with the URL row of each page that becomes searchable, with
+	// the time of its load. nil: none.
 	Searchable func(row string, loaded, searchable time.Time)
 	// WithoutRanks leaves out ranks, for benchmarks of their cost.
 	WithoutRanks bool
@@ -104,7 +105,7 @@ type Repository struct {
 	unrendered atomic.Int64
 
 	registry *notify.Registry
-	share    *Share         // nil: nobody else uses the table
+	share    *Share         // nil: no other process uses the table
 	leases   *lease.Manager // nil unless the table is shared
 	wants    map[string]lease.Want
 	log      *zap.Logger
@@ -387,7 +388,7 @@ func (r *Repository) closeParts() error {
 		r.stopCollecting()
 		r.collecting.Wait()
 	}
-	if r.leases != nil { // no observer runs any more
+	if r.leases != nil { // all observers have ended
 		r.leases.Halt() // it may be opening the index files
 		if r.shards != nil {
 			errs = append(errs, r.shards.close())

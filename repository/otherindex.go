@@ -32,7 +32,7 @@ type Index interface {
 	Inspect(ctx context.Context) (IndexStatus, error)
 	// Snapshot shows everything that was written before.
 	Snapshot(ctx context.Context) (IndexView, error)
-	// Next begins an empty index beside the one in use, whose ID will be id.
+	// Next begins a new, empty index with the ID id. The current one stays in use.
 	Next(ctx context.Context, id string) (NextIndex, error)
 }
 
@@ -56,8 +56,8 @@ type IndexView interface {
 	Close() error
 }
 
-// NextIndex is an index that is being made beside the one in use. Either Install or Discard
-// ends it.
+// NextIndex is an index that is being built while another is in use. Either Install or
+// Discard ends it.
 type NextIndex interface {
 	observers.Sink
 	// Install puts it in the place of the one in use, in one step. After an error, the other
@@ -108,8 +108,8 @@ func (r *Repository) openOther(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// leaveFiles notes that the index files in the data directory, if there are any, miss what
-// is exported from now on. Whoever opens them again compares everything.
+// leaveFiles records that the index files in the data directory, if there are any, miss
+// what is exported from now on. The next process that opens them compares everything.
 func (r *Repository) leaveFiles(ctx context.Context) error {
 	if err := r.readWritten(ctx); err != nil || r.wrote.id == "" {
 		return err

@@ -114,7 +114,7 @@ type fileView struct {
 func (v fileView) Close() error { return errors.Join(v.View.Close(), v.reader.Close()) }
 
 // KeepsThumbnails reports whether an index has the thumbnails of its documents. Index files have
-// them. Whoever searches another index gets them from the store.
+// them. Searches of another index get them from the store.
 func KeepsThumbnails(view IndexView) bool {
 	switch v := view.(type) {
 	case *shardsView:

@@ -122,12 +122,12 @@ const drift = 1e-13
 // URL's sources have passed on and the rank that it has added up. That sum keeps changing
 // in the meantime, but the difference does not, because only rounding causes it.
 //
-// A correction that an earlier full solve left, and that was not applied as of the
-// snapshot, is part of the sum already. When the new correction is written, it is added
-// to the old one if that still exists. No other code writes corrections, and there is one
-// full solve at a time, so none is applied twice. (A URL that loses all its links in the
-// meantime begins a new sum. A correction for the old sum then makes the new one wrong by
-// the same amount, which the next full solve finds.)
+// If an earlier full solve left a correction that was not applied as of the snapshot, the
+// sum already includes it. When the new correction is written, it is added to the old one
+// if that still exists. No other code writes corrections, and there is one full solve at
+// a time, so none is applied twice. (A URL that loses all its links in the meantime
+// begins a new sum. A correction for the old sum then makes the new one wrong by the same
+// amount, which the next full solve finds.)
 func (r *Repository) correctRanks(ctx context.Context, g *pagerank.Graph, res *FullSolve) error {
 	in, err := g.Inflows(ctx, g.Pushed)
 	if err != nil {

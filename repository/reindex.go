@@ -43,7 +43,7 @@ var ErrReindexing = errors.New("the index files are being rebuilt already")
 //
 // Let T be the timestamp of the snapshot in which cluster c was exported. If a document
 // of c was written only to the old files, that was before M. So it was computed at a
-// snapshot before T, and the document exported at T is as fresh. Everything that
+// snapshot before T, and the document exported at T is at least as new. Everything that
 // observers write later goes to both files. If a cluster changes twice, the change with
 // the higher timestamp wins in either file, in whichever order they arrive
 // (index/apply.go). A cluster that appears where the rebuild has already passed was
@@ -54,7 +54,7 @@ var ErrReindexing = errors.New("the index files are being rebuilt already")
 // the store before T, or it arrives when the document exists.
 //
 // In a repository that several processes share, the process that keeps the index files does
-// it. If nobody keeps them, this process does it, unless it runs observers.
+// it. If no process keeps them, this process does it, unless it runs observers.
 func (r *Repository) Reindex(ctx context.Context, told func(clusters int)) (res Reindexed, err error) {
 	if !r.reindexing.TryLock() {
 		return Reindexed{}, ErrReindexing

@@ -138,8 +138,8 @@ func (r *Repository) agreeOnShards(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// recordShards returns what the table says about shards. If it says nothing, or is to be
-// changed, a process that wants index files records its own number.
+// recordShards returns the number of shards in the table. If there is none, or if it
+// must change, a process that wants index files records its own number.
 func (r *Repository) recordShards(ctx context.Context, want int, wants bool) (cell string, err error) {
 	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
 		v, err := tx.Get(ctx, schema.AppRow, schema.IndexShards)
@@ -172,9 +172,9 @@ func (r *Repository) recordShards(ctx context.Context, want int, wants bool) (ce
 	return cell, err
 }
 
-// forgetTouches removes the notifications of touch, which there is only with several shards: nobody
-// would run them, and commands that wait for the observers would wait for ever. No worker runs that
-// could know better, and the files are built anew, with all times. A crash on the way leaves some of
+// forgetTouches removes the notifications of touch, an observer that exists only with several
+// shards: no process would run them, and commands that wait for the observers would wait for ever.
+// No worker is running, and the files are rebuilt with all times. A crash on the way leaves some of
 // them to the next start with --reshard.
 func (r *Repository) forgetTouches(ctx context.Context) error {
 	return r.db.EachNotification(ctx, func(notes []txn.Notification) error {
@@ -190,7 +190,7 @@ func (r *Repository) forgetTouches(ctx context.Context) error {
 	})
 }
 
-// nobodyHolds returns an error if a living process holds a lease of index files.
+// nobodyHolds returns an error if a live process holds a lease of index files.
 func (r *Repository) nobodyHolds(ctx context.Context, tx *txn.Txn, number string) error {
 	names := []string{observers.LeaseIndex}
 	n, _ := strconv.Atoi(number) // "": the table is from before there were shards
@@ -298,7 +298,7 @@ func (s *indexShards) Touch(ctx context.Context, touches []index.Touch) (missing
 	return missing, err
 }
 
-// eachShard divides what is to be written among the shards.
+// eachShard divides writes among the shards.
 func eachShard[T any](s *indexShards, list []T, key func(T) page.ContentKey, write func(*indexFiles, []T) error) error {
 	parts := make([][]T, len(s.list))
 	for _, v := range list {

@@ -12,10 +12,10 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// Shard is a shard of the index files and who holds it.
+// Shard is a shard of the index files and its holder.
 type Shard struct {
 	Number, Of int
-	Holder     *lease.Holder // nil: nobody
+	Holder     *lease.Holder // nil: none
 }
 
 // Name is "shard 2 of 4".

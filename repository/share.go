@@ -40,12 +40,11 @@ type Share struct {
 	CollectEvery time.Duration
 }
 
-// LeaseGarbage is the lease of the process that collects garbage by itself. Two at a time
-// are safe, and do the work twice.
+// LeaseGarbage is the lease of the process that collects garbage in the background. Two
+// at a time are safe, but do the work twice.
 const LeaseGarbage = "garbage"
 
-// ErrNobody says that something can be done only by the process that holds a lease, and that
-// nobody holds it.
+// ErrNobody: only the holder of a lease can do something, and no process holds it.
 var ErrNobody = lease.ErrNobody
 
 // shared reports whether other processes may use the table.
@@ -178,8 +177,8 @@ func (r *Repository) takeIndex(ctx context.Context, opts Options) error {
 
 var errOtherWriter = fmt.Errorf("%w: another process may have exported to files of its own", index.ErrBehind)
 
-// IndexHolder returns who writes the index files; nil if nobody does, or if this
-// repository is not shared.
+// IndexHolder returns the process that writes the index files; nil if none does, or if
+// this repository is not shared.
 func (r *Repository) IndexHolder(ctx context.Context) (*lease.Holder, error) {
 	if !r.shared() {
 		return nil, nil

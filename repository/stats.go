@@ -52,7 +52,7 @@ func (r *Repository) Stats(ctx context.Context) (*Stats, error) {
 	return s, nil
 }
 
-// Live returns the part of Stats that costs nothing: what the observers are doing.
+// Live returns the part of Stats that costs nothing: the state of the observers.
 func (r *Repository) Live() *Stats {
 	s := &Stats{Backlog: make(map[string]int)}
 	var oldest time.Duration

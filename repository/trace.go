@@ -17,7 +17,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// tracing holds what the journeys of pages are told from, apart from the store.
+// tracing holds the sources of the traces of pages, apart from the store.
 type tracing struct {
 	log   *trace.Log
 	clock *trace.Clock
@@ -60,7 +60,7 @@ func (r *Repository) noteTime(log *zap.Logger) {
 	}
 }
 
-// keepTime records the times of timestamps until ctx ends, and then once more.
+// keepTime records the times of timestamps until ctx ends, and then a last time.
 func (r *Repository) keepTime(ctx context.Context, log *zap.Logger) {
 	ticker := time.NewTicker(clockEvery)
 	defer ticker.Stop()

@@ -2,18 +2,19 @@ package schema
 
 import "github.com/webindexer/indexer/page"
 
-// Hop is one URL of a chain, with what decides where the chain goes on or ends.
+// Hop is one URL of a chain, with everything that decides where the chain continues or
+// ends.
 type Hop struct {
 	URL     page.URL
-	Outcome page.Outcome // Page or Redirect; the last hop may be Unfetched, which stands for anything else
+	Outcome page.Outcome // Page or Redirect; the last hop may be Unfetched, which means anything else
 	NoIndex bool
 	Key     page.ContentKey // of a page
 }
 
-// StoredChain is the URLs from one to its terminal: the URL itself, the URL that it leads
-// to, and so on. It ends with a page that leads nowhere, with a redirect's target that is
-// neither page nor redirect, with the first URL that occurs in it for the second time (a
-// loop), or when it is MaxChain hops long.
+// StoredChain lists the URLs from one to its terminal: the URL itself, the URL that it
+// leads to, and so on. It ends with a page that leads nowhere, with a redirect's target
+// that is neither page nor redirect, with the first URL that occurs in it for the second
+// time (a loop), or when it is MaxChain hops long.
 type StoredChain []Hop
 
 // MaxHops is how many hops a chain may have from a URL to its terminal (semantics.md

@@ -103,8 +103,8 @@ var (
 
 	// Indexed is the index document of a cluster as it was last exported. w: index
 	Indexed = txn.Column{Group: GroupIndex, Name: "doc"}
-	// Dirty is never written; a weak notification says that something has changed that
-	// the index document is made of. o: index
+	// Dirty is never written; a weak notification says that something has changed on
+	// which the index document depends. o: index
 	Dirty = txn.Column{Group: GroupIndex, Name: "dirty"}
 
 	// Count is never written; a weak notification says that a cluster has so many inlinks
@@ -151,9 +151,10 @@ var (
 	// how many transactions they had applied when the repository was last closed. (Earlier
 	// builds also noted the sum and number of their documents.) w: repository
 	IndexID = txn.Column{Group: GroupApp, Name: "index-id"}
-	// IndexSum is the number of documents of Indexed and the sum of their digests, as far as
-	// these were moved here; IndexSumPart, in a row of its own (IndexSumRow), is what a
-	// transaction has added and nobody has moved yet. w: index, count, repository
+	// IndexSum is the number of documents of Indexed and the sum of their digests, without
+	// the parts that were not moved here yet; IndexSumPart, in a row of its own
+	// (IndexSumRow), is the addend of one transaction that was not moved yet. w: index,
+	// count, repository
 	IndexSum     = txn.Column{Group: GroupApp, Name: "index-sum"}
 	IndexSumPart = txn.Column{Group: GroupApp, Name: "index-sum-part"}
 	// IndexShards is the number of shards into which the index files are divided and, after a

@@ -68,9 +68,8 @@ func NewURLState(d *page.Document) URLState {
 	return s
 }
 
-// sumOf computes URLState.Sum. The content key stands for title and text, except of a page with
-// next to no text: its key is that of the body, from which another character set makes another
-// text.
+// sumOf computes URLState.Sum. The content key covers title and text, except for a page with
+// almost no text: its key is that of the body, whose text also depends on the character set.
 func sumOf(d *page.Document) (sum [8]byte) {
 	t := NewStoredText(d)
 	if len(t.Text) >= page.MinKeyed {

@@ -15,7 +15,7 @@ import (
 // The locality groups of crawling.
 const (
 	GroupFrontier = "frontier" // URL rows: past visits of a URL, and the next one
-	GroupQueue    = "queue"    // queue rows: what is to be fetched from a host, in order
+	GroupQueue    = "queue"    // queue rows: what to fetch from a host, in order
 	GroupHost     = "host"     // host rows: what the crawler knows about a host
 	GroupSeed     = "seed"     // URL rows: the seeds
 	// GroupDivision holds which process crawls which hosts (package division). Only tables
@@ -37,8 +37,8 @@ var (
 	// Discover is never written; a weak notification says that the links, frames or target
 	// of a URL have changed. o: discover
 	Discover = txn.Column{Group: GroupFrontier, Name: "discover"}
-	// Prefetch is never written; a weak notification says that a page is to be rendered that
-	// is new or has changed. o: prefetch
+	// Prefetch is never written; a weak notification says that a page to be rendered is new
+	// or has changed. o: prefetch
 	Prefetch = txn.Column{Group: GroupFrontier, Name: "prefetch"}
 	// Discovery is how far the links of a page with very many were offered to the frontier.
 	// w: discover
@@ -73,8 +73,8 @@ type FrontierEntry struct {
 	// Revisit says that the URL is queued among the revisits of its host, in the order of
 	// Due. New URLs are due at once, in the order of depth and Weight.
 	Revisit bool
-	// Refused, with EntryWaiting, says that the URL was refused and waits all the same, so
-	// that its host's robots.txt is fetched again.
+	// Refused, with EntryWaiting, says that the URL was refused but waits, so that its
+	// host's robots.txt is fetched again.
 	Refused bool
 	// Withdrawn says that a refusal took the page out of the index, and that it has not
 	// been visited since.

@@ -2,8 +2,8 @@ package schema
 
 import "fmt"
 
-// StoredIndexSum is how many documents index:doc has, and the sum of their digests
-// (index.Sum); or what a transaction has added to both.
+// StoredIndexSum is the number of documents in index:doc and the sum of their digests
+// (index.Sum), or what one transaction adds to both.
 type StoredIndexSum struct {
 	Documents int // negative if a transaction has removed more than it has added
 	Sum       uint64

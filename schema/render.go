@@ -71,7 +71,8 @@ func (s RenderSetting) Mode() RenderSetting {
 	return RenderSetting(mode)
 }
 
-// Soon returns the setting that stands for the mode s until what was stored before is adapted.
+// Soon returns the setting that means mode s while what was stored before is still being
+// adapted.
 func (s RenderSetting) Soon() RenderSetting {
 	if s == RenderOff {
 		return RenderOffSoon
@@ -101,8 +102,8 @@ func (s RenderSetting) Write(tx *txn.Txn) {
 	tx.Set(AppRow, Render, []byte(s))
 }
 
-// WithoutBrowser reports whether the process that renders has no browser. A version that is
-// absent means that it is about to be written (RenderVersion).
+// WithoutBrowser reports whether the process that renders has no browser. An absent version
+// means that it is about to be written (RenderVersion).
 func WithoutBrowser(ctx context.Context, tx *txn.Txn) (bool, error) {
 	v, err := tx.Get(ctx, AppRow, RenderVersion)
 	return string(v.Data) == "0", err
@@ -121,7 +122,7 @@ func (s RenderSetting) Qualifies(doc *page.Document, found page.Examined) string
 	return found.Why
 }
 
-// ContentDigest stands for a value of FetchContent; zero for none.
+// ContentDigest identifies a value of FetchContent; it is zero for none.
 type ContentDigest [16]byte
 
 // DigestContent returns the digest of a value of FetchContent.
@@ -158,8 +159,8 @@ type StoredForm struct {
 	Failure string
 	// Inputs are the URLs that the page asked for, in order, each once.
 	Inputs []RenderInput
-	// Stale are the inputs of the form before this one that are no inputs any more, and whose
-	// pair rows have not been deleted yet.
+	// Stale are inputs of the previous form that this form does not have, and whose pair rows
+	// have not been deleted yet.
 	Stale   []page.URL
 	Console []string
 	HTML    []byte

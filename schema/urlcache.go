@@ -17,8 +17,7 @@ import (
 // use.
 var urlCache [1 << 13]atomic.Pointer[cachedURL]
 
-// maxCachedRow bounds what a slot holds, and so the cache: 8 MB at worst, 2 MB with usual
-// URLs.
+// maxCachedRow bounds a slot, and so the cache: 8 MB at most, 2 MB with usual URLs.
 const maxCachedRow = 512
 
 type cachedURL struct {

@@ -40,8 +40,8 @@ var formats = []format{
 }
 
 // TypeOf returns the media type of an icon, "" for anything else: another format, a picture with
-// more bytes or pixels than the bounds, and one that moves again and again, which keeps people
-// from reading what stands beside it.
+// more bytes or pixels than the bounds, and an endless animation, which distracts people from
+// the text next to it.
 func TypeOf(file []byte) string {
 	if len(file) > MaxBytes {
 		return ""
@@ -57,9 +57,9 @@ func TypeOf(file []byte) string {
 	return ""
 }
 
-// IsSquare reports whether a file is an icon, for all that its bytes tell: a square picture
-// without loss, as those that sites name as their icons are. Most pictures of pages are neither
-// square nor as small, or photographs in JPEG.
+// IsSquare reports whether a file looks like an icon: a small, square picture in a lossless
+// format, as the icons that sites name are. Most pictures of pages are larger, not square, or
+// photographs in JPEG.
 func IsSquare(file []byte) bool {
 	if len(file) > MaxBytes {
 		return false

@@ -121,7 +121,7 @@ func (r *wordReader) start(e *element) bool {
 	return true
 }
 
-// heading makes a heading of the present paragraph, of which nothing is written yet.
+// heading makes the current paragraph, which must be empty so far, a heading.
 func (r *wordReader) heading(level int) {
 	if level > 0 && r.w.block == "p" && len(r.w.b) == r.w.from {
 		r.w.begin("h" + strconv.Itoa(min(level, 6)))

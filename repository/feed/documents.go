@@ -22,8 +22,8 @@ import (
 // Result says what was exported.
 type Result struct {
 	Documents int // number of records: documents, links, hosts, captures or pairs
-	// Total is the number of documents to write; 0 as long as it is not known, and in exports
-	// of other tables.
+	// Total is the number of documents to write; 0 while it is unknown, and in exports of
+	// other tables.
 	Total int
 	// Digest is "sha256:…" over all documents without ranks and times. The same fetches give
 	// the same digest, whatever their order. It is "" for other tables.
@@ -153,7 +153,7 @@ func (e *exporter) eachDocument(fn func(url page.URL, key page.ContentKey) error
 }
 
 // text reads the cluster of a document, and the text of its canonical URL. It returns nil
-// if the cluster has no canonical URL any more.
+// if the cluster has lost its canonical URL.
 func (e *exporter) text(url page.URL, key page.ContentKey) (*schema.StoredText, error) {
 	if err := e.cluster.Read(key); err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (e *exporter) text(url page.URL, key page.ContentKey) (*schema.StoredText, 
 const inlinkMemory = 8 << 20
 
 // document returns a document with all its members and inlinks, valid until the next call.
-// It returns nil if the cluster has no canonical URL any more.
+// It returns nil if the cluster has lost its canonical URL.
 func (e *exporter) document(url page.URL, key page.ContentKey) (*export.LongDocument, error) {
 	text, err := e.text(url, key)
 	if err != nil || text == nil {

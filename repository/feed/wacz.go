@@ -158,8 +158,8 @@ func (a *archiver) title(u page.URL) (string, error) {
 	return text.Title, err
 }
 
-// resources returns what a page shows beside itself: what it asked for when it was rendered,
-// or what its HTML names.
+// resources returns the resources of a page: those that it asked for when it was rendered,
+// or those that its HTML names.
 func (a *archiver) resources(f *page.Fetch) ([]page.URL, error) {
 	form, err := observers.FormOf(a.ctx, a.reader.Document(), f.URL)
 	if err != nil || form == nil || len(form.Inputs) == 0 {

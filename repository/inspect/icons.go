@@ -17,9 +17,9 @@ import (
 // ErrNoIcon says that no icon of a site is stored.
 var ErrNoIcon = errors.New("there is no stored icon")
 
-// maxIcons bounds how many URLs of a site are looked at that may be its icon, and maxSquares how
-// many beside them that are the icon only of a site that names them. A site has a few; one with
-// more gets the best of the first ones, in the order of their rows.
+// maxIcons bounds how many URLs of a site are examined that may be its icon by their names, and
+// maxSquares how many further ones that can be the icon only of a site that names them. A site
+// has a few; one with more gets the best of the first ones, in the order of their rows.
 const (
 	maxIcons   = 500
 	maxSquares = 5000
@@ -28,7 +28,7 @@ const (
 // SiteIcon is the icon of a site.
 type SiteIcon struct {
 	URL page.URL `json:"url"` // "" if the site has none
-	// Version stands for the image: hexadecimal digits that differ if the image does.
+	// Version identifies the image: hexadecimal digits that change with it.
 	Version string `json:"version"`
 }
 
@@ -143,7 +143,7 @@ func firstIcon(ctx context.Context, tx *txn.Txn, front page.URL) (placedIcon, er
 	return placedIcon{other, placeElse}, err
 }
 
-// otherIcon returns the best icon below a front page that is one by itself.
+// otherIcon returns the best icon below a front page that is an icon by its own name.
 func otherIcon(ctx context.Context, tx *txn.Txn, front page.URL) (best SiteIcon, err error) {
 	icons, squares := 0, 0
 	err = tx.ScanPrefix(ctx, schema.GroupIcon, schema.URLRow(front), func(row string, cols []txn.Version) error {

@@ -115,8 +115,8 @@ func (i *Inspected) EachOutPage(fn func(PageLinks) error) error {
 }
 
 // EachInPage visits the pages that link to the URL's cluster, by the first member that each
-// links to, then in the order of rows. It keeps no list of them in memory: when it meets
-// the first link of a page, it looks up the page's links to other members.
+// links to, then in the order of rows. It keeps no list of them in memory: at the first
+// link of a page, it looks up the page's links to other members.
 func (i *Inspected) EachInPage(fn func(PageLinks) error) error {
 	list := listed{of: i, end: &i.end.inlinks}
 	from := i.from.inlinks

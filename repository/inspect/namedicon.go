@@ -12,8 +12,8 @@ import (
 const maxFrontHops = 3
 
 // namedIcon returns the first stored icon that the front page of a site names; the zero value if
-// there is none. The page is read when somebody asks: it is one of a site, its head is short, and
-// nothing has to be kept up to date.
+// there is none. It reads the page on each call, because there is only one for a site, its head
+// is short, and there is no cache to keep up to date.
 func namedIcon(ctx context.Context, tx *txn.Txn, front page.URL) (SiteIcon, error) {
 	names, err := iconNames(ctx, tx, front)
 	if err != nil {

@@ -23,8 +23,8 @@ type Rendering struct {
 	// State is rendered, not rendered or waiting; Reason explains it where it needs that.
 	State  string `json:"state"`
 	Reason string `json:"reason,omitempty"`
-	// Raw is what the page says as it was fetched, and Rendered what its form says, which is
-	// what the index has.
+	// Raw is the content of the page as fetched, and Rendered that of its form, which is in
+	// the index.
 	Raw      *Reading `json:"raw,omitempty"`
 	Rendered *Reading `json:"rendered,omitempty"`
 	// Resources are what the page asked for, in this order.
@@ -57,8 +57,8 @@ type Reading struct {
 // Resource is what a page asked for when it was rendered.
 type Resource struct {
 	URL page.URL `json:"url"`
-	// State is used, missing or changed: changed since then, so that the page waits to be
-	// rendered again.
+	// State is used, missing or changed. Changed means that the input has changed after
+	// the rendering, so the page waits to be rendered again.
 	State  string `json:"state"`
 	Status int    `json:"status,omitempty"` // of the fetch in force
 	Type   string `json:"type,omitempty"`   // its media type as sent
