@@ -38,11 +38,11 @@ import (
 //
 // Rejected: to keep a dropped document hidden and restore it when the URL becomes free.
 // That would not need (P), but would show documents that are known to be out of date, and
-// store texts that nobody can see.
+// store texts that are never shown.
 //
 // Ranks and times follow the same rules: a rank wins by its Seq, a time by being later. One
 // that arrives before its document is dropped: the pipeline reads both when it computes a
-// document, and whoever sends them separately sends them again in the next round.
+// document, and a separate update is sent again in the next round.
 
 // Apply makes changes durable, in one transaction, and then returns. It analyses the
 // documents in the calling goroutine, so call it from several. On an error nothing of this

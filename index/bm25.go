@@ -69,7 +69,7 @@ func (x *textIndex) saturation(ctx context.Context, st Statistics, ids []int64) 
 	return k, nil
 }
 
-// saturation is that of a document with so many tokens.
+// saturation returns the saturation of a document with the given number of tokens.
 func saturation(st Statistics, tokens float64) float64 {
 	return bm25K1 * (1 - bm25B + bm25B*tokens/(float64(st.Tokens)/float64(st.Rows)))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// CompletionQuestion asks for texts that complete what somebody types (package completion).
+// CompletionQuestion asks for completions of typed text (package completion).
 type CompletionQuestion struct {
 	Typed          string
 	Site, Language string // only from these, as with site: and lang:; "" for all
@@ -64,10 +64,10 @@ func completeAll(ctx context.Context, from *fanout, q CompletionQuestion) ([]Com
 	return completion.Merge(q.N, lists...), nil
 }
 
-// completions is the table of a reader. It is made when somebody types, and made again when
-// somebody types after the index has changed, but so seldom that it takes at most a
-// fiftieth of a processor. In between, it is that of an earlier state: a title that is a minute
-// late in a suggestion harms nobody.
+// completions is the table of a reader. It is made at the first question, and made again at a
+// question after the index has changed, but so rarely that it takes at most a fiftieth of a
+// processor. In between, it is that of an earlier state, because a title may appear in
+// suggestions a minute late.
 //
 // Nobody waits for a table that another call is making: they get the last one, or nothing. It
 // takes seconds for a large index, and visitors who type would otherwise keep all

@@ -91,7 +91,7 @@ func partLen(p []byte) (int, error) {
 // texts are buffers for compression and decompression.
 var texts = sync.Pool{New: func() any { b := make([]byte, 0, headSize); return &b }}
 
-// keep keeps what a buffer has become, unless that is long.
+// keep keeps a grown buffer, unless it is too large.
 func keep(buffer *[]byte, b []byte) {
 	if cap(b) <= 4*headSize {
 		*buffer = b

@@ -4,12 +4,12 @@
 //
 // [OpenWriter] opens the writer: one process, one connection, and one goroutine that groups
 // waiting requests into one SQLite transaction. [OpenReader] opens a reader: any number of
-// processes can read, with or without a writer, also after a writer was killed.
+// processes can read, with or without a writer, even after a writer was killed.
 //
 // The work that needs no files is in packages of its own: analysis turns texts into tokens,
-// query turns what a person types into expressions, postings decodes the lists of FTS5,
-// snippet cuts what is shown of a text, spelling compares words, completion completes what
-// somebody types, and cksumvfs puts a checksum on each page.
+// query turns queries as typed into expressions, postings decodes the lists of FTS5,
+// snippet cuts snippets from texts, spelling compares words, completion completes typed
+// text, and cksumvfs puts a checksum on each page.
 //
 // FTS5 stores the full-text index, but Go code analyses all text; FTS5 only sees finished
 // tokens. If the order of a result depends on its words, FTS5 does not answer the query

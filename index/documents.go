@@ -38,7 +38,7 @@ func (v *View) Documents(ctx context.Context, fn func(Document) error) (err erro
 	return nil
 }
 
-// Document is the document with this canonical URL, if there is one.
+// Document returns the document with this canonical URL, if there is one.
 func (v *View) Document(ctx context.Context, url string) (Document, bool, error) {
 	d, err := scanDocument(v.tx.QueryRowContext(ctx, selectDocument+"WHERE d.url=?", url))
 	if errors.Is(err, sql.ErrNoRows) {

@@ -56,8 +56,8 @@ func IsFull(err error) bool {
 	return code&0xff == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE || errors.Is(err, syscall.ENOSPC)
 }
 
-// IsDamage reports whether an error means that the index files are damaged: Check found
-// damage, or SQLite met it.
+// IsDamage reports whether an error means that the index files are damaged, as found by
+// Check or by SQLite.
 func IsDamage(err error) bool {
 	code := sqliteCode(err)
 	return errors.Is(err, ErrCorrupt) || code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB

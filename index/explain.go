@@ -99,7 +99,7 @@ func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) erro
 	return s.columnScores(ctx, list, hits)
 }
 
-// columnScores scores each column by itself.
+// columnScores scores each column on its own.
 func (s *search) columnScores(ctx context.Context, list []candidate, hits []Hit) error {
 	w := &s.opts.Weights
 	alone := []Weights{{Title: w.Title}, {Body: w.Body}, {Anchors: w.Anchors}, {Outside: w.Outside}, {URL: w.URL}, {Rest: w.Rest}}

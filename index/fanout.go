@@ -41,7 +41,7 @@ type shardError struct {
 
 func (e *shardError) Unwrap() error { return e.error }
 
-// ask asks each shard its question, if there is one for it.
+// ask asks each shard its question, if it has one.
 func (f *fanout) ask(ctx context.Context, question func(shard int) *Question) ([]*Answer, error) {
 	answers := make([]*Answer, len(f.sessions))
 	one := func(ctx context.Context, i int) (err error) {

@@ -51,7 +51,7 @@ func shardNumber(name string) int {
 }
 
 // currentNumber is the highest number of a file in dir, 0 if there is none. It is 0, too,
-// if the directory cannot be listed; whoever opens the file gets the error.
+// if the directory cannot be listed; opening the file then returns the error.
 func currentNumber(dir string) (highest int) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -103,9 +103,8 @@ func removeOthers(dir string) error {
 }
 
 // Replaced reports whether another file has taken the place of the one that the reader
-// opened: a rebuild has ended, or somebody has put other files there. A reader answers from
-// its own file as long as it has connections to it. While there is no file, Replaced is
-// false.
+// opened: a rebuild has ended, or other files were put there. A reader answers from its own
+// file while it has connections to it. While there is no file, Replaced is false.
 func (r *Reader) Replaced() bool {
 	now, err := os.Stat(shardPath(r.dir))
 	return err == nil && !os.SameFile(r.file, now)
@@ -115,7 +114,7 @@ func (r *Reader) Replaced() bool {
 func Exists(dir string) bool { return currentNumber(dir) > 0 }
 
 // SetAside renames a file that is in the place of the index, and the files that SQLite
-// keeps next to it, because they may be of use to somebody. It returns the new path.
+// keeps next to it, because the user may still need them. It returns the new path.
 func SetAside(dir string) (path string, err error) {
 	from := shardPath(dir)
 	for n := 1; path == "" || exists(path); n++ {

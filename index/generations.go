@@ -30,8 +30,8 @@ func (g *generations[K, V]) get(key K) (value V, known bool) {
 	return e.value, known
 }
 
-// add keeps a value of so many bytes, unless it is too large. Callers must not change it
-// from then on.
+// add keeps a value of the given size in bytes, unless it is too large. Callers must not
+// change it afterwards.
 func (g *generations[K, V]) add(key K, value V, size int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

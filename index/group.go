@@ -52,7 +52,7 @@ func (w *Writer) submit(ctx context.Context, size int, run func(*tables) error) 
 func (w *Writer) run() {
 	pause := time.NewTimer(quiet) // merge what an earlier process left
 	defer pause.Stop()
-	// Now rather than while the first change waits, which would get an error.
+	// Do this before the first change waits, which would get an error.
 	_ = w.tx.readWords()
 	for {
 		select {
@@ -70,9 +70,9 @@ func (w *Writer) run() {
 }
 
 // merge does a part of the merging, and reports whether there is more. A full disk only
-// postpones it: nothing is lost, no query fails, and a change that has to be written tells the
-// user. A load that filled the disk used to end with an error of a merge that nobody had asked
-// for, although all it was asked for had been done.
+// postpones it: nothing is lost, no query fails, and the next change that must be written
+// reports it. Otherwise a load whose last change fills the disk would end with an error of a
+// merge, although it had written everything.
 func (w *Writer) merge() (more bool) {
 	more, err := w.tx.merge()
 	if w.mergeErr = nil; err != nil && !IsFull(err) {

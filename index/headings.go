@@ -16,7 +16,7 @@ import (
 // a page: the reference of all settings is the right page for the name of one. So the second
 // sort compares the query with these headings, too (rerank.go).
 //
-// They are stored beside the anchors, as text: cutting them out of the texts of thirty
+// They are stored with the anchors, as text: cutting them out of the texts of thirty
 // candidates would decompress a megabyte for each query.
 
 const (

@@ -13,7 +13,7 @@ import (
 
 // writerLock is held for the life of a writer: an exclusive SQLite transaction on an empty
 // database of its own. It uses the file locking of SQLite, so it works wherever the index
-// does, also within one process, and ends with the process.
+// does, even within one process, and ends with the process.
 type writerLock struct {
 	db   *sql.DB
 	conn *sql.Conn

@@ -24,7 +24,7 @@ import (
 //
 //  1. What the mark says was committed before. A snapshot taken after reading the mark has
 //     at least as much, unless something was lost. So a sound index is never refused.
-//  2. What a caller was told is in the mark. If it is lost, every reader notices.
+//  2. Every acknowledged change is in the mark. If it is lost, every reader notices.
 //
 // A process that is killed before the commit leaves both as they were. One that is killed
 // between commit and mark leaves a mark that is one transaction behind, which is fine by
@@ -37,8 +37,8 @@ import (
 // found (meta "succeeds", next.go). Between the rename and the new mark, that ID is
 // accepted.
 //
-// A missing mark says nothing: an index that somebody copied without it is read as it is.
-// The next writer makes a mark.
+// A missing mark is no error: an index that was copied without it is read as it is. The
+// next writer makes a mark.
 //
 // Rejected: the number in a file in the directory, because an older copy of the directory
 // includes it; a file mapped into memory, because a full disk becomes a signal; a mark by
@@ -113,7 +113,8 @@ func (k *marker) write(m mark) error {
 		_, err := k.file.WriteAt([]byte(m.line()), 0)
 		return err
 	}
-	// The first mark is completed under another name, so that nobody sees a part of it.
+	// The first mark is completed under another name, so that no reader sees a part of
+	// it.
 	path := markPath(k.dir)
 	f, err := os.OpenFile(path+unfinished, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {

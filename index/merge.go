@@ -66,8 +66,8 @@ const (
 	leastSegments = 4
 	// mostSegments is the highest value of usermerge that FTS5 allows.
 	mostSegments = 16
-	// pagesWorthASegment is how many pages a merge in a pause may write for each segment of
-	// which it relieves the queries.
+	// pagesWorthASegment is how many pages a merge in a pause may write for each segment
+	// that it saves queries.
 	pagesWorthASegment = 512
 )
 

@@ -26,8 +26,8 @@ type nameCache[T any] struct {
 type nameKey struct{ text, language string }
 
 const (
-	// nameCacheSize bounds the texts of each generation, in bytes. What is made of them
-	// takes three to eight times as much.
+	// nameCacheSize bounds the texts of each generation, in bytes. The values computed
+	// from them take three to eight times as much.
 	nameCacheSize = 2 << 20
 	// nameCacheEntry is about what an entry takes in addition to its text.
 	nameCacheEntry = 100

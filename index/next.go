@@ -14,8 +14,8 @@ import (
 // that leaves nothing that counts. Succeeds is the ID of the files that they replace, or
 // "": see [Writer.Succeeds].
 //
-// There is one such writer at a time. It does not take the lock of the writer, because the
-// current files may have a writer that goes on.
+// There is one such writer at a time. It does not take the writer's lock, because the
+// current files may have a writer that keeps working.
 func OpenNext(ctx context.Context, dir, succeeds string, opts WriterOptions) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("index: %w", err)

@@ -17,8 +17,7 @@ func packOutline(outline string) []byte {
 	return packPart(outline)
 }
 
-// unpackOutline is the stored outline of a text of n bytes, or of one that goes on behind
-// them.
+// unpackOutline decodes the stored outline of a text of n bytes or more.
 func unpackOutline(stored []byte, n int, more bool) (page.Outline, error) {
 	encoded, err := unpack(stored)
 	if err != nil {

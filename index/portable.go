@@ -22,8 +22,8 @@ import (
 // own. What it needs of this package besides is here, so that it analyses, scores and shows
 // documents as the files do.
 
-// ErrUnusable says that an index refuses everything that is written to it, and will refuse it
-// again: nobody may write to it, or somebody has removed it.
+// ErrUnusable: an index refuses every write, and will refuse it again, because it is
+// read-only or was removed.
 var ErrUnusable = errors.New("the index cannot be written")
 
 // Portable is a document ready to be stored somewhere else.
@@ -133,8 +133,9 @@ func TextsOf(c *analysis.Columns) ColumnTexts {
 	return ColumnTexts{c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Rest}
 }
 
-// ScoreTexts is BM25 (bm25.go) of a document that has so many tokens in all columns, one
-// score for each of the weights. It gives the scores that posting lists give.
+// ScoreTexts returns the BM25 scores (bm25.go) of a document with the given number of
+// tokens in all columns, one for each of the weights. They equal the scores computed
+// from posting lists.
 func ScoreTexts(expr *query.Expr, st Statistics, tokens int64, columns *ColumnTexts, weights ...Weights) ([]float64, error) {
 	var phrases []*query.Expr
 	expr.Scored(func(p *query.Expr) { phrases = append(phrases, p) })
@@ -196,11 +197,11 @@ func (m *AnchorMatcher) Match(anchors, headings, language string, words []query.
 	return d.match(words), err
 }
 
-// Completions completes what somebody types in an index that is not made of files. The zero
-// value is usable, and safe for concurrent use.
+// Completions completes typed text in an index that does not consist of files. The zero
+// value is ready to use. It is safe for concurrent use.
 type Completions struct{ completions }
 
-// MaxCompleted is how many documents a table of completions is made of, at most: those with the
+// MaxCompleted is the maximum number of documents in a table of completions: those with the
 // highest ranks.
 const MaxCompleted = completion.MaxDocuments
 

@@ -70,8 +70,8 @@ func (w *Writer) SetRanks(ctx context.Context, ranks []RankUpdate) error {
 	})
 }
 
-// PruneTombstones forgets deletes below a Seq. It is safe once nothing older than that Seq
-// can be delivered any more (the pipeline's horizon of garbage collection).
+// PruneTombstones forgets deletes below a Seq. It is safe once no older change can be
+// delivered (the pipeline's horizon of garbage collection).
 func (w *Writer) PruneTombstones(ctx context.Context, below uint64) error {
 	return w.submit(ctx, groupSize, func(t *tables) error {
 		return t.exec("DELETE FROM tombstones WHERE seq<?", int64(min(below, math.MaxInt64)))

@@ -31,8 +31,8 @@ type Shards struct {
 	names   names
 }
 
-// NewShards searches these shards. Missing names further ones that nobody can be asked
-// about.
+// NewShards searches these shards. Missing names further ones that have no holder to
+// ask.
 func NewShards(sources []ShardSource, missing ...string) *Shards {
 	return &Shards{sources: sources, missing: missing, names: newNames()}
 }

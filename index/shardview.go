@@ -20,7 +20,7 @@ type viewShard struct {
 	index *textIndex // opened by text
 }
 
-// text is the full-text index of the view, with what this session has read of it so far.
+// text is the full-text index of the view, with a cache of what this session has read.
 func (s *viewShard) text(ctx context.Context) (*textIndex, error) {
 	if s.index == nil {
 		x, err := s.v.text(ctx)
@@ -32,7 +32,7 @@ func (s *viewShard) text(ctx context.Context) (*textIndex, error) {
 	return s.index, nil
 }
 
-// Close implements Session. The view belongs to whoever opened it.
+// Close implements Session. The owner of the view closes that.
 func (s *viewShard) Close() error { return nil }
 
 // Ask implements Session.
@@ -118,8 +118,8 @@ func (s *viewShard) counts(ctx context.Context, list []Matching) ([]int, error) 
 	return out, nil
 }
 
-// mostTied bounds how many documents are looked at that have the same score as the last
-// one of the best. If more have it, those that came into the index first are looked at.
+// mostTied bounds how many documents with the same score as the last of the best are
+// examined. If there are more, those that came into the index first are examined.
 const mostTied = 1000
 
 // best is the best documents by BM25, and how many match. Equal scores are ordered by URL,

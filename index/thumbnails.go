@@ -12,16 +12,17 @@ import (
 )
 
 // A document may have a thumbnail: a small picture of the page under its canonical URL, as the
-// browser encoded it. The index files have it, so that whoever has only the files can show it.
+// browser encoded it. The index files have it, so that a program that has only the files can
+// show it.
 //
-// A thumbnail is a row beside the document's, written and deleted in the transaction that writes
-// or deletes the document. So a crash leaves both or neither, a document that goes takes its
-// picture along, and new files that a rebuild makes have exactly the pictures of their documents.
+// A thumbnail is a separate row, written and deleted in the transaction that writes or deletes
+// the document. So a crash leaves both or neither, a deleted document takes its picture along,
+// and the new files of a rebuild have exactly the pictures of their documents.
 //
-// Rejected: a file for each picture in the directory of the index. Files and documents would
-// have to be written in some order; each order leaves something behind after a crash, and somebody
-// would have to look for it among 100,000 files. A rebuild, a shard that moves, and a copy of the
-// index would each have to take them along.
+// Rejected: a file for each picture in the directory of the index. Files and documents would have
+// to be written in some order, each order can leave garbage after a crash, and finding it means
+// searching 100,000 files. A rebuild, a shard that moves, and a copy of the index would each have
+// to take the files along.
 //
 // Thumbnails are like ranks and times: the digest of a document does not cover them.
 const thumbnailsSQL = `
@@ -32,10 +33,10 @@ CREATE TABLE thumbnails(
 );
 `
 
-// ThumbnailSum stands for a thumbnail; zero for none.
+// ThumbnailSum identifies a thumbnail; it is zero for none.
 type ThumbnailSum [8]byte
 
-// SumThumbnail returns what stands for a thumbnail.
+// SumThumbnail returns the sum of a thumbnail.
 func SumThumbnail(image []byte) (s ThumbnailSum) {
 	if len(image) > 0 {
 		sum := sha256.Sum256(image)

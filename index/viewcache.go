@@ -8,9 +8,10 @@ import (
 )
 
 // Most queries share words with queries before them, and finding, reading and decoding the
-// list of a common word is most of the cost of a query. So a reader keeps what searches
-// have read of one state of the index: lists of phrases and of the words in them, the lengths
-// of documents, what the candidates are sorted and folded by, and what their hosts repeat.
+// list of a common word is most of the cost of a query. So a reader caches what searches have
+// read of one state of the index: lists of phrases and of the words in them, the lengths of
+// documents, the keys by which candidates are sorted and folded, and the passages that their
+// hosts repeat.
 //
 // Every transaction of the writer that changes any of this counts one more transaction in
 // the [State], in the same transaction. (Merging segments counts none: it changes pages,
@@ -47,7 +48,7 @@ const (
 	sketchCacheSize    = 4 << 20
 	lengthCacheSize    = 4 << 20
 	repeatsCacheSize   = 4 << 20
-	namingCacheSize    = 2 << 20 // of stored anchors and headings; what is made of them is shared with names
+	namingCacheSize    = 2 << 20 // of stored anchors and headings; values computed from them share the cache of names
 	// cacheEntry is about what an entry of a map takes in addition to its content.
 	cacheEntry = 200
 )

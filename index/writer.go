@@ -143,8 +143,8 @@ func (w *Writer) State() State { return *w.state.Load() }
 // missing, and then call CaughtUp. Until then readers refuse the files.
 func (w *Writer) Behind() error { return w.behind }
 
-// CaughtUp declares that nothing is missing any more. From then on, the number of applied
-// transactions is above least and above what the mark says.
+// CaughtUp declares that the index is complete. From then on, the number of applied
+// transactions is above least and above that of the mark.
 func (w *Writer) CaughtUp(ctx context.Context, least uint64) error {
 	m, err := readMark(w.dir)
 	if err != nil || m == nil || m.id != w.meta.id {

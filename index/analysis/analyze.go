@@ -4,7 +4,7 @@
 // text into folded words and bigrams, a [Stemmer] reduces words to their stems, and
 // [Document.Analyze] makes what the full-text table gets of a document.
 //
-// Tokens are stored. Whoever changes what a text is turned into must raise [Version].
+// Tokens are stored. A change of the tokens of any text must raise [Version].
 package analysis
 
 import (

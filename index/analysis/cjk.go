@@ -3,7 +3,7 @@ package analysis
 import "unicode"
 
 // Scripts without spaces between words are indexed as overlapping bigrams, and the last
-// character of a run is indexed once more by itself:
+// character of a run is indexed again on its own:
 //
 //	東京都  →  東京 京都 都
 //

@@ -14,8 +14,8 @@ import (
 // vowels, й against и, が against か) and stay. Only ё becomes е, as Russian readers type it.
 //
 // Folding comes before stemming, so that "création" and "creation" reach the stemmer alike.
-// Some stemmers lose by this (Portuguese -ção and -ções no longer meet); readers without
-// accents on their keyboards gain more.
+// Some stemmers lose by this (Portuguese -ção and -ções get different stems); readers
+// without accents on their keyboards gain more.
 
 // Normalize brings text to NFC, which the tokenizer expects. Nearly all text is NFC already
 // and comes back unchanged.

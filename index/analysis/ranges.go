@@ -6,9 +6,9 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// NormalizeRanges normalises a text, of which parts are known by their ranges, and returns
-// their ranges in the normalised text. Parts nil is all of the text, as in page.Outline. What
-// lies behind the end of the text is cut off, which is for texts that were cut.
+// NormalizeRanges normalises a text and returns the ranges that its parts have in the
+// normalised text. Parts nil means all of the text, as in page.Outline. Ranges beyond the end
+// of the text are cut off, because the text itself may have been cut.
 func NormalizeRanges(text string, parts []page.Range) (string, []page.Range) {
 	if normal := Normalize(text); parts == nil {
 		return normal, []page.Range{{End: len(normal)}}

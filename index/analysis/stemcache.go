@@ -24,7 +24,7 @@ func NewStemCache(s *Stemmer) *StemCache {
 	}
 }
 
-// Release gives the cache back. It must not be used any more.
+// Release gives the cache back. The caller must not use it afterwards.
 func (c *StemCache) Release() {
 	select {
 	case c.stemmer.idle <- c:

@@ -15,7 +15,7 @@ type Token struct {
 	Start, End int    // byte range in the text it came from
 	Text       []byte // valid until the next call of Next
 	Bigram     bool   // from a script without spaces; never stemmed
-	Tail       bool   // the last character of a run, repeated by itself
+	Tail       bool   // the last character of a run, repeated on its own
 	Letters    bool   // a word without digits, which may be stemmed
 }
 

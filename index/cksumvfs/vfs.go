@@ -107,7 +107,7 @@ type methods struct {
 	system uintptr // the methods that these wrap
 }
 
-// checked is the methods made so far, by those of the system, of which there are few.
+// checked maps the few method tables of the system to those made for them.
 var checked = struct {
 	sync.Mutex
 	methods map[uintptr]uintptr

@@ -11,10 +11,10 @@ import (
 
 // Bounds of a table.
 const (
-	// MaxDocuments is how many documents a table is made of, at most.
+	// MaxDocuments is the maximum number of documents in a table.
 	MaxDocuments = 100_000
 	maxTexts     = 150_000
-	maxLength    = 80 // characters of a text; nobody reads a longer suggestion
+	maxLength    = 80 // characters of a text; a longer suggestion is not read
 	maxAnchors   = 3  // texts of links that are used of a document
 	// namesNone is how many pages of a host the text of a link leads to if it names none. A
 	// shard counts its own pages, so it suggests some texts that one index would leave out.

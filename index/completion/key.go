@@ -12,7 +12,7 @@ import (
 type key struct {
 	text   []byte
 	starts []int // where something begins that can be typed: a word, or any character of a script without spaces
-	open   bool  // the text ends within its last word, which may go on
+	open   bool  // the text may end within its last word
 }
 
 // fold makes the key of a text. It reuses the memory of an earlier one.

@@ -30,8 +30,8 @@ type Table struct {
 	owners []uint32 // for each suffix twice the number of its text, and one more if the text does not begin there
 }
 
-// maxTyped bounds the prefix that is looked for in the array, and with it how far suffixes
-// are compared, in bytes. What follows is compared text by text.
+// maxTyped bounds, in bytes, the prefix for the search in the array, and so how far
+// suffixes are compared. The rest is compared text by text.
 const maxTyped = 64
 
 func newTable(list []stored, hosts []string) *Table {

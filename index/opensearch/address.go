@@ -19,7 +19,7 @@ type Address struct {
 // prefix is how the URL of an index begins.
 const prefix = "opensearch+"
 
-// Is reports whether a setting is meant to name an index of this package.
+// Is reports whether a setting names an index of this package.
 func Is(setting string) bool { return strings.HasPrefix(setting, prefix) }
 
 // nameForm is narrower than what the server accepts: a suffix must still fit.

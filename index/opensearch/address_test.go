@@ -13,7 +13,7 @@ import (
 
 // TestUnreachable: without a server there is an error that says so, soon.
 func TestUnreachable(t *testing.T) {
-	x := must(Open(must(ParseAddress(prefix+"http://127.0.0.1:1/name")), Options{Patience: time.Millisecond}))
+	x := must(Open(must(ParseAddress(prefix+"http://127.0.0.1:1/name")), Options{RetryFor: time.Millisecond}))
 	defer x.Close()
 	_, err := x.Inspect(t.Context())
 	if !errors.Is(err, index.ErrUnavailable) || !strings.Contains(err.Error(), "cannot reach OpenSearch at http://127.0.0.1:1/name") {

@@ -53,12 +53,12 @@ func (c *client) put(ctx context.Context, target string, list []write) error {
 // errNotAll says that some records have to be sent again.
 var errNotAll = &statusError{status: http.StatusTooManyRequests, kind: "rejected", reason: "the server has too much to do"}
 
-// putSome sends one bulk request, and again whatever the server was too busy for. If the
-// connection breaks, nobody knows which records were written. They are sent again, and
-// versions make that harmless.
+// putSome sends one bulk request, and again the records for which the server was too
+// busy. If the connection breaks, it is unknown which records were written. They are
+// sent again, and versions make that harmless.
 func (c *client) putSome(ctx context.Context, target string, list []write) error {
 	left := slices.Clone(list)
-	return c.patiently(ctx, func() error {
+	return c.retry(ctx, func() error {
 		var answer bulkAnswer
 		if err := c.once(ctx, http.MethodPost, "/"+target+"/_bulk?require_alias=true", bulkBody(left), &answer); err != nil {
 			return err
@@ -104,8 +104,8 @@ type bulkItem struct {
 	}
 }
 
-// result says what became of a record: written, or something at least as new was there; not
-// written because the server is busy; or an error that will come again.
+// result is the outcome of a record: written, or a version at least as new was there; not
+// written because the server is busy; or a permanent error.
 func (i *bulkItem) result(id string) (busy bool, err error) {
 	e := &statusError{status: i.Index.Status, kind: i.Index.Error.Type, reason: i.Index.Error.Reason}
 	switch {
@@ -119,7 +119,7 @@ func (i *bulkItem) result(id string) (busy bool, err error) {
 	return false, fmt.Errorf("record %s: %w", id, e)
 }
 
-// unusable marks an error that will meet every record: the index was removed, or made
+// unusable marks an error that every record will get: the index was removed, or made
 // read-only, for example because the server's disk is full.
 func unusable(e error) error {
 	return fmt.Errorf("%w: %w; if it was removed, `indexer reindex` builds it again", index.ErrUnusable, e)

@@ -13,7 +13,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// candidate is a document that a search has looked at.
+// candidate is a document that a search has examined.
 type candidate struct {
 	record
 	*content

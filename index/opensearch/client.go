@@ -21,9 +21,9 @@ import (
 type Options struct {
 	Credentials Credentials
 	CAFile      string // certificates that sign the server's; "": those of the system
-	// Patience is for how long a request is repeated while the server does not answer; 0:
+	// RetryFor is how long a request is repeated while the server does not answer; 0:
 	// five seconds.
-	Patience time.Duration
+	RetryFor time.Duration
 }
 
 // client sends requests to one server.
@@ -31,7 +31,7 @@ type client struct {
 	address  Address
 	auth     Credentials
 	http     *http.Client
-	patience time.Duration
+	retryFor time.Duration
 	sent     atomic.Int64 // requests
 }
 
@@ -42,8 +42,8 @@ const requestTime = 2 * time.Minute
 func newClient(a Address, o Options) (*client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
-	// Most of what is read is compressed already. To compress it again took the server longer
-	// than everything else that a query asks of it.
+	// Most responses are compressed already. Compressing them again took the server longer
+	// than the rest of a query.
 	transport.DisableCompression = true
 	if o.CAFile != "" {
 		pem, err := os.ReadFile(o.CAFile)
@@ -56,9 +56,9 @@ func newClient(a Address, o Options) (*client, error) {
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
-	c := &client{address: a, auth: o.Credentials, http: &http.Client{Transport: transport, Timeout: requestTime}, patience: o.Patience}
-	if c.patience == 0 {
-		c.patience = 5 * time.Second
+	c := &client{address: a, auth: o.Credentials, http: &http.Client{Transport: transport, Timeout: requestTime}, retryFor: o.RetryFor}
+	if c.retryFor == 0 {
+		c.retryFor = 5 * time.Second
 	}
 	return c, nil
 }
@@ -80,12 +80,12 @@ func (c *client) call(ctx context.Context, method, path string, body any, out an
 			return fmt.Errorf("encode a request for OpenSearch: %w", err)
 		}
 	}
-	return c.patiently(ctx, func() error { return c.once(ctx, method, path, payload, out) })
+	return c.retry(ctx, func() error { return c.once(ctx, method, path, payload, out) })
 }
 
-// patiently repeats do while its error may pass.
-func (c *client) patiently(ctx context.Context, do func() error) error {
-	giveUp := time.Now().Add(c.patience)
+// retry repeats do while its error may be temporary.
+func (c *client) retry(ctx context.Context, do func() error) error {
+	deadline := time.Now().Add(c.retryFor)
 	for delay := 50 * time.Millisecond; ; delay = min(2*delay, 2*time.Second) {
 		err := do()
 		switch {
@@ -93,7 +93,7 @@ func (c *client) patiently(ctx context.Context, do func() error) error {
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case time.Now().Add(delay).After(giveUp):
+		case time.Now().Add(delay).After(deadline):
 			return fmt.Errorf("%w: cannot reach OpenSearch at %s; check that it runs%s and is not overloaded: %w", index.ErrUnavailable, c.address, c.address.maybeTLS(), err)
 		}
 		select {

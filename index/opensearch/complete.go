@@ -10,8 +10,8 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// completer completes what somebody types, from a table of titles and anchors as index files have
-// it. The server is asked for its state once in a while, not for each letter.
+// completer completes typed text from a table of titles and anchors, as index files do. It asks
+// the server for its state from time to time, not for each letter.
 type completer struct {
 	index.Completions
 

@@ -10,9 +10,10 @@
 // # What is written, and why it can be written in any order
 //
 // The pipeline delivers changes at least once and in any order: twice, late, and from a
-// process that was suspended for an hour and wakes up beside its successor. Every record
-// has a version that we give it (version_type external), and the server refuses a version
-// that is not higher than the one it has. So the newest one stays, whatever the order:
+// process that was suspended for an hour and wakes up while its successor is at work.
+// Every record has a version that we give it (version_type external), and the server
+// refuses a version that is not higher than the one it has. So the newest one stays,
+// whatever the order:
 //
 //	record          _id                            version
 //	document        cluster, in hex                the Seq of its snapshot
@@ -44,7 +45,6 @@
 //
 // The URL of the index names an alias. The documents are in an index NAME-000001; a rebuild
 // fills NAME-000002 and moves the alias in one step. Writers use a second alias of each
-// index, NAME-000001.write, and ask the server to accept nothing but an alias: to write to
-// an index that somebody has removed would otherwise create another one, without our
-// mapping.
+// index, NAME-000001.write, and require the server to accept only an alias: otherwise a
+// write to a removed index would create another one, without our mapping.
 package opensearch

@@ -55,11 +55,11 @@ func inColumns(e *query.Expr) object {
 	return object{"bool": object{"should": some, "minimum_should_match": 1}}
 }
 
-// maxExpansions bounds the tokens that the beginning of a token stands for. Such beginnings
-// are single characters of Chinese or Japanese, followed by any other one.
+// maxExpansions bounds the tokens that a prefix of a token matches. Such beginnings are
+// single characters of Chinese or Japanese, followed by any other one.
 const maxExpansions = 5000
 
-// phrase is the tokens one after the other in a field.
+// phrase matches the tokens in a row in one field.
 func phrase(field string, p query.Phrase, boost float64) object {
 	one := !strings.Contains(p.Tokens, " ")
 	switch {
@@ -74,8 +74,8 @@ func phrase(field string, p query.Phrase, boost float64) object {
 }
 
 // promising is matching, in an order of its own: the server's BM25 of all columns together,
-// plus that of the columns that weigh more. It is close to the order of our scores, not the
-// same, and only decides which documents our code looks at (candidates.go).
+// plus that of the columns that weigh more. It is close to the order of our scores, but not
+// the same, and only decides which documents our code examines (candidates.go).
 func promising(e *query.Expr, filter []object) object {
 	var named []object
 	for _, p := range index.Scored(e) {

@@ -45,7 +45,7 @@ func Open(a Address, o Options) (*Index, error) {
 // connections.
 func (x *Index) Close() error {
 	if t := x.target(); t.name != "" {
-		ctx, cancel := context.WithTimeout(context.Background(), x.c.patience)
+		ctx, cancel := context.WithTimeout(context.Background(), x.c.retryFor)
 		defer cancel()
 		_ = x.c.once(ctx, "POST", "/"+t.name+"/_refresh", nil, nil) // otherwise it is a second later
 	}
@@ -247,7 +247,7 @@ func (t target) touchKeys(ctx context.Context, touches []index.Touch) (map[strin
 	if err != nil {
 		return nil, fmt.Errorf("encode a request for OpenSearch: %w", err)
 	}
-	err = t.c.patiently(ctx, func() error {
+	err = t.c.retry(ctx, func() error {
 		answer.Docs = nil
 		if err := t.c.once(ctx, "POST", "/"+t.writeAlias()+"/_mget?_source_includes=touch", payload, &answer); err != nil {
 			return err
@@ -281,7 +281,7 @@ func (t target) put(ctx context.Context, writes []write) error {
 	return nil
 }
 
-// Next is an index that is being made beside the one in use.
+// Next is an index that is being built while another is in use.
 type Next struct {
 	target
 	x   *Index
@@ -289,8 +289,8 @@ type Next struct {
 	id  string
 }
 
-// Begin makes an empty index with this ID beside the one in use. What an earlier rebuild left
-// that did not end is removed.
+// Begin makes an empty index with this ID; the current one stays in use. It removes what an
+// unfinished rebuild left.
 func (x *Index) Begin(ctx context.Context, id string) (*Next, error) {
 	old, m, err := x.inUse(ctx)
 	if err != nil {
@@ -362,8 +362,8 @@ func (x *Index) remove(ctx context.Context, name string) error {
 }
 
 // Install moves the alias to the new index, in one step, and removes the old one. If the
-// alias stands for the index of another repository, that index stays on the server under its
-// own name.
+// alias names the index of another repository, that index stays on the server under its own
+// name.
 func (n *Next) Install(ctx context.Context) error {
 	if err := n.c.refresh(ctx, n.name); err != nil {
 		return err

@@ -29,7 +29,7 @@ func openTest(t *testing.T) (*Index, Address) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := Open(a, Options{Patience: time.Minute})
+	x, err := Open(a, Options{RetryFor: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func files(t *testing.T) (*index.Writer, *index.Reader) {
 // searchers are the server and the files.
 func searchers(t *testing.T, a Address, r *index.Reader) (*index.Shards, *index.Reader) {
 	t.Helper()
-	s, err := OpenShard(a, Options{Patience: time.Minute})
+	s, err := OpenShard(a, Options{RetryFor: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

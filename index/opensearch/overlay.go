@@ -65,11 +65,11 @@ func (o *overlay) apply(r *record) {
 
 // fetched is the condition that a document was fetched in a period; nil for no bound.
 //
-// A document knows the time at which it was exported; a later one is in the overlay. So the
+// A document has the time at which it was exported; a later time is in the overlay. So the
 // conditions are: its own time is in the period and no later one is beyond it, or a later
-// one is in the period. The server is given the later times that matter, as a list, as far
-// as there are at most maxTouched of them. If there are more, the oldest of them are
-// ignored: a page that was found unchanged since then is judged by the time of its export.
+// one is in the period. The query lists the later times that matter, at most maxTouched of
+// them. If there are more, the oldest are ignored: a page that was found unchanged since
+// then is judged by the time of its export.
 func (s *session) fetched(ctx context.Context, p query.Period) ([]object, error) {
 	if !p.Bounded() {
 		return nil, nil

@@ -155,7 +155,7 @@ func (c *client) searchAt(ctx context.Context, path string, body object) (*searc
 		return nil, fmt.Errorf("encode a search for OpenSearch: %w", err)
 	}
 	var a searchAnswer
-	err = c.patiently(ctx, func() error {
+	err = c.retry(ctx, func() error {
 		a = searchAnswer{}
 		return errors.Join(c.once(ctx, http.MethodPost, path, payload, &a), a.check())
 	})

@@ -12,7 +12,7 @@ import (
 )
 
 // Shard is the index on the server, for [index.NewShards], as its only shard: how the server
-// divides it is not our affair. It is safe for concurrent use.
+// divides it does not matter here. It is safe for concurrent use.
 type Shard struct {
 	c        *client
 	cache    contents

@@ -98,7 +98,7 @@ func TestGuarded(t *testing.T) {
 	ca := newAuthority(t)
 	port := guarded(t, server.URL, ca.sign("127.0.0.1", time.Now().Add(time.Hour)))
 	a := must(ParseAddress(prefix + "https://127.0.0.1:" + port + "/guarded?replicas=0"))
-	o := Options{Credentials: Credentials{"indexer", testPassword}, CAFile: ca.file, Patience: time.Minute}
+	o := Options{Credentials: Credentials{"indexer", testPassword}, CAFile: ca.file, RetryFor: time.Minute}
 	x := must(Open(a, o))
 	defer x.Close()
 	build(t, x, []index.Change{index.Upsert(&index.Document{Cluster: page.ContentKey{1}, Seq: 1, URL: "https://a.example/", Title: "Lighthouse"})})
@@ -137,7 +137,7 @@ func TestRefused(t *testing.T) {
 		{"no permission", "https://127.0.0.1:" + good, Options{Credentials: Credentials{"reader", testPassword}, CAFile: ca.file}, index.ErrUnusable, `does not permit that to user "reader": OpenSearch answered 403 security_exception: no permissions for`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.o.Patience = time.Hour // which no case may wait for
+			c.o.RetryFor = time.Hour // which no case may wait for
 			x := must(Open(must(ParseAddress(prefix+c.url+"/refused")), c.o))
 			defer x.Close()
 			_, err := x.Begin(t.Context(), "test")
@@ -160,7 +160,7 @@ func TestSilentlyRefused(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	x := must(Open(must(ParseAddress(prefix+s.URL+"/name")), Options{Patience: time.Millisecond}))
+	x := must(Open(must(ParseAddress(prefix+s.URL+"/name")), Options{RetryFor: time.Millisecond}))
 	defer x.Close()
 	if _, err := x.Inspect(context.Background()); !errors.Is(err, index.ErrUnavailable) || !strings.Contains(err.Error(), "that it does not expect TLS (opensearch+https)") {
 		t.Error(err)

@@ -49,9 +49,9 @@ func (v *View) search(ctx context.Context, body object) (*searchAnswer, error) {
 
 // Close gives the state up.
 func (v *View) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), v.c.patience)
+	ctx, cancel := context.WithTimeout(context.Background(), v.c.retryFor)
 	defer cancel()
-	// If the server does not answer, the state ends by itself.
+	// If the server does not answer, the state expires on its own.
 	payload, err := json.Marshal(object{"pit_id": []string{v.id}})
 	if err == nil {
 		_ = v.c.once(ctx, "DELETE", "/_search/point_in_time", payload, nil)

@@ -23,7 +23,7 @@
 //   - the table fts_idx: for each leaf page with terms, a key above the last term of the
 //     page before and not above its own first term.
 //
-// A byte '0' precedes every term and stands for the main index (there are no prefix
+// A byte '0' precedes every term and means the main index (there are no prefix
 // indexes).
 //
 // # What it relies on

@@ -82,8 +82,8 @@ func (m *matcher) next() (int64, bool) {
 }
 
 // positions lists the positions of the first token in the current row at which all tokens
-// follow each other. It begins with the token that occurs least often in the row, as far as
-// the sizes of the lists tell, and stops when no position is left: most rows that have all
+// follow each other. It begins with the token that occurs least often in the row, judged by
+// the sizes of the lists, and stops when no position is left: most rows that have all
 // tokens do not have the phrase.
 func (m *matcher) positions() ([]uint64, error) {
 	size := func(i int) int { return len(m.lists[i].positions(m.at[i])) }

@@ -104,11 +104,11 @@ func parseSegment(r *reader) (*segment, error) {
 // Pages that are merged already do not count.
 type Merge struct{ Segments, Pages int }
 
-// NextMerges says what FTS5 would merge next, by the structure record of row 10 and the
-// rules of fts5IndexMerge: the lowest level of which a merge has begun, or the level with
-// the most segments, whichever has more. When that is done, FTS5 goes on with any other
-// level that has as many segments by then, so those are listed, too. The list is empty if
-// there are no segments.
+// NextMerges returns the merges that FTS5 would do next, by the structure record of row
+// 10 and the rules of fts5IndexMerge: the lowest level with a merge in progress, or the
+// level with the most segments, whichever has more. Afterwards FTS5 continues with any
+// other level that has as many segments by then, so those are listed, too. The list is
+// empty if there are no segments.
 func NextMerges(structure []byte) ([]Merge, error) {
 	levels, err := parseLevels(structure)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // Tombstones are a hash table over several pages. The page of a row is its id modulo the
-// number of pages; the quotient modulo the number of slots is the first slot to look at. A
+// number of pages; the quotient modulo the number of slots is the first slot to check. A
 // page begins with 8 bytes, of which the first is the size of a slot, 4 or 8 bytes. An
 // empty slot ends the search.
 

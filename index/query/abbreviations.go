@@ -83,7 +83,8 @@ var abbreviations = map[string][]string{
 	"vm":       {"virtual machine"},
 }
 
-// inFull is what a word is short for, and its other spelling, in the forms of [Term.Sequences].
+// inFull returns the long form of a word, and its other spelling, in the forms of
+// [Term.Sequences].
 func inFull(words []string, inUse []*analysis.Stemmer) (list [][]string) {
 	if len(words) != 1 {
 		return nil
@@ -99,8 +100,8 @@ func inFull(words []string, inUse []*analysis.Stemmer) (list [][]string) {
 	return list
 }
 
-// dropSaidInFull drops what a word is short for if the query has that as well: who compares
-// "str" with "string" means two things.
+// dropSaidInFull drops the long form of a word if the query has it as well: a query that
+// compares "str" with "string" means two things.
 func (q *Query) dropSaidInFull() {
 	said := make(map[string]bool)
 	for _, t := range q.Terms {

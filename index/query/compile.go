@@ -23,7 +23,7 @@ type Term struct {
 	Common    bool       // a word of so many documents that rarer words of the query decide; set by the search
 	Required  bool       // a phrase: stays when words become optional
 	Column    string     // the column of intitle: and inurl:; "" for any
-	Typed     []string   // the words, as typed, of which documents have only stems
+	Typed     []string   // the words as typed; documents have only their stems
 	Text      string     // as typed
 	At        int        // where it was typed in the normalised query
 }
@@ -141,7 +141,7 @@ func (c *compiler) compile(list []clause, asked bool) (out conj, err error) {
 	return out, nil
 }
 
-// group compiles alternatives, and leaves out those in which nothing is left.
+// group compiles alternatives, and leaves out those that become empty.
 func (c *compiler) group(cl clause, asked bool) (p part, err error) {
 	for _, list := range cl.either {
 		side, err := c.compile(list, asked)
@@ -175,9 +175,9 @@ func (c *compiler) term(cl clause, asked bool) (parts []part) {
 func (c *conj) empty() bool { return len(c.parts) == 0 && c.filter == nil }
 
 // scriptParts splits a word where it changes between a script without spaces and another
-// script, as in apache模块: whoever writes no spaces does not mean that the two are adjacent.
-// If a part is a single character, as in 2.4版 or C言語, or the word is in quotes, it is not
-// split.
+// script, as in apache模块: in such a script, a missing space does not mean that the two are
+// adjacent. If a part is a single character, as in 2.4版 or C言語, or the word is in quotes,
+// it is not split.
 func scriptParts(c clause) (parts []clause) {
 	if c.kind != clauseWord {
 		return []clause{c}
@@ -201,7 +201,7 @@ func scriptParts(c clause) (parts []clause) {
 	return parts
 }
 
-// newTerm analyses a word or phrase. It reports false if nothing is left of it.
+// newTerm analyses a word or phrase. It reports false if the word has no tokens.
 func newTerm(c clause, lang string, inUse []*analysis.Stemmer) (Term, bool) {
 	t := Term{Required: c.kind != clauseWord, Column: columnOf[c.kind], Text: c.text, At: c.at}
 	var words []string

@@ -12,7 +12,7 @@ import (
 // package index walks the tree and reads posting lists. Where the order has nothing to do
 // with words, FTS5 is given [Expr.String]. Tests on random queries hold the two together.
 //
-// A nil Expr stands for no condition.
+// A nil Expr means no condition.
 type Expr struct {
 	Op     Op
 	Kids   []*Expr          // of OpNot two: what matches, and what must not

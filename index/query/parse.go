@@ -1,4 +1,4 @@
-// Package query turns what a person types into what the index is asked.
+// Package query turns a query as typed into expressions for the index.
 //
 // [Compile] parses a query, analyses its words, and gives a [Query]. [Query.Expr] writes
 // it as an expression of SQLite's FTS5, and [ParseMatch] reads such an expression.

@@ -89,7 +89,7 @@ type clientSession struct {
 // exchange sends a message and receives the answer.
 func (s *clientSession) exchange(message any) (*reply, error) {
 	if err := s.stream.SendMsg(message); err != nil {
-		// The reason is what the server has said, and RecvMsg has that.
+		// The reason is the server's status, which RecvMsg returns.
 		if why := s.stream.RecvMsg(new(reply)); why != nil {
 			err = why
 		}

@@ -53,7 +53,7 @@ const (
 
 var streamDesc = grpc.StreamDesc{StreamName: streamName, ServerStreams: true, ClientStreams: true}
 
-// codec is gob, each message by itself.
+// codec encodes each message as a gob stream of its own.
 type codec struct{}
 
 func (codec) Name() string { return "gob" }

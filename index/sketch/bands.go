@@ -38,8 +38,9 @@ func (b Bands) Key(s *Sketch, band int) (key uint64, ok bool) {
 	return xxhash.Sum64(part), !empty(part)
 }
 
-// First is the first band with a key in which two sketches agree, -1 if there is none. Who
-// compares the sketches of one band after the other meets each pair there first.
+// First is the first band with a key in which two sketches agree, -1 if there is none. A
+// caller that compares the sketches of one band after the other finds each pair there
+// first.
 func (b Bands) First(x, y *Sketch) int {
 	for band := range b.Count() {
 		if part := b.part(x, band); string(part) == string(b.part(y, band)) && !empty(part) {

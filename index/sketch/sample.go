@@ -3,8 +3,8 @@ package sketch
 import "slices"
 
 // A sample of a text is one in eight of its shingles, chosen by their hashes, so that texts
-// with a common passage have the same sample of it. Whoever counts in how many texts of a
-// site a shingle of the sample stands knows which passages the site repeats.
+// with a common passage have the same sample of it. Counting in how many texts of a site a
+// shingle of the sample occurs shows which passages the site repeats.
 //
 // A shingle of a sample is a number below Slots, which other shingles share.
 const (

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// words is how many words a shingle has. One changed word changes so many shingles.
+	// words is how many words a shingle has, and so how many shingles one changed word
+	// changes.
 	words = 4
 	// bins bounds the error: at a similarity of 0.8, the standard error of an estimate is
 	// 0.035, and that of texts with fewer shingles than bins is not much greater.
@@ -25,7 +26,7 @@ const (
 	binBytes = 2
 )
 
-// Size is the size of a sketch in bytes. Sketches are stored: whoever changes them must raise the
+// Size is the size of a sketch in bytes. Sketches are stored: a change of them must raise the
 // format version of the index files.
 const Size = bins * binBytes
 

@@ -7,8 +7,8 @@ import "strings"
 // snippet it means nothing.
 const permalink = "¶"
 
-// withoutPermalinks is the snippet without these signs. One that stands by itself stays, as in
-// "see ¶ 12".
+// withoutPermalinks is the snippet without these signs. A sign on its own stays, as in "see ¶
+// 12".
 func (s Snippet) withoutPermalinks() Snippet {
 	var out Snippet
 	from := 0

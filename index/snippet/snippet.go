@@ -54,11 +54,11 @@ const snippetBytes = 240
 // match is a token of the text that the query has.
 type match struct{ start, end, term int }
 
-// Source is what a snippet is cut from.
+// Source is the text from which a snippet is cut, with what is known of it.
 type Source struct {
 	Title string
 	Text  string       // the head of a text
-	More  bool         // the text goes on behind it
+	More  bool         // the text continues after it
 	Main  []page.Range // the main content of the text, as in page.Outline
 	// Repeated reports whether the site repeats a sampled shingle on many pages; nil if
 	// nothing is known.
@@ -72,7 +72,7 @@ type Source struct {
 // The main content comes first, without what lies between its parts. The rest of the text is
 // shown only if it alone has terms, and more of them than the title, which is shown anyway:
 // a menu that repeats the title says nothing about the page. A passage that the site repeats
-// gives way to another one, if there is one that is nearly as good.
+// gives way to another one that is nearly as good.
 func Make(s Source, m *matcher) Snippet {
 	m.begin()
 	defer m.end()
@@ -85,7 +85,7 @@ func (s *Source) cut(m *matcher) Snippet {
 	}
 	text, parts := analysis.NormalizeRanges(s.Text, s.Main)
 	main := text
-	if len(parts) > 0 { // none if the main content lies behind the head
+	if len(parts) > 0 { // none if the main content comes after the head
 		main = join(text, parts)
 	}
 	if cut, distinct := s.matching(main, m); distinct > 0 {
@@ -229,7 +229,7 @@ func bestWindow(text string, m *matcher) (matches []match, best window) {
 		}
 		if stop == len(text) && cur.betterThan(best) {
 			best = cur
-			if best.distinct == m.terms { // the first complete one; go on only for marks to its right
+			if best.distinct == m.terms { // the first complete one; continue only for marks to its right
 				stop = t.Token.End + snippetBytes
 			}
 		}

@@ -81,12 +81,12 @@ func lines(list []byte, fn func(word, folded []byte)) {
 	}
 }
 
-// List is a list of words that has been prepared for [List.Near]: twelve bytes for each word
-// beside the lines, by length. A look-up then passes over a word in a few nanoseconds, and
-// only over words of a length that fits.
+// List is a list of words that has been prepared for [List.Near], with twelve bytes for each
+// word in addition to the lines, by length. A look-up then takes a few nanoseconds for each
+// word of a suitable length.
 type List struct {
 	lines  []byte
-	starts [maxLetters + 3]int // of the words with so many letters; those with more come last
+	starts [maxLetters + 3]int // of the words of each length in letters; longer ones come last
 	sets   []uint64            // of letters
 	at     []uint32            // of the line
 }
@@ -94,8 +94,8 @@ type List struct {
 // maxList bounds the bytes of a list. It is many times what the longest vocabulary takes.
 const maxList = math.MaxInt32
 
-// NewList prepares a stored list. It keeps the lines, which must not be changed. Words that lie
-// behind maxList bytes are left out.
+// NewList prepares a stored list. It keeps the lines, which must not be changed. Words after
+// the first maxList bytes are left out.
 //
 // While changes arrive, the list is made for one look-up or two, so it reads the lines once.
 func NewList(lines []byte) *List {
@@ -125,8 +125,8 @@ func NewList(lines []byte) *List {
 	return l
 }
 
-// Near calls fn with the words that are at most so many edits away from a folded word,
-// without that word itself, in no order that means anything.
+// Near calls fn with the words that are at most the given number of edits away from a
+// folded word, without that word itself, in no particular order.
 func (l *List) Near(typed string, most int, fn func(word string, distance int)) {
 	letters, length := lettersOf([]byte(typed))
 	least, longest := min(max(length-most, 0), maxLetters+1), min(length+most, maxLetters+1)

@@ -115,7 +115,7 @@ func (v *Vocabulary) Know(list []byte) {
 	v.seen, v.have = seen, len(seen)
 }
 
-// Add gives the words that are to be stored now.
+// Add returns the words to store now.
 func (v *Vocabulary) Add(words *Words) (list []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
