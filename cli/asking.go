@@ -49,9 +49,9 @@ const (
 // ask runs a question in this process if the data directory is free, and otherwise in the
 // process that holds it.
 func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) error {
-	tries, patience := time.NewTimer(askFor), time.NewTimer(askQuietly)
+	tries, quiet := time.NewTimer(askFor), time.NewTimer(askQuietly)
 	defer tries.Stop()
-	defer patience.Stop()
+	defer quiet.Stop()
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
 		done, err := a.tryToAsk(ctx, req, stdout)
 		if done {
@@ -63,7 +63,7 @@ func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) er
 		}
 		select {
 		case <-time.After(wait):
-		case <-patience.C:
+		case <-quiet.C:
 			_, _ = fmt.Fprintln(a.stderr, "waiting for the process that has the data directory: it does not answer, and may be starting or stopping")
 		case <-tries.C:
 			return fmt.Errorf("%w: %w", errNotAsked, err)

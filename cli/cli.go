@@ -17,8 +17,8 @@ import (
 // exit status.
 //
 // The first SIGINT or SIGTERM ends the context of the command, which completes and saves
-// the work in progress and then reports what is left (see interruptedError). On the
-// second signal, Main returns without waiting, and its caller ends the process.
+// the work in progress and then reports the remaining work (see interruptedError). On
+// the second signal, Main returns without waiting, and its caller ends the process.
 // Acknowledged writes survive that: a write to the store is acknowledged only once it is
 // in the log.
 //

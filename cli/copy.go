@@ -91,7 +91,8 @@ func (a *app) copyTo(ctx context.Context, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
-	// What is left behind says which process does what, and only databases have the second.
+	// The cells that are left out say which process does what, and only databases have the
+	// second kind.
 	result, err := tablecopy.Run(ctx, from.table, target, tablecopy.Options{
 		Group: txn.MetaGroup, Leave: []string{lease.Group, division.Group}, Skip: oracle.OfProcess, Progress: a.tellCopied(),
 	})
@@ -137,10 +138,10 @@ func (a *app) tellCopied() func(tablecopy.Progress) {
 // openSource opens the store of the settings, and keeps other processes from using it.
 //
 // A data directory belongs to one process anyway. On a database this process becomes the
-// oracle: nobody else gets timestamps then, so nobody commits. Processes that merely wait
-// for an oracle are refused too, because they would go on at the end of the copy, in a store
-// that its users consider retired. The comparison at the end of the copy covers writes that
-// were under way.
+// oracle: no other process gets timestamps then, so none commits. Processes that merely wait
+// for an oracle are refused too, because they would continue after the copy, in a store that
+// its users consider retired. The comparison at the end of the copy covers writes that were
+// under way.
 func (a *app) openSource(ctx context.Context) (_ *deployment, err error) {
 	d := new(deployment)
 	if !a.isShared() {

@@ -35,7 +35,7 @@ func secretHeaders(lines string) (map[string]http.Header, error) {
 }
 
 // withSecret replaces @PATH, if it is the last word of a value, by the first line of the
-// file PATH. "@@" stands for "@".
+// file PATH. "@@" means "@".
 func withSecret(value string) (string, error) {
 	at := strings.LastIndexByte(value, ' ') + 1
 	word := value[at:]

@@ -88,7 +88,7 @@ func (a *app) seedsOf(ctx context.Context, arg string) (seeds.Seeds, error) {
 // parseSeeds reads seeds. When ctx ends, it does: a terminal or a pipe may never say more.
 func parseSeeds(ctx context.Context, name string, r io.ReadCloser) (seeds.Seeds, error) {
 	list, err := seeds.Parse(name, r)
-	_ = r.Close() // whoever copies into it ends; it is never an error
+	_ = r.Close() // ends the goroutine that copies into it; it is never an error
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

@@ -17,7 +17,7 @@ import (
 	"github.com/webindexer/indexer/oracle"
 )
 
-// isDivided reports whether other processes may crawl beside this one.
+// isDivided reports whether other processes may crawl at the same time.
 func (s *session) isDivided() bool { return s.deployment != nil && !s.deployment.alone }
 
 // joinCrawl makes this process one of the crawlers of a deployment; nil if it crawls alone.
@@ -49,7 +49,7 @@ func leaveCrawl(ctx context.Context, m *division.Member) (others bool, err error
 	return m.Leave(ctx)
 }
 
-// rowsLeft counts the rows that wait for observers, wherever these run.
+// rowsLeft counts the rows that wait for observers in any process.
 func (s *session) rowsLeft(ctx context.Context) (int, error) {
 	if s.isDivided() {
 		return allWaiting(ctx, s.repo)
@@ -58,10 +58,10 @@ func (s *session) rowsLeft(ctx context.Context) (int, error) {
 }
 
 // rejoins decides whether a crawl continues after this process has shown no sign of life for
-// a while, because the machine slept, say, or the table was away. The crawler has ended then:
-// others may crawl its hosts. The process runs the same command again, which joins the crawl
-// under a new token and continues from what is stored. A process that falls silent again and
-// again is of no use to the others, and fails.
+// a while, for example because the machine slept or the table was unreachable. Its crawler
+// has then ended, because others may crawl its hosts. The process runs the same command
+// again, which joins the crawl under a new token and continues from what is stored. A process
+// that falls silent again and again is useless to the others, and fails.
 type rejoins struct{ times []time.Time }
 
 const (
@@ -77,8 +77,8 @@ func (r *rejoins) allow(err error, now time.Time) bool {
 	return len(r.times) <= maxRejoins
 }
 
-// spend takes what a run has used up from the limits of the next one. A run that has not
-// ended at a limit has left something of it.
+// spend subtracts what a run has used from the limits of the next one. If a run did not
+// end at a limit, some of it remains.
 func (f *crawlFlags) spend(st crawler.Status) {
 	if f.pages > 0 {
 		f.pages = max(1, f.pages-st.Pages)

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// A worker that is cut off from its store waits, and goes on when the store is back. A
-// command that it runs for somebody else must not wait with it in silence: the person can
-// do something else, such as running the command with another data directory.
+// A worker that is cut off from its store waits, and continues when the store is back. A
+// command that it runs for a user must not wait with it in silence: the user can do
+// something else, such as running the command with another data directory.
 
 const (
 	// cutOffNotice is how long after its last sign of life a process tells who asked it.
 	cutOffNotice = 2 * time.Second
-	// cutOffPatience is when it gives up the command.
-	cutOffPatience = 20 * time.Second
-	cutOffEvery    = 500 * time.Millisecond
+	// cutOffTimeout is when it gives up the command.
+	cutOffTimeout = 20 * time.Second
+	cutOffEvery   = 500 * time.Millisecond
 )
 
 var errCutOffWorker = errors.New("the process that uses this data directory cannot reach the store")
@@ -34,14 +34,14 @@ func whileConnected(ctx context.Context, valid func() error, stdout, stderr io.W
 	watch.Go(func() { watchConnection(ctx, cancel, valid, stderr) })
 	err := run(ctx, stdout, stderr)
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errCutOffWorker) {
-		err = cause // rather than what that led to
+		err = cause // not its consequence
 	}
 	cancel(nil)
 	watch.Wait()
 	return err
 }
 
-// watchConnection cancels ctx after cutOffPatience, and returns when ctx ends.
+// watchConnection cancels ctx after cutOffTimeout, and returns when ctx ends.
 func watchConnection(ctx context.Context, cancel context.CancelCauseFunc, valid func() error, stderr io.Writer) {
 	ticker := time.NewTicker(cutOffEvery)
 	defer ticker.Stop()
@@ -53,12 +53,12 @@ func watchConnection(ctx context.Context, cancel context.CancelCauseFunc, valid 
 			since, told = time.Time{}, false
 		case since.IsZero():
 			since = time.Now()
-		case time.Since(since) >= cutOffPatience:
+		case time.Since(since) >= cutOffTimeout:
 			cancel(fmt.Errorf("%w: %w", errCutOffWorker, err))
 			return
 		case time.Since(since) >= cutOffNotice && !told:
 			told = true
-			_, _ = fmt.Fprintf(stderr, "waiting: %v (%v); giving up in %v\n", errCutOffWorker, err, cutOffPatience-cutOffNotice)
+			_, _ = fmt.Fprintf(stderr, "waiting: %v (%v); giving up in %v\n", errCutOffWorker, err, cutOffTimeout-cutOffNotice)
 		}
 		select {
 		case <-ticker.C:

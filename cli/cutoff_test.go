@@ -26,7 +26,7 @@ func TestWhileConnected(t *testing.T) {
 		{"connected", 0, 0, time.Hour, "", "", time.Hour},
 		{"for a moment", time.Minute, time.Minute + time.Second, time.Hour, "", "", time.Hour},
 		{"for some seconds", time.Minute, time.Minute + 10*time.Second, time.Hour, "cannot reach the store (no sign of life)", "", time.Hour},
-		{"for good", time.Minute, 24 * time.Hour, time.Hour, "giving up in 18s", "cannot reach the store: no sign of life", time.Minute + cutOffPatience},
+		{"for good", time.Minute, 24 * time.Hour, time.Hour, "giving up in 18s", "cannot reach the store: no sign of life", time.Minute + cutOffTimeout},
 		{"done before", time.Minute, 24 * time.Hour, time.Minute + 5*time.Second, "waiting", "", time.Minute + 5*time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

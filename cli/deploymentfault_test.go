@@ -74,7 +74,7 @@ func TestCutOffWorker(t *testing.T) {
 			}
 			f.finish(l, others...)
 			f.wantSame(c.digest, "two", "three")
-			if tc.rare && !tc.stopped { // it takes cutOffPatience
+			if tc.rare && !tc.stopped { // it takes cutOffTimeout
 				wantGivenUp(t, far.args("one", "stats")...)
 			}
 			one.Signal(syscall.SIGCONT)

@@ -171,7 +171,7 @@ func exportTable(ctx context.Context, r *repository.Repository, req control.Requ
 	return err
 }
 
-// exportText reports what was written. Its last line is the digest, if there is one.
+// exportText reports what was written. If there is a digest, it is the last line.
 func exportText(res feed.Result, want exportRequest, history bool) string {
 	text := fmt.Sprintf("exported %d %s", res.Documents, want.Table)
 	if want.Format == export.FormatWACZ {

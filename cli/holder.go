@@ -18,7 +18,8 @@ import (
 const (
 	// dyingFor is for a holder that does not answer: it is starting or stopping, or it was
 	// killed and the kernel has not finished cleaning up. On a busy machine each may take
-	// seconds, and a crawl must not fail because somebody asked for stats as it began.
+	// seconds, and a crawl must not fail because another command asked for stats as it
+	// began.
 	dyingFor = 10 * time.Second
 	// releaseFor is for a holder that is releasing the directory.
 	releaseFor = 30 * time.Second

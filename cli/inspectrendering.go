@@ -13,7 +13,7 @@ import (
 	"github.com/webindexer/indexer/repository/snapshot"
 )
 
-// renderingText says whether a page is rendered and why, and what the index has because of that.
+// renderingText says whether a page is rendered and why, and what the index has as a result.
 func renderingText(t *table, r *inspect.Rendering) {
 	if r == nil {
 		return

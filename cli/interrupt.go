@@ -34,7 +34,7 @@ func withInterrupt(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", errInterrupted, err)
 }
 
-// left lists what a command has left to do.
+// left lists the work that a command has not done.
 type left []string
 
 func (l *left) add(n int, text string) {
@@ -46,7 +46,7 @@ func (l *left) add(n int, text string) {
 // backlog adds the rows that wait for observers.
 func (l *left) backlog(rows int) { l.add(rows, count(rows, "row")+" for observers") }
 
-// err is nil if nothing is left.
+// err is nil if all work is done.
 func (l left) err() error {
 	if len(l) == 0 {
 		return nil

@@ -12,9 +12,9 @@ import (
 // A command that loads waits for the data directory while commands that only read hold it,
 // one after the other. Nothing orders them: a script that asks questions in a loop could
 // keep a replay out until it gave up. So a waiting loader locks a file in the directory, and
-// a command that only reads lets it go first. The kernel drops the lock with the process,
-// so a loader that was killed keeps nobody waiting. On a system without such locks nothing
-// is announced, and chance decides.
+// a command that only reads lets it go first. The kernel drops the lock with the process, so
+// a killed loader keeps no command waiting. On a system without such locks loaders announce
+// nothing, and chance decides.
 
 // waitingName is the file that a waiting loader locks.
 const waitingName = ".loader-waiting"

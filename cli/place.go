@@ -83,15 +83,15 @@ func (st *standby) enter() (p *place, changed <-chan struct{}) {
 
 // The bounds of a request while the directory changes hands.
 const (
-	patience   = 5 * time.Second        // until some process holds it
+	placeWait  = 5 * time.Second        // until some process holds it
 	againAfter = 100 * time.Millisecond // because a process may start to answer without a move here
 )
 
 // ask asks the current place, and the next one if that has gone meanwhile. Questions change
 // nothing, so they may be asked twice.
 func (st *standby) ask(ctx context.Context, question func(context.Context, web.Inspector) error) error {
-	patient := time.NewTimer(patience)
-	defer patient.Stop()
+	timeout := time.NewTimer(placeWait)
+	defer timeout.Stop()
 	for {
 		p, changed := st.enter()
 		err := errBetween
@@ -105,7 +105,7 @@ func (st *standby) ask(ctx context.Context, question func(context.Context, web.I
 		select {
 		case <-changed:
 		case <-time.After(againAfter):
-		case <-patient.C:
+		case <-timeout.C:
 			return err
 		case <-ctx.Done():
 			return ctx.Err()

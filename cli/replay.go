@@ -71,7 +71,7 @@ func (a *app) replay(ctx context.Context, args []string) error {
 }
 
 // watch runs a replay and shows its progress. It does not return an error after an
-// interrupt: the summary is printed first, and then what is left.
+// interrupt: the summary is printed first, and then the remaining work.
 func (a *app) watch(ctx context.Context, r *replayRun) error {
 	width, tty := terminal(a.stderr.w)
 	p := progress.Start(a.stderr.w, r.state, progress.Options{Terminal: tty, Width: width})

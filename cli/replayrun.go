@@ -34,9 +34,9 @@ func newReplay(s *session, inputs []*input) *replayRun {
 	return &replayRun{session: s, inputs: inputs, sum: summary{Files: len(inputs), Data: s.app.cfg.Data}}
 }
 
-// run loads everything and waits until nothing is left to do. When ctx ends, it stops,
-// records what is left, and returns nil. A fetch in progress may or may not have been
-// loaded; both are correct.
+// run loads everything and waits until all work is done. When ctx ends, it stops,
+// records the remaining work, and returns nil. A fetch in progress may or may not have
+// been loaded; both are correct.
 func (r *replayRun) run(ctx context.Context) error {
 	inputs := make([]replay.Input, len(r.inputs))
 	for i, in := range r.inputs {
@@ -67,7 +67,7 @@ func (r *replayRun) finish(ctx context.Context) error {
 	return err
 }
 
-// interrupted records what is left. If nothing is, the replay is done.
+// interrupted records the remaining work. If there is none, the replay is done.
 func (r *replayRun) interrupted() error {
 	waiting, err := allWaiting(context.Background(), r.session.repo)
 	if err != nil {

@@ -61,7 +61,7 @@ func (r *replayRun) finishSummary(a *app) error {
 	s, c := &r.sum, &r.counts
 	s.Records, s.Fetches = c.Records.Load(), r.loaded()
 	s.Changed, s.Renewed, s.Late, s.Failed = c.Changed.Load(), c.Renewed.Load(), c.Late.Load(), c.Failed.Load()
-	if a.isShared() { // the index files are wherever a worker keeps them
+	if a.isShared() { // a worker has the index files
 		ctx := context.Background()
 		var err, cerr error
 		s.Backlog, err = allWaiting(ctx, r.session.repo)

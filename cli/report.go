@@ -107,7 +107,7 @@ func say(w io.Writer, err error, hint string) {
 	if hint != "" {
 		text += "  " + hint + "\n"
 	}
-	_, _ = io.WriteString(w, text) // there is nobody else to tell
+	_, _ = io.WriteString(w, text) // there is nowhere else to report it
 }
 
 func plainLines(s string) string {

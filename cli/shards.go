@@ -51,8 +51,8 @@ func (a *app) usesShards() bool {
 // place is where a shard is: in a directory of this machine, or at an address.
 type shardPlace struct{ dir, address string }
 
-// shardSearch searches shards, wherever they are: those that --shard names, those of a
-// deployment, whose holders are in the table, or those in the data directory.
+// shardSearch searches shards: those that --shard names, those of a deployment, whose
+// holders are in the table, or those in the data directory.
 type shardSearch struct {
 	app     *app
 	files   openShards
@@ -342,7 +342,7 @@ func (p shardPlace) String() string { return p.dir + p.address }
 func shardDirs(dir string) map[shardrpc.Shard]shardPlace {
 	found := make(map[shardrpc.Shard]shardPlace)
 	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || err != nil { // whoever opens it gets the error
+	if errors.Is(err, fs.ErrNotExist) || err != nil { // opening it returns the error
 		return found
 	}
 	for _, e := range entries {

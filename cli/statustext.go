@@ -29,7 +29,7 @@ type state struct {
 	// knows that for its own term; without one it is 0.
 	OldestMS float64            `json:"oldest_notification_ms"`
 	Latency  repository.Latency `json:"store_latency_ms"`
-	Crawl    *crawlState        `json:"crawl,omitempty"` // nil while nobody crawls
+	Crawl    *crawlState        `json:"crawl,omitempty"` // nil if there is no crawl
 	Problems []string           `json:"problems"`
 }
 
@@ -52,7 +52,7 @@ type leaseState struct {
 // crawlState is how the hosts of a crawl are divided among crawlers, in partitions.
 type crawlState struct {
 	Partitions int `json:"partitions"`
-	// Free is how many of them nobody holds. Their hosts are not asked.
+	// Free is how many of them have no holder. Their hosts are not crawled.
 	Free     int            `json:"free"`
 	Waiting  int            `json:"waiting"` // hosts and files that their crawlers have not noticed yet
 	Crawlers []crawlerState `json:"crawlers"`
@@ -184,7 +184,7 @@ func (s *state) processText(p *processState) string {
 	return text
 }
 
-// lines are a line for each crawler, and one for the partitions that nobody holds.
+// lines are a line for each crawler, and one for the partitions without a holder.
 func (c *crawlState) lines(now time.Time) (lines []string) {
 	if c == nil {
 		return nil

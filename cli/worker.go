@@ -61,8 +61,8 @@ func (a *app) workerCommand() *cobra.Command {
 // themselves.
 const failureEvery = 200 * time.Millisecond
 
-// work runs observers until ctx ends, or until they stop by themselves: the worker then
-// ends, and whoever supervises it starts it again.
+// work runs observers until ctx ends, or until they fail: the worker then ends, and its
+// supervisor starts it again.
 func (a *app) work(ctx context.Context, serve string) (err error) {
 	answer := func(*repository.Repository) (func() error, error) { return func() error { return nil }, nil }
 	if serve != "" {

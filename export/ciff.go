@@ -39,9 +39,9 @@ type CIFF struct {
 	terms       int64
 }
 
-// NewCIFF returns a collector that uses up to so much memory (0: the default of Sorter)
-// and temporary files in dir. The description tells people where the index comes from.
-// The caller closes the collector.
+// NewCIFF returns a collector that uses up to the given memory (0: the default of
+// Sorter) and temporary files in dir. The description tells people where the index
+// comes from. The caller closes the collector.
 func NewCIFF(dir string, limit int, description string) (_ *CIFF, err error) {
 	c := &CIFF{description: description, postings: NewSorter(dir, limit)}
 	if c.records, err = newScratch(dir); err != nil {

@@ -37,8 +37,8 @@ type Similar struct {
 // DefaultThreshold is the similarity of pairs unless something else is asked for.
 const DefaultThreshold = 0.8
 
-// LeastThreshold is the least that can be asked for. Below it, sketches of unrelated texts
-// share bands, and so many of the pairs are chance that they are of no use.
+// LeastThreshold is the lowest threshold. Below it, sketches of unrelated texts share
+// bands, and so many pairs are due to chance that the result is useless.
 const LeastThreshold = 0.5
 
 const (
@@ -48,8 +48,8 @@ const (
 	maxDocs   = math.MaxUint32 - 1 // what a record can number
 )
 
-// NewSimilar returns a collector that uses up to so much memory for each of its two sorters
-// (0: the default of Sorter) and temporary files in dir. The caller closes it.
+// NewSimilar returns a collector that uses up to the given memory for each of its two
+// sorters (0: the default of Sorter) and temporary files in dir. The caller closes it.
 func NewSimilar(dir string, limit int, least float64) (_ *Similar, err error) {
 	if !(least >= LeastThreshold && least <= 1) {
 		return nil, fmt.Errorf("similar pairs: a threshold of %v is not from %v to 1", least, LeastThreshold)

@@ -143,8 +143,8 @@ func (c *child) kill() {
 
 // stop tells the child to end, and waits for it.
 func (c *child) stop() error {
-	const patience = 10 * time.Second
-	late := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
+	const killAfter = 10 * time.Second
+	late := time.AfterFunc(killAfter, func() { _ = c.cmd.Process.Kill() })
 	defer late.Stop()
 	_ = c.to.Close() // it may have ended
 	if err := c.ended(); err != nil {

@@ -3,10 +3,10 @@
 //
 // A [Reader] starts a program, usually the one that it runs in, in a mode in which that calls
 // [Serve]. Such a child reads one document after the other from its standard input, and writes
-// to its standard output what became of each. Starting one takes seconds of processor time,
+// the result of each to its standard output. Starting one takes seconds of processor time,
 // because PDFium is compiled, so children stay until the Reader is closed. A child that
-// crashes, or takes too long, costs the document that it was reading, and nothing else: the
-// document gets an [Unreadable] error, and the next one a new child.
+// crashes, or takes too long, affects only the document that it was reading: that gets an
+// [Unreadable] error, and the next one a new child.
 //
 // # Limits
 //

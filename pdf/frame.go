@@ -32,8 +32,8 @@ func writeMessage(w io.Writer, k kind, data []byte) error {
 	return err
 }
 
-// readMessage reads a message of at most so many bytes of data. The error is io.EOF if the
-// stream ends before it.
+// readMessage reads a message with at most the given bytes of data. The error is io.EOF if
+// the stream ends before it.
 func readMessage(r io.Reader, limit int) (kind, []byte, error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -18,12 +18,12 @@ type Options struct {
 type Reader struct {
 	command func() (*exec.Cmd, error)
 	limits  limits
-	// There are maxChildren elements in idle and places, except those that somebody has taken:
-	// children, and places for children that have not been started.
+	// There are maxChildren elements in idle and places, except those in use: children, and
+	// places for children that have not been started.
 	idle   chan *child
 	places chan struct{}
-	// turn has an element unless somebody is about to start a child. Others wait for one that
-	// becomes idle in the meantime: a start takes longer than most documents.
+	// turn has an element unless a caller is about to start a child. Other callers wait for a
+	// child that becomes idle in the meantime: a start takes longer than most documents.
 	turn   chan struct{}
 	closed chan struct{}
 
@@ -95,7 +95,7 @@ func (r *Reader) take(ctx context.Context) (*child, error) {
 	}
 }
 
-// takeOrStart is take for whoever has the turn.
+// takeOrStart is take for the caller that has the turn.
 func (r *Reader) takeOrStart(ctx context.Context) (*child, error) {
 	select {
 	case c := <-r.idle: // since the turn came

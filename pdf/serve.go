@@ -12,7 +12,7 @@ import (
 type Converter func(body []byte) (html []byte, err error)
 
 // Serve is the whole work of a child: it starts a converter, reads documents from the parent
-// until that ends, and writes what became of them. It limits what its process can take.
+// until that ends, and writes the results. It limits the resources of its process.
 func Serve(parent io.Reader, answers io.Writer, start func() (Converter, error)) error {
 	if err := limitProcess(); err != nil {
 		return fail(answers, err)

@@ -81,7 +81,7 @@ func (s *session) await(ctx context.Context, id network.RequestID) {
 	}
 }
 
-// find returns what a request is answered with; nil if it fails.
+// find returns the response to a request; nil if it fails.
 func (s *session) find(ctx context.Context, e *fetch.EventRequestPaused, main cdp.FrameID) (*page.Fetch, error) {
 	if e.ResourceType == network.ResourceTypeDocument && e.FrameID == main {
 		// The page itself, once. It must not leave for another page, and neither reload.
@@ -98,7 +98,7 @@ func (s *session) find(ctx context.Context, e *fetch.EventRequestPaused, main cd
 	}
 	u, err := page.ParseURL(e.Request.URL)
 	if err != nil || e.Request.Method != "GET" || !isResource(e.ResourceType) {
-		return nil, nil //nolint:nilerr // not a resource that anybody could have fetched
+		return nil, nil //nolint:nilerr // not a resource that could have been fetched
 	}
 	if u != s.fetch.URL && !s.note(u) {
 		return nil, nil

@@ -194,8 +194,8 @@ func start(ctx context.Context, o Options) (*process, error) {
 	return p, nil
 }
 
-// flags are the command line of the browser. DefaultExecAllocatorOptions turn off what a
-// browser does by itself in the background.
+// flags are the command line of the browser. DefaultExecAllocatorOptions turn off the
+// background activity of a browser.
 func flags(o Options) []chromedp.ExecAllocatorOption {
 	list := append(chromedp.DefaultExecAllocatorOptions[:len(chromedp.DefaultExecAllocatorOptions):len(chromedp.DefaultExecAllocatorOptions)],
 		chromedp.ExecPath(o.Path),

@@ -8,9 +8,9 @@
 // So everything else that a page can see is fixed or taken away:
 //
 //   - Network: none. Each request is paused (CDP domain Fetch) and answered from lookup, one
-//     after the other, in the order in which the browser makes them. What lookup does not know
-//     fails, as it would without a connection. The process itself reaches nobody either:
-//     its proxy is a name that does not exist, and all names resolve to nothing.
+//     after the other, in the order in which the browser makes them. A request that lookup
+//     does not know fails, as it would without a connection. The process itself has no network
+//     access either: its proxy is a name that does not exist, and no name resolves.
 //   - Time: virtual, from a fixed date on. It stands still while a request waits for its
 //     answer, and otherwise jumps from timer to timer, until Limits.VirtualTime is used up.
 //   - Chance: Math.random and crypto begin with the same seed in each document (prelude.js).
@@ -18,8 +18,9 @@
 //     and sizes are told once that everything is in view.
 //   - Viewport, language, time zone, and colour scheme.
 //
-// Workers, WebRTC, WebSocket and the like are taken away, because they run in real time or
-// leave the page. Requests other than GET fail, and so do navigations, downloads and windows.
+// Workers, WebRTC, WebSocket and similar interfaces are removed, because they run in real
+// time or leave the page. Requests other than GET fail, and so do navigations, downloads and
+// windows.
 //
 // # Who is to blame
 //

@@ -36,8 +36,8 @@ func newProfile() (*profile, error) {
 	return &profile{dir, lock}, nil
 }
 
-// removeAbandoned removes profiles whose processes are gone. A profile that is only being made
-// has no lock file yet, and is left alone, as is one that cannot be removed.
+// removeAbandoned removes profiles whose processes are gone. It leaves alone a profile that is
+// still being made, which has no lock file yet, and one that cannot be removed.
 func removeAbandoned() {
 	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), profilePattern))
 	if err != nil {

@@ -32,7 +32,7 @@ type Result struct {
 	Screenshot, Thumbnail []byte
 }
 
-// Limits bound what a page may do. The zero value of a field stands for its default.
+// Limits bound what a page may do. The zero value of a field means its default.
 type Limits struct {
 	Requests      int           // that are answered, and URLs that are asked for; further ones fail. Default: 500
 	Frames        int           // documents of frames that are answered; further ones fail. Default: 20

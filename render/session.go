@@ -154,7 +154,7 @@ func (s *session) run(ctx context.Context, tab context.Context) error {
 	go func() {
 		defer close(answered)
 		s.answer(late, ctx, frame)
-		cancel() // if lookup has failed, nobody answers any more
+		cancel() // if lookup has failed, no request is answered
 	}()
 	err := s.load(late, frame)
 	cancel()
@@ -261,7 +261,7 @@ func (s *session) blame(ctx context.Context, err error) error {
 	defer cancel()
 	stop := context.AfterFunc(s.crashed, cancel)
 	defer stop()
-	_ = cdppage.Crash().Do(unhindered) // runs beside the scripts; no answer comes from a process that is gone
+	_ = cdppage.Crash().Do(unhindered) // runs concurrently with the scripts; a dead process sends no answer
 	return nil
 }
 

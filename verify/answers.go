@@ -12,8 +12,8 @@ import (
 
 // compareAnswers finds cells that an observer has not seen (invariant 5). No notification
 // was waiting when the snapshot was taken. So if a cell was written after the last
-// acknowledged run on it, and whoever wrote it did not do the observer's work at once, it was
-// forgotten, or the observer gave up: see the dead letters.
+// acknowledged run on it, and the writer did not do the observer's work itself, then the
+// observer has missed it, or gave up: see the dead letters.
 func (v *verifier) compareAnswers(ctx context.Context) error {
 	registry, err := observers.Options{}.Registry() // names and columns only; nothing is run
 	if err != nil {

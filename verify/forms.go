@@ -82,7 +82,7 @@ func checkInputs(ctx context.Context, tx *txn.Txn, url string, inputs []schema.R
 }
 
 // compareForms compares pair rows with the inputs of the forms, and finds forms and screenshots
-// that belong to nothing, and work that is left over.
+// that belong to nothing, and unfinished work.
 func (v *verifier) compareForms(ctx context.Context) error {
 	needs := make(map[string]bool)
 	pictured := make(map[string]bool) // rows with a form that has a document

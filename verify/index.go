@@ -52,7 +52,7 @@ func (v *verifier) compareIndexed(ctx context.Context) error {
 			v.rep.add(schema.GroupIndex, short(c.Key), "canonical", "", string(c.Canonical))
 		}
 	}
-	if err != nil || v.db.Shared() { // nobody keeps a sum there
+	if err != nil || v.db.Shared() { // there is no sum in a shared table
 		return err
 	}
 	kept, ok, err := observers.ReadIndexSum(ctx, v.tx)

@@ -64,7 +64,7 @@ func (w *Writer) WriteFetch(f *page.Fetch) error {
 	return err
 }
 
-// WriteResource writes a resource record: what a URL stands for, without the response of a server.
+// WriteResource writes a resource record: the content of a URL, without the response of a server.
 func (w *Writer) WriteResource(u page.URL, date time.Time, mediaType string, body []byte) error {
 	_, err := w.Write(Fields{
 		{"WARC-Type", "resource"},

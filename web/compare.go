@@ -23,7 +23,7 @@ type comparePage struct {
 	Cut      bool // the texts were not compared to their ends
 }
 
-// side is one version of a page beside another.
+// side is one of the two versions of a page in a comparison.
 type side struct {
 	At        uint64 // 0: now
 	FetchedAt time.Time

@@ -11,11 +11,11 @@ import (
 // texts. Hostile texts can make the comparison take a time that is more than quadratic.
 const maxCompared = 2000
 
-// nearWords is how many words are shown before and after a change; the rest of what is equal
-// is left out.
+// nearWords is how many words are shown before and after a change; other equal words are
+// left out.
 const nearWords = 25
 
-// fragment is a part of a text beside another version of it.
+// fragment is a part of a text in a comparison with another version.
 type fragment struct {
 	Text    string
 	Changed bool // the other version does not have it

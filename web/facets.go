@@ -21,7 +21,8 @@ type facetValue struct {
 	Chosen     bool
 }
 
-// pageTypes are endings of URLs that say how a site makes its pages, which nobody searches by.
+// pageTypes are endings of URLs that only say how a site generates its pages, so they are
+// useless as a filter.
 var pageTypes = strings.Fields("html htm xhtml shtml php php3 asp aspx jsp jsf do action cgi pl cfm")
 
 // formats is the file types, if any of them differs from the others for a reader.

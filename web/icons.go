@@ -62,7 +62,7 @@ func iconLink(front page.URL, version string) string {
 }
 
 // showIcons gives each result the icon of its site. Like thumbnails, icons decorate results, and
-// may cost a search no more than picturePatience.
+// may delay a search by no more than pictureTimeout.
 func (s *Server) showIcons(ctx context.Context, hits []hitView) {
 	fronts := make([]page.URL, len(hits))
 	for i, h := range hits {
@@ -83,7 +83,7 @@ func (s *Server) showIcons(ctx context.Context, hits []hitView) {
 	}
 }
 
-// frontOf is the front page of a URL's site, which stands for the site. A site has the same icon
+// frontOf is the front page of a URL's site, which represents the site. A site has the same icon
 // by http as by https.
 func frontOf(u page.URL) page.URL {
 	_, site, _ := strings.Cut(u.Site(), ":")
@@ -94,7 +94,7 @@ func frontOf(u page.URL) page.URL {
 type siteIcons struct {
 	mu    sync.Mutex
 	known map[page.URL]siteIcon // by front page
-	rest  time.Time             // until then nobody is asked, because there was no answer
+	rest  time.Time             // no questions until then, because there was no answer
 }
 
 type siteIcon struct {
@@ -115,9 +115,9 @@ func (c *siteIcons) of(ctx context.Context, fronts []page.URL, ask func(context.
 	if len(unknown) == 0 {
 		return versions, nil
 	}
-	patient, cancel := context.WithTimeout(ctx, picturePatience)
+	limited, cancel := context.WithTimeout(ctx, pictureTimeout)
 	defer cancel()
-	found, err := ask(patient, unknown)
+	found, err := ask(limited, unknown)
 	if err == nil && len(found) != len(unknown) {
 		err = fmt.Errorf("%d icons for %d sites", len(found), len(unknown))
 	}

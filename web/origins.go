@@ -16,7 +16,7 @@ import (
 //     box.
 //     Details, copies and the status page stay closed to other origins.
 //   - Only exact origins count. There is no "*", no pattern, and no "null", which is the
-//     origin of sandboxed frames and local files, and so of anybody.
+//     origin of sandboxed frames and local files, and so of any site.
 //   - No answer allows credentials, and a preflight allows no header. A server that requires
 //     credentials therefore refuses these requests as well: an Origin header proves nothing
 //     about a client that is not a browser, so it must not replace a password.

@@ -53,7 +53,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Content-Security-Policy", picturePolicy)
-	h.Set("Cache-Control", "private, no-cache") // browsers ask again, and are told that it is the same
+	h.Set("Cache-Control", "private, no-cache") // browsers ask again, and usually get 304
 	h.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(image))
 	return nil
@@ -77,11 +77,12 @@ func pictureLink(u page.URL, at uint64) string { return copyAddress("/screenshot
 
 func thumbnailLink(u page.URL) string { return copyAddress("/screenshot", u, 0, thumbnailView) }
 
-// Thumbnails decorate results. They may cost a search no more than picturePatience. If nobody
-// can be asked, or pages are not rendered, nobody asks again for pictureRest.
+// Thumbnails decorate results. They may delay a search by no more than pictureTimeout. If
+// they are unavailable, or pages are not rendered, the server does not ask again for
+// pictureRest.
 const (
-	picturePatience = 300 * time.Millisecond
-	pictureRest     = 10 * time.Second
+	pictureTimeout = 300 * time.Millisecond
+	pictureRest    = 10 * time.Second
 )
 
 // showThumbnails gives a thumbnail to each result that has one. Index files have them. For
@@ -90,7 +91,7 @@ func (s *Server) showThumbnails(ctx context.Context, hits []hitView) {
 	if len(hits) == 0 || time.Now().UnixNano() < s.unpictured.Load() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, picturePatience)
+	ctx, cancel := context.WithTimeout(ctx, pictureTimeout)
 	defer cancel()
 	urls := make([]page.URL, 0, len(hits))
 	for _, h := range hits {

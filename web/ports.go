@@ -18,7 +18,7 @@ type Searcher interface {
 	Count(ctx context.Context) (int, error)
 	// Filters returns the sites and languages that the index has.
 	Filters(ctx context.Context) (index.Filters, error)
-	// Complete returns texts that complete what somebody types; none if the index cannot.
+	// Complete returns texts that complete typed text; none if the index cannot.
 	Complete(ctx context.Context, q index.CompletionQuestion) ([]index.Completion, error)
 	// Similar lists the pages whose main content is like that of a document. An error that
 	// matches index.ErrNotIndexed says that there is no such document.
@@ -34,7 +34,7 @@ type Thumbnails interface {
 	Thumbnail(ctx context.Context, u page.URL) ([]byte, error)
 }
 
-// Details are everything known about a URL. The JSON is that of `indexer inspect`, plus
+// Details is everything known about a URL. The JSON is that of `indexer inspect`, plus
 // the lengths of the lists, of which it holds windows.
 type Details struct {
 	*inspect.Overview
@@ -70,8 +70,8 @@ type Inspector interface {
 	Icon(ctx context.Context, u page.URL) ([]byte, error)
 }
 
-// ErrNotThen says that a moment is no longer kept or lies in the future. The error wrapped
-// beside it is meant for the client.
+// ErrNotThen: a moment is too old to be kept, or in the future. The error wrapped with it
+// is for the client.
 var ErrNotThen = errors.New("that moment is not available")
 
 // ErrElsewhere says that another process holds the data directory and did not answer.

@@ -63,7 +63,7 @@ func readSearch(v url.Values) (p searchParams, err error) {
 	return p, err
 }
 
-// siteOf extracts the host from a host name or URL that somebody typed or pasted.
+// siteOf extracts the host from a host name or URL that a user typed or pasted.
 func siteOf(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if _, rest, ok := strings.Cut(s, "://"); ok {

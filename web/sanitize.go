@@ -8,13 +8,13 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// sanitize rewrites a page so that it can only be looked at.
+// sanitize rewrites a page so that it can only be viewed.
 //
 // It works on tokens, not on a tree, so its cost depends only on the page's length, even
 // with a million nested elements. It drops everything that is not in the lists below, so
-// new elements and attributes of HTML stay out until somebody adds them. It escapes all
-// text and attribute values again, and drops constructs that parse as markup in one
-// context and as text in another (SVG, MathML, <noscript>, <xmp>, comments).
+// new elements and attributes of HTML stay out until they are added to the lists. It
+// escapes all text and attribute values again, and drops constructs that parse as markup
+// in one context and as text in another (SVG, MathML, <noscript>, <xmp>, comments).
 func sanitize(source string) string {
 	var b strings.Builder
 	b.Grow(len(source) + 64)
@@ -84,7 +84,7 @@ func (c *copier) start(t html.Token) {
 		return
 	}
 	if t.DataAtom == atom.Noscript {
-		c.z.NextIsNotRawText() // scripts do not run, so this content is meant to be shown
+		c.z.NextIsNotRawText() // scripts do not run, so this content is shown
 	}
 	if !shown[t.DataAtom] {
 		return

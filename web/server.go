@@ -69,7 +69,8 @@ type Server struct {
 	copies  chan struct{} // slots of handlers that make copies
 	stats   recent[*repository.Stats]
 	known   recent[index.Filters]
-	// unpictured is until when nobody is asked for thumbnails, in Unix nanoseconds.
+	// unpictured is the time until which the server asks for no thumbnails, in Unix
+	// nanoseconds.
 	unpictured atomic.Int64
 	icons      siteIcons
 

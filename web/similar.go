@@ -16,7 +16,7 @@ import (
 
 // The list of similar pages on the page of a document is bounded in length and time: every
 // sketch of the index is compared, which takes a second for some hundred thousand documents.
-// Whoever wants to wait longer asks the API or `indexer similar`.
+// The API and `indexer similar` have no such bound.
 const (
 	listedSimilar = 10
 	similarTime   = 500 * time.Millisecond

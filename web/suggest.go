@@ -11,12 +11,13 @@ import (
 // suggestions is the usual number of suggestions. Browsers and the page show them all.
 const suggestions = 8
 
-// apiSuggest completes what somebody types, in the format of OpenSearch Suggestions 1.1,
-// which browsers ask for in their address bars: the text as typed, and the completions.
+// apiSuggest completes typed text, in the format of OpenSearch Suggestions 1.1, which
+// browsers ask for in their address bars: the text as typed, and the completions.
 //
-// Each key that is pressed makes a request, and the next key cancels it. One request in a
-// while has to make the table of completions (index.Reader.Complete), so it goes on after
-// its client has gone. Otherwise nobody who types fast would ever get a suggestion.
+// Each key that is pressed makes a request, and the next key cancels it. From time to
+// time a request has to make the table of completions (index.Reader.Complete), so it
+// continues after its client has gone. Otherwise a fast typist would never get a
+// suggestion.
 func (s *Server) apiSuggest(w http.ResponseWriter, r *http.Request) error {
 	params := r.URL.Query()
 	asked, err := readSearch(params)

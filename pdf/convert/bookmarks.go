@@ -8,7 +8,7 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 )
 
-// bookmark is an entry of the table of contents that viewers show beside a document.
+// bookmark is an entry of the table of contents that viewers show next to a document.
 type bookmark struct {
 	title string // only its letters and digits
 	depth int

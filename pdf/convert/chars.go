@@ -19,7 +19,8 @@ type line struct {
 	text   string
 	links  []link
 	height float64 // of its font
-	// hyphen says that its last word goes on in the next line, and that the hyphen is gone.
+	// hyphen says that its last word continues in the next line, and that the hyphen was
+	// removed.
 	hyphen bool
 }
 

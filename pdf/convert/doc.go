@@ -3,8 +3,7 @@
 //
 // PDFium reads the documents. It is compiled to WebAssembly, so that it computes alike on every
 // machine, and can reach neither files nor the network nor memory outside of its own. This
-// package puts what PDFium says of characters, places and links into lines, paragraphs and
-// headings.
+// package turns PDFium's characters, positions and links into lines, paragraphs and headings.
 //
 // Everything that is kept of a document has a bound that is counted; a document beyond it is
 // cut there. The time that PDFium takes has no bound here. Package pdf therefore runs this

@@ -19,7 +19,7 @@ type block struct {
 // typography is what is usual in a document.
 type typography struct {
 	height float64 // of the font that most of the text has
-	sized  bool    // headings are told by their size, because no bookmarks name them
+	sized  bool    // headings are recognised by their size, because no bookmarks name them
 }
 
 // blocks puts the lines of a document into paragraphs and headings.
@@ -42,7 +42,7 @@ func (d *document) blocks() []block {
 	return list
 }
 
-// crosses reports whether a paragraph goes on on the next page.
+// crosses reports whether a paragraph continues on the next page.
 func crosses(list, next []block, before []line) bool {
 	if len(before) == 0 || len(next) == 0 || list[len(list)-1].level > 0 || next[0].level > 0 {
 		return false
@@ -70,7 +70,7 @@ func pageBlocks(page int, lines []line, bookmarks []bookmark, t typography) []bl
 	return list
 }
 
-// append appends a line. A link that goes on in it stays one link.
+// append appends a line. A link that continues in it stays one link.
 func (b *block) append(l *line, hyphen bool) {
 	end := len(b.text)
 	if !hyphen {

@@ -78,8 +78,8 @@ func cut(s string, n int) string {
 	return s
 }
 
-// metadataTitle returns the title in the metadata (XMP) of a document. Its standard wants it to
-// lie in the file uncompressed, so that it can be found without reading the document.
+// metadataTitle returns the title in the metadata (XMP) of a document. The standard asks for it
+// to be uncompressed in the file, so that it can be found without reading the document.
 func metadataTitle(body []byte) string {
 	const (
 		open, end = "<dc:title", "</dc:title>"

@@ -29,8 +29,8 @@ func Hostile() map[string][]byte {
 // ten times each, many levels deep.
 func Endless() []byte { return forms(12, 10) }
 
-// forms returns a document with levels of forms, each of which shows the next one, and the last
-// one itself, so many times.
+// forms returns a document with levels of forms, each of which shows the next one the given
+// number of times, and the last one itself.
 func forms(levels, times int) []byte {
 	w := &writer{}
 	catalog, root, page := w.reserve(), w.reserve(), w.reserve()

@@ -11,7 +11,7 @@ import (
 // Type is the media type of the documents.
 const Type = "application/pdf"
 
-// Options say what a document has beside its text.
+// Options are the properties of a document in addition to its text.
 type Options struct {
 	Title, Language string
 	// Metadata is a title in XMP.
@@ -26,7 +26,7 @@ type Options struct {
 	XRefStream bool
 	// Coded writes the text in codes that only a ToUnicode map explains.
 	Coded bool
-	// Password encrypts the document with it. EmptyPassword encrypts it so that everybody can
+	// Password encrypts the document with it. EmptyPassword encrypts it so that anyone can
 	// read it.
 	Password      string
 	EmptyPassword bool

@@ -29,7 +29,7 @@ type URL struct {
 	Lead page.URL
 	// Terminal is the terminal of the URL, "" if it has none.
 	Terminal page.URL
-	// Cluster is the cluster of which the URL is a member, nil without a terminal.
+	// Cluster is the cluster of the URL, nil without a terminal.
 	Cluster *Cluster
 	// Rank is the rank that was given to Finish, or that Solve computed.
 	Rank float64

@@ -28,9 +28,9 @@ type update struct {
 // the client disconnects or the server ends.
 //
 // The ID of an event is the number of its last point. A browser that reconnects sends the
-// last ID that it got, and receives the points after it. An ID that is not ours, perhaps
-// from an earlier process, makes it receive all points. That does no harm, because the
-// page draws each number once.
+// last ID that it got, and receives the points after it. With an unknown ID, such as one
+// from an earlier process, it receives all points. That is harmless, because the page
+// draws each number once.
 func (l *Live) events(w http.ResponseWriter, r *http.Request) {
 	m := l.monitor
 	if !m.enter(l.opts.Clients) {

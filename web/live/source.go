@@ -17,7 +17,8 @@ type Source interface {
 	// Space, DeadCount and Frontier cost a scan.
 	Space() (repository.Space, error)
 	DeadCount(ctx context.Context) (map[string]int, error)
-	// Frontier describes the crawl, with at most so many hosts; nil if there is no crawl.
+	// Frontier describes the crawl, with at most the given number of hosts; nil if there
+	// is no crawl.
 	Frontier(ctx context.Context, hosts int) (*Frontier, error)
 }
 

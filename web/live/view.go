@@ -117,8 +117,8 @@ func (v *view) addFreshness(m *monitor, now repository.Pulse) {
 	}
 }
 
-// before returns the pulse from so many ticks ago, or the oldest one, and its age in
-// seconds.
+// before returns the pulse from the given number of ticks ago, or the oldest one, and
+// its age in seconds.
 func (m *monitor) before(ticks int) (p repository.Pulse, seconds float64) {
 	n := len(m.pulses)
 	p = m.pulses[max(n-1-ticks, 0)]
