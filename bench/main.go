@@ -1,4 +1,4 @@
-// Bench measures the program beside baselines that run in the same minutes on the same
+// Bench measures the program against baselines that run in the same minutes on the same
 // machine:
 //
 //	go run ./bench NAME
@@ -34,7 +34,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case err == nil:
 		return 0
 	case ctx.Err() != nil:
-		_, _ = fmt.Fprintln(stderr, "bench: interrupted") // there is nobody else to tell
+		_, _ = fmt.Fprintln(stderr, "bench: interrupted") // there is nowhere else to report it
 		return 130
 	}
 	_, _ = fmt.Fprintln(stderr, "bench:", err)

@@ -102,7 +102,7 @@ func (a *app) sideCommand() *cobra.Command {
 		Hidden: true,
 		Args:   atLeast(1, "at least one WARC file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.Kind != pipelinebench.Plain { // the plain side is as anybody would write it
+			if o.Kind != pipelinebench.Plain { // the plain side is a straightforward program
 				a.cfg.LimitMemory()
 			}
 			o.Files, o.Dir, o.Repo = args, a.cfg.Data, a.repositoryOptions()

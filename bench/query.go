@@ -72,7 +72,7 @@ func (a *app) query(cmd *cobra.Command, o querybench.Options) (err error) {
 	return a.print(err, res, res.Text)
 }
 
-// replayCommand is the replay that queries are asked beside, in a process of its own.
+// replayCommand is the replay that runs during the queries, in a process of its own.
 func (a *app) replayCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "replay FILE.warc[.gz]…",

@@ -95,7 +95,7 @@ func (a *app) scalingWorkerCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := scalebench.RunWorker(cmd.Context(), args[0], a.stdout)
 			if cmd.Context().Err() != nil {
-				return nil // that is how it is told to end
+				return nil // its input ends to make it stop
 			}
 			return err
 		},

@@ -10,14 +10,14 @@ import (
 
 // Chart is a plot of some lines.
 type Chart struct {
-	Title, X, Y string // what the axes are
+	Title, X, Y string // labels of the chart and its axes
 	Linear      bool   // axes that begin at zero, instead of logarithmic ones
 	Lines       []Line
 	Marks       []Mark
 }
 
-// Mark is a vertical line where something happened. It is left out like a point that has no
-// place on the axis.
+// Mark is a vertical line where something happened. It is left out if it is not on the
+// axis, like a point.
 type Mark struct {
 	X    float64
 	Name string

@@ -11,8 +11,8 @@ import (
 
 // batch is the job that clusters the whole repository: three passes, each of which sorts
 // the leaders of the one before by its key and keeps the first of each. Everything is
-// written to files and read again in sequence, as by a MapReduce, and sorted in memory,
-// in parts that are merged if there are many.
+// written to files and read again in sequence, as by a MapReduce, and sorted in memory;
+// if there are many parts, they are merged.
 type batch struct {
 	sorter
 	o *Options
@@ -44,8 +44,8 @@ func (b *batch) write(name string, from, to int) error {
 
 func (b *batch) path(name string) string { return filepath.Join(b.dir, name) }
 
-// run clusters the repository and so many new documents, which are in the file "new".
-// It leaves the cluster of each document in a file sorted by document.
+// run clusters the repository and the given number of new documents, which are in the
+// file "new". It leaves the cluster of each document in a file sorted by document.
 func (b *batch) run(ctx context.Context) (took time.Duration, clusters int, err error) {
 	began := time.Now()
 	in := []string{b.path("repository"), b.path("new")}
@@ -143,7 +143,8 @@ func (b *batch) joinPass(ctx context.Context, known, followers, out string) erro
 	return errors.Join(err, w.close())
 }
 
-// median runs the job three times over the repository and so many new documents.
+// median runs the job three times over the repository and the given number of new
+// documents.
 func (b *batch) median(ctx context.Context, fresh int) (time.Duration, int, error) {
 	if err := b.write("new", b.o.Documents, b.o.Documents+fresh); err != nil {
 		return 0, 0, err

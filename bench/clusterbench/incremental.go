@@ -98,7 +98,7 @@ func withIncremental(ctx context.Context, dir string, o *Options, fn func(*incre
 }
 
 // fill writes the repository as the observer would have left it, in large transactions
-// that notify nobody.
+// that send no notifications.
 func (i *incremental) fill(ctx context.Context, table *badgerdb.DB) (err error) {
 	db, err := txn.Open(ctx, table, txn.Options{Mode: i.o.Commit})
 	if err != nil {
@@ -248,7 +248,7 @@ func (i *incremental) saturate(ctx context.Context, d time.Duration) (float64, e
 // delay crawls at a rate, at random moments, and measures the time from the moment at
 // which a document was due to the commit that clustered it.
 func (i *incremental) delay(ctx context.Context, perSecond float64, d time.Duration) (Delay, error) {
-	const few = 50 // documents that come so rarely that they never meet may come faster
+	const few = 50 // documents that come so rarely that they never overlap may come faster
 	perSecond = max(perSecond, few/d.Seconds())
 	n := int(perSecond * d.Seconds())
 	i.mu.Lock()

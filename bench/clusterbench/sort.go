@@ -19,7 +19,7 @@ type record [4]uint32
 
 const recordSize = 16
 
-// sorter sorts files in a directory, so many records at once in memory.
+// sorter sorts files in a directory, with a bounded number of records in memory.
 type sorter struct {
 	dir    string
 	atOnce int

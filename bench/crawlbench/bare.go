@@ -58,7 +58,7 @@ func (b *bare) add(urls ...page.URL) {
 	}
 }
 
-// work fetches until nothing is left, or something failed.
+// work fetches until no URL is left, or a fetch fails.
 func (b *bare) work(ctx context.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

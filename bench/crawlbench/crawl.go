@@ -1,4 +1,4 @@
-// Package crawlbench measures a crawl of a generated site beside crawlers that keep
+// Package crawlbench measures a crawl of a generated site against crawlers that keep
 // nothing, and the memory that a crawl takes.
 package crawlbench
 
@@ -54,7 +54,7 @@ type Result struct {
 	FetchToSearchableMS repository.LatencyMS `json:"fetch_to_searchable_ms"`
 }
 
-// The site of Run: pages of about 8 KB with 20 links, of which four are new.
+// The site of Run: pages of about 8 KB with 20 links, four of them to new pages.
 const (
 	crawlLinks = 20
 	crawlTree  = 4

@@ -60,7 +60,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	*buf = s.appendPage((*buf)[:0], i)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(*buf)))
-	_, _ = w.Write(*buf) // a client that went away is told by its own error
+	_, _ = w.Write(*buf) // a client that went away has its own error
 	s.bodies.Put(buf)
 }
 

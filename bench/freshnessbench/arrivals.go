@@ -37,7 +37,8 @@ func (a *arrivals) due(u page.URL, at time.Time) {
 	}
 }
 
-// searchable is told by the repository. It ignores pages that nobody waits for.
+// The repository calls searchable. It ignores pages that the benchmark does not wait
+// for.
 func (a *arrivals) searchable(row string, _, at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -23,7 +23,7 @@ import (
 
 // Options of Run.
 type Options struct {
-	Sizes  []int         // pages that the repository has before, ascending
+	Sizes  []int         // initial numbers of pages in the repository, ascending
 	Loads  []int         // in percent of saturation
 	Slice  time.Duration // how long each load lasts
 	Sample int           // pages by which saturation is measured
@@ -44,7 +44,7 @@ type Row struct {
 	Saturation float64 `json:"saturation_per_second"` // fetches a second, when they come as fast as they are taken
 	Load       int     `json:"load_percent"`
 	Fetches    int     `json:"fetches"`
-	Found      int     `json:"found"` // of these, pages that can be found; the others are redirects and the like
+	Found      int     `json:"found"` // of these, searchable pages; the others are redirects and similar
 	P50        float64 `json:"p50_ms"`
 	P95        float64 `json:"p95_ms"`
 	P99        float64 `json:"p99_ms"`
@@ -83,7 +83,7 @@ type bench struct {
 	repo     *repository.Repository
 	arrivals *arrivals
 	rng      *rand.Rand
-	webs     []*webgen.Web // what the repository has
+	webs     []*webgen.Web // the contents of the repository
 	pages    int
 	changes  int // pages changed so far
 	rows     []Row
@@ -113,7 +113,8 @@ func (b *bench) size(ctx context.Context, size int) error {
 	return nil
 }
 
-// fill loads so many new pages as fast as they are taken, and waits until all are found.
+// fill loads the given number of new pages as fast as they are taken, and waits until
+// all are searchable.
 func (b *bench) fill(ctx context.Context, pages int) error {
 	if pages <= 0 {
 		return nil

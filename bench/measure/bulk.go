@@ -18,15 +18,16 @@ import (
 const BatchSize = 1000
 
 // Bulk puts pages into index files in large batches, and does nothing else: no
-// transactions, no duplicates, no links. It is the least that any indexer has to do,
-// so the pipeline is measured beside it.
+// transactions, no duplicates, no links. It is the least that any indexer has to do, so
+// it is a baseline for the pipeline.
 type Bulk struct {
 	docs              chan *index.Document
 	pages             atomic.Int64
 	parsing, indexing atomic.Int64 // ns
 }
 
-// InBulk indexes what load puts. The files are in dir; so many workers write them.
+// InBulk indexes the pages that load puts, with the given number of workers. The files
+// are in dir.
 func InBulk(ctx context.Context, dir string, synced bool, workers int, load func(context.Context, *Bulk) error) (_ *Run, err error) {
 	began := time.Now()
 	w, err := index.OpenWriter(ctx, dir, index.WriterOptions{Sync: synced})

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// heapEvery is how often the heap is looked at.
+// heapEvery is how often the heap is sampled.
 const heapEvery = 20 * time.Millisecond
 
 // Heap is what was seen of the process's heap over some time, in bytes.

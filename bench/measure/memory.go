@@ -13,7 +13,7 @@ type Memory struct {
 	Mapped int64 `json:"mapped_bytes"` // of files
 }
 
-// memoryEvery is how often the resident memory is looked at.
+// memoryEvery is how often the resident memory is sampled.
 const memoryEvery = 50 * time.Millisecond
 
 // PeakMemory calls fn and returns the most memory that was resident meanwhile. The two

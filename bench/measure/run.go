@@ -106,7 +106,7 @@ func InTemp(fn func(dir string) (*Run, error)) (_ *Run, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	data := filepath.Join(dir, "data") // the mark of index files stands beside their directory
+	data := filepath.Join(dir, "data") // the mark of index files is next to their directory
 	if err := os.Mkdir(data, 0o700); err != nil {
 		return nil, err
 	}

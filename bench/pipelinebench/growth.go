@@ -118,7 +118,7 @@ func (g *growing) profileOf(name string) string {
 	return g.Profile + "-" + name
 }
 
-// grow adds so many generated pages to the others, and measures.
+// grow adds the given number of generated pages to the others, and measures.
 func (g *growing) grow(ctx context.Context, i, pages int) error {
 	var base *Side
 	if pages > 0 {

@@ -1,4 +1,4 @@
-// Package pipelinebench measures what it costs to load pages, beside indexers that do
+// Package pipelinebench measures the cost of loading pages, against indexers that do
 // less, and as the repository grows.
 package pipelinebench
 
@@ -106,7 +106,7 @@ func inTemp[T any](fn func(dir string) (T, error)) (_ T, err error) {
 		return none, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	data := filepath.Join(dir, "data") // the mark of index files stands beside their directory
+	data := filepath.Join(dir, "data") // the mark of index files is next to their directory
 	if err := os.Mkdir(data, 0o700); err != nil {
 		var none T
 		return none, err

@@ -23,10 +23,10 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// The plain side is what anybody would write who wants to search recorded pages with
-// the same libraries: read the records, parse the pages, insert title and text into a
-// full-text table with a stock tokenizer. It shares no code with the program. It knows
-// no duplicates, redirects, links or ranks, and it cannot update anything.
+// The plain side is the straightforward way to search recorded pages with the same
+// libraries: read the records, parse the pages, insert title and text into a full-text
+// table with a stock tokenizer. It shares no code with the program. It knows no
+// duplicates, redirects, links or ranks, and it cannot update anything.
 
 // PlainPage is a page as the plain side indexes it.
 type PlainPage struct{ url, title, text string }

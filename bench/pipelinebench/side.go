@@ -24,7 +24,7 @@ const (
 	Pipeline = "pipeline" // the whole pipeline
 	Unranked = "unranked" // the pipeline without ranks
 	Bulk     = "bulk"     // our parser and our index files, and nothing else
-	Plain    = "plain"    // a plain indexer with FTS5, as anybody would write it
+	Plain    = "plain"    // a straightforward indexer with FTS5
 )
 
 // Side is one measured load.
@@ -39,7 +39,7 @@ type Side struct {
 	OpenCPU     float64 `json:"open_cpu_seconds"`
 	// Parts divides the processor time by what it was spent on, opening included.
 	Parts []profile.Part `json:"parts"`
-	// StageParts divides it by what the work was done for.
+	// StageParts divides it by the purpose of the work.
 	StageParts []profile.Part `json:"stage_parts"`
 	// Stages tells where workers spent their time, waiting included.
 	Stages []measure.Stage `json:"stages"`

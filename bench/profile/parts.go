@@ -12,10 +12,10 @@ type Rule struct {
 	// Functions are beginnings of names, as the runtime prints them:
 	// "example.org/module/package.(*Type).Method".
 	Functions []string
-	// Anywhere makes a function decide wherever it is on a stack, such as that of a
-	// compaction, for which other parts then work. These rules are tried first, in
-	// their order. The other rules decide by the innermost function that any of them
-	// names: a compression belongs to compression, whoever asked for it.
+	// Anywhere makes a function decide at any depth of a stack, such as that of a
+	// compaction, which calls other parts. These rules are tried first, in their order.
+	// The other rules decide by the innermost function that any of them names: a
+	// compression belongs to compression, whatever its caller.
 	Anywhere bool
 }
 

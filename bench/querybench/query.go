@@ -1,5 +1,5 @@
-// Package querybench measures how long queries take: alone, beside a replay, and of
-// several shards beside one index.
+// Package querybench measures how long queries take: alone, during a replay, and with
+// several shards compared with one index.
 package querybench
 
 import (
@@ -18,10 +18,10 @@ import (
 
 // Options of Run.
 type Options struct {
-	Files     []string // WARC files: queried is what a replay of them makes, alone and beside another replay of them
+	Files     []string // WARC files: queries run on the result of replaying them, alone and during another replay of them
 	Index     string   // directory of index files, if there are neither Files nor Documents
 	Documents int      // how many documents to generate instead
-	Shards    int      // into how many indexes they are divided; each query asks all at once, and in turns one that has everything
+	Shards    int      // number of indexes into which they are divided; each query asks all at once, alternating with one that has everything
 	Queries   int
 	PerHost   int
 	Weights   index.Weights
@@ -35,16 +35,17 @@ type Result struct {
 	Documents int      `json:"documents"`
 	Shards    int      `json:"shards"`
 	Queries   int      `json:"queries"`
-	Idle      Quantile `json:"idle_ms"` // nothing of ours beside it: the baseline
+	Idle      Quantile `json:"idle_ms"` // without load: the baseline
 	// IdleCPU is the processor time of the same queries, which other work on the machine
 	// changes less.
 	IdleCPU Quantile `json:"idle_cpu_ms"`
-	// Beside is with a replay into another directory under way, in a process of its own; and Ratio is
-	// Beside / Idle. Both ran in turns of a hundred queries.
+	// Beside is the time during a replay into another directory, in another process; Ratio is
+	// Beside / Idle. The two alternate, a hundred queries at a time.
 	Beside *Quantile `json:"beside_replay_ms,omitempty"`
 	Ratio  *Quantile `json:"ratio,omitempty"`
-	// One is the same queries of one index with the documents of all shards, in turns of a hundred, and OneCPU
-	// its processor time; Sharded and ShardedCPU are Idle / One and IdleCPU / OneCPU.
+	// One is the time of the same queries with one index that has the documents of all shards,
+	// alternating a hundred queries at a time, and OneCPU its processor time; Sharded and
+	// ShardedCPU are Idle / One and IdleCPU / OneCPU.
 	One        *Quantile `json:"one_index_ms,omitempty"`
 	OneCPU     *Quantile `json:"one_index_cpu_ms,omitempty"`
 	Sharded    *Quantile `json:"sharded_ratio,omitempty"`
@@ -70,7 +71,7 @@ func (q Quantile) over(base Quantile) *Quantile {
 	return &Quantile{P50: quotient(q.P50, base.P50), P90: quotient(q.P90, base.P90), P99: quotient(q.P99, base.P99), Max: quotient(q.Max, base.Max)}
 }
 
-// Run measures queries one after the other, as one reader asks them.
+// Run measures queries one after the other, with one reader.
 func Run(ctx context.Context, o Options) (res *Result, err error) {
 	dir, err := os.MkdirTemp("", "indexer-bench-")
 	if err != nil {
@@ -97,7 +98,7 @@ type bench struct {
 	o       *Options
 	dir     string
 	readers []*index.Reader // of the shards, which each query asks all
-	one     []*index.Reader // of the one index beside several shards
+	one     []*index.Reader // of the one index that several shards are compared with
 }
 
 // open creates or finds the indexes that are queried.

@@ -26,8 +26,8 @@ func (t *took) add(other took) {
 	t.wall, t.cpu = append(t.wall, other.wall...), append(t.cpu, other.cpu...)
 }
 
-// measure asks all queries, alone; with files, beside a replay as well, and of several shards, of one
-// index as well, in turns.
+// measure runs all queries alone; with files, also during a replay; with several shards,
+// alternating with one index.
 func (b *bench) measure(ctx context.Context, queries []string, res *Result) (err error) {
 	var alone, beside, one took
 	warm := queries[:min(len(queries), turn)]

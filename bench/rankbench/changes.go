@@ -69,7 +69,7 @@ type Full struct {
 	Iterations int     `json:"iterations"`
 	Visits     int     `json:"visits"`
 	Edges      int     `json:"edges"`
-	Took       float64 `json:"seconds"` // of the solve alone: the graph lies in memory already
+	Took       float64 `json:"seconds"` // of the solve alone: the graph is already in memory
 }
 
 // full solves from a start, nil for nothing, until the tolerance is kept.

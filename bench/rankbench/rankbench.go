@@ -1,13 +1,13 @@
-// Package rankbench measures what changes of links cost the ranks, beside full
-// solves of the same graph in the same run.
+// Package rankbench measures the cost of updating ranks after changes of links, against
+// full solves of the same graph in the same run.
 //
-// It makes a web (web.go), writes it into a store as it would lie there at rest
-// (rig.go), and has nothing but the observer of ranks run on it. Pages are never
-// interpreted and nothing is indexed, so that a million pages take minutes.
+// It makes a web (web.go), writes it into a store as it would be there after all work
+// is done (rig.go), and runs only the observer of ranks on it. Pages are never
+// interpreted or indexed, so that a million pages take minutes.
 //
 //	changes.go  what rank touches after a change of one page, and of a share of all pages
-//	            beside a full solve
-//	errors.go   error against work: rank beside power iteration
+//	            against a full solve
+//	errors.go   error against work: rank and power iteration
 package rankbench
 
 import (

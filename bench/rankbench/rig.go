@@ -219,7 +219,7 @@ func (r *rig) change(ctx context.Context, pages []uint32, all bool) error {
 	return nil
 }
 
-// run has rank run until nothing is left to do, and says what it did.
+// run runs rank until all work is done, and returns its work.
 func (r *rig) run(ctx context.Context) (Work, error) {
 	r.done = Work{}
 	began := time.Now()

@@ -77,7 +77,7 @@ func (d *deployment) close() error {
 	return err
 }
 
-// freeAddress is a loopback address on which nobody listens.
+// freeAddress is a free loopback address.
 func freeAddress(ctx context.Context) (string, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -143,7 +143,7 @@ func (d *deployment) startLoader() (*feed, error) {
 	return f, pipe.Close() // the loader has it
 }
 
-// askEvery is how often workers are asked, and thus how exact all times are.
+// askEvery is how often workers are asked, and so the resolution of all times.
 const askEvery = 100 * time.Millisecond
 
 // follow asks a worker what it has done until it ends, and sends to ready at its first

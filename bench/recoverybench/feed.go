@@ -77,6 +77,6 @@ func (f *feed) isDry() bool { return f.dry.Load() }
 // end writes no further page, and returns how many there were.
 func (f *feed) end() (int, error) {
 	f.stopped.Store(true)
-	<-f.done // the loader goes on reading, or it is gone
+	<-f.done // the loader keeps reading, or has ended
 	return f.written, f.err
 }

@@ -24,7 +24,7 @@ func build(ctx context.Context, file string) error {
 	return nil
 }
 
-// endWithin bounds how long a process that was told to end may take.
+// endWithin bounds how long a process may take to end on request.
 const endWithin = 15 * time.Second
 
 // child is a process of the deployment.
@@ -32,13 +32,13 @@ type child struct {
 	name  string
 	log   string // the file with all that it prints
 	cmd   *exec.Cmd
-	told  atomic.Bool   // to end, or that it may end by itself
+	told  atomic.Bool   // asked to end, or free to end on its own
 	ended chan struct{} // closed when it has
 	err   error         // once it has ended
 }
 
-// command is the program with some arguments. Settings of the person who runs the
-// benchmark do not count, neither those of the environment nor a config.yaml.
+// command is the program with some arguments. It ignores the settings of the person who
+// runs the benchmark, both in the environment and in config.yaml.
 func (d *deployment) command(ctx context.Context, store string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, d.Program, args...)
 	cmd.Dir = d.dir
@@ -55,8 +55,8 @@ func (d *deployment) command(ctx context.Context, store string, args ...string) 
 	return cmd
 }
 
-// start starts a process on the delayed database. If it ends before it is told to, the run
-// has failed.
+// start starts a process on the delayed database. If it ends too early, the run has
+// failed.
 func (d *deployment) start(name string, stdin io.Reader, args ...string) (*child, error) {
 	d.started++
 	c := &child{name: name, log: filepath.Join(d.dir, fmt.Sprintf("%s-%d.log", name, d.started)), ended: make(chan struct{})}
@@ -108,7 +108,7 @@ func (c *child) kill() {
 	<-c.ended
 }
 
-// finish waits for a process that ends by itself.
+// finish waits for a process that ends on its own.
 func (c *child) finish(ctx context.Context) error {
 	select {
 	case <-c.ended:

@@ -94,8 +94,8 @@ type run struct {
 	feed *feed
 }
 
-// Run starts a deployment, does things to it, and checks what is left. If the check fails,
-// the result is returned with the error.
+// Run starts a deployment, causes failures in it, and checks the result. If the check
+// fails, Run returns the measurements with the error.
 func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	dir, err := os.MkdirTemp("", "indexer-bench-")
 	if err != nil {
@@ -119,7 +119,7 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	}}
 	err = r.all(ctx)
 	if cause := context.Cause(ctx); cause != nil && err != nil {
-		err = cause // a process that ended too early, rather than what that led to
+		err = cause // a process that ended too early, and not its consequence
 	}
 	fail(nil) // ends whatever still runs
 	return r.res, errors.Join(err, r.close())

@@ -108,8 +108,8 @@ func (r *run) killOracles(ctx context.Context) error {
 	return r.startOracle(ctx, 1)
 }
 
-// failover waits until an oracle other than old serves and work goes on, and lets the rest
-// of the phase pass.
+// failover waits until an oracle other than old serves and work continues, and lets the
+// rest of the phase pass.
 func (r *run) failover(ctx context.Context, name string, from time.Duration, old int) error {
 	if _, err := r.serving(ctx, old); err != nil {
 		return err
@@ -161,8 +161,8 @@ func (r *run) mark(what string) time.Duration {
 	return now
 }
 
-// drain loads no more, and waits until all work is done. The measurement is over, so the
-// database need not be far away any more.
+// drain stops loading, and waits until all work is done. The measurement is over, so it
+// removes the delay of the database.
 func (r *run) drain(ctx context.Context) error {
 	end := r.line.since()
 	r.res.Intervals = intervals(r.line.copied(), r.Interval, end)

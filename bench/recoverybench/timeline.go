@@ -19,7 +19,7 @@ type timeline struct {
 	events []event
 }
 
-// begin makes this moment the beginning, and forgets what was before.
+// begin makes this moment the beginning, and drops earlier samples.
 func (t *timeline) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,7 +85,7 @@ func rate(events []event, from, to time.Duration) (rows, pages float64) {
 
 // longestPause is the longest time without a row that has a part between two moments. It
 // may begin before the first one and end after the second one. Time before the first row
-// and after the last one does not count, because nobody knows how long that pause is.
+// and after the last one does not count, because the length of that pause is unknown.
 func longestPause(events []event, from, to time.Duration) (longest time.Duration) {
 	last := time.Duration(-1)
 	for _, e := range events {

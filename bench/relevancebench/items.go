@@ -18,7 +18,7 @@ import (
 type knownItem struct {
 	query string
 	want  page.URL
-	held  string // the anchor of which one link is held out, "" for none
+	held  string // the anchor with one link held out, "" for none
 }
 
 // kind is a kind of known items.

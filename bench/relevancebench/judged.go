@@ -36,8 +36,8 @@ type JudgedVariant struct {
 	Repeats float64 `json:"repeats_per_page"`
 	// HeadRepeats is the same for frequent words of titles (head.go), instead of the queries.
 	HeadRepeats float64 `json:"head_repeats_per_page"`
-	// Navigation is the share of snippets at least half of which are words that stand on
-	// many pages of the host.
+	// Navigation is the share of snippets of which at least half the words are on many
+	// pages of the host.
 	Navigation float64 `json:"navigation_snippets"`
 	// OtherLanguage is the share of English queries whose first hit is in another language.
 	OtherLanguage float64 `json:"first_in_other_language"`

@@ -13,7 +13,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// plain is FTS5 as anybody would set it up: the titles and texts of the same documents, the
+// plain is a straightforward use of FTS5: the titles and texts of the same documents, the
 // tokenizer for English that comes with it, and its bm25() with a weight for titles.
 type plain struct{ db *sql.DB }
 

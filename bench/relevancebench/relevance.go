@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Files   []string // WARC files to replay into a fresh directory; none: Index is measured
 	Index   string   // directory of index files, which are read only
-	Server  *Server  // asked instead of Index, beside files with its documents; nil: none
+	Server  *Server  // used instead of Index, and compared with files of its documents; nil: none
 	Queries int      // of each kind, at most
 	// QueryFile has queries with graded answers (queries.go), which are asked instead of
 	// known items.
@@ -79,8 +79,9 @@ type Miss struct {
 //
 // With a file of queries, it asks these of the index as it is, and of plain FTS5.
 //
-// If a server is named, its index is asked, and index files with the same documents. Nothing
-// is left out then: known items are asked of a copy on the server, which is removed.
+// If a server is named, the queries run on its index, and on index files with the same
+// documents. Nothing is left out then: known items run on a copy on the server, which is
+// removed.
 func Run(ctx context.Context, o Options) (res *Result, err error) {
 	dir, err := os.MkdirTemp("", "indexer-bench-")
 	if err != nil {

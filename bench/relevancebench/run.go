@@ -55,7 +55,7 @@ func (b *bench) variants(w index.Weights) []variant {
 	return list
 }
 
-// servedVariants are asked of files and server in turns.
+// servedVariants are run alternately on files and server.
 func (b *bench) servedVariants(whole ...variant) (list []variant) {
 	for _, v := range whole {
 		files, server := v, v

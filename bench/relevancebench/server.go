@@ -72,8 +72,7 @@ func openServed(ctx context.Context, a opensearch.Address, o opensearch.Options)
 	return &served{Shards: index.NewShards([]index.ShardSource{shard}), shard: shard}, nil
 }
 
-// copyOf makes an index with these documents beside the one on the server. It has a name
-// that no other run takes.
+// copyOf makes a second index on the server with these documents, under a unique name.
 func (s *Server) copyOf(ctx context.Context, from documents) (*served, error) {
 	id := fmt.Sprintf("relevance-%d", time.Now().UnixNano())
 	a := s.Address.Beside(id)

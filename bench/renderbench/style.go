@@ -33,8 +33,9 @@ type StyleResult struct {
 	// while its pages are rendered again.
 	Before Freshness `json:"before"`
 	During Freshness `json:"during"`
-	// Again counts pages rendered again, of which WithOthers while other pages were loaded.
-	// Seconds is the time until all were, from the change on.
+	// Again counts the pages that were rendered again, and WithOthers those of them that
+	// were rendered while other pages were loaded. Seconds is the time from the change
+	// until all were rendered.
 	Again      int     `json:"rendered_again"`
 	WithOthers int     `json:"rendered_again_with_others"`
 	Seconds    float64 `json:"seconds"`

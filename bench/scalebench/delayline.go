@@ -47,7 +47,7 @@ func (d *delayLine) Close() error {
 	err := d.listener.Close()
 	d.mu.Lock()
 	for c := range d.open {
-		_ = c.Close() // closing twice does no harm
+		_ = c.Close() // closing twice is harmless
 	}
 	d.open = nil
 	d.mu.Unlock()

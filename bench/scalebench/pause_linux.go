@@ -12,10 +12,10 @@ import (
 
 // pause waits for a time, or until the context ends.
 //
-// A timer of Go is up to a millisecond late, since an idle program waits for its next timer in
-// whole milliseconds, and later the more timers there are. A delay of 2 ms was 2.3 ms with one worker and
-// 2.7 ms with eight, which looked as if workers were in each other's way. A timer of the kernel
-// is late by a tenth of that.
+// A timer of Go is up to a millisecond late, because an idle program waits for its next timer in
+// whole milliseconds, and even later with many timers. A delay of 2 ms was 2.3 ms with one worker
+// and 2.7 ms with eight, which looked like interference between workers. A timer of the kernel is
+// late by a tenth of that.
 func pause(ctx context.Context, d time.Duration) error {
 	w, err := idleTimer()
 	if err != nil {
@@ -37,7 +37,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// timer is a timer of the kernel. The garbage collector closes those that nobody uses.
+// timer is a timer of the kernel. The garbage collector closes unused ones.
 type timer struct {
 	*os.File
 	fd int

@@ -36,8 +36,8 @@ const (
 
 var colours = map[string]string{Transactions: "#0b6e99", Pages: "#b5472f"}
 
-// SVG is the plot: the throughput of so many workers beside that of one, for each kind of
-// work, and the diagonal that is perfect.
+// SVG is the plot: the throughput by number of workers, relative to one worker, for each
+// kind of work, and the diagonal of perfect scaling.
 func (r *Result) SVG() string {
 	most := 1
 	for _, row := range r.Rows {

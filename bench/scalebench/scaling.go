@@ -43,15 +43,17 @@ type Row struct {
 	Work      string  `json:"work"`
 	Workers   int     `json:"workers"`
 	PerSecond float64 `json:"per_second"`
-	// Efficiency is PerSecond beside as many times that of the first row of this work.
+	// Efficiency is PerSecond divided by the number of workers times that of the first
+	// row of this work.
 	Efficiency float64 `json:"efficiency"`
-	// Adjusted is Efficiency if calls had taken as long as in the first row. What is then
-	// missing is what workers cost each other. 0 if nobody knows how long a call took.
+	// Adjusted is Efficiency if calls had taken as long as in the first row. The rest of
+	// the loss is the cost of interference between workers. 0 if the duration of a call
+	// is unknown.
 	Adjusted float64 `json:"adjusted"`
 	// Each is what a transaction or a page took on average, in calls.
 	Each Calls `json:"calls_each"`
-	// CallMS is how long a call waited on average. On a machine that is busy, it is more than
-	// the delay, because a worker that may go on is not run at once.
+	// CallMS is how long a call waited on average. On a busy machine it is more than the
+	// delay, because a worker does not run as soon as it is ready.
 	CallMS float64 `json:"call_ms"`
 	// Cores is how many cores all workers and the oracle kept busy. The database is not in it.
 	Cores float64 `json:"cores"`
@@ -115,8 +117,8 @@ func (o *Options) measure(ctx context.Context, work string, workers int) (row Ro
 	return row, nil
 }
 
-// watch samples until enough is done: for transactions, the time is over; for pages, no
-// notification is left that any worker may handle.
+// watch samples until the end of the measurement: for transactions, the time is over;
+// for pages, no notification is left that any worker may handle.
 func (o *Options) watch(ctx context.Context, s *site, c *crew, work string, ended <-chan error) (*timeline, error) {
 	ticker := time.NewTicker(reportEvery)
 	defer ticker.Stop()

@@ -135,8 +135,8 @@ func (s *site) left(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// cores is the processor time that the workers and this process have used. That of
-// processes counts once they have ended, so it is left out while they run.
+// cores is the processor time that the workers and this process have used. That of a
+// process is known only after its end, so it is missing before.
 func (s *site) cores() time.Duration {
 	if s.setting != "" {
 		return 0
@@ -213,6 +213,6 @@ func RunWorker(ctx context.Context, request string, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, table.Close()) }()
 	enc := json.NewEncoder(out)
-	w.report = func(p Progress) { _ = enc.Encode(p) } // who does not listen ends the process
+	w.report = func(p Progress) { _ = enc.Encode(p) } // if the reader is gone, the process ends
 	return w.run(ctx, &slow{inner: table})
 }

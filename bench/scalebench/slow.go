@@ -31,9 +31,9 @@ func (c Calls) per(n float64) Calls {
 	return Calls{c.Reads / n, c.Scans / n, c.Guarded / n, c.Writes / n, c.Rows / n, c.Waited / n}
 }
 
-// slow is a table that is farther away: each call takes a fixed time longer, and keeps no
-// core busy meanwhile. Any number of calls can be on their way at the same time. It hides
-// what an engine on one machine can do, and nobody closes the table through it.
+// slow adds the latency of a remote table: each call takes a fixed time longer, without
+// using a core. Any number of calls can be under way at the same time. slow hides the
+// extra capabilities of an engine on one machine, and does not close the table.
 type slow struct {
 	inner                         store.Table
 	delay                         time.Duration

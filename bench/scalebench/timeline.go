@@ -76,7 +76,7 @@ func (t *timeline) since(begin time.Time) time.Duration {
 	return time.Since(begin)
 }
 
-// keepLast leaves out what was before the last d.
+// keepLast drops the samples before the last d.
 func (t *timeline) keepLast(d time.Duration) {
 	last := t.samples[len(t.samples)-1].at
 	for len(t.kept) > 2 && last.Sub(t.kept[0].at) > d {
@@ -84,8 +84,8 @@ func (t *timeline) keepLast(d time.Duration) {
 	}
 }
 
-// The part of the work that counts, so that neither the start of workers counts nor the end, when there
-// is no longer enough to do for all of them.
+// The part of the work that counts. It excludes the start of the workers, and the end, when there
+// is not enough work for all of them.
 const (
 	keepFrom = 0.1
 	keepTo   = 0.9
@@ -114,7 +114,7 @@ func (t *timeline) row(work string, workers int) Row {
 	}
 }
 
-// scale counts in pages what was counted in rows, of which a page has 1 / factor.
+// scale converts a count of rows into one of pages: a page has 1 / factor rows.
 func (r *Row) scale(factor float64) {
 	r.PerSecond *= factor
 	r.Each = r.Each.per(factor)

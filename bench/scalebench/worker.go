@@ -29,11 +29,11 @@ type worker struct {
 	Threads int
 	Dir     string // a data directory
 	Seed    uint64
-	// report is called again and again with what the worker has done since it began.
+	// report is called repeatedly with the total progress of the worker.
 	report func(Progress)
 }
 
-// Progress is what a worker has done since it began.
+// Progress is the work of a worker since it began.
 type Progress struct {
 	Done  float64 `json:"done"` // transactions, or rows handled by observers that any worker runs
 	Calls Calls   `json:"calls"`
@@ -95,7 +95,8 @@ func (w *worker) observe(ctx context.Context, table *slow, together *txn.Coordin
 	return errors.Join(repo.Failure(), repo.Close())
 }
 
-// accounts is how many rows the transactions choose two of: so many that they meet rarely.
+// accounts is the number of rows. Each transaction chooses two; with this many, conflicts
+// are rare.
 const accounts = 20_000
 
 var balance = txn.Column{Group: "app", Name: "balance"}

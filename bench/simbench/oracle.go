@@ -15,8 +15,8 @@ import (
 //
 // In each worker, transactions ask for timestamps at random moments. With batching, a worker
 // has one pending request, which carries everything that was waiting when it was sent.
-// Without, each transaction sends a request. Requests travel, queue at the oracle, which
-// answers one after the other, and travel back.
+// Without batching, each transaction sends a request. Requests travel, queue at the oracle,
+// which answers one after the other, and travel back.
 type Oracle struct {
 	Seed     uint64
 	Workers  int

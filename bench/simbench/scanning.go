@@ -14,9 +14,9 @@ import (
 // 2.4). Times are in seconds.
 //
 // The table is a circle of chunks, each of which one call reads. Notifications arrive at
-// random chunks. A worker reads a chunk, locks and handles the notifications in it that
-// nobody has, and goes on with the next chunk. If it finds that another worker has the
-// chunk, it has met it. With the cure it then goes on at a random chunk.
+// random chunks. A worker reads a chunk, locks and handles the free notifications in it,
+// and continues with the next chunk. If another worker has the chunk, the two have met.
+// With the cure, the worker then continues at a random chunk.
 type Scanning struct {
 	Seed    uint64
 	Chunks  int     // of the table
@@ -72,7 +72,7 @@ type scanning struct {
 	queue   events
 	place   []int       // of each worker: the chunk that it reads or handles
 	hands   []int       // of each worker: how many notifications it handles now; 0 while it reads
-	waiting [][]float64 // in each chunk: when the notifications arrived that nobody has
+	waiting [][]float64 // in each chunk: when its free notifications arrived
 	owner   []int       // of each chunk: the worker that handles notifications in it, plus 1
 	next    float64     // when the next notification arrives
 	waits   []float64   // of the notifications that were found

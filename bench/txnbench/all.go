@@ -1,10 +1,10 @@
-// Package txnbench measures transactions and notifications, each beside its
-// baseline in the same run: machines differ and are noisy, so ratios count.
+// Package txnbench measures transactions and notifications, each with its baseline in
+// the same run: machines differ and are noisy, so ratios count.
 //
-//	figure8.go     reads and writes beside raw Badger: Figure 8 of the paper
+//	figure8.go     reads and writes against raw Badger: Figure 8 of the paper
 //	oracle.go      timestamps per second
 //	latency.go     from a commit to the start of the observer it wakes
-//	contention.go  many goroutines on few rows, beside a mutex for each row
+//	contention.go  many goroutines on few rows, against a mutex for each row
 //	brokerage.go   a workload in the manner of TPC-E (paper, section 3.3)
 //	cost.go        where the time of one transaction goes
 package txnbench
@@ -23,7 +23,7 @@ var Names = []string{"figure8", "cost", "oracle", "latency", "contention", "brok
 
 // Options of All.
 type Options struct {
-	Names []string // of those to run; none stands for all
+	Names []string // of those to run; none means all
 	Quick bool     // a few seconds each, for a first look
 	Sync  bool     // figure8 and cost: sync the log before a write is acknowledged
 	Log   io.Writer

@@ -113,7 +113,7 @@ func brokerage(ctx context.Context, dir string, mode txn.Mode, commission string
 			return err
 		}
 		row.Combined = time.Since(ended).Seconds()
-		if used := measure.ProcessorTime() - cpu; used > 0 { // combining what was left over included
+		if used := measure.ProcessorTime() - cpu; used > 0 { // includes combining the remaining rows
 			row.PerCore = float64(done) / used.Seconds()
 		}
 		row.Retries = float64(db.Counters().Begun.Load()-begun)/float64(max(done, 1)) - 1

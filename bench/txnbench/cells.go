@@ -27,7 +27,7 @@ type cells struct {
 	rows []string
 	keys [][]byte // of raw Badger: row and column
 	size int      // of a value
-	data []byte   // random bytes, of which values are cut: they do not compress
+	data []byte   // random bytes, from which values are cut: they do not compress
 }
 
 func newCells(n, size int) *cells {
@@ -50,7 +50,7 @@ func (c *cells) value(i int, rng *rand.Rand) []byte {
 	return v
 }
 
-// check sees to it that what was read is of the cell.
+// check verifies that a value belongs to the cell.
 func (c *cells) check(i int, v []byte) error {
 	if len(v) != c.size || binary.BigEndian.Uint32(v) != uint32(i) {
 		return fmt.Errorf("cell %d holds %d bytes of another value", i, len(v))

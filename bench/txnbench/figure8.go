@@ -63,15 +63,15 @@ var (
 	figure8Paper = map[string]float64{"read one-phase": 0.94, "read two-phase": 0.94, "write one-phase": 0.23, "write two-phase": 0.23}
 )
 
-// figure8Data are how large the cells are, beside the cache of blocks.
+// figure8Data are the sizes of the cells, relative to the cache of blocks.
 var figure8Data = []struct {
 	name   string
 	factor float64
 }{{"in cache", 0.5}, {"5 × cache", 5}}
 
-// Figure8 is the paper's Figure 8: reads of a random cell, and transactions that
-// write one random cell, per second, beside raw Badger that reads and writes the
-// same cells in the same minute, with the same options and the same durability.
+// Figure8 is the paper's Figure 8: reads of a random cell, and transactions that write
+// one random cell, per second, compared with raw Badger that reads and writes the same
+// cells in the same minute, with the same options and the same durability.
 //
 // All directories are closed and opened again after they were filled, so that
 // what is read comes from table files, and every cell is read once before the

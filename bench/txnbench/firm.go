@@ -38,7 +38,7 @@ var (
 const (
 	openingCash  = 1_000_000_00
 	openingPrice = 100_00
-	feedTickers  = 20 // securities that one market feed tells of
+	feedTickers  = 20 // securities in one market feed
 	maxSubmitted = 1 << 16
 )
 
@@ -142,7 +142,7 @@ func (f *firm) tradeOrder(ctx context.Context, rng *rand.Rand) error {
 		}
 		q := quantity
 		if cash[0] < q*price[0] || held[0] >= q {
-			q = -q // sell what is there, and sell short rather than have no money
+			q = -q // sell holdings, and sell short rather than run out of money
 		}
 		tx.Set(tradeRow(t), field, numbers(c, s, q, price[0], 0))
 		return nil
@@ -212,9 +212,9 @@ func (f *firm) pay(ctx context.Context, tx *txn.Txn, broker, trade, fee int64) e
 	return nil
 }
 
-// combine is the observer of the side table: it moves what has gathered for a
-// broker into the broker's row. It is the only one to write there, so it meets no
-// conflict; and the rows of the side table are each written once.
+// combine is the observer of the side table: it adds the rows that wait for a broker to
+// the broker's row. It is the only writer there, so it has no conflicts; and each row
+// of the side table is written once.
 func (f *firm) combine(ctx context.Context, tx *txn.Txn, rows []string) error {
 	for _, row := range rows {
 		var broker int64

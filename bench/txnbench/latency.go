@@ -56,16 +56,16 @@ type latency struct {
 	pipeline *notify.Pipeline
 	measured atomic.Bool
 	sample   string    // the row on its way
-	commit   time.Time // of the sample; set before the pipeline is told
+	commit   time.Time // of the sample; set before the hand-over
 	started  chan time.Time
 	seen     atomic.Int64
 }
 
 // Latency measures how long an idle pipeline takes from a commit to the start of
-// the observer that watches what was written: the time between the commit being
-// durable and visible, which is when the pipeline is told, and the first line of
-// the observer. Then a flood of notifications comes and goes, and it measures again:
-// a store that keeps a tombstone for each may not get slower.
+// the observer that watches what was written: the time from the hand-over, when the
+// commit is durable and visible, to the first line of the observer. Then a flood of
+// notifications comes and goes, and it measures again: a store that keeps a tombstone
+// for each must not get slower.
 func Latency(ctx context.Context, o LatencyOptions) (res *LatencyResult, err error) {
 	err = inTemp(func(dir string) error {
 		res, err = measureLatency(ctx, dir, o)

@@ -19,8 +19,8 @@ type work func(ctx context.Context, rng *rand.Rand) error
 // rate runs an operation over and over from n goroutines for some time, and
 // returns how many ended per second. The first error ends it.
 //
-// The clock is not looked at between operations: at a microsecond a read, that
-// would be a part of what is measured.
+// It does not read the clock between operations: a read takes a microsecond, so the
+// clock would be a part of the measurement.
 func rate(ctx context.Context, n int, d time.Duration, op work) (float64, error) {
 	var (
 		stop  atomic.Bool

@@ -25,7 +25,7 @@ type OracleOptions struct {
 // gives out two million from one machine, with a remote call for each batch.
 const OracleBar = 20e6
 
-// OracleRow is the oracle beside a counter behind a mutex.
+// OracleRow compares the oracle with a counter behind a mutex.
 type OracleRow struct {
 	Goroutines int     `json:"goroutines"`
 	Mutex      float64 `json:"mutex_per_second"`
@@ -38,8 +38,8 @@ type OracleRow struct {
 // would else be a part of what is measured.
 const oracleBatch = 1000
 
-// Oracle measures timestamps per second, persisted ranges included, beside the
-// simplest thing that never repeats itself: a counter behind a mutex.
+// Oracle measures timestamps per second, including persisting the ranges, and compares
+// them with the simplest oracle: a counter behind a mutex.
 func Oracle(ctx context.Context, o OracleOptions) (rows []OracleRow, err error) {
 	err = inTemp(func(dir string) error {
 		return withDB(ctx, dir, txn.Options{}, badgerdb.Options{}, func(db *txn.DB) error {

@@ -15,10 +15,10 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// copier turns fetches of recorded sites into those of a copy: their hosts get other
-// names, wherever these are written, and a quarter of the distinct words becomes other
-// words. The same word becomes the same other word everywhere in a copy, so pages that
-// were duplicates stay duplicates, and only the shortest pages repeat one of the original.
+// copier turns fetches of recorded sites into those of a copy: their hosts get other names
+// in all places, and a quarter of the distinct words is replaced. A word gets the same
+// replacement everywhere in a copy, so duplicates stay duplicates, and only the shortest
+// pages equal one of the original.
 type copier struct {
 	number int
 	hosts  map[string]string // by their names in lower case
@@ -126,7 +126,7 @@ func (c *copier) rewriteHTML(body []byte) []byte {
 	z := html.NewTokenizer(bytes.NewReader(body))
 	for {
 		switch t := z.Next(); t {
-		case html.ErrorToken: // the end; what is left of a cut tag is not text
+		case html.ErrorToken: // the end; the rest of a cut tag is not text
 			return append(out, z.Raw()...)
 		case html.TextToken:
 			out = append(out, c.replaceWords(z.Raw())...)

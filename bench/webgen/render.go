@@ -75,7 +75,7 @@ func (w *Web) render(i int, canonical string) []byte {
 	return b.Bytes()
 }
 
-// script is what a page has that nobody reads.
+// script is the part of a page that no reader sees.
 var script = "<script>\n" + strings.Repeat("window.dataLayer = window.dataLayer || []; function gtag() { dataLayer.push(arguments); }\n", 30) + "</script>\n"
 
 // renderMenu writes the links that all pages of a host have, to the first pages of its

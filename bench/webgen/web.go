@@ -38,8 +38,8 @@ type host struct {
 // DefaultWords is how many words the median page has, without its menu.
 const DefaultWords = 550
 
-// New returns a web of some pages on so many hosts; 0 hosts are one for a thousand
-// pages, but at least three. Sizes of hosts follow a power law.
+// New returns a web of pages on the given number of hosts; 0 means one host for a
+// thousand pages, but at least three. Sizes of hosts follow a power law.
 func New(seed uint64, pages, hosts, words int) *Web {
 	if hosts == 0 {
 		hosts = max(3, pages/1000)

@@ -3,7 +3,7 @@
 // must decode to the same bytes, or fail, both when it is fetched and when its
 // record is replayed, or the index would not be that of the crawl.
 //
-// Rules beside the RFC, all for what servers and archives really send:
+// Rules in addition to the RFC, for what servers and archives really send:
 //
 //  1. A coding that is declared but not there is passed over if the body is text as
 //     it is: servers send files as they are with the header of their compressed form,

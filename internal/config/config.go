@@ -38,8 +38,8 @@ type Config struct {
 	Workers int
 	// Backlog is how many rows may wait for observers before loading pauses.
 	Backlog int
-	// Memory is how many MiB of heap the program tries to stay within; 0 stands for auto,
-	// a share of what the machine has.
+	// Memory is how many MiB of heap the program tries to stay within; 0 means auto, a
+	// share of the machine's memory.
 	Memory int
 	// Commit is auto, one-phase or two-phase.
 	Commit string

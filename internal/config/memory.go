@@ -7,9 +7,9 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// MemoryBytes returns the setting memory in bytes. auto is a share of what the control
-// group of the process may use, or of what the machine has if that is less or there is no
-// control group.
+// MemoryBytes returns the setting memory in bytes. auto is a share of the memory that the
+// control group of the process may use, or of the machine's memory if that is less or
+// there is no control group.
 func (c *Config) MemoryBytes() int64 {
 	if c.Memory > 0 {
 		return int64(c.Memory) << 20
@@ -31,8 +31,8 @@ const (
 	autoMost    = 16 << 30
 )
 
-// shareOf returns the share of so many bytes that the program takes by itself; 0 bytes if
-// nobody knows how much there is.
+// shareOf returns the share of the given bytes that the program takes by default; 0 bytes
+// means that the size of the memory is unknown.
 func shareOf(total uint64) int64 {
 	if total == 0 {
 		return autoUsual

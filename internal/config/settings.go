@@ -133,7 +133,7 @@ func number(key string, field func(*Config) *int, least, most int) setting {
 	}
 }
 
-// autoOr allows auto beside the numbers of a setting, and stores it as 0.
+// autoOr allows auto in addition to the numbers of a setting, and stores it as 0.
 func autoOr(s setting) setting {
 	const auto = "auto"
 	set, get := s.set, s.get

@@ -15,7 +15,7 @@ import (
 
 // Ask sends a request to the process that serves a data directory, copies its output as
 // it arrives, and returns its exit status. When ctx ends, the server cancels the request,
-// too. The server has to send a first heartbeat within the time patience, and then the
+// too. The server has to send a first heartbeat within the time silenceLimit, and then the
 // next; the answer may take as long as it needs. The errors are ErrNobody, ErrSilent,
 // ErrRefused, ErrCutOff, the cause of ctx, or an error of writing to stdout or stderr.
 func Ask(ctx context.Context, dir string, req Request, stdout, stderr io.Writer) (status int, err error) {
@@ -38,26 +38,26 @@ func converse(ctx context.Context, conn net.Conn, req Request, stdout, stderr io
 		}
 	}()
 	req.Version = version
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(silenceLimit)); err != nil {
 		return 0, fmt.Errorf("send a request to the process that holds the data directory: %w", err)
 	}
 	if err := writeJSONFrame(conn, frameRequest, req); err != nil && !isGone(err) {
 		return 0, silence(conn, fmt.Errorf("send a request to the process that holds the data directory: %w", err))
 	} // if the server has closed the connection, it may have sent a refusal, which receive reads
-	status, err = receive(patientReader{conn}, stdout, stderr)
+	status, err = receive(deadlineReader{conn}, stdout, stderr)
 	return status, silence(conn, err)
 }
 
-// patience is how long the server may be silent. It sends a heartbeat every second; the
+// silenceLimit is how long the server may be silent. It sends a heartbeat every second; the
 // rest is for machines that are short of processors and memory.
-const patience = 10 * time.Second
+const silenceLimit = 10 * time.Second
 
-// patientReader extends the read deadline before each read. While the client waits for
+// deadlineReader extends the read deadline before each read. While the client waits for
 // its own output to be consumed, no deadline runs.
-type patientReader struct{ conn net.Conn }
+type deadlineReader struct{ conn net.Conn }
 
-func (r patientReader) Read(p []byte) (int, error) {
-	if err := r.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+func (r deadlineReader) Read(p []byte) (int, error) {
+	if err := r.conn.SetReadDeadline(time.Now().Add(silenceLimit)); err != nil {
 		return 0, err
 	}
 	return r.conn.Read(p)

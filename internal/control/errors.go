@@ -27,7 +27,7 @@ type SilentError struct {
 
 // Error names the process.
 func (e *SilentError) Error() string {
-	text := fmt.Sprintf("%v: it has sent nothing for %v", ErrSilent, patience)
+	text := fmt.Sprintf("%v: it has sent nothing for %v", ErrSilent, silenceLimit)
 	switch {
 	case e.Process.ID == 0:
 		return text

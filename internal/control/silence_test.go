@@ -47,7 +47,7 @@ func TestLongAnswer(t *testing.T) {
 type slow struct{ io.Writer }
 
 func (s slow) Write(p []byte) (int, error) {
-	time.Sleep(3 * patience)
+	time.Sleep(3 * silenceLimit)
 	return s.Writer.Write(p)
 }
 
@@ -85,7 +85,7 @@ func TestSilence(t *testing.T) {
 				_, _ = io.Copy(io.Discard, conn) // until whoever asked is gone
 				_ = conn.Close()
 			}, io.Discard)
-			if !errors.Is(err, ErrSilent) || took != patience {
+			if !errors.Is(err, ErrSilent) || took != silenceLimit {
 				t.Errorf("%v after %v", err, took)
 			}
 		})
@@ -95,10 +95,10 @@ func TestSilence(t *testing.T) {
 // Not even the request is taken.
 func TestNotHeard(t *testing.T) {
 	_, took, err := between(t, func(conn net.Conn) {
-		time.Sleep(2 * patience)
+		time.Sleep(2 * silenceLimit)
 		_ = conn.Close()
 	}, io.Discard)
-	if !errors.Is(err, ErrSilent) || took != patience {
+	if !errors.Is(err, ErrSilent) || took != silenceLimit {
 		t.Errorf("%v after %v", err, took)
 	}
 }

@@ -115,7 +115,7 @@ func (s *Server) Pause() { s.run.Signal(syscall.SIGSTOP) }
 // Resume continues a paused server.
 func (s *Server) Resume() { s.run.Signal(syscall.SIGCONT) }
 
-// freeAddress is a loopback address on which nobody listens.
+// freeAddress is a free loopback address.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

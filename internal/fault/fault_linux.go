@@ -30,8 +30,8 @@ type sigaction struct {
 	mask     uint64
 }
 
-// Arm lets a fault of a mapped file start a program with arguments, the first of which
-// is its name. Only the first call counts.
+// Arm makes a fault of a mapped file start a program with the given arguments; the
+// first is its name. Only the first call has an effect.
 func Arm(path string, args, env []string) error {
 	if nextPC != 0 {
 		return nil

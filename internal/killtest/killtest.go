@@ -164,9 +164,9 @@ func Start(t testing.TB, cmd *exec.Cmd) *Child {
 	return c
 }
 
-// Lines yields what the child writes, without the ends of lines, until it has ended. A
-// line that a kill has cut off is not yielded, nor is the error of a role. Whoever stops
-// in the middle gets the rest next time.
+// Lines yields the lines that the child writes, without their ends, until it has ended.
+// It skips a line that a kill has cut off, and the error of a role. If the caller stops
+// in the middle, the next call yields the rest.
 func (c *Child) Lines() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for {
@@ -219,8 +219,8 @@ func (c *Child) Signal(s os.Signal) {
 // Wait reads the rest of what the child writes, and waits for its end.
 func (c *Child) Wait() *os.ProcessState { return c.wait() }
 
-// Killed waits for the child's end, and reports whether it was killed. A child that was
-// to be killed and was faster ends by itself.
+// Killed waits for the child's end, and reports whether it was killed. A child may end
+// on its own before it is killed.
 func (c *Child) Killed() bool { return !c.wait().Exited() }
 
 // Failed waits for the child's end, and returns the error of its role, or "". A child

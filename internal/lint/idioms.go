@@ -14,7 +14,7 @@ const MaxLines = 450
 
 // Call is a call that is forbidden.
 type Call struct {
-	Name    string // as written: "os.Exit"; a trailing dot or word stands for all that begin so
+	Name    string // as written: "os.Exit"; a trailing dot or word matches all names that begin so
 	Tests   bool   // forbidden in tests; otherwise in all code but tests
 	Instead string
 	Allowed Allowed

@@ -51,8 +51,8 @@ func (o *Writer) Fields(v any) error {
 	return err
 }
 
-// List adds a field that is a list: of what each puts there, one after the other. The
-// error is that of each, which ends with the one that put returns.
+// List adds a field that is a list of the values that each puts, one after the other.
+// each must return an error of put at once; List returns the error of each.
 func (o *Writer) List(name string, each func(put func(v any) error) error) error {
 	if err := o.comma(); err != nil {
 		return err

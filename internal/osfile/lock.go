@@ -17,7 +17,7 @@ const (
 func IsTaken(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return false // nobody has created it, or this user may not know
+		return false // it does not exist, or this user may not see it
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	return Lock(f) == Taken

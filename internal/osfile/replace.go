@@ -18,8 +18,8 @@ import (
 // may set them. Without an old file it gets the usual mode of new files.
 //
 // The content is first written to a file with another name in the same directory, which is
-// then renamed. A killed process leaves that file. The file is locked (flock) as long as it
-// is written, and the kernel releases the lock with the process. So a later run removes the
+// then renamed. A killed process leaves that file. The file is locked (flock) while it is
+// written, and the kernel releases the lock with the process. So a later run removes the
 // files that it can lock: the name shows that a file is ours, and the lock shows that no
 // process is writing it. Process ids in names would not work: they are reused, and mean
 // nothing on another machine or in another container.
@@ -105,7 +105,7 @@ func isNamed(f *os.File) bool {
 }
 
 // removeAbandoned removes the unfinished files of processes that have ended. A file that
-// cannot be examined, locked or removed stays and does no harm.
+// cannot be examined, locked or removed stays, which is harmless.
 func removeAbandoned(dir string) {
 	d, err := os.Open(dir)
 	if err != nil {

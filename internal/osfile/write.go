@@ -25,8 +25,8 @@ func (e *Error) Error() string { return e.Path + ": " + e.Reason }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// notWritable says why a path cannot be written to. The error of the system may name
-// another path, such as the target of a link, so only its reason is told.
+// notWritable says why a path cannot be written to. It keeps only the reason of the
+// system's error, which may name another path, such as the target of a link.
 func notWritable(path string, err error) error {
 	reason := err.Error()
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {

@@ -141,7 +141,7 @@ func (p *Proxy) pump(l *link, to, from net.Conn, held *bool) {
 }
 
 func (l *link) close() {
-	_ = l.client.Close() // closing twice does no harm
+	_ = l.client.Close() // closing twice is harmless
 	_ = l.server.Close()
 	l.holdClient, l.holdServer = false, false
 }

@@ -18,8 +18,8 @@ import (
 const (
 	role = "indexer"
 	port = "5432" // names the socket; nothing listens on a network
-	// patience bounds the start and the end of a server.
-	patience = 30 * time.Second
+	// timeout bounds the start and the end of a server.
+	timeout = 30 * time.Second
 )
 
 // Server is a running PostgreSQL.
@@ -50,8 +50,8 @@ func start(bin string, durable bool) (*Server, error) {
 	return s, nil
 }
 
-// prepare runs initdb. The server refuses to run as root, so its directory belongs to
-// somebody else then.
+// prepare runs initdb. The server refuses to run as root, so then its directory belongs
+// to another user.
 func (s *Server) prepare() error {
 	if err := giveAway(s.dir); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL."+port)
 // run starts the server and waits until it answers. After a kill, the new server refuses to
 // start until the last process of the old one is gone, so run tries for a while.
 func (s *Server) run() error {
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(timeout)
 	for {
 		err := s.launch()
 		if err == nil {
@@ -153,7 +153,7 @@ func (s *Server) Kill() {
 	s.signal(syscall.SIGKILL)
 	for _, pid := range children {
 		if p, err := os.FindProcess(pid); err == nil {
-			_ = p.Signal(syscall.SIGKILL) // it may have ended by itself
+			_ = p.Signal(syscall.SIGKILL) // it may have ended already
 		}
 	}
 	s.wait()

@@ -41,7 +41,7 @@ func Shared(t testing.TB) *Server {
 }
 
 // Main runs the tests of a package and then ends the shared server, before a check for
-// leaked goroutines looks at those that own it.
+// leaked goroutines finds those that own it.
 type Main struct{ M *testing.M }
 
 // Run implements the interface of goleak.VerifyTestMain.
@@ -60,8 +60,8 @@ func stop() {
 	}
 }
 
-// Schema returns the setting of a table in a schema that nobody else uses. The schema is
-// dropped at the end of the test.
+// Schema returns the setting of a table in a schema of its own. The schema is dropped at
+// the end of the test.
 func (s *Server) Schema(t testing.TB) string {
 	t.Helper()
 	name := "t_" + strings.ToLower(rand.Text())

@@ -13,7 +13,7 @@ import (
 // attributes of the server's processes: they end with the test, and are never root's.
 func attributes() *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT}
-	if uid, gid, ok := somebody(); ok {
+	if uid, gid, ok := unprivileged(); ok {
 		a.Credential = &syscall.Credential{Uid: uid, Gid: gid}
 	}
 	return a
@@ -21,14 +21,14 @@ func attributes() *syscall.SysProcAttr {
 
 // giveAway gives a directory to the user that runs the server.
 func giveAway(dir string) error {
-	if uid, gid, ok := somebody(); ok {
+	if uid, gid, ok := unprivileged(); ok {
 		return os.Chown(dir, int(uid), int(gid))
 	}
 	return nil
 }
 
-// somebody is the user that runs the server if this process is root's.
-func somebody() (uid, gid uint32, ok bool) {
+// unprivileged is the user that runs the server if this process runs as root.
+func unprivileged() (uid, gid uint32, ok bool) {
 	if os.Geteuid() != 0 {
 		return 0, 0, false
 	}

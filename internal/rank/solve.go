@@ -13,7 +13,7 @@ import (
 
 // Options of Solve.
 type Options struct {
-	// Tolerance is the relative error up to which each rank is to be known; 1e-12 if 0.
+	// Tolerance bounds the relative error of each rank; 1e-12 if 0.
 	Tolerance float64
 	// Workers share an iteration; as many as there are processors if 0.
 	Workers int
@@ -39,10 +39,10 @@ const maxIterations = 1000
 // ErrTolerance: the tolerance is below what floating point can tell.
 var ErrTolerance = errors.New("rank: ranks do not come within the tolerance")
 
-// Solve computes all ranks by power iteration: every node pulls from its sources what
-// they had one iteration ago. Workers share the chunks of nodes; nobody writes what
-// another one reads, and each sum is made by one worker in the order of the sources,
-// so that the result does not depend on how many there are.
+// Solve computes all ranks by power iteration: every node pulls from its sources the
+// ranks of the previous iteration. Workers share the chunks of nodes. No worker writes
+// what another one reads, and one worker adds each sum in the order of the sources, so
+// that the result does not depend on the number of workers.
 //
 // # Why the error is known
 //

@@ -18,7 +18,7 @@ type Office struct {
 	mu    sync.Mutex
 	named int
 	dead  map[string]bool
-	cut   map[string]bool   // cannot show signs of life, and nobody has found them dead
+	cut   map[string]bool   // cannot show signs of life, and were not found dead yet
 	locks map[string]string // token by row
 	met   int
 }
@@ -54,7 +54,7 @@ func (p *Process) Coordination() *txn.Coordination {
 	return &txn.Coordination{Timestamps: p, Liveness: p, RowLocks: p}
 }
 
-// Die makes everybody consider the process dead.
+// Die makes all others consider the process dead.
 func (p *Process) Die() {
 	p.office.mu.Lock()
 	defer p.office.mu.Unlock()

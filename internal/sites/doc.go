@@ -37,7 +37,7 @@
 //	@charset: koi8-r        written here in UTF-8, sent in this character set
 //	@bom: yes               with a byte order mark before it
 //	@coding: gzip           sent with this content coding (gzip, deflate, br, zstd)
-//	@cut: 40                only so many bytes of what would be sent
+//	@cut: 40                only this many bytes of the response
 //	@base64: yes            written here in base64
 //	@like: URL              body and header of the latest fetch of URL above; fields
 //	                        given here are added or replace those

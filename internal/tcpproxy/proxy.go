@@ -55,8 +55,8 @@ func (p *Proxy) Delay(d time.Duration) {
 	p.delay = d
 }
 
-// Cut holds everything back until Heal, also in new connections. Nothing is lost: it arrives
-// late, as packets do that TCP sends again.
+// Cut holds everything back until Heal, even in new connections. Nothing is lost: it arrives
+// late, like packets that TCP sends again.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,7 +89,7 @@ func (p *Proxy) Break() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.conns {
-		_ = c.Close() // closing twice does no harm
+		_ = c.Close() // closing twice is harmless
 	}
 }
 

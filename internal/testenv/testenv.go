@@ -1,4 +1,4 @@
-// Package testenv is how tests are told what to do from outside:
+// Package testenv reads the variables that control tests from outside:
 //
 //	INDEXER_LONG=1   take the sizes and numbers that are too much for every change
 //	INDEXER_SEED=N   draw from this seed, which a failed test has printed
@@ -8,7 +8,7 @@
 // .ci/run sets INDEXER_SEEDS to the hash of the tree: every change is tested with seeds of
 // its own, and a second run of the same change draws what the first one drew.
 //
-// and how they find what lies beside a checkout.
+// and finds files next to a checkout.
 package testenv
 
 import (
@@ -96,9 +96,9 @@ func Seeds(t testing.TB, first, n uint64) iter.Seq[uint64] {
 	}
 }
 
-// Shared returns the path of something that lies beside the checkout, in ../shared
-// as seen from the project's root, and skips the test where it is missing. root is
-// the way from the test's package to the project's root: "..", "../..".
+// Shared returns the path of a file in the directory ../shared, relative to the
+// project's root, and skips the test if it is missing. root is the path from the test's
+// package to the project's root: "..", "../..".
 func Shared(t testing.TB, root, path string) string {
 	t.Helper()
 	full := filepath.Join(root, "..", "shared", path)

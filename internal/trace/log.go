@@ -53,7 +53,7 @@ type record struct {
 // maxError bounds the text of an error, in bytes.
 const maxError = 300
 
-// NewLog returns a Log of so many records, or nil for 0.
+// NewLog returns a Log for the given number of records, or nil for 0.
 func NewLog(records int) *Log {
 	if records <= 0 {
 		return nil
@@ -83,7 +83,7 @@ func (l *Log) Attempt(a notify.Attempt) {
 	}
 }
 
-// Loaded records that a changed fetch of a URL row is about to be committed.
+// Loaded records that a changed fetch of a URL row will be committed now.
 func (l *Log) Loaded(row string) {
 	if l == nil {
 		return

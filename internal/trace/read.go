@@ -40,7 +40,7 @@ type transaction struct {
 const maxTargets = 200
 
 // gather reads everything. It reads row by row, so it may see concurrent changes in part,
-// but each record by itself is consistent.
+// but each record is consistent.
 func (s *Source) gather(ctx context.Context, u page.URL) (*evidence, error) {
 	release := s.DB.Hold()
 	defer release()
@@ -138,7 +138,7 @@ func (t *transaction) note(r txn.Record) {
 	}
 }
 
-// noteData adds the bytes of a value that is stored beside its write record.
+// noteData adds the bytes of a value that is stored apart from its write record.
 func (t *transaction) noteData(r txn.Record) {
 	t.column(r.Cell.Group+":"+r.Cell.Name, "put").Bytes += len(r.Value)
 }

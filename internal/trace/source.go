@@ -131,7 +131,7 @@ func (t *teller) tell() {
 	t.date()
 }
 
-// stepOf makes a step from a stored transaction and what the Log has of it.
+// stepOf makes a step from a stored transaction and its record in the Log.
 func (t *teller) stepOf(x *transaction) Step {
 	s := Step{What: StepRun, Observer: x.name(), On: x.on, Start: x.start, Commit: x.commit, Wrote: x.wrote}
 	switch {

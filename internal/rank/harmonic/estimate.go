@@ -25,8 +25,8 @@ func registersFor(nodes int) int {
 // Estimate counts for each node the nodes within 1, 2, 3… steps of it, with HyperLogLog
 // counters of 1<<log registers (Flajolet et al., 2007): the counter of a ball is the
 // greatest of those of its sources' balls, register by register; only of those that grew
-// in the step before. It ends when no ball grows any more. A node is put in by a hash of
-// its number, so the same graph gives the same numbers.
+// in the step before. It ends when no ball has grown. A node enters by a hash of its
+// number, so the same graph gives the same numbers.
 func Estimate(ctx context.Context, g *Graph, log int) ([]float64, error) {
 	n, m := g.Nodes(), 1<<log
 	balls, next := make([]byte, n*m), make([]byte, n*m)
@@ -101,7 +101,7 @@ var powers = func() (p [66]float64) {
 	return p
 }()
 
-// alpha corrects the bias of so many registers.
+// alpha corrects the bias of the given number of registers.
 func alpha(registers int) float64 {
 	switch registers {
 	case 16:

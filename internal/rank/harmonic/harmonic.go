@@ -27,7 +27,7 @@ const MaxNodes = math.MaxUint32
 // ErrEdge is wrapped by the error for an edge that cannot be added.
 var ErrEdge = errors.New("harmonic: an edge out of order")
 
-// Builder makes a graph of edges that come by target, and of each target by source.
+// Builder makes a graph of edges that come ordered by target, and then by source.
 type Builder struct {
 	g     Graph
 	nodes int
@@ -35,7 +35,7 @@ type Builder struct {
 	any   bool
 }
 
-// NewBuilder makes a graph of so many nodes, at most MaxNodes.
+// NewBuilder makes a graph with the given number of nodes, at most MaxNodes.
 func NewBuilder(nodes int) *Builder {
 	return &Builder{nodes: nodes, g: Graph{starts: make([]uint64, 1, nodes+1)}}
 }
