@@ -117,9 +117,9 @@ func TestAcksOfLeasedNotifications(t *testing.T) {
 	}
 }
 
-// TestReunite: a process that uses a table alone finds what lay apart when others shared it,
+// TestMoveLeased: a process that uses a table alone finds what lay apart when others shared it,
 // also after a crash in the middle.
-func TestReunite(t *testing.T) {
+func TestMoveLeased(t *testing.T) {
 	ctx := t.Context()
 	table := sharedTable(t)
 	many := notificationsPage + 10
