@@ -13,28 +13,10 @@ import (
 // inCooldown is inDebounced with an observer index that is exclusive and cools down four times as
 // long as it works, for a minute at most.
 func inCooldown(t *testing.T, test func(g *debounced)) {
-	synctest.Test(t, func(t *testing.T) {
-		nop := func(context.Context, *txn.Txn, []string) error { return nil }
-		registry, err := NewRegistry(
-			Observer{Name: "fetch", Watches: col("f"), Run: nop},
-			Observer{Name: "index", Watches: col("i"), Run: nop, Batch: 2, Exclusive: true, Debounce: 10 * time.Second, IdleAfter: time.Second,
-				Cooldown: 4, MaxCooldown: time.Minute, Upstream: []string{"fetch"}},
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g := &debounced{queue: newQueue(registry, 1000), t: t}
-		ended := make(chan struct{})
-		go func() { defer close(ended); g.runTimer() }()
-		defer func() {
-			g.checkInvariants(t)
-			g.close()
-			<-ended
-		}()
-		end := g.addLoaderAtWork()
-		defer end()
+	inQueue(t, 1000, func(g *debounced) {
+		defer g.addLoaderAtWork()()
 		test(g)
-	})
+	}, Observer{Name: "index", Batch: 2, Exclusive: true, Debounce: 10 * time.Second, IdleAfter: time.Second, Cooldown: 4, MaxCooldown: time.Minute})
 }
 
 // addLoaderAtWork keeps fetch from being idle.

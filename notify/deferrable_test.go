@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -13,28 +12,10 @@ import (
 // inDeferrable is inDebounced with an observer index whose deferrable rows wait for 100 pages,
 // or five minutes, and a loader at work.
 func inDeferrable(t *testing.T, test func(g *debounced)) {
-	synctest.Test(t, func(t *testing.T) {
-		nop := func(context.Context, *txn.Txn, []string) error { return nil }
-		registry, err := NewRegistry(
-			Observer{Name: "fetch", Watches: col("f"), Run: nop},
-			Observer{Name: "index", Watches: col("i"), Run: nop, Batch: 100, Debounce: 10 * time.Second, IdleAfter: time.Second, Spare: true,
-				DeferRows: 100, MaxDefer: 5 * time.Minute, Upstream: []string{"fetch"}},
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g := &debounced{queue: newQueue(registry, 1000), t: t}
-		ended := make(chan struct{})
-		go func() { defer close(ended); g.runTimer() }()
-		defer func() {
-			g.checkInvariants(t)
-			g.close()
-			<-ended
-		}()
-		g.addLoaders(1)
-		defer g.addLoaders(-1)
+	inQueue(t, 1000, func(g *debounced) {
+		defer g.addLoaderAtWork()()
 		test(g)
-	})
+	}, Observer{Name: "index", Batch: 100, Debounce: 10 * time.Second, IdleAfter: time.Second, Spare: true, DeferRows: 100, MaxDefer: 5 * time.Minute})
 }
 
 func (g *debounced) notifyDeferrable(row string) {

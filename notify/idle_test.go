@@ -18,23 +18,33 @@ type debounced struct {
 }
 
 func inDebounced(t *testing.T, capacity int, test func(g *debounced)) {
+	inQueue(t, capacity, test,
+		Observer{Name: "index", Batch: 100, Debounce: 10 * time.Second, IdleAfter: time.Second},
+		Observer{Name: "late", Watches: col("l"), Debounce: time.Minute, Upstream: []string{"index"}})
+}
+
+// inQueue runs a test in a bubble, with a queue of the observer fetch and of these, and with its
+// timer. The first one is downstream of fetch, and watches i. The observers do nothing.
+func inQueue(t *testing.T, capacity int, test func(g *debounced), list ...Observer) {
 	synctest.Test(t, func(t *testing.T) {
-		nop := func(context.Context, *txn.Txn, []string) error { return nil }
-		registry, err := NewRegistry(
-			Observer{Name: "fetch", Watches: col("f"), Run: nop},
-			Observer{Name: "index", Watches: col("i"), Run: nop, Batch: 100, Debounce: 10 * time.Second, IdleAfter: time.Second, Upstream: []string{"fetch"}},
-			Observer{Name: "late", Watches: col("l"), Run: nop, Debounce: time.Minute, Upstream: []string{"index"}},
-		)
+		list[0].Watches, list[0].Upstream = col("i"), []string{"fetch"}
+		list = append([]Observer{{Name: "fetch", Watches: col("f")}}, list...)
+		for i := range list {
+			list[i].Run = func(context.Context, *txn.Txn, []string) error { return nil }
+		}
+		registry, err := NewRegistry(list...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		g := &debounced{queue: newQueue(registry, capacity), t: t}
 		ended := make(chan struct{})
 		go func() { defer close(ended); g.runTimer() }()
+		defer func() {
+			g.checkInvariants(t)
+			g.close()
+			<-ended
+		}()
 		test(g)
-		g.checkInvariants(t)
-		g.close()
-		<-ended
 	})
 }
 
