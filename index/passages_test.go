@@ -77,15 +77,7 @@ func TestPreferPassages(t *testing.T) {
 		t.Helper()
 		o := Options{Explain: true, Weights: DefaultWeights}
 		o.Weights.Typed = 0
-		res, err := r.Search(t.Context(), q, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same, err := shards.Search(t.Context(), q, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sameResults(t, q, same, res)
+		res := searchBoth(t, r, shards, q, o)
 		return res.Hits
 	}
 	hits := search("mend torn nets")

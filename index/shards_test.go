@@ -47,6 +47,21 @@ func (d *divided) apply(t testing.TB, changes ...Change) {
 	}
 }
 
+// searchBoth searches an index, and wants the same results of the shards.
+func searchBoth(t testing.TB, r *Reader, shards *divided, q string, o Options) *Results {
+	t.Helper()
+	res, err := r.Search(t.Context(), q, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := shards.Search(t.Context(), q, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameResults(t, q, same, res)
+	return res
+}
+
 // sameResults compares everything but times of this machine.
 func sameResults(t testing.TB, asked string, got, want *Results) {
 	t.Helper()

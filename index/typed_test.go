@@ -47,15 +47,7 @@ func TestTyped(t *testing.T) {
 	search := func(q string, o Options) (names []string, typed map[string]bool) {
 		t.Helper()
 		o.Explain = true
-		res, err := r.Search(t.Context(), q, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same, err := shards.Search(t.Context(), q, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sameResults(t, q, same, res)
+		res := searchBoth(t, r, shards, q, o)
 		typed = make(map[string]bool)
 		for _, h := range res.Hits {
 			name := strings.TrimSuffix(strings.TrimPrefix(string(h.URL), "https://"), ".example/")

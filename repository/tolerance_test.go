@@ -76,10 +76,11 @@ func TestCoarserToleranceContests(t *testing.T) {
 	wantSound(t, r, undisturbed(t, append(before, gone...)))
 }
 
-// TestFinerToleranceOfTheUnfetched: the ranks of URLs that were not fetched come nearer
-// as well. Their sources are exact, and have nothing to pass on.
-func TestFinerToleranceOfTheUnfetched(t *testing.T) {
-	dir := t.TempDir()
+// coarseRanks makes a repository whose ranks have a large tolerance, with many links to a URL that
+// was not fetched, and returns its directory.
+func coarseRanks(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
 	r := open(t, dir, repository.Options{RankTolerance: 0.1})
 	for i := range 61 {
 		load(t, r, 1, fetchesOf(t, contributor(i, 1, "never-fetched")))
@@ -88,7 +89,14 @@ func TestFinerToleranceOfTheUnfetched(t *testing.T) {
 		t.Fatalf("nothing to bring nearer: the greatest error is %g", s.GreatestError)
 	}
 	closeNow(t, r)
-	r = open(t, dir, repository.Options{RankTolerance: 0.001})
+	return dir
+}
+
+// TestFinerToleranceOfTheUnfetched: the ranks of URLs that were not fetched come nearer
+// as well. Their sources are exact, and have nothing to pass on.
+func TestFinerToleranceOfTheUnfetched(t *testing.T) {
+	dir := coarseRanks(t)
+	r := open(t, dir, repository.Options{RankTolerance: 0.001})
 	defer closeNow(t, r)
 	if err := r.Quiesce(t.Context()); err != nil {
 		t.Fatal(err)
@@ -111,17 +119,9 @@ func solve(t *testing.T, r *repository.Repository) *repository.FullSolve {
 // TestFinerToleranceOfTheJournal: a process was killed after a run of rank and before its
 // journal came to the rows. What is only in the journal comes nearer as well.
 func TestFinerToleranceOfTheJournal(t *testing.T) {
-	dir := t.TempDir()
-	r := open(t, dir, repository.Options{RankTolerance: 0.1})
-	for i := range 61 {
-		load(t, r, 1, fetchesOf(t, contributor(i, 1, "never-fetched")))
-	}
-	if s := solve(t, r); s.GreatestError < 0.001 {
-		t.Fatalf("nothing to bring nearer: the greatest error is %g", s.GreatestError)
-	}
-	closeNow(t, r)
+	dir := coarseRanks(t)
 	backToJournal(t, dir, schema.URLRow("https://a.example/never-fetched"))
-	r = open(t, dir, repository.Options{RankTolerance: 0.001})
+	r := open(t, dir, repository.Options{RankTolerance: 0.001})
 	defer closeNow(t, r)
 	if err := r.Quiesce(t.Context()); err != nil {
 		t.Fatal(err)

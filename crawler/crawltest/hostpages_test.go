@@ -32,15 +32,8 @@ func TestPagesPerHost(t *testing.T) {
 			w := Serve(t, text.String())
 			s := NewSetting(t.TempDir(), -1, w.URL("http://"+names[0]+"/"), w.URL("http://"+names[1]+"/"))
 			s.Options.Politeness.PerHost, s.Options.Politeness.PerIP = perHost, -1
-			session, err := Open(t.Context(), s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := session.Repo.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
+			session := openCrawl(t, s)
+			defer closeCrawl(t, session)
 			for _, limit := range []int{7, 7, 23, 0} {
 				session.Config.MaxPagesPerHost = limit
 				if err := session.Run(t.Context()); err != nil {

@@ -48,51 +48,40 @@ Disallow: /img/
 // at most, and keeps them. Neither pages that come in their place nor other hosts' icons count. A
 // replay has the same icons.
 func TestNamedIcons(t *testing.T) {
-	t.Parallel()
-	for name, wanted := range map[string]bool{"wanted": true, "by default": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := Serve(t, namedIconsWeb)
-			image := icontest.PNG(32, color.Gray{Y: 90})
-			for _, host := range []string{"lamp.ip135", "moved.ip136", "robots.ip137"} {
-				w.Handle(host, func(out http.ResponseWriter, r *http.Request) bool {
-					if !strings.HasSuffix(r.URL.Path, ".png") || strings.HasSuffix(r.URL.Path, "none.png") {
-						return false
-					}
-					out.Header().Set("Content-Type", "image/png")
-					_, _ = out.Write(image)
-					return true
-				})
-			}
-			s := NewSetting(t.TempDir(), time.Millisecond, w.URL("http://lamp.ip135/"))
-			s.Config.Scope = "any"
-			s.Options.Sources.Icons = wanted
-			docs, digest := crawlOnce(t, s)
-			checkMembers(t, w.Members(docs), []string{"lamp.ip135/", "lamp.ip135/a", "moved.ip136/", "moved.ip136/en/", "robots.ip137/", "page.ip138/", "away.ip139/", "login.ip140/"})
-			asked, want := w.Counts(), map[string]int{}
-			maps.DeleteFunc(asked, func(name string, _ int) bool {
-				return !strings.HasSuffix(name, ".png") && !strings.HasSuffix(name, "/login")
+	eachIconsSetting(t, func(t *testing.T, wanted bool) {
+		w := Serve(t, namedIconsWeb)
+		image := icontest.PNG(32, color.Gray{Y: 90})
+		for _, host := range []string{"lamp.ip135", "moved.ip136", "robots.ip137"} {
+			w.Handle(host, func(out http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasSuffix(r.URL.Path, ".png") || strings.HasSuffix(r.URL.Path, "none.png") {
+					return false
+				}
+				out.Header().Set("Content-Type", "image/png")
+				_, _ = out.Write(image)
+				return true
 			})
-			if wanted {
-				want = map[string]int{"lamp.ip135/img/lamp.png": 1, "lamp.ip135/img/none.png": 1, "moved.ip136/en/en.png": 1, "page.ip138/img/lamp.png": 1, "login.ip140/login": 1}
-			}
-			compareCounts(t, asked, want)
-			w.CheckPoliteness(t, time.Millisecond)
-			session, err := Open(t.Context(), s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkIcons(t, w, session.Repo, wanted, image)
-			if err := session.Repo.Close(); err != nil {
-				t.Fatal(err)
-			}
-			replayed := openReplay(t, s.WARC, repository.Options{})
-			checkIcons(t, w, replayed, wanted, image)
-			if _, again := Export(t, replayed); again != digest {
-				t.Errorf("the archive's replay has digest %s, the crawl %s", again, digest)
-			}
+		}
+		s := iconsSetting(t, w.URL("http://lamp.ip135/"), wanted)
+		docs, digest := crawlOnce(t, s)
+		checkMembers(t, w.Members(docs), []string{"lamp.ip135/", "lamp.ip135/a", "moved.ip136/", "moved.ip136/en/", "robots.ip137/", "page.ip138/", "away.ip139/", "login.ip140/"})
+		asked, want := w.Counts(), map[string]int{}
+		maps.DeleteFunc(asked, func(name string, _ int) bool {
+			return !strings.HasSuffix(name, ".png") && !strings.HasSuffix(name, "/login")
 		})
-	}
+		if wanted {
+			want = map[string]int{"lamp.ip135/img/lamp.png": 1, "lamp.ip135/img/none.png": 1, "moved.ip136/en/en.png": 1, "page.ip138/img/lamp.png": 1, "login.ip140/login": 1}
+		}
+		compareCounts(t, asked, want)
+		w.CheckPoliteness(t, time.Millisecond)
+		session := openCrawl(t, s)
+		checkIcons(t, w, session.Repo, wanted, image)
+		closeCrawl(t, session)
+		replayed := openReplay(t, s.WARC, repository.Options{})
+		checkIcons(t, w, replayed, wanted, image)
+		if _, again := Export(t, replayed); again != digest {
+			t.Errorf("the archive's replay has digest %s, the crawl %s", again, digest)
+		}
+	})
 }
 
 // checkIcons looks for the icon of each host.

@@ -76,15 +76,8 @@ func openInJanuary(t *testing.T, file, seed string) (*Web, *Session) {
 	w.At("2024-01-15")
 	s := NewSetting(t.TempDir(), 5*time.Millisecond, w.URL(seed))
 	s.Options.MaxWait = -1
-	session, err := Open(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := session.Repo.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	session := openCrawl(t, s)
+	t.Cleanup(func() { closeCrawl(t, session) })
 	return w, session
 }
 

@@ -78,15 +78,8 @@ Disallow: /secret
 			w.Handle(c.host, wallSite(c.how))
 			s := NewSetting(t.TempDir(), delay, w.URL("http://"+c.host+"/"))
 			s.Options.Sources.NoProbe = true
-			session, err := Open(t.Context(), s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := session.Repo.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
+			session := openCrawl(t, s)
+			defer closeCrawl(t, session)
 			var want []string
 			for path := range strings.FieldsSeq(c.indexed) {
 				want = append(want, c.host+path)

@@ -38,15 +38,8 @@ func TestWholeWeb(t *testing.T) {
 // crawlOnce crawls until nothing is due; the index must be what the fetches mean.
 func crawlOnce(t testing.TB, s Setting) (docs []document, digest string) {
 	t.Helper()
-	session, err := Open(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := session.Repo.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	session := openCrawl(t, s)
+	defer closeCrawl(t, session)
 	if err := session.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
