@@ -211,7 +211,7 @@ func (c *Crawler) fetchAux(h *host, s auxiliary) func(context.Context) (exchange
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
 		res, x := c.exchange(ctx, fetch.Request{URL: s.url, Cookies: s.cookies})
 		if s.kind == auxProbe {
-			says, isPage := sayingOf(&res.Fetch)
+			says, isPage := shinglesOf(&res.Fetch)
 			return x, func(now time.Time) {
 				h.aux.busy--
 				if x.class != fetch.Canceled && h.soft.probed(says, isPage) {

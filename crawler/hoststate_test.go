@@ -20,8 +20,8 @@ func sampleHost() *host {
 	h.addr = netip.MustParseAddr("2001:db8::1")
 	h.aux.read, h.aux.feeds = epoch, []page.URL{"https://a.example:8443/feed"}
 	h.soft.SoftNotFound = SoftNotFound{
-		Asked: epoch, Answer: notFoundAnswer{saying{1, 1 << 31}, 3}, Unlike: true, Alike: true,
-		Early: []earlyPage{{"https://a.example/e", saying{7}, true, true}}, Suspects: []page.URL{"https://a.example/s"},
+		Asked: epoch, Answer: notFoundAnswer{shingles{1, 1 << 31}, 3}, Unlike: true, Alike: true,
+		Early: []earlyPage{{"https://a.example/e", shingles{7}, true, true}}, Suspects: []page.URL{"https://a.example/s"},
 	}
 	return h
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// saying is the content of a page as hashes of every three words in a row of its title
+// shingles is the content of a page as hashes of every three words in a row of its title
 // and text, sorted and without duplicates. Words with digits, names of months and days,
 // and the page's own path are left out, so that a page with a clock in it always has
-// the same saying. If a page has next to no text, the words of its body are used.
+// the same shingles. If a page has next to no text, the words of its body are used.
 //
 // Two answers for paths that cannot exist need not be equal (a quotation, an
 // advertisement, a number in words). What they have in common is the answer; what one
@@ -31,25 +31,25 @@ import (
 // share their navigation, and a short page with a long navigation is more similar to
 // the answer than any threshold that lets an answer vary. The message is what matters,
 // and the answers have it in common.
-type saying []uint32
+type shingles []uint32
 
 const (
-	maxSaying = 1024 // hashes; the smallest are kept, so that equal pages keep equal ones
-	maxSlack  = 6    // two words
-	wordsRow  = 3
+	maxShingles  = 1024 // hashes; the smallest are kept, so that equal pages keep equal ones
+	maxSlack     = 6    // two words
+	shingleWords = 3
 )
 
 // notFoundAnswer is how a host says "not found".
 type notFoundAnswer struct {
-	Common saying `json:"common,omitempty"`
-	Slack  int    `json:"slack,omitempty"`
+	Common shingles `json:"common,omitempty"`
+	Slack  int      `json:"slack,omitempty"`
 }
 
 func (a *notFoundAnswer) known() bool { return len(a.Common) > 0 }
 
 // answerOf compares two answers; the result is unknown if they vary too much.
-func answerOf(a, b saying) notFoundAnswer {
-	var common saying
+func answerOf(a, b shingles) notFoundAnswer {
+	var common shingles
 	for _, hash := range a {
 		if b.has(hash) {
 			common = append(common, hash)
@@ -62,7 +62,7 @@ func answerOf(a, b saying) notFoundAnswer {
 	return notFoundAnswer{Common: common, Slack: slack}
 }
 
-func (a *notFoundAnswer) matches(s saying) bool {
+func (a *notFoundAnswer) matches(s shingles) bool {
 	if len(s) < len(a.Common) || len(s) > len(a.Common)+a.Slack {
 		return false
 	}
@@ -74,13 +74,13 @@ func (a *notFoundAnswer) matches(s saying) bool {
 	return true
 }
 
-func (s saying) has(hash uint32) bool {
+func (s shingles) has(hash uint32) bool {
 	_, found := slices.BinarySearch(s, hash)
 	return found
 }
 
-// sayingOf returns false for a fetch that is not a page.
-func sayingOf(f *page.Fetch) (saying, bool) {
+// shinglesOf returns false for a fetch that is not a page.
+func shinglesOf(f *page.Fetch) (shingles, bool) {
 	doc := page.Interpret(f)
 	if doc.Outcome != page.Page {
 		return nil, false
@@ -95,7 +95,7 @@ func sayingOf(f *page.Fetch) (saying, bool) {
 			said = strings.ReplaceAll(said, own, " ")
 		}
 	}
-	return rowsOf(lastingWords(said)), true
+	return newShingles(lastingWords(said)), true
 }
 
 // timeWords are words of dates and times of day.
@@ -115,19 +115,19 @@ func lastingWords(text string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return timeWords[word] || strings.ContainsFunc(word, unicode.IsDigit) })
 }
 
-func rowsOf(words []string) saying {
-	n := max(len(words)-wordsRow+1, 1)
-	s := make(saying, 0, n)
+func newShingles(words []string) shingles {
+	n := max(len(words)-shingleWords+1, 1)
+	s := make(shingles, 0, n)
 	for i := range n {
-		s = append(s, uint32(xxhash.Sum64String(strings.Join(words[i:min(i+wordsRow, len(words))], " "))))
+		s = append(s, uint32(xxhash.Sum64String(strings.Join(words[i:min(i+shingleWords, len(words))], " "))))
 	}
 	slices.Sort(s)
 	s = slices.Compact(s)
-	return s[:min(len(s), maxSaying)]
+	return s[:min(len(s), maxShingles)]
 }
 
 // MarshalJSON writes the hashes as four bytes each, in base64.
-func (s saying) MarshalJSON() ([]byte, error) {
+func (s shingles) MarshalJSON() ([]byte, error) {
 	var b []byte
 	for _, hash := range s {
 		b = binary.BigEndian.AppendUint32(b, hash)
@@ -136,12 +136,12 @@ func (s saying) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reverses MarshalJSON.
-func (s *saying) UnmarshalJSON(text []byte) error {
+func (s *shingles) UnmarshalJSON(text []byte) error {
 	var b []byte
 	if err := json.Unmarshal(text, &b); err != nil {
 		return err
 	}
-	if len(b)%4 != 0 || len(b) > 4*maxSaying {
+	if len(b)%4 != 0 || len(b) > 4*maxShingles {
 		return fmt.Errorf("hashes of a page cannot have %d bytes", len(b))
 	}
 	*s = nil

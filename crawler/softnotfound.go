@@ -11,10 +11,10 @@ import (
 )
 
 // Some hosts answer 200 for paths that do not exist. Once a day the crawler requests
-// two paths that cannot exist (the second only if the first returned a page). What the
-// two answers have in common, as sayings, is how the host says "not found"; where they
-// differ shows how much an answer varies. Another page is taken for "not found" if it
-// contains all of the common part and no more than the answers do; see saying.go.
+// two paths that cannot exist (the second only if the first returned a page). The
+// shingles that the two answers have in common are how the host says "not found"; where
+// they differ shows how much an answer varies. Another page is taken for "not found" if
+// it contains all of the common part and no more than the answers do; see shingles.go.
 //
 // Losing a page by mistake is worse than indexing an empty one, so:
 //
@@ -26,8 +26,8 @@ import (
 //   - seeds and root pages are never taken for "not found";
 //   - a page that was known before needs two strikes, like a 404.
 //
-// The first pages of a host are loaded before anything is known. Their sayings are kept
-// until the answers arrive, and the pages that say the same, the suspects, until a
+// The first pages of a host are loaded before anything is known. Their shingles are
+// kept until the answers arrive, and the pages that say the same, the suspects, until a
 // conclusion can be drawn. Then the suspects are taken back: withdrawn from the index
 // by a fetch with status 410, like a page that robots.txt disallows. It is recorded and
 // loaded, so a replay gives the same index. Suspects survive a crash; withdrawing one
@@ -65,7 +65,7 @@ type SoftNotFound struct {
 // earlyPage is a page that was loaded before the host was understood.
 type earlyPage struct {
 	URL    page.URL `json:"url"`
-	Says   saying   `json:"says"`
+	Says   shingles `json:"says"`
 	Exempt bool     `json:"exempt,omitempty"` // never taken for "not found"
 	Known  bool     `json:"known,omitempty"`  // it was a page before
 }
@@ -75,8 +75,8 @@ func (s *SoftNotFound) usable() bool { return s.Answer.known() && s.Unlike && !s
 
 type softNotFound struct {
 	SoftNotFound
-	first saying // of the first of two probes, while the second one is made
-	under int    // probes that are queued or under way
+	first shingles // of the first of two probes, while the second one is made
+	under int      // probes that are queued or under way
 }
 
 // softCheck is what a visit has to check; softSign is the result.
@@ -112,7 +112,7 @@ func (c softCheck) look(j *Job, res *fetch.Result) softSign {
 		return softSign{}
 	}
 	sign := softSign{early: earlyPage{URL: j.URL, Exempt: exempt(j), Known: wasPage(j)}}
-	sign.early.Says, sign.isPage = sayingOf(&res.Fetch)
+	sign.early.Says, sign.isPage = shinglesOf(&res.Fetch)
 	if sign.isPage && c.answer.known() {
 		sign.compared, sign.alike = true, c.answer.matches(sign.early.Says)
 		sign.notFound = sign.alike && c.usable && !sign.early.Exempt
@@ -146,7 +146,7 @@ func (s *softNotFound) conclude(p earlyPage, alike bool) {
 }
 
 // probed takes the answer to a probe, and reports whether another probe is needed.
-func (s *softNotFound) probed(says saying, isPage bool) (again bool) {
+func (s *softNotFound) probed(says shingles, isPage bool) (again bool) {
 	s.under--
 	switch {
 	case !isPage:

@@ -133,7 +133,7 @@ func (m *Member) step(ctx context.Context) error {
 		return err
 	}
 	tx := m.db.At(now)
-	v, err := look(ctx, tx)
+	v, err := readView(ctx, tx)
 	tx.Rollback()
 	if err != nil {
 		return err
@@ -317,7 +317,7 @@ func (m *Member) Leave(ctx context.Context) (others bool, err error) {
 	}
 	tx := m.db.At(now)
 	defer tx.Rollback()
-	v, err := look(ctx, tx)
+	v, err := readView(ctx, tx)
 	if err != nil {
 		return true, err
 	}
@@ -372,7 +372,7 @@ func (m *Member) SetIdle(ctx context.Context, idle bool) error {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("division: tell the other crawlers of this one: %w", err)
+		return fmt.Errorf("division: register this crawler: %w", err)
 	}
 	return nil
 }
@@ -399,7 +399,7 @@ func (m *Member) Finished(ctx context.Context) (bool, error) {
 func (m *Member) finishedAt(ctx context.Context, ts uint64) (bool, error) {
 	tx := m.db.At(ts)
 	defer tx.Rollback()
-	v, err := look(ctx, tx)
+	v, err := readView(ctx, tx)
 	if err != nil {
 		return false, err
 	}

@@ -135,7 +135,7 @@ func (r *rig) join() *process {
 	}
 	failed := func(err error) {
 		if p.process.Valid() != nil && errors.Is(err, txn.ErrConflict) {
-			return // it died in the middle of a look at the table
+			return // it died while it read the table
 		}
 		r.t.Error(err)
 	}

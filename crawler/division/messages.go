@@ -16,7 +16,7 @@ func Notify(ctx context.Context, tx *txn.Txn, host string) error {
 	row := hostRow(host)
 	v, err := tx.Get(ctx, row, message)
 	if err != nil {
-		return fmt.Errorf("division: tell of %s: %w", host, err)
+		return fmt.Errorf("division: notify the crawler of %s: %w", host, err)
 	}
 	if !v.Exists {
 		tx.Set(row, message, nil)
@@ -36,7 +36,7 @@ func (m *Member) Forward(ctx context.Context, host string, u page.URL, file []by
 // receive removes the messages to this crawler, and then delivers them.
 func (m *Member) receive(ctx context.Context, v *view) error {
 	mine := func(p int) bool { return m.held[p] && !m.leaving[p] }
-	hosts := slices.DeleteFunc(v.hosts, func(r rung) bool { return !mine(r.partition) })
+	hosts := slices.DeleteFunc(v.hosts, func(r hostMessage) bool { return !mine(r.partition) })
 	for some := range slices.Chunk(hosts, atOnce) {
 		_, err := m.runWhileValid(ctx, func(tx *txn.Txn) error {
 			for _, r := range some {

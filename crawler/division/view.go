@@ -26,11 +26,11 @@ type State struct {
 type view struct {
 	crawlers map[string]State // by token; some may be dead
 	holders  [partition.Count]string
-	hosts    []rung
+	hosts    []hostMessage
 	files    []forwarded
 }
 
-type rung struct {
+type hostMessage struct {
 	row, host string
 	partition int
 }
@@ -41,15 +41,15 @@ type forwarded struct {
 	file      []byte
 }
 
-// look reads all rows but the fences.
-func look(ctx context.Context, tx *txn.Txn) (*view, error) {
+// readView reads all rows but the fences.
+func readView(ctx context.Context, tx *txn.Txn) (*view, error) {
 	v := &view{crawlers: make(map[string]State)}
 	for _, part := range []struct{ from, end string }{
 		{crawlerPrefix, txn.PrefixEnd(crawlerPrefix)},
 		{filePrefix, txn.PrefixEnd(partitionPrefix)},
 	} {
 		if err := tx.Scan(ctx, Group, part.from, part.end, v.add); err != nil {
-			return nil, fmt.Errorf("division: look who crawls: %w", err)
+			return nil, fmt.Errorf("division: read the rows of the crawlers: %w", err)
 		}
 	}
 	return v, nil
@@ -75,7 +75,7 @@ func (v *view) add(row string, cols []txn.Version) error {
 	}
 	switch kind + "\x00" {
 	case hostPrefix:
-		v.hosts = append(v.hosts, rung{row, more, p})
+		v.hosts = append(v.hosts, hostMessage{row, more, p})
 	case filePrefix:
 		v.files = append(v.files, forwarded{row, p, data})
 	case partitionPrefix:

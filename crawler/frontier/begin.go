@@ -99,7 +99,7 @@ func (c *Crawl) beginMarked(ctx context.Context, db *txn.DB, config Config, mark
 	if err := queueSeeds(ctx, db, c.Rules().Scope); err != nil {
 		return err
 	}
-	if err := lookAgain(ctx, db); err != nil {
+	if err := recheckPages(ctx, db); err != nil {
 		return err
 	}
 	return begun(ctx, db, mark, data)

@@ -202,9 +202,9 @@ func seeded(tx *txn.Txn, u page.URL, old schema.FrontierEntry) error {
 	return nil
 }
 
-// lookAgain wakes discover for every page and redirect, in chunks. A page whose links
-// are partly offered starts over.
-func lookAgain(ctx context.Context, db *txn.DB) error {
+// recheckPages wakes discover for every page and redirect, in chunks. A page whose links
+// were partly added to the frontier starts over.
+func recheckPages(ctx context.Context, db *txn.DB) error {
 	const chunk = 500
 	for from := ""; ; {
 		next := ""
@@ -217,11 +217,11 @@ func lookAgain(ctx context.Context, db *txn.DB) error {
 					return txn.ErrStop
 				}
 				n++
-				return offerAgain(ctx, tx, row)
+				return rediscover(ctx, tx, row)
 			})
 		})
 		if err != nil {
-			return fmt.Errorf("frontier: look at known pages again: %w", err)
+			return fmt.Errorf("frontier: check known pages for links in scope: %w", err)
 		}
 		if next == "" {
 			return nil
@@ -230,9 +230,9 @@ func lookAgain(ctx context.Context, db *txn.DB) error {
 	}
 }
 
-// offerAgain has discover offer all targets of a page from the first one, even if it
-// has offered a part of them.
-func offerAgain(ctx context.Context, tx *txn.Txn, row string) error {
+// rediscover makes discover add all targets of a page from the first one, even if it
+// has added a part of them.
+func rediscover(ctx context.Context, tx *txn.Txn, row string) error {
 	discovery, err := tx.Get(ctx, row, schema.Discovery)
 	if err != nil {
 		return err

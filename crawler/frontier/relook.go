@@ -58,7 +58,7 @@ func relookAt(ctx context.Context, tx *txn.Txn, host string) error {
 		case e.Lapsed && crawler.HostOf(u) == host:
 			lapsed = append(lapsed, u)
 		case e.Visits > 0:
-			return offerAgain(ctx, tx, row)
+			return rediscover(ctx, tx, row)
 		}
 		return nil
 	})

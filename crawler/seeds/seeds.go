@@ -62,7 +62,7 @@ var (
 	ErrTooMany = fmt.Errorf("more than %d seeds; split the file and crawl the parts one after the other", MaxSeeds)
 	// ErrNoList is wrapped by the error for a file that begins with MaxErrors invalid
 	// lines.
-	ErrNoList = errors.New("this is not a list of URLs, one a line")
+	ErrNoList = errors.New("this is not a list of URLs, one on each line")
 )
 
 // Parse reads a seeds file; name is its name in errors. The error joins a *LineError

@@ -65,7 +65,7 @@ func parseTime(s string) (time.Time, error) {
 			}
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is not a date; it is passed over", abbreviate(s))
+	return time.Time{}, fmt.Errorf("%q is not a date; it is ignored", abbreviate(s))
 }
 
 // w3cText writes "2024-03-01 08:30 +01:00" as 2024-03-01T08:30+01:00.

@@ -31,7 +31,7 @@ func (p *parser) readText(in *input) {
 			}
 		}
 		if bad == maxBadLines && p.out.Kind == UnknownKind {
-			p.problems.add(number, 1, errors.New("this is no list of URLs; reading stops here"))
+			p.problems.add(number, 1, errors.New("this is not a list of URLs; reading stops here"))
 			return
 		}
 		if errors.Is(err, io.EOF) {

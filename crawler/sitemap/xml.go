@@ -96,7 +96,7 @@ func (x *xmlReader) start(t xml.StartElement) bool {
 func (x *xmlReader) root(name xml.Name) bool {
 	x.dialect = dialects[local(name)]
 	if x.dialect == nil {
-		x.problem(fmt.Errorf("the root element <%s> is that of no sitemap or feed", abbreviate(name.Local)))
+		x.problem(fmt.Errorf("the root element <%s> belongs to neither a sitemap nor a feed", abbreviate(name.Local)))
 		return false
 	}
 	x.out.Kind = x.dialect.kind
