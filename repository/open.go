@@ -238,39 +238,13 @@ func openTable(ctx context.Context, dir string, opts Options) (store.Table, erro
 
 // start opens the transaction layer and then starts the observers.
 func (r *Repository) start(ctx context.Context, opts Options) error {
-	// The set of observers depends on the content of the store. Nothing is written before
-	// it is known.
-	var registry *notify.Registry
-	var coordination *txn.Coordination
-	if r.shared() {
-		coordination = r.share.Coordination
-	}
-	db, err := txn.Open(ctx, r.table, txn.Options{
-		Mode:         opts.Commit,
-		History:      opts.History,
-		Coordination: coordination,
-		Observers: func(c txn.Column) []string {
-			if registry == nil {
-				return nil
-			}
-			return registry.Observers(c)
-		},
-		Leased:   func(observer string) bool { return registry != nil && registry.Leased(observer) },
-		Handover: func(notes []txn.Notification) { r.pipeline.Handover(notes) },
-		Written:  r.counted.Written,
-	})
-	if err != nil {
+	if err := r.openDB(ctx, opts); err != nil {
 		return err
-	}
-	r.db = db
-	if n, err := db.ResolveAbandoned(ctx); err != nil {
-		return err
-	} else if n > 0 {
-		opts.Log.Info("resolved the locks of a process that died", zap.Int("locks", n))
 	}
 	var crawl []notify.Observer
 	if opts.Crawl != nil {
-		if crawl, err = opts.Crawl(ctx, db); err != nil {
+		var err error
+		if crawl, err = opts.Crawl(ctx, r.db); err != nil {
 			return err
 		}
 	}
@@ -279,26 +253,12 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 			return err
 		}
 	}
-	o := observers.Options{Sink: &r.files, Tracker: r.tracker, Passes: &r.passes, KeepSum: !r.shared(), Renderer: opts.Renderer, Unrendered: &r.unrendered}
-	if r.shards != nil {
-		o.Sink, o.Shards = r.shards, ShardLeases(len(r.shards.list))
-	}
-	list := o.Observers()
-	if opts.WithoutRanks {
-		list = observers.Without(list, "rank", "rerank", "settle")
-	}
-	if registry, err = notify.NewRegistry(append(list, crawl...)...); err != nil {
+	if err := r.register(opts, crawl); err != nil {
 		return err
 	}
-	r.registry = registry
-	n := notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Capacity: queueCapacity(opts.Memory), Events: r.events(opts.Log)}
-	if r.shared() {
-		if r.leases, err = r.newLeases(opts); err != nil {
-			return err
-		}
-		n.Leases = r.leases
+	if err := r.makePipeline(opts); err != nil {
+		return err
 	}
-	r.pipeline = notify.New(registry, n)
 	if !r.shared() {
 		if err := r.match(ctx, opts); err != nil {
 			return err
@@ -319,6 +279,72 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 		return err
 	}
 	return r.startCollector(ctx, opts)
+}
+
+// openDB opens the transaction layer. The set of observers depends on the content of the
+// store, so no transaction may write before register has set the registry.
+func (r *Repository) openDB(ctx context.Context, opts Options) error {
+	var coordination *txn.Coordination
+	if r.shared() {
+		coordination = r.share.Coordination
+	}
+	db, err := txn.Open(ctx, r.table, txn.Options{
+		Mode:         opts.Commit,
+		History:      opts.History,
+		Coordination: coordination,
+		Observers: func(c txn.Column) []string {
+			if r.registry == nil {
+				return nil
+			}
+			return r.registry.Observers(c)
+		},
+		Leased:   func(observer string) bool { return r.registry != nil && r.registry.Leased(observer) },
+		Handover: func(notes []txn.Notification) { r.pipeline.Handover(notes) },
+		Written:  r.counted.Written,
+	})
+	if err != nil {
+		return err
+	}
+	r.db = db
+	if n, err := db.ResolveAbandoned(ctx); err != nil {
+		return err
+	} else if n > 0 {
+		opts.Log.Info("resolved the locks of a process that died", zap.Int("locks", n))
+	}
+	return nil
+}
+
+// register makes the registry of all observers, including those of the crawl.
+func (r *Repository) register(opts Options, crawl []notify.Observer) error {
+	o := observers.Options{Sink: &r.files, Tracker: r.tracker, Passes: &r.passes, KeepSum: !r.shared(), Renderer: opts.Renderer, Unrendered: &r.unrendered}
+	if r.shards != nil {
+		o.Sink, o.Shards = r.shards, ShardLeases(len(r.shards.list))
+	}
+	list := o.Observers()
+	if opts.WithoutRanks {
+		list = observers.Without(list, "rank", "rerank", "settle")
+	}
+	registry, err := notify.NewRegistry(append(list, crawl...)...)
+	if err != nil {
+		return err
+	}
+	r.registry = registry
+	return nil
+}
+
+// makePipeline makes the pipeline that runs the observers. It does not start it.
+func (r *Repository) makePipeline(opts Options) error {
+	n := notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Capacity: queueCapacity(opts.Memory), Events: r.events(opts.Log)}
+	if r.shared() {
+		leases, err := r.newLeases(opts)
+		if err != nil {
+			return err
+		}
+		r.leases = leases
+		n.Leases = leases
+	}
+	r.pipeline = notify.New(r.registry, n)
+	return nil
 }
 
 // match makes the index files and the store match each other, and what the options ask for,
