@@ -127,7 +127,7 @@ func (a *app) sourceName() string {
 func (a *app) tellCopied() func(tablecopy.Progress) {
 	var last time.Time
 	return func(p tablecopy.Progress) {
-		if time.Since(last) >= tellEvery {
+		if time.Since(last) >= reportEvery {
 			last = time.Now()
 			_, _ = fmt.Fprintf(a.stderr, "%s copied so far, now in group %s\n", count(int(p.Cells), "cell"), p.Group)
 		}

@@ -58,7 +58,7 @@ func (s *session) askAgain(ctx context.Context, urls []page.URL) error {
 	if s.asked, err = frontier.Again(ctx, s.repo.DB(), urls, time.Now()); err != nil {
 		return err
 	}
-	return tellAsked(s.asked, func(a frontier.Asked) error {
+	return reportAsked(s.asked, func(a frontier.Asked) error {
 		if !a.Due {
 			_, _ = fmt.Fprintf(s.app.stderr, "%s is not visited: %s\n", a.URL, a.Why)
 		}
@@ -81,7 +81,7 @@ func answerAgain(ctx context.Context, r *repository.Repository, req control.Requ
 	if err != nil {
 		return err
 	}
-	return tellAsked(list, func(a frontier.Asked) error {
+	return reportAsked(list, func(a frontier.Asked) error {
 		if req.Format == "json" {
 			return printJSON(stdout, a)
 		}
@@ -94,8 +94,8 @@ func answerAgain(ctx context.Context, r *repository.Repository, req control.Requ
 	})
 }
 
-// tellAsked reports what was decided about each URL. It fails if none is due.
-func tellAsked(list []frontier.Asked, tell func(frontier.Asked) error) error {
+// reportAsked reports what was decided about each URL. It fails if none is due.
+func reportAsked(list []frontier.Asked, tell func(frontier.Asked) error) error {
 	due := false
 	for _, a := range list {
 		if err := tell(a); err != nil {

@@ -147,7 +147,7 @@ func (a *app) openToLoad(ctx context.Context) (*session, error) {
 		switch {
 		case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrCutOff):
 		case err != nil:
-			return nil, fmt.Errorf("%w; the process that has it could not be asked to release it: %w", inUse, err)
+			return nil, fmt.Errorf("%w; could not ask its process to release it: %w", inUse, err)
 		case h.Releases == releasesWhenDone:
 			return nil, &heldError{a.cfg.Data, h, inUse}
 		default:

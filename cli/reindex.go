@@ -46,7 +46,7 @@ func (a *app) reindexCommand() *cobra.Command {
 }
 
 func reindex(ctx context.Context, r *repository.Repository, req control.Request, stdout, stderr io.Writer) error {
-	res, err := r.Reindex(ctx, tellClusters(stderr))
+	res, err := r.Reindex(ctx, reportClusters(stderr))
 	if errors.Is(err, repository.ErrReindexing) {
 		return err
 	}
@@ -66,16 +66,16 @@ func reindex(ctx context.Context, r *repository.Repository, req control.Request,
 
 func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// tellEvery is how often a long rebuild reports its progress.
-const tellEvery = 5 * time.Second
+// reportEvery is how often a long rebuild reports its progress.
+const reportEvery = 5 * time.Second
 
-func tellClusters(w io.Writer) func(int) {
+func reportClusters(w io.Writer) func(int) {
 	var mu sync.Mutex
 	last := time.Now()
 	return func(n int) {
 		mu.Lock()
 		defer mu.Unlock()
-		if time.Since(last) >= tellEvery {
+		if time.Since(last) >= reportEvery {
 			last = time.Now()
 			_, _ = fmt.Fprintf(w, "%s exported so far\n", count(n, "cluster"))
 		}

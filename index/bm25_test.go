@@ -29,7 +29,7 @@ func (s *search) byFTS5(ctx context.Context, expr string, n int) ([]candidate, e
 	if err != nil {
 		return nil, err
 	}
-	return merged([]*Answer{{Found: list}}, n, betterFound), nil
+	return merged([]*Answer{{Found: list}}, n, compareFound), nil
 }
 
 // only is the session of a search of one file.

@@ -21,7 +21,7 @@ import (
 func create(ctx context.Context, path string) error {
 	// Log files without their database would be replayed into the new one.
 	if err := removeDatabase(path); err != nil {
-		return fmt.Errorf("index: log of a database that is gone: %w", err)
+		return fmt.Errorf("index: remove the log of a missing database: %w", err)
 	}
 	tmp := path + unfinished
 	if err := createFile(ctx, tmp, ""); err != nil {

@@ -198,7 +198,7 @@ func (f *fanout) bestOf(ctx context.Context, q *BestQuestion) ([]candidate, int,
 	for _, a := range answers {
 		total += a.Total
 	}
-	return merged(answers, q.N, betterFound), total, nil
+	return merged(answers, q.N, compareFound), total, nil
 }
 
 // sorted is documents in an order that has nothing to do with words. Their score is the
@@ -212,7 +212,7 @@ func (f *fanout) sorted(ctx context.Context, q *SortedQuestion) ([]candidate, er
 		if q.ByDate {
 			return cmp.Or(cmp.Compare(b.Fetched, a.Fetched), cmp.Compare(a.URL, b.URL))
 		}
-		return betterFound(a, b)
+		return compareFound(a, b)
 	}), nil
 }
 

@@ -97,7 +97,7 @@ func removeOthers(dir string) error {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("index: files of no more use: %w", err)
+		return fmt.Errorf("index: remove old files: %w", err)
 	}
 	return nil
 }

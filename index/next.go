@@ -22,7 +22,7 @@ func OpenNext(ctx context.Context, dir, succeeds string, opts WriterOptions) (*W
 	}
 	path := nextPath(dir)
 	if err := removeDatabase(path); err != nil {
-		return nil, fmt.Errorf("index: left over from a rebuild that was killed: %w", err)
+		return nil, fmt.Errorf("index: remove the files of a killed rebuild: %w", err)
 	}
 	if err := createFile(ctx, path, succeeds); err != nil {
 		return nil, fmt.Errorf("index: create %s: %w", path, errors.Join(err, removeDatabase(path)))
@@ -76,7 +76,7 @@ func (w *Writer) finish() error {
 		w.done.Wait()
 		var busy, frames, moved int
 		if _, err = w.tx.row("PRAGMA wal_checkpoint(TRUNCATE)", nil, &busy, &frames, &moved); err == nil && busy != 0 {
-			err = errors.New("somebody reads it")
+			err = errors.New("a process is reading it")
 		}
 		w.closeErr = w.closeFiles()
 		err = errors.Join(err, w.closeErr)

@@ -122,7 +122,7 @@ func PackTime(t time.Time) int64    { return packTime(t) }
 func UnpackTime(ns int64) time.Time { return unpackTime(ns) }
 
 // BetterFound is the order of documents by score; equal scores are ordered by URL.
-func BetterFound(a, b Found) int { return betterFound(a, b) }
+func BetterFound(a, b Found) int { return compareFound(a, b) }
 
 // ColumnTexts are the columns of a document that count in BM25, as analysis makes them:
 // tokens, each followed by a space.

@@ -150,7 +150,7 @@ func (s *viewShard) best(ctx context.Context, q *BestQuestion) ([]Found, int, er
 	if err != nil {
 		return nil, 0, err
 	}
-	slices.SortFunc(list, betterFound)
+	slices.SortFunc(list, compareFound)
 	return list[:min(max(q.N, 0), len(list))], len(ids), nil
 }
 
@@ -177,8 +177,8 @@ func (s *viewShard) withURL(ctx context.Context, ids []int64, urls []string) (li
 	return list, rows.Err()
 }
 
-// betterFound is the order of documents by score; equal scores are ordered by URL.
-func betterFound(a, b Found) int {
+// compareFound is the order of documents by score; equal scores are ordered by URL.
+func compareFound(a, b Found) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.URL, b.URL))
 }
 
@@ -285,7 +285,7 @@ func (s *viewShard) readNamed(ctx context.Context, ids []int64, fn func(i int, d
 	if len(ids) == 0 {
 		return nil
 	}
-	list, err := s.rows(ctx, plainly(ids)) // for their languages
+	list, err := s.rows(ctx, withoutScores(ids)) // for their languages
 	if err != nil {
 		return err
 	}
@@ -310,8 +310,8 @@ func (s *viewShard) readNamed(ctx context.Context, ids []int64, fn func(i int, d
 	return rows.Err()
 }
 
-// plainly is documents without scores.
-func plainly(ids []int64) []scored {
+// withoutScores is documents without scores.
+func withoutScores(ids []int64) []scored {
 	list := make([]scored, len(ids))
 	for i, id := range ids {
 		list[i].id = id

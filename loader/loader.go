@@ -103,7 +103,7 @@ func (l *Loader) persist(ctx context.Context, load func() (Effect, error)) (Effe
 	began, pause := time.Now(), 100*time.Millisecond
 	for {
 		effect, err := load()
-		if !mayPass(err) || time.Since(began) > retryFor {
+		if !isTemporary(err) || time.Since(began) > retryFor {
 			return effect, err
 		}
 		timer := time.NewTimer(pause)
@@ -117,9 +117,9 @@ func (l *Loader) persist(ctx context.Context, load func() (Effect, error)) (Effe
 	}
 }
 
-// mayPass reports whether an error is one of a server that does not answer. A write that
+// isTemporary reports whether an error is one of a server that does not answer. A write that
 // fills the disk has an unknown outcome, too, but nothing to wait for.
-func mayPass(err error) bool {
+func isTemporary(err error) bool {
 	return !store.Fatal(err) &&
 		(errors.Is(err, store.ErrUnavailable) || errors.Is(err, txn.ErrNoTimestamps) || errors.Is(err, txn.ErrUnknown))
 }

@@ -55,7 +55,7 @@ func VisitRankStates(ctx context.Context, tx *txn.Txn, start, end string, fn fun
 func ReadRankGraph(ctx context.Context, tx *txn.Txn) (*pagerank.Graph, error) {
 	g, err := pagerank.BuildGraph(rankStates(ctx, tx), rankEdges(ctx, tx))
 	if errors.Is(err, pagerank.ErrInconsistent) {
-		err = fmt.Errorf("%w; `indexer verify` tells more", err)
+		err = fmt.Errorf("%w; run `indexer verify` for details", err)
 	}
 	return g, err
 }

@@ -148,7 +148,7 @@ func addPending(ctx context.Context, tx *txn.Txn, row string, targets []page.URL
 	}
 	waiting, err := schema.DecodeURLs(pending.Data)
 	if err == nil && !pending.Exists {
-		waiting, err = untoldTargets(ctx, tx, row)
+		waiting, err = pendingTargets(ctx, tx, row)
 	}
 	if err != nil {
 		return err
@@ -160,9 +160,9 @@ func addPending(ctx context.Context, tx *txn.Txn, row string, targets []page.URL
 	return nil
 }
 
-// untoldTargets returns the targets of a page's first links if forward has not dealt with
+// pendingTargets returns the targets of a page's first links if forward has not dealt with
 // them yet.
-func untoldTargets(ctx context.Context, tx *txn.Txn, row string) ([]page.URL, error) {
+func pendingTargets(ctx context.Context, tx *txn.Txn, row string) ([]page.URL, error) {
 	sent, err := tx.Notified(ctx, txn.Cell{Row: row, Column: schema.NotifyTargets}, forwardName)
 	if err != nil || sent == 0 {
 		return nil, err

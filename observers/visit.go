@@ -23,7 +23,7 @@ import (
 type Cursor string
 
 // ErrCursor reports a cursor that no visit has returned.
-var ErrCursor = errors.New("no cursor of this list")
+var ErrCursor = errors.New("not a cursor of this list")
 
 // Inlink is one entry of a cluster's inverted links (semantics.md section 5).
 type Inlink struct {

@@ -36,7 +36,7 @@ func StartOwn(ctx context.Context, table store.Table, ttl time.Duration) (*Own, 
 		Poll: ttl / 10,
 		Join: func(context.Context) (Member, error) {
 			if joined {
-				return nil, errors.New("another process has found this one dead and may have taken its place; start again")
+				return nil, errors.New("another process has found this one dead and may have taken its place; start this one again")
 			}
 			joined = true
 			return member, nil

@@ -43,7 +43,7 @@ func (r *Repository) matchRender(ctx context.Context, opts Options) error {
 	case "off", string(schema.RenderAuto), string(schema.RenderAll):
 		want = schema.RenderSetting(opts.Render).Mode()
 	default:
-		return fmt.Errorf("there is no setting of rendering %q; want off, auto or all", opts.Render)
+		return fmt.Errorf("unknown setting of rendering %q; want off, auto or all", opts.Render)
 	}
 	if want != now {
 		if err = r.setRender(ctx, want.Soon()); err != nil {

@@ -66,7 +66,7 @@ func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
 }
 
 // errDisturbed says that something was loaded between the two snapshots of a Quiet.
-var errDisturbed = errors.New("something is being loaded; try again when nothing is")
+var errDisturbed = errors.New("pages are being loaded; try again when loading has ended")
 
 // Close releases the snapshots.
 func (q *Quiet) Close() error {

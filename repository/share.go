@@ -141,7 +141,7 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 		}
 		want, ok := r.wants[name]
 		if !ok {
-			return nil, fmt.Errorf("there is no lease %q; want %s, %s or %s", name, observers.LeaseRank, observers.LeaseIndex, LeaseGarbage)
+			return nil, fmt.Errorf("unknown lease %q; want %s, %s or %s", name, observers.LeaseRank, observers.LeaseIndex, LeaseGarbage)
 		}
 		o.Wants = append(o.Wants, want)
 	}

@@ -40,7 +40,7 @@ func (s *Server) icon(w http.ResponseWriter, r *http.Request) error {
 	}
 	mediaType := icon.TypeOf(image)
 	if mediaType == "" {
-		return fmt.Errorf("icon of %s: the stored image is none", u.Site())
+		return fmt.Errorf("icon of %s: the stored body is not an image", u.Site())
 	}
 	sum := sha256.Sum256(image)
 	version := hex.EncodeToString(sum[:12])

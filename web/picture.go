@@ -47,7 +47,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
 	}
 	mediaType := http.DetectContentType(image)
 	if !slices.Contains(pictureTypes, mediaType) {
-		return fmt.Errorf("screenshot of %s: it is %s, and no picture", u, mediaType)
+		return fmt.Errorf("screenshot of %s: it is %s, not a picture", u, mediaType)
 	}
 	sum := sha256.Sum256(image)
 	h := w.Header()

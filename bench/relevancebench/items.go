@@ -45,7 +45,7 @@ func gatherItems(ctx context.Context, dir string) (_ *items, err error) {
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	it := &items{}
-	titles, anchors := newOnes(), newOnes()
+	titles, anchors := newUniqueTexts(), newUniqueTexts()
 	err = r.Documents(ctx, func(d index.Document) error {
 		it.documents++
 		titles.add(d.Title, d.URL, 1)
@@ -115,8 +115,8 @@ func hashOf(seed uint64, s string) uint64 {
 	return (x ^ x>>31) * 0x9E3779B97F4A7C15 >> 8
 }
 
-// ones finds texts that only one document has.
-type ones map[string]*one
+// uniqueTexts finds texts that only one document has.
+type uniqueTexts map[string]*one
 
 type one struct {
 	text   string
@@ -125,9 +125,9 @@ type one struct {
 	shared bool // more than one document has it
 }
 
-func newOnes() ones { return make(ones) }
+func newUniqueTexts() uniqueTexts { return make(uniqueTexts) }
 
-func (o ones) add(text string, u page.URL, links int) {
+func (o uniqueTexts) add(text string, u page.URL, links int) {
 	key := words(strings.ToLower(text))
 	if strings.IndexFunc(key, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
 		return
@@ -142,7 +142,7 @@ func (o ones) add(text string, u page.URL, links int) {
 	}
 }
 
-func (o ones) only() (list []one) {
+func (o uniqueTexts) only() (list []one) {
 	for _, t := range o {
 		if !t.shared {
 			list = append(list, *t)

@@ -43,7 +43,7 @@ type Row struct {
 	Work      string  `json:"work"`
 	Workers   int     `json:"workers"`
 	PerSecond float64 `json:"per_second"`
-	// Efficiency is PerSecond divided by the number of workers times that of the first
+	// Efficiency is the PerSecond of a worker, relative to that in the first
 	// row of this work.
 	Efficiency float64 `json:"efficiency"`
 	// Adjusted is Efficiency if calls had taken as long as in the first row. The rest of

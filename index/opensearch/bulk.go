@@ -111,7 +111,7 @@ func (i *bulkItem) result(id string) (busy bool, err error) {
 	switch {
 	case e.status < 300 || e.status == http.StatusConflict:
 		return false, nil
-	case mayPass(e.status):
+	case isTemporary(e.status):
 		return true, nil
 	case e.status == http.StatusNotFound || e.status == http.StatusForbidden:
 		return false, unusable(e)
@@ -125,8 +125,8 @@ func unusable(e error) error {
 	return fmt.Errorf("%w: %w; if it was removed, `indexer reindex` builds it again", index.ErrUnusable, e)
 }
 
-// orUnusable marks the error of a request that did not find the index.
-func orUnusable(err error) error {
+// asUnusable marks the error of a request that did not find the index.
+func asUnusable(err error) error {
 	if hasStatus(err, http.StatusNotFound) && !errors.Is(err, index.ErrUnusable) {
 		return unusable(err)
 	}

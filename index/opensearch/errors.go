@@ -29,9 +29,9 @@ func hasStatus(err error, status int) bool {
 	return ok && e.status == status
 }
 
-// mayPass reports whether a status says nothing about the request: the server, or a proxy
+// isTemporary reports whether a status says nothing about the request: the server, or a proxy
 // before it, has too much to do or is starting.
-func mayPass(status int) bool {
+func isTemporary(status int) bool {
 	switch status {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
@@ -42,7 +42,7 @@ func mayPass(status int) bool {
 // isFinal reports whether a request that got this error would get it again at once.
 func isFinal(err error) bool {
 	e, answered := errors.AsType[*statusError](err)
-	return answered && !mayPass(e.status) || errors.Is(err, errInsecure) || errors.Is(err, index.ErrCorrupt)
+	return answered && !isTemporary(e.status) || errors.Is(err, errInsecure) || errors.Is(err, index.ErrCorrupt)
 }
 
 // errInsecure says that no connection could be made that is as safe as the settings want it.

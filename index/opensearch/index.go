@@ -261,7 +261,7 @@ func (t target) touchKeys(ctx context.Context, touches []index.Touch) (map[strin
 		return nil
 	})
 	if err != nil {
-		return nil, orUnusable(err)
+		return nil, asUnusable(err)
 	}
 	have := make(map[string]bool, len(answer.Docs))
 	for _, d := range answer.Docs {

@@ -25,11 +25,11 @@ func peerProcess(conn net.Conn) (p Process) {
 	if raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }) != nil || err != nil || cred.Pid <= 0 {
 		return p
 	}
-	return lookAt(int(cred.Pid))
+	return processInfo(int(cred.Pid))
 }
 
-// lookAt reads what the kernel tells about a process.
-func lookAt(id int) Process {
+// processInfo reads what the kernel tells about a process.
+func processInfo(id int) Process {
 	p := Process{ID: id}
 	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", id)); err == nil {
 		p.Command = strings.ToValidUTF8(strings.ReplaceAll(strings.TrimRight(string(line), "\x00"), "\x00", " "), "")

@@ -39,7 +39,7 @@ func (o *Writer) Fields(v any) error {
 		return err
 	}
 	if len(b) < 2 || b[0] != '{' {
-		return fmt.Errorf("longjson: %T is no object", v)
+		return fmt.Errorf("longjson: %T is not an object", v)
 	}
 	if len(b) == len("{}") {
 		return nil

@@ -45,7 +45,7 @@ func replaceFile(name string, t target, write func(io.Writer) error) (err error)
 		return err
 	}
 	for _, step := range []func() error{
-		buffered.Flush, func() error { return likeBefore(f, t.info) }, f.Sync,
+		buffered.Flush, func() error { return copyMode(f, t.info) }, f.Sync,
 	} {
 		if err := step(); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)

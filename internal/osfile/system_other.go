@@ -11,8 +11,8 @@ import (
 // Lock locks nothing on this system.
 func Lock(*os.File) LockState { return Unknown }
 
-// likeBefore keeps the permission bits that this system has.
-func likeBefore(f *os.File, old fs.FileInfo) error {
+// copyMode keeps the permission bits that this system has.
+func copyMode(f *os.File, old fs.FileInfo) error {
 	if old == nil {
 		return nil
 	}

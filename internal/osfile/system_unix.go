@@ -20,10 +20,10 @@ func Lock(f *os.File) LockState {
 	return Unknown
 }
 
-// likeBefore gives a file the mode of the file that it replaces, and its owner and group if
+// copyMode gives a file the mode of the file that it replaces, and its owner and group if
 // this process may set them. If the group cannot be kept, the group bits of the mode would
 // apply to a different group, so the group gets only the rights of others.
-func likeBefore(f *os.File, old fs.FileInfo) error {
+func copyMode(f *os.File, old fs.FileInfo) error {
 	if old == nil {
 		return nil
 	}

@@ -53,7 +53,7 @@ func start(bin string, durable bool) (*Server, error) {
 // prepare runs initdb. The server refuses to run as root, so then its directory belongs
 // to another user.
 func (s *Server) prepare() error {
-	if err := giveAway(s.dir); err != nil {
+	if err := chown(s.dir); err != nil {
 		return err
 	}
 	cmd := exec.Command(filepath.Join(s.bin, "initdb"), "--pgdata", s.data(), "--username", role, "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-sync")

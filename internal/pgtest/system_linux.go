@@ -19,8 +19,8 @@ func attributes() *syscall.SysProcAttr {
 	return a
 }
 
-// giveAway gives a directory to the user that runs the server.
-func giveAway(dir string) error {
+// chown gives a directory to the user that runs the server.
+func chown(dir string) error {
 	if uid, gid, ok := unprivileged(); ok {
 		return os.Chown(dir, int(uid), int(gid))
 	}

@@ -46,13 +46,13 @@ func Build(n int, edges Edges) (*Graph, error) {
 	filled := 0
 	for from, to := range edges {
 		if filled++; filled > g.edges || ends[to] == 0 {
-			return nil, fmt.Errorf("rank: build a graph: the edges are others the second time")
+			return nil, fmt.Errorf("rank: build a graph: the edges differ between the two passes")
 		}
 		ends[to]--
 		sources[ends[to]] = from
 	}
 	if filled != g.edges {
-		return nil, fmt.Errorf("rank: build a graph: %d edges, and %d the second time", g.edges, filled)
+		return nil, fmt.Errorf("rank: build a graph: %d edges in the first pass, and %d in the second", g.edges, filled)
 	}
 	// Each node's sources have been filled in from its end down: ends are starts now.
 	g.pack(ends, sources)

@@ -37,7 +37,7 @@ type Solution struct {
 const maxIterations = 1000
 
 // ErrTolerance: the tolerance is below what floating point can tell.
-var ErrTolerance = errors.New("rank: ranks do not come within the tolerance")
+var ErrTolerance = errors.New("rank: the ranks did not converge within the tolerance")
 
 // Solve computes all ranks by power iteration: every node pulls from its sources the
 // ranks of the previous iteration. Workers share the chunks of nodes. No worker writes

@@ -117,7 +117,7 @@ func (c Comparison) rendered(ctx context.Context, tx *txn.Txn, b *batch.Builder)
 				return err
 			}
 			want.add("input of %s: %s %x", Short(u), Short(need), schema.DigestContent(v))
-			want.add("need %s", spellRow(schema.GroupNeed, schema.PairRow(need, u)))
+			want.add("need %s", formatRow(schema.GroupNeed, schema.PairRow(need, u)))
 		}
 		if r.HTML == nil {
 			return nil
@@ -157,7 +157,7 @@ func (l lines) readForms(ctx context.Context, tx *txn.Txn) error {
 	err := tx.Scan(ctx, schema.GroupRender, "", "", func(row string, cols []txn.Version) error {
 		for _, c := range cols {
 			if c.Name != schema.Form.Name {
-				l.add("left over %s of %s", c.Name, spellRow(schema.GroupRender, row))
+				l.add("left over %s of %s", c.Name, formatRow(schema.GroupRender, row))
 				continue
 			}
 			form, err := schema.DecodeForm(c.Data)
@@ -168,12 +168,12 @@ func (l lines) readForms(ctx context.Context, tx *txn.Txn) error {
 			if err != nil {
 				return err
 			}
-			l.add("form of %s: %x, %s, %q, %q, shot %q", spellRow(schema.GroupRender, row), form.Page, form.Why, form.Failure, form.HTML, shot.Data)
+			l.add("form of %s: %x, %s, %q, %q, shot %q", formatRow(schema.GroupRender, row), form.Page, form.Why, form.Failure, form.HTML, shot.Data)
 			for _, i := range form.Inputs {
-				l.add("input of %s: %s %x", spellRow(schema.GroupRender, row), Short(i.URL), i.Content)
+				l.add("input of %s: %s %x", formatRow(schema.GroupRender, row), Short(i.URL), i.Content)
 			}
 			for _, u := range form.Stale {
-				l.add("stale input of %s: %s", spellRow(schema.GroupRender, row), Short(u))
+				l.add("stale input of %s: %s", formatRow(schema.GroupRender, row), Short(u))
 			}
 		}
 		return nil
@@ -182,7 +182,7 @@ func (l lines) readForms(ctx context.Context, tx *txn.Txn) error {
 		return err
 	}
 	return tx.Scan(ctx, schema.GroupNeed, "", "", func(row string, _ []txn.Version) error {
-		l.add("need %s", spellRow(schema.GroupNeed, row))
+		l.add("need %s", formatRow(schema.GroupNeed, row))
 		return nil
 	})
 }

@@ -58,7 +58,7 @@ func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetche
 		return nil, err
 	}
 	_, err = observers.CheckSummaries(ctx, tx, c.Limits.Cluster, func(row, got, want string) {
-		stored.add("member summary %s is %s, not %s", spellRow(schema.GroupSummary, row), got, want)
+		stored.add("member summary %s is %s, not %s", formatRow(schema.GroupSummary, row), got, want)
 	})
 	if err != nil {
 		return nil, err

@@ -12,14 +12,14 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Dump spells every cell of the application that tx sees for people, one a line,
-// by group and row.
+// Dump formats every cell of the application that tx sees for people, one a line, by
+// group and row.
 func Dump(ctx context.Context, tx *txn.Txn) ([]string, error) {
 	var out []string
 	for _, group := range schema.Groups() {
 		err := tx.Scan(ctx, group, "", "", func(row string, cols []txn.Version) error {
 			for _, c := range cols {
-				line, err := spell(group, row, c)
+				line, err := format(group, row, c)
 				if err != nil {
 					return fmt.Errorf("%s %q %s: %w", group, row, c.Name, err)
 				}
@@ -34,7 +34,7 @@ func Dump(ctx context.Context, tx *txn.Txn) ([]string, error) {
 	return out, nil
 }
 
-// DumpNotifications spells the notifications that are waiting.
+// DumpNotifications formats the pending notifications.
 func DumpNotifications(ctx context.Context, db *txn.DB) ([]string, error) {
 	var out []string
 	for from := ""; ; {
@@ -43,7 +43,7 @@ func DumpNotifications(ctx context.Context, db *txn.DB) ([]string, error) {
 			return nil, err
 		}
 		for _, n := range notes {
-			out = append(out, fmt.Sprintf("wake %s at %s", n.Observer, spellRow(n.Cell.Group, n.Cell.Row)))
+			out = append(out, fmt.Sprintf("wake %s at %s", n.Observer, formatRow(n.Cell.Group, n.Cell.Row)))
 		}
 		if next == "" {
 			slices.Sort(out)
@@ -53,24 +53,24 @@ func DumpNotifications(ctx context.Context, db *txn.DB) ([]string, error) {
 	}
 }
 
-func spell(group, row string, c txn.Version) (string, error) {
-	value, err := spellValue(txn.Column{Group: group, Name: c.Name}, c.Data)
-	line := fmt.Sprintf("%s:%s %s", group, c.Name, spellRow(group, row))
+func format(group, row string, c txn.Version) (string, error) {
+	value, err := formatValue(txn.Column{Group: group, Name: c.Name}, c.Data)
+	line := fmt.Sprintf("%s:%s %s", group, c.Name, formatRow(group, row))
 	if value != "" {
 		line += ": " + value
 	}
 	return line, err
 }
 
-func spellRow(group, row string) string {
+func formatRow(group, row string) string {
 	switch group {
 	case schema.GroupIndex, schema.GroupChoice, schema.GroupSummary, schema.GroupMember:
 		if k, err := schema.ParseClusterRow(row); err == nil {
-			return spellKey(k)
+			return formatKey(k)
 		}
 		if k, m, err := schema.ParseMemberRow(row); err == nil {
 			class := [...]string{"eligible, https", "eligible", "no"}[row[32]]
-			return fmt.Sprintf("%s %s (%s)", spellKey(k), Short(m.URL), class)
+			return fmt.Sprintf("%s %s (%s)", formatKey(k), Short(m.URL), class)
 		}
 	case schema.GroupPointer, schema.GroupLink, schema.GroupNeed:
 		if target, source, err := schema.ParsePairRow(row); err == nil {
@@ -84,15 +84,15 @@ func spellRow(group, row string) string {
 	return fmt.Sprintf("%q", row)
 }
 
-func spellKey(k page.ContentKey) string { return "#" + k.String()[:6] }
+func formatKey(k page.ContentKey) string { return "#" + k.String()[:6] }
 
-func spellTime(t time.Time) string { return t.Sub(epoch).String() }
+func formatTime(t time.Time) string { return t.Sub(epoch).String() }
 
-// spellers spell the values of columns.
-var spellers = map[txn.Column]func([]byte) (string, error){
+// formatters format the values of columns.
+var formatters = map[txn.Column]func([]byte) (string, error){
 	schema.FetchTime: func(b []byte) (string, error) {
 		s, err := schema.DecodeFetchStamp(b)
-		return fmt.Sprintf("%s body %x", spellTime(s.Time), s.Sum[:3]), err
+		return fmt.Sprintf("%s body %x", formatTime(s.Time), s.Sum[:3]), err
 	},
 	schema.FetchContent: func(b []byte) (string, error) {
 		f, sum, err := schema.DecodeContent(b)
@@ -100,37 +100,37 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 	},
 	schema.FetchSeen: func(b []byte) (string, error) {
 		t, err := schema.DecodeTime(b)
-		return spellTime(t), err
+		return formatTime(t), err
 	},
 	schema.FetchFailure: func(b []byte) (string, error) {
 		f, err := schema.DecodeFailure(b)
-		return fmt.Sprintf("%s status %d, %s", spellTime(f.Time), f.Status, f.Reason), err
+		return fmt.Sprintf("%s status %d, %s", formatTime(f.Time), f.Status, f.Reason), err
 	},
 	schema.Body: func(b []byte) (string, error) {
 		body, err := schema.DecodeBody(b)
 		return fmt.Sprintf("%d bytes", len(body)), err
 	},
-	schema.Icon:        spellIcon,
-	schema.SquareImage: spellIcon,
+	schema.Icon:        formatIcon,
+	schema.SquareImage: formatIcon,
 	schema.IconImage:   func(b []byte) (string, error) { return fmt.Sprintf("%d bytes", len(b)), nil },
 	schema.Text: func(b []byte) (string, error) {
 		t, err := schema.DecodeText(b)
 		return fmt.Sprintf("%q %q %.12q", t.Title, t.Language, t.Text), err
 	},
-	schema.Links:    spellLinks,
-	schema.Inverted: spellLinks,
-	schema.Frames:   spellFrames,
+	schema.Links:    formatLinks,
+	schema.Inverted: formatLinks,
+	schema.Frames:   formatFrames,
 	schema.State: func(b []byte) (string, error) {
 		s, err := schema.DecodeURLState(b)
-		return spellState(s), err
+		return formatState(s), err
 	},
 	schema.Chain: func(b []byte) (string, error) {
 		chain, err := schema.DecodeChain(b)
-		return spellChain(chain), err
+		return formatChain(chain), err
 	},
 	schema.Propagated: func(b []byte) (string, error) {
 		s, err := schema.DecodePropagation(b)
-		return "go on at " + spellRow(schema.GroupPointer, s.Next), err
+		return "go on at " + formatRow(schema.GroupPointer, s.Next), err
 	},
 	schema.Pending: func(b []byte) (string, error) {
 		urls, err := schema.DecodeURLs(b)
@@ -156,7 +156,7 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 		e, err := schema.DecodeEdges(b)
 		list := make([]string, len(e.Targets))
 		for i, row := range e.Targets {
-			list[i] = spellRow(schema.GroupRank, row)
+			list[i] = formatRow(schema.GroupRank, row)
 		}
 		return strings.Join(list, " "), err
 	},
@@ -187,14 +187,14 @@ var spellers = map[txn.Column]func([]byte) (string, error){
 	schema.Member:  func([]byte) (string, error) { return "", nil },
 }
 
-func spellValue(c txn.Column, b []byte) (string, error) {
-	if spell, ok := spellers[c]; ok {
-		return spell(b)
+func formatValue(c txn.Column, b []byte) (string, error) {
+	if format, ok := formatters[c]; ok {
+		return format(b)
 	}
 	return fmt.Sprintf("%q", b), nil
 }
 
-func spellFrames(b []byte) (string, error) {
+func formatFrames(b []byte) (string, error) {
 	urls, err := schema.DecodeURLs(b)
 	list := make([]string, len(urls))
 	for i, u := range urls {
@@ -203,7 +203,7 @@ func spellFrames(b []byte) (string, error) {
 	return strings.Join(list, " "), err
 }
 
-func spellLinks(b []byte) (string, error) {
+func formatLinks(b []byte) (string, error) {
 	groups, err := schema.DecodeLinks(b)
 	list := make([]string, len(groups))
 	for i, g := range groups {
@@ -212,10 +212,10 @@ func spellLinks(b []byte) (string, error) {
 	return strings.Join(list, ", "), err
 }
 
-func spellState(s schema.URLState) string {
+func formatState(s schema.URLState) string {
 	out := s.Outcome.String()
 	if s.Outcome == page.Page {
-		out += " " + spellKey(s.Key)
+		out += " " + formatKey(s.Key)
 	}
 	if s.NoIndex {
 		out += " noindex"
@@ -229,10 +229,10 @@ func spellState(s schema.URLState) string {
 	return out
 }
 
-func spellChain(chain schema.StoredChain) string {
+func formatChain(chain schema.StoredChain) string {
 	hops := make([]string, len(chain))
 	for i, h := range chain {
-		hops[i] = fmt.Sprintf("%s (%s)", Short(h.URL), spellState(schema.URLState{Outcome: h.Outcome, NoIndex: h.NoIndex, Key: h.Key}))
+		hops[i] = fmt.Sprintf("%s (%s)", Short(h.URL), formatState(schema.URLState{Outcome: h.Outcome, NoIndex: h.NoIndex, Key: h.Key}))
 	}
 	if len(hops) == 0 {
 		return "nowhere"
@@ -240,7 +240,7 @@ func spellChain(chain schema.StoredChain) string {
 	return strings.Join(hops, " > ")
 }
 
-func spellIcon(b []byte) (string, error) {
+func formatIcon(b []byte) (string, error) {
 	sum, err := schema.DecodeIcon(b)
 	return fmt.Sprintf("%x", sum[:3]), err
 }

@@ -116,7 +116,7 @@ func (s *Stage) runOn(ctx context.Context, o *notify.Observer, notes []txn.Notif
 	return nil
 }
 
-// All spells everything there is.
+// All formats everything in the table.
 func (s *Stage) All(ctx context.Context) ([]string, error) {
 	tx, err := s.DB.Begin(ctx)
 	if err != nil {
@@ -129,24 +129,24 @@ func (s *Stage) All(ctx context.Context) ([]string, error) {
 	}
 	var shown []string
 	for _, d := range s.Sink.Documents() {
-		shown = append(shown, spellDocument(d))
+		shown = append(shown, formatDocument(d))
 	}
 	slices.Sort(shown)
 	woken, err := DumpNotifications(ctx, s.DB)
 	return slices.Concat(out, shown, woken), err
 }
 
-func spellDocument(d *index.Document) string {
+func formatDocument(d *index.Document) string {
 	members := make([]string, len(d.Members))
 	for i, m := range d.Members {
 		members[i] = Short(m)
 	}
 	return fmt.Sprintf("index files %s: %s, %q %q %.12q at %s, members %v, %d inlinks %v",
-		spellKey(d.Cluster), Short(d.URL), d.Title, d.Language, d.Text, spellTime(d.FetchedAt), members, d.Inlinks, d.Anchors)
+		formatKey(d.Cluster), Short(d.URL), d.Title, d.Language, d.Text, formatTime(d.FetchedAt), members, d.Inlinks, d.Anchors)
 }
 
-// Changes spells what differs from the time of the last call: "-" in front of what
-// has gone, "+" of what has come.
+// Changes formats what differs from the time of the last call: "-" in front of what has
+// gone, "+" of what has come.
 func (s *Stage) Changes(ctx context.Context) (string, error) {
 	now, err := s.All(ctx)
 	if err != nil {

@@ -47,7 +47,7 @@ func (s Security) Check(address string) error {
 		return nil
 	}
 	if !s.encrypted() {
-		return fmt.Errorf("oracle: %s is not a loopback address: set tls_cert, tls_key and tls_ca, so that nobody else can read or answer", address)
+		return fmt.Errorf("oracle: %s is not a loopback address: set tls_cert, tls_key and tls_ca, so that no other process can read or answer", address)
 	}
 	return nil
 }

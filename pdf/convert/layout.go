@@ -48,7 +48,7 @@ func crosses(list, next []block, before []line) bool {
 		return false
 	}
 	last := &before[len(before)-1]
-	return last.hyphen || goesOn(last, &line{text: next[0].text})
+	return last.hyphen || continuesSentence(last, &line{text: next[0].text})
 }
 
 // pageBlocks puts the lines of a page into blocks.
@@ -100,13 +100,13 @@ func continues(before, l *line, level int, advance float64) bool {
 	case level > 0:
 		return down > 0 && down < 2*l.height
 	case down < -l.height:
-		return goesOn(before, l) // in the next column
+		return continuesSentence(before, l) // in the next column
 	case down > 1.35*advance && down > 1.35*l.height:
 		return false
 	case startsItem(l.text):
 		return false
 	case l.left > before.left+0.8*l.height && down > 0.5*l.height:
-		return goesOn(before, l) // it is indented
+		return continuesSentence(before, l) // it is indented
 	}
 	return true
 }
@@ -114,11 +114,11 @@ func continues(before, l *line, level int, advance float64) bool {
 // endsShort reports whether the line before ends a paragraph, because it had room for more.
 func endsShort(before, l *line, right float64) bool {
 	room := (right - before.right) / max(right-before.left, 1)
-	return !before.hyphen && (room > 0.12 && !goesOn(before, l) && endsSentence(before.text) || room > 0.35 && !goesOn(before, l))
+	return !before.hyphen && (room > 0.12 && !continuesSentence(before, l) && endsSentence(before.text) || room > 0.35 && !continuesSentence(before, l))
 }
 
-// goesOn reports whether a sentence does not end with a line.
-func goesOn(before, l *line) bool {
+// continuesSentence reports whether a sentence does not end with a line.
+func continuesSentence(before, l *line) bool {
 	first, _ := utf8.DecodeRuneInString(l.text)
 	return unicode.IsLower(first) && !endsSentence(before.text)
 }

@@ -25,10 +25,6 @@ func Hostile() map[string][]byte {
 	}
 }
 
-// Endless returns a document whose only page takes for ever to read: forms that show others
-// ten times each, many levels deep.
-func Endless() []byte { return forms(12, 10) }
-
 // forms returns a document with levels of forms, each of which shows the next one the given
 // number of times, and the last one itself.
 func forms(levels, times int) []byte {

@@ -47,7 +47,7 @@ func (a *archiver) page(u page.URL) error {
 		return err
 	}
 	if last == nil || isGone(last) {
-		return fmt.Errorf("%s: there is no stored copy of it to write", u)
+		return fmt.Errorf("%s: no copy of the page is stored", u)
 	}
 	title, err := a.title(last.URL)
 	if err != nil {

@@ -74,7 +74,7 @@ func Icon(ctx context.Context, db *txn.DB, u page.URL) (image []byte, err error)
 		}
 		v, err := tx.GetOnce(ctx, schema.URLRow(icon.URL), schema.IconImage)
 		if err == nil && iconVersion(sha256.Sum256(v.Data)) != icon.Version {
-			err = fmt.Errorf("%s at %s is not the image that was stored; indexer check looks for damage", schema.IconImage, icon.URL)
+			err = fmt.Errorf("%s at %s is not the image that was stored; run `indexer check` to look for damage", schema.IconImage, icon.URL)
 		}
 		image = v.Data
 		return err

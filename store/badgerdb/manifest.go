@@ -113,7 +113,7 @@ func (m *manifest) first() uint32 {
 func (m *manifest) since(mark manifestMark) (flushed int, known bool, err error) {
 	begins := int64(len(m.text)) >= mark.Bytes && crc32.Checksum(m.text[:mark.Bytes], castagnoli) == mark.Sum
 	if !begins && mark.Bytes > 0 && m.first() == mark.First {
-		return 0, false, fmt.Errorf("it has been cut: %d bytes were there, and %d are", mark.Bytes, len(m.text))
+		return 0, false, fmt.Errorf("it has been cut from %d to %d bytes", mark.Bytes, len(m.text))
 	}
 	for _, at := range m.flushes {
 		if at >= mark.Bytes {

@@ -104,7 +104,7 @@ func (l *memLog) brokenRecord(f *os.File) (bool, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
-	if tornAt(rest[:n], l.stop) {
+	if isTornAt(rest[:n], l.stop) {
 		return false, nil // the end, or a write that was cut short
 	}
 	if n, err = f.ReadAt(rest, l.stop); err != nil && !errors.Is(err, io.EOF) {
@@ -113,11 +113,11 @@ func (l *memLog) brokenRecord(f *os.File) (bool, error) {
 	rest = bytes.TrimRight(rest[:n], "\x00")
 	for p := 1; p < len(rest); p++ {
 		if recordLen(rest[p:]) > 0 {
-			return !gap(rest[:p], l.stop), nil
+			return !hasGap(rest[:p], l.stop), nil
 		}
 	}
 	n, ok := claimedLen(rest)
-	return ok && n <= len(rest) && !gap(rest, l.stop), nil // the last one, up to its checksum
+	return ok && n <= len(rest) && !hasGap(rest, l.stop), nil // the last one, up to its checksum
 }
 
 // read goes through the records that are whole, as Badger does when it replays them: the
@@ -251,9 +251,9 @@ func recordLen(b []byte) int {
 	return n
 }
 
-// tornAt says that b, which begins at a byte of the file, begins with zeros up to
+// isTornAt reports whether b, which begins at a byte of the file, begins with zeros up to
 // the end of a page.
-func tornAt(b []byte, at int64) bool {
+func isTornAt(b []byte, at int64) bool {
 	end := memLogPage - int(at%memLogPage)
 	if end < 16 {
 		end += memLogPage
@@ -261,8 +261,8 @@ func tornAt(b []byte, at int64) bool {
 	return len(bytes.TrimLeft(b[:min(end, len(b))], "\x00")) == 0
 }
 
-// gap says that some page, as far as it is in b, ends with zeros.
-func gap(b []byte, at int64) bool {
+// hasGap reports whether the part of some page in b ends with zeros.
+func hasGap(b []byte, at int64) bool {
 	for i := memLogPage - int(at%memLogPage); i <= len(b); i += memLogPage {
 		if i >= 16 && len(bytes.TrimLeft(b[i-16:i], "\x00")) == 0 {
 			return true

@@ -74,7 +74,7 @@ func numberGroups(schema *engine.Schema, stored string) (groups []group, table s
 		groups = append(groups, group{GroupSpec: spec, number: i, id: g.id})
 	}
 	for name := range known {
-		return nil, "", false, fmt.Errorf("store: the table has a locality group %q that it was opened without: this program and the data do not fit", name)
+		return nil, "", false, fmt.Errorf("store: the table has a locality group %q that it was opened without: this program does not match the data", name)
 	}
 	return groups, b.String(), changed, nil
 }

@@ -98,7 +98,7 @@ func openFiles(dir string, opts Options, tables *tableGate) (*files, error) {
 }
 
 func (f *files) openBadger(dir string, opts Options, tables *tableGate) error {
-	m, err := goOn(dir, opts, tables.verify, f.blobs)
+	m, err := resume(dir, opts, tables.verify, f.blobs)
 	if err != nil {
 		return err
 	}
@@ -117,10 +117,10 @@ func (f *files) openBadger(dir string, opts Options, tables *tableGate) error {
 	return nil
 }
 
-// goOn checks the files of a table against its mark and writes the baseline. A table of
+// resume checks the files of a table against its mark and writes the baseline. A table of
 // format 1 has no mark yet. Its format rises, so that no program opens it that would leave
 // the mark behind.
-func goOn(dir string, opts Options, verify *verifier, values *blobs) (*mark, error) {
+func resume(dir string, opts Options, verify *verifier, values *blobs) (*mark, error) {
 	format, err := readStamp(dir)
 	if err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func (g *spaceGuard) admit(n int) error {
 		return fmt.Errorf("store: asking for the free space of %s: %w", g.dir, err)
 	}
 	if free < g.minFree+int64(n) {
-		return fmt.Errorf("%w: %d MiB free at %s, and %d MiB are kept free: make room and go on", store.ErrNoSpace, free>>20, g.dir, g.minFree>>20)
+		return fmt.Errorf("%w: %d MiB free at %s, and %d MiB are kept free: make room and try again", store.ErrNoSpace, free>>20, g.dir, g.minFree>>20)
 	}
 	g.sinceLook, g.looked = 0, time.Now()
 	return nil

@@ -151,7 +151,7 @@ func (db *DB) leave(why error) error {
 		why = fmt.Errorf("%w: %w", store.ErrUnwritable, why)
 	}
 	if _, err := os.Stat(filepath.Join(db.dir, badgerDir)); errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("the directory was removed while it was open, and what was in it with it: %w", why)
+		return fmt.Errorf("the directory and its contents were removed while it was open: %w", why)
 	}
-	return fmt.Errorf("what is in memory cannot be written out; all that was acknowledged is in the logs, and is there when the directory is opened again: %w", why)
+	return fmt.Errorf("data in memory cannot be written to table files; acknowledged writes are in the logs, and will be there when the directory is opened again: %w", why)
 }

@@ -253,11 +253,11 @@ func (db *DB) left(ctx context.Context, m *store.RowMutation, traces []store.Mut
 			return false, nil
 		}
 	}
-	gone := m.Require != nil && !putsAgain(traces, m.Require)
+	gone := m.Require != nil && !putsCell(traces, m.Require)
 	return !gone || len(found[len(traces)]) == 0, nil
 }
 
-func putsAgain(puts []store.Mutation, r *store.CellRef) bool {
+func putsCell(puts []store.Mutation, r *store.CellRef) bool {
 	for i := range puts {
 		if puts[i].Group == r.Group && puts[i].TS == r.TS && bytes.Equal(puts[i].Column, r.Column) {
 			return true

@@ -86,7 +86,7 @@ func (f *families) complete(ctx context.Context, admin *bigtable.AdminClient, in
 	for _, i := range info.FamilyInfos {
 		have[i.Name] = true
 		if i.GCPolicy != "" && i.GCPolicy != "<never>" {
-			return fmt.Errorf("store: column family %s of the Bigtable table %s has the garbage-collection rule %q, which removes cells that are needed: take the rule away", i.Name, f.table, i.GCPolicy)
+			return fmt.Errorf("store: column family %s of the Bigtable table %s has the garbage-collection rule %q, which removes cells that are needed: remove the rule", i.Name, f.table, i.GCPolicy)
 		}
 	}
 	for _, g := range f.groups {
@@ -157,7 +157,7 @@ func (f *families) agrees(column, value string, want map[string]string) error {
 		}
 		return fmt.Errorf("%w: the Bigtable table %s has the format %q", store.ErrForeign, f.table, value)
 	case isGroup && !known:
-		return fmt.Errorf("store: the Bigtable table %s has a locality group %q that it was opened without: this program and the data do not fit", f.table, name)
+		return fmt.Errorf("store: the Bigtable table %s has a locality group %q that it was opened without: this program does not match the data", f.table, name)
 	case isGroup && value != expected:
 		return fmt.Errorf("store: locality group %q keeps %s here, and was opened to keep %s", name, value, expected)
 	}

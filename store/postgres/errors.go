@@ -16,7 +16,7 @@ import (
 func (t *table) callError(err error) error {
 	switch c := code(err); {
 	case c == "53100":
-		err = fmt.Errorf("%w: %w: free space on the database's server", store.ErrNoSpace, err)
+		err = fmt.Errorf("%w: %w: make room on the server of the database", store.ErrNoSpace, err)
 	case c == "XX001", c == "XX002":
 		err = fmt.Errorf("%w: %w: restore the database from a backup", store.ErrCorrupt, err)
 	case c == "42P01", c == "42883", c == "3F000":

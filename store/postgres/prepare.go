@@ -198,7 +198,7 @@ func (p *preparing) findGroups() error {
 		p.groups = append(p.groups, g)
 	}
 	for name := range known {
-		return fmt.Errorf("the database has a locality group %q that the table was opened without: this program and the data do not fit", name)
+		return fmt.Errorf("the database has a locality group %q that the table was opened without: this program does not match the data", name)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ func number(n int64) string {
 	return s
 }
 
-// things formats a count: "1 conflict", "2 conflicts".
-func things(n int64, one, many string) string {
+// plural formats a count: "1 conflict", "2 conflicts".
+func plural(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

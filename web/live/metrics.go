@@ -105,7 +105,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	s.counter(txnsResolved, float64(t.RolledBack), "back")
 	s.counter(txnsLockWaits, float64(t.LockWaits))
 	s.gauge(txnsRunning, float64(t.Running))
-	s.gauge(pipelineUp, truth(p.NotReady == nil))
+	s.gauge(pipelineUp, boolValue(p.NotReady == nil))
 	v := c.monitor.refresh(context.Background(), slowAge)
 	if v.dead != nil {
 		for _, o := range p.Observers {
@@ -115,7 +115,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	s.slow(v)
 }
 
-func truth(b bool) float64 {
+func boolValue(b bool) float64 {
 	if b {
 		return 1
 	}
@@ -173,7 +173,7 @@ func (s sampler) observer(o notify.Stats) {
 
 // slow samples the figures that cost a scan.
 func (s sampler) slow(v slow) {
-	s.gauge(statusReadable, truth(v.err == nil))
+	s.gauge(statusReadable, boolValue(v.err == nil))
 	if v.dead == nil { // nothing has been read yet
 		return
 	}
@@ -192,7 +192,7 @@ func (s sampler) slow(v slow) {
 		s.gauge(frontierURLs, float64(f.New), "new")
 		s.gauge(frontierURLs, float64(f.Revisits), "revisit")
 		s.gauge(frontierHosts, float64(f.HostsTotal))
-		s.gauge(crawlPaused, truth(f.Paused != ""))
+		s.gauge(crawlPaused, boolValue(f.Paused != ""))
 		if f.Running {
 			s.counter(crawlPages, float64(f.Pages))
 		}

@@ -158,9 +158,9 @@ func (v *view) addObservers(m *monitor, now repository.Pulse) {
 		}
 		v.addTroubles(o, m.slow.dead[o.Observer])
 	}
-	v.Text["backlog"] = things(int64(m.points[len(m.points)-1].Backlog), "row waits or runs", "rows wait or run")
-	v.Text["conflicts"] = things(now.Txns.Conflicts, "conflict", "conflicts")
-	v.Text["committed"] = things(now.Txns.Committed, "transaction committed", "transactions committed")
+	v.Text["backlog"] = plural(int64(m.points[len(m.points)-1].Backlog), "row waits or runs", "rows wait or run")
+	v.Text["conflicts"] = plural(now.Txns.Conflicts, "conflict", "conflicts")
+	v.Text["committed"] = plural(now.Txns.Committed, "transaction committed", "transactions committed")
 }
 
 // quantiles formats the median and the 95th percentile of a distribution.

@@ -47,7 +47,7 @@ func Estimate(ctx context.Context, g *Graph, log int) ([]float64, error) {
 			copy(ball, was)
 			for _, s := range g.sourcesOf(node) {
 				if grew[s] {
-					widen(ball, balls[int(s)*m:(int(s)+1)*m])
+					mergeRegisters(ball, balls[int(s)*m:(int(s)+1)*m])
 				}
 			}
 			if grows[node] = !bytes.Equal(ball, was); !grows[node] {
@@ -66,7 +66,7 @@ func Estimate(ctx context.Context, g *Graph, log int) ([]float64, error) {
 	}
 }
 
-func widen(ball, other []byte) {
+func mergeRegisters(ball, other []byte) {
 	ball = ball[:len(other)]
 	for i, r := range other {
 		if r > ball[i] {
