@@ -281,39 +281,6 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 	return r.startCollector(ctx, opts)
 }
 
-// openDB opens the transaction layer. The set of observers depends on the content of the
-// store, so no transaction may write before register has set the registry.
-func (r *Repository) openDB(ctx context.Context, opts Options) error {
-	var coordination *txn.Coordination
-	if r.shared() {
-		coordination = r.share.Coordination
-	}
-	db, err := txn.Open(ctx, r.table, txn.Options{
-		Mode:         opts.Commit,
-		History:      opts.History,
-		Coordination: coordination,
-		Observers: func(c txn.Column) []string {
-			if r.registry == nil {
-				return nil
-			}
-			return r.registry.Observers(c)
-		},
-		Leased:   func(observer string) bool { return r.registry != nil && r.registry.Leased(observer) },
-		Handover: func(notes []txn.Notification) { r.pipeline.Handover(notes) },
-		Written:  r.counted.Written,
-	})
-	if err != nil {
-		return err
-	}
-	r.db = db
-	if n, err := db.ResolveAbandoned(ctx); err != nil {
-		return err
-	} else if n > 0 {
-		opts.Log.Info("resolved the locks of a process that died", zap.Int("locks", n))
-	}
-	return nil
-}
-
 // register makes the registry of all observers, including those of the crawl.
 func (r *Repository) register(opts Options, crawl []notify.Observer) error {
 	o := observers.Options{Sink: &r.files, Tracker: r.tracker, Passes: &r.passes, KeepSum: !r.shared(), Renderer: opts.Renderer, Unrendered: &r.unrendered}
