@@ -78,7 +78,7 @@ func (a *app) queryCommand() *cobra.Command {
 	cmd.Flags().IntVar(&f.offset, "offset", 0, "`number` of hits to skip")
 	cmd.Flags().StringVar(&f.sort, "sort", "relevance", "`order` of hits: relevance or date")
 	cmd.Flags().String("lang", a.cfg.Query.Language, "`language` of the reader: other languages count less, unless the query is in one")
-	cmd.Flags().BoolVar(&f.unfold, "unfold", false, "show versions, translations and pages that say the same as hits of their own")
+	cmd.Flags().BoolVar(&f.unfold, "unfold", false, "show versions, translations and near-duplicates as hits of their own")
 	cmd.Flags().BoolVar(&f.verbatim, "verbatim", false, "search for the words as typed, without correcting their spelling")
 	a.shardFlags(cmd)
 	cmd.Flags().BoolVar(&f.explain, "explain", false, "show how each score was computed")

@@ -24,7 +24,7 @@ meanwhile; their pending work appears as an error.
 
 If another process has the data directory open, the command runs in that process. On a store
 that several processes share, --full runs in the worker that keeps the ranks, or in this
-process if nobody does.`
+process if none does.`
 
 func (a *app) rankCommand() *cobra.Command {
 	var full bool

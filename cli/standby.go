@@ -21,8 +21,8 @@ import (
 //	   └──────────── taking over ◀──────────┴─────────────────────────┘
 //
 // One goroutine, run, makes all of these moves, so they never overlap. Only place.go
-// connects them with requests: the current place answers each request, and a request that
-// was in progress when its place ended is asked again of the next one.
+// connects them with requests: the current place answers each request, and the next place
+// repeats a request that was in progress when its place ended.
 //
 // Invariants:
 //

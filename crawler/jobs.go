@@ -40,7 +40,7 @@ func (b *jobBuffer) wake() {
 	b.again = b.reading
 }
 
-// fill adds jobs that were read, of up to asked that were asked for. Room is how many
+// fill adds the jobs that were read; asked is how many were requested. Room is how many
 // URLs may be visited for the first time, including those in memory; negative for any
 // number. The queue may have changed since the last read: what it lists now need not be
 // in memory, so both together can be too many.

@@ -24,9 +24,9 @@ func (c *Crawler) checkLimits(now time.Time) {
 // no other request starts until one of them has ended and its size is known.
 //
 // Jobs under way count as done here and nowhere else: if one is given up (the store
-// failed, and the crawl paused), another may take its place. Each is expected to bring
-// as many bytes as the mean of the visits before. If none is under way, nothing is
-// held, so the crawl either continues or has reached the limit.
+// failed, and the crawl paused), another may take its place. Each is expected to
+// receive the mean number of bytes of earlier visits. If none is under way, nothing is
+// reserved, so the crawl either continues or has reached the limit.
 func (c *Crawler) held() bool {
 	l, m := &c.opts.Limits, &c.meter
 	if l.Pages > 0 && m.pages+m.jobs >= l.Pages {

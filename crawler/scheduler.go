@@ -104,8 +104,8 @@ func (c *Crawler) housekeep(h *host, now time.Time) {
 	}
 }
 
-// lowWater is the number of jobs left at which more are read: none, so that the best
-// are taken, or, with several requests at a time, enough to always have some.
+// lowWater is the number of remaining jobs at which more are read: 0, so that the best
+// are always taken, or, with several requests at a time, enough to keep them all busy.
 func (c *Crawler) lowWater() int {
 	if c.opts.Politeness.PerHost > 1 {
 		return 2 * c.opts.Politeness.PerHost

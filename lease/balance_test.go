@@ -11,8 +11,8 @@ import (
 	"github.com/webindexer/indexer/internal/testenv"
 )
 
-// TestDivision: whoever comes and goes, the rules end with all leases held, as evenly as they
-// can be, after few moves.
+// TestDivision: whichever processes join and leave, the rules end with all leases held, as
+// evenly as possible, after few moves.
 func TestDivision(t *testing.T) {
 	rng := testenv.Random(t)
 	for range testenv.Size(50, 300, 20_000) {
@@ -44,7 +44,7 @@ func TestDivision(t *testing.T) {
 				t.Fatalf("%d moves, and still %v", moves, d)
 			}
 		}
-		// Whoever is asked now does nothing; the random order above may have missed somebody.
+		// Each process has nothing to do now; the random order above may have missed one.
 		for range 10 * len(d.holders) {
 			for _, own := range d.offers {
 				if take, leave := d.next(own, rng.IntN); take >= 0 {
@@ -73,8 +73,8 @@ type shares struct {
 }
 
 // TestBalanced: processes divide leases, give some back to one that joins, and take over those
-// of one that leaves or dies. Nobody prepares for a lease that another one has open, and
-// runs go on all the time.
+// of one that leaves or dies. No process prepares for a lease that another one has open, and
+// runs continue all the time.
 func TestBalanced(t *testing.T) {
 	f := newFleet(t)
 	s := &shares{open: make(map[string]*member)}

@@ -155,7 +155,8 @@ func TestFence(t *testing.T) {
 	}
 	next := f.join(Options{Wants: []Want{{Name: "x"}}})
 	err := old.add("between", func() {
-		// It is stopped here, others consider it dead and take the lease, and it goes on.
+		// It is stopped here, others consider it dead and take the lease, and it
+		// continues.
 		old.process.Die()
 		next.Start(t.Context())
 		waitFor(t, "x", next)
@@ -176,8 +177,9 @@ func TestFence(t *testing.T) {
 	}
 }
 
-// TestLapse: a process that cannot show signs of life for a while, and that nobody finds dead,
-// begins no run meanwhile. Then it goes on with the lease that it has, without preparation.
+// TestLapse: a process that cannot show signs of life for a while, and that no other finds
+// dead, begins no run meanwhile. Then it continues with the lease that it has, without
+// preparation.
 func TestLapse(t *testing.T) {
 	f := newFleet(t)
 	rests, gained := make(chan error, 1), 0
@@ -212,7 +214,7 @@ func TestLapse(t *testing.T) {
 }
 
 // TestGainedComesFirst: no run begins before the preparation has succeeded, which is tried
-// again, perhaps by another process.
+// again, by this process or another one.
 func TestGainedComesFirst(t *testing.T) {
 	f := newFleet(t)
 	var m *member
@@ -315,7 +317,8 @@ func (f *fleet) wantInTurn() {
 	}
 }
 
-// TestHaltWaitsForGained: whoever closes what Gained opens calls Halt before.
+// TestHaltWaitsForGained: Halt comes before closing what Gained opens, so it waits for
+// Gained.
 func TestHaltWaitsForGained(t *testing.T) {
 	f := newFleet(t)
 	preparing, ended := make(chan struct{}), false
@@ -337,7 +340,7 @@ func TestHaltWaitsForGained(t *testing.T) {
 }
 
 // TestLapseWhileWaiting: a process that waits for something while it looks for leases, as for
-// an oracle that does not answer, notices at once that it is not valid any more.
+// an oracle that does not answer, notices at once that it has become invalid.
 func TestLapseWhileWaiting(t *testing.T) {
 	f := newFleet(t)
 	waiting, rests := make(chan struct{}), make(chan error, 1)

@@ -162,8 +162,8 @@ func TestAskWithdrawn(t *testing.T) {
 	f.stop(h, asker)
 }
 
-// TestTaskOutlastsLooks: the look for leases that has begun a task ends, others follow, and
-// the task goes on.
+// TestTaskOutlastsLooks: the round of balancing that has begun a task ends, others follow,
+// and the task continues.
 func TestTaskOutlastsLooks(t *testing.T) {
 	f := newFleet(t)
 	var looks atomic.Int32

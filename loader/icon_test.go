@@ -104,8 +104,8 @@ func addsIcon(t *testing.T, f *page.Fetch) {
 	}
 }
 
-// TestIconThatClaimsToBePDF: the image of an icon is what was loaded, also if its media type makes
-// the loader have it read as a document.
+// TestIconThatClaimsToBePDF: the image of an icon is its body as loaded, even if its media type
+// makes the loader read it as a document.
 func TestIconThatClaimsToBePDF(t *testing.T) {
 	r := openPDFs(t, new(pdfReader))
 	f := parse(t, "a.example/favicon.ico at=1 icon=7")

@@ -212,8 +212,8 @@ func TestAbsurdTimes(t *testing.T) {
 	}
 }
 
-// TestOfficeTie: of two fetches with the same time and body, one of which says that the body
-// is an office document, the same one decides in both orders.
+// TestOfficeTie: of two fetches with the same time and body, of which only one says that the
+// body is an office document, the same one wins in both orders.
 func TestOfficeTie(t *testing.T) {
 	both := []*page.Fetch{somePage("a body", noon), somePage("a body", noon)}
 	both[1].Header = http.Header{"Content-Type": {officetest.WordType}}

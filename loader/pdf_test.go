@@ -135,8 +135,8 @@ func TestPDFReadOnce(t *testing.T) {
 	}
 }
 
-// TestPDFStored: what was read is stored in place of the body, and stays when only a header
-// changes.
+// TestPDFStored: the text of a document is stored in place of the body, and stays when only
+// a header changes.
 func TestPDFStored(t *testing.T) {
 	r := openPDFs(t, &pdfReader{})
 	mustLoad(t, r, somePDF("a plan", noon))
@@ -178,8 +178,8 @@ func TestPDFVersion(t *testing.T) {
 	}
 }
 
-// TestPDFOff: without the setting, or a reader, a document is what it always was, and nobody
-// reads it.
+// TestPDFOff: without the setting, or without a reader, documents are not read, and are
+// stored as before.
 func TestPDFOff(t *testing.T) {
 	reader := &pdfReader{}
 	off := openRig(t, webtest.Options{PDF: reader})

@@ -11,8 +11,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Each attempt is told with its timestamps, whatever became of it: one that fails,
-// one that meets a conflict, and one that commits, in this order.
+// Each attempt is reported with its timestamps, whatever its outcome: one that fails,
+// one that has a conflict, and one that commits, in this order.
 func TestAttemptsAreTold(t *testing.T) {
 	for _, engine := range engines {
 		t.Run(engine.name, func(t *testing.T) {

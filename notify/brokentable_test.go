@@ -24,8 +24,8 @@ func (b *brokenTable) Commit(ctx context.Context, rows []store.RowMutation) (uin
 	return 0, store.Result{}, fmt.Errorf("%w: %w", store.ErrBroken, store.ErrNoSpace)
 }
 
-// TestBrokenTable: a commit that breaks the table has an unknown outcome. It stops the
-// pipeline all the same: to run the row again would not help.
+// TestBrokenTable: a commit that breaks the table has an unknown outcome. It still
+// stops the pipeline, because running the row again would not help.
 func TestBrokenTable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &brokenTable{table: openMem(t).(table)}

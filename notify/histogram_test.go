@@ -34,8 +34,8 @@ func TestHistogramBuckets(t *testing.T) {
 	}
 }
 
-// A quantile is off by at most the width of the bucket it falls into: beside the same
-// of all values, sorted.
+// A quantile is off by at most the width of its bucket, compared with that of all
+// values, sorted.
 func TestHistogramQuantiles(t *testing.T) {
 	for seed := range testenv.Seeds(t, 0, 50) {
 		random := rand.New(rand.NewPCG(seed, 1))

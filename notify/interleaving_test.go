@@ -38,7 +38,7 @@ import (
 //	begin T; set T row column value; notify T row column
 //	commit T [until=step]             stops before that step; go-on T continues
 //	read row column                   a read by another transaction, which resolves locks
-//	answer lost|none|late             what becomes of the next write to the store: story_lossy_test.go
+//	answer lost|none|late             the outcome of the next write to the store: story_lossy_test.go
 //	arrive                            what was late happens now
 //	block observer                    its runs stop at their end…
 //	end observer [fail|conflict|panic|fatal]   …until one of them is ended so; unblock observer

@@ -228,9 +228,9 @@ func TestStoreClosed(t *testing.T) {
 	}
 }
 
-// More rows than the queue holds are notified without end. The others are reached
-// nevertheless: scans go on where the last one stopped, and rows that are notified
-// again go to the end of the line.
+// More rows than the queue holds are notified without end. The others get their turn:
+// scans continue where the last one stopped, and rows that are notified again go to the
+// end of the line.
 func TestOverflowIsFair(t *testing.T) {
 	ctx := context.Background()
 	runs := make(map[string]int)

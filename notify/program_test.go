@@ -17,9 +17,9 @@ import (
 
 // TestPrograms runs random programs of loaders, observers' runs, crashes and
 // recoveries, in one goroutine, and then judges what is in the table by the promise
-// of the paper (program_judge_test.go). What goes on at the same time is nested: an
-// instruction can be made to happen in the middle of the next run, or between two
-// steps of the next commit. A program that fails is shrunk and printed.
+// of the paper (program_judge_test.go). Concurrency is nested: an instruction can
+// happen in the middle of the next run, or between two steps of the next commit. A
+// program that fails is shrunk and printed.
 func TestPrograms(t *testing.T) {
 	programs := 500
 	if testing.Short() {
@@ -39,8 +39,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// instr is one instruction. Its numbers mean something for any value, so that what
-// is left of a program after others were taken out still is one.
+// instr is one instruction. Any value of its numbers has a meaning, so that a program
+// without some of its instructions is still a program.
 type instr struct {
 	op   string
 	a, b int
@@ -108,7 +108,7 @@ type machine struct {
 	loaded  []load
 }
 
-// load is a transaction of a loader, and the rows of which it wrote or notified x.
+// load is a transaction of a loader, with the rows that it wrote or notified.
 type load struct {
 	rows []string
 	err  error

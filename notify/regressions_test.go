@@ -13,21 +13,21 @@ func TestFluo415(t *testing.T) { tell(t, "testdata/regressions/fluo415") }
 
 // fluo#456: after a restart in the middle of a stress test the counts were wrong:
 // primaries had committed, other cells were still locked, and the notification that
-// would have brought somebody to look was gone, because a run removed its own before
-// its secondary cells were through. Here it goes last.
+// would have led to another run was gone, because a run removed its own before its
+// secondary cells were committed. Here it is removed last.
 func TestFluo456(t *testing.T) { tell(t, "testdata/regressions/fluo456") }
 
-// fluo#642: the remedy of #456 rested on "run again, it notifies again". That does
-// not hold for a run that had committed: it finds nothing to do, and what it should
-// have notified in the second phase nobody ever does. Here all notifications of other
-// rows are in the table before the commit point, those of its row with it.
+// fluo#642: the remedy of #456 rested on "run again, it notifies again". That does not
+// hold for a run that had committed: the next run finds nothing to do, so the
+// notifications of the second phase are never sent. Here all notifications of other
+// rows are in the table before the commit point, and those of its row with it.
 func TestFluo642(t *testing.T) { tell(t, "testdata/regressions/fluo642") }
 
-// fluo#660: a reader met a lock whose primary held nothing, could not tell what
-// became of the transaction, and every scan of the row failed for ever. Causes were
-// an owner's own rollback that marked the wrong cell as primary, and recovery that
-// looked in the wrong place. Here nothing is turned into a rollback record; and a
-// process that rolls an observer's run forward acknowledges it too.
+// fluo#660: a reader found a lock whose primary had no record, could not determine the
+// outcome of the transaction, and every scan of the row failed for ever. Causes were an
+// owner's own rollback that marked the wrong cell as primary, and recovery that looked
+// in the wrong place. Here a missing record becomes a rollback record; and a process
+// that rolls an observer's run forward acknowledges it too.
 func TestFluo660(t *testing.T) { tell(t, "testdata/regressions/fluo660") }
 
 // fluo#839: the stress test hung with 39,855 notifications that were tracked as

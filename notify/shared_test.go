@@ -243,7 +243,7 @@ func TestProcessesComeAndGo(t *testing.T) {
 			workers = append(workers, f.join(2))
 			continue
 		}
-		workers[0].close() // leaves while others go on
+		workers[0].close() // leaves while others continue
 		workers = workers[1:]
 	}
 	loader.wantTotal(rows)
@@ -273,7 +273,7 @@ func TestAdmitCountsTheTable(t *testing.T) {
 }
 
 // TestQuiesceSeesOtherProcesses: work is not done while another process is in the middle of
-// a commit, or has work of a lease that nobody holds.
+// a commit, or while there is work of a lease without a holder.
 func TestQuiesceSeesOtherProcesses(t *testing.T) {
 	f := newFleet(t)
 	loader, worker := f.join(0), f.join(1)
@@ -371,7 +371,7 @@ func TestTroubleMakesNoDeadLetters(t *testing.T) {
 	worker.close()
 }
 
-// takenLocks are advisory locks of which others have whatever is asked for, the first few times.
+// takenLocks are advisory locks that others hold, the first few times that they are requested.
 type takenLocks struct {
 	txn.RowLocks
 	times int
@@ -384,7 +384,8 @@ func (l *takenLocks) TryLock(ctx context.Context, rows []string) ([]bool, error)
 	return l.RowLocks.TryLock(ctx, rows)
 }
 
-// TestJumps: a worker that meets another one and gets nothing looks elsewhere, a few times.
+// TestJumps: a worker that meets another one and gets no row tries other places, a few
+// times.
 func TestJumps(t *testing.T) {
 	for times, finds := range map[int]bool{0: true, randomJumps - 1: true, randomJumps: false} {
 		f := newFleet(t)

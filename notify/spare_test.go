@@ -108,7 +108,7 @@ func TestSpareTimeBetweenLoads(t *testing.T) {
 	})
 }
 
-// While somebody waits for the queue to empty, no time is spare: upstream finishes first.
+// While a caller waits for the queue to empty, no time is spare: upstream finishes first.
 func TestSpareTimeWhileWaiting(t *testing.T) {
 	inSpareTime(t, true, 2, func(s *spareTime) {
 		close(s.holding)

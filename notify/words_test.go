@@ -30,7 +30,7 @@ type words struct {
 	t    testing.TB
 	mu   sync.Mutex
 	rng  *rand.Rand
-	odds int // one run in so many fails, half of them by conflict; 0: none
+	odds int // one in this many runs fails, half of them by conflict; 0: none
 }
 
 func (w *words) observers() []Observer {

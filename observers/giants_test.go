@@ -132,9 +132,9 @@ func (r *stepRig) checkAll(when string) {
 	}
 }
 
-// hubTest is a page with so many inlinks, in a store on disk. The link rows are written as
-// links leaves them, without their sources, whose fetches would take longer than all
-// the rest.
+// hubTest is a page with many inlinks, in a store on disk. The link rows are as the
+// observer links leaves them, but without their sources, whose fetches would take longer
+// than everything else.
 type hubTest struct {
 	t     *testing.T
 	rig   *webtest.Rig

@@ -102,7 +102,7 @@ func (m *meteredTable) Commit(ctx context.Context, rows []store.RowMutation) (ui
 
 func (m *meteredTable) Snapshot() store.Snapshot { return meteredSnapshot{m.Snapshotter.Snapshot(), m} }
 
-// meteredSnapshot counts the cells that are read. A look at what is not there is one.
+// meteredSnapshot counts the cells that are read, including look-ups of absent ones.
 type meteredSnapshot struct {
 	store.Snapshot
 	m *meteredTable

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// schedule says how the fetches of a web are loaded, beside its seed.
+// schedule says, together with the seed, how the fetches of a web are loaded.
 type schedule struct {
 	mode    txn.Mode
 	workers int // 0: one step at a time
@@ -61,9 +61,8 @@ type schedule struct {
 	render schema.RenderSetting
 }
 
-// TestRandomWebs loads random webs in random order beside the observers, and
-// compares all that they leave with the batch over the same fetches. Each run draws other
-// webs.
+// TestRandomWebs loads random webs in random order while observers run, and compares
+// their result with the batch over the same fetches. Each run draws new webs.
 func TestRandomWebs(t *testing.T) {
 	for _, s := range []struct {
 		name        string
@@ -123,8 +122,8 @@ func TestRandomWebs(t *testing.T) {
 	}
 }
 
-// runSeeds runs a test for so many seeds, others in each run, or for INDEXER_SEED alone, on
-// all cores.
+// runSeeds runs a test for the given number of seeds, new ones in each run, or only for
+// INDEXER_SEED, on all cores.
 func runSeeds(t *testing.T, seeds int, test func(seed uint64) error) {
 	t.Helper()
 	first, only := testenv.FirstSeed(t, testenv.Fresh(t))

@@ -20,8 +20,8 @@ func rankOptions(l pagerank.Limits) observers.Options {
 	return observers.Options{Limits: observers.Limits{Rank: l}}
 }
 
-// wide is a web of pages with so many links each: to a popular page, to the next page,
-// and to URLs that no other page links to.
+// wide is a web of pages with the given number of links each: to a popular page, to the
+// next page, and to URLs that no other page links to.
 func wide(t *testing.T, pages, links int) []*page.Fetch {
 	t.Helper()
 	var fetches []*page.Fetch
@@ -114,7 +114,7 @@ func waitingFor(t *testing.T, s *webtest.Stage, observer string) (n int) {
 	return n
 }
 
-// TestJournalOverlay looks at a random web between any two runs of rank. With the journal
+// TestJournalOverlay checks a random web between any two runs of rank. With the journal
 // laid over the rows, every sum equals the sum of its summands, whatever part of the
 // journal is applied.
 func TestJournalOverlay(t *testing.T) {

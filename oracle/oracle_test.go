@@ -40,7 +40,7 @@ type link struct {
 	mu      sync.Mutex
 	cut     bool
 	stalled chan struct{} // calls wait until it is closed
-	lie     func() bool   // whether to report an unknown outcome of what was done
+	lie     func() bool   // whether to report a done operation as unknown
 }
 
 var errCut = errors.New("the network is cut")

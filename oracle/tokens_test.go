@@ -16,8 +16,8 @@ func joinThrough(t *testing.T, l *link) *Tokens {
 	return m
 }
 
-// TestTableAway: while the table is away, nobody can show a sign of life. When it is back, nobody
-// is found dead for that. A process that alone is silent still is.
+// TestTableAway: while the table is unreachable, no process can show a sign of life. Afterwards,
+// none is found dead for that. A process that is silent alone still is.
 //
 // One of the two is slower to find out that the table is back. A moment of less than half a time
 // to live goes unnoticed by the faster one, so both moments together are shorter than a time to
@@ -34,7 +34,8 @@ func TestTableAway(t *testing.T) {
 			table := newTable(t)
 			links := []*link{{Table: table}, {Table: table}}
 			one, two := joinThrough(t, links[0]), joinThrough(t, links[1])
-			// look asks for so long as often as somebody who waits for a lock.
+			// look polls for the given time, as often as a process that waits for a
+			// lock.
 			look := func(howLong time.Duration) (alive bool) {
 				for began := time.Now(); time.Since(began) < howLong; time.Sleep(10 * time.Millisecond) {
 					if alive, err := two.Alive(t.Context(), one.Token()); err == nil && !alive {

@@ -163,8 +163,8 @@ func iconCost(n *html.Node) (cost int, ok bool) {
 const shownSide = 32
 
 // costOfSizes is the distance of the nearest of some sizes ("16x16 32x32") from shownSide. A
-// picture that is too small looks worse than one that is too large. An icon without sizes has
-// several, mostly, or a common one.
+// picture that is too small looks worse than one that is too large. An icon without sizes
+// usually has several, or a common one.
 func costOfSizes(sizes string) int {
 	best := math.MaxInt
 	for size := range strings.FieldsSeq(strings.ToLower(sizes)) {

@@ -18,7 +18,7 @@ import (
 // The profiles and the arithmetic are those of whatlanggo, and the answers are equal to
 // its answers (TestDetectAsLibrary). The library looks up each trigram of each of some
 // fifty profiles in the text's ranking, 15,000 look-ups of strings a page. Here one
-// index of all profiles is asked for the trigrams of the text, some 500.
+// index of all profiles is searched for the trigrams of the text, some 500.
 
 //go:generate go run trigrams_gen.go
 

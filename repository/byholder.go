@@ -48,7 +48,7 @@ func (r *Repository) byHolder(ctx context.Context, name, task string, progress f
 		if !errors.Is(err, ErrNobody) || r.share.Works {
 			return false, err
 		}
-		r.log.Warn("nobody holds the lease, so this process takes it", zap.String("lease", name))
+		r.log.Warn("no process holds the lease, so this one takes it", zap.String("lease", name))
 		if _, err := r.leases.Take(ctx, r.wants[name]); err != nil {
 			return false, err
 		}

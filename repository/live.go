@@ -58,8 +58,8 @@ func (r *Repository) Pulse() Pulse {
 // observerStats returns the statistics of all observers. If all work is done, it also
 // forgets the pages that were waiting to be found.
 func (r *Repository) observerStats() []notify.Stats {
-	// The order matters: whatever was loaded before now by a transaction that has ended is in
-	// the backlog until observers are done with it.
+	// The order matters: everything that ended transactions have loaded is in the backlog
+	// until observers have handled it.
 	now, ended := time.Now(), r.db.Running() == 0
 	stats := r.pipeline.Stats()
 	if ended && !slices.ContainsFunc(stats, func(s notify.Stats) bool { return s.Backlog > 0 }) {

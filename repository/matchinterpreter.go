@@ -56,7 +56,7 @@ func (r *Repository) matchInterpreter(ctx context.Context, log *zap.Logger) erro
 		return fmt.Errorf("interpret stored pages anew: %w", err)
 	}
 	if woken > 0 {
-		log.Info("another version of this program interpreted the stored pages; they are interpreted anew", zap.Int("urls", woken))
+		log.Info("another version of this program interpreted the stored pages; they are interpreted again", zap.Int("urls", woken))
 	}
 	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
 		tx.Set(schema.AppRow, schema.Interpreted, []byte(now))

@@ -138,7 +138,7 @@ func (r *Repository) dismissForms(ctx context.Context, log *zap.Logger) error {
 		return err
 	}
 	if gone > 0 {
-		log.Warn("pages are not rendered any more; they are indexed as they were fetched", zap.Int("pages", gone))
+		log.Warn("pages are no longer rendered; they are indexed as they were fetched", zap.Int("pages", gone))
 	}
 	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
 		tx.Delete(schema.AppRow, schema.RenderVersion)

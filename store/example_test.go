@@ -27,7 +27,7 @@ func Example() {
 	row := []byte("org.example/")
 	must(table.Apply(ctx, []store.RowMutation{{Row: row, Mutations: []store.Mutation{put(3, "<p>old"), put(7, "<p>new")}}}))
 
-	// Write at 5, unless somebody has written at 5 or later.
+	// Write at 5, unless there is a write at 5 or later.
 	res, err := table.Mutate(ctx, store.RowMutation{
 		Row:       row,
 		Absent:    []store.Selector{{Group: "contents", Column: []byte("html"), MinTS: 5}},

@@ -81,8 +81,8 @@ func BenchmarkSet(b *testing.B) {
 	})
 }
 
-// BenchmarkCommit1 and 20 commit transactions of so many cells, in rows of their
-// own, from 64 goroutines for each processor.
+// BenchmarkCommit1 and BenchmarkCommit20 commit transactions of 1 and 20 cells, in rows
+// of their own, from 64 goroutines for each processor.
 func BenchmarkCommit1(b *testing.B)  { benchCommit(b, 1) }
 func BenchmarkCommit20(b *testing.B) { benchCommit(b, 20) }
 

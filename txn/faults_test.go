@@ -13,11 +13,11 @@ import (
 	"github.com/webindexer/indexer/store/faulty"
 )
 
-// TestFaults runs one scenario again and again, each time with the next operation
-// on the table going wrong, until none is left that has not. Whatever goes wrong:
-// a transaction is there as a whole or not at all; it is there if its commit
-// succeeded, and not there if it failed for a known reason; no snapshot ever shows
-// anything else; no notification is lost; and no lock stays.
+// TestFaults runs one scenario again and again, each time with the next operation on
+// the table failing, until each has failed once. In every case: a transaction is there
+// as a whole or not at all; it is there if its commit succeeded, and not there if it
+// failed for a known reason; no snapshot ever shows another state; no notification is
+// lost; and no lock stays.
 func TestFaults(t *testing.T) {
 	plans := []faulty.Plan{
 		{Fault: faulty.Fail}, {Fault: faulty.Lost},
@@ -159,8 +159,8 @@ func (f *faults) tolerate(err error) {
 	}
 }
 
-// check reads everything in one snapshot. Only at the end is nothing on its way
-// any more, so that a transfer that failed cannot be there.
+// check reads everything in one snapshot. Only at the end no write is under way, so
+// that a failed transfer cannot be there.
 func (f *faults) check(db *DB, end bool) {
 	ctx := context.Background()
 	tx := mustBeginOr(f, db)
@@ -227,8 +227,8 @@ func (f *faults) checkNotifications(db *DB, balances map[string]Value, seen map[
 	}
 }
 
-// noLocks: the check has read every cell, so every lock was met and resolved,
-// but for those on cells that are only triggers.
+// noLocks: the check has read every cell, so every lock was found and resolved, except
+// those on cells that are only triggers.
 func (f *faults) noLocks(table store.Table) {
 	_, err := table.Scan(context.Background(), store.Range{Group: lockGroup}, func(c store.Cell) error {
 		l, err := decodeLock(c)

@@ -11,9 +11,9 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// A random program collects garbage at any moment, also while commits have stopped
-// half way and others have crashed. Every answer afterwards is compared with a
-// model that forgets nothing; so it is enough to collect.
+// A random program collects garbage at any moment, even while some commits have stopped
+// half-way and others have crashed. Every later read is compared with a model that
+// forgets nothing, so a collection needs no check of its own.
 
 // collect takes one step of a collector, or sweeps.
 func (r *random) collect() {

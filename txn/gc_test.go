@@ -254,8 +254,8 @@ func TestHotCell(t *testing.T) {
 	})
 }
 
-// The collector works by itself; what its queue has no room for a sweep finds, and
-// what one process leaves the next one.
+// The collector works on its own; a sweep finds what does not fit into its queue, and
+// what an earlier process left.
 func TestCollectorSweeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := openMem(t, Groups("app", "other"))

@@ -9,8 +9,8 @@ import (
 )
 
 // TestGarbageOrder: garbage may go one record after the other, and stop anywhere.
-// At no moment does a reader at the safe point, or above, see anything else, nor a
-// write record without its data.
+// At no moment does a reader at or above the safe point see another state, or a write
+// record without its data.
 func TestGarbageOrder(t *testing.T) {
 	for seed := range testenv.Seeds(t, testenv.Fresh(t), 3000) {
 		rng := rand.New(rand.NewPCG(seed, 0))

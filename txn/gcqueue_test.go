@@ -8,8 +8,8 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// A version that was read before it was replaced is removed without a look at the cell,
-// a new cell leaves nothing to do, and everything else is looked at.
+// A version that was read before it was replaced is removed without reading the cell, a
+// new cell leaves nothing to do, and all other cells are visited.
 func TestKnownVersions(t *testing.T) {
 	long := make([]byte, inlineLimit+1)
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 )
 
 // A write whose observer's work is done wakes only the other observers of the column, and a
-// notification that was sent apart from the write is sent all the same.
+// notification that was sent separately from the write is still sent.
 func TestHandled(t *testing.T) {
 	eachSetting(t, func(t *testing.T, table store.Table, mode Mode) {
 		db := open(t, table, Options{Mode: mode, Observers: func(c Column) []string {

@@ -15,8 +15,8 @@ import (
 
 const hermitageFile = "../../shared/suites/isolation/hermitage_si.json"
 
-// TestHermitage runs Martin Kleppmann's isolation scenarios, as far as they can be
-// asked of snapshot isolation with conflicts found at commit.
+// TestHermitage runs Martin Kleppmann's isolation scenarios, as far as they apply to
+// snapshot isolation with conflicts found at commit.
 func TestHermitage(t *testing.T) {
 	text, err := os.ReadFile(hermitageFile)
 	if errors.Is(err, os.ErrNotExist) {

@@ -31,7 +31,7 @@ import (
 //	set T row column value            also: delete T row column, notify T row column
 //	answer T row column observer ts [weak]   T is a run of the observer
 //	acked T row column observer
-//	commit T [until=step [cell=row]]  up to a step, or to the end; again to go on
+//	commit T [until=step [cell=row]]  up to a step, or to the end; repeat it to continue
 //	crash T                           the process of T dies where it stopped
 //	fail T                            the step T stopped at fails
 //	rollback T
@@ -317,7 +317,7 @@ func (h *history) collect() (string, error) {
 	return strings.Join(out, ", "), nil
 }
 
-// idle are Answers of which none is waited for.
+// idle are Answers without waiting rows.
 type idle struct{}
 
 func (idle) Settled(fn func(busy func(row, observer string) bool) error) error {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestIsolation runs the scenarios of testdata/isolation.txt; its head has the
-// commands. TestHermitage does the same with those beside the project.
+// commands. TestHermitage does the same with the suite outside the project.
 func TestIsolation(t *testing.T) {
 	text, err := os.ReadFile("testdata/isolation.txt")
 	if err != nil {
@@ -75,7 +75,7 @@ func parsePairs(fields []string) (map[string]int, error) {
 	return pairs, nil
 }
 
-// parseStep turns a line into a step as the suite beside the project spells it.
+// parseStep parses a step in the notation of the suite outside the project.
 func parseStep(f []string) (step []json.RawMessage, err error) {
 	if len(f) < 2 {
 		return nil, fmt.Errorf("no command")

@@ -36,9 +36,9 @@ func showNotifications(t *testing.T, table store.Reader) string {
 	return strings.Join(shown[:len(shown)-1], " ")
 }
 
-// TestLeasedNotifications: notifications of an observer with a lease lie apart. Whoever asks for
-// all, or whether one exists, finds them, and a run removes them. Those that an earlier version
-// has sent lie with the others, and are as good.
+// TestLeasedNotifications: notifications of an observer with a lease have a group of their own.
+// Searches for all notifications, or for one, find them, and a run removes them. Those that an
+// earlier version has sent are in the other group, and work as well.
 func TestLeasedNotifications(t *testing.T) {
 	ctx := t.Context()
 	table, o := sharedTable(t), &office{}
@@ -100,8 +100,8 @@ func TestLeasedNotifications(t *testing.T) {
 	}
 }
 
-// TestAcksOfLeasedNotifications: an acknowledgement stays as long as a notification does, wherever
-// that lies.
+// TestAcksOfLeasedNotifications: an acknowledgement stays as long as a notification, whatever its
+// group.
 func TestAcksOfLeasedNotifications(t *testing.T) {
 	ctx := t.Context()
 	db, _ := openShared(t, sharedTable(t), &office{}, leasing())
@@ -117,8 +117,8 @@ func TestAcksOfLeasedNotifications(t *testing.T) {
 	}
 }
 
-// TestMoveLeased: a process that uses a table alone finds what lay apart when others shared it,
-// also after a crash in the middle.
+// TestMoveLeased: a process that uses a table alone finds the leased notifications from the
+// time when others shared it, even after a crash in the middle.
 func TestMoveLeased(t *testing.T) {
 	ctx := t.Context()
 	table := sharedTable(t)
@@ -171,7 +171,7 @@ func TestMoveLeased(t *testing.T) {
 
 var errApply = errors.New("no room")
 
-// failingApply is a table that moves notifications so many times, and then fails.
+// failingApply is a table that moves notifications a number of times, and then fails.
 type failingApply struct {
 	store.Table
 	left int

@@ -73,9 +73,8 @@ func TestOracleUnderFlushes(t *testing.T) {
 	}
 }
 
-// TestOracleSpanReplaced: what is taken under a span that is not in place any more
-// is thrown away, whatever came between: the beginning of a flush, a whole flush, or
-// the end of one.
+// TestOracleSpanReplaced: a number taken under a span that was replaced is discarded,
+// whatever came in between: the beginning of a flush, a whole flush, or the end of one.
 func TestOracleSpanReplaced(t *testing.T) {
 	for _, between := range []struct {
 		name         string

@@ -288,7 +288,7 @@ func TestOracleClosed(t *testing.T) {
 	})
 }
 
-// A transaction that meets the end of the range is tried again by Run.
+// Run retries a transaction that reaches the end of the range.
 func TestCommitAtTheEndOfTheRange(t *testing.T) {
 	for _, e := range engines {
 		if e.remote {

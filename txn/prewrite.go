@@ -88,7 +88,7 @@ func (c *committing) prewriteGroup(ctx context.Context, cells []*write) error {
 	return nil
 }
 
-// The bounds of what is locked at a time in one row. A table in a database has limits for the
+// The bounds of what one mutation locks in a row. A table in a database has limits for the
 // guards of a mutation, and each cell has up to five.
 const (
 	maxRowCells = 30

@@ -15,7 +15,7 @@ import (
 type stubborn struct {
 	store.Table
 	err    error
-	happen bool // the refused mutation happens all the same, when the lock is asked for next
+	happen bool // the refused mutation happens after all, at the next look-up of the lock
 	late   func()
 }
 
@@ -74,8 +74,8 @@ func TestCommitPointGivesUp(t *testing.T) {
 	}
 }
 
-// A table that is broken stays so until it is opened again: its lock is left to whoever
-// opens it.
+// A broken table stays broken until it is opened again, and the next process that opens
+// it resolves the lock.
 func TestCommitPointBroken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := openMem(t, Groups("app"))

@@ -35,7 +35,7 @@ type printer struct {
 	last  map[string]bool
 }
 
-// changed returns the table, or "" if it is the same as before.
+// changed returns the table, or "" if it has not changed.
 func (p *printer) changed() (string, error) {
 	lines, err := readShown(p.table)
 	if err != nil {

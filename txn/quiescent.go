@@ -20,12 +20,12 @@ import (
 //  3. The table has no notification. A notification stays until the run that handles it has
 //     committed completely. So every run that handles one of those transactions has
 //     committed.
-//     Both groups of notifications are scanned twice, because a scan sees each row at another
-//     instant. A run that has no lock, because it only sends notifications, may send one to a
-//     row that the first scan has passed, and then remove its own before the scan gets there.
-//     The second scan finds what it sent.
-//     Notifications move from leasedGroup to notifyGroup (MoveLeased), and never back, so leasedGroup
-//     comes first: a scan of both does not miss what moves meanwhile.
+//     Both groups of notifications are scanned twice, because a scan sees each row at a different
+//     instant. A run that has no lock, because it only sends notifications, may send one to a row
+//     that the first scan has passed, and then remove its own before the scan gets there. The
+//     second scan finds what it sent. Notifications move from leasedGroup to notifyGroup
+//     (MoveLeased), and never back, so leasedGroup comes first: a scan of both does not miss what
+//     moves meanwhile.
 //  4. Nobody has taken a timestamp since. So these runs committed at ts or below it, and
 //     what they sent was in the table at step 3, too.
 //

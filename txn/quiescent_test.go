@@ -19,8 +19,8 @@ func (s *scanned) Scan(ctx context.Context, r store.Range, fn func(store.Cell) e
 	return s.Table.Scan(ctx, r, fn)
 }
 
-// TestQuiescentWhileNotified: whoever waits for the observers looks for locks only when no
-// notification is left. On some engines the search visits every row of the table.
+// TestQuiescentWhileNotified: Quiescent looks for locks only when no notification is left.
+// On some engines the search visits every row of the table.
 func TestQuiescentWhileNotified(t *testing.T) {
 	table := &scanned{Table: sharedTable(t)}
 	db, _ := openShared(t, table, &office{}, Options{Observers: func(Column) []string { return []string{"observer"} }})

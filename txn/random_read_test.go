@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The reads of a random program: each must give what the model says, or meet a
+// The reads of a random program: each must return what the model returns, or find a
 // lock that it has to wait for.
 
 func (r *random) get(x *randomTxn, c Cell) {
@@ -89,7 +89,7 @@ func scanAll(ctx context.Context, tx *Txn) (got []string, err error) {
 	return got, sameCells(ctx, tx, "app", cells)
 }
 
-// scannedCell is a cell that a scan has met.
+// scannedCell is a cell that a scan has returned.
 type scannedCell struct{ row, name, data string }
 
 // sameCells returns an error unless ScanCells meets the cells that Scan has met, in all rows and in
@@ -156,7 +156,7 @@ func (r *random) excuse(x *randomTxn, err error, concerns func(Cell) bool) {
 	}
 }
 
-// blocked reports whether a read may meet a lock of a transaction that stopped in the
+// blocked reports whether a read may find a lock of a transaction that stopped in the
 // middle of its commit.
 func (r *random) blocked(x *randomTxn, concerns func(Cell) bool) bool {
 	return slices.ContainsFunc(r.live, func(y *randomTxn) bool {

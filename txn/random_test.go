@@ -18,8 +18,8 @@ import (
 // TestRandom runs random transactions, interleaved by a seed down to the steps of
 // their commits, against the engine and the model, and compares every answer.
 //
-// A commit may stop before any of its steps, while others read and write; go on
-// later; be thought dead, when time passes; or crash with its process.
+// A commit may stop before any of its steps, while others read and write; continue
+// later; be considered dead as time passes; or crash with its process.
 func TestRandom(t *testing.T) {
 	programs := testenv.Size(200, 800, 20_000)
 	for _, s := range []struct {
@@ -58,7 +58,7 @@ const (
 	randomColumns = 2
 	observed      = "a" // the column that has an observer
 	randomTTL     = 10 * time.Second
-	randomWait    = 20 * time.Millisecond // what meets a lock gives up after it
+	randomWait    = 20 * time.Millisecond // a read or commit that finds a lock gives up after it
 )
 
 // random is one program.
@@ -68,7 +68,7 @@ type random struct {
 	table      store.Table
 	db         *DB
 	mode       Mode
-	bubble     bool // fake time: commits can be stopped, and readers meet their locks
+	bubble     bool // fake time: commits can be stopped, and readers find their locks
 	model      *model
 	live       []*randomTxn
 	dead       []*randomTxn // crashed or failed in their commit; their locks may be there still

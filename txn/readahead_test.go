@@ -106,7 +106,8 @@ func TestReadAhead(t *testing.T) {
 		t.Errorf("read ahead:\n%s\nwithout:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 
-	// GetOnce has forgotten what it read, and the next ReadAhead what nobody asked for.
+	// GetOnce does not cache what it reads, and the next ReadAhead drops what was not
+	// read.
 	if err := ahead.ReadAhead(ctx, Ahead{rows[:4], []Column{other}}); err != nil {
 		t.Fatal(err)
 	}
@@ -140,8 +141,8 @@ func afterCrash(t *testing.T, table store.Table, at string, rows ...string) *DB 
 	return db
 }
 
-// TestReadAheadOfLocks: a row with a lock is left to the read that asks for it, which resolves
-// the lock. Its neighbours are read ahead.
+// TestReadAheadOfLocks: ReadAhead skips a row with a lock, and the later read resolves the
+// lock. Its neighbours are read ahead.
 func TestReadAheadOfLocks(t *testing.T) {
 	ctx := t.Context()
 	table := &countingTable{Table: sharedTable(t)}
@@ -258,7 +259,7 @@ func TestScanAhead(t *testing.T) {
 	}
 }
 
-// TestScanAheadOfLocks: a range with a lock is left to the scan that asks for it, which
+// TestScanAheadOfLocks: ScanAhead skips a range with a lock, and the later scan
 // resolves the lock.
 func TestScanAheadOfLocks(t *testing.T) {
 	ctx := t.Context()

@@ -52,7 +52,7 @@ func TestResolveAbandoned(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	// a's lock went with its commit; x goes with y's being resolved or by itself.
+	// a's lock went with its commit; x's is resolved together with y's, or on its own.
 	if n, err := db.ResolveAbandoned(ctx); err != nil || n < 3 {
 		t.Fatalf("resolved %d locks, %v", n, err)
 	}

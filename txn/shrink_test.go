@@ -12,8 +12,8 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// program is a random program: the seed of each step. What a step does depends on
-// its seed and on what there is to be done to, so any part of a program is a program.
+// program is a random program: the seed of each step. What a step does depends on its
+// seed and on the present state, so any part of a program is a program.
 type program []uint64
 
 const programSteps = 200

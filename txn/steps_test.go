@@ -13,9 +13,9 @@ import (
 	"github.com/webindexer/indexer/store/badgerdb"
 )
 
-// TestSteps walks the table of failpoints. At each of them, each time that the
-// scenario comes by, the process dies; then the table is looked at, a new process
-// opens it, and everything must be as the table says: all or nothing, no lock left,
+// TestSteps goes through the table of failpoints. At each of them, each time that the
+// scenario reaches it, the process dies. Then the test inspects the table, and a new
+// process opens it. Everything must be as the list says: all or nothing, no lock left,
 // no notification lost, and no obstacle to the next transaction.
 func TestSteps(t *testing.T) {
 	for _, s := range Steps() {
@@ -87,7 +87,7 @@ func (w *stepWalk) visit(name string, cell Cell) error {
 			return ErrCrash
 		}
 	}
-	// What must go wrong first for the step to be met.
+	// What must fail first for the scenario to reach the step.
 	switch {
 	case w.step.Name == stepUndo && name == stepCommitPrimary,
 		(w.step.Name == stepResolvePrimary || w.step.Name == stepResolveBack) && name == stepBeforeStranger,

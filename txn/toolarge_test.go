@@ -58,8 +58,8 @@ func TestTooLargeLeavesNothing(t *testing.T) {
 	}
 }
 
-// A commit that is told to end does not undo for longer than finishTimeout; what it leaves
-// resolved by its next reader.
+// A commit whose context ends undoes for no longer than finishTimeout; the next readers
+// resolve the remaining locks.
 func TestUndoEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, err := mem.New(Groups("app"), mem.Options{})

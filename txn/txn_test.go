@@ -237,8 +237,8 @@ func TestScan(t *testing.T) {
 	})
 }
 
-// TestScanCells: ScanCells meets what Scan meets, over several pages, with and without
-// values apart and writes of the transaction itself.
+// TestScanCells: ScanCells returns what Scan returns, over several pages, with and
+// without values in data cells and writes of the transaction itself.
 func TestScanCells(t *testing.T) {
 	eachSetting(t, func(t *testing.T, table store.Table, mode Mode) {
 		ctx := context.Background()
@@ -351,8 +351,8 @@ func TestRunGivesUp(t *testing.T) {
 	})
 }
 
-// Once the commit point is near, the end of the context does not make the outcome
-// unknown, nor leave locks.
+// Once the commit point is near, the end of the context neither makes the outcome
+// unknown nor leaves locks.
 func TestContextEndsDuringCommit(t *testing.T) {
 	for _, step := range []string{stepPrewrite, stepCommitTS, stepNotify, stepCommitPrimary, stepCommitSecondary, stepUnnotify} {
 		t.Run(step, func(t *testing.T) {

@@ -128,8 +128,8 @@ func keepSeeds(ctx context.Context, db *txn.DB, seeds []page.URL) error {
 	return nil
 }
 
-// queueSeeds queues the kept seeds that are not excluded, and brings those that are known
-// to depth 0. Excluded ones that were never visited are taken out of the queue.
+// queueSeeds queues the kept seeds that are not excluded, and lowers the depth of known
+// ones to 0. It removes excluded ones that were never visited from the queue.
 func queueSeeds(ctx context.Context, db *txn.DB, s *scope.Scope) error {
 	seeds, err := readSeeds(ctx, db)
 	if err != nil {

@@ -23,7 +23,8 @@ type Loader interface {
 // Decider says whether to crawl a URL that was found, and how soon.
 type Decider interface {
 	Decide(ctx context.Context, u page.URL, depth int) (scope.Decision, error)
-	// DecideResource is Decide for what a page asked for when it was rendered.
+	// DecideResource is Decide for a resource that a page requested when it was
+	// rendered.
 	DecideResource(ctx context.Context, u page.URL) (scope.Decision, error)
 	// Follow takes up the rules that a transaction sees, if another process may have
 	// changed them. Decide is called after it. If there is no crawl, no URL is taken.

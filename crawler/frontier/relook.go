@@ -13,10 +13,10 @@ import (
 // relookRows is how many entries one transaction reads.
 const relookRows = 256
 
-// relook queues what was left out for a parameter that turned out to make a difference:
-// it queues lapsed URLs again, and wakes discover at each page of the site to offer its
-// links anew. It works through the site some entries at a time and stores its progress
-// in the host's row, so after a crash it continues from there.
+// relook queues the URLs that were left out because of a parameter that turned out to
+// make a difference: it queues lapsed URLs again, and wakes discover at each page of
+// the site to add its links again. It works through the site some entries at a time and
+// stores its progress in the host's row, so after a crash it continues from there.
 func relook(ctx context.Context, tx *txn.Txn, hosts []string) error {
 	for _, host := range hosts {
 		if err := relookAt(ctx, tx, host); err != nil {

@@ -45,8 +45,8 @@ func (r *Rules) Decide(ctx context.Context, u page.URL, depth int) (scope.Decisi
 	return r.Traps.Check(ctx, u)
 }
 
-// DecideResource decides about what a page asked for when it was rendered. An id of a session
-// is no reason to refuse it: the page asked for exactly this URL.
+// DecideResource decides about a resource that a page requested when it was rendered. A
+// session id is no reason to refuse it: the page requested exactly this URL.
 func (r *Rules) DecideResource(ctx context.Context, u page.URL) (scope.Decision, error) {
 	if d, excluded := r.Scope.Excludes(u); excluded {
 		return d, nil

@@ -16,7 +16,7 @@ import (
 
 // Among URLs that differ only in ignored parameters, the first known one is fetched,
 // and the rest are left out. If the URL without the parameters is known, it is the
-// first. It is never made up, as it may not exist.
+// first. Otherwise that URL is never used, because it may not exist.
 //
 // What was learned may be wrong for a page not seen yet: t makes no difference on
 // /clock and all the difference on /viewtopic. So some variants are still fetched, as

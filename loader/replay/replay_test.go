@@ -79,7 +79,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestUnreadable: an input that cannot be opened is told, and the others are read.
+// TestUnreadable: an input that cannot be opened is reported, and the others are read.
 func TestUnreadable(t *testing.T) {
 	var s sink
 	missing := filepath.Join(t.TempDir(), "none.warc")
@@ -94,7 +94,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestSinkFails: what the sink says ends the run, also when all buffers are full.
+// TestSinkFails: an error of the sink ends the run, even when all buffers are full.
 func TestSinkFails(t *testing.T) {
 	broken := errors.New("broken")
 	s := sink{fail: broken}

@@ -17,7 +17,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// What the child is told.
+// The variables of the child.
 const (
 	childDir    = "STRESSO_CHILD_DIR"
 	childMode   = "STRESSO_CHILD_MODE"
@@ -81,7 +81,7 @@ func loadAndKill(t *testing.T, dir string, mode txn.Mode, seed uint64, after int
 	}
 }
 
-// survivors looks at what a kill has left, and lets observers finish it.
+// survivors opens the table after a kill, and lets observers finish the work.
 func survivors(t *testing.T, dir string, mode txn.Mode, acked map[uint64]bool) {
 	t.Helper()
 	ctx := context.Background()

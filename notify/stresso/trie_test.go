@@ -133,9 +133,9 @@ var engines = []struct {
 	}},
 }
 
-// TestCountsDistinct loads random numbers, some of them several times, beside 16
-// workers, and then all of them once more. Snapshots taken in the middle add up; in
-// the end the root has the number of distinct numbers.
+// TestCountsDistinct loads random numbers, some of them several times, while 16 workers
+// run, and then all of them again. Snapshots taken in the middle add up; in the end the
+// root has the number of distinct numbers.
 func TestCountsDistinct(t *testing.T) {
 	n, trie := 1500, Trie{Levels: 4}
 	switch {

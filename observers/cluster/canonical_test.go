@@ -177,7 +177,7 @@ func TestBreakTiesFails(t *testing.T) {
 	}
 }
 
-// TestCandidates: the order of members does not matter, nor do members that cannot be chosen.
+// TestCandidates: neither the order of members matters, nor members that cannot be chosen.
 func TestCandidates(t *testing.T) {
 	t.Parallel()
 	list := []Member{{"https://a.example/", true}, {"https://b.example/", true}, {"https://c.example/", false}}

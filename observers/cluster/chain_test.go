@@ -76,7 +76,7 @@ func (g *graph) update(u page.URL) bool {
 	return true
 }
 
-// settle updates URLs in random order. As the observer "spread" does, it goes on with the
+// settle updates URLs in random order. Like the observer spread, it continues with the
 // URLs that point to one whose chain has changed. dirty are the URLs to begin with.
 func (g *graph) settle(t *testing.T, random *rand.Rand, dirty []page.URL) {
 	t.Helper()
@@ -144,7 +144,7 @@ func (g *graph) check(t *testing.T) {
 	}
 }
 
-// TestChainFixedPoint: in whatever order URLs are updated, also after some states have
+// TestChainFixedPoint: whatever the order of updates, even after some states have
 // changed, the chains become those of the batch.
 func TestChainFixedPoint(t *testing.T) {
 	t.Parallel()

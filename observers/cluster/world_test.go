@@ -14,7 +14,8 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// seeds yields so many seeds, others in each run, a tenth of them with -short, or INDEXER_SEED alone.
+// seeds yields the given number of seeds, new ones in each run; a tenth of them with -short; or
+// only INDEXER_SEED.
 func seeds(t *testing.T, n uint64) iter.Seq[uint64] {
 	t.Helper()
 	first, only := testenv.FirstSeed(t, testenv.Fresh(t))
@@ -144,7 +145,7 @@ func (w *world) renew(t *testing.T, l Limits, positions []string) (again []strin
 	return r.Again
 }
 
-// renewAll makes runs until nothing is left to renew.
+// renewAll makes runs until all summaries are renewed.
 func (w *world) renewAll(t *testing.T, l Limits, positions []string) (runs int) {
 	t.Helper()
 	for ; len(positions) > 0; runs++ {

@@ -2,8 +2,8 @@ package document
 
 import "testing"
 
-// TestPasses goes through the life of a pass: when one may begin, when one goes on, and
-// what overtakes it. Numbers are timestamps.
+// TestPasses goes through the life of a pass: when one may begin, when one continues,
+// and what overtakes it. Numbers are timestamps.
 func TestPasses(t *testing.T) {
 	t.Parallel()
 	var x Passes

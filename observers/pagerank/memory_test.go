@@ -147,8 +147,8 @@ func (m *memory) allEdges() iter.Seq2[Edges, error] {
 // rounding is what sums may be off by after many additions, relatively.
 const rounding = 1e-9
 
-// check holds the graph against the invariants of the package. At rest, when nothing is
-// left for a further run, it also holds the ranks against a full solve.
+// check checks the graph against the invariants of the package. At rest, when no work
+// is left for a further run, it also compares the ranks with a full solve.
 func (m *memory) check(t *testing.T, tolerance float64, rest bool) error {
 	g, err := BuildGraph(Overlay(m.stored(), m.left()), m.allEdges())
 	if err != nil {

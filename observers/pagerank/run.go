@@ -180,8 +180,8 @@ func (r *Run) Push(ctx context.Context) error {
 	}
 }
 
-// readAhead has the edges of a node and of those that are likely to follow it read at a time, if
-// the run reads ahead and has not done that.
+// readAhead reads the edges of a node together with those of the nodes that are likely to follow
+// it, if the run reads ahead and has not done so yet.
 func (r *Run) readAhead(ctx context.Context, i int32) error {
 	if r.limits.Ahead == 0 || r.nodes[i].first != notRead || r.ahead[i] {
 		return nil

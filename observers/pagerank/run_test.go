@@ -175,8 +175,8 @@ func runOnce(t *testing.T, m *memory, tolerance float64, limits Limits, now map[
 	return nil
 }
 
-// TestLimits makes one run on a star, a hub with a hundred targets of which each has one
-// target of its own, under several limits.
+// TestLimits makes one run on a star, a hub with a hundred targets that each have one
+// target of their own, under several limits.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	star := map[string][]string{}
@@ -187,7 +187,7 @@ func TestLimits(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		limits  Limits
-		left    int   // nodes of which no edges were taken
+		left    int   // nodes whose edges were not updated
 		parts   []int // sizes
 		direct  bool
 		pushing bool // no residual is left
@@ -270,7 +270,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestMoved says whom a run tells of a rank.
+// TestMoved checks which nodes a run reports as moved.
 func TestMoved(t *testing.T) {
 	t.Parallel()
 	const tolerance = 0.1 // published from a fortieth on

@@ -14,7 +14,7 @@ type Reader interface {
 	State(ctx context.Context, node string) (State, error)
 	// Targets returns the nodes to which the edges of a node lead.
 	Targets(ctx context.Context, node string) ([]string, error)
-	// ReadAhead tells that the targets of these nodes are likely to be asked for next, and the
+	// ReadAhead announces that the targets of these nodes are likely to be read next, and the
 	// states of those that are not known yet. Only a run with Limits.Ahead calls it.
 	ReadAhead(ctx context.Context, nodes []string, known func(node string) bool) error
 }

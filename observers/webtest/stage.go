@@ -145,8 +145,8 @@ func formatDocument(d *index.Document) string {
 		formatKey(d.Cluster), Short(d.URL), d.Title, d.Language, d.Text, formatTime(d.FetchedAt), members, d.Inlinks, d.Anchors)
 }
 
-// Changes formats what differs from the time of the last call: "-" in front of what has
-// gone, "+" of what has come.
+// Changes formats the differences since the last call: "-" before removed lines, "+"
+// before added ones.
 func (s *Stage) Changes(ctx context.Context) (string, error) {
 	now, err := s.All(ctx)
 	if err != nil {

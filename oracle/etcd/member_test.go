@@ -121,8 +121,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestEtcdAway: without etcd nobody is found dead, and every process stops relying on its
-// token in time. With etcd back, both go on.
+// TestEtcdAway: without etcd no process is found dead, and every process stops relying on
+// its token in time. When etcd is back, both continue.
 func TestEtcdAway(t *testing.T) {
 	server := etcdtest.Start(t)
 	client := dial(t, server)

@@ -108,7 +108,7 @@ func TestBank(t *testing.T) {
 		}
 	}
 	for i := range testenv.Size(1, 3, 50) {
-		for range 50 { // work goes on under each oracle
+		for range 50 { // work continues under each oracle
 			<-committed
 		}
 		old := sites[i%2]

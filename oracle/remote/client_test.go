@@ -133,7 +133,7 @@ func TestTimestamps(t *testing.T) {
 	}
 }
 
-// TestHandOver: callers go on across oracles that come and go in order.
+// TestHandOver: calls keep working while oracles hand over to each other.
 func TestHandOver(t *testing.T) {
 	table := newTable(t)
 	one, two := startSite(t, table, Security{}), startSite(t, table, Security{})

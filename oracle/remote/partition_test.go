@@ -93,7 +93,7 @@ func TestPartitions(t *testing.T) {
 	refuses(t, sites[old].address)
 	take()
 
-	// A client that reaches only the standby waits, and goes on afterwards.
+	// A client that reaches only the standby waits, and continues afterwards.
 	way := startProxy(t, sites[1-old].address)
 	far := connect(t, Security{}, way.Address(), sites[old].address)
 	ts, err := far.Next(t.Context())
@@ -106,7 +106,7 @@ func TestPartitions(t *testing.T) {
 	if ts, err := far.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a client that is cut off got %d, %v", ts, err)
 	}
-	take() // others go on
+	take() // others continue
 	way.Heal()
 	if ts, err = far.Next(t.Context()); err != nil || ts <= last {
 		t.Errorf("%d after %d, %v", ts, last, err)

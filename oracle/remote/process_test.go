@@ -189,7 +189,7 @@ func (d *deployment) serving(c *Client) int {
 
 // TestProcesses: two oracles, three banks and this client, each a process of its own, on a
 // table in PostgreSQL. The oracle that serves is killed, stopped and continued, and told to
-// leave. No timestamp repeats or goes back, the banks' sum stays, and work goes on.
+// leave. No timestamp repeats or goes back, the banks' sum stays, and work continues.
 func TestProcesses(t *testing.T) {
 	t.Run("etcd", func(t *testing.T) { testProcesses(t, true) })
 	t.Run("table", func(t *testing.T) { testProcesses(t, false) })

@@ -18,7 +18,7 @@ func Benchmark(b *testing.B) {
 	}
 }
 
-// BenchmarkReopened reads from table files rather than from memory.
+// BenchmarkReopened reads from table files, not from memory.
 func BenchmarkReopened(b *testing.B) {
 	dir := b.TempDir()
 	db := open(b, dir, storetest.Groups, badgerdb.Options{})

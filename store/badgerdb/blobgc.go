@@ -172,7 +172,7 @@ func (b *blobs) all() map[uint32]*blobFile {
 }
 
 // spare begins a new file if the newest one is among those that are to be collected; but
-// one with few bytes is not worth it, and is left out. It runs in the committer's
+// it leaves out a file with few bytes, which is not worth it. It runs in the committer's
 // goroutine.
 func (b *blobs) spare(victims map[uint32]*blobFile) error {
 	f := b.newest

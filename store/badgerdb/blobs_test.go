@@ -80,7 +80,7 @@ func TestBlobs(t *testing.T) {
 	if err := db.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
-	// Without readers and waste, nothing but what is live is left, and the newest file.
+	// Without readers and waste, only live values are left, and the newest file.
 	if err := db.collectBlobsOnce(t.Context(), 0.01); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func compareValues(t *testing.T, r store.Reader, want map[string]string) {
 // more often than that.
 func TestNoLateSyncs(t *testing.T) {
 	rng := testenv.Random(t)
-	for _, small := range []int{0, 5, 300} { // small cells beside each long value
+	for _, small := range []int{0, 5, 300} { // small cells with each long value
 		t.Run(fmt.Sprint(small), func(t *testing.T) {
 			db := openTest(t, t.TempDir(), Options{MemoryBytes: 1, BlobBytes: 64, MinFreeBytes: -1})
 			defer closeTest(t, db)
@@ -209,7 +209,7 @@ func TestLostValues(t *testing.T) {
 	}
 }
 
-// TestBlobsBeingMade: a file without values that was being made does no harm.
+// TestBlobsBeingMade: an unfinished file without values is harmless.
 func TestBlobsBeingMade(t *testing.T) {
 	dir := t.TempDir()
 	closeTest(t, openTest(t, dir, Options{}))
@@ -273,8 +273,8 @@ func TestMovedOrDeleted(t *testing.T) {
 	}
 }
 
-// TestWasteEstimate: what removed cells leave is noticed without a pass, also in the next
-// process, and a pass finds out how much it is.
+// TestWasteEstimate: the waste of removed cells is noticed without a pass, even in the
+// next process, and a pass measures it.
 func TestWasteEstimate(t *testing.T) {
 	dir := t.TempDir()
 	db := openTest(t, dir, Options{})

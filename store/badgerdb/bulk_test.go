@@ -75,7 +75,7 @@ func bulkPage(rnd *rand.Rand, page int) (writes [2][]store.RowMutation) {
 	return writes
 }
 
-// diskWritten is how many bytes this process has caused to be written to disks.
+// diskWritten is how many bytes this process has written to disks.
 func diskWritten() (n int64, known bool) {
 	text, err := os.ReadFile("/proc/self/io")
 	if err != nil {

@@ -65,7 +65,7 @@ func TestRemovedWhileOpen(t *testing.T) {
 }
 
 // TestCompactionWithoutFiles: a compaction that cannot make a file waits, and loses nothing.
-// Badger by itself goes on without what it was to write.
+// Badger alone would continue without its output.
 func TestCompactionWithoutFiles(t *testing.T) {
 	dir, child := inChild(t)
 	if !child {

@@ -121,7 +121,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestFailedWrite: after a failed write nobody knows, and nothing is written any more.
+// TestFailedWrite: after a failed write the outcome is unknown, and the table refuses
+// further writes.
 func TestFailedWrite(t *testing.T) {
 	db := openTest(t, t.TempDir(), Options{})
 	clock := newGateClock()
@@ -153,8 +154,8 @@ func TestFailedWrite(t *testing.T) {
 	}
 }
 
-// TestByCaller: a caller that is alone writes itself; who comes meanwhile is written
-// by the goroutine, after it, and can be withdrawn until then.
+// TestByCaller: a caller that is alone writes its request itself; the goroutine writes
+// those that come meanwhile, after it, and they can be withdrawn until then.
 func TestByCaller(t *testing.T) {
 	db := openTest(t, t.TempDir(), Options{})
 	defer closeTest(t, db)

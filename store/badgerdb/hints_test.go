@@ -238,7 +238,7 @@ func TestHintsGrowBesideReaders(t *testing.T) {
 			for ctx.Err() == nil {
 				view, c := published.Load(), r.IntN(columns)
 				newest := last[c].Load()
-				if newest > view { // written since: what the view has is not known here
+				if newest > view { // written since: the view's version is not known here
 					continue
 				}
 				e, ok := h.of(growingColumn(c), view)

@@ -25,15 +25,15 @@ const (
 	killDir   = "BADGERDB_TEST_CHILD_DIR"
 	killFirst = "BADGERDB_TEST_CHILD_FIRST"
 	killSync  = "BADGERDB_TEST_CHILD_SYNC"
-	// killLarge makes values large and memtables small, and reclaims space beside the
-	// writers, so that logs fill up and are written out all the time.
+	// killLarge makes values large and memtables small, and reclaims space during the
+	// writes, so that logs fill up and are written out all the time.
 	killLarge = "BADGERDB_TEST_CHILD_LARGE"
 	killRows  = 6
 )
 
-// TestKilled kills a process that writes batches, several times over, and looks
-// at what is left: every batch that it said was acknowledged, and no part of a
-// batch. A batch n puts a cell at timestamp n into killRows rows.
+// TestKilled kills a process that writes batches, several times, and checks the table:
+// it has every acknowledged batch, and no part of a batch. A batch n puts a cell at
+// timestamp n into killRows rows.
 func TestKilled(t *testing.T) {
 	kills := 12
 	if testing.Short() {

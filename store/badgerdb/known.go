@@ -223,8 +223,8 @@ func (db *DB) scanKnown(ctx context.Context) error {
 	return nil
 }
 
-// scanKnownGroup adds the rows and columns of a group. The committer's goroutine adds them,
-// some thousands at a time, because it is the only one that may.
+// scanKnownGroup adds the rows and columns of a group. Only the committer's goroutine may
+// add them, and it does so some thousands at a time.
 func (db *DB) scanKnownGroup(ctx context.Context, v *view, g *group) error {
 	k := db.known.Load()
 	prefix := []byte{g.id}

@@ -13,8 +13,8 @@ import (
 )
 
 // TestKnown compares a table with a map while its filter is read from the file, made by a
-// scan beside old snapshots, or missing. The filter never hides a cell, and it answers most
-// questions for what is not there.
+// scan that runs with old snapshots, or missing. The filter never hides a cell, and it
+// answers most look-ups of absent cells.
 func TestKnown(t *testing.T) {
 	rng := testenv.Random(t)
 	dir := t.TempDir()
@@ -172,7 +172,7 @@ func TestKnownOfScannedGroups(t *testing.T) {
 		{true, true, false},  // the file serves the same groups
 		{false, false, true}, // it would hide what was written before
 		{false, true, true},  // none was written meanwhile, so this one scans
-		{true, true, false},  // what is written now is left out
+		{true, true, false},  // the filter lacks what is written now
 		{false, false, true},
 	} {
 		db := opened(step.scanned)

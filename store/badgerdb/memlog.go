@@ -172,7 +172,7 @@ type memGroup struct {
 	entries int
 }
 
-// count adds a record to what the log holds; not so one that Badger would stop at.
+// count adds a record to the contents of the log, unless Badger would stop at it.
 func (l *memLog) count(g *memGroup, record []byte) bool {
 	version := recordVersion(record)
 	switch meta := record[0]; {

@@ -33,7 +33,7 @@ func TestSizes(t *testing.T) {
 func TestLessMemoryAfterKill(t *testing.T) {
 	dir := t.TempDir()
 	db := openTest(t, dir, Options{MemoryBytes: 2 << 30})
-	const rows = 1 << 18 // small cells take the most of a memtable beside what the log has
+	const rows = 1 << 18 // small cells take the most memory in proportion to their log
 	for i := 0; i < rows; {
 		var batch []store.RowMutation
 		for range 1 << 13 {

@@ -26,10 +26,10 @@ import (
 // logs the loss. Or the files are damaged: the machine was not restarted in between, or
 // every group was synced. Then Open fails with an error that names the file.
 //
-// What is not noticed: a log of before a machine was started again that is missing, without
-// SyncWrites, is taken for one that the machine lost, and told as that. And once Badger
-// has written its MANIFEST anew, which takes 10,000 tables replaced while the table is
-// open, the loss of the oldest of several logs, until the table is opened again.
+// Two losses are not recognised. Without SyncWrites, a missing log from before a restart of
+// the machine is taken for one that the machine lost, and logged as that. And once Badger
+// has rewritten its MANIFEST, which takes 10,000 replaced tables while the table is open,
+// the loss of the oldest of several logs goes unnoticed until the table is opened again.
 type progress struct {
 	dir    string
 	mark   *mark // nil for a table of format 1

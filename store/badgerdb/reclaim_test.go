@@ -89,8 +89,8 @@ func diskBytes(t *testing.T, db *badgerdb.DB) int64 {
 	return n
 }
 
-// Reclaim runs beside readers, writers and an open snapshot, and none of them
-// notices.
+// Reclaim runs concurrently with readers, writers and an open snapshot, and none of
+// them notices.
 func TestReclaimBesideOthers(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	db := open(t, t.TempDir(), reclaimGroups, badgerdb.Options{MinFreeBytes: -1})

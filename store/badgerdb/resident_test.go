@@ -57,7 +57,7 @@ func TestLostSetRecovers(t *testing.T) {
 	if n := scan(); n != 0 || knownEmpty() {
 		t.Fatalf("%d cells, known to be empty: %v", n, knownEmpty())
 	}
-	apply(store.Put, 2, 3) // after the scan: what it saw is not true any more
+	apply(store.Put, 2, 3) // after the scan, whose result is now out of date
 	if n := scan(); n != 1 || knownEmpty() {
 		t.Fatalf("%d cells, known to be empty: %v", n, knownEmpty())
 	}

@@ -62,8 +62,8 @@ func flipByte(t *testing.T, file string, at int64) {
 	}
 }
 
-// TestVerifiedOnce checks that a table file is verified again only if somebody has
-// touched it or the record does not vouch for it.
+// TestVerifiedOnce checks that a table file is verified again only if it was touched or
+// the record does not vouch for it.
 func TestVerifiedOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(t *testing.T, dir string)

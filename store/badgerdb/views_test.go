@@ -50,8 +50,8 @@ func TestViewEmpty(t *testing.T) {
 	}
 }
 
-// TestViewsHeld: whoever acquires a view holds it back, however publish and release
-// fall between: the oldest view is never above one that is held.
+// TestViewsHeld: an acquired view is kept, whatever the interleaving with publish and
+// release: the oldest view is never above a held one.
 func TestViewsHeld(t *testing.T) {
 	vs := newViews(0, groupSet{}, noReader)
 	var (

@@ -87,7 +87,7 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// TestForeign: what others have made is refused, and left alone.
+// TestForeign: tables of other programs are refused, and left alone.
 func TestForeign(t *testing.T) {
 	if bigtabletest.Real() {
 		t.Skip("this test makes tables of other programs")

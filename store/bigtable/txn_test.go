@@ -201,7 +201,7 @@ func (b *bank) sum(ctx context.Context) (sum, entries int, err error) {
 }
 
 // TestStresso: Fluo's stress test of observers. Every notification is in the table with
-// sharded keys, and all of them meet in one row.
+// sharded keys, and all of them conflict in one row.
 func TestStresso(t *testing.T) {
 	ctx := t.Context()
 	trie := stresso.Trie{Levels: 3}

@@ -170,7 +170,7 @@ func TestDelay(t *testing.T) {
 	})
 }
 
-// The walk that the package is for: it ends, and meets every operation once.
+// The loop that the package is for: it ends, and each operation fails once.
 func TestWalk(t *testing.T) {
 	ctx := context.Background()
 	scenario := func(table store.Table) error {

@@ -115,7 +115,7 @@ func (b *bank) check() {
 }
 
 // TestServerKilled kills all processes of the server while transfers run, and starts it
-// again: work goes on, no transfer is lost or done twice, and no lock stays.
+// again: work continues, no transfer is lost or done twice, and no lock stays.
 func TestServerKilled(t *testing.T) {
 	server := pgtest.Shared(t)
 	table, err := Open(t.Context(), server.Schema(t), txn.Groups("app"), Options{})

@@ -42,7 +42,7 @@ func TestParseSetting(t *testing.T) {
 
 var two = []store.GroupSpec{{Name: "a"}, {Name: "b", Latest: true}}
 
-// execute runs SQL beside the engine. %s stands for the schema.
+// execute runs SQL outside the engine. %s is the schema.
 func execute(t *testing.T, setting string, sql ...string) {
 	t.Helper()
 	ctx := context.Background()
@@ -62,7 +62,8 @@ func execute(t *testing.T, setting string, sql ...string) {
 	}
 }
 
-// TestOpenRefuses: what is not a table of this program, or not of this version, is left alone.
+// TestOpenRefuses: a schema that is not a table of this program, or of this version, is left
+// alone.
 func TestOpenRefuses(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -139,7 +140,7 @@ func TestOpenAgain(t *testing.T) {
 	if err != nil || len(cells) != 2 || cells[0].TS != 2 || string(cells[1].Value) != "v" {
 		t.Errorf("%v, %v", cells, err)
 	}
-	// The programs that were open before go on, with their own function.
+	// The programs that were open before continue, with their own function.
 	if res, err := tables[1].Mutate(ctx, put); err != nil || res.Outcome != store.Applied {
 		t.Error(res, err)
 	}

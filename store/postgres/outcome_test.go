@@ -10,7 +10,8 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// bad is a table whose connections go through a proxy, beside one whose do not.
+// bad is a table whose connections go through a proxy, next to one with direct
+// connections.
 type bad struct {
 	*pgtest.Proxy
 	table, direct store.Table
@@ -88,7 +89,7 @@ func TestUnknown(t *testing.T) {
 }
 
 // TestLostApply: an Apply is repeated if its outcome is unknown. If the lost attempt arrives
-// at last, it must not bring back what others have removed since.
+// late, it must not bring back cells that others have removed.
 func TestLostApply(t *testing.T) {
 	t.Parallel() // it waits for timeouts
 	ctx := t.Context()

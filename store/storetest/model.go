@@ -8,7 +8,7 @@ import (
 )
 
 // Model is the naive table that the randomised tests compare with: a list of
-// cells, searched from end to end. It is meant to be checked by eye.
+// cells, searched from end to end. It is simple enough to be checked by eye.
 type Model struct {
 	latest map[string]bool
 	cells  []store.Cell

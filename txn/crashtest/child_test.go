@@ -16,7 +16,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// What the child is told in its environment.
+// The variables in the environment of the child.
 const (
 	childDir  = "TXN_CRASHTEST_DIR"
 	childMode = "TXN_CRASHTEST_MODE"

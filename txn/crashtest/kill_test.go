@@ -1,6 +1,6 @@
 // Package crashtest_test kills a process that runs transactions, with SIGKILL, at
-// random moments and at every failpoint, again and again over one directory, and
-// looks at what is left.
+// random moments and at every failpoint, again and again over one directory, and checks
+// what remains.
 package crashtest_test
 
 import (
@@ -51,8 +51,8 @@ func open(dir string, mode txn.Mode, step func(string) error) (store.Table, *txn
 }
 
 // TestKilled: whatever moment the process dies at, the bank's total is exact, no
-// acknowledged transfer is lost, every balance that changed is seen by its observer
-// in the end, and no lock is in anybody's way.
+// acknowledged transfer is lost, the observer sees every changed balance in the end,
+// and no lock blocks a transaction.
 func TestKilled(t *testing.T) {
 	kills := 10
 	if testenv.Long() {
@@ -86,7 +86,7 @@ type bank struct {
 	acked map[string]bool
 }
 
-// passes: failpoints that this load comes by. The others are for txn.TestSteps.
+// passes are the failpoints that this load reaches. The others are for txn.TestSteps.
 func (b *bank) passes(step string) bool {
 	switch step {
 	case "undo", "notify", "handover", "oracle-range", "oracle-range-written", "resolve-primary", "resolve-back", "resolve-forward":
@@ -125,7 +125,7 @@ func (b *bank) closeAll(table store.Table, db *txn.DB) {
 
 func account(i int) string { return fmt.Sprintf("account%02d", i) }
 
-// kill runs a child until it has acknowledged so many transfers, and kills it; or
+// kill runs a child until it has acknowledged a number of transfers, and kills it; or
 // until it kills itself at a step.
 func (b *bank) kill(step string, nth, after int) {
 	b.t.Helper()
@@ -158,7 +158,7 @@ func (b *bank) audit() {
 	}
 	defer b.closeAll(table, db)
 	b.count(db)
-	for range 1000 { // the observer goes on where it was
+	for range 1000 { // the observer continues where it was
 		notes, _, err := db.Notifications(ctx, "", 0)
 		if err != nil {
 			b.t.Fatal(err)
@@ -194,7 +194,7 @@ func (b *bank) audit() {
 	}
 }
 
-// count adds up in one snapshot; it meets every lock on the way.
+// count adds up all balances in one snapshot, and so resolves every lock.
 func (b *bank) count(db *txn.DB) {
 	ctx := context.Background()
 	tx, err := db.Begin(ctx)

@@ -1,6 +1,6 @@
-// Package histories_test records what transactions do under load, and has it judged
-// by Elle, a checker of isolation that this project did not write: the tool in
-// shared/tools/isolation-judge, built beside the project.
+// Package histories_test records the operations of transactions under load, and lets
+// Elle check them, an isolation checker that this project did not write: the tool in
+// shared/tools/isolation-judge, built outside the project.
 package histories_test
 
 import (
@@ -85,7 +85,7 @@ func judge(t *testing.T, history []byte, args ...string) (valid bool, verdict st
 	return false, ""
 }
 
-// mustHold fails the test unless the history holds, also in real time.
+// mustHold fails the test unless the history is valid, including its real-time order.
 func mustHold(t *testing.T, history []byte, args ...string) {
 	t.Helper()
 	for _, more := range [][]string{nil, {"-realtime"}} {

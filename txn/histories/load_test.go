@@ -23,7 +23,7 @@ type load struct {
 	transactions int
 	clients      int
 	keys         int           // at a time
-	dying        int           // one client in so many dies in a step of its commit; 0 for none
+	dying        int           // one in this many clients dies in a step of its commit; 0 for none
 	lockTTL      time.Duration // so that their locks are resolved while others work
 	faults       []faulty.Plan // of the table
 	locking      bool          // every read is one for update
@@ -162,7 +162,7 @@ func (r *run) plan() (ops []op) {
 	return ops
 }
 
-// transaction runs and records one; false says that nobody knows how it ended.
+// transaction runs and records one; it returns false if the outcome is unknown.
 func (r *run) transaction(process int) (known bool) {
 	ops := r.plan()
 	r.rec.event(process, "invoke", ops)
@@ -194,7 +194,7 @@ func (r *run) do(db *txn.DB, ops []op) (done []op, err error) {
 	defer tx.Rollback()
 	done = slices.Clone(ops)
 	for i, o := range done {
-		runtime.Gosched() // transactions should overlap, also when nothing makes them wait
+		runtime.Gosched() // transactions should overlap, even when nothing makes them wait
 		list, err := r.read(ctx, tx, o)
 		if err != nil {
 			return nil, err

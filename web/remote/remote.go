@@ -1,5 +1,5 @@
 // Package remote lets a server show the data directory that another process has open. It
-// asks that process, over whatever carries requests, for what the pages need:
+// asks that process, over any transport, for what the pages need:
 //
 //   - [Inspector] asks about URLs; the other process answers with [AnswerInspector].
 //   - [Pipeline] asks once a second how the pipeline is doing; the other process answers

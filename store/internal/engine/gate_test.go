@@ -8,8 +8,8 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// TestGateNested: a call made from within a running call while Close waits is
-// refused rather than waiting for ever, and Close waits for the outer one.
+// TestGateNested: a call made from within a running call while Close waits is refused
+// instead of waiting for ever, and Close waits for the outer one.
 func TestGateNested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Gate
